@@ -1,0 +1,77 @@
+//! The programs that are known: what they are called, whose package they are, how they tell their version.
+
+/// An external program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Tool {
+    Mdadm,
+    Mke2fs,
+    MkfsXfs,
+    MkfsJfs,
+    MkfsReiserfs,
+    MkfsBtrfs,
+    Fio,
+    Wipefs,
+}
+
+impl Tool {
+    pub const ALL: [Self; 8] = [
+        Self::Mdadm,
+        Self::Mke2fs,
+        Self::MkfsXfs,
+        Self::MkfsJfs,
+        Self::MkfsReiserfs,
+        Self::MkfsBtrfs,
+        Self::Fio,
+        Self::Wipefs,
+    ];
+
+    /// The name of its file.
+    pub const fn program(self) -> &'static str {
+        match self {
+            Self::Mdadm => "mdadm",
+            Self::Mke2fs => "mke2fs",
+            Self::MkfsXfs => "mkfs.xfs",
+            Self::MkfsJfs => "mkfs.jfs",
+            Self::MkfsReiserfs => "mkfs.reiserfs",
+            Self::MkfsBtrfs => "mkfs.btrfs",
+            Self::Fio => "fio",
+            Self::Wipefs => "wipefs",
+        }
+    }
+
+    /// Debian's package that has it.
+    pub const fn package(self) -> &'static str {
+        match self {
+            Self::Mdadm => "mdadm",
+            Self::Mke2fs => "e2fsprogs",
+            Self::MkfsXfs => "xfsprogs",
+            Self::MkfsJfs => "jfsutils",
+            Self::MkfsReiserfs => "reiserfsprogs",
+            Self::MkfsBtrfs => "btrfs-progs",
+            Self::Fio => "fio",
+            Self::Wipefs => "util-linux",
+        }
+    }
+
+    /// The argument that makes it print its version and end.
+    ///
+    /// fio calibrates the processor's clock before it looks at its arguments: 10 s of wall time in a lab guest.
+    /// There its version is handed in by [`crate::Tools::set_version`].
+    pub(crate) const fn version_argument(self) -> &'static str {
+        match self {
+            Self::Mke2fs | Self::MkfsXfs | Self::MkfsJfs | Self::MkfsReiserfs => "-V",
+            Self::Mdadm | Self::MkfsBtrfs | Self::Fio | Self::Wipefs => "--version",
+        }
+    }
+
+    /// Variables that keep this machine's own settings out of what the program does.
+    pub(crate) const fn environment(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            // Without a file of this name mke2fs takes the defaults compiled into it, the same on every machine.
+            Self::Mke2fs => &[("MKE2FS_CONFIG", "/nonexistent/mke2fs.conf")],
+            // Otherwise mdadm may start services of the machine that look after its arrays.
+            Self::Mdadm => &[("MDADM_NO_SYSTEMCTL", "1")],
+            _ => &[],
+        }
+    }
+}

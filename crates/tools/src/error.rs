@@ -1,0 +1,159 @@
+//! What goes wrong with external programs.
+
+use crate::Tool;
+use std::fmt;
+use std::path::Path;
+use study::event::ToolCall;
+
+/// A program that this machine lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MissingTool(pub Tool);
+
+/// Every program that was asked for and is not there, so that one `apt-get install` mends it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct MissingTools(pub Vec<MissingTool>);
+
+impl MissingTools {
+    /// Debian's packages that have them, each once.
+    pub fn packages(&self) -> Vec<&'static str> {
+        let mut packages: Vec<_> = self.0.iter().map(|missing| missing.0.package()).collect();
+        packages.sort_unstable();
+        packages.dedup();
+        packages
+    }
+}
+
+impl fmt::Display for MissingTools {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self
+            .0
+            .iter()
+            .map(|missing| format!("`{}`", missing.0.program()))
+            .collect();
+        let word = if names.len() == 1 { "tool" } else { "tools" };
+        let packages = self.packages().join(" ");
+        write!(
+            f,
+            "missing {word} {}: `apt-get install {packages}` has what is needed",
+            names.join(", ")
+        )
+    }
+}
+
+/// A call that did not do what it was for. All but the first two carry the call as it was recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum ToolError {
+    #[error(transparent)]
+    Missing(#[from] MissingTools),
+    #[error("could not run {}: {source}", command(.call))]
+    Start {
+        call: Box<ToolCall>,
+        source: std::io::Error,
+    },
+    #[error("{} exited with {status}{}", command(.call), last_words(.call))]
+    Exit { call: Box<ToolCall>, status: i32 },
+    #[error("{} was ended by signal {signal}{}", command(.call), last_words(.call))]
+    Signal { call: Box<ToolCall>, signal: i32 },
+    #[error("{} did not end within {} s and was killed{}{}", command(.call), .limit.as_secs(),
+        if *.left_running { ", but would not die" } else { "" }, last_words(.call))]
+    TimedOut {
+        call: Box<ToolCall>,
+        limit: std::time::Duration,
+        left_running: bool,
+    },
+    #[error("{} was cancelled", command(.call))]
+    Cancelled { call: Box<ToolCall> },
+    #[error("{} does not say its version{}", command(.call), last_words(.call))]
+    NoVersion { call: Box<ToolCall> },
+}
+
+impl ToolError {
+    /// The call, as far as there was one.
+    pub fn call(&self) -> Option<&ToolCall> {
+        match self {
+            Self::Missing(_) => None,
+            Self::Start { call, .. }
+            | Self::Exit { call, .. }
+            | Self::Signal { call, .. }
+            | Self::TimedOut { call, .. }
+            | Self::Cancelled { call }
+            | Self::NoVersion { call } => Some(call),
+        }
+    }
+}
+
+fn command(call: &ToolCall) -> String {
+    let mut words = call.argv.clone();
+    if let Some(program) = words.first_mut()
+        && let Some(name) = Path::new(program).file_name()
+    {
+        *program = name.to_string_lossy().into_owned();
+    }
+    format!("`{}`", words.join(" "))
+}
+
+/// The last lines that it printed, from its errors if it printed any.
+fn last_words(call: &ToolCall) -> String {
+    const LINES: usize = 4;
+    let printed = if call.stderr.trim().is_empty() {
+        &call.stdout
+    } else {
+        &call.stderr
+    };
+    let lines: Vec<_> = printed.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let last = &lines[lines.len().saturating_sub(LINES)..];
+    if last.is_empty() {
+        " and printed nothing".to_owned()
+    } else {
+        format!(": {}", last.join("; "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(stdout: &str, stderr: &str) -> Box<ToolCall> {
+        Box::new(ToolCall {
+            argv: vec!["/usr/sbin/mdadm".into(), "--stop".into(), "/dev/md100".into()],
+            exit: Some(1),
+            stdout: stdout.into(),
+            stderr: stderr.into(),
+            duration_ns: 1,
+        })
+    }
+
+    #[test]
+    fn says_what_ran_and_its_last_words() {
+        let error = ToolError::Exit {
+            call: call("out\n", "one\ntwo\n\nthree\nfour\nfive\n"),
+            status: 1,
+        };
+        assert_eq!(
+            error.to_string(),
+            "`mdadm --stop /dev/md100` exited with 1: two; three; four; five"
+        );
+        let error = ToolError::Exit {
+            call: call("only this\n", " \n"),
+            status: 1,
+        };
+        assert_eq!(error.to_string(), "`mdadm --stop /dev/md100` exited with 1: only this");
+        let error = ToolError::Signal {
+            call: call("", ""),
+            signal: 11,
+        };
+        assert_eq!(
+            error.to_string(),
+            "`mdadm --stop /dev/md100` was ended by signal 11 and printed nothing"
+        );
+    }
+
+    #[test]
+    fn names_the_packages_that_mend() {
+        let missing = MissingTools(vec![MissingTool(Tool::MkfsXfs), MissingTool(Tool::Mke2fs)]);
+        assert_eq!(
+            missing.to_string(),
+            "missing tools `mkfs.xfs`, `mke2fs`: `apt-get install e2fsprogs xfsprogs` has what is needed"
+        );
+    }
+}

@@ -1,0 +1,190 @@
+//! Finding the programs and calling them.
+
+use crate::capture::Capture;
+use crate::error::{MissingTool, MissingTools, ToolError};
+use crate::supervise::{self, Ended, Limits};
+use crate::{Invocation, Recorder, Tool, Version};
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use study::event::{Event, ToolCall};
+
+/// Where programs are looked for, whatever the caller's own PATH is.
+pub const SEARCH_PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// The programs that this machine has.
+#[derive(Debug)]
+pub struct Tools {
+    found: BTreeMap<Tool, PathBuf>,
+    versions: BTreeMap<Tool, Version>,
+    cancel: Option<OwnedFd>,
+}
+
+impl Tools {
+    /// Finds the programs that will be needed, or says which are missing and what mends it: all of them at once.
+    pub fn find(wanted: &[Tool]) -> Result<Self, MissingTools> {
+        Self::find_on(SEARCH_PATH, wanted)
+    }
+
+    fn find_on(path: &str, wanted: &[Tool]) -> Result<Self, MissingTools> {
+        let mut found = BTreeMap::new();
+        let mut missing = Vec::new();
+        for &tool in wanted {
+            match path
+                .split(':')
+                .map(|folder| Path::new(folder).join(tool.program()))
+                .find(|p| is_program(p))
+            {
+                Some(program) => drop(found.insert(tool, program)),
+                None => missing.push(MissingTool(tool)),
+            }
+        }
+        if missing.is_empty() {
+            Ok(Self {
+                found,
+                versions: BTreeMap::new(),
+                cancel: None,
+            })
+        } else {
+            Err(MissingTools(missing))
+        }
+    }
+
+    /// From now on a call ends when `signal` becomes readable: a pipe or eventfd that Ctrl-C writes to.
+    pub fn cancel_when_readable(&mut self, signal: OwnedFd) {
+        self.cancel = Some(signal);
+    }
+
+    /// Takes a version that is known already, so that the program need not be asked: starting fio costs a lab
+    /// guest 10 s, and the guest's programs are those of its host.
+    pub fn set_version(&mut self, tool: Tool, version: Version) {
+        self.versions.insert(tool, version);
+    }
+
+    /// The version of a program, asked for once; recorded as provenance each time it is looked at.
+    pub fn version(&mut self, tool: Tool, recorder: &mut dyn Recorder) -> Result<Version, ToolError> {
+        let version = match self.versions.get(&tool) {
+            Some(version) => version.clone(),
+            None => self.probe_version(tool, recorder)?,
+        };
+        recorder.record(Event::Provenance {
+            key: tool.program().to_owned(),
+            value: version.line.clone(),
+        });
+        self.versions.insert(tool, version.clone());
+        Ok(version)
+    }
+
+    fn probe_version(&self, tool: Tool, recorder: &mut dyn Recorder) -> Result<Version, ToolError> {
+        let question = Invocation::new(tool)
+            .arg(tool.version_argument())
+            .limit(Duration::from_secs(60));
+        // Some programs print their version and exit with an error: what they print decides.
+        let call = match self.run(&question, recorder) {
+            Err(ToolError::Exit { call, .. }) => *call,
+            other => other?,
+        };
+        let printed = format!("{}\n{}", call.stdout, call.stderr);
+        Version::parse(&printed).ok_or_else(|| ToolError::NoVersion { call: Box::new(call) })
+    }
+
+    /// Runs a program to its end. The call is recorded whatever becomes of it.
+    pub fn run(&self, invocation: &Invocation, recorder: &mut dyn Recorder) -> Result<ToolCall, ToolError> {
+        let Some(program) = self.found.get(&invocation.tool) else {
+            return Err(MissingTools(vec![MissingTool(invocation.tool)]).into());
+        };
+        let began = Instant::now();
+        let (ended, stdout, stderr) = match start(program, invocation) {
+            Ok(child) => supervise::to_its_end(child, &self.limits(invocation, began)),
+            Err(error) => (Ended::Lost(error), Capture::new(0), Capture::new(0)),
+        };
+        let call = ToolCall {
+            argv: argv(program, invocation),
+            exit: ended.exit(),
+            stdout: stdout.into_text(),
+            stderr: stderr.into_text(),
+            duration_ns: u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX),
+        };
+        recorder.record(Event::Call(call.clone()));
+        judge(ended, call, invocation)
+    }
+
+    fn limits(&self, invocation: &Invocation, began: Instant) -> Limits<'_> {
+        Limits {
+            deadline: began + invocation.limit,
+            output_bytes_max: invocation.output_bytes_max,
+            cancel: self.cancel.as_ref(),
+        }
+    }
+}
+
+fn judge(ended: Ended, call: ToolCall, invocation: &Invocation) -> Result<ToolCall, ToolError> {
+    let limit = invocation.limit;
+    match ended {
+        Ended::Exited(0) => Ok(call),
+        Ended::Exited(status) => Err(ToolError::Exit {
+            call: Box::new(call),
+            status,
+        }),
+        Ended::Signalled(signal) => Err(ToolError::Signal {
+            call: Box::new(call),
+            signal,
+        }),
+        Ended::TimedOut { left_running } => Err(ToolError::TimedOut {
+            call: Box::new(call),
+            limit,
+            left_running,
+        }),
+        Ended::Cancelled => Err(ToolError::Cancelled { call: Box::new(call) }),
+        Ended::Lost(source) => Err(ToolError::Start {
+            call: Box::new(call),
+            source,
+        }),
+    }
+}
+
+fn start(program: &Path, invocation: &Invocation) -> std::io::Result<Child> {
+    let mut command = Command::new(program);
+    command
+        .args(&invocation.arguments)
+        .env_clear()
+        .envs([("PATH", SEARCH_PATH), ("LC_ALL", "C"), ("TZ", "UTC")])
+        .envs(invocation.tool.environment().iter().copied())
+        .current_dir(&invocation.folder)
+        // A program that asks a question gets the end of its input for an answer.
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    supervise::in_a_group_of_its_own(&mut command);
+    command.spawn()
+}
+
+fn argv(program: &Path, invocation: &Invocation) -> Vec<String> {
+    let arguments = invocation
+        .arguments
+        .iter()
+        .map(|argument| argument.to_string_lossy().into_owned());
+    std::iter::once(program.to_string_lossy().into_owned())
+        .chain(arguments)
+        .collect()
+}
+
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata()
+        .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+impl Ended {
+    fn exit(&self) -> Option<i32> {
+        match self {
+            Self::Exited(status) => Some(*status),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

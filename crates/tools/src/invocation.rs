@@ -1,0 +1,78 @@
+//! A call to be made.
+
+use crate::Tool;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A program, its arguments, and how far it may go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invocation {
+    pub(crate) tool: Tool,
+    pub(crate) arguments: Vec<OsString>,
+    pub(crate) limit: Duration,
+    pub(crate) output_bytes_max: usize,
+    pub(crate) folder: PathBuf,
+}
+
+impl Invocation {
+    /// A call without arguments yet, of 10 minutes and 1 MiB a stream at the most, in the root folder.
+    pub fn new(tool: Tool) -> Self {
+        Self {
+            tool,
+            arguments: Vec::new(),
+            limit: Duration::from_secs(600),
+            output_bytes_max: 1 << 20,
+            folder: PathBuf::from("/"),
+        }
+    }
+
+    #[must_use]
+    pub fn arg(mut self, argument: impl AsRef<OsStr>) -> Self {
+        self.arguments.push(argument.as_ref().to_owned());
+        self
+    }
+
+    #[must_use]
+    pub fn args<A: AsRef<OsStr>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
+        self.arguments
+            .extend(arguments.into_iter().map(|argument| argument.as_ref().to_owned()));
+        self
+    }
+
+    /// How long it may run before it is killed, by the clock of the machine that it runs on.
+    #[must_use]
+    pub fn limit(mut self, limit: Duration) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// How much is kept of each stream; what is more is cut out of its middle, with a mark.
+    #[must_use]
+    pub fn output_bytes_max(mut self, bytes: usize) -> Self {
+        self.output_bytes_max = bytes;
+        self
+    }
+
+    /// The folder it runs in: programs such as fio leave files there.
+    #[must_use]
+    pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = folder.into();
+        self
+    }
+
+    pub fn tool(&self) -> Tool {
+        self.tool
+    }
+}
+
+/// As one would type it; for reading, not for a shell.
+impl fmt::Display for Invocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.tool.program())?;
+        self.arguments
+            .iter()
+            .try_for_each(|argument| write!(f, " {}", argument.to_string_lossy()))
+    }
+}

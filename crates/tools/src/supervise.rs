@@ -1,0 +1,193 @@
+//! Waiting for a program and for what it prints, in one poll(2): no threads, no spinning, no deadlock between the
+//! two streams.
+
+use crate::capture::Capture;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal};
+use std::io::{self, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+/// How long a program has to die after each of SIGTERM and SIGKILL.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// How a program's run came to its end.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    Exited(i32),
+    Signalled(i32),
+    TimedOut {
+        left_running: bool,
+    },
+    Cancelled,
+    /// It never started, or the kernel would not let it be waited for.
+    Lost(io::Error),
+}
+
+pub(crate) struct Limits<'a> {
+    pub(crate) deadline: Instant,
+    pub(crate) output_bytes_max: usize,
+    pub(crate) cancel: Option<&'a OwnedFd>,
+}
+
+/// Makes the program the head of a process group, so that it can be ended with all that it started and does not
+/// see the terminal's Ctrl-C; and has it die with raidlab rather than go on alone over devices nobody watches.
+pub(crate) fn in_a_group_of_its_own(command: &mut Command) {
+    command.process_group(0);
+    // SAFETY: the closure runs between fork and exec and only makes one system call.
+    unsafe {
+        command.pre_exec(|| Ok(rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?));
+    }
+}
+
+/// Waits until the program ends or may not go on, taking in what it prints.
+pub(crate) fn to_its_end(child: Child, limits: &Limits<'_>) -> (Ended, Capture, Capture) {
+    let mut watch = Watch::new(child, limits.output_bytes_max);
+    let ended = watch.wait(limits).unwrap_or_else(|error| {
+        watch.signal_group(Signal::KILL);
+        Ended::Lost(error)
+    });
+    (ended, watch.stdout.capture, watch.stderr.capture)
+}
+
+struct Watch {
+    child: Child,
+    stdout: Stream<std::process::ChildStdout>,
+    stderr: Stream<std::process::ChildStderr>,
+}
+
+/// What woke us.
+enum Woken {
+    Ended,
+    Cancelled,
+    Deadline,
+}
+
+impl Watch {
+    fn new(mut child: Child, output_bytes_max: usize) -> Self {
+        let stdout = Stream::new(child.stdout.take(), output_bytes_max);
+        let stderr = Stream::new(child.stderr.take(), output_bytes_max);
+        Self { child, stdout, stderr }
+    }
+
+    fn wait(&mut self, limits: &Limits<'_>) -> io::Result<Ended> {
+        self.stdout.set_nonblocking()?;
+        self.stderr.set_nonblocking()?;
+        let pid = Pid::from_child(&self.child);
+        let exit = rustix::process::pidfd_open(pid, PidfdFlags::empty())?;
+        let why = self.wait_until(&exit, limits.deadline, limits.cancel)?;
+        if matches!(why, Woken::Ended) {
+            let status = self.child.wait()?;
+            self.drain()?;
+            return Ok(match (status.code(), status.signal()) {
+                (Some(code), _) => Ended::Exited(code),
+                (None, signal) => Ended::Signalled(signal.unwrap_or_default()),
+            });
+        }
+        let left_running = !self.end(&exit)?;
+        Ok(match why {
+            Woken::Cancelled => Ended::Cancelled,
+            Woken::Ended | Woken::Deadline => Ended::TimedOut { left_running },
+        })
+    }
+
+    /// Asks the group to end, then makes it; whether it did.
+    fn end(&mut self, exit: &OwnedFd) -> io::Result<bool> {
+        for signal in [Signal::TERM, Signal::KILL] {
+            self.signal_group(signal);
+            if matches!(self.wait_until(exit, Instant::now() + GRACE, None)?, Woken::Ended) {
+                // What the program started may outlive it; its group has not been reaped yet, so the id is ours.
+                self.signal_group(Signal::KILL);
+                self.child.wait()?;
+                self.drain()?;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn signal_group(&self, signal: Signal) {
+        // It fails only if all are gone already.
+        let _ = rustix::process::kill_process_group(Pid::from_child(&self.child), signal);
+    }
+
+    /// Takes in output until the program is gone, the deadline has come, or `cancel` is readable.
+    fn wait_until(&mut self, exit: &OwnedFd, deadline: Instant, cancel: Option<&OwnedFd>) -> io::Result<Woken> {
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(Woken::Deadline);
+            }
+            let (ended, cancelled) = self.wait_once(exit, left, cancel)?;
+            self.drain()?;
+            if ended {
+                return Ok(Woken::Ended);
+            }
+            if cancelled {
+                return Ok(Woken::Cancelled);
+            }
+        }
+    }
+
+    fn wait_once(&self, exit: &OwnedFd, left: Duration, cancel: Option<&OwnedFd>) -> io::Result<(bool, bool)> {
+        let mut fds = vec![PollFd::new(exit, PollFlags::IN)];
+        fds.extend(cancel.map(|fd| PollFd::new(fd, PollFlags::IN)));
+        fds.extend(self.stdout.pipe.as_ref().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+        fds.extend(self.stderr.pipe.as_ref().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+        let timeout = Timespec::try_from(left).ok();
+        match poll(&mut fds, timeout.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        Ok((
+            !fds[0].revents().is_empty(),
+            cancel.is_some() && !fds[1].revents().is_empty(),
+        ))
+    }
+
+    fn drain(&mut self) -> io::Result<()> {
+        self.stdout.drain()?;
+        self.stderr.drain()
+    }
+}
+
+/// One of the program's two streams; closed when there is nothing more to come.
+struct Stream<P> {
+    pipe: Option<P>,
+    capture: Capture,
+}
+
+impl<P: Read + AsFd> Stream<P> {
+    fn new(pipe: Option<P>, bytes_max: usize) -> Self {
+        Self {
+            pipe,
+            capture: Capture::new(bytes_max),
+        }
+    }
+
+    fn set_nonblocking(&self) -> io::Result<()> {
+        if let Some(pipe) = &self.pipe {
+            let flags = rustix::fs::fcntl_getfl(pipe)?;
+            rustix::fs::fcntl_setfl(pipe, flags | rustix::fs::OFlags::NONBLOCK)?;
+        }
+        Ok(())
+    }
+
+    /// Takes what is there now. A grandchild may hold the pipe open for ever: its end is not waited for.
+    fn drain(&mut self) -> io::Result<()> {
+        let mut buffer = [0; 16 << 10];
+        while let Some(pipe) = &mut self.pipe {
+            match pipe.read(&mut buffer) {
+                Ok(0) => self.pipe = None,
+                Ok(count) => self.capture.push(&buffer[..count]),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
