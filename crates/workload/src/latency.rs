@@ -1,0 +1,164 @@
+//! How long each single operation took.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Serializer, V2Serializer};
+use std::time::{Duration, Instant};
+use study::event::Latency;
+
+/// What is told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operation {
+    Create,
+    Open,
+    Read,
+    Write,
+    Close,
+    Unlink,
+    Mkdir,
+    OpenDir,
+    Getdents,
+    Rmdir,
+    Fsync,
+    Syncfs,
+}
+
+impl Operation {
+    const ALL: [Self; 12] = [
+        Self::Create,
+        Self::Open,
+        Self::Read,
+        Self::Write,
+        Self::Close,
+        Self::Unlink,
+        Self::Mkdir,
+        Self::OpenDir,
+        Self::Getdents,
+        Self::Rmdir,
+        Self::Fsync,
+        Self::Syncfs,
+    ];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Open => "open",
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Close => "close",
+            Self::Unlink => "unlink",
+            Self::Mkdir => "mkdir",
+            Self::OpenDir => "opendir",
+            Self::Getdents => "getdents",
+            Self::Rmdir => "rmdir",
+            Self::Fsync => "fsync",
+            Self::Syncfs => "syncfs",
+        }
+    }
+}
+
+pub(crate) type LatencyHistogram = Histogram<u64>;
+
+/// An empty histogram: 1 ns to an hour, three significant digits. All have the same bounds, so that any two merge.
+pub(crate) fn histogram() -> LatencyHistogram {
+    Histogram::new_with_bounds(1, 3_600_000_000_000, 3).expect("bounds and digits are valid")
+}
+
+/// A clock that is read once between consecutive operations, and a histogram of each operation.
+pub(crate) struct Stopwatch {
+    started: Instant,
+    last: Instant,
+    histograms: [Option<LatencyHistogram>; Operation::ALL.len()],
+}
+
+impl Stopwatch {
+    /// Begins now.
+    pub(crate) fn start() -> Self {
+        let now = Instant::now();
+        Self {
+            started: now,
+            last: now,
+            histograms: Default::default(),
+        }
+    }
+
+    /// An operation ended now; it began when the one before it ended.
+    pub(crate) fn lap(&mut self, operation: Operation) -> Instant {
+        let before = self.last;
+        self.last = Instant::now();
+        self.record(operation, self.last - before);
+        self.last
+    }
+
+    /// An operation that was timed elsewhere.
+    pub(crate) fn record(&mut self, operation: Operation, duration: Duration) {
+        let nanoseconds = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+        self.histograms[operation as usize]
+            .get_or_insert_with(histogram)
+            .saturating_record(nanoseconds);
+    }
+
+    /// From the start to the end of the latest operation.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.last - self.started
+    }
+
+    /// What was seen, operation by operation, for the stream of events.
+    pub(crate) fn latencies(&self, test: &str) -> Vec<Latency> {
+        Operation::ALL
+            .iter()
+            .filter_map(|&operation| {
+                let histogram = self.histograms[operation as usize].as_ref()?;
+                Some(latency(test, operation.name(), histogram))
+            })
+            .collect()
+    }
+}
+
+/// A histogram as it leaves the machine.
+pub(crate) fn latency(test: &str, operation: &str, histogram: &LatencyHistogram) -> Latency {
+    let mut bytes = Vec::new();
+    V2Serializer::new()
+        .serialize(histogram, &mut bytes)
+        .expect("a vector takes any number of bytes");
+    Latency {
+        test: test.to_owned(),
+        operation: operation.to_owned(),
+        count: histogram.len(),
+        min_ns: histogram.min(),
+        p50_ns: histogram.value_at_quantile(0.5),
+        p90_ns: histogram.value_at_quantile(0.9),
+        p99_ns: histogram.value_at_quantile(0.99),
+        p999_ns: histogram.value_at_quantile(0.999),
+        max_ns: histogram.max(),
+        histogram_base64: STANDARD.encode(bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hdrhistogram::serialization::Deserializer;
+
+    #[test]
+    fn a_histogram_comes_back_from_its_base64() {
+        let mut watch = Stopwatch::start();
+        for microseconds in 1..=1000 {
+            watch.record(Operation::Read, Duration::from_micros(microseconds));
+        }
+        let [latency] = &watch.latencies("read")[..] else {
+            panic!("one operation was recorded")
+        };
+        assert_eq!((latency.operation.as_str(), latency.count), ("read", 1000));
+        assert!(latency.p50_ns.abs_diff(500_000) < 1000 && latency.p99_ns.abs_diff(990_000) < 1000);
+        let bytes = STANDARD.decode(&latency.histogram_base64).expect("base64");
+        let back: LatencyHistogram = Deserializer::new()
+            .deserialize(&mut &bytes[..])
+            .expect("a V2 histogram");
+        assert_eq!((back.len(), back.max()), (latency.count, latency.max_ns));
+        let mut sum = histogram();
+        sum.add(&back).expect("bounds are equal");
+        assert_eq!(sum.len(), 1000);
+    }
+}

@@ -1,0 +1,95 @@
+//! Samples and guards, put together the same way by every engine.
+
+use crate::host::{DeviceCounters, Host};
+use crate::latency::Stopwatch;
+use std::time::Duration;
+use study::event::{Better, Event, Guard, Sample};
+
+const MEBIBYTE: f64 = (1 << 20) as f64;
+
+/// Share of the bytes of a test that must have passed the member disks. Not all of them: a filesystem may keep
+/// some blocks, with files' tails in them, pinned by its journal.
+const DEVICE_SHARE_PERCENT: u64 = 90;
+
+/// The events of one test.
+pub(crate) struct Reporter<'a> {
+    pub(crate) host: &'a mut dyn Host,
+    pub(crate) test: &'a str,
+}
+
+impl Reporter<'_> {
+    pub(crate) fn sample(&mut self, metric: &str, value: f64, unit: &str, better: Better) {
+        self.host.event(Event::Sample(Sample {
+            test: self.test.to_owned(),
+            metric: metric.to_owned(),
+            value,
+            unit: unit.to_owned(),
+            better,
+        }));
+    }
+
+    pub(crate) fn throughput(&mut self, metric: &str, bytes: u64, duration: Duration) {
+        self.sample(
+            metric,
+            bytes as f64 / MEBIBYTE / duration.as_secs_f64(),
+            "MiB/s",
+            Better::Higher,
+        );
+    }
+
+    pub(crate) fn seconds(&mut self, metric: &str, duration: Duration) {
+        self.sample(metric, duration.as_secs_f64(), "s", Better::Lower);
+    }
+
+    pub(crate) fn latencies(&mut self, watch: &Stopwatch) {
+        for latency in watch.latencies(self.test) {
+            self.host.event(Event::Latency(latency));
+        }
+    }
+
+    /// What the member disks did during the test: neither good nor bad, but it explains.
+    pub(crate) fn device_work(&mut self, moved: DeviceCounters) {
+        self.sample("device_reads", moved.reads as f64, "requests", Better::Neither);
+        self.sample("device_writes", moved.writes as f64, "requests", Better::Neither);
+        self.sample(
+            "device_read",
+            moved.read_bytes() as f64 / MEBIBYTE,
+            "MiB",
+            Better::Neither,
+        );
+        self.sample(
+            "device_written",
+            moved.written_bytes() as f64 / MEBIBYTE,
+            "MiB",
+            Better::Neither,
+        );
+    }
+
+    pub(crate) fn guard(&mut self, name: &str, passed: bool, detail: String) {
+        let test = Some(self.test.to_owned());
+        self.host.event(Event::Guard(Guard {
+            name: name.to_owned(),
+            test,
+            passed,
+            detail,
+        }));
+    }
+
+    /// What was read came from the disks, not from memory.
+    pub(crate) fn cold_cache_guard(&mut self, bytes: u64, moved: DeviceCounters) {
+        self.device_guard("cold-cache", "read from", bytes, moved.read_bytes());
+    }
+
+    /// What was written is on the disks when the clock stops.
+    pub(crate) fn written_out_guard(&mut self, bytes: u64, moved: DeviceCounters) {
+        self.device_guard("written-out", "written to", bytes, moved.written_bytes());
+    }
+
+    fn device_guard(&mut self, name: &str, verb: &str, bytes: u64, device_bytes: u64) {
+        let needed = bytes / 100 * DEVICE_SHARE_PERCENT;
+        let detail = format!(
+            "{device_bytes} bytes {verb} the member disks for {bytes} bytes of files; at least {needed} must be"
+        );
+        self.guard(name, device_bytes >= needed, detail);
+    }
+}

@@ -1,0 +1,325 @@
+//! A collection of files written, read, copied within its filesystem and deleted.
+//!
+//! **Where.** The tree lies in `MOUNT/tree`; *copy* makes `MOUNT/copy` of it; *delete* removes `MOUNT/tree`, the
+//! original. A test that needs the tree finds it written, unmeasured, if no test before it left it; one that would
+//! find its result there already has it removed, unmeasured, first.
+//!
+//! **Before each test** all that is dirty is written, the array is idle and the caches are dropped.
+//!
+//! **What the clock stops on.** Writing, copying and deleting end when a final `syncfs` has returned, so that what
+//! is still in memory counts; `time_to_last_close` (deleting: `time_to_last_unlink`) is the time without it.
+//! Reading ends with the last close. Throughput and files per second are of the time that ends with `syncfs`.
+//!
+//! **Honesty.** `cold-cache`: what was read came from the member disks. `written-out`: what was written reached
+//! them. `contents` of *read*: every file's name, length, first and last bytes, compared while reading. `contents`
+//! of *write* and *copy*: a sample of both trees, byte by byte, after a remount; done once, before the first delete
+//! or at the end.
+
+pub mod collection;
+mod verify;
+mod visit;
+mod walk;
+mod write;
+
+use crate::buffer::AlignedBuffer;
+use crate::contents::Contents;
+use crate::host::{DeviceCounters, Host};
+use crate::latency::{Operation, Stopwatch};
+use crate::report::Reporter;
+use crate::{Target, WorkloadError};
+use collection::Collection;
+use rustix::fs::{AtFlags, Mode, OFlags, open, syncfs, unlinkat};
+use std::ffi::CStr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::time::Duration;
+use study::event::Better;
+use study::workload::{TreeSpec, TreeTest};
+use visit::{Copier, Deleter, Reader};
+
+const TREE: &CStr = c"tree";
+const COPY: &CStr = c"copy";
+
+/// Of reads and of copies; the same as of writes.
+const BUFFER_BYTES: usize = Contents::SEGMENT_BYTES as usize;
+
+pub(crate) fn run(
+    spec: &TreeSpec,
+    target: &Target<'_>,
+    seed: u64,
+    host: &mut dyn Host,
+) -> Result<(), WorkloadError> {
+    let mount_point = target.mount_point.ok_or_else(|| {
+        WorkloadError::Spec("a tree of files needs a filesystem, and this stack has none".to_owned())
+    })?;
+    let mut trees = Trees {
+        mount_point,
+        seed,
+        collection: Collection::new(spec, seed)?,
+        contents: Contents::new(seed),
+        buffer: AlignedBuffer::zeroed(BUFFER_BYTES),
+        tree: State::Absent,
+        copy: State::Absent,
+    };
+    for &test in &spec.tests {
+        trees.prepare(test, host)?;
+        trees.measure(test, host)?;
+    }
+    trees.verify(host)
+}
+
+/// What is on the filesystem, and what is needed to work on it.
+struct Trees<'a> {
+    mount_point: &'a Path,
+    seed: u64,
+    collection: Collection,
+    contents: Contents,
+    buffer: AlignedBuffer,
+    tree: State,
+    copy: State,
+}
+
+/// What is known of a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Absent,
+    /// Made by a test, whose guard is still to be given.
+    Unverified,
+    /// Made outside of any test, or looked at already.
+    Settled,
+}
+
+/// What a test did, and the two moments at which its clock may be said to stop.
+struct Measured {
+    watch: Stopwatch,
+    /// Until the last close or unlink.
+    closed: Duration,
+    done: Done,
+}
+
+#[derive(Default)]
+struct Done {
+    files: u64,
+    bytes: u64,
+    /// Files of *read* that were not as written, and the first of them.
+    wrong: u64,
+    first_wrong: Option<String>,
+}
+
+impl Trees<'_> {
+    fn root(&self) -> Result<OwnedFd, WorkloadError> {
+        open(
+            self.mount_point,
+            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+            Mode::empty(),
+        )
+        .map_err(WorkloadError::at("open the mount point", self.mount_point))
+    }
+
+    /// Sees to it that `test` finds what it needs and not what it makes.
+    fn prepare(&mut self, test: TreeTest, host: &mut dyn Host) -> Result<(), WorkloadError> {
+        let in_the_way = match test {
+            TreeTest::Write if self.tree != State::Absent => Some(TREE),
+            TreeTest::Copy if self.copy != State::Absent => Some(COPY),
+            _ => None,
+        };
+        if let Some(name) = in_the_way {
+            self.verify(host)?;
+            host.step("make room");
+            self.work(TreeTest::Delete, name)?;
+        }
+        if test != TreeTest::Write && self.tree == State::Absent {
+            host.step("lay out files");
+            self.work(TreeTest::Write, TREE)?;
+            self.tree = State::Settled;
+        }
+        if test == TreeTest::Delete {
+            self.verify(host)?;
+        }
+        Ok(())
+    }
+
+    fn measure(&mut self, test: TreeTest, host: &mut dyn Host) -> Result<(), WorkloadError> {
+        host.settle_and_drop_caches()
+            .map_err(WorkloadError::host("settle and drop caches"))?;
+        let before = host
+            .device_counters()
+            .map_err(WorkloadError::host("read the disks' counters"))?;
+        host.step(test.name());
+        let measured = self.work(test, if test == TreeTest::Copy { COPY } else { TREE })?;
+        let after = host
+            .device_counters()
+            .map_err(WorkloadError::host("read the disks' counters"))?;
+        match test {
+            TreeTest::Write => self.tree = State::Unverified,
+            TreeTest::Copy => self.copy = State::Unverified,
+            TreeTest::Delete => self.tree = State::Absent,
+            TreeTest::Read => {}
+        }
+        self.report(test, &measured, after - before, host);
+        Ok(())
+    }
+
+    /// Does what `test` is, to the tree `name`, with a clock running.
+    fn work(&mut self, test: TreeTest, name: &CStr) -> Result<Measured, WorkloadError> {
+        let root = self.root()?;
+        let mut watch = Stopwatch::start();
+        let done = match test {
+            TreeTest::Write => self.write(&root, name, &mut watch),
+            TreeTest::Read => self.read(&root, &mut watch),
+            TreeTest::Copy => self.copy(&root, &mut watch),
+            TreeTest::Delete => delete(&root, name, &mut watch),
+        }
+        .map_err(|error| error.inside(self.mount_point))?;
+        let closed = watch.elapsed();
+        if test != TreeTest::Read {
+            syncfs(&root).map_err(WorkloadError::at("syncfs", self.mount_point))?;
+            watch.lap(Operation::Syncfs);
+        }
+        Ok(Measured { watch, closed, done })
+    }
+
+    fn write(&mut self, root: &OwnedFd, name: &CStr, watch: &mut Stopwatch) -> Result<Done, WorkloadError> {
+        write::write_tree(&self.collection, &mut self.contents, root.as_fd(), name, watch)?;
+        Ok(Done {
+            files: self.collection.files.len() as u64,
+            bytes: self.collection.bytes,
+            ..Done::default()
+        })
+    }
+
+    fn read(&mut self, root: &OwnedFd, watch: &mut Stopwatch) -> Result<Done, WorkloadError> {
+        let mut reader = Reader {
+            collection: &self.collection,
+            contents: &self.contents,
+            buffer: &mut self.buffer,
+            watch,
+            files: 0,
+            bytes: 0,
+            wrong: 0,
+            first_wrong: None,
+        };
+        walk::walk(&mut reader, root.as_fd(), TREE, &())?;
+        let Reader {
+            files,
+            bytes,
+            wrong,
+            first_wrong,
+            ..
+        } = reader;
+        Ok(Done {
+            files,
+            bytes,
+            wrong,
+            first_wrong,
+        })
+    }
+
+    fn copy(&mut self, root: &OwnedFd, watch: &mut Stopwatch) -> Result<Done, WorkloadError> {
+        let to = write::make_directory(root.as_fd(), COPY, watch)?;
+        let mut copier = Copier {
+            buffer: &mut self.buffer,
+            watch,
+            files: 0,
+            bytes: 0,
+        };
+        walk::walk(&mut copier, root.as_fd(), TREE, &to)?;
+        let Copier { files, bytes, .. } = copier;
+        Ok(Done {
+            files,
+            bytes,
+            ..Done::default()
+        })
+    }
+
+    fn report(&self, test: TreeTest, measured: &Measured, moved: DeviceCounters, host: &mut dyn Host) {
+        let Measured { watch, closed, done } = measured;
+        let duration = watch.elapsed();
+        let mut reporter = Reporter {
+            host,
+            test: test.name(),
+        };
+        if test != TreeTest::Delete {
+            reporter.throughput("throughput", done.bytes, duration);
+        }
+        reporter.sample(
+            "files_per_second",
+            done.files as f64 / duration.as_secs_f64(),
+            "files/s",
+            Better::Higher,
+        );
+        reporter.seconds("duration", duration);
+        match test {
+            TreeTest::Read => {}
+            TreeTest::Delete => reporter.seconds("time_to_last_unlink", *closed),
+            TreeTest::Write | TreeTest::Copy => reporter.seconds("time_to_last_close", *closed),
+        }
+        reporter.device_work(moved);
+        reporter.latencies(watch);
+        if matches!(test, TreeTest::Read | TreeTest::Copy) {
+            reporter.cold_cache_guard(done.bytes, moved);
+        }
+        if matches!(test, TreeTest::Write | TreeTest::Copy) {
+            reporter.written_out_guard(done.bytes, moved);
+        }
+        if test == TreeTest::Read {
+            let (passed, detail) = self.read_verdict(done);
+            reporter.guard("contents", passed, detail);
+        }
+    }
+
+    fn read_verdict(&self, done: &Done) -> (bool, String) {
+        let expected = self.collection.files.len() as u64;
+        let passed = done.wrong == 0 && done.files == expected;
+        let mut detail = format!("{} of {expected} files found", done.files);
+        match &done.first_wrong {
+            None => detail.push_str(", each with its length, beginning and end as written"),
+            Some(name) => detail.push_str(&format!(
+                ", {} not with the length, beginning or end that was written, the first {name}",
+                done.wrong
+            )),
+        }
+        (passed, detail)
+    }
+
+    /// Remounts and gives the guards that are due, if any.
+    fn verify(&mut self, host: &mut dyn Host) -> Result<(), WorkloadError> {
+        if self.tree != State::Unverified && self.copy != State::Unverified {
+            return Ok(());
+        }
+        host.step("verify contents");
+        host.remount().map_err(WorkloadError::host("remount"))?;
+        for (test, name) in [(TreeTest::Write, TREE), (TreeTest::Copy, COPY)] {
+            let state = if test == TreeTest::Write {
+                &mut self.tree
+            } else {
+                &mut self.copy
+            };
+            if *state != State::Unverified {
+                continue;
+            }
+            *state = State::Settled;
+            let top = self.mount_point.join(collection::as_path(name));
+            let verdict = verify::verify(&self.collection, &self.contents, &top, self.seed, &mut self.buffer);
+            let detail = verdict.detail(&self.collection);
+            Reporter {
+                host,
+                test: test.name(),
+            }
+            .guard("contents", verdict.passed(), detail);
+        }
+        Ok(())
+    }
+}
+
+fn delete(root: &OwnedFd, name: &CStr, watch: &mut Stopwatch) -> Result<Done, WorkloadError> {
+    let mut deleter = Deleter { watch, files: 0 };
+    walk::walk(&mut deleter, root.as_fd(), name, &())?;
+    let files = deleter.files;
+    unlinkat(root, name, AtFlags::REMOVEDIR).map_err(WorkloadError::at("delete", collection::as_path(name)))?;
+    watch.lap(Operation::Rmdir);
+    Ok(Done {
+        files,
+        ..Done::default()
+    })
+}

@@ -1,0 +1,129 @@
+//! A plain folder as the host of a workload.
+
+use std::path::Path;
+use study::event::{Event, Guard, Latency, Sample};
+use study::workload::{SizeSpec, TreeSpec, TreeTest, Work, WorkloadSpec};
+use workload::{DeviceCounters, Host, HostError, Target};
+
+type Hook<'a> = Box<dyn FnMut() + 'a>;
+
+/// Keeps what it is told. Its disks pretend to have moved `moved_bytes` between any two looks.
+pub struct Folder<'a> {
+    pub events: Vec<Event>,
+    pub steps: Vec<String>,
+    pub moved_bytes: u64,
+    pub on_remount: Hook<'a>,
+    pub on_drop_caches: Hook<'a>,
+    pub counters: DeviceCounters,
+}
+
+impl Default for Folder<'_> {
+    fn default() -> Self {
+        Self {
+            events: Vec::new(),
+            steps: Vec::new(),
+            moved_bytes: 1 << 40,
+            on_remount: Box::new(|| ()),
+            on_drop_caches: Box::new(|| ()),
+            counters: DeviceCounters::default(),
+        }
+    }
+}
+
+impl Host for Folder<'_> {
+    fn event(&mut self, event: Event) {
+        self.events.push(event);
+    }
+
+    fn step(&mut self, name: &str) {
+        self.steps.push(name.to_owned());
+    }
+
+    fn settle_and_drop_caches(&mut self) -> Result<(), HostError> {
+        self.steps.push("settle".to_owned());
+        (self.on_drop_caches)();
+        Ok(())
+    }
+
+    fn device_counters(&mut self) -> Result<DeviceCounters, HostError> {
+        self.counters.read_sectors += self.moved_bytes / 512;
+        self.counters.written_sectors += self.moved_bytes / 512;
+        Ok(self.counters)
+    }
+
+    fn remount(&mut self) -> Result<(), HostError> {
+        self.steps.push("remount".to_owned());
+        (self.on_remount)();
+        Ok(())
+    }
+}
+
+impl Folder<'_> {
+    pub fn samples(&self) -> impl Iterator<Item = &Sample> {
+        self.events.iter().filter_map(|event| {
+            if let Event::Sample(sample) = event {
+                Some(sample)
+            } else {
+                None
+            }
+        })
+    }
+
+    pub fn sample(&self, test: &str, metric: &str) -> Option<f64> {
+        self.samples()
+            .find(|sample| sample.test == test && sample.metric == metric)
+            .map(|sample| sample.value)
+    }
+
+    pub fn guards(&self) -> impl Iterator<Item = &Guard> {
+        self.events.iter().filter_map(|event| {
+            if let Event::Guard(guard) = event {
+                Some(guard)
+            } else {
+                None
+            }
+        })
+    }
+
+    #[track_caller]
+    pub fn guard(&self, name: &str, test: &str) -> &Guard {
+        self.guards()
+            .find(|guard| guard.name == name && guard.test.as_deref() == Some(test))
+            .unwrap_or_else(|| panic!("no guard {name} of {test}"))
+    }
+
+    pub fn latency(&self, test: &str, operation: &str) -> Option<&Latency> {
+        self.events.iter().find_map(|event| match event {
+            Event::Latency(latency) if latency.test == test && latency.operation == operation => Some(latency),
+            _ => None,
+        })
+    }
+}
+
+pub fn target(folder: &Path) -> Target<'_> {
+    Target {
+        mount_point: Some(folder),
+        block_device: Path::new("/dev/null"),
+    }
+}
+
+pub fn tree_spec(files: u32, directories: u32, size: [u64; 3], tests: &[TreeTest]) -> TreeSpec {
+    let [min_bytes, median_bytes, max_bytes] = size;
+    TreeSpec {
+        files,
+        size: SizeSpec {
+            min_bytes,
+            median_bytes,
+            max_bytes,
+        },
+        directories,
+        tests: tests.to_vec(),
+    }
+}
+
+pub fn tree(spec: TreeSpec) -> WorkloadSpec {
+    WorkloadSpec {
+        name: "a tree".to_owned(),
+        work: Work::Tree(spec),
+    }
+}
