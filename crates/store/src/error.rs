@@ -1,0 +1,82 @@
+//! What can be wrong with a store, in words for the person who named it.
+
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error("no folder `{}` for the store: create it, or name another file with --store", folder.display())]
+    MissingFolder { folder: PathBuf },
+    #[error("no store at `{}`: `raidlab run STUDY` makes one, --store names another", path.display())]
+    Missing { path: PathBuf },
+    #[error("`{}` is a folder: --store names a file", path.display())]
+    Folder { path: PathBuf },
+    #[error("`{}` is not a database: name another file with --store (it was left as it is)", path.display())]
+    NotADatabase { path: PathBuf },
+    #[error(
+        "`{}` is an SQLite database, but not one of raidlab's: name another file with --store (it was left as it is)",
+        path.display()
+    )]
+    Foreign { path: PathBuf },
+    #[error(
+        "`{}` was written by a newer raidlab (its schema is {found}, this raidlab knows up to {known}): \
+         update raidlab, or name another file with --store",
+        path.display()
+    )]
+    Newer { path: PathBuf, found: i64, known: i64 },
+    #[error(
+        "run {run} in `{}` is being written by another raidlab (process {pid}): wait for it or stop it, \
+         or name another file with --store",
+        path.display()
+    )]
+    Taken { path: PathBuf, run: i64, pid: i64 },
+    #[error("`{}` is locked by another program: close it and try again", path.display())]
+    Busy { path: PathBuf },
+    #[error(
+        "no space left for the store `{}`: finished trials ({trials_kept}) are kept; \
+         make room, and the same command goes on from there",
+        path.display()
+    )]
+    Full { path: PathBuf, trials_kept: u64 },
+    #[error("`{}` cannot be written: it or its folder is read-only for this user", path.display())]
+    ReadOnly { path: PathBuf },
+    #[error("`{}` cannot be opened: {reason}", path.display())]
+    Unreadable { path: PathBuf, reason: String },
+    #[error("`{}` is damaged ({reason}): restore it from a copy, or name another file with --store", path.display())]
+    Damaged { path: PathBuf, reason: String },
+    #[error("no run {run} in `{}`", path.display())]
+    NoSuchRun { path: PathBuf, run: i64 },
+    #[error("trial {index} of `{cell_key}` is done or under way already")]
+    TrialTaken { cell_key: String, index: u32 },
+    #[error("`{}`: {source}", path.display())]
+    Sqlite { path: PathBuf, source: rusqlite::Error },
+}
+
+impl StoreError {
+    /// Names SQLite's error for what it means to a person. `trials_kept` is said if the disk is full.
+    pub(crate) fn from_sqlite(path: &Path, source: rusqlite::Error, trials_kept: u64) -> Self {
+        use rusqlite::ErrorCode;
+        let path = path.to_owned();
+        let Some(failure) = source.sqlite_error() else {
+            return Self::Sqlite { path, source };
+        };
+        match failure.code {
+            ErrorCode::NotADatabase => Self::NotADatabase { path },
+            ErrorCode::DiskFull => Self::Full { path, trials_kept },
+            // SQLite cannot grow the index of its write-ahead log: the same cause under another name.
+            ErrorCode::SystemIoFailure if failure.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE => {
+                Self::Full { path, trials_kept }
+            }
+            ErrorCode::ReadOnly | ErrorCode::PermissionDenied => Self::ReadOnly { path },
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::Busy { path },
+            ErrorCode::DatabaseCorrupt => Self::Damaged {
+                path,
+                reason: source.to_string(),
+            },
+            ErrorCode::CannotOpen => Self::Unreadable {
+                path,
+                reason: source.to_string(),
+            },
+            _ => Self::Sqlite { path, source },
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! A run as JSON or CSV, for scripts and other programs.
+//!
+//! Everything but the JSON's `header` follows from study, seed and build: two runs of a lab study export the same
+//! text there. `format_version` is raised when a field changes its meaning or goes; fields may be added.
+
+use crate::digest::digest;
+use crate::record::{LatencyRow, RunId, SampleRow};
+use crate::words::{better_word, machine_word};
+use crate::{Result, Store};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use study::plan::{Cell, Plan};
+use study::stack::MachineKind;
+
+const FORMAT_VERSION: u32 = 1;
+
+/// What a figure's machine is called wherever a person or a script may meet it: never a simulated one unmarked.
+const fn machine_mark(machine: MachineKind) -> &'static str {
+    match machine {
+        MachineKind::Lab => "lab (simulated)",
+        MachineKind::Host => "host",
+    }
+}
+
+impl Store {
+    /// The whole run but for the external programs' output.
+    pub fn export_json(&self, run: RunId) -> Result<String> {
+        let summary = self.run(run)?;
+        let plan = self.plan(run)?;
+        let (samples, latencies) = (self.samples(run)?, self.latencies(run)?);
+        let trials = self.trials(run)?;
+        let export = json!({
+            "format": "raidlab-export",
+            "format_version": FORMAT_VERSION,
+            "header": {
+                "note": "wall-clock facts, which differ from run to run; all else follows from study, seed and build",
+                "started_at_unix_s": summary.started_at_unix_s,
+                "finished_at_unix_s": summary.finished_at_unix_s,
+                "trials_wall_ns": trials.iter().filter_map(|trial| trial.wall_ns).sum::<u64>(),
+                "command": summary.command,
+            },
+            "run": {
+                "title": summary.title,
+                "study_sha256": summary.study_sha256,
+                "seed": summary.seed,
+                "machine": machine_mark(summary.machine),
+                "machine_kind": machine_word(summary.machine),
+                "only": pairs(&summary.only),
+                "raidlab_version": summary.raidlab_version,
+                "finished": summary.finished_at_unix_s.is_some(),
+                "digest_sha256": digest(&samples, &latencies),
+            },
+            "study": plan.source,
+            "cells": plan.cells.iter().map(cell).collect::<Vec<_>>(),
+            "left_out": plan.left_out.iter()
+                .map(|left| json!({ "axes": pairs(&left.axes), "reason": left.reason }))
+                .collect::<Vec<_>>(),
+            "trials": trials.iter().map(trial).collect::<Vec<_>>(),
+            "samples": samples.iter().map(|row| sample(row, summary.machine)).collect::<Vec<_>>(),
+            "latencies": latencies.iter().map(|row| latency(row, summary.machine)).collect::<Vec<_>>(),
+            "guards": self.guards(run)?.iter().map(|row| json!({
+                "cell": row.cell_key, "trial": row.index, "guard": row.guard.name, "test": row.guard.test,
+                "passed": row.guard.passed, "detail": row.guard.detail,
+            })).collect::<Vec<_>>(),
+            "provenance": self.provenance(run)?.iter().map(|row| json!({
+                "cell": row.cell_key, "trial": row.index, "key": row.key, "value": row.value,
+            })).collect::<Vec<_>>(),
+        });
+        Ok(format!("{export:#}\n"))
+    }
+
+    /// A line a sample, then a line a percentile of each latency histogram, under one heading.
+    pub fn export_csv(&self, run: RunId) -> Result<String> {
+        let summary = self.run(run)?;
+        let plan = self.plan(run)?;
+        let axes = axis_names(&plan);
+        let by_key: BTreeMap<&str, &Cell> = plan.cells.iter().map(|cell| (cell.key.as_str(), cell)).collect();
+        let mut lines = csv::Writer::from_writer(Vec::new());
+        let fixed = [
+            "cell", "stack", "workload", "machine", "seed", "trial", "test", "metric",
+        ];
+        let measured = ["value", "unit", "better", "failed_guards"];
+        let axis_headings = axes.iter().map(|axis| format!("axis_{axis}"));
+        let heading: Vec<String> = fixed
+            .iter()
+            .map(ToString::to_string)
+            .chain(measured.iter().map(ToString::to_string))
+            .chain(axis_headings)
+            .collect();
+        write(&mut lines, &heading);
+        let latencies = self.latencies(run)?;
+        let samples = self.samples(run)?;
+        for row in samples.into_iter().chain(latencies.iter().flat_map(percentiles)) {
+            let cell = by_key.get(row.cell_key.as_str());
+            let mut line = vec![
+                row.cell_key.clone(),
+                cell.map_or_else(String::new, |cell| cell.stack_label.clone()),
+                cell.map_or_else(String::new, |cell| cell.workload.name.clone()),
+                machine_mark(summary.machine).to_owned(),
+                row.seed.to_string(),
+                row.index.to_string(),
+                row.test,
+                row.metric,
+                row.value.to_string(),
+                row.unit,
+                better_word(row.better).to_owned(),
+                row.failed_guards.join(" "),
+            ];
+            line.extend(axes.iter().map(|axis| {
+                let value = cell.and_then(|cell| cell.axes.iter().find(|(name, _)| name == axis));
+                value.map_or_else(String::new, |(_, value)| value.clone())
+            }));
+            write(&mut lines, &line);
+        }
+        let bytes = lines.into_inner().expect("writing to memory does not fail");
+        Ok(String::from_utf8(bytes).expect("all fields are UTF-8"))
+    }
+}
+
+fn write(lines: &mut csv::Writer<Vec<u8>>, line: &[String]) {
+    lines
+        .write_record(line)
+        .expect("writing to memory does not fail, and all lines are of one length");
+}
+
+/// All axes of the plan in their order of appearance.
+fn axis_names(plan: &Plan) -> Vec<String> {
+    let mut names = Vec::new();
+    for (name, _) in plan.cells.iter().flat_map(|cell| &cell.axes) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
+}
+
+fn pairs(pairs: &[(String, String)]) -> Value {
+    Value::Object(
+        pairs
+            .iter()
+            .map(|(name, value)| (name.clone(), json!(value)))
+            .collect::<Map<_, _>>(),
+    )
+}
+
+fn cell(cell: &Cell) -> Value {
+    json!({
+        "cell": cell.key, "stack": cell.stack_label, "workload": cell.workload.name, "axes": pairs(&cell.axes),
+        "machine": cell.machine, "stack_spec": cell.stack, "workload_spec": cell.workload,
+    })
+}
+
+fn trial(trial: &crate::TrialRecord) -> Value {
+    json!({
+        "cell": trial.cell_key, "trial": trial.index, "seed": trial.seed, "status": trial.status.name(),
+        "machine_ns": trial.machine_ns,
+        "failure": trial.failure.as_ref().map(|failure| json!({ "step": failure.step, "message": failure.message })),
+    })
+}
+
+fn sample(row: &SampleRow, machine: MachineKind) -> Value {
+    json!({
+        "cell": row.cell_key, "trial": row.index, "seed": row.seed, "machine": machine_mark(machine),
+        "test": row.test, "metric": row.metric, "value": row.value, "unit": row.unit,
+        "better": better_word(row.better), "failed_guards": row.failed_guards,
+    })
+}
+
+fn latency(row: &LatencyRow, machine: MachineKind) -> Value {
+    let latency = &row.latency;
+    json!({
+        "cell": row.cell_key, "trial": row.index, "seed": row.seed, "machine": machine_mark(machine),
+        "test": latency.test, "operation": latency.operation, "count": latency.count,
+        "min_ns": latency.min_ns, "p50_ns": latency.p50_ns, "p90_ns": latency.p90_ns, "p99_ns": latency.p99_ns,
+        "p999_ns": latency.p999_ns, "max_ns": latency.max_ns, "histogram_hdr_v2_base64": latency.histogram_base64,
+    })
+}
+
+/// A latency histogram's figures as samples, `latency_p99_unlink` in ns.
+fn percentiles(row: &LatencyRow) -> Vec<SampleRow> {
+    let latency = &row.latency;
+    [
+        ("p50", latency.p50_ns),
+        ("p90", latency.p90_ns),
+        ("p99", latency.p99_ns),
+        ("p999", latency.p999_ns),
+        ("max", latency.max_ns),
+    ]
+    .into_iter()
+    .map(|(name, value_ns)| SampleRow {
+        cell_key: row.cell_key.clone(),
+        index: row.index,
+        seed: row.seed,
+        test: latency.test.clone(),
+        metric: format!("latency_{name}_{}", latency.operation),
+        value: value_ns as f64,
+        unit: "ns".to_owned(),
+        better: study::event::Better::Lower,
+        failed_guards: row.failed_guards.clone(),
+    })
+    .collect()
+}

@@ -1,0 +1,84 @@
+//! One writer a run, across processes: a byte of a lock file beside the store, one byte a run.
+//!
+//! The kernel lets go of the lock when its holder dies, however it dies, so that there is no stale lock to judge.
+//! It is a file of its own because a process that opens and closes a database file by other means than SQLite
+//! drops the locks that SQLite holds on it.
+
+use crate::record::RunId;
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, fcntl};
+use nix::libc;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Held as long as this process writes the run.
+#[derive(Debug)]
+pub(crate) struct RunLock {
+    file: File,
+    path: PathBuf,
+}
+
+impl RunLock {
+    /// `None` if another process (or another part of this one) writes the run.
+    pub(crate) fn try_take(store: &Path, run: RunId) -> io::Result<Option<Self>> {
+        let path = lock_path(store);
+        loop {
+            let file = File::options()
+                .create(true)
+                .truncate(false)
+                .write(true)
+                .read(true)
+                .open(&path)?;
+            if !try_lock(&file, run.0, 1)? {
+                return Ok(None);
+            }
+            // The last holder may have removed the file between our opening and our locking it.
+            if is_still_at(&file, &path) {
+                return Ok(Some(Self { file, path }));
+            }
+        }
+    }
+}
+
+impl Drop for RunLock {
+    /// Leaves no lock file behind, unless another run of the store is being written. The lock itself ends with
+    /// the file's descriptor.
+    fn drop(&mut self) {
+        const TO_THE_END: i64 = 0;
+        if let Ok(true) = try_lock(&self.file, 0, TO_THE_END) {
+            // A lock file that stays does no harm.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn lock_path(store: &Path) -> PathBuf {
+    let mut name = store.as_os_str().to_owned();
+    name.push("-lock");
+    PathBuf::from(name)
+}
+
+fn is_still_at(file: &File, path: &Path) -> bool {
+    match (file.metadata(), fs::metadata(path)) {
+        (Ok(ours), Ok(theirs)) => ours.dev() == theirs.dev() && ours.ino() == theirs.ino(),
+        _ => false,
+    }
+}
+
+/// Locks belong to the open file, not to the process, so that two stores in one process exclude each other too.
+fn try_lock(file: &File, start: i64, length: i64) -> io::Result<bool> {
+    let range = libc::flock {
+        l_type: libc::F_WRLCK as libc::c_short,
+        l_whence: libc::SEEK_SET as libc::c_short,
+        l_start: start,
+        l_len: length,
+        l_pid: 0,
+    };
+    match fcntl(file, FcntlArg::F_OFD_SETLK(&range)) {
+        Ok(_) => Ok(true),
+        Err(Errno::EAGAIN | Errno::EACCES) => Ok(false),
+        Err(errno) => Err(errno.into()),
+    }
+}

@@ -1,0 +1,214 @@
+//! Opening a store: is it one, may it be written, is its schema known.
+
+use crate::{Result, StoreError};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Marks a database file as raidlab's: "rdlb".
+const APPLICATION_ID: i64 = 0x7264_6c62;
+
+/// Statement batches that lead from each schema version to the next, from the empty file on.
+const MIGRATIONS: &[&str] = &[include_str!("schema/1.sql")];
+
+/// How long to wait for another connection's transaction. They last milliseconds.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A store file, opened.
+#[derive(Debug)]
+pub struct Store {
+    pub(crate) connection: Connection,
+    pub(crate) path: PathBuf,
+}
+
+impl Store {
+    /// Opens a store for writing; makes it if there is none, and brings an older one up to date.
+    pub fn open(path: &Path) -> Result<Self> {
+        check_place(path)?;
+        Self::open_for_writing(path).map_err(|error| match error {
+            // Its place is there: what is missing is the right to write to it.
+            StoreError::Unreadable { path, .. } => StoreError::ReadOnly { path },
+            other => other,
+        })
+    }
+
+    /// Opens a store that exists, for reading; also from media that cannot be written.
+    pub fn open_existing(path: &Path) -> Result<Self> {
+        if path.is_dir() {
+            return Err(StoreError::Folder { path: path.to_owned() });
+        }
+        if !path.exists() {
+            return Err(StoreError::Missing { path: path.to_owned() });
+        }
+        match Self::open_for_reading(path, "") {
+            // A write-ahead log needs a file beside the store even for reading. Where none can be made nobody
+            // writes either, and the store may be read as it stands.
+            Err(StoreError::Unreadable { .. } | StoreError::ReadOnly { .. }) if !has_pending_log(path) => {
+                Self::open_for_reading(path, "?immutable=1")
+            }
+            other => other,
+        }
+    }
+
+    fn open_for_writing(path: &Path) -> Result<Self> {
+        let connection = Connection::open(path).map_err(|source| StoreError::from_sqlite(path, source, 0))?;
+        let mut store = Self {
+            connection,
+            path: path.to_owned(),
+        };
+        store.check_identity()?;
+        store.prepare_for_writing()?;
+        Ok(store)
+    }
+
+    fn open_for_reading(path: &Path, parameters: &str) -> Result<Self> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(format!("{}{parameters}", uri(path)?), flags)
+            .map_err(|source| StoreError::from_sqlite(path, source, 0))?;
+        let store = Self {
+            connection,
+            path: path.to_owned(),
+        };
+        store.checked(store.connection.busy_timeout(BUSY_TIMEOUT))?;
+        let version = store.check_identity()?;
+        if version == 0 {
+            // An empty file: what `touch` leaves, or a run that was killed at its very start.
+            return Err(StoreError::Missing { path: path.to_owned() });
+        }
+        if version < MIGRATIONS.len() as i64 {
+            // Reading code knows the newest schema only: an older store is brought up to date first.
+            drop(store);
+            return Self::open(path);
+        }
+        Ok(store)
+    }
+
+    /// Refuses what is not raidlab's before anything is written. Returns the schema version.
+    fn check_identity(&self) -> Result<i64> {
+        let tables: i64 = self.checked(self.connection.query_row(
+            "SELECT count(*) FROM sqlite_schema",
+            [],
+            |row| row.get(0),
+        ))?;
+        let application_id = self.pragma("application_id")?;
+        let version = self.pragma("user_version")?;
+        let known = MIGRATIONS.len() as i64;
+        match application_id {
+            APPLICATION_ID if version > known => Err(StoreError::Newer {
+                path: self.path.clone(),
+                found: version,
+                known,
+            }),
+            APPLICATION_ID => Ok(version),
+            0 if tables == 0 && version == 0 => Ok(0),
+            _ => Err(StoreError::Foreign {
+                path: self.path.clone(),
+            }),
+        }
+    }
+
+    fn prepare_for_writing(&mut self) -> Result<()> {
+        self.checked(self.connection.busy_timeout(BUSY_TIMEOUT))?;
+        self.checked(self.connection.pragma_update(None, "foreign_keys", true))?;
+        if self.checked(self.connection.is_readonly("main"))? {
+            return Err(StoreError::ReadOnly {
+                path: self.path.clone(),
+            });
+        }
+        // Readers do not wait for the writer, and a commit is one append to the log.
+        self.checked(
+            self.connection
+                .pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())),
+        )?;
+        self.sync_commits(false)?;
+        self.migrate()
+    }
+
+    /// Whether a commit is on the disk, power cut or not, when it returns. Without, it is safe from the death of
+    /// this process and in order, which is what events under way need.
+    pub(crate) fn sync_commits(&self, sync: bool) -> Result<()> {
+        let level = if sync { "FULL" } else { "NORMAL" };
+        self.checked(self.connection.pragma_update(None, "synchronous", level))
+    }
+
+    fn migrate(&mut self) -> Result<()> {
+        self.sync_commits(true)?;
+        let path = self.path.clone();
+        let named = |source| StoreError::from_sqlite(&path, source, 0);
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(named)?;
+        // Read inside the transaction: another raidlab may have been quicker.
+        let version: i64 = transaction
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .map_err(named)?;
+        for batch in MIGRATIONS.iter().skip(usize::try_from(version).unwrap_or(0)) {
+            transaction.execute_batch(batch).map_err(named)?;
+        }
+        transaction
+            .pragma_update(None, "application_id", APPLICATION_ID)
+            .map_err(named)?;
+        transaction
+            .pragma_update(None, "user_version", MIGRATIONS.len() as i64)
+            .map_err(named)?;
+        transaction.commit().map_err(named)?;
+        self.sync_commits(false)
+    }
+
+    fn pragma(&self, name: &str) -> Result<i64> {
+        self.checked(self.connection.pragma_query_value(None, name, |row| row.get(0)))
+    }
+
+    /// Turns SQLite's error into one for people.
+    pub(crate) fn checked<T>(&self, result: rusqlite::Result<T>) -> Result<T> {
+        result.map_err(|source| {
+            let kept = self
+                .connection
+                .query_row("SELECT count(*) FROM trial WHERE status = 'done'", [], |row| {
+                    row.get::<_, i64>(0)
+                });
+            StoreError::from_sqlite(&self.path, source, kept.unwrap_or(0).max(0) as u64)
+        })
+    }
+}
+
+fn check_place(path: &Path) -> Result<()> {
+    if path.is_dir() {
+        return Err(StoreError::Folder { path: path.to_owned() });
+    }
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    if folder.is_dir() {
+        Ok(())
+    } else {
+        Err(StoreError::MissingFolder {
+            folder: folder.to_owned(),
+        })
+    }
+}
+
+fn has_pending_log(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    fs::metadata(log).is_ok_and(|log| log.len() > 0)
+}
+
+/// SQLite's name for a file: a URI, in which `%`, `?` and `#` of the path must not act.
+fn uri(path: &Path) -> Result<String> {
+    let unreadable = |reason: String| StoreError::Unreadable {
+        path: path.to_owned(),
+        reason,
+    };
+    let absolute = std::path::absolute(path).map_err(|error| unreadable(error.to_string()))?;
+    let text = absolute
+        .to_str()
+        .ok_or_else(|| unreadable("its name is not UTF-8".to_owned()))?;
+    Ok(format!(
+        "file:{}",
+        text.replace('%', "%25").replace('?', "%3f").replace('#', "%23")
+    ))
+}

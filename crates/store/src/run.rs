@@ -1,0 +1,159 @@
+//! Beginning a run, or carrying one on.
+
+use crate::lock::RunLock;
+use crate::record::{RunId, RunSpec, RunSummary, TrialRecord, TrialStatus};
+use crate::words::{json, machine_word, signed};
+use crate::{Result, Store, StoreError};
+use rusqlite::{OptionalExtension, params};
+use sha2::{Digest, Sha256};
+
+/// A run that this process may write; no other can until this is dropped.
+#[derive(Debug)]
+pub struct OpenRun {
+    pub summary: RunSummary,
+    pub found: Found,
+    /// The latest attempt at every trial begun so far, in the plan's order.
+    pub trials: Vec<TrialRecord>,
+    _lock: RunLock,
+}
+
+/// How the run was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// It begins now.
+    New,
+    /// It had begun, and has trials left.
+    Unfinished,
+    /// It was done. The caller says so, or takes a new seed.
+    Finished,
+}
+
+impl OpenRun {
+    /// Whether the trial needs no repetition. A failed or interrupted one does.
+    pub fn is_done(&self, cell_key: &str, index: u32) -> bool {
+        self.trials
+            .iter()
+            .any(|trial| trial.cell_key == cell_key && trial.index == index && trial.status == TrialStatus::Done)
+    }
+}
+
+impl Store {
+    /// The run of this study with this seed, machine, part of the matrix and build: carried on if it is in the
+    /// store (the unfinished one, or else the latest), begun if not. Trials that a killed process left under way
+    /// become interrupted ones.
+    pub fn open_run(&mut self, spec: &RunSpec<'_>) -> Result<OpenRun> {
+        let found = match self.find_run(spec)? {
+            Some(id) => id,
+            None => (self.insert_run(spec)?, Found::New),
+        };
+        let (id, found) = found;
+        let lock = self.lock_run(id)?;
+        self.take_over(id)?;
+        Ok(OpenRun {
+            summary: self.run(id)?,
+            found,
+            trials: self.trials(id)?,
+            _lock: lock,
+        })
+    }
+
+    /// All trials that were wanted are done or have failed.
+    pub fn finish_run(&mut self, run: &OpenRun, finished_at_unix_s: u64) -> Result<()> {
+        self.sync_commits(true)?;
+        let sql = "UPDATE run SET finished_at_unix_s = ?2 WHERE id = ?1";
+        self.checked(
+            self.connection
+                .execute(sql, params![run.summary.id.0, signed(finished_at_unix_s)]),
+        )?;
+        self.sync_commits(false)
+    }
+
+    fn find_run(&self, spec: &RunSpec<'_>) -> Result<Option<(RunId, Found)>> {
+        let sql = "SELECT id, finished_at_unix_s IS NOT NULL FROM run
+                   WHERE study_sha256 = ?1 AND seed = ?2 AND machine = ?3 AND only_json = ?4
+                     AND raidlab_version = ?5
+                   ORDER BY finished_at_unix_s IS NOT NULL, id DESC LIMIT 1";
+        let identity = params![
+            study_sha256(&spec.plan.source),
+            spec.seed.to_string(),
+            machine_word(spec.machine),
+            json(&spec.only),
+            spec.raidlab_version,
+        ];
+        let row = self.connection.query_row(sql, identity, |row| {
+            let found = if row.get(1)? {
+                Found::Finished
+            } else {
+                Found::Unfinished
+            };
+            Ok((RunId(row.get(0)?), found))
+        });
+        self.checked(row.optional())
+    }
+
+    fn insert_run(&self, spec: &RunSpec<'_>) -> Result<RunId> {
+        let sql = "INSERT INTO run (title, study_source, study_sha256, plan_json, seed, machine, only_json,
+                                    raidlab_version, command, started_at_unix_s, writer_pid)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+        let columns = params![
+            spec.plan.title,
+            spec.plan.source,
+            study_sha256(&spec.plan.source),
+            json(spec.plan),
+            spec.seed.to_string(),
+            machine_word(spec.machine),
+            json(&spec.only),
+            spec.raidlab_version,
+            spec.command,
+            signed(spec.started_at_unix_s),
+            std::process::id(),
+        ];
+        self.checked(self.connection.execute(sql, columns))?;
+        Ok(RunId(self.connection.last_insert_rowid()))
+    }
+
+    fn lock_run(&self, run: RunId) -> Result<RunLock> {
+        let lock = RunLock::try_take(&self.path, run).map_err(|error| match error.kind() {
+            std::io::ErrorKind::StorageFull => StoreError::Full {
+                path: self.path.clone(),
+                trials_kept: 0,
+            },
+            std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => StoreError::ReadOnly {
+                path: self.path.clone(),
+            },
+            _ => StoreError::Unreadable {
+                path: self.path.clone(),
+                reason: format!("its lock file: {error}"),
+            },
+        })?;
+        let Some(lock) = lock else {
+            let sql = "SELECT writer_pid FROM run WHERE id = ?1";
+            let pid = self.checked(self.connection.query_row(sql, [run.0], |row| row.get(0)))?;
+            return Err(StoreError::Taken {
+                path: self.path.clone(),
+                run: run.0,
+                pid,
+            });
+        };
+        Ok(lock)
+    }
+
+    /// What the last writer left under way is not under way any more: we hold the lock, so it is dead.
+    fn take_over(&mut self, run: RunId) -> Result<()> {
+        let pid = std::process::id();
+        self.checked(
+            self.connection
+                .execute("UPDATE run SET writer_pid = ?2 WHERE id = ?1", params![run.0, pid]),
+        )?;
+        let sql = "UPDATE trial SET status = 'interrupted' WHERE run_id = ?1 AND status = 'running'";
+        self.checked(self.connection.execute(sql, [run.0])).map(drop)
+    }
+}
+
+fn study_sha256(source: &str) -> String {
+    hex(&Sha256::digest(source.as_bytes()))
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,94 @@
+//! The words and numbers in which plain types stand in the database.
+
+use crate::record::TrialStatus;
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ValueRef};
+use study::event::Better;
+use study::stack::MachineKind;
+
+/// A column of one of these types reads as `Stored<T>`.
+pub(crate) struct Stored<T>(pub T);
+
+impl FromSql for Stored<Better> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        [Better::Higher, Better::Lower, Better::Neither]
+            .into_iter()
+            .find(|&better| value.as_str() == Ok(better_word(better)))
+            .map(Stored)
+            .ok_or(FromSqlError::InvalidType)
+    }
+}
+
+impl FromSql for Stored<MachineKind> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        [MachineKind::Lab, MachineKind::Host]
+            .into_iter()
+            .find(|&machine| value.as_str() == Ok(machine_word(machine)))
+            .map(Stored)
+            .ok_or(FromSqlError::InvalidType)
+    }
+}
+
+impl FromSql for Stored<TrialStatus> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        [
+            TrialStatus::Running,
+            TrialStatus::Done,
+            TrialStatus::Failed,
+            TrialStatus::Interrupted,
+        ]
+        .into_iter()
+        .find(|&status| value.as_str() == Ok(status.name()))
+        .map(Stored)
+        .ok_or(FromSqlError::InvalidType)
+    }
+}
+
+/// Numbers that use all 64 bits: decimal text.
+impl FromSql for Stored<u64> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        value
+            .as_str()?
+            .parse()
+            .map(Stored)
+            .map_err(|error| FromSqlError::Other(Box::new(error)))
+    }
+}
+
+/// JSON in a text column.
+pub(crate) struct Json<T>(pub T);
+
+impl<T: serde::de::DeserializeOwned> FromSql for Json<T> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        serde_json::from_str(value.as_str()?)
+            .map(Json)
+            .map_err(|error| FromSqlError::Other(Box::new(error)))
+    }
+}
+
+pub(crate) fn json<T: serde::Serialize>(value: &T) -> String {
+    serde_json::to_string(value).expect("plain types with string keys have a JSON form")
+}
+
+pub(crate) const fn better_word(better: Better) -> &'static str {
+    match better {
+        Better::Higher => "higher",
+        Better::Lower => "lower",
+        Better::Neither => "neither",
+    }
+}
+
+pub(crate) const fn machine_word(machine: MachineKind) -> &'static str {
+    match machine {
+        MachineKind::Lab => "lab",
+        MachineKind::Host => "host",
+    }
+}
+
+/// Times and counts as SQLite's signed integers. Nanoseconds reach the limit after 292 years.
+pub(crate) fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+pub(crate) fn unsigned(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}

@@ -1,0 +1,150 @@
+//! Appending what happens in a trial, as it happens.
+
+use crate::record::{Ending, TrialId};
+use crate::run::OpenRun;
+use crate::words::{better_word, json, signed};
+use crate::{Result, Store, StoreError};
+use rusqlite::params;
+use study::event::{Event, Failure, Guard, Latency, Sample, ToolCall};
+use study::plan::Trial;
+
+impl Store {
+    /// A trial begins.
+    pub fn begin_trial(&mut self, run: &OpenRun, trial: &Trial) -> Result<TrialId> {
+        let sql = "INSERT INTO trial (run_id, cell_key, idx, seed, status) VALUES (?1, ?2, ?3, ?4, 'running')";
+        let columns = params![run.summary.id.0, trial.cell.key, trial.index, trial.seed.to_string()];
+        match self.connection.execute(sql, columns) {
+            Ok(_) => Ok(TrialId(self.connection.last_insert_rowid())),
+            Err(error) if is_taken(&error) => Err(StoreError::TrialTaken {
+                cell_key: trial.cell.key.clone(),
+                index: trial.index,
+            }),
+            Err(error) => self.checked(Err(error)),
+        }
+    }
+
+    /// Keeps one event. When this returns, a kill -9 loses it no more.
+    pub fn append(&mut self, trial: TrialId, event: &Event) -> Result<()> {
+        let result = match event {
+            Event::Step { name, at_ns } => self.execute(
+                "INSERT INTO step (trial_id, name, at_ns) VALUES (?1, ?2, ?3)",
+                params![trial.0, name, signed(*at_ns)],
+            ),
+            Event::Call(call) => self.append_call(trial, call),
+            Event::Sample(sample) => self.append_sample(trial, sample),
+            Event::Latency(latency) => self.append_latency(trial, latency),
+            Event::Guard(guard) => self.append_guard(trial, guard),
+            Event::Provenance { key, value } => self.execute(
+                "INSERT INTO provenance (trial_id, key, value) VALUES (?1, ?2, ?3)",
+                params![trial.0, key, value],
+            ),
+            Event::Failed(failure) => self.set_failure(trial, failure),
+            Event::Done { at_ns } => self.execute(
+                "UPDATE trial SET machine_ns = ?2 WHERE id = ?1",
+                params![trial.0, signed(*at_ns)],
+            ),
+        };
+        self.checked(result)
+    }
+
+    /// The trial is over. When this returns, a power cut loses it no more.
+    pub fn end_trial(&mut self, trial: TrialId, ending: &Ending, wall_ns: u64) -> Result<()> {
+        let status = match ending {
+            Ending::Done => "done",
+            Ending::Failed(_) => "failed",
+            Ending::Interrupted => "interrupted",
+        };
+        if let Ending::Failed(failure) = ending {
+            self.checked(self.set_failure(trial, failure))?;
+        }
+        self.sync_commits(true)?;
+        let sql = "UPDATE trial SET status = ?2, wall_ns = ?3 WHERE id = ?1";
+        self.checked(self.execute(sql, params![trial.0, status, signed(wall_ns)]))?;
+        self.sync_commits(false)
+    }
+
+    fn append_sample(&self, trial: TrialId, sample: &Sample) -> rusqlite::Result<()> {
+        if !sample.value.is_finite() {
+            // 0 bytes in 0 seconds. Not a value to keep, and not one to lose in silence either.
+            let detail = format!("{} is {}, should be a number", sample.metric, sample.value);
+            let guard = Guard {
+                name: "finite".to_owned(),
+                test: Some(sample.test.clone()),
+                passed: false,
+                detail,
+            };
+            return self.append_guard(trial, &guard);
+        }
+        self.execute(
+            "INSERT INTO sample (trial_id, test, metric, value, unit, better) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![
+                trial.0,
+                sample.test,
+                sample.metric,
+                sample.value,
+                sample.unit,
+                better_word(sample.better)
+            ],
+        )
+    }
+
+    fn append_latency(&self, trial: TrialId, latency: &Latency) -> rusqlite::Result<()> {
+        self.execute(
+            "INSERT INTO latency (trial_id, test, operation, count, min_ns, p50_ns, p90_ns, p99_ns, p999_ns, max_ns,
+                                  histogram_base64)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            params![
+                trial.0,
+                latency.test,
+                latency.operation,
+                signed(latency.count),
+                signed(latency.min_ns),
+                signed(latency.p50_ns),
+                signed(latency.p90_ns),
+                signed(latency.p99_ns),
+                signed(latency.p999_ns),
+                signed(latency.max_ns),
+                latency.histogram_base64,
+            ],
+        )
+    }
+
+    fn append_guard(&self, trial: TrialId, guard: &Guard) -> rusqlite::Result<()> {
+        self.execute(
+            "INSERT INTO guard (trial_id, name, test, passed, detail) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![trial.0, guard.name, guard.test, guard.passed, guard.detail],
+        )
+    }
+
+    fn append_call(&self, trial: TrialId, call: &ToolCall) -> rusqlite::Result<()> {
+        self.execute(
+            "INSERT INTO tool_call (trial_id, argv_json, exit, stdout, stderr, duration_ns)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![
+                trial.0,
+                json(&call.argv),
+                call.exit,
+                call.stdout,
+                call.stderr,
+                signed(call.duration_ns)
+            ],
+        )
+    }
+
+    fn set_failure(&self, trial: TrialId, failure: &Failure) -> rusqlite::Result<()> {
+        self.execute(
+            "UPDATE trial SET failure_step = ?2, failure_message = ?3 WHERE id = ?1",
+            params![trial.0, failure.step, failure.message],
+        )
+    }
+
+    fn execute(&self, sql: &str, columns: &[&dyn rusqlite::ToSql]) -> rusqlite::Result<()> {
+        self.connection.prepare_cached(sql)?.execute(columns).map(drop)
+    }
+}
+
+fn is_taken(error: &rusqlite::Error) -> bool {
+    error
+        .sqlite_error()
+        .is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE)
+}
