@@ -1,0 +1,280 @@
+//! md arrays: how mdadm is asked for one, and what the kernel says of it.
+
+use crate::context::Context;
+use crate::device::BlockDevice;
+use crate::error::Cause;
+use crate::sysfs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use study::stack::{ArraySpec, Bitmap, Level};
+use tools::{Invocation, Tool};
+
+/// Longer than any array should go without getting on with its resync.
+const STALLED: Duration = Duration::from_secs(600);
+
+/// A running md array that this run created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Array {
+    pub device: BlockDevice,
+    /// Ours alone; by it the array is known again.
+    pub uuid: String,
+    /// Members hold copies or parity that can agree or not.
+    pub redundant: bool,
+}
+
+/// What an array is to be called, and what it is to be made of.
+#[derive(Debug)]
+pub(crate) struct Creation<'a> {
+    pub(crate) spec: &'a ArraySpec,
+    pub(crate) node: &'a Path,
+    pub(crate) name: &'a str,
+    pub(crate) uuid: &'a str,
+    pub(crate) members: &'a [PathBuf],
+    pub(crate) zeroed: bool,
+}
+
+impl Creation<'_> {
+    /// `mdadm --create`, without reading this machine's mdadm.conf and without questions.
+    pub(crate) fn invocation(&self) -> Result<Invocation, Cause> {
+        let spec = self.spec;
+        let active = self.members.len() - spec.spares as usize;
+        let mut call = Invocation::new(Tool::Mdadm)
+            .arg("--create")
+            .arg(self.node)
+            .args(["--config=none", "--homehost=<none>"])
+            .arg(format!("--name={}", self.name))
+            .arg(format!("--uuid={}", self.uuid))
+            .arg("--run")
+            .arg(format!("--level={}", word(spec.level)))
+            .arg(format!("--raid-devices={active}"));
+        if spec.spares > 0 {
+            call = call.arg(format!("--spare-devices={}", spec.spares));
+        }
+        if let Some(metadata) = &spec.metadata {
+            call = call.arg(format!("--metadata={metadata}"));
+        }
+        if let Some(bytes) = spec.chunk_bytes {
+            call = call.arg(format!("--chunk={}K", kibibytes("chunk", bytes)?));
+        }
+        if let Some(layout) = &spec.layout {
+            call = call.arg(format!("--layout={layout}"));
+        }
+        if let Some(bytes) = spec.member_size_bytes {
+            call = call.arg(format!("--size={}K", kibibytes("member size", bytes)?));
+        }
+        if is_redundant(spec.level) {
+            // Said always: mdadm asks, or chooses by size, if it is not.
+            call = call.arg(match spec.bitmap {
+                Bitmap::Internal => "--bitmap=internal",
+                Bitmap::None => "--bitmap=none",
+            });
+            if self.zeroed {
+                call = call.arg("--assume-clean");
+            }
+        }
+        Ok(call.args(self.members))
+    }
+}
+
+/// Says what is impossible about the spec on so many devices, before anything is touched.
+pub(crate) fn check(spec: &ArraySpec, devices: usize) -> Result<(), Cause> {
+    let refuse = |reason: String| Err(Cause::Impossible(reason));
+    let level = word(spec.level);
+    let spares = spec.spares as usize;
+    let Some(active) = devices.checked_sub(spares) else {
+        return refuse(format!(
+            "{spares} spares of {devices} devices: there is nothing left for the array"
+        ));
+    };
+    if !is_redundant(spec.level) && spares > 0 {
+        return refuse(format!(
+            "{level} cannot have spares: it has nothing to rebuild them from"
+        ));
+    }
+    if !is_redundant(spec.level) && spec.bitmap == Bitmap::Internal {
+        return refuse(format!("{level} cannot have a bitmap: it has nothing to resync"));
+    }
+    if spec.level == Level::Single {
+        if active != 1 {
+            return refuse(format!("a single disk was asked for, and {active} devices are given"));
+        }
+        if let Some(what) = what_only_arrays_have(spec) {
+            return refuse(format!("a single disk has no {what}"));
+        }
+    }
+    if spec.level == Level::Raid1 && spec.chunk_bytes.is_some() {
+        return refuse("raid1 has no chunk".to_owned());
+    }
+    let fewest = fewest_members(spec.level);
+    if active < fewest {
+        return refuse(format!(
+            "{level} needs at least {fewest} devices besides spares, and {active} are given"
+        ));
+    }
+    Ok(())
+}
+
+fn what_only_arrays_have(spec: &ArraySpec) -> Option<&'static str> {
+    [
+        (spec.chunk_bytes.is_some(), "chunk"),
+        (spec.layout.is_some(), "layout"),
+        (spec.metadata.is_some(), "metadata format"),
+        (spec.member_size_bytes.is_some(), "member size"),
+    ]
+    .into_iter()
+    .find_map(|(given, what)| given.then_some(what))
+}
+
+fn fewest_members(level: Level) -> usize {
+    match level {
+        Level::Single => 1,
+        Level::Linear | Level::Raid0 | Level::Raid1 | Level::Raid4 | Level::Raid5 | Level::Raid10 => 2,
+        Level::Raid6 => 4,
+    }
+}
+
+pub(crate) fn is_redundant(level: Level) -> bool {
+    match level {
+        Level::Single | Level::Linear | Level::Raid0 => false,
+        Level::Raid1 | Level::Raid4 | Level::Raid5 | Level::Raid6 | Level::Raid10 => true,
+    }
+}
+
+fn word(level: Level) -> &'static str {
+    match level {
+        Level::Single => "single",
+        Level::Linear => "linear",
+        Level::Raid0 => "raid0",
+        Level::Raid1 => "raid1",
+        Level::Raid4 => "raid4",
+        Level::Raid5 => "raid5",
+        Level::Raid6 => "raid6",
+        Level::Raid10 => "raid10",
+    }
+}
+
+fn kibibytes(what: &str, bytes: u64) -> Result<u64, Cause> {
+    if bytes == 0 || !bytes.is_multiple_of(1024) {
+        return Err(Cause::Impossible(format!(
+            "a {what} of {bytes} bytes: mdadm counts in KiB"
+        )));
+    }
+    Ok(bytes / 1024)
+}
+
+/// A node of the form /dev/mdN that no array has. The numbers below 100 are left to the machine's own arrays.
+pub(crate) fn free_node() -> Result<PathBuf, Cause> {
+    (100..256)
+        .map(|number| format!("md{number}"))
+        .find(|name| !Path::new("/sys/block").join(name).exists() && !Path::new("/dev").join(name).exists())
+        .map(|name| Path::new("/dev").join(name))
+        .ok_or_else(|| Cause::State("every node from /dev/md100 to /dev/md255 is taken".to_owned()))
+}
+
+/// A new UUID as mdadm writes them.
+pub(crate) fn new_uuid() -> Result<String, Cause> {
+    let mut bytes = [0_u8; 16];
+    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
+        .map_err(Cause::errno("get random bytes"))?;
+    let words: Vec<String> = bytes
+        .chunks(4)
+        .map(|word| word.iter().map(|byte| format!("{byte:02x}")).collect())
+        .collect();
+    Ok(words.join(":"))
+}
+
+impl Array {
+    fn attribute(&self, name: &str) -> PathBuf {
+        self.device.sysfs.join("md").join(name)
+    }
+
+    /// Whether all members agree and nothing is going on that would make them.
+    pub(crate) fn is_idle(&self) -> Result<bool, Cause> {
+        if !self.redundant {
+            return Ok(true);
+        }
+        // Just after a start the action is still `idle` though a resync is due: the other two know better.
+        Ok(sysfs::read(&self.attribute("sync_action"))? == "idle"
+            && sysfs::read(&self.attribute("resync_start"))? == "none"
+            && sysfs::read_number(&self.attribute("degraded"))? == 0)
+    }
+
+    /// Whether the superblocks say that no write is under way; md writes that 200 ms after the last one.
+    pub(crate) fn is_marked_clean(&self) -> Result<bool, Cause> {
+        let state = sysfs::read(&self.attribute("array_state"))?;
+        Ok(!self.redundant || !matches!(state.as_str(), "active" | "write-pending"))
+    }
+
+    /// Waits for resync, recovery or check to end, at the disks' full speed.
+    pub(crate) fn wait_until_idle(&self) -> Result<(), Cause> {
+        if self.is_idle()? {
+            return Ok(());
+        }
+        sysfs::write(&self.attribute("sync_speed_max"), "100000000")?;
+        let waited = self.wait_for_the_end();
+        sysfs::write(&self.attribute("sync_speed_max"), "system")?;
+        waited
+    }
+
+    fn wait_for_the_end(&self) -> Result<(), Cause> {
+        let mut progress = String::new();
+        let mut moved_at = Instant::now();
+        loop {
+            sysfs::read_or_sleep(&self.attribute("sync_action"), "idle", Duration::from_secs(1))?;
+            if self.is_idle()? {
+                return Ok(());
+            }
+            let completed = sysfs::read(&self.attribute("sync_completed"))?;
+            if completed != progress {
+                (progress, moved_at) = (completed, Instant::now());
+            } else if moved_at.elapsed() > STALLED {
+                let name = &self.device.kernel_name;
+                return Err(Cause::State(format!("the resync of {name} stands still at {progress}")));
+            } else {
+                // `idle` without being clean passes in an instant; then this is the pace of asking again.
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+    }
+
+    /// Has md compare copies and parity all over the array; the sectors that disagree.
+    pub(crate) fn check(&self) -> Result<u64, Cause> {
+        if !self.redundant {
+            return Ok(0);
+        }
+        self.wait_until_idle()?;
+        sysfs::write(&self.attribute("sync_action"), "check")?;
+        self.wait_until_idle()?;
+        let last = sysfs::read(&self.attribute("last_sync_action"))?;
+        if last != "check" {
+            let name = &self.device.kernel_name;
+            return Err(Cause::State(format!(
+                "a check of {name} was asked for, but md did `{last}`"
+            )));
+        }
+        sysfs::read_number(&self.attribute("mismatch_cnt"))
+    }
+
+    /// What the kernel made of the spec.
+    pub(crate) fn record(&self, context: &mut Context<'_>) {
+        let attributes = [
+            "level",
+            "raid_disks",
+            "chunk_size",
+            "layout",
+            "metadata_version",
+            "component_size",
+        ];
+        for attribute in attributes {
+            if let Ok(value) = sysfs::read(&self.attribute(attribute)) {
+                context.provenance(&format!("array.{attribute}"), value);
+            }
+        }
+        if let Ok(value) = sysfs::read(&self.attribute("bitmap/location")) {
+            context.provenance("array.bitmap", value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,136 @@
+//! What the kernel counted of a disk's requests.
+
+use crate::device::BlockDevice;
+use crate::error::Cause;
+use crate::sysfs;
+use std::ops::Sub;
+
+/// A disk's counters since it appeared, or between two moments. Times are in whole ticks of the kernel: 10 ms
+/// in the lab.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DiskCounters {
+    pub device: String,
+    pub reads: u64,
+    pub reads_merged: u64,
+    pub sectors_read: u64,
+    pub reading_ms: u64,
+    pub writes: u64,
+    pub writes_merged: u64,
+    pub sectors_written: u64,
+    pub writing_ms: u64,
+    /// Requests under way at the moment.
+    pub in_flight: u64,
+    pub busy_ms: u64,
+    /// Requests under way times how long they were.
+    pub weighted_ms: u64,
+    pub discards: u64,
+    pub sectors_discarded: u64,
+    pub flushes: u64,
+}
+
+impl DiskCounters {
+    pub fn of(device: &BlockDevice) -> Result<Self, Cause> {
+        let path = device.sysfs.join("stat");
+        let line = sysfs::read(&path)?;
+        Self::parse(&device.kernel_name, &line)
+            .ok_or_else(|| Cause::State(format!("{} has no counters but `{line}`", path.display())))
+    }
+
+    /// Reads the fields of /sys/block/*/stat, which are those of /proc/diskstats after the name. Discards came
+    /// with Linux 4.18 and flushes with 5.5.
+    fn parse(device: &str, line: &str) -> Option<Self> {
+        let fields: Option<Vec<u64>> = line.split_whitespace().map(|field| field.parse().ok()).collect();
+        let fields = fields.filter(|fields| fields.len() >= 11)?;
+        let later = |index: usize| fields.get(index).copied().unwrap_or_default();
+        Some(Self {
+            device: device.to_owned(),
+            reads: fields[0],
+            reads_merged: fields[1],
+            sectors_read: fields[2],
+            reading_ms: fields[3],
+            writes: fields[4],
+            writes_merged: fields[5],
+            sectors_written: fields[6],
+            writing_ms: fields[7],
+            in_flight: fields[8],
+            busy_ms: fields[9],
+            weighted_ms: fields[10],
+            discards: later(11),
+            sectors_discarded: later(13),
+            flushes: later(15),
+        })
+    }
+}
+
+/// What was counted since an earlier moment; what is under way stays that of the later one.
+impl Sub<&DiskCounters> for DiskCounters {
+    type Output = Self;
+
+    fn sub(self, earlier: &DiskCounters) -> Self {
+        Self {
+            reads: self.reads - earlier.reads,
+            reads_merged: self.reads_merged - earlier.reads_merged,
+            sectors_read: self.sectors_read - earlier.sectors_read,
+            reading_ms: self.reading_ms - earlier.reading_ms,
+            writes: self.writes - earlier.writes,
+            writes_merged: self.writes_merged - earlier.writes_merged,
+            sectors_written: self.sectors_written - earlier.sectors_written,
+            writing_ms: self.writing_ms - earlier.writing_ms,
+            busy_ms: self.busy_ms - earlier.busy_ms,
+            weighted_ms: self.weighted_ms - earlier.weighted_ms,
+            discards: self.discards - earlier.discards,
+            sectors_discarded: self.sectors_discarded - earlier.sectors_discarded,
+            flushes: self.flushes - earlier.flushes,
+            ..self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NEW: &str = "  1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17";
+
+    #[test]
+    fn reads_every_field() {
+        let counters = DiskCounters::parse("vda", NEW).expect("whole");
+        let reads = (
+            counters.reads,
+            counters.reads_merged,
+            counters.sectors_read,
+            counters.reading_ms,
+        );
+        let writes = (
+            counters.writes,
+            counters.writes_merged,
+            counters.sectors_written,
+            counters.writing_ms,
+        );
+        let busy = (counters.in_flight, counters.busy_ms, counters.weighted_ms);
+        let others = (counters.discards, counters.sectors_discarded, counters.flushes);
+        assert_eq!(
+            (reads, writes, busy, others),
+            ((1, 2, 3, 4), (5, 6, 7, 8), (9, 10, 11), (12, 14, 16))
+        );
+    }
+
+    #[test]
+    fn old_kernels_have_fewer_fields_and_garbage_has_none() {
+        let old = DiskCounters::parse("vda", "1 2 3 4 5 6 7 8 9 10 11").expect("whole");
+        assert_eq!((old.weighted_ms, old.flushes), (11, 0));
+        assert_eq!(DiskCounters::parse("vda", "1 2 3"), None);
+        assert_eq!(DiskCounters::parse("vda", "1 2 3 4 5 6 7 8 9 ten 11"), None);
+    }
+
+    #[test]
+    fn subtracts_what_was_before() {
+        let before = DiskCounters::parse("vda", "1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1").expect("whole");
+        let since = DiskCounters::parse("vda", NEW).expect("whole") - &before;
+        assert_eq!(
+            (since.reads, since.sectors_written, since.in_flight, since.flushes),
+            (0, 6, 9, 15)
+        );
+        assert_eq!(since.device, "vda");
+    }
+}

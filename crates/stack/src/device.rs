@@ -1,0 +1,77 @@
+//! Block devices: which one a path means, and whether it is free.
+
+use crate::error::Cause;
+use crate::sysfs;
+use rustix::fs::{FileType, Mode, OFlags};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// A block device by the path that it was named by, and by what the kernel calls it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockDevice {
+    pub path: PathBuf,
+    /// `vda`, `sdb1`, `md100`
+    pub kernel_name: String,
+    /// Its folder in /sys.
+    pub(crate) sysfs: PathBuf,
+}
+
+impl BlockDevice {
+    /// Finds the device that a path leads to, through symbolic links such as those in /dev/disk/by-id.
+    pub fn at(path: &Path) -> Result<Self, Cause> {
+        let shown = path.display();
+        let stat = rustix::fs::stat(path).map_err(Cause::errno(format!("look at {shown}")))?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::BlockDevice {
+            return Err(Cause::Impossible(format!("{shown} is no block device")));
+        }
+        let (major, minor) = (rustix::fs::major(stat.st_rdev), rustix::fs::minor(stat.st_rdev));
+        let link = PathBuf::from(format!("/sys/dev/block/{major}:{minor}"));
+        let sysfs = fs::canonicalize(&link).map_err(Cause::system(format!("find {shown} in /sys")))?;
+        let kernel_name = sysfs.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Self {
+            path: path.to_owned(),
+            kernel_name,
+            sysfs,
+        })
+    }
+
+    pub fn size_bytes(&self) -> Result<u64, Cause> {
+        Ok(sysfs::read_number(&self.sysfs.join("size"))? * 512)
+    }
+
+    /// The folder of its request queue: a partition has that of its disk.
+    pub(crate) fn queue(&self) -> PathBuf {
+        let disk = if self.sysfs.join("partition").exists() {
+            self.sysfs.join("..")
+        } else {
+            self.sysfs.clone()
+        };
+        disk.join("queue")
+    }
+
+    /// Refuses a device that is mounted, swapped to, or part of an array or volume: the kernel itself knows.
+    pub(crate) fn must_be_free(&self) -> Result<(), Cause> {
+        let flags = OFlags::RDWR | OFlags::EXCL | OFlags::CLOEXEC;
+        match rustix::fs::open(&self.path, flags, Mode::empty()) {
+            Ok(_) => Ok(()),
+            Err(rustix::io::Errno::BUSY) => Err(Cause::State(format!(
+                "{} is in use: mounted, or part of another device",
+                self.path.display()
+            ))),
+            Err(errno) => Err(Cause::errno(format!("open {}", self.path.display()))(errno)),
+        }
+    }
+}
+
+/// Waits until the kernel has made the node of a new device; there may be no udev, only devtmpfs.
+pub(crate) fn wait_for_node(path: &Path, at_most: Duration) -> Result<BlockDevice, Cause> {
+    let deadline = Instant::now() + at_most;
+    loop {
+        match BlockDevice::at(path) {
+            Ok(device) => return Ok(device),
+            Err(cause) if Instant::now() >= deadline => return Err(cause),
+            Err(_) => std::thread::sleep(Duration::from_millis(10)),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The ledger: what is about to be created, written down before it is.
+
+use crate::undo::Undo;
+use std::io;
+
+/// A line of the ledger that stands for one act.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Act {
+    pub entry: u64,
+    pub undo: Undo,
+}
+
+/// Keeps the undo of every act until it is undone.
+pub trait Ledger {
+    /// Called before the act. When it returns, the entry must outlive a kill of this process; if it fails, the
+    /// act is not done.
+    fn intend(&mut self, undo: &Undo) -> io::Result<u64>;
+
+    /// Called when the act has been undone.
+    fn undone(&mut self, entry: u64) -> io::Result<()>;
+}
+
+/// A ledger for machines that end with the trial, and for tests.
+#[derive(Debug, Default)]
+pub struct MemoryLedger {
+    /// What is not undone yet, in the order in which it was done.
+    pub open: Vec<Act>,
+    entries: u64,
+}
+
+impl Ledger for MemoryLedger {
+    fn intend(&mut self, undo: &Undo) -> io::Result<u64> {
+        self.entries += 1;
+        self.open.push(Act {
+            entry: self.entries,
+            undo: undo.clone(),
+        });
+        Ok(self.entries)
+    }
+
+    fn undone(&mut self, entry: u64) -> io::Result<()> {
+        self.open.retain(|act| act.entry != entry);
+        Ok(())
+    }
+}

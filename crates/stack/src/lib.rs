@@ -1,0 +1,37 @@
+//! Builds the stack under test on given devices, and takes it down again: disks → md → filesystem → mount.
+//!
+//! [`up`] takes a [`StackSpec`](study::stack::StackSpec) and devices; [`down`] takes back what `up` gave. Each act
+//! that changes the machine is written to a [`Ledger`] together with its [`Undo`] *before* it is done, so that also
+//! a run that was killed can be cleaned up; undone is what was created, and only while it can be told to be ours.
+//!
+//! Between the tests of a trial: [`settle`], [`drop_caches`], [`counters`]. Nothing here measures, knows a workload,
+//! or knows whether the machine is a lab guest or a host: that the devices are zero and that teardown may be
+//! skipped is said in the [`Context`].
+
+mod array;
+mod context;
+mod counters;
+mod device;
+mod error;
+mod filesystem;
+mod ledger;
+mod memory;
+mod mount;
+mod options;
+mod queue;
+mod settle;
+mod sysfs;
+mod undo;
+mod up;
+
+pub use array::Array;
+pub use context::{Context, Teardown};
+pub use counters::DiskCounters;
+pub use device::BlockDevice;
+pub use error::{Cause, FailedUndo, StackError, TeardownError};
+pub use filesystem::tools_needed;
+pub use ledger::{Act, Ledger, MemoryLedger};
+pub use memory::{cached_bytes, dirty_bytes};
+pub use settle::{Settle, array_mismatches, counters, drop_caches, settle};
+pub use undo::{Undo, undo};
+pub use up::{Stack, down, up};

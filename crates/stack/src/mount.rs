@@ -1,0 +1,155 @@
+//! Mounting and unmounting by the system calls themselves, and what the kernel shows of it.
+
+use crate::error::Cause;
+use crate::options::MountArguments;
+use rustix::io::Errno;
+use rustix::mount::UnmountFlags;
+use std::ffi::CString;
+use std::fs;
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A line of /proc/self/mounts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mounted {
+    pub(crate) source: PathBuf,
+    pub(crate) mount_point: PathBuf,
+    pub(crate) kind: String,
+    pub(crate) options: String,
+}
+
+/// Mounts a device; a refusal comes with what the kernel logged of it.
+pub(crate) fn mount(device: &Path, folder: &Path, kind: &str, with: &MountArguments) -> Result<Mounted, Cause> {
+    let data = CString::new(with.data.as_str())
+        .map_err(|_| Cause::Impossible("mount options with a NUL byte".to_owned()))?;
+    let mut log = KernelLog::from_now();
+    rustix::mount::mount(device, folder, kind, with.flags, data.as_c_str()).map_err(|errno| {
+        let with = if with.data.is_empty() {
+            String::new()
+        } else {
+            format!(" with `{}`", with.data)
+        };
+        let doing = format!("mount {} as {kind}{with}{}", device.display(), log.words());
+        Cause::errno(doing)(errno)
+    })?;
+    at(folder)?.ok_or_else(|| {
+        Cause::State(format!(
+            "{} was mounted, but the kernel does not show it",
+            folder.display()
+        ))
+    })
+}
+
+/// Unmounts a folder. Never lazily: a filesystem that is still in use somewhere would go on writing unseen.
+pub(crate) fn unmount(folder: &Path) -> Result<(), Cause> {
+    const TRIES: u32 = 25;
+    let mut tries_left = TRIES;
+    loop {
+        match rustix::mount::unmount(folder, UnmountFlags::NOFOLLOW) {
+            Ok(()) => return Ok(()),
+            // Whoever held a file there a moment ago may be just ending.
+            Err(Errno::BUSY) if tries_left > 0 => std::thread::sleep(Duration::from_millis(200)),
+            Err(errno) => return Err(Cause::errno(format!("unmount {}", folder.display()))(errno)),
+        }
+        tries_left -= 1;
+    }
+}
+
+/// What is mounted on a folder, topmost.
+pub(crate) fn at(folder: &Path) -> Result<Option<Mounted>, Cause> {
+    let table = fs::read_to_string("/proc/self/mounts").map_err(Cause::system("read /proc/self/mounts"))?;
+    Ok(table
+        .lines()
+        .rev()
+        .filter_map(parse)
+        .find(|mounted| mounted.mount_point == folder))
+}
+
+fn parse(line: &str) -> Option<Mounted> {
+    let mut fields = line.split(' ');
+    Some(Mounted {
+        source: unescape(fields.next()?).into(),
+        mount_point: unescape(fields.next()?).into(),
+        kind: fields.next()?.to_owned(),
+        options: fields.next()?.to_owned(),
+    })
+}
+
+/// The kernel writes blanks and backslashes as three octal digits.
+fn unescape(field: &str) -> String {
+    let mut parts = field.split('\\');
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.get(..3).and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+            Some(byte) => {
+                text.push(char::from(byte));
+                text.push_str(&part[3..]);
+            }
+            None => {
+                text.push('\\');
+                text.push_str(part);
+            }
+        }
+    }
+    text
+}
+
+/// The kernel's log from a moment on, if we may read it.
+struct KernelLog(Option<fs::File>);
+
+impl KernelLog {
+    fn from_now() -> Self {
+        let nonblocking = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
+        let file = fs::OpenOptions::new()
+            .read(true)
+            .custom_flags(nonblocking)
+            .open("/dev/kmsg");
+        let at_its_end = file.and_then(|mut file| file.seek(SeekFrom::End(0)).map(|_| file));
+        Self(at_its_end.ok())
+    }
+
+    /// What was logged since, as a clause for a message.
+    fn words(&mut self) -> String {
+        let mut record = [0; 8192];
+        let mut words = Vec::new();
+        while let Some(Ok(count @ 1..)) = self.0.as_mut().map(|file| file.read(&mut record)) {
+            let text = String::from_utf8_lossy(&record[..count]);
+            let first_line = text.lines().next().unwrap_or_default();
+            words.extend(first_line.split_once(';').map(|(_, message)| message.trim().to_owned()));
+        }
+        if words.is_empty() {
+            String::new()
+        } else {
+            format!(" (kernel: {})", words.join("; "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_kernels_table() {
+        let line = "/dev/md100 /work/with\\040blank\\134x ext3 rw,noatime,data=ordered 0 0";
+        let mounted = parse(line).expect("is whole");
+        assert_eq!(mounted.mount_point, Path::new("/work/with blank\\x"));
+        assert_eq!(
+            (mounted.kind.as_str(), mounted.options.as_str()),
+            ("ext3", "rw,noatime,data=ordered")
+        );
+        assert_eq!(mounted.source, Path::new("/dev/md100"));
+        assert_eq!(parse("none"), None);
+    }
+
+    #[test]
+    fn finds_what_is_mounted_here() {
+        assert_eq!(
+            at(Path::new("/proc")).expect("readable").expect("is mounted").kind,
+            "proc"
+        );
+        assert_eq!(at(Path::new("/proc/self")).expect("readable"), None);
+    }
+}

@@ -1,0 +1,166 @@
+//! Mount options as mount(8) takes them, made into what mount(2) takes: flags, and words for the filesystem.
+
+use crate::error::Cause;
+use rustix::mount::MountFlags;
+
+/// What mount(2) is called with.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct MountArguments {
+    pub(crate) flags: MountFlags,
+    /// What the filesystem itself understands, comma-separated.
+    pub(crate) data: String,
+}
+
+enum Meaning {
+    Set(MountFlags),
+    Clear(MountFlags),
+    /// Says something to mount(8) or /etc/fstab only.
+    Nothing,
+    /// Would reach beyond the stack.
+    Refused(&'static str),
+    /// A word for the filesystem.
+    Data,
+}
+
+fn meaning(option: &str) -> Meaning {
+    use Meaning::{Clear, Data, Nothing, Refused, Set};
+    let name = option.split('=').next().unwrap_or(option);
+    match option {
+        "ro" => Set(MountFlags::RDONLY),
+        "noatime" => Set(MountFlags::NOATIME),
+        "nodiratime" => Set(MountFlags::NODIRATIME),
+        "relatime" => Set(MountFlags::RELATIME),
+        "strictatime" => Set(MountFlags::STRICTATIME),
+        "lazytime" => Set(MountFlags::LAZYTIME),
+        "nosuid" => Set(MountFlags::NOSUID),
+        "nodev" => Set(MountFlags::NODEV),
+        "noexec" => Set(MountFlags::NOEXEC),
+        "sync" => Set(MountFlags::SYNCHRONOUS),
+        "dirsync" => Set(MountFlags::DIRSYNC),
+        "silent" => Set(MountFlags::SILENT),
+        "rw" => Clear(MountFlags::RDONLY),
+        "atime" => Clear(MountFlags::NOATIME),
+        "diratime" => Clear(MountFlags::NODIRATIME),
+        "norelatime" => Clear(MountFlags::RELATIME),
+        "nostrictatime" => Clear(MountFlags::STRICTATIME),
+        "nolazytime" => Clear(MountFlags::LAZYTIME),
+        "suid" => Clear(MountFlags::NOSUID),
+        "dev" => Clear(MountFlags::NODEV),
+        "exec" => Clear(MountFlags::NOEXEC),
+        "async" => Clear(MountFlags::SYNCHRONOUS),
+        "loud" => Clear(MountFlags::SILENT),
+        "" | "defaults" | "auto" | "noauto" | "nofail" | "_netdev" => Nothing,
+        _ if name.starts_with("x-") || name == "comment" => Nothing,
+        _ => match name {
+            "remount" | "bind" | "rbind" | "move" | "private" | "rprivate" | "shared" | "rshared" | "slave"
+            | "rslave" | "unbindable" | "runbindable" => Refused("it is about another mount"),
+            "loop" | "offset" | "sizelimit" => Refused("the stack's device is mounted as it is"),
+            "user" | "users" | "owner" | "group" | "uid_helper" | "helper" => {
+                Refused("only raidlab mounts the stack")
+            }
+            "logdev" | "rtdev" | "jdev" | "journal_path" | "journal_dev" | "device" | "journal" => {
+                Refused("a study does not name devices")
+            }
+            _ => Data,
+        },
+    }
+}
+
+/// Splits what the study says, entries that hold several options too; a later option overrides an earlier one.
+pub(crate) fn parse(options: &[String], journal_mode: Option<&str>) -> Result<MountArguments, Cause> {
+    let mut flags = MountFlags::empty();
+    let mut data: Vec<&str> = Vec::new();
+    let words = options.iter().flat_map(|entry| entry.split(',')).map(str::trim);
+    for option in words {
+        match meaning(option) {
+            Meaning::Set(flag) => flags |= flag,
+            Meaning::Clear(flag) => flags -= flag,
+            Meaning::Nothing => {}
+            Meaning::Refused(why) => {
+                return Err(Cause::Impossible(format!("mount option `{option}` is refused: {why}")));
+            }
+            Meaning::Data => data.push(option),
+        }
+    }
+    if let Some(mode) = journal_mode {
+        if let Some(other) = data
+            .iter()
+            .find(|option| option.starts_with("data=") && **option != mode)
+        {
+            return Err(Cause::Impossible(format!(
+                "mount option `{other}` contradicts the journal mode `{mode}`"
+            )));
+        }
+        data.retain(|option| *option != mode);
+        data.push(mode);
+    }
+    Ok(MountArguments {
+        flags,
+        data: data.join(","),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(options: &[&str]) -> Result<MountArguments, String> {
+        let options: Vec<_> = options.iter().map(|&option| option.to_owned()).collect();
+        parse(&options, None).map_err(|cause| cause.to_string())
+    }
+
+    #[test]
+    fn flags_and_words_part() {
+        let flags = MountFlags::NOATIME | MountFlags::NODEV;
+        let data = "barrier=0,commit=30".to_owned();
+        assert_eq!(
+            parsed(&["noatime,barrier=0", "nodev", "commit=30"]),
+            Ok(MountArguments { flags, data })
+        );
+    }
+
+    #[test]
+    fn a_later_option_overrides() {
+        let nothing = MountArguments {
+            flags: MountFlags::empty(),
+            data: String::new(),
+        };
+        assert_eq!(
+            parsed(&["ro", "noatime", "atime", "rw", "defaults", "x-systemd.automount"]),
+            Ok(nothing)
+        );
+    }
+
+    #[test]
+    fn what_reaches_beyond_the_stack_is_refused() {
+        assert_eq!(
+            parsed(&["noatime,logdev=/dev/sda"]),
+            Err("mount option `logdev=/dev/sda` is refused: a study does not name devices".to_owned())
+        );
+        for option in [
+            "remount",
+            "bind",
+            "loop",
+            "user",
+            "device=/dev/sdb",
+            "journal_path=/dev/sdc",
+            "jdev=/dev/sd",
+        ] {
+            assert!(parsed(&[option]).is_err(), "{option}");
+        }
+    }
+
+    #[test]
+    fn the_journal_mode_is_an_option_and_said_once() {
+        let options = ["data=journal".to_owned(), "nobh".to_owned()];
+        assert_eq!(
+            parse(&options, Some("data=journal")).expect("agrees").data,
+            "nobh,data=journal"
+        );
+        let error = parse(&options, Some("data=ordered")).expect_err("contradicts");
+        assert_eq!(
+            error.to_string(),
+            "mount option `data=journal` contradicts the journal mode `data=ordered`"
+        );
+    }
+}

@@ -1,0 +1,105 @@
+//! The request queues of members and array: I/O scheduler and read-ahead.
+
+use crate::device::BlockDevice;
+use crate::error::Cause;
+use crate::sysfs;
+use std::path::{Path, PathBuf};
+
+/// The kernel keeps read-ahead in pages.
+const SECTORS_OF_A_PAGE: u64 = 8;
+
+pub(crate) fn scheduler_attribute(device: &BlockDevice) -> PathBuf {
+    device.queue().join("scheduler")
+}
+
+pub(crate) fn read_ahead_attribute(device: &BlockDevice) -> PathBuf {
+    device.queue().join("read_ahead_kb")
+}
+
+/// The scheduler in use, out of `none [mq-deadline] kyber`.
+pub(crate) fn scheduler(device: &BlockDevice) -> Result<String, Cause> {
+    let line = sysfs::read(&scheduler_attribute(device))?;
+    Ok(in_use(&line).to_owned())
+}
+
+/// A queue that offers no choice shows the one word without brackets.
+fn in_use(line: &str) -> &str {
+    let bracketed = line.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    bracketed.map_or(line, |(name, _)| name)
+}
+
+/// Chooses the scheduler. The kernel loads its module for that, so what is offered shows only in a refusal.
+pub(crate) fn set_scheduler(device: &BlockDevice, name: &str) -> Result<(), Cause> {
+    let attribute = scheduler_attribute(device);
+    if sysfs::write(&attribute, name).is_err() {
+        let offered = sysfs::read(&attribute)?.replace(['[', ']'], "").replace(' ', ", ");
+        let device = &device.kernel_name;
+        return Err(Cause::Impossible(format!(
+            "{device} has no I/O scheduler `{name}`; it has {offered}"
+        )));
+    }
+    let got = scheduler(device)?;
+    if got == name {
+        return Ok(());
+    }
+    Err(Cause::Setting {
+        what: format!("the I/O scheduler of {}", device.kernel_name),
+        wanted: name.into(),
+        got,
+    })
+}
+
+/// Read-ahead in the unit of its attribute.
+pub(crate) fn kibibytes_of(sectors: u64) -> Result<u64, Cause> {
+    if !sectors.is_multiple_of(SECTORS_OF_A_PAGE) {
+        let reason =
+            format!("a read-ahead of {sectors} sectors: the kernel keeps it in pages of {SECTORS_OF_A_PAGE}");
+        return Err(Cause::Impossible(reason));
+    }
+    Ok(sectors / 2)
+}
+
+pub(crate) fn set_read_ahead(attribute: &Path, sectors: u64) -> Result<(), Cause> {
+    let wanted = kibibytes_of(sectors)?;
+    sysfs::write(attribute, &wanted.to_string())?;
+    let got = sysfs::read_number(attribute)?;
+    if got == wanted {
+        return Ok(());
+    }
+    let what = format!("the read-ahead in {}", attribute.display());
+    Err(Cause::Setting {
+        what,
+        wanted: format!("{wanted} KiB"),
+        got: format!("{got} KiB"),
+    })
+}
+
+/// Where the btrfs that is mounted from this device keeps its read-ahead.
+pub(crate) fn btrfs_read_ahead_attribute(device: &BlockDevice) -> Result<PathBuf, Cause> {
+    let filesystems = Path::new("/sys/fs/btrfs");
+    let entries = filesystems.read_dir().map_err(Cause::system("read /sys/fs/btrfs"))?;
+    let mut folders = entries.flatten().map(|entry| entry.path());
+    folders
+        .find(|folder| folder.join("devices").join(&device.kernel_name).exists())
+        .map(|folder| folder.join("bdi/read_ahead_kb"))
+        .ok_or_else(|| Cause::State(format!("no btrfs in /sys/fs/btrfs is on {}", device.kernel_name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_scheduler_in_use() {
+        assert_eq!(in_use("none [mq-deadline] kyber"), "mq-deadline");
+        assert_eq!(in_use("[none]"), "none");
+        assert_eq!(in_use("none"), "none");
+    }
+
+    #[test]
+    fn read_ahead_is_whole_pages() {
+        assert_eq!(kibibytes_of(65_536).expect("pages"), 32_768);
+        assert_eq!(kibibytes_of(0).expect("off"), 0);
+        assert!(kibibytes_of(12).is_err());
+    }
+}

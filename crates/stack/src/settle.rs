@@ -1,0 +1,129 @@
+//! Between the tests of a trial: everything written, nothing under way, nothing cached; and the checks that it is so.
+
+use crate::context::Context;
+use crate::counters::DiskCounters;
+use crate::error::Cause;
+use crate::memory;
+use crate::sysfs;
+use crate::up::Stack;
+use rustix::fs::{Mode, OFlags};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use study::event::Guard;
+
+/// How long the stack must have been quiet, and how long to wait for that at the most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settle {
+    /// No request has reached a member for so long.
+    pub quiet: Duration,
+    pub at_most: Duration,
+}
+
+impl Default for Settle {
+    /// Longer than what comes late: journals are committed and md's bitmap is cleaned every 5 s. In virtual time
+    /// waiting costs nothing.
+    fn default() -> Self {
+        Self {
+            quiet: Duration::from_secs(6),
+            at_most: Duration::from_secs(120),
+        }
+    }
+}
+
+/// What others on the machine may have dirty meanwhile.
+const DIRTY_BYTES_MAX: u64 = 1 << 20;
+
+/// Has everything written, and waits until md is idle, nothing is dirty and the members are quiet. A stack that
+/// does not settle fails the guard `settled`; the trial can go on.
+pub fn settle(stack: &Stack, how: Settle, context: &mut Context<'_>) -> Result<Guard, Cause> {
+    context.step("settle");
+    let began = Instant::now();
+    write_back(stack)?;
+    if let Some(array) = &stack.array {
+        array.wait_until_idle()?;
+    }
+    let mut unrest = String::new();
+    let mut last = counters(stack)?;
+    let mut quiet_since = Instant::now();
+    while quiet_since.elapsed() < how.quiet && began.elapsed() < how.at_most {
+        std::thread::sleep(how.quiet / 5);
+        let now = counters(stack)?;
+        if let Some(why) = not_at_rest(stack, &last, &now)? {
+            unrest = why;
+            quiet_since = Instant::now();
+        }
+        last = now;
+    }
+    let passed = quiet_since.elapsed() >= how.quiet;
+    let waited_s = began.elapsed().as_secs_f64();
+    let detail = match passed {
+        true => format!("quiet for {:.1} s after {waited_s:.1} s", how.quiet.as_secs_f64()),
+        false => format!("not quiet within {waited_s:.1} s: {unrest}"),
+    };
+    Ok(context.guard("settled", passed, detail))
+}
+
+fn not_at_rest(stack: &Stack, last: &[DiskCounters], now: &[DiskCounters]) -> Result<Option<String>, Cause> {
+    if let Some(busy) = now
+        .iter()
+        .zip(last)
+        .find(|(now, last)| now != last || now.in_flight > 0)
+    {
+        return Ok(Some(format!("requests still reach {}", busy.0.device)));
+    }
+    let dirty_bytes = memory::dirty_bytes()?;
+    if dirty_bytes > DIRTY_BYTES_MAX {
+        return Ok(Some(format!("{} KiB are still dirty", dirty_bytes / 1024)));
+    }
+    let clean = stack.array.as_ref().map_or(Ok(true), |array| array.is_marked_clean())?;
+    Ok((!clean).then(|| "the array is still marked active".to_owned()))
+}
+
+/// sync(2), and that of the stack's own filesystem, which also reports errors.
+fn write_back(stack: &Stack) -> Result<(), Cause> {
+    rustix::fs::sync();
+    let Some(folder) = &stack.mount_point else {
+        return Ok(());
+    };
+    let doing = format!("sync {}", folder.display());
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    rustix::fs::open(folder, flags, Mode::empty())
+        .and_then(rustix::fs::syncfs)
+        .map_err(Cause::errno(doing))
+}
+
+/// Empties the page cache and those of names and inodes, and checks on `witnesses`, files of the stack that the
+/// next test will read, that nothing of them is left: the guard `cold-cache`.
+pub fn drop_caches(stack: &Stack, witnesses: &[PathBuf], context: &mut Context<'_>) -> Result<Guard, Cause> {
+    context.step("drop caches");
+    write_back(stack)?;
+    sysfs::write(Path::new("/proc/sys/vm/drop_caches"), "3")?;
+    let mut cached = Vec::new();
+    for path in witnesses {
+        let bytes = memory::cached_bytes(path)?;
+        if bytes > 0 {
+            cached.push(format!("{bytes} bytes of {}", path.display()));
+        }
+    }
+    let detail = match (witnesses.len(), cached.is_empty()) {
+        (0, _) => "caches dropped; no file was named to check it on".to_owned(),
+        (count, true) => format!("nothing is cached of {count} files looked at"),
+        (_, false) => format!("still cached: {}", cached.join(", ")),
+    };
+    Ok(context.guard("cold-cache", cached.is_empty(), detail))
+}
+
+/// The counters of every member, in the members' order.
+pub fn counters(stack: &Stack) -> Result<Vec<DiskCounters>, Cause> {
+    stack.members.iter().map(DiskCounters::of).collect()
+}
+
+/// Has md compare all copies or parities, and records the guard `array-clean`; the sectors that disagree.
+pub fn array_mismatches(stack: &Stack, context: &mut Context<'_>) -> Result<u64, Cause> {
+    let Some(array) = &stack.array else { return Ok(0) };
+    context.step("check array");
+    rustix::fs::sync();
+    let sectors = array.check()?;
+    context.guard("array-clean", sectors == 0, format!("{sectors} sectors disagree"));
+    Ok(sectors)
+}

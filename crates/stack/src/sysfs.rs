@@ -1,0 +1,66 @@
+//! Attributes in /sys: read, written, read back, waited for.
+
+use crate::error::Cause;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::time::Duration;
+
+/// The value of an attribute without the newline.
+pub(crate) fn read(path: &Path) -> Result<String, Cause> {
+    let text = fs::read_to_string(path).map_err(Cause::system(format!("read {}", path.display())))?;
+    Ok(text.trim_end().to_owned())
+}
+
+pub(crate) fn read_number(path: &Path) -> Result<u64, Cause> {
+    let text = read(path)?;
+    text.parse()
+        .map_err(|_| Cause::State(format!("{} is no number but `{text}`", path.display())))
+}
+
+pub(crate) fn write(path: &Path, value: &str) -> Result<(), Cause> {
+    let doing = || Cause::system(format!("write `{value}` to {}", path.display()));
+    let mut file = fs::OpenOptions::new().write(true).open(path).map_err(doing())?;
+    file.write_all(value.as_bytes()).map_err(doing())
+}
+
+/// Reads an attribute, and if its value is not `until`, sleeps until the kernel says that it changed or the time is
+/// over. The value that was read is returned; callers ask again.
+pub(crate) fn read_or_sleep(path: &Path, until: &str, at_most: Duration) -> Result<String, Cause> {
+    let doing = || Cause::system(format!("read {}", path.display()));
+    let mut file = fs::File::open(path).map_err(doing())?;
+    let mut text = String::new();
+    file.read_to_string(&mut text).map_err(doing())?;
+    let value = text.trim_end().to_owned();
+    if value != until {
+        let timeout = Timespec::try_from(at_most).ok();
+        // Whether it was the change, the time or a signal: the caller reads again.
+        let _ = poll(&mut [PollFd::new(&file, PollFlags::PRI)], timeout.as_ref());
+    }
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_number_is_shown() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        write(file.path(), "max\n").expect("written");
+        let error = read_number(file.path()).expect_err("no number");
+        assert!(error.to_string().ends_with("is no number but `max`"), "{error}");
+        write(file.path(), "128\n").expect("written");
+        assert_eq!(read_number(file.path()).expect("a number"), 128);
+    }
+
+    #[test]
+    fn an_attribute_that_is_not_there_is_not_made() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("scheduler");
+        let error = write(&path, "none").expect_err("is not there");
+        assert!(error.to_string().starts_with("could not write `none` to "), "{error}");
+        assert!(!path.exists());
+    }
+}

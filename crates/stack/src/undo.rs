@@ -1,0 +1,225 @@
+//! How each act is undone: plain data for the ledger, and the doing of it.
+//!
+//! *Invariant:* an undo first makes sure that what it is about to destroy is still what was created, and has
+//! nothing to do if it is not there any more. So it can be repeated, and carried out by a later process.
+
+use crate::error::Cause;
+use crate::filesystem;
+use crate::mount;
+use crate::sysfs;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use study::stack::FilesystemKind;
+use tools::{Invocation, Recorder, Tool, ToolError, Tools};
+
+/// What takes back an act.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "undo", rename_all = "kebab-case")]
+pub enum Undo {
+    /// An attribute in /sys gets its former value.
+    Attribute { path: PathBuf, value: String },
+    /// The array is stopped and its superblocks are taken off the members: those that carry its UUID.
+    Array {
+        node: PathBuf,
+        uuid: String,
+        members: Vec<PathBuf>,
+    },
+    /// The signature of a filesystem is taken off the device that it was made on.
+    Filesystem {
+        device: PathBuf,
+        kind: FilesystemKind,
+        array_uuid: Option<String>,
+    },
+    /// An empty folder is removed.
+    Folder { path: PathBuf },
+    /// A device is unmounted from a folder.
+    Mount { folder: PathBuf, device: PathBuf },
+}
+
+/// As an order, for messages and `--dry-run`.
+impl fmt::Display for Undo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Attribute { path, value } => write!(f, "set {} back to `{value}`", path.display()),
+            Self::Array { node, uuid, .. } => {
+                write!(f, "stop {} ({uuid}) and clear its members", node.display())
+            }
+            Self::Filesystem { device, kind, .. } => {
+                write!(f, "wipe {} off {}", filesystem::kernel_name(*kind), device.display())
+            }
+            Self::Folder { path } => write!(f, "remove {}", path.display()),
+            Self::Mount { folder, .. } => write!(f, "unmount {}", folder.display()),
+        }
+    }
+}
+
+/// Takes back an act, or as much of it as was done.
+pub fn undo(act: &Undo, tools: &mut Tools, recorder: &mut dyn Recorder) -> Result<(), Cause> {
+    let mut call = |invocation: Invocation| tools.run(&invocation, recorder).map(|call| call.stdout);
+    match act {
+        Undo::Attribute { path, value } => match path.exists() {
+            true => sysfs::write(path, value),
+            false => Ok(()),
+        },
+        Undo::Array { node, uuid, members } => {
+            stop_array(node, uuid, &mut call)?;
+            members
+                .iter()
+                .try_for_each(|member| clear_member(member, uuid, &mut call))
+        }
+        Undo::Filesystem {
+            device,
+            kind,
+            array_uuid,
+        } => wipe_filesystem(device, *kind, array_uuid.as_deref(), &mut call),
+        Undo::Folder { path } => remove_folder(path),
+        Undo::Mount { folder, device } => match mount::at(folder)? {
+            Some(mounted) if mounted.source == *device => mount::unmount(folder),
+            _ => Ok(()),
+        },
+    }
+}
+
+type Call<'a> = &'a mut dyn FnMut(Invocation) -> Result<String, ToolError>;
+
+fn stop_array(node: &Path, uuid: &str, call: Call<'_>) -> Result<(), Cause> {
+    const TRIES: u32 = 10;
+    if !is_our_array(node, uuid, call) {
+        return Ok(());
+    }
+    let mut tries_left = TRIES;
+    while let Err(error) = call(Invocation::new(Tool::Mdadm).arg("--stop").arg(node)) {
+        // udev may be looking into the device for a moment.
+        if tries_left == 0 {
+            return Err(error.into());
+        }
+        tries_left -= 1;
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    wait_until_gone(node)
+}
+
+/// Whether an array runs at this node and has this UUID; a number can have passed to someone else's array.
+fn is_our_array(node: &Path, uuid: &str, call: Call<'_>) -> bool {
+    let attributes = Path::new("/sys/block")
+        .join(node.file_name().unwrap_or_default())
+        .join("md");
+    let question = Invocation::new(Tool::Mdadm).args(["--detail", "--export"]).arg(node);
+    attributes.exists() && call(question).is_ok_and(|answer| uuid_in(&answer) == Some(uuid))
+}
+
+fn wait_until_gone(node: &Path) -> Result<(), Cause> {
+    let state = Path::new("/sys/block")
+        .join(node.file_name().unwrap_or_default())
+        .join("md/array_state");
+    for _ in 0..500 {
+        // The block device may stay, empty, as long as someone has its node open.
+        if sysfs::read(&state).map_or(true, |state| state == "clear") {
+            return Ok(());
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Err(Cause::State(format!(
+        "{} was stopped, but is still there",
+        node.display()
+    )))
+}
+
+fn clear_member(member: &Path, uuid: &str, call: Call<'_>) -> Result<(), Cause> {
+    // mdadm fails for a device without a superblock, which is what is wanted.
+    let question = Invocation::new(Tool::Mdadm).args(["--examine", "--export"]).arg(member);
+    if !call(question).is_ok_and(|answer| uuid_in(&answer) == Some(uuid)) {
+        return Ok(());
+    }
+    call(Invocation::new(Tool::Mdadm).arg("--zero-superblock").arg(member))?;
+    Ok(())
+}
+
+fn uuid_in(export: &str) -> Option<&str> {
+    export.lines().find_map(|line| line.strip_prefix("MD_UUID="))
+}
+
+fn wipe_filesystem(
+    device: &Path,
+    kind: FilesystemKind,
+    array_uuid: Option<&str>,
+    call: Call<'_>,
+) -> Result<(), Cause> {
+    if !device.exists() || array_uuid.is_some_and(|uuid| !is_our_array(device, uuid, call)) {
+        return Ok(());
+    }
+    let types = filesystem::signatures(kind);
+    call(
+        Invocation::new(Tool::Wipefs)
+            .args(["--all", "--quiet", "--types", types])
+            .arg(device),
+    )?;
+    Ok(())
+}
+
+fn remove_folder(path: &Path) -> Result<(), Cause> {
+    match std::fs::remove_dir(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(Cause::system(format!("remove {}", path.display()))(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_uuid_of_an_export() {
+        let export = "MD_LEVEL=raid1\nMD_METADATA=1.2\nMD_UUID=01:02:03:04\nMD_DEVNAME=x\n";
+        assert_eq!(uuid_in(export), Some("01:02:03:04"));
+        assert_eq!(uuid_in("MD_LEVEL=raid1\n"), None);
+    }
+
+    #[test]
+    fn what_is_gone_is_undone() {
+        let mut tools = Tools::find(&[]).expect("nothing is wanted");
+        let folder = tempfile::tempdir().expect("a folder");
+        let gone = folder.path().join("gone");
+        let acts = [
+            Undo::Attribute {
+                path: gone.clone(),
+                value: "x".into(),
+            },
+            Undo::Array {
+                node: "/dev/md255".into(),
+                uuid: "u".into(),
+                members: Vec::new(),
+            },
+            Undo::Filesystem {
+                device: gone.clone(),
+                kind: FilesystemKind::Ext4,
+                array_uuid: None,
+            },
+            Undo::Folder { path: gone.clone() },
+            Undo::Mount {
+                folder: gone,
+                device: "/dev/md255".into(),
+            },
+        ];
+        for act in acts {
+            undo(&act, &mut tools, &mut |_| ()).expect("nothing to do");
+        }
+    }
+
+    #[test]
+    fn a_folder_with_something_in_it_stays() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("mine"), "").expect("written");
+        let mut tools = Tools::find(&[]).expect("nothing is wanted");
+        let act = Undo::Folder {
+            path: folder.path().to_owned(),
+        };
+        undo(&act, &mut tools, &mut |_| ()).expect_err("is not empty");
+        assert!(folder.path().join("mine").exists());
+    }
+}
