@@ -1,0 +1,235 @@
+//! Streams through the store of contents against a plain copy into a radix tree of pages, which is what Linux's
+//! memory-backed `null_blk` does. Interleaved pairs; ratios above 1 mean that the store is slower.
+//!
+//! `cargo bench -p disksim --bench contents [-- MiB [pairs]]`
+
+use disksim::contents::{SEGMENT_BYTES, Segments, Store};
+use std::cell::RefCell;
+use std::hint::black_box;
+use std::ptr::NonNull;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+const REQUEST_BYTES: usize = 1 << 20;
+const PAGE_BYTES: usize = 4096;
+const DISK_SECTORS: u64 = 12_000_000_000_000 / 512;
+
+/// Memory touched beforehand and used again in every round, so that page faults do not blur the comparison.
+struct Arena(Vec<Vec<u8>>);
+
+impl Arena {
+    fn segment(&mut self, index: usize) -> NonNull<u8> {
+        while self.0.len() <= index {
+            self.0.push(vec![1; SEGMENT_BYTES + 64]);
+        }
+        let segment = &mut self.0[index];
+        let skip = segment.as_ptr().align_offset(64);
+        NonNull::new(segment[skip..].as_mut_ptr()).expect("a vector's memory is not null")
+    }
+}
+
+struct Shared(Rc<RefCell<Arena>>);
+
+// SAFETY: a vector of its own for each index, never resized, and kept by the arena until all rounds are done; one
+// store uses it at a time.
+unsafe impl Segments for Shared {
+    fn map(&mut self, index: usize) -> Option<NonNull<u8>> {
+        Some(self.0.borrow_mut().segment(index))
+    }
+}
+
+/// Pages in a tree of nodes of 64, as the kernel's xarray keeps them.
+struct Pages {
+    root: Node,
+    arena: Rc<RefCell<Arena>>,
+    used_bytes: usize,
+}
+
+#[derive(Default)]
+struct Node {
+    below: Vec<Option<Box<Node>>>,
+    pages: Vec<Option<NonNull<u8>>>,
+}
+
+const LEVELS: u32 = 6;
+
+impl Pages {
+    fn page(&mut self, number: u64) -> &mut Option<NonNull<u8>> {
+        let mut node = &mut self.root;
+        for level in (1..LEVELS).rev() {
+            node.below.resize_with(64, || None);
+            node = node.below[(number >> (6 * level)) as usize % 64].get_or_insert_with(Box::default);
+        }
+        node.pages.resize(64, None);
+        &mut node.pages[number as usize % 64]
+    }
+
+    fn add_page(&mut self, number: u64) -> NonNull<u8> {
+        let segment = self.arena.borrow_mut().segment(self.used_bytes / SEGMENT_BYTES);
+        // SAFETY: stays inside the segment.
+        let page = unsafe { segment.add(self.used_bytes % SEGMENT_BYTES) };
+        self.used_bytes += PAGE_BYTES;
+        *self.page(number) = Some(page);
+        page
+    }
+
+    fn write(&mut self, sector: u64, data: &[u8]) {
+        for (number, piece) in (sector / 8..).zip(data.chunks(PAGE_BYTES)) {
+            let page = match *self.page(number) {
+                Some(page) => page,
+                None => self.add_page(number),
+            };
+            // SAFETY: the page is ours and `PAGE_BYTES` long; a piece is not longer.
+            unsafe { page.as_ptr().copy_from_nonoverlapping(piece.as_ptr(), piece.len()) };
+        }
+    }
+
+    fn read(&mut self, sector: u64, out: &mut [u8]) {
+        for (number, piece) in (sector / 8..).zip(out.chunks_mut(PAGE_BYTES)) {
+            match *self.page(number) {
+                // SAFETY: as in `write`.
+                Some(page) => unsafe { page.as_ptr().copy_to_nonoverlapping(piece.as_mut_ptr(), piece.len()) },
+                None => piece.fill(0),
+            }
+        }
+    }
+}
+
+/// What fills the buffer of each request.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Data {
+    Random,
+    Zeros,
+    /// One block, again and again.
+    OneBlock,
+    /// The same MiB of random data in every request, as fio does without `refill_buffers`.
+    OneBuffer,
+}
+
+fn fill(data: Data, request: u64, buffer: &mut [u8]) {
+    let seed = if data == Data::Random { request + 1 } else { 1 };
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    for word in buffer.chunks_exact_mut(8) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        word.copy_from_slice(&state.to_le_bytes());
+    }
+    match data {
+        Data::Zeros => buffer.fill(0),
+        Data::OneBlock => {
+            (1..REQUEST_BYTES / PAGE_BYTES).for_each(|n| buffer.copy_within(..PAGE_BYTES, n * PAGE_BYTES))
+        }
+        Data::Random | Data::OneBuffer => {}
+    }
+}
+
+/// One pass over the disk: the time that the calls took, in pieces of so many bytes.
+fn pass(
+    requests: u64,
+    piece_bytes: usize,
+    data: Option<(Data, u64)>,
+    call: &mut dyn FnMut(u64, &mut [u8]),
+) -> Duration {
+    let mut buffer = vec![0; REQUEST_BYTES];
+    let mut spent = Duration::ZERO;
+    for request in 0..requests {
+        if let Some((data, offset)) = data {
+            fill(data, request + offset, &mut buffer);
+        }
+        let start = Instant::now();
+        for (piece, bytes) in buffer.chunks_mut(piece_bytes).enumerate() {
+            let at_bytes = request * REQUEST_BYTES as u64 + (piece * piece_bytes) as u64;
+            call(at_bytes / 512, bytes);
+        }
+        spent += start.elapsed();
+        black_box(&mut buffer);
+    }
+    spent
+}
+
+/// Writes, writes anew, writes the same, reads: the four times for one side.
+fn round(requests: u64, piece: usize, data: Data, write: &mut dyn FnMut(u64, &mut [u8], bool)) -> [Duration; 4] {
+    [
+        pass(requests, piece, Some((data, 0)), &mut |at, bytes| {
+            write(at, bytes, true)
+        }),
+        pass(requests, piece, Some((data, 1 << 40)), &mut |at, bytes| {
+            write(at, bytes, true)
+        }),
+        pass(requests, piece, Some((data, 1 << 40)), &mut |at, bytes| {
+            write(at, bytes, true)
+        }),
+        pass(requests, piece, None, &mut |at, bytes| write(at, bytes, false)),
+    ]
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn main() {
+    let mut numbers = std::env::args().filter_map(|argument| argument.parse::<u64>().ok());
+    let requests = numbers.next().unwrap_or(256);
+    let pairs = numbers.next().unwrap_or(5);
+    let arenas = [(); 2].map(|()| Rc::new(RefCell::new(Arena(Vec::new()))));
+    for index in 0..(requests as usize * REQUEST_BYTES).div_ceil(SEGMENT_BYTES) + 1 {
+        arenas.iter().for_each(|arena| _ = arena.borrow_mut().segment(index));
+    }
+    println!("{requests} MiB, {pairs} pairs; store GB/s, pages GB/s, ratio of times (median)");
+    for (data, piece) in [
+        (Data::Random, REQUEST_BYTES),
+        (Data::Random, PAGE_BYTES),
+        (Data::Zeros, REQUEST_BYTES),
+        (Data::OneBlock, REQUEST_BYTES),
+        (Data::OneBlock, PAGE_BYTES),
+        (Data::OneBuffer, REQUEST_BYTES),
+    ] {
+        let mut times = Vec::new();
+        for _ in 0..pairs {
+            let mut store = Store::new(Box::new(Shared(arenas[0].clone())));
+            let disk = store.add_disk(DISK_SECTORS);
+            let ours = round(requests, piece, data, &mut |at, bytes, write| {
+                if write {
+                    store.write(disk, at, bytes)
+                } else {
+                    store.read(disk, at, bytes)
+                }
+                .expect("there is room");
+            });
+            let mut pages = Pages {
+                root: Node::default(),
+                arena: arenas[1].clone(),
+                used_bytes: 0,
+            };
+            let plain = round(requests, piece, data, &mut |at, bytes, write| {
+                if write {
+                    pages.write(at, bytes)
+                } else {
+                    pages.read(at, bytes)
+                }
+            });
+            times.push((ours, plain));
+        }
+        for (n, name) in ["write", "write anew", "write the same", "read"]
+            .into_iter()
+            .enumerate()
+        {
+            let speed = |time: Duration| (requests * REQUEST_BYTES as u64) as f64 / time.as_secs_f64() / 1e9;
+            println!(
+                "{:10} {:4} KiB {name:15} {:6.2} {:6.2} {:6.2}",
+                format!("{data:?}"),
+                piece / 1024,
+                median(times.iter().map(|(ours, _)| speed(ours[n])).collect()),
+                median(times.iter().map(|(_, plain)| speed(plain[n])).collect()),
+                median(
+                    times
+                        .iter()
+                        .map(|(ours, plain)| ours[n].div_duration_f64(plain[n]))
+                        .collect()
+                ),
+            );
+        }
+    }
+}

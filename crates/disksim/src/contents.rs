@@ -1,0 +1,255 @@
+//! What the disks hold.
+//!
+//! A [`Store`] keeps the contents of all disks of a machine, by content: a 4 KiB block that occurs many times, on
+//! one disk or on several, is kept once; a block of zeros is not kept at all. So terabytes of patterned data cost
+//! what their distinct blocks cost, and a disk costs nothing until it is written.
+//!
+//! Block data lies in [`Segments`] that the caller provides; the bookkeeping (about 25 bytes for each distinct
+//! block and 4.3 for each place where one occurs) comes from the global allocator, never more than
+//! [`chunked::CHUNK_BYTES`] at once but for the lists of chunks.
+//!
+//! Nothing here knows of time or of requests: a write is there when [`Store::write`] returns. Which writes a power
+//! cut may undo is remembered for disks whose cache is [`Cache::Volatile`]; faults lie beside the media.
+
+mod blocks;
+mod chunked;
+mod corruption;
+mod index;
+mod lookup;
+mod media;
+mod volatile;
+
+pub use blocks::{BLOCK_BYTES, SEGMENT_BYTES, Segments};
+pub use corruption::Corruption;
+
+use crate::request::SECTOR_BYTES;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use blocks::Block;
+use core::ops::Range;
+use media::{Disk, Media};
+
+/// Sectors of a block.
+pub const BLOCK_SECTORS: u64 = BLOCK_BYTES as u64 / SECTOR_BYTES;
+
+/// No memory can be had, for data or for bookkeeping. What was there before is untouched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full;
+
+/// Why the store refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// See [`Full`]. Of a write that spans blocks, those before the one that found no room are written.
+    Full,
+    /// No such disk, a range past its end, or a length that is not whole sectors.
+    Invalid,
+}
+
+impl From<Full> for Error {
+    fn from(_: Full) -> Self {
+        Error::Full
+    }
+}
+
+/// When a write is durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cache {
+    /// At once: a power cut takes nothing back.
+    Durable,
+    /// When it is [persisted](Store::persist) or [flushed](Store::flush).
+    Volatile,
+}
+
+/// What a store costs and holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Bytes given to [`Store::write`] since the start.
+    pub written_bytes: u64,
+    /// Blocks that are not all zero, over all disks and with every repetition.
+    pub mapped_blocks: u64,
+    /// Different blocks kept, those for a power cut included.
+    pub distinct_blocks: u64,
+    /// Segments in use, of [`SEGMENT_BYTES`] each.
+    pub segments: u64,
+    /// Bookkeeping, without what volatile caches remember.
+    pub metadata_bytes: u64,
+}
+
+/// The contents of all disks of a machine.
+pub struct Store {
+    media: Media,
+    disks: Vec<Disk>,
+    /// Where a block is put together that is written only in part.
+    scratch: Box<Block>,
+    corrupting: bool,
+    written_bytes: u64,
+}
+
+impl Store {
+    /// A store without disks.
+    pub fn new(segments: Box<dyn Segments>) -> Store {
+        Store {
+            media: Media::new(segments),
+            disks: Vec::new(),
+            scratch: blocks::zeroed_block(),
+            corrupting: true,
+            written_bytes: 0,
+        }
+    }
+
+    /// Adds a disk of zeros, whose writes are durable at once, and returns its number: 0, 1, 2, …
+    pub fn add_disk(&mut self, sectors: u64) -> usize {
+        self.disks.push(Disk::new(sectors));
+        self.disks.len() - 1
+    }
+
+    /// Writes whole sectors from `sector` on.
+    pub fn write(&mut self, disk: usize, sector: u64, data: &[u8]) -> Result<(), Error> {
+        let disk = self.disks.get_mut(disk).ok_or(Error::Invalid)?;
+        disk.check(sector, data.len())?;
+        let (mut block, mut skip) = place(sector);
+        let mut rest = data;
+        while !rest.is_empty() {
+            let piece;
+            (piece, rest) = rest.split_at(rest.len().min(BLOCK_BYTES - skip));
+            match <&Block>::try_from(piece) {
+                Ok(whole) => self.media.put(disk, block, whole, volatile::WHOLE_BLOCK)?,
+                Err(_) => {
+                    self.media.copy_out(disk, block, &mut self.scratch);
+                    self.scratch[skip..skip + piece.len()].copy_from_slice(piece);
+                    let written = volatile::sector_mask(skip, piece.len());
+                    self.media.put(disk, block, &self.scratch, written)?;
+                }
+            }
+            self.written_bytes += piece.len() as u64;
+            block += 1;
+            skip = 0;
+        }
+        Ok(())
+    }
+
+    /// Reads whole sectors from `sector` on; what was never written reads as zeros.
+    pub fn read(&self, disk: usize, sector: u64, out: &mut [u8]) -> Result<(), Error> {
+        let disk = self.disks.get(disk).ok_or(Error::Invalid)?;
+        disk.check(sector, out.len())?;
+        let (mut block, mut skip) = place(sector);
+        let mut rest = &mut *out;
+        while !rest.is_empty() {
+            let length_bytes = rest.len().min(BLOCK_BYTES - skip);
+            let piece;
+            (piece, rest) = rest.split_at_mut(length_bytes);
+            match self.media.get(disk, block) {
+                Some(held) => piece.copy_from_slice(&held[skip..skip + length_bytes]),
+                None => piece.fill(0),
+            }
+            block += 1;
+            skip = 0;
+        }
+        if self.corrupting {
+            for corruption in &disk.corruptions {
+                corruption.apply(sector, out);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes sectors read as zeros and frees what they held. Costs what was written there, not the range's length.
+    pub fn discard(&mut self, disk: usize, sectors: Range<u64>) -> Result<(), Error> {
+        let number = disk;
+        let disk = self.disks.get_mut(disk).ok_or(Error::Invalid)?;
+        disk.check_range(&sectors)?;
+        let first_whole = sectors.start.next_multiple_of(BLOCK_SECTORS);
+        // Nothing lies behind the disk's end, so a last block that the end cuts is whole.
+        let end = if sectors.end == disk.sectors {
+            sectors.end.next_multiple_of(BLOCK_SECTORS)
+        } else {
+            sectors.end
+        };
+        let last_whole = end / BLOCK_SECTORS * BLOCK_SECTORS;
+        if first_whole > last_whole {
+            return self.zero_part(number, sectors);
+        }
+        self.media
+            .discard(disk, first_whole / BLOCK_SECTORS..last_whole / BLOCK_SECTORS);
+        self.zero_part(number, sectors.start..first_whole)?;
+        self.zero_part(number, last_whole..end)
+    }
+
+    /// Zeros some sectors of one block.
+    fn zero_part(&mut self, disk: usize, sectors: Range<u64>) -> Result<(), Error> {
+        let disk = &mut self.disks[disk];
+        let (block, skip) = place(sectors.start);
+        if sectors.is_empty() || self.media.get(disk, block).is_none() {
+            return Ok(());
+        }
+        let length_bytes = ((sectors.end - sectors.start) * SECTOR_BYTES) as usize;
+        self.media.copy_out(disk, block, &mut self.scratch);
+        self.scratch[skip..skip + length_bytes].fill(0);
+        self.media
+            .put(disk, block, &self.scratch, volatile::sector_mask(skip, length_bytes))?;
+        Ok(())
+    }
+
+    /// Says from when on a disk's writes are durable. Whatever was volatile becomes durable now.
+    pub fn set_cache(&mut self, disk: usize, cache: Cache) -> Result<(), Error> {
+        self.flush(disk)?;
+        self.disks[disk].set_cache(cache);
+        Ok(())
+    }
+
+    /// The disk moved these sectors from its cache to the media: as they are now, they survive a power cut.
+    pub fn persist(&mut self, disk: usize, sectors: Range<u64>) -> Result<(), Error> {
+        let disk = self.disks.get_mut(disk).ok_or(Error::Invalid)?;
+        disk.check_range(&sectors)?;
+        self.media.persist(disk, sectors);
+        Ok(())
+    }
+
+    /// All that the disk holds is durable.
+    pub fn flush(&mut self, disk: usize) -> Result<(), Error> {
+        let disk = self.disks.get_mut(disk).ok_or(Error::Invalid)?;
+        self.media.flush(disk);
+        Ok(())
+    }
+
+    /// Takes back some of what is volatile, on all disks, sector by sector: each holds afterwards one of the
+    /// versions that it had since it was last durable. The same seed takes back the same.
+    pub fn power_cut(&mut self, seed: u64) {
+        for (number, disk) in self.disks.iter_mut().enumerate() {
+            self.media
+                .power_cut(disk, seed ^ (number as u64).rotate_left(32), &mut self.scratch);
+        }
+    }
+
+    /// Adds silent corruption to what is read from a disk; the media stay as they are.
+    pub fn corrupt(&mut self, disk: usize, corruption: Corruption) -> Result<(), Error> {
+        let disk = self.disks.get_mut(disk).ok_or(Error::Invalid)?;
+        disk.corruptions.push(corruption);
+        Ok(())
+    }
+
+    /// Lets corruption show in reads, or not; at the start it shows.
+    pub fn set_corrupting(&mut self, corrupting: bool) {
+        self.corrupting = corrupting;
+    }
+
+    /// A digest of what the disk holds: of the contents alone, not of how or in which order they came. Corruption
+    /// does not count, nor does what is volatile for being so.
+    pub fn digest(&self, disk: usize) -> Result<u128, Error> {
+        let disk = self.disks.get(disk).ok_or(Error::Invalid)?;
+        Ok(self.media.digest(disk))
+    }
+
+    pub fn stats(&self) -> Stats {
+        let disk_bytes = self.disks.capacity() * size_of::<Disk>();
+        let mut stats = self.media.stats();
+        stats.written_bytes = self.written_bytes;
+        stats.metadata_bytes += disk_bytes as u64;
+        stats
+    }
+}
+
+/// The block that holds a sector, and the byte in the block where the sector begins.
+fn place(sector: u64) -> (u64, usize) {
+    (sector / BLOCK_SECTORS, (sector % BLOCK_SECTORS * SECTOR_BYTES) as usize)
+}

@@ -1,0 +1,29 @@
+//! Silent corruption: sectors that read otherwise than they were written, without any error.
+
+use crate::contents::volatile::scramble;
+use crate::request::SECTOR_BYTES;
+use core::ops::Range;
+
+/// Sectors that read wrong, the same way each time, until the corruption is switched off. It lies beside the media:
+/// what is written there is kept as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Corruption {
+    pub sectors: Range<u64>,
+    pub seed: u64,
+}
+
+impl Corruption {
+    /// Alters what was read from `sector` on: eight bytes, at least one bit of them, in each sector of the range.
+    pub(super) fn apply(&self, sector: u64, read: &mut [u8]) {
+        let end = sector + read.len() as u64 / SECTOR_BYTES;
+        let hit = self.sectors.start.max(sector)..self.sectors.end.min(end);
+        for bad in hit {
+            let noise = scramble(self.seed ^ scramble(bad));
+            let word = (noise % (SECTOR_BYTES / 8) * 8) as usize;
+            let at = ((bad - sector) * SECTOR_BYTES) as usize + word;
+            for (byte, flip) in read[at..at + 8].iter_mut().zip((scramble(noise) | 1).to_le_bytes()) {
+                *byte ^= flip;
+            }
+        }
+    }
+}

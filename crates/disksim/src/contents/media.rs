@@ -1,0 +1,172 @@
+//! The disks' media: which block lies where, and what becomes of the block that lay there before.
+
+use super::blocks::{Block, Blocks, Segments};
+use super::index::{Index, Nodes};
+use super::volatile::{History, Version};
+use super::{BLOCK_SECTORS, Cache, Corruption, Error, Full, Stats};
+use crate::request::SECTOR_BYTES;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::ops::Range;
+use rapidhash::v3::rapidhash_v3;
+
+/// One disk's own part of the store.
+pub struct Disk {
+    pub sectors: u64,
+    pub corruptions: Vec<Corruption>,
+    index: Index,
+    /// `None` when every write is durable at once.
+    history: Option<Box<History>>,
+}
+
+impl Disk {
+    pub fn new(sectors: u64) -> Disk {
+        let index = Index::new(sectors.div_ceil(BLOCK_SECTORS));
+        Disk {
+            sectors,
+            corruptions: Vec::new(),
+            index,
+            history: None,
+        }
+    }
+
+    /// Refuses what is not whole sectors, all of them on the disk.
+    pub fn check(&self, sector: u64, length_bytes: usize) -> Result<(), Error> {
+        let sectors = length_bytes as u64 / SECTOR_BYTES;
+        let whole = (length_bytes as u64).is_multiple_of(SECTOR_BYTES);
+        let fits = sector.checked_add(sectors).is_some_and(|end| end <= self.sectors);
+        if whole && fits { Ok(()) } else { Err(Error::Invalid) }
+    }
+
+    pub fn check_range(&self, sectors: &Range<u64>) -> Result<(), Error> {
+        let valid = sectors.start <= sectors.end && sectors.end <= self.sectors;
+        if valid { Ok(()) } else { Err(Error::Invalid) }
+    }
+
+    pub fn set_cache(&mut self, cache: Cache) {
+        self.history = match cache {
+            Cache::Durable => None,
+            Cache::Volatile => Some(Box::default()),
+        };
+    }
+}
+
+/// The blocks, and the nodes of all disks' indexes.
+pub struct Media {
+    blocks: Blocks,
+    nodes: Nodes,
+}
+
+impl Media {
+    pub fn new(segments: Box<dyn Segments>) -> Media {
+        Media {
+            blocks: Blocks::new(segments),
+            nodes: Nodes::default(),
+        }
+    }
+
+    /// What a block holds; `None` for zeros.
+    #[inline]
+    pub fn get(&self, disk: &Disk, block: u64) -> Option<&Block> {
+        match disk.index.get(&self.nodes, block) {
+            0 => None,
+            id => Some(self.blocks.data(id)),
+        }
+    }
+
+    pub fn copy_out(&self, disk: &Disk, block: u64, out: &mut Block) {
+        match self.get(disk, block) {
+            Some(held) => out.copy_from_slice(held),
+            None => out.fill(0),
+        }
+    }
+
+    /// Makes a block hold `content`, which differs from what it held in the sectors of `written` alone.
+    #[inline]
+    pub fn put(&mut self, disk: &mut Disk, block: u64, content: &Block, written: u8) -> Result<(), Full> {
+        let old = disk.index.get(&self.nodes, block);
+        let keep_old = disk.history.is_some();
+        let new = self.blocks.intern(content, old, keep_old)?;
+        if new == old {
+            return Ok(());
+        }
+        if let Err(full) = disk.index.set(&mut self.nodes, block, new) {
+            self.blocks.release(new);
+            return Err(full);
+        }
+        match &mut disk.history {
+            Some(history) => history.remember(&mut self.blocks, block, Version { id: old, written }),
+            None => self.blocks.release(old),
+        }
+        Ok(())
+    }
+
+    /// Makes whole blocks zero.
+    pub fn discard(&mut self, disk: &mut Disk, blocks: Range<u64>) {
+        let Media { blocks: held, nodes } = self;
+        match &mut disk.history {
+            Some(history) => disk.index.clear(nodes, blocks, &mut |block, id| {
+                history.remember(
+                    held,
+                    block,
+                    Version {
+                        id,
+                        written: super::volatile::WHOLE_BLOCK,
+                    },
+                );
+            }),
+            None => disk.index.clear(nodes, blocks, &mut |_, id| held.release(id)),
+        }
+    }
+
+    pub fn persist(&mut self, disk: &mut Disk, sectors: Range<u64>) {
+        if let Some(history) = &mut disk.history {
+            history.persist(&mut self.blocks, sectors);
+        }
+    }
+
+    pub fn flush(&mut self, disk: &mut Disk) {
+        if let Some(history) = &mut disk.history {
+            history.forget(&mut self.blocks);
+        }
+    }
+
+    /// Takes back some of what is volatile; `scratch` is where blocks of several versions are put together.
+    pub fn power_cut(&mut self, disk: &mut Disk, seed: u64, scratch: &mut Block) {
+        let Some(mut history) = disk.history.take() else { return };
+        let mut choice = history.choice(seed);
+        for (block, versions) in history.iter() {
+            self.copy_out(disk, block, scratch);
+            versions.compose(&self.blocks, &mut choice, scratch);
+            // Without room for a new mixture the block stays as last written, which is a way to survive as well.
+            let _ = self.put(disk, block, scratch, super::volatile::WHOLE_BLOCK);
+        }
+        history.forget(&mut self.blocks);
+        disk.history = Some(history);
+    }
+
+    pub fn digest(&self, disk: &Disk) -> u128 {
+        // A sum, so that neither the order of the walk nor the shape of the index matters.
+        let mut low = 0u64;
+        let mut high = 0u64;
+        disk.index.for_each(&self.nodes, &mut |block, id| {
+            let mut pair = [0; 17];
+            pair[..8].copy_from_slice(&block.to_le_bytes());
+            pair[8..16].copy_from_slice(&self.blocks.hash(id).to_le_bytes());
+            low = low.wrapping_add(rapidhash_v3(&pair));
+            pair[16] = 1;
+            high = high.wrapping_add(rapidhash_v3(&pair));
+        });
+        u128::from(high) << 64 | u128::from(low)
+    }
+
+    pub fn stats(&self) -> Stats {
+        Stats {
+            written_bytes: 0,
+            mapped_blocks: self.nodes.mapped(),
+            distinct_blocks: self.blocks.distinct(),
+            segments: self.blocks.segments(),
+            metadata_bytes: (self.blocks.metadata_bytes() + self.nodes.metadata_bytes()) as u64,
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! What a power cut may take back: the contents that volatile writes replaced.
+
+use super::BLOCK_SECTORS;
+use super::blocks::{Block, Blocks};
+use crate::request::SECTOR_BYTES;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// Every sector of a block, one bit each.
+pub const WHOLE_BLOCK: u8 = u8::MAX;
+
+/// Versions of one block that are told apart at most; in between, older ones than the last are given up. A cache
+/// that holds a block so long would have merged those writes.
+const VERSIONS_MAX: usize = 32;
+
+/// A block's content before a write, kept in use, and the sectors that the write changed.
+#[derive(Clone, Copy)]
+pub struct Version {
+    pub id: u32,
+    pub written: u8,
+}
+
+/// What one block was since it was last durable, oldest first; never empty.
+#[derive(Default)]
+pub struct Versions(Vec<Version>);
+
+/// All blocks of a disk that are not durable as they are.
+#[derive(Default)]
+pub struct History {
+    blocks: BTreeMap<u64, Versions>,
+}
+
+impl History {
+    /// A write was acknowledged; takes over the use of the block that it replaced.
+    pub fn remember(&mut self, held: &mut Blocks, block: u64, before: Version) {
+        let versions = self.blocks.entry(block).or_default();
+        versions.0.push(before);
+        if versions.0.len() > VERSIONS_MAX {
+            versions.thin(held);
+        }
+    }
+
+    /// What lies in these sectors now is durable.
+    pub fn persist(&mut self, held: &mut Blocks, sectors: Range<u64>) {
+        let mut from = sectors.start / BLOCK_SECTORS;
+        let blocks_end = sectors.end.div_ceil(BLOCK_SECTORS);
+        while from < blocks_end {
+            let Some((&block, _)) = self.blocks.range(from..blocks_end).next() else {
+                return;
+            };
+            let start = sectors.start.saturating_sub(block * BLOCK_SECTORS);
+            let end = (sectors.end - block * BLOCK_SECTORS).min(BLOCK_SECTORS);
+            self.settle(held, block, !mask(start..end));
+            from = block + 1;
+        }
+    }
+
+    /// Of a block that is known, leaves only these sectors volatile.
+    fn settle(&mut self, held: &mut Blocks, block: u64, volatile: u8) {
+        let Some(versions) = self.blocks.get_mut(&block) else {
+            return;
+        };
+        versions.0.retain_mut(|version| {
+            version.written &= volatile;
+            if version.written == 0 {
+                held.release(version.id);
+            }
+            version.written != 0
+        });
+        if versions.0.is_empty() {
+            self.blocks.remove(&block);
+        }
+    }
+
+    /// Everything is durable as it is.
+    pub fn forget(&mut self, held: &mut Blocks) {
+        for versions in core::mem::take(&mut self.blocks).into_values() {
+            versions.0.iter().for_each(|version| held.release(version.id));
+        }
+    }
+
+    /// In the order of places, so that the choices of a power cut fall in a fixed order.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &Versions)> {
+        self.blocks.iter().map(|(&block, versions)| (block, versions))
+    }
+
+    /// The choices of one power cut.
+    pub fn choice(&self, seed: u64) -> Choice {
+        let mut choice = Choice {
+            state: scramble(seed),
+            survive_of_256: 0,
+        };
+        choice.survive_of_256 = choice.below(257);
+        choice
+    }
+}
+
+impl Versions {
+    /// Gives up the oldest version that is no sector's durable one.
+    fn thin(&mut self, held: &mut Blocks) {
+        let mut durable = 0;
+        let spare = self.0.iter().position(|version| {
+            let newer = version.written & !durable == 0;
+            durable |= version.written;
+            newer
+        });
+        // There is one: at most eight versions are the first for one of eight sectors.
+        if let Some(spare) = spare {
+            held.release(self.0.remove(spare).id);
+        }
+    }
+
+    /// Turns a block's last content into what a power cut leaves of it.
+    pub fn compose(&self, held: &Blocks, choice: &mut Choice, content: &mut Block) {
+        // Mostly the sectors of a block share their fate, as the drive writes them in one go.
+        let torn = choice.below(4) == 0;
+        let together = choice.moment(self.0.len());
+        for sector in 0..BLOCK_SECTORS {
+            let moment = if torn { choice.moment(self.0.len()) } else { together };
+            let bytes = (sector * SECTOR_BYTES) as usize..((sector + 1) * SECTOR_BYTES) as usize;
+            let next = self.0[moment..]
+                .iter()
+                .find(|version| version.written & mask(sector..sector + 1) != 0);
+            match next {
+                None => {}
+                Some(&Version { id: 0, .. }) => content[bytes].fill(0),
+                Some(version) => content[bytes.clone()].copy_from_slice(&held.data(version.id)[bytes]),
+            }
+        }
+    }
+}
+
+/// Decides what a power cut takes back.
+pub struct Choice {
+    state: u64,
+    /// How likely a write survives; differs from cut to cut, so that some spare nearly all and some nearly nothing.
+    survive_of_256: u64,
+}
+
+impl Choice {
+    fn below(&mut self, end: u64) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        scramble(self.state) % end
+    }
+
+    /// After how many of this many writes the power went.
+    fn moment(&mut self, writes: usize) -> usize {
+        if self.below(256) < self.survive_of_256 {
+            writes
+        } else {
+            self.below(writes as u64) as usize
+        }
+    }
+}
+
+/// Spreads a number over all 64 bits (the finaliser of SplitMix64).
+pub fn scramble(number: u64) -> u64 {
+    let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ number >> 31
+}
+
+/// The sectors that some bytes of a block lie in.
+pub fn sector_mask(skip_bytes: usize, length_bytes: usize) -> u8 {
+    let first = skip_bytes as u64 / SECTOR_BYTES;
+    mask(first..first + length_bytes as u64 / SECTOR_BYTES)
+}
+
+fn mask(sectors: Range<u64>) -> u8 {
+    ((1u32 << sectors.end) - (1u32 << sectors.start)) as u8
+}
