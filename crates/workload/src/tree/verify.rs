@@ -1,7 +1,6 @@
 //! Whether what was written is there, after a remount: a sample of the files, byte by byte.
 
 use crate::WorkloadError;
-use crate::buffer::AlignedBuffer;
 use crate::contents::Contents;
 use crate::random::Random;
 use crate::tree::collection::Collection;
@@ -46,7 +45,7 @@ pub(crate) fn verify(
     contents: &Contents,
     top: &Path,
     seed: u64,
-    buffer: &mut AlignedBuffer,
+    buffer: &mut [u8],
 ) -> Verdict {
     let mut verdict = Verdict::default();
     for (file, index) in sample(collection, seed) {
@@ -97,7 +96,7 @@ fn check(
     top: &Path,
     file: u32,
     index: u64,
-    buffer: &mut AlignedBuffer,
+    buffer: &mut [u8],
 ) -> Result<(), String> {
     let size = collection.files[file as usize].size;
     let path = top.join(collection.path(file));

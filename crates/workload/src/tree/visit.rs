@@ -1,7 +1,6 @@
 //! What is done to the files of a tree that is there: read, copied, deleted.
 
 use crate::WorkloadError;
-use crate::buffer::AlignedBuffer;
 use crate::contents::Contents;
 use crate::latency::{Operation, Stopwatch};
 use crate::tree::collection::{Collection, as_path};
@@ -40,7 +39,7 @@ fn read_some(
 pub(crate) struct Reader<'a> {
     pub(crate) collection: &'a Collection,
     pub(crate) contents: &'a Contents,
-    pub(crate) buffer: &'a mut AlignedBuffer,
+    pub(crate) buffer: &'a mut [u8],
     pub(crate) watch: &'a mut Stopwatch,
     pub(crate) files: u64,
     pub(crate) bytes: u64,
@@ -108,7 +107,7 @@ impl Visitor for Reader<'_> {
 /// Copies every file by read and write, as the `cp -r` of Marechal's time: never by reflink or copy_file_range,
 /// which on btrfs and XFS would copy nothing.
 pub(crate) struct Copier<'a> {
-    pub(crate) buffer: &'a mut AlignedBuffer,
+    pub(crate) buffer: &'a mut [u8],
     pub(crate) watch: &'a mut Stopwatch,
     pub(crate) files: u64,
     pub(crate) bytes: u64,
