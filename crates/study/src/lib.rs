@@ -4,7 +4,52 @@
 //! TOML is known here and nowhere else. Nothing here knows how a stack is built, how work is done, or where a
 //! sample is kept: those stages use these types and are not used by them.
 
+mod array_rules;
+mod build;
+pub mod claim;
+mod document;
 pub mod event;
+mod key;
+mod label;
+mod matrix;
+mod mistake;
+mod order;
 pub mod plan;
+mod point;
+mod read;
+mod rules;
 pub mod stack;
+mod unit;
+mod value;
 pub mod workload;
+
+pub use mistake::{Mistake, Mistakes};
+pub use order::trial_seed;
+pub use read::read;
+
+use stack::{MachineKind, MachineSpec};
+
+/// What a study may name, told by those who know: this crate has neither disks nor kernels.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// Disk models of the catalogue; the first is the default. Empty if any name will do.
+    pub models: Vec<KnownModel>,
+    /// Kernels that the lab has or can build; the first is the default. Empty if any name will do.
+    pub kernels: Vec<String>,
+}
+
+/// A disk model of the catalogue.
+#[derive(Clone, Debug)]
+pub struct KnownModel {
+    pub name: String,
+    pub capacity_bytes: u64,
+}
+
+impl Known {
+    /// Size of the machine's disks under test; unknown on a host, whose disks are whatever they are.
+    fn capacity(&self, kind: MachineKind, machine: &MachineSpec) -> Option<u64> {
+        let model = &machine.disks.first()?.model;
+        let known = self.models.iter().find(|known| known.name == *model)?;
+        (kind == MachineKind::Lab).then_some(known.capacity_bytes)
+    }
+}

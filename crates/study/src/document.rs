@@ -1,0 +1,368 @@
+//! TOML → entries: the tables of a study file with every value read as the table of keys says, each with its
+//! place. What values mean together is not known here.
+
+use crate::Known;
+use crate::key::{Axis, Key, Table, Takes};
+use crate::mistake::{Found, Span, nearest, suggest};
+use crate::value::{Given, Value, read_value, type_name};
+use toml::Spanned;
+use toml::de::{DeArray, DeTable, DeValue};
+
+/// A table of the file.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub table: Table,
+    pub span: Span,
+    pub fields: Vec<Field>,
+    /// It is something else than a table: none of its keys is known.
+    pub broken: bool,
+}
+
+/// A key of a table and what stands there.
+#[derive(Debug)]
+pub(crate) struct Field {
+    pub key: &'static Key,
+    pub span: Span,
+    pub content: Content,
+}
+
+#[derive(Debug)]
+pub(crate) enum Content {
+    Values(Vec<Given>),
+    Tables(Vec<Entry>),
+    Filter(Vec<FilterItem>),
+    /// Something that cannot be read, and has been reported.
+    Broken,
+}
+
+/// `AXIS = VALUE` of a claim's `where`.
+#[derive(Debug)]
+pub(crate) struct FilterItem {
+    pub axis: String,
+    pub axis_span: Span,
+    pub value: String,
+    pub value_span: Span,
+}
+
+impl Entry {
+    /// A table that is not in the file: every key has its default.
+    pub fn absent(table: Table, span: Span) -> Self {
+        Self {
+            table,
+            span,
+            fields: Vec::new(),
+            broken: false,
+        }
+    }
+
+    pub fn field(&self, name: &str) -> Option<&Field> {
+        debug_assert!(self.table.key(name).is_some(), "no key {name} in {:?}", self.table);
+        self.fields.iter().find(|field| field.key.name == name)
+    }
+
+    /// Whether the key was written in a way that could not be read.
+    pub fn is_broken(&self, name: &str) -> bool {
+        self.broken
+            || self.field(name).is_some_and(|field| match &field.content {
+                Content::Broken => true,
+                Content::Values(values) => values.is_empty(),
+                _ => false,
+            })
+    }
+
+    /// The one value of a key that takes one.
+    pub fn value(&self, name: &str) -> Option<&Given> {
+        self.values(name).first()
+    }
+
+    pub fn values(&self, name: &str) -> &[Given] {
+        match self.field(name).map(|field| &field.content) {
+            Some(Content::Values(values)) => values,
+            _ => &[],
+        }
+    }
+
+    pub fn tables(&self, name: &str) -> &[Entry] {
+        match self.field(name).map(|field| &field.content) {
+            Some(Content::Tables(entries)) => entries,
+            _ => &[],
+        }
+    }
+
+    pub fn text(&self, name: &str) -> Option<String> {
+        self.value(name).map(|given| given.value.word())
+    }
+}
+
+/// Reads the file's text. Syntax errors leave what could be read around them.
+pub(crate) fn read_document(source: &str, known: &Known, found: &mut Found) -> Entry {
+    let (document, errors) = DeTable::parse_recoverable(source);
+    for error in &errors {
+        let span = error.span().unwrap_or(source.len()..source.len());
+        found.add(&span, first_line(error.message()));
+    }
+    let mut reader = Reader {
+        known,
+        found,
+        syntax_is_sound: errors.is_empty(),
+    };
+    reader.table(Table::Top, document.get_ref(), 0..0)
+}
+
+/// The parser's messages may go on with what it expected, over several lines.
+fn first_line(message: &str) -> String {
+    message.lines().map(str::trim).collect::<Vec<_>>().join("; ")
+}
+
+struct Reader<'a, 'f> {
+    known: &'a Known,
+    found: &'a mut Found<'f>,
+    syntax_is_sound: bool,
+}
+
+impl Reader<'_, '_> {
+    fn table(&mut self, table: Table, values: &DeTable, span: Span) -> Entry {
+        let mut entry = Entry::absent(table, span);
+        for (name, value) in values {
+            let key_span = name.span();
+            match table.key(name.get_ref()) {
+                Some(key) => {
+                    let content = self.content(key, value, &key_span);
+                    entry.fields.push(Field {
+                        key,
+                        span: key_span,
+                        content,
+                    });
+                }
+                None => {
+                    let meant = self.unknown_key(table, name.get_ref(), &key_span);
+                    // What was probably meant must not be reported as missing, too.
+                    if let Some(key) =
+                        meant.filter(|key| entry.fields.iter().all(|field| field.key.name != key.name))
+                    {
+                        entry.fields.push(Field {
+                            key,
+                            span: key_span,
+                            content: Content::Broken,
+                        });
+                    }
+                }
+            }
+        }
+        // A typo's stand-in gives way to the key itself.
+        let written: Vec<&str> = entry
+            .fields
+            .iter()
+            .filter(|field| !matches!(field.content, Content::Broken))
+            .map(|field| field.key.name)
+            .collect();
+        entry
+            .fields
+            .retain(|field| !matches!(field.content, Content::Broken) || !written.contains(&field.key.name));
+        self.missing_keys(&entry);
+        entry
+    }
+
+    fn unknown_key(&mut self, table: Table, name: &str, span: &Span) -> Option<&'static Key> {
+        // What the parser makes of broken lines may bear any name.
+        if !self.syntax_is_sound && name.is_empty() {
+            return None;
+        }
+        let here: Vec<&str> = table.keys().map(|key| key.name).collect();
+        let message = format!("unknown key `{name}` in {}", table.heading());
+        let close = nearest(name, here.iter().copied());
+        let elsewhere = || Table::ALL.into_iter().find(|other| other.key(name).is_some());
+        let mend = match (close, elsewhere()) {
+            (None, Some(other)) => format!("`{name}` goes into {}", other.heading()),
+            _ => suggest(name, &here),
+        };
+        self.found.add_with_mend(span, message, mend);
+        close.and_then(|close| table.key(close))
+    }
+
+    fn missing_keys(&mut self, entry: &Entry) {
+        let needed = entry
+            .table
+            .keys()
+            .filter(|key| key.default.is_empty() && !is_choice(key));
+        for key in needed.filter(|key| entry.field(key.name).is_none()) {
+            let what = entry.table.heading();
+            let message = match entry.table {
+                Table::Top => "a study needs at least one workload".to_owned(),
+                _ => format!("no `{}` in {what}", key.name),
+            };
+            let mend = match entry.table {
+                Table::Top => "add [[workload]] with `name` and one of `tree`, `fio`, `io`".to_owned(),
+                _ => format!("`{}`: {}", key.name, key.help),
+            };
+            self.found.add_with_mend(&entry.span, message, mend);
+        }
+    }
+
+    fn content(&mut self, key: &'static Key, value: &Spanned<DeValue>, key_span: &Span) -> Content {
+        match (key.takes, value.get_ref()) {
+            (Takes::One(table), DeValue::Table(values)) => {
+                Content::Tables(vec![self.table(table, values, header_or(key_span, &value.span()))])
+            }
+            (Takes::One(table), DeValue::Array(_)) => {
+                let mend = format!("write {}", table.heading());
+                self.found
+                    .add_with_mend(key_span, format!("`{}` is one table, not a list", key.name), mend);
+                Content::Tables(vec![broken(table, value.span())])
+            }
+            (Takes::Many(table), DeValue::Array(list)) => self.tables(key, table, list, key_span),
+            (Takes::Many(table), DeValue::Table(values)) if matches!(table, Table::Array | Table::Filesystem) => {
+                Content::Tables(vec![self.table(table, values, value.span())])
+            }
+            (Takes::Many(table), DeValue::Table(_)) => {
+                let message = format!("`{}` is a list of tables", key.name);
+                self.found.add_with_mend(
+                    key_span,
+                    message,
+                    format!("write {} with two brackets", table.heading()),
+                );
+                Content::Tables(vec![broken(table, value.span())])
+            }
+            (Takes::One(table) | Takes::Many(table), other) => {
+                let message = format!("`{}` is a table, not {}", key.name, type_name(other));
+                self.found
+                    .add_with_mend(&value.span(), message, format!("write {}", table.heading()));
+                Content::Tables(vec![broken(table, value.span())])
+            }
+            (Takes::Filter, DeValue::Table(values)) => self.filter(values),
+            (Takes::Filter, other) => {
+                let message = format!("`where` is a table, not {}", type_name(other));
+                self.found
+                    .add_with_mend(&value.span(), message, "write where = { level = 6, workload = \"…\" }");
+                Content::Broken
+            }
+            (Takes::Words(_), DeValue::Array(list)) => self.values(key, list, key_span),
+            (_, DeValue::Array(list)) if key.axis != Axis::Single => self.values(key, list, key_span),
+            (_, DeValue::Array(_)) => {
+                self.found
+                    .add(&value.span(), format!("`{}` takes one value, not a list", key.name));
+                Content::Broken
+            }
+            _ => match self.value(key, value) {
+                Some(given) => Content::Values(vec![given]),
+                None => Content::Broken,
+            },
+        }
+    }
+
+    fn tables(&mut self, key: &'static Key, table: Table, list: &DeArray, key_span: &Span) -> Content {
+        let mut entries = Vec::new();
+        for value in list.iter() {
+            if let DeValue::Table(values) = value.get_ref() {
+                entries.push(self.table(table, values, value.span()));
+            } else {
+                let message = format!(
+                    "`{}` is a list of tables, not of {}",
+                    key.name,
+                    type_name(value.get_ref())
+                );
+                self.found
+                    .add_with_mend(&value.span(), message, format!("write {}", table.heading()));
+                entries.push(broken(table, value.span()));
+            }
+        }
+        if entries.is_empty() {
+            self.found.add(key_span, format!("`{}` is an empty list", key.name));
+            entries.push(broken(table, key_span.clone()));
+        }
+        Content::Tables(entries)
+    }
+
+    fn values(&mut self, key: &'static Key, list: &DeArray, key_span: &Span) -> Content {
+        if list.is_empty() {
+            let mend = "give it one value at least, or leave the key out";
+            self.found
+                .add_with_mend(key_span, format!("`{}` is an empty list", key.name), mend);
+        }
+        let mut all: Vec<Given> = Vec::new();
+        for value in list.iter() {
+            let Some(given) = self.value(key, value) else { continue };
+            if all.iter().any(|other| other.value == given.value) {
+                let message = format!("`{}` is in the list of `{}` twice", given.value.word(), key.name);
+                self.found.add(&given.span, message);
+            } else {
+                all.push(given);
+            }
+        }
+        Content::Values(all)
+    }
+
+    fn value(&mut self, key: &'static Key, value: &Spanned<DeValue>) -> Option<Given> {
+        let span = value.span();
+        if let (Takes::Spread, DeValue::Table(values)) = (key.takes, value.get_ref()) {
+            let entry = self.table(Table::FileSize, values, span.clone());
+            return self.spread(&entry).map(|value| Given { value, span });
+        }
+        match read_value(key, value.get_ref(), self.known) {
+            Ok(value) => Some(Given { value, span }),
+            Err(wrong) => {
+                self.found.push(&span, wrong.message, wrong.mend);
+                None
+            }
+        }
+    }
+
+    fn spread(&mut self, entry: &Entry) -> Option<Value> {
+        let size = |name| entry.value(name).and_then(|given| given.value.count());
+        let (min, median, max) = (size("min")?, size("median")?, size("max")?);
+        if min > median || median > max {
+            let message = "`min`, `median` and `max` are not in this order";
+            self.found.add_with_mend(&entry.span, message, "min ≤ median ≤ max");
+            return None;
+        }
+        Some(Value::Spread { min, median, max })
+    }
+
+    fn filter(&mut self, values: &DeTable) -> Content {
+        let mut items = Vec::new();
+        for (name, value) in values {
+            let word = match value.get_ref() {
+                DeValue::String(text) => text.to_string(),
+                DeValue::Integer(number) => number.as_str().to_owned(),
+                DeValue::Float(number) => number.as_str().to_owned(),
+                DeValue::Boolean(flag) => flag.to_string(),
+                other => {
+                    let message = format!("`{}` takes one value here, not {}", name.get_ref(), type_name(other));
+                    self.found
+                        .add_with_mend(&value.span(), message, "write a claim for each value");
+                    continue;
+                }
+            };
+            items.push(FilterItem {
+                axis: name.get_ref().to_string(),
+                axis_span: name.span(),
+                value: word,
+                value_span: value.span(),
+            });
+        }
+        Content::Filter(items)
+    }
+}
+
+/// One of several keys of which exactly one is needed: judged where they are used.
+fn is_choice(key: &Key) -> bool {
+    matches!(key.name, "tree" | "fio" | "io")
+}
+
+fn broken(table: Table, span: Span) -> Entry {
+    Entry {
+        table,
+        span,
+        fields: Vec::new(),
+        broken: true,
+    }
+}
+
+/// A table with a header is shown by its header's name, an inline one whole.
+fn header_or(key_span: &Span, span: &Span) -> Span {
+    if span.is_empty() {
+        key_span.clone()
+    } else {
+        span.clone()
+    }
+}

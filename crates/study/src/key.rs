@@ -1,0 +1,277 @@
+//! Every key that a study file may have: one table of data, from which files are read, mistakes are mended and
+//! the reference is written.
+
+use Axis::{Listed, ListedOrDefault, Single};
+use Takes::{
+    Count, Filter, Flag, Kernel, Layout, Model, Mount, Name, Share, Size, Spread, Text, Time, Word, Words,
+};
+
+/// A table of the study file, and where it stands there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Table {
+    Top,
+    Disks,
+    Stack,
+    Array,
+    Filesystem,
+    Workload,
+    Tree,
+    FileSize,
+    Io,
+    Claim,
+    Precision,
+}
+
+impl Table {
+    pub const ALL: [Self; 11] = [
+        Self::Top,
+        Self::Disks,
+        Self::Stack,
+        Self::Array,
+        Self::Filesystem,
+        Self::Workload,
+        Self::Tree,
+        Self::FileSize,
+        Self::Io,
+        Self::Claim,
+        Self::Precision,
+    ];
+
+    /// How messages and the reference name it.
+    pub const fn heading(self) -> &'static str {
+        match self {
+            Self::Top => "the top of the file",
+            Self::Disks => "[disks]",
+            Self::Stack => "[[stack]]",
+            Self::Array => "array = { … } of a [[stack]]",
+            Self::Filesystem => "fs = { … } of a [[stack]]",
+            Self::Workload => "[[workload]]",
+            Self::Tree => "tree = { … } of a [[workload]]",
+            Self::FileSize => "size = { … } of a tree",
+            Self::Io => "fio = { … } or io = { … } of a [[workload]]",
+            Self::Claim => "[[claim]]",
+            Self::Precision => "[precision]",
+        }
+    }
+
+    pub fn keys(self) -> impl Iterator<Item = &'static Key> {
+        KEYS.iter().filter(move |key| key.table == self)
+    }
+
+    pub fn key(self, name: &str) -> Option<&'static Key> {
+        self.keys().find(|key| key.name == name)
+    }
+}
+
+/// A key of the study file.
+#[derive(Debug)]
+pub struct Key {
+    pub table: Table,
+    pub name: &'static str,
+    pub takes: Takes,
+    pub axis: Axis,
+    /// What holds where the key is not written; empty if it has to be.
+    pub default: &'static str,
+    pub help: &'static str,
+}
+
+impl Key {
+    /// The name of its axis: its own, but where two tables have a key of that name.
+    pub fn axis_name(&self) -> &'static str {
+        match (self.table, self.name) {
+            (Table::Tree, "size") => "file_size",
+            (Table::Io, "size") => "io_size",
+            _ => self.name,
+        }
+    }
+}
+
+/// Whether a list of values multiplies the cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axis {
+    /// One value, no axis.
+    Single,
+    /// One value or a list of them.
+    Listed,
+    /// Likewise; `"default"` is a value too, and leaves it to mdadm, mkfs or the kernel.
+    ListedOrDefault,
+}
+
+/// What a key takes, with its bounds.
+#[derive(Clone, Copy, Debug)]
+pub enum Takes {
+    /// Any text.
+    Text,
+    /// Text on one line, not empty.
+    Name,
+    /// `512K`, `4 MiB`.
+    Size {
+        min: u64,
+        max: u64,
+    },
+    /// A size, or a spread of sizes.
+    Spread,
+    /// A whole number.
+    Count {
+        min: u64,
+        max: u64,
+    },
+    /// A number between the bounds, neither of which it may be.
+    Share {
+        above: f64,
+        below: f64,
+    },
+    /// `30s`, `5min`.
+    Time,
+    Flag,
+    /// One of these; in each row the first is the word, the others are taken for it.
+    Word(&'static [&'static [&'static str]]),
+    /// A list of these, none twice, that is no axis.
+    Words(&'static [&'static [&'static str]]),
+    /// A disk model of the catalogue.
+    Model,
+    /// A kernel that the lab has.
+    Kernel,
+    /// `n2`, `left-symmetric`, …
+    Layout,
+    /// Mount options with commas between.
+    Mount,
+    /// Axis = value, …
+    Filter,
+    /// A table.
+    One(Table),
+    /// A table, or a list of them.
+    Many(Table),
+}
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+const TIB: u64 = 1 << 40;
+const PIB: u64 = 1 << 50;
+
+const MACHINES: &[&[&str]] = &[&["lab"], &["host"]];
+const LEVELS: &[&[&str]] = &[
+    &["single", "disk"],
+    &["linear"],
+    &["0", "raid0", "raid 0"],
+    &["1", "raid1", "raid 1"],
+    &["4", "raid4", "raid 4"],
+    &["5", "raid5", "raid 5"],
+    &["6", "raid6", "raid 6"],
+    &["10", "raid10", "raid 10"],
+];
+const BITMAPS: &[&[&str]] = &[&["internal"], &["none"]];
+const METADATA: &[&[&str]] = &[&["1.2"], &["1.1"], &["1.0"], &["0.90"]];
+const FILESYSTEMS: &[&[&str]] = &[
+    &["raw", "none"],
+    &["ext2"],
+    &["ext3"],
+    &["ext4"],
+    &["xfs"],
+    &["jfs"],
+    &["reiserfs"],
+    &["btrfs"],
+];
+const JOURNALS: &[&[&str]] = &[&["journal"], &["ordered"], &["writeback"]];
+const SCHEDULERS: &[&[&str]] = &[&["none"], &["mq-deadline"], &["bfq"], &["kyber"]];
+const TESTS: &[&[&str]] = &[&["write"], &["read"], &["copy"], &["delete"]];
+const PATTERNS: &[&[&str]] = &[
+    &["read"],
+    &["write"],
+    &["randread"],
+    &["randwrite"],
+    &["readwrite", "rw"],
+    &["randrw"],
+];
+
+const fn key(
+    table: Table,
+    name: &'static str,
+    takes: Takes,
+    axis: Axis,
+    default: &'static str,
+    help: &'static str,
+) -> Key {
+    Key {
+        table,
+        name,
+        takes,
+        axis,
+        default,
+        help,
+    }
+}
+
+/// The keys, in the order of the reference.
+#[rustfmt::skip]
+pub static KEYS: &[Key] = &[
+    key(Table::Top, "title", Name, Single, "the file's name", "what the study is called"),
+    key(Table::Top, "description", Text, Single, "none", "what it is after, and what one has to know to read its results"),
+    key(Table::Top, "machine", Word(MACHINES), Single, "`lab`", "`lab`: Linux in virtual time on simulated disks; `host`: this machine and its real disks"),
+    key(Table::Top, "ram", Size { min: 64 * MIB, max: 16 * TIB }, Listed, "`1G`", "memory of the machine; what fits in it is read from memory, not from disks"),
+    key(Table::Top, "kernel", Kernel, Listed, "the first that the lab has", "kernel version, in quotes; a host runs its own"),
+    key(Table::Top, "disks", Takes::One(Table::Disks), Single, "one disk", "the disks under test"),
+    key(Table::Top, "stack", Takes::Many(Table::Stack), Single, "one disk with ext4", "what is under test, from the array up"),
+    key(Table::Top, "workload", Takes::Many(Table::Workload), Single, "", "the work that is measured on every stack"),
+    key(Table::Top, "claim", Takes::Many(Table::Claim), Single, "none", "what the results should support or refute"),
+    key(Table::Top, "precision", Takes::One(Table::Precision), Single, "3 trials", "how sure to be"),
+
+    key(Table::Disks, "model", Model, Listed, "the first of the catalogue", "model of all the disks (`raidlab disk list`); on a host, free text"),
+    key(Table::Disks, "count", Count { min: 1, max: 4096 }, Listed, "1", "number of disks, hot spares included; `single` uses the first"),
+
+    key(Table::Stack, "array", Takes::Many(Table::Array), Single, "`{ level = \"single\" }`", "the array over the disks"),
+    key(Table::Stack, "fs", Takes::Many(Table::Filesystem), Single, "`{ type = \"ext4\" }`", "the filesystem on the array"),
+    key(Table::Stack, "mount", Mount, ListedOrDefault, "none", "mount options as after `mount -o`: `noatime,data=journal`; `defaults` for none"),
+    key(Table::Stack, "scheduler", Word(SCHEDULERS), ListedOrDefault, "the kernel's", "I/O scheduler of the member disks"),
+    key(Table::Stack, "read_ahead", Count { min: 0, max: 1 << 31 }, ListedOrDefault, "the kernel's", "read-ahead of the array in sectors of 512 bytes, as `blockdev --setra`"),
+
+    key(Table::Array, "level", Word(LEVELS), Listed, "`single`", "RAID level; `single` is one disk without md"),
+    key(Table::Array, "chunk", Size { min: 4 * KIB, max: GIB }, ListedOrDefault, "mdadm's (512K)", "chunk of levels 0, 4, 5, 6 and 10: a power of two"),
+    key(Table::Array, "bitmap", Word(BITMAPS), ListedOrDefault, "mdadm's: `internal` on redundant arrays with members over 100 GiB", "write-intent bitmap"),
+    key(Table::Array, "spares", Count { min: 0, max: 4095 }, Listed, "0", "hot spares, taken from the end of the disks"),
+    key(Table::Array, "size", Size { min: MIB, max: PIB }, ListedOrDefault, "all of it", "what of each member is used (`mdadm --size`); not with levels 0, linear, single"),
+    key(Table::Array, "layout", Layout, ListedOrDefault, "mdadm's", "RAID 10: `n2` (near), `f2` (far), `o2` (offset), with 2 or more copies; RAID 5, 6: `left-symmetric`, …"),
+    key(Table::Array, "metadata", Word(METADATA), ListedOrDefault, "mdadm's (1.2)", "superblock format, in quotes"),
+
+    key(Table::Filesystem, "type", Word(FILESYSTEMS), Listed, "`ext4`", "the filesystem; `raw` measures the block device itself"),
+    key(Table::Filesystem, "block_size", Size { min: 512, max: 64 * KIB }, ListedOrDefault, "mkfs's", "block size (btrfs: sector size)"),
+    key(Table::Filesystem, "journal", Word(JOURNALS), ListedOrDefault, "the filesystem's", "journal mode of ext3, ext4 and ReiserFS"),
+    key(Table::Filesystem, "journal_size", Size { min: MIB, max: 40 * GIB }, ListedOrDefault, "mkfs's", "size of the journal or log"),
+
+    key(Table::Workload, "name", Name, Single, "", "what the workload is called, in tables and in claims"),
+    key(Table::Workload, "tree", Takes::One(Table::Tree), Single, "", "a collection of files; exactly one of `tree`, `fio`, `io`"),
+    key(Table::Workload, "fio", Takes::One(Table::Io), Single, "", "reads and writes by fio, in fio's words"),
+    key(Table::Workload, "io", Takes::One(Table::Io), Single, "", "the same by raidlab's own engine, which starts in no time"),
+
+    key(Table::Tree, "files", Count { min: 1, max: 100_000_000 }, Listed, "1000", "number of files"),
+    key(Table::Tree, "size", Spread, Listed, "`4K`", "size of every file, or a spread: `{ min, median, max }`"),
+    key(Table::Tree, "directories", Count { min: 1, max: 10_000_000 }, Listed, "one for 64 files", "directories over which they are spread"),
+    key(Table::Tree, "tests", Words(TESTS), Single, "all, in this order", "what is measured, in which order"),
+
+    key(Table::FileSize, "min", Size { min: 0, max: 16 * TIB }, Single, "", "the smallest file"),
+    key(Table::FileSize, "median", Size { min: 1, max: 16 * TIB }, Single, "", "half of the files are smaller; sizes are log-normal"),
+    key(Table::FileSize, "max", Size { min: 1, max: 16 * TIB }, Single, "", "the largest file"),
+
+    key(Table::Io, "rw", Word(PATTERNS), Listed, "`read`", "pattern"),
+    key(Table::Io, "bs", Size { min: 1, max: GIB }, Listed, "`4K`", "bytes of one read or write"),
+    key(Table::Io, "size", Size { min: 512, max: PIB }, Listed, "`1G`", "bytes of each job's file, or of its part of the raw device"),
+    key(Table::Io, "numjobs", Count { min: 1, max: 4096 }, Listed, "1", "jobs side by side"),
+    key(Table::Io, "iodepth", Count { min: 1, max: 65536 }, Listed, "1", "requests that each job keeps under way"),
+    key(Table::Io, "direct", Flag, Listed, "`false`", "past the page cache"),
+    key(Table::Io, "fsync", Count { min: 0, max: 1 << 31 }, Listed, "0", "fsync after every so many writes; 0: never"),
+    key(Table::Io, "end_fsync", Flag, Listed, "`false`", "fsync at the end, inside the measured time"),
+    key(Table::Io, "runtime", Time, Listed, "until `size` is done", "stop after this time; go round again until it is over"),
+    key(Table::Io, "rwmixread", Count { min: 0, max: 100 }, Listed, "50", "share of reads in `readwrite` and `randrw`, per cent"),
+    key(Table::Io, "offset", Size { min: 0, max: PIB }, Listed, "0", "where on a raw device the first job's part begins"),
+
+    key(Table::Claim, "says", Name, Single, "", "the claim as a sentence"),
+    key(Table::Claim, "where", Filter, Single, "everywhere", "the cells it speaks of: `{ AXIS = VALUE, … }`; also `test` and `metric`"),
+    key(Table::Claim, "that", Name, Single, "", "the comparison; see below"),
+    key(Table::Claim, "published", Name, Single, "nothing", "what was published, as written there"),
+
+    key(Table::Precision, "trials", Count { min: 1, max: 10_000 }, Single, "3", "exactly so many trials of every cell; not with the other keys"),
+    key(Table::Precision, "relative", Share { above: 0.0, below: 1.0 }, Single, "none", "a cell is done when the 95 % interval is within ± this share of the centre"),
+    key(Table::Precision, "min_trials", Count { min: 1, max: 10_000 }, Single, "3", "not done before so many trials (an interval needs 2)"),
+    key(Table::Precision, "max_trials", Count { min: 1, max: 10_000 }, Single, "12", "done after so many trials"),
+];

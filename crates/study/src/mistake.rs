@@ -1,0 +1,189 @@
+//! What is wrong with a study file: every mistake with its place and its mend, shown as a compiler would.
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use std::fmt;
+use std::ops::Range;
+
+/// Bytes of the source.
+pub(crate) type Span = Range<usize>;
+
+/// One mistake in a study file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// From 1.
+    pub line: usize,
+    /// In characters, from 1.
+    pub column: usize,
+    /// What the file says there.
+    pub snippet: String,
+    /// What is wrong: lower-case, no full stop.
+    pub message: String,
+    /// What would be right.
+    pub mend: Option<String>,
+    span: Span,
+}
+
+/// All mistakes of a study file, in the order of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistakes {
+    file_name: String,
+    source: String,
+    list: Vec<Mistake>,
+}
+
+impl Mistakes {
+    pub fn iter(&self) -> std::slice::Iter<'_, Mistake> {
+        self.list.iter()
+    }
+
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Never so for what [`read`](crate::read) returns.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// As `Display`, with a terminal's colours.
+    pub fn to_string_in_colour(&self) -> String {
+        self.render(&Renderer::styled())
+    }
+
+    fn render(&self, renderer: &Renderer) -> String {
+        let mut out = String::new();
+        for mistake in &self.list {
+            let mut group = Level::ERROR.primary_title(&mistake.message).element(
+                Snippet::source(&self.source)
+                    .path(&self.file_name)
+                    .annotation(AnnotationKind::Primary.span(mistake.span.clone())),
+            );
+            if let Some(mend) = &mistake.mend {
+                group = group.element(Level::HELP.message(mend));
+            }
+            out.push_str(&renderer.render(&[group]));
+            out.push_str("\n\n");
+        }
+        let many = if self.list.len() == 1 { "mistake" } else { "mistakes" };
+        out.push_str(&format!("{} {many} in {}", self.list.len(), self.file_name));
+        out
+    }
+}
+
+impl fmt::Display for Mistakes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(&Renderer::plain()))
+    }
+}
+
+impl std::error::Error for Mistakes {}
+
+impl<'a> IntoIterator for &'a Mistakes {
+    type Item = &'a Mistake;
+    type IntoIter = std::slice::Iter<'a, Mistake>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// Where mistakes are gathered while a file is read.
+pub(crate) struct Found<'a> {
+    source: &'a str,
+    list: Vec<Mistake>,
+}
+
+impl<'a> Found<'a> {
+    pub fn new(source: &'a str) -> Self {
+        Self {
+            source,
+            list: Vec::new(),
+        }
+    }
+
+    pub fn add(&mut self, span: &Span, message: impl Into<String>) {
+        self.push(span, message.into(), None);
+    }
+
+    pub fn add_with_mend(&mut self, span: &Span, message: impl Into<String>, mend: impl Into<String>) {
+        self.push(span, message.into(), Some(mend.into()));
+    }
+
+    /// The same mistake is found once for every combination that it spoils, and is told once.
+    pub fn push(&mut self, span: &Span, message: String, mend: Option<String>) {
+        let span = self.on_boundaries(span);
+        if self
+            .list
+            .iter()
+            .any(|known| known.span == span && known.message == message)
+        {
+            return;
+        }
+        let before = &self.source[..span.start];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        self.list.push(Mistake {
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            snippet: self.source[span.clone()].to_owned(),
+            message,
+            mend,
+            span,
+        });
+    }
+
+    /// The span, cut to the source and to whole characters: the parser's spans are not promised to be either.
+    fn on_boundaries(&self, span: &Span) -> Span {
+        let boundary = |at: usize| {
+            (0..=at.min(self.source.len()))
+                .rev()
+                .find(|at| self.source.is_char_boundary(*at))
+        };
+        let start = boundary(span.start).unwrap_or(0);
+        start..boundary(span.end).unwrap_or(0).max(start)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    pub fn into_mistakes(mut self, file_name: &str) -> Mistakes {
+        self.list.sort_by_key(|mistake| mistake.span.start);
+        Mistakes {
+            file_name: file_name.to_owned(),
+            source: self.source.to_owned(),
+            list: self.list,
+        }
+    }
+}
+
+/// The one of `words` that `word` was probably meant to be.
+pub fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word = word.to_lowercase();
+    let most = (word.chars().count() / 3).max(1);
+    words
+        .into_iter()
+        .map(|known| (strsim::osa_distance(&word, &known.to_lowercase()), known))
+        .filter(|(distance, known)| *distance <= most && *distance < known.chars().count())
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, known)| known)
+}
+
+/// `did you mean …`, or what there is to choose from.
+pub fn suggest(word: &str, words: &[&str]) -> String {
+    match nearest(word, words.iter().copied()) {
+        Some(known) => format!("did you mean `{known}`?"),
+        None => enumerate(words),
+    }
+}
+
+/// `` it is one of `a`, `b` or `c` ``
+pub fn enumerate(words: &[&str]) -> String {
+    match words {
+        [] => "there is none".to_owned(),
+        [only] => format!("it is `{only}`"),
+        [first @ .., last] => {
+            let first: Vec<String> = first.iter().map(|word| format!("`{word}`")).collect();
+            format!("it is one of {} or `{last}`", first.join(", "))
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Trials in order: round by round, each round through all cells in an order of chance.
+
+use crate::plan::{Cell, Plan, Trial};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
+
+/// What numbers are drawn for; each purpose has a stream of its own.
+#[derive(Clone, Copy)]
+enum Purpose {
+    TrialSeed = 1,
+    Order = 2,
+}
+
+/// Random numbers that stay the same for good: ChaCha is a cipher with test vectors of its own, so its stream is
+/// what it is in every version of every crate, which is not promised of `StdRng`, `SmallRng`, of
+/// `seed_from_u64`, or of the algorithms with which `rand` shuffles. The key is laid out here, likewise.
+fn stream(run_seed: u64, purpose: Purpose, index: u32) -> ChaCha8Rng {
+    let mut key = [0; 32];
+    key[..8].copy_from_slice(&run_seed.to_le_bytes());
+    key[8] = purpose as u8;
+    key[16..20].copy_from_slice(&index.to_le_bytes());
+    ChaCha8Rng::from_seed(key)
+}
+
+/// The seed of the trials of an index, in every cell: of run seed and index only. It fits in 53 bits, so that
+/// JSON and SQLite keep it exactly.
+pub fn trial_seed(run_seed: u64, index: u32) -> u64 {
+    stream(run_seed, Purpose::TrialSeed, index).next_u64() >> 11
+}
+
+impl Plan {
+    /// Every trial that there may be, in the order in which they run: up to `precision.max_trials` of each cell.
+    pub fn trials(&self, run_seed: u64) -> impl Iterator<Item = Trial> + '_ {
+        self.rounds(run_seed).flatten()
+    }
+
+    /// The same a round at a time: the first trial of every cell, then the second of every cell, … The order in a
+    /// round is of chance, so that whatever drifts while a study runs drifts for all cells alike. From
+    /// `precision.min_trials` on, cells that are sure enough may be passed over.
+    pub fn rounds(&self, run_seed: u64) -> impl Iterator<Item = Vec<Trial>> + '_ {
+        (0..self.precision.max_trials).map(move |index| {
+            let seed = trial_seed(run_seed, index);
+            let trial = |cell: &Cell| Trial {
+                cell: cell.clone(),
+                index,
+                seed,
+            };
+            let mut round: Vec<Trial> = self.cells.iter().map(trial).collect();
+            shuffle(&mut round, &mut stream(run_seed, Purpose::Order, index));
+            round
+        })
+    }
+}
+
+/// Fisher and Yates's.
+fn shuffle<T>(items: &mut [T], random: &mut impl Rng) {
+    for last in (1..items.len()).rev() {
+        items.swap(last, below(last as u64 + 1, random) as usize);
+    }
+}
+
+/// A number from 0 to `bound` − 1, all equally likely: draws that would favour the low ones are drawn again.
+fn below(bound: u64, random: &mut impl Rng) -> u64 {
+    let fair = u64::MAX - u64::MAX % bound;
+    loop {
+        let draw = random.next_u64();
+        if draw < fair {
+            return draw % bound;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Known, read};
+
+    const STUDY: &str = r#"
+        [disks]
+        count = 4
+        [[stack]]
+        array = { level = [0, 5, 10] }
+        fs = { type = ["ext4", "xfs", "btrfs"] }
+        [[workload]]
+        name = "read"
+        io = { size = "1G" }
+        [precision]
+        relative = 0.05
+        min_trials = 3
+        max_trials = 5
+    "#;
+
+    fn plan() -> Plan {
+        read(STUDY, "order.toml", &Known::default()).expect("a sound study")
+    }
+
+    #[test]
+    fn seeds_and_orders_never_change() {
+        let seeds: Vec<u64> = (0..4).map(|index| trial_seed(7, index)).collect();
+        assert_eq!(
+            seeds,
+            [7834981124621953, 6700257999112469, 7829691681311240, 2857218874966017]
+        );
+        let plan = plan();
+        let labels: Vec<String> = plan.trials(7).take(5).map(|trial| trial.cell.stack_label).collect();
+        assert_eq!(
+            labels,
+            [
+                "RAID 0 xfs",
+                "RAID 5 xfs",
+                "RAID 5 btrfs",
+                "RAID 0 btrfs",
+                "RAID 10 ext4"
+            ]
+        );
+    }
+
+    #[test]
+    fn every_round_has_every_cell_once_and_one_seed() {
+        let plan = plan();
+        let mut sorted: Vec<&str> = plan.cells.iter().map(|cell| cell.key.as_str()).collect();
+        sorted.sort_unstable();
+        let rounds: Vec<Vec<Trial>> = plan.rounds(1).collect();
+        assert_eq!(rounds.len(), 5);
+        for (index, round) in rounds.iter().enumerate() {
+            let mut keys: Vec<&str> = round.iter().map(|trial| trial.cell.key.as_str()).collect();
+            keys.sort_unstable();
+            assert_eq!(keys, sorted);
+            assert!(
+                round
+                    .iter()
+                    .all(|trial| trial.index as usize == index && trial.seed == round[0].seed)
+            );
+        }
+    }
+
+    #[test]
+    fn rounds_differ_in_order_and_seed_and_so_do_runs() {
+        let plan = plan();
+        let order = |seed: u64, round: usize| -> Vec<String> {
+            plan.rounds(seed)
+                .nth(round)
+                .into_iter()
+                .flatten()
+                .map(|trial| trial.cell.key)
+                .collect()
+        };
+        assert_ne!(order(1, 0), order(1, 1));
+        assert_ne!(order(1, 0), order(2, 0));
+        assert_ne!(trial_seed(1, 0), trial_seed(1, 1));
+        assert_ne!(trial_seed(1, 0), trial_seed(2, 0));
+    }
+
+    #[test]
+    fn a_shuffle_favours_no_place() {
+        let mut first = [0_u32; 4];
+        for seed in 0..4000 {
+            let mut items = [0, 1, 2, 3];
+            shuffle(&mut items, &mut stream(seed, Purpose::Order, 0));
+            first[items[0]] += 1;
+        }
+        // ± 5 standard deviations of a binomial with n = 4000, p = 1/4.
+        assert!(first.iter().all(|count| (863..=1137).contains(count)), "{first:?}");
+    }
+}

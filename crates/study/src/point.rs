@@ -1,0 +1,188 @@
+//! Axes and their points: a list on any axis multiplies.
+
+use crate::Known;
+use crate::document::{Content, Entry};
+use crate::key::{self, Table};
+use crate::mistake::Span;
+use crate::value::{Given, Value};
+
+/// An axis with the values that one stack, or one workload, has on it.
+#[derive(Clone, Debug)]
+pub(crate) struct Axis {
+    pub name: &'static str,
+    pub values: Vec<Given>,
+    /// Its key is in the file.
+    pub written: bool,
+}
+
+/// The axes of a table of the file: every key that is one, with its default where it is not written.
+pub(crate) fn axes_of(entry: &Entry, known: &Known) -> Vec<Axis> {
+    let keys = entry.table.keys().filter(|key| key.axis != key::Axis::Single);
+    keys.map(|key| {
+        let field = entry.field(key.name);
+        let values = match field.map(|field| &field.content) {
+            Some(Content::Values(values)) if !values.is_empty() => values.clone(),
+            _ if entry.is_broken(key.name) => vec![Given {
+                value: Value::Broken,
+                span: entry.span.clone(),
+            }],
+            _ => vec![Given {
+                value: default_of(entry.table, key.name, known),
+                span: entry.span.clone(),
+            }],
+        };
+        Axis {
+            name: key.axis_name(),
+            values,
+            written: field.is_some(),
+        }
+    })
+    .collect()
+}
+
+/// What holds on an axis that is not written; the reference's column `default` in code.
+fn default_of(table: Table, name: &str, known: &Known) -> Value {
+    const GIB: u64 = 1 << 30;
+    match (table, name) {
+        (Table::Top, "ram") => Value::Bytes(GIB),
+        (Table::Top, "kernel") => Value::Text(known.kernels.first().cloned().unwrap_or_default()),
+        (Table::Disks, "model") => Value::Text(known.models.first().map(|m| m.name.clone()).unwrap_or_default()),
+        (Table::Disks, "count") | (Table::Io, "numjobs" | "iodepth") => Value::Count(1),
+        (Table::Array, "level") => Value::Word("single"),
+        (Table::Array, "spares") | (Table::Io, "fsync") => Value::Count(0),
+        (Table::Filesystem, "type") => Value::Word("ext4"),
+        (Table::Tree, "files") => Value::Count(1000),
+        (Table::Tree, "size") => Value::Spread {
+            min: 4096,
+            median: 4096,
+            max: 4096,
+        },
+        (Table::Io, "rw") => Value::Word("read"),
+        (Table::Io, "bs") => Value::Bytes(4096),
+        (Table::Io, "size") => Value::Bytes(GIB),
+        (Table::Io, "direct" | "end_fsync") => Value::Flag(false),
+        (Table::Io, "rwmixread") => Value::Count(50),
+        (Table::Io, "offset") => Value::Bytes(0),
+        _ => Value::Default,
+    }
+}
+
+/// One value on every axis.
+#[derive(Clone, Debug)]
+pub(crate) struct Point<'a> {
+    axes: &'a [Axis],
+    picks: Vec<usize>,
+}
+
+impl<'a> Point<'a> {
+    fn given(&self, name: &str) -> Option<(&'a Given, bool)> {
+        let at = self.axes.iter().position(|axis| axis.name == name)?;
+        Some((&self.axes[at].values[self.picks[at]], self.axes[at].written))
+    }
+
+    pub fn get(&self, name: &str) -> &'a Value {
+        self.given(name).map_or(&Value::Default, |(given, _)| &given.value)
+    }
+
+    /// A size, a count or a time.
+    pub fn number(&self, name: &str) -> Option<u64> {
+        self.get(name).count()
+    }
+
+    pub fn small(&self, name: &str) -> u32 {
+        self.number(name).map_or(0, |n| u32::try_from(n).unwrap_or(u32::MAX))
+    }
+
+    pub fn flag(&self, name: &str) -> bool {
+        matches!(self.get(name), Value::Flag(true))
+    }
+
+    /// The value of a text or word; none if it is left to the default.
+    pub fn text(&self, name: &str) -> Option<String> {
+        match self.get(name) {
+            Value::Text(_) | Value::Word(_) => Some(self.get(name).word()),
+            _ => None,
+        }
+    }
+
+    pub fn is_broken(&self, name: &str) -> bool {
+        *self.get(name) == Value::Broken
+    }
+
+    pub fn has_broken(&self) -> bool {
+        self.axes
+            .iter()
+            .zip(&self.picks)
+            .any(|(axis, pick)| axis.values[*pick].value == Value::Broken)
+    }
+
+    /// Where the value stands in the file, if it does.
+    pub fn span(&self, name: &str) -> Option<&'a Span> {
+        self.given(name)
+            .filter(|(_, written)| *written)
+            .map(|(given, _)| &given.span)
+    }
+
+    pub fn words(&self) -> impl Iterator<Item = (&'static str, String)> {
+        self.axes
+            .iter()
+            .zip(&self.picks)
+            .map(|(axis, pick)| (axis.name, axis.values[*pick].value.word()))
+    }
+}
+
+/// How many points the axes span.
+pub(crate) fn size(axes: &[Axis]) -> usize {
+    axes.iter().fold(1, |size, axis| size.saturating_mul(axis.values.len()))
+}
+
+/// All points; the last axis changes fastest.
+pub(crate) fn points(axes: &[Axis]) -> impl Iterator<Item = Point<'_>> {
+    let mut next = (size(axes) > 0).then(|| vec![0; axes.len()]);
+    std::iter::from_fn(move || {
+        let picks = next.take()?;
+        let mut after = picks.clone();
+        for (at, axis) in axes.iter().enumerate().rev() {
+            after[at] += 1;
+            if after[at] < axis.values.len() {
+                next = Some(after);
+                break;
+            }
+            after[at] = 0;
+        }
+        Some(Point { axes, picks })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axis(name: &'static str, values: &[u64]) -> Axis {
+        let given = |n: &u64| Given {
+            value: Value::Count(*n),
+            span: 0..0,
+        };
+        Axis {
+            name,
+            values: values.iter().map(given).collect(),
+            written: true,
+        }
+    }
+
+    #[test]
+    fn axes_multiply_and_the_last_changes_fastest() {
+        let axes = [axis("a", &[1, 2]), axis("b", &[7]), axis("c", &[3, 4])];
+        let seen: Vec<Vec<u64>> = points(&axes)
+            .map(|point| ["a", "b", "c"].iter().filter_map(|name| point.number(name)).collect())
+            .collect();
+        assert_eq!(seen, [[1, 7, 3], [1, 7, 4], [2, 7, 3], [2, 7, 4]]);
+        assert_eq!(size(&axes), 4);
+    }
+
+    #[test]
+    fn no_axes_span_one_point() {
+        assert_eq!(points(&[]).count(), 1);
+        assert_eq!(points(&[axis("a", &[])]).count(), 0);
+    }
+}

@@ -1,0 +1,276 @@
+//! A study file's text → the plan, or all its mistakes.
+
+use crate::document::{Content, Entry, read_document};
+use crate::key::Table;
+use crate::matrix::{Matrix, Unit, WorkloadEntry};
+use crate::mistake::{Found, Mistakes, suggest};
+use crate::plan::{Plan, Precision};
+use crate::point::axes_of;
+use crate::stack::MachineKind;
+use crate::value::Value;
+use crate::workload::{IoEngine, TreeTest};
+use crate::{Known, claim, label};
+
+/// Reads a study. `file_name` stands in messages, and for a missing title.
+pub fn read(source: &str, file_name: &str, known: &Known) -> Result<Plan, Mistakes> {
+    let mut found = Found::new(source);
+    let top = read_document(source, known, &mut found);
+    let kind = machine_kind(&top, &mut found);
+    let units = units(&top, kind, known, &mut found);
+    let workloads = workloads(&top, known, &mut found);
+    let precision = precision(&top, &mut found);
+    let mut matrix = Matrix::lay_out(kind, &units, &workloads, known, &mut found);
+    label::put_on(&mut matrix.cells);
+    let claims = claim::read_all(&top, &units, &workloads, &matrix.cells, &mut found);
+    if !found.is_empty() {
+        return Err(found.into_mistakes(file_name));
+    }
+    Ok(Plan {
+        title: top.text("title").unwrap_or_else(|| title_from(file_name)),
+        description: top.text("description").unwrap_or_default().trim().to_owned(),
+        source: source.to_owned(),
+        cells: matrix.cells,
+        left_out: matrix.left_out,
+        claims,
+        precision,
+    })
+}
+
+fn title_from(file_name: &str) -> String {
+    let name = file_name.rsplit('/').next().unwrap_or(file_name);
+    name.strip_suffix(".toml").unwrap_or(name).to_owned()
+}
+
+fn machine_kind(top: &Entry, found: &mut Found) -> MachineKind {
+    if top
+        .value("machine")
+        .is_none_or(|given| given.value == Value::Word("lab"))
+    {
+        return MachineKind::Lab;
+    }
+    if let Some(kernel) = top.field("kernel") {
+        found.add_with_mend(
+            &kernel.span,
+            "a host runs its own kernel",
+            "leave `kernel` out, or use machine = \"lab\"",
+        );
+    }
+    MachineKind::Host
+}
+
+/// Every array with every filesystem of every `[[stack]]`.
+fn units(top: &Entry, kind: MachineKind, known: &Known, found: &mut Found) -> Vec<Unit> {
+    let absent = |table| Entry::absent(table, 0..0);
+    let no_disks = absent(Table::Disks);
+    let disks = top.tables("disks").first().unwrap_or(&no_disks);
+    check_models(disks, kind, known, found);
+    let no_stack = [absent(Table::Stack)];
+    let stacks = if top.field("stack").is_some() {
+        top.tables("stack")
+    } else {
+        &no_stack
+    };
+    let mut units = Vec::new();
+    for stack in stacks {
+        let one = |name, table| match stack.tables(name) {
+            [] => vec![Entry {
+                broken: stack.is_broken(name),
+                ..Entry::absent(table, stack.span.clone())
+            }],
+            _ => Vec::new(),
+        };
+        let (no_array, no_fs) = (one("array", Table::Array), one("fs", Table::Filesystem));
+        for array in stack.tables("array").iter().chain(&no_array) {
+            for fs in stack.tables("fs").iter().chain(&no_fs) {
+                let tables = [top, disks, array, fs, stack];
+                let axes = tables.iter().flat_map(|entry| axes_of(entry, known)).collect();
+                units.push(Unit {
+                    axes,
+                    span: stack.span.clone(),
+                });
+            }
+        }
+    }
+    units
+}
+
+fn check_models(disks: &Entry, kind: MachineKind, known: &Known, found: &mut Found) {
+    // On a host the model is a note on what the disks are.
+    if kind == MachineKind::Host || known.models.is_empty() {
+        return;
+    }
+    let names: Vec<&str> = known.models.iter().map(|model| model.name.as_str()).collect();
+    for given in disks.values("model") {
+        let name = given.value.word();
+        if !names.contains(&name.as_str()) {
+            let mend = format!("{}; `raidlab disk list` shows them", suggest(&name, &names));
+            found.add_with_mend(&given.span, format!("unknown disk model `{name}`"), mend);
+        }
+    }
+}
+
+fn workloads(top: &Entry, known: &Known, found: &mut Found) -> Vec<WorkloadEntry> {
+    let mut all: Vec<WorkloadEntry> = Vec::new();
+    for entry in top.tables("workload") {
+        if let Some(given) = entry.value("name") {
+            let name = given.value.word();
+            if all.iter().any(|other| other.name == name) {
+                found.add_with_mend(
+                    &given.span,
+                    format!("two workloads are called `{name}`"),
+                    "give every workload a name of its own",
+                );
+            }
+        }
+        all.push(workload(entry, known, found));
+    }
+    all
+}
+
+fn workload(entry: &Entry, known: &Known, found: &mut Found) -> WorkloadEntry {
+    let work: Vec<(&'static str, &Entry)> = ["tree", "fio", "io"]
+        .into_iter()
+        .flat_map(|kind| entry.tables(kind).iter().map(move |table| (kind, table)))
+        .collect();
+    let guessed = ["tree", "fio", "io"].iter().any(|kind| entry.is_broken(kind));
+    if work.len() != 1 && !guessed {
+        let message = match work.len() {
+            0 => "a workload needs its work".to_owned(),
+            _ => "a workload has one kind of work".to_owned(),
+        };
+        let span = work.last().map_or(&entry.span, |(_, table)| &table.span);
+        found.add_with_mend(
+            span,
+            message,
+            "write exactly one of `tree = { … }`, `fio = { … }`, `io = { … }`",
+        );
+    }
+    let tests = work.first().map(|(_, table)| tests(table)).unwrap_or_default();
+    if let Some((kind @ ("fio" | "io"), table)) = work.first() {
+        check_mix(kind, table, found);
+    }
+    WorkloadEntry {
+        name: entry.text("name").unwrap_or_default(),
+        span: entry.span.clone(),
+        axes: work.first().map(|(_, table)| axes_of(table, known)).unwrap_or_default(),
+        engine: match work.first() {
+            Some(("fio", _)) => Some(IoEngine::Fio),
+            Some(("io", _)) => Some(IoEngine::Native),
+            _ => None,
+        },
+        tests,
+        broken: entry.broken
+            || work.len() != 1
+            || entry.value("name").is_none()
+            || work
+                .iter()
+                .any(|(_, table)| table.broken || table.table == Table::Tree && table.is_broken("tests")),
+    }
+}
+
+/// `rwmixread` means something for mixed patterns only.
+fn check_mix(kind: &str, table: &Entry, found: &mut Found) {
+    let mixed = |value: &Value| matches!(value, Value::Word("readwrite" | "randrw"));
+    let patterns = table.values("rw");
+    if let Some(mix) = table.field("rwmixread")
+        && !table.is_broken("rw")
+        && !patterns.iter().any(|given| mixed(&given.value))
+    {
+        let message = format!("`rwmixread` is for mixed patterns, and `rw` of this `{kind}` is none");
+        found.add_with_mend(
+            &mix.span,
+            message,
+            "write rw = \"randrw\" or \"readwrite\", or leave `rwmixread` out",
+        );
+    }
+}
+
+fn tests(tree: &Entry) -> Vec<TreeTest> {
+    const ALL: [TreeTest; 4] = [TreeTest::Write, TreeTest::Read, TreeTest::Copy, TreeTest::Delete];
+    if tree.table != Table::Tree || tree.field("tests").is_none() {
+        return ALL.to_vec();
+    }
+    let named = |word: &str| ALL.into_iter().find(|test| test.name() == word);
+    tree.values("tests")
+        .iter()
+        .filter_map(|given| named(&given.value.word()))
+        .collect()
+}
+
+fn precision(top: &Entry, found: &mut Found) -> Precision {
+    let absent = Entry::absent(Table::Precision, 0..0);
+    let entry = top.tables("precision").first().unwrap_or(&absent);
+    let count = |name| {
+        entry
+            .value(name)
+            .and_then(|given| given.value.count())
+            .map(|n| n as u32)
+    };
+    if let Some(trials) = count("trials") {
+        for name in ["relative", "min_trials", "max_trials"] {
+            if let Some(field) = entry.field(name) {
+                let message = format!("`trials` is exactly that many, and leaves nothing to `{name}`");
+                found.add_with_mend(&field.span, message, "leave one of the two out");
+            }
+        }
+        return Precision {
+            relative: None,
+            min_trials: trials,
+            max_trials: trials,
+        };
+    }
+    let relative = entry.value("relative").and_then(|given| match given.value {
+        Value::Share(share) => Some(share),
+        _ => None,
+    });
+    let broken = ["trials", "relative", "min_trials", "max_trials"]
+        .iter()
+        .any(|name| entry.is_broken(name));
+    if relative.is_none() && !broken {
+        for name in ["min_trials", "max_trials"] {
+            if let Some(field) = entry.field(name) {
+                let mend = "write `trials = 3`, or add `relative = 0.02`";
+                found.add_with_mend(&field.span, format!("`{name}` goes with `relative`"), mend);
+            }
+        }
+        return Precision {
+            relative: None,
+            min_trials: 3,
+            max_trials: 3,
+        };
+    }
+    let max = count("max_trials");
+    let min = count("min_trials").unwrap_or(3.min(max.unwrap_or(3)));
+    let max = max.unwrap_or(12.max(min));
+    check_trials(entry, min, max, found);
+    Precision {
+        relative,
+        min_trials: min,
+        max_trials: max,
+    }
+}
+
+fn check_trials(entry: &Entry, min: u32, max: u32, found: &mut Found) {
+    let span = |name| match entry.field(name) {
+        Some(field) => match &field.content {
+            Content::Values(values) => values.first().map_or(&field.span, |given| &given.span),
+            _ => &field.span,
+        },
+        None => &entry.span,
+    };
+    if min < 2 {
+        let name = if entry.field("min_trials").is_some() {
+            "min_trials"
+        } else {
+            "max_trials"
+        };
+        found.add_with_mend(
+            span(name),
+            "an interval needs 2 trials at least",
+            "write 2 or more, or `trials = 1` alone",
+        );
+    } else if min > max {
+        let message = format!("`max_trials` ({max}) is less than `min_trials` ({min})");
+        found.add_with_mend(span("max_trials"), message, format!("write {min} or more"));
+    }
+}

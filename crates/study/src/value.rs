@@ -1,0 +1,310 @@
+//! One value of the study file, read as its key says.
+
+use crate::Known;
+use crate::key::{Axis, Key, Takes};
+use crate::mistake::{Span, enumerate, suggest};
+use crate::unit::{describe_size, format_size, format_time, parse_size, parse_time};
+use toml::de::DeValue;
+
+/// A value and where it stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Given {
+    pub value: Value,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value {
+    /// Left to mdadm, mkfs or the kernel.
+    Default,
+    /// Could not be read, which has been reported. Nothing may be concluded from it.
+    Broken,
+    Text(String),
+    Word(&'static str),
+    Bytes(u64),
+    Count(u64),
+    Nanos(u64),
+    Share(f64),
+    Flag(bool),
+    Spread {
+        min: u64,
+        median: u64,
+        max: u64,
+    },
+}
+
+impl Value {
+    /// The one spelling of the value: in axes, in labels, in claims.
+    pub fn word(&self) -> String {
+        match self {
+            Self::Default => "default".to_owned(),
+            Self::Broken => "?".to_owned(),
+            Self::Text(text) => text.clone(),
+            Self::Word(word) => (*word).to_owned(),
+            Self::Bytes(bytes) => format_size(*bytes),
+            Self::Count(count) => count.to_string(),
+            Self::Nanos(nanos) => format_time(*nanos),
+            Self::Share(share) => share.to_string(),
+            Self::Flag(flag) => flag.to_string(),
+            Self::Spread { min, median, max } => {
+                format!("{}..{}..{}", format_size(*min), format_size(*median), format_size(*max))
+            }
+        }
+    }
+
+    /// The number of a size, a count or a time.
+    pub fn count(&self) -> Option<u64> {
+        match self {
+            Self::Bytes(n) | Self::Count(n) | Self::Nanos(n) => Some(*n),
+            _ => None,
+        }
+    }
+}
+
+/// What is wrong with a value, and what would be right.
+#[derive(Debug)]
+pub(crate) struct Wrong {
+    pub message: String,
+    pub mend: Option<String>,
+}
+
+fn wrong<T>(message: String, mend: impl Into<String>) -> Result<T, Wrong> {
+    Err(Wrong {
+        message,
+        mend: Some(mend.into()),
+    })
+}
+
+/// A TOML type as a message names it.
+pub(crate) fn type_name(value: &DeValue) -> &'static str {
+    match value {
+        DeValue::String(_) => "a text",
+        DeValue::Integer(_) => "a number",
+        DeValue::Float(_) => "a number with a point",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}
+
+/// Reads what one value of `key` says. Lists and tables are the caller's.
+pub(crate) fn read_value(key: &Key, value: &DeValue, known: &Known) -> Result<Value, Wrong> {
+    if key.axis == Axis::ListedOrDefault && value.as_str() == Some("default") {
+        return Ok(Value::Default);
+    }
+    match key.takes {
+        Takes::Flag => match value {
+            DeValue::Boolean(flag) => Ok(Value::Flag(*flag)),
+            _ => wrong(
+                format!("`{}` is true or false", key.name),
+                "write true or false, without quotes",
+            ),
+        },
+        Takes::Count { min, max } => count(key, value, min, max),
+        Takes::Share { above, below } => share(key, value, above, below),
+        Takes::Word(words) | Takes::Words(words) => word(key, value, words),
+        _ => text(key, value, known),
+    }
+}
+
+fn text(key: &Key, value: &DeValue, known: &Known) -> Result<Value, Wrong> {
+    let Some(text) = value.as_str() else {
+        return no_text(key, value);
+    };
+    match key.takes {
+        Takes::Text => Ok(Value::Text(text.to_owned())),
+        Takes::Size { min, max } => sized(key, text, min, max),
+        Takes::Spread => sized(key, text, 0, 16 << 40)
+            .map(|value| value.count().unwrap_or(0))
+            .map(|size| Value::Spread {
+                min: size,
+                median: size,
+                max: size,
+            }),
+        Takes::Time => match parse_time(text) {
+            Ok(nanos) => Ok(Value::Nanos(nanos)),
+            Err(unit) => wrong(unit.message, unit.mend),
+        },
+        Takes::Kernel => kernel(text, known),
+        Takes::Mount => mount(text),
+        _ => name(key, text),
+    }
+}
+
+fn no_text<T>(key: &Key, value: &DeValue) -> Result<T, Wrong> {
+    let as_written = match value {
+        DeValue::Integer(number) => number.as_str(),
+        DeValue::Float(number) => number.as_str(),
+        _ => {
+            return wrong(
+                format!("`{}` is a text, not {}", key.name, type_name(value)),
+                "write it in quotes",
+            );
+        }
+    };
+    match key.takes {
+        Takes::Size { .. } | Takes::Spread => match parse_size(as_written) {
+            Err(unit) => wrong(unit.message, unit.mend),
+            Ok(_) => wrong(
+                format!("`{}` is a size", key.name),
+                "write sizes as \"512K\", \"4MiB\", \"200 GiB\"",
+            ),
+        },
+        Takes::Time => wrong(
+            format!("the time `{as_written}` has no unit"),
+            format!("write \"{as_written}s\""),
+        ),
+        // 6.10 without quotes is the number 6.1.
+        _ => wrong(
+            format!("`{}` is a text, not a number", key.name),
+            format!("write \"{as_written}\""),
+        ),
+    }
+}
+
+fn name(key: &Key, text: &str) -> Result<Value, Wrong> {
+    if text.trim().is_empty() {
+        return wrong(format!("`{}` is empty", key.name), format!("it is {}", key.help));
+    }
+    if text.chars().any(char::is_control) {
+        return wrong(
+            format!("`{}` has control characters or several lines", key.name),
+            "write it on one line",
+        );
+    }
+    // `|` stands between stack and workload in a cell's key.
+    if key.name == "name" && text.contains('|') {
+        return wrong("a workload's name has no `|` in it".to_owned(), "use other letters");
+    }
+    Ok(Value::Text(text.to_owned()))
+}
+
+fn sized(key: &Key, text: &str, min: u64, max: u64) -> Result<Value, Wrong> {
+    let bytes = match parse_size(text) {
+        Ok(bytes) => bytes,
+        // A plain 0 is the same in all units.
+        Err(_) if min == 0 && text.trim() == "0" => 0,
+        Err(unit) => return wrong(unit.message, unit.mend),
+    };
+    if bytes < min || bytes > max {
+        let bounds = format!("it is from {} to {}", format_size(min), format_size(max));
+        return wrong(format!("`{}` cannot be {}", key.name, describe_size(bytes)), bounds);
+    }
+    if matches!(key.name, "chunk" | "block_size") && !bytes.is_power_of_two() {
+        let below = 1 << bytes.ilog2();
+        let mend = format!("{} or {}", format_size(below), format_size((below * 2).min(max)));
+        return wrong(format!("a {} is a power of two", key.name.replace('_', " ")), mend);
+    }
+    Ok(Value::Bytes(bytes))
+}
+
+fn count(key: &Key, value: &DeValue, min: u64, max: u64) -> Result<Value, Wrong> {
+    let number = match value {
+        DeValue::Integer(number) => number,
+        DeValue::String(text) if text.trim().parse::<u64>().is_ok() => {
+            return wrong(
+                format!("`{}` is a number, not a text", key.name),
+                format!("write {}", text.trim()),
+            );
+        }
+        // Read-ahead is given as a size now and then.
+        DeValue::String(text) if key.name == "read_ahead" => {
+            let mend = parse_size(text).map(|bytes| format!("{text} is {} sectors", bytes / 512));
+            return wrong(
+                "`read_ahead` counts sectors of 512 bytes".to_owned(),
+                mend.unwrap_or(key.help.to_owned()),
+            );
+        }
+        other => {
+            let message = format!("`{}` is a whole number, not {}", key.name, type_name(other));
+            return wrong(message, format!("write a number from {min} to {max}, without quotes"));
+        }
+    };
+    match i128::from_str_radix(number.as_str(), number.radix()) {
+        Ok(n) if n >= i128::from(min) && n <= i128::from(max) => Ok(Value::Count(n as u64)),
+        _ => wrong(
+            format!("`{}` cannot be {}", key.name, number.as_str()),
+            format!("it is from {min} to {max}"),
+        ),
+    }
+}
+
+fn share(key: &Key, value: &DeValue, above: f64, below: f64) -> Result<Value, Wrong> {
+    let number = match value {
+        DeValue::Float(number) => number.as_str().parse::<f64>().ok(),
+        DeValue::Integer(number) => number.as_str().parse::<f64>().ok(),
+        _ => None,
+    };
+    match number {
+        Some(share) if share > above && share < below => Ok(Value::Share(share)),
+        Some(percent) if (1.0..100.0).contains(&percent) => {
+            let message = format!("`{}` cannot be {percent}: it is a share, not per cent", key.name);
+            wrong(message, format!("write {} for {percent} %", percent / 100.0))
+        }
+        _ => wrong(
+            format!("`{}` is a share above {above} and below {below}", key.name),
+            "write 0.02 for 2 %",
+        ),
+    }
+}
+
+fn word(key: &Key, value: &DeValue, words: &'static [&'static [&'static str]]) -> Result<Value, Wrong> {
+    let firsts: Vec<&str> = words.iter().map(|spellings| spellings[0]).collect();
+    let text = match value {
+        DeValue::String(text) => text.to_string(),
+        DeValue::Integer(number) => number.as_str().to_owned(),
+        DeValue::Float(number) if key.name == "metadata" => {
+            return wrong(
+                "`metadata` is a text, not a number".to_owned(),
+                format!("write \"{}\"", number.as_str()),
+            );
+        }
+        other => {
+            let message = format!("`{}` cannot be {}", key.name, type_name(other));
+            return wrong(message, enumerate(&firsts));
+        }
+    };
+    let lower = text.trim().to_lowercase();
+    if let Some(spellings) = words.iter().find(|spellings| spellings.contains(&lower.as_str())) {
+        return Ok(Value::Word(spellings[0]));
+    }
+    let mend = match (key.name, lower.as_str()) {
+        ("scheduler", "deadline") => "it is called `mq-deadline` now".to_owned(),
+        ("scheduler", "noop") => "it is called `none` now".to_owned(),
+        ("scheduler", "cfq") => "CFQ left Linux with 5.0; `bfq` took its place".to_owned(),
+        _ => suggest(&text, &firsts),
+    };
+    wrong(format!("`{}` cannot be `{text}`", key.name), mend)
+}
+
+fn kernel(text: &str, known: &Known) -> Result<Value, Wrong> {
+    if known.kernels.is_empty() || known.kernels.iter().any(|kernel| kernel == text) {
+        return name_of("kernel", text);
+    }
+    let kernels: Vec<&str> = known.kernels.iter().map(String::as_str).collect();
+    let mend = format!("{}; `raidlab kernel build` makes another", suggest(text, &kernels));
+    wrong(format!("unknown kernel `{text}`"), mend)
+}
+
+fn name_of(what: &str, text: &str) -> Result<Value, Wrong> {
+    if text.trim().is_empty() || text.chars().any(char::is_control) {
+        return wrong(format!("`{what}` is empty or has several lines"), "write a name");
+    }
+    Ok(Value::Text(text.to_owned()))
+}
+
+fn mount(text: &str) -> Result<Value, Wrong> {
+    let sound =
+        |option: &str| !option.is_empty() && !option.contains(|c: char| c.is_whitespace() || c.is_control());
+    if text.is_empty() {
+        return wrong("`mount` is empty".to_owned(), "write \"defaults\" for no options");
+    }
+    if !text.split(',').all(sound) || text.starts_with('-') {
+        return wrong(
+            format!("`{text}` are no mount options"),
+            "write \"noatime,data=journal\", without spaces",
+        );
+    }
+    Ok(Value::Text(text.to_owned()))
+}

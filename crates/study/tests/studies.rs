@@ -1,0 +1,43 @@
+//! The studies that ship with raidlab are sound.
+
+use study::{Known, KnownModel, read};
+
+/// The catalogue as far as the studies need it.
+fn known() -> Known {
+    let models = [("wd-500gb-2007", 500_107_862_016)];
+    let known = |(name, capacity_bytes): (&str, u64)| KnownModel {
+        name: name.to_owned(),
+        capacity_bytes,
+    };
+    Known {
+        models: models.map(known).to_vec(),
+        kernels: vec!["6.12".to_owned()],
+    }
+}
+
+#[test]
+fn every_study_that_ships_can_be_read() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies");
+    let mut read_so_far = 0;
+    for entry in std::fs::read_dir(folder).expect("the studies' folder") {
+        let path = entry.expect("a folder entry").path();
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            let source = std::fs::read_to_string(&path).expect("a study");
+            if let Err(mistakes) = read(&source, &path.display().to_string(), &known()) {
+                panic!("{mistakes}");
+            }
+            read_so_far += 1;
+        }
+    }
+    assert!(read_so_far > 0, "no study in {folder}");
+}
+
+#[test]
+fn first_look_has_seven_stacks_and_two_workloads() {
+    let source = include_str!("../../../studies/first-look.toml");
+    let plan = read(source, "first-look.toml", &known()).expect("a sound study");
+    let labels: Vec<&str> = plan.cells.iter().map(|cell| cell.key.as_str()).collect();
+    insta::assert_debug_snapshot!(labels);
+    assert!(plan.left_out.is_empty());
+    assert_eq!(plan.claims.len(), source.matches("[[claim]]").count());
+}
