@@ -64,12 +64,10 @@ fn a_failed_guard_marks_the_samples_of_its_test() {
     assert_eq!(samples[1].failed_guards, [""; 0]);
 }
 
-/// What the killed process of the next test does. It is this test binary, started again.
-#[test]
-#[ignore = "is the child process of a_killed_writer_loses_its_running_trial_only"]
-fn writer_that_will_be_killed() {
+/// What the process that will be killed does: it is this test binary, started again.
+fn write_until_killed(path: &Path) {
     let bench = Bench::new();
-    let mut store = Store::open(Path::new(&std::env::var_os(STORE_OF_CHILD).unwrap())).unwrap();
+    let mut store = Store::open(path).unwrap();
     let run = store.open_run(&bench.spec()).unwrap();
     bench.measure(&mut store, &run, 0, 0);
     let trial = store.begin_trial(&run, &bench.trial(1, 0)).unwrap();
@@ -82,9 +80,12 @@ const STORE_OF_CHILD: &str = "RAIDLAB_TEST_STORE";
 
 #[test]
 fn a_killed_writer_loses_its_running_trial_only() {
+    if let Some(path) = std::env::var_os(STORE_OF_CHILD) {
+        return write_until_killed(Path::new(&path));
+    }
     let bench = Bench::new();
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["writer_that_will_be_killed", "--exact", "--ignored", "--nocapture"])
+        .args(["a_killed_writer_loses_its_running_trial_only", "--exact", "--nocapture"])
         .env(STORE_OF_CHILD, bench.path())
         .stdout(Stdio::piped())
         .spawn()

@@ -1,0 +1,74 @@
+//! What the values of one cell come to.
+
+use crate::interval::{self, Interval};
+
+/// One cell's figure for one metric of one test.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    pub n: usize,
+    pub median: f64,
+    pub mean: f64,
+    pub min: f64,
+    pub max: f64,
+    pub interval: Option<Interval>,
+}
+
+impl Summary {
+    /// `None` of no values. The interval is at confidence 1 − `alpha`.
+    pub fn of(values: &[f64], alpha: f64) -> Option<Self> {
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let (&min, &max) = (sorted.first()?, sorted.last()?);
+        Some(Self {
+            n: sorted.len(),
+            median: median(&sorted),
+            mean: sorted.iter().sum::<f64>() / sorted.len() as f64,
+            min,
+            max,
+            interval: interval::of_centre(&sorted, alpha),
+        })
+    }
+
+    /// Half the interval's width as a share of the median.
+    pub fn relative_half_width(&self) -> Option<f64> {
+        let interval = self.interval?;
+        let half = interval.half_width();
+        if half == 0.0 {
+            return Some(0.0);
+        }
+        (self.median != 0.0).then(|| half / self.median.abs())
+    }
+}
+
+pub(crate) fn median(sorted: &[f64]) -> f64 {
+    let middle = sorted.len() / 2;
+    if sorted.len() % 2 == 1 {
+        sorted[middle]
+    } else {
+        sorted[middle - 1].midpoint(sorted[middle])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_values_in_any_order() {
+        let summary = Summary::of(&[4.0, 1.0, 10.0], 0.05).unwrap();
+        assert_eq!(
+            (summary.n, summary.median, summary.mean, summary.min, summary.max),
+            (3, 4.0, 5.0, 1.0, 10.0)
+        );
+        assert_eq!(Summary::of(&[4.0, 1.0, 10.0, 6.0], 0.05).unwrap().median, 5.0);
+        assert_eq!(Summary::of(&[], 0.05), None);
+    }
+
+    #[test]
+    fn width_is_relative_to_the_median() {
+        let values = [90.0, 95.0, 100.0, 100.0, 105.0, 110.0];
+        assert_eq!(Summary::of(&values, 0.05).unwrap().relative_half_width(), Some(0.1));
+        assert_eq!(Summary::of(&[0.0; 3], 0.05).unwrap().relative_half_width(), Some(0.0));
+        assert_eq!(Summary::of(&[1.0], 0.05).unwrap().relative_half_width(), None);
+    }
+}

@@ -1,0 +1,219 @@
+//! The run in words. Says what the tiers say, and what it cannot say.
+
+use crate::interval::VALUES_MIN;
+use crate::judge::{Measure, Results};
+use std::collections::BTreeMap;
+
+/// At most this many undecided tests are named one by one.
+const NAMED_MAX: usize = 4;
+
+/// A test by its names, and its headline.
+struct Ranked<'a> {
+    name: String,
+    measure: &'a Measure,
+}
+
+/// One or a few sentences: which stack is fastest in how many tests, and where none can be told from another.
+pub fn verdict(results: &Results) -> String {
+    let tests = ranked_tests(results);
+    if tests.is_empty() {
+        return match results.workloads.is_empty() {
+            true => "Nothing has been measured yet.".to_owned(),
+            false => "There are no two stacks to compare in any test.".to_owned(),
+        };
+    }
+    if tests.iter().all(|test| has_too_few_trials(test.measure)) {
+        return format!(
+            "Too few trials to rank anything: it takes {VALUES_MIN} of each stack to show a difference."
+        );
+    }
+    let mut sentences = vec![fastest(&tests)];
+    sentences.extend(undecided(&tests));
+    sentences.extend(too_few(&tests));
+    sentences.join(" ")
+}
+
+fn ranked_tests(results: &Results) -> Vec<Ranked<'_>> {
+    let of_workload = results.workloads.iter().flat_map(|workload| {
+        workload.tests.iter().map(move |test| Ranked {
+            name: format!("{} {}", workload.name, test.name),
+            measure: test.headline(),
+        })
+    });
+    of_workload.filter(|test| test.measure.ranked() > 1).collect()
+}
+
+/// `xfs is fastest in 3 of 8 tests, ext4 in 2.`
+fn fastest(tests: &[Ranked<'_>]) -> String {
+    let mut wins: BTreeMap<usize, u32> = BTreeMap::new();
+    for test in tests {
+        if let [alone] = test.measure.leaders() {
+            *wins.entry(*alone).or_default() += 1;
+        }
+    }
+    let mut wins: Vec<(&str, u32)> = wins
+        .into_iter()
+        .map(|(place, count)| (tests[0].measure.rows[place].stack.as_str(), count))
+        .collect();
+    // Stable: equals stay in the study's order.
+    wins.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    let of_all = match tests.len() {
+        1 => "the one test".to_owned(),
+        2 => "both tests".to_owned(),
+        count => format!("{count} tests"),
+    };
+    match wins.as_slice() {
+        [] if tests.len() == 1 => "No stack is shown to be the fastest.".to_owned(),
+        [] => "No stack is shown to be the fastest in any test.".to_owned(),
+        [(stack, _)] if tests.len() == 1 => format!("{stack} is fastest in {of_all}."),
+        [(stack, count)] if *count as usize == tests.len() => {
+            let all = if tests.len() == 2 { "" } else { "all " };
+            format!("{stack} is fastest in {all}{of_all}.")
+        }
+        [(stack, count), others @ ..] => {
+            let others: String = others
+                .iter()
+                .map(|(stack, count)| format!(", {stack} in {count}"))
+                .collect();
+            format!("{stack} is fastest in {count} of {} tests{others}.", tests.len())
+        }
+    }
+}
+
+/// `In small files write, ext4 and xfs cannot be told apart at the top.`
+fn undecided(tests: &[Ranked<'_>]) -> Option<String> {
+    let ties: Vec<String> = tests
+        .iter()
+        .filter(|test| !has_too_few_trials(test.measure))
+        .filter(|test| test.measure.tiers[0].len() > 1)
+        .map(|test| {
+            let stacks: Vec<&str> = test.measure.tiers[0]
+                .iter()
+                .map(|&place| test.measure.rows[place].stack.as_str())
+                .collect();
+            match stacks.len() == test.measure.ranked() {
+                true if stacks.len() > 2 => format!("{} (all {})", test.name, stacks.len()),
+                _ => format!("{} ({})", test.name, listed(&stacks)),
+            }
+        })
+        .collect();
+    if ties.is_empty() {
+        return None;
+    }
+    let rest = match ties.len().saturating_sub(NAMED_MAX) {
+        0 => String::new(),
+        rest => format!("; and {rest} more"),
+    };
+    let named = ties.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>().join("; ");
+    Some(format!("Not shown to differ from the best: {named}{rest}."))
+}
+
+/// Where some tests have too few trials and others have not.
+fn too_few(tests: &[Ranked<'_>]) -> Option<String> {
+    let count = tests.iter().filter(|test| has_too_few_trials(test.measure)).count();
+    let word = if count == 1 { "test has" } else { "tests have" };
+    (count > 0).then(|| format!("{count} {word} too few trials to rank."))
+}
+
+/// No two stacks have enough values for an interval.
+fn has_too_few_trials(measure: &Measure) -> bool {
+    measure.rows.iter().filter(|row| row.values.len() >= VALUES_MIN).count() < 2
+}
+
+/// `a, b and c`.
+fn listed(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::tests::{FIXED, observation};
+    use crate::judge::{Observation, judge};
+
+    /// Three trials of each stack around the values given, with half a per cent of noise that is not shared.
+    fn test(name: &str, values: &[(&str, f64)]) -> Vec<Observation> {
+        let noise = [[1.005, 0.995, 1.0], [1.0, 1.004, 0.996], [0.996, 1.0, 1.005]];
+        let trials = |place: usize, stack: &str, value: f64| {
+            (0..3)
+                .map(|index| observation(stack, name, index, value * noise[place % 3][index as usize]))
+                .collect()
+        };
+        values
+            .iter()
+            .enumerate()
+            .flat_map(|(place, &(stack, value))| -> Vec<Observation> { trials(place, stack, value) })
+            .collect()
+    }
+
+    fn words(observations: &[Observation]) -> String {
+        let stacks = ["xfs", "ext4", "jfs"].map(str::to_owned);
+        verdict(&judge(&stacks, observations, &FIXED))
+    }
+
+    #[test]
+    fn counts_wins_and_names_ties() {
+        let all = [
+            test("read", &[("xfs", 90.0), ("ext4", 70.0), ("jfs", 50.0)]),
+            test("copy", &[("xfs", 40.0), ("ext4", 30.0), ("jfs", 20.0)]),
+            test("delete", &[("xfs", 4.0), ("ext4", 9.0), ("jfs", 2.0)]),
+            test("write", &[("xfs", 80.0), ("ext4", 80.1), ("jfs", 20.0)]),
+        ];
+        assert_eq!(
+            words(&all.concat()),
+            "xfs is fastest in 2 of 4 tests, ext4 in 1. \
+             Not shown to differ from the best: small files write (ext4 and xfs)."
+        );
+    }
+
+    #[test]
+    fn a_clear_case() {
+        let all = [
+            test("read", &[("xfs", 90.0), ("ext4", 70.0)]),
+            test("copy", &[("xfs", 40.0), ("ext4", 30.0)]),
+        ];
+        assert_eq!(words(&all.concat()), "xfs is fastest in both tests.");
+        assert_eq!(words(&all[0]), "xfs is fastest in the one test.");
+    }
+
+    #[test]
+    fn nothing_to_tell_apart() {
+        let one = test("read", &[("xfs", 80.0), ("ext4", 80.1), ("jfs", 80.0)]);
+        assert_eq!(
+            words(&one),
+            "No stack is shown to be the fastest. Not shown to differ from the best: small files read (all 3)."
+        );
+    }
+
+    #[test]
+    fn too_little_to_speak_of() {
+        assert_eq!(words(&[]), "Nothing has been measured yet.");
+        assert_eq!(
+            words(&test("read", &[("xfs", 80.0)])),
+            "There are no two stacks to compare in any test."
+        );
+        let once = [
+            observation("xfs", "read", 0, 1.0),
+            observation("ext4", "read", 0, 500.0),
+        ];
+        assert_eq!(
+            words(&once),
+            "Too few trials to rank anything: it takes 3 of each stack to show a difference."
+        );
+    }
+
+    #[test]
+    fn a_stack_that_only_partly_ran_is_not_called_slow() {
+        let mut all = test("read", &[("xfs", 90.0), ("ext4", 70.0)]);
+        all.push(observation("jfs", "read", 0, 5.0));
+        assert_eq!(
+            words(&all),
+            "No stack is shown to be the fastest. \
+             Not shown to differ from the best: small files read (xfs and jfs)."
+        );
+    }
+}
