@@ -1,0 +1,195 @@
+//! The drive's buffer: segments of sectors that follow each other, and which one serves a request.
+//!
+//! The order of preference is the one that DiskSim 4 found in real SCSI drives: data that waits to be written before
+//! data being read before data at rest; a new request takes an empty segment, else the one unused for longest.
+
+use crate::description::Buffer as BufferDescription;
+use alloc::vec::Vec;
+
+/// What a segment is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    Empty,
+    Clean,
+    /// Holds sectors that are not on the media.
+    Dirty,
+    /// The head reads into it.
+    Reading,
+}
+
+/// One segment.
+#[derive(Clone, Copy, Debug)]
+pub struct Segment {
+    pub state: State,
+    pub start: u64,
+    /// First sector past the data. Behind the head while `state` is `Reading`.
+    pub end: u64,
+    /// How far must, and may, be read ahead.
+    pub ahead_min: u64,
+    pub ahead_max: u64,
+    /// Its last use was a write.
+    pub written: bool,
+    /// Extents in it that are not on the media.
+    pub dirty: u32,
+    used: u64,
+}
+
+/// How much of a read is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hit {
+    No,
+    /// From its first sector on, but not all.
+    Partial,
+    Whole,
+}
+
+/// All segments.
+pub struct Buffer {
+    pub segments: Vec<Segment>,
+    size: u64,
+    caching: bool,
+    hits_on_written: bool,
+    almost_hits: bool,
+    /// Segment 0 is for writes alone.
+    own_write_segment: bool,
+    uses: u64,
+}
+
+impl Buffer {
+    pub fn new(buffer: &BufferDescription, own_write_segment: bool) -> Self {
+        let empty = Segment {
+            state: State::Empty,
+            start: 0,
+            end: 0,
+            ahead_min: 0,
+            ahead_max: 0,
+            written: false,
+            dirty: 0,
+            used: 0,
+        };
+        Buffer {
+            segments: alloc::vec![empty; buffer.segments.max(1) as usize],
+            size: u64::from(buffer.segment_sectors.max(1)),
+            caching: buffer.caching,
+            hits_on_written: buffer.hits_on_written,
+            almost_hits: buffer.almost_hits,
+            own_write_segment: own_write_segment && buffer.segments > 1,
+            uses: 0,
+        }
+    }
+
+    pub fn segment_sectors(&self) -> u64 {
+        self.size
+    }
+
+    /// The segment that holds the start of a read best. Ends must be up to date.
+    pub fn find(&self, lbn: u64, sectors: u32) -> (usize, Hit) {
+        let mut best = (0, Hit::No);
+        let mut best_rank = 0;
+        if !self.caching {
+            return best;
+        }
+        let end = lbn + u64::from(sectors);
+        for (index, segment) in self
+            .segments
+            .iter()
+            .enumerate()
+            .skip(usize::from(self.own_write_segment))
+        {
+            let inside = lbn >= segment.start
+                && (lbn < segment.end
+                    || (self.almost_hits && segment.state == State::Reading && lbn == segment.end));
+            let rank = match segment.state {
+                State::Empty => 0,
+                _ if !inside => 0,
+                State::Dirty if self.hits_on_written => 10,
+                State::Reading => 9,
+                State::Clean if self.hits_on_written || !segment.written => 8,
+                State::Dirty | State::Clean => 0,
+            };
+            if rank == 0 {
+                continue;
+            }
+            let (rank, hit) = if segment.end >= end {
+                (rank, Hit::Whole)
+            } else {
+                (rank - 4, Hit::Partial)
+            };
+            if rank > best_rank {
+                (best_rank, best) = (rank, (index, hit));
+            }
+        }
+        best
+    }
+
+    /// The segment that a read which found nothing takes.
+    pub fn victim_for_read(&self) -> usize {
+        let first = usize::from(self.own_write_segment);
+        self.victim(first, |s| match s.state {
+            State::Empty => 3,
+            State::Clean => 2,
+            State::Reading => 1,
+            State::Dirty => 0,
+        })
+    }
+
+    /// The segment that a write takes which does not continue another one.
+    pub fn victim_for_write(&self, lbn: u64, sectors: u32) -> usize {
+        if self.own_write_segment {
+            return 0;
+        }
+        self.victim(0, |s| match s.state {
+            State::Clean if s.overlaps(lbn, sectors) => 4,
+            State::Empty => 3,
+            State::Clean => 2,
+            State::Reading => 1,
+            State::Dirty => 0,
+        })
+    }
+
+    fn victim(&self, first: usize, rank: impl Fn(&Segment) -> u32) -> usize {
+        let mut best = first;
+        let mut best_key = None;
+        for (index, segment) in self.segments.iter().enumerate().skip(first) {
+            let key = (rank(segment), core::cmp::Reverse(segment.used));
+            if best_key.is_none_or(|b| key > b) {
+                (best, best_key) = (index, Some(key));
+            }
+        }
+        best
+    }
+
+    /// A request used the segment.
+    pub fn touch(&mut self, index: usize) {
+        self.uses += 1;
+        if let Some(segment) = self.segments.get_mut(index) {
+            segment.used = self.uses;
+        }
+    }
+
+    pub fn last_used(&self, index: usize) -> bool {
+        self.segments
+            .get(index)
+            .is_some_and(|s| s.used == self.uses && s.used > 0)
+    }
+
+    /// Data at rest that a write makes old.
+    pub fn forget(&mut self, lbn: u64, sectors: u32, except: usize) {
+        for (index, segment) in self.segments.iter_mut().enumerate() {
+            if index != except && segment.state == State::Clean && segment.overlaps(lbn, sectors) {
+                segment.state = State::Empty;
+            }
+        }
+    }
+}
+
+impl Segment {
+    pub fn overlaps(&self, lbn: u64, sectors: u32) -> bool {
+        self.state != State::Empty && lbn < self.end && lbn + u64::from(sectors) > self.start
+    }
+
+    /// Old sectors make room for the newest.
+    pub fn wrap(&mut self, size: u64) {
+        self.start = self.start.max(self.end.saturating_sub(size)).min(self.end);
+    }
+}

@@ -1,0 +1,215 @@
+//! Disk models from data files, each figure with its source and how sure it is.
+//!
+//! A model file is TOML; [`format`] has its keys. The files of `data/disks/` are built in.
+
+pub mod build;
+pub mod format;
+mod layout;
+pub mod note;
+
+use crate::description::{Device, DiskDescription};
+use crate::faults::Faults;
+use format::ModelFile;
+use std::fmt;
+use std::string::{String, ToString};
+use std::vec::Vec;
+
+/// The built-in model files: name of the file, contents.
+const FILES: &[(&str, &str)] = &[
+    ("wd-500gb-2007", include_str!("../../../data/disks/wd-500gb-2007.toml")),
+    (
+        "seagate-ironwolf-12tb",
+        include_str!("../../../data/disks/seagate-ironwolf-12tb.toml"),
+    ),
+    (
+        "seagate-cheetah-15k7-450gb",
+        include_str!("../../../data/disks/seagate-cheetah-15k7-450gb.toml"),
+    ),
+];
+
+/// A model, ready to make disks of.
+#[derive(Clone, Debug)]
+pub struct Model {
+    pub file: ModelFile,
+    pub sectors: u64,
+    pub device: Device,
+    /// Every figure of the file with its source.
+    pub notes: Vec<note::Note>,
+}
+
+/// What is in the catalogue, in a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub name: String,
+    pub title: String,
+    pub sectors: u64,
+}
+
+/// Why there is no model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    Unknown {
+        name: String,
+        near: Vec<String>,
+    },
+    /// A file that says something wrong, and where.
+    Mistake {
+        file: String,
+        line: usize,
+        column: usize,
+        message: String,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Unknown { name, near } if near.is_empty() => {
+                write!(
+                    f,
+                    "no disk model is called `{name}`; `raidlab disk list` shows those there are"
+                )
+            }
+            Error::Unknown { name, near } => {
+                write!(
+                    f,
+                    "no disk model is called `{name}`; did you mean `{}`?",
+                    near.join("` or `")
+                )
+            }
+            Error::Mistake {
+                file,
+                line,
+                column,
+                message,
+            } => write!(f, "{file}:{line}:{column}: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// All models of the catalogue, by name.
+pub fn list() -> Vec<Entry> {
+    let mut entries: Vec<Entry> = FILES
+        .iter()
+        .filter_map(|(name, text)| Model::parse(name, text).ok())
+        .map(|m| Entry {
+            name: m.file.name,
+            title: m.file.title,
+            sectors: m.sectors,
+        })
+        .collect();
+    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    entries
+}
+
+/// The model of a name or alias.
+pub fn find(name: &str) -> Result<Model, Error> {
+    let wanted = name.to_ascii_lowercase();
+    if let Some((file, text)) = FILES.iter().find(|(file, _)| *file == wanted) {
+        return Model::parse(&std::format!("{file}.toml"), text);
+    }
+    let mut names: Vec<(usize, String)> = Vec::new();
+    for (file, text) in FILES {
+        let Ok(model) = Model::parse(&std::format!("{file}.toml"), text) else {
+            continue;
+        };
+        if model.file.aliases.iter().any(|a| a.eq_ignore_ascii_case(&wanted)) {
+            return Ok(model);
+        }
+        let spellings = model.file.aliases.iter().chain([&model.file.name]);
+        let distance = spellings
+            .map(|s| distance(&s.to_ascii_lowercase(), &wanted))
+            .min()
+            .unwrap_or(usize::MAX);
+        names.push((distance, model.file.name));
+    }
+    names.sort();
+    let near = names
+        .into_iter()
+        .filter(|(d, _)| *d <= 3 + wanted.len() / 3)
+        .take(3)
+        .map(|(_, n)| n)
+        .collect();
+    Err(Error::Unknown {
+        name: name.to_string(),
+        near,
+    })
+}
+
+impl Model {
+    /// Reads a model file. `file` is its name for messages.
+    pub fn parse(file: &str, text: &str) -> Result<Model, Error> {
+        let mistake = |offset: usize, message: &str| {
+            let (line, column) = position(text, offset);
+            Error::Mistake {
+                file: file.to_string(),
+                line,
+                column,
+                message: message.to_string(),
+            }
+        };
+        let parsed: ModelFile = toml::from_str(text).map_err(|e| {
+            mistake(
+                e.span().map_or(0, |s| s.start),
+                e.message().lines().next().unwrap_or_default(),
+            )
+        })?;
+        let (sectors, device) = build::device(&parsed).map_err(|e| mistake(e.offset, &e.message))?;
+        let notes = note::collect(text);
+        let model = Model {
+            file: parsed,
+            sectors,
+            device,
+            notes,
+        };
+        let description = crate::description::Description {
+            links: Vec::new(),
+            disks: std::vec![model.description(0)],
+        };
+        crate::check::description(&description).map_err(|e| mistake(0, e.reason))?;
+        Ok(model)
+    }
+
+    /// A disk of this model, of its full size, on no shared link and without faults.
+    pub fn description(&self, seed: u64) -> DiskDescription {
+        DiskDescription {
+            sectors: self.sectors,
+            seed,
+            device: self.device.clone(),
+            links: Vec::new(),
+            faults: Faults::default(),
+        }
+    }
+}
+
+/// Line and column (from 1) of an offset.
+fn position(text: &str, offset: usize) -> (usize, usize) {
+    let before = text.get(..offset).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    (line, column)
+}
+
+/// How many letters to change, add or drop (Levenshtein); a part of the name counts as near.
+fn distance(a: &str, b: &str) -> usize {
+    if b.len() >= 3 && a.contains(b) {
+        return 1;
+    }
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let change = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,296 @@
+//! The keys of a model file.
+//!
+//! Every figure is a table `{ is = …, sure = "measured" | "datasheet" | "unverified", source = "…" }`, so that no
+//! number comes without where it is from.
+
+use serde::{Deserialize, Serialize};
+use std::string::String;
+use std::vec::Vec;
+use toml::Spanned;
+
+/// How sure a figure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sure {
+    /// Measured on such a disk, by whom the source says.
+    Measured,
+    /// The maker's document says so.
+    Datasheet,
+    /// General knowledge, an estimate, or taken from a similar disk.
+    Unverified,
+}
+
+/// A figure and where it is from.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure<T> {
+    pub is: Spanned<T>,
+    pub sure: Sure,
+    pub source: String,
+}
+
+impl<T: Copy> Figure<T> {
+    pub fn get(&self) -> T {
+        *self.is.get_ref()
+    }
+}
+
+impl<T> Figure<T> {
+    pub fn new(is: T, sure: Sure, source: &str) -> Self {
+        Figure {
+            is: Spanned::new(0..0, is),
+            sure,
+            source: source.into(),
+        }
+    }
+
+    /// Where the value stands in the file.
+    pub fn offset(&self) -> usize {
+        self.is.span().start
+    }
+}
+
+/// A model file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelFile {
+    pub name: String,
+    pub title: String,
+    #[serde(default)]
+    pub aliases: Vec<String>,
+    /// Capacity in sectors of 512 bytes.
+    pub sectors: Figure<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<Disk>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flash: Option<FlashKeys>,
+}
+
+/// A drive with platters.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Disk {
+    pub rpm: Figure<f64>,
+    pub heads: Figure<u32>,
+    /// Without it, the layout is made from `sustained_mb_s`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<Figure<LayoutKeys>>,
+    /// Streaming rate at the outer and the inner edge, switches included; 10^6 bytes a second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sustained_mb_s: Option<Figure<OuterInner>>,
+    pub seek: Figure<SeekKeys>,
+    pub head_switch_ms: Figure<f64>,
+    /// What a write waits longer after a seek or a head switch.
+    pub write_settle_ms: Figure<f64>,
+    pub interface: Figure<InterfaceKeys>,
+    pub overheads: Figure<OverheadKeys>,
+    pub buffer: Figure<BufferKeys>,
+    pub write_cache: Figure<WriteCacheKeys>,
+    pub queue: Figure<QueueKeys>,
+}
+
+/// A figure at both edges of the platters.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OuterInner {
+    pub outer: f64,
+    pub inner: f64,
+}
+
+/// Seek times; one of the forms. Milliseconds by cylinders.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, tag = "form", rename_all = "kebab-case")]
+pub enum SeekKeys {
+    /// Through three points, after Lee and Katz 1993: `a·√(d−1) + b·(d−1) + c`.
+    Curve {
+        track_ms: f64,
+        average_ms: f64,
+        full_ms: f64,
+    },
+    /// Straight lines through the same points.
+    Lines {
+        track_ms: f64,
+        average_ms: f64,
+        full_ms: f64,
+    },
+    /// After Ruemmler and Wilkes 1994: `root_ms·√d + root_base_ms` up to a distance, linear beyond.
+    Hp {
+        linear_from: u32,
+        root_base_ms: f64,
+        root_ms: f64,
+        linear_base_ms: f64,
+        linear_ms: f64,
+        /// Measured times of the first distances, 1, 2, 3 …; before the formula.
+        #[serde(default)]
+        first_ms: Vec<f64>,
+    },
+    /// Measured points: cylinders, milliseconds.
+    Points {
+        points: Vec<(u32, f64)>,
+    },
+    Constant {
+        ms: f64,
+    },
+}
+
+/// A layout known in detail.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LayoutKeys {
+    /// `cylinders`, `serpentine-by-zone` or `serpentine`.
+    pub mapping: String,
+    /// As DiskSim names them: `none`, `tracks`, `per-track`, `per-cylinder`, …
+    pub sparing: String,
+    #[serde(default)]
+    pub range_cylinders: u32,
+    pub zones: Vec<ZoneKeys>,
+}
+
+/// One zone; skews and offset in sectors.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ZoneKeys {
+    pub cylinders: (u32, u32),
+    pub track_sectors: u32,
+    #[serde(default)]
+    pub offset: f64,
+    pub track_skew: f64,
+    pub cylinder_skew: f64,
+    #[serde(default)]
+    pub reserved_sectors: u32,
+    #[serde(default)]
+    pub spares: u32,
+    #[serde(default)]
+    pub slips: Vec<u64>,
+    #[serde(default)]
+    pub defects: Vec<(u64, u64)>,
+}
+
+/// The drive's own interface; 10^6 bytes a second.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InterfaceKeys {
+    pub read_mb_s: f64,
+    pub write_mb_s: f64,
+}
+
+/// What the drive's processor takes, in milliseconds; see [`Overheads`](crate::description::Overheads).
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct OverheadKeys {
+    pub request_ms: f64,
+    pub read_hit_after_read_ms: f64,
+    pub read_hit_after_write_ms: f64,
+    pub read_miss_after_read_ms: f64,
+    pub read_miss_after_write_ms: f64,
+    pub write_hit_after_read_ms: f64,
+    pub write_hit_after_write_ms: f64,
+    pub write_miss_after_read_ms: f64,
+    pub write_miss_after_write_ms: f64,
+    pub read_completion_ms: f64,
+    pub write_completion_ms: f64,
+    pub data_preparation_ms: f64,
+    pub first_reselect_ms: f64,
+    pub other_reselect_ms: f64,
+    pub read_disconnect_after_read_ms: f64,
+    pub read_disconnect_after_write_ms: f64,
+    pub write_disconnect_ms: f64,
+    pub write_positioning_min_ms: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extra_write_disconnect: Option<ExtraWriteDisconnectKeys>,
+}
+
+/// See [`ExtraWriteDisconnect`](crate::description::ExtraWriteDisconnect).
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExtraWriteDisconnectKeys {
+    pub command_ms: f64,
+    pub disconnect_ms: f64,
+    pub pause_ms: f64,
+    pub second_disconnect_ms: f64,
+    pub seek_delay_ms: f64,
+}
+
+/// See [`Buffer`](crate::description::Buffer). What is left out is off.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BufferKeys {
+    pub segments: u32,
+    pub segment_sectors: u32,
+    /// `none`, `track`, `cylinder`, `sectors`, `segment` or `track-ahead`.
+    pub read_ahead: String,
+    /// For `read_ahead = "sectors"`.
+    #[serde(default)]
+    pub read_ahead_sectors: u32,
+    #[serde(default)]
+    pub read_ahead_min_sectors: u32,
+    #[serde(default)]
+    pub caching: bool,
+    #[serde(default)]
+    pub read_ahead_on_hit: bool,
+    #[serde(default)]
+    pub read_free_sectors: bool,
+    #[serde(default)]
+    pub read_on_arrival: bool,
+    #[serde(default)]
+    pub write_on_arrival: bool,
+    #[serde(default)]
+    pub almost_hits: bool,
+    #[serde(default)]
+    pub hits_while_busy: bool,
+    #[serde(default)]
+    pub hits_on_written: bool,
+    #[serde(default)]
+    pub stop_in_sector: bool,
+    #[serde(default)]
+    pub write_stops_read_ahead: bool,
+    #[serde(default)]
+    pub partial_hit_at_once: bool,
+    #[serde(default)]
+    pub read_watermark_percent: u32,
+    #[serde(default)]
+    pub watermark_of_request: bool,
+    #[serde(default)]
+    pub hold_bus_for_read: bool,
+}
+
+/// See [`WriteCache`](crate::description::WriteCache).
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WriteCacheKeys {
+    pub enabled: bool,
+    pub extents_max: u32,
+    pub sectors_max: u32,
+    #[serde(default)]
+    pub in_segments: bool,
+    #[serde(default)]
+    pub own_segment: bool,
+    #[serde(default)]
+    pub accept_while_busy: bool,
+    #[serde(default)]
+    pub combine: bool,
+    /// Left out: in turn with other requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destage_after_idle_ms: Option<f64>,
+    pub destage_sectors_max: u32,
+}
+
+/// See [`Queue`](crate::description::Queue).
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QueueKeys {
+    pub depth: u32,
+    /// `fcfs`, `sstf`, `sptf` or `elevator`.
+    pub policy: String,
+    pub age_max_ms: f64,
+    #[serde(default)]
+    pub flush_alone: bool,
+    /// The arm leaves for the next request when the media is done, not when the host has its completion.
+    #[serde(default)]
+    pub seek_early: bool,
+}
+
+/// A flash drive.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlashKeys {}

@@ -1,0 +1,29 @@
+//! What a disk did, in numbers.
+
+/// Sums since the start of the world.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    pub reads: u64,
+    pub writes: u64,
+    pub flushes: u64,
+    pub discards: u64,
+    pub errors: u64,
+    pub sectors_read: u64,
+    pub sectors_written: u64,
+    /// Time during which at least one request was at the disk.
+    pub busy_ns: u64,
+    /// Time in which the arm moved, waited for the platters, and let sectors pass, for requests and for cached writes.
+    pub seek_ns: u64,
+    pub rotation_ns: u64,
+    pub transfer_ns: u64,
+    /// Reads that were wholly, and partly, in the buffer when they came.
+    pub hits: u64,
+    pub partial_hits: u64,
+    /// Writes acknowledged from the cache, and accesses to the media that emptied it.
+    pub cached_writes: u64,
+    pub destages: u64,
+    /// Sectors moved inside a flash drive to make room.
+    pub moved_sectors: u64,
+    /// Most requests at the disk at one time.
+    pub queue_max: u32,
+}

@@ -1,0 +1,349 @@
+//! Where a sector lies: cylinder, head, angle, and how many sectors follow it without a gap.
+//!
+//! Layout rules (mapping schemes, sparing, slips, defects, skews) follow the DiskSim 4 reference manual and its
+//! `layout_g1` parameters. Nothing here knows time beyond the length of a revolution.
+
+use crate::description::{Layout, Mapping, Sparing, Zone};
+use alloc::vec::Vec;
+
+/// Where the arm and the active head are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    pub cylinder: u32,
+    pub head: u32,
+}
+
+/// A sector's place on the media.
+#[derive(Clone, Copy, Debug)]
+pub struct Spot {
+    pub place: Place,
+    /// Index of the zone.
+    pub zone: u32,
+    /// Physical sector on its track.
+    pub sector: u32,
+    /// Sectors from this one on that follow each other without a gap on the track.
+    pub run: u32,
+    /// When the sector starts to pass the head, counted from the start of a revolution.
+    pub angle_ns: u64,
+    /// Time of a sector under the head, in 2^-32 ns.
+    pub sector_fp: u64,
+}
+
+/// The layout, made ready for look-ups.
+pub struct Geometry {
+    zones: Vec<ZoneMap>,
+    heads: u32,
+    mapping: Mapping,
+    revolution_ns: u64,
+}
+
+struct ZoneMap {
+    first_lbn: u64,
+    lbns: u64,
+    first_cylinder: u32,
+    track_sectors: u32,
+    sector_fp: u64,
+    offset_angle: u64,
+    track_skew_angle: u64,
+    cylinder_skew_angle: u64,
+    reserved: u64,
+    /// Sectors of a sparing unit, and those of them that hold data.
+    unit: u64,
+    unit_data: u64,
+    spares_in_front: u64,
+    slip_to_end: bool,
+    slips: Vec<u64>,
+    slips_are_tracks: bool,
+    slips_turn_skew: SlipsTurnSkew,
+    defects: Vec<(u64, u64)>,
+}
+
+/// Which slips push the start of later tracks forward, too.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SlipsTurnSkew {
+    No,
+    OfEarlierCylinders,
+    OfEarlierTracks,
+}
+
+impl Geometry {
+    /// The caller has checked the layout: see [`crate::check`].
+    pub fn new(layout: &Layout, heads: u32, revolution_ns: u64) -> Self {
+        let mut zones = Vec::with_capacity(layout.zones.len());
+        let mut first_lbn = 0;
+        for zone in &layout.zones {
+            let map = ZoneMap::new(zone, layout.sparing, heads, revolution_ns, first_lbn);
+            first_lbn += map.lbns;
+            zones.push(map);
+        }
+        Geometry {
+            zones,
+            heads,
+            mapping: layout.mapping,
+            revolution_ns,
+        }
+    }
+
+    /// Sectors that the layout can hold.
+    pub fn capacity(&self) -> u64 {
+        self.zones.last().map_or(0, |z| z.first_lbn + z.lbns)
+    }
+
+    /// Where a sector lies. Past the end it is the last one.
+    pub fn locate(&self, lbn: u64) -> Spot {
+        let index = self.zones.partition_point(|z| z.first_lbn <= lbn).saturating_sub(1);
+        let zone = &self.zones[index];
+        let rel = (lbn - zone.first_lbn).min(zone.lbns.saturating_sub(1));
+        let (physical, run) = zone.physical(rel);
+        self.spot(index, physical, run.min(zone.lbns - rel))
+    }
+
+    /// The first sector of the track that holds `lbn`, and the first past it.
+    pub fn track_bounds(&self, lbn: u64) -> (u64, u64) {
+        let index = self.zones.partition_point(|z| z.first_lbn <= lbn).saturating_sub(1);
+        let zone = &self.zones[index];
+        let rel = (lbn - zone.first_lbn).min(zone.lbns.saturating_sub(1));
+        let (physical, _) = zone.physical(rel);
+        let start = physical - physical % u64::from(zone.track_sectors);
+        let end = start + u64::from(zone.track_sectors);
+        let first = zone.lbn_from(start).min(rel);
+        let past = zone.lbn_from(end).max(rel + 1).min(zone.lbns);
+        (zone.first_lbn + first, zone.first_lbn + past)
+    }
+
+    /// The first sector past the cylinder that holds `lbn`.
+    pub fn cylinder_end(&self, lbn: u64) -> u64 {
+        let index = self.zones.partition_point(|z| z.first_lbn <= lbn).saturating_sub(1);
+        let zone = &self.zones[index];
+        let rel = (lbn - zone.first_lbn).min(zone.lbns.saturating_sub(1));
+        let (physical, _) = zone.physical(rel);
+        let cylinder = u64::from(zone.track_sectors) * u64::from(self.heads);
+        let end = (physical / cylinder + 1) * cylinder;
+        zone.first_lbn + zone.lbn_from(end).max(rel + 1).min(zone.lbns)
+    }
+
+    /// The first sector of the track of `spot` that lies at or behind physical sector `sector`.
+    pub fn lbn_at(&self, spot: &Spot, lbn: u64, sector: u32) -> u64 {
+        let zone = &self.zones[spot.zone as usize];
+        let (physical, _) = zone.physical(lbn.saturating_sub(zone.first_lbn));
+        let start = physical - u64::from(spot.sector);
+        zone.first_lbn
+            + zone
+                .lbn_from(start + u64::from(sector))
+                .min(zone.lbns.saturating_sub(1))
+    }
+
+    /// First sector, sectors per track and first cylinder of each zone.
+    pub fn zones(&self) -> impl Iterator<Item = (u64, u64, u32)> + '_ {
+        self.zones.iter().map(|z| (z.first_lbn, z.lbns, z.track_sectors))
+    }
+
+    fn spot(&self, index: usize, physical: u64, run: u64) -> Spot {
+        let zone = &self.zones[index];
+        let per_track = u64::from(zone.track_sectors);
+        let heads = u64::from(self.heads);
+        let track = physical / per_track;
+        let sector = physical - track * per_track;
+        let cylinder = track / heads;
+        let surface = track - cylinder * heads;
+        let absolute = u64::from(zone.first_cylinder) + cylinder;
+        let backwards = match self.mapping {
+            Mapping::Cylinders => false,
+            Mapping::SerpentineByZone => cylinder & 1 == 1,
+            Mapping::Serpentine => absolute & 1 == 1,
+        };
+        let head = if backwards { heads - 1 - surface } else { surface };
+        let angle = zone.track_angle(cylinder, surface, head, heads);
+        let track_ns = ((u128::from(angle) * u128::from(self.revolution_ns)) >> 64) as u64;
+        let mut angle_ns = track_ns + ((sector * zone.sector_fp) >> 32);
+        if angle_ns >= self.revolution_ns {
+            angle_ns -= self.revolution_ns;
+        }
+        Spot {
+            place: Place {
+                cylinder: absolute as u32,
+                head: head as u32,
+            },
+            zone: index as u32,
+            sector: sector as u32,
+            run: run.min(per_track - sector) as u32,
+            angle_ns,
+            sector_fp: zone.sector_fp,
+        }
+    }
+}
+
+impl ZoneMap {
+    fn new(zone: &Zone, sparing: Sparing, heads: u32, revolution_ns: u64, first_lbn: u64) -> Self {
+        let per_track = u64::from(zone.track_sectors);
+        let per_cylinder = per_track * u64::from(heads);
+        let cylinders = u64::from(zone.last_cylinder - zone.first_cylinder) + 1;
+        let all = cylinders * per_cylinder;
+        let spares = u64::from(zone.spares);
+        let slipped = zone.slips.len() as u64;
+        // How many sectors share spares, how many spares they have, and what the zone loses besides.
+        let (unit, unit_spares, lost) = match sparing {
+            Sparing::None => (all, 0, 0),
+            Sparing::Tracks => (all, 0, spares * per_track),
+            Sparing::PerTrack => (per_track, spares, 0),
+            Sparing::PerCylinder | Sparing::PerCylinderFront => (per_cylinder, spares, 0),
+            Sparing::PerCylinderSlipToEnd | Sparing::PerCylinderFrontSlipToEnd => (per_cylinder, spares, slipped),
+            Sparing::EndOfDisk => (per_cylinder, spares, slipped),
+            Sparing::PerRange { cylinders: n } => (per_cylinder * u64::from(n.max(1)), spares, 0),
+            Sparing::PerZone => (all, 0, spares),
+            Sparing::PerZoneSlipToEnd => (all, 0, spares + slipped),
+        };
+        let unit = unit.max(1);
+        let unit_data = unit.saturating_sub(unit_spares).max(1);
+        let whole = all / unit * unit_data + (all % unit);
+        let front = matches!(sparing, Sparing::PerCylinderFront | Sparing::PerCylinderFrontSlipToEnd);
+        let per_cylinder_unit = unit == per_cylinder && unit_spares > 0;
+        ZoneMap {
+            first_lbn,
+            lbns: whole
+                .saturating_sub(lost)
+                .saturating_sub(u64::from(zone.reserved_sectors))
+                .max(1),
+            first_cylinder: zone.first_cylinder,
+            track_sectors: zone.track_sectors,
+            sector_fp: ((u128::from(revolution_ns) << 32) / u128::from(per_track.max(1))) as u64,
+            offset_angle: zone.offset_angle,
+            track_skew_angle: zone.track_skew_angle,
+            cylinder_skew_angle: zone.cylinder_skew_angle,
+            reserved: u64::from(zone.reserved_sectors),
+            unit,
+            unit_data,
+            spares_in_front: if front { unit_spares } else { 0 },
+            slip_to_end: matches!(
+                sparing,
+                Sparing::PerCylinderSlipToEnd | Sparing::PerCylinderFrontSlipToEnd | Sparing::EndOfDisk
+            ),
+            slips: zone.slips.clone(),
+            slips_are_tracks: sparing == Sparing::Tracks,
+            slips_turn_skew: match sparing {
+                Sparing::PerTrack => SlipsTurnSkew::OfEarlierTracks,
+                _ if per_cylinder_unit => SlipsTurnSkew::OfEarlierCylinders,
+                _ => SlipsTurnSkew::No,
+            },
+            defects: zone.defects.clone(),
+        }
+    }
+
+    /// The physical sector of the zone's `rel`-th data sector, and how many follow it without a gap.
+    fn physical(&self, rel: u64) -> (u64, u64) {
+        let logical = rel + self.reserved;
+        if self.slips.is_empty() && self.defects.is_empty() {
+            let unit = if self.unit_data == self.unit {
+                0
+            } else {
+                logical / self.unit_data
+            };
+            let within = logical - unit * self.unit_data;
+            return (
+                unit * self.unit + self.spares_in_front + within,
+                self.unit_data.saturating_sub(within).max(1),
+            );
+        }
+        let (physical, run) = if self.slips_are_tracks {
+            self.past_slipped_tracks(logical)
+        } else {
+            self.past_slips(logical)
+        };
+        self.past_defects(physical, run)
+    }
+
+    fn past_slips(&self, logical: u64) -> (u64, u64) {
+        let mut unit = logical / self.unit_data;
+        let mut within = logical - unit * self.unit_data;
+        let mut from = self.slips.partition_point(|&s| s < unit * self.unit);
+        if self.slip_to_end && from > 0 {
+            // Each earlier slip moved everything after it; the loop settles what that adds.
+            let shifted = logical + from as u64;
+            unit = shifted / self.unit_data;
+            within = shifted - unit * self.unit_data;
+            from = self.slips.partition_point(|&s| s < unit * self.unit);
+        }
+        let base = unit * self.unit;
+        let mut at = within + self.spares_in_front;
+        let mut next = from;
+        while let Some(&slip) = self.slips.get(next) {
+            if slip - base > at {
+                break;
+            }
+            at += 1;
+            next += 1;
+        }
+        let slip_gap = self.slips.get(next).map_or(u64::MAX, |&s| s - (base + at));
+        let unit_left = (self.unit_data - within).max(1);
+        (base + at, slip_gap.min(unit_left).max(1))
+    }
+
+    fn past_slipped_tracks(&self, logical: u64) -> (u64, u64) {
+        let per_track = u64::from(self.track_sectors);
+        let mut track = logical / per_track;
+        let sector = logical - track * per_track;
+        for &slip in &self.slips {
+            if slip > track {
+                break;
+            }
+            track += 1;
+        }
+        (track * per_track + sector, per_track - sector)
+    }
+
+    /// Follows a sector (or track) that was moved elsewhere; a run ends before the next such one.
+    fn past_defects(&self, physical: u64, run: u64) -> (u64, u64) {
+        let scale = if self.slips_are_tracks {
+            u64::from(self.track_sectors)
+        } else {
+            1
+        };
+        let key = physical / scale;
+        let next = self.defects.partition_point(|&(from, _)| from < key);
+        match self.defects.get(next) {
+            Some(&(from, to)) if from == key => (to * scale + physical % scale, if scale == 1 { 1 } else { run }),
+            Some(&(from, _)) => (physical, run.min(from * scale - physical)),
+            None => (physical, run),
+        }
+    }
+
+    /// The data sectors of the zone that lie before a physical one: the inverse of [`physical`](Self::physical).
+    fn lbn_from(&self, physical: u64) -> u64 {
+        if self.slips_are_tracks {
+            let track = physical / u64::from(self.track_sectors);
+            let slipped = self.slips.partition_point(|&s| s < track) as u64;
+            return (physical - slipped * u64::from(self.track_sectors)).saturating_sub(self.reserved);
+        }
+        let unit = physical / self.unit;
+        let base = unit * self.unit;
+        let before = self.slips.partition_point(|&s| s < base);
+        let slipped = self.slips.partition_point(|&s| s < physical) - before;
+        let within = (physical - base)
+            .saturating_sub(slipped as u64)
+            .saturating_sub(self.spares_in_front);
+        let mut lbn = unit * self.unit_data + within.min(self.unit_data);
+        if self.slip_to_end {
+            lbn = lbn.saturating_sub(before as u64);
+        }
+        lbn.saturating_sub(self.reserved)
+    }
+
+    fn track_angle(&self, cylinder: u64, surface: u64, head: u64, heads: u64) -> u64 {
+        let switches = surface + (heads - 1) * cylinder;
+        let mut angle = self
+            .offset_angle
+            .wrapping_add(switches.wrapping_mul(self.track_skew_angle))
+            .wrapping_add(cylinder.wrapping_mul(self.cylinder_skew_angle));
+        if self.slips_turn_skew != SlipsTurnSkew::No && !self.slips.is_empty() {
+            let mut tracks = cylinder * heads;
+            if self.slips_turn_skew == SlipsTurnSkew::OfEarlierTracks {
+                tracks += head;
+            }
+            let earlier = self
+                .slips
+                .partition_point(|&s| s < tracks * u64::from(self.track_sectors)) as u64;
+            angle = angle.wrapping_add(earlier.wrapping_mul(u64::MAX / u64::from(self.track_sectors)));
+        }
+        angle
+    }
+}

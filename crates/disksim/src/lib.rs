@@ -1,0 +1,35 @@
+//! Disks that do not exist: when a real one would answer, and what it would answer with.
+//!
+//! `(state, request, now) → completion time`. No threads, no I/O, no clock of its own, no knowledge of kernels or
+//! of raidlab: the same code is linked into the lab's kernel, into the `raidlab` binary and into tests.
+//!
+//! A [`world::World`] holds all disks of a machine and what they share (buses, channels, adapters). Whoever
+//! drives it submits requests, asks for the time of the next event, and advances to it; completions come out.
+//! What the disks hold is kept apart, in [`contents`].
+#![no_std]
+
+extern crate alloc;
+#[cfg(any(test, feature = "catalogue"))]
+extern crate std;
+
+mod buffer;
+#[cfg(feature = "catalogue")]
+pub mod catalogue;
+mod channel;
+mod check;
+pub mod contents;
+mod counters;
+pub mod description;
+mod disk;
+pub mod faults;
+mod finish;
+pub mod flash;
+pub mod geometry;
+pub mod link;
+mod mechanical;
+mod mechanics;
+mod random;
+pub mod request;
+mod schedule;
+pub mod world;
+mod write_back;

@@ -1,0 +1,69 @@
+//! Buses, channels and adapters that several disks share.
+
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// Something that transfers have to pass one after the other.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LinkDescription {
+    /// Time of a sector on it.
+    pub sector_ps: u64,
+    /// What each transfer costs besides: arbitration, selection.
+    pub transfer_ns: u64,
+    /// Only one command at a time on all its disks, from issue to completion (IDE: no overlap of master and slave).
+    pub one_command: bool,
+}
+
+/// The links in their state.
+pub struct Links {
+    links: Vec<Link>,
+}
+
+struct Link {
+    description: LinkDescription,
+    free_ns: u64,
+}
+
+impl Links {
+    pub fn new(descriptions: &[LinkDescription]) -> Self {
+        Links {
+            links: descriptions
+                .iter()
+                .map(|d| Link {
+                    description: d.clone(),
+                    free_ns: 0,
+                })
+                .collect(),
+        }
+    }
+
+    /// Takes every link of a path for a transfer that wants to start now; when its last sector has passed.
+    pub fn transfer(&mut self, path: &[u32], want_ns: u64, sectors: u32) -> u64 {
+        let mut start_ns = want_ns;
+        for &index in path {
+            if let Some(link) = self.links.get(index as usize) {
+                start_ns = start_ns.max(link.free_ns);
+            }
+        }
+        let mut end_ns = start_ns;
+        for &index in path {
+            if let Some(link) = self.links.get_mut(index as usize) {
+                let takes_ns = link.description.transfer_ns + span_ns(sectors, link.description.sector_ps);
+                link.free_ns = start_ns + takes_ns;
+                end_ns = end_ns.max(link.free_ns);
+            }
+        }
+        end_ns
+    }
+
+    pub fn one_command(&self, index: u32) -> bool {
+        self.links
+            .get(index as usize)
+            .is_some_and(|l| l.description.one_command)
+    }
+}
+
+/// Time of sectors on a wire.
+pub fn span_ns(sectors: u32, sector_ps: u64) -> u64 {
+    u64::from(sectors) * sector_ps / 1000
+}

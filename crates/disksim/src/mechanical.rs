@@ -1,0 +1,502 @@
+//! A drive with platters: what its processor does with requests, step by step.
+//!
+//! Nothing happens sector by sector. An access is computed run by run (a run lies on one track), and what the head
+//! reads ahead is worked out when somebody asks for it.
+
+mod read;
+mod write;
+
+use crate::buffer::{Buffer, State};
+use crate::counters::Counters;
+use crate::description::{self, Destage, Overheads, Policy};
+use crate::faults::Faults;
+use crate::finish::Finishes;
+use crate::geometry::Place;
+use crate::link::{Links, span_ns};
+use crate::mechanics::{Mechanics, Run};
+use crate::request::{Op, Request, Status};
+use crate::schedule::{Candidate, Stand, choose, window};
+use crate::write_back::{Arrival, Extent, WriteBack};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+/// What a drive may use of the world around it while it works.
+pub struct Surroundings<'a> {
+    pub finishes: &'a mut Finishes,
+    pub links: &'a mut Links,
+    pub faults: &'a mut Faults,
+    pub counters: &'a mut Counters,
+}
+
+/// A drive in its state at some moment.
+pub struct Drive {
+    mechanics: Mechanics,
+    overheads: Overheads,
+    buffer_rules: description::Buffer,
+    cache_rules: description::WriteCache,
+    queue_rules: description::Queue,
+    interface: description::Interface,
+    path: Vec<u32>,
+    sectors: u64,
+
+    buffer: Buffer,
+    cache: WriteBack,
+    /// Requests that wait for the arm.
+    queue: Vec<Job>,
+    /// Writes that wait for room in the cache.
+    stalled: VecDeque<Job>,
+    flushes: Vec<PendingFlush>,
+    /// Reads whose data is ready for a shared link.
+    transfers: Vec<Transfer>,
+
+    busy: Busy,
+    sweep: Option<Sweep>,
+    /// Where the arm is when nothing is being read, and when it can leave from there.
+    place: Place,
+    free_ns: u64,
+    /// Where the last access ended.
+    last_lbn: u64,
+    /// When the host last asked for something that the arm had to do.
+    active_ns: u64,
+    wake_ns: Option<u64>,
+    last_was_read: bool,
+    /// The drive's own wire is reserved between these.
+    wire: (u64, u64),
+    order: u64,
+    /// One write at a time suffers the extra disconnect.
+    extra_disconnect_until_ns: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Job {
+    tag: u32,
+    lbn: u64,
+    sectors: u32,
+    kind: Kind,
+    order: u64,
+    arrive_ns: u64,
+    /// The drive's processor is done with the command; the arm may leave.
+    leave_ns: u64,
+    place: Place,
+    angle_ns: u64,
+    /// When the data of a write comes, if that began already.
+    data: Option<Arrival>,
+    extra_disconnect: bool,
+    after_read: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Read,
+    CachedWrite,
+    ThroughWrite,
+}
+
+/// What the arm does for somebody who waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Busy {
+    No,
+    /// A request has it until then.
+    Until(u64),
+    /// It writes what the cache held.
+    Destage(u64),
+    /// Until a transfer on a shared link is over.
+    Link,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct PendingFlush {
+    tag: u32,
+    order: u64,
+}
+
+/// A head that reads on into a segment.
+#[derive(Clone, Copy, Debug)]
+struct Sweep {
+    segment: usize,
+    run: Run,
+    /// Before this the segment's end is what it was: the run was computed ahead.
+    sure_ns: u64,
+}
+
+/// Data that waits for a shared link.
+#[derive(Clone, Copy, Debug)]
+struct Transfer {
+    want_ns: u64,
+    /// It cannot be over before this, because of the media.
+    end_min_ns: u64,
+    tag: u32,
+    sectors: u32,
+    status: Status,
+    holds_arm: bool,
+}
+
+enum Pick {
+    Job(usize),
+    Extent(usize),
+    Later(u64),
+    Nothing,
+}
+
+impl Drive {
+    pub fn new(model: &description::Mechanical, sectors: u64, seed: u64, path: &[u32]) -> Self {
+        let rules = model.write_cache;
+        Drive {
+            mechanics: Mechanics::new(model, seed),
+            overheads: model.overheads,
+            buffer_rules: model.buffer,
+            cache_rules: rules,
+            queue_rules: model.queue,
+            interface: model.interface,
+            path: path.to_vec(),
+            sectors,
+            buffer: Buffer::new(&model.buffer, rules.in_segments && rules.own_segment),
+            cache: WriteBack::with_capacity(rules.extents_max.min(4096) as usize + 2),
+            queue: Vec::with_capacity(model.queue.depth.min(1024) as usize + 1),
+            stalled: VecDeque::with_capacity(model.queue.depth.min(1024) as usize + 1),
+            flushes: Vec::new(),
+            transfers: Vec::new(),
+            busy: Busy::No,
+            sweep: None,
+            place: Place::default(),
+            free_ns: 0,
+            last_lbn: 0,
+            active_ns: 0,
+            wake_ns: None,
+            last_was_read: true,
+            wire: (0, 0),
+            order: 0,
+            extra_disconnect_until_ns: 0,
+        }
+    }
+
+    /// A request that the front end let in.
+    pub fn arrive(&mut self, now_ns: u64, request: &Request, around: &mut Surroundings) {
+        let now_ns = now_ns + self.overheads.request_ns;
+        match request.op {
+            Op::Read => self.read_arrives(now_ns, request, around),
+            Op::Write => self.write_arrives(now_ns, request, around),
+            Op::Flush => self.flush_arrives(now_ns, request.tag, around),
+            Op::Discard => {
+                self.cache
+                    .cut(request.sector, u64::from(request.sectors), &self.mechanics.geometry);
+                around
+                    .finishes
+                    .push(now_ns + self.write_overhead(true), request.tag, Status::Ok);
+            }
+        }
+    }
+
+    /// When [`process`](Self::process) has something to do.
+    pub fn next_ns(&self) -> Option<u64> {
+        let arm_ns = match self.busy {
+            Busy::Until(ns) | Busy::Destage(ns) => Some(ns),
+            Busy::No => self.wake_ns,
+            Busy::Link => None,
+        };
+        let transfer_ns = self.transfers.iter().map(|t| t.want_ns).min();
+        [arm_ns, transfer_ns].into_iter().flatten().min()
+    }
+
+    /// Does what is due at `now_ns`, which is what [`next_ns`](Self::next_ns) said.
+    pub fn process(&mut self, now_ns: u64, around: &mut Surroundings) {
+        self.start_transfers(now_ns, around);
+        match self.busy {
+            Busy::Until(ns) if ns <= now_ns => {
+                self.busy = Busy::No;
+                self.dispatch(now_ns, around);
+            }
+            Busy::Destage(ns) if ns <= now_ns => {
+                self.busy = Busy::No;
+                self.destage_done(now_ns, around);
+                self.dispatch(now_ns, around);
+            }
+            Busy::No => self.dispatch(now_ns, around),
+            _ => {}
+        }
+    }
+
+    /// Ranges that were acknowledged and would be lost with the power.
+    pub fn volatile(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
+        self.cache.volatile().map(|e| (e.lbn, e.sectors))
+    }
+
+    /// Forgets all requests, for a disk that dies; `dropped` learns their tags.
+    pub fn drop_all(&mut self, mut dropped: impl FnMut(u32)) {
+        self.queue.drain(..).for_each(|j| dropped(j.tag));
+        self.stalled.drain(..).for_each(|j| dropped(j.tag));
+        self.flushes.drain(..).for_each(|f| dropped(f.tag));
+        self.transfers.drain(..).for_each(|t| dropped(t.tag));
+        self.busy = Busy::No;
+        self.wake_ns = None;
+    }
+
+    fn job(&mut self, now_ns: u64, request: &Request, kind: Kind) -> Job {
+        self.order += 1;
+        let spot = self.mechanics.geometry.locate(request.sector);
+        Job {
+            tag: request.tag,
+            lbn: request.sector,
+            sectors: request.sectors,
+            kind,
+            order: self.order,
+            arrive_ns: now_ns,
+            leave_ns: now_ns,
+            place: spot.place,
+            angle_ns: spot.angle_ns,
+            data: None,
+            extra_disconnect: false,
+            after_read: self.last_was_read,
+        }
+    }
+
+    /// Gives the arm work until it has some or there is none.
+    fn dispatch(&mut self, now_ns: u64, around: &mut Surroundings) {
+        self.wake_ns = None;
+        while self.busy == Busy::No {
+            match self.pick(now_ns) {
+                Pick::Job(index) => {
+                    let job = self.queue.swap_remove(index);
+                    match job.kind {
+                        Kind::Read => self.begin_read(now_ns, job, around),
+                        Kind::ThroughWrite => self.begin_through_write(now_ns, job, around),
+                        Kind::CachedWrite => self.accept_at_turn(now_ns, &job, around),
+                    }
+                }
+                Pick::Extent(index) => self.begin_destage(now_ns, index, around),
+                Pick::Later(at_ns) => {
+                    self.wake_ns = Some(at_ns);
+                    return;
+                }
+                Pick::Nothing => return,
+            }
+        }
+    }
+
+    fn pick(&mut self, now_ns: u64) -> Pick {
+        if self.queue.is_empty() && self.cache.is_empty() {
+            return Pick::Nothing;
+        }
+        let flushing = self.flushes.last().map_or(0, |f| f.order);
+        self.cache.settle(now_ns, flushing, &self.mechanics.geometry);
+        self.settle(now_ns);
+        let stand = self.stand(now_ns);
+        let job = self.pick_job(stand);
+        match self.cache_rules.destage {
+            Destage::InTurn => match (job, self.pick_extent(stand)) {
+                (Some((j, cost)), Some((_, other))) if cost <= other => Pick::Job(j),
+                (_, Some((e, _))) => Pick::Extent(e),
+                (Some((j, _)), None) => Pick::Job(j),
+                (None, None) => Pick::Nothing,
+            },
+            Destage::WhenIdle { after_ns } => {
+                let pressed = !self.stalled.is_empty() || !self.flushes.is_empty();
+                match job {
+                    Some((j, cost)) if pressed => match self.pick_extent(stand) {
+                        Some((e, other)) if other < cost => Pick::Extent(e),
+                        _ => Pick::Job(j),
+                    },
+                    Some((j, _)) => Pick::Job(j),
+                    None if self.cache.extents().is_empty() => {
+                        self.cache.next_arrival_ns().map_or(Pick::Nothing, Pick::Later)
+                    }
+                    None => {
+                        let from_ns = self.active_ns.saturating_add(after_ns);
+                        if pressed || now_ns >= from_ns {
+                            self.pick_extent(stand).map_or(Pick::Nothing, |(e, _)| Pick::Extent(e))
+                        } else {
+                            Pick::Later(from_ns)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn pick_job(&self, stand: Stand) -> Option<(usize, u64)> {
+        match self.queue.as_slice() {
+            [] => None,
+            [only] if self.cache.extents().is_empty() => Some((0, only.order)),
+            jobs => {
+                let reading = self.sweep.map(|s| self.buffer.segments[s.segment]);
+                let candidates = jobs.iter().map(|job| Candidate {
+                    lbn: job.lbn,
+                    place: job.place,
+                    angle_ns: job.angle_ns,
+                    write: job.kind != Kind::Read,
+                    order: job.order,
+                    arrive_ns: job.arrive_ns,
+                    free: job.kind == Kind::Read && reading.is_some_and(|s| job.lbn >= s.start && job.lbn <= s.end),
+                });
+                choose(&self.queue_rules, &self.mechanics, stand, candidates)
+            }
+        }
+    }
+
+    fn pick_extent(&self, stand: Stand) -> Option<(usize, u64)> {
+        let extents = self.cache.extents();
+        let mut rules = self.queue_rules;
+        if rules.policy == Policy::Fcfs && self.cache_rules.destage != Destage::InTurn {
+            // A drive without a queue still chooses among what its own cache holds.
+            rules.policy = Policy::Sptf;
+        }
+        let at = extents.partition_point(|e| e.lbn < stand.lbn);
+        let range = window(rules.policy, at, extents.len());
+        let first = range.start;
+        let candidates = extents[range].iter().map(|e| Candidate {
+            lbn: e.lbn,
+            place: e.place,
+            angle_ns: e.angle_ns,
+            write: true,
+            order: e.order,
+            // Nobody waits for it.
+            arrive_ns: u64::MAX,
+            free: false,
+        });
+        choose(&rules, &self.mechanics, stand, candidates).map(|(index, cost)| (first + index, cost))
+    }
+
+    fn stand(&self, now_ns: u64) -> Stand {
+        match self.sweep {
+            Some(sweep) => Stand {
+                place: sweep.run.place,
+                leave_ns: now_ns.max(sweep.run.arrive_ns),
+                lbn: self.buffer.segments[sweep.segment].end,
+            },
+            None => Stand {
+                place: self.place,
+                leave_ns: now_ns.max(self.free_ns),
+                lbn: self.last_lbn,
+            },
+        }
+    }
+
+    fn write_overhead(&self, cached: bool) -> u64 {
+        let o = &self.overheads;
+        match (cached, self.last_was_read) {
+            (true, true) => o.write_hit_after_read_ns,
+            (true, false) => o.write_hit_after_write_ns,
+            (false, true) => o.write_miss_after_read_ns,
+            (false, false) => o.write_miss_after_write_ns,
+        }
+    }
+
+    /// Reserves the drive's own wire for a transfer that could run from `want_ns` on and cannot end before
+    /// `end_min_ns`; when it ends. A short one may pass before a longer one that is still to come.
+    fn own_wire(&mut self, want_ns: u64, end_min_ns: u64, sectors: u32, sector_ps: u64) -> u64 {
+        let takes_ns = span_ns(sectors, sector_ps);
+        let (from_ns, until_ns) = self.wire;
+        let mut end_ns = end_min_ns.max(want_ns + takes_ns);
+        let start_ns = end_ns - takes_ns;
+        if start_ns < until_ns && end_ns > from_ns {
+            end_ns = until_ns + takes_ns;
+            self.wire.1 = end_ns;
+        } else if start_ns >= until_ns {
+            self.wire = if start_ns == until_ns {
+                (from_ns, end_ns)
+            } else {
+                (start_ns, end_ns)
+            };
+        }
+        end_ns
+    }
+
+    /// The data of a write: over the drive's wire and, if it hangs on shared links, over those.
+    fn wire_in(&mut self, want_ns: u64, sectors: u32, around: &mut Surroundings) -> (u64, u64) {
+        let sector_ps = self.interface.write_sector_ps;
+        let mut end_ns = self.own_wire(want_ns, 0, sectors, sector_ps);
+        if !self.path.is_empty() {
+            let takes_ns = span_ns(sectors, sector_ps);
+            end_ns = end_ns.max(around.links.transfer(&self.path, end_ns - takes_ns, sectors));
+        }
+        (end_ns - span_ns(sectors, sector_ps), end_ns)
+    }
+
+    fn start_transfers(&mut self, now_ns: u64, around: &mut Surroundings) {
+        while let Some(index) = self.transfers.iter().position(|t| t.want_ns <= now_ns) {
+            let transfer = self.transfers.swap_remove(index);
+            let end_ns = around
+                .links
+                .transfer(&self.path, now_ns, transfer.sectors)
+                .max(transfer.end_min_ns);
+            let done_ns = end_ns + self.overheads.read_completion_ns;
+            around.finishes.push(done_ns, transfer.tag, transfer.status);
+            if transfer.holds_arm {
+                self.busy = Busy::Until(done_ns);
+            }
+        }
+    }
+
+    /// The head's progress, put down in its segment. A read-ahead that came to its end is over.
+    fn settle(&mut self, now_ns: u64) {
+        let Some(mut sweep) = self.sweep else { return };
+        if now_ns < sweep.sure_ns {
+            return;
+        }
+        let limit = self.buffer.segments[sweep.segment].ahead_max;
+        self.extend(&mut sweep, now_ns, limit);
+        let front = sweep.run.front(now_ns).min(limit);
+        let size = self.buffer.segment_sectors();
+        let segment = &mut self.buffer.segments[sweep.segment];
+        segment.end = segment.end.max(front);
+        segment.wrap(size);
+        if segment.end >= limit {
+            segment.state = State::Clean;
+            self.place = sweep.run.place;
+            self.free_ns = sweep.run.time_of(limit).min(now_ns);
+            self.last_lbn = segment.end;
+            self.sweep = None;
+        } else {
+            self.sweep = Some(sweep);
+        }
+    }
+
+    /// Runs on until the given time or sector.
+    fn extend(&self, sweep: &mut Sweep, until_ns: u64, limit: u64) {
+        while sweep.run.end_ns() <= until_ns && sweep.run.end_lbn() < limit {
+            sweep.run = self.next_run(&sweep.run, limit);
+        }
+    }
+
+    /// The arm is needed elsewhere: reading ahead ends, at the latest after the step that is under way.
+    fn stop_sweep(&mut self, now_ns: u64) {
+        self.settle(now_ns);
+        let Some(mut sweep) = self.sweep.take() else { return };
+        let minimum = self.buffer.segments[sweep.segment].ahead_min;
+        let mut stop_ns = now_ns.max(sweep.sure_ns);
+        while sweep.run.end_lbn() < minimum {
+            sweep.run = self.next_run(&sweep.run, minimum);
+        }
+        if sweep.run.front(stop_ns) < minimum {
+            stop_ns = stop_ns.max(sweep.run.time_of(minimum));
+        }
+        let size = self.buffer.segment_sectors();
+        let segment = &mut self.buffer.segments[sweep.segment];
+        segment.end = segment.end.max(sweep.run.front(stop_ns).min(segment.ahead_max));
+        segment.wrap(size);
+        segment.state = State::Clean;
+        self.last_lbn = segment.end;
+        self.place = sweep.run.place;
+        let at_once = self.buffer_rules.stop_in_sector && stop_ns >= sweep.run.arrive_ns;
+        self.free_ns = if at_once { stop_ns } else { sweep.run.step_end(stop_ns) };
+    }
+
+    fn count_access(around: &mut Surroundings, leave_ns: u64, run: &Run, end_ns: u64) {
+        around.counters.seek_ns += run.arrive_ns.saturating_sub(leave_ns);
+        around.counters.rotation_ns += run.start_ns.saturating_sub(run.arrive_ns);
+        around.counters.transfer_ns += end_ns.saturating_sub(run.start_ns);
+    }
+
+    fn extent(&self, job: &Job, data: Arrival, segment: Option<usize>) -> Extent {
+        Extent {
+            lbn: job.lbn,
+            sectors: job.sectors,
+            order: job.order,
+            leave_ns: job.leave_ns,
+            data,
+            place: job.place,
+            angle_ns: job.angle_ns,
+            segment: segment.map(|s| s as u32),
+        }
+    }
+}

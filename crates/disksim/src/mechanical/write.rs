@@ -1,0 +1,404 @@
+//! Writes: into the cache, from the cache to the platters, or straight through; and flushes.
+
+use super::{Busy, Drive, Job, Kind, PendingFlush, Surroundings};
+use crate::buffer::State;
+use crate::description::SeekEarly;
+use crate::geometry::Place;
+use crate::mechanics::{Run, Taking};
+use crate::request::{Request, Status};
+use crate::write_back::{Arrival, Extent};
+
+impl Drive {
+    pub(super) fn write_arrives(&mut self, now_ns: u64, request: &Request, around: &mut Surroundings) {
+        around.faults.heal(request.sector, request.sectors);
+        self.settle(now_ns);
+        let rules = self.cache_rules;
+        let cached = rules.enabled && !request.fua && request.sectors <= rules.sectors_max;
+        let mut job = self.job(
+            now_ns,
+            request,
+            if cached { Kind::CachedWrite } else { Kind::ThroughWrite },
+        );
+        job.leave_ns = now_ns + self.write_overhead(cached);
+        self.stop_if_overlapped(now_ns, &job);
+        if !cached {
+            self.through_write_arrives(now_ns, job, around);
+        } else if self.has_room(&job) && (rules.accept_while_busy || self.arm_free() || self.appends(&job)) {
+            let want_ns = job.leave_ns + self.overheads.data_preparation_ns;
+            self.accept(&job, want_ns, around);
+            if self.busy == Busy::No {
+                self.dispatch(now_ns, around);
+            }
+        } else if rules.accept_while_busy {
+            self.stalled.push_back(job);
+            if self.busy == Busy::No {
+                self.dispatch(now_ns, around);
+            }
+        } else {
+            self.queue.push(job);
+            if self.busy == Busy::No {
+                self.dispatch(now_ns, around);
+            }
+        }
+    }
+
+    fn arm_free(&self) -> bool {
+        self.busy == Busy::No && self.queue.is_empty()
+    }
+
+    fn appends(&self, job: &Job) -> bool {
+        self.cache_rules.combine && self.cache.continues(job.lbn).is_some()
+    }
+
+    fn has_room(&self, job: &Job) -> bool {
+        let (extents, sectors) = self.cache.held();
+        let fits = sectors + u64::from(job.sectors) <= u64::from(self.cache_rules.sectors_max);
+        fits && (extents < self.cache_rules.extents_max as usize || self.appends(job))
+    }
+
+    /// What is being read ahead is old as soon as it is written.
+    fn stop_if_overlapped(&mut self, now_ns: u64, job: &Job) {
+        let Some(sweep) = self.sweep else { return };
+        let segment = &mut self.buffer.segments[sweep.segment];
+        if self.buffer_rules.write_stops_read_ahead
+            && self.busy == Busy::No
+            && segment.overlaps(job.lbn, job.sectors)
+        {
+            segment.ahead_max = segment.end;
+            segment.ahead_min = segment.end;
+            self.stop_sweep(now_ns);
+        }
+    }
+
+    /// A write goes into the cache and is acknowledged when its data has come.
+    fn accept(&mut self, job: &Job, want_ns: u64, around: &mut Surroundings) {
+        let (start_ns, end_ns) = self.wire_in(want_ns, job.sectors, around);
+        around
+            .finishes
+            .push(end_ns + self.overheads.write_completion_ns, job.tag, Status::Ok);
+        around.counters.cached_writes += 1;
+        let segment = self.cache_rules.in_segments.then(|| self.segment_for(job));
+        self.buffer.forget(job.lbn, job.sectors, segment.unwrap_or(usize::MAX));
+        let data = Arrival {
+            start_ns,
+            sector_ps: self.interface.write_sector_ps,
+            ahead: 0,
+        };
+        let extent = self.extent(job, data, segment);
+        if self.cache_rules.in_segments || !self.cache_rules.combine {
+            self.cache.push(extent);
+        } else {
+            self.cache.arrive(end_ns, extent);
+        }
+        self.last_was_read = false;
+    }
+
+    /// Its turn has come for a write whose data the drive would not take before.
+    pub(super) fn accept_at_turn(&mut self, now_ns: u64, job: &Job, around: &mut Surroundings) {
+        self.stop_sweep(now_ns);
+        let connected_ns = (job.leave_ns + self.overheads.write_disconnect_ns).max(now_ns);
+        let want_ns = connected_ns + self.overheads.first_reselect_ns + self.overheads.data_preparation_ns;
+        self.accept(job, want_ns, around);
+    }
+
+    /// Chooses the segment of a cached write.
+    fn segment_for(&mut self, job: &Job) -> usize {
+        let size = self.buffer.segment_sectors();
+        let appended = self
+            .cache
+            .continues(job.lbn)
+            .and_then(|e| e.segment)
+            .filter(|_| self.cache_rules.combine);
+        let appended = appended
+            .map(|s| s as usize)
+            .filter(|&s| self.buffer.segments[s].state == State::Dirty && self.buffer.segments[s].end == job.lbn);
+        let index = appended.unwrap_or_else(|| self.buffer.victim_for_write(job.lbn, job.sectors));
+        if self.sweep.is_some_and(|s| s.segment == index) {
+            self.stop_sweep(job.arrive_ns);
+        }
+        let segment = &mut self.buffer.segments[index];
+        if appended.is_none() {
+            segment.start = job.lbn;
+            segment.dirty = 0;
+        }
+        segment.end = job.lbn + u64::from(job.sectors);
+        segment.state = State::Dirty;
+        segment.written = true;
+        segment.dirty += 1;
+        segment.wrap(size);
+        self.buffer.touch(index);
+        index
+    }
+
+    fn accept_stalled(&mut self, now_ns: u64, around: &mut Surroundings) {
+        while let Some(job) = self.stalled.front().copied() {
+            if !self.has_room(&job) {
+                return;
+            }
+            self.stalled.pop_front();
+            let want_ns = now_ns.max(job.leave_ns) + self.overheads.data_preparation_ns;
+            self.accept(&job, want_ns, around);
+        }
+    }
+
+    pub(super) fn begin_destage(&mut self, now_ns: u64, index: usize, around: &mut Surroundings) {
+        self.stop_sweep(now_ns);
+        let sectors_max = self.cache_rules.destage_sectors_max.max(1);
+        let Some(extent) = self.cache.take(index, sectors_max, &self.mechanics.geometry) else {
+            return;
+        };
+        let slow_ns = around.faults.slowdown_ns(now_ns);
+        let leave_ns = now_ns.max(extent.leave_ns).max(self.free_ns) + slow_ns;
+        let done_ns = self.write_media(leave_ns, &extent, around);
+        around.counters.destages += 1;
+        self.cache.writing = Some(extent);
+        self.busy = Busy::Destage(done_ns);
+    }
+
+    /// The arm has written what it took from the cache.
+    pub(super) fn destage_done(&mut self, now_ns: u64, around: &mut Surroundings) {
+        if let Some(extent) = self.cache.writing.take()
+            && let Some(segment) = extent.segment.and_then(|s| self.buffer.segments.get_mut(s as usize))
+            && segment.state == State::Dirty
+        {
+            segment.dirty = segment.dirty.saturating_sub(1);
+            if segment.dirty == 0 {
+                let keeps = self.buffer_rules.caching && self.buffer_rules.hits_on_written;
+                segment.state = if keeps { State::Clean } else { State::Empty };
+            }
+        }
+        self.finish_flushes(now_ns, around);
+        self.accept_stalled(now_ns, around);
+    }
+
+    /// Lets the head pass over an extent; when it is on the media. Sectors whose data is late cost a revolution.
+    fn write_media(&mut self, leave_ns: u64, extent: &Extent, around: &mut Surroundings) -> u64 {
+        let mut from = self.place;
+        let mut leave_ns = leave_ns;
+        let mut done = 0;
+        let total = u64::from(extent.sectors);
+        while done < total {
+            let lbn = extent.lbn + done;
+            let mut run = self.approach(from, leave_ns, lbn, done == 0);
+            run.sectors = u64::from(run.sectors).min(total - done) as u32;
+            if done == 0 && self.buffer_rules.write_on_arrival {
+                run = self.write_on_arrival(run, extent);
+            }
+            let written = self.written_in_time(&mut run, done, &extent.data);
+            let passed = Run {
+                sectors: written,
+                ..run
+            };
+            Self::count_access(around, leave_ns, &passed, passed.end_ns());
+            done += u64::from(written) + u64::from(run.early);
+            (from, leave_ns) = (run.place, passed.end_ns());
+        }
+        self.place = from;
+        self.free_ns = leave_ns;
+        self.last_lbn = extent.end();
+        leave_ns
+    }
+
+    /// Gets the head over the first sector of a run to write.
+    fn approach(&self, from: Place, leave_ns: u64, lbn: u64, first: bool) -> Run {
+        let minimum_ns = self.overheads.write_positioning_min_ns;
+        let run = self.mechanics.run(from, leave_ns, lbn, lbn, true, Taking::IN_ORDER);
+        let sought_ns = run.arrive_ns - leave_ns;
+        if first && lbn != self.last_lbn && sought_ns < minimum_ns {
+            return self.mechanics.run(
+                from,
+                leave_ns + minimum_ns - sought_ns,
+                lbn,
+                lbn,
+                true,
+                Taking::IN_ORDER,
+            );
+        }
+        run
+    }
+
+    /// A drive that writes sectors as they pass does so if all of them are there when the head lands among them.
+    fn write_on_arrival(&self, run: Run, extent: &Extent) -> Run {
+        let taking = Taking {
+            free: false,
+            on_arrival: true,
+        };
+        let until = run.lbn + u64::from(run.sectors);
+        let taken = self
+            .mechanics
+            .run(run.place, run.arrive_ns, run.lbn, until, false, taking);
+        let all_there = extent.data.ready_ns(u64::from(extent.sectors) - 1) <= run.arrive_ns;
+        if taken.early > 0 && all_there { taken } else { run }
+    }
+
+    /// How many sectors of a run are written before one whose data is late. A run that cannot start waits.
+    fn written_in_time(&self, run: &mut Run, index: u64, data: &Arrival) -> u32 {
+        let last = index + u64::from(run.sectors.max(1)) - 1;
+        if data.ready_ns(last) <= run.start_ns {
+            return run.sectors;
+        }
+        let late_ns = data.ready_ns(index).saturating_sub(run.start_ns);
+        let revolution_ns = self.mechanics.revolution_ns();
+        run.start_ns += late_ns.div_ceil(revolution_ns) * revolution_ns;
+        let in_time = |n: u32| data.ready_ns(index + u64::from(n)) <= run.time_of(run.lbn + u64::from(n));
+        // Data that comes faster than sectors pass is late at the start or never; slower data, from some sector on.
+        if in_time(run.sectors - 1) {
+            return run.sectors;
+        }
+        let (mut good, mut bad) = (0, run.sectors - 1);
+        while bad - good > 1 {
+            let middle = good + (bad - good) / 2;
+            if in_time(middle) { good = middle } else { bad = middle }
+        }
+        good + 1
+    }
+
+    fn through_write_arrives(&mut self, now_ns: u64, mut job: Job, around: &mut Surroundings) {
+        self.cache
+            .cut(job.lbn, u64::from(job.sectors), &self.mechanics.geometry);
+        if self.arm_free() || self.cache_rules.accept_while_busy {
+            let extra = self
+                .overheads
+                .extra_write_disconnect
+                .filter(|_| self.suffers_extra_disconnect(now_ns, &job));
+            let want_ns = if let Some(extra) = extra {
+                job.extra_disconnect = true;
+                job.leave_ns = now_ns + extra.command_ns + extra.seek_delay_ns;
+                let command_ns = extra.command_ns + extra.disconnect_ns + extra.pause_ns;
+                now_ns + command_ns + self.overheads.first_reselect_ns
+            } else {
+                job.leave_ns
+            };
+            job.data = Some(self.data_arrival(want_ns + self.overheads.data_preparation_ns, &job, around));
+        }
+        self.queue.push(job);
+        if self.busy == Busy::No {
+            self.dispatch(now_ns, around);
+        }
+    }
+
+    fn data_arrival(&mut self, want_ns: u64, job: &Job, around: &mut Surroundings) -> Arrival {
+        let (start_ns, _) = self.wire_in(want_ns, job.sectors, around);
+        let ahead = match self.overheads.extra_write_disconnect {
+            // Drives with the extra disconnect were seen to collect this much before they start to write.
+            Some(_) if job.sectors < 45 => job.sectors.min(10),
+            Some(_) => 15,
+            None => 0,
+        };
+        Arrival {
+            start_ns,
+            sector_ps: self.interface.write_sector_ps,
+            ahead,
+        }
+    }
+
+    /// A write that follows a write elsewhere, on drives that have this.
+    fn suffers_extra_disconnect(&self, now_ns: u64, job: &Job) -> bool {
+        let segment = self.buffer.victim_for_write(job.lbn, job.sectors);
+        let target = &self.buffer.segments[segment];
+        now_ns >= self.extra_disconnect_until_ns
+            && target.written
+            && self.buffer.last_used(segment)
+            && target.end != job.lbn
+    }
+
+    pub(super) fn begin_through_write(&mut self, now_ns: u64, job: Job, around: &mut Surroundings) {
+        self.stop_sweep(now_ns);
+        self.cache
+            .cut(job.lbn, u64::from(job.sectors), &self.mechanics.geometry);
+        let reselect_ns = self.overheads.first_reselect_ns + self.overheads.data_preparation_ns;
+        let data = match job.data {
+            Some(data) => data,
+            None => {
+                let connected_ns = now_ns.max(job.leave_ns + self.overheads.write_disconnect_ns);
+                self.data_arrival(connected_ns + reselect_ns, &job, around)
+            }
+        };
+        let extent = self.extent(&job, data, None);
+        let leave_ns = now_ns.max(job.leave_ns).max(self.free_ns) + around.faults.slowdown_ns(now_ns);
+        let media_ns = self.write_media(leave_ns, &extent, around);
+        self.remember_written(&job);
+        let data_end_ns = data.start_ns + crate::link::span_ns(job.sectors, data.sector_ps);
+        let done_ns = self.through_write_done(&job, media_ns, data_end_ns);
+        around.finishes.push(done_ns, job.tag, Status::Ok);
+        self.last_was_read = false;
+        self.active_ns = media_ns;
+        let waits_for_host = self.queue_rules.seek_early == SeekEarly::No;
+        self.busy = Busy::Until(if waits_for_host { done_ns } else { media_ns });
+    }
+
+    /// The drive let go of the bus when it had the data, and comes back when the media has it.
+    fn through_write_done(&mut self, job: &Job, media_ns: u64, data_end_ns: u64) -> u64 {
+        let o = &self.overheads;
+        let (disconnect_ns, reselect_ns) = match o.extra_write_disconnect {
+            Some(extra) if job.extra_disconnect => (extra.second_disconnect_ns, o.other_reselect_ns),
+            _ => (o.write_disconnect_ns, o.first_reselect_ns),
+        };
+        let done_ns = media_ns.max(data_end_ns + disconnect_ns) + reselect_ns + o.write_completion_ns;
+        if job.extra_disconnect {
+            self.extra_disconnect_until_ns = data_end_ns;
+        }
+        done_ns
+    }
+
+    /// What was written through can be read from the buffer afterwards.
+    fn remember_written(&mut self, job: &Job) {
+        let rules = &self.buffer_rules;
+        let keeps = rules.caching && self.cache_rules.in_segments;
+        let segment = if keeps {
+            self.buffer.victim_for_write(job.lbn, job.sectors)
+        } else {
+            usize::MAX
+        };
+        self.buffer.forget(job.lbn, job.sectors, segment);
+        if keeps {
+            let size = self.buffer.segment_sectors();
+            self.buffer.touch(segment);
+            let written = &mut self.buffer.segments[segment];
+            if !(written.state == State::Clean && written.written && written.end == job.lbn) {
+                written.start = job.lbn;
+            }
+            written.end = job.lbn + u64::from(job.sectors);
+            written.state = if self.buffer_rules.hits_on_written {
+                State::Clean
+            } else {
+                State::Empty
+            };
+            (written.written, written.dirty) = (true, 0);
+            written.wrap(size);
+        }
+    }
+
+    pub(super) fn flush_arrives(&mut self, now_ns: u64, tag: u32, around: &mut Surroundings) {
+        if self.cache.is_empty() && self.stalled.is_empty() {
+            around
+                .finishes
+                .push(now_ns + self.write_overhead(true), tag, Status::Ok);
+            return;
+        }
+        self.flushes.push(PendingFlush { tag, order: self.order });
+        if self.busy == Busy::No {
+            self.dispatch(now_ns, around);
+        }
+    }
+
+    fn finish_flushes(&mut self, now_ns: u64, around: &mut Surroundings) {
+        if self.flushes.is_empty() {
+            return;
+        }
+        let stalled = self.stalled.iter().map(|j| j.order).min();
+        let oldest = [self.cache.oldest(), stalled]
+            .into_iter()
+            .flatten()
+            .min()
+            .unwrap_or(u64::MAX);
+        let done_ns = now_ns + self.overheads.write_completion_ns;
+        self.flushes.retain(|flush| {
+            let pending = oldest <= flush.order;
+            if !pending {
+                around.finishes.push(done_ns, flush.tag, Status::Ok);
+            }
+            pending
+        });
+    }
+}

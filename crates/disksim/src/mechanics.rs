@@ -1,0 +1,241 @@
+//! Arm and platters: how long it takes to get a head over a sector, and when each sector passes it.
+
+use crate::description::{Mechanical, SeekPoint};
+use crate::geometry::{Geometry, Place, Spot};
+use alloc::vec::Vec;
+
+/// A wait this little short of a whole revolution is none: the sector starts now, give or take rounding.
+const ANGLE_TOLERANCE_NS: u64 = 64;
+
+/// The arm, the platters and where everything lies on them.
+pub struct Mechanics {
+    pub geometry: Geometry,
+    seek: SeekCurve,
+    head_switch_ns: u64,
+    write_settle_ns: u64,
+    revolution_ns: u64,
+    /// Where the platters stand at time 0.
+    phase_ns: u64,
+}
+
+impl Mechanics {
+    pub fn new(mechanical: &Mechanical, seed: u64) -> Self {
+        let revolution_ns = mechanical.revolution_ns.max(1);
+        Mechanics {
+            geometry: Geometry::new(&mechanical.layout, mechanical.heads, revolution_ns),
+            seek: SeekCurve::new(&mechanical.seek),
+            head_switch_ns: mechanical.head_switch_ns,
+            write_settle_ns: mechanical.write_settle_ns,
+            revolution_ns,
+            phase_ns: crate::random::mix(seed) % revolution_ns,
+        }
+    }
+
+    /// Time to get from one track to another. The head switch hides behind a longer seek.
+    pub fn reposition_ns(&self, from: Place, to: Place, write: bool) -> u64 {
+        let mut ns = self.seek.seek_ns(from.cylinder.abs_diff(to.cylinder));
+        if from.head != to.head {
+            ns = ns.max(self.head_switch_ns);
+        }
+        if write && ns > 0 {
+            ns += self.write_settle_ns;
+        }
+        ns
+    }
+
+    pub fn revolution_ns(&self) -> u64 {
+        self.revolution_ns
+    }
+
+    /// How long from `at_ns` until the platters stand at an angle.
+    pub fn wait_ns(&self, at_ns: u64, angle_ns: u64) -> u64 {
+        let now_ns = at_ns.wrapping_add(self.phase_ns) % self.revolution_ns;
+        let wait = if angle_ns >= now_ns {
+            angle_ns - now_ns
+        } else {
+            angle_ns + self.revolution_ns - now_ns
+        };
+        if wait + ANGLE_TOLERANCE_NS >= self.revolution_ns {
+            0
+        } else {
+            wait
+        }
+    }
+
+    /// Seek and rotation until the start of a sector, for the scheduler.
+    pub fn positioning_ns(&self, at_ns: u64, from: Place, to: Place, angle_ns: u64, write: bool) -> u64 {
+        let seek = self.reposition_ns(from, to, write);
+        seek + self.wait_ns(at_ns.saturating_add(seek), angle_ns)
+    }
+}
+
+/// Time of an arm movement by its length.
+struct SeekCurve {
+    points: Vec<SeekPoint>,
+    /// By number of bits of the distance: the first point that may be its upper neighbour.
+    start: [u16; 33],
+}
+
+impl SeekCurve {
+    fn new(points: &[SeekPoint]) -> Self {
+        let mut start = [0; 33];
+        for (bits, slot) in start.iter_mut().enumerate() {
+            let least = if bits == 0 { 0 } else { 1u64 << (bits - 1) };
+            *slot = points
+                .partition_point(|p| u64::from(p.cylinders) < least)
+                .min(usize::from(u16::MAX)) as u16;
+        }
+        SeekCurve {
+            points: points.to_vec(),
+            start,
+        }
+    }
+
+    fn seek_ns(&self, cylinders: u32) -> u64 {
+        if cylinders == 0 || self.points.is_empty() {
+            return 0;
+        }
+        let bits = (32 - cylinders.leading_zeros()) as usize;
+        let first = usize::from(self.start[bits]);
+        let upper = first + self.points[first..].partition_point(|p| p.cylinders < cylinders);
+        let upper = upper.min(self.points.len() - 1);
+        let high = self.points[upper];
+        if upper == 0 || high.cylinders == cylinders {
+            return high.seek_ns;
+        }
+        let low = self.points[upper - 1];
+        // Past the last point the last slope goes on.
+        let across = i64::from(high.cylinders) - i64::from(low.cylinders);
+        let rise = high.seek_ns as i64 - low.seek_ns as i64;
+        let along = i64::from(cylinders) - i64::from(low.cylinders);
+        (low.seek_ns as i64 + rise * along / across.max(1)).max(0) as u64
+    }
+}
+
+/// Sectors that pass under the head one after the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    pub lbn: u64,
+    pub sectors: u32,
+    /// Sectors behind these that passed before them and so are complete together with the last of them.
+    pub early: u32,
+    /// When the head came to the track.
+    pub arrive_ns: u64,
+    pub start_ns: u64,
+    pub sector_fp: u64,
+    pub place: Place,
+}
+
+impl Run {
+    pub fn end_lbn(&self) -> u64 {
+        self.lbn + u64::from(self.sectors) + u64::from(self.early)
+    }
+
+    pub fn end_ns(&self) -> u64 {
+        self.start_ns + ((u64::from(self.sectors) * self.sector_fp) >> 32)
+    }
+
+    /// How far the run has come: the first sector not yet passed.
+    pub fn front(&self, at_ns: u64) -> u64 {
+        if at_ns >= self.end_ns() {
+            return self.end_lbn();
+        }
+        let past_ns = at_ns.saturating_sub(self.start_ns);
+        self.lbn
+            + (past_ns << 32)
+                .checked_div(self.sector_fp)
+                .unwrap_or(0)
+                .min(u64::from(self.sectors))
+    }
+
+    /// When everything before `lbn` has passed; `lbn` lies within the run or at its end.
+    pub fn time_of(&self, lbn: u64) -> u64 {
+        let sectors = lbn.saturating_sub(self.lbn).min(u64::from(self.sectors));
+        self.start_ns + ((sectors * self.sector_fp) >> 32)
+    }
+
+    /// The end of the step that is under way: of the seek, of the rotation or of the sector.
+    pub fn step_end(&self, at_ns: u64) -> u64 {
+        if at_ns < self.arrive_ns {
+            self.arrive_ns
+        } else if at_ns < self.start_ns {
+            self.start_ns
+        } else if at_ns >= self.end_ns() {
+            at_ns
+        } else {
+            let passed = self.front(at_ns).saturating_sub(self.lbn) + 1;
+            (self.start_ns + ((passed * self.sector_fp) >> 32)).max(at_ns)
+        }
+    }
+}
+
+/// Which sectors of a track a read takes on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taking {
+    /// Sectors before the first wanted one, if they pass first.
+    pub free: bool,
+    /// Wanted sectors as they pass, not in their order.
+    pub on_arrival: bool,
+}
+
+impl Taking {
+    pub const IN_ORDER: Taking = Taking {
+        free: false,
+        on_arrival: false,
+    };
+}
+
+impl Mechanics {
+    /// Goes to `lbn` and passes over the sectors that follow it there. `until` is where the reader stops caring.
+    pub fn run(&self, from: Place, leave_ns: u64, lbn: u64, until: u64, write: bool, taking: Taking) -> Run {
+        let spot = self.geometry.locate(lbn);
+        let arrive_ns = leave_ns + self.reposition_ns(from, spot.place, write);
+        let wait_ns = self.wait_ns(arrive_ns, spot.angle_ns);
+        let run = Run {
+            lbn,
+            sectors: spot.run,
+            early: 0,
+            arrive_ns,
+            start_ns: arrive_ns + wait_ns,
+            sector_fp: spot.sector_fp,
+            place: spot.place,
+        };
+        if taking == Taking::IN_ORDER || wait_ns == 0 {
+            run
+        } else {
+            self.take(run, &spot, wait_ns, until, taking)
+        }
+    }
+
+    /// A read that takes sectors as they pass. The head lands `wait_ns` before the first wanted sector.
+    fn take(&self, run: Run, spot: &Spot, wait_ns: u64, until: u64, taking: Taking) -> Run {
+        let ahead = ((wait_ns << 32) / spot.sector_fp.max(1)) as u32;
+        let wanted = until.saturating_sub(run.lbn).min(u64::from(spot.run)) as u32;
+        let mut taken = run;
+        // How far behind the first wanted sector the head lands, if it lands behind it.
+        let around = ((u128::from(self.revolution_ns) << 32) / u128::from(spot.sector_fp.max(1))) as u32;
+        let landed_past = around.saturating_sub(ahead);
+        if taking.free {
+            let back = ahead.min(spot.sector);
+            let first = self.geometry.lbn_at(spot, run.lbn, spot.sector - back).min(run.lbn);
+            if first < run.lbn {
+                let at = self.geometry.locate(first);
+                let start_ns = run.start_ns.saturating_sub((u64::from(back) * spot.sector_fp) >> 32);
+                taken = Run {
+                    lbn: first,
+                    sectors: at.run,
+                    start_ns: start_ns.max(run.arrive_ns),
+                    ..run
+                };
+            }
+        }
+        if landed_past > 0 && landed_past < wanted {
+            let lead = run.lbn - taken.lbn;
+            if u64::from(taken.sectors) > lead {
+                taken.sectors = lead as u32 + landed_past;
+                taken.early = wanted - landed_past;
+            }
+        }
+        taken
+    }
+}

@@ -1,0 +1,75 @@
+//! Which of the waiting requests the arm serves next.
+
+use crate::description::{Policy, Queue};
+use crate::geometry::Place;
+use crate::mechanics::Mechanics;
+
+/// Extents of the write cache that are compared by positioning time, to each side of the arm.
+const WINDOW: usize = 16;
+
+/// What the scheduler needs to know of something that waits.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate {
+    pub lbn: u64,
+    pub place: Place,
+    pub angle_ns: u64,
+    pub write: bool,
+    pub order: u64,
+    pub arrive_ns: u64,
+    /// It needs no positioning: the head is about to pass it, or it is in the buffer.
+    pub free: bool,
+}
+
+/// Where the arm is and when it can leave.
+#[derive(Clone, Copy, Debug)]
+pub struct Stand {
+    pub place: Place,
+    pub leave_ns: u64,
+    /// The last sector that was served.
+    pub lbn: u64,
+}
+
+/// Chooses; also tells how good the choice is, smaller is better, to compare with another.
+pub fn choose(
+    queue: &Queue,
+    mechanics: &Mechanics,
+    stand: Stand,
+    candidates: impl Iterator<Item = Candidate>,
+) -> Option<(usize, u64)> {
+    let mut best: Option<(usize, u64, u64)> = None;
+    for (index, candidate) in candidates.enumerate() {
+        let cost = cost(queue, mechanics, stand, &candidate);
+        if best.is_none_or(|(_, c, o)| (cost, candidate.order) < (c, o)) {
+            best = Some((index, cost, candidate.order));
+        }
+    }
+    best.map(|(index, cost, _)| (index, cost))
+}
+
+fn cost(queue: &Queue, mechanics: &Mechanics, stand: Stand, candidate: &Candidate) -> u64 {
+    let overdue = stand.leave_ns.saturating_sub(candidate.arrive_ns) > queue.age_max_ns;
+    match queue.policy {
+        Policy::Fcfs => candidate.order,
+        _ if overdue => 0,
+        _ if candidate.free => 1,
+        Policy::Sstf => 2 + mechanics.reposition_ns(stand.place, candidate.place, candidate.write),
+        Policy::Sptf => {
+            let (place, angle_ns) = (candidate.place, candidate.angle_ns);
+            2 + mechanics.positioning_ns(stand.leave_ns, stand.place, place, angle_ns, candidate.write)
+        }
+        // Behind the arm comes after everything before it.
+        Policy::Elevator => 2 + (candidate.lbn.wrapping_sub(stand.lbn) >> 1),
+    }
+}
+
+/// The part of a sorted list of `len` in which the extents nearest to position `at` lie.
+pub fn window(policy: Policy, at: usize, len: usize) -> core::ops::Range<usize> {
+    match policy {
+        Policy::Fcfs => 0..len,
+        Policy::Elevator => {
+            let first = if at < len { at } else { 0 };
+            first..(first + 1).min(len)
+        }
+        Policy::Sstf | Policy::Sptf => at.saturating_sub(WINDOW)..(at + WINDOW).min(len),
+    }
+}
