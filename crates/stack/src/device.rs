@@ -52,7 +52,7 @@ impl BlockDevice {
 
     /// Refuses a device that is mounted, swapped to, or part of an array or volume: the kernel itself knows.
     pub(crate) fn must_be_free(&self) -> Result<(), Cause> {
-        let flags = OFlags::RDWR | OFlags::EXCL | OFlags::CLOEXEC;
+        let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
         match rustix::fs::open(&self.path, flags, Mode::empty()) {
             Ok(_) => Ok(()),
             Err(rustix::io::Errno::BUSY) => Err(Cause::State(format!(

@@ -87,7 +87,7 @@ type Call<'a> = &'a mut dyn FnMut(Invocation) -> Result<String, ToolError>;
 
 fn stop_array(node: &Path, uuid: &str, call: Call<'_>) -> Result<(), Cause> {
     const TRIES: u32 = 10;
-    if !is_our_array(node, uuid, call) {
+    if !is_our_array(node, uuid, call)? {
         return Ok(());
     }
     let mut tries_left = TRIES;
@@ -103,21 +103,25 @@ fn stop_array(node: &Path, uuid: &str, call: Call<'_>) -> Result<(), Cause> {
 }
 
 /// Whether an array runs at this node and has this UUID; a number can have passed to someone else's array.
-fn is_our_array(node: &Path, uuid: &str, call: Call<'_>) -> bool {
-    let attributes = Path::new("/sys/block")
-        .join(node.file_name().unwrap_or_default())
-        .join("md");
-    let question = Invocation::new(Tool::Mdadm).args(["--detail", "--export"]).arg(node);
-    attributes.exists() && call(question).is_ok_and(|answer| uuid_in(&answer) == Some(uuid))
+fn is_our_array(node: &Path, uuid: &str, call: Call<'_>) -> Result<bool, Cause> {
+    if is_stopped(node) {
+        return Ok(false);
+    }
+    let answer = call(Invocation::new(Tool::Mdadm).args(["--detail", "--export"]).arg(node))?;
+    Ok(uuid_in(&answer) == Some(uuid))
 }
 
-fn wait_until_gone(node: &Path) -> Result<(), Cause> {
+/// The block device may stay, empty, as long as someone has its node open.
+fn is_stopped(node: &Path) -> bool {
     let state = Path::new("/sys/block")
         .join(node.file_name().unwrap_or_default())
         .join("md/array_state");
+    sysfs::read(&state).map_or(true, |state| state == "clear")
+}
+
+fn wait_until_gone(node: &Path) -> Result<(), Cause> {
     for _ in 0..500 {
-        // The block device may stay, empty, as long as someone has its node open.
-        if sysfs::read(&state).map_or(true, |state| state == "clear") {
+        if is_stopped(node) {
             return Ok(());
         }
         std::thread::sleep(Duration::from_millis(10));
@@ -129,13 +133,15 @@ fn wait_until_gone(node: &Path) -> Result<(), Cause> {
 }
 
 fn clear_member(member: &Path, uuid: &str, call: Call<'_>) -> Result<(), Cause> {
-    // mdadm fails for a device without a superblock, which is what is wanted.
-    let question = Invocation::new(Tool::Mdadm).args(["--examine", "--export"]).arg(member);
-    if !call(question).is_ok_and(|answer| uuid_in(&answer) == Some(uuid)) {
-        return Ok(());
+    match call(Invocation::new(Tool::Mdadm).args(["--examine", "--export"]).arg(member)) {
+        Ok(answer) if uuid_in(&answer) == Some(uuid) => {
+            call(Invocation::new(Tool::Mdadm).arg("--zero-superblock").arg(member))?;
+            Ok(())
+        }
+        // Someone else's superblock, or none, which mdadm takes for a failure.
+        Ok(_) | Err(ToolError::Exit { .. }) => Ok(()),
+        Err(error) => Err(error.into()),
     }
-    call(Invocation::new(Tool::Mdadm).arg("--zero-superblock").arg(member))?;
-    Ok(())
 }
 
 fn uuid_in(export: &str) -> Option<&str> {
@@ -148,7 +154,11 @@ fn wipe_filesystem(
     array_uuid: Option<&str>,
     call: Call<'_>,
 ) -> Result<(), Cause> {
-    if !device.exists() || array_uuid.is_some_and(|uuid| !is_our_array(device, uuid, call)) {
+    let is_ours = match array_uuid {
+        Some(uuid) => is_our_array(device, uuid, call)?,
+        None => device.exists(),
+    };
+    if !is_ours {
         return Ok(());
     }
     let types = filesystem::signatures(kind);
@@ -209,6 +219,20 @@ mod tests {
         for act in acts {
             undo(&act, &mut tools, &mut |_| ()).expect("nothing to do");
         }
+    }
+
+    /// Without mdadm nothing is known of the member, so it must not be taken for undone.
+    #[test]
+    fn what_cannot_be_looked_at_is_not_undone() {
+        let mut tools = Tools::find(&[]).expect("nothing is wanted");
+        let members = vec![PathBuf::from("/dev/null")];
+        let act = Undo::Array {
+            node: "/dev/md255".into(),
+            uuid: "u".into(),
+            members,
+        };
+        let cause = undo(&act, &mut tools, &mut |_| ()).expect_err("has no mdadm");
+        assert!(cause.to_string().starts_with("missing tool `mdadm`"), "{cause}");
     }
 
     #[test]
