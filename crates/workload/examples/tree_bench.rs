@@ -7,8 +7,9 @@
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
-use study::event::Event;
+use study::event::{Event, ToolCall};
 use study::workload::{SizeSpec, TreeSpec, TreeTest, Work, WorkloadSpec};
+use tools::{Invocation, ToolError};
 use workload::{DeviceCounters, Host, HostError, Target};
 
 /// Takes the samples; has no disks.
@@ -34,6 +35,10 @@ impl Host for Samples {
 
     fn remount(&mut self) -> Result<(), HostError> {
         Ok(())
+    }
+
+    fn run_tool(&mut self, _: &Invocation) -> Result<ToolCall, ToolError> {
+        unreachable!("trees need no program")
     }
 }
 

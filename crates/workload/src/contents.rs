@@ -47,7 +47,6 @@ impl Contents {
         }
     }
 
-    #[expect(dead_code, reason = "for the I/O engine")]
     /// The stretch for the place (`stream`, `index`), without a stamp.
     pub(crate) fn stretch(&self, stream: u64, index: u64, len: usize) -> &[u8] {
         let start = self.start(stream, index);

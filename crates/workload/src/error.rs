@@ -18,6 +18,12 @@ pub enum WorkloadError {
         path: PathBuf,
         source: io::Error,
     },
+    /// An external program could not be run, or failed.
+    #[error(transparent)]
+    Tool(#[from] tools::ToolError),
+    /// fio ran, and what it printed is not what fio prints.
+    #[error("fio's output cannot be understood: {what}; it printed: {printed}")]
+    FioOutput { what: String, printed: String },
     /// The host could not do its part.
     #[error("{doing}: {source}")]
     Host { doing: &'static str, source: HostError },

@@ -2,7 +2,8 @@
 
 use crate::HostError;
 use std::ops::Sub;
-use study::event::Event;
+use study::event::{Event, ToolCall};
+use tools::{Invocation, ToolError};
 
 /// The machine and the stack, as far as a workload has to ask them for something.
 pub trait Host {
@@ -21,6 +22,9 @@ pub trait Host {
 
     /// Unmounts the filesystem under test and mounts it again, in the same place, with the same options.
     fn remount(&mut self) -> Result<(), HostError>;
+
+    /// Runs an external program and keeps the call with the trial's events.
+    fn run_tool(&mut self, invocation: &Invocation) -> Result<ToolCall, ToolError>;
 }
 
 /// Requests and bytes at the member disks since they came up, as `/proc/diskstats` counts them (sector = 512 bytes).

@@ -13,6 +13,7 @@ mod buffer;
 mod contents;
 mod error;
 mod host;
+mod io;
 mod latency;
 mod random;
 mod report;
@@ -38,6 +39,6 @@ pub struct Target<'a> {
 pub fn run(spec: &WorkloadSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Result<(), WorkloadError> {
     match &spec.work {
         Work::Tree(tree) => tree::run(tree, target, seed, host),
-        Work::Io(_) => Err(WorkloadError::Spec("io is not there yet".to_owned())),
+        Work::Io(io) => io::run(io, target, seed, host),
     }
 }

@@ -1,7 +1,7 @@
 //! Samples and guards, put together the same way by every engine.
 
 use crate::host::{DeviceCounters, Host};
-use crate::latency::Stopwatch;
+use crate::latency::{LatencyHistogram, Stopwatch, latency};
 use std::time::Duration;
 use study::event::{Better, Event, Guard, Sample};
 
@@ -44,6 +44,13 @@ impl Reporter<'_> {
     pub(crate) fn latencies(&mut self, watch: &Stopwatch) {
         for latency in watch.latencies(self.test) {
             self.host.event(Event::Latency(latency));
+        }
+    }
+
+    pub(crate) fn latency(&mut self, operation: &str, histogram: &LatencyHistogram) {
+        if !histogram.is_empty() {
+            self.host
+                .event(Event::Latency(latency(self.test, operation, histogram)));
         }
     }
 

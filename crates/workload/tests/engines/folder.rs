@@ -1,8 +1,9 @@
 //! A plain folder as the host of a workload.
 
 use std::path::Path;
-use study::event::{Event, Guard, Latency, Sample};
+use study::event::{Event, Guard, Latency, Sample, ToolCall};
 use study::workload::{SizeSpec, TreeSpec, TreeTest, Work, WorkloadSpec};
+use tools::{Invocation, ToolError, Tools};
 use workload::{DeviceCounters, Host, HostError, Target};
 
 type Hook<'a> = Box<dyn FnMut() + 'a>;
@@ -55,6 +56,11 @@ impl Host for Folder<'_> {
         self.steps.push("remount".to_owned());
         (self.on_remount)();
         Ok(())
+    }
+
+    fn run_tool(&mut self, invocation: &Invocation) -> Result<ToolCall, ToolError> {
+        let events = &mut self.events;
+        Tools::find(&[invocation.tool()])?.run(invocation, &mut |event| events.push(event))
     }
 }
 

@@ -1,4 +1,5 @@
 //! Every engine in a folder of this machine: one test program, so that they share what they are run with.
 
 mod folder;
+mod io;
 mod tree;

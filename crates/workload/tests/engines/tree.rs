@@ -328,8 +328,8 @@ fn one_directory_and_equal_sizes() {
     );
     assert_eq!(
         host.latency("read", "read").expect("reads").count,
-        3 * 6,
-        "five mebibytes and the end"
+        3 * 41,
+        "forty of 128 KiB and the end"
     );
     assert!(host.guards().all(|guard| guard.passed));
 }

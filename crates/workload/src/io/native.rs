@@ -1,0 +1,199 @@
+//! raidlab's own engine: a thread a job; plain system calls at depth 1, io_uring at more, threads where the kernel
+//! does not offer it.
+
+use crate::WorkloadError;
+use crate::contents::Contents;
+use crate::io::order::{Cursor, has_writes};
+use crate::io::place::Place;
+use crate::io::tally::{Outcome, Tally};
+use crate::io::{plain, ring};
+use std::sync::{Barrier, Mutex};
+use std::time::{Duration, Instant};
+use study::workload::IoSpec;
+
+/// How a job keeps its requests under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Method {
+    /// One at a time, by pread and pwrite.
+    Plain,
+    Ring,
+    /// As many threads as requests, by pread and pwrite: what POSIX asynchronous I/O comes to.
+    Threads,
+}
+
+impl Method {
+    pub(super) fn choose(spec: &IoSpec) -> Self {
+        match spec.queue_depth {
+            0 | 1 => Self::Plain,
+            _ if ring::is_offered() => Self::Ring,
+            _ => Self::Threads,
+        }
+    }
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "pread, pwrite",
+            Self::Ring => "io_uring",
+            Self::Threads => "threads of pread, pwrite",
+        }
+    }
+}
+
+/// What one job did.
+struct JobDone {
+    tally: Tally,
+    began: Instant,
+    ended: Instant,
+    cursor: Cursor,
+}
+
+/// Does the work; also gives each job's cursor as it is at the end.
+pub(super) fn run(
+    spec: &IoSpec,
+    method: Method,
+    places: &[Place],
+    contents: &Contents,
+    seed: u64,
+) -> Result<(Outcome, Vec<Cursor>), WorkloadError> {
+    let barrier = Barrier::new(places.len());
+    let jobs: Vec<JobDone> = std::thread::scope(|scope| {
+        let threads: Vec<_> = places
+            .iter()
+            .map(|place| scope.spawn(|| job(spec, method, place, contents, seed, &barrier)))
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().expect("a job does not panic"))
+            .collect::<Result<_, _>>()
+    })?;
+    let mut tally = Tally::new();
+    for job in &jobs {
+        tally.merge(&job.tally);
+    }
+    let began = jobs.iter().map(|job| job.began).min().expect("there is a job");
+    let ended = jobs.iter().map(|job| job.ended).max().expect("there is a job");
+    let cursors = jobs.into_iter().map(|job| job.cursor).collect();
+    Ok((
+        Outcome {
+            tally,
+            duration: ended - began,
+        },
+        cursors,
+    ))
+}
+
+fn job(
+    spec: &IoSpec,
+    method: Method,
+    place: &Place,
+    contents: &Contents,
+    seed: u64,
+    barrier: &Barrier,
+) -> Result<JobDone, WorkloadError> {
+    let mut cursor = Cursor::new(spec, seed, place.job);
+    barrier.wait();
+    let began = Instant::now();
+    let rules = plain::Rules {
+        contents,
+        block_bytes: spec.block_bytes as usize,
+        deadline: spec.runtime_ns.map(|runtime| began + Duration::from_nanos(runtime)),
+    };
+    let mut tally = match method {
+        Method::Ring => ring::run(place, &mut cursor, rules, spec.queue_depth, began)?,
+        Method::Plain | Method::Threads => {
+            let lanes = if method == Method::Plain { 1 } else { spec.queue_depth };
+            let shared = Mutex::new(cursor);
+            let tally = lanes_of(lanes, place, &shared, rules, began)?;
+            cursor = shared.into_inner().expect("no thread panicked");
+            tally
+        }
+    };
+    let mut ended = Instant::now();
+    if spec.end_fsync && has_writes(spec.pattern) {
+        plain::fsync(place)?;
+        let before = ended;
+        ended = Instant::now();
+        tally.fsyncs.add(0, ended - before);
+    }
+    Ok(JobDone {
+        tally,
+        began,
+        ended,
+        cursor,
+    })
+}
+
+fn lanes_of(
+    lanes: u32,
+    place: &Place,
+    cursor: &Mutex<Cursor>,
+    rules: plain::Rules<'_>,
+    began: Instant,
+) -> Result<Tally, WorkloadError> {
+    if lanes == 1 {
+        return plain::run(place, cursor, rules, began);
+    }
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..lanes)
+            .map(|_| scope.spawn(move || plain::run(place, cursor, rules, began)))
+            .collect();
+        let mut tally = Tally::new();
+        for thread in threads {
+            tally.merge(&thread.join().expect("a lane does not panic")?);
+        }
+        Ok(tally)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Target;
+    use crate::io::place;
+    use std::path::Path;
+    use study::workload::{IoEngine, IoPattern};
+
+    /// Every way of keeping requests under way does all of the job, and leaves the same bytes.
+    #[test]
+    fn all_methods_do_the_same_work() {
+        let spec = IoSpec {
+            engine: IoEngine::Native,
+            pattern: IoPattern::RandWrite,
+            read_percent: 0,
+            block_bytes: 4096,
+            size_bytes: 1 << 20,
+            offset_bytes: 0,
+            jobs: 2,
+            queue_depth: 6,
+            direct: false,
+            fsync_every: 100,
+            end_fsync: true,
+            runtime_ns: None,
+        };
+        let contents = Contents::for_segments(7, spec.block_bytes);
+        let mut left = Vec::new();
+        let mut methods = vec![Method::Plain, Method::Threads];
+        if ring::is_offered() {
+            methods.push(Method::Ring);
+        } else {
+            eprintln!("skipped io_uring: this kernel does not offer it");
+        }
+        for method in methods {
+            let folder = tempfile::tempdir().expect("a folder");
+            let target = Target {
+                mount_point: Some(folder.path()),
+                block_device: Path::new("/dev/null"),
+            };
+            place::lay_out(&spec, folder.path(), &contents).expect("files are made");
+            let places = place::open_places(&spec, &target).expect("and opened");
+            let (outcome, _) = run(&spec, method, &places, &contents, 7).expect("the job runs");
+            assert_eq!(outcome.tally.writes.operations(), 512, "{method:?}");
+            assert_eq!(outcome.tally.writes.bytes, 2 << 20, "{method:?}");
+            assert_eq!(outcome.tally.fsyncs.operations(), 2 * 3, "{method:?}");
+            let bytes = |job: u32| std::fs::read(folder.path().join(place::file_name(job))).expect("a file");
+            left.push([bytes(0), bytes(1)]);
+        }
+        assert!(left.iter().all(|files| *files == left[0]));
+        assert!(left[0][0] != left[0][1]);
+    }
+}

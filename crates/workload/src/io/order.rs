@@ -1,0 +1,268 @@
+//! Which block is next: fio's orders.
+//!
+//! Random orders touch each block once (fio's random map), without a map: a permutation that is computed. It is a
+//! Feistel network of four rounds over the next power of four, applied again while its result lies beyond the last
+//! block ("cycle walking": less than four times on average).
+
+use crate::random::{Random, hash, scale};
+use study::workload::{IoPattern, IoSpec};
+
+/// A permutation of `0..count`, drawn by a seed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Permutation {
+    seed: u64,
+    count: u64,
+    half_bits: u32,
+}
+
+impl Permutation {
+    const ROUNDS: u64 = 4;
+
+    /// `count` is at least 1.
+    pub(super) const fn new(seed: u64, count: u64) -> Self {
+        let bits = u64::BITS - (count - 1).leading_zeros();
+        let half_bits = if bits < 2 { 1 } else { bits.div_ceil(2) };
+        Self { seed, count, half_bits }
+    }
+
+    /// Where `index` goes.
+    pub(super) const fn at(&self, index: u64) -> u64 {
+        let mut value = self.network(index);
+        while value >= self.count {
+            value = self.network(value);
+        }
+        value
+    }
+
+    const fn network(&self, value: u64) -> u64 {
+        let mask = (1 << self.half_bits) - 1;
+        let (mut left, mut right) = (value >> self.half_bits, value & mask);
+        let mut round = 0;
+        while round < Self::ROUNDS {
+            (left, right) = (right, left ^ (hash(self.seed, round, right) & mask));
+            round += 1;
+        }
+        left << self.half_bits | right
+    }
+}
+
+/// What a job does next. Blocks are counted from the beginning of its file or part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Read { block: u64 },
+    Write { block: u64 },
+    Fsync,
+}
+
+/// The steps of one job, one after the other: the same whenever they are gone through again.
+#[derive(Clone, Debug)]
+pub(super) struct Cursor {
+    seed: u64,
+    pattern: IoPattern,
+    read_percent: u64,
+    blocks: u64,
+    fsync_every: u32,
+    /// Begin again when all blocks are done.
+    endless: bool,
+    permutation: Permutation,
+    round: u64,
+    /// In this round. Reads and writes of a sequential mix each have a position of their own, as in fio.
+    done: u64,
+    reads: u64,
+    writes: u64,
+    unsynced: u32,
+}
+
+impl Cursor {
+    pub(super) fn new(spec: &IoSpec, seed: u64, job: u32) -> Self {
+        let seed = hash(seed, u64::from(job), u64::from_le_bytes(*b"ordering"));
+        let blocks = spec.size_bytes / spec.block_bytes;
+        Self {
+            seed,
+            pattern: spec.pattern,
+            read_percent: u64::from(spec.read_percent),
+            blocks,
+            fsync_every: spec.fsync_every,
+            endless: spec.runtime_ns.is_some(),
+            permutation: Permutation::new(seed, blocks),
+            round: 0,
+            done: 0,
+            reads: 0,
+            writes: 0,
+            unsynced: 0,
+        }
+    }
+
+    /// A block that was written by now, drawn at random; where files are laid out before, any.
+    pub(super) fn a_block_with_known_contents(&self, random: &mut Random) -> Option<u64> {
+        if has_reads(self.pattern) || self.round > 0 {
+            return Some(random.below(self.blocks));
+        }
+        let step = (self.done > 0).then(|| random.below(self.done))?;
+        Some(if is_random(self.pattern) {
+            self.permutation.at(step)
+        } else {
+            step
+        })
+    }
+
+    fn begin_round(&mut self) {
+        self.round += 1;
+        self.permutation = Permutation::new(hash(self.seed, self.round, 0), self.blocks);
+        (self.done, self.reads, self.writes) = (0, 0, 0);
+    }
+
+    fn reads_next(&self) -> bool {
+        match self.pattern {
+            IoPattern::Read | IoPattern::RandRead => true,
+            IoPattern::Write | IoPattern::RandWrite => false,
+            IoPattern::ReadWrite | IoPattern::RandRw => {
+                scale(hash(self.seed, self.round, self.done), 100) < self.read_percent
+            }
+        }
+    }
+}
+
+impl Iterator for Cursor {
+    type Item = Step;
+
+    fn next(&mut self) -> Option<Step> {
+        if self.fsync_every > 0 && self.unsynced == self.fsync_every {
+            self.unsynced = 0;
+            return Some(Step::Fsync);
+        }
+        if self.done == self.blocks {
+            if !self.endless {
+                return None;
+            }
+            self.begin_round();
+        }
+        let reads = self.reads_next();
+        let position = if reads { &mut self.reads } else { &mut self.writes };
+        let block = if is_random(self.pattern) {
+            self.permutation.at(self.done)
+        } else {
+            *position
+        };
+        *position += 1;
+        self.done += 1;
+        if reads {
+            return Some(Step::Read { block });
+        }
+        self.unsynced += 1;
+        Some(Step::Write { block })
+    }
+}
+
+pub(super) const fn is_random(pattern: IoPattern) -> bool {
+    matches!(pattern, IoPattern::RandRead | IoPattern::RandWrite | IoPattern::RandRw)
+}
+
+pub(super) const fn is_mixed(pattern: IoPattern) -> bool {
+    matches!(pattern, IoPattern::ReadWrite | IoPattern::RandRw)
+}
+
+/// Reads, and maybe writes too: what is read has to be there first.
+pub(super) const fn has_reads(pattern: IoPattern) -> bool {
+    !matches!(pattern, IoPattern::Write | IoPattern::RandWrite)
+}
+
+pub(super) const fn has_writes(pattern: IoPattern) -> bool {
+    !matches!(pattern, IoPattern::Read | IoPattern::RandRead)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+    use study::workload::IoEngine;
+
+    fn spec(pattern: IoPattern, blocks: u64) -> IoSpec {
+        IoSpec {
+            engine: IoEngine::Native,
+            pattern,
+            read_percent: 70,
+            block_bytes: 4096,
+            size_bytes: blocks * 4096,
+            offset_bytes: 0,
+            jobs: 1,
+            queue_depth: 1,
+            direct: false,
+            fsync_every: 0,
+            end_fsync: false,
+            runtime_ns: None,
+        }
+    }
+
+    fn block(step: Step) -> u64 {
+        match step {
+            Step::Read { block } | Step::Write { block } => block,
+            Step::Fsync => panic!("no fsync was asked for"),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_permutation_covers_every_block_once(count in 1..5000u64, seed: u64) {
+            let permutation = Permutation::new(seed, count);
+            let seen: BTreeSet<u64> = (0..count).map(|index| permutation.at(index)).collect();
+            prop_assert_eq!(seen.len() as u64, count);
+            prop_assert_eq!(seen.last(), Some(&(count - 1)));
+        }
+
+        #[test]
+        fn a_random_mix_touches_every_block_once(count in 1..3000u64, seed: u64) {
+            let seen: BTreeSet<u64> = Cursor::new(&spec(IoPattern::RandRw, count), seed, 0).map(block).collect();
+            prop_assert_eq!(seen.len() as u64, count);
+        }
+    }
+
+    #[test]
+    fn a_random_order_is_neither_sequential_nor_the_same_for_all() {
+        let order = |seed, job| -> Vec<u64> {
+            Cursor::new(&spec(IoPattern::RandRead, 1000), seed, job)
+                .map(block)
+                .collect()
+        };
+        let first = order(1, 0);
+        assert!(first != order(1, 1) && first != order(2, 0));
+        assert_eq!(first, order(1, 0));
+        let neighbours = first.windows(2).filter(|pair| pair[0].abs_diff(pair[1]) == 1).count();
+        assert!(neighbours < 10, "{neighbours} of 1000 steps go to a neighbour");
+        let mean_step: u64 = first.windows(2).map(|pair| pair[0].abs_diff(pair[1])).sum::<u64>() / 999;
+        assert!(
+            (300..367).contains(&mean_step),
+            "a third of the span is expected, and it is {mean_step}"
+        );
+    }
+
+    #[test]
+    fn a_sequential_mix_has_two_positions_and_the_share_asked_for() {
+        let steps: Vec<Step> = Cursor::new(&spec(IoPattern::ReadWrite, 1000), 1, 0).collect();
+        let reads: Vec<u64> = steps
+            .iter()
+            .filter(|step| matches!(step, Step::Read { .. }))
+            .copied()
+            .map(block)
+            .collect();
+        assert_eq!(reads, (0..reads.len() as u64).collect::<Vec<_>>());
+        assert!((650..750).contains(&reads.len()), "{} of 1000 are reads", reads.len());
+        assert_eq!(steps.len(), 1000);
+    }
+
+    #[test]
+    fn fsyncs_come_after_every_so_many_writes_and_rounds_differ() {
+        let mut spec = spec(IoPattern::RandWrite, 6);
+        spec.fsync_every = 3;
+        let steps: Vec<Step> = Cursor::new(&spec, 1, 0).collect();
+        let fsyncs: Vec<usize> = (0..steps.len()).filter(|&at| steps[at] == Step::Fsync).collect();
+        assert_eq!(fsyncs, [3, 7]);
+        spec.fsync_every = 0;
+        spec.runtime_ns = Some(1);
+        spec.size_bytes = 4096 * 50;
+        let two_rounds: Vec<u64> = Cursor::new(&spec, 1, 0).take(100).map(block).collect();
+        assert_ne!(two_rounds[..50], two_rounds[50..]);
+        assert_eq!(two_rounds[50..].iter().collect::<BTreeSet<_>>().len(), 50);
+    }
+}

@@ -1,0 +1,68 @@
+//! What was done and how long it took: the same for raidlab's engine and for fio.
+
+use crate::latency::{LatencyHistogram, histogram};
+use std::time::Duration;
+
+/// Operations of one kind.
+#[derive(Clone, Debug)]
+pub(super) struct Stream {
+    pub(super) bytes: u64,
+    pub(super) histogram: LatencyHistogram,
+}
+
+impl Stream {
+    pub(super) fn new() -> Self {
+        Self {
+            bytes: 0,
+            histogram: histogram(),
+        }
+    }
+
+    pub(super) fn operations(&self) -> u64 {
+        self.histogram.len()
+    }
+
+    pub(super) fn add(&mut self, bytes: u64, duration: Duration) {
+        self.bytes += bytes;
+        self.histogram
+            .saturating_record(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX));
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.bytes += other.bytes;
+        self.histogram
+            .add(&other.histogram)
+            .expect("all histograms have the same bounds");
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Tally {
+    pub(super) reads: Stream,
+    pub(super) writes: Stream,
+    pub(super) fsyncs: Stream,
+}
+
+impl Tally {
+    pub(super) fn new() -> Self {
+        Self {
+            reads: Stream::new(),
+            writes: Stream::new(),
+            fsyncs: Stream::new(),
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.reads.merge(&other.reads);
+        self.writes.merge(&other.writes);
+        self.fsyncs.merge(&other.fsyncs);
+    }
+}
+
+/// A whole run.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    pub(super) tally: Tally,
+    /// From the common start to the end of the last job, its final fsync included if there was to be one.
+    pub(super) duration: Duration,
+}
