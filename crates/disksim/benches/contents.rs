@@ -124,44 +124,70 @@ fn fill(data: Data, request: u64, buffer: &mut [u8]) {
     }
 }
 
-/// One pass over the disk: the time that the calls took, in pieces of so many bytes.
-fn pass(
-    requests: u64,
-    piece_bytes: usize,
-    data: Option<(Data, u64)>,
-    call: &mut dyn FnMut(u64, &mut [u8]),
-) -> Duration {
-    let mut buffer = vec![0; REQUEST_BYTES];
-    let mut spent = Duration::ZERO;
-    for request in 0..requests {
-        if let Some((data, offset)) = data {
-            fill(data, request + offset, &mut buffer);
-        }
-        let start = Instant::now();
-        for (piece, bytes) in buffer.chunks_mut(piece_bytes).enumerate() {
-            let at_bytes = request * REQUEST_BYTES as u64 + (piece * piece_bytes) as u64;
-            call(at_bytes / 512, bytes);
-        }
-        spent += start.elapsed();
-        black_box(&mut buffer);
-    }
-    spent
+/// Both sides of the comparison.
+struct Sides {
+    store: Store,
+    pages: Pages,
 }
 
-/// Writes, writes anew, writes the same, reads: the four times for one side.
-fn round(requests: u64, piece: usize, data: Data, write: &mut dyn FnMut(u64, &mut [u8], bool)) -> [Duration; 4] {
-    [
-        pass(requests, piece, Some((data, 0)), &mut |at, bytes| {
-            write(at, bytes, true)
-        }),
-        pass(requests, piece, Some((data, 1 << 40)), &mut |at, bytes| {
-            write(at, bytes, true)
-        }),
-        pass(requests, piece, Some((data, 1 << 40)), &mut |at, bytes| {
-            write(at, bytes, true)
-        }),
-        pass(requests, piece, None, &mut |at, bytes| write(at, bytes, false)),
-    ]
+impl Sides {
+    fn new(arenas: &[Rc<RefCell<Arena>>; 2]) -> Sides {
+        let mut store = Store::new(Box::new(Shared(arenas[0].clone())));
+        store.add_disk(DISK_SECTORS);
+        Sides {
+            store,
+            pages: Pages {
+                root: Node::default(),
+                arena: arenas[1].clone(),
+                used_bytes: 0,
+            },
+        }
+    }
+
+    /// The time that one side takes for a request at `at_bytes`, in pieces of so many bytes.
+    fn time(&mut self, ours: bool, write: bool, at_bytes: u64, buffer: &mut [u8], piece_bytes: usize) -> Duration {
+        let start = Instant::now();
+        for (piece, bytes) in buffer.chunks_mut(piece_bytes).enumerate() {
+            let sector = (at_bytes + (piece * piece_bytes) as u64) / 512;
+            match (ours, write) {
+                (true, true) => self.store.write(0, sector, bytes).expect("there is room"),
+                (true, false) => self.store.read(0, sector, bytes).expect("it is on the disk"),
+                (false, true) => self.pages.write(sector, bytes),
+                (false, false) => self.pages.read(sector, bytes),
+            }
+        }
+        let spent = start.elapsed();
+        black_box(buffer);
+        spent
+    }
+
+    /// One pass over the disk, the sides taking turns request by request: the times of the store and of the pages.
+    fn pass(&mut self, requests: u64, piece_bytes: usize, data: Option<(Data, u64)>) -> [Duration; 2] {
+        let mut buffer = vec![0; REQUEST_BYTES];
+        let mut spent = [Duration::ZERO; 2];
+        for request in 0..requests {
+            if let Some((data, offset)) = data {
+                fill(data, request + offset, &mut buffer);
+            }
+            let ours_first = request % 2 == 0;
+            for ours in [ours_first, !ours_first] {
+                let at_bytes = request * REQUEST_BYTES as u64;
+                spent[usize::from(!ours)] += self.time(ours, data.is_some(), at_bytes, &mut buffer, piece_bytes);
+            }
+        }
+        spent
+    }
+}
+
+const PASSES: [&str; 5] = ["write", "write anew", "write the same", "read", "read a hole"];
+
+/// The times of one pair of each of the passes.
+fn round(arenas: &[Rc<RefCell<Arena>>; 2], requests: u64, piece_bytes: usize, data: Data) -> [[Duration; 2]; 5] {
+    let mut sides = Sides::new(arenas);
+    let written = [0, 1 << 40, 1 << 40].map(|offset| sides.pass(requests, piece_bytes, Some((data, offset))));
+    let read = sides.pass(requests, piece_bytes, None);
+    let hole = Sides::new(arenas).pass(requests, piece_bytes, None);
+    [written[0], written[1], written[2], read, hole]
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -177,8 +203,8 @@ fn main() {
     for index in 0..(requests as usize * REQUEST_BYTES).div_ceil(SEGMENT_BYTES) + 1 {
         arenas.iter().for_each(|arena| _ = arena.borrow_mut().segment(index));
     }
-    println!("{requests} MiB, {pairs} pairs; store GB/s, pages GB/s, ratio of times (median)");
-    for (data, piece) in [
+    println!("{requests} MiB, {pairs} pairs, medians: GB/s of the store and of pages, ratio of their times");
+    for (data, piece_bytes) in [
         (Data::Random, REQUEST_BYTES),
         (Data::Random, PAGE_BYTES),
         (Data::Zeros, REQUEST_BYTES),
@@ -186,47 +212,21 @@ fn main() {
         (Data::OneBlock, PAGE_BYTES),
         (Data::OneBuffer, REQUEST_BYTES),
     ] {
-        let mut times = Vec::new();
-        for _ in 0..pairs {
-            let mut store = Store::new(Box::new(Shared(arenas[0].clone())));
-            let disk = store.add_disk(DISK_SECTORS);
-            let ours = round(requests, piece, data, &mut |at, bytes, write| {
-                if write {
-                    store.write(disk, at, bytes)
-                } else {
-                    store.read(disk, at, bytes)
-                }
-                .expect("there is room");
-            });
-            let mut pages = Pages {
-                root: Node::default(),
-                arena: arenas[1].clone(),
-                used_bytes: 0,
-            };
-            let plain = round(requests, piece, data, &mut |at, bytes, write| {
-                if write {
-                    pages.write(at, bytes)
-                } else {
-                    pages.read(at, bytes)
-                }
-            });
-            times.push((ours, plain));
-        }
-        for (n, name) in ["write", "write anew", "write the same", "read"]
-            .into_iter()
-            .enumerate()
-        {
+        let rounds: Vec<_> = (0..pairs)
+            .map(|_| round(&arenas, requests, piece_bytes, data))
+            .collect();
+        for (n, name) in PASSES.into_iter().enumerate() {
             let speed = |time: Duration| (requests * REQUEST_BYTES as u64) as f64 / time.as_secs_f64() / 1e9;
             println!(
-                "{:10} {:4} KiB {name:15} {:6.2} {:6.2} {:6.2}",
+                "{:9} {:4} KiB {name:14} {:6.2} {:6.2} {:6.2}",
                 format!("{data:?}"),
-                piece / 1024,
-                median(times.iter().map(|(ours, _)| speed(ours[n])).collect()),
-                median(times.iter().map(|(_, plain)| speed(plain[n])).collect()),
+                piece_bytes / 1024,
+                median(rounds.iter().map(|round| speed(round[n][0])).collect()),
+                median(rounds.iter().map(|round| speed(round[n][1])).collect()),
                 median(
-                    times
+                    rounds
                         .iter()
-                        .map(|(ours, plain)| ours[n].div_duration_f64(plain[n]))
+                        .map(|round| round[n][0].div_duration_f64(round[n][1]))
                         .collect()
                 ),
             );

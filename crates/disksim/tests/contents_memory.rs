@@ -47,11 +47,10 @@ fn eight_disks_of_12_tb_cost_nothing_until_written() {
     assert_eq!(store.stats().segments, 0);
 }
 
-/// The goal, 16 GiB of patterned and 1 GiB of random data in 2 GiB, at a sixty-fourth of its size.
-#[test]
-fn sixteen_parts_patterned_and_one_random_fit_into_two_parts() {
+/// The goal: 16 GiB of patterned and 1 GiB of random data in 2 GiB.
+fn check_goal(scale: u64) {
     let mut store = with_disks(Heap::unlimited());
-    let random_blocks = (1 << 30) / 64 / BLOCK as u64;
+    let random_blocks = (1 << 30) / scale / BLOCK as u64;
     let patterns: Vec<_> = (0..64).map(|number| random_block(u64::MAX / 2 + number)).collect();
     for n in 0..16 * random_blocks {
         store
@@ -68,14 +67,26 @@ fn sixteen_parts_patterned_and_one_random_fit_into_two_parts() {
             .unwrap();
     }
     let stats = store.stats();
-    // At full size the last segment, of which a part is unused, would not show.
+    println!("{stats:?}");
+    // At full size the last segment, of which a part is unused, does not show.
     let data_bytes = stats.distinct_blocks * BLOCK as u64;
     assert_eq!(stats.mapped_blocks, 17 * random_blocks);
     assert!(stats.distinct_blocks <= random_blocks + 61);
-    assert!(data_bytes + stats.metadata_bytes <= (2 << 30) / 64, "{stats:?}");
+    assert!(data_bytes + stats.metadata_bytes <= (2 << 30) / scale, "{stats:?}");
     // Per distinct block 12 bytes and a sixth to a third of a bucket, per place 4 and its share of the nodes.
     let metadata_bytes_max = 30 * stats.distinct_blocks + 5 * stats.mapped_blocks + 8 * 64 * 1024;
     assert!(stats.metadata_bytes <= metadata_bytes_max, "{stats:?}");
+}
+
+#[test]
+fn sixteen_parts_patterned_and_one_random_fit_into_two_parts() {
+    check_goal(64);
+}
+
+#[test]
+#[ignore = "writes 17 GiB and takes 1.1 GiB of memory: for --release"]
+fn patterned_16_gib_and_random_1_gib_fit_into_2_gib() {
+    check_goal(1);
 }
 
 #[test]

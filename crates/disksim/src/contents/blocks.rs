@@ -116,6 +116,11 @@ impl Blocks {
             self.add_use(self.recent);
             return Ok(self.recent);
         }
+        let replace = !keep_old && old != 0 && self.cards[old - 1].uses == 1;
+        let target = if replace { Ok(old) } else { self.reserve() };
+        if let Ok(target) = target {
+            prefetch(self.place(target));
+        }
         let hash = rapidhash_v3(content);
         let known = self
             .lookup
@@ -125,19 +130,14 @@ impl Blocks {
                 self.add_use(id);
                 id
             }
-            None if !keep_old && old != 0 && self.cards[old - 1].uses == 1 => {
-                self.lookup.insert(hash, old)?;
-                self.lookup.remove(self.hash(old), old);
-                self.fill(old, hash, content);
-                old
-            }
             None => {
-                let id = self.reserve()?;
+                let id = target?;
                 self.lookup.insert(hash, id)?;
-                let card = &mut self.cards[id - 1];
-                self.free = card.hash_low;
-                card.uses = 1;
-                self.in_use += 1;
+                if replace {
+                    self.lookup.remove(self.hash(id), id);
+                } else {
+                    self.take_reserved();
+                }
                 self.fill(id, hash, content);
                 id
             }
@@ -208,6 +208,14 @@ impl Blocks {
         Ok(self.free)
     }
 
+    /// Puts the reserved block to its first use.
+    fn take_reserved(&mut self) {
+        let card = &mut self.cards[self.free - 1];
+        self.free = card.hash_low;
+        card.uses = 1;
+        self.in_use += 1;
+    }
+
     pub fn distinct(&self) -> u64 {
         self.in_use.into()
     }
@@ -220,6 +228,22 @@ impl Blocks {
         let segments_bytes = self.segments.capacity() * size_of::<NonNull<u8>>();
         self.cards.metadata_bytes() + self.lookup.metadata_bytes() + segments_bytes
     }
+}
+
+/// Bytes fetched of a block about to be written; the processor sees by then where it goes on.
+const PREFETCH_BYTES: usize = 512;
+
+/// Fetches the beginning of a block into the cache while other work is done: worth a tenth of a streaming write.
+#[inline]
+fn prefetch(block: NonNull<Block>) {
+    #[cfg(target_arch = "x86_64")]
+    for line in (0..PREFETCH_BYTES).step_by(64) {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: the address lies in the block, and prefetching neither reads nor writes it.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(block.as_ptr().cast::<i8>().add(line)) }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (block, PREFETCH_BYTES);
 }
 
 /// A block on the heap that was never on the stack, which is small in a kernel.

@@ -35,11 +35,12 @@ impl<T> Chunked<T> {
     pub fn push(&mut self, entry: T) -> Result<u32, Full> {
         let number = self.len;
         let chunk = number as usize / Self::CHUNK_ENTRIES;
-        self.len = number.checked_add(1).ok_or(Full)?;
+        let len = number.checked_add(1).ok_or(Full)?;
         if chunk == self.chunks.len() {
-            self.add_chunk().inspect_err(|_| self.len = number)?;
+            self.add_chunk()?;
         }
         self.chunks[chunk].push(entry);
+        self.len = len;
         Ok(number)
     }
 

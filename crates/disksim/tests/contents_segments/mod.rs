@@ -19,7 +19,10 @@ impl Heap {
 
     /// The limit can be changed while a store has the heap.
     pub fn limited(allowed: Rc<Cell<usize>>) -> Heap {
-        Heap { segments: Vec::new(), allowed }
+        Heap {
+            segments: Vec::new(),
+            allowed,
+        }
     }
 }
 
