@@ -5,6 +5,7 @@ use crate::stack::{ArraySpec, Bitmap, Level, MachineSpec};
 use crate::unit::{describe_size, format_size};
 
 const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
 const TIB: u64 = 1 << 40;
 
 /// A level as people name it.
@@ -113,10 +114,10 @@ fn members(array: &ArraySpec, disks: u32) -> Option<Impossible> {
     } else {
         format!("there are {active}")
     };
-    let besides = if array.spares > 0 {
-        format!(" besides {} hot spares", array.spares)
-    } else {
-        String::new()
+    let besides = match array.spares {
+        0 => String::new(),
+        1 => " besides the hot spare".to_owned(),
+        spares => format!(" besides {spares} hot spares"),
     };
     let reason = format!("{name} needs at least {least} disks, and {there}{besides}");
     let mend = format!("`count = {}` in [disks] would do", least + array.spares);
@@ -219,7 +220,8 @@ fn member_size(array: &ArraySpec, disk_bytes: Option<u64>) -> Vec<Impossible> {
     let Some(disk) = disk_bytes else { return all };
     // Superblock, bitmap and the room that mdadm leaves before the data, in which a reshape works.
     let headroom = (disk / 1024).min(128 * MIB) + 8 * MIB;
-    let most = disk.saturating_sub(headroom) / MIB * MIB;
+    let step = if disk > 64 * GIB { GIB } else { MIB };
+    let most = disk.saturating_sub(headroom) / step * step;
     if size > disk {
         let (size, disk) = (describe_size(size), describe_size(disk));
         let reason = format!("the member size ({size}) is larger than the disk ({disk})");
@@ -228,7 +230,7 @@ fn member_size(array: &ArraySpec, disk_bytes: Option<u64>) -> Vec<Impossible> {
             reason,
             format!("{} or less", format_size(most)),
         ));
-    } else if size > most {
+    } else if size > disk.saturating_sub(headroom) {
         let reason = format!(
             "a member of {} leaves no room on the disk for md's own data",
             describe_size(size)

@@ -1,16 +1,451 @@
-//! Claims: what a study says its results will show.
+//! Claims: what a study says its results will show. Read here; judged where the results are.
+//!
+//! ```text
+//! that   = side ( ">" | "<" ) side [ "by" margin ]     the left is faster, slower
+//!        | side "~" side [ "within" margin ]           about equal
+//!        | side ( "fastest" | "slowest" ) [ "by" margin ]
+//!        | "all equal" [ "within" margin ]
+//! side   = AXIS "=" VALUE { "," AXIS "=" VALUE }
+//! margin = NUMBER "%" | NUMBER "x"
+//! ```
+//! Faster means better in the sample's own sense: more MiB/s, fewer milliseconds.
 
-use crate::document::Entry;
+use crate::document::{Content, Entry, FilterItem};
 use crate::matrix::{Unit, WorkloadEntry};
 use crate::mistake::Found;
 use crate::plan::{Cell, Claim};
+use crate::vocabulary::{METRIC, TEST, Unknown, Vocabulary};
+use std::collections::HashMap;
+use std::fmt;
 
+/// Some cells: axis = value, all of which hold.
+pub type Side = Vec<(String, String)>;
+
+/// About equal, if a claim does not say within what.
+const EQUAL_WITHIN: f64 = 1.1;
+
+/// What a claim compares. Margins are ratios of the better to the worse: `by 20%` is 1.2, `by 2x` is 2.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Comparison {
+    /// Each cell of one side is better than its partner on the other, at least so many times. Partners differ in
+    /// the axes that the sides name and in no other. `A < B` is this, turned round.
+    Better { better: Side, worse: Side, by: f64 },
+    /// Partners are equal, the one at most so many times the other.
+    Equal { left: Side, right: Side, within: f64 },
+    /// Each cell of the side is better than every other cell with its workload.
+    Fastest { side: Side, by: f64 },
+    /// Likewise worse.
+    Slowest { side: Side, by: f64 },
+    /// All cells that have their workload in common are equal.
+    AllEqual { within: f64 },
+}
+
+/// Two cells that a claim compares, by their places in the plan. One cell may stand on both sides, where two tests
+/// of it are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contest {
+    /// The one that is better, of two that are not equal.
+    pub better: usize,
+    pub worse: usize,
+}
+
+impl Claim {
+    /// What `that` compares. A claim that [`read`](crate::read) gave always has it.
+    pub fn comparison(&self) -> Result<Comparison, ClaimError> {
+        parse(&self.that, &mut |side| split_side(side))
+    }
+
+    /// The pairs of `cells` that have to be as the claim says for it to hold.
+    pub fn contests(&self, cells: &[Cell]) -> Vec<Contest> {
+        self.comparison()
+            .map(|comparison| comparison.contests(&self.filter, cells))
+            .unwrap_or_default()
+    }
+
+    /// The test that the claim is about; all tests if none.
+    pub fn test(&self) -> Option<&str> {
+        self.filtered(TEST)
+    }
+
+    /// The metric that the claim is about; the one that stands for the test (throughput, mostly) if none.
+    pub fn metric(&self) -> Option<&str> {
+        self.filtered(METRIC)
+    }
+
+    fn filtered(&self, axis: &str) -> Option<&str> {
+        self.filter
+            .iter()
+            .find(|(name, _)| name == axis)
+            .map(|(_, value)| value.as_str())
+    }
+}
+
+impl Comparison {
+    fn sides(&self) -> Vec<&Side> {
+        match self {
+            Self::Better { better, worse, .. } => vec![better, worse],
+            Self::Equal { left, right, .. } => vec![left, right],
+            Self::Fastest { side, .. } | Self::Slowest { side, .. } => vec![side],
+            Self::AllEqual { .. } => Vec::new(),
+        }
+    }
+
+    fn contests(&self, filter: &Side, cells: &[Cell]) -> Vec<Contest> {
+        let ring = Ring {
+            cells,
+            chosen: (0..cells.len()).filter(|at| holds(filter, &cells[*at])).collect(),
+        };
+        match self {
+            Self::Better { better, worse, .. } => ring.partners(better, worse),
+            Self::Equal { left, right, .. } => ring.partners(left, right),
+            Self::Fastest { side, .. } => ring.against_the_rest(side),
+            Self::Slowest { side, .. } => {
+                let turned = ring.against_the_rest(side).into_iter();
+                turned
+                    .map(|Contest { better, worse }| Contest {
+                        better: worse,
+                        worse: better,
+                    })
+                    .collect()
+            }
+            Self::AllEqual { .. } => ring.all(),
+        }
+    }
+}
+
+/// The cells that a claim speaks of.
+struct Ring<'a> {
+    cells: &'a [Cell],
+    chosen: Vec<usize>,
+}
+
+impl Ring<'_> {
+    fn of(&self, side: &Side) -> impl Iterator<Item = usize> {
+        self.chosen.iter().copied().filter(|at| holds(side, &self.cells[*at]))
+    }
+
+    /// Pairs that differ in the axes that the sides name, and in no other.
+    fn partners(&self, left: &Side, right: &Side) -> Vec<Contest> {
+        let named: Vec<&str> = left.iter().chain(right).map(|(axis, _)| axis.as_str()).collect();
+        let rest = |at: usize| -> Vec<&(String, String)> {
+            self.cells[at]
+                .axes
+                .iter()
+                .filter(|(axis, _)| !named.contains(&axis.as_str()))
+                .collect()
+        };
+        let mut rights: HashMap<Vec<_>, Vec<usize>> = HashMap::new();
+        for worse in self.of(right) {
+            rights.entry(rest(worse)).or_default().push(worse);
+        }
+        let mut all = Vec::new();
+        for better in self.of(left) {
+            let same = rights.get(&rest(better)).into_iter().flatten();
+            all.extend(same.map(|worse| Contest { better, worse: *worse }));
+        }
+        all
+    }
+
+    fn against_the_rest(&self, side: &Side) -> Vec<Contest> {
+        let mut all = Vec::new();
+        for better in self.of(side) {
+            let others = self.chosen.iter().copied().filter(|at| !holds(side, &self.cells[*at]));
+            let others = others.filter(|worse| same_work(self.cells, better, *worse));
+            all.extend(others.map(|worse| Contest { better, worse }));
+        }
+        all
+    }
+
+    fn all(&self) -> Vec<Contest> {
+        let pairs = self
+            .chosen
+            .iter()
+            .flat_map(|left| self.chosen.iter().map(move |right| (*left, *right)));
+        let pairs = pairs.filter(|(left, right)| left < right && same_work(self.cells, *left, *right));
+        pairs.map(|(better, worse)| Contest { better, worse }).collect()
+    }
+}
+
+fn same_work(cells: &[Cell], left: usize, right: usize) -> bool {
+    cells[left].workload.name == cells[right].workload.name
+}
+
+/// Whether a cell is where `place` says; test and metric are of samples, not of cells.
+fn holds(place: &Side, cell: &Cell) -> bool {
+    place
+        .iter()
+        .filter(|(axis, _)| axis != TEST && axis != METRIC)
+        .all(|item| cell.axes.contains(item))
+}
+
+/// What is wrong with a claim's `that`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimError {
+    message: String,
+    mend: String,
+}
+
+impl fmt::Display for ClaimError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.message, self.mend)
+    }
+}
+
+impl std::error::Error for ClaimError {}
+
+impl From<Unknown> for ClaimError {
+    fn from(unknown: Unknown) -> Self {
+        Self {
+            message: unknown.message,
+            mend: unknown.mend,
+        }
+    }
+}
+
+const HOW: &str = "write `A=1 > A=2`, `A=1 < A=2 by 20%`, `A=1 ~ A=2 within 10%`, `A=1 fastest`, `all equal`";
+
+fn error<T>(message: impl Into<String>, mend: impl Into<String>) -> Result<T, ClaimError> {
+    Err(ClaimError {
+        message: message.into(),
+        mend: mend.into(),
+    })
+}
+
+/// Reads the grammar above; how a side is read is the caller's.
+fn parse(
+    text: &str,
+    read_side: &mut dyn FnMut(&str) -> Result<Side, ClaimError>,
+) -> Result<Comparison, ClaimError> {
+    let (body, margin) = peel_margin(text.trim())?;
+    let by = match margin {
+        Some((Keyword::Within, _)) | None => 1.0,
+        Some((Keyword::By, ratio)) => ratio,
+    };
+    let within = match margin {
+        Some((Keyword::Within, ratio)) => ratio,
+        _ => EQUAL_WITHIN,
+    };
+    let keyword = margin.map(|(keyword, _)| keyword);
+    let must_be = |right: Keyword| match keyword {
+        Some(other) if other != right => error(
+            format!("`{}` does not go with this comparison", other.word()),
+            format!("write `{}`", right.word()),
+        ),
+        _ => Ok(()),
+    };
+    if body == "all equal" {
+        must_be(Keyword::Within)?;
+        return Ok(Comparison::AllEqual { within });
+    }
+    if let Some(side) = body.strip_suffix(" fastest") {
+        must_be(Keyword::By)?;
+        return Ok(Comparison::Fastest {
+            side: read_side(side)?,
+            by,
+        });
+    }
+    if let Some(side) = body.strip_suffix(" slowest") {
+        must_be(Keyword::By)?;
+        return Ok(Comparison::Slowest {
+            side: read_side(side)?,
+            by,
+        });
+    }
+    let Some((at, relation)) = body.char_indices().find(|(_, c)| matches!(c, '<' | '>' | '~')) else {
+        return error(format!("`{body}` compares nothing"), HOW);
+    };
+    let (left, right) = (read_side(body[..at].trim())?, read_side(body[at + 1..].trim())?);
+    if left == right {
+        return error("both sides are the same", HOW);
+    }
+    must_be(if relation == '~' { Keyword::Within } else { Keyword::By })?;
+    Ok(match relation {
+        '>' => Comparison::Better {
+            better: left,
+            worse: right,
+            by,
+        },
+        '<' => Comparison::Better {
+            better: right,
+            worse: left,
+            by,
+        },
+        _ => Comparison::Equal { left, right, within },
+    })
+}
+
+/// `by` or `within`, and the ratio.
+type Margin = (Keyword, f64);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keyword {
+    By,
+    Within,
+}
+
+impl Keyword {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::By => "by",
+            Self::Within => "within",
+        }
+    }
+}
+
+/// Takes the margin off the end, as a ratio.
+fn peel_margin(text: &str) -> Result<(&str, Option<Margin>), ClaimError> {
+    for keyword in [Keyword::By, Keyword::Within] {
+        let Some((body, margin)) = text.rsplit_once(&format!(" {} ", keyword.word())) else {
+            continue;
+        };
+        // The word may stand in a workload's name.
+        if !margin
+            .trim_start()
+            .starts_with(|c: char| c.is_ascii_digit() || c == '-')
+        {
+            continue;
+        }
+        let ratio = match margin.trim() {
+            percent if percent.ends_with('%') => number(&percent[..percent.len() - 1]).map(|n| 1.0 + n / 100.0),
+            times if times.ends_with('x') => number(&times[..times.len() - 1]),
+            _ => None,
+        };
+        return match ratio.filter(|ratio| (1.0..1e6).contains(ratio)) {
+            Some(ratio) => Ok((body.trim_end(), Some((keyword, ratio)))),
+            None => error(
+                format!("`{}` is no margin", margin.trim()),
+                "write `20%`, or `2x` for twice",
+            ),
+        };
+    }
+    Ok((text, None))
+}
+
+fn number(text: &str) -> Option<f64> {
+    text.trim().parse().ok().filter(|n: &f64| n.is_finite())
+}
+
+/// A side of a claim that has been resolved already. No value but mount options has a comma in it, and no mount
+/// option has the name of an axis.
+fn split_side(side: &str) -> Result<Side, ClaimError> {
+    let mut pairs: Side = Vec::new();
+    for piece in side.split(", ") {
+        match piece.split_once('=') {
+            Some((axis, value)) => pairs.push((axis.trim().to_owned(), value.trim().to_owned())),
+            None => return error(format!("`{piece}` is not AXIS=VALUE"), HOW),
+        }
+    }
+    Ok(pairs)
+}
+
+fn write_side(side: &Side) -> String {
+    let pairs: Vec<String> = side.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
+    pairs.join(", ")
+}
+
+/// Reads the claims of a study.
 pub(crate) fn read_all(
-    _top: &Entry,
-    _units: &[Unit],
-    _workloads: &[WorkloadEntry],
-    _cells: &[Cell],
-    _found: &mut Found,
+    top: &Entry,
+    units: &[Unit],
+    workloads: &[WorkloadEntry],
+    cells: &[Cell],
+    found: &mut Found,
 ) -> Vec<Claim> {
-    Vec::new()
+    let entries = top.tables("claim");
+    if entries.is_empty() {
+        return Vec::new();
+    }
+    let vocabulary = Vocabulary::of_entries(units, workloads);
+    let cells_are_whole = found.is_empty();
+    let mut all = Vec::new();
+    for entry in entries {
+        let filter = read_filter(entry, &vocabulary, found);
+        let Some((that, comparison)) = read_that(entry, &vocabulary, found) else {
+            continue;
+        };
+        let Some(filter) = filter else { continue };
+        if cells_are_whole {
+            check_cells(entry, &filter, &comparison, cells, found);
+        }
+        let says = entry.text("says").unwrap_or_default();
+        all.push(Claim {
+            says,
+            filter,
+            that,
+            published: entry.text("published"),
+        });
+    }
+    all
+}
+
+fn read_filter(entry: &Entry, vocabulary: &Vocabulary, found: &mut Found) -> Option<Side> {
+    let items: &[FilterItem] = match entry.field("where").map(|field| &field.content) {
+        Some(Content::Filter(items)) => items,
+        Some(_) => return None,
+        None => &[],
+    };
+    let mut filter = Vec::new();
+    for item in items {
+        match vocabulary.resolve(&item.axis, &item.value) {
+            Ok(value) => filter.push((item.axis.clone(), value)),
+            Err(unknown) => {
+                let span = if unknown.of_value {
+                    &item.value_span
+                } else {
+                    &item.axis_span
+                };
+                found.add_with_mend(span, unknown.message, unknown.mend);
+            }
+        }
+    }
+    (filter.len() == items.len()).then_some(filter)
+}
+
+/// The comparison, and its text: as written, but where it spells a value otherwise than the plan.
+fn read_that(entry: &Entry, vocabulary: &Vocabulary, found: &mut Found) -> Option<(String, Comparison)> {
+    let given = entry.value("that")?;
+    let mut text = given.value.word();
+    let mut respelt = Vec::new();
+    let read = parse(&text, &mut |side| {
+        let pairs = vocabulary.pairs(side)?;
+        respelt.push((side.to_owned(), write_side(&pairs)));
+        Ok(pairs)
+    });
+    match read {
+        Ok(comparison) => {
+            for (written, side) in respelt {
+                text = text.replacen(&written, &side, 1);
+            }
+            Some((text, comparison))
+        }
+        Err(error) => {
+            found.add_with_mend(&given.span, error.message, error.mend);
+            None
+        }
+    }
+}
+
+/// A claim that no two cells can bear out is a mistake, and most likely a typing one.
+fn check_cells(entry: &Entry, filter: &Side, comparison: &Comparison, cells: &[Cell], found: &mut Found) {
+    let span = entry.value("that").map_or(&entry.span, |given| &given.span);
+    if !cells.iter().any(|cell| holds(filter, cell)) {
+        let span = entry.field("where").map_or(span, |field| &field.span);
+        found.add_with_mend(
+            span,
+            "no cell is there",
+            "`raidlab plan` lists the cells with their axes",
+        );
+        return;
+    }
+    for side in comparison.sides() {
+        if !cells.iter().any(|cell| holds(filter, cell) && holds(side, cell)) {
+            let message = format!("no cell of this claim has {}", write_side(side));
+            found.add_with_mend(span, message, "`raidlab plan` lists the cells with their axes");
+            return;
+        }
+    }
+    if comparison.contests(filter, cells).is_empty() {
+        let mend = "say in both sides, or in `where`, what else is different";
+        found.add_with_mend(span, "no two cells of this claim differ in nothing else", mend);
+    }
 }

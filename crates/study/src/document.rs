@@ -94,24 +94,47 @@ impl Entry {
     }
 }
 
-/// Reads the file's text. Syntax errors leave what could be read around them.
-pub(crate) fn read_document(source: &str, known: &Known, found: &mut Found) -> Entry {
+/// Reads the file's text. Nothing if its syntax is wrong: values around the errors have been read for their own
+/// mistakes, but what they mean together is uncertain.
+pub(crate) fn read_document(source: &str, known: &Known, found: &mut Found) -> Option<Entry> {
     let (document, errors) = DeTable::parse_recoverable(source);
-    for error in &errors {
-        let span = error.span().unwrap_or(source.len()..source.len());
-        found.add(&span, first_line(error.message()));
-    }
     let mut reader = Reader {
         known,
         found,
         syntax_is_sound: errors.is_empty(),
     };
-    reader.table(Table::Top, document.get_ref(), 0..0)
+    let top = reader.table(Table::Top, document.get_ref(), 0..0);
+    if errors.is_empty() {
+        return Some(top);
+    }
+    let errors = errors.iter().map(|error| {
+        let span = error.span().unwrap_or(source.len()..source.len());
+        (
+            span,
+            error.message().lines().map(str::trim).collect::<Vec<_>>().join("; "),
+        )
+    });
+    add_syntax_errors(source, errors.collect(), found);
+    None
 }
 
-/// The parser's messages may go on with what it expected, over several lines.
-fn first_line(message: &str) -> String {
-    message.lines().map(str::trim).collect::<Vec<_>>().join("; ")
+/// One slip of syntax, a missing quote say, makes several errors on the lines that follow, and lines that are taken
+/// for something else. The first of each run of errors is told, and what was found amid the run is forgotten.
+fn add_syntax_errors(source: &str, mut errors: Vec<(Span, String)>, found: &mut Found) {
+    const NEAR_LINES: usize = 2;
+    errors.sort_by_key(|(span, _)| span.start);
+    let line = |span: &Span| source.bytes().take(span.start).filter(|byte| *byte == b'\n').count();
+    let mut runs: Vec<(Span, String, usize)> = Vec::new();
+    for (span, message) in errors {
+        match runs.last_mut() {
+            Some((_, _, last)) if line(&span) <= *last + NEAR_LINES => *last = line(&span),
+            _ => runs.push((span.clone(), message, line(&span))),
+        }
+    }
+    for (span, message, last) in runs {
+        found.forget_lines(line(&span) + 1..=last + 1);
+        found.add(&span, message);
+    }
 }
 
 struct Reader<'a, 'f> {
@@ -164,10 +187,6 @@ impl Reader<'_, '_> {
     }
 
     fn unknown_key(&mut self, table: Table, name: &str, span: &Span) -> Option<&'static Key> {
-        // What the parser makes of broken lines may bear any name.
-        if !self.syntax_is_sound && name.is_empty() {
-            return None;
-        }
         let here: Vec<&str> = table.keys().map(|key| key.name).collect();
         let message = format!("unknown key `{name}` in {}", table.heading());
         let close = nearest(name, here.iter().copied());
@@ -181,6 +200,10 @@ impl Reader<'_, '_> {
     }
 
     fn missing_keys(&mut self, entry: &Entry) {
+        // What is missing may be what could not be parsed.
+        if !self.syntax_is_sound {
+            return;
+        }
         let needed = entry
             .table
             .keys()
@@ -284,7 +307,8 @@ impl Reader<'_, '_> {
             let Some(given) = self.value(key, value) else { continue };
             if all.iter().any(|other| other.value == given.value) {
                 let message = format!("`{}` is in the list of `{}` twice", given.value.word(), key.name);
-                self.found.add(&given.span, message);
+                self.found
+                    .add_with_mend(&given.span, message, "leave one of the two out");
             } else {
                 all.push(given);
             }

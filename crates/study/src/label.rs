@@ -101,6 +101,7 @@ fn part(axis: &str, word: &str) -> Option<String> {
         "kernel" => format!("Linux {word}"),
         "ram" => format!("{word} RAM"),
         "count" => format!("{word} disks"),
+        "spares" if word == "0" => return None,
         "spares" => format!("{word} spares"),
         "journal" if word == "journal" => "data=journal".to_owned(),
         "journal_size" => format!("{word} log"),

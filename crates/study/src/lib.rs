@@ -13,19 +13,26 @@ mod key;
 mod label;
 mod matrix;
 mod mistake;
+mod only;
 mod order;
 pub mod plan;
 mod point;
 mod read;
+mod reference;
 mod rules;
 pub mod stack;
+mod summary;
 mod unit;
 mod value;
+mod vocabulary;
 pub mod workload;
 
 pub use mistake::{Mistake, Mistakes};
+pub use only::{Only, OnlyError};
 pub use order::trial_seed;
 pub use read::read;
+pub use reference::reference;
+pub use summary::Summary;
 
 use stack::{MachineKind, MachineSpec};
 

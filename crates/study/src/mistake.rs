@@ -2,7 +2,7 @@
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use std::fmt;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// Bytes of the source.
 pub(crate) type Span = Range<usize>;
@@ -32,10 +32,12 @@ pub struct Mistakes {
 }
 
 impl Mistakes {
+    /// In the order of the file.
     pub fn iter(&self) -> std::slice::Iter<'_, Mistake> {
         self.list.iter()
     }
 
+    /// How many.
     pub fn len(&self) -> usize {
         self.list.len()
     }
@@ -131,7 +133,8 @@ impl<'a> Found<'a> {
         });
     }
 
-    /// The span, cut to the source and to whole characters: the parser's spans are not promised to be either.
+    /// The span, cut to the source and to whole characters, as the parser's spans are not promised to be. A place
+    /// between two characters becomes the one after it: there must be something to point at.
     fn on_boundaries(&self, span: &Span) -> Span {
         let boundary = |at: usize| {
             (0..=at.min(self.source.len()))
@@ -139,7 +142,16 @@ impl<'a> Found<'a> {
                 .find(|at| self.source.is_char_boundary(*at))
         };
         let start = boundary(span.start).unwrap_or(0);
-        start..boundary(span.end).unwrap_or(0).max(start)
+        let end = boundary(span.end).unwrap_or(0).max(start);
+        let next = self.source[start..]
+            .chars()
+            .next()
+            .filter(|next| end == start && !next.is_control());
+        start..end + next.map_or(0, char::len_utf8)
+    }
+
+    pub fn forget_lines(&mut self, lines: RangeInclusive<usize>) {
+        self.list.retain(|mistake| !lines.contains(&mistake.line));
     }
 
     pub fn is_empty(&self) -> bool {
@@ -166,6 +178,13 @@ pub fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Opti
         .filter(|(distance, known)| *distance <= most && *distance < known.chars().count())
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, known)| known)
+}
+
+/// The same, and what shows them all.
+pub fn suggest_and_show(word: &str, words: &[&str], command: &str) -> String {
+    let mend = suggest(word, words);
+    let joint = if mend.ends_with('?') { " " } else { "; " };
+    format!("{mend}{joint}{command}")
 }
 
 /// `did you mean …`, or what there is to choose from.

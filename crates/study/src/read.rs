@@ -3,7 +3,7 @@
 use crate::document::{Content, Entry, read_document};
 use crate::key::Table;
 use crate::matrix::{Matrix, Unit, WorkloadEntry};
-use crate::mistake::{Found, Mistakes, suggest};
+use crate::mistake::{Found, Mistakes, suggest_and_show};
 use crate::plan::{Plan, Precision};
 use crate::point::axes_of;
 use crate::stack::MachineKind;
@@ -14,7 +14,9 @@ use crate::{Known, claim, label};
 /// Reads a study. `file_name` stands in messages, and for a missing title.
 pub fn read(source: &str, file_name: &str, known: &Known) -> Result<Plan, Mistakes> {
     let mut found = Found::new(source);
-    let top = read_document(source, known, &mut found);
+    let Some(top) = read_document(source, known, &mut found) else {
+        return Err(found.into_mistakes(file_name));
+    };
     let kind = machine_kind(&top, &mut found);
     let units = units(&top, kind, known, &mut found);
     let workloads = workloads(&top, known, &mut found);
@@ -103,7 +105,7 @@ fn check_models(disks: &Entry, kind: MachineKind, known: &Known, found: &mut Fou
     for given in disks.values("model") {
         let name = given.value.word();
         if !names.contains(&name.as_str()) {
-            let mend = format!("{}; `raidlab disk list` shows them", suggest(&name, &names));
+            let mend = suggest_and_show(&name, &names, "`raidlab disk list` shows all");
             found.add_with_mend(&given.span, format!("unknown disk model `{name}`"), mend);
         }
     }

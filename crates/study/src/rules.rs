@@ -80,7 +80,7 @@ fn block_size(filesystem: &FilesystemSpec, machine: MachineKind) -> Option<Impos
             );
         }
         FilesystemKind::Btrfs if block != PAGE_BYTES => {
-            let reason = "btrfs has sectors of a page, 4 KiB on x86, only".to_owned();
+            let reason = "btrfs has 4 KiB sectors only: those of a page".to_owned();
             return impossible(ABOUT, reason, "write block_size = \"4K\"");
         }
         _ => KIB,

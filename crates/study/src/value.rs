@@ -2,7 +2,7 @@
 
 use crate::Known;
 use crate::key::{Axis, Key, Takes};
-use crate::mistake::{Span, enumerate, suggest};
+use crate::mistake::{Span, enumerate, suggest, suggest_and_show};
 use crate::unit::{describe_size, format_size, format_time, parse_size, parse_time};
 use toml::de::DeValue;
 
@@ -46,6 +46,7 @@ impl Value {
             Self::Nanos(nanos) => format_time(*nanos),
             Self::Share(share) => share.to_string(),
             Self::Flag(flag) => flag.to_string(),
+            Self::Spread { min, max, .. } if min == max => format_size(*min),
             Self::Spread { min, median, max } => {
                 format!("{}..{}..{}", format_size(*min), format_size(*median), format_size(*max))
             }
@@ -126,7 +127,7 @@ fn text(key: &Key, value: &DeValue, known: &Known) -> Result<Value, Wrong> {
             Ok(nanos) => Ok(Value::Nanos(nanos)),
             Err(unit) => wrong(unit.message, unit.mend),
         },
-        Takes::Kernel => kernel(text, known),
+        Takes::Kernel => kernel(key, text, known),
         Takes::Mount => mount(text),
         _ => name(key, text),
     }
@@ -173,11 +174,16 @@ fn name(key: &Key, text: &str) -> Result<Value, Wrong> {
             "write it on one line",
         );
     }
-    // `|` stands between stack and workload in a cell's key.
-    if key.name == "name" && text.contains('|') {
-        return wrong("a workload's name has no `|` in it".to_owned(), "use other letters");
+    // These stand between the parts of keys, of filters and of claims.
+    if matches!(key.name, "name" | "model" | "kernel")
+        && let Some(sign) = text.chars().find(|c| "|,=<>~".contains(*c))
+    {
+        return wrong(
+            format!("`{}` has a `{sign}` in it", key.name),
+            "none of | , = < > ~ may be in it",
+        );
     }
-    Ok(Value::Text(text.to_owned()))
+    Ok(Value::Text(text.trim().to_owned()))
 }
 
 fn sized(key: &Key, text: &str, min: u64, max: u64) -> Result<Value, Wrong> {
@@ -273,25 +279,22 @@ fn word(key: &Key, value: &DeValue, words: &'static [&'static [&'static str]]) -
         ("scheduler", "deadline") => "it is called `mq-deadline` now".to_owned(),
         ("scheduler", "noop") => "it is called `none` now".to_owned(),
         ("scheduler", "cfq") => "CFQ left Linux with 5.0; `bfq` took its place".to_owned(),
+        // Not a slip of `xfs`.
+        ("type", "zfs" | "bcachefs" | "f2fs" | "nilfs2" | "vfat" | "exfat" | "ntfs" | "ntfs3") => {
+            format!("raidlab cannot do that yet; {}", enumerate(&firsts))
+        }
         _ => suggest(&text, &firsts),
     };
     wrong(format!("`{}` cannot be `{text}`", key.name), mend)
 }
 
-fn kernel(text: &str, known: &Known) -> Result<Value, Wrong> {
+fn kernel(key: &Key, text: &str, known: &Known) -> Result<Value, Wrong> {
     if known.kernels.is_empty() || known.kernels.iter().any(|kernel| kernel == text) {
-        return name_of("kernel", text);
+        return name(key, text);
     }
     let kernels: Vec<&str> = known.kernels.iter().map(String::as_str).collect();
-    let mend = format!("{}; `raidlab kernel build` makes another", suggest(text, &kernels));
+    let mend = suggest_and_show(text, &kernels, "`raidlab kernel build` makes others");
     wrong(format!("unknown kernel `{text}`"), mend)
-}
-
-fn name_of(what: &str, text: &str) -> Result<Value, Wrong> {
-    if text.trim().is_empty() || text.chars().any(char::is_control) {
-        return wrong(format!("`{what}` is empty or has several lines"), "write a name");
-    }
-    Ok(Value::Text(text.to_owned()))
 }
 
 fn mount(text: &str) -> Result<Value, Wrong> {

@@ -41,3 +41,8 @@ fn first_look_has_seven_stacks_and_two_workloads() {
     assert!(plan.left_out.is_empty());
     assert_eq!(plan.claims.len(), source.matches("[[claim]]").count());
 }
+
+#[test]
+fn the_reference_is_of_the_table_of_keys() {
+    insta::assert_snapshot!(study::reference());
+}

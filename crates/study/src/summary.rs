@@ -1,0 +1,65 @@
+//! A plan in numbers, for whoever shows it.
+
+use crate::plan::{Cell, Plan};
+use std::collections::BTreeSet;
+
+/// What a plan comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Different stacks among the cells.
+    pub stacks: usize,
+    /// Different workloads among the cells, each value of a workload's own lists one.
+    pub workloads: usize,
+    pub cells: usize,
+    /// Combinations that cannot be.
+    pub left_out: usize,
+    /// Trials if every cell is sure as early as it may be.
+    pub trials_min: u64,
+    /// Trials if no cell is.
+    pub trials_max: u64,
+    /// Axes on which all cells lie in one place, with it: what the study holds fixed.
+    pub fixed: Vec<(String, String)>,
+    /// The other axes with their values, in the order of the study.
+    pub varied: Vec<(String, Vec<String>)>,
+}
+
+impl Plan {
+    /// The plan in numbers, with its axes.
+    pub fn summary(&self) -> Summary {
+        let distinct = |name: fn(&Cell) -> &str| self.cells.iter().map(name).collect::<BTreeSet<_>>().len();
+        let cells = self.cells.len() as u64;
+        let (fixed, varied): (Vec<_>, Vec<_>) = self.values().into_iter().partition(|(axis, values)| {
+            // A workload's own axes are in its cells only.
+            values.len() == 1
+                && self
+                    .cells
+                    .iter()
+                    .all(|cell| cell.axes.iter().any(|(name, _)| name == axis))
+        });
+        Summary {
+            stacks: distinct(|cell| &cell.stack_label),
+            workloads: distinct(|cell| &cell.workload.name),
+            cells: self.cells.len(),
+            left_out: self.left_out.len(),
+            trials_min: cells * u64::from(self.precision.min_trials),
+            trials_max: cells * u64::from(self.precision.max_trials),
+            fixed: fixed
+                .into_iter()
+                .map(|(axis, values)| (axis, values.concat()))
+                .collect(),
+            varied,
+        }
+    }
+
+    fn values(&self) -> Vec<(String, Vec<String>)> {
+        let mut all: Vec<(String, Vec<String>)> = Vec::new();
+        for (axis, value) in self.cells.iter().flat_map(|cell| &cell.axes) {
+            match all.iter_mut().find(|(name, _)| name == axis) {
+                Some((_, values)) if values.contains(value) => {}
+                Some((_, values)) => values.push(value.clone()),
+                None => all.push((axis.clone(), vec![value.clone()])),
+            }
+        }
+        all
+    }
+}

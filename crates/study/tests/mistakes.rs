@@ -1,0 +1,292 @@
+//! What a person reads who has made mistakes in a study: all of them, each with its place and its mend.
+
+use proptest::prelude::*;
+use study::{Known, KnownModel, Mistakes, read};
+
+fn known() -> Known {
+    let models = [
+        ("wd-500gb-2007", 500_107_862_016),
+        ("seagate-ironwolf-12tb", 12_000_138_625_024),
+    ];
+    let known = |(name, capacity_bytes): (&str, u64)| KnownModel {
+        name: name.to_owned(),
+        capacity_bytes,
+    };
+    Known {
+        models: models.map(known).to_vec(),
+        kernels: vec!["6.12".to_owned(), "7.3".to_owned()],
+    }
+}
+
+fn mistakes(source: &str) -> Mistakes {
+    read(source, "studies/wrong.toml", &known()).expect_err("a study with mistakes")
+}
+
+/// Messages and mends, a line each, of a study that has `stack` and a sound workload.
+fn of_stack(stack: &str) -> Vec<String> {
+    let source = format!("{stack}\n[[workload]]\nname = \"w\"\nio = {{ size = \"1M\" }}\n");
+    lines(&mistakes(&source))
+}
+
+fn of_workload(workload: &str) -> Vec<String> {
+    lines(&mistakes(&format!("[[workload]]\nname = \"w\"\n{workload}\n")))
+}
+
+fn lines(mistakes: &Mistakes) -> Vec<String> {
+    let line = |m: &study::Mistake| {
+        format!(
+            "{}:{} `{}` {}: {}",
+            m.line,
+            m.column,
+            m.snippet,
+            m.message,
+            m.mend.as_deref().unwrap_or("-")
+        )
+    };
+    mistakes.iter().map(line).collect()
+}
+
+#[test]
+fn ten_mistakes_are_told_at_once() {
+    let found = mistakes(include_str!("ten-mistakes.toml"));
+    insta::assert_snapshot!(found);
+    assert_eq!(found.len(), 10);
+}
+
+#[test]
+fn a_syntax_error_does_not_hide_other_mistakes() {
+    insta::assert_snapshot!(mistakes(include_str!("syntax.toml")));
+}
+
+#[test]
+fn colours_are_only_on_request() {
+    let found = mistakes("titel = \"x\"");
+    assert!(!found.to_string().contains('\u{1b}'));
+    assert!(found.to_string_in_colour().contains('\u{1b}'));
+}
+
+#[test]
+fn arrays_that_md_cannot_build() {
+    let arrays = [
+        ("count = 3", "level = 6"),
+        ("count = 2", "level = 5"),
+        ("count = 1", "level = 10"),
+        ("count = 4", "level = 6, spares = 1"),
+        ("count = 4", "level = 0, spares = 1"),
+        ("count = 2", "level = 1, chunk = \"64K\""),
+        ("count = 2", "level = 0, chunk = \"96K\""),
+        ("count = 2", "level = 0, chunk = \"2K\""),
+        ("count = 2", "level = 0, bitmap = \"internal\""),
+        ("count = 2", "level = 0, size = \"1G\""),
+        ("count = 2", "level = 1, size = \"500GiB\""),
+        ("count = 2", "level = 1, size = \"465.7G\""),
+        ("count = 2", "level = 10, layout = \"n3\""),
+        ("count = 2", "level = 10, layout = \"near\""),
+        ("count = 3", "level = 5, layout = \"left-symetric\""),
+        ("count = 2", "level = 1, layout = \"n2\""),
+        ("count = 1", "metadata = \"1.2\""),
+        ("count = 28", "level = 0, metadata = \"0.90\""),
+    ];
+    let told =
+        arrays.map(|(disks, array)| of_stack(&format!("[disks]\n{disks}\n[[stack]]\narray = {{ {array} }}")));
+    insta::assert_debug_snapshot!(told);
+}
+
+#[test]
+fn filesystems_that_cannot_be() {
+    let filesystems = [
+        "type = \"jfs\", block_size = \"1K\"",
+        "type = \"btrfs\", block_size = \"64K\"",
+        "type = \"xfs\", block_size = \"8K\"",
+        "type = \"ext4\", block_size = \"512B\"",
+        "type = \"ext4\", block_size = \"3K\"",
+        "type = \"raw\", block_size = \"4K\"",
+        "type = \"xfs\", journal = \"ordered\"",
+        "type = \"ext2\", journal_size = \"64M\"",
+        "type = \"xfs\", journal_size = \"10M\"",
+        "type = \"zfs\"",
+        "type = \"ext5\"",
+    ];
+    insta::assert_debug_snapshot!(filesystems.map(|fs| of_stack(&format!("[[stack]]\nfs = {{ {fs} }}"))));
+}
+
+#[test]
+fn machines_and_mounts_that_cannot_be() {
+    let stacks = [
+        "kernel = \"7.3\"\n[[stack]]\nfs = { type = \"reiserfs\" }",
+        "kernel = \"6.21\"",
+        "kernel = 6.12",
+        "machine = \"host\"\nkernel = \"6.12\"",
+        "ram = \"4 GB\"",
+        "[disks]\nmodel = \"seagate-ironwolf-12b\"",
+        "[[stack]]\nfs = { type = \"ext4\", journal = \"journal\" }\nmount = \"noatime,data=writeback\"",
+        "[[stack]]\nfs = { type = \"raw\" }\nmount = \"noatime\"",
+        "[[stack]]\nmount = \"-o noatime\"",
+        "[[stack]]\nscheduler = \"deadline\"",
+        "[[stack]]\nread_ahead = \"4MiB\"",
+        "[[stack]]\nmount = []",
+        "[[stack]]\nmount = [\"noatime\", \"noatime\"]",
+        "[[stack]]\n[[stack]]",
+        "[stack]",
+        "stack = 5",
+        "[[disks]]",
+        "[[stack]]\nfs = [{ type = [\"ext4\", \"jfs\"], block_size = \"1K\" }, { type = \"jfs\", block_size = \"2K\" }]",
+    ];
+    insta::assert_debug_snapshot!(stacks.map(of_stack));
+}
+
+#[test]
+fn work_that_cannot_be() {
+    let workloads = [
+        "",
+        "tree = {}\nio = {}",
+        "io = { size = \"600G\" }",
+        "tree = { files = 100000, size = \"4M\" }",
+        "io = { bs = \"2M\", size = \"1M\" }",
+        "io = { bs = \"1000B\", direct = true }",
+        "io = { offset = \"1G\" }",
+        "io = { rwmixread = 70 }",
+        "io = { runtime = 30 }",
+        "io = { runtime = \"30 parsecs\" }",
+        "io = { numjobs = \"8\" }",
+        "io = { iodepth = 0 }",
+        "io = { direct = 1 }",
+        "io = { size = 4096 }",
+        "io = { rw = \"trim\" }",
+        "tree = { tests = [\"read\", \"read\"] }",
+        "tree = { tests = [] }",
+        "tree = { size = { min = \"4K\", median = \"2K\", max = \"8K\" } }",
+        "tree = { size = { min = \"4K\" } }",
+        "tree = { depth = 3 }",
+        "tree = {}\n[[stack]]\n[[stack]]\nfs = { type = \"raw\" }",
+        "io = {}\n[[workload]]\nname = \"a > b\"\nio = {}",
+        "io = {}\n[[workload]]\nname = \"w\"\nio = {}",
+    ];
+    insta::assert_debug_snapshot!(workloads.map(of_workload));
+}
+
+#[test]
+fn claims_and_precision_that_cannot_be() {
+    let rest = [
+        "[[claim]]\nsays = \"x\"\nthat = \"levle=6 > level=5\"",
+        "[[claim]]\nsays = \"x\"\nthat = \"level=6 > level=5\"",
+        "[[claim]]\nsays = \"x\"\nthat = \"xfs is best\"",
+        "[[claim]]\nsays = \"x\"\nthat = \"type=xfs > type=xfs\"",
+        "[[claim]]\nsays = \"x\"\nthat = \"type=xfs > type=ext4 by much\"",
+        "[[claim]]\nsays = \"x\"\nthat = \"type=xfs > type=ext4 by 20\"",
+        "[[claim]]\nsays = \"x\"\nthat = \"type=xfs > type=ext4 within 20%\"",
+        "[[claim]]\nsays = \"x\"\nthat = \"all equal\"\nwhere = { workload = \"v\", tset = \"read\", metric = \"speed\" }",
+        "[[claim]]\nsays = \"x\"\nthat = \"all equal\"\nwhere = { type = [\"xfs\"] }",
+        "[[claim]]\nsays = \"x\"\nthat = \"type=xfs > type=ext4\"\nwhere = { type = \"xfs\" }",
+        "[[claim]]\nthat = \"type=xfs fastest\"",
+        "[precision]\ntrials = 0",
+        "[precision]\ntrials = 3\nrelative = 0.1",
+        "[precision]\nrelative = 2",
+        "[precision]\nrelative = 0.02\nmin_trials = 5\nmax_trials = 4",
+        "[precision]\nrelative = 0.02\nmin_trials = 1",
+        "[precision]\nmax_trials = 4",
+    ];
+    let told = rest.map(|rest| {
+        let study = "[[workload]]\nname = \"w\"\nio = {}\n[[stack]]\nfs = { type = [\"ext4\", \"xfs\"] }";
+        lines(&mistakes(&format!("{study}\n{rest}\n")))
+    });
+    insta::assert_debug_snapshot!(told);
+}
+
+#[test]
+fn axes_that_multiply_beyond_all_measure_are_refused_at_once() {
+    let list: Vec<String> = (1..=300).map(|n| n.to_string()).collect();
+    let list = list.join(", ");
+    let source = format!(
+        "[disks]\ncount = [{list}]\n[[stack]]\nread_ahead = [{list}]\n[[workload]]\nname = \"w\"\nio = {{ iodepth = [{list}] }}"
+    );
+    insta::assert_debug_snapshot!(lines(&mistakes(&source)));
+}
+
+/// Pieces of studies, sound and not, in any order.
+fn fragments() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "title = ",
+        "\"x\"",
+        "\n",
+        "[disks]\n",
+        "count = ",
+        "[2, 3]",
+        "[[stack]]\n",
+        "array = ",
+        "{ level = 6 }",
+        "{ level = [0, 1], chunk = [\"4K\"] }",
+        "fs = ",
+        "[{ type = \"jfs\" }, ",
+        "{ block_size = \"1K\" }",
+        "]",
+        "}",
+        "[[workload]]\n",
+        "name = ",
+        "io = {",
+        " size = \"9999999P\" ",
+        "tree = ",
+        "where = ",
+        "that = ",
+        "\"a=b > c=d\"",
+        "[[claim]]\n",
+        "says = ",
+        "[precision]\n",
+        "trials = ",
+        "-1",
+        "1e999",
+        "\"default\"",
+        "mount = ",
+        "\"é\"",
+        "\r",
+        "#",
+        "'''",
+        "\"",
+        "= =",
+        "0x7fffffffffffffffffff",
+        "[a.b.c]\n",
+        "size = { min = \"0B\", median = \"1B\", max = \"16T\" }",
+        "2026-11-21",
+        "stack = ",
+        "[[stack.fs]]\n",
+        "type = ",
+        "\u{feff}",
+        "\t",
+        "漢",
+        "\0",
+    ]);
+    prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+}
+
+fn does_not_panic(source: &str) {
+    match read(source, "fuzz.toml", &known()) {
+        Ok(plan) => assert!(plan.trials(1).take(5).count() <= 5),
+        Err(mistakes) => {
+            assert!(!mistakes.is_empty());
+            assert!(mistakes.to_string().contains("fuzz.toml"));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(512) })]
+
+    #[test]
+    fn no_text_panics(source in "(?s).*") {
+        does_not_panic(&source);
+    }
+
+    #[test]
+    fn no_pile_of_pieces_panics(source in fragments()) {
+        does_not_panic(&source);
+    }
+
+    #[test]
+    fn no_slip_in_a_sound_study_panics(at in any::<prop::sample::Index>(), cut in 0_usize..30, put in "(?s).{0,3}") {
+        let sound = include_str!("../../../studies/first-look.toml");
+        let start = at.index(sound.len());
+        let end = (start + cut).min(sound.len());
+        // The study is ASCII: every byte begins a character.
+        does_not_panic(&format!("{}{put}{}", &sound[..start], &sound[end..]));
+    }
+}
