@@ -14,6 +14,8 @@ use std::fmt;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
+pub(crate) use layout::{SPARING_NAMES, known as known_layout};
+
 /// The built-in model files: name of the file, contents.
 const FILES: &[(&str, &str)] = &[
     ("wd-500gb-2007", include_str!("../../../data/disks/wd-500gb-2007.toml")),

@@ -21,6 +21,8 @@ pub mod contents;
 mod counters;
 pub mod description;
 mod disk;
+#[cfg(feature = "catalogue")]
+pub mod disksim_import;
 pub mod faults;
 mod finish;
 pub mod flash;
@@ -29,6 +31,8 @@ pub mod link;
 mod mechanical;
 mod mechanics;
 mod random;
+#[cfg(feature = "catalogue")]
+pub mod replay;
 pub mod request;
 mod schedule;
 pub mod world;

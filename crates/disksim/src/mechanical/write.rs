@@ -120,6 +120,7 @@ impl Drive {
         if appended.is_none() {
             segment.start = job.lbn;
             segment.dirty = 0;
+            (segment.ahead_min, segment.ahead_max) = (0, 0);
         }
         segment.end = job.lbn + u64::from(job.sectors);
         segment.state = State::Dirty;
@@ -357,6 +358,7 @@ impl Drive {
             let written = &mut self.buffer.segments[segment];
             if !(written.state == State::Clean && written.written && written.end == job.lbn) {
                 written.start = job.lbn;
+                (written.ahead_min, written.ahead_max) = (0, 0);
             }
             written.end = job.lbn + u64::from(job.sectors);
             written.state = if self.buffer_rules.hits_on_written {
