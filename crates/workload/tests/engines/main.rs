@@ -2,4 +2,5 @@
 
 mod folder;
 mod io;
+mod loops;
 mod tree;
