@@ -1,1 +1,22 @@
+//! Shows what a run found: [`html`], one file that opens from disk without network or script, and [`table`] for
+//! the terminal. Both are made from an [`Input`] of plain data.
+//!
+//! HTML is known here and nowhere else. Nothing here reads a store, and nothing here judges: that is `stats`.
+//!
+//! *Invariant*: the page holds no script and asks its browser to run none, and everything that a study or a
+//! program said is escaped: a stranger's study can be looked at. *Invariant*: a simulated figure is never shown
+//! without saying so.
 
+mod chart;
+mod figure;
+mod input;
+mod page;
+mod scale;
+mod table;
+mod words;
+
+pub use input::{
+    CallInfo, DiskInfo, GuardInfo, Input, LatencyInfo, ProvenanceInfo, RunInfo, SampleInfo, TrialInfo, TrialState,
+};
+pub use page::html;
+pub use table::{TableOptions, table};

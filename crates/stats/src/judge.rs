@@ -69,9 +69,19 @@ impl Measure {
         if self.tiers.len() > 1 { &self.tiers[0] } else { &[] }
     }
 
-    /// How many stacks have a figure.
-    pub fn ranked(&self) -> usize {
+    /// How many stacks could be placed.
+    pub fn placed(&self) -> usize {
         self.tiers.iter().map(Vec::len).sum()
+    }
+
+    /// Stacks that have values, but too few to be placed.
+    pub fn not_placed(&self) -> impl Iterator<Item = &Row> {
+        let is_placed = |place: &usize| self.tiers.iter().flatten().any(|placed| placed == place);
+        self.rows
+            .iter()
+            .enumerate()
+            .filter(move |(place, row)| !row.values.is_empty() && !is_placed(place))
+            .map(|(_, row)| row)
     }
 }
 
@@ -284,9 +294,13 @@ pub(crate) mod tests {
 
     #[test]
     fn a_stack_without_samples_has_an_empty_row_and_no_rank() {
-        let results = judge(&stacks(), &[observation("ext4", "read", 0, 80.0)], &FIXED);
+        let trials: Vec<Observation> = (0..3).map(|index| observation("ext4", "read", index, 80.0)).collect();
+        let results = judge(&stacks(), &trials, &FIXED);
         let measure = results.workloads[0].tests[0].headline();
         assert_eq!(measure.rows[0].summary, None);
-        assert_eq!((measure.ranked(), measure.leaders().len()), (1, 0));
+        assert_eq!(
+            (measure.placed(), measure.leaders().len(), measure.not_placed().count()),
+            (1, 0, 0)
+        );
     }
 }

@@ -6,17 +6,20 @@
 //! Membership says "not told apart from the tier's best": two other members of a tier may well differ.
 
 use crate::compare::{Seeded, Verdict, compare};
+use crate::interval::VALUES_MIN;
 use crate::precision::ALPHA;
 use crate::summary::median;
 use study::event::Better;
 
-/// The places in `stacks`, best tier first, and within a tier by median. Stacks without values are in none.
-/// A stack with too few values to compare shares the tier of the stack that it cannot be compared with.
+/// The places in `stacks`, best tier first, and within a tier by median. A stack with too few values to compare,
+/// or with values that are not positive, is in none: it can be placed neither above nor below another.
 pub fn tiers(stacks: &[Vec<Seeded>], better: Better) -> Vec<Vec<usize>> {
     if better == Better::Neither {
         return Vec::new();
     }
-    let mut left: Vec<usize> = (0..stacks.len()).filter(|&place| !stacks[place].is_empty()).collect();
+    let mut left: Vec<usize> = (0..stacks.len())
+        .filter(|&place| can_be_placed(&stacks[place]))
+        .collect();
     left.sort_by(|&one, &other| {
         let order = centre(&stacks[one]).total_cmp(&centre(&stacks[other]));
         if better == Better::Higher {
@@ -36,6 +39,10 @@ pub fn tiers(stacks: &[Vec<Seeded>], better: Better) -> Vec<Vec<usize>> {
         left = slower;
     }
     tiers
+}
+
+fn can_be_placed(values: &[Seeded]) -> bool {
+    values.len() >= VALUES_MIN && values.iter().all(|seeded| seeded.value > 0.0)
 }
 
 fn centre(values: &[Seeded]) -> f64 {
@@ -68,11 +75,15 @@ mod tests {
     }
 
     #[test]
-    fn one_trial_each_ranks_nothing() {
-        assert_eq!(
-            tiers(&[stack(&[1.0]), stack(&[900.0]), Vec::new()], Better::Higher),
-            [vec![1, 0]]
-        );
+    fn what_was_tried_once_is_not_placed() {
+        let stacks = [
+            stack(&[1.0; 3]),
+            stack(&[900.0]),
+            Vec::new(),
+            stack(&[2.0; 3]),
+            stack(&[0.0; 3]),
+        ];
+        assert_eq!(tiers(&stacks, Better::Higher), [vec![3], vec![0]]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::interval::VALUES_MIN;
 use crate::judge::{Measure, Results};
 use std::collections::BTreeMap;
+use study::event::Better;
 
 /// At most this many undecided tests are named one by one.
 const NAMED_MAX: usize = 4;
@@ -15,36 +16,40 @@ struct Ranked<'a> {
 
 /// One or a few sentences: which stack is fastest in how many tests, and where none can be told from another.
 pub fn verdict(results: &Results) -> String {
-    let tests = ranked_tests(results);
+    let all = headlines(results);
+    let tests: Vec<&Ranked<'_>> = all.iter().filter(|test| test.measure.placed() > 1).collect();
+    if all.is_empty() {
+        return "Nothing has been measured yet.".to_owned();
+    }
     if tests.is_empty() {
-        return match results.workloads.is_empty() {
-            true => "Nothing has been measured yet.".to_owned(),
+        let has_two = |test: &Ranked<'_>| test.measure.rows.iter().filter(|row| row.summary.is_some()).count() > 1;
+        return match all.iter().any(has_two) {
+            true => format!(
+                "Too few trials to rank anything: it takes {VALUES_MIN} of each stack to show a difference."
+            ),
             false => "There are no two stacks to compare in any test.".to_owned(),
         };
     }
-    if tests.iter().all(|test| has_too_few_trials(test.measure)) {
-        return format!(
-            "Too few trials to rank anything: it takes {VALUES_MIN} of each stack to show a difference."
-        );
-    }
     let mut sentences = vec![fastest(&tests)];
     sentences.extend(undecided(&tests));
-    sentences.extend(too_few(&tests));
+    sentences.extend(not_placed(&all));
     sentences.join(" ")
 }
 
-fn ranked_tests(results: &Results) -> Vec<Ranked<'_>> {
+fn headlines(results: &Results) -> Vec<Ranked<'_>> {
     let of_workload = results.workloads.iter().flat_map(|workload| {
         workload.tests.iter().map(move |test| Ranked {
             name: format!("{} {}", workload.name, test.name),
             measure: test.headline(),
         })
     });
-    of_workload.filter(|test| test.measure.ranked() > 1).collect()
+    of_workload
+        .filter(|test| test.measure.better != Better::Neither)
+        .collect()
 }
 
 /// `xfs is fastest in 3 of 8 tests, ext4 in 2.`
-fn fastest(tests: &[Ranked<'_>]) -> String {
+fn fastest(tests: &[&Ranked<'_>]) -> String {
     let mut wins: BTreeMap<usize, u32> = BTreeMap::new();
     for test in tests {
         if let [alone] = test.measure.leaders() {
@@ -80,18 +85,17 @@ fn fastest(tests: &[Ranked<'_>]) -> String {
     }
 }
 
-/// `In small files write, ext4 and xfs cannot be told apart at the top.`
-fn undecided(tests: &[Ranked<'_>]) -> Option<String> {
+/// `Too close to call: small files write (ext4 and xfs).`
+fn undecided(tests: &[&Ranked<'_>]) -> Option<String> {
     let ties: Vec<String> = tests
         .iter()
-        .filter(|test| !has_too_few_trials(test.measure))
         .filter(|test| test.measure.tiers[0].len() > 1)
         .map(|test| {
             let stacks: Vec<&str> = test.measure.tiers[0]
                 .iter()
                 .map(|&place| test.measure.rows[place].stack.as_str())
                 .collect();
-            match stacks.len() == test.measure.ranked() {
+            match stacks.len() == test.measure.placed() {
                 true if stacks.len() > 2 => format!("{} (all {})", test.name, stacks.len()),
                 _ => format!("{} ({})", test.name, listed(&stacks)),
             }
@@ -105,19 +109,23 @@ fn undecided(tests: &[Ranked<'_>]) -> Option<String> {
         rest => format!("; and {rest} more"),
     };
     let named = ties.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>().join("; ");
-    Some(format!("Not shown to differ from the best: {named}{rest}."))
+    Some(format!("Too close to call: {named}{rest}."))
 }
 
-/// Where some tests have too few trials and others have not.
-fn too_few(tests: &[Ranked<'_>]) -> Option<String> {
-    let count = tests.iter().filter(|test| has_too_few_trials(test.measure)).count();
-    let word = if count == 1 { "test has" } else { "tests have" };
-    (count > 0).then(|| format!("{count} {word} too few trials to rank."))
-}
-
-/// No two stacks have enough values for an interval.
-fn has_too_few_trials(measure: &Measure) -> bool {
-    measure.rows.iter().filter(|row| row.values.len() >= VALUES_MIN).count() < 2
+/// `Too few trials to be placed: jfs in 1 test, xfs in 2.`
+fn not_placed(tests: &[Ranked<'_>]) -> Option<String> {
+    let mut counts: Vec<(&str, u32)> = Vec::new();
+    for row in tests.iter().flat_map(|test| test.measure.not_placed()) {
+        match counts.iter_mut().find(|(stack, _)| *stack == row.stack) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((&row.stack, 1)),
+        }
+    }
+    let words: Vec<String> = counts
+        .iter()
+        .map(|(stack, count)| format!("{stack} in {count} test{}", if *count == 1 { "" } else { "s" }))
+        .collect();
+    (!words.is_empty()).then(|| format!("Too few trials to be placed: {}.", words.join(", ")))
 }
 
 /// `a, b and c`.
@@ -166,7 +174,7 @@ mod tests {
         assert_eq!(
             words(&all.concat()),
             "xfs is fastest in 2 of 4 tests, ext4 in 1. \
-             Not shown to differ from the best: small files write (ext4 and xfs)."
+             Too close to call: small files write (ext4 and xfs)."
         );
     }
 
@@ -185,7 +193,7 @@ mod tests {
         let one = test("read", &[("xfs", 80.0), ("ext4", 80.1), ("jfs", 80.0)]);
         assert_eq!(
             words(&one),
-            "No stack is shown to be the fastest. Not shown to differ from the best: small files read (all 3)."
+            "No stack is shown to be the fastest. Too close to call: small files read (all 3)."
         );
     }
 
@@ -212,8 +220,7 @@ mod tests {
         all.push(observation("jfs", "read", 0, 5.0));
         assert_eq!(
             words(&all),
-            "No stack is shown to be the fastest. \
-             Not shown to differ from the best: small files read (xfs and jfs)."
+            "xfs is fastest in the one test. Too few trials to be placed: jfs in 1 test."
         );
     }
 }

@@ -1,0 +1,9 @@
+//! Writes the report of a made-up run, to look at: `cargo run -p report --example first_look -- report.html`.
+
+#[path = "../tests/first_look/mod.rs"]
+mod first_look;
+
+fn main() -> std::io::Result<()> {
+    let path = std::env::args().nth(1).unwrap_or_else(|| "report.html".to_owned());
+    std::fs::write(path, report::html(&first_look::input()))
+}

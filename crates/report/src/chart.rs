@@ -1,0 +1,263 @@
+//! Charts as data: where each mark lies, in per cent of its track. The template draws them; the browser stretches
+//! them, so that one drawing serves a wide screen and a phone.
+//!
+//! A dot is a trial, a band the 95 % interval, a stroke the median. Every panel of a workload that has the same
+//! unit has the same scale.
+
+use crate::figure::{decimals, half_interval, number};
+use crate::input::{Input, workload_of};
+use crate::scale::Scale;
+use crate::table::without_figure;
+use crate::words;
+use serde::Serialize;
+use stats::{Measure, Row, WorkloadResults};
+
+/// An interval that reaches this far beyond all trials is cut off at the edge rather than press the rest together.
+const INTERVAL_REACH_MAX: f64 = 1.4;
+
+/// One workload: a panel a test.
+#[derive(Debug, Serialize)]
+pub(crate) struct Chart {
+    pub panels: Vec<Panel>,
+    pub scale_note: String,
+}
+
+/// One test: a row a stack.
+#[derive(Debug, Serialize)]
+pub(crate) struct Panel {
+    pub test: String,
+    /// What is drawn, in which unit, and which way is good.
+    pub measured: String,
+    pub ticks: Vec<Tick>,
+    pub rows: Vec<PanelRow>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Tick {
+    pub percent: f64,
+    pub label: String,
+    pub is_minor: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct PanelRow {
+    pub stack: String,
+    /// In the first tier, where there is a second.
+    pub is_best: bool,
+    /// For those who do not see the drawing.
+    pub words: String,
+    pub figure: String,
+    pub half: String,
+    pub median_percent: Option<f64>,
+    pub band: Option<Band>,
+    pub dots: Vec<Dot>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Band {
+    pub low_percent: f64,
+    pub high_percent: f64,
+    /// It goes on beyond the edge.
+    pub is_cut_low: bool,
+    pub is_cut_high: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Dot {
+    pub percent: f64,
+    /// Height in its row: trials one above the other, so that equal values can be seen apart.
+    pub height_percent: f64,
+    pub title: String,
+    pub is_kept_out: bool,
+}
+
+pub(crate) fn chart(input: &Input, workload: &WorkloadResults) -> Chart {
+    let measures: Vec<&Measure> = workload.tests.iter().map(|test| test.headline()).collect();
+    let scales: Vec<Scale> = measures
+        .iter()
+        .map(|measure| shared_scale(&measures, &measure.unit))
+        .collect();
+    let panels = workload
+        .tests
+        .iter()
+        .zip(&scales)
+        .map(|(test, scale)| panel(input, workload, &test.name, test.headline(), scale))
+        .collect();
+    Chart {
+        panels,
+        scale_note: scale_note(&measures, &scales),
+    }
+}
+
+/// The scale of all panels with this unit.
+fn shared_scale(measures: &[&Measure], unit: &str) -> Scale {
+    let rows = || {
+        measures
+            .iter()
+            .filter(|measure| measure.unit == unit)
+            .flat_map(|measure| &measure.rows)
+    };
+    let values: Vec<f64> = rows()
+        .flat_map(|row| row.values.iter().map(|seeded| seeded.value))
+        .collect();
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if values.is_empty() {
+        return Scale::spanning(0.0, 1.0);
+    }
+    let intervals = || rows().filter_map(|row| row.summary.as_ref()?.interval);
+    let low = intervals()
+        .map(|interval| interval.low.max(least / INTERVAL_REACH_MAX))
+        .fold(least, f64::min);
+    let high = intervals()
+        .map(|interval| interval.high.min(most * INTERVAL_REACH_MAX))
+        .fold(most, f64::max);
+    Scale::spanning(low, high)
+}
+
+fn scale_note(measures: &[&Measure], scales: &[Scale]) -> String {
+    let mut notes: Vec<String> = Vec::new();
+    for (measure, scale) in measures.iter().zip(scales) {
+        let panels = measures.iter().filter(|other| other.unit == measure.unit).count();
+        let kind = if scale.is_logarithmic {
+            "logarithmic"
+        } else {
+            "linear, from zero"
+        };
+        let of = if panels > 1 {
+            format!("one scale for all panels in {}", measure.unit)
+        } else {
+            measure.unit.clone()
+        };
+        let note = format!("{of}: {kind}");
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    notes.join("; ")
+}
+
+fn panel(input: &Input, workload: &WorkloadResults, test: &str, measure: &Measure, scale: &Scale) -> Panel {
+    let decimals = decimals(measure.rows.iter().filter_map(|row| row.summary.as_ref()));
+    let ran = |row: &&Row| is_in(input, workload, &row.stack);
+    let rows = measure
+        .rows
+        .iter()
+        .enumerate()
+        .filter(|(_, row)| ran(row))
+        .map(|(place, row)| panel_row(input, workload, measure, (place, row), scale, decimals))
+        .collect();
+    let tick = |&value: &f64| Tick {
+        percent: scale.percent(value),
+        label: scale.label(value),
+        is_minor: scale.is_minor(value),
+    };
+    Panel {
+        test: test.to_owned(),
+        measured: format!(
+            "{}, {}",
+            words::measured(&measure.metric, &measure.unit),
+            words::better(measure.better)
+        ),
+        ticks: scale.ticks.iter().map(tick).collect(),
+        rows,
+    }
+}
+
+/// Whether the plan has this workload on this stack.
+pub(crate) fn is_in(input: &Input, workload: &WorkloadResults, stack: &str) -> bool {
+    input
+        .plan
+        .cells
+        .iter()
+        .any(|cell| cell.stack_label == stack && workload_of(cell) == workload.name)
+}
+
+fn panel_row(
+    input: &Input,
+    workload: &WorkloadResults,
+    measure: &Measure,
+    (place, row): (usize, &Row),
+    scale: &Scale,
+    decimals: usize,
+) -> PanelRow {
+    let figure = match &row.summary {
+        Some(summary) => number(summary.median, decimals),
+        None => without_figure(input, workload, row).to_owned(),
+    };
+    let interval = row.summary.as_ref().and_then(|summary| summary.interval);
+    PanelRow {
+        stack: row.stack.clone(),
+        is_best: measure.leaders().contains(&place),
+        words: row_words(measure, row, &figure, decimals),
+        figure,
+        half: row
+            .summary
+            .as_ref()
+            .map_or_else(String::new, |summary| half_interval(summary, decimals)),
+        median_percent: row.summary.as_ref().map(|summary| scale.percent(summary.median)),
+        band: interval.map(|interval| Band {
+            low_percent: scale.percent(interval.low),
+            high_percent: scale.percent(interval.high),
+            is_cut_low: !scale.contains(interval.low),
+            is_cut_high: !scale.contains(interval.high),
+        }),
+        dots: dots(measure, row, scale, decimals),
+    }
+}
+
+fn dots(measure: &Measure, row: &Row, scale: &Scale, decimals: usize) -> Vec<Dot> {
+    let counted = row
+        .values
+        .iter()
+        .map(|seeded| (seeded.value, seeded.seed, String::new()));
+    let kept_out = row.kept_out.iter().map(|kept_out| {
+        (
+            kept_out.value,
+            kept_out.seed,
+            format!(", kept out: {} failed", kept_out.guards.join(", ")),
+        )
+    });
+    let all: Vec<(f64, u64, String)> = counted.chain(kept_out).collect();
+    let count = all.len();
+    all.into_iter()
+        .enumerate()
+        .map(|(place, (value, seed, why_kept_out))| Dot {
+            percent: scale.percent(value),
+            height_percent: height_percent(place, count),
+            title: format!(
+                "{}: {} {} (seed {seed}{why_kept_out})",
+                row.stack,
+                number(value, decimals),
+                measure.unit
+            ),
+            is_kept_out: !why_kept_out.is_empty(),
+        })
+        .collect()
+}
+
+/// Spread evenly over the middle of the row.
+fn height_percent(place: usize, count: usize) -> f64 {
+    if count < 2 {
+        50.0
+    } else {
+        27.0 + 46.0 * place as f64 / (count - 1) as f64
+    }
+}
+
+fn row_words(measure: &Measure, row: &Row, figure: &str, decimals: usize) -> String {
+    let Some(summary) = &row.summary else {
+        return format!("{}: {figure}", row.stack);
+    };
+    let interval = summary.interval.map_or_else(String::new, |interval| {
+        format!(
+            ", 95 % interval {} to {}",
+            number(interval.low, decimals),
+            number(interval.high, decimals)
+        )
+    });
+    format!(
+        "{}: median {figure} {} of {} trials{interval}",
+        row.stack, measure.unit, summary.n
+    )
+}

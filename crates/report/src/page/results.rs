@@ -1,0 +1,295 @@
+//! What was measured: a chart and a table for each workload, and all figures behind them.
+
+use crate::chart::{Chart, chart, is_in};
+use crate::figure::{decimals, half_interval, nanoseconds, number};
+use crate::input::{Input, workload_of};
+use crate::table::without_figure;
+use crate::words;
+use serde::Serialize;
+use stats::{Basis, Measure, Results, WorkloadResults};
+
+#[derive(Serialize)]
+pub(super) struct Workload {
+    name: String,
+    work: String,
+    chart: Chart,
+    table: Table,
+    figures: Vec<Figure>,
+    latencies: Vec<LatencyRow>,
+}
+
+#[derive(Serialize)]
+struct Table {
+    columns: Vec<Column>,
+    rows: Vec<(String, Vec<TableCell>)>,
+    has_best: bool,
+}
+
+#[derive(Serialize)]
+struct Column {
+    test: String,
+    unit: String,
+}
+
+#[derive(Serialize)]
+struct TableCell {
+    figure: String,
+    half: String,
+    is_best: bool,
+    is_missing: bool,
+}
+
+/// One line of the full listing.
+#[derive(Serialize)]
+struct Figure {
+    test: String,
+    metric: String,
+    unit: String,
+    stack: String,
+    n: usize,
+    median: String,
+    mean: String,
+    min: String,
+    max: String,
+    interval: String,
+}
+
+/// Latencies of one operation on one stack, all trials together.
+#[derive(Serialize)]
+struct LatencyRow {
+    test: String,
+    operation: String,
+    stack: String,
+    count: String,
+    /// p50, p90, p99, p99.9, max; or why there are none.
+    percentiles: Vec<String>,
+}
+
+pub(super) fn workloads(input: &Input, results: &Results) -> Vec<Workload> {
+    results
+        .workloads
+        .iter()
+        .map(|workload| Workload {
+            name: workload.name.clone(),
+            work: work_words(input, workload),
+            chart: chart(input, workload),
+            table: table(input, workload),
+            figures: figures(workload),
+            latencies: latencies(input, workload),
+        })
+        .collect()
+}
+
+fn work_words(input: &Input, workload: &WorkloadResults) -> String {
+    let cell = input.plan.cells.iter().find(|cell| workload_of(cell) == workload.name);
+    cell.map_or_else(String::new, |cell| words::work(&cell.workload.work))
+}
+
+fn table(input: &Input, workload: &WorkloadResults) -> Table {
+    let headlines: Vec<&Measure> = workload.tests.iter().map(|test| test.headline()).collect();
+    let columns = workload
+        .tests
+        .iter()
+        .map(|test| Column {
+            test: test.name.clone(),
+            unit: test.headline().unit.clone(),
+        })
+        .collect();
+    let rows = input
+        .stacks()
+        .into_iter()
+        .enumerate()
+        .filter(|(_, stack)| is_in(input, workload, stack))
+        .map(|(place, stack)| {
+            let cells = headlines
+                .iter()
+                .map(|measure| table_cell(input, workload, measure, place))
+                .collect();
+            (stack, cells)
+        })
+        .collect();
+    Table {
+        columns,
+        rows,
+        has_best: headlines.iter().any(|measure| !measure.leaders().is_empty()),
+    }
+}
+
+fn table_cell(input: &Input, workload: &WorkloadResults, measure: &Measure, place: usize) -> TableCell {
+    let decimals = decimals(measure.rows.iter().filter_map(|row| row.summary.as_ref()));
+    let row = &measure.rows[place];
+    TableCell {
+        figure: match &row.summary {
+            Some(summary) => number(summary.median, decimals),
+            None => without_figure(input, workload, row).to_owned(),
+        },
+        half: row
+            .summary
+            .as_ref()
+            .map_or_else(String::new, |summary| half_interval(summary, decimals)),
+        is_best: measure.leaders().contains(&place),
+        is_missing: row.summary.is_none(),
+    }
+}
+
+fn figures(workload: &WorkloadResults) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    for test in &workload.tests {
+        for measure in &test.measures {
+            let decimals = decimals(measure.rows.iter().filter_map(|row| row.summary.as_ref()));
+            let rows = measure.rows.iter().filter_map(|row| Some((row, row.summary.as_ref()?)));
+            figures.extend(rows.map(|(row, summary)| Figure {
+                test: test.name.clone(),
+                metric: words::metric(&measure.metric),
+                unit: measure.unit.clone(),
+                stack: row.stack.clone(),
+                n: summary.n,
+                median: number(summary.median, decimals),
+                mean: number(summary.mean, decimals),
+                min: number(summary.min, decimals),
+                max: number(summary.max, decimals),
+                interval: summary.interval.map_or_else(
+                    || "–".to_owned(),
+                    |interval| {
+                        format!(
+                            "{} – {}",
+                            number(interval.low, decimals),
+                            number(interval.high, decimals)
+                        )
+                    },
+                ),
+            }));
+        }
+    }
+    figures
+}
+
+fn latencies(input: &Input, workload: &WorkloadResults) -> Vec<LatencyRow> {
+    let of_workload: Vec<_> = input
+        .latencies
+        .iter()
+        .filter(|row| row.failed_guards.is_empty())
+        .filter_map(|row| Some((input.cell(&row.cell_key)?, &row.latency)))
+        .filter(|(cell, _)| workload_of(cell) == workload.name)
+        .collect();
+    let mut keys: Vec<(&str, &str)> = Vec::new();
+    for (_, latency) in &of_workload {
+        let key = (latency.test.as_str(), latency.operation.as_str());
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    // By test in the order of tests, and within a test as operations came.
+    let place = |test: &str| workload.tests.iter().position(|known| known.name == test);
+    keys.sort_by_key(|(test, _)| place(test));
+    let stacks = input.stacks();
+    keys.iter()
+        .flat_map(|&(test, operation)| stacks.iter().map(move |stack| (test, operation, stack)))
+        .filter_map(|(test, operation, stack)| {
+            let of_row = of_workload.iter().filter(|(cell, latency)| {
+                cell.stack_label == *stack && latency.test == test && latency.operation == operation
+            });
+            let (count, percentiles) = match stats::merge_latencies(of_row.map(|(_, latency)| *latency)) {
+                Ok(None) => return None,
+                Ok(Some(all)) => {
+                    let times = [all.p50_ns, all.p90_ns, all.p99_ns, all.p999_ns, all.max_ns];
+                    (number(all.count as f64, 0), times.map(nanoseconds).to_vec())
+                }
+                Err(error) => ("–".to_owned(), vec![error.to_string()]),
+            };
+            Some(LatencyRow {
+                test: test.to_owned(),
+                operation: operation.to_owned(),
+                stack: stack.clone(),
+                count,
+                percentiles,
+            })
+        })
+        .collect()
+}
+
+/// A claim of the study.
+#[derive(Serialize)]
+pub(super) struct Claim {
+    says: String,
+    compares: String,
+    place: String,
+    published: Option<String>,
+}
+
+pub(super) fn claims(input: &Input) -> Vec<Claim> {
+    input
+        .plan
+        .claims
+        .iter()
+        .map(|claim| Claim {
+            says: claim.says.clone(),
+            compares: claim.that.clone(),
+            place: words::axes(&claim.filter),
+            published: claim.published.clone(),
+        })
+        .collect()
+}
+
+/// What the reader of the figures must know, said only where it applies.
+pub(super) fn notes(input: &Input, results: &Results) -> Vec<String> {
+    let measures: Vec<&Measure> = results
+        .workloads
+        .iter()
+        .flat_map(|workload| &workload.tests)
+        .map(|test| test.headline())
+        .collect();
+    let bases: Vec<Basis> = measures
+        .iter()
+        .flat_map(|measure| &measure.rows)
+        .filter_map(|row| Some(row.summary.as_ref()?.interval?.basis))
+        .collect();
+    let mut notes = vec![
+        "Figures are medians of trials, ± half the width of the 95 % confidence interval of that median."
+            .to_owned(),
+    ];
+    if bases.contains(&Basis::OrderStatistics) {
+        notes.push(
+            "With six trials or more the interval rests on order statistics and assumes no distribution."
+                .to_owned(),
+        );
+    }
+    if bases.contains(&Basis::LogNormal) {
+        notes.push(
+            "With few trials it is Student's t interval of the logarithms: it assumes that values are log-normally \
+             distributed, which so few cannot show."
+                .to_owned(),
+        );
+    }
+    if bases.contains(&Basis::Identical) {
+        notes.push("± 0 means that every seed gave the same value.".to_owned());
+    }
+    let looks = stats::looks(&input.plan.precision).len();
+    if looks > 1 {
+        notes.push(format!(
+            "Trials were added until intervals were narrow enough, looking at most {looks} times; intervals are \
+             widened so that all looks together hold at 95 %."
+        ));
+    }
+    notes.push(
+        "A stack counts as best if no other is shown to be faster. Stacks are compared by ratio, seed by seed: two \
+         may differ although their intervals overlap, because the same files made both of them faster or slower. \
+         The error of 5 % is shared among a test's comparisons."
+            .to_owned(),
+    );
+    if measures.iter().any(|measure| measure.not_placed().next().is_some()) {
+        notes.push("A figure without ± comes from too few trials to be placed among the others.".to_owned());
+    }
+    let kept_out: usize = measures
+        .iter()
+        .flat_map(|measure| &measure.rows)
+        .map(|row| row.kept_out.len())
+        .sum();
+    if kept_out > 0 {
+        notes.push(format!(
+            "Samples whose guard failed ({kept_out}) are drawn as crosses and are part of no figure."
+        ));
+    }
+    notes.push("Percentiles are those of all trials' operations together; they are never averaged.".to_owned());
+    notes
+}

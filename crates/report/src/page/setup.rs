@@ -1,0 +1,164 @@
+//! What was tested, and on what.
+
+use crate::figure::{bytes, number};
+use crate::input::Input;
+use crate::words;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use study::plan::Cell;
+
+#[derive(Serialize)]
+pub(super) struct Setup {
+    /// What is the same for all cells.
+    shared: Vec<(String, String)>,
+    /// Headings of what differs between stacks.
+    headings: Vec<&'static str>,
+    stacks: Vec<(String, Vec<String>)>,
+    left_out: Vec<(String, String)>,
+    provenance: Vec<(String, String)>,
+    recipes: Vec<Recipe>,
+}
+
+/// How a stack was made: the external programs of its first trial.
+#[derive(Serialize)]
+struct Recipe {
+    stack: String,
+    lines: Vec<String>,
+}
+
+/// A fact of a cell, and its heading.
+type Fact = (&'static str, fn(&Cell) -> String);
+
+const FACTS: [Fact; 7] = [
+    ("Disks", |cell| words::disks(&cell.machine)),
+    ("Memory", |cell| bytes(cell.machine.ram_bytes)),
+    ("Kernel", |cell| cell.machine.kernel.clone()),
+    ("Array", |cell| words::array(&cell.stack.array)),
+    ("Filesystem", |cell| words::filesystem(&cell.stack.filesystem)),
+    ("Mount options", |cell| words::mount_options(&cell.stack)),
+    ("Scheduler, read-ahead", |cell| words::tuning(&cell.stack)),
+];
+
+pub(super) fn setup(input: &Input) -> Setup {
+    let cells = &input.plan.cells;
+    let (shared, differing): (Vec<Fact>, Vec<Fact>) = FACTS.into_iter().partition(|(_, fact)| {
+        cells
+            .first()
+            .is_none_or(|first| cells.iter().all(|cell| fact(cell) == fact(first)))
+    });
+    let mut shared: Vec<(String, String)> = shared
+        .into_iter()
+        .filter_map(|(heading, fact)| Some((heading.to_owned(), fact(cells.first()?))))
+        .collect();
+    let models = input
+        .disks
+        .iter()
+        .map(|disk| (format!("Disk {}", disk.model), disk.words.clone()));
+    shared.splice(shared.len().min(1)..shared.len().min(1), models);
+    Setup {
+        shared,
+        headings: differing.iter().map(|(heading, _)| *heading).collect(),
+        stacks: input
+            .stacks()
+            .into_iter()
+            .map(|stack| {
+                let cell = cells.iter().find(|cell| cell.stack_label == stack);
+                let facts = differing
+                    .iter()
+                    .map(|(_, fact)| cell.map_or_else(String::new, fact))
+                    .collect();
+                (stack, facts)
+            })
+            .collect(),
+        left_out: input
+            .plan
+            .left_out
+            .iter()
+            .map(|left| (words::axes(&left.axes), left.reason.clone()))
+            .collect(),
+        provenance: provenance(input),
+        recipes: recipes(input),
+    }
+}
+
+/// Each key with its value; with all values, and in how many trials, if they differ.
+fn provenance(input: &Input) -> Vec<(String, String)> {
+    let mut values: BTreeMap<&str, Vec<(&str, usize)>> = BTreeMap::new();
+    for row in &input.provenance {
+        let of_key = values.entry(&row.key).or_default();
+        match of_key.iter_mut().find(|(value, _)| *value == row.value) {
+            Some((_, count)) => *count += 1,
+            None => of_key.push((&row.value, 1)),
+        }
+    }
+    let words = |of_key: Vec<(&str, usize)>| match of_key.as_slice() {
+        [(value, _)] => (*value).to_owned(),
+        several => {
+            let each = |(value, count): &(&str, usize)| format!("{value} ({} trials)", number(*count as f64, 0));
+            several.iter().map(each).collect::<Vec<_>>().join(", ")
+        }
+    };
+    values
+        .into_iter()
+        .map(|(key, of_key)| (key.to_owned(), words(of_key)))
+        .collect()
+}
+
+fn recipes(input: &Input) -> Vec<Recipe> {
+    let recipe = |stack: String| {
+        let cell = input.plan.cells.iter().find(|cell| cell.stack_label == stack)?;
+        let calls = input
+            .calls
+            .iter()
+            .filter(|row| row.cell_key == cell.key && row.index == 0);
+        let lines: Vec<String> = calls.map(|row| shell_line(&row.call.argv)).collect();
+        (!lines.is_empty()).then_some(Recipe { stack, lines })
+    };
+    input.stacks().into_iter().filter_map(recipe).collect()
+}
+
+/// An argv as one would type it.
+fn shell_line(argv: &[String]) -> String {
+    let plain = |character: char| character.is_ascii_alphanumeric() || "-_=+./:,@%".contains(character);
+    let quoted = |word: &String| match !word.is_empty() && word.chars().all(plain) {
+        true => word.clone(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    };
+    argv.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// The disks of the first cell, by their catalogue's words if there are any.
+pub(super) fn disk_words(input: &Input) -> String {
+    let Some(cell) = input.plan.cells.first() else {
+        return "none".to_owned();
+    };
+    words::disks(&cell.machine)
+}
+
+/// The kernels that ran, as the trials' machines told; else as the study asks.
+pub(super) fn kernel_words(input: &Input) -> String {
+    let told = input
+        .provenance
+        .iter()
+        .filter(|row| row.key == "kernel")
+        .map(|row| row.value.as_str());
+    let asked = input.plan.cells.iter().map(|cell| cell.machine.kernel.as_str());
+    let mut kernels: Vec<&str> = told.collect();
+    if kernels.is_empty() {
+        kernels = asked.collect();
+    }
+    kernels.sort_unstable();
+    kernels.dedup();
+    kernels.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_line_can_be_pasted() {
+        let argv = ["mkfs.xfs", "-b", "size=4096", "it's", "a b", "", "$(rm)"].map(str::to_owned);
+        assert_eq!(shell_line(&argv), r"mkfs.xfs -b size=4096 'it'\''s' 'a b' '' '$(rm)'");
+    }
+}

@@ -1,0 +1,124 @@
+//! What went wrong, and what the external programs did: nothing is left out in silence.
+
+use crate::figure::{count, nanoseconds};
+use crate::input::{Input, TrialState};
+use serde::Serialize;
+
+#[derive(Serialize)]
+pub(super) struct Trouble {
+    /// What went well, in a sentence.
+    summary: String,
+    failed: Vec<FailedTrial>,
+    unfinished: Vec<String>,
+    guards: Vec<FailedGuard>,
+    programs: Vec<Program>,
+    calls: String,
+}
+
+#[derive(Serialize)]
+struct FailedTrial {
+    cell: String,
+    trial: u32,
+    seed: u64,
+    step: String,
+    message: String,
+}
+
+#[derive(Serialize)]
+struct FailedGuard {
+    cell: String,
+    trial: u32,
+    guard: String,
+    test: String,
+    detail: String,
+}
+
+/// All calls of one external program.
+#[derive(Serialize)]
+struct Program {
+    name: String,
+    calls: usize,
+    failed: usize,
+    duration: String,
+}
+
+pub(super) fn trouble(input: &Input) -> Trouble {
+    let failed: Vec<FailedTrial> = input
+        .trials
+        .iter()
+        .filter_map(|trial| match &trial.state {
+            TrialState::Failed(failure) => Some(FailedTrial {
+                cell: trial.cell_key.clone(),
+                trial: trial.index,
+                seed: trial.seed,
+                step: failure.step.clone(),
+                message: failure.message.clone(),
+            }),
+            TrialState::Done | TrialState::Unfinished => None,
+        })
+        .collect();
+    let guards: Vec<FailedGuard> = input
+        .guards
+        .iter()
+        .filter(|row| !row.guard.passed)
+        .map(|row| FailedGuard {
+            cell: row.cell_key.clone(),
+            trial: row.index,
+            guard: row.guard.name.clone(),
+            test: row.guard.test.clone().unwrap_or_else(|| "all tests".to_owned()),
+            detail: row.guard.detail.clone(),
+        })
+        .collect();
+    let unfinished = input
+        .trials
+        .iter()
+        .filter(|trial| trial.state == TrialState::Unfinished)
+        .map(|trial| format!("{}, trial {}", trial.cell_key, trial.index))
+        .collect();
+    Trouble {
+        summary: summary(input, failed.len(), guards.len()),
+        failed,
+        unfinished,
+        guards,
+        programs: programs(input),
+        calls: count(input.calls.len(), "call"),
+    }
+}
+
+fn summary(input: &Input, failed: usize, guards_failed: usize) -> String {
+    let trials = match failed {
+        0 => "No trial failed".to_owned(),
+        failed => format!("{} of {} failed", count(failed, "trial"), input.trials.len()),
+    };
+    let guards = match (input.guards.len(), guards_failed) {
+        (0, _) => "no guard was set".to_owned(),
+        (all, 0) => format!("all {} passed", count(all, "guard")),
+        (all, failed) => format!("{failed} of {} failed", count(all, "guard")),
+    };
+    format!("{trials}; {guards}.")
+}
+
+fn programs(input: &Input) -> Vec<Program> {
+    let mut programs: Vec<(String, usize, usize, u64)> = Vec::new();
+    for row in &input.calls {
+        let path = row.call.argv.first().map_or("", String::as_str);
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let failed = usize::from(row.call.exit != Some(0));
+        match programs.iter_mut().find(|(known, ..)| known == name) {
+            Some((_, calls, failures, duration_ns)) => {
+                *calls += 1;
+                *failures += failed;
+                *duration_ns += row.call.duration_ns;
+            }
+            None => programs.push((name.to_owned(), 1, failed, row.call.duration_ns)),
+        }
+    }
+    programs.sort();
+    let program = |(name, calls, failed, duration_ns)| Program {
+        name,
+        calls,
+        failed,
+        duration: nanoseconds(duration_ns),
+    };
+    programs.into_iter().map(program).collect()
+}

@@ -1,0 +1,180 @@
+//! Axes: where a value lies between the left edge and the right one.
+
+/// One scale for everything drawn on it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Scale {
+    pub low: f64,
+    pub high: f64,
+    pub is_logarithmic: bool,
+    pub ticks: Vec<f64>,
+}
+
+/// Values further apart than this would press the small ones of a linear scale into its left edge.
+const LINEAR_SPREAD_MAX: f64 = 12.0;
+
+/// Room between the outermost marks and the edges.
+const MARGIN: f64 = 1.06;
+
+const LOGARITHMIC_TICKS_MAX: usize = 7;
+
+/// About as many ticks as labels have room for on a phone.
+const TICKS_WANTED: f64 = 4.0;
+
+impl Scale {
+    /// A scale for values from `least` to `most`: from zero if it is linear, logarithmic if they are far apart.
+    pub(crate) fn spanning(least: f64, most: f64) -> Self {
+        if least > 0.0 && most / least > LINEAR_SPREAD_MAX {
+            Self::logarithmic(least, most)
+        } else {
+            Self::linear(least, most)
+        }
+    }
+
+    fn linear(least: f64, most: f64) -> Self {
+        let (low, high) = (least.min(0.0), if most > 0.0 { most * MARGIN } else { 1.0 });
+        let step = round_step((high - low) / TICKS_WANTED);
+        let first = (low / step).ceil() as i64;
+        let last = (high / step).floor() as i64;
+        let ticks = (first..=last).map(|place| place as f64 * step).collect();
+        Self {
+            low,
+            high,
+            is_logarithmic: false,
+            ticks,
+        }
+    }
+
+    /// Ticks at 1, 2, 5, or at powers of ten only where those would be too many.
+    fn logarithmic(least: f64, most: f64) -> Self {
+        let (low, high) = (least / MARGIN, most * MARGIN);
+        let decades = (low.log10().floor() as i32)..=(high.log10().ceil() as i32);
+        let ticks_at = |steps: &[f64]| -> Vec<f64> {
+            let all = decades
+                .clone()
+                .flat_map(|decade| steps.iter().map(move |&step| decimal(step, decade)));
+            all.filter(|&tick| low <= tick && tick <= high).collect()
+        };
+        let mut ticks = ticks_at(&[1.0, 2.0, 5.0]);
+        if ticks.len() > LOGARITHMIC_TICKS_MAX {
+            ticks = ticks_at(&[1.0]);
+        }
+        Self {
+            low,
+            high,
+            is_logarithmic: true,
+            ticks,
+        }
+    }
+
+    /// Share of the way from left to right, per cent; what lies outside is put at the edge.
+    pub(crate) fn percent(&self, value: f64) -> f64 {
+        let share = if self.is_logarithmic {
+            if value <= 0.0 {
+                0.0
+            } else {
+                (value / self.low).ln() / (self.high / self.low).ln()
+            }
+        } else {
+            (value - self.low) / (self.high - self.low)
+        };
+        share.clamp(0.0, 1.0) * 100.0
+    }
+
+    pub(crate) fn contains(&self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+
+    /// Whether the tick's label may go where there is little room.
+    pub(crate) fn is_minor(&self, tick: f64) -> bool {
+        self.is_logarithmic && self.ticks.len() > 4 && tick.log10().fract() != 0.0
+    }
+
+    /// Decimals that tell its ticks apart.
+    pub(crate) fn label(&self, tick: f64) -> String {
+        if self.high >= 10_000.0 && tick.abs() >= 1_000.0 {
+            let thousands = tick / 1000.0;
+            return format!(
+                "{}k",
+                crate::figure::number(thousands, usize::from(thousands.fract() != 0.0))
+            );
+        }
+        let decimals = (0..6).find(|&decimals| {
+            let shown = |tick: f64| (tick * 10_f64.powi(decimals)).fract().abs() < 1e-6;
+            if self.is_logarithmic {
+                shown(tick)
+            } else {
+                self.ticks.iter().all(|&tick| shown(tick))
+            }
+        });
+        crate::figure::number(tick, decimals.unwrap_or(6) as usize)
+    }
+}
+
+/// Exact for powers below one too, where a product is not.
+fn decimal(step: f64, decade: i32) -> f64 {
+    if decade < 0 {
+        step / 10_f64.powi(-decade)
+    } else {
+        step * 10_f64.powi(decade)
+    }
+}
+
+/// 1, 2 or 5 times a power of ten, not less than `least`.
+fn round_step(least: f64) -> f64 {
+    let decade = least.log10().floor() as i32;
+    [1.0, 2.0, 5.0, 10.0]
+        .map(|step| decimal(step, decade))
+        .into_iter()
+        .find(|&step| step >= least * 0.999)
+        .unwrap_or(least)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn linear_scales_begin_at_zero() {
+        let scale = Scale::spanning(60.0, 137.0);
+        assert_eq!(
+            (scale.ticks.as_slice(), scale.is_logarithmic),
+            ([0.0, 50.0, 100.0].as_slice(), false)
+        );
+        assert_eq!((scale.percent(0.0), scale.percent(scale.high / 2.0)), (0.0, 50.0));
+        assert_eq!(scale.label(50.0), "50");
+    }
+
+    #[test]
+    fn far_apart_values_are_drawn_by_ratio() {
+        let scale = Scale::spanning(0.9, 47.0);
+        assert_eq!(scale.ticks, [1.0, 2.0, 5.0, 10.0, 20.0]);
+        assert!((scale.percent((scale.low * scale.high).sqrt()) - 50.0).abs() < 1e-9);
+        assert_eq!((scale.label(1.0).as_str(), scale.label(20.0).as_str()), ("1", "20"));
+        assert!(scale.is_minor(5.0) && !scale.is_minor(10.0));
+        assert_eq!(Scale::spanning(3.0, 70_000.0).ticks, [10.0, 100.0, 1_000.0, 10_000.0]);
+        let large = Scale::spanning(413.0, 15_049.0);
+        assert_eq!(
+            [500.0, 2_000.0, 10_000.0].map(|tick| large.label(tick)),
+            ["500", "2k", "10k"]
+        );
+    }
+
+    #[test]
+    fn every_mark_has_room() {
+        for (least, most) in [
+            (0.61, 11.9),
+            (0.0, 0.0),
+            (55.0, 61.0),
+            (0.004, 0.007),
+            (1.0, 1e9),
+            (-5.0, 5.0),
+        ] {
+            let scale = Scale::spanning(least, most);
+            assert!(
+                scale.contains(least) && scale.contains(most) && scale.ticks.len() >= 2,
+                "{scale:?}"
+            );
+        }
+        assert_eq!(Scale::spanning(0.004, 0.007).label(0.002), "0.002");
+    }
+}

@@ -1,0 +1,239 @@
+//! The result table for the terminal: a row a stack, a column a test.
+
+use crate::figure::{count, decimals, half_interval, number};
+use crate::input::{Input, TrialState, workload_of};
+use crate::words::{self, SIMULATED};
+use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentLineStyle, LineStyle, Table, TableStyle};
+use stats::{Basis, Measure, Row, TestResults, WorkloadResults};
+
+/// How to draw it.
+#[derive(Clone, Copy, Debug)]
+pub struct TableOptions {
+    /// Columns of the terminal. Tests that do not fit go into a further table below.
+    pub width: usize,
+    pub colour: bool,
+}
+
+/// Two blanks between columns, a line under the heading.
+const STYLE: TableStyle = TableStyle::new()
+    .header_lines(ContentLineStyle::none())
+    .header_separator(LineStyle::none().fill('─').junction('─'))
+    .content_lines(ContentLineStyle::none());
+
+/// Stands behind the figures of the best tier.
+const BEST: &str = "*";
+
+/// All results of a run as text, ending with a line feed.
+pub fn table(input: &Input, options: TableOptions) -> String {
+    let results = input.results();
+    let verdict = textwrap::fill(&stats::verdict(&results), options.width.max(20));
+    let mut text = vec![input.plan.title.clone(), subtitle(input), String::new(), verdict];
+    for workload in &results.workloads {
+        text.push(String::new());
+        text.push(format!(
+            "{}  ({})",
+            workload.name,
+            if input.is_simulated() { "simulated" } else { "host" }
+        ));
+        text.push(workload_tables(input, workload, options).join("\n\n"));
+    }
+    text.push(String::new());
+    text.extend(
+        notes(input, &results.workloads)
+            .iter()
+            .map(|note| textwrap::fill(note, options.width.max(20))),
+    );
+    text.join("\n") + "\n"
+}
+
+fn subtitle(input: &Input) -> String {
+    let done = input
+        .trials
+        .iter()
+        .filter(|trial| trial.state == TrialState::Done)
+        .count();
+    let machine = if input.is_simulated() {
+        SIMULATED
+    } else {
+        "real disks of this host"
+    };
+    let part = if input.run.only.is_empty() {
+        String::new()
+    } else {
+        format!(" · only {}", words::axes(&input.run.only))
+    };
+    format!("{machine} · {} · seed {}{part}", count(done, "trial"), input.run.seed)
+}
+
+/// As many tables, one below the other, as the width makes necessary.
+fn workload_tables(input: &Input, workload: &WorkloadResults, options: TableOptions) -> Vec<String> {
+    let columns: Vec<Vec<String>> = workload
+        .tests
+        .iter()
+        .map(|test| column(input, workload, test))
+        .collect();
+    let widths: Vec<usize> = columns
+        .iter()
+        .map(|column| column.iter().map(|cell| cell.chars().count()).max().unwrap_or(0) + 2)
+        .collect();
+    let label_width = input
+        .stacks()
+        .iter()
+        .map(|stack| stack.chars().count())
+        .max()
+        .unwrap_or(0)
+        .max(5)
+        + 2;
+    let mut tables = Vec::new();
+    let mut place = 0;
+    while place < columns.len() {
+        let mut end = place + 1;
+        let mut width = label_width + widths[place];
+        while end < columns.len() && width + widths[end] <= options.width {
+            width += widths[end];
+            end += 1;
+        }
+        tables.push(one_table(
+            input,
+            &workload.tests[place..end],
+            &columns[place..end],
+            options.colour,
+        ));
+        place = end;
+    }
+    tables
+}
+
+/// Heading, unit, and a cell for each stack.
+fn column(input: &Input, workload: &WorkloadResults, test: &TestResults) -> Vec<String> {
+    let measure = test.headline();
+    let decimals = decimals(measure.rows.iter().filter_map(|row| row.summary.as_ref()));
+    let leaders = measure.leaders();
+    let marks = |place: usize| {
+        if leaders.is_empty() {
+            ""
+        } else if leaders.contains(&place) {
+            " *"
+        } else {
+            "  "
+        }
+    };
+    let cells = measure.rows.iter().enumerate().map(|(place, row)| match &row.summary {
+        Some(summary) => {
+            let half = half_interval(summary, decimals);
+            let space = if half.is_empty() { "" } else { " " };
+            format!("{}{space}{half}{}", number(summary.median, decimals), marks(place))
+        }
+        None => format!("{}{}", without_figure(input, workload, row), marks(place)),
+    });
+    let unit_mark = if leaders.is_empty() { "" } else { "  " };
+    [test.name.clone() + unit_mark, measure.unit.clone() + unit_mark]
+        .into_iter()
+        .chain(cells)
+        .collect()
+}
+
+/// Why there is no figure.
+pub(crate) fn without_figure(input: &Input, workload: &WorkloadResults, row: &Row) -> &'static str {
+    let of_row = |key: &str| {
+        input
+            .cell(key)
+            .is_some_and(|cell| cell.stack_label == row.stack && workload_of(cell) == workload.name)
+    };
+    if !row.kept_out.is_empty() {
+        "guard failed"
+    } else if input
+        .trials
+        .iter()
+        .any(|trial| of_row(&trial.cell_key) && matches!(trial.state, TrialState::Failed(_)))
+    {
+        "failed"
+    } else {
+        "–"
+    }
+}
+
+fn one_table(input: &Input, tests: &[TestResults], columns: &[Vec<String>], colour: bool) -> String {
+    let mut table = Table::new();
+    table.load_style(STYLE);
+    if colour {
+        table.enforce_styling()
+    } else {
+        table.force_no_tty()
+    };
+    let heading = |column: &Vec<String>| right(format!("{}\n{}", column[0], column[1]));
+    table.set_header(std::iter::once(Cell::new("stack")).chain(columns.iter().map(heading)));
+    for (place, stack) in input.stacks().iter().enumerate() {
+        let cells = columns.iter().zip(tests).map(|(column, test)| {
+            let cell = right(column[place + 2].clone());
+            styled(cell, test.headline(), place, colour)
+        });
+        table.add_row(std::iter::once(Cell::new(stack)).chain(cells));
+    }
+    table
+        .lines()
+        .map(|line| line.trim_end().to_owned())
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+fn right(text: String) -> Cell {
+    Cell::new(text).set_alignment(CellAlignment::Right)
+}
+
+fn styled(cell: Cell, measure: &Measure, place: usize, colour: bool) -> Cell {
+    match (colour, &measure.rows[place].summary) {
+        (true, None) => cell.fg(Color::Red),
+        (true, Some(_)) if measure.leaders().contains(&place) => {
+            cell.fg(Color::Green).add_attribute(Attribute::Bold)
+        }
+        _ => cell,
+    }
+}
+
+fn notes(input: &Input, workloads: &[WorkloadResults]) -> Vec<String> {
+    let measures: Vec<&Measure> = workloads
+        .iter()
+        .flat_map(|workload| &workload.tests)
+        .map(TestResults::headline)
+        .collect();
+    let intervals = || {
+        measures
+            .iter()
+            .flat_map(|measure| &measure.rows)
+            .filter_map(|row| row.summary.as_ref()?.interval)
+    };
+    let mut notes = Vec::new();
+    if intervals().next().is_some() {
+        notes.push("median ± half of its 95 % interval".to_owned());
+    }
+    if measures.iter().any(|measure| !measure.leaders().is_empty()) {
+        notes.push(format!(
+            "{BEST} best, or not shown to differ from the best; no mark where nothing differs"
+        ));
+    }
+    if intervals().any(|interval| interval.basis == Basis::LogNormal) {
+        notes.push("with fewer than six trials intervals assume log-normal values".to_owned());
+    }
+    let failed = input
+        .trials
+        .iter()
+        .filter(|trial| matches!(trial.state, TrialState::Failed(_)))
+        .count();
+    if failed > 0 {
+        notes.push(format!("{} failed: `raidlab report` says why", count(failed, "trial")));
+    }
+    let kept_out: usize = measures
+        .iter()
+        .flat_map(|measure| &measure.rows)
+        .map(|row| row.kept_out.len())
+        .sum();
+    let not_placed = measures.iter().any(|measure| measure.not_placed().next().is_some());
+    if not_placed {
+        notes.push("figures without ± come from too few trials to be placed".to_owned());
+    }
+    if kept_out > 0 {
+        notes.push(format!("{} kept out by a failed guard", count(kept_out, "sample")));
+    }
+    notes
+}

@@ -1,0 +1,431 @@
+//! A run such as `studies/first-look.toml` gives, made up: 7 stacks × 2 workloads × 4 tests × 3 seeds, with one
+//! trial that failed and one sample that a guard kept out.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Serializer, V2Serializer};
+use report::{
+    CallInfo, DiskInfo, GuardInfo, Input, LatencyInfo, ProvenanceInfo, RunInfo, SampleInfo, TrialInfo, TrialState,
+};
+use study::event::{Better, Failure, Guard, Latency, Sample, ToolCall};
+use study::plan::{Cell, Claim, LeftOut, Plan, Precision};
+use study::stack::{
+    ArraySpec, Bitmap, DiskGroup, FilesystemKind, FilesystemSpec, Level, MachineKind, MachineSpec, StackSpec,
+};
+use study::workload::{SizeSpec, TreeSpec, TreeTest, Work, WorkloadSpec};
+
+const TESTS: [TreeTest; 4] = [TreeTest::Write, TreeTest::Read, TreeTest::Copy, TreeTest::Delete];
+const TRIALS: u32 = 3;
+
+struct Stack {
+    label: &'static str,
+    kind: FilesystemKind,
+    block_bytes: Option<u64>,
+    mkfs: &'static [&'static str],
+    /// Write, read, copy in MiB/s, delete in files/s.
+    small: [f64; 4],
+    medium: [f64; 4],
+}
+
+const STACKS: [Stack; 7] = [
+    Stack {
+        label: "ext3 1K",
+        kind: FilesystemKind::Ext3,
+        block_bytes: Some(1024),
+        mkfs: &["mkfs.ext3", "-q", "-b", "1024", "/dev/md0"],
+        small: [7.1, 2.31, 2.04, 9_870.0],
+        medium: [48.2, 56.9, 24.1, 318.0],
+    },
+    Stack {
+        label: "ext3 4K",
+        kind: FilesystemKind::Ext3,
+        block_bytes: Some(4096),
+        mkfs: &["mkfs.ext3", "-q", "-b", "4096", "/dev/md0"],
+        small: [8.9, 2.62, 2.33, 14_200.0],
+        medium: [55.7, 60.8, 28.4, 890.0],
+    },
+    Stack {
+        label: "reiserfs",
+        kind: FilesystemKind::Reiserfs,
+        block_bytes: Some(4096),
+        mkfs: &["mkreiserfs", "-q", "-f", "/dev/md0"],
+        small: [6.4, 1.98, 1.71, 8_310.0],
+        medium: [51.3, 58.0, 26.0, 641.0],
+    },
+    Stack {
+        label: "jfs",
+        kind: FilesystemKind::Jfs,
+        block_bytes: Some(4096),
+        mkfs: &["mkfs.jfs", "-q", "/dev/md0"],
+        small: [0.84, 2.2, 0.61, 412.0],
+        medium: [54.0, 60.5, 27.7, 702.0],
+    },
+    Stack {
+        label: "xfs",
+        kind: FilesystemKind::Xfs,
+        block_bytes: Some(4096),
+        mkfs: &["mkfs.xfs", "-q", "-f", "-b", "size=4096", "/dev/md0"],
+        small: [8.31, 2.4, 2.05, 11_060.0],
+        medium: [60.4, 61.2, 29.3, 2_410.0],
+    },
+    Stack {
+        label: "ext4",
+        kind: FilesystemKind::Ext4,
+        block_bytes: None,
+        mkfs: &["mkfs.ext4", "-q", "-E", "lazy_itable_init=0", "/dev/md0"],
+        small: [9.02, 2.71, 2.41, 15_030.0],
+        medium: [60.1, 61.15, 29.2, 2_260.0],
+    },
+    Stack {
+        label: "btrfs",
+        kind: FilesystemKind::Btrfs,
+        block_bytes: None,
+        mkfs: &["mkfs.btrfs", "-q", "-f", "/dev/md0"],
+        small: [11.6, 2.98, 2.66, 7_020.0],
+        medium: [58.9, 60.1, 30.9, 1_250.0],
+    },
+];
+
+/// The made-up run.
+pub fn input() -> Input {
+    let plan = plan();
+    let mut input = Input {
+        run: run(),
+        trials: Vec::new(),
+        samples: Vec::new(),
+        guards: Vec::new(),
+        latencies: Vec::new(),
+        calls: Vec::new(),
+        provenance: Vec::new(),
+        disks: vec![DiskInfo {
+            model: "wd-500gb-2007".to_owned(),
+            words: "Western Digital WD5000YS, 500 GB, 7200 rpm, 16 MiB cache, NCQ depth 32".to_owned(),
+        }],
+        plan: plan.clone(),
+    };
+    for (cell_place, cell) in plan.cells.iter().enumerate() {
+        let stack = STACKS
+            .iter()
+            .find(|stack| stack.label == cell.stack_label)
+            .expect("it is one of the stacks");
+        for index in 0..TRIALS {
+            trial(&mut input, cell, stack, cell_place, index);
+        }
+    }
+    input
+}
+
+fn trial(input: &mut Input, cell: &Cell, stack: &Stack, place: usize, index: u32) {
+    let seed = 7_000_000 + u64::from(index);
+    let failed = cell.stack_label == "reiserfs" && cell.workload.name == "medium files" && index == 2;
+    let failure = Failure {
+        step: "mkfs".to_owned(),
+        message: "the guest was killed from outside (signal 9); its console said last: `reiserfs: using r5 hash`"
+            .to_owned(),
+    };
+    input.trials.push(TrialInfo {
+        cell_key: cell.key.clone(),
+        index,
+        seed,
+        state: if failed {
+            TrialState::Failed(failure)
+        } else {
+            TrialState::Done
+        },
+        wall_ns: Some(2_310_000_000),
+        machine_ns: Some(61_000_000_000),
+    });
+    calls(input, cell, stack, index);
+    if failed {
+        return;
+    }
+    let values = if cell.workload.name == "small files" {
+        stack.small
+    } else {
+        stack.medium
+    };
+    for (test_place, (test, value)) in TESTS.into_iter().zip(values).enumerate() {
+        // Shared by all stacks (the seed's files), and each stack's own.
+        let of_seed = noise(index as usize * 31 + test_place) * 0.012;
+        let of_stack = noise(place * 97 + index as usize * 13 + test_place * 5) * 0.004;
+        measure(input, cell, index, test, value * (1.0 + of_seed + of_stack));
+    }
+}
+
+fn measure(input: &mut Input, cell: &Cell, index: u32, test: TreeTest, value: f64) {
+    let warm =
+        cell.stack_label == "jfs" && cell.workload.name == "small files" && index == 1 && test == TreeTest::Read;
+    let (metric, unit) = if test == TreeTest::Delete {
+        ("files_per_second", "files/s")
+    } else {
+        ("throughput", "MiB/s")
+    };
+    let value = if warm { value * 3.1 } else { value };
+    let failed_guards = if warm {
+        vec!["cold-cache".to_owned()]
+    } else {
+        Vec::new()
+    };
+    let samples = [
+        (metric, value, unit, Better::Higher),
+        ("duration", 26.0 / value, "s", Better::Lower),
+        ("device_writes", (40_000.0 / value).round(), "requests", Better::Neither),
+    ];
+    for (metric, value, unit, better) in samples {
+        input.samples.push(SampleInfo {
+            cell_key: cell.key.clone(),
+            index,
+            seed: 7_000_000 + u64::from(index),
+            sample: Sample {
+                test: test.name().to_owned(),
+                metric: metric.to_owned(),
+                value,
+                unit: unit.to_owned(),
+                better,
+            },
+            failed_guards: failed_guards.clone(),
+        });
+    }
+    input.guards.push(GuardInfo {
+        cell_key: cell.key.clone(),
+        index,
+        guard: Guard {
+            name: "cold-cache".to_owned(),
+            test: Some(test.name().to_owned()),
+            passed: !warm,
+            detail:
+                "8388608 bytes read from the member disks for 27262976 bytes of files; at least 24536678 must be"
+                    .to_owned(),
+        },
+    });
+    let operation = match test {
+        TreeTest::Write => "create",
+        TreeTest::Read => "open",
+        TreeTest::Copy => "write",
+        TreeTest::Delete => "unlink",
+    };
+    input.latencies.push(LatencyInfo {
+        cell_key: cell.key.clone(),
+        index,
+        latency: latency(test.name(), operation, value),
+        failed_guards,
+    });
+}
+
+fn calls(input: &mut Input, cell: &Cell, stack: &Stack, index: u32) {
+    let create: &[&str] = &[
+        "mdadm",
+        "--create",
+        "/dev/md0",
+        "--run",
+        "--level=1",
+        "--raid-devices=2",
+        "--bitmap=none",
+        "--size=209715200",
+        "--assume-clean",
+        "/dev/ubdb",
+        "/dev/ubdc",
+    ];
+    for argv in [create, stack.mkfs, &["mdadm", "--stop", "/dev/md0"]] {
+        let argv: Vec<String> = argv.iter().map(ToString::to_string).collect();
+        let exit = if argv[0] == "mkreiserfs" && index == 2 && cell.workload.name == "medium files" {
+            None
+        } else {
+            Some(0)
+        };
+        let call = ToolCall {
+            argv,
+            exit,
+            stdout: String::new(),
+            stderr: String::new(),
+            duration_ns: 41_000_000,
+        };
+        input.calls.push(CallInfo {
+            cell_key: cell.key.clone(),
+            index,
+            call,
+        });
+    }
+    let facts = [("kernel", "6.12.117"), ("mdadm", "4.2-5"), ("raidlab-guest", "0.1.0")];
+    let own = match stack.kind {
+        FilesystemKind::Xfs => ("mkfs.xfs", "6.1.0"),
+        FilesystemKind::Btrfs => ("mkfs.btrfs", "6.2"),
+        FilesystemKind::Reiserfs => ("mkreiserfs", "3.6.27"),
+        FilesystemKind::Jfs => ("mkfs.jfs", "1.1.15"),
+        _ => ("mke2fs", "1.47.0"),
+    };
+    for (key, value) in facts.into_iter().chain([own]) {
+        input.provenance.push(ProvenanceInfo {
+            cell_key: cell.key.clone(),
+            index,
+            key: key.to_owned(),
+            value: value.to_owned(),
+        });
+    }
+}
+
+fn latency(test: &str, operation: &str, value: f64) -> Latency {
+    let mut histogram = Histogram::<u64>::new_with_bounds(1, 3_600_000_000_000, 3).expect("valid bounds");
+    for place in 0..400 {
+        let spread = 1.0 + (noise(place) + 1.0).powi(6) / 9.0;
+        histogram.saturating_record((2_000_000.0 / value.sqrt() * spread) as u64);
+    }
+    let mut bytes = Vec::new();
+    V2Serializer::new()
+        .serialize(&histogram, &mut bytes)
+        .expect("a vector takes all");
+    Latency {
+        test: test.to_owned(),
+        operation: operation.to_owned(),
+        count: histogram.len(),
+        min_ns: histogram.min(),
+        p50_ns: histogram.value_at_quantile(0.5),
+        p90_ns: histogram.value_at_quantile(0.9),
+        p99_ns: histogram.value_at_quantile(0.99),
+        p999_ns: histogram.value_at_quantile(0.999),
+        max_ns: histogram.max(),
+        histogram_base64: STANDARD.encode(bytes),
+    }
+}
+
+/// Between -1 and 1, the same every time.
+fn noise(place: usize) -> f64 {
+    let mixed = (place as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    ((mixed >> 11) as f64 / (1_u64 << 53) as f64) * 2.0 - 1.0
+}
+
+fn run() -> RunInfo {
+    RunInfo {
+        machine: MachineKind::Lab,
+        seed: 7,
+        only: Vec::new(),
+        raidlab_version: "0.1.0".to_owned(),
+        command: "raidlab run studies/first-look.toml --seed 7".to_owned(),
+        study_sha256: "f62e0a66627e9a010756d9aee6ac063e2ec9e628f89e7ab92f82dffb6b6c5c25".to_owned(),
+        digest_sha256: "6ebf81e8b791262b380e3b18d4904d09a07061ec2c46b99133d427e04512068b".to_owned(),
+        started_at_unix_s: 1_795_246_494,
+        finished_at_unix_s: Some(1_795_246_612),
+    }
+}
+
+fn plan() -> Plan {
+    let source = "title = \"First look: filesystems on RAID 1\"\nmachine = \"lab\"\nkernel = \"6.12\"\nram = \"1 GiB\"\n\n\
+                  [disks]\nmodel = \"wd-500gb-2007\"\ncount = 2\n\n[precision]\ntrials = 3\n";
+    let workloads = [
+        (
+            "small files",
+            10_928,
+            SizeSpec {
+                min_bytes: 64,
+                median_bytes: 2048,
+                max_bytes: 8192,
+            },
+            683,
+        ),
+        (
+            "medium files",
+            100,
+            SizeSpec {
+                min_bytes: 4 << 20,
+                median_bytes: 4 << 20,
+                max_bytes: 4 << 20,
+            },
+            10,
+        ),
+    ];
+    let cells = workloads.into_iter().flat_map(|(name, files, size, directories)| {
+        STACKS.iter().map(move |stack| {
+            let tests = TESTS.to_vec();
+            cell(
+                stack,
+                name,
+                TreeSpec {
+                    files,
+                    size: size.clone(),
+                    directories,
+                    tests,
+                },
+            )
+        })
+    });
+    Plan {
+        title: "First look: filesystems on RAID 1".to_owned(),
+        description: "Sander Marechal's question of 2008: which filesystem, with which block size, for backups of \
+                      source code and for a music collection, on a RAID 1 of two 500 GB disks?"
+            .to_owned(),
+        source: source.to_owned(),
+        cells: cells.collect(),
+        left_out: vec![LeftOut {
+            axes: vec![
+                ("type".to_owned(), "jfs".to_owned()),
+                ("block_size".to_owned(), "1K".to_owned()),
+            ],
+            reason: "JFS has 4 KiB blocks only".to_owned(),
+        }],
+        claims: vec![claim()],
+        precision: Precision {
+            relative: None,
+            min_trials: TRIALS,
+            max_trials: TRIALS,
+        },
+    }
+}
+
+fn claim() -> Claim {
+    Claim {
+        says: "JFS is by far the slowest to write small files".to_owned(),
+        filter: vec![
+            ("workload".to_owned(), "small files".to_owned()),
+            ("test".to_owned(), "write".to_owned()),
+        ],
+        that: "type=jfs slowest by 50%".to_owned(),
+        published: Some("you can see immediately how slow JFS is writing and deleting all these files".to_owned()),
+    }
+}
+
+fn cell(stack: &Stack, workload: &str, tree: TreeSpec) -> Cell {
+    Cell {
+        key: format!("{} | {workload}", stack.label),
+        stack_label: stack.label.to_owned(),
+        axes: vec![
+            ("type".to_owned(), stack.label.to_owned()),
+            ("workload".to_owned(), workload.to_owned()),
+        ],
+        machine: MachineSpec {
+            kind: MachineKind::Lab,
+            ram_bytes: 1 << 30,
+            kernel: "6.12".to_owned(),
+            disks: vec![DiskGroup {
+                name: "data".to_owned(),
+                model: "wd-500gb-2007".to_owned(),
+                count: 2,
+            }],
+        },
+        stack: StackSpec {
+            array: ArraySpec {
+                level: Level::Raid1,
+                chunk_bytes: None,
+                bitmap: Bitmap::None,
+                spares: 0,
+                member_size_bytes: Some(200 << 30),
+                layout: None,
+                metadata: None,
+            },
+            filesystem: FilesystemSpec {
+                kind: stack.kind,
+                block_size_bytes: stack.block_bytes,
+                journal_mode: None,
+                journal_size_bytes: None,
+            },
+            mount_options: Vec::new(),
+            scheduler: None,
+            read_ahead_sectors: None,
+        },
+        workload: WorkloadSpec {
+            name: workload.to_owned(),
+            work: Work::Tree(tree),
+        },
+    }
+}

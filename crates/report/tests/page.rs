@@ -1,0 +1,132 @@
+//! What the page says, and what no study can make it do.
+
+mod first_look;
+
+use first_look::input;
+use report::html;
+use study::stack::MachineKind;
+
+#[test]
+fn the_page_stands_alone_and_runs_nothing() {
+    let page = html(&input());
+    for foreign in [
+        "<script", "<link", "<img", "<iframe", "src=", "href=", "url(", "@import", "http://", "https://",
+    ] {
+        assert!(!page.contains(foreign), "the page contains `{foreign}`");
+    }
+    assert!(page.contains("content=\"default-src 'none'; style-src 'unsafe-inline'\""));
+    assert!(page.len() < 1 << 20, "{} bytes", page.len());
+}
+
+#[test]
+fn a_strangers_study_cannot_inject() {
+    const HOSTILE: &str = "\"'><script>alert(1)</script><svg onload=alert(2)>";
+    let mut input = input();
+    let hostile = HOSTILE.to_owned();
+    input.plan.title = hostile.clone();
+    input.plan.description = hostile.clone();
+    input.plan.source = format!("title = {HOSTILE}");
+    input.plan.left_out[0].reason = hostile.clone();
+    input.plan.claims[0].says = hostile.clone();
+    input.plan.claims[0].that = hostile.clone();
+    input.plan.claims[0].published = Some(hostile.clone());
+    input.run.command = hostile.clone();
+    input.run.raidlab_version = hostile.clone();
+    input.disks[0].words = hostile.clone();
+    for cell in &mut input.plan.cells {
+        cell.stack_label.push_str(HOSTILE);
+        cell.key = format!("{} | {}", cell.stack_label, cell.workload.name);
+        cell.stack.mount_options.push(hostile.clone());
+    }
+    let keys: Vec<String> = input
+        .plan
+        .cells
+        .iter()
+        .flat_map(|cell| vec![cell.key.clone(); 3])
+        .collect();
+    let old: Vec<String> = input.trials.iter().map(|trial| trial.cell_key.clone()).collect();
+    let renamed = |key: &String| keys[old.iter().position(|old| old == key).expect("a known cell")].clone();
+    for row in &mut input.samples {
+        row.cell_key = renamed(&row.cell_key);
+        row.sample.test.push_str(HOSTILE);
+        row.sample.metric.push_str(HOSTILE);
+        row.sample.unit.push_str(HOSTILE);
+        row.failed_guards.iter_mut().for_each(|guard| guard.push_str(HOSTILE));
+    }
+    for row in &mut input.calls {
+        row.cell_key = renamed(&row.cell_key);
+        row.call.argv.push(hostile.clone());
+    }
+    input.provenance.iter_mut().for_each(|row| row.value.push_str(HOSTILE));
+    input
+        .guards
+        .iter_mut()
+        .for_each(|row| row.guard.detail.push_str(HOSTILE));
+
+    let page = html(&input);
+    assert!(
+        !page.contains("<script") && !page.contains("<svg onload"),
+        "it must be escaped everywhere"
+    );
+    assert!(!page.contains("\"'>"), "no attribute ends early");
+    assert!(page.matches("&lt;script&gt;").count() > 100, "and is there, as text");
+}
+
+#[test]
+fn simulated_figures_say_so_and_real_ones_do_not() {
+    let mut input = input();
+    let simulated = html(&input);
+    assert!(simulated.contains("<strong>Simulated disks, virtual time.</strong>"));
+    assert_eq!(
+        simulated.matches("<span class=\"tag\">simulated</span>").count(),
+        2,
+        "once a workload"
+    );
+    input.run.machine = MachineKind::Host;
+    let real = html(&input).to_lowercase();
+    // The style sheet has a rule of that name.
+    let body = &real[real.find("<body>").expect("a body")..];
+    assert!(!body.contains("simulated"));
+}
+
+#[test]
+fn what_went_wrong_is_told() {
+    let page = html(&input());
+    assert!(page.contains("1 trial of 42 failed; 1 of 164 guards failed."));
+    assert!(page.contains("the guest was killed from outside (signal 9)"));
+    assert!(page.contains("kept out: cold-cache failed"));
+    assert!(page.contains("JFS has 4 KiB blocks only"));
+    assert!(page.contains("not judged yet"));
+}
+
+#[test]
+fn a_run_that_has_just_begun_has_a_page_too() {
+    let mut input = input();
+    input.trials.truncate(1);
+    input.samples.clear();
+    input.latencies.clear();
+    input.calls.clear();
+    input.guards.clear();
+    input.provenance.clear();
+    input.run.finished_at_unix_s = None;
+    let page = html(&input);
+    assert!(page.contains("Nothing has been measured yet."));
+    assert!(page.contains("The run is not finished: these are its first 1 trial."));
+}
+
+#[test]
+fn all_that_repeats_the_run_is_there() {
+    let input = input();
+    let page = html(&input).replace("&#x2f;", "/");
+    let study = input.plan.source.replace('"', "&quot;");
+    let needed = [
+        &input.run.command,
+        &input.run.digest_sha256,
+        &input.run.study_sha256,
+        &study,
+    ];
+    for text in needed {
+        assert!(page.contains(text.as_str()), "`{text}` is missing");
+    }
+    assert!(page.contains("mkfs.xfs -q -f -b size=4096 /dev/md0"));
+}

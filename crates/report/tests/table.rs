@@ -1,0 +1,49 @@
+//! The result table as the terminal shows it.
+
+mod first_look;
+
+use report::{TableOptions, table};
+
+fn plain(width: usize) -> String {
+    table(&first_look::input(), TableOptions { width, colour: false })
+}
+
+#[test]
+fn wide() {
+    insta::assert_snapshot!(plain(120));
+}
+
+#[test]
+fn narrow_terminals_get_more_tables_and_no_broken_lines() {
+    let text = plain(48);
+    insta::assert_snapshot!(text);
+    let of_tables = text.lines().filter(|line| line.contains('±') && !line.contains("95 %"));
+    assert!(of_tables.clone().count() > 0 && of_tables.clone().all(|line| line.chars().count() <= 48));
+}
+
+#[test]
+fn colour_only_if_told_so() {
+    let coloured = table(
+        &first_look::input(),
+        TableOptions {
+            width: 120,
+            colour: true,
+        },
+    );
+    assert!(coloured.contains("\u{1b}["));
+    assert!(!plain(120).contains('\u{1b}'));
+}
+
+#[test]
+fn before_the_first_trial() {
+    let mut input = first_look::input();
+    input.trials.clear();
+    input.samples.clear();
+    insta::assert_snapshot!(table(
+        &input,
+        TableOptions {
+            width: 80,
+            colour: false
+        }
+    ));
+}
