@@ -62,7 +62,7 @@ impl Store {
                    FROM sample JOIN trial ON trial.id = trial_id
                    WHERE run_id = ?1 AND status = 'done' ORDER BY sample.id";
         let mut samples = self.rows(sql, [run.0], sample_row)?;
-        let guards = self.guards(run)?;
+        let guards = self.guards_that_failed(run)?;
         for sample in &mut samples {
             sample.failed_guards = failed_guards(&guards, (&sample.cell_key, sample.index), &sample.test);
         }
@@ -76,7 +76,7 @@ impl Store {
                    FROM latency JOIN trial ON trial.id = trial_id
                    WHERE run_id = ?1 AND status = 'done' ORDER BY latency.id";
         let mut latencies = self.rows(sql, [run.0], latency_row)?;
-        let guards = self.guards(run)?;
+        let guards = self.guards_that_failed(run)?;
         for row in &mut latencies {
             row.failed_guards = failed_guards(&guards, (&row.cell_key, row.index), &row.latency.test);
         }
@@ -101,6 +101,12 @@ impl Store {
             })
         })?;
         self.in_plan_order(run, rows)
+    }
+
+    fn guards_that_failed(&self, run: RunId) -> Result<Vec<GuardRow>> {
+        let mut guards = self.guards(run)?;
+        guards.retain(|row| !row.guard.passed);
+        Ok(guards)
     }
 
     /// The external programs' calls in the latest attempt at each trial, also of those that failed.
@@ -197,11 +203,11 @@ impl Store {
     }
 }
 
-/// Names of the guards that failed for a test of a trial, or for all of the trial.
-fn failed_guards(guards: &[GuardRow], of_trial: (&str, u32), test: &str) -> Vec<String> {
-    guards
+/// Names of the guards, of those that failed, that guard a test of a trial or all of the trial.
+fn failed_guards(failed: &[GuardRow], of_trial: (&str, u32), test: &str) -> Vec<String> {
+    failed
         .iter()
-        .filter(|row| !row.guard.passed && row.of_trial() == of_trial)
+        .filter(|row| row.of_trial() == of_trial)
         .filter(|row| row.guard.test.as_deref().is_none_or(|guarded| guarded == test))
         .map(|row| row.guard.name.clone())
         .collect()
