@@ -34,4 +34,4 @@ pub use ledger::{Act, Ledger, MemoryLedger};
 pub use memory::{cached_bytes, dirty_bytes};
 pub use settle::{Settle, array_mismatches, counters, drop_caches, settle};
 pub use undo::{Undo, undo};
-pub use up::{Stack, down, up};
+pub use up::{Stack, down, remount, up};

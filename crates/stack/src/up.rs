@@ -49,6 +49,17 @@ pub fn up(spec: &StackSpec, devices: &[PathBuf], context: &mut Context<'_>) -> R
     }
 }
 
+/// Unmounts the filesystem and mounts it again, in the same place, with the same options: what the kernel kept of it
+/// in memory is gone. The ledger's entry for the mount stays true throughout.
+pub fn remount(stack: &Stack, spec: &StackSpec, context: &mut Context<'_>) -> Result<(), Cause> {
+    let Some(folder) = &stack.mount_point else { return Ok(()) };
+    context.step("remount");
+    let arguments = options::parse(&spec.mount_options, filesystem::journal_option(&spec.filesystem))?;
+    mount::unmount(folder)?;
+    mount::mount(&stack.block_device, folder, filesystem::kernel_name(spec.filesystem.kind), &arguments)?;
+    Ok(())
+}
+
 /// Takes a stack down, as the context says. What cannot be undone does not keep the rest from it, and stays in
 /// the ledger.
 pub fn down(stack: Stack, context: &mut Context<'_>) -> Result<(), TeardownError> {

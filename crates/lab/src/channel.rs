@@ -1,0 +1,95 @@
+//! `/dev/raidlab`, seen from the guest: the job comes from it, events go to it, and it tells what the simulated disks
+//! did. None of this takes virtual time.
+
+use crate::job::Job;
+use rustix::ioctl::{self, Opcode, opcode};
+use std::ffi::c_void;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use study::event::Event;
+
+/// Counters of the driver for each disk (`RL_COUNTERS`).
+const COUNTERS: usize = 16;
+const DIGEST_BYTES: usize = 16;
+
+const IOC_COUNTERS: Opcode = opcode::read_write::<[u64; COUNTERS]>(b'r', 1);
+const IOC_DIGEST: Opcode = opcode::read_write::<[u8; DIGEST_BYTES]>(b'r', 2);
+const IOC_DISKS: Opcode = opcode::none(b'r', 3);
+const IOC_POWER_OFF: Opcode = opcode::none(b'r', 4);
+
+/// The guest's end of the line to the program outside.
+pub struct Channel {
+    device: File,
+}
+
+impl Channel {
+    pub fn open() -> io::Result<Channel> {
+        Ok(Channel { device: File::options().read(true).write(true).open("/dev/raidlab")? })
+    }
+
+    /// What this guest is for.
+    pub fn job(&mut self) -> io::Result<Job> {
+        let mut text = Vec::new();
+        self.device.read_to_end(&mut text)?;
+        serde_json::from_slice(&text).map_err(io::Error::other)
+    }
+
+    /// One line of JSON, in one write.
+    pub fn say(&mut self, event: &Event) -> io::Result<()> {
+        let mut line = serde_json::to_vec(event).map_err(io::Error::other)?;
+        line.push(b'\n');
+        self.device.write_all(&line)
+    }
+
+    pub fn disks(&self) -> io::Result<u32> {
+        // SAFETY: the driver's own ioctl, without an argument.
+        let count = unsafe { ioctl::ioctl(&self.device, NoArgument::<IOC_DISKS>) }?;
+        Ok(count as u32)
+    }
+
+    /// What the model counted for one disk, in the order of `disksim`'s counters.
+    pub fn counters(&self, disk: u32) -> io::Result<[u64; COUNTERS]> {
+        let mut counters = [0; COUNTERS];
+        counters[0] = u64::from(disk);
+        // SAFETY: the driver reads a disk's number and writes an array of this size.
+        unsafe { ioctl::ioctl(&self.device, ioctl::Updater::<IOC_COUNTERS, _>::new(&mut counters)) }?;
+        Ok(counters)
+    }
+
+    /// A digest of all that a disk holds.
+    pub fn digest(&self, disk: u32) -> io::Result<[u8; DIGEST_BYTES]> {
+        let mut digest = [0; DIGEST_BYTES];
+        digest[..4].copy_from_slice(&disk.to_le_bytes());
+        // SAFETY: the driver reads a disk's number and writes an array of this size.
+        unsafe { ioctl::ioctl(&self.device, ioctl::Updater::<IOC_DIGEST, _>::new(&mut digest)) }?;
+        Ok(digest)
+    }
+
+    /// Ends the guest as a power cut would.
+    pub fn power_off(&self) -> ! {
+        // SAFETY: the driver's own ioctl, without an argument; it does not return.
+        let _ = unsafe { ioctl::ioctl(&self.device, NoArgument::<IOC_POWER_OFF>) };
+        std::process::exit(1)
+    }
+}
+
+/// An ioctl without an argument, whose result is a number.
+struct NoArgument<const OPCODE: Opcode>;
+
+// SAFETY: no memory is passed.
+unsafe impl<const OPCODE: Opcode> ioctl::Ioctl for NoArgument<OPCODE> {
+    type Output = i32;
+    const IS_MUTATING: bool = false;
+
+    fn opcode(&self) -> Opcode {
+        OPCODE
+    }
+
+    fn as_ptr(&mut self) -> *mut c_void {
+        std::ptr::null_mut()
+    }
+
+    unsafe fn output_from_ptr(out: ioctl::IoctlOutput, _: *mut c_void) -> rustix::io::Result<i32> {
+        Ok(out)
+    }
+}

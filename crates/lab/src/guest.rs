@@ -1,0 +1,206 @@
+//! One guest: a User-Mode Linux process group that runs one job and ends.
+//!
+//! *Invariant*: whatever way a guest ends, no process, socket or file of it is left. Its files have no names, its
+//! processes are one group that dies with the thread that started it.
+
+mod files;
+mod process;
+
+pub use files::Pulse;
+
+use files::Files;
+use process::{Console, Process};
+use std::collections::VecDeque;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// A wall-clock moment at which the guest is looked after.
+const TICK: Duration = Duration::from_millis(100);
+
+/// What of the console is kept, bytes.
+const CONSOLE_BYTES: usize = 64 << 10;
+
+/// What a guest is started with.
+pub struct Config<'a> {
+    /// The kernel's executable.
+    pub kernel: &'a Path,
+    /// The guest's init: this program, by its path on the host.
+    pub init: &'a Path,
+    pub ram_bytes: u64,
+    /// The only source of randomness.
+    pub seed: u64,
+    /// `disksim`'s description of the disks, in postcard's encoding.
+    pub disks: &'a [u8],
+    /// The [`crate::job::Job`] as JSON.
+    pub job: &'a [u8],
+    /// Contents of the disks above this go to an unnamed file in `folder`.
+    pub memory_budget_bytes: u64,
+    /// A folder of this trial's own.
+    pub folder: &'a Path,
+    /// Where each request of each disk is recorded, if it is.
+    pub trace: Option<&'a std::fs::File>,
+    pub limits: Limits,
+}
+
+/// When a guest is given up.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Virtual time has stood still for so long.
+    pub stall: Duration,
+    /// It has run for so long.
+    pub wall: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { stall: Duration::from_secs(60), wall: Duration::from_secs(4 * 3600) }
+    }
+}
+
+/// How a guest ended.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    pub how: How,
+    /// What its console said last.
+    pub console: String,
+    pub wall: Duration,
+    pub pulse: Pulse,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum How {
+    /// It said that it was done, and ended.
+    ByItself,
+    /// Its process ended otherwise, with this status.
+    Died(String),
+    /// Virtual time stood still.
+    Stalled,
+    /// It ran longer than it may.
+    TimeOut,
+    /// It was told to stop from outside.
+    Stopped,
+}
+
+/// Why a guest could not be started.
+#[derive(Debug, thiserror::Error)]
+#[error("{what}: {error}")]
+pub struct StartError {
+    pub what: &'static str,
+    pub error: io::Error,
+}
+
+fn starting(what: &'static str) -> impl FnOnce(io::Error) -> StartError {
+    move |error| StartError { what, error }
+}
+
+/// Runs a guest to its end. `line` sees each line that its init says, `tick` is called ten times a second.
+pub fn run(
+    config: &Config<'_>,
+    stop: &AtomicBool,
+    line: &mut dyn FnMut(&[u8]),
+    tick: &mut dyn FnMut(Pulse),
+) -> Result<Ended, StartError> {
+    let start = Instant::now();
+    let (files, ends, console_end) = Files::create(config)?;
+    let mut process = Process::start(config, ends, Console::Kept(console_end))?;
+    let mut console = Tail::default();
+    let mut lines = Lines::default();
+    let mut last = (files.pulse(), Instant::now());
+    let how = loop {
+        let ended = process.wait(&files, TICK, &mut |bytes| lines.feed(bytes, line), &mut |bytes| console.feed(bytes));
+        let pulse = files.pulse();
+        tick(pulse);
+        if pulse.virtual_ns != last.0.virtual_ns {
+            last = (pulse, Instant::now());
+        }
+        if let Some(status) = ended {
+            break if status.success() { How::ByItself } else { How::Died(status.to_string()) };
+        } else if stop.load(Ordering::Relaxed) {
+            break How::Stopped;
+        } else if last.1.elapsed() > config.limits.stall {
+            break How::Stalled;
+        } else if start.elapsed() > config.limits.wall {
+            break How::TimeOut;
+        }
+    };
+    process.kill();
+    Ok(Ended { how, console: console.text(), wall: start.elapsed(), pulse: files.pulse() })
+}
+
+/// Runs a guest whose console is the user's terminal, until it ends.
+pub fn interact(config: &Config<'_>) -> Result<(), StartError> {
+    let (files, ends, _) = Files::create(config)?;
+    // The guest's kernel makes it raw, and does not put it back when it is ended.
+    let terminal = rustix::termios::tcgetattr(io::stdin()).ok();
+    let mut process = Process::start(config, ends, Console::Users)?;
+    while process.wait(&files, TICK, &mut |_| {}, &mut |_| {}).is_none() {}
+    if let Some(terminal) = terminal {
+        let _ = rustix::termios::tcsetattr(io::stdin(), rustix::termios::OptionalActions::Drain, &terminal);
+    }
+    Ok(())
+}
+
+/// Splits what comes into lines. A line that grows past all reason is cut: a guest gone mad must not eat the memory.
+#[derive(Default)]
+struct Lines {
+    partial: Vec<u8>,
+}
+
+impl Lines {
+    const BYTES_MAX: usize = 16 << 20;
+
+    fn feed(&mut self, bytes: &[u8], line: &mut dyn FnMut(&[u8])) {
+        for &byte in bytes {
+            if byte == b'\n' {
+                line(&self.partial);
+                self.partial.clear();
+            } else if self.partial.len() < Self::BYTES_MAX {
+                self.partial.push(byte);
+            }
+        }
+    }
+}
+
+/// The last part of what the console said.
+#[derive(Default)]
+struct Tail {
+    bytes: VecDeque<u8>,
+}
+
+impl Tail {
+    fn feed(&mut self, bytes: &[u8]) {
+        self.bytes.extend(bytes);
+        let surplus = self.bytes.len().saturating_sub(CONSOLE_BYTES);
+        self.bytes.drain(..surplus);
+    }
+
+    fn text(&self) -> String {
+        let bytes: Vec<u8> = self.bytes.iter().copied().collect();
+        String::from_utf8_lossy(&bytes).replace('\r', "")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_come_whole() {
+        let (mut lines, mut seen) = (Lines::default(), Vec::new());
+        for part in [&b"one\ntw"[..], b"o\n", b"rest"] {
+            lines.feed(part, &mut |line| seen.push(line.to_vec()));
+        }
+        assert_eq!(seen, [b"one".to_vec(), b"two".to_vec()]);
+    }
+
+    #[test]
+    fn the_console_keeps_its_end() {
+        let mut tail = Tail::default();
+        tail.feed(&vec![b'a'; CONSOLE_BYTES]);
+        tail.feed(b"end\r\n");
+        assert!(tail.text().ends_with("aaend\n"));
+        assert!(tail.text().len() <= CONSOLE_BYTES);
+    }
+}

@@ -1,0 +1,117 @@
+//! The files that a guest is born with, under the numbers of `kernel/driver/raidlab.h`.
+
+use super::{Config, StartError, starting};
+use rustix::fs::{MemfdFlags, Mode, OFlags};
+use rustix::mm::{MapFlags, ProtFlags};
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes of the page that the guest's driver keeps its signs of life in.
+const PULSE_BYTES: u64 = 4096;
+
+/// Bytes of a segment of contents; the memory budget is counted in them.
+const SEGMENT_BYTES: u64 = disksim::contents::SEGMENT_BYTES as u64;
+
+/// Signs of life (`struct rl_pulse`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pulse {
+    /// Virtual time since the kernel started.
+    pub virtual_ns: u64,
+    /// Requests that reached the disks.
+    pub requests: u64,
+}
+
+/// Our ends.
+pub struct Files {
+    /// What the init says.
+    pub events: OwnedFd,
+    /// What the console says.
+    pub console: OwnedFd,
+    pulse: NonNull<AtomicU64>,
+}
+
+/// The guest's ends, with the numbers that it knows them by.
+pub type Ends = Vec<(i32, OwnedFd)>;
+
+impl Files {
+    /// Our ends, the guest's, and the guest's end of a console that nobody types at.
+    pub fn create(config: &Config<'_>) -> Result<(Files, Ends, OwnedFd), StartError> {
+        let disks = memory("disks", config.disks)?;
+        let job = memory("job", config.job)?;
+        let (events, events_end) = pipe()?;
+        let (console, console_end) = pipe()?;
+        let contents = sized("contents", config.memory_budget_bytes / SEGMENT_BYTES * SEGMENT_BYTES)?;
+        let pulse_file = sized("pulse", PULSE_BYTES)?;
+        let pulse = map_pulse(&pulse_file)?;
+        let spill = rustix::fs::open(
+            config.folder,
+            OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC,
+            Mode::RUSR | Mode::WUSR,
+        )
+        .map_err(|error| starting("cannot make a file for the disks' contents")(error.into()))?;
+        let mut numbered =
+            vec![(100, disks), (101, job), (102, events_end), (103, contents), (104, spill), (105, pulse_file)];
+        if let Some(trace) = config.trace {
+            let trace = trace.try_clone().map_err(starting("cannot hand the trace's file on"))?;
+            numbered.push((106, trace.into()));
+        }
+        Ok((Files { events, console, pulse }, numbered, console_end))
+    }
+
+    pub fn pulse(&self) -> Pulse {
+        // SAFETY: the page stays mapped as long as `self` lives, and holds at least two words.
+        let words = unsafe { std::slice::from_raw_parts(self.pulse.as_ptr(), 2) };
+        Pulse { virtual_ns: words[0].load(Ordering::Relaxed), requests: words[1].load(Ordering::Relaxed) }
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `map_pulse`, and no longer used.
+        let _ = unsafe { rustix::mm::munmap(self.pulse.as_ptr().cast(), PULSE_BYTES as usize) };
+    }
+}
+
+fn map_pulse(file: &OwnedFd) -> Result<NonNull<AtomicU64>, StartError> {
+    // SAFETY: a fresh mapping at a place of the kernel's choice.
+    let page = unsafe {
+        rustix::mm::mmap(
+            std::ptr::null_mut(),
+            PULSE_BYTES as usize,
+            ProtFlags::READ,
+            MapFlags::SHARED,
+            file,
+            0,
+        )
+    };
+    let page = page.map_err(|error| starting("cannot map the guest's pulse")(error.into()))?;
+    Ok(NonNull::new(page.cast()).expect("a mapping is not at 0"))
+}
+
+fn pipe() -> Result<(OwnedFd, OwnedFd), StartError> {
+    rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
+        .map_err(|error| starting("cannot make a pipe")(error.into()))
+}
+
+/// A file in memory, without a name.
+fn memory(name: &str, contents: &[u8]) -> Result<OwnedFd, StartError> {
+    let fd = memfd(name)?;
+    let mut file = File::from(fd);
+    file.write_all(contents).map_err(starting("cannot write a file in memory"))?;
+    Ok(file.into())
+}
+
+/// A file of holes, in memory.
+fn sized(name: &str, bytes: u64) -> Result<OwnedFd, StartError> {
+    let fd = memfd(name)?;
+    rustix::fs::ftruncate(&fd, bytes).map_err(|error| starting("cannot size a file in memory")(error.into()))?;
+    Ok(fd)
+}
+
+fn memfd(name: &str) -> Result<OwnedFd, StartError> {
+    rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC)
+        .map_err(|error| starting("cannot make a file in memory")(io::Error::from(error)))
+}

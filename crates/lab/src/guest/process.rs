@@ -1,0 +1,210 @@
+//! The guest's processes, as one group.
+
+use super::files::{Ends, Files};
+use super::{Config, StartError, starting};
+use landlock::{ABI, AccessFs, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::process::{Pid, PidfdFlags, Signal};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+/// When the guest's clock starts: 2023-11-14, 22:13:20 UTC, for every guest.
+const START_NS: u64 = 1_700_000_000_000_000_000;
+
+/// How many files a guest is born with, at most, besides the standard three.
+const NUMBERED_MAX: usize = 8;
+
+/// No number of theirs is so high.
+const ABOVE_NUMBERS: i32 = 200;
+
+/// Where a guest's console is.
+pub enum Console {
+    /// A pipe, nothing to read from.
+    Kept(OwnedFd),
+    /// The user's terminal.
+    Users,
+}
+
+/// A running guest.
+pub struct Process {
+    child: Child,
+    /// Becomes readable when the kernel's process ends.
+    ended: OwnedFd,
+    /// Its status, once it was taken: from then on its number may be another's.
+    status: Option<ExitStatus>,
+}
+
+impl Process {
+    pub fn start(config: &Config<'_>, ends: Ends, console: Console) -> Result<Process, StartError> {
+        let mut command = Command::new(config.kernel);
+        command.args(arguments(config));
+        command.env_clear();
+        // HOME and TMPDIR: User-Mode Linux keeps files of its own there while it runs.
+        command.env("RAIDLAB_SEED", config.seed.to_string());
+        command.env("HOME", config.folder).env("TMPDIR", "/dev/shm").env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
+        command.current_dir(config.folder);
+        match console {
+            Console::Kept(end) => {
+                let twin = end.try_clone().map_err(starting("cannot hand the console on"))?;
+                command.stdin(Stdio::null()).stdout(twin).stderr(end);
+                command.process_group(0);
+            }
+            // The kernel makes a session of its own, in which it may read the terminal.
+            Console::Users => {}
+        }
+        let numbers: Vec<(RawFd, RawFd)> =
+            ends.iter().map(|(number, fd)| (fd.as_raw_fd(), *number)).collect();
+        let mut ruleset = Some(confine(config.folder)?);
+        // SAFETY: between fork and exec only system calls are made, on memory that was there before.
+        unsafe {
+            command.pre_exec(move || prepare(&numbers, &mut ruleset));
+        }
+        let child = command.spawn().map_err(starting("cannot start the lab's kernel"))?;
+        drop(ends);
+        let pid = Pid::from_child(&child);
+        let ended = rustix::process::pidfd_open(pid, PidfdFlags::empty())
+            .map_err(|error| starting("cannot watch the lab's kernel")(error.into()))?;
+        Ok(Process { child, ended, status: None })
+    }
+
+    /// Waits for something to happen, `timeout` at most; the exit status once the guest has ended.
+    pub fn wait(
+        &mut self,
+        files: &Files,
+        timeout: Duration,
+        events: &mut dyn FnMut(&[u8]),
+        console: &mut dyn FnMut(&[u8]),
+    ) -> Option<ExitStatus> {
+        let mut fds = [
+            PollFd::new(&files.events, PollFlags::IN),
+            PollFd::new(&files.console, PollFlags::IN),
+            PollFd::new(&self.ended, PollFlags::IN),
+        ];
+        let timeout = Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: i64::from(timeout.subsec_nanos()) };
+        let _ = rustix::event::poll(&mut fds, Some(&timeout));
+        let ready: Vec<bool> = fds.iter().map(|fd| fd.revents().contains(PollFlags::IN)).collect();
+        if ready[0] {
+            read_some(&files.events, events);
+        }
+        if ready[1] {
+            read_some(&files.console, console);
+        }
+        if !ready[2] {
+            return None;
+        }
+        self.kill();
+        // What it said before its end.
+        drain(&files.events, events);
+        drain(&files.console, console);
+        self.status
+    }
+
+    /// Ends every process of the guest.
+    pub fn kill(&mut self) {
+        if self.status.is_none() {
+            let group = Pid::from_child(&self.child);
+            let _ = rustix::process::kill_process_group(group, Signal::KILL);
+            // It may not have made its group yet.
+            let _ = self.child.kill();
+            self.status = self.child.wait().ok();
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn arguments(config: &Config<'_>) -> Vec<String> {
+    // The kernel's memory comes in whole pages.
+    let ram_kib = config.ram_bytes >> 10;
+    let mut arguments: Vec<String> = [
+        "time-travel=inf-cpu",
+        "root=/dev/root",
+        "rootfstype=hostfs",
+        "rootflags=/",
+        "ro",
+        "con=null",
+        "con0=fd:0,fd:1",
+        "quiet",
+        "panic=-1",
+        // A task that computes for long is no fault here: processor time is free.
+        "nowatchdog",
+        "norandmaps",
+    ]
+    .map(str::to_owned)
+    .into();
+    arguments.push(format!("time-travel-start={START_NS}"));
+    arguments.push(format!("mem={ram_kib}K"));
+    arguments.push(format!("init={}", config.init.display()));
+    arguments.extend(["--".to_owned(), "guest-init".to_owned()]);
+    arguments
+}
+
+/// In the child, before it becomes the kernel.
+fn prepare(numbers: &[(RawFd, RawFd)], ruleset: &mut Option<RulesetCreated>) -> io::Result<()> {
+    // The guest dies with the thread that started it, even when that is killed.
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    // SAFETY: a system call on numbers. Addresses must not differ from run to run.
+    if unsafe { libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // First out of the way of the numbers, which may be taken by some of these very files.
+    let mut away = [-1; NUMBERED_MAX];
+    for (place, (from, _)) in away.iter_mut().zip(numbers) {
+        // SAFETY: a system call on a file that is open.
+        *place = checked(unsafe { libc::fcntl(*from, libc::F_DUPFD_CLOEXEC, ABOVE_NUMBERS) })?;
+    }
+    for (from, (_, to)) in away.iter().zip(numbers) {
+        // SAFETY: `from` is open; whatever is at `to` is not meant for the guest.
+        checked(unsafe { libc::dup2(*from, *to) })?;
+    }
+    if let Some(ruleset) = ruleset.take() {
+        ruleset.restrict_self().map_err(io::Error::other)?;
+    }
+    Ok(())
+}
+
+fn checked(result: i32) -> io::Result<i32> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
+
+/// Nothing outside the trial's folder and the host's shared memory can be written, whatever the guest's kernel is
+/// brought to do. Best effort: a host without Landlock runs guests all the same, on a root that is read-only.
+fn confine(folder: &Path) -> Result<RulesetCreated, StartError> {
+    let abi = ABI::V3;
+    let failed = |error: &dyn std::fmt::Display| StartError {
+        what: "cannot confine the guest",
+        error: io::Error::other(error.to_string()),
+    };
+    let writes = AccessFs::from_write(abi);
+    let mut ruleset =
+        Ruleset::default().handle_access(writes).and_then(Ruleset::create).map_err(|error| failed(&error))?;
+    for path in [folder, Path::new("/dev/shm"), Path::new("/dev/null")] {
+        let Ok(fd) = PathFd::new(path) else { continue };
+        let access = if path.is_dir() { writes } else { AccessFs::WriteFile.into() };
+        ruleset = ruleset.add_rule(PathBeneath::new(fd, access)).map_err(|error| failed(&error))?;
+    }
+    Ok(ruleset)
+}
+
+fn read_some(fd: &OwnedFd, seen: &mut dyn FnMut(&[u8])) {
+    let mut buffer = [0; 64 << 10];
+    if let Ok(n) = rustix::io::read(fd.as_fd(), &mut buffer) {
+        seen(&buffer[..n]);
+    }
+}
+
+fn drain(fd: &OwnedFd, seen: &mut dyn FnMut(&[u8])) {
+    let _ = rustix::io::ioctl_fionbio(fd, true);
+    let mut buffer = [0; 64 << 10];
+    while let Ok(n @ 1..) = rustix::io::read(fd.as_fd(), &mut buffer) {
+        seen(&buffer[..n]);
+    }
+}

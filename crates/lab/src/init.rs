@@ -1,0 +1,137 @@
+//! The first process of a guest: makes the few filesystems that programs expect, asks what to do, does it, says what
+//! was seen, and ends the machine.
+
+use crate::channel::Channel;
+use crate::job::Job;
+use rustix::mount::{MountFlags, mount};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use study::event::{Event, Failure};
+use study::plan::Trial;
+use trial::{Setting, Teardown};
+
+/// The guest's own folder, on a tmpfs.
+const FOLDER: &str = "/tmp/raidlab";
+
+/// What is laid over the host's root, which cannot be written.
+const MOUNTS: &[(&str, &str, &str)] = &[
+    ("proc", "proc", "/proc"),
+    ("sysfs", "sysfs", "/sys"),
+    ("devtmpfs", "devtmpfs", "/dev"),
+    ("tmpfs", "tmpfs", "/tmp"),
+    ("tmpfs", "tmpfs", "/run"),
+    ("tmpfs", "tmpfs", "/var/tmp"),
+];
+
+/// Runs as process 1; never returns.
+pub fn main() -> ! {
+    let mut channel = match prepare().and_then(|()| Channel::open()) {
+        Ok(channel) => channel,
+        Err(error) => {
+            // Nobody can be told but the console; ending panics the kernel, which the lab reports with these words.
+            eprintln!("raidlab: the guest cannot be prepared: {error}");
+            std::process::exit(1)
+        }
+    };
+    if let Err(error) = work(&mut channel) {
+        eprintln!("raidlab: {error}");
+        let failure = Failure { step: "guest".to_owned(), message: error.to_string() };
+        let _ = channel.say(&Event::Failed(failure));
+    }
+    channel.power_off()
+}
+
+fn prepare() -> io::Result<()> {
+    for (source, kind, target) in MOUNTS {
+        if !Path::new(target).is_dir() {
+            continue;
+        }
+        mount(*source, *target, *kind, MountFlags::empty(), None::<&std::ffi::CStr>)
+            .map_err(|error| io::Error::other(format!("cannot mount {kind} on {target}: {error}")))?;
+    }
+    // mdadm writes the name of the machine into superblocks; it must not be the host's.
+    rustix::system::sethostname(b"raidlab")?;
+    fs::create_dir_all(FOLDER)
+}
+
+fn work(channel: &mut Channel) -> io::Result<()> {
+    match channel.job()? {
+        Job::Trial(trial) => run_trial(channel, &trial),
+        Job::Shell(trial) => shell(channel, &trial),
+    }
+}
+
+fn run_trial(channel: &mut Channel, trial: &Trial) -> io::Result<()> {
+    let mut lost = None;
+    let mut end = None;
+    trial::run(trial, &setting(channel)?, &mut |event| {
+        // The disks' own figures come before the end.
+        if matches!(event, Event::Done { .. }) {
+            end = Some(event);
+        } else if let Err(error) = channel.say(&event) {
+            lost = Some(error);
+        }
+    });
+    if let Some(error) = lost {
+        return Err(error);
+    }
+    let Some(end) = end else { return Ok(()) };
+    say_disks(channel)?;
+    channel.say(&end)
+}
+
+/// What the simulated disks did, and a digest of what they hold.
+fn say_disks(channel: &mut Channel) -> io::Result<()> {
+    // What is still on its way to the disks belongs to their contents.
+    rustix::fs::sync();
+    for disk in 0..channel.disks()? {
+        let name = device(disk);
+        let name = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let counters: Vec<String> = channel.counters(disk)?.iter().map(u64::to_string).collect();
+        let digest: String = channel.digest(disk)?.iter().map(|byte| format!("{byte:02x}")).collect();
+        channel.say(&Event::Provenance { key: format!("disk.{name}.counters"), value: counters.join(" ") })?;
+        channel.say(&Event::Provenance { key: format!("disk.{name}.contents"), value: digest })?;
+    }
+    Ok(())
+}
+
+fn setting(channel: &Channel) -> io::Result<Setting> {
+    let names: io::Result<Vec<PathBuf>> = (0..channel.disks()?).map(|disk| Ok(device(disk))).collect();
+    Ok(Setting { devices: names?, folder: PathBuf::from(FOLDER), zeroed: true, teardown: Teardown::None })
+}
+
+/// The driver's names: vda … vdz, vdaa, …
+fn device(disk: u32) -> PathBuf {
+    let letter = |n: u32| char::from(b'a' + (n % 26) as u8);
+    match disk {
+        0..26 => format!("/dev/vd{}", letter(disk)).into(),
+        _ => format!("/dev/vd{}{}", letter(disk / 26 - 1), letter(disk)).into(),
+    }
+}
+
+fn shell(channel: &Channel, trial: &Trial) -> io::Result<()> {
+    let outcome = trial::with_stack_up(trial, &setting(channel)?, &mut |_| {}, &mut |stack| {
+        let place = stack.mount_point.as_deref().unwrap_or(Path::new("/tmp"));
+        println!("{} on {}", trial.cell.stack_label, stack.block_device.display());
+        let _ = Command::new("/bin/sh").current_dir(place).env("PS1", "guest# ").status();
+    });
+    if let Err(failure) = outcome {
+        println!("{}: {}", failure.step, failure.message);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn disks_have_the_names_of_the_driver() {
+        assert_eq!(device(0), Path::new("/dev/vda"));
+        assert_eq!(device(25), Path::new("/dev/vdz"));
+        assert_eq!(device(26), Path::new("/dev/vdaa"));
+        assert_eq!(device(53), Path::new("/dev/vdbb"));
+    }
+}

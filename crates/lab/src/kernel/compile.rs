@@ -1,0 +1,126 @@
+//! Configuring and compiling a tree, with its progress and its log.
+
+use super::KernelError;
+use super::tree::Tree;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Steps that a build of the base configuration takes, about: for the progress bar only.
+const STEPS: u64 = 1000;
+
+/// Lines of a log that a message shows.
+const TAIL_LINES: usize = 15;
+
+/// The programs that a build calls.
+const TOOLS: &[&str] = &["make", "gcc", "ld", "flex", "bison", "bc", "patch", "tar", "xz", "perl"];
+
+/// Where a build is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    Unpacking,
+    Copying,
+    Configuring,
+    /// Files compiled, of about so many.
+    Compiling {
+        done: u64,
+        all: u64,
+    },
+}
+
+/// The programs that are missing, all at once.
+pub fn check_tools() -> Result<(), KernelError> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = |tool: &str| std::env::split_paths(&path).any(|folder| folder.join(tool).exists());
+    let missing: Vec<String> = TOOLS.iter().filter(|tool| !found(tool)).map(|tool| (*tool).to_owned()).collect();
+    if missing.is_empty() { Ok(()) } else { Err(KernelError::Tools { missing }) }
+}
+
+/// Compiles a prepared tree; its release and the image.
+pub fn compile(
+    tree: &Tree,
+    name: &str,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(String, PathBuf), KernelError> {
+    progress(Progress::Configuring);
+    let mut configure = make(tree);
+    configure.env("KCONFIG_ALLCONFIG", &tree.config).arg("allnoconfig");
+    run_logged(&mut configure, "configuring", name, &tree.log, &mut |_| {})?;
+
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut build = make(tree);
+    build.arg(format!("-j{jobs}")).arg("linux");
+    let mut done = 0;
+    run_logged(&mut build, "compiling", name, &tree.log, &mut |line| {
+        if line.starts_with("  CC ") || line.starts_with("  AR ") {
+            done += 1;
+            progress(Progress::Compiling { done, all: STEPS.max(done) });
+        }
+    })?;
+    let output = make(tree).args(["--silent", "kernelrelease"]).output();
+    let release = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    Ok((release.unwrap_or_default(), tree.path.join("linux")))
+}
+
+fn make(tree: &Tree) -> Command {
+    let mut make = Command::new("make");
+    make.arg("ARCH=um").arg("-C").arg(&tree.path);
+    // The same source gives the same kernel, whoever builds it.
+    make.env("KBUILD_BUILD_TIMESTAMP", "2026-11-21").env("KBUILD_BUILD_VERSION", "1");
+    make.env("KBUILD_BUILD_USER", "raidlab").env("KBUILD_BUILD_HOST", "raidlab");
+    // A make that started us must not hand its own flags and job tokens down.
+    make.env_remove("MAKEFLAGS").env_remove("MFLAGS").env_remove("MAKELEVEL").env("LC_ALL", "C");
+    make
+}
+
+/// Runs a program, appends what it prints to the log, and shows each line to `seen`.
+pub fn run_logged(
+    command: &mut Command,
+    step: &'static str,
+    name: &str,
+    log: &Path,
+    seen: &mut dyn FnMut(&str),
+) -> Result<(), KernelError> {
+    let io = super::io_error("cannot write", log);
+    let mut file = match File::options().append(true).create(true).open(log) {
+        Ok(file) => file,
+        Err(error) => return Err(io(error)),
+    };
+    let failed = |tail: VecDeque<String>| KernelError::Step {
+        step,
+        name: name.to_owned(),
+        log: log.to_owned(),
+        tail: Vec::from(tail).join("\n"),
+    };
+    let (reader, writer) = std::io::pipe().map_err(super::io_error("cannot run a program for", log))?;
+    let stderr = writer.try_clone().map_err(super::io_error("cannot run a program for", log))?;
+    let spawned = command.stdin(Stdio::null()).stdout(writer).stderr(stderr).spawn();
+    // The command holds the pipe's other end, and the end of the output would never come.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = spawned.map_err(|error| failed(VecDeque::from([format!("cannot be run: {error}")])))?;
+    let mut tail = VecDeque::new();
+    // With several compilers at work, the last lines are seldom those that say what was wrong.
+    let mut errors = VecDeque::new();
+    for line in BufReader::new(reader).split(b'\n').map_while(Result::ok) {
+        let line = String::from_utf8_lossy(&line).into_owned();
+        let _ = writeln!(file, "{line}");
+        seen(&line);
+        if line.contains("error:") || line.contains("*** ") || line.contains("undefined reference") {
+            push_short(&mut errors, line.clone());
+        }
+        push_short(&mut tail, line);
+    }
+    match child.wait() {
+        Ok(status) if status.success() => Ok(()),
+        _ => Err(failed(if errors.is_empty() { tail } else { errors })),
+    }
+}
+
+fn push_short(lines: &mut VecDeque<String>, line: String) {
+    lines.push_back(line);
+    if lines.len() > TAIL_LINES {
+        lines.pop_front();
+    }
+}

@@ -1,0 +1,56 @@
+//! What raidlab adds to a kernel's source, carried in the binary: `kernel/` of the repository and the disk model as
+//! the build script compiled it.
+
+use include_dir::{Dir, include_dir};
+use std::path::{Path, PathBuf};
+
+static CONFIG: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../kernel/config");
+static DRIVER: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../kernel/driver");
+static PATCHES: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../kernel/patches");
+static MODEL: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/model.o"));
+
+/// Linux versions that there are patches for, `6.12`.
+pub fn versions() -> impl Iterator<Item = &'static str> {
+    PATCHES.dirs().filter_map(|dir| dir.path().to_str())
+}
+
+/// The set of patches for a version: its own, or that of the newest one before it.
+pub fn patches_for(version: &str) -> Option<&'static str> {
+    let wanted = number(version)?;
+    versions().filter(|known| number(known).is_some_and(|n| n <= wanted)).max_by_key(|known| number(known))
+}
+
+fn number(version: &str) -> Option<(u32, u32)> {
+    let mut parts = version.split('.');
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+}
+
+/// The configuration that every lab kernel has.
+pub fn base_config() -> &'static [u8] {
+    CONFIG.get_file("base.config").expect("kernel/config/base.config is part of the repository").contents()
+}
+
+/// The patches of a set, in the order in which they apply.
+pub fn patches(set: &str) -> Vec<(&'static Path, &'static [u8])> {
+    let dir = PATCHES.get_dir(set).expect("the set was found by patches_for");
+    let mut patches: Vec<_> = dir.files().map(|file| (file.path(), file.contents())).collect();
+    patches.sort();
+    patches
+}
+
+/// The driver's files by name, the disk model among them.
+pub fn driver() -> Vec<(PathBuf, &'static [u8])> {
+    let mut files: Vec<_> = DRIVER.files().map(|file| (file.path().to_owned(), file.contents())).collect();
+    // Kbuild's word for an object that comes ready made.
+    files.push((PathBuf::from("model.o_shipped"), MODEL));
+    files.sort();
+    files
+}
+
+/// Everything that is added with this set of patches.
+pub fn files(set: &str) -> Vec<(PathBuf, &'static [u8])> {
+    let mut files = driver();
+    files.extend(patches(set).into_iter().map(|(path, contents)| (path.to_owned(), contents)));
+    files.push((PathBuf::from("base.config"), base_config()));
+    files
+}

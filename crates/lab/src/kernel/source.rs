@@ -1,0 +1,112 @@
+//! Where a kernel's source comes from: Debian's package, or a developer's tree.
+
+use super::{KernelError, embedded};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A kernel's source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// `6.12`, or the name of a developer's tree.
+    pub name: String,
+    /// `VERSION.PATCHLEVEL` of its Makefile.
+    pub version: String,
+    pub origin: Origin,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// `/usr/src/linux-source-….tar.xz` of Debian's package in that version.
+    Package { archive: PathBuf, package_version: String },
+    /// An unpacked tree, which is copied and never written to.
+    Tree { path: PathBuf },
+}
+
+impl Source {
+    /// Debian's source package for a version, if it is installed.
+    pub fn debian(version: &str) -> Option<Source> {
+        if !looks_like_version(version) {
+            return None;
+        }
+        let archive = PathBuf::from(format!("/usr/src/linux-source-{version}.tar.xz"));
+        let size = fs::metadata(&archive).ok()?.len();
+        let package_version = package_version(version).unwrap_or_else(|| format!("{size} bytes"));
+        let origin = Origin::Package { archive, package_version };
+        Some(Source { name: version.to_owned(), version: version.to_owned(), origin })
+    }
+
+    /// A tree of one's own; its name is the folder's unless given.
+    pub fn tree(path: &Path, name: Option<&str>) -> Result<Source, KernelError> {
+        let lacking = |lacks| KernelError::NoTree { path: path.to_owned(), lacks };
+        let makefile = fs::read_to_string(path.join("Makefile")).map_err(|_| lacking("Makefile"))?;
+        let version = makefile_version(&makefile).ok_or_else(|| lacking("VERSION in its Makefile"))?;
+        if !path.join("arch/um").is_dir() {
+            return Err(lacking("arch/um"));
+        }
+        let path = path.canonicalize().map_err(super::io_error("cannot read", path))?;
+        let folder = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let name = name.map(str::to_owned).or(folder).unwrap_or_else(|| version.clone());
+        Ok(Source { name, version, origin: Origin::Tree { path } })
+    }
+
+    pub fn is_package(&self) -> bool {
+        matches!(self.origin, Origin::Package { .. })
+    }
+
+    /// In one line, for people and for the hash.
+    pub fn description(&self) -> String {
+        match &self.origin {
+            Origin::Package { package_version, .. } => {
+                format!("linux-source-{} {package_version}", self.version)
+            }
+            Origin::Tree { path } => path.display().to_string(),
+        }
+    }
+
+    /// The set of patches that is meant for it.
+    pub fn patches(&self) -> Result<&'static str, KernelError> {
+        embedded::patches_for(&self.version).ok_or_else(|| KernelError::NoPatches {
+            version: self.version.clone(),
+            known: embedded::versions().collect::<Vec<_>>().join(", "),
+        })
+    }
+}
+
+pub fn looks_like_version(name: &str) -> bool {
+    name.split('.').count() == 2 && name.split('.').all(|part| part.parse::<u32>().is_ok())
+}
+
+fn package_version(version: &str) -> Option<String> {
+    let output = Command::new("dpkg-query")
+        .args(["--show", "--showformat=${Version}", &format!("linux-source-{version}")])
+        .output()
+        .ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn makefile_version(makefile: &str) -> Option<String> {
+    let value = |key: &str| {
+        makefile.lines().find_map(|line| line.strip_prefix(key)?.trim_start().strip_prefix('=')).map(str::trim)
+    };
+    Some(format!("{}.{}", value("VERSION")?, value("PATCHLEVEL")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_makefile_says_the_version() {
+        let makefile = "# SPDX\nVERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 117\n";
+        assert_eq!(makefile_version(makefile).as_deref(), Some("6.12"));
+        assert_eq!(makefile_version("all:\n"), None);
+    }
+
+    #[test]
+    fn a_folder_without_a_kernel_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let error = Source::tree(folder.path(), None).expect_err("no kernel there");
+        assert!(error.to_string().contains("has no Makefile"), "{error}");
+    }
+}

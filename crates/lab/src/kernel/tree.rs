@@ -1,0 +1,163 @@
+//! The folder in which a kernel is built: source unpacked or copied, patches applied, driver put in its place. It is
+//! kept, so that after a change of the driver or of the disk model only they are compiled again.
+
+use super::compile::{Progress, run_logged};
+use super::source::{Origin, Source};
+use super::{KernelError, create_dir, embedded, io_error};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where the driver lies in a kernel's tree.
+const DRIVER: &str = "arch/um/drivers/raidlab";
+
+/// What of Debian's archive is not unpacked: sources of hardware that a User-Mode Linux never has. Their Kconfig and
+/// Makefiles stay, because Kbuild reads them.
+const NOT_UNPACKED: &[&str] = &[
+    "*/drivers/gpu/*.[ch]",
+    "*/drivers/net/ethernet/*.[ch]",
+    "*/drivers/net/wireless/*.[ch]",
+    "*/drivers/media/*.[ch]",
+    "*/drivers/staging/*.[ch]",
+    "*/drivers/infiniband/*.[ch]",
+    "*/drivers/scsi/*.[ch]",
+    "*/drivers/usb/*.[ch]",
+    "*/sound/*.[ch]",
+    "*/Documentation/*.rst",
+    "*/Documentation/*.yaml",
+    "*/Documentation/*.svg",
+    "*/tools/testing/*",
+    "*/tools/perf/*",
+    "*/arch/*/boot/dts/*",
+];
+
+/// A tree that is ready to be configured and compiled.
+pub struct Tree {
+    pub path: PathBuf,
+    /// Where what the programs print is kept.
+    pub log: PathBuf,
+    pub config: PathBuf,
+}
+
+/// Brings the build folder of this source up to date.
+pub fn prepare(
+    source: &Source,
+    build: &Path,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Tree, KernelError> {
+    let set = source.patches()?;
+    let folder = build.join(&source.name);
+    create_dir(&folder)?;
+    let tree = Tree {
+        path: folder.join("tree"),
+        log: folder.join("build.log"),
+        config: folder.join("raidlab.config"),
+    };
+    fs::write(&tree.log, "").map_err(io_error("cannot write", &tree.log))?;
+    match &source.origin {
+        Origin::Package { archive, .. } => {
+            let stamp_path = folder.join("unpacked");
+            let stamp = format!("{}\n{}\n{}\n", source.description(), NOT_UNPACKED.join("\n"), patch_text(set));
+            if fs::read_to_string(&stamp_path).ok().as_deref() != Some(&stamp) {
+                progress(Progress::Unpacking);
+                unpack(&tree, &source.name, archive)?;
+                apply(&tree, &source.name, set)?;
+                fs::write(&stamp_path, stamp).map_err(io_error("cannot write", &stamp_path))?;
+            }
+        }
+        Origin::Tree { path } => {
+            progress(Progress::Copying);
+            copy_changed(path, &tree.path)?;
+            // The patched files were just copied afresh.
+            apply(&tree, &source.name, set)?;
+        }
+    }
+    put_driver(&tree)?;
+    Ok(tree)
+}
+
+fn patch_text(set: &str) -> String {
+    embedded::patches(set).into_iter().map(|(_, text)| String::from_utf8_lossy(text).into_owned()).collect()
+}
+
+fn unpack(tree: &Tree, name: &str, archive: &Path) -> Result<(), KernelError> {
+    if tree.path.exists() {
+        fs::remove_dir_all(&tree.path).map_err(io_error("cannot remove", &tree.path))?;
+    }
+    create_dir(&tree.path)?;
+    let mut tar = Command::new("tar");
+    tar.arg("--extract").arg("--file").arg(archive).arg("--directory").arg(&tree.path);
+    tar.args(["--strip-components=1", "--use-compress-program=xz -T0", "--wildcards"]);
+    tar.args(NOT_UNPACKED.iter().map(|pattern| format!("--exclude={pattern}")));
+    run_logged(&mut tar, "unpacking", name, &tree.log, &mut |_| {})
+}
+
+fn apply(tree: &Tree, name: &str, set: &str) -> Result<(), KernelError> {
+    for (file, text) in embedded::patches(set) {
+        let copy = tree.path.join("..").join(file.file_name().expect("a patch is a file"));
+        fs::write(&copy, text).map_err(io_error("cannot write", &copy))?;
+        let mut patch = Command::new("patch");
+        patch.args(["--strip=1", "--forward", "--batch", "--no-backup-if-mismatch"]);
+        patch.arg("--directory").arg(&tree.path).arg("--input").arg(&copy);
+        run_logged(&mut patch, "patching", name, &tree.log, &mut |_| {})?;
+    }
+    Ok(())
+}
+
+fn put_driver(tree: &Tree) -> Result<(), KernelError> {
+    let folder = tree.path.join(DRIVER);
+    create_dir(&folder)?;
+    for (file, contents) in embedded::driver() {
+        write_if_changed(&folder.join(file), contents)?;
+    }
+    write_if_changed(&tree.config, embedded::base_config())
+}
+
+/// Leaves the file's date alone when nothing changed, so that nothing is compiled for nothing.
+fn write_if_changed(path: &Path, contents: &[u8]) -> Result<(), KernelError> {
+    if fs::read(path).is_ok_and(|old| old == contents) {
+        return Ok(());
+    }
+    fs::write(path, contents).map_err(io_error("cannot write", path))
+}
+
+/// Copies what changed since the last time, with its dates; products of other builds stay behind.
+fn copy_changed(from: &Path, to: &Path) -> Result<(), KernelError> {
+    create_dir(to)?;
+    for entry in fs::read_dir(from).map_err(io_error("cannot read", from))?.flatten() {
+        let (source, name) = (entry.path(), entry.file_name());
+        let target = to.join(&name);
+        let kind = entry.file_type().map_err(io_error("cannot read", &source))?;
+        if is_product(&name.to_string_lossy(), from) {
+            continue;
+        } else if kind.is_dir() {
+            copy_changed(&source, &target)?;
+        } else if kind.is_symlink() {
+            let link = fs::read_link(&source).map_err(io_error("cannot read", &source))?;
+            let _ = fs::remove_file(&target);
+            std::os::unix::fs::symlink(link, &target).map_err(io_error("cannot write", &target))?;
+        } else if differs(&source, &target) {
+            copy_with_date(&source, &target).map_err(io_error("cannot copy to", &target))?;
+        }
+    }
+    Ok(())
+}
+
+fn is_product(name: &str, folder: &Path) -> bool {
+    let generated = matches!(name, "generated" | "config") && folder.ends_with("include");
+    let suffixes = [".o", ".a", ".cmd", ".ko", ".mod"];
+    generated
+        || matches!(name, ".git" | ".config" | ".config.old" | "vmlinux" | "linux")
+        || suffixes.iter().any(|suffix| name.ends_with(suffix))
+}
+
+fn differs(source: &Path, target: &Path) -> bool {
+    let (Ok(a), Ok(b)) = (fs::metadata(source), fs::metadata(target)) else { return true };
+    a.len() != b.len() || a.modified().ok() != b.modified().ok()
+}
+
+fn copy_with_date(source: &Path, target: &Path) -> std::io::Result<()> {
+    fs::copy(source, target)?;
+    let date = fs::metadata(source)?.modified()?;
+    fs::File::options().write(true).open(target)?.set_modified(date)
+}

@@ -1,0 +1,180 @@
+//! The command line as it is typed. What it means is decided in [`crate::command`].
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// A laboratory for Linux filesystems on software RAID.
+///
+/// A study file describes disks, stacks, workloads and claims; raidlab creates, formats, mounts, measures, tears
+/// down, repeats until sure, and reports what the data supports.
+#[derive(Debug, Parser)]
+#[command(name = "raidlab", version, max_term_width = 100)]
+#[command(after_help = "exit status: 0 done, 1 a trial failed, 2 the input is wrong (nothing was touched), \
+    3 the machine lacks something (the message says what mends it), 130 interrupted (the same command resumes)")]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a study; resumes where an interrupted run of the same study stopped
+    Run(RunArguments),
+    /// Show what a study comes to, without running it
+    Plan(PlanArguments),
+    /// Write the report of the last run as one HTML file
+    Report(ReportArguments),
+    /// Show the result table of the last run in the terminal
+    Show(ShowArguments),
+    /// Write all samples of the last run
+    Export(ExportArguments),
+    /// Compare two runs or stores, with statistics
+    Compare { a: String, b: String },
+    /// The disk catalogue, replay of traces, import of parameter files
+    #[command(subcommand)]
+    Disk(DiskCommand),
+    /// The lab's kernels
+    #[command(subcommand)]
+    Kernel(KernelCommand),
+    /// Say what is missing on this machine, and the command that mends it
+    Doctor(DoctorArguments),
+    /// Open a shell in a lab guest with a study's stack up
+    Shell(ShellArguments),
+}
+
+#[derive(Args, Debug)]
+pub struct RunArguments {
+    /// The study file
+    pub study: PathBuf,
+    /// Where trials run, if not where the study says
+    #[arg(long, value_enum)]
+    pub on: Option<Machine>,
+    /// Disks of this machine that may be overwritten (with `--on host`)
+    #[arg(long, value_delimiter = ',')]
+    pub devices: Vec<PathBuf>,
+    /// Where results are kept
+    #[arg(long, default_value = "raidlab.db")]
+    pub store: PathBuf,
+    /// Drives every random choice of the run
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Guests that run side by side (default: one for each processor)
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub jobs: Option<u32>,
+    /// Run a part of the matrix: AXIS=VALUE,… (a value may be given for several axes)
+    #[arg(long, value_name = "AXIS=VALUE,…")]
+    pub only: Option<String>,
+    /// Print every command that would be run, and run none
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Keep a trace of every request of every disk in this folder, one file a trial
+    #[arg(long, value_name = "FOLDER")]
+    pub trace: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub struct PlanArguments {
+    pub study: PathBuf,
+    #[arg(long, value_name = "AXIS=VALUE,…")]
+    pub only: Option<String>,
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+#[derive(Args, Debug)]
+pub struct ReportArguments {
+    #[arg(long, default_value = "raidlab.db")]
+    pub store: PathBuf,
+    /// A run of the store by its number (default: the last)
+    #[arg(long)]
+    pub run: Option<i64>,
+    /// Where to write the report
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+#[derive(Args, Debug)]
+pub struct ShowArguments {
+    #[arg(long, default_value = "raidlab.db")]
+    pub store: PathBuf,
+    /// A run of the store by its number (default: the last)
+    #[arg(long)]
+    pub run: Option<i64>,
+}
+
+#[derive(Args, Debug)]
+pub struct ExportArguments {
+    #[arg(long, default_value = "raidlab.db")]
+    pub store: PathBuf,
+    /// A run of the store by its number (default: the last)
+    #[arg(long)]
+    pub run: Option<i64>,
+    #[arg(long, value_enum, default_value_t = ExportFormat::Json)]
+    pub format: ExportFormat,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum DiskCommand {
+    /// All models of the catalogue
+    List {
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
+    /// What a model does: geometry, seek curve, MB/s across the disk, random reads, flushes
+    Show { model: String },
+    /// Replay a validation trace and compare with what was measured
+    Replay { model: String, trace: PathBuf },
+    /// Read a DiskSim parameter file into the catalogue's format
+    Import { file: PathBuf },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum KernelCommand {
+    /// Build a kernel: a version of Debian's linux-source packages, or a tree of your own
+    Build {
+        /// `6.12`, or the path of a kernel tree
+        what: Option<String>,
+        /// Name of a tree's kernel in studies (default: its folder's)
+        #[arg(long)]
+        name: Option<String>,
+    },
+    /// All kernels that are ready
+    List,
+}
+
+#[derive(Args, Debug)]
+pub struct DoctorArguments {
+    /// Install the missing Debian packages (as root, or with sudo)
+    #[arg(long)]
+    pub install: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct ShellArguments {
+    pub study: PathBuf,
+    /// The cell whose stack to bring up, by its number in `raidlab plan`
+    #[arg(long, default_value_t = 1)]
+    pub cell: usize,
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Machine {
+    Lab,
+    Host,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Text,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    Json,
+    Csv,
+}

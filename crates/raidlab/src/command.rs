@@ -1,0 +1,48 @@
+//! What each command does: one module a command.
+
+mod disk;
+mod doctor;
+mod export;
+mod kernel;
+mod plan;
+mod report;
+mod run;
+mod shell;
+mod show;
+mod stored;
+mod studied;
+
+use crate::cli::{Arguments, Command};
+use crate::expected::ExpectedError;
+use std::process::ExitCode;
+
+/// Carries a command out.
+pub fn dispatch(arguments: Arguments) -> Result<ExitCode, ExpectedError> {
+    match arguments.command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Plan(arguments) => plan::plan(&arguments),
+        Command::Report(arguments) => report::report(&arguments),
+        Command::Show(arguments) => show::show(&arguments),
+        Command::Export(arguments) => export::export(&arguments),
+        Command::Compare { .. } => Err(not_yet("comparing two runs")),
+        Command::Disk(command) => disk::disk(&command),
+        Command::Kernel(command) => kernel::kernel(&command),
+        Command::Doctor(arguments) => doctor::doctor(&arguments),
+        Command::Shell(arguments) => shell::shell(&arguments),
+    }
+}
+
+fn not_yet(what: &str) -> ExpectedError {
+    ExpectedError::Input(format!("{what} is not there yet: it comes with a later version; nothing was touched"))
+}
+
+/// Writes results to standard output. A reader that went away (`| head`) is no error.
+fn print(text: &str) -> Result<(), ExpectedError> {
+    use std::io::{ErrorKind, Write};
+    match std::io::stdout().write_all(text.as_bytes()).and_then(|()| std::io::stdout().flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(ExpectedError::Failed(format!("cannot write the result: {error}")))
+        }
+        _ => Ok(()),
+    }
+}

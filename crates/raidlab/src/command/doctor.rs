@@ -1,0 +1,183 @@
+//! `raidlab doctor`: what this machine lacks, why it is needed, and the command that mends it.
+
+use super::print;
+use crate::cli::DoctorArguments;
+use crate::expected::{EXIT_MACHINE, ExpectedError};
+use std::ffi::OsStr;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+
+/// A file that has to be there, Debian's package that brings it, and what for.
+struct Need {
+    /// A program on the path, or an absolute path.
+    file: &'static str,
+    package: &'static str,
+    why: &'static str,
+}
+
+const BUILDS_KERNEL: &str = "builds the lab's kernel";
+
+const NEEDS: &[Need] = &[
+    Need { file: "/usr/src/linux-source-6.12.tar.xz", package: "linux-source-6.12", why: "the lab's kernel" },
+    Need { file: "make", package: "make", why: BUILDS_KERNEL },
+    Need { file: "gcc", package: "gcc", why: BUILDS_KERNEL },
+    Need { file: "/usr/include/stdio.h", package: "libc6-dev", why: BUILDS_KERNEL },
+    Need { file: "ld", package: "binutils", why: BUILDS_KERNEL },
+    Need { file: "flex", package: "flex", why: BUILDS_KERNEL },
+    Need { file: "bison", package: "bison", why: BUILDS_KERNEL },
+    Need { file: "bc", package: "bc", why: BUILDS_KERNEL },
+    Need { file: "perl", package: "perl", why: BUILDS_KERNEL },
+    Need { file: "patch", package: "patch", why: BUILDS_KERNEL },
+    Need { file: "xz", package: "xz-utils", why: BUILDS_KERNEL },
+    Need { file: "mdadm", package: "mdadm", why: "makes arrays" },
+    Need { file: "mke2fs", package: "e2fsprogs", why: "makes ext2, ext3, ext4" },
+    Need { file: "mkfs.xfs", package: "xfsprogs", why: "makes XFS" },
+    Need { file: "mkfs.jfs", package: "jfsutils", why: "makes JFS" },
+    Need { file: "mkfs.reiserfs", package: "reiserfsprogs", why: "makes ReiserFS" },
+    Need { file: "mkfs.btrfs", package: "btrfs-progs", why: "makes btrfs" },
+    Need { file: "fio", package: "fio", why: "runs fio workloads" },
+];
+
+/// Free memory in the host's shared memory that a guest of ordinary size wants.
+const SHM_FREE_BYTES: u64 = 2 << 30;
+
+/// Space that building a kernel takes in the cache folder.
+const CACHE_FREE_BYTES: u64 = 3 << 30;
+
+/// A finding that no package mends.
+struct Finding {
+    what: String,
+    mend: String,
+}
+
+pub fn doctor(arguments: &DoctorArguments) -> Result<ExitCode, ExpectedError> {
+    let mut missing = missing();
+    if arguments.install && !missing.is_empty() {
+        install(&missing)?;
+        missing = self::missing();
+    }
+    let findings = findings();
+    print(&rendered(&missing, &findings))?;
+    Ok(if missing.is_empty() && findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_MACHINE) })
+}
+
+fn missing() -> Vec<&'static Need> {
+    NEEDS.iter().filter(|need| !is_there(need.file)).collect()
+}
+
+fn is_there(file: &str) -> bool {
+    if file.starts_with('/') {
+        return Path::new(file).exists();
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let system = std::env::split_paths(tools::SEARCH_PATH);
+    std::env::split_paths(&path).chain(system).any(|folder| folder.join(file).exists())
+}
+
+fn packages(missing: &[&Need]) -> Vec<&'static str> {
+    missing.iter().map(|need| need.package).collect()
+}
+
+fn install(missing: &[&Need]) -> Result<(), ExpectedError> {
+    eprintln!("raidlab: installing Debian packages:");
+    for need in missing {
+        eprintln!("  {:<18} {}", need.package, need.why);
+    }
+    let root = rustix::process::geteuid().is_root();
+    let mut install = vec!["install", "--yes", "--no-install-recommends"];
+    install.extend(packages(missing));
+    for arguments in [vec!["update"], install] {
+        let mut command = Command::new(if root { "apt-get" } else { "sudo" });
+        if !root {
+            command.args(["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]);
+        }
+        command.env("DEBIAN_FRONTEND", "noninteractive").args(&arguments).stdin(Stdio::null());
+        // Results go to standard output; what apt says is progress.
+        command.stdout(Stdio::from(std::io::stderr()));
+        let status = command.status();
+        if !status.as_ref().is_ok_and(|status| status.success()) {
+            let how = status.map_or_else(|error| error.to_string(), |status| status.to_string());
+            return Err(ExpectedError::Machine(format!(
+                "`apt-get {}` failed ({how}); as root: `apt-get install {}`",
+                arguments[0],
+                packages(missing).join(" ")
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn findings() -> Vec<Finding> {
+    let mut findings = Vec::new();
+    match rustix::fs::statvfs("/dev/shm") {
+        Err(_) => findings.push(Finding {
+            what: "there is no /dev/shm: guests keep their memory there".to_owned(),
+            mend: "as root: mount -t tmpfs tmpfs /dev/shm".to_owned(),
+        }),
+        Ok(shm) => {
+            let free = shm.f_bavail * shm.f_frsize;
+            if free < SHM_FREE_BYTES {
+                findings.push(Finding {
+                    what: format!("/dev/shm has {} MiB free: a guest keeps its memory there", free >> 20),
+                    mend: "as root: mount -o remount,size=4G /dev/shm".to_owned(),
+                });
+            }
+            if shm.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC) {
+                findings.push(Finding {
+                    what: "/dev/shm is mounted noexec: guests run programs from their memory there".to_owned(),
+                    mend: "as root: mount -o remount,exec /dev/shm".to_owned(),
+                });
+            }
+        }
+    }
+    findings.extend(cache_finding());
+    findings
+}
+
+fn cache_finding() -> Option<Finding> {
+    let cache = lab::kernel::Cache::of_user();
+    let existing = cache.folder().ancestors().find(|folder| folder.exists())?;
+    let space = rustix::fs::statvfs(existing).ok()?;
+    let free = space.f_bavail * space.f_frsize;
+    (cache.list().is_empty() && free < CACHE_FREE_BYTES).then(|| Finding {
+        what: format!("{} has {} MiB free: building a kernel takes 3 GiB", existing.display(), free >> 20),
+        mend: "make room, or set XDG_CACHE_HOME to a folder with more".to_owned(),
+    })
+}
+
+fn rendered(missing: &[&Need], findings: &[Finding]) -> String {
+    let mut text = String::new();
+    for need in missing {
+        let file = Path::new(need.file).file_name().unwrap_or(OsStr::new(need.file)).to_string_lossy();
+        let _ = writeln!(text, "missing  {file:<28} package {:<18} {}", need.package, need.why);
+    }
+    for finding in findings {
+        let _ = writeln!(text, "wrong    {}\n         {}", finding.what, finding.mend);
+    }
+    if !missing.is_empty() {
+        let _ = writeln!(
+            text,
+            "\nto mend: `raidlab doctor --install`, or as root: apt-get install {}",
+            packages(missing).join(" ")
+        );
+    } else if findings.is_empty() {
+        text.push_str("nothing is missing: this machine can run the lab\n");
+    }
+    let kernels = lab::kernel::Cache::of_user().list();
+    if kernels.is_empty() {
+        text.push_str("no kernel is built yet: the first `raidlab run` builds it, or `raidlab kernel build`\n");
+    }
+    for kernel in kernels {
+        let _ = writeln!(text, "kernel   {} ({})", kernel.name, kernel.release);
+    }
+    if fs::metadata("/sys/kernel/security").is_err() || !landlock_is_there() {
+        text.push_str("note     this kernel has no Landlock: guests are confined by their read-only root alone\n");
+    }
+    text
+}
+
+fn landlock_is_there() -> bool {
+    fs::read_to_string("/sys/kernel/security/lsm").is_ok_and(|lsm| lsm.contains("landlock"))
+}

@@ -1,0 +1,62 @@
+//! `raidlab plan`: what a study comes to, without running it.
+
+use super::{print, studied};
+use crate::cli::{Format, PlanArguments};
+use crate::expected::ExpectedError;
+use lab::kernel::Cache;
+use std::fmt::Write;
+use std::process::ExitCode;
+use study::plan::Plan;
+
+pub fn plan(arguments: &PlanArguments) -> Result<ExitCode, ExpectedError> {
+    let (plan, _) = studied::read(&arguments.study, arguments.only.as_deref(), &Cache::of_user())?;
+    match arguments.format {
+        Format::Text => print(&text(&plan))?,
+        Format::Json => {
+            let json = serde_json::to_string_pretty(&plan).expect("a plan is plain data");
+            print(&format!("{json}\n"))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn text(plan: &Plan) -> String {
+    let mut text = format!("{}\n", plan.title);
+    if !plan.description.is_empty() {
+        let _ = writeln!(text, "{}", plan.description);
+    }
+    let _ = writeln!(text, "\n{} cells:", plan.cells.len());
+    for (number, cell) in plan.cells.iter().enumerate() {
+        let _ = writeln!(text, "{:>4}  {}", number + 1, cell.key);
+    }
+    if !plan.left_out.is_empty() {
+        let _ = writeln!(text, "\n{} combinations left out:", plan.left_out.len());
+        for left_out in &plan.left_out {
+            let axes: Vec<String> = left_out.axes.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
+            let _ = writeln!(text, "      {}: {}", axes.join(", "), left_out.reason);
+        }
+    }
+    if let Some(cell) = plan.cells.first() {
+        let machine = &cell.machine;
+        for group in &machine.disks {
+            let _ = writeln!(text, "\ndisks: {} x {} ({})", group.count, group.model, group.name);
+        }
+        let _ = writeln!(text, "RAM: {} MiB, kernel {}", machine.ram_bytes >> 20, machine.kernel);
+    }
+    if !plan.claims.is_empty() {
+        let _ = writeln!(text, "\n{} claims:", plan.claims.len());
+        for claim in &plan.claims {
+            let _ = writeln!(text, "      {}", claim.says);
+        }
+    }
+    let precision = &plan.precision;
+    let (least, most) = (precision.min_trials as usize, precision.max_trials as usize);
+    let cells = plan.cells.len();
+    let trials = if least == most {
+        format!("{} trials ({least} of each cell)", cells * least)
+    } else {
+        format!("{} to {} trials ({least} to {most} of each cell)", cells * least, cells * most)
+    };
+    let _ = writeln!(text, "\n{trials}; how long they take is known once the first has run");
+    text
+}

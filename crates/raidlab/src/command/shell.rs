@@ -1,0 +1,44 @@
+//! `raidlab shell`: a shell in a guest, with a study's stack up.
+
+use super::studied;
+use crate::cli::ShellArguments;
+use crate::expected::ExpectedError;
+use crate::run::{TrialFolder, guest_config_parts};
+use lab::guest::{Config, Limits};
+use lab::job::Job;
+use lab::kernel::Cache;
+use std::process::ExitCode;
+use study::plan::Trial;
+
+pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
+    let cache = Cache::of_user();
+    let (plan, _) = studied::read(&arguments.study, None, &cache)?;
+    let Some(cell) = arguments.cell.checked_sub(1).and_then(|index| plan.cells.get(index)) else {
+        return Err(ExpectedError::Input(format!(
+            "--cell {}: the study has cells 1 to {}; `raidlab plan` lists them",
+            arguments.cell,
+            plan.cells.len()
+        )));
+    };
+    let trial = Trial { cell: cell.clone(), index: 0, seed: study::trial_seed(arguments.seed, 0) };
+    let kernel = super::kernel::ready(&cache, &cell.machine.kernel)?;
+    let machine = |error: std::io::Error| ExpectedError::Machine(error.to_string());
+    let folder = TrialFolder::new(cache.folder()).map_err(machine)?;
+    let (disks, job) = guest_config_parts(&trial, Job::Shell(Box::new(trial.clone())))?;
+    let init = std::env::current_exe().map_err(machine)?;
+    eprintln!("raidlab: {}; `exit` or Ctrl-D ends the guest, and what is on its disks is gone", cell.stack_label);
+    let config = Config {
+        kernel: &kernel.path,
+        init: &init,
+        ram_bytes: cell.machine.ram_bytes,
+        seed: trial.seed,
+        disks: &disks,
+        job: &job,
+        memory_budget_bytes: 1 << 30,
+        folder: folder.path(),
+        trace: None,
+        limits: Limits::default(),
+    };
+    lab::guest::interact(&config).map_err(|error| ExpectedError::Machine(error.to_string()))?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,21 @@
+//! `raidlab show`: the result table in the terminal.
+
+use super::{print, stored};
+use crate::cli::ShowArguments;
+use crate::expected::ExpectedError;
+use report::TableOptions;
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+/// Where there is no terminal to ask.
+const WIDTH: usize = 120;
+
+pub fn show(arguments: &ShowArguments) -> Result<ExitCode, ExpectedError> {
+    let (store, run) = stored::open(&arguments.store, arguments.run)?;
+    let stdout = std::io::stdout();
+    let size = rustix::termios::tcgetwinsize(&stdout).map(|size| usize::from(size.ws_col));
+    let width = size.ok().filter(|columns| *columns > 0).unwrap_or(WIDTH);
+    let colour = stdout.is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    print(&report::table(&stored::input(&store, &run)?, TableOptions { width, colour }))?;
+    Ok(ExitCode::SUCCESS)
+}

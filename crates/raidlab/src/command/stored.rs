@@ -1,0 +1,113 @@
+//! Opening a store to read a run of it, for the commands that show results.
+
+use crate::expected::ExpectedError;
+use disksim::catalogue;
+use report::{
+    CallInfo, DiskInfo, GuardInfo, Input, LatencyInfo, ProvenanceInfo, RunInfo, SampleInfo, TrialInfo, TrialState,
+};
+use std::path::Path;
+use store::{RunId, RunSummary, SampleRow, Store, TrialRecord, TrialStatus};
+use study::event::Sample;
+use study::plan::Plan;
+
+/// The run of that number, or the last.
+pub fn open(path: &Path, run: Option<i64>) -> Result<(Store, RunSummary), ExpectedError> {
+    let input = |error: store::StoreError| ExpectedError::Input(error.to_string());
+    let store = Store::open_existing(path).map_err(input)?;
+    let summary = match run {
+        Some(number) => store.run(RunId(number)).map_err(input)?,
+        None => store.latest_run().map_err(input)?.ok_or_else(|| {
+            ExpectedError::Input(format!("`{}` holds no run yet: `raidlab run STUDY` makes one", path.display()))
+        })?,
+    };
+    Ok((store, summary))
+}
+
+/// A run, whole, as the table and the report want it.
+pub fn input(store: &Store, run: &RunSummary) -> Result<Input, ExpectedError> {
+    read_input(store, run).map_err(|error| ExpectedError::Failed(error.to_string()))
+}
+
+fn read_input(store: &Store, run: &RunSummary) -> Result<Input, store::StoreError> {
+    let plan = store.plan(run.id)?;
+    Ok(Input {
+        disks: disk_infos(&plan),
+        run: run_info(run, store.digest(run.id)?),
+        trials: store.trials(run.id)?.into_iter().map(trial_info).collect(),
+        samples: store.samples(run.id)?.into_iter().map(sample_info).collect(),
+        guards: store
+            .guards(run.id)?
+            .into_iter()
+            .map(|row| GuardInfo { cell_key: row.cell_key, index: row.index, guard: row.guard })
+            .collect(),
+        latencies: store
+            .latencies(run.id)?
+            .into_iter()
+            .map(|row| LatencyInfo {
+                cell_key: row.cell_key,
+                index: row.index,
+                latency: row.latency,
+                failed_guards: row.failed_guards,
+            })
+            .collect(),
+        calls: store
+            .calls(run.id)?
+            .into_iter()
+            .map(|row| CallInfo { cell_key: row.cell_key, index: row.index, call: row.call })
+            .collect(),
+        provenance: store
+            .provenance(run.id)?
+            .into_iter()
+            .map(|row| ProvenanceInfo { cell_key: row.cell_key, index: row.index, key: row.key, value: row.value })
+            .collect(),
+        plan,
+    })
+}
+
+fn run_info(run: &RunSummary, digest_sha256: String) -> RunInfo {
+    RunInfo {
+        machine: run.machine,
+        seed: run.seed,
+        only: run.only.clone(),
+        raidlab_version: run.raidlab_version.clone(),
+        command: run.command.clone(),
+        study_sha256: run.study_sha256.clone(),
+        digest_sha256,
+        started_at_unix_s: run.started_at_unix_s,
+        finished_at_unix_s: run.finished_at_unix_s,
+    }
+}
+
+fn trial_info(trial: TrialRecord) -> TrialInfo {
+    let state = match (trial.status, trial.failure) {
+        (TrialStatus::Done, _) => TrialState::Done,
+        (TrialStatus::Failed, Some(failure)) => TrialState::Failed(failure),
+        _ => TrialState::Unfinished,
+    };
+    TrialInfo {
+        cell_key: trial.cell_key,
+        index: trial.index,
+        seed: trial.seed,
+        state,
+        wall_ns: trial.wall_ns,
+        machine_ns: trial.machine_ns,
+    }
+}
+
+fn sample_info(row: SampleRow) -> SampleInfo {
+    let sample =
+        Sample { test: row.test, metric: row.metric, value: row.value, unit: row.unit, better: row.better };
+    SampleInfo { cell_key: row.cell_key, index: row.index, seed: row.seed, sample, failed_guards: row.failed_guards }
+}
+
+fn disk_infos(plan: &Plan) -> Vec<DiskInfo> {
+    let mut models: Vec<&str> =
+        plan.cells.iter().flat_map(|cell| &cell.machine.disks).map(|group| group.model.as_str()).collect();
+    models.sort_unstable();
+    models.dedup();
+    let info = |model: &str| {
+        let words = catalogue::find(model).ok()?.file.title;
+        Some(DiskInfo { model: model.to_owned(), words })
+    };
+    models.into_iter().filter_map(info).collect()
+}

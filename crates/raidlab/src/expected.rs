@@ -1,0 +1,59 @@
+//! Mistakes of the user's and of the world's, apart from bugs: each has its words and its exit code.
+
+use std::process::ExitCode;
+
+/// The run came to its end, but a trial failed.
+pub const EXIT_TRIAL_FAILED: u8 = 1;
+/// The user's input is wrong; nothing was touched.
+pub const EXIT_INPUT: u8 = 2;
+/// The machine lacks something.
+pub const EXIT_MACHINE: u8 = 3;
+/// Stopped by the user; what was measured is kept.
+pub const EXIT_INTERRUPTED: u8 = 130;
+
+/// What the user is told instead of a result.
+#[derive(Debug, thiserror::Error)]
+pub enum ExpectedError {
+    /// Mistakes in a study: rendered with place and mend.
+    #[error("{0}")]
+    Study(String),
+    /// Any other input that makes no sense.
+    #[error("{0}")]
+    Input(String),
+    /// Something is missing on this machine; the words say what mends it.
+    #[error("{0}")]
+    Machine(String),
+    /// Work that was begun could not be brought to its end.
+    #[error("{0}")]
+    Failed(String),
+    /// Ctrl-C.
+    #[error("{0}")]
+    Interrupted(String),
+}
+
+impl ExpectedError {
+    /// Says it on standard error and gives the exit code.
+    pub fn report(&self) -> ExitCode {
+        match self {
+            // Has a form of its own.
+            Self::Study(text) => eprintln!("{text}"),
+            other => eprintln!("raidlab: {other}"),
+        }
+        ExitCode::from(self.exit())
+    }
+
+    const fn exit(&self) -> u8 {
+        match self {
+            Self::Study(_) | Self::Input(_) => EXIT_INPUT,
+            Self::Machine(_) => EXIT_MACHINE,
+            Self::Failed(_) => EXIT_TRIAL_FAILED,
+            Self::Interrupted(_) => EXIT_INTERRUPTED,
+        }
+    }
+}
+
+impl From<lab::kernel::KernelError> for ExpectedError {
+    fn from(error: lab::kernel::KernelError) -> Self {
+        if error.is_users_mistake() { Self::Input(error.to_string()) } else { Self::Machine(error.to_string()) }
+    }
+}

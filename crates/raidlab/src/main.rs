@@ -1,0 +1,21 @@
+//! raidlab: a laboratory for Linux filesystems on software RAID.
+
+mod cli;
+mod command;
+mod expected;
+mod progress;
+mod run;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // In a guest this program is the first process, and has no user.
+    if std::process::id() == 1 && std::env::args().nth(1).as_deref() == Some("guest-init") {
+        lab::init::main();
+    }
+    match command::dispatch(cli::Arguments::parse()) {
+        Ok(code) => code,
+        Err(error) => error.report(),
+    }
+}

@@ -1,0 +1,93 @@
+//! Which trials come next.
+//!
+//! First every cell gets its smallest number of trials, all cells interleaved in an order that the seed shuffles;
+//! then, batch by batch, the cells that are not precise enough get more. A batch begins when the one before is all
+//! done, so that what is run does not depend on how many guests run side by side.
+
+use std::collections::{HashMap, VecDeque};
+use study::plan::{Plan, Trial};
+
+/// The trials of a run, handed out one after the other.
+pub struct Schedule {
+    rounds: Vec<Vec<Trial>>,
+    /// How many trials of a cell were handed to a batch.
+    scheduled: HashMap<String, u32>,
+    queue: VecDeque<Trial>,
+    all: u64,
+}
+
+impl Schedule {
+    pub fn new(plan: &Plan, seed: u64) -> Schedule {
+        let rounds: Vec<Vec<Trial>> = plan.rounds(seed).collect();
+        let mut schedule = Schedule { rounds, scheduled: HashMap::new(), queue: VecDeque::new(), all: 0 };
+        let first = stats::looks(&plan.precision)[0];
+        schedule.next_batch(|_, _| first);
+        schedule
+    }
+
+    /// The next trial of this batch.
+    pub fn next(&mut self) -> Option<Trial> {
+        self.queue.pop_front()
+    }
+
+    /// Begins the next batch: `wanted` says how many trials a cell, which has had so many, should have in all. False
+    /// when no cell needs any more.
+    pub fn next_batch(&mut self, mut wanted: impl FnMut(&str, u32) -> u32) -> bool {
+        let mut upto: HashMap<&str, (u32, u32)> = HashMap::new();
+        for trial in self.rounds.iter().flatten() {
+            let key = trial.cell.key.as_str();
+            let (from, to) = *upto.entry(key).or_insert_with(|| {
+                let had = self.scheduled.get(key).copied().unwrap_or(0);
+                (had, wanted(key, had))
+            });
+            if (from..to).contains(&trial.index) {
+                self.queue.push_back(trial.clone());
+            }
+        }
+        self.scheduled = upto.into_iter().map(|(key, (from, to))| (key.to_owned(), to.max(from))).collect();
+        self.all += self.queue.len() as u64;
+        !self.queue.is_empty()
+    }
+
+    /// Trials asked for so far.
+    pub fn all(&self) -> u64 {
+        self.all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(precision: &str) -> Plan {
+        let source = format!(
+            "[disks]\ncount = 1\n[[stack]]\narray = {{ level = \"single\" }}\n\
+             fs = {{ type = [\"ext2\", \"xfs\"] }}\n[[workload]]\nname = \"w\"\n\
+             tree = {{ files = 1, size = \"4K\" }}\n[precision]\n{precision}\n"
+        );
+        study::read(&source, "test.toml", &study::Known::default()).expect("a study")
+    }
+
+    fn drained(schedule: &mut Schedule) -> Vec<(String, u32)> {
+        std::iter::from_fn(|| schedule.next()).map(|trial| (trial.cell.stack_label, trial.index)).collect()
+    }
+
+    #[test]
+    fn a_fixed_number_of_trials_is_one_batch_of_interleaved_rounds() {
+        let mut schedule = Schedule::new(&plan("trials = 3"), 1);
+        let order = drained(&mut schedule);
+        let indices: Vec<u32> = order.iter().map(|(_, index)| *index).collect();
+        assert_eq!(indices, [0, 0, 1, 1, 2, 2]);
+        assert!(!schedule.next_batch(|_, had| had));
+        assert_eq!(schedule.all(), 6);
+    }
+
+    #[test]
+    fn only_cells_that_need_more_get_more() {
+        let mut schedule = Schedule::new(&plan("relative = 0.01\nmin_trials = 2\nmax_trials = 6"), 1);
+        assert_eq!(drained(&mut schedule).len(), 4);
+        assert!(schedule.next_batch(|key, had| if key.starts_with("xfs") { had + 2 } else { had }));
+        let order = drained(&mut schedule);
+        assert_eq!(order, [("xfs".to_owned(), 2), ("xfs".to_owned(), 3)]);
+    }
+}

@@ -1,0 +1,154 @@
+//! One trial in a guest of the lab.
+
+use super::disks;
+use super::folder::TrialFolder;
+use crate::expected::ExpectedError;
+use lab::guest::{self, Config, Ended, How, Limits, Pulse};
+use lab::job::Job;
+use lab::kernel::{Cache, Kernel};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use store::Ending;
+use study::event::{Event, Failure};
+use study::plan::Trial;
+
+/// Lines of a console that a message shows.
+const CONSOLE_LINES: usize = 12;
+
+/// The kernels that a plan needs, ready to run, by the study's names.
+pub type Kernels = BTreeMap<String, Kernel>;
+
+/// What all trials of a session share.
+pub struct Laboratory {
+    pub kernels: Kernels,
+    pub cache: Cache,
+    /// This program, as the guest's init.
+    pub init: PathBuf,
+    pub memory_budget_bytes: u64,
+    pub trace_folder: Option<PathBuf>,
+}
+
+/// How a trial went.
+pub struct Report {
+    pub ending: Ending,
+    pub wall: Duration,
+}
+
+/// Runs a trial to its end; `event` sees what happens in it.
+pub fn run(
+    laboratory: &Laboratory,
+    trial: &Trial,
+    stop: &AtomicBool,
+    event: &mut dyn FnMut(Event),
+    tick: &mut dyn FnMut(Pulse),
+) -> Result<Report, ExpectedError> {
+    let failed = |what: &str, error: &dyn std::fmt::Display| ExpectedError::Failed(format!("{what}: {error}"));
+    let folder = TrialFolder::new(laboratory.cache.folder())
+        .map_err(|error| failed("cannot make a folder for the trial", &error))?;
+    let (disks, job) = guest_config_parts(trial, Job::Trial(Box::new(trial.clone())))?;
+    let kernel = &laboratory.kernels[&trial.cell.machine.kernel];
+    let trace = match &laboratory.trace_folder {
+        Some(folder) => Some(trace_file(folder, trial).map_err(|error| failed("cannot write the trace", &error))?),
+        None => None,
+    };
+    let config = Config {
+        kernel: &kernel.path,
+        init: &laboratory.init,
+        ram_bytes: trial.cell.machine.ram_bytes,
+        seed: trial.seed,
+        disks: &disks,
+        job: &job,
+        memory_budget_bytes: laboratory.memory_budget_bytes,
+        folder: folder.path(),
+        trace: trace.as_ref(),
+        limits: Limits::default(),
+    };
+    let mut heard = Heard::default();
+    event(Event::Provenance { key: "kernel".to_owned(), value: kernel.release.clone() });
+    event(Event::Provenance { key: "kernel.source".to_owned(), value: kernel.source.clone() });
+    let ended = guest::run(&config, stop, &mut |line| heard.line(line, event), tick)
+        .map_err(|error| ExpectedError::Machine(error.to_string()))?;
+    Ok(Report { wall: ended.wall, ending: heard.ending(&ended) })
+}
+
+/// What a guest is told: its disks and its job, encoded.
+pub fn guest_config_parts(trial: &Trial, job: Job) -> Result<(Vec<u8>, Vec<u8>), ExpectedError> {
+    let description = disks::description(&trial.cell.machine.disks, trial.seed)?;
+    let disks = postcard::to_allocvec(&description).expect("a description is plain data");
+    let job = serde_json::to_vec(&job).expect("a job is plain data");
+    Ok((disks, job))
+}
+
+fn trace_file(folder: &Path, trial: &Trial) -> std::io::Result<File> {
+    std::fs::create_dir_all(folder)?;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
+    let name: String = trial.cell.key.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
+    File::create(folder.join(format!("{name}.{}.trace", trial.index)))
+}
+
+/// What the guest's init said of how it went.
+#[derive(Default)]
+struct Heard {
+    done: bool,
+    failure: Option<Failure>,
+    last_step: String,
+    nonsense: Option<String>,
+}
+
+impl Heard {
+    fn line(&mut self, line: &[u8], event: &mut dyn FnMut(Event)) {
+        match serde_json::from_slice::<Event>(line) {
+            Ok(heard) => {
+                match &heard {
+                    Event::Done { .. } => self.done = true,
+                    Event::Failed(failure) => self.failure = Some(failure.clone()),
+                    Event::Step { name, .. } => name.clone_into(&mut self.last_step),
+                    _ => {}
+                }
+                event(heard);
+            }
+            Err(error) => {
+                let start = String::from_utf8_lossy(&line[..line.len().min(200)]).into_owned();
+                self.nonsense.get_or_insert(format!("the guest said what makes no sense ({error}): {start}"));
+            }
+        }
+    }
+
+    fn ending(self, ended: &Ended) -> Ending {
+        if ended.how == How::Stopped {
+            return Ending::Interrupted;
+        }
+        let step = if self.last_step.is_empty() { "boot".to_owned() } else { self.last_step };
+        let failed = |message: String| Ending::Failed(Failure { step: step.clone(), message });
+        let virtual_s = ended.pulse.virtual_ns as f64 / 1e9;
+        let console = || last_lines(&ended.console);
+        match (&ended.how, self.failure, self.nonsense) {
+            (_, Some(failure), _) => Ending::Failed(failure),
+            (_, None, Some(nonsense)) => failed(nonsense),
+            (How::ByItself, None, None) if self.done => Ending::Done,
+            (How::ByItself, None, None) => failed(format!("the guest ended without a word; its console: {}", console())),
+            (How::Died(status), ..) => failed(format!("the guest died ({status}); its console: {}", console())),
+            (How::Stalled, ..) => failed(format!(
+                "virtual time stood still at {virtual_s:.3} s for too long; the guest's console: {}",
+                console()
+            )),
+            (How::TimeOut, ..) => failed(format!(
+                "not done after {} s of wall time, {virtual_s:.0} s virtual; the guest's console: {}",
+                ended.wall.as_secs(),
+                console()
+            )),
+            (How::Stopped, ..) => Ending::Interrupted,
+        }
+    }
+}
+
+fn last_lines(console: &str) -> String {
+    let lines: Vec<&str> = console.lines().filter(|line| !line.trim().is_empty()).collect();
+    if lines.is_empty() {
+        return "silent".to_owned();
+    }
+    lines[lines.len().saturating_sub(CONSOLE_LINES)..].join("\n    ")
+}

@@ -1,0 +1,50 @@
+//! What a workload needs from around it, given by the stack that it runs on.
+
+use stack::{Context, DiskCounters, Settle, Stack};
+use study::event::{Event, ToolCall};
+use study::stack::StackSpec;
+use tools::{Invocation, ToolError};
+use workload::{DeviceCounters, Host, HostError};
+
+/// A stack, and what it was provisioned with.
+pub struct StackHost<'a, 'c> {
+    pub stack: &'a Stack,
+    pub spec: &'a StackSpec,
+    pub context: &'a mut Context<'c>,
+}
+
+impl Host for StackHost<'_, '_> {
+    fn event(&mut self, event: Event) {
+        self.context.recorder.record(event);
+    }
+
+    fn step(&mut self, name: &str) {
+        let at_ns = super::nanoseconds_since(self.context.began);
+        self.context.recorder.record(Event::Step { name: name.to_owned(), at_ns });
+    }
+
+    fn settle_and_drop_caches(&mut self) -> Result<(), HostError> {
+        stack::settle(self.stack, Settle::default(), self.context)?;
+        stack::drop_caches(self.stack, &[], self.context)?;
+        Ok(())
+    }
+
+    fn device_counters(&mut self) -> Result<DeviceCounters, HostError> {
+        let members = stack::counters(self.stack)?;
+        let sum = |field: fn(&DiskCounters) -> u64| members.iter().map(field).sum();
+        Ok(DeviceCounters {
+            reads: sum(|disk| disk.reads),
+            read_sectors: sum(|disk| disk.sectors_read),
+            writes: sum(|disk| disk.writes),
+            written_sectors: sum(|disk| disk.sectors_written),
+        })
+    }
+
+    fn remount(&mut self) -> Result<(), HostError> {
+        Ok(stack::remount(self.stack, self.spec, self.context)?)
+    }
+
+    fn run_tool(&mut self, invocation: &Invocation) -> Result<ToolCall, ToolError> {
+        self.context.tools.run(invocation, self.context.recorder)
+    }
+}

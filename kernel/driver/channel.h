@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef RAIDLAB_CHANNEL_H
+#define RAIDLAB_CHANNEL_H
+
+#include <linux/blk-mq.h>
+#include <linux/version.h>
+
+/* Merging became the rule, and the flag went, in 6.14. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
+#define RAIDLAB_TAG_FLAGS BLK_MQ_F_SHOULD_MERGE
+#else
+#define RAIDLAB_TAG_FLAGS 0
+#endif
+
+u32 raidlab_disk_count(void);
+void raidlab_count_request(void);
+void raidlab_trace(u32 disk, struct request *rq, u64 submit_ns, u64 complete_ns, u32 status);
+
+#endif

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Simulated disks as block devices /dev/vda, /dev/vdb, …
+ *
+ * All disks live in one world of the model's. A request is handed to the model when it is queued; the model says
+ * when its next event is, and one event of virtual time wakes us then. Contents move when a request completes.
+ */
+#include <linux/blk-mq.h>
+#include <linux/blkdev.h>
+#include <linux/module.h>
+#include <linux/time-internal.h>
+#include "channel.h"
+#include "raidlab.h"
+
+#define COMPLETIONS 64
+
+struct sim_request {
+	u64 submit_ns;
+};
+
+struct sim_disk {
+	struct gendisk *gendisk;
+	struct blk_mq_tag_set tags;
+	u32 index;
+};
+
+static struct sim_disk *disks;
+static u32 disk_count;
+static DEFINE_SPINLOCK(world_lock);
+static struct time_travel_event wakeup;
+
+u32 raidlab_disk_count(void)
+{
+	return disk_count;
+}
+
+/* Have the model's next event wake us; world_lock held. */
+static void arm(u64 now_ns)
+{
+	u64 next_ns = rl_next_event();
+
+	if (wakeup.pending) {
+		if (wakeup.time == next_ns)
+			return;
+		time_travel_del_event(&wakeup);
+	}
+	if (next_ns != ~0ULL)
+		time_travel_add_event_rel(&wakeup, next_ns > now_ns ? next_ns - now_ns : 0);
+}
+
+static blk_status_t move_contents(u32 disk, struct request *rq)
+{
+	u64 sector = blk_rq_pos(rq);
+	struct req_iterator iter;
+	struct bio_vec bv;
+
+	switch (req_op(rq)) {
+	case REQ_OP_DISCARD:
+		rl_discard(disk, sector, blk_rq_sectors(rq));
+		return BLK_STS_OK;
+	case REQ_OP_READ:
+	case REQ_OP_WRITE:
+		break;
+	default:
+		return BLK_STS_OK;
+	}
+	/* Pages that lie side by side are one vector, and guest memory is mapped in one piece. */
+	rq_for_each_bvec(bv, rq, iter) {
+		void *data = page_address(bv.bv_page) + bv.bv_offset;
+		s32 bad = req_op(rq) == REQ_OP_WRITE ? rl_write(disk, sector, data, bv.bv_len) :
+						       rl_read(disk, sector, data, bv.bv_len);
+		if (bad)
+			return BLK_STS_IOERR;
+		sector += bv.bv_len >> SECTOR_SHIFT;
+	}
+	return BLK_STS_OK;
+}
+
+static blk_status_t model_status(u32 status)
+{
+	switch (status) {
+	case 0:
+		return BLK_STS_OK;
+	case 1:
+		return BLK_STS_MEDIUM;
+	case 2:
+		return BLK_STS_OFFLINE;
+	default:
+		return BLK_STS_IOERR;
+	}
+}
+
+static void finish(const struct rl_completion *c, u64 now_ns)
+{
+	struct sim_disk *disk;
+	struct request *rq;
+	blk_status_t status;
+
+	if (WARN_ON_ONCE(c->disk >= disk_count))
+		return;
+	disk = &disks[c->disk];
+	rq = blk_mq_tag_to_rq(disk->tags.tags[0], c->tag);
+	if (WARN_ON_ONCE(!rq))
+		return;
+	status = model_status(c->status);
+	if (status == BLK_STS_OK)
+		status = move_contents(c->disk, rq);
+	raidlab_trace(c->disk, rq, ((struct sim_request *)blk_mq_rq_to_pdu(rq))->submit_ns, now_ns, c->status);
+	blk_mq_end_request(rq, status);
+}
+
+/* Called in interrupt context at the time asked for. */
+static void wake(struct time_travel_event *event)
+{
+	struct rl_completion done[COMPLETIONS];
+	u64 now_ns = time_travel_now();
+	unsigned long flags;
+	u32 n, i;
+
+	do {
+		spin_lock_irqsave(&world_lock, flags);
+		n = rl_advance(now_ns, done, COMPLETIONS);
+		if (n < COMPLETIONS)
+			arm(now_ns);
+		spin_unlock_irqrestore(&world_lock, flags);
+		/* Without the lock: ending a request may queue the next. */
+		for (i = 0; i < n; i++)
+			finish(&done[i], now_ns);
+	} while (n == COMPLETIONS);
+}
+
+static blk_status_t sim_queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_queue_data *bd)
+{
+	struct sim_disk *disk = hctx->queue->queuedata;
+	struct request *rq = bd->rq;
+	u64 now_ns = time_travel_now();
+	unsigned long flags;
+	u8 op;
+
+	switch (req_op(rq)) {
+	case REQ_OP_READ:
+		op = 0;
+		break;
+	case REQ_OP_WRITE:
+		op = 1;
+		break;
+	case REQ_OP_FLUSH:
+		op = 2;
+		break;
+	case REQ_OP_DISCARD:
+		op = 3;
+		break;
+	default:
+		return BLK_STS_NOTSUPP;
+	}
+	blk_mq_start_request(rq);
+	((struct sim_request *)blk_mq_rq_to_pdu(rq))->submit_ns = now_ns;
+	raidlab_count_request();
+
+	spin_lock_irqsave(&world_lock, flags);
+	rl_submit(disk->index, rq->tag, op, !!(rq->cmd_flags & REQ_FUA), op == 2 ? 0 : blk_rq_pos(rq),
+		  op == 2 ? 0 : blk_rq_sectors(rq), now_ns);
+	/* More may come in this batch; the model is asked once, at the last. */
+	if (bd->last)
+		arm(now_ns);
+	spin_unlock_irqrestore(&world_lock, flags);
+	return BLK_STS_OK;
+}
+
+static void sim_commit_rqs(struct blk_mq_hw_ctx *hctx)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&world_lock, flags);
+	arm(time_travel_now());
+	spin_unlock_irqrestore(&world_lock, flags);
+}
+
+static const struct blk_mq_ops sim_mq_ops = {
+	.queue_rq = sim_queue_rq,
+	.commit_rqs = sim_commit_rqs,
+};
+
+static const struct block_device_operations sim_fops = {
+	.owner = THIS_MODULE,
+};
+
+static int __init add_one(struct sim_disk *disk, u32 index, int major)
+{
+	struct rl_disk_info info;
+	struct queue_limits lim = {
+		.logical_block_size = 512,
+		.max_hw_sectors = 8192,
+		.max_segments = 256,
+	};
+	int err;
+
+	rl_disk_info(index, &info);
+	disk->index = index;
+	lim.physical_block_size = info.physical_block_bytes;
+	if (info.write_cache)
+		lim.features |= BLK_FEAT_WRITE_CACHE;
+	if (info.fua)
+		lim.features |= BLK_FEAT_FUA;
+	if (info.rotational)
+		lim.features |= BLK_FEAT_ROTATIONAL;
+	if (info.discard) {
+		lim.max_hw_discard_sectors = 1 << 22;
+		lim.max_discard_segments = 1;
+		lim.discard_granularity = 4096;
+	}
+
+	disk->tags.ops = &sim_mq_ops;
+	disk->tags.nr_hw_queues = 1;
+	disk->tags.queue_depth = info.queue_depth;
+	disk->tags.cmd_size = sizeof(struct sim_request);
+	disk->tags.numa_node = NUMA_NO_NODE;
+	disk->tags.flags = RAIDLAB_TAG_FLAGS;
+	err = blk_mq_alloc_tag_set(&disk->tags);
+	if (err)
+		return err;
+	disk->gendisk = blk_mq_alloc_disk(&disk->tags, &lim, disk);
+	if (IS_ERR(disk->gendisk))
+		return PTR_ERR(disk->gendisk);
+	disk->gendisk->major = major;
+	disk->gendisk->first_minor = index * 16;
+	disk->gendisk->minors = 16;
+	disk->gendisk->fops = &sim_fops;
+	/* vda … vdz, vdaa …, as virtio_blk names its own. */
+	if (index < 26)
+		snprintf(disk->gendisk->disk_name, DISK_NAME_LEN, "vd%c", 'a' + index);
+	else
+		snprintf(disk->gendisk->disk_name, DISK_NAME_LEN, "vd%c%c", 'a' + index / 26 - 1,
+			 'a' + index % 26);
+	set_capacity(disk->gendisk, info.sectors);
+	return add_disk(disk->gendisk);
+}
+
+static int __init raidlab_disks_init(void)
+{
+	u64 length = 0;
+	void *description = rl_host_slurp(RL_FD_DISKS, &length);
+	int major, err;
+	s32 n;
+	u32 i;
+
+	if (!description)
+		return 0;	/* started by hand, without disks */
+	n = rl_open(description, length);
+	if (n < 0)
+		panic("raidlab: the description of the disks makes no sense");
+	time_travel_set_event_fn(&wakeup, wake);
+	disks = kcalloc(n, sizeof(*disks), GFP_KERNEL);
+	if (!disks)
+		return -ENOMEM;
+	disk_count = n;
+	major = register_blkdev(0, "raidlab");
+	if (major < 0)
+		return major;
+	for (i = 0; i < disk_count; i++) {
+		err = add_one(&disks[i], i, major);
+		if (err)
+			panic("raidlab: disk %u: error %d", i, err);
+	}
+	return 0;
+}
+device_initcall(raidlab_disks_init);

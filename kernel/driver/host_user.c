@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The part of the driver that speaks to the host: compiled against its libc, knows nothing of the kernel.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "raidlab.h"
+
+void *rl_host_slurp(int fd, rl_u64 *length)
+{
+	struct stat st;
+	void *data;
+
+	if (fstat(fd, &st) < 0 || st.st_size <= 0)
+		return NULL;
+	data = mmap(NULL, st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	if (data == MAP_FAILED)
+		return NULL;
+	*length = st.st_size;
+	return data;
+}
+
+void *rl_host_map(rl_u64 length)
+{
+	void *p = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	/* Every process of the guest begins as a clone of this one: do not copy page tables for nothing. */
+	madvise(p, length, MADV_DONTFORK);
+	return p;
+}
+
+static void *map_shared(int fd, rl_u64 offset, rl_u64 length)
+{
+	void *p = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	madvise(p, length, MADV_DONTFORK);
+	return p;
+}
+
+void *rl_host_segment(rl_u64 index, rl_u64 length)
+{
+	struct stat st;
+	rl_u64 in_memory;
+
+	/* The memory file's size is the budget. */
+	if (fstat(RL_FD_MEMORY, &st) < 0)
+		return NULL;
+	in_memory = st.st_size / length;
+	if (index < in_memory)
+		return map_shared(RL_FD_MEMORY, index * length, length);
+	index -= in_memory;
+	/* Room on the disk is taken now: a write into a hole on a full disk would be a SIGBUS. */
+	if (posix_fallocate(RL_FD_SPILL, index * length, length))
+		return NULL;
+	return map_shared(RL_FD_SPILL, index * length, length);
+}
+
+struct rl_pulse *rl_host_pulse(void)
+{
+	return map_shared(RL_FD_PULSE, 0, 4096);
+}
+
+long rl_host_write(int fd, const void *data, unsigned long length)
+{
+	unsigned long done = 0;
+
+	while (done < length) {
+		ssize_t n = write(fd, (const char *)data + done, length - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		done += n;
+	}
+	return done;
+}
+
+int rl_host_is_open(int fd)
+{
+	return fcntl(fd, F_GETFD) >= 0;
+}
+
+void rl_host_say(const char *message, rl_u64 length)
+{
+	rl_host_write(STDERR_FILENO, message, length);
+	rl_host_write(STDERR_FILENO, "\n", 1);
+}
+
+void rl_host_exit(int status)
+{
+	_exit(status);
+}

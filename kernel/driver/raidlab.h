@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the three parts of the driver say to each other: the kernel side (disk.c, channel.c), the host side
+ * (host_user.c, compiled against the host's libc) and the disk model (Rust, model.o).
+ */
+#ifndef RAIDLAB_H
+#define RAIDLAB_H
+
+/* Both sides must agree on the types, and the host side has no <linux/types.h> of the kernel's. */
+typedef unsigned char rl_u8;
+typedef unsigned int rl_u32;
+typedef int rl_s32;
+typedef unsigned long long rl_u64;
+
+/*
+ * Files that the program which starts the guest leaves open under these numbers. Numbers and not paths, so that
+ * nothing that differs from run to run is on the command line.
+ */
+#define RL_FD_DISKS 100		/* read: the description of the disks, for rl_open() */
+#define RL_FD_JOB 101		/* read: what the guest's init is to do */
+#define RL_FD_EVENTS 102	/* write: what the guest's init says */
+#define RL_FD_MEMORY 103	/* map: contents of the disks, up to the budget */
+#define RL_FD_SPILL 104		/* map: contents of the disks past the budget */
+#define RL_FD_PULSE 105		/* map: one page, struct rl_pulse */
+#define RL_FD_TRACE 106		/* write: struct rl_trace_record, one a request; need not be open */
+
+/* Signs of life for the program outside, in a page shared with it. */
+struct rl_pulse {
+	rl_u64 virtual_ns;
+	rl_u64 requests;
+	rl_u64 memory_segments;
+};
+
+/* One request as the trace has it; little-endian, as the machine is. */
+struct rl_trace_record {
+	rl_u64 submit_ns;
+	rl_u64 complete_ns;
+	rl_u64 sector;
+	rl_u32 sectors;
+	rl_u8 disk;
+	rl_u8 op;
+	rl_u8 fua;
+	rl_u8 status;
+};
+
+/* What the block layer must know of a disk. */
+struct rl_disk_info {
+	rl_u64 sectors;
+	rl_u32 queue_depth;
+	rl_u32 physical_block_bytes;
+	rl_u8 rotational;
+	rl_u8 write_cache;
+	rl_u8 fua;
+	rl_u8 discard;
+	char name[28];
+};
+
+/* The end of a request; layout shared with the model. */
+struct rl_completion {
+	rl_u32 disk;
+	rl_u32 tag;
+	rl_u32 status;		/* 0 ok, 1 medium error, 2 device gone, 3 invalid */
+};
+
+#define RL_COUNTERS 16
+#define RL_DIGEST_BYTES 16
+
+/* --- the model (Rust) --------------------------------------------------------------------------------------- */
+/* Number of disks, or -1 when the description makes no sense (why is said on the host's stderr). */
+rl_s32 rl_open(const void *description, rl_u64 length);
+void rl_disk_info(rl_u32 disk, struct rl_disk_info *info);
+void rl_submit(rl_u32 disk, rl_u32 tag, rl_u8 op, rl_u8 fua, rl_u64 sector, rl_u32 sectors, rl_u64 now_ns);
+/* Virtual time of the model's next event; all ones if there is none. */
+rl_u64 rl_next_event(void);
+/* What completed until now; call again while it fills the array. */
+rl_u32 rl_advance(rl_u64 now_ns, struct rl_completion *done, rl_u32 room);
+/* Contents; 0, or -1 when no memory is left for them. */
+rl_s32 rl_write(rl_u32 disk, rl_u64 sector, const void *data, rl_u32 length);
+rl_s32 rl_read(rl_u32 disk, rl_u64 sector, void *data, rl_u32 length);
+void rl_discard(rl_u32 disk, rl_u64 sector, rl_u64 sectors);
+void rl_counters(rl_u32 disk, rl_u64 counters[RL_COUNTERS]);
+void rl_digest(rl_u32 disk, rl_u8 digest[RL_DIGEST_BYTES]);
+
+/* --- the host side (host_user.c) ---------------------------------------------------------------------------- */
+/* The whole of a file, in memory of the host's; its length in *length. NULL if it cannot be read. */
+void *rl_host_slurp(int fd, rl_u64 *length);
+/* Memory that is not the guest's: zeroed, never moved, not copied when a process is cloned. NULL if none. */
+void *rl_host_map(rl_u64 length);
+/* Segment of the disks' contents; zeroed. NULL if neither memory nor the spill file has room. */
+void *rl_host_segment(rl_u64 index, rl_u64 length);
+/* Number of whole segments that the memory budget allows; later ones go to the spill file. */
+struct rl_pulse *rl_host_pulse(void);
+long rl_host_write(int fd, const void *data, unsigned long length);
+int rl_host_is_open(int fd);
+void rl_host_say(const char *message, rl_u64 length);
+/* Ends the guest at once, as a power cut would. */
+void rl_host_exit(int status) __attribute__((noreturn));
+
+#endif
