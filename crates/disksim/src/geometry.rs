@@ -32,6 +32,8 @@ pub struct Spot {
 /// The layout, made ready for look-ups.
 pub struct Geometry {
     zones: Vec<ZoneMap>,
+    /// First sector of each zone: looked up so often that they lie close together.
+    firsts: Vec<u64>,
     heads: u32,
     mapping: Mapping,
     revolution_ns: u64,
@@ -76,8 +78,10 @@ impl Geometry {
             first_lbn += map.lbns;
             zones.push(map);
         }
+        let firsts = zones.iter().map(|z| z.first_lbn).collect();
         Geometry {
             zones,
+            firsts,
             heads,
             mapping: layout.mapping,
             revolution_ns,
@@ -89,9 +93,13 @@ impl Geometry {
         self.zones.last().map_or(0, |z| z.first_lbn + z.lbns)
     }
 
+    fn zone_of(&self, lbn: u64) -> usize {
+        self.firsts.partition_point(|&first| first <= lbn).saturating_sub(1)
+    }
+
     /// Where a sector lies. Past the end it is the last one.
     pub fn locate(&self, lbn: u64) -> Spot {
-        let index = self.zones.partition_point(|z| z.first_lbn <= lbn).saturating_sub(1);
+        let index = self.zone_of(lbn);
         let zone = &self.zones[index];
         let rel = (lbn - zone.first_lbn).min(zone.lbns.saturating_sub(1));
         let (physical, run) = zone.physical(rel);
@@ -100,7 +108,7 @@ impl Geometry {
 
     /// The first sector of the track that holds `lbn`, and the first past it.
     pub fn track_bounds(&self, lbn: u64) -> (u64, u64) {
-        let index = self.zones.partition_point(|z| z.first_lbn <= lbn).saturating_sub(1);
+        let index = self.zone_of(lbn);
         let zone = &self.zones[index];
         let rel = (lbn - zone.first_lbn).min(zone.lbns.saturating_sub(1));
         let (physical, _) = zone.physical(rel);
@@ -113,7 +121,7 @@ impl Geometry {
 
     /// The first sector past the cylinder that holds `lbn`.
     pub fn cylinder_end(&self, lbn: u64) -> u64 {
-        let index = self.zones.partition_point(|z| z.first_lbn <= lbn).saturating_sub(1);
+        let index = self.zone_of(lbn);
         let zone = &self.zones[index];
         let rel = (lbn - zone.first_lbn).min(zone.lbns.saturating_sub(1));
         let (physical, _) = zone.physical(rel);
@@ -142,9 +150,9 @@ impl Geometry {
         let zone = &self.zones[index];
         let per_track = u64::from(zone.track_sectors);
         let heads = u64::from(self.heads);
-        let track = physical / per_track;
+        let track = divide(physical, zone.track_sectors);
         let sector = physical - track * per_track;
-        let cylinder = track / heads;
+        let cylinder = divide(track, self.heads);
         let surface = track - cylinder * heads;
         let absolute = u64::from(zone.first_cylinder) + cylinder;
         let backwards = match self.mapping {
@@ -170,6 +178,14 @@ impl Geometry {
             angle_ns,
             sector_fp: zone.sector_fp,
         }
+    }
+}
+
+/// Division, quicker where both fit 32 bits: which is nearly always.
+fn divide(a: u64, b: u32) -> u64 {
+    match u32::try_from(a) {
+        Ok(a) => u64::from(a / b),
+        Err(_) => a / u64::from(b),
     }
 }
 

@@ -62,53 +62,91 @@ impl Mechanics {
         }
     }
 
-    /// Seek and rotation until the start of a sector, for the scheduler.
-    pub fn positioning_ns(&self, at_ns: u64, from: Place, to: Place, angle_ns: u64, write: bool) -> u64 {
-        let seek = self.reposition_ns(from, to, write);
-        seek + self.wait_ns(at_ns.saturating_add(seek), angle_ns)
+    /// How far the platters have turned at a moment.
+    pub fn turned_ns(&self, at_ns: u64) -> u64 {
+        at_ns.wrapping_add(self.phase_ns) % self.revolution_ns
+    }
+
+    /// As [`wait_ns`](Self::wait_ns), some time after a moment at which the platters had turned this far. Times are
+    /// mostly short, so that subtracting is quicker than dividing.
+    pub fn wait_after_ns(&self, turned_ns: u64, after_ns: u64, angle_ns: u64) -> u64 {
+        let mut turned_ns = turned_ns + after_ns;
+        if turned_ns > 4 * self.revolution_ns {
+            turned_ns %= self.revolution_ns;
+        }
+        while turned_ns >= self.revolution_ns {
+            turned_ns -= self.revolution_ns;
+        }
+        let wait = if angle_ns >= turned_ns { angle_ns - turned_ns } else { angle_ns + self.revolution_ns - turned_ns };
+        if wait + ANGLE_TOLERANCE_NS >= self.revolution_ns { 0 } else { wait }
     }
 }
 
+/// Distances are sorted into buckets by their highest five bits.
+const SEEK_BUCKETS: usize = 16 + 28 * 16;
+
 /// Time of an arm movement by its length.
 struct SeekCurve {
-    points: Vec<SeekPoint>,
-    /// By number of bits of the distance: the first point that may be its upper neighbour.
-    start: [u16; 33],
+    points: Vec<Knot>,
+    /// By bucket: the first point that may be the upper neighbour of a distance in it.
+    start: Vec<u16>,
+}
+
+fn seek_bucket(cylinders: u32) -> usize {
+    if cylinders < 16 {
+        return cylinders as usize;
+    }
+    let shift = 27 - cylinders.leading_zeros();
+    16 + shift as usize * 16 + ((cylinders >> shift) & 15) as usize
+}
+
+/// The shortest distance in a bucket.
+fn bucket_start(bucket: usize) -> u64 {
+    if bucket < 16 {
+        return bucket as u64;
+    }
+    let shift = (bucket - 16) / 16;
+    (16 + (bucket as u64 & 15)) << shift
+}
+
+/// A point of the curve and the slope that leads to it, in 2^-16 ns a cylinder.
+#[derive(Clone, Copy)]
+struct Knot {
+    cylinders: u32,
+    seek_ns: u64,
+    slope_fp: i64,
 }
 
 impl SeekCurve {
     fn new(points: &[SeekPoint]) -> Self {
-        let mut start = [0; 33];
-        for (bits, slot) in start.iter_mut().enumerate() {
-            let least = if bits == 0 { 0 } else { 1u64 << (bits - 1) };
-            *slot = points
-                .partition_point(|p| u64::from(p.cylinders) < least)
-                .min(usize::from(u16::MAX)) as u16;
-        }
-        SeekCurve {
-            points: points.to_vec(),
-            start,
-        }
+        let start = (0..SEEK_BUCKETS).map(|bucket| {
+            let first = points.partition_point(|p| u64::from(p.cylinders) < bucket_start(bucket));
+            first.min(points.len().saturating_sub(1)) as u16
+        });
+        let slope = |low: &SeekPoint, high: &SeekPoint| {
+            let rise = high.seek_ns as i64 - low.seek_ns as i64;
+            (rise << 16) / (i64::from(high.cylinders) - i64::from(low.cylinders)).max(1)
+        };
+        let knot = |(index, high): (usize, &SeekPoint)| Knot {
+            cylinders: high.cylinders,
+            seek_ns: high.seek_ns,
+            slope_fp: if index == 0 { 0 } else { slope(&points[index - 1], high) },
+        };
+        SeekCurve { points: points.iter().enumerate().map(knot).collect(), start: start.collect() }
     }
 
     fn seek_ns(&self, cylinders: u32) -> u64 {
         if cylinders == 0 || self.points.is_empty() {
             return 0;
         }
-        let bits = (32 - cylinders.leading_zeros()) as usize;
-        let first = usize::from(self.start[bits]);
-        let upper = first + self.points[first..].partition_point(|p| p.cylinders < cylinders);
-        let upper = upper.min(self.points.len() - 1);
-        let high = self.points[upper];
-        if upper == 0 || high.cylinders == cylinders {
-            return high.seek_ns;
+        let mut upper = usize::from(self.start[seek_bucket(cylinders)]);
+        while upper + 1 < self.points.len() && self.points[upper].cylinders < cylinders {
+            upper += 1;
         }
-        let low = self.points[upper - 1];
         // Past the last point the last slope goes on.
-        let across = i64::from(high.cylinders) - i64::from(low.cylinders);
-        let rise = high.seek_ns as i64 - low.seek_ns as i64;
-        let along = i64::from(cylinders) - i64::from(low.cylinders);
-        (low.seek_ns as i64 + rise * along / across.max(1)).max(0) as u64
+        let high = self.points[upper];
+        let short = i64::from(high.cylinders) - i64::from(cylinders);
+        (high.seek_ns as i64 - ((high.slope_fp * short) >> 16)).max(0) as u64
     }
 }
 

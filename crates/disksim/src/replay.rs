@@ -79,11 +79,22 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Traced>, Mistake> {
         let sectors = number("the number of blocks", 1.0, f64::from(u32::MAX))? as u32;
         let response_ns = (number("the response time in µs", 0.0, 1e10)? * 1e3) as u64;
         let gap_ns = (number("the gap in µs", 0.0, 1e12)? * 1e3) as u64;
-        trace.push(Traced { op, sector, sectors, response_ns, gap_ns });
+        trace.push(Traced {
+            op,
+            sector,
+            sectors,
+            response_ns,
+            gap_ns,
+        });
     }
     if trace.is_empty() {
         let message = "a trace has at least one request".to_string();
-        return Err(Mistake { file: file.to_string(), line: 1, column: 1, message });
+        return Err(Mistake {
+            file: file.to_string(),
+            line: 1,
+            column: 1,
+            message,
+        });
     }
     Ok(trace)
 }
@@ -108,21 +119,44 @@ impl<'a> Fields<'a> {
 /// Plays a trace to a disk of a model: each request is issued `gap` after the completion of the one before.
 pub fn run(model: &Model, file: &str, trace: &[Traced], seed: u64) -> Result<ReplayReport, Mistake> {
     let disk = model.description(seed);
-    if let Some((index, bad)) = trace.iter().enumerate().find(|(_, t)| t.sector + u64::from(t.sectors) > disk.sectors) {
+    if let Some((index, bad)) = trace
+        .iter()
+        .enumerate()
+        .find(|(_, t)| t.sector + u64::from(t.sectors) > disk.sectors)
+    {
         let message = format!(
             "block {} + {} lies past the end of the disk ({} blocks)",
             bad.sector, bad.sectors, disk.sectors
         );
-        return Err(Mistake { file: file.to_string(), line: index + 1, column: 1, message });
+        return Err(Mistake {
+            file: file.to_string(),
+            line: index + 1,
+            column: 1,
+            message,
+        });
     }
-    let description = Description { links: Vec::new(), disks: std::vec![disk] };
-    let failed = |index: usize, message: String| Mistake { file: file.to_string(), line: index + 1, column: 1, message };
+    let description = Description {
+        links: Vec::new(),
+        disks: std::vec![disk],
+    };
+    let failed = |index: usize, message: String| Mistake {
+        file: file.to_string(),
+        line: index + 1,
+        column: 1,
+        message,
+    };
     let mut world = World::new(&description).map_err(|e| failed(0, e.to_string()))?;
     let mut now_ns = 0;
     let mut done = Vec::new();
     let mut deviations = Vec::with_capacity(trace.len());
     for (index, traced) in trace.iter().enumerate() {
-        let request = Request { tag: 0, op: traced.op, sector: traced.sector, sectors: traced.sectors, fua: false };
+        let request = Request {
+            tag: 0,
+            op: traced.op,
+            sector: traced.sector,
+            sectors: traced.sectors,
+            fua: false,
+        };
         world.advance(now_ns, &mut done);
         world.submit(0, now_ns, request);
         let issued_ns = now_ns;
@@ -176,7 +210,9 @@ pub fn rms_ms(a: &[f64], b: &[f64]) -> f64 {
 
 /// A quantile of a sorted sample, linear between its points.
 pub fn quantile(sorted: &[f64], part: f64) -> f64 {
-    let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
+    let Some(last) = sorted.len().checked_sub(1) else {
+        return 0.0;
+    };
     let at = part.clamp(0.0, 1.0) * last as f64;
     let low = at.floor() as usize;
     let high = (low + 1).min(last);

@@ -36,9 +36,11 @@ pub fn choose(
     stand: Stand,
     candidates: impl Iterator<Item = Candidate>,
 ) -> Option<(usize, u64)> {
+    let turned_ns = mechanics.turned_ns(stand.leave_ns);
     let mut best: Option<(usize, u64, u64)> = None;
     for (index, candidate) in candidates.enumerate() {
-        let cost = cost(queue, mechanics, stand, &candidate);
+        let limit = best.map_or(u64::MAX, |(_, cost, _)| cost);
+        let cost = cost(queue, mechanics, stand, turned_ns, &candidate, limit);
         if best.is_none_or(|(_, c, o)| (cost, candidate.order) < (c, o)) {
             best = Some((index, cost, candidate.order));
         }
@@ -46,16 +48,18 @@ pub fn choose(
     best.map(|(index, cost, _)| (index, cost))
 }
 
-fn cost(queue: &Queue, mechanics: &Mechanics, stand: Stand, candidate: &Candidate) -> u64 {
+/// What a candidate costs; only that it is more than `limit`, if it is.
+fn cost(queue: &Queue, mechanics: &Mechanics, stand: Stand, turned_ns: u64, candidate: &Candidate, limit: u64) -> u64 {
     let overdue = stand.leave_ns.saturating_sub(candidate.arrive_ns) > queue.age_max_ns;
+    let seek_ns = || mechanics.reposition_ns(stand.place, candidate.place, candidate.write);
     match queue.policy {
         Policy::Fcfs => candidate.order,
         _ if overdue => 0,
         _ if candidate.free => 1,
-        Policy::Sstf => 2 + mechanics.reposition_ns(stand.place, candidate.place, candidate.write),
+        Policy::Sstf => 2 + seek_ns(),
         Policy::Sptf => {
-            let (place, angle_ns) = (candidate.place, candidate.angle_ns);
-            2 + mechanics.positioning_ns(stand.leave_ns, stand.place, place, angle_ns, candidate.write)
+            let seek_ns = seek_ns();
+            if seek_ns > limit { seek_ns } else { 2 + seek_ns + mechanics.wait_after_ns(turned_ns, seek_ns, candidate.angle_ns) }
         }
         // Behind the arm comes after everything before it.
         Policy::Elevator => 2 + (candidate.lbn.wrapping_sub(stand.lbn) >> 1),

@@ -30,7 +30,8 @@ impl Reader<'_, '_, '_> {
         match node.value {
             Value::Number(n) if (low..=high).contains(&n) => n,
             Value::Number(n) => {
-                self.sources.mistake(&node.at, format!("`{key}` is {n}: between {low} and {high}"));
+                self.sources
+                    .mistake(&node.at, format!("`{key}` is {n}: between {low} and {high}"));
                 low
             }
             _ => {
@@ -44,7 +45,8 @@ impl Reader<'_, '_, '_> {
         let number = self.number(key, f64::from(low), f64::from(high));
         if number.fract() != 0.0 {
             let at = self.block.get(key).map(|n| n.at.clone()).unwrap_or_default();
-            self.sources.mistake(&at, format!("`{key}` is {number}: a whole number is needed"));
+            self.sources
+                .mistake(&at, format!("`{key}` is {number}: a whole number is needed"));
         }
         number as u32
     }
@@ -58,7 +60,11 @@ impl Reader<'_, '_, '_> {
     }
 
     fn optional_ms(&mut self, key: &str) -> f64 {
-        if self.block.get(key).is_some() { self.ms(key) } else { 0.0 }
+        if self.block.get(key).is_some() {
+            self.ms(key)
+        } else {
+            0.0
+        }
     }
 
     fn word(&mut self, key: &str) -> Option<(String, At)> {
@@ -104,14 +110,16 @@ impl Reader<'_, '_, '_> {
 
     fn numbers(&mut self, key: &str) -> Vec<f64> {
         let nodes = self.list(key);
-        nodes.into_iter().filter_map(|node| match node.value {
-            Value::Number(n) => Some(n),
-            _ => {
-                self.sources.mistake(&node.at, format!("`{key}` needs numbers"));
-                None
-            }
-        })
-        .collect()
+        nodes
+            .into_iter()
+            .filter_map(|node| match node.value {
+                Value::Number(n) => Some(n),
+                _ => {
+                    self.sources.mistake(&node.at, format!("`{key}` needs numbers"));
+                    None
+                }
+            })
+            .collect()
     }
 
     fn sectors(&mut self, key: &str) -> Vec<u64> {
@@ -129,7 +137,11 @@ impl Reader<'_, '_, '_> {
 
 /// The model that a `.diskspecs` file describes; mistakes are noted in `sources`.
 pub fn model_file(name: &str, sources: &mut Sources) -> Option<ModelFile> {
-    let start = At { file: name.to_string(), line: 1, column: 1 };
+    let start = At {
+        file: name.to_string(),
+        line: 1,
+        column: 1,
+    };
     let text = sources.text(name, &start)?;
     let blocks = sources.parse(name, &text);
     let Some(specs) = blocks.into_iter().find(|b| b.kind == "disksim_disk") else {
@@ -143,7 +155,11 @@ pub fn model_file(name: &str, sources: &mut Sources) -> Option<ModelFile> {
     let model = specs.block("Model")?;
     let bus = bus_times(name, specs.sources);
     let disk = disk(&mut specs, &model, &bus, &source);
-    let sectors = Reader { block: &model, sources: specs.sources }.number("Block count", 1.0, 1e13) as u64;
+    let sectors = Reader {
+        block: &model,
+        sources: specs.sources,
+    }
+    .number("Block count", 1.0, 1e13) as u64;
     let stem = stem(name);
     let laid_out = disk.as_ref().map_or(0, |d| capacity(d));
     Some(ModelFile {
@@ -163,9 +179,18 @@ fn stem(name: &str) -> &str {
 }
 
 fn capacity(disk: &Disk) -> u64 {
-    let Some(layout) = disk.layout.as_ref().and_then(|l| crate::catalogue::known_layout(l).ok()) else { return 0 };
+    let Some(layout) = disk
+        .layout
+        .as_ref()
+        .and_then(|l| crate::catalogue::known_layout(l).ok())
+    else {
+        return 0;
+    };
     let Some(last) = layout.zones.last() else { return 0 };
-    let sane = layout.zones.iter().all(|z| z.first_cylinder <= z.last_cylinder && z.track_sectors > 0);
+    let sane = layout
+        .zones
+        .iter()
+        .all(|z| z.first_cylinder <= z.last_cylinder && z.track_sectors > 0);
     if !sane || disk.heads.get() == 0 || last.last_cylinder > 1 << 28 {
         return 0;
     }
@@ -179,12 +204,17 @@ struct BusTimes {
 }
 
 fn bus_times(name: &str, sources: &mut Sources) -> BusTimes {
-    let mut times = BusTimes { read_ms: 0.0, write_ms: 0.0 };
+    let mut times = BusTimes {
+        read_ms: 0.0,
+        write_ms: 0.0,
+    };
     let file = match name.rsplit_once('.') {
         Some((path, _)) => format!("{path}.parv"),
         None => return times,
     };
-    let Some(text) = sources.optional(&file) else { return times };
+    let Some(text) = sources.optional(&file) else {
+        return times;
+    };
     for block in sources.parse(&file, &text) {
         let mut reader = Reader { block: &block, sources };
         match block.kind.as_str() {
@@ -204,21 +234,32 @@ fn bus_times(name: &str, sources: &mut Sources) -> BusTimes {
 }
 
 fn disk(specs: &mut Reader, model: &Block, bus: &BusTimes, source: &str) -> Option<Disk> {
-    let mut model = Reader { block: model, sources: specs.sources };
+    let mut model = Reader {
+        block: model,
+        sources: specs.sources,
+    };
     let heads = model.whole("Number of data surfaces", 1, 256);
     let layout = model.block("Layout Model");
     let mechanics = model.block("Mechanical Model");
     let (layout, mechanics) = (layout?, mechanics?);
-    let layout = layout_keys(&mut Reader { block: &layout, sources: model.sources });
-    let mut mechanics = Reader { block: &mechanics, sources: model.sources };
+    let layout = layout_keys(&mut Reader {
+        block: &layout,
+        sources: model.sources,
+    });
+    let mut mechanics = Reader {
+        block: &mechanics,
+        sources: model.sources,
+    };
     let seek = seek_keys(&mut mechanics);
     let rpm = mechanics.number("Rotation speed (in rpms)", 60.0, 100_000.0);
     let head_switch_ms = mechanics.ms("Head switch time");
     let write_settle_ms = mechanics.ms("Add. write settling delay");
     let own_ms = specs.ms("Bulk sector transfer time");
     let mb_s = |ms: f64| if ms > 0.0 { 512e-6 / (ms * 1e-3) } else { 1e4 };
-    let interface =
-        InterfaceKeys { read_mb_s: mb_s(own_ms.max(bus.read_ms)), write_mb_s: mb_s(own_ms.max(bus.write_ms)) };
+    let interface = InterfaceKeys {
+        read_mb_s: mb_s(own_ms.max(bus.read_ms)),
+        write_mb_s: mb_s(own_ms.max(bus.write_ms)),
+    };
     let figure = |source| source;
     Some(Disk {
         rpm: Figure::new(rpm, Sure::Measured, figure(source)),
@@ -237,7 +278,8 @@ fn disk(specs: &mut Reader, model: &Block, bus: &BusTimes, source: &str) -> Opti
 }
 
 fn layout_keys(layout: &mut Reader) -> LayoutKeys {
-    let mapping = ["cylinders", "serpentine-by-zone", "serpentine"][layout.whole("LBN-to-PBN mapping scheme", 0, 2) as usize];
+    let mapping =
+        ["cylinders", "serpentine-by-zone", "serpentine"][layout.whole("LBN-to-PBN mapping scheme", 0, 2) as usize];
     let scheme = layout.whole("Sparing scheme used", 0, 10) as usize;
     let range_cylinders = layout.whole("Rangesize for sparing", 1, 1 << 20);
     let disk_units = layout.block.get("Skew units").is_some();
@@ -246,7 +288,13 @@ fn layout_keys(layout: &mut Reader) -> LayoutKeys {
     for node in layout.list("Zones") {
         match &node.value {
             Value::Block(block) => {
-                zones.push(zone_keys(&mut Reader { block, sources: layout.sources }, in_revolutions));
+                zones.push(zone_keys(
+                    &mut Reader {
+                        block,
+                        sources: layout.sources,
+                    },
+                    in_revolutions,
+                ));
             }
             _ => layout.sources.mistake(&node.at, "a zone needs a block"),
         }
@@ -263,7 +311,12 @@ fn layout_keys(layout: &mut Reader) -> LayoutKeys {
         }
     }
     let sparing = crate::catalogue::SPARING_NAMES[SCHEMES[scheme]].0.to_string();
-    LayoutKeys { mapping: mapping.to_string(), sparing, range_cylinders, zones }
+    LayoutKeys {
+        mapping: mapping.to_string(),
+        sparing,
+        range_cylinders,
+        zones,
+    }
 }
 
 /// DiskSim's numbers of sparing schemes, as indices of our names.
@@ -273,8 +326,15 @@ fn zone_keys(zone: &mut Reader, in_revolutions: bool) -> ZoneKeys {
     let first = zone.whole("First cylinder number", 0, 1 << 27);
     let last = zone.whole("Last cylinder number", 0, 1 << 27);
     if last < first {
-        let at = zone.block.get("Last cylinder number").map(|n| n.at.clone()).unwrap_or_default();
-        zone.sources.mistake(&at, format!("the zone ends at cylinder {last}, before it begins at {first}"));
+        let at = zone
+            .block
+            .get("Last cylinder number")
+            .map(|n| n.at.clone())
+            .unwrap_or_default();
+        zone.sources.mistake(
+            &at,
+            format!("the zone ends at cylinder {last}, before it begins at {first}"),
+        );
     }
     let track_sectors = zone.whole("Blocks per track", 1, 1 << 20);
     let own_units = zone.block.get("Skew units").is_some();
@@ -287,7 +347,8 @@ fn zone_keys(zone: &mut Reader, in_revolutions: bool) -> ZoneKeys {
     let pairs = zone.sectors("defects");
     if pairs.len() % 2 == 1 {
         let at = zone.block.get("defects").map(|n| n.at.clone()).unwrap_or_default();
-        zone.sources.mistake(&at, "`defects` needs pairs: where a sector was, where it is");
+        zone.sources
+            .mistake(&at, "`defects` needs pairs: where a sector was, where it is");
     }
     let mut slips = zone.sectors("slips");
     slips.sort_unstable();
@@ -311,36 +372,65 @@ fn zone_keys(zone: &mut Reader, in_revolutions: bool) -> ZoneKeys {
 fn seek_keys(mechanics: &mut Reader) -> Option<SeekKeys> {
     let (form, at) = mechanics.word("Seek type")?;
     let three = |m: &mut Reader| {
-        (m.ms("Single cylinder seek time"), m.ms("Average seek time"), m.ms("Full strobe seek time"))
+        (
+            m.ms("Single cylinder seek time"),
+            m.ms("Average seek time"),
+            m.ms("Full strobe seek time"),
+        )
     };
     match form.as_str() {
         "extracted" => {
             let (name, at) = mechanics.word("Full seek curve")?;
             let text = mechanics.sources.text(&name, &at)?;
-            Some(SeekKeys::Points { points: seek_points(&name, &text, mechanics.sources)? })
+            Some(SeekKeys::Points {
+                points: seek_points(&name, &text, mechanics.sources)?,
+            })
         }
         "hpl" | "hplplus10" => {
             let values = mechanics.numbers("HPL seek equation values");
-            let mut first_ms = if form == "hplplus10" { mechanics.numbers("First ten seek times") } else { Vec::new() };
+            let mut first_ms = if form == "hplplus10" {
+                mechanics.numbers("First ten seek times")
+            } else {
+                Vec::new()
+            };
             let [linear_from, root_base_ms, root_ms, linear_base_ms, linear_ms, one_ms] = values[..] else {
-                mechanics.sources.mistake(&at, "`HPL seek equation values` needs six numbers");
+                mechanics
+                    .sources
+                    .mistake(&at, "`HPL seek equation values` needs six numbers");
                 return None;
             };
             if first_ms.is_empty() && one_ms >= 0.0 {
                 first_ms.push(one_ms);
             }
             let linear_from = linear_from.clamp(0.0, 1e8) as u32;
-            Some(SeekKeys::Hp { linear_from, root_base_ms, root_ms, linear_base_ms, linear_ms, first_ms })
+            Some(SeekKeys::Hp {
+                linear_from,
+                root_base_ms,
+                root_ms,
+                linear_base_ms,
+                linear_ms,
+                first_ms,
+            })
         }
         "curve" => {
             let (track_ms, average_ms, full_ms) = three(mechanics);
-            Some(SeekKeys::Curve { track_ms, average_ms, full_ms })
+            Some(SeekKeys::Curve {
+                track_ms,
+                average_ms,
+                full_ms,
+            })
         }
         "linear" => {
             let (track_ms, average_ms, full_ms) = three(mechanics);
-            Some(SeekKeys::Lines { track_ms, average_ms, full_ms })
+            Some(SeekKeys::Lines {
+                track_ms,
+                average_ms,
+                full_ms,
+            })
         }
-        "constant" => Some(SeekKeys::Constant { ms: mechanics.ms("Constant seek time") }),
+        "constant" => Some(SeekKeys::Constant {
+            ms: mechanics.ms("Constant seek time"),
+        }),
         other => {
             let known = "extracted, hpl, hplplus10, curve, linear or constant";
             mechanics.sources.mistake(&at, format!("seek type `{other}`: {known}"));
@@ -356,22 +446,36 @@ fn seek_points(name: &str, text: &str, sources: &mut Sources) -> Option<Vec<(u32
         if line.trim().is_empty() || (index == 0 && line.starts_with("Seek distances measured")) {
             continue;
         }
-        let at = At { file: name.to_string(), line: index + 1, column: 1 };
+        let at = At {
+            file: name.to_string(),
+            line: index + 1,
+            column: 1,
+        };
         let mut fields = line.split(',').map(str::trim);
         let distance = fields.next().and_then(|f| f.parse::<u32>().ok()).filter(|d| *d > 0);
-        let ms = fields.next().and_then(|f| f.parse::<f64>().ok()).filter(|ms| (0.0..=60_000.0).contains(ms));
+        let ms = fields
+            .next()
+            .and_then(|f| f.parse::<f64>().ok())
+            .filter(|ms| (0.0..=60_000.0).contains(ms));
         let (Some(distance), Some(ms)) = (distance, ms) else {
             sources.mistake(&at, "`distance, milliseconds` expected");
             return None;
         };
         if points.last().is_some_and(|p| p.0 >= distance) {
-            sources.mistake(&at, format!("distance {distance} does not follow {}", points[points.len() - 1].0));
+            sources.mistake(
+                &at,
+                format!("distance {distance} does not follow {}", points[points.len() - 1].0),
+            );
             return None;
         }
         points.push((distance, ms));
     }
     if points.is_empty() {
-        let at = At { file: name.to_string(), line: 1, column: 1 };
+        let at = At {
+            file: name.to_string(),
+            line: 1,
+            column: 1,
+        };
         sources.mistake(&at, "a seek curve needs at least one point");
         return None;
     }
@@ -441,7 +545,11 @@ fn buffer_keys(specs: &mut Reader) -> BufferKeys {
         segment_sectors,
         read_ahead: read_ahead.to_string(),
         read_ahead_sectors,
-        read_ahead_min_sectors: if read_ahead == "none" { 0 } else { specs.whole("Minimum read-ahead (blks)", 0, 1 << 24) },
+        read_ahead_min_sectors: if read_ahead == "none" {
+            0
+        } else {
+            specs.whole("Minimum read-ahead (blks)", 0, 1 << 24)
+        },
         caching: specs.flag("Enable caching in buffer"),
         read_ahead_on_hit: specs.flag("Read-ahead on idle hit"),
         read_free_sectors: specs.flag("Read any free blocks"),
@@ -481,7 +589,11 @@ fn queue_keys(specs: &mut Reader) -> QueueKeys {
     let seek_early = specs.whole("Preseeking level", 0, 2) > 0;
     let scheduler = specs.block("Scheduler");
     let policy = scheduler.map_or(1, |block| {
-        Reader { block: &block, sources: specs.sources }.whole("Scheduling policy", 1, 100)
+        Reader {
+            block: &block,
+            sources: specs.sources,
+        }
+        .whole("Scheduling policy", 1, 100)
     });
     // DiskSim knows dozens; ours is the nearest.
     let policy = match policy {

@@ -55,12 +55,20 @@ pub struct Sources<'f, 'g> {
 
 impl<'f, 'g> Sources<'f, 'g> {
     pub fn new(files: &'f mut Files<'g>) -> Self {
-        Sources { files, mistakes: Vec::new() }
+        Sources {
+            files,
+            mistakes: Vec::new(),
+        }
     }
 
     pub fn mistake(&mut self, at: &At, message: impl Into<String>) {
         let message = message.into();
-        self.mistakes.push(Mistake { file: at.file.clone(), line: at.line, column: at.column, message });
+        self.mistakes.push(Mistake {
+            file: at.file.clone(),
+            line: at.line,
+            column: at.column,
+            message,
+        });
     }
 
     /// The text of a file, if it is there; nothing is wrong if it is not.
@@ -103,15 +111,29 @@ type Parsed<T> = Result<T, Mistake>;
 
 impl<'t> Parser<'t> {
     fn new(file: &'t str, text: &'t str) -> Self {
-        Parser { file, rest: text.chars().peekable(), line: 1, column: 1 }
+        Parser {
+            file,
+            rest: text.chars().peekable(),
+            line: 1,
+            column: 1,
+        }
     }
 
     fn at(&self) -> At {
-        At { file: self.file.to_string(), line: self.line, column: self.column }
+        At {
+            file: self.file.to_string(),
+            line: self.line,
+            column: self.column,
+        }
     }
 
     fn wrong<T>(&self, message: impl Into<String>) -> Parsed<T> {
-        Err(Mistake { file: self.file.to_string(), line: self.line, column: self.column, message: message.into() })
+        Err(Mistake {
+            file: self.file.to_string(),
+            line: self.line,
+            column: self.column,
+            message: message.into(),
+        })
     }
 
     fn bump(&mut self) -> Option<char> {
@@ -208,7 +230,11 @@ impl<'t> Parser<'t> {
         }
         self.expect('{', "to open a block")?;
         let kind = head.split(' ').next().unwrap_or_default().to_string();
-        let mut block = Block { kind, at, entries: Vec::new() };
+        let mut block = Block {
+            kind,
+            at,
+            entries: Vec::new(),
+        };
         loop {
             match self.peek() {
                 None => return self.wrong(format!("`}}` expected to close `{}`, but the file ends", block.kind)),
@@ -229,7 +255,12 @@ impl<'t> Parser<'t> {
                     let node = self.value(depth)?;
                     if block.get(&key).is_some() {
                         let At { file, line, column } = place;
-                        return Err(Mistake { file, line, column, message: format!("`{key}` is given twice") });
+                        return Err(Mistake {
+                            file,
+                            line,
+                            column,
+                            message: format!("`{key}` is given twice"),
+                        });
                     }
                     block.entries.push((key, node));
                 }

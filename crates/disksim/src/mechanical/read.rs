@@ -202,13 +202,11 @@ impl Drive {
 
     /// The run after one.
     pub(super) fn next_run(&self, run: &Run, until: u64) -> Run {
-        let taking = Taking {
-            free: false,
-            on_arrival: self.buffer_rules.read_on_arrival,
-        };
         let lbn = run.end_lbn();
-        let same_track = self.mechanics.geometry.locate(lbn).place == run.place;
-        let taking = if same_track { Taking::IN_ORDER } else { taking };
+        let on_arrival = self.buffer_rules.read_on_arrival
+            // Behind a slip on the same track everything comes in order.
+            && self.mechanics.geometry.locate(lbn).place != run.place;
+        let taking = Taking { free: false, on_arrival };
         self.mechanics.run(run.place, run.end_ns(), lbn, until, false, taking)
     }
 

@@ -205,7 +205,8 @@ impl Drive {
         let minimum_ns = self.overheads.write_positioning_min_ns;
         let run = self.mechanics.run(from, leave_ns, lbn, lbn, true, Taking::IN_ORDER);
         let sought_ns = run.arrive_ns - leave_ns;
-        if first && lbn != self.last_lbn && sought_ns < minimum_ns {
+        let streaming = lbn == self.last_lbn && leave_ns <= self.free_ns;
+        if first && !streaming && sought_ns < minimum_ns {
             return self.mechanics.run(
                 from,
                 leave_ns + minimum_ns - sought_ns,
