@@ -18,7 +18,15 @@ struct Load {
 }
 
 const fn load(name: &'static str, disks: usize, depth: u32, op: Op, sectors: u32, sequential: bool) -> Load {
-    Load { name, model: "seagate-ironwolf-12tb", disks, depth, op, sectors, sequential }
+    Load {
+        name,
+        model: "seagate-ironwolf-12tb",
+        disks,
+        depth,
+        op,
+        sectors,
+        sequential,
+    }
 }
 
 const LOADS: [Load; 9] = [
@@ -42,7 +50,10 @@ const LOADS: [Load; 9] = [
 ];
 
 fn main() {
-    let requests: u64 = std::env::var("REQUESTS").ok().and_then(|r| r.parse().ok()).unwrap_or(300_000);
+    let requests: u64 = std::env::var("REQUESTS")
+        .ok()
+        .and_then(|r| r.parse().ok())
+        .unwrap_or(300_000);
     for load in &LOADS {
         let mut best = f64::MAX;
         for _ in 0..5 {
@@ -63,10 +74,18 @@ fn run(load: &Load, requests: u64) -> f64 {
             next[disk] = (next[disk] + u64::from(load.sectors)) % (model.sectors - 4096);
             return next[disk];
         }
-        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        random = random
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
         ((u128::from(random) * u128::from(model.sectors / 8 - 1)) >> 64) as u64 * 8
     };
-    let request = |tag, sector| Request { tag, op: load.op, sector, sectors: load.sectors, fua: false };
+    let request = |tag, sector| Request {
+        tag,
+        op: load.op,
+        sector,
+        sectors: load.sectors,
+        fua: false,
+    };
     for disk in 0..load.disks {
         for tag in 0..load.depth {
             world.submit(disk, 0, request(tag, sector(disk)));

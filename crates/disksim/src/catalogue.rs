@@ -27,6 +27,14 @@ const FILES: &[(&str, &str)] = &[
         "seagate-cheetah-15k7-450gb",
         include_str!("../../../data/disks/seagate-cheetah-15k7-450gb.toml"),
     ),
+    (
+        "sata-ssd-960gb",
+        include_str!("../../../data/disks/sata-ssd-960gb.toml"),
+    ),
+    (
+        "nvme-ssd-1920gb",
+        include_str!("../../../data/disks/nvme-ssd-1920gb.toml"),
+    ),
 ];
 
 /// A model, ready to make disks of.
@@ -130,7 +138,7 @@ pub fn find(name: &str) -> Result<Model, Error> {
     names.sort();
     let near = names
         .into_iter()
-        .filter(|(d, _)| *d <= 3 + wanted.len() / 3)
+        .filter(|(d, _)| *d <= 2 + wanted.len() / 4)
         .take(3)
         .map(|(_, n)| n)
         .collect();

@@ -6,6 +6,7 @@
 use crate::faults::Faults;
 use crate::flash::Flash;
 use crate::link::LinkDescription;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
@@ -33,8 +34,8 @@ pub struct DiskDescription {
 /// How the disk keeps its data.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Device {
-    Mechanical(Mechanical),
-    Flash(Flash),
+    Mechanical(Box<Mechanical>),
+    Flash(Box<Flash>),
 }
 
 /// A disk with platters and an arm.

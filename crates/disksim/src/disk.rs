@@ -81,10 +81,10 @@ impl Disk {
     }
 
     /// Ranges that would be lost with the power.
-    pub fn volatile(&self) -> Box<dyn Iterator<Item = (u64, u32)> + '_> {
+    pub fn volatile(&self, now_ns: u64) -> Box<dyn Iterator<Item = (u64, u32)> + '_> {
         match &self.body {
             Body::Mechanical(drive) => Box::new(drive.volatile()),
-            Body::Flash(drive) => Box::new(drive.volatile()),
+            Body::Flash(drive) => Box::new(drive.volatile(now_ns)),
         }
     }
 

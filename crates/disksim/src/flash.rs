@@ -1,42 +1,128 @@
-//! A drive with flash chips.
+//! A drive with flash chips: channels with dies behind them, a translation layer that never overwrites, and a buffer.
+//!
+//! Each request's end is worked out when it comes, from when dies, channels and wires are free: no event belongs to
+//! a single die. What the translation layer has to move to make room takes the same dies, so that a drive that was
+//! written full is as slow as real ones are.
 
-use crate::mechanical::Surroundings;
-use crate::request::{Request, Status};
+mod drive;
+mod translation;
+
+pub use drive::FlashDrive;
+
+use crate::description::Interface;
 use serde::{Deserialize, Serialize};
 
 /// What a flash drive is made of.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Flash {
+    pub channels: u32,
+    pub dies_per_channel: u32,
+    /// Sectors that the translation layer maps as one: 8 for 4 KiB.
+    pub unit_sectors: u32,
+    /// Mapped units that a die programs at once, on all its planes.
+    pub program_units: u32,
+    /// Programs until a die's block is full.
+    pub block_programs: u32,
+    pub read_ns: u64,
+    pub program_ns: u64,
+    pub erase_ns: u64,
+    /// Time of a sector between a die and the controller.
+    pub channel_sector_ps: u64,
+    /// Flash that the host does not see, in thousandths of what it sees.
+    pub spare_permille: u32,
+    /// Every sector was written before, in random order: the steady state of a drive in use. Otherwise it is new.
+    pub aged: bool,
+    /// A read stops a program or an erase at this price; without it, it waits for the end.
+    pub suspend_ns: Option<u64>,
+    /// Sectors that the drive takes in before they are programmed.
+    pub buffer_sectors: u32,
+    /// The buffer survives a power cut; a flush has nothing to wait for.
+    pub power_loss_protection: bool,
+    /// What a request takes besides.
+    pub read_overhead_ns: u64,
+    pub write_overhead_ns: u64,
+    pub flush_overhead_ns: u64,
+    /// The controller takes up one command after the other, each for this long.
+    pub command_ns: u64,
+    pub interface: Interface,
+    /// Reads and writes share the wire (SATA); PCIe has one for each.
+    pub half_duplex: bool,
     pub queue_depth: u32,
     pub flush_alone: bool,
 }
 
-/// A flash drive in its state at some moment.
-pub struct FlashDrive {}
-
-impl FlashDrive {
-    pub fn new(_model: &Flash, _sectors: u64, _seed: u64, _path: &[u32]) -> Self {
-        FlashDrive {}
+impl Flash {
+    pub fn dies(&self) -> u32 {
+        self.channels * self.dies_per_channel
     }
 
-    pub fn arrive(&mut self, now_ns: u64, request: &Request, around: &mut Surroundings) {
-        around.finishes.push(now_ns + 100_000, request.tag, Status::Ok);
+    /// Mapped units of a superblock: one block of every die.
+    pub fn superblock_units(&self) -> u64 {
+        u64::from(self.dies()) * u64::from(self.program_units) * u64::from(self.block_programs)
     }
 
-    pub fn next_ns(&self) -> Option<u64> {
-        None
-    }
-
-    pub fn process(&mut self, _now_ns: u64, _around: &mut Surroundings) {}
-
-    pub fn drop_all(&mut self, _dropped: impl FnMut(u32)) {}
-
-    pub fn volatile(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
-        core::iter::empty()
+    /// Units that the host sees, and superblocks that hold them and the spare space.
+    pub fn size(&self, sectors: u64) -> (u64, u64) {
+        let units = sectors.div_ceil(u64::from(self.unit_sectors));
+        let raw = units + units * u64::from(self.spare_permille) / 1000;
+        // Two are open, one is being emptied, one is in reserve.
+        (units, raw.div_ceil(self.superblock_units()) + 4)
     }
 }
 
 /// What the model relies on.
-pub(crate) fn sound(_model: &Flash, _sectors: u64) -> Result<(), &'static str> {
-    Ok(())
+pub(crate) fn sound(model: &Flash, sectors: u64) -> Result<(), &'static str> {
+    let need = |condition: bool, reason| if condition { Ok(()) } else { Err(reason) };
+    let shape = (1..=64).contains(&model.channels) && (1..=256).contains(&model.dies_per_channel);
+    need(shape, "it needs 1 to 64 channels of 1 to 256 dies")?;
+    need(
+        (1..=1024).contains(&model.unit_sectors),
+        "its mapped unit needs 1 to 1024 sectors",
+    )?;
+    let block = (1..=1024).contains(&model.program_units) && (1..=65_536).contains(&model.block_programs);
+    need(block, "its blocks need 1 to 65536 programs of 1 to 1024 units")?;
+    let (units, superblocks) = model.size(sectors);
+    let mapped = superblocks
+        .checked_mul(model.superblock_units())
+        .is_some_and(|all| all < u64::from(u32::MAX - 2));
+    need(
+        units < u64::from(u32::MAX) && mapped,
+        "it has more mapped units than 32 bits can count",
+    )?;
+    need(
+        (1..=10_000).contains(&model.spare_permille),
+        "it needs 1 to 10000 thousandths of spare flash",
+    )?;
+    let times = [
+        model.read_ns,
+        model.program_ns,
+        model.erase_ns,
+        model.suspend_ns.unwrap_or(0),
+        model.read_overhead_ns,
+        model.write_overhead_ns,
+        model.flush_overhead_ns,
+        model.command_ns,
+    ];
+    need(
+        times.iter().all(|&ns| ns <= 10_000_000_000),
+        "one of its times is longer than ten seconds",
+    )?;
+    let wires = [
+        model.channel_sector_ps,
+        model.interface.read_sector_ps,
+        model.interface.write_sector_ps,
+    ];
+    need(
+        wires.iter().all(|&ps| ps <= 1_000_000_000_000),
+        "a wire is slower than a second per sector",
+    )?;
+    let program_sectors = model.program_units * model.unit_sectors;
+    need(
+        model.buffer_sectors >= 2 * program_sectors,
+        "its buffer holds less than two programs",
+    )?;
+    need(
+        (1..=65_536).contains(&model.queue_depth),
+        "its queue needs a depth of 1 to 65536",
+    )
 }

@@ -77,8 +77,16 @@ impl Mechanics {
         while turned_ns >= self.revolution_ns {
             turned_ns -= self.revolution_ns;
         }
-        let wait = if angle_ns >= turned_ns { angle_ns - turned_ns } else { angle_ns + self.revolution_ns - turned_ns };
-        if wait + ANGLE_TOLERANCE_NS >= self.revolution_ns { 0 } else { wait }
+        let wait = if angle_ns >= turned_ns {
+            angle_ns - turned_ns
+        } else {
+            angle_ns + self.revolution_ns - turned_ns
+        };
+        if wait + ANGLE_TOLERANCE_NS >= self.revolution_ns {
+            0
+        } else {
+            wait
+        }
     }
 }
 
@@ -132,7 +140,10 @@ impl SeekCurve {
             seek_ns: high.seek_ns,
             slope_fp: if index == 0 { 0 } else { slope(&points[index - 1], high) },
         };
-        SeekCurve { points: points.iter().enumerate().map(knot).collect(), start: start.collect() }
+        SeekCurve {
+            points: points.iter().enumerate().map(knot).collect(),
+            start: start.collect(),
+        }
     }
 
     fn seek_ns(&self, cylinders: u32) -> u64 {

@@ -83,7 +83,8 @@ impl World {
     /// Sectors of a disk that were acknowledged and would be lost if the power went now: first sector, length.
     /// Ranges that the head is just writing are among them as a whole.
     pub fn volatile(&self, disk: usize) -> impl Iterator<Item = (u64, u32)> + '_ {
-        self.disks.get(disk).into_iter().flat_map(Disk::volatile)
+        let now_ns = self.now_ns;
+        self.disks.get(disk).into_iter().flat_map(move |d| d.volatile(now_ns))
     }
 
     /// Works off all events up to a moment. Time never goes back, whatever the caller says.

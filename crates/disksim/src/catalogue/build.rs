@@ -1,11 +1,16 @@
 //! From a model file to the integers that the models work with.
 
-use super::format::{BufferKeys, Disk, Figure, ModelFile, OverheadKeys, QueueKeys, SeekKeys, WriteCacheKeys};
+use super::format::{
+    BufferKeys, Disk, Figure, FlashKeys, InterfaceKeys, ModelFile, OverheadKeys, QueueKeys, SeekKeys,
+    WriteCacheKeys,
+};
 use super::layout;
 use crate::description::{
     Buffer, Destage, Device, ExtraWriteDisconnect, Interface, Mechanical, Overheads, Policy, Queue, ReadAhead,
     SeekEarly, SeekPoint, WriteCache,
 };
+use crate::flash::Flash;
+use std::boxed::Box;
 use std::format;
 use std::string::String;
 use std::vec::Vec;
@@ -29,8 +34,11 @@ impl Wrong {
 /// The device that a file describes, and its capacity.
 pub fn device(file: &ModelFile) -> Result<(u64, Device), Wrong> {
     match (&file.disk, &file.flash) {
-        (Some(disk), None) => Ok((file.sectors.get(), Device::Mechanical(mechanical(file, disk)?))),
-        (None, Some(_)) => Err(Wrong::at(&file.sectors, "flash is not known yet")),
+        (Some(disk), None) => Ok((
+            file.sectors.get(),
+            Device::Mechanical(Box::new(mechanical(file, disk)?)),
+        )),
+        (None, Some(keys)) => Ok((file.sectors.get(), Device::Flash(Box::new(flash(keys)?)))),
         _ => Err(Wrong::at(&file.sectors, "a model has either [disk] or [flash]")),
     }
 }
@@ -72,7 +80,7 @@ fn mechanical(file: &ModelFile, disk: &Disk) -> Result<Mechanical, Wrong> {
         buffer: buffer(&disk.buffer)?,
         write_cache: write_cache(&disk.write_cache)?,
         queue: queue(&disk.queue)?,
-        interface: interface(disk)?,
+        interface: interface(&disk.interface)?,
     })
 }
 
@@ -88,21 +96,58 @@ fn ms_to_ns<T>(figure: &Figure<T>, ms: f64) -> Result<u64, Wrong> {
     }
 }
 
-fn interface(disk: &Disk) -> Result<Interface, Wrong> {
-    let keys = disk.interface.is.get_ref();
-    let ps = |mb_s: f64| {
-        if (0.01..=1e6).contains(&mb_s) {
-            Ok((512e6 / mb_s).round() as u64)
+fn sector_ps<T>(figure: &Figure<T>, mb_s: f64) -> Result<u64, Wrong> {
+    if (0.01..=1e6).contains(&mb_s) {
+        Ok((512e6 / mb_s).round() as u64)
+    } else {
+        Err(Wrong::at(figure, format!("{mb_s} MB/s: between 0.01 and 1000000")))
+    }
+}
+
+fn interface(figure: &Figure<InterfaceKeys>) -> Result<Interface, Wrong> {
+    let keys = figure.is.get_ref();
+    let (read_sector_ps, write_sector_ps) =
+        (sector_ps(figure, keys.read_mb_s)?, sector_ps(figure, keys.write_mb_s)?);
+    Ok(Interface {
+        read_sector_ps,
+        write_sector_ps,
+    })
+}
+
+fn flash(keys: &FlashKeys) -> Result<Flash, Wrong> {
+    let chips = keys.chips.is.get_ref();
+    let us = |us: f64| {
+        if (0.0..=1e7).contains(&us) {
+            Ok((us * 1e3).round() as u64)
         } else {
-            Err(Wrong::at(
-                &disk.interface,
-                format!("{mb_s} MB/s: between 0.01 and 1000000"),
-            ))
+            Err(Wrong::at(&keys.chips, format!("{us} µs: between 0 and 10000000")))
         }
     };
-    Ok(Interface {
-        read_sector_ps: ps(keys.read_mb_s)?,
-        write_sector_ps: ps(keys.write_mb_s)?,
+    let overheads = keys.overheads.is.get_ref();
+    let queue = keys.queue.is.get_ref();
+    Ok(Flash {
+        channels: chips.channels,
+        dies_per_channel: chips.dies_per_channel,
+        unit_sectors: chips.unit_sectors,
+        program_units: chips.program_units,
+        block_programs: chips.block_programs,
+        read_ns: us(chips.read_us)?,
+        program_ns: us(chips.program_us)?,
+        erase_ns: us(chips.erase_us)?,
+        channel_sector_ps: sector_ps(&keys.chips, chips.channel_mb_s)?,
+        spare_permille: (keys.spare_percent.get() * 10.0).round().clamp(0.0, 1e6) as u32,
+        aged: keys.aged.get(),
+        suspend_ns: chips.suspend_us.map(us).transpose()?,
+        buffer_sectors: keys.buffer_sectors.get(),
+        power_loss_protection: keys.power_loss_protection.get(),
+        read_overhead_ns: us(overheads.read_us)?,
+        write_overhead_ns: us(overheads.write_us)?,
+        flush_overhead_ns: us(overheads.flush_us)?,
+        command_ns: us(overheads.command_us)?,
+        interface: interface(&keys.interface)?,
+        half_duplex: queue.half_duplex,
+        queue_depth: queue.depth,
+        flush_alone: queue.flush_alone,
     })
 }
 

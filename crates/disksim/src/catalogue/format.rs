@@ -293,4 +293,53 @@ pub struct QueueKeys {
 /// A flash drive.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct FlashKeys {}
+pub struct FlashKeys {
+    pub chips: Figure<ChipKeys>,
+    /// Flash that the host does not see, in percent of what it sees.
+    pub spare_percent: Figure<f64>,
+    /// In its steady state: every sector was written before. `false` is a drive out of the box.
+    pub aged: Figure<bool>,
+    pub buffer_sectors: Figure<u32>,
+    pub power_loss_protection: Figure<bool>,
+    pub interface: Figure<InterfaceKeys>,
+    pub overheads: Figure<FlashOverheadKeys>,
+    pub queue: Figure<FlashQueueKeys>,
+}
+
+/// Chips and how they are wired; see [`Flash`](crate::flash::Flash).
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChipKeys {
+    pub channels: u32,
+    pub dies_per_channel: u32,
+    pub unit_sectors: u32,
+    pub program_units: u32,
+    pub block_programs: u32,
+    pub read_us: f64,
+    pub program_us: f64,
+    pub erase_us: f64,
+    pub channel_mb_s: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspend_us: Option<f64>,
+}
+
+/// What the controller takes.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlashOverheadKeys {
+    pub read_us: f64,
+    pub write_us: f64,
+    pub flush_us: f64,
+    pub command_us: f64,
+}
+
+/// How requests reach the drive.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlashQueueKeys {
+    pub depth: u32,
+    #[serde(default)]
+    pub half_duplex: bool,
+    #[serde(default)]
+    pub flush_alone: bool,
+}

@@ -31,7 +31,7 @@ fn an_unknown_name_gets_its_neighbours() {
         panic!("it is not there")
     };
     assert_eq!(near.first().map(|n| n.as_str()), Some("seagate-ironwolf-12tb"));
-    let Err(Error::Unknown { near, .. }) = find("xqzv") else {
+    let Err(Error::Unknown { near, .. }) = find("xqzvkwwpljj") else {
         panic!("it is not there")
     };
     assert!(near.is_empty(), "{near:?}");
