@@ -18,23 +18,18 @@ pub(crate) use layout::{SPARING_NAMES, known as known_layout};
 
 /// The built-in model files: name of the file, contents.
 const FILES: &[(&str, &str)] = &[
+    ("hitachi-7k500", include_str!("../../../data/disks/hitachi-7k500.toml")),
+    ("hp-c2247a", include_str!("../../../data/disks/hp-c2247a.toml")),
+    ("maxtor-d540x-4g-120gb", include_str!("../../../data/disks/maxtor-d540x-4g-120gb.toml")),
+    ("nvme-ssd-1920gb", include_str!("../../../data/disks/nvme-ssd-1920gb.toml")),
+    ("quantum-atlas-10k", include_str!("../../../data/disks/quantum-atlas-10k.toml")),
+    ("quantum-atlas-iii-9gb", include_str!("../../../data/disks/quantum-atlas-iii-9gb.toml")),
+    ("sata-ssd-960gb", include_str!("../../../data/disks/sata-ssd-960gb.toml")),
+    ("seagate-barracuda-st32171w", include_str!("../../../data/disks/seagate-barracuda-st32171w.toml")),
+    ("seagate-cheetah-15k7-450gb", include_str!("../../../data/disks/seagate-cheetah-15k7-450gb.toml")),
+    ("seagate-cheetah-9lp", include_str!("../../../data/disks/seagate-cheetah-9lp.toml")),
+    ("seagate-ironwolf-12tb", include_str!("../../../data/disks/seagate-ironwolf-12tb.toml")),
     ("wd-500gb-2007", include_str!("../../../data/disks/wd-500gb-2007.toml")),
-    (
-        "seagate-ironwolf-12tb",
-        include_str!("../../../data/disks/seagate-ironwolf-12tb.toml"),
-    ),
-    (
-        "seagate-cheetah-15k7-450gb",
-        include_str!("../../../data/disks/seagate-cheetah-15k7-450gb.toml"),
-    ),
-    (
-        "sata-ssd-960gb",
-        include_str!("../../../data/disks/sata-ssd-960gb.toml"),
-    ),
-    (
-        "nvme-ssd-1920gb",
-        include_str!("../../../data/disks/nvme-ssd-1920gb.toml"),
-    ),
 ];
 
 /// A model, ready to make disks of.
@@ -166,19 +161,17 @@ impl Model {
                 e.message().lines().next().unwrap_or_default(),
             )
         })?;
-        let (sectors, device) = build::device(&parsed).map_err(|e| mistake(e.offset, &e.message))?;
+        Model::build(parsed, text).map_err(|e| mistake(e.offset, &e.message))
+    }
+
+    /// Makes a model of a file that is already in its parts; `text` is what it looks like.
+    pub fn build(file: ModelFile, text: &str) -> Result<Model, build::Wrong> {
+        let (sectors, device) = build::device(&file)?;
         let notes = note::collect(text);
-        let model = Model {
-            file: parsed,
-            sectors,
-            device,
-            notes,
-        };
-        let description = crate::description::Description {
-            links: Vec::new(),
-            disks: std::vec![model.description(0)],
-        };
-        crate::check::description(&description).map_err(|e| mistake(0, e.reason))?;
+        let model = Model { file, sectors, device, notes };
+        let disks = std::vec![model.description(0)];
+        crate::check::description(&crate::description::Description { links: Vec::new(), disks })
+            .map_err(|e| build::Wrong { offset: 0, message: e.reason.into() })?;
         Ok(model)
     }
 

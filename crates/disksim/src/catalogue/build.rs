@@ -56,17 +56,17 @@ fn mechanical(file: &ModelFile, disk: &Disk) -> Result<Mechanical, Wrong> {
     let head_switch_ns = ns(&disk.head_switch_ms)?;
     let write_settle_ns = ns(&disk.write_settle_ms)?;
     let track_seek_ns = (first_seek_ms(disk.seek.is.get_ref()) * 1e6) as u64;
-    let layout = match (&disk.layout, &disk.sustained_mb_s) {
+    let edges = disk.sustained_mb_s.as_ref().or(disk.track_mb_s.as_ref());
+    let layout = match (&disk.layout, edges) {
         (Some(keys), _) => layout::known(keys)?,
         (None, Some(rates)) => {
-            let switches = layout::Switches {
-                head_switch_ns,
-                track_seek_ns,
-                write_settle_ns,
-            };
-            layout::made(rates, file.sectors.get(), heads, revolution_ns, &switches)?
+            let switches = layout::Switches { head_switch_ns, track_seek_ns, write_settle_ns };
+            let made = layout::Made { sectors: file.sectors.get(), heads, revolution_ns, switches };
+            made.layout(rates, disk.sustained_mb_s.is_some())?
         }
-        (None, None) => return Err(Wrong::at(&disk.heads, "a disk needs `layout` or `sustained_mb_s`")),
+        (None, None) => {
+            return Err(Wrong::at(&disk.heads, "a disk needs `layout`, `sustained_mb_s` or `track_mb_s`"));
+        }
     };
     let cylinders = layout.zones.last().map_or(1, |z| z.last_cylinder + 1);
     Ok(Mechanical {

@@ -72,12 +72,15 @@ pub struct ModelFile {
 pub struct Disk {
     pub rpm: Figure<f64>,
     pub heads: Figure<u32>,
-    /// Without it, the layout is made from `sustained_mb_s`.
+    /// Without it, the layout is made from `sustained_mb_s` or `track_mb_s`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layout: Option<Figure<LayoutKeys>>,
     /// Streaming rate at the outer and the inner edge, switches included; 10^6 bytes a second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sustained_mb_s: Option<Figure<OuterInner>>,
+    /// Rate of a single track at both edges, without switches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub track_mb_s: Option<Figure<OuterInner>>,
     pub seek: Figure<SeekKeys>,
     pub head_switch_ms: Figure<f64>,
     /// What a write waits longer after a seek or a head switch.

@@ -99,49 +99,48 @@ fn revolutions(part: f64) -> u64 {
     ((part * (1u64 << 53) as f64).round() as u64) << 11
 }
 
-/// A layout whose streaming rates, switches included, fall evenly from the outer to the inner edge.
-pub fn made(
-    rates: &Figure<OuterInner>,
-    sectors: u64,
-    heads: u32,
-    revolution_ns: u64,
-    switches: &Switches,
-) -> Result<Layout, Wrong> {
-    let OuterInner { outer, inner } = *rates.is.get_ref();
-    if !(outer >= inner && inner > 0.0 && outer < 1e5) {
-        return Err(Wrong::at(
-            rates,
-            format!("{outer} MB/s outside, {inner} inside: outer ≥ inner > 0"),
-        ));
+/// What a layout is made for when only its rates are known.
+pub struct Made {
+    pub sectors: u64,
+    pub heads: u32,
+    pub revolution_ns: u64,
+    pub switches: Switches,
+}
+
+impl Made {
+    /// A layout whose rates fall evenly from the outer to the inner edge: those of streaming, switches included, or
+    /// those of single tracks.
+    pub fn layout(&self, rates: &Figure<OuterInner>, streaming: bool) -> Result<Layout, Wrong> {
+        let OuterInner { outer, inner } = *rates.is.get_ref();
+        if !(outer >= inner && inner > 0.0 && outer < 1e5) {
+            return Err(Wrong::at(rates, format!("{outer} MB/s outside, {inner} inside: outer ≥ inner > 0")));
+        }
+        let (revolution, heads) = (self.revolution_ns as f64, f64::from(self.heads));
+        let Switches { head_switch_ns, track_seek_ns, write_settle_ns } = self.switches;
+        // Writes need a longer skew than reads; a layout serves both.
+        let track_skew_ns = (head_switch_ns + write_settle_ns) as f64;
+        let cylinder_skew_ns = (track_seek_ns.max(head_switch_ns) + write_settle_ns) as f64;
+        let switches_ns = if streaming { (heads - 1.0) * track_skew_ns + cylinder_skew_ns } else { 0.0 };
+        let track_ns = revolution + switches_ns / heads;
+        let per_track: Vec<f64> = (0..ZONES)
+            .map(|z| outer + (inner - outer) * f64::from(z) / f64::from(ZONES - 1))
+            .map(|mb_s| (mb_s * 1e6 * track_ns / 1e9 / SECTOR_BYTES).round().max(1.0))
+            .collect();
+        let average = per_track.iter().sum::<f64>() / f64::from(ZONES);
+        let cylinders = (self.sectors as f64 / (heads * average) / f64::from(ZONES)).ceil() as u32 + 1;
+        let skew = |ns: f64, sectors: f64| revolutions((ns * sectors / revolution).ceil() / sectors);
+        let zones = (0..ZONES).zip(per_track).map(|(z, track)| Zone {
+            first_cylinder: z * cylinders,
+            last_cylinder: (z + 1) * cylinders - 1,
+            track_sectors: track as u32,
+            offset_angle: 0,
+            track_skew_angle: skew(track_skew_ns, track),
+            cylinder_skew_angle: skew(cylinder_skew_ns, track),
+            reserved_sectors: 0,
+            spares: 0,
+            slips: Vec::new(),
+            defects: Vec::new(),
+        });
+        Ok(Layout { mapping: Mapping::Cylinders, sparing: Sparing::None, zones: zones.collect() })
     }
-    let revolution = revolution_ns as f64;
-    // Writes need a longer skew than reads; a layout serves both.
-    let track_skew_ns = (switches.head_switch_ns + switches.write_settle_ns) as f64;
-    let cylinder_skew_ns = (switches.track_seek_ns.max(switches.head_switch_ns) + switches.write_settle_ns) as f64;
-    let per_cylinder_ns = f64::from(heads) * revolution + f64::from(heads - 1) * track_skew_ns + cylinder_skew_ns;
-    let per_track: Vec<f64> = (0..ZONES)
-        .map(|z| outer + (inner - outer) * f64::from(z) / f64::from(ZONES - 1))
-        .map(|mb_s| mb_s * 1e6 * per_cylinder_ns / 1e9 / (f64::from(heads) * SECTOR_BYTES))
-        .map(|sectors| sectors.round().max(1.0))
-        .collect();
-    let average = per_track.iter().sum::<f64>() / f64::from(ZONES);
-    let cylinders = (sectors as f64 / (f64::from(heads) * average) / f64::from(ZONES)).ceil() as u32 + 1;
-    let skew = |ns: f64, sectors: f64| revolutions((ns * sectors / revolution).ceil() / sectors);
-    let zones = (0..ZONES).zip(per_track).map(|(z, track)| Zone {
-        first_cylinder: z * cylinders,
-        last_cylinder: (z + 1) * cylinders - 1,
-        track_sectors: track as u32,
-        offset_angle: 0,
-        track_skew_angle: skew(track_skew_ns, track),
-        cylinder_skew_angle: skew(cylinder_skew_ns, track),
-        reserved_sectors: 0,
-        spares: 0,
-        slips: Vec::new(),
-        defects: Vec::new(),
-    });
-    Ok(Layout {
-        mapping: Mapping::Cylinders,
-        sparing: Sparing::None,
-        zones: zones.collect(),
-    })
 }

@@ -166,8 +166,8 @@ pub fn model_file(name: &str, sources: &mut Sources) -> Option<ModelFile> {
         name: stem.to_ascii_lowercase().replace('_', "-"),
         title: format!("{stem}, imported from DiskSim"),
         aliases: Vec::new(),
-        // DiskSim, too, trusts the layout more than the stated count.
-        sectors: Figure::new(if laid_out > 0 { laid_out } else { sectors }, Sure::Measured, &source),
+        // DiskSim trusts the layout alone; a disk that shows less than its layout holds has its reasons.
+        sectors: Figure::new(if laid_out > 0 { laid_out.min(sectors) } else { sectors }, Sure::Measured, &source),
         disk,
         flash: None,
     })
@@ -266,6 +266,7 @@ fn disk(specs: &mut Reader, model: &Block, bus: &BusTimes, source: &str) -> Opti
         heads: Figure::new(heads, Sure::Measured, source),
         layout: Some(Figure::new(layout, Sure::Measured, source)),
         sustained_mb_s: None,
+        track_mb_s: None,
         seek: Figure::new(seek?, Sure::Measured, source),
         head_switch_ms: Figure::new(head_switch_ms, Sure::Measured, source),
         write_settle_ms: Figure::new(write_settle_ms, Sure::Measured, source),
