@@ -49,7 +49,14 @@ pub fn choose(
 }
 
 /// What a candidate costs; only that it is more than `limit`, if it is.
-fn cost(queue: &Queue, mechanics: &Mechanics, stand: Stand, turned_ns: u64, candidate: &Candidate, limit: u64) -> u64 {
+fn cost(
+    queue: &Queue,
+    mechanics: &Mechanics,
+    stand: Stand,
+    turned_ns: u64,
+    candidate: &Candidate,
+    limit: u64,
+) -> u64 {
     let overdue = stand.leave_ns.saturating_sub(candidate.arrive_ns) > queue.age_max_ns;
     let seek_ns = || mechanics.reposition_ns(stand.place, candidate.place, candidate.write);
     match queue.policy {
@@ -59,7 +66,11 @@ fn cost(queue: &Queue, mechanics: &Mechanics, stand: Stand, turned_ns: u64, cand
         Policy::Sstf => 2 + seek_ns(),
         Policy::Sptf => {
             let seek_ns = seek_ns();
-            if seek_ns > limit { seek_ns } else { 2 + seek_ns + mechanics.wait_after_ns(turned_ns, seek_ns, candidate.angle_ns) }
+            if seek_ns > limit {
+                seek_ns
+            } else {
+                2 + seek_ns + mechanics.wait_after_ns(turned_ns, seek_ns, candidate.angle_ns)
+            }
         }
         // Behind the arm comes after everything before it.
         Policy::Elevator => 2 + (candidate.lbn.wrapping_sub(stand.lbn) >> 1),

@@ -7,6 +7,7 @@ mod files;
 mod process;
 
 pub use files::Pulse;
+pub use process::{can_confine, processors};
 
 use files::Files;
 use process::{Console, Process};
@@ -41,6 +42,9 @@ pub struct Config<'a> {
     pub folder: &'a Path,
     /// Where each request of each disk is recorded, if it is.
     pub trace: Option<&'a std::fs::File>,
+    /// The processor that all of the guest's processes run on. They hand control to one another with every system
+    /// call, which costs several times as much from one processor to another.
+    pub processor: Option<usize>,
     pub limits: Limits,
 }
 

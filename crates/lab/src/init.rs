@@ -15,11 +15,10 @@ use trial::{Setting, Teardown};
 /// The guest's own folder, on a tmpfs.
 const FOLDER: &str = "/tmp/raidlab";
 
-/// What is laid over the host's root, which cannot be written.
+/// What is laid over the host's root, which cannot be written; /dev the kernel mounts itself.
 const MOUNTS: &[(&str, &str, &str)] = &[
     ("proc", "proc", "/proc"),
     ("sysfs", "sysfs", "/sys"),
-    ("devtmpfs", "devtmpfs", "/dev"),
     ("tmpfs", "tmpfs", "/tmp"),
     ("tmpfs", "tmpfs", "/run"),
     ("tmpfs", "tmpfs", "/var/tmp"),

@@ -26,9 +26,6 @@ pub enum ExpectedError {
     /// Work that was begun could not be brought to its end.
     #[error("{0}")]
     Failed(String),
-    /// Ctrl-C.
-    #[error("{0}")]
-    Interrupted(String),
 }
 
 impl ExpectedError {
@@ -47,7 +44,6 @@ impl ExpectedError {
             Self::Study(_) | Self::Input(_) => EXIT_INPUT,
             Self::Machine(_) => EXIT_MACHINE,
             Self::Failed(_) => EXIT_TRIAL_FAILED,
-            Self::Interrupted(_) => EXIT_INTERRUPTED,
         }
     }
 }

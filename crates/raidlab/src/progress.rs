@@ -23,7 +23,7 @@ impl KernelBar {
     pub fn new(name: &str) -> KernelBar {
         let bar = std::io::stderr().is_terminal().then(|| {
             let style = "{prefix} {wide_bar} {pos:>4}/~{len} files  {elapsed} {msg}";
-            let bar = ProgressBar::new(1000).with_style(template(style));
+            let bar = ProgressBar::no_length().with_style(template(style));
             bar.set_prefix(format!("kernel {name}"));
             bar.enable_steady_tick(Duration::from_millis(200));
             bar

@@ -11,7 +11,6 @@ mod stop;
 mod worker;
 
 pub use disks::known;
-pub use precision::observations;
 pub use folder::TrialFolder;
 pub use session::{Outcome, Session};
 pub use stop::Stop;

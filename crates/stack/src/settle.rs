@@ -78,7 +78,7 @@ fn not_at_rest(stack: &Stack, last: &[DiskCounters], now: &[DiskCounters]) -> Re
 }
 
 /// sync(2), and that of the stack's own filesystem, which also reports errors.
-fn write_back(stack: &Stack) -> Result<(), Cause> {
+pub(crate) fn write_back(stack: &Stack) -> Result<(), Cause> {
     rustix::fs::sync();
     let Some(folder) = &stack.mount_point else {
         return Ok(());

@@ -6,7 +6,7 @@ use crate::device::{self, BlockDevice};
 use crate::error::{Cause, FailedUndo, StackError, TeardownError};
 use crate::ledger::Act;
 use crate::undo::{self, Undo};
-use crate::{filesystem, mount, options, queue, sysfs};
+use crate::{filesystem, mount, options, queue, settle, sysfs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use study::stack::{FilesystemKind, Level, StackSpec};
@@ -49,15 +49,23 @@ pub fn up(spec: &StackSpec, devices: &[PathBuf], context: &mut Context<'_>) -> R
     }
 }
 
-/// Unmounts the filesystem and mounts it again, in the same place, with the same options: what the kernel kept of it
-/// in memory is gone. The ledger's entry for the mount stays true throughout.
-pub fn remount(stack: &Stack, spec: &StackSpec, context: &mut Context<'_>) -> Result<(), Cause> {
-    let Some(folder) = &stack.mount_point else { return Ok(()) };
-    context.step("remount");
+/// Unmounts the filesystem and mounts it again, in the same place, with the same options; `between` is done while it
+/// is not mounted. The ledger's entry for the mount stays true throughout.
+pub fn remount(
+    stack: &Stack,
+    spec: &StackSpec,
+    context: &mut Context<'_>,
+    between: impl FnOnce(&mut Context<'_>) -> Result<(), Cause>,
+) -> Result<(), Cause> {
+    let Some(folder) = &stack.mount_point else { return between(context) };
     let arguments = options::parse(&spec.mount_options, filesystem::journal_option(&spec.filesystem))?;
+    // Unmounting writes out as well, but does not say what went wrong with it.
+    settle::write_back(stack)?;
     mount::unmount(folder)?;
+    let outcome = between(context);
+    context.step("mount");
     mount::mount(&stack.block_device, folder, filesystem::kernel_name(spec.filesystem.kind), &arguments)?;
-    Ok(())
+    outcome
 }
 
 /// Takes a stack down, as the context says. What cannot be undone does not keep the rest from it, and stays in

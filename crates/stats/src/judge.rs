@@ -35,7 +35,10 @@ pub struct Results {
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkloadResults {
     pub name: String,
+    /// What was measured to be judged.
     pub tests: Vec<TestResults>,
+    /// What was counted to explain it: no more is better there than less.
+    pub counts: Vec<TestResults>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -119,13 +122,14 @@ pub fn judge(stacks: &[String], observations: &[Observation], precision: &Precis
                     .filter(|observation| observation.workload == workload)
                     .collect();
                 let tests = distinct(of_workload.iter().map(|observation| &observation.test));
-                let tests = tests
+                let (tests, counts) = tests
                     .into_iter()
                     .map(|test| judge_test(stacks, &of_workload, test, alpha))
-                    .collect();
+                    .partition(|test| test.headline().better != Better::Neither);
                 WorkloadResults {
                     name: workload.to_owned(),
                     tests,
+                    counts,
                 }
             })
             .collect(),

@@ -23,9 +23,13 @@ impl Host for StackHost<'_, '_> {
         self.context.recorder.record(Event::Step { name: name.to_owned(), at_ns });
     }
 
+    /// The filesystem is unmounted meanwhile: what its journal still holds in memory, dropping caches would leave.
     fn settle_and_drop_caches(&mut self) -> Result<(), HostError> {
-        stack::settle(self.stack, Settle::default(), self.context)?;
-        stack::drop_caches(self.stack, &[], self.context)?;
+        let stack = self.stack;
+        stack::remount(stack, self.spec, self.context, |context| {
+            stack::settle(stack, Settle::default(), context)?;
+            stack::drop_caches(stack, &[], context).map(drop)
+        })?;
         Ok(())
     }
 
@@ -41,7 +45,7 @@ impl Host for StackHost<'_, '_> {
     }
 
     fn remount(&mut self) -> Result<(), HostError> {
-        Ok(stack::remount(self.stack, self.spec, self.context)?)
+        Ok(stack::remount(self.stack, self.spec, self.context, |_| Ok(()))?)
     }
 
     fn run_tool(&mut self, invocation: &Invocation) -> Result<ToolCall, ToolError> {

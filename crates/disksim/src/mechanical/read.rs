@@ -206,7 +206,10 @@ impl Drive {
         let on_arrival = self.buffer_rules.read_on_arrival
             // Behind a slip on the same track everything comes in order.
             && self.mechanics.geometry.locate(lbn).place != run.place;
-        let taking = Taking { free: false, on_arrival };
+        let taking = Taking {
+            free: false,
+            on_arrival,
+        };
         self.mechanics.run(run.place, run.end_ns(), lbn, until, false, taking)
     }
 

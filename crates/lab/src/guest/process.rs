@@ -5,6 +5,7 @@ use super::{Config, StartError, starting};
 use landlock::{ABI, AccessFs, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, PidfdFlags, Signal};
+use rustix::thread::CpuSet;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
@@ -59,9 +60,10 @@ impl Process {
         let numbers: Vec<(RawFd, RawFd)> =
             ends.iter().map(|(number, fd)| (fd.as_raw_fd(), *number)).collect();
         let mut ruleset = Some(confine(config.folder)?);
+        let processor = config.processor;
         // SAFETY: between fork and exec only system calls are made, on memory that was there before.
         unsafe {
-            command.pre_exec(move || prepare(&numbers, &mut ruleset));
+            command.pre_exec(move || prepare(&numbers, processor, &mut ruleset));
         }
         let child = command.spawn().map_err(starting("cannot start the lab's kernel"))?;
         drop(ends);
@@ -148,9 +150,19 @@ fn arguments(config: &Config<'_>) -> Vec<String> {
 }
 
 /// In the child, before it becomes the kernel.
-fn prepare(numbers: &[(RawFd, RawFd)], ruleset: &mut Option<RulesetCreated>) -> io::Result<()> {
+fn prepare(
+    numbers: &[(RawFd, RawFd)],
+    processor: Option<usize>,
+    ruleset: &mut Option<RulesetCreated>,
+) -> io::Result<()> {
     // The guest dies with the thread that started it, even when that is killed.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    if let Some(processor) = processor {
+        let mut only = CpuSet::new();
+        only.set(processor);
+        // A processor that went offline meanwhile: slower, not wrong.
+        let _ = rustix::thread::sched_setaffinity(None, &only);
+    }
     // SAFETY: a system call on numbers. Addresses must not differ from run to run.
     if unsafe { libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong) } < 0 {
         return Err(io::Error::last_os_error());
@@ -186,12 +198,27 @@ fn confine(folder: &Path) -> Result<RulesetCreated, StartError> {
     let writes = AccessFs::from_write(abi);
     let mut ruleset =
         Ruleset::default().handle_access(writes).and_then(Ruleset::create).map_err(|error| failed(&error))?;
-    for path in [folder, Path::new("/dev/shm"), Path::new("/dev/null")] {
+    // User-Mode Linux tries at its start how signals come from a pseudo-terminal.
+    let devices = ["/dev/shm", "/dev/null", "/dev/ptmx", "/dev/pts"].map(Path::new);
+    for path in [folder].into_iter().chain(devices) {
         let Ok(fd) = PathFd::new(path) else { continue };
         let access = if path.is_dir() { writes } else { AccessFs::WriteFile.into() };
         ruleset = ruleset.add_rule(PathBeneath::new(fd, access)).map_err(|error| failed(&error))?;
     }
     Ok(ruleset)
+}
+
+/// The processors that this process may use.
+pub fn processors() -> Vec<usize> {
+    let allowed = rustix::thread::sched_getaffinity(None);
+    allowed.map_or_else(|_| vec![0], |set| (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
+}
+
+/// Whether this machine's kernel can keep a guest from writing outside its folder (Landlock, Linux 5.13).
+pub fn can_confine() -> bool {
+    const VERSION: libc::c_uint = 1;
+    // SAFETY: asks for a number; no memory is passed.
+    unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0, VERSION) > 0 }
 }
 
 fn read_some(fd: &OwnedFd, seen: &mut dyn FnMut(&[u8])) {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Steps that a build of the base configuration takes, about: for the progress bar only.
-const STEPS: u64 = 1000;
+const STEPS: u64 = 1320;
 
 /// Lines of a log that a message shows.
 const TAIL_LINES: usize = 15;

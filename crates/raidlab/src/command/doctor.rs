@@ -5,7 +5,6 @@ use crate::cli::DoctorArguments;
 use crate::expected::{EXIT_MACHINE, ExpectedError};
 use std::ffi::OsStr;
 use std::fmt::Write;
-use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
@@ -172,12 +171,8 @@ fn rendered(missing: &[&Need], findings: &[Finding]) -> String {
     for kernel in kernels {
         let _ = writeln!(text, "kernel   {} ({})", kernel.name, kernel.release);
     }
-    if fs::metadata("/sys/kernel/security").is_err() || !landlock_is_there() {
+    if !lab::guest::can_confine() {
         text.push_str("note     this kernel has no Landlock: guests are confined by their read-only root alone\n");
     }
     text
-}
-
-fn landlock_is_there() -> bool {
-    fs::read_to_string("/sys/kernel/security/lsm").is_ok_and(|lsm| lsm.contains("landlock"))
 }

@@ -37,6 +37,7 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
         memory_budget_bytes: 1 << 30,
         folder: folder.path(),
         trace: None,
+        processor: None,
         limits: Limits::default(),
     };
     lab::guest::interact(&config).map_err(|error| ExpectedError::Machine(error.to_string()))?;

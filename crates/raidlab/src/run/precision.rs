@@ -28,11 +28,6 @@ impl Judged {
     }
 }
 
-/// All samples of a run, as they are judged.
-pub fn observations(store: &Store, run: RunId, plan: &Plan) -> Result<Vec<Observation>, ExpectedError> {
-    Ok(keyed(store, run, plan)?.into_iter().map(|(_, observation)| observation).collect())
-}
-
 fn keyed(store: &Store, run: RunId, plan: &Plan) -> Result<Vec<(String, Observation)>, ExpectedError> {
     let samples = store.samples(run).map_err(|error| ExpectedError::Failed(error.to_string()))?;
     let observed = samples.into_iter().filter_map(|sample| {

@@ -45,9 +45,12 @@ pub struct Session<'a> {
     pub stop: &'a Stop,
 }
 
+
+/// A trial under way.
 struct Running {
-    trial: Trial,
     row: TrialId,
+    /// Which of the jobs runs it.
+    slot: usize,
 }
 
 impl Session<'_> {
@@ -90,6 +93,7 @@ impl Session<'_> {
         bar: &mut RunBar,
     ) -> Result<(), ExpectedError> {
         let (sender, receiver) = mpsc::channel();
+        let processors = lab::guest::processors();
         let (laboratory, stop) = (self.laboratory, self.stop);
         thread::scope(|scope| {
             let mut running = BTreeMap::new();
@@ -103,9 +107,11 @@ impl Session<'_> {
                     count += 1;
                     let row = self.store.begin_trial(self.run, &trial).map_err(|error| halt(stop, error))?;
                     bar.begin(count, format!("{}, trial {}", trial.cell.key, trial.index + 1));
-                    let (trial_for_worker, sender) = (trial.clone(), sender.clone());
-                    scope.spawn(move || work(laboratory, &trial_for_worker, count, stop, &sender));
-                    running.insert(count, Running { trial, row });
+                    let slot = free_slot(&running);
+                    let processor = processors.get(slot % processors.len().max(1)).copied();
+                    let sender = sender.clone();
+                    scope.spawn(move || work(laboratory, &trial, processor, count, stop, &sender));
+                    running.insert(count, Running { row, slot });
                 }
                 if running.is_empty() {
                     return Ok(());
@@ -132,7 +138,7 @@ impl Session<'_> {
                 self.store.append(running[&id].row, &event).map_err(store_error)?;
             }
             What::End(report) => {
-                let Running { trial: _, row } = running.remove(&id).expect("it was running");
+                let Running { row, .. } = running.remove(&id).expect("it was running");
                 let Report { ending, wall } = report?;
                 let wall_ns = u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX);
                 self.store.end_trial(row, &ending, wall_ns).map_err(store_error)?;
@@ -152,12 +158,24 @@ impl Session<'_> {
     }
 }
 
-fn work(laboratory: &Laboratory, trial: &Trial, id: usize, stop: &Stop, sender: &Sender<Message>) {
+fn free_slot(running: &BTreeMap<usize, Running>) -> usize {
+    (0..).find(|slot| running.values().all(|other| other.slot != *slot)).expect("there are more numbers than jobs")
+}
+
+fn work(
+    laboratory: &Laboratory,
+    trial: &Trial,
+    processor: Option<usize>,
+    id: usize,
+    stop: &Stop,
+    sender: &Sender<Message>,
+) {
     // When nobody listens any more, the session has ended, and the stop flag ends the guest.
     let say = |what| drop(sender.send(Message { id, what }));
     let report = worker::run(
         laboratory,
         trial,
+        processor,
         stop.flag(),
         &mut |event| say(What::Event(event)),
         &mut |pulse| say(What::Pulse(pulse)),

@@ -41,6 +41,7 @@ pub struct Report {
 pub fn run(
     laboratory: &Laboratory,
     trial: &Trial,
+    processor: Option<usize>,
     stop: &AtomicBool,
     event: &mut dyn FnMut(Event),
     tick: &mut dyn FnMut(Pulse),
@@ -64,6 +65,7 @@ pub fn run(
         memory_budget_bytes: laboratory.memory_budget_bytes,
         folder: folder.path(),
         trace: trace.as_ref(),
+        processor,
         limits: Limits::default(),
     };
     let mut heard = Heard::default();

@@ -134,7 +134,7 @@ fn table_cell(input: &Input, workload: &WorkloadResults, measure: &Measure, plac
 
 fn figures(workload: &WorkloadResults) -> Vec<Figure> {
     let mut figures = Vec::new();
-    for test in &workload.tests {
+    for test in workload.tests.iter().chain(&workload.counts) {
         for measure in &test.measures {
             let decimals = decimals(measure.rows.iter().filter_map(|row| row.summary.as_ref()));
             let rows = measure.rows.iter().filter_map(|row| Some((row, row.summary.as_ref()?)));
