@@ -20,15 +20,42 @@ pub(crate) use layout::{SPARING_NAMES, known as known_layout};
 const FILES: &[(&str, &str)] = &[
     ("hitachi-7k500", include_str!("../../../data/disks/hitachi-7k500.toml")),
     ("hp-c2247a", include_str!("../../../data/disks/hp-c2247a.toml")),
-    ("maxtor-d540x-4g-120gb", include_str!("../../../data/disks/maxtor-d540x-4g-120gb.toml")),
-    ("nvme-ssd-1920gb", include_str!("../../../data/disks/nvme-ssd-1920gb.toml")),
-    ("quantum-atlas-10k", include_str!("../../../data/disks/quantum-atlas-10k.toml")),
-    ("quantum-atlas-iii-9gb", include_str!("../../../data/disks/quantum-atlas-iii-9gb.toml")),
-    ("sata-ssd-960gb", include_str!("../../../data/disks/sata-ssd-960gb.toml")),
-    ("seagate-barracuda-st32171w", include_str!("../../../data/disks/seagate-barracuda-st32171w.toml")),
-    ("seagate-cheetah-15k7-450gb", include_str!("../../../data/disks/seagate-cheetah-15k7-450gb.toml")),
-    ("seagate-cheetah-9lp", include_str!("../../../data/disks/seagate-cheetah-9lp.toml")),
-    ("seagate-ironwolf-12tb", include_str!("../../../data/disks/seagate-ironwolf-12tb.toml")),
+    (
+        "maxtor-d540x-4g-120gb",
+        include_str!("../../../data/disks/maxtor-d540x-4g-120gb.toml"),
+    ),
+    (
+        "nvme-ssd-1920gb",
+        include_str!("../../../data/disks/nvme-ssd-1920gb.toml"),
+    ),
+    (
+        "quantum-atlas-10k",
+        include_str!("../../../data/disks/quantum-atlas-10k.toml"),
+    ),
+    (
+        "quantum-atlas-iii-9gb",
+        include_str!("../../../data/disks/quantum-atlas-iii-9gb.toml"),
+    ),
+    (
+        "sata-ssd-960gb",
+        include_str!("../../../data/disks/sata-ssd-960gb.toml"),
+    ),
+    (
+        "seagate-barracuda-st32171w",
+        include_str!("../../../data/disks/seagate-barracuda-st32171w.toml"),
+    ),
+    (
+        "seagate-cheetah-15k7-450gb",
+        include_str!("../../../data/disks/seagate-cheetah-15k7-450gb.toml"),
+    ),
+    (
+        "seagate-cheetah-9lp",
+        include_str!("../../../data/disks/seagate-cheetah-9lp.toml"),
+    ),
+    (
+        "seagate-ironwolf-12tb",
+        include_str!("../../../data/disks/seagate-ironwolf-12tb.toml"),
+    ),
     ("wd-500gb-2007", include_str!("../../../data/disks/wd-500gb-2007.toml")),
 ];
 
@@ -168,10 +195,21 @@ impl Model {
     pub fn build(file: ModelFile, text: &str) -> Result<Model, build::Wrong> {
         let (sectors, device) = build::device(&file)?;
         let notes = note::collect(text);
-        let model = Model { file, sectors, device, notes };
+        let model = Model {
+            file,
+            sectors,
+            device,
+            notes,
+        };
         let disks = std::vec![model.description(0)];
-        crate::check::description(&crate::description::Description { links: Vec::new(), disks })
-            .map_err(|e| build::Wrong { offset: 0, message: e.reason.into() })?;
+        crate::check::description(&crate::description::Description {
+            links: Vec::new(),
+            disks,
+        })
+        .map_err(|e| build::Wrong {
+            offset: 0,
+            message: e.reason.into(),
+        })?;
         Ok(model)
     }
 

@@ -4,6 +4,7 @@
 //! the `.modspec` files of its source. Files are asked for by name: this module reads none itself.
 
 mod convert;
+mod reader;
 mod syntax;
 
 use crate::catalogue::format::ModelFile;

@@ -35,5 +35,7 @@ mod random;
 pub mod replay;
 pub mod request;
 mod schedule;
+#[cfg(feature = "catalogue")]
+pub mod show;
 pub mod world;
 mod write_back;

@@ -60,12 +60,24 @@ fn mechanical(file: &ModelFile, disk: &Disk) -> Result<Mechanical, Wrong> {
     let layout = match (&disk.layout, edges) {
         (Some(keys), _) => layout::known(keys)?,
         (None, Some(rates)) => {
-            let switches = layout::Switches { head_switch_ns, track_seek_ns, write_settle_ns };
-            let made = layout::Made { sectors: file.sectors.get(), heads, revolution_ns, switches };
+            let switches = layout::Switches {
+                head_switch_ns,
+                track_seek_ns,
+                write_settle_ns,
+            };
+            let made = layout::Made {
+                sectors: file.sectors.get(),
+                heads,
+                revolution_ns,
+                switches,
+            };
             made.layout(rates, disk.sustained_mb_s.is_some())?
         }
         (None, None) => {
-            return Err(Wrong::at(&disk.heads, "a disk needs `layout`, `sustained_mb_s` or `track_mb_s`"));
+            return Err(Wrong::at(
+                &disk.heads,
+                "a disk needs `layout`, `sustained_mb_s` or `track_mb_s`",
+            ));
         }
     };
     let cylinders = layout.zones.last().map_or(1, |z| z.last_cylinder + 1);

@@ -113,14 +113,25 @@ impl Made {
     pub fn layout(&self, rates: &Figure<OuterInner>, streaming: bool) -> Result<Layout, Wrong> {
         let OuterInner { outer, inner } = *rates.is.get_ref();
         if !(outer >= inner && inner > 0.0 && outer < 1e5) {
-            return Err(Wrong::at(rates, format!("{outer} MB/s outside, {inner} inside: outer ≥ inner > 0")));
+            return Err(Wrong::at(
+                rates,
+                format!("{outer} MB/s outside, {inner} inside: outer ≥ inner > 0"),
+            ));
         }
         let (revolution, heads) = (self.revolution_ns as f64, f64::from(self.heads));
-        let Switches { head_switch_ns, track_seek_ns, write_settle_ns } = self.switches;
+        let Switches {
+            head_switch_ns,
+            track_seek_ns,
+            write_settle_ns,
+        } = self.switches;
         // Writes need a longer skew than reads; a layout serves both.
         let track_skew_ns = (head_switch_ns + write_settle_ns) as f64;
         let cylinder_skew_ns = (track_seek_ns.max(head_switch_ns) + write_settle_ns) as f64;
-        let switches_ns = if streaming { (heads - 1.0) * track_skew_ns + cylinder_skew_ns } else { 0.0 };
+        let switches_ns = if streaming {
+            (heads - 1.0) * track_skew_ns + cylinder_skew_ns
+        } else {
+            0.0
+        };
         let track_ns = revolution + switches_ns / heads;
         let per_track: Vec<f64> = (0..ZONES)
             .map(|z| outer + (inner - outer) * f64::from(z) / f64::from(ZONES - 1))
@@ -141,6 +152,10 @@ impl Made {
             slips: Vec::new(),
             defects: Vec::new(),
         });
-        Ok(Layout { mapping: Mapping::Cylinders, sparing: Sparing::None, zones: zones.collect() })
+        Ok(Layout {
+            mapping: Mapping::Cylinders,
+            sparing: Sparing::None,
+            zones: zones.collect(),
+        })
     }
 }

@@ -39,7 +39,10 @@ fn an_unknown_name_gets_its_neighbours() {
 
 #[test]
 fn a_mistake_has_a_place() {
-    let (name, text) = *super::FILES.iter().find(|(name, _)| *name == "wd-500gb-2007").expect("it is there");
+    let (name, text) = *super::FILES
+        .iter()
+        .find(|(name, _)| *name == "wd-500gb-2007")
+        .expect("it is there");
     let broken = text.replace("rpm = { is = 7200.0", "rpm = { is = 7.0");
     let message = Model::parse(name, &broken).map(|_| ()).unwrap_err().to_string();
     assert_eq!(message, "wd-500gb-2007:12:14: 7 rpm: between 60 and 100000");

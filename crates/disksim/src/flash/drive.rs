@@ -221,7 +221,10 @@ impl FlashDrive {
         let per = u64::from(self.model.unit_sectors);
         let end = request.sector + u64::from(request.sectors);
         let mut ready_ns = start_ns;
-        for (partial, unit) in [(request.sector % per != 0, first), (end % per != 0, past - 1)] {
+        for (partial, unit) in [
+            (!request.sector.is_multiple_of(per), first),
+            (!end.is_multiple_of(per), past - 1),
+        ] {
             if let (true, Some(row)) = (partial, self.row(unit)) {
                 ready_ns = ready_ns.max(self.read_row(start_ns, row, 1));
             }

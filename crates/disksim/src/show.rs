@@ -1,0 +1,320 @@
+//! What a model does, as plain numbers: found by asking the model, as a user would a disk.
+
+use crate::catalogue::note::Note;
+use crate::catalogue::{Model, build::Wrong};
+use crate::description::{Device, Mechanical};
+use crate::geometry::Geometry;
+use crate::request::{Completion, Op, Request};
+use crate::world::{Description, World};
+use std::string::String;
+use std::vec::Vec;
+
+const SECTOR_BYTES: f64 = 512.0;
+/// Places across the disk at which it is streamed.
+const PLACES: u64 = 21;
+const DEPTHS: [u32; 6] = [1, 2, 4, 8, 16, 32];
+const SCATTERED: [u32; 4] = [1, 10, 100, 1000];
+
+/// A model as a reader wants to see it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Show {
+    pub name: String,
+    pub title: String,
+    pub sectors: u64,
+    /// Absent for flash.
+    pub platters: Option<Platters>,
+    pub streaming: Vec<Streaming>,
+    pub random_reads: Vec<RandomReads>,
+    pub flushes: Vec<Flush>,
+    /// Every figure that went in, with its source and how sure it is.
+    pub figures: Vec<Note>,
+}
+
+/// Mechanics.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Platters {
+    pub rpm: f64,
+    pub heads: u32,
+    pub cylinders: u32,
+    pub zones: Vec<Zone>,
+    pub head_switch_ms: f64,
+    pub write_settle_ms: f64,
+    pub seek_ms: Vec<(u32, f64)>,
+}
+
+/// A zone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Zone {
+    pub first_cylinder: u32,
+    pub last_cylinder: u32,
+    pub first_sector: u64,
+    pub track_sectors: u32,
+    /// Rate of a single track, 10^6 bytes a second.
+    pub track_mb_s: f64,
+}
+
+/// How fast the disk streams at a place; 10^6 bytes a second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Streaming {
+    /// From 0, the first sector, to 1.
+    pub place: f64,
+    pub read_mb_s: f64,
+    pub write_mb_s: f64,
+}
+
+/// Random 4 KiB reads over the whole disk.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RandomReads {
+    pub depth: u32,
+    /// From submission to completion.
+    pub latency_ms: f64,
+    pub reads_per_s: f64,
+}
+
+/// A flush after scattered 4 KiB writes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Flush {
+    pub writes: u32,
+    /// All writes, and then the flush.
+    pub writes_ms: f64,
+    pub flush_ms: f64,
+}
+
+/// Asks a model everything.
+pub fn show(model: &Model) -> Result<Show, Wrong> {
+    let platters = match &model.device {
+        Device::Mechanical(disk) => Some(platters(disk)),
+        Device::Flash(_) => None,
+    };
+    let streaming = (0..PLACES).map(|i| streaming(model, i)).collect::<Result<_, _>>()?;
+    let random_reads = DEPTHS
+        .iter()
+        .map(|&depth| random_reads(model, depth))
+        .collect::<Result<_, _>>()?;
+    let flushes = SCATTERED
+        .iter()
+        .map(|&writes| flush(model, writes))
+        .collect::<Result<_, _>>()?;
+    Ok(Show {
+        name: model.file.name.clone(),
+        title: model.file.title.clone(),
+        sectors: model.sectors,
+        platters,
+        streaming,
+        random_reads,
+        flushes,
+        figures: model.notes.clone(),
+    })
+}
+
+fn platters(disk: &Mechanical) -> Platters {
+    let geometry = Geometry::new(&disk.layout, disk.heads, disk.revolution_ns);
+    let rate = |track_sectors: u32| f64::from(track_sectors) * SECTOR_BYTES / disk.revolution_ns as f64 * 1e3;
+    let zones = geometry
+        .zones()
+        .zip(&disk.layout.zones)
+        .map(|((first_sector, ..), zone)| Zone {
+            first_cylinder: zone.first_cylinder,
+            last_cylinder: zone.last_cylinder,
+            first_sector,
+            track_sectors: zone.track_sectors,
+            track_mb_s: rate(zone.track_sectors),
+        });
+    Platters {
+        rpm: 60e9 / disk.revolution_ns as f64,
+        heads: disk.heads,
+        cylinders: disk.layout.zones.last().map_or(0, |z| z.last_cylinder + 1),
+        zones: zones.collect(),
+        head_switch_ms: disk.head_switch_ns as f64 / 1e6,
+        write_settle_ms: disk.write_settle_ns as f64 / 1e6,
+        seek_ms: disk
+            .seek
+            .iter()
+            .map(|p| (p.cylinders, p.seek_ns as f64 / 1e6))
+            .collect(),
+    }
+}
+
+/// A disk of the model and somebody who uses it.
+struct User {
+    world: World,
+    now_ns: u64,
+    done: Vec<Completion>,
+    random: u64,
+}
+
+impl User {
+    fn new(model: &Model) -> Result<Self, Wrong> {
+        let disks = std::vec![model.description(1)];
+        let world = World::new(&Description {
+            links: Vec::new(),
+            disks,
+        })
+        .map_err(|e| Wrong {
+            offset: 0,
+            message: e.reason.into(),
+        })?;
+        Ok(User {
+            world,
+            now_ns: 0,
+            done: Vec::new(),
+            random: 1,
+        })
+    }
+
+    fn random(&mut self, below: u64) -> u64 {
+        self.random = self.random.wrapping_add(1);
+        crate::random::mix(self.random) % below.max(1)
+    }
+
+    fn submit(&mut self, tag: u32, op: Op, sector: u64, sectors: u32) {
+        self.world.submit(
+            0,
+            self.now_ns,
+            Request {
+                tag,
+                op,
+                sector,
+                sectors,
+                fua: false,
+            },
+        );
+    }
+
+    /// Waits for the next completion; its tag.
+    fn next(&mut self) -> u32 {
+        while self.done.is_empty() {
+            let Some(at_ns) = self.world.next_event_ns() else {
+                return 0;
+            };
+            self.now_ns = at_ns;
+            self.world.advance(at_ns, &mut self.done);
+        }
+        self.done.remove(0).tag
+    }
+
+    /// Two requests of `sectors` at a time, one behind the other; the rate once the drive is in its stride.
+    fn stream(&mut self, op: Op, from: u64, sectors: u32, warm: u64, counted: u64) -> f64 {
+        let at = |i: u64| from + i * u64::from(sectors);
+        self.submit(0, op, at(0), sectors);
+        self.submit(1, op, at(1), sectors);
+        let mut start_ns = 0;
+        for i in 2..warm + counted {
+            let tag = self.next();
+            if i == warm {
+                start_ns = self.now_ns;
+            }
+            self.submit(tag, op, at(i), sectors);
+        }
+        counted as f64 * f64::from(sectors) * SECTOR_BYTES / self.now_ns.saturating_sub(start_ns).max(1) as f64
+            * 1e3
+    }
+}
+
+fn streaming(model: &Model, index: u64) -> Result<Streaming, Wrong> {
+    let sectors = (model.sectors / 4096).clamp(1, 2048) as u32;
+    // Long enough to fill every cache first.
+    let (warm, counted) = (400, 200);
+    let length = (warm + counted + 1) * u64::from(sectors);
+    let from = model.sectors.saturating_sub(length) * index / (PLACES - 1);
+    Ok(Streaming {
+        place: index as f64 / (PLACES - 1) as f64,
+        read_mb_s: User::new(model)?.stream(Op::Read, from, sectors, warm, counted),
+        write_mb_s: User::new(model)?.stream(Op::Write, from, sectors, warm, counted),
+    })
+}
+
+fn random_reads(model: &Model, depth: u32) -> Result<RandomReads, Wrong> {
+    let mut user = User::new(model)?;
+    let blocks = model.sectors / 8;
+    let count = 2000;
+    let mut submitted_ns = std::vec![0u64; depth as usize];
+    let mut sum_ns = 0;
+    for tag in 0..depth {
+        let sector = user.random(blocks) * 8;
+        user.submit(tag, Op::Read, sector, 8);
+    }
+    for _ in 0..count {
+        let tag = user.next();
+        sum_ns += user.now_ns - submitted_ns[tag as usize];
+        submitted_ns[tag as usize] = user.now_ns;
+        let sector = user.random(blocks) * 8;
+        user.submit(tag, Op::Read, sector, 8);
+    }
+    Ok(RandomReads {
+        depth,
+        latency_ms: sum_ns as f64 / f64::from(count) / 1e6,
+        reads_per_s: f64::from(count) / user.now_ns.max(1) as f64 * 1e9,
+    })
+}
+
+fn flush(model: &Model, writes: u32) -> Result<Flush, Wrong> {
+    let mut user = User::new(model)?;
+    for _ in 0..writes {
+        let sector = user.random(model.sectors / 8) * 8;
+        user.submit(0, Op::Write, sector, 8);
+        user.next();
+    }
+    let written_ns = user.now_ns;
+    user.submit(0, Op::Flush, 0, 0);
+    user.next();
+    let flush_ms = (user.now_ns - written_ns) as f64 / 1e6;
+    Ok(Flush {
+        writes,
+        writes_ms: written_ns as f64 / 1e6,
+        flush_ms,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::{find, list};
+
+    #[test]
+    fn a_desktop_disk_is_what_its_figures_say() {
+        let show = show(&find("wd-500gb-2007").expect("in the catalogue")).expect("a sound model");
+        let (first, last) = (show.streaming[0], show.streaming[PLACES as usize - 1]);
+        assert!((0.99..1.01).contains(&(first.read_mb_s / 107.0)), "{first:?}");
+        assert!((0.98..1.03).contains(&(last.read_mb_s / 50.0)), "{last:?}");
+        assert!(
+            (0.97..1.03).contains(&(first.write_mb_s / first.read_mb_s)),
+            "{first:?}"
+        );
+        let rates = show.random_reads.iter().map(|r| r.reads_per_s);
+        assert!(
+            rates.clone().zip(rates.skip(1)).all(|(a, b)| b > a),
+            "a deeper queue serves more"
+        );
+        assert!(
+            show.flushes
+                .windows(2)
+                .all(|f| f[1].writes_ms + f[1].flush_ms > f[0].writes_ms + f[0].flush_ms)
+        );
+        assert!(
+            show.flushes[2].flush_ms > 100.0 && show.flushes[2].writes_ms < 50.0,
+            "{:?}",
+            show.flushes
+        );
+        let rpm = show
+            .figures
+            .iter()
+            .find(|n| n.name == "disk.rpm")
+            .expect("every figure has a note");
+        assert_eq!((rpm.value.as_str(), rpm.source.as_str()), ("7200.0", "WD Caviar SE16"));
+        assert_eq!(show.platters.expect("it has platters").zones.len(), 24);
+    }
+
+    #[test]
+    fn every_model_can_be_shown() {
+        for entry in list() {
+            let show = show(&find(&entry.name).expect("listed")).expect("a sound model");
+            assert!(
+                show.streaming.iter().all(|s| s.read_mb_s > 1.0 && s.read_mb_s < 4000.0),
+                "{:?}",
+                show.streaming
+            );
+            assert!(show.random_reads[0].latency_ms < 40.0, "{}", entry.name);
+        }
+    }
+}
