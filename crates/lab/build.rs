@@ -2,6 +2,7 @@
 //! hands to the kernel's build.
 
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -22,14 +23,50 @@ const EXPORTS: &[&str] = &[
 /// Named, so that the flags below go to the model alone and not to the macros that its build runs.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
+/// Parts of `disksim` that are compiled for the host alone.
+const HOST_ONLY: &[&str] = &["catalogue", "disksim_import"];
+
 fn main() {
     let root = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../..");
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
     for watched in ["kernel", "crates/disksim/src", "crates/disksim/Cargo.toml"] {
         println!("cargo::rerun-if-changed={}", root.join(watched).display());
     }
+    fs::write(out.join("model.sources"), sources(&root)).expect("OUT_DIR can be written");
     compile(&root.join("kernel/model"), &out.join("model"));
     link(&out.join("model").join(TARGET).join("release/libmodel.a"), &out.join("model.o"));
+}
+
+/// Everything that the object is made of, as one text: it names the kernels that hold it. The object itself would
+/// not do, because paths of the machine that compiled it are in it.
+fn sources(root: &Path) -> Vec<u8> {
+    let mut files = vec![root.join("kernel/model/Cargo.toml"), root.join("kernel/model/Cargo.lock")];
+    for folder in ["kernel/model/src", "crates/disksim/src"] {
+        collect(&root.join(folder), &mut files);
+    }
+    files.sort();
+    let mut text = Vec::new();
+    for file in files {
+        text.extend_from_slice(file.strip_prefix(root).unwrap_or(&file).as_os_str().as_encoded_bytes());
+        text.extend(fs::read(&file).expect("a source file can be read"));
+    }
+    let rustc = Command::new(env::var("RUSTC").expect("cargo sets it")).arg("--version").output();
+    text.extend(rustc.expect("rustc says its version").stdout);
+    text
+}
+
+/// All files below a folder, but for what only tests and programs on the host use.
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a source folder can be read") {
+        let path = entry.expect("a source folder can be read").path();
+        if path.is_dir() {
+            if !HOST_ONLY.iter().any(|name| path.ends_with(name)) {
+                collect(&path, files);
+            }
+        } else {
+            files.push(path);
+        }
+    }
 }
 
 fn compile(source: &Path, target: &Path) {

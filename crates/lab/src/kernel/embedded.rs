@@ -8,6 +8,8 @@ static CONFIG: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../kernel/config");
 static DRIVER: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../kernel/driver");
 static PATCHES: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../kernel/patches");
 static MODEL: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/model.o"));
+/// What the model was compiled from.
+static MODEL_SOURCES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/model.sources"));
 
 /// Linux versions that there are patches for, `6.12`.
 pub fn versions() -> impl Iterator<Item = &'static str> {
@@ -47,9 +49,11 @@ pub fn driver() -> Vec<(PathBuf, &'static [u8])> {
     files
 }
 
-/// Everything that is added with this set of patches.
+/// Everything that is added with this set of patches; for the model, what it was compiled from.
 pub fn files(set: &str) -> Vec<(PathBuf, &'static [u8])> {
     let mut files = driver();
+    files.retain(|(path, _)| path.as_os_str() != "model.o_shipped");
+    files.push((PathBuf::from("model"), MODEL_SOURCES));
     files.extend(patches(set).into_iter().map(|(path, contents)| (path.to_owned(), contents)));
     files.push((PathBuf::from("base.config"), base_config()));
     files

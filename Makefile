@@ -1,0 +1,51 @@
+# The two commands: `make demo` does the main job, `make test` runs every test. Both install what they need.
+
+# rustup puts cargo here without telling a shell that is open already.
+export PATH := $(HOME)/.cargo/bin:$(PATH)
+
+RAIDLAB = target/x86_64-unknown-linux-gnu/release/raidlab
+DEMO = results/first-look
+
+.PHONY: demo test bench studies fuzz lint docs build compiler clean
+
+demo: build
+	$(RAIDLAB) doctor --install
+	@mkdir -p results && rm -f $(DEMO).db $(DEMO).db-*
+	$(RAIDLAB) run studies/first-look.toml --store $(DEMO).db
+	@echo
+	$(RAIDLAB) show --store $(DEMO).db
+	$(RAIDLAB) report --store $(DEMO).db -o $(DEMO).html
+	@echo "The report: $(CURDIR)/$(DEMO).html"
+
+test: compiler
+	scripts/test
+
+bench: build
+	$(RAIDLAB) doctor --install
+	scripts/bench
+
+# Studies and fuzz targets come with later issues; what is there is run.
+studies: build
+	$(RAIDLAB) doctor --install
+	scripts/studies
+
+fuzz: compiler
+	scripts/fuzz
+
+lint: compiler
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+
+# Reference pages that are generated from the code's own tables.
+docs: compiler
+	cargo run --quiet -p study --example reference > docs/study.md
+
+build: compiler
+	cargo build --release --locked -p raidlab
+
+compiler:
+	@scripts/compiler
+
+clean:
+	cargo clean
+	rm -rf results
