@@ -1,4 +1,5 @@
-//! What a request costs in the model, in nanoseconds of CPU time: `cargo bench -p disksim --features catalogue --bench model`.
+//! What a request costs in the model, in nanoseconds: `cargo bench -p disksim --features catalogue --bench model`.
+//! `LOAD=depth 1` runs only the loads with that in their names, `REQUESTS` says how many requests.
 
 use disksim::catalogue;
 use disksim::description::Description;
@@ -54,7 +55,8 @@ fn main() {
         .ok()
         .and_then(|r| r.parse().ok())
         .unwrap_or(300_000);
-    for load in &LOADS {
+    let wanted = std::env::var("LOAD").unwrap_or_default();
+    for load in LOADS.iter().filter(|load| load.name.contains(&wanted)) {
         let mut best = f64::MAX;
         for _ in 0..5 {
             best = best.min(run(load, requests));

@@ -6,6 +6,9 @@
 use crate::description::Buffer as BufferDescription;
 use alloc::vec::Vec;
 
+/// With more segments than this, the longest unused is taken even if another one is empty.
+const MANY: usize = 16;
+
 /// What a segment is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -31,7 +34,6 @@ pub struct Segment {
     pub written: bool,
     /// Extents in it that are not on the media.
     pub dirty: u32,
-    used: u64,
 }
 
 /// How much of a read is there.
@@ -52,7 +54,8 @@ pub struct Buffer {
     almost_hits: bool,
     /// Segment 0 is for writes alone.
     own_write_segment: bool,
-    uses: u64,
+    /// Segments by their last use, the most recent one last.
+    order: Vec<u16>,
 }
 
 impl Buffer {
@@ -65,7 +68,6 @@ impl Buffer {
             ahead_max: 0,
             written: false,
             dirty: 0,
-            used: 0,
         };
         Buffer {
             segments: alloc::vec![empty; buffer.segments.max(1) as usize],
@@ -74,7 +76,7 @@ impl Buffer {
             hits_on_written: buffer.hits_on_written,
             almost_hits: buffer.almost_hits,
             own_write_segment: own_write_segment && buffer.segments > 1,
-            uses: 0,
+            order: (0..buffer.segments.max(1) as u16).collect(),
         }
     }
 
@@ -96,14 +98,16 @@ impl Buffer {
             .enumerate()
             .skip(usize::from(self.own_write_segment))
         {
-            let inside = lbn >= segment.start
-                && (lbn < segment.end
-                    || (self.almost_hits && segment.state == State::Reading && lbn == segment.end));
+            // Most segments are out of the question; this is the quickest way to say so.
+            if lbn < segment.start || lbn > segment.end {
+                continue;
+            }
             let rank = match segment.state {
                 State::Empty => 0,
-                _ if !inside => 0,
-                State::Dirty if self.hits_on_written => 10,
+                State::Reading if self.almost_hits => 9,
+                _ if lbn == segment.end => 0,
                 State::Reading => 9,
+                State::Dirty if self.hits_on_written => 10,
                 State::Clean if self.hits_on_written || !segment.written => 8,
                 State::Dirty | State::Clean => 0,
             };
@@ -124,13 +128,7 @@ impl Buffer {
 
     /// The segment that a read which found nothing takes.
     pub fn victim_for_read(&self) -> usize {
-        let first = usize::from(self.own_write_segment);
-        self.victim(first, |s| match s.state {
-            State::Empty => 3,
-            State::Clean => 2,
-            State::Reading => 1,
-            State::Dirty => 0,
-        })
+        self.victim(|_| false)
     }
 
     /// The segment that a write takes which does not continue another one.
@@ -138,22 +136,28 @@ impl Buffer {
         if self.own_write_segment {
             return 0;
         }
-        self.victim(0, |s| match s.state {
-            State::Clean if s.overlaps(lbn, sectors) => 4,
-            State::Empty => 3,
-            State::Clean => 2,
-            State::Reading => 1,
-            State::Dirty => 0,
-        })
+        self.victim(|s| s.state == State::Clean && s.overlaps(lbn, sectors))
     }
 
-    fn victim(&self, first: usize, rank: impl Fn(&Segment) -> u32) -> usize {
-        let mut best = first;
-        let mut best_key = None;
-        for (index, segment) in self.segments.iter().enumerate().skip(first) {
-            let key = (rank(segment), core::cmp::Reverse(segment.used));
-            if best_key.is_none_or(|b| key > b) {
-                (best, best_key) = (index, Some(key));
+    /// One that is `old` anyway, else an empty one, else the one at rest that was not used for longest.
+    fn victim(&self, old: impl Fn(&Segment) -> bool) -> usize {
+        let mut best = usize::from(self.own_write_segment);
+        let mut best_rank = 0;
+        for &index in &self.order {
+            let segment = &self.segments[usize::from(index)];
+            let rank = match segment.state {
+                _ if index == 0 && self.own_write_segment => 0,
+                _ if old(segment) => 5,
+                State::Empty => 4,
+                State::Clean => 3,
+                State::Reading => 2,
+                State::Dirty => 1,
+            };
+            if rank > best_rank {
+                (best, best_rank) = (usize::from(index), rank);
+            }
+            if best_rank >= 4 || (best_rank == 3 && self.segments.len() > MANY) {
+                break;
             }
         }
         best
@@ -161,16 +165,13 @@ impl Buffer {
 
     /// A request used the segment.
     pub fn touch(&mut self, index: usize) {
-        self.uses += 1;
-        if let Some(segment) = self.segments.get_mut(index) {
-            segment.used = self.uses;
+        if let Some(at) = self.order.iter().rposition(|&i| usize::from(i) == index) {
+            self.order[at..].rotate_left(1);
         }
     }
 
     pub fn last_used(&self, index: usize) -> bool {
-        self.segments
-            .get(index)
-            .is_some_and(|s| s.used == self.uses && s.used > 0)
+        self.order.last().is_some_and(|&i| usize::from(i) == index)
     }
 
     /// Data at rest that a write makes old.

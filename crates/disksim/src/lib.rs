@@ -23,6 +23,7 @@ pub mod description;
 mod disk;
 #[cfg(feature = "catalogue")]
 pub mod disksim_import;
+mod extents;
 pub mod faults;
 mod finish;
 pub mod flash;

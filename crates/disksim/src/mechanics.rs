@@ -43,6 +43,12 @@ impl Mechanics {
         ns
     }
 
+    /// A distance beyond which every seek takes longer than this.
+    pub fn reach(&self, ns: u64) -> u32 {
+        let beyond = self.seek.points.partition_point(|p| p.least_ns <= ns);
+        self.seek.points.get(beyond).map_or(u32::MAX, |p| p.cylinders)
+    }
+
     pub fn revolution_ns(&self) -> u64 {
         self.revolution_ns
     }
@@ -123,6 +129,8 @@ struct Knot {
     cylinders: u32,
     seek_ns: u64,
     slope_fp: i64,
+    /// The shortest seek of at least this distance: measured curves do not always rise.
+    least_ns: u64,
 }
 
 impl SeekCurve {
@@ -139,11 +147,16 @@ impl SeekCurve {
             cylinders: high.cylinders,
             seek_ns: high.seek_ns,
             slope_fp: if index == 0 { 0 } else { slope(&points[index - 1], high) },
+            least_ns: high.seek_ns,
         };
-        SeekCurve {
-            points: points.iter().enumerate().map(knot).collect(),
-            start: start.collect(),
+        let mut points: Vec<Knot> = points.iter().enumerate().map(knot).collect();
+        let start = start.collect();
+        let mut least_ns = u64::MAX;
+        for point in points.iter_mut().rev() {
+            least_ns = least_ns.min(point.seek_ns);
+            point.least_ns = least_ns;
         }
+        SeekCurve { points, start }
     }
 
     fn seek_ns(&self, cylinders: u32) -> u64 {

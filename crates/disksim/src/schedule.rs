@@ -36,44 +36,58 @@ pub fn choose(
     stand: Stand,
     candidates: impl Iterator<Item = Candidate>,
 ) -> Option<(usize, u64)> {
-    let turned_ns = mechanics.turned_ns(stand.leave_ns);
+    let chooser = Chooser {
+        queue,
+        mechanics,
+        stand,
+        turned_ns: mechanics.turned_ns(stand.leave_ns),
+    };
     let mut best: Option<(usize, u64, u64)> = None;
+    // Beyond this distance the seek alone costs more than the best so far.
+    let mut reach = u32::MAX;
     for (index, candidate) in candidates.enumerate() {
-        let limit = best.map_or(u64::MAX, |(_, cost, _)| cost);
-        let cost = cost(queue, mechanics, stand, turned_ns, &candidate, limit);
+        let Some(cost) = chooser.cost(&candidate, reach) else {
+            continue;
+        };
         if best.is_none_or(|(_, c, o)| (cost, candidate.order) < (c, o)) {
             best = Some((index, cost, candidate.order));
+            if queue.policy == Policy::Sptf {
+                reach = mechanics.reach(cost);
+            }
         }
     }
     best.map(|(index, cost, _)| (index, cost))
 }
 
-/// What a candidate costs; only that it is more than `limit`, if it is.
-fn cost(
-    queue: &Queue,
-    mechanics: &Mechanics,
+struct Chooser<'a> {
+    queue: &'a Queue,
+    mechanics: &'a Mechanics,
     stand: Stand,
     turned_ns: u64,
-    candidate: &Candidate,
-    limit: u64,
-) -> u64 {
-    let overdue = stand.leave_ns.saturating_sub(candidate.arrive_ns) > queue.age_max_ns;
-    let seek_ns = || mechanics.reposition_ns(stand.place, candidate.place, candidate.write);
-    match queue.policy {
-        Policy::Fcfs => candidate.order,
-        _ if overdue => 0,
-        _ if candidate.free => 1,
-        Policy::Sstf => 2 + seek_ns(),
-        Policy::Sptf => {
-            let seek_ns = seek_ns();
-            if seek_ns > limit {
-                seek_ns
-            } else {
-                2 + seek_ns + mechanics.wait_after_ns(turned_ns, seek_ns, candidate.angle_ns)
+}
+
+impl Chooser<'_> {
+    /// What a candidate costs; nothing if it is out of reach.
+    fn cost(&self, candidate: &Candidate, reach: u32) -> Option<u64> {
+        let Stand { place, leave_ns, lbn } = self.stand;
+        let overdue = leave_ns.saturating_sub(candidate.arrive_ns) > self.queue.age_max_ns;
+        let seek_ns = || self.mechanics.reposition_ns(place, candidate.place, candidate.write);
+        Some(match self.queue.policy {
+            Policy::Fcfs => candidate.order,
+            _ if overdue => 0,
+            _ if candidate.free => 1,
+            Policy::Sstf => 2 + seek_ns(),
+            Policy::Sptf if place.cylinder.abs_diff(candidate.place.cylinder) > reach => return None,
+            Policy::Sptf => {
+                let seek_ns = seek_ns();
+                2 + seek_ns
+                    + self
+                        .mechanics
+                        .wait_after_ns(self.turned_ns, seek_ns, candidate.angle_ns)
             }
-        }
-        // Behind the arm comes after everything before it.
-        Policy::Elevator => 2 + (candidate.lbn.wrapping_sub(stand.lbn) >> 1),
+            // Behind the arm comes after everything before it.
+            Policy::Elevator => 2 + (candidate.lbn.wrapping_sub(lbn) >> 1),
+        })
     }
 }
 

@@ -1,8 +1,8 @@
 //! Writes that were acknowledged and are not on the media.
 
+use crate::extents::Extents;
 use crate::geometry::{Geometry, Place};
 use alloc::collections::VecDeque;
-use alloc::vec::Vec;
 
 /// When the sectors of a write come in over the wire.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +53,7 @@ impl Extent {
 #[derive(Default)]
 pub struct WriteBack {
     /// By first sector; they do not overlap, unless writes are not combined.
-    extents: Vec<Extent>,
+    extents: Extents,
     /// Writes whose data is still on the wire, and when it is there; in that order.
     arriving: VecDeque<(u64, Extent)>,
     /// Sectors that wait or arrive.
@@ -65,13 +65,13 @@ pub struct WriteBack {
 impl WriteBack {
     pub fn with_capacity(extents: usize) -> Self {
         WriteBack {
-            extents: Vec::with_capacity(extents),
+            extents: Extents::with_capacity(extents),
             arriving: VecDeque::with_capacity(extents.min(256)),
             ..WriteBack::default()
         }
     }
 
-    pub fn extents(&self) -> &[Extent] {
+    pub fn extents(&self) -> &Extents {
         &self.extents
     }
 
@@ -168,12 +168,8 @@ impl WriteBack {
             (merged.place, merged.angle_ns) = (spot.place, spot.angle_ns);
         }
         self.sectors += u64::from(merged.sectors);
-        if first < to {
-            self.extents[first] = merged;
-            self.extents.drain(first + 1..to);
-        } else {
-            self.extents.insert(first, merged);
-        }
+        self.extents.drain(first..to);
+        self.extents.insert(first, merged);
     }
 
     /// Takes an extent, or its first part, for the arm.
@@ -198,7 +194,7 @@ impl WriteBack {
     pub fn cut(&mut self, lbn: u64, sectors: u64, geometry: &Geometry) {
         let end = lbn.saturating_add(sectors);
         let mut index = self.extents.partition_point(|e| e.end() <= lbn);
-        while let Some(&extent) = self.extents.get(index) {
+        while let Some(extent) = self.extents.get(index).copied() {
             if extent.lbn >= end {
                 break;
             }

@@ -82,7 +82,7 @@ impl Drive {
         let at = extents.partition_point(|e| e.lbn < stand.lbn);
         let range = window(rules.policy, at, extents.len());
         let first = range.start;
-        let candidates = extents[range].iter().map(|e| Candidate {
+        let candidates = extents.range(range).map(|e| Candidate {
             lbn: e.lbn,
             place: e.place,
             angle_ns: e.angle_ns,

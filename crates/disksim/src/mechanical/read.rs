@@ -33,7 +33,13 @@ impl Drive {
         if at_once {
             let overhead_ns = self.read_overhead(true, job.after_read) + self.overheads.data_preparation_ns;
             self.serve(now_ns, job, segment, hit, now_ns + overhead_ns, around);
-            self.dispatch(now_ns, around);
+            if self.busy == Busy::No {
+                self.dispatch(now_ns, around);
+            }
+        } else if arm_free && self.cache.is_empty() {
+            // Nothing to choose among.
+            let want_ns = self.reconnected_ns(now_ns, &job);
+            self.serve(now_ns, job, segment, hit, want_ns, around);
         } else {
             self.queue.push(job);
             if self.busy == Busy::No {
@@ -46,14 +52,19 @@ impl Drive {
     pub(super) fn begin_read(&mut self, now_ns: u64, job: Job, around: &mut Surroundings) {
         self.settle(now_ns);
         let (segment, hit) = self.find(&job);
+        let want_ns = self.reconnected_ns(now_ns, &job);
+        self.serve(now_ns, job, segment, hit, want_ns, around);
+    }
+
+    /// When the drive, having let go of the bus, could have it again.
+    fn reconnected_ns(&self, now_ns: u64, job: &Job) -> u64 {
         let disconnect_ns = if job.after_read {
             self.overheads.read_disconnect_after_read_ns
         } else {
             self.overheads.read_disconnect_after_write_ns
         };
         let connected_ns = (job.leave_ns + disconnect_ns).max(now_ns);
-        let want_ns = connected_ns + self.overheads.first_reselect_ns + self.overheads.data_preparation_ns;
-        self.serve(now_ns, job, segment, hit, want_ns, around);
+        connected_ns + self.overheads.first_reselect_ns + self.overheads.data_preparation_ns
     }
 
     /// The buffer's segment for a read, or the write cache's extent.
