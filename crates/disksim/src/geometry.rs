@@ -189,6 +189,15 @@ fn divide(a: u64, b: u32) -> u64 {
     }
 }
 
+/// Slips as the number of places for data before them; those among the spares do not matter.
+fn data_places(slips: &[u64], unit: u64, unit_data: u64, in_front: u64) -> Vec<u64> {
+    let place = |&slip: &u64| {
+        let within = (slip % unit).checked_sub(in_front)?;
+        (within < unit_data).then_some(slip / unit * unit_data + within)
+    };
+    slips.iter().filter_map(place).collect()
+}
+
 impl ZoneMap {
     fn new(zone: &Zone, sparing: Sparing, heads: u32, revolution_ns: u64, first_lbn: u64) -> Self {
         let per_track = u64::from(zone.track_sectors);
@@ -213,6 +222,11 @@ impl ZoneMap {
         let unit_data = unit.saturating_sub(unit_spares).max(1);
         let whole = all / unit * unit_data + (all % unit);
         let front = matches!(sparing, Sparing::PerCylinderFront | Sparing::PerCylinderFrontSlipToEnd);
+        let in_front = if front { unit_spares } else { 0 };
+        let slip_to_end = matches!(
+            sparing,
+            Sparing::PerCylinderSlipToEnd | Sparing::PerCylinderFrontSlipToEnd | Sparing::EndOfDisk
+        );
         let per_cylinder_unit = unit == per_cylinder && unit_spares > 0;
         ZoneMap {
             first_lbn,
@@ -229,12 +243,13 @@ impl ZoneMap {
             reserved: u64::from(zone.reserved_sectors),
             unit,
             unit_data,
-            spares_in_front: if front { unit_spares } else { 0 },
-            slip_to_end: matches!(
-                sparing,
-                Sparing::PerCylinderSlipToEnd | Sparing::PerCylinderFrontSlipToEnd | Sparing::EndOfDisk
-            ),
-            slips: zone.slips.clone(),
+            spares_in_front: in_front,
+            slip_to_end,
+            slips: if slip_to_end {
+                data_places(&zone.slips, unit, unit_data, in_front)
+            } else {
+                zone.slips.clone()
+            },
             slips_are_tracks: sparing == Sparing::Tracks,
             slips_turn_skew: match sparing {
                 Sparing::PerTrack => SlipsTurnSkew::OfEarlierTracks,
@@ -260,7 +275,9 @@ impl ZoneMap {
                 self.unit_data.saturating_sub(within).max(1),
             );
         }
-        let (physical, run) = if self.slips_are_tracks {
+        let (physical, run) = if self.slip_to_end {
+            self.past_slips_to_end(logical)
+        } else if self.slips_are_tracks {
             self.past_slipped_tracks(logical)
         } else {
             self.past_slips(logical)
@@ -269,18 +286,11 @@ impl ZoneMap {
     }
 
     fn past_slips(&self, logical: u64) -> (u64, u64) {
-        let mut unit = logical / self.unit_data;
-        let mut within = logical - unit * self.unit_data;
-        let mut from = self.slips.partition_point(|&s| s < unit * self.unit);
-        if self.slip_to_end && from > 0 {
-            // Each earlier slip moved everything after it; the loop settles what that adds.
-            let shifted = logical + from as u64;
-            unit = shifted / self.unit_data;
-            within = shifted - unit * self.unit_data;
-            from = self.slips.partition_point(|&s| s < unit * self.unit);
-        }
+        let unit = logical / self.unit_data;
+        let within = logical - unit * self.unit_data;
+        let from = self.slips.partition_point(|&s| s < unit * self.unit);
         let base = unit * self.unit;
-        let mut at = within + self.spares_in_front;
+        let mut at = within + self.front_of(unit);
         let mut next = from;
         while let Some(&slip) = self.slips.get(next) {
             if slip - base > at {
@@ -292,6 +302,34 @@ impl ZoneMap {
         let slip_gap = self.slips.get(next).map_or(u64::MAX, |&s| s - (base + at));
         let unit_left = (self.unit_data - within).max(1);
         (base + at, slip_gap.min(unit_left).max(1))
+    }
+
+    /// Slips that leave the spares alone push everything behind them, over unit ends, to the end of the zone. They
+    /// are counted in places for data, without spares.
+    fn past_slips_to_end(&self, logical: u64) -> (u64, u64) {
+        let mut place = logical;
+        let mut next = 0;
+        while self.slips.get(next).is_some_and(|&slip| slip <= place) {
+            place += 1;
+            next += 1;
+        }
+        let unit = place / self.unit_data;
+        let within = place - unit * self.unit_data;
+        let gap = self.slips.get(next).map_or(u64::MAX, |&slip| slip - place);
+        (
+            unit * self.unit + self.spares_in_front + within,
+            gap.min(self.unit_data - within),
+        )
+    }
+
+    /// Spare sectors left in front of a unit's data: slips used up the others.
+    fn front_of(&self, unit: u64) -> u64 {
+        if self.spares_in_front == 0 {
+            return 0;
+        }
+        let before = |physical: u64| self.slips.partition_point(|&s| s < physical) as u64;
+        let slips = before((unit + 1) * self.unit) - before(unit * self.unit);
+        self.spares_in_front.saturating_sub(slips)
     }
 
     fn past_slipped_tracks(&self, logical: u64) -> (u64, u64) {
@@ -332,15 +370,20 @@ impl ZoneMap {
         }
         let unit = physical / self.unit;
         let base = unit * self.unit;
+        if self.slip_to_end {
+            let within = (physical - base)
+                .saturating_sub(self.spares_in_front)
+                .min(self.unit_data);
+            let place = unit * self.unit_data + within;
+            let slipped = self.slips.partition_point(|&s| s < place) as u64;
+            return (place - slipped).saturating_sub(self.reserved);
+        }
         let before = self.slips.partition_point(|&s| s < base);
         let slipped = self.slips.partition_point(|&s| s < physical) - before;
         let within = (physical - base)
             .saturating_sub(slipped as u64)
-            .saturating_sub(self.spares_in_front);
-        let mut lbn = unit * self.unit_data + within.min(self.unit_data);
-        if self.slip_to_end {
-            lbn = lbn.saturating_sub(before as u64);
-        }
+            .saturating_sub(self.front_of(unit));
+        let lbn = unit * self.unit_data + within.min(self.unit_data);
         lbn.saturating_sub(self.reserved)
     }
 
@@ -355,11 +398,18 @@ impl ZoneMap {
             if self.slips_turn_skew == SlipsTurnSkew::OfEarlierTracks {
                 tracks += head;
             }
-            let earlier = self
-                .slips
-                .partition_point(|&s| s < tracks * u64::from(self.track_sectors)) as u64;
+            let per_track = u64::from(self.track_sectors);
+            let start = if self.slip_to_end {
+                cylinder * self.unit_data
+            } else {
+                tracks * per_track
+            };
+            let earlier = self.slips.partition_point(|&s| s < start) as u64;
             angle = angle.wrapping_add(earlier.wrapping_mul(u64::MAX / u64::from(self.track_sectors)));
         }
         angle
     }
 }
+
+#[cfg(test)]
+mod tests;
