@@ -9,8 +9,10 @@ use std::path::PathBuf;
 /// down, repeats until sure, and reports what the data supports.
 #[derive(Debug, Parser)]
 #[command(name = "raidlab", version, max_term_width = 100)]
-#[command(after_help = "exit status: 0 done, 1 a trial failed, 2 the input is wrong (nothing was touched), \
-    3 the machine lacks something (the message says what mends it), 130 interrupted (the same command resumes)")]
+#[command(
+    after_help = "exit status: 0 done, 1 a trial failed, 2 the input is wrong (nothing was touched), \
+    3 the machine lacks something (the message says what mends it), 130 interrupted (the same command resumes)"
+)]
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
@@ -40,6 +42,9 @@ pub enum Command {
     Doctor(DoctorArguments),
     /// Open a shell in a lab guest with a study's stack up
     Shell(ShellArguments),
+    /// Measure what the lab costs against Linux's null_blk
+    #[command(hide = true)]
+    Bench(BenchArguments),
 }
 
 #[derive(Args, Debug)]
@@ -123,11 +128,29 @@ pub enum DiskCommand {
         format: Format,
     },
     /// What a model does: geometry, seek curve, MB/s across the disk, random reads, flushes
-    Show { model: String },
+    Show {
+        /// A model of the catalogue, or a model file (.toml), or DiskSim's parameters (.diskspecs)
+        model: String,
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
     /// Replay a validation trace and compare with what was measured
-    Replay { model: String, trace: PathBuf },
-    /// Read a DiskSim parameter file into the catalogue's format
-    Import { file: PathBuf },
+    Replay {
+        /// A model of the catalogue, or a model file (.toml), or DiskSim's parameters (.diskspecs)
+        model: String,
+        /// A line a request: R|W, Hit|Miss, first block, blocks, response time in µs, gap in µs
+        trace: PathBuf,
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+        /// Plot the two distributions into this file
+        #[arg(long, value_name = "FILE")]
+        html: Option<PathBuf>,
+    },
+    /// Read a DiskSim parameter file, and print it in the catalogue's format
+    Import {
+        /// A .diskspecs file; the files that it names lie beside it
+        file: PathBuf,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -159,6 +182,19 @@ pub struct ShellArguments {
     pub cell: usize,
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+}
+
+#[derive(Args, Debug)]
+pub struct BenchArguments {
+    /// Where to write the ratios as JSON
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Only figures whose name contains this
+    #[arg(long, value_name = "TEXT")]
+    pub only: Option<String>,
+    /// How often each is measured
+    #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=99))]
+    pub pairs: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

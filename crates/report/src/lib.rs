@@ -8,6 +8,7 @@
 //! without saying so.
 
 mod chart;
+mod distribution;
 mod figure;
 mod input;
 mod page;
@@ -15,6 +16,7 @@ mod scale;
 mod table;
 mod words;
 
+pub use distribution::{Distribution, distributions};
 pub use input::{
     CallInfo, DiskInfo, GuardInfo, Input, LatencyInfo, ProvenanceInfo, RunInfo, SampleInfo, TrialInfo, TrialState,
 };

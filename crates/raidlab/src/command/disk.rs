@@ -1,43 +1,91 @@
-//! `raidlab disk`: the catalogue.
+//! `raidlab disk`: the catalogue, what a model does, how it compares with a real disk.
 
-use super::{not_yet, print};
+mod replay;
+mod show;
+
+use super::print;
 use crate::cli::{DiskCommand, Format};
 use crate::expected::ExpectedError;
-use disksim::catalogue;
+use disksim::catalogue::{self, Model};
+use disksim::disksim_import;
 use disksim::request::SECTOR_BYTES;
+use std::path::Path;
 use std::process::ExitCode;
 
 pub fn disk(command: &DiskCommand) -> Result<ExitCode, ExpectedError> {
     match command {
-        DiskCommand::List { format: Format::Text } => {
-            let lines: Vec<String> = catalogue::list()
-                .into_iter()
-                .map(|entry| format!("{:<28} {:>9}  {}\n", entry.name, capacity(entry.sectors), entry.title))
-                .collect();
-            print(&lines.concat())?;
+        DiskCommand::List { format } => print(&list(*format))?,
+        DiskCommand::Show { model, format } => print(&show::show(&model_of(model)?, *format)?)?,
+        DiskCommand::Replay {
+            model,
+            trace,
+            format,
+            html,
+        } => {
+            let text = replay::replay(&model_of(model)?, trace, *format, html.as_deref())?;
+            print(&text)?;
         }
-        DiskCommand::List { format: Format::Json } => {
-            let entries: Vec<_> = catalogue::list()
-                .into_iter()
-                .map(|entry| {
-                    serde_json::json!({
-                        "name": entry.name,
-                        "title": entry.title,
-                        "size_bytes": entry.sectors * SECTOR_BYTES,
-                    })
-                })
-                .collect();
-            print(&format!("{}\n", serde_json::Value::from(entries)))?;
-        }
-        DiskCommand::Show { .. } => return Err(not_yet("showing what a disk does")),
-        DiskCommand::Replay { .. } => return Err(not_yet("replaying a trace")),
-        DiskCommand::Import { .. } => return Err(not_yet("importing a parameter file")),
+        DiskCommand::Import { file } => print(&import(file)?)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn list(format: Format) -> String {
+    let entries = catalogue::list();
+    match format {
+        Format::Text => entries
+            .into_iter()
+            .map(|entry| format!("{:<28} {:>9}  {}\n", entry.name, capacity(entry.sectors), entry.title))
+            .collect(),
+        Format::Json => {
+            let entry = |entry: catalogue::Entry| {
+                serde_json::json!({
+                    "name": entry.name,
+                    "title": entry.title,
+                    "size_bytes": entry.sectors * SECTOR_BYTES,
+                })
+            };
+            format!("{}\n", entries.into_iter().map(entry).collect::<serde_json::Value>())
+        }
+    }
+}
+
+/// A model of the catalogue, a model file (`.toml`), or DiskSim's parameters (`.diskspecs`).
+fn model_of(name: &str) -> Result<Model, ExpectedError> {
+    let path = Path::new(name);
+    let input = |error: &dyn std::fmt::Display| ExpectedError::Input(error.to_string());
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("diskspecs") => Model::parse(name, &import(path)?).map_err(|error| input(&error)),
+        Some("toml") => Model::parse(name, &read(path)?).map_err(|error| input(&error)),
+        _ => catalogue::find(name).map_err(|error| input(&error)),
+    }
+}
+
+/// DiskSim's parameters in the catalogue's format.
+fn import(path: &Path) -> Result<String, ExpectedError> {
+    // What the file names lies beside it.
+    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+    let name = path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let mut files = |file: &str| std::fs::read_to_string(folder.join(file)).map_err(|error| error.to_string());
+    let model =
+        disksim_import::import(&name, &mut files).map_err(|mistakes| ExpectedError::Study(mistakes.to_string()))?;
+    disksim_import::to_toml(&model).map_err(|error| ExpectedError::Failed(error.to_string()))
+}
+
+fn read(path: &Path) -> Result<String, ExpectedError> {
+    std::fs::read_to_string(path)
+        .map_err(|error| ExpectedError::Input(format!("cannot read {}: {error}", path.display())))
 }
 
 /// In the units in which disks are sold.
 fn capacity(sectors: u64) -> String {
     let gigabytes = (sectors * SECTOR_BYTES) as f64 / 1e9;
-    if gigabytes < 1000.0 { format!("{gigabytes:.1} GB") } else { format!("{:.1} TB", gigabytes / 1000.0) }
+    if gigabytes < 1000.0 {
+        format!("{gigabytes:.1} GB")
+    } else {
+        format!("{:.1} TB", gigabytes / 1000.0)
+    }
 }

@@ -33,27 +33,45 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
         seed: arguments.seed,
         machine: MachineKind::Lab,
         only: &only,
-        raidlab_version: env!("CARGO_PKG_VERSION"),
+        raidlab_version: &version()?,
         command: &command_line(arguments),
         started_at_unix_s: now_unix_s(),
     };
-    let run = store.open_run(&spec).map_err(|error| ExpectedError::Input(error.to_string()))?;
+    let run = store
+        .open_run(&spec)
+        .map_err(|error| ExpectedError::Input(error.to_string()))?;
     let stop = Stop::on_signals()?;
     let jobs = arguments.jobs.map_or_else(processors, |jobs| jobs as usize);
     let outcome = if run.found == Found::Finished && everything_done(&plan, &run, arguments.seed) {
-        eprintln!("raidlab: all trials of this study with seed {} are in the store already", arguments.seed);
-        Outcome { resumed: run.trials.len() as u64, ..Outcome::default() }
+        eprintln!(
+            "raidlab: all trials of this study with seed {} are in the store already",
+            arguments.seed
+        );
+        Outcome {
+            resumed: run.trials.len() as u64,
+            ..Outcome::default()
+        }
     } else {
         let laboratory = laboratory(arguments, &plan, cache, jobs)?;
-        Session { plan: &plan, laboratory: &laboratory, store: &mut store, run: &run, jobs, stop: &stop }
-            .run(arguments.seed)?
+        Session {
+            plan: &plan,
+            laboratory: &laboratory,
+            store: &mut store,
+            run: &run,
+            jobs,
+            stop: &stop,
+        }
+        .run(arguments.seed)?
     };
     conclude(arguments, &mut store, &run, outcome, began)
 }
 
 fn on_lab(arguments: &RunArguments, plan: &Plan) -> Result<(), ExpectedError> {
     let wants_host = plan.cells.iter().any(|cell| cell.machine.kind == MachineKind::Host);
-    if arguments.on == Some(Machine::Host) || (wants_host && arguments.on.is_none()) || !arguments.devices.is_empty() {
+    if arguments.on == Some(Machine::Host)
+        || (wants_host && arguments.on.is_none())
+        || !arguments.devices.is_empty()
+    {
         return Err(not_yet("running on the host's own disks"));
     }
     Ok(())
@@ -63,12 +81,18 @@ fn on_lab(arguments: &RunArguments, plan: &Plan) -> Result<(), ExpectedError> {
 fn check_tools(plan: &Plan) -> Result<(), ExpectedError> {
     let mut wanted = Vec::new();
     for cell in &plan.cells {
-        let trial = Trial { cell: cell.clone(), index: 0, seed: 0 };
+        let trial = Trial {
+            cell: cell.clone(),
+            index: 0,
+            seed: 0,
+        };
         wanted.extend(trial::tools_needed(&trial, trial::Teardown::None));
     }
     wanted.sort_unstable();
     wanted.dedup();
-    tools::Tools::find(&wanted).map(drop).map_err(|missing| ExpectedError::Machine(missing.to_string()))
+    tools::Tools::find(&wanted)
+        .map(drop)
+        .map_err(|missing| ExpectedError::Machine(missing.to_string()))
 }
 
 fn laboratory(
@@ -97,7 +121,10 @@ fn laboratory(
 /// Also when the session before ended between the last trial and its own end.
 fn everything_done(plan: &Plan, run: &OpenRun, seed: u64) -> bool {
     let first = stats::looks(&plan.precision)[0] as usize;
-    plan.rounds(seed).take(first).flatten().all(|trial| run.is_done(&trial.cell.key, trial.index))
+    plan.rounds(seed)
+        .take(first)
+        .flatten()
+        .all(|trial| run.is_done(&trial.cell.key, trial.index))
 }
 
 fn conclude(
@@ -108,7 +135,11 @@ fn conclude(
     began: Instant,
 ) -> Result<ExitCode, ExpectedError> {
     let failed = |error: store::StoreError| ExpectedError::Failed(error.to_string());
-    let here = if outcome.resumed > 0 { format!(", {} were there already", outcome.resumed) } else { String::new() };
+    let here = if outcome.resumed > 0 {
+        format!(", {} were there already", outcome.resumed)
+    } else {
+        String::new()
+    };
     if outcome.interrupted {
         eprintln!(
             "raidlab: interrupted: {} trials done{here}; what was measured is kept; to go on: {}",
@@ -130,13 +161,23 @@ fn conclude(
         outcome.failed,
         clock(began.elapsed()),
     ))?;
-    eprintln!("raidlab: `raidlab show{store_option}` shows the table, `raidlab report{store_option} -o report.html` the report");
-    Ok(if outcome.failed > 0 { ExitCode::from(EXIT_TRIAL_FAILED) } else { ExitCode::SUCCESS })
+    eprintln!(
+        "raidlab: `raidlab show{store_option}` shows the table, `raidlab report{store_option} -o report.html` the report"
+    );
+    Ok(if outcome.failed > 0 {
+        ExitCode::from(EXIT_TRIAL_FAILED)
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 /// The command that repeats, or resumes, this run.
 fn command_line(arguments: &RunArguments) -> String {
-    let mut words = vec!["raidlab".to_owned(), "run".to_owned(), arguments.study.display().to_string()];
+    let mut words = vec![
+        "raidlab".to_owned(),
+        "run".to_owned(),
+        arguments.study.display().to_string(),
+    ];
     words.extend(["--seed".to_owned(), arguments.seed.to_string()]);
     if let Some(only) = &arguments.only {
         words.extend(["--only".to_owned(), format!("'{only}'")]);
@@ -145,6 +186,13 @@ fn command_line(arguments: &RunArguments) -> String {
         words.extend(["--store".to_owned(), arguments.store.display().to_string()]);
     }
     words.join(" ")
+}
+
+/// Names this very build: a run is never carried on by another one.
+fn version() -> Result<String, ExpectedError> {
+    let build = lab::own_build()
+        .map_err(|error| ExpectedError::Machine(format!("cannot read this program's own file: {error}")))?;
+    Ok(format!("{}+{build}", env!("CARGO_PKG_VERSION")))
 }
 
 fn processors() -> usize {
@@ -159,5 +207,7 @@ fn free_memory_bytes() -> u64 {
 }
 
 fn now_unix_s() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |time| time.as_secs())
 }
