@@ -34,13 +34,19 @@ fn main() {
     }
     fs::write(out.join("model.sources"), sources(&root)).expect("OUT_DIR can be written");
     compile(&root.join("kernel/model"), &out.join("model"));
-    link(&out.join("model").join(TARGET).join("release/libmodel.a"), &out.join("model.o"));
+    link(
+        &out.join("model").join(TARGET).join("release/libmodel.a"),
+        &out.join("model.o"),
+    );
 }
 
 /// Everything that the object is made of, as one text: it names the kernels that hold it. The object itself would
 /// not do, because paths of the machine that compiled it are in it.
 fn sources(root: &Path) -> Vec<u8> {
-    let mut files = vec![root.join("kernel/model/Cargo.toml"), root.join("kernel/model/Cargo.lock")];
+    let mut files = vec![
+        root.join("kernel/model/Cargo.toml"),
+        root.join("kernel/model/Cargo.lock"),
+    ];
     for folder in ["kernel/model/src", "crates/disksim/src"] {
         collect(&root.join(folder), &mut files);
     }
@@ -50,7 +56,9 @@ fn sources(root: &Path) -> Vec<u8> {
         text.extend_from_slice(file.strip_prefix(root).unwrap_or(&file).as_os_str().as_encoded_bytes());
         text.extend(fs::read(&file).expect("a source file can be read"));
     }
-    let rustc = Command::new(env::var("RUSTC").expect("cargo sets it")).arg("--version").output();
+    let rustc = Command::new(env::var("RUSTC").expect("cargo sets it"))
+        .arg("--version")
+        .output();
     text.extend(rustc.expect("rustc says its version").stdout);
     text
 }
@@ -79,8 +87,13 @@ fn compile(source: &Path, target: &Path) {
         }
     }
     // The kernel is linked at a fixed place, and its signal handlers run on the stack that was interrupted.
-    cargo.env("RUSTFLAGS", "-C relocation-model=static -C no-redzone=yes -C embed-bitcode=yes");
-    cargo.args(["build", "--release", "--locked", "--manifest-path"]).arg(source.join("Cargo.toml"));
+    cargo.env(
+        "RUSTFLAGS",
+        "-C relocation-model=static -C no-redzone=yes -C embed-bitcode=yes",
+    );
+    cargo
+        .args(["build", "--release", "--locked", "--manifest-path"])
+        .arg(source.join("Cargo.toml"));
     cargo.args(["--target", TARGET]).arg("--target-dir").arg(target);
     run(&mut cargo);
 }

@@ -24,7 +24,9 @@ pub struct Channel {
 
 impl Channel {
     pub fn open() -> io::Result<Channel> {
-        Ok(Channel { device: File::options().read(true).write(true).open("/dev/raidlab")? })
+        Ok(Channel {
+            device: File::options().read(true).write(true).open("/dev/raidlab")?,
+        })
     }
 
     /// What this guest is for.

@@ -45,6 +45,8 @@ pub struct Config<'a> {
     /// The processor that all of the guest's processes run on. They hand control to one another with every system
     /// call, which costs several times as much from one processor to another.
     pub processor: Option<usize>,
+    /// More for the kernel's command line; what comes later wins.
+    pub kernel_arguments: &'a [String],
     pub limits: Limits,
 }
 
@@ -59,7 +61,10 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { stall: Duration::from_secs(60), wall: Duration::from_secs(4 * 3600) }
+        Limits {
+            stall: Duration::from_secs(60),
+            wall: Duration::from_secs(4 * 3600),
+        }
     }
 }
 
@@ -113,14 +118,20 @@ pub fn run(
     let mut lines = Lines::default();
     let mut last = (files.pulse(), Instant::now());
     let how = loop {
-        let ended = process.wait(&files, TICK, &mut |bytes| lines.feed(bytes, line), &mut |bytes| console.feed(bytes));
+        let ended = process.wait(&files, TICK, &mut |bytes| lines.feed(bytes, line), &mut |bytes| {
+            console.feed(bytes)
+        });
         let pulse = files.pulse();
         tick(pulse);
         if pulse.virtual_ns != last.0.virtual_ns {
             last = (pulse, Instant::now());
         }
         if let Some(status) = ended {
-            break if status.success() { How::ByItself } else { How::Died(status.to_string()) };
+            break if status.success() {
+                How::ByItself
+            } else {
+                How::Died(status.to_string())
+            };
         } else if stop.load(Ordering::Relaxed) {
             break How::Stopped;
         } else if last.1.elapsed() > config.limits.stall {
@@ -130,7 +141,12 @@ pub fn run(
         }
     };
     process.kill();
-    Ok(Ended { how, console: console.text(), wall: start.elapsed(), pulse: files.pulse() })
+    Ok(Ended {
+        how,
+        console: console.text(),
+        wall: start.elapsed(),
+        pulse: files.pulse(),
+    })
 }
 
 /// Runs a guest whose console is the user's terminal, until it ends.

@@ -36,7 +36,10 @@ pub fn main() -> ! {
     };
     if let Err(error) = work(&mut channel) {
         eprintln!("raidlab: {error}");
-        let failure = Failure { step: "guest".to_owned(), message: error.to_string() };
+        let failure = Failure {
+            step: "guest".to_owned(),
+            message: error.to_string(),
+        };
         let _ = channel.say(&Event::Failed(failure));
     }
     channel.power_off()
@@ -59,6 +62,7 @@ fn work(channel: &mut Channel) -> io::Result<()> {
     match channel.job()? {
         Job::Trial(trial) => run_trial(channel, &trial),
         Job::Shell(trial) => shell(channel, &trial),
+        Job::Bench(bench) => crate::bench::run(channel, &bench),
     }
 }
 
@@ -90,15 +94,30 @@ fn say_disks(channel: &mut Channel) -> io::Result<()> {
         let name = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let counters: Vec<String> = channel.counters(disk)?.iter().map(u64::to_string).collect();
         let digest: String = channel.digest(disk)?.iter().map(|byte| format!("{byte:02x}")).collect();
-        channel.say(&Event::Provenance { key: format!("disk.{name}.counters"), value: counters.join(" ") })?;
-        channel.say(&Event::Provenance { key: format!("disk.{name}.contents"), value: digest })?;
+        channel.say(&Event::Provenance {
+            key: format!("disk.{name}.counters"),
+            value: counters.join(" "),
+        })?;
+        channel.say(&Event::Provenance {
+            key: format!("disk.{name}.contents"),
+            value: digest,
+        })?;
     }
     Ok(())
 }
 
 fn setting(channel: &Channel) -> io::Result<Setting> {
-    let names: io::Result<Vec<PathBuf>> = (0..channel.disks()?).map(|disk| Ok(device(disk))).collect();
-    Ok(Setting { devices: names?, folder: PathBuf::from(FOLDER), zeroed: true, teardown: Teardown::None })
+    Ok(setting_on((0..channel.disks()?).map(device).collect()))
+}
+
+/// What a guest is to a stack on these devices.
+pub(crate) fn setting_on(devices: Vec<PathBuf>) -> Setting {
+    Setting {
+        devices,
+        folder: PathBuf::from(FOLDER),
+        zeroed: true,
+        teardown: Teardown::None,
+    }
 }
 
 /// The driver's names: vda … vdz, vdaa, …
@@ -111,10 +130,13 @@ fn device(disk: u32) -> PathBuf {
 }
 
 fn shell(channel: &Channel, trial: &Trial) -> io::Result<()> {
-    let outcome = trial::with_stack_up(trial, &setting(channel)?, &mut |_| {}, &mut |stack| {
+    let outcome = trial::with_stack_up(&trial.cell.stack, &setting(channel)?, &mut |_| {}, &mut |stack| {
         let place = stack.mount_point.as_deref().unwrap_or(Path::new("/tmp"));
         println!("{} on {}", trial.cell.stack_label, stack.block_device.display());
-        let _ = Command::new("/bin/sh").current_dir(place).env("PS1", "guest# ").status();
+        let _ = Command::new("/bin/sh")
+            .current_dir(place)
+            .env("PS1", "guest# ")
+            .status();
     });
     if let Err(failure) = outcome {
         println!("{}: {}", failure.step, failure.message);

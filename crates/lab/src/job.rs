@@ -1,7 +1,10 @@
 //! What the program outside tells the guest's init to do.
 
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 use study::plan::Trial;
+use study::stack::StackSpec;
+use study::workload::IoSpec;
 
 /// Handed to the guest as JSON.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -10,4 +13,37 @@ pub enum Job {
     Trial(Box<Trial>),
     /// Bring the trial's stack up and leave a shell on the console.
     Shell(Box<Trial>),
+    /// Do pieces of work while somebody outside looks at the clock.
+    Bench(Bench),
+}
+
+/// Stacks, all up at the same time, and work on them in its order.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Bench {
+    pub stacks: Vec<BenchStack>,
+    pub pieces: Vec<Piece>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct BenchStack {
+    pub devices: Vec<PathBuf>,
+    pub spec: StackSpec,
+}
+
+/// Work on one of the stacks.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Piece {
+    /// Index of the stack.
+    pub stack: usize,
+    pub work: PieceWork,
+    pub seed: u64,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum PieceWork {
+    /// A job of the native engine.
+    Io(IoSpec),
+    /// So many bytes written in direct requests of 1 MiB, no two blocks alike: the engine's own writes repeat, which
+    /// the lab's disks make use of.
+    Distinct { bytes: u64 },
 }

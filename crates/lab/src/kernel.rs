@@ -52,15 +52,27 @@ pub enum KernelError {
     #[error("missing on this machine: {}; `raidlab doctor` says how to mend it", missing.join(", "))]
     Tools { missing: Vec<String> },
     #[error("{step} of Linux {name} failed; from {log}:\n{tail}", log = log.display())]
-    Step { step: &'static str, name: String, log: PathBuf, tail: String },
+    Step {
+        step: &'static str,
+        name: String,
+        log: PathBuf,
+        tail: String,
+    },
     #[error("{what} {path}: {error}", path = path.display())]
-    Io { what: &'static str, path: PathBuf, error: io::Error },
+    Io {
+        what: &'static str,
+        path: PathBuf,
+        error: io::Error,
+    },
 }
 
 impl KernelError {
     /// Whether the user named something that does not exist, rather than the machine lacking something.
     pub fn is_users_mistake(&self) -> bool {
-        matches!(self, Self::Unknown { .. } | Self::NoTree { .. } | Self::NoPatches { .. })
+        matches!(
+            self,
+            Self::Unknown { .. } | Self::NoTree { .. } | Self::NoPatches { .. }
+        )
     }
 }
 
@@ -91,7 +103,10 @@ impl Cache {
 
     /// All kernels that are ready, by name.
     pub fn list(&self) -> Vec<Kernel> {
-        let entries = fs::read_dir(self.folder.join("kernels")).into_iter().flatten().flatten();
+        let entries = fs::read_dir(self.folder.join("kernels"))
+            .into_iter()
+            .flatten()
+            .flatten();
         let mut kernels: Vec<Kernel> = entries.filter_map(|entry| read_kernel(&entry.path())).collect();
         kernels.sort_by(|a, b| (&a.name, &a.key).cmp(&(&b.name, &b.key)));
         kernels
@@ -110,14 +125,22 @@ impl Cache {
                 if kernel.key.ends_with(&own_key(source.patches()?)) {
                     Ok(Ok(kernel))
                 } else {
-                    Err(KernelError::Stale { name: name.to_owned(), source_path: kernel.source })
+                    Err(KernelError::Stale {
+                        name: name.to_owned(),
+                        source_path: kernel.source,
+                    })
                 }
             }
             Some(kernel) => Ok(Ok(kernel)),
             None if source::looks_like_version(name) && embedded::patches_for(name).is_some() => {
-                Err(KernelError::NoSource { version: name.to_owned() })
+                Err(KernelError::NoSource {
+                    version: name.to_owned(),
+                })
             }
-            None => Err(KernelError::Unknown { name: name.to_owned(), known: self.known() }),
+            None => Err(KernelError::Unknown {
+                name: name.to_owned(),
+                known: self.known(),
+            }),
         }
     }
 
@@ -156,8 +179,13 @@ impl Cache {
         create_dir(&folder)?;
         let path = folder.join("linux");
         fs::copy(&image, &path).map_err(io_error("cannot keep the kernel as", &path))?;
-        let kernel =
-            Kernel { name: source.name.clone(), release, key, source: source.description(), path: path.clone() };
+        let kernel = Kernel {
+            name: source.name.clone(),
+            release,
+            key,
+            source: source.description(),
+            path: path.clone(),
+        };
         let record = serde_json::to_string_pretty(&kernel).expect("a kernel's record is plain data");
         let record_path = folder.join("kernel.json");
         fs::write(&record_path, record).map_err(io_error("cannot write", &record_path))?;
@@ -179,14 +207,20 @@ fn read_kernel(folder: &Path) -> Option<Kernel> {
 
 /// Hash of the source and of all that raidlab adds to it.
 fn key(source: &Source) -> Result<String, KernelError> {
-    Ok(format!("{}-{}", short_hash(&[source.description().as_bytes()]), own_key(source.patches()?)))
+    Ok(format!(
+        "{}-{}",
+        short_hash(&[source.description().as_bytes()]),
+        own_key(source.patches()?)
+    ))
 }
 
 /// Hash of what raidlab adds: configuration, patches, driver, disk model.
 fn own_key(patches: &str) -> String {
     let parts = embedded::files(patches);
-    let bytes: Vec<&[u8]> =
-        parts.iter().flat_map(|(path, contents)| [path.as_os_str().as_encoded_bytes(), contents]).collect();
+    let bytes: Vec<&[u8]> = parts
+        .iter()
+        .flat_map(|(path, contents)| [path.as_os_str().as_encoded_bytes(), contents])
+        .collect();
     short_hash(&bytes)
 }
 
@@ -196,7 +230,11 @@ fn short_hash(parts: &[&[u8]]) -> String {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part);
     }
-    hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    hash.finalize()
+        .iter()
+        .take(6)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 fn create_dir(path: &Path) -> Result<(), KernelError> {

@@ -1,5 +1,6 @@
 //! What each command does: one module a command.
 
+mod bench;
 mod disk;
 mod doctor;
 mod export;
@@ -29,17 +30,23 @@ pub fn dispatch(arguments: Arguments) -> Result<ExitCode, ExpectedError> {
         Command::Kernel(command) => kernel::kernel(&command),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::Shell(arguments) => shell::shell(&arguments),
+        Command::Bench(arguments) => bench::bench(&arguments),
     }
 }
 
 fn not_yet(what: &str) -> ExpectedError {
-    ExpectedError::Input(format!("{what} is not there yet: it comes with a later version; nothing was touched"))
+    ExpectedError::Input(format!(
+        "{what} is not there yet: it comes with a later version; nothing was touched"
+    ))
 }
 
 /// Writes results to standard output. A reader that went away (`| head`) is no error.
 fn print(text: &str) -> Result<(), ExpectedError> {
     use std::io::{ErrorKind, Write};
-    match std::io::stdout().write_all(text.as_bytes()).and_then(|()| std::io::stdout().flush()) {
+    match std::io::stdout()
+        .write_all(text.as_bytes())
+        .and_then(|()| std::io::stdout().flush())
+    {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(ExpectedError::Failed(format!("cannot write the result: {error}")))
         }

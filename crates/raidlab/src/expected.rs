@@ -50,6 +50,10 @@ impl ExpectedError {
 
 impl From<lab::kernel::KernelError> for ExpectedError {
     fn from(error: lab::kernel::KernelError) -> Self {
-        if error.is_users_mistake() { Self::Input(error.to_string()) } else { Self::Machine(error.to_string()) }
+        if error.is_users_mistake() {
+            Self::Input(error.to_string())
+        } else {
+            Self::Machine(error.to_string())
+        }
     }
 }

@@ -29,7 +29,12 @@ impl KernelBar {
             bar
         });
         eprintln!("raidlab: building the lab's kernel, Linux {name}: once, then it is kept");
-        KernelBar { bar, name: name.to_owned(), last_line: Cell::new(None), began: Instant::now() }
+        KernelBar {
+            bar,
+            name: name.to_owned(),
+            last_line: Cell::new(None),
+            began: Instant::now(),
+        }
     }
 
     pub fn show(&self, progress: Progress) {
@@ -54,7 +59,9 @@ impl KernelBar {
         if is_new {
             self.last_line.set(Some((progress, Instant::now())));
             match progress {
-                Progress::Compiling { done, all } => eprintln!("raidlab: kernel {}: {done} of about {all} files", self.name),
+                Progress::Compiling { done, all } => {
+                    eprintln!("raidlab: kernel {}: {done} of about {all} files", self.name)
+                }
                 _ => eprintln!("raidlab: kernel {}: {words}", self.name),
             }
         }
@@ -99,7 +106,8 @@ impl RunBar {
     pub fn new(done: u64, all: u64) -> RunBar {
         let bars = std::io::stderr().is_terminal().then(|| {
             let group = MultiProgress::new();
-            let total = group.add(ProgressBar::new(all).with_style(template("{wide_bar} {pos}/{len} trials  {msg}")));
+            let total =
+                group.add(ProgressBar::new(all).with_style(template("{wide_bar} {pos}/{len} trials  {msg}")));
             total.enable_steady_tick(Duration::from_millis(200));
             Bars { group, total }
         });
@@ -124,8 +132,17 @@ impl RunBar {
     }
 
     pub fn begin(&mut self, id: usize, what: String) {
-        let line = self.bars.as_ref().map(|bars| bars.group.add(ProgressBar::no_length().with_style(template("  {msg}"))));
-        let running = Running { line, what, step: "boot".to_owned(), began: Instant::now(), virtual_ns: 0 };
+        let line = self
+            .bars
+            .as_ref()
+            .map(|bars| bars.group.add(ProgressBar::no_length().with_style(template("  {msg}"))));
+        let running = Running {
+            line,
+            what,
+            step: "boot".to_owned(),
+            began: Instant::now(),
+            virtual_ns: 0,
+        };
         self.running.insert(id, running);
         self.redraw();
     }
@@ -144,7 +161,9 @@ impl RunBar {
     }
 
     pub fn end(&mut self, id: usize, failure: Option<&str>) {
-        let Some(running) = self.running.remove(&id) else { return };
+        let Some(running) = self.running.remove(&id) else {
+            return;
+        };
         self.done += 1;
         self.done_here += 1;
         self.failed += u64::from(failure.is_some());
@@ -201,20 +220,34 @@ impl RunBar {
     }
 
     fn left(&self) -> String {
-        let failed = if self.failed > 0 { format!("{} failed, ", self.failed) } else { String::new() };
+        let failed = if self.failed > 0 {
+            format!("{} failed, ", self.failed)
+        } else {
+            String::new()
+        };
         if self.done_here == 0 {
             return format!("{failed}time left: not known yet");
         }
         let per_trial = self.began.elapsed() / u32::try_from(self.done_here).unwrap_or(u32::MAX);
         let left = per_trial * u32::try_from(self.all.saturating_sub(self.done)).unwrap_or(u32::MAX);
-        format!("{failed}{} left, {} virtual so far", clock(left), clock(self.virtual_done))
+        format!(
+            "{failed}{} left, {} virtual so far",
+            clock(left),
+            clock(self.virtual_done)
+        )
     }
 }
 
 impl Running {
     fn words(&self) -> String {
         let virtual_time = Duration::from_nanos(self.virtual_ns);
-        format!("{}: {}  {} virtual in {}", self.what, self.step, clock(virtual_time), clock(self.began.elapsed()))
+        format!(
+            "{}: {}  {} virtual in {}",
+            self.what,
+            self.step,
+            clock(virtual_time),
+            clock(self.began.elapsed())
+        )
     }
 }
 
@@ -230,7 +263,9 @@ pub fn clock(time: Duration) -> String {
 }
 
 fn template(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).expect("a template of ours").progress_chars("━╸─")
+    ProgressStyle::with_template(template)
+        .expect("a template of ours")
+        .progress_chars("━╸─")
 }
 
 #[cfg(test)]

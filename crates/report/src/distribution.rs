@@ -36,7 +36,12 @@ pub fn distributions(title: &str, note: &str, unit: &str, distributions: &[Distr
     let ticks: Vec<(String, String)> = scale
         .ticks
         .iter()
-        .map(|&tick| (format!("{:.1}", x(tick)), number(tick, 3)))
+        .map(|&tick| {
+            (
+                format!("{:.1}", x(tick)),
+                number(tick, usize::from(tick.fract() != 0.0)),
+            )
+        })
         .collect();
     let curves: Vec<(String, String)> = distributions
         .iter()

@@ -20,7 +20,10 @@ impl Host for StackHost<'_, '_> {
 
     fn step(&mut self, name: &str) {
         let at_ns = super::nanoseconds_since(self.context.began);
-        self.context.recorder.record(Event::Step { name: name.to_owned(), at_ns });
+        self.context.recorder.record(Event::Step {
+            name: name.to_owned(),
+            at_ns,
+        });
     }
 
     /// The filesystem is unmounted meanwhile: what its journal still holds in memory, dropping caches would leave.

@@ -7,15 +7,16 @@ mod host;
 
 use host::StackHost;
 pub use stack::{Stack, Teardown};
+pub use workload::{Pass, Target, WorkloadError};
 
 use stack::{Context, DiskCounters, MemoryLedger};
 use std::path::PathBuf;
 use std::time::Instant;
 use study::event::{Better, Event, Failure, Sample};
 use study::plan::Trial;
+use study::stack::StackSpec;
 use study::workload::{IoEngine, IoSpec, Work};
 use tools::{Tool, Tools};
-use workload::Target;
 
 /// The circumstances of a trial.
 #[derive(Clone, Debug)]
@@ -33,7 +34,9 @@ pub struct Setting {
 pub fn run(trial: &Trial, setting: &Setting, sink: &mut dyn FnMut(Event)) {
     let began = Instant::now();
     match run_steps(trial, setting, began, sink) {
-        Ok(()) => sink(Event::Done { at_ns: nanoseconds_since(began) }),
+        Ok(()) => sink(Event::Done {
+            at_ns: nanoseconds_since(began),
+        }),
         Err(failure) => sink(Event::Failed(failure)),
     }
 }
@@ -41,43 +44,49 @@ pub fn run(trial: &Trial, setting: &Setting, sink: &mut dyn FnMut(Event)) {
 /// The programs that a trial of this cell calls.
 pub fn tools_needed(trial: &Trial, teardown: Teardown) -> Vec<Tool> {
     let mut tools = stack::tools_needed(&trial.cell.stack, teardown);
-    if let Work::Io(IoSpec { engine: IoEngine::Fio, .. }) = &trial.cell.workload.work {
+    if let Work::Io(IoSpec {
+        engine: IoEngine::Fio, ..
+    }) = &trial.cell.workload.work
+    {
         tools.push(Tool::Fio);
     }
     tools
 }
 
-fn run_steps(
-    trial: &Trial,
-    setting: &Setting,
-    began: Instant,
-    sink: &mut dyn FnMut(Event),
-) -> Result<(), Failure> {
-    with_stack(trial, setting, began, sink, &mut |stack, context| work(trial, stack, context))
+fn run_steps(trial: &Trial, setting: &Setting, began: Instant, sink: &mut dyn FnMut(Event)) -> Result<(), Failure> {
+    let tools = tools_needed(trial, setting.teardown);
+    let spec = &trial.cell.stack;
+    with_stack(spec, &tools, setting, began, sink, &mut |stack, context| {
+        work(trial, stack, context)
+    })
 }
 
-/// Brings a trial's stack up, lets `act` have it, and takes it down.
+/// Brings a stack up, lets `act` have it, and takes it down.
 pub fn with_stack_up(
-    trial: &Trial,
+    spec: &StackSpec,
     setting: &Setting,
     sink: &mut dyn FnMut(Event),
     act: &mut dyn FnMut(&Stack),
 ) -> Result<(), Failure> {
-    with_stack(trial, setting, Instant::now(), sink, &mut |stack, _| {
+    let tools = stack::tools_needed(spec, setting.teardown);
+    with_stack(spec, &tools, setting, Instant::now(), sink, &mut |stack, _| {
         act(stack);
         Ok(())
     })
 }
 
 fn with_stack(
-    trial: &Trial,
+    spec: &StackSpec,
+    tools: &[Tool],
     setting: &Setting,
     began: Instant,
     mut sink: &mut dyn FnMut(Event),
     act: &mut dyn FnMut(&Stack, &mut Context<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let mut tools = Tools::find(&tools_needed(trial, setting.teardown))
-        .map_err(|missing| Failure { step: "find programs".to_owned(), message: missing.to_string() })?;
+    let mut tools = Tools::find(tools).map_err(|missing| Failure {
+        step: "find programs".to_owned(),
+        message: missing.to_string(),
+    })?;
     let mut context = Context {
         tools: &mut tools,
         recorder: &mut sink,
@@ -88,24 +97,38 @@ fn with_stack(
         zeroed: setting.zeroed,
         teardown: setting.teardown,
     };
-    let stack = stack::up(&trial.cell.stack, &setting.devices, &mut context).map_err(|error| error.failure())?;
+    let stack = stack::up(spec, &setting.devices, &mut context).map_err(|error| error.failure())?;
     let outcome = act(&stack, &mut context);
     // Also when the work failed; what it failed of is the news then.
-    let down = stack::down(stack, &mut context)
-        .map_err(|error| Failure { step: "tear down".to_owned(), message: error.to_string() });
+    let down = stack::down(stack, &mut context).map_err(|error| Failure {
+        step: "tear down".to_owned(),
+        message: error.to_string(),
+    });
     outcome.and(down)
 }
 
 fn work(trial: &Trial, stack: &Stack, context: &mut Context<'_>) -> Result<(), Failure> {
     let counters = |step: &str| {
-        stack::counters(stack).map_err(|error| Failure { step: step.to_owned(), message: error.to_string() })
+        stack::counters(stack).map_err(|error| Failure {
+            step: step.to_owned(),
+            message: error.to_string(),
+        })
     };
     let before = counters("count requests")?;
     let mount_point = stack.mount_point.clone();
-    let target = Target { mount_point: mount_point.as_deref(), block_device: &stack.block_device };
-    let mut host = StackHost { stack, spec: &trial.cell.stack, context };
-    workload::run(&trial.cell.workload, &target, trial.seed, &mut host)
-        .map_err(|error| Failure { step: trial.cell.workload.name.clone(), message: error.to_string() })?;
+    let target = Target {
+        mount_point: mount_point.as_deref(),
+        block_device: &stack.block_device,
+    };
+    let mut host = StackHost {
+        stack,
+        spec: &trial.cell.stack,
+        context,
+    };
+    workload::run(&trial.cell.workload, &target, trial.seed, &mut host).map_err(|error| Failure {
+        step: trial.cell.workload.name.clone(),
+        message: error.to_string(),
+    })?;
     for (after, before) in counters("count requests")?.into_iter().zip(&before) {
         report_member(after - before, context);
     }
@@ -126,7 +149,12 @@ fn report_member(disk: DiskCounters, context: &mut Context<'_>) {
             test: format!("member {}", disk.device),
             metric: metric.to_owned(),
             value: value as f64,
-            unit: if metric.starts_with("sectors") { "sectors" } else { "requests" }.to_owned(),
+            unit: if metric.starts_with("sectors") {
+                "sectors"
+            } else {
+                "requests"
+            }
+            .to_owned(),
             better: Better::Neither,
         }));
     }

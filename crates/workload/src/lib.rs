@@ -22,6 +22,7 @@ pub mod tree;
 pub use contents::Contents;
 pub use error::{HostError, WorkloadError};
 pub use host::{DeviceCounters, Host};
+pub use io::Pass;
 use std::path::Path;
 use study::workload::{Work, WorkloadSpec};
 

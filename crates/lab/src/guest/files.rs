@@ -52,8 +52,14 @@ impl Files {
             Mode::RUSR | Mode::WUSR,
         )
         .map_err(|error| starting("cannot make a file for the disks' contents")(error.into()))?;
-        let mut numbered =
-            vec![(100, disks), (101, job), (102, events_end), (103, contents), (104, spill), (105, pulse_file)];
+        let mut numbered = vec![
+            (100, disks),
+            (101, job),
+            (102, events_end),
+            (103, contents),
+            (104, spill),
+            (105, pulse_file),
+        ];
         if let Some(trace) = config.trace {
             let trace = trace.try_clone().map_err(starting("cannot hand the trace's file on"))?;
             numbered.push((106, trace.into()));
@@ -64,7 +70,10 @@ impl Files {
     pub fn pulse(&self) -> Pulse {
         // SAFETY: the page stays mapped as long as `self` lives, and holds at least two words.
         let words = unsafe { std::slice::from_raw_parts(self.pulse.as_ptr(), 2) };
-        Pulse { virtual_ns: words[0].load(Ordering::Relaxed), requests: words[1].load(Ordering::Relaxed) }
+        Pulse {
+            virtual_ns: words[0].load(Ordering::Relaxed),
+            requests: words[1].load(Ordering::Relaxed),
+        }
     }
 }
 
@@ -100,7 +109,8 @@ fn pipe() -> Result<(OwnedFd, OwnedFd), StartError> {
 fn memory(name: &str, contents: &[u8]) -> Result<OwnedFd, StartError> {
     let fd = memfd(name)?;
     let mut file = File::from(fd);
-    file.write_all(contents).map_err(starting("cannot write a file in memory"))?;
+    file.write_all(contents)
+        .map_err(starting("cannot write a file in memory"))?;
     Ok(file.into())
 }
 

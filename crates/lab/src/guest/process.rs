@@ -46,7 +46,10 @@ impl Process {
         command.env_clear();
         // HOME and TMPDIR: User-Mode Linux keeps files of its own there while it runs.
         command.env("RAIDLAB_SEED", config.seed.to_string());
-        command.env("HOME", config.folder).env("TMPDIR", "/dev/shm").env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
+        command
+            .env("HOME", config.folder)
+            .env("TMPDIR", "/dev/shm")
+            .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
         command.current_dir(config.folder);
         match console {
             Console::Kept(end) => {
@@ -57,8 +60,7 @@ impl Process {
             // The kernel makes a session of its own, in which it may read the terminal.
             Console::Users => {}
         }
-        let numbers: Vec<(RawFd, RawFd)> =
-            ends.iter().map(|(number, fd)| (fd.as_raw_fd(), *number)).collect();
+        let numbers: Vec<(RawFd, RawFd)> = ends.iter().map(|(number, fd)| (fd.as_raw_fd(), *number)).collect();
         let mut ruleset = Some(confine(config.folder)?);
         let processor = config.processor;
         // SAFETY: between fork and exec only system calls are made, on memory that was there before.
@@ -70,7 +72,11 @@ impl Process {
         let pid = Pid::from_child(&child);
         let ended = rustix::process::pidfd_open(pid, PidfdFlags::empty())
             .map_err(|error| starting("cannot watch the lab's kernel")(error.into()))?;
-        Ok(Process { child, ended, status: None })
+        Ok(Process {
+            child,
+            ended,
+            status: None,
+        })
     }
 
     /// Waits for something to happen, `timeout` at most; the exit status once the guest has ended.
@@ -86,7 +92,10 @@ impl Process {
             PollFd::new(&files.console, PollFlags::IN),
             PollFd::new(&self.ended, PollFlags::IN),
         ];
-        let timeout = Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: i64::from(timeout.subsec_nanos()) };
+        let timeout = Timespec {
+            tv_sec: timeout.as_secs() as i64,
+            tv_nsec: i64::from(timeout.subsec_nanos()),
+        };
         let _ = rustix::event::poll(&mut fds, Some(&timeout));
         let ready: Vec<bool> = fds.iter().map(|fd| fd.revents().contains(PollFlags::IN)).collect();
         if ready[0] {
@@ -139,12 +148,15 @@ fn arguments(config: &Config<'_>) -> Vec<String> {
         // A task that computes for long is no fault here: processor time is free.
         "nowatchdog",
         "norandmaps",
+        // Built in for `raidlab bench`, which says how many it wants.
+        "null_blk.nr_devices=0",
     ]
     .map(str::to_owned)
     .into();
     arguments.push(format!("time-travel-start={START_NS}"));
     arguments.push(format!("mem={ram_kib}K"));
     arguments.push(format!("init={}", config.init.display()));
+    arguments.extend_from_slice(config.kernel_arguments);
     arguments.extend(["--".to_owned(), "guest-init".to_owned()]);
     arguments
 }
@@ -184,7 +196,11 @@ fn prepare(
 }
 
 fn checked(result: i32) -> io::Result<i32> {
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(result)
+    }
 }
 
 /// Nothing outside the trial's folder and the host's shared memory can be written, whatever the guest's kernel is
@@ -196,14 +212,22 @@ fn confine(folder: &Path) -> Result<RulesetCreated, StartError> {
         error: io::Error::other(error.to_string()),
     };
     let writes = AccessFs::from_write(abi);
-    let mut ruleset =
-        Ruleset::default().handle_access(writes).and_then(Ruleset::create).map_err(|error| failed(&error))?;
+    let mut ruleset = Ruleset::default()
+        .handle_access(writes)
+        .and_then(Ruleset::create)
+        .map_err(|error| failed(&error))?;
     // User-Mode Linux tries at its start how signals come from a pseudo-terminal.
     let devices = ["/dev/shm", "/dev/null", "/dev/ptmx", "/dev/pts"].map(Path::new);
     for path in [folder].into_iter().chain(devices) {
         let Ok(fd) = PathFd::new(path) else { continue };
-        let access = if path.is_dir() { writes } else { AccessFs::WriteFile.into() };
-        ruleset = ruleset.add_rule(PathBeneath::new(fd, access)).map_err(|error| failed(&error))?;
+        let access = if path.is_dir() {
+            writes
+        } else {
+            AccessFs::WriteFile.into()
+        };
+        ruleset = ruleset
+            .add_rule(PathBeneath::new(fd, access))
+            .map_err(|error| failed(&error))?;
     }
     Ok(ruleset)
 }
@@ -211,7 +235,10 @@ fn confine(folder: &Path) -> Result<RulesetCreated, StartError> {
 /// The processors that this process may use.
 pub fn processors() -> Vec<usize> {
     let allowed = rustix::thread::sched_getaffinity(None);
-    allowed.map_or_else(|_| vec![0], |set| (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
+    allowed.map_or_else(
+        |_| vec![0],
+        |set| (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect(),
+    )
 }
 
 /// Whether this machine's kernel can keep a guest from writing outside its folder (Landlock, Linux 5.13).

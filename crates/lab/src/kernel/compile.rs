@@ -34,8 +34,16 @@ pub enum Progress {
 pub fn check_tools() -> Result<(), KernelError> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = |tool: &str| std::env::split_paths(&path).any(|folder| folder.join(tool).exists());
-    let missing: Vec<String> = TOOLS.iter().filter(|tool| !found(tool)).map(|tool| (*tool).to_owned()).collect();
-    if missing.is_empty() { Ok(()) } else { Err(KernelError::Tools { missing }) }
+    let missing: Vec<String> = TOOLS
+        .iter()
+        .filter(|tool| !found(tool))
+        .map(|tool| (*tool).to_owned())
+        .collect();
+    if missing.is_empty() {
+        Ok(())
+    } else {
+        Err(KernelError::Tools { missing })
+    }
 }
 
 /// Compiles a prepared tree; its release and the image.
@@ -56,7 +64,10 @@ pub fn compile(
     run_logged(&mut build, "compiling", name, &tree.log, &mut |line| {
         if line.starts_with("  CC ") || line.starts_with("  AR ") {
             done += 1;
-            progress(Progress::Compiling { done, all: STEPS.max(done) });
+            progress(Progress::Compiling {
+                done,
+                all: STEPS.max(done),
+            });
         }
     })?;
     let output = make(tree).args(["--silent", "kernelrelease"]).output();
@@ -68,10 +79,15 @@ fn make(tree: &Tree) -> Command {
     let mut make = Command::new("make");
     make.arg("ARCH=um").arg("-C").arg(&tree.path);
     // The same source gives the same kernel, whoever builds it.
-    make.env("KBUILD_BUILD_TIMESTAMP", "2026-11-21").env("KBUILD_BUILD_VERSION", "1");
-    make.env("KBUILD_BUILD_USER", "raidlab").env("KBUILD_BUILD_HOST", "raidlab");
+    make.env("KBUILD_BUILD_TIMESTAMP", "2026-11-21")
+        .env("KBUILD_BUILD_VERSION", "1");
+    make.env("KBUILD_BUILD_USER", "raidlab")
+        .env("KBUILD_BUILD_HOST", "raidlab");
     // A make that started us must not hand its own flags and job tokens down.
-    make.env_remove("MAKEFLAGS").env_remove("MFLAGS").env_remove("MAKELEVEL").env("LC_ALL", "C");
+    make.env_remove("MAKEFLAGS")
+        .env_remove("MFLAGS")
+        .env_remove("MAKELEVEL")
+        .env("LC_ALL", "C");
     make
 }
 
@@ -95,7 +111,9 @@ pub fn run_logged(
         tail: Vec::from(tail).join("\n"),
     };
     let (reader, writer) = std::io::pipe().map_err(super::io_error("cannot run a program for", log))?;
-    let stderr = writer.try_clone().map_err(super::io_error("cannot run a program for", log))?;
+    let stderr = writer
+        .try_clone()
+        .map_err(super::io_error("cannot run a program for", log))?;
     let spawned = command.stdin(Stdio::null()).stdout(writer).stderr(stderr).spawn();
     // The command holds the pipe's other end, and the end of the output would never come.
     command.stdout(Stdio::null()).stderr(Stdio::null());

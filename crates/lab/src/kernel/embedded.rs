@@ -19,7 +19,9 @@ pub fn versions() -> impl Iterator<Item = &'static str> {
 /// The set of patches for a version: its own, or that of the newest one before it.
 pub fn patches_for(version: &str) -> Option<&'static str> {
     let wanted = number(version)?;
-    versions().filter(|known| number(known).is_some_and(|n| n <= wanted)).max_by_key(|known| number(known))
+    versions()
+        .filter(|known| number(known).is_some_and(|n| n <= wanted))
+        .max_by_key(|known| number(known))
 }
 
 fn number(version: &str) -> Option<(u32, u32)> {
@@ -29,7 +31,10 @@ fn number(version: &str) -> Option<(u32, u32)> {
 
 /// The configuration that every lab kernel has.
 pub fn base_config() -> &'static [u8] {
-    CONFIG.get_file("base.config").expect("kernel/config/base.config is part of the repository").contents()
+    CONFIG
+        .get_file("base.config")
+        .expect("kernel/config/base.config is part of the repository")
+        .contents()
 }
 
 /// The patches of a set, in the order in which they apply.
@@ -42,7 +47,10 @@ pub fn patches(set: &str) -> Vec<(&'static Path, &'static [u8])> {
 
 /// The driver's files by name, the disk model among them.
 pub fn driver() -> Vec<(PathBuf, &'static [u8])> {
-    let mut files: Vec<_> = DRIVER.files().map(|file| (file.path().to_owned(), file.contents())).collect();
+    let mut files: Vec<_> = DRIVER
+        .files()
+        .map(|file| (file.path().to_owned(), file.contents()))
+        .collect();
     // Kbuild's word for an object that comes ready made.
     files.push((PathBuf::from("model.o_shipped"), MODEL));
     files.sort();
@@ -54,7 +62,11 @@ pub fn files(set: &str) -> Vec<(PathBuf, &'static [u8])> {
     let mut files = driver();
     files.retain(|(path, _)| path.as_os_str() != "model.o_shipped");
     files.push((PathBuf::from("model"), MODEL_SOURCES));
-    files.extend(patches(set).into_iter().map(|(path, contents)| (path.to_owned(), contents)));
+    files.extend(
+        patches(set)
+            .into_iter()
+            .map(|(path, contents)| (path.to_owned(), contents)),
+    );
     files.push((PathBuf::from("base.config"), base_config()));
     files
 }

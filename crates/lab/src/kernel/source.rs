@@ -32,13 +32,23 @@ impl Source {
         let archive = PathBuf::from(format!("/usr/src/linux-source-{version}.tar.xz"));
         let size = fs::metadata(&archive).ok()?.len();
         let package_version = package_version(version).unwrap_or_else(|| format!("{size} bytes"));
-        let origin = Origin::Package { archive, package_version };
-        Some(Source { name: version.to_owned(), version: version.to_owned(), origin })
+        let origin = Origin::Package {
+            archive,
+            package_version,
+        };
+        Some(Source {
+            name: version.to_owned(),
+            version: version.to_owned(),
+            origin,
+        })
     }
 
     /// A tree of one's own; its name is the folder's unless given.
     pub fn tree(path: &Path, name: Option<&str>) -> Result<Source, KernelError> {
-        let lacking = |lacks| KernelError::NoTree { path: path.to_owned(), lacks };
+        let lacking = |lacks| KernelError::NoTree {
+            path: path.to_owned(),
+            lacks,
+        };
         let makefile = fs::read_to_string(path.join("Makefile")).map_err(|_| lacking("Makefile"))?;
         let version = makefile_version(&makefile).ok_or_else(|| lacking("VERSION in its Makefile"))?;
         if !path.join("arch/um").is_dir() {
@@ -47,7 +57,11 @@ impl Source {
         let path = path.canonicalize().map_err(super::io_error("cannot read", path))?;
         let folder = path.file_name().map(|name| name.to_string_lossy().into_owned());
         let name = name.map(str::to_owned).or(folder).unwrap_or_else(|| version.clone());
-        Ok(Source { name, version, origin: Origin::Tree { path } })
+        Ok(Source {
+            name,
+            version,
+            origin: Origin::Tree { path },
+        })
     }
 
     pub fn is_package(&self) -> bool {
@@ -82,12 +96,18 @@ fn package_version(version: &str) -> Option<String> {
         .args(["--show", "--showformat=${Version}", &format!("linux-source-{version}")])
         .output()
         .ok()?;
-    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+    output
+        .status
+        .success()
+        .then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 fn makefile_version(makefile: &str) -> Option<String> {
     let value = |key: &str| {
-        makefile.lines().find_map(|line| line.strip_prefix(key)?.trim_start().strip_prefix('=')).map(str::trim)
+        makefile
+            .lines()
+            .find_map(|line| line.strip_prefix(key)?.trim_start().strip_prefix('='))
+            .map(str::trim)
     };
     Some(format!("{}.{}", value("VERSION")?, value("PATCHLEVEL")?))
 }

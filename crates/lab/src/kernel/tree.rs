@@ -40,11 +40,7 @@ pub struct Tree {
 }
 
 /// Brings the build folder of this source up to date.
-pub fn prepare(
-    source: &Source,
-    build: &Path,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<Tree, KernelError> {
+pub fn prepare(source: &Source, build: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Tree, KernelError> {
     let set = source.patches()?;
     let folder = build.join(&source.name);
     create_dir(&folder)?;
@@ -57,7 +53,12 @@ pub fn prepare(
     match &source.origin {
         Origin::Package { archive, .. } => {
             let stamp_path = folder.join("unpacked");
-            let stamp = format!("{}\n{}\n{}\n", source.description(), NOT_UNPACKED.join("\n"), patch_text(set));
+            let stamp = format!(
+                "{}\n{}\n{}\n",
+                source.description(),
+                NOT_UNPACKED.join("\n"),
+                patch_text(set)
+            );
             if fs::read_to_string(&stamp_path).ok().as_deref() != Some(&stamp) {
                 progress(Progress::Unpacking);
                 unpack(&tree, &source.name, archive)?;
@@ -77,7 +78,10 @@ pub fn prepare(
 }
 
 fn patch_text(set: &str) -> String {
-    embedded::patches(set).into_iter().map(|(_, text)| String::from_utf8_lossy(text).into_owned()).collect()
+    embedded::patches(set)
+        .into_iter()
+        .map(|(_, text)| String::from_utf8_lossy(text).into_owned())
+        .collect()
 }
 
 fn unpack(tree: &Tree, name: &str, archive: &Path) -> Result<(), KernelError> {
@@ -86,7 +90,11 @@ fn unpack(tree: &Tree, name: &str, archive: &Path) -> Result<(), KernelError> {
     }
     create_dir(&tree.path)?;
     let mut tar = Command::new("tar");
-    tar.arg("--extract").arg("--file").arg(archive).arg("--directory").arg(&tree.path);
+    tar.arg("--extract")
+        .arg("--file")
+        .arg(archive)
+        .arg("--directory")
+        .arg(&tree.path);
     tar.args(["--strip-components=1", "--use-compress-program=xz -T0", "--wildcards"]);
     tar.args(NOT_UNPACKED.iter().map(|pattern| format!("--exclude={pattern}")));
     run_logged(&mut tar, "unpacking", name, &tree.log, &mut |_| {})
@@ -152,7 +160,9 @@ fn is_product(name: &str, folder: &Path) -> bool {
 }
 
 fn differs(source: &Path, target: &Path) -> bool {
-    let (Ok(a), Ok(b)) = (fs::metadata(source), fs::metadata(target)) else { return true };
+    let (Ok(a), Ok(b)) = (fs::metadata(source), fs::metadata(target)) else {
+        return true;
+    };
     a.len() != b.len() || a.modified().ok() != b.modified().ok()
 }
 

@@ -19,24 +19,96 @@ struct Need {
 const BUILDS_KERNEL: &str = "builds the lab's kernel";
 
 const NEEDS: &[Need] = &[
-    Need { file: "/usr/src/linux-source-6.12.tar.xz", package: "linux-source-6.12", why: "the lab's kernel" },
-    Need { file: "make", package: "make", why: BUILDS_KERNEL },
-    Need { file: "gcc", package: "gcc", why: BUILDS_KERNEL },
-    Need { file: "/usr/include/stdio.h", package: "libc6-dev", why: BUILDS_KERNEL },
-    Need { file: "ld", package: "binutils", why: BUILDS_KERNEL },
-    Need { file: "flex", package: "flex", why: BUILDS_KERNEL },
-    Need { file: "bison", package: "bison", why: BUILDS_KERNEL },
-    Need { file: "bc", package: "bc", why: BUILDS_KERNEL },
-    Need { file: "perl", package: "perl", why: BUILDS_KERNEL },
-    Need { file: "patch", package: "patch", why: BUILDS_KERNEL },
-    Need { file: "xz", package: "xz-utils", why: BUILDS_KERNEL },
-    Need { file: "mdadm", package: "mdadm", why: "makes arrays" },
-    Need { file: "mke2fs", package: "e2fsprogs", why: "makes ext2, ext3, ext4" },
-    Need { file: "mkfs.xfs", package: "xfsprogs", why: "makes XFS" },
-    Need { file: "mkfs.jfs", package: "jfsutils", why: "makes JFS" },
-    Need { file: "mkfs.reiserfs", package: "reiserfsprogs", why: "makes ReiserFS" },
-    Need { file: "mkfs.btrfs", package: "btrfs-progs", why: "makes btrfs" },
-    Need { file: "fio", package: "fio", why: "runs fio workloads" },
+    Need {
+        file: "/usr/src/linux-source-6.12.tar.xz",
+        package: "linux-source-6.12",
+        why: "the lab's kernel",
+    },
+    Need {
+        file: "make",
+        package: "make",
+        why: BUILDS_KERNEL,
+    },
+    Need {
+        file: "gcc",
+        package: "gcc",
+        why: BUILDS_KERNEL,
+    },
+    Need {
+        file: "/usr/include/stdio.h",
+        package: "libc6-dev",
+        why: BUILDS_KERNEL,
+    },
+    Need {
+        file: "ld",
+        package: "binutils",
+        why: BUILDS_KERNEL,
+    },
+    Need {
+        file: "flex",
+        package: "flex",
+        why: BUILDS_KERNEL,
+    },
+    Need {
+        file: "bison",
+        package: "bison",
+        why: BUILDS_KERNEL,
+    },
+    Need {
+        file: "bc",
+        package: "bc",
+        why: BUILDS_KERNEL,
+    },
+    Need {
+        file: "perl",
+        package: "perl",
+        why: BUILDS_KERNEL,
+    },
+    Need {
+        file: "patch",
+        package: "patch",
+        why: BUILDS_KERNEL,
+    },
+    Need {
+        file: "xz",
+        package: "xz-utils",
+        why: BUILDS_KERNEL,
+    },
+    Need {
+        file: "mdadm",
+        package: "mdadm",
+        why: "makes arrays",
+    },
+    Need {
+        file: "mke2fs",
+        package: "e2fsprogs",
+        why: "makes ext2, ext3, ext4",
+    },
+    Need {
+        file: "mkfs.xfs",
+        package: "xfsprogs",
+        why: "makes XFS",
+    },
+    Need {
+        file: "mkfs.jfs",
+        package: "jfsutils",
+        why: "makes JFS",
+    },
+    Need {
+        file: "mkfs.reiserfs",
+        package: "reiserfsprogs",
+        why: "makes ReiserFS",
+    },
+    Need {
+        file: "mkfs.btrfs",
+        package: "btrfs-progs",
+        why: "makes btrfs",
+    },
+    Need {
+        file: "fio",
+        package: "fio",
+        why: "runs fio workloads",
+    },
 ];
 
 /// Free memory in the host's shared memory that a guest of ordinary size wants.
@@ -59,7 +131,11 @@ pub fn doctor(arguments: &DoctorArguments) -> Result<ExitCode, ExpectedError> {
     }
     let findings = findings();
     print(&rendered(&missing, &findings))?;
-    Ok(if missing.is_empty() && findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_MACHINE) })
+    Ok(if missing.is_empty() && findings.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(EXIT_MACHINE)
+    })
 }
 
 fn missing() -> Vec<&'static Need> {
@@ -72,7 +148,9 @@ fn is_there(file: &str) -> bool {
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let system = std::env::split_paths(tools::SEARCH_PATH);
-    std::env::split_paths(&path).chain(system).any(|folder| folder.join(file).exists())
+    std::env::split_paths(&path)
+        .chain(system)
+        .any(|folder| folder.join(file).exists())
 }
 
 fn packages(missing: &[&Need]) -> Vec<&'static str> {
@@ -92,7 +170,10 @@ fn install(missing: &[&Need]) -> Result<(), ExpectedError> {
         if !root {
             command.args(["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]);
         }
-        command.env("DEBIAN_FRONTEND", "noninteractive").args(&arguments).stdin(Stdio::null());
+        command
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .args(&arguments)
+            .stdin(Stdio::null());
         // Results go to standard output; what apt says is progress.
         command.stdout(Stdio::from(std::io::stderr()));
         let status = command.status();
@@ -141,7 +222,11 @@ fn cache_finding() -> Option<Finding> {
     let space = rustix::fs::statvfs(existing).ok()?;
     let free = space.f_bavail * space.f_frsize;
     (cache.list().is_empty() && free < CACHE_FREE_BYTES).then(|| Finding {
-        what: format!("{} has {} MiB free: building a kernel takes 3 GiB", existing.display(), free >> 20),
+        what: format!(
+            "{} has {} MiB free: building a kernel takes 3 GiB",
+            existing.display(),
+            free >> 20
+        ),
         mend: "make room, or set XDG_CACHE_HOME to a folder with more".to_owned(),
     })
 }
@@ -149,7 +234,10 @@ fn cache_finding() -> Option<Finding> {
 fn rendered(missing: &[&Need], findings: &[Finding]) -> String {
     let mut text = String::new();
     for need in missing {
-        let file = Path::new(need.file).file_name().unwrap_or(OsStr::new(need.file)).to_string_lossy();
+        let file = Path::new(need.file)
+            .file_name()
+            .unwrap_or(OsStr::new(need.file))
+            .to_string_lossy();
         let _ = writeln!(text, "missing  {file:<28} package {:<18} {}", need.package, need.why);
     }
     for finding in findings {

@@ -32,7 +32,11 @@ fn text(plan: &Plan) -> String {
     if !plan.left_out.is_empty() {
         let _ = writeln!(text, "\n{} combinations left out:", plan.left_out.len());
         for left_out in &plan.left_out {
-            let axes: Vec<String> = left_out.axes.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
+            let axes: Vec<String> = left_out
+                .axes
+                .iter()
+                .map(|(axis, value)| format!("{axis}={value}"))
+                .collect();
             let _ = writeln!(text, "      {}: {}", axes.join(", "), left_out.reason);
         }
     }
@@ -55,7 +59,11 @@ fn text(plan: &Plan) -> String {
     let trials = if least == most {
         format!("{} trials ({least} of each cell)", cells * least)
     } else {
-        format!("{} to {} trials ({least} to {most} of each cell)", cells * least, cells * most)
+        format!(
+            "{} to {} trials ({least} to {most} of each cell)",
+            cells * least,
+            cells * most
+        )
     };
     let _ = writeln!(text, "\n{trials}; how long they take is known once the first has run");
     text

@@ -20,13 +20,20 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
             plan.cells.len()
         )));
     };
-    let trial = Trial { cell: cell.clone(), index: 0, seed: study::trial_seed(arguments.seed, 0) };
+    let trial = Trial {
+        cell: cell.clone(),
+        index: 0,
+        seed: study::trial_seed(arguments.seed, 0),
+    };
     let kernel = super::kernel::ready(&cache, &cell.machine.kernel)?;
     let machine = |error: std::io::Error| ExpectedError::Machine(error.to_string());
     let folder = TrialFolder::new(cache.folder()).map_err(machine)?;
     let (disks, job) = guest_config_parts(&trial, Job::Shell(Box::new(trial.clone())))?;
     let init = std::env::current_exe().map_err(machine)?;
-    eprintln!("raidlab: {}; `exit` or Ctrl-D ends the guest, and what is on its disks is gone", cell.stack_label);
+    eprintln!(
+        "raidlab: {}; `exit` or Ctrl-D ends the guest, and what is on its disks is gone",
+        cell.stack_label
+    );
     let config = Config {
         kernel: &kernel.path,
         init: &init,
@@ -38,6 +45,7 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
         folder: folder.path(),
         trace: None,
         processor: None,
+        kernel_arguments: &[],
         limits: Limits::default(),
     };
     lab::guest::interact(&config).map_err(|error| ExpectedError::Machine(error.to_string()))?;

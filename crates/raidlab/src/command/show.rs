@@ -16,6 +16,9 @@ pub fn show(arguments: &ShowArguments) -> Result<ExitCode, ExpectedError> {
     let size = rustix::termios::tcgetwinsize(&stdout).map(|size| usize::from(size.ws_col));
     let width = size.ok().filter(|columns| *columns > 0).unwrap_or(WIDTH);
     let colour = stdout.is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    print(&report::table(&stored::input(&store, &run)?, TableOptions { width, colour }))?;
+    print(&report::table(
+        &stored::input(&store, &run)?,
+        TableOptions { width, colour },
+    ))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -17,7 +17,10 @@ pub fn open(path: &Path, run: Option<i64>) -> Result<(Store, RunSummary), Expect
     let summary = match run {
         Some(number) => store.run(RunId(number)).map_err(input)?,
         None => store.latest_run().map_err(input)?.ok_or_else(|| {
-            ExpectedError::Input(format!("`{}` holds no run yet: `raidlab run STUDY` makes one", path.display()))
+            ExpectedError::Input(format!(
+                "`{}` holds no run yet: `raidlab run STUDY` makes one",
+                path.display()
+            ))
         })?,
     };
     Ok((store, summary))
@@ -38,7 +41,11 @@ fn read_input(store: &Store, run: &RunSummary) -> Result<Input, store::StoreErro
         guards: store
             .guards(run.id)?
             .into_iter()
-            .map(|row| GuardInfo { cell_key: row.cell_key, index: row.index, guard: row.guard })
+            .map(|row| GuardInfo {
+                cell_key: row.cell_key,
+                index: row.index,
+                guard: row.guard,
+            })
             .collect(),
         latencies: store
             .latencies(run.id)?
@@ -53,12 +60,21 @@ fn read_input(store: &Store, run: &RunSummary) -> Result<Input, store::StoreErro
         calls: store
             .calls(run.id)?
             .into_iter()
-            .map(|row| CallInfo { cell_key: row.cell_key, index: row.index, call: row.call })
+            .map(|row| CallInfo {
+                cell_key: row.cell_key,
+                index: row.index,
+                call: row.call,
+            })
             .collect(),
         provenance: store
             .provenance(run.id)?
             .into_iter()
-            .map(|row| ProvenanceInfo { cell_key: row.cell_key, index: row.index, key: row.key, value: row.value })
+            .map(|row| ProvenanceInfo {
+                cell_key: row.cell_key,
+                index: row.index,
+                key: row.key,
+                value: row.value,
+            })
             .collect(),
         plan,
     })
@@ -95,19 +111,37 @@ fn trial_info(trial: TrialRecord) -> TrialInfo {
 }
 
 fn sample_info(row: SampleRow) -> SampleInfo {
-    let sample =
-        Sample { test: row.test, metric: row.metric, value: row.value, unit: row.unit, better: row.better };
-    SampleInfo { cell_key: row.cell_key, index: row.index, seed: row.seed, sample, failed_guards: row.failed_guards }
+    let sample = Sample {
+        test: row.test,
+        metric: row.metric,
+        value: row.value,
+        unit: row.unit,
+        better: row.better,
+    };
+    SampleInfo {
+        cell_key: row.cell_key,
+        index: row.index,
+        seed: row.seed,
+        sample,
+        failed_guards: row.failed_guards,
+    }
 }
 
 fn disk_infos(plan: &Plan) -> Vec<DiskInfo> {
-    let mut models: Vec<&str> =
-        plan.cells.iter().flat_map(|cell| &cell.machine.disks).map(|group| group.model.as_str()).collect();
+    let mut models: Vec<&str> = plan
+        .cells
+        .iter()
+        .flat_map(|cell| &cell.machine.disks)
+        .map(|group| group.model.as_str())
+        .collect();
     models.sort_unstable();
     models.dedup();
     let info = |model: &str| {
         let words = catalogue::find(model).ok()?.file.title;
-        Some(DiskInfo { model: model.to_owned(), words })
+        Some(DiskInfo {
+            model: model.to_owned(),
+            words,
+        })
     };
     models.into_iter().filter_map(info).collect()
 }

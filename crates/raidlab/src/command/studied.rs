@@ -8,15 +8,25 @@ use study::Only;
 use study::plan::Plan;
 
 /// The plan of a study file, or of the part of it that `only` leaves.
-pub fn read(path: &Path, only: Option<&str>, cache: &Cache) -> Result<(Plan, Vec<(String, String)>), ExpectedError> {
+pub fn read(
+    path: &Path,
+    only: Option<&str>,
+    cache: &Cache,
+) -> Result<(Plan, Vec<(String, String)>), ExpectedError> {
     let name = path.display().to_string();
     let source = std::fs::read_to_string(path)
         .map_err(|error| ExpectedError::Input(format!("cannot read the study {name}: {error}")))?;
     let mut plan = study::read(&source, &name, &crate::run::known(cache)).map_err(|mistakes| {
         let coloured = std::io::stderr().is_terminal();
-        ExpectedError::Study(if coloured { mistakes.to_string_in_colour() } else { mistakes.to_string() })
+        ExpectedError::Study(if coloured {
+            mistakes.to_string_in_colour()
+        } else {
+            mistakes.to_string()
+        })
     })?;
-    let Some(only) = only else { return Ok((plan, Vec::new())) };
+    let Some(only) = only else {
+        return Ok((plan, Vec::new()));
+    };
     let only = Only::parse(only, &plan).map_err(|error| ExpectedError::Input(format!("--only: {error}")))?;
     only.keep_in(&mut plan);
     Ok((plan, only.pairs().to_vec()))

@@ -8,10 +8,14 @@ use study::{Known, KnownModel};
 
 /// What a study may name on this machine: the catalogue's disks, and kernels that are built or can be.
 pub fn known(cache: &lab::kernel::Cache) -> Known {
-    let models = catalogue::list()
-        .into_iter()
-        .map(|entry| KnownModel { name: entry.name, capacity_bytes: entry.sectors * disksim::request::SECTOR_BYTES });
-    Known { models: models.collect(), kernels: cache.names() }
+    let models = catalogue::list().into_iter().map(|entry| KnownModel {
+        name: entry.name,
+        capacity_bytes: entry.sectors * disksim::request::SECTOR_BYTES,
+    });
+    Known {
+        models: models.collect(),
+        kernels: cache.names(),
+    }
 }
 
 /// Every disk of every group, in the groups' order, each with a seed of its own.
@@ -23,5 +27,8 @@ pub fn description(groups: &[DiskGroup], seed: u64) -> Result<Description, Expec
             disks.push(model.description(study::trial_seed(seed, disks.len() as u32)));
         }
     }
-    Ok(Description { links: Vec::new(), disks })
+    Ok(Description {
+        links: Vec::new(),
+        disks,
+    })
 }

@@ -38,7 +38,9 @@ impl Drop for TrialFolder {
 fn remove_left_over(parent: &Path) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let pid = name.to_str().and_then(|name| name.split('-').next()?.parse::<u32>().ok());
+        let pid = name
+            .to_str()
+            .and_then(|name| name.split('-').next()?.parse::<u32>().ok());
         if pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
             let _ = fs::remove_dir_all(entry.path());
         }

@@ -13,14 +13,22 @@ pub struct Judged {
 impl Judged {
     pub fn of(store: &Store, run: &OpenRun) -> Result<Judged, ExpectedError> {
         let id = run.summary.id;
-        let plan = store.plan(id).map_err(|error| ExpectedError::Failed(error.to_string()))?;
-        Ok(Judged { observations: keyed(store, id, &plan)? })
+        let plan = store
+            .plan(id)
+            .map_err(|error| ExpectedError::Failed(error.to_string()))?;
+        Ok(Judged {
+            observations: keyed(store, id, &plan)?,
+        })
     }
 
     /// How many trials a cell should have in all, when it has had `had`.
     pub fn wanted(&self, precision: &Precision, cell: &str, had: u32) -> u32 {
-        let of_cell: Vec<Observation> =
-            self.observations.iter().filter(|(key, _)| key == cell).map(|(_, seen)| seen.clone()).collect();
+        let of_cell: Vec<Observation> = self
+            .observations
+            .iter()
+            .filter(|(key, _)| key == cell)
+            .map(|(_, seen)| seen.clone())
+            .collect();
         match stats::decide(precision, had, &of_cell) {
             Decision::RunUpTo(trials) => trials,
             Decision::Done | Decision::NotPrecise => had,
@@ -29,7 +37,9 @@ impl Judged {
 }
 
 fn keyed(store: &Store, run: RunId, plan: &Plan) -> Result<Vec<(String, Observation)>, ExpectedError> {
-    let samples = store.samples(run).map_err(|error| ExpectedError::Failed(error.to_string()))?;
+    let samples = store
+        .samples(run)
+        .map_err(|error| ExpectedError::Failed(error.to_string()))?;
     let observed = samples.into_iter().filter_map(|sample| {
         let cell = plan.cells.iter().find(|cell| cell.key == sample.cell_key)?;
         let observation = Observation {

@@ -19,7 +19,12 @@ pub struct Schedule {
 impl Schedule {
     pub fn new(plan: &Plan, seed: u64) -> Schedule {
         let rounds: Vec<Vec<Trial>> = plan.rounds(seed).collect();
-        let mut schedule = Schedule { rounds, scheduled: HashMap::new(), queue: VecDeque::new(), all: 0 };
+        let mut schedule = Schedule {
+            rounds,
+            scheduled: HashMap::new(),
+            queue: VecDeque::new(),
+            all: 0,
+        };
         let first = stats::looks(&plan.precision)[0];
         schedule.next_batch(|_, _| first);
         schedule
@@ -44,7 +49,10 @@ impl Schedule {
                 self.queue.push_back(trial.clone());
             }
         }
-        self.scheduled = upto.into_iter().map(|(key, (from, to))| (key.to_owned(), to.max(from))).collect();
+        self.scheduled = upto
+            .into_iter()
+            .map(|(key, (from, to))| (key.to_owned(), to.max(from)))
+            .collect();
         self.all += self.queue.len() as u64;
         !self.queue.is_empty()
     }
@@ -69,7 +77,9 @@ mod tests {
     }
 
     fn drained(schedule: &mut Schedule) -> Vec<(String, u32)> {
-        std::iter::from_fn(|| schedule.next()).map(|trial| (trial.cell.stack_label, trial.index)).collect()
+        std::iter::from_fn(|| schedule.next())
+            .map(|trial| (trial.cell.stack_label, trial.index))
+            .collect()
     }
 
     #[test]

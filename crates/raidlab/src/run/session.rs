@@ -45,7 +45,6 @@ pub struct Session<'a> {
     pub stop: &'a Stop,
 }
 
-
 /// A trial under way.
 struct Running {
     row: TrialId,
@@ -57,8 +56,16 @@ impl Session<'_> {
     /// Runs what is not done yet.
     pub fn run(&mut self, seed: u64) -> Result<Outcome, ExpectedError> {
         let mut schedule = Schedule::new(self.plan, seed);
-        let resumed = self.run.trials.iter().filter(|trial| self.run.is_done(&trial.cell_key, trial.index)).count();
-        let mut outcome = Outcome { resumed: resumed as u64, ..Outcome::default() };
+        let resumed = self
+            .run
+            .trials
+            .iter()
+            .filter(|trial| self.run.is_done(&trial.cell_key, trial.index))
+            .count();
+        let mut outcome = Outcome {
+            resumed: resumed as u64,
+            ..Outcome::default()
+        };
         let mut bar = RunBar::new(outcome.resumed, schedule.all());
         let result = self.rounds(&mut schedule, &mut outcome, &mut bar);
         bar.finish();
@@ -105,7 +112,10 @@ impl Session<'_> {
                         continue;
                     }
                     count += 1;
-                    let row = self.store.begin_trial(self.run, &trial).map_err(|error| halt(stop, error))?;
+                    let row = self
+                        .store
+                        .begin_trial(self.run, &trial)
+                        .map_err(|error| halt(stop, error))?;
                     bar.begin(count, format!("{}, trial {}", trial.cell.key, trial.index + 1));
                     let slot = free_slot(&running);
                     let processor = processors.get(slot % processors.len().max(1)).copied();
@@ -116,7 +126,8 @@ impl Session<'_> {
                 if running.is_empty() {
                     return Ok(());
                 }
-                self.hear(&receiver, &mut running, outcome, bar).inspect_err(|_| stop_all(stop))?;
+                self.hear(&receiver, &mut running, outcome, bar)
+                    .inspect_err(|_| stop_all(stop))?;
             }
         })
     }
@@ -159,7 +170,9 @@ impl Session<'_> {
 }
 
 fn free_slot(running: &BTreeMap<usize, Running>) -> usize {
-    (0..).find(|slot| running.values().all(|other| other.slot != *slot)).expect("there are more numbers than jobs")
+    (0..)
+        .find(|slot| running.values().all(|other| other.slot != *slot))
+        .expect("there are more numbers than jobs")
 }
 
 fn work(

@@ -66,14 +66,24 @@ pub fn run(
         folder: folder.path(),
         trace: trace.as_ref(),
         processor,
+        kernel_arguments: &[],
         limits: Limits::default(),
     };
     let mut heard = Heard::default();
-    event(Event::Provenance { key: "kernel".to_owned(), value: kernel.release.clone() });
-    event(Event::Provenance { key: "kernel.source".to_owned(), value: kernel.source.clone() });
+    event(Event::Provenance {
+        key: "kernel".to_owned(),
+        value: kernel.release.clone(),
+    });
+    event(Event::Provenance {
+        key: "kernel.source".to_owned(),
+        value: kernel.source.clone(),
+    });
     let ended = guest::run(&config, stop, &mut |line| heard.line(line, event), tick)
         .map_err(|error| ExpectedError::Machine(error.to_string()))?;
-    Ok(Report { wall: ended.wall, ending: heard.ending(&ended) })
+    Ok(Report {
+        wall: ended.wall,
+        ending: heard.ending(&ended),
+    })
 }
 
 /// What a guest is told: its disks and its job, encoded.
@@ -87,7 +97,12 @@ pub fn guest_config_parts(trial: &Trial, job: Job) -> Result<(Vec<u8>, Vec<u8>),
 fn trace_file(folder: &Path, trial: &Trial) -> std::io::Result<File> {
     std::fs::create_dir_all(folder)?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
-    let name: String = trial.cell.key.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
+    let name: String = trial
+        .cell
+        .key
+        .chars()
+        .map(|c| if is_plain(c) { c } else { '_' })
+        .collect();
     File::create(folder.join(format!("{name}.{}.trace", trial.index)))
 }
 
@@ -114,7 +129,8 @@ impl Heard {
             }
             Err(error) => {
                 let start = String::from_utf8_lossy(&line[..line.len().min(200)]).into_owned();
-                self.nonsense.get_or_insert(format!("the guest said what makes no sense ({error}): {start}"));
+                self.nonsense
+                    .get_or_insert(format!("the guest said what makes no sense ({error}): {start}"));
             }
         }
     }
@@ -123,15 +139,26 @@ impl Heard {
         if ended.how == How::Stopped {
             return Ending::Interrupted;
         }
-        let step = if self.last_step.is_empty() { "boot".to_owned() } else { self.last_step };
-        let failed = |message: String| Ending::Failed(Failure { step: step.clone(), message });
+        let step = if self.last_step.is_empty() {
+            "boot".to_owned()
+        } else {
+            self.last_step
+        };
+        let failed = |message: String| {
+            Ending::Failed(Failure {
+                step: step.clone(),
+                message,
+            })
+        };
         let virtual_s = ended.pulse.virtual_ns as f64 / 1e9;
         let console = || last_lines(&ended.console);
         match (&ended.how, self.failure, self.nonsense) {
             (_, Some(failure), _) => Ending::Failed(failure),
             (_, None, Some(nonsense)) => failed(nonsense),
             (How::ByItself, None, None) if self.done => Ending::Done,
-            (How::ByItself, None, None) => failed(format!("the guest ended without a word; its console: {}", console())),
+            (How::ByItself, None, None) => {
+                failed(format!("the guest ended without a word; its console: {}", console()))
+            }
             (How::Died(status), ..) => failed(format!("the guest died ({status}); its console: {}", console())),
             (How::Stalled, ..) => failed(format!(
                 "virtual time stood still at {virtual_s:.3} s for too long; the guest's console: {}",

@@ -19,10 +19,13 @@
 pub(crate) mod fio;
 mod native;
 mod order;
+mod pass;
 mod place;
 mod plain;
 mod ring;
 mod tally;
+
+pub use pass::Pass;
 
 use crate::buffer::AlignedBuffer;
 use crate::contents::Contents;

@@ -1,0 +1,136 @@
+//! The guest's side of `raidlab bench`: work on several stacks in turn, with a word before and after each piece, so
+//! that the program outside can look at its own clock; the guest's is virtual.
+
+use crate::channel::Channel;
+use crate::init::setting_on;
+use crate::job::{Bench, BenchStack, Piece, PieceWork};
+use rustix::fs::{Mode, OFlags};
+use rustix::mm::{MapFlags, ProtFlags};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use study::event::{Better, Event, Sample};
+use trial::{Pass, Target};
+
+/// What the step is called that ends a piece; each piece's own name is its number.
+pub const END: &str = "end";
+
+/// How many reads and writes a piece did, once it is over.
+pub const REQUESTS: &str = "requests";
+
+pub(crate) fn run(channel: &mut Channel, bench: &Bench) -> io::Result<()> {
+    let began = Instant::now();
+    with_all_up(&bench.stacks, &mut Vec::new(), &mut |devices| {
+        for (number, piece) in bench.pieces.iter().enumerate() {
+            run_piece(channel, number, piece, &devices[piece.stack], began)?;
+        }
+        Ok(())
+    })?;
+    channel.say(&Event::Done { at_ns: since(began) })
+}
+
+/// Brings up one stack after the other and gives the devices that carry the work to `act`.
+fn with_all_up(
+    stacks: &[BenchStack],
+    up: &mut Vec<PathBuf>,
+    act: &mut dyn FnMut(&[PathBuf]) -> io::Result<()>,
+) -> io::Result<()> {
+    let Some((next, rest)) = stacks.split_first() else {
+        return act(up);
+    };
+    let mut outcome = Ok(());
+    let setting = setting_on(next.devices.clone());
+    trial::with_stack_up(&next.spec, &setting, &mut |_| {}, &mut |stack| {
+        up.push(stack.block_device.clone());
+        outcome = with_all_up(rest, up, act);
+    })
+    .map_err(|failure| io::Error::other(format!("{}: {}", failure.step, failure.message)))?;
+    outcome
+}
+
+fn run_piece(channel: &mut Channel, number: usize, piece: &Piece, device: &Path, began: Instant) -> io::Result<()> {
+    let mut timed = |work: &mut dyn FnMut() -> io::Result<u64>| {
+        channel.say(&Event::Step {
+            name: number.to_string(),
+            at_ns: since(began),
+        })?;
+        let requests = work()?;
+        channel.say(&Event::Step {
+            name: END.to_owned(),
+            at_ns: since(began),
+        })?;
+        Ok(requests)
+    };
+    let requests: io::Result<u64> = match &piece.work {
+        PieceWork::Io(spec) => {
+            let target = Target {
+                mount_point: None,
+                block_device: device,
+            };
+            let pass = Pass::prepare(spec, &target, piece.seed).map_err(io::Error::other)?;
+            timed(&mut || pass.run().map_err(io::Error::other))
+        }
+        PieceWork::Distinct { bytes } => {
+            let mut writer = DistinctWriter::new(device, piece.seed)?;
+            timed(&mut || writer.write(*bytes))
+        }
+    };
+    channel.say(&Event::Sample(Sample {
+        test: number.to_string(),
+        metric: REQUESTS.to_owned(),
+        value: requests? as f64,
+        unit: "requests".to_owned(),
+        better: Better::Neither,
+    }))
+}
+
+/// Writes blocks of which no two are alike.
+struct DistinctWriter {
+    device: OwnedFd,
+    buffer: &'static mut [u8],
+    stamp: u64,
+}
+
+impl DistinctWriter {
+    const REQUEST_BYTES: usize = 1 << 20;
+    const BLOCK_BYTES: usize = 4096;
+
+    fn new(device: &Path, seed: u64) -> io::Result<DistinctWriter> {
+        let device = rustix::fs::open(device, OFlags::WRONLY | OFlags::DIRECT | OFlags::CLOEXEC, Mode::empty())?;
+        let (access, kind) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
+        // SAFETY: a fresh mapping at a place of the kernel's choice, of this length, that is never taken back.
+        let buffer = unsafe {
+            let start = rustix::mm::mmap_anonymous(std::ptr::null_mut(), Self::REQUEST_BYTES, access, kind)?;
+            std::slice::from_raw_parts_mut(start.cast::<u8>(), Self::REQUEST_BYTES)
+        };
+        for (number, byte) in buffer.iter_mut().enumerate() {
+            *byte = (number ^ number >> 8) as u8;
+        }
+        Ok(DistinctWriter {
+            device,
+            buffer,
+            stamp: seed << 40,
+        })
+    }
+
+    fn write(&mut self, bytes: u64) -> io::Result<u64> {
+        let requests = bytes / Self::REQUEST_BYTES as u64;
+        for request in 0..requests {
+            for block in self.buffer.chunks_exact_mut(Self::BLOCK_BYTES) {
+                self.stamp += 1;
+                block[..8].copy_from_slice(&self.stamp.to_le_bytes());
+            }
+            let offset = request * Self::REQUEST_BYTES as u64;
+            let written = rustix::io::pwrite(&self.device, &*self.buffer, offset)?;
+            if written < Self::REQUEST_BYTES {
+                return Err(io::Error::other("a write came back short"));
+            }
+        }
+        Ok(requests)
+    }
+}
+
+fn since(began: Instant) -> u64 {
+    u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,76 @@
+//! `raidlab bench`: what the lab costs, as ratios. Hidden from the help: it is for those who work on raidlab.
+//!
+//! The floor is Linux's own null_blk, a disk in memory whose requests end by a timer: in the same guest, with the
+//! same kernel, under the same work, in turn. Wall time is taken out here, when the guest says that a piece of work
+//! begins and ends. Only ratios of one run mean anything.
+
+mod figures;
+mod guest;
+mod jobs;
+
+use crate::cli::BenchArguments;
+use crate::expected::ExpectedError;
+use crate::run::Stop;
+use figures::Figure;
+use serde_json::{Map, Value, json};
+use std::process::ExitCode;
+
+/// What was measured: what was compared with what, pair by pair, in this order of the quotient.
+pub struct Measured {
+    pub figure: Figure,
+    pub pairs: Vec<(f64, f64)>,
+}
+
+impl Measured {
+    /// The median of the pairs' quotients.
+    fn ratio(&self) -> f64 {
+        let mut ratios: Vec<f64> = self.pairs.iter().map(|(a, b)| a / b).collect();
+        ratios.sort_by(f64::total_cmp);
+        let middle = ratios.len() / 2;
+        if ratios.len() % 2 == 1 {
+            ratios[middle]
+        } else {
+            (ratios[middle - 1] + ratios[middle]) / 2.0
+        }
+    }
+}
+
+pub fn bench(arguments: &BenchArguments) -> Result<ExitCode, ExpectedError> {
+    let stop = Stop::on_signals()?;
+    let wanted = |figure: &Figure| {
+        arguments
+            .only
+            .as_ref()
+            .is_none_or(|only| figure.name().contains(only.as_str()))
+    };
+    let bench = guest::Laboratory::new(&stop, arguments.pairs)?;
+    let mut all = Vec::new();
+    let mut keep = |measured: Measured| {
+        super::print(&line(&measured))?;
+        all.push(measured);
+        Ok::<(), ExpectedError>(())
+    };
+    for machine in figures::machines() {
+        let figures: Vec<Figure> = machine.figures.iter().copied().filter(wanted).collect();
+        bench.measure(&machine, &figures)?.into_iter().try_for_each(&mut keep)?;
+    }
+    if wanted(&Figure::Jobs) {
+        keep(jobs::measure(arguments.pairs)?)?;
+    }
+    if let Some(path) = &arguments.output {
+        std::fs::write(path, format!("{:#}\n", as_json(&all)))
+            .map_err(|error| ExpectedError::Input(format!("cannot write {}: {error}", path.display())))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn line(measured: &Measured) -> String {
+    let (ratio, goal) = (measured.ratio(), measured.figure.goal());
+    let verdict = if goal.is_met(ratio) { "" } else { "  misses its goal" };
+    format!("{:<44} {ratio:>8.3}  {goal}{verdict}\n", measured.figure.name())
+}
+
+fn as_json(all: &[Measured]) -> Value {
+    let entry = |m: &Measured| (m.figure.name(), json!({ "ratio": m.ratio(), "pairs": m.pairs }));
+    Value::Object(all.iter().map(entry).collect::<Map<_, _>>())
+}

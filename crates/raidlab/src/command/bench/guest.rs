@@ -1,0 +1,277 @@
+//! Figures that are measured in one guest, which has the lab's disks and null_blk's side by side.
+
+use super::Measured;
+use super::figures::{self, Array, Figure, Load, Machine, REGION_BYTES};
+use crate::expected::ExpectedError;
+use crate::run::{Stop, TrialFolder};
+use disksim::catalogue;
+use disksim::description::Description;
+use disksim::request::SECTOR_BYTES;
+use lab::guest::{Config, Ended, How, Limits};
+use lab::job::{Bench, BenchStack, Job, Piece};
+use lab::kernel::{Cache, DEFAULT_VERSION, Kernel};
+use std::path::PathBuf;
+use std::time::Instant;
+use study::event::Event;
+use study::stack::{ArraySpec, Bitmap, FilesystemKind, FilesystemSpec, Level, StackSpec};
+
+const MODEL: &str = "seagate-ironwolf-12tb";
+
+/// The stacks of the guest.
+const LAB: usize = 0;
+const NULL: usize = 1;
+
+/// How long null_blk takes for a request: its own default.
+const NULL_NS: u64 = 10_000;
+
+/// Virtual time of a piece of random reads: a few thousand requests.
+const LAB_RUNTIME_NS: u64 = 20_000_000_000;
+const NULL_REQUESTS: u64 = 5000;
+
+/// Where guests are run.
+pub struct Laboratory<'a> {
+    kernel: Kernel,
+    cache: Cache,
+    stop: &'a Stop,
+    pairs: u32,
+}
+
+/// A piece of work as it was seen from here.
+#[derive(Clone, Copy, Debug, Default)]
+struct Timed {
+    wall_s: f64,
+    virtual_s: f64,
+    requests: f64,
+}
+
+impl<'a> Laboratory<'a> {
+    pub fn new(stop: &'a Stop, pairs: u32) -> Result<Self, ExpectedError> {
+        let cache = Cache::of_user();
+        let kernel = super::super::kernel::ready(&cache, DEFAULT_VERSION)?;
+        Ok(Self {
+            kernel,
+            cache,
+            stop,
+            pairs,
+        })
+    }
+
+    pub fn measure(&self, machine: &Machine, figures: &[Figure]) -> Result<Vec<Measured>, ExpectedError> {
+        if figures.is_empty() {
+            return Ok(Vec::new());
+        }
+        let model = catalogue::find(MODEL).map_err(|error| ExpectedError::Failed(error.to_string()))?;
+        let disks = (0..machine.disks)
+            .map(|disk| model.description(u64::from(disk)))
+            .collect();
+        let description = Description {
+            links: Vec::new(),
+            disks,
+        };
+        let array_bytes = description.disks[0].sectors * SECTOR_BYTES * u64::from(machine.disks.max(3) - 2);
+        let (pieces, places) = self.pieces(figures, array_bytes / 100 * 99);
+        let stacks = vec![
+            stack(machine, "vd", |n| char::from(b'a' + n as u8).to_string()),
+            stack(machine, "nullb", |n| n.to_string()),
+        ];
+        let timed = self.run(&description, Bench { stacks, pieces })?;
+        Ok(figures
+            .iter()
+            .zip(places)
+            .map(|(&figure, pairs)| measured(figure, &pairs, &timed))
+            .collect())
+    }
+
+    /// All pieces in their order, and for each figure where the two halves of its pairs are.
+    fn pieces(&self, figures: &[Figure], array_bytes: u64) -> (Vec<Piece>, Vec<Vec<(usize, usize)>>) {
+        let mut pieces: Vec<Piece> = [LAB, NULL]
+            .map(|stack| Piece {
+                stack,
+                work: figures::fill(),
+                seed: 1,
+            })
+            .into();
+        let mut places = vec![Vec::new(); figures.len()];
+        // The first round warms up.
+        for round in 0..=u64::from(self.pairs) {
+            for (figure, places) in figures.iter().zip(&mut places) {
+                let first = pieces.len();
+                match *figure {
+                    Figure::Cost(_, load) => {
+                        for (stack, runtime_ns) in [(LAB, LAB_RUNTIME_NS), (NULL, null_runtime_ns(load))] {
+                            pieces.push(Piece {
+                                stack,
+                                work: load.work(REGION_BYTES, runtime_ns),
+                                seed: 2 + round,
+                            });
+                        }
+                    }
+                    Figure::Pace(load) => {
+                        let work = load.work(array_bytes, LAB_RUNTIME_NS);
+                        pieces.push(Piece {
+                            stack: LAB,
+                            work,
+                            seed: 2 + round,
+                        });
+                    }
+                    Figure::Jobs => {}
+                }
+                if round > 0 {
+                    places.push((first, pieces.len() - 1));
+                }
+            }
+        }
+        (pieces, places)
+    }
+
+    fn run(&self, description: &Description, bench: Bench) -> Result<Vec<Timed>, ExpectedError> {
+        let machine = |error: std::io::Error| ExpectedError::Machine(error.to_string());
+        let folder = TrialFolder::new(self.cache.folder()).map_err(machine)?;
+        let null_disks = bench.stacks[NULL].devices.len();
+        let mut clock = Clock {
+            timed: vec![Timed::default(); bench.pieces.len()],
+            ..Clock::default()
+        };
+        let job = serde_json::to_vec(&Job::Bench(bench)).expect("a job is plain data");
+        let ended = lab::guest::run(
+            &Config {
+                kernel: &self.kernel.path,
+                init: &std::env::current_exe().map_err(machine)?,
+                ram_bytes: 5 << 30,
+                seed: 1,
+                disks: &postcard::to_allocvec(description).expect("a description is plain data"),
+                job: &job,
+                memory_budget_bytes: 4 << 30,
+                folder: folder.path(),
+                trace: None,
+                processor: lab::guest::processors().last().copied(),
+                kernel_arguments: &null_arguments(null_disks),
+                limits: Limits::default(),
+            },
+            self.stop.flag(),
+            &mut |line| clock.line(line),
+            &mut |_| {},
+        )
+        .map_err(|error| ExpectedError::Machine(error.to_string()))?;
+        clock.end(&ended)
+    }
+}
+
+fn null_runtime_ns(load: Load) -> u64 {
+    NULL_NS * NULL_REQUESTS / u64::from(load.depth())
+}
+
+/// null_blk as the floor: multi-queue, ended by a timer, contents in the guest's memory, as deep as the lab's disks.
+fn null_arguments(disks: usize) -> Vec<String> {
+    let options = [
+        ("nr_devices", disks as u64),
+        ("queue_mode", 2),
+        ("irqmode", 2),
+        ("completion_nsec", NULL_NS),
+        ("memory_backed", 1),
+        ("gb", 4),
+        ("hw_queue_depth", 32),
+        ("bs", 512),
+    ];
+    options.map(|(name, value)| format!("null_blk.{name}={value}")).into()
+}
+
+fn stack(machine: &Machine, prefix: &str, suffix: impl Fn(u32) -> String) -> BenchStack {
+    let devices = (0..machine.disks)
+        .map(|disk| PathBuf::from(format!("/dev/{prefix}{}", suffix(disk))))
+        .collect();
+    let array = ArraySpec {
+        level: match machine.array {
+            Array::Single => Level::Single,
+            Array::Raid6 => Level::Raid6,
+        },
+        chunk_bytes: None,
+        bitmap: Bitmap::None,
+        spares: 0,
+        member_size_bytes: None,
+        layout: None,
+        metadata: None,
+    };
+    let filesystem = FilesystemSpec {
+        kind: FilesystemKind::Raw,
+        block_size_bytes: None,
+        journal_mode: None,
+        journal_size_bytes: None,
+    };
+    let spec = StackSpec {
+        array,
+        filesystem,
+        mount_options: Vec::new(),
+        scheduler: None,
+        read_ahead_sectors: None,
+    };
+    BenchStack { devices, spec }
+}
+
+fn measured(figure: Figure, pairs: &[(usize, usize)], timed: &[Timed]) -> Measured {
+    let cost = |piece: usize| timed[piece].wall_s / timed[piece].requests;
+    let pair = |&(first, second): &(usize, usize)| match figure {
+        Figure::Pace(_) => (timed[first].virtual_s, timed[first].wall_s),
+        Figure::Cost(..) | Figure::Jobs => (cost(first), cost(second)),
+    };
+    Measured {
+        figure,
+        pairs: pairs.iter().map(pair).collect(),
+    }
+}
+
+/// Looks at the clock when the guest says that a piece of work begins or ends.
+#[derive(Default)]
+struct Clock {
+    timed: Vec<Timed>,
+    began: Option<(usize, Instant, u64)>,
+    failure: Option<String>,
+    done: bool,
+}
+
+impl Clock {
+    fn line(&mut self, line: &[u8]) {
+        let now = Instant::now();
+        match serde_json::from_slice::<Event>(line) {
+            Ok(Event::Step { name, at_ns }) if name == lab::bench::END => self.piece_ended(now, at_ns),
+            Ok(Event::Step { name, at_ns }) => {
+                self.began = name.parse().ok().map(|piece| (piece, now, at_ns));
+            }
+            Ok(Event::Sample(sample)) => {
+                if let Some(piece) = sample
+                    .test
+                    .parse()
+                    .ok()
+                    .and_then(|piece: usize| self.timed.get_mut(piece))
+                {
+                    piece.requests = sample.value;
+                }
+            }
+            Ok(Event::Failed(failure)) => self.failure = Some(failure.message),
+            Ok(Event::Done { .. }) => self.done = true,
+            Ok(_) => {}
+            Err(error) => self.failure = Some(format!("it said what makes no sense: {error}")),
+        }
+    }
+
+    fn piece_ended(&mut self, now: Instant, at_ns: u64) {
+        let Some((piece, began, began_ns)) = self.began.take() else {
+            return;
+        };
+        if let Some(timed) = self.timed.get_mut(piece) {
+            timed.wall_s = (now - began).as_secs_f64();
+            timed.virtual_s = (at_ns - began_ns) as f64 / 1e9;
+        }
+    }
+
+    fn end(self, ended: &Ended) -> Result<Vec<Timed>, ExpectedError> {
+        match (&ended.how, self.failure) {
+            (How::ByItself, None) if self.done => Ok(self.timed),
+            (how, failure) => Err(ExpectedError::Failed(format!(
+                "the guest failed ({how:?}): {}\n{}",
+                failure.unwrap_or_default(),
+                ended.console
+            ))),
+        }
+    }
+}

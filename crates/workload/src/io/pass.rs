@@ -1,0 +1,37 @@
+//! One job of raidlab's own engine and nothing around it: for those who measure the engine, not a stack.
+
+use super::native::{self, Method};
+use super::place::{self, Place};
+use crate::contents::Contents;
+use crate::{Target, WorkloadError};
+use study::workload::IoSpec;
+
+/// A job that is ready to begin. Nothing is laid out, settled, dropped, counted or compared.
+pub struct Pass<'a> {
+    spec: &'a IoSpec,
+    places: Vec<Place>,
+    contents: Contents,
+    seed: u64,
+}
+
+impl<'a> Pass<'a> {
+    /// Opens what the job works on and makes the bytes that it writes.
+    pub fn prepare(spec: &'a IoSpec, target: &Target<'_>, seed: u64) -> Result<Self, WorkloadError> {
+        super::check(spec, target)?;
+        let places = place::open_places(spec, target)?;
+        let contents = Contents::for_segments(seed, spec.block_bytes);
+        Ok(Self {
+            spec,
+            places,
+            contents,
+            seed,
+        })
+    }
+
+    /// Does all of the job; how many reads and writes that were.
+    pub fn run(&self) -> Result<u64, WorkloadError> {
+        let method = Method::choose(self.spec);
+        let (outcome, _) = native::run(self.spec, method, &self.places, &self.contents, self.seed)?;
+        Ok(outcome.tally.reads.operations() + outcome.tally.writes.operations())
+    }
+}
