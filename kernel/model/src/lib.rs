@@ -6,6 +6,7 @@
 
 extern crate alloc;
 
+mod copy;
 mod host;
 mod machine;
 mod memory;
