@@ -123,7 +123,8 @@ pub(crate) fn read_document(source: &str, known: &Known, found: &mut Found) -> O
 fn add_syntax_errors(source: &str, mut errors: Vec<(Span, String)>, found: &mut Found) {
     const NEAR_LINES: usize = 2;
     errors.sort_by_key(|(span, _)| span.start);
-    let line = |span: &Span| source.bytes().take(span.start).filter(|byte| *byte == b'\n').count();
+    let ends: Vec<usize> = source.match_indices('\n').map(|(at, _)| at).collect();
+    let line = |span: &Span| ends.partition_point(|end| *end < span.start);
     let mut runs: Vec<(Span, String, usize)> = Vec::new();
     for (span, message) in errors {
         match runs.last_mut() {
@@ -131,9 +132,18 @@ fn add_syntax_errors(source: &str, mut errors: Vec<(Span, String)>, found: &mut 
             _ => runs.push((span.clone(), message, line(&span))),
         }
     }
-    for (span, message, last) in runs {
-        found.forget_lines(line(&span) + 1..=last + 1);
-        found.add(&span, message);
+    let ranges: Vec<_> = runs.iter().map(|(span, _, last)| line(span) + 1..=last + 1).collect();
+    found.forget_lines(&ranges);
+    for (span, message, _) in runs {
+        if message.starts_with("key with no value") {
+            found.add_with_mend(
+                &span,
+                message,
+                "a study is TOML: lines of `key = value` under headings as [disks]",
+            );
+        } else {
+            found.add(&span, message);
+        }
     }
 }
 

@@ -1,8 +1,12 @@
 //! What is wrong with a study file: every mistake with its place and its mend, shown as a compiler would.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
+
+/// Mistakes that are shown: a file with more is something else than a study.
+const SHOWN_MAX: usize = 100;
 
 /// Bytes of the source.
 pub(crate) type Span = Range<usize>;
@@ -54,7 +58,7 @@ impl Mistakes {
 
     fn render(&self, renderer: &Renderer) -> String {
         let mut out = String::new();
-        for mistake in &self.list {
+        for mistake in self.list.iter().take(SHOWN_MAX) {
             let mut group = Level::ERROR.primary_title(&mistake.message).element(
                 Snippet::source(&self.source)
                     .path(&self.file_name)
@@ -68,6 +72,9 @@ impl Mistakes {
         }
         let many = if self.list.len() == 1 { "mistake" } else { "mistakes" };
         out.push_str(&format!("{} {many} in {}", self.list.len(), self.file_name));
+        if self.list.len() > SHOWN_MAX {
+            out.push_str(&format!(", of which the first {SHOWN_MAX} are shown"));
+        }
         out
     }
 }
@@ -93,13 +100,19 @@ impl<'a> IntoIterator for &'a Mistakes {
 pub(crate) struct Found<'a> {
     source: &'a str,
     list: Vec<Mistake>,
+    known: HashSet<(usize, usize, String)>,
+    /// Where each line begins.
+    lines: Vec<usize>,
 }
 
 impl<'a> Found<'a> {
     pub fn new(source: &'a str) -> Self {
+        let ends = source.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         Self {
             source,
             list: Vec::new(),
+            known: HashSet::new(),
+            lines: std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect(),
         }
     }
 
@@ -114,18 +127,13 @@ impl<'a> Found<'a> {
     /// The same mistake is found once for every combination that it spoils, and is told once.
     pub fn push(&mut self, span: &Span, message: String, mend: Option<String>) {
         let span = self.on_boundaries(span);
-        if self
-            .list
-            .iter()
-            .any(|known| known.span == span && known.message == message)
-        {
+        if !self.known.insert((span.start, span.end, message.clone())) {
             return;
         }
-        let before = &self.source[..span.start];
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let line = self.lines.partition_point(|begin| *begin <= span.start);
         self.list.push(Mistake {
-            line: before.matches('\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
+            line,
+            column: self.source[self.lines[line - 1]..span.start].chars().count() + 1,
             snippet: self.source[span.clone()].to_owned(),
             message,
             mend,
@@ -150,8 +158,17 @@ impl<'a> Found<'a> {
         start..end + next.map_or(0, char::len_utf8)
     }
 
-    pub fn forget_lines(&mut self, lines: RangeInclusive<usize>) {
-        self.list.retain(|mistake| !lines.contains(&mistake.line));
+    /// Ranges of lines, in their order.
+    pub fn forget_lines(&mut self, ranges: &[RangeInclusive<usize>]) {
+        let known = &mut self.known;
+        self.list.retain(|mistake| {
+            let at = ranges.partition_point(|range| *range.end() < mistake.line);
+            let is_kept = ranges.get(at).is_none_or(|range| !range.contains(&mistake.line));
+            if !is_kept {
+                known.remove(&(mistake.span.start, mistake.span.end, mistake.message.clone()));
+            }
+            is_kept
+        });
     }
 
     pub fn is_empty(&self) -> bool {
