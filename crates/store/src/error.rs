@@ -31,11 +31,7 @@ pub enum StoreError {
     Taken { path: PathBuf, run: i64, pid: i64 },
     #[error("`{}` is locked by another program: close it and try again", path.display())]
     Busy { path: PathBuf },
-    #[error(
-        "no space left for the store `{}`: finished trials ({trials_kept}) are kept; \
-         make room, and the same command goes on from there",
-        path.display()
-    )]
+    #[error("no space left for the store `{}`: {}", path.display(), kept(*.trials_kept))]
     Full { path: PathBuf, trials_kept: u64 },
     #[error("`{}` cannot be written: it or its folder is read-only for this user", path.display())]
     ReadOnly { path: PathBuf },
@@ -43,12 +39,28 @@ pub enum StoreError {
     Unreadable { path: PathBuf, reason: String },
     #[error("`{}` is damaged ({reason}): restore it from a copy, or name another file with --store", path.display())]
     Damaged { path: PathBuf, reason: String },
-    #[error("no run {run} in `{}`", path.display())]
-    NoSuchRun { path: PathBuf, run: i64 },
+    #[error("no run {run} in `{}`: {}", path.display(), runs(*.last))]
+    NoSuchRun { path: PathBuf, run: i64, last: i64 },
     #[error("trial {index} of `{cell_key}` is done or under way already")]
     TrialTaken { cell_key: String, index: u32 },
     #[error("`{}`: {source}", path.display())]
     Sqlite { path: PathBuf, source: rusqlite::Error },
+}
+
+fn kept(trials: u64) -> String {
+    match trials {
+        0 => "make room, or name another file with --store".to_owned(),
+        _ => format!("finished trials ({trials}) are kept; make room, and the same command goes on from there"),
+    }
+}
+
+/// What runs there are, when they go from 1 to `last`.
+fn runs(last: i64) -> String {
+    match last {
+        0 => "it holds none yet".to_owned(),
+        1 => "it holds run 1 alone".to_owned(),
+        _ => format!("its runs are 1 to {last}"),
+    }
 }
 
 impl StoreError {

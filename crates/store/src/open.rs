@@ -63,7 +63,10 @@ impl Store {
     }
 
     fn open_for_reading(path: &Path, parameters: &str) -> Result<Self> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        // With the right to write, where there is one: who closes the store last removes the write-ahead log's files,
+        // and a reader without the right would leave them behind. Nothing is written all the same (`query_only`).
+        let flags =
+            OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(format!("{}{parameters}", uri(path)?), flags)
             .map_err(|source| StoreError::from_sqlite(path, source, 0))?;
         let store = Self {
@@ -71,6 +74,7 @@ impl Store {
             path: path.to_owned(),
         };
         store.checked(store.connection.busy_timeout(BUSY_TIMEOUT))?;
+        store.checked(store.connection.pragma_update(None, "query_only", true))?;
         let version = store.check_identity()?;
         if version == 0 {
             // An empty file: what `touch` leaves, or a run that was killed at its very start.

@@ -196,9 +196,13 @@ impl Store {
     }
 
     fn no_such_run(&self, run: RunId) -> StoreError {
+        let last = self
+            .connection
+            .query_row("SELECT coalesce(max(id), 0) FROM run", [], |row| row.get(0));
         StoreError::NoSuchRun {
             path: self.path.clone(),
             run: run.0,
+            last: last.unwrap_or(0),
         }
     }
 }
