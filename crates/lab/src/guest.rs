@@ -13,7 +13,9 @@ use files::Files;
 use process::{Console, Process};
 use std::collections::VecDeque;
 use std::io;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
+use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -84,6 +86,8 @@ pub enum How {
     ByItself,
     /// Its process ended otherwise, with this status.
     Died(String),
+    /// Somebody sent it this signal, which no fault of its own brings.
+    Killed(i32),
     /// Virtual time stood still.
     Stalled,
     /// It ran longer than it may.
@@ -127,11 +131,7 @@ pub fn run(
             last = (pulse, Instant::now());
         }
         if let Some(status) = ended {
-            break if status.success() {
-                How::ByItself
-            } else {
-                How::Died(status.to_string())
-            };
+            break ending(status);
         } else if stop.load(Ordering::Relaxed) {
             break How::Stopped;
         } else if last.1.elapsed() > config.limits.stall {
@@ -147,6 +147,14 @@ pub fn run(
         wall: start.elapsed(),
         pulse: files.pulse(),
     })
+}
+
+fn ending(status: ExitStatus) -> How {
+    match status.signal() {
+        Some(signal @ (libc::SIGKILL | libc::SIGTERM | libc::SIGINT | libc::SIGHUP)) => How::Killed(signal),
+        _ if status.success() => How::ByItself,
+        _ => How::Died(status.to_string()),
+    }
 }
 
 /// Runs a guest whose console is the user's terminal, until it ends.

@@ -45,7 +45,12 @@ pub enum KernelError {
         "kernel `{name}` was built from {source_path} by another version of raidlab: `raidlab kernel build {source_path}` again"
     )]
     Stale { name: String, source_path: String },
-    #[error("{path} is no kernel tree: it has no {lacks}")]
+    #[error(
+        "`{name}` cannot be a kernel's name: a name is letters, digits, `-`, `_` and `.`, begins with a letter or a \
+         digit, and is no version of Debian's; --name gives one"
+    )]
+    BadName { name: String },
+    #[error("`{path}` is no kernel tree: it has no {lacks}")]
     NoTree { path: PathBuf, lacks: &'static str },
     #[error("no patches for Linux {version}: raidlab has them for {known}")]
     NoPatches { version: String, known: String },
@@ -71,7 +76,11 @@ impl KernelError {
     pub fn is_users_mistake(&self) -> bool {
         matches!(
             self,
-            Self::Unknown { .. } | Self::NoTree { .. } | Self::NoPatches { .. }
+            Self::Unknown { .. }
+                | Self::BadName { .. }
+                | Self::NoTree { .. }
+                | Self::NoPatches { .. }
+                | Self::Stale { .. }
         )
     }
 }
@@ -118,7 +127,13 @@ impl Cache {
             let key = key(&source)?;
             return Ok(read_kernel(&self.kernel_folder(name, &key)).ok_or(source));
         }
-        let built = self.list().into_iter().find(|kernel| kernel.name == name);
+        let own = embedded::patches_for(name).map(own_key);
+        let is_usable = |kernel: &Kernel| {
+            // Without its package, what this raidlab adds to a kernel is all that can be compared.
+            kernel.name == name
+                && (Path::new(&kernel.source).is_dir() || own.as_ref().is_some_and(|own| kernel.key.ends_with(own)))
+        };
+        let built = self.list().into_iter().find(is_usable);
         match built {
             Some(kernel) if Path::new(&kernel.source).is_dir() => {
                 let source = Source::tree(Path::new(&kernel.source), Some(name))?;
@@ -144,6 +159,14 @@ impl Cache {
         }
     }
 
+    /// Whether the kernel of that name is ready or can be built here. Nothing is written.
+    pub fn check(&self, name: &str) -> Result<(), KernelError> {
+        match self.find(name)? {
+            Ok(_) => Ok(()),
+            Err(_) => compile::check_tools(),
+        }
+    }
+
     /// What a study may call for: versions that raidlab has patches for, the default first, and kernels that are
     /// built.
     pub fn names(&self) -> Vec<String> {
@@ -165,8 +188,11 @@ impl Cache {
         create_dir(&self.folder)?;
         let lock_path = self.folder.join("lock");
         let lock = File::create(&lock_path).map_err(io_error("cannot create", &lock_path))?;
-        rustix::fs::flock(&lock, FlockOperation::LockExclusive)
-            .map_err(|error| io_error("cannot lock", &lock_path)(error.into()))?;
+        if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+            progress(Progress::Waiting);
+            rustix::fs::flock(&lock, FlockOperation::LockExclusive)
+                .map_err(|error| io_error("cannot lock", &lock_path)(error.into()))?;
+        }
         let key = key(source)?;
         let folder = self.kernel_folder(&source.name, &key);
         if source.is_package()

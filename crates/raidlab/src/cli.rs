@@ -1,6 +1,7 @@
 //! The command line as it is typed. What it means is decided in [`crate::command`].
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 /// A laboratory for Linux filesystems on software RAID.
@@ -61,11 +62,11 @@ pub struct RunArguments {
     #[arg(long, default_value = "raidlab.db")]
     pub store: PathBuf,
     /// Drives every random choice of the run
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
     /// Guests that run side by side (default: one for each processor)
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=256))]
-    pub jobs: Option<u32>,
+    #[arg(long, value_parser = |text: &str| whole(text, 1..=256), allow_negative_numbers = true)]
+    pub jobs: Option<u64>,
     /// Run a part of the matrix: AXIS=VALUE,… (a value may be given for several axes)
     #[arg(long, value_name = "AXIS=VALUE,…")]
     pub only: Option<String>,
@@ -82,7 +83,7 @@ pub struct PlanArguments {
     pub study: PathBuf,
     #[arg(long, value_name = "AXIS=VALUE,…")]
     pub only: Option<String>,
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -93,7 +94,7 @@ pub struct ReportArguments {
     #[arg(long, default_value = "raidlab.db")]
     pub store: PathBuf,
     /// A run of the store by its number (default: the last)
-    #[arg(long)]
+    #[arg(long, value_parser = run_number, allow_negative_numbers = true)]
     pub run: Option<i64>,
     /// Where to write the report
     #[arg(short, long, value_name = "FILE")]
@@ -105,7 +106,7 @@ pub struct ShowArguments {
     #[arg(long, default_value = "raidlab.db")]
     pub store: PathBuf,
     /// A run of the store by its number (default: the last)
-    #[arg(long)]
+    #[arg(long, value_parser = run_number, allow_negative_numbers = true)]
     pub run: Option<i64>,
 }
 
@@ -114,7 +115,7 @@ pub struct ExportArguments {
     #[arg(long, default_value = "raidlab.db")]
     pub store: PathBuf,
     /// A run of the store by its number (default: the last)
-    #[arg(long)]
+    #[arg(long, value_parser = run_number, allow_negative_numbers = true)]
     pub run: Option<i64>,
     #[arg(long, value_enum, default_value_t = ExportFormat::Json)]
     pub format: ExportFormat,
@@ -178,9 +179,9 @@ pub struct DoctorArguments {
 pub struct ShellArguments {
     pub study: PathBuf,
     /// The cell whose stack to bring up, by its number in `raidlab plan`
-    #[arg(long, default_value_t = 1)]
-    pub cell: usize,
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = |text: &str| whole(text, 1..=COUNT_MAX), allow_negative_numbers = true)]
+    pub cell: u64,
+    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
 }
 
@@ -213,4 +214,25 @@ pub enum Format {
 pub enum ExportFormat {
     Json,
     Csv,
+}
+
+/// What is counted has no other bound than that of a number.
+const COUNT_MAX: u64 = i64::MAX as u64;
+
+/// The parsers of clap and of the standard library know what is wrong, but not what would be right.
+fn whole(text: &str, range: RangeInclusive<u64>) -> Result<u64, String> {
+    let (first, last) = (range.start(), range.end());
+    let wanted = match *last {
+        COUNT_MAX => format!("write a whole number, {first} or more"),
+        _ => format!("write a whole number from {first} to {last}"),
+    };
+    text.parse().ok().filter(|number| range.contains(number)).ok_or(wanted)
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    whole(text, 0..=u64::MAX)
+}
+
+fn run_number(text: &str) -> Result<i64, String> {
+    whole(text, 1..=COUNT_MAX).map(|number| number as i64)
 }

@@ -12,6 +12,7 @@ mod shell;
 mod show;
 mod stored;
 mod studied;
+mod text;
 
 use crate::cli::{Arguments, Command};
 use crate::expected::ExpectedError;
@@ -40,6 +41,19 @@ fn not_yet(what: &str) -> ExpectedError {
     ))
 }
 
+/// What the system says of a failure, in its own words alone.
+fn reason(error: &std::io::Error) -> String {
+    let whole = error.to_string();
+    match error
+        .get_ref()
+        .and_then(|inner| inner.source())
+        .and_then(|inner| inner.downcast_ref::<std::io::Error>())
+    {
+        Some(inner) => reason(inner),
+        None => whole.split(" (os error").next().unwrap_or(&whole).to_owned(),
+    }
+}
+
 /// Writes results to standard output. A reader that went away (`| head`) is no error.
 fn print(text: &str) -> Result<(), ExpectedError> {
     use std::io::{ErrorKind, Write};
@@ -47,9 +61,10 @@ fn print(text: &str) -> Result<(), ExpectedError> {
         .write_all(text.as_bytes())
         .and_then(|()| std::io::stdout().flush())
     {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(ExpectedError::Failed(format!("cannot write the result: {error}")))
-        }
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(ExpectedError::Failed(format!(
+            "cannot write the result: {}",
+            reason(&error)
+        ))),
         _ => Ok(()),
     }
 }

@@ -1,6 +1,8 @@
 //! Mistakes of the user's and of the world's, apart from bugs: each has its words and its exit code.
 
+use crate::progress::say;
 use std::process::ExitCode;
+use store::StoreError;
 
 /// The run came to its end, but a trial failed.
 pub const EXIT_TRIAL_FAILED: u8 = 1;
@@ -33,8 +35,8 @@ impl ExpectedError {
     pub fn report(&self) -> ExitCode {
         match self {
             // Has a form of its own.
-            Self::Study(text) => eprintln!("{text}"),
-            other => eprintln!("raidlab: {other}"),
+            Self::Study(text) => say(text),
+            other => say(&format!("raidlab: {other}")),
         }
         ExitCode::from(self.exit())
     }
@@ -44,6 +46,39 @@ impl ExpectedError {
             Self::Study(_) | Self::Input(_) => EXIT_INPUT,
             Self::Machine(_) => EXIT_MACHINE,
             Self::Failed(_) => EXIT_TRIAL_FAILED,
+        }
+    }
+}
+
+/// A store that is opened or read, before anything was done.
+impl From<StoreError> for ExpectedError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Full { .. } => Self::Machine(error.to_string()),
+            StoreError::Damaged { .. } | StoreError::Sqlite { .. } | StoreError::TrialTaken { .. } => {
+                Self::Failed(error.to_string())
+            }
+            StoreError::MissingFolder { .. }
+            | StoreError::Missing { .. }
+            | StoreError::Folder { .. }
+            | StoreError::NotADatabase { .. }
+            | StoreError::Foreign { .. }
+            | StoreError::Newer { .. }
+            | StoreError::Taken { .. }
+            | StoreError::Busy { .. }
+            | StoreError::ReadOnly { .. }
+            | StoreError::Unreadable { .. }
+            | StoreError::NoSuchRun { .. } => Self::Input(error.to_string()),
+        }
+    }
+}
+
+impl ExpectedError {
+    /// A store that fails in the middle of the work.
+    pub fn store_under_way(error: &StoreError) -> Self {
+        match error {
+            StoreError::Full { .. } => Self::Machine(error.to_string()),
+            other => Self::Failed(other.to_string()),
         }
     }
 }

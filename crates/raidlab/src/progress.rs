@@ -8,6 +8,12 @@ use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
+/// A line on standard error. Whoever read it may have gone away (`2>&1 | head`): the work goes on.
+pub fn say(line: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
 /// Without a terminal, a step that lasts says so this often.
 const LINE_EVERY: Duration = Duration::from_secs(15);
 
@@ -28,7 +34,9 @@ impl KernelBar {
             bar.enable_steady_tick(Duration::from_millis(200));
             bar
         });
-        eprintln!("raidlab: building the lab's kernel, Linux {name}: once, then it is kept");
+        say(&format!(
+            "raidlab: building the lab's kernel, Linux {name}: once, then it is kept"
+        ));
         KernelBar {
             bar,
             name: name.to_owned(),
@@ -39,6 +47,7 @@ impl KernelBar {
 
     pub fn show(&self, progress: Progress) {
         let words = match progress {
+            Progress::Waiting => "waiting for another raidlab that builds a kernel",
             Progress::Unpacking => "unpacking the source",
             Progress::Copying => "copying what changed in the tree",
             Progress::Configuring => "configuring",
@@ -60,9 +69,9 @@ impl KernelBar {
             self.last_line.set(Some((progress, Instant::now())));
             match progress {
                 Progress::Compiling { done, all } => {
-                    eprintln!("raidlab: kernel {}: {done} of about {all} files", self.name)
+                    say(&format!("raidlab: kernel {}: {done} of about {all} files", self.name));
                 }
-                _ => eprintln!("raidlab: kernel {}: {words}", self.name),
+                _ => say(&format!("raidlab: kernel {}: {words}", self.name)),
             }
         }
     }
@@ -71,7 +80,11 @@ impl KernelBar {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
-        eprintln!("raidlab: kernel {} took {}", self.name, clock(self.began.elapsed()));
+        say(&format!(
+            "raidlab: kernel {} took {}",
+            self.name,
+            clock(self.began.elapsed())
+        ));
     }
 }
 
@@ -177,7 +190,11 @@ impl RunBar {
             (Some(failure), _) => self.say(&format!("raidlab: {} failed after {times}: {failure}", running.what)),
             (None, None) => {
                 let (done, all) = (self.done, self.all);
-                eprintln!("raidlab: {done}/{all} {}: {times}; {}", running.what, self.left());
+                say(&format!(
+                    "raidlab: {done}/{all} {}: {times}; {}",
+                    running.what,
+                    self.left()
+                ));
             }
             (None, Some(_)) => {}
         }
@@ -187,8 +204,8 @@ impl RunBar {
     /// A line above the bars.
     pub fn say(&self, line: &str) {
         match &self.bars {
-            Some(bars) => bars.group.suspend(|| eprintln!("{line}")),
-            None => eprintln!("{line}"),
+            Some(bars) => bars.group.suspend(|| say(line)),
+            None => say(line),
         }
     }
 
@@ -214,7 +231,12 @@ impl RunBar {
         } else if self.last_line.elapsed() > LINE_EVERY {
             self.last_line = Instant::now();
             for running in self.running.values() {
-                eprintln!("raidlab: {}/{} running: {}", self.done, self.all, running.words());
+                say(&format!(
+                    "raidlab: {}/{} running: {}",
+                    self.done,
+                    self.all,
+                    running.words()
+                ));
             }
         }
     }

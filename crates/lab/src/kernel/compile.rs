@@ -2,9 +2,11 @@
 
 use super::KernelError;
 use super::tree::Tree;
+use rustix::process::Signal;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -20,6 +22,8 @@ const TOOLS: &[&str] = &["make", "gcc", "ld", "flex", "bison", "bc", "patch", "t
 /// Where a build is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
+    /// For another raidlab that builds a kernel.
+    Waiting,
     Unpacking,
     Copying,
     Configuring,
@@ -114,6 +118,7 @@ pub fn run_logged(
     let stderr = writer
         .try_clone()
         .map_err(super::io_error("cannot run a program for", log))?;
+    die_with_us(command);
     let spawned = command.stdin(Stdio::null()).stdout(writer).stderr(stderr).spawn();
     // The command holds the pipe's other end, and the end of the output would never come.
     command.stdout(Stdio::null()).stderr(Stdio::null());
@@ -133,6 +138,14 @@ pub fn run_logged(
     match child.wait() {
         Ok(status) if status.success() => Ok(()),
         _ => Err(failed(if errors.is_empty() { tail } else { errors })),
+    }
+}
+
+/// A build does not go on when the user has ended raidlab: `make` stops its compilers when it is told to stop.
+fn die_with_us(command: &mut Command) {
+    // SAFETY: between fork and exec only a system call is made.
+    unsafe {
+        command.pre_exec(|| Ok(rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?));
     }
 }
 

@@ -57,6 +57,10 @@ impl Source {
         let path = path.canonicalize().map_err(super::io_error("cannot read", path))?;
         let folder = path.file_name().map(|name| name.to_string_lossy().into_owned());
         let name = name.map(str::to_owned).or(folder).unwrap_or_else(|| version.clone());
+        // It becomes a folder of the cache, and what a study calls the kernel by.
+        if !is_name(&name) {
+            return Err(KernelError::BadName { name });
+        }
         Ok(Source {
             name,
             version,
@@ -91,6 +95,11 @@ pub fn looks_like_version(name: &str) -> bool {
     name.split('.').count() == 2 && name.split('.').all(|part| part.parse::<u32>().is_ok())
 }
 
+fn is_name(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(is_plain) && !looks_like_version(name)
+}
+
 fn package_version(version: &str) -> Option<String> {
     let output = Command::new("dpkg-query")
         .args(["--show", "--showformat=${Version}", &format!("linux-source-{version}")])
@@ -121,6 +130,16 @@ mod tests {
         let makefile = "# SPDX\nVERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 117\n";
         assert_eq!(makefile_version(makefile).as_deref(), Some("6.12"));
         assert_eq!(makefile_version("all:\n"), None);
+    }
+
+    #[test]
+    fn a_name_stays_in_the_cache_and_is_no_version() {
+        for name in ["linux-next", "v6.12.1", "mine_2"] {
+            assert!(is_name(name), "{name}");
+        }
+        for name in ["", "..", "../x", "a/b", ".hidden", "6.12", "a b"] {
+            assert!(!is_name(name), "{name}");
+        }
     }
 
     #[test]

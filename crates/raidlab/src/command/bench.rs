@@ -36,7 +36,7 @@ impl Measured {
 }
 
 pub fn bench(arguments: &BenchArguments) -> Result<ExitCode, ExpectedError> {
-    let stop = Stop::on_signals()?;
+    let stop = Stop::on_signals("raidlab: interrupted".to_owned())?;
     let wanted = |figure: &Figure| {
         arguments
             .only
@@ -44,6 +44,7 @@ pub fn bench(arguments: &BenchArguments) -> Result<ExitCode, ExpectedError> {
             .is_none_or(|only| figure.name().contains(only.as_str()))
     };
     let bench = guest::Laboratory::new(&stop, arguments.pairs)?;
+    stop.begin_session();
     let mut all = Vec::new();
     let mut keep = |measured: Measured| {
         super::print(&line(&measured))?;

@@ -3,7 +3,7 @@
 mod replay;
 mod show;
 
-use super::print;
+use super::{print, text};
 use crate::cli::{DiskCommand, Format};
 use crate::expected::ExpectedError;
 use disksim::catalogue::{self, Model};
@@ -11,6 +11,9 @@ use disksim::disksim_import;
 use disksim::request::SECTOR_BYTES;
 use std::path::Path;
 use std::process::ExitCode;
+
+/// The longest validation traces have some MB.
+const FILE_BYTES_MAX: u64 = 256 << 20;
 
 pub fn disk(command: &DiskCommand) -> Result<ExitCode, ExpectedError> {
     match command {
@@ -69,15 +72,16 @@ fn import(path: &Path) -> Result<String, ExpectedError> {
         .file_name()
         .map(|name| name.to_string_lossy().into_owned())
         .unwrap_or_default();
-    let mut files = |file: &str| std::fs::read_to_string(folder.join(file)).map_err(|error| error.to_string());
+    read(path)?;
+    let mut files =
+        |file: &str| text::read(&folder.join(file), FILE_BYTES_MAX).map_err(|words| format!("it {words}"));
     let model =
         disksim_import::import(&name, &mut files).map_err(|mistakes| ExpectedError::Study(mistakes.to_string()))?;
     disksim_import::to_toml(&model).map_err(|error| ExpectedError::Failed(error.to_string()))
 }
 
 fn read(path: &Path) -> Result<String, ExpectedError> {
-    std::fs::read_to_string(path)
-        .map_err(|error| ExpectedError::Input(format!("cannot read {}: {error}", path.display())))
+    text::read(path, FILE_BYTES_MAX).map_err(|words| ExpectedError::Input(format!("`{}` {words}", path.display())))
 }
 
 /// In the units in which disks are sold.

@@ -3,6 +3,7 @@
 use super::print;
 use crate::cli::DoctorArguments;
 use crate::expected::{EXIT_MACHINE, ExpectedError};
+use crate::progress::say;
 use std::ffi::OsStr;
 use std::fmt::Write;
 use std::path::Path;
@@ -158,9 +159,9 @@ fn packages(missing: &[&Need]) -> Vec<&'static str> {
 }
 
 fn install(missing: &[&Need]) -> Result<(), ExpectedError> {
-    eprintln!("raidlab: installing Debian packages:");
+    say("raidlab: installing Debian packages:");
     for need in missing {
-        eprintln!("  {:<18} {}", need.package, need.why);
+        say(&format!("  {:<18} {}", need.package, need.why));
     }
     let root = rustix::process::geteuid().is_root();
     let mut install = vec!["install", "--yes", "--no-install-recommends"];
@@ -252,13 +253,15 @@ fn rendered(missing: &[&Need], findings: &[Finding]) -> String {
     } else if findings.is_empty() {
         text.push_str("nothing is missing: this machine can run the lab\n");
     }
-    let kernels = lab::kernel::Cache::of_user().list();
+    let cache = lab::kernel::Cache::of_user();
+    let (kernels, others) = super::kernel::in_use(&cache);
     if kernels.is_empty() {
         text.push_str("no kernel is built yet: the first `raidlab run` builds it, or `raidlab kernel build`\n");
     }
     for kernel in kernels {
         let _ = writeln!(text, "kernel   {} ({})", kernel.name, kernel.release);
     }
+    text.push_str(&super::kernel::others_words(&cache, others));
     if !lab::guest::can_confine() {
         text.push_str("note     this kernel has no Landlock: guests are confined by their read-only root alone\n");
     }

@@ -5,6 +5,7 @@ use crate::cli::KernelCommand;
 use crate::expected::ExpectedError;
 use crate::progress::KernelBar;
 use lab::kernel::{Cache, DEFAULT_VERSION, Kernel, KernelError, Source};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -14,6 +15,11 @@ pub fn kernel(command: &KernelCommand) -> Result<ExitCode, ExpectedError> {
         KernelCommand::List => print(&list(&cache))?,
         KernelCommand::Build { what, name } => {
             let what = what.as_deref().unwrap_or(DEFAULT_VERSION);
+            if what.contains('/') && !Path::new(what).is_dir() {
+                return Err(ExpectedError::Input(format!(
+                    "no folder `{what}`: name a kernel's tree, or a version"
+                )));
+            }
             let kernel = if Path::new(what).is_dir() {
                 build(&cache, &Source::tree(Path::new(what), name.as_deref())?)?
             } else {
@@ -41,11 +47,35 @@ fn build(cache: &Cache, source: &Source) -> Result<Kernel, KernelError> {
 }
 
 fn list(cache: &Cache) -> String {
-    let kernels = cache.list();
+    let (kernels, others) = in_use(cache);
+    let mut text: String = kernels.iter().map(line).collect();
     if kernels.is_empty() {
-        return "no kernel is built yet\n".to_owned();
+        text.push_str("no kernel is built yet: the first `raidlab run` builds it, or `raidlab kernel build`\n");
     }
-    kernels.iter().map(line).collect()
+    text + &others_words(cache, others)
+}
+
+/// The kernels that this raidlab would run, and how many others there are: each version of raidlab has its own.
+pub fn in_use(cache: &Cache) -> (Vec<Kernel>, usize) {
+    let all = cache.list();
+    let names: BTreeSet<&str> = all.iter().map(|kernel| kernel.name.as_str()).collect();
+    let kernels: Vec<Kernel> = names
+        .into_iter()
+        .filter_map(|name| cache.find(name).ok()?.ok())
+        .collect();
+    let others = all.len() - kernels.len();
+    (kernels, others)
+}
+
+/// A line about kernels that only take room.
+pub fn others_words(cache: &Cache, others: usize) -> String {
+    match others {
+        0 => String::new(),
+        _ => format!(
+            "{others} in {} are of other versions of raidlab or of Debian's source, and may be deleted\n",
+            cache.folder().join("kernels").display()
+        ),
+    }
 }
 
 fn line(kernel: &Kernel) -> String {

@@ -1,20 +1,33 @@
 //! `raidlab report`: one HTML file.
 
-use super::stored;
+use super::{reason, stored};
 use crate::cli::ReportArguments;
 use crate::expected::ExpectedError;
+use crate::progress::say;
 use std::path::Path;
 use std::process::ExitCode;
 
 pub fn report(arguments: &ReportArguments) -> Result<ExitCode, ExpectedError> {
-    let (store, run) = stored::open(&arguments.store, arguments.run)?;
-    let page = report::html(&stored::input(&store, &run)?);
     let output = &arguments.output;
-    // Whole or not at all: a report that is half written would be looked at.
+    if output.is_dir() {
+        return Err(ExpectedError::Input(format!(
+            "`{}` is a folder: -o names a file in it",
+            output.display()
+        )));
+    }
     let folder = output
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
+    if folder.exists() && !folder.is_dir() {
+        let (file, folder) = (output.display(), folder.display());
+        return Err(ExpectedError::Input(format!(
+            "cannot write `{file}`: `{folder}` is no folder"
+        )));
+    }
+    let (store, run) = stored::open(&arguments.store, arguments.run)?;
+    let page = report::html(&stored::input(&store, &run)?);
+    // Whole or not at all: a report that is half written would be looked at.
     std::fs::create_dir_all(folder)
         .and_then(|()| tempfile::NamedTempFile::new_in(folder))
         .and_then(|mut file| {
@@ -23,8 +36,11 @@ pub fn report(arguments: &ReportArguments) -> Result<ExitCode, ExpectedError> {
             file.persist(output).map_err(|error| error.error)
         })
         .map_err(|error| {
-            ExpectedError::Input(format!("cannot write the report to {}: {error}", output.display()))
+            let (file, reason) = (output.display(), reason(&error));
+            ExpectedError::Input(format!(
+                "cannot write the report to `{file}`: {reason}; -o names another place"
+            ))
         })?;
-    eprintln!("raidlab: the report is in {}", output.display());
+    say(&format!("raidlab: the report is in {}", output.display()));
     Ok(ExitCode::SUCCESS)
 }

@@ -1,11 +1,12 @@
 //! `raidlab run`.
 
-use super::{not_yet, print, studied};
+use super::{not_yet, print, reason, studied};
 use crate::cli::{Machine, RunArguments};
 use crate::expected::{EXIT_INTERRUPTED, EXIT_TRIAL_FAILED, ExpectedError};
-use crate::progress::clock;
+use crate::progress::{clock, say};
 use crate::run::{Kernels, Laboratory, Outcome, Session, Stop};
 use lab::kernel::Cache;
+use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::path::Path;
 use std::process::ExitCode;
@@ -26,8 +27,10 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
         return Err(not_yet("--dry-run"));
     }
     check_tools(&plan)?;
+    check_kernels(&plan, &cache)?;
+    check_trace_folder(arguments.trace.as_deref())?;
     // Opened before the kernel is built: a store that cannot be written is the user's mistake, to be told at once.
-    let mut store = Store::open(&arguments.store).map_err(|error| ExpectedError::Input(error.to_string()))?;
+    let mut store = Store::open(&arguments.store)?;
     let spec = RunSpec {
         plan: &plan,
         seed: arguments.seed,
@@ -37,22 +40,24 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
         command: &command_line(arguments),
         started_at_unix_s: now_unix_s(),
     };
-    let run = store
-        .open_run(&spec)
-        .map_err(|error| ExpectedError::Input(error.to_string()))?;
-    let stop = Stop::on_signals()?;
+    let run = store.open_run(&spec)?;
+    let stop = Stop::on_signals(format!(
+        "raidlab: interrupted before the first trial; to go on: {}",
+        command_line(arguments)
+    ))?;
     let jobs = arguments.jobs.map_or_else(processors, |jobs| jobs as usize);
     let outcome = if run.found == Found::Finished && everything_done(&plan, &run, arguments.seed) {
-        eprintln!(
+        say(&format!(
             "raidlab: all trials of this study with seed {} are in the store already",
             arguments.seed
-        );
+        ));
         Outcome {
             resumed: run.trials.len() as u64,
             ..Outcome::default()
         }
     } else {
         let laboratory = laboratory(arguments, &plan, cache, jobs)?;
+        stop.begin_session();
         Session {
             plan: &plan,
             laboratory: &laboratory,
@@ -95,6 +100,30 @@ fn check_tools(plan: &Plan) -> Result<(), ExpectedError> {
         .map_err(|missing| ExpectedError::Machine(missing.to_string()))
 }
 
+fn check_kernels(plan: &Plan, cache: &Cache) -> Result<(), ExpectedError> {
+    let names: BTreeSet<&str> = plan.cells.iter().map(|cell| cell.machine.kernel.as_str()).collect();
+    Ok(names.into_iter().try_for_each(|name| cache.check(name))?)
+}
+
+fn check_trace_folder(folder: Option<&Path>) -> Result<(), ExpectedError> {
+    let Some(folder) = folder else { return Ok(()) };
+    if folder.is_file() {
+        return Err(ExpectedError::Input(format!(
+            "`{}` is a file: --trace names a folder",
+            folder.display()
+        )));
+    }
+    std::fs::create_dir_all(folder)
+        .and_then(|()| tempfile::tempfile_in(folder))
+        .map(drop)
+        .map_err(|error| {
+            let (folder, reason) = (folder.display(), reason(&error));
+            ExpectedError::Input(format!(
+                "no trace can be written into `{folder}`: {reason}; --trace names a folder"
+            ))
+        })
+}
+
 fn laboratory(
     arguments: &RunArguments,
     plan: &Plan,
@@ -134,18 +163,18 @@ fn conclude(
     outcome: Outcome,
     began: Instant,
 ) -> Result<ExitCode, ExpectedError> {
-    let failed = |error: store::StoreError| ExpectedError::Failed(error.to_string());
+    let failed = |error: store::StoreError| ExpectedError::store_under_way(&error);
     let here = if outcome.resumed > 0 {
         format!(", {} were there already", outcome.resumed)
     } else {
         String::new()
     };
     if outcome.interrupted {
-        eprintln!(
+        say(&format!(
             "raidlab: interrupted: {} trials done{here}; what was measured is kept; to go on: {}",
             outcome.done,
             command_line(arguments)
-        );
+        ));
         return Ok(ExitCode::from(EXIT_INTERRUPTED));
     }
     store.finish_run(run, now_unix_s()).map_err(failed)?;
@@ -153,7 +182,7 @@ fn conclude(
     let store_option = if arguments.store == Path::new("raidlab.db") {
         String::new()
     } else {
-        format!(" --store {}", arguments.store.display())
+        format!(" --store {}", shell_word(&arguments.store.display().to_string()))
     };
     print(&format!(
         "{} trials done, {} failed{here}; {} wall; digest {digest}\n",
@@ -161,9 +190,10 @@ fn conclude(
         outcome.failed,
         clock(began.elapsed()),
     ))?;
-    eprintln!(
-        "raidlab: `raidlab show{store_option}` shows the table, `raidlab report{store_option} -o report.html` the report"
-    );
+    say(&format!(
+        "raidlab: `raidlab show{store_option}` shows the table, \
+         `raidlab report{store_option} -o report.html` the report"
+    ));
     Ok(if outcome.failed > 0 {
         ExitCode::from(EXIT_TRIAL_FAILED)
     } else {
@@ -173,18 +203,19 @@ fn conclude(
 
 /// The command that repeats, or resumes, this run.
 fn command_line(arguments: &RunArguments) -> String {
-    let mut words = vec![
-        "raidlab".to_owned(),
-        "run".to_owned(),
-        arguments.study.display().to_string(),
-    ];
+    let path = |path: &Path| path.display().to_string();
+    let mut words = vec!["raidlab".to_owned(), "run".to_owned(), path(&arguments.study)];
     words.extend(["--seed".to_owned(), arguments.seed.to_string()]);
     if let Some(only) = &arguments.only {
-        words.extend(["--only".to_owned(), format!("'{only}'")]);
+        words.extend(["--only".to_owned(), only.clone()]);
     }
     if arguments.store != Path::new("raidlab.db") {
-        words.extend(["--store".to_owned(), arguments.store.display().to_string()]);
+        words.extend(["--store".to_owned(), path(&arguments.store)]);
     }
+    if let Some(folder) = &arguments.trace {
+        words.extend(["--trace".to_owned(), path(folder)]);
+    }
+    let words: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
     words.join(" ")
 }
 
@@ -193,6 +224,16 @@ fn version() -> Result<String, ExpectedError> {
     let build = lab::own_build()
         .map_err(|error| ExpectedError::Machine(format!("cannot read this program's own file: {error}")))?;
     Ok(format!("{}+{build}", env!("CARGO_PKG_VERSION")))
+}
+
+/// Quoted where a shell would take it for something else.
+fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
 fn processors() -> usize {

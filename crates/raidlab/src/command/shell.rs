@@ -3,6 +3,7 @@
 use super::studied;
 use crate::cli::ShellArguments;
 use crate::expected::ExpectedError;
+use crate::progress::say;
 use crate::run::{TrialFolder, guest_config_parts};
 use lab::guest::{Config, Limits};
 use lab::job::Job;
@@ -13,7 +14,7 @@ use study::plan::Trial;
 pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
     let cache = Cache::of_user();
     let (plan, _) = studied::read(&arguments.study, None, &cache)?;
-    let Some(cell) = arguments.cell.checked_sub(1).and_then(|index| plan.cells.get(index)) else {
+    let Some(cell) = plan.cells.get(arguments.cell as usize - 1) else {
         return Err(ExpectedError::Input(format!(
             "--cell {}: the study has cells 1 to {}; `raidlab plan` lists them",
             arguments.cell,
@@ -30,10 +31,10 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
     let folder = TrialFolder::new(cache.folder()).map_err(machine)?;
     let (disks, job) = guest_config_parts(&trial, Job::Shell(Box::new(trial.clone())))?;
     let init = std::env::current_exe().map_err(machine)?;
-    eprintln!(
+    say(&format!(
         "raidlab: {}; `exit` or Ctrl-D ends the guest, and what is on its disks is gone",
         cell.stack_label
-    );
+    ));
     let config = Config {
         kernel: &kernel.path,
         init: &init,

@@ -12,11 +12,10 @@ use study::plan::Plan;
 
 /// The run of that number, or the last.
 pub fn open(path: &Path, run: Option<i64>) -> Result<(Store, RunSummary), ExpectedError> {
-    let input = |error: store::StoreError| ExpectedError::Input(error.to_string());
-    let store = Store::open_existing(path).map_err(input)?;
+    let store = Store::open_existing(path)?;
     let summary = match run {
-        Some(number) => store.run(RunId(number)).map_err(input)?,
-        None => store.latest_run().map_err(input)?.ok_or_else(|| {
+        Some(number) => store.run(RunId(number))?,
+        None => store.latest_run()?.ok_or_else(|| {
             ExpectedError::Input(format!(
                 "`{}` holds no run yet: `raidlab run STUDY` makes one",
                 path.display()

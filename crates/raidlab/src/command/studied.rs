@@ -1,11 +1,15 @@
 //! Reading a study, for the commands that take one.
 
+use super::text;
 use crate::expected::ExpectedError;
 use lab::kernel::Cache;
 use std::io::IsTerminal;
 use std::path::Path;
 use study::Only;
 use study::plan::Plan;
+
+/// A larger file is something else: the longest study is some kB.
+const BYTES_MAX: u64 = 1 << 20;
 
 /// The plan of a study file, or of the part of it that `only` leaves.
 pub fn read(
@@ -14,8 +18,11 @@ pub fn read(
     cache: &Cache,
 ) -> Result<(Plan, Vec<(String, String)>), ExpectedError> {
     let name = path.display().to_string();
-    let source = std::fs::read_to_string(path)
-        .map_err(|error| ExpectedError::Input(format!("cannot read the study {name}: {error}")))?;
+    let source = text::read(path, BYTES_MAX).map_err(|words| {
+        ExpectedError::Input(format!(
+            "`{name}` {words}; name a study, as in `raidlab run studies/first-look.toml`"
+        ))
+    })?;
     let mut plan = study::read(&source, &name, &crate::run::known(cache)).map_err(|mistakes| {
         let coloured = std::io::stderr().is_terminal();
         ExpectedError::Study(if coloured {

@@ -207,5 +207,5 @@ fn stop_all(stop: &Stop) {
 }
 
 fn store_error(error: store::StoreError) -> ExpectedError {
-    ExpectedError::Failed(error.to_string())
+    ExpectedError::store_under_way(&error)
 }

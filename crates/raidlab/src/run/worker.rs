@@ -159,6 +159,17 @@ impl Heard {
             (How::ByItself, None, None) => {
                 failed(format!("the guest ended without a word; its console: {}", console()))
             }
+            (How::Killed(signal), ..) => {
+                let who = if *signal == 9 {
+                    "by somebody or for lack of memory"
+                } else {
+                    "by somebody"
+                };
+                let console = console();
+                failed(format!(
+                    "the guest was killed from outside (signal {signal}), {who}; its console: {console}"
+                ))
+            }
             (How::Died(status), ..) => failed(format!("the guest died ({status}); its console: {}", console())),
             (How::Stalled, ..) => failed(format!(
                 "virtual time stood still at {virtual_s:.3} s for too long; the guest's console: {}",

@@ -2,6 +2,7 @@
 
 use crate::cli::Format;
 use crate::expected::ExpectedError;
+use crate::progress::say;
 use disksim::catalogue::Model;
 use disksim::replay::{self, Deviation, ReplayReport};
 use disksim::request::Op;
@@ -22,7 +23,7 @@ pub fn replay(model: &Model, trace: &Path, format: Format, html: Option<&Path>) 
         let page = plot(&report, &name);
         std::fs::write(path, page)
             .map_err(|error| ExpectedError::Input(format!("cannot write {}: {error}", path.display())))?;
-        eprintln!("raidlab: the two distributions are in {}", path.display());
+        say(&format!("raidlab: the two distributions are in {}", path.display()));
     }
     Ok(match format {
         Format::Text => text_of(&report),
