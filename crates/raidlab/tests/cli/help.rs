@@ -1,0 +1,99 @@
+//! What the commands say of themselves.
+
+use crate::desk::{Desk, SMALL};
+
+const FIRST_LOOK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies/first-look.toml");
+
+/// So that a change of the command line is seen: scripts rely on it.
+#[test]
+fn every_command_explains_itself() {
+    let commands = [
+        "",
+        "run",
+        "plan",
+        "report",
+        "show",
+        "export",
+        "compare",
+        "disk",
+        "disk list",
+        "disk show",
+        "disk replay",
+        "disk import",
+        "kernel",
+        "kernel build",
+        "kernel list",
+        "doctor",
+        "shell",
+    ];
+    let desk = Desk::new();
+    let calls: Vec<Vec<&str>> = commands
+        .iter()
+        .map(|command| command.split_whitespace().chain(["--help"]).collect())
+        .collect();
+    let calls: Vec<&[&str]> = calls.iter().map(Vec::as_slice).collect();
+    let text = desk.transcript(&calls);
+    insta::assert_snapshot!(text);
+    assert!(!text.contains("=> 2"));
+}
+
+#[test]
+fn a_command_that_is_none() {
+    let desk = Desk::new();
+    insta::assert_snapshot!(desk.transcript(&[&["rnu", "study.toml"], &["run"], &["kernel", "buidl"]]));
+}
+
+#[test]
+fn the_version() {
+    let ran = Desk::new().run(&["--version"]);
+    assert_eq!(
+        (ran.exit, ran.stdout),
+        (Some(0), format!("raidlab {}\n", env!("CARGO_PKG_VERSION")))
+    );
+}
+
+/// The other codes of this list are seen in the tests of what leads to them.
+#[test]
+fn the_help_lists_the_exit_codes() {
+    let help = Desk::new()
+        .run(&["--help"])
+        .stdout
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    let codes = "exit status: 0 done, 1 a trial failed, 2 the input is wrong (nothing was touched), 3 the machine \
+        lacks something (the message says what mends it), 130 interrupted (the same command resumes)";
+    assert!(help.contains(codes), "{help}");
+}
+
+#[test]
+fn a_plan_without_running_it() {
+    let desk = Desk::new();
+    let ran = desk.run_without_touching(&["plan", FIRST_LOOK]);
+    insta::assert_snapshot!(desk.shown(&ran));
+    assert!(ran.stderr.is_empty());
+}
+
+#[test]
+fn a_part_of_a_plan() {
+    let desk = Desk::new();
+    let ran = desk.run_without_touching(&["plan", FIRST_LOOK, "--only", "type=ext3,workload=small files"]);
+    let cells: Vec<&str> = ran
+        .stdout
+        .lines()
+        .filter(|line| line.contains(" | "))
+        .map(str::trim)
+        .collect();
+    assert_eq!(cells, ["1  ext3 1K | small files", "2  ext3 4K | small files"]);
+}
+
+#[test]
+fn a_plan_for_a_script() {
+    let desk = Desk::new();
+    desk.write("small.toml", SMALL);
+    let ran = desk.run_without_touching(&["plan", "small.toml", "--format", "json"]);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    let plan: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON and nothing else");
+    assert_eq!(plan["title"], "Small");
+    assert_eq!(plan["cells"].as_array().map(Vec::len), Some(2));
+}

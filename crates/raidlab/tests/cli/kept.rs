@@ -1,0 +1,62 @@
+//! Stores to be shown, made without a lab.
+
+use crate::desk::{Desk, SMALL};
+use std::fs;
+use std::path::PathBuf;
+use store::{Ending, RunSpec, Store};
+use study::event::{Better, Event, Sample};
+use study::plan::Trial;
+use study::stack::MachineKind;
+
+/// Where SQLite's file format keeps the number of the schema's version.
+const USER_VERSION_AT: usize = 60;
+
+/// A store without a run.
+pub fn empty_store(desk: &Desk, name: &str) -> PathBuf {
+    let path = desk.folder().join(name);
+    drop(Store::open(&path).expect("a store is made"));
+    path
+}
+
+/// A store whose one run has one trial with so many samples.
+pub fn store_with_samples(desk: &Desk, name: &str, samples: u32) -> PathBuf {
+    let path = desk.folder().join(name);
+    let mut store = Store::open(&path).expect("a store is made");
+    let plan = study::read(SMALL, "small.toml", &study::Known::default()).expect("a study without mistakes");
+    let spec = RunSpec {
+        plan: &plan,
+        seed: 1,
+        machine: MachineKind::Lab,
+        only: &[],
+        raidlab_version: "0.1.0",
+        command: "raidlab run small.toml --seed 1",
+        started_at_unix_s: 1_700_000_000,
+    };
+    let run = store.open_run(&spec).expect("a run begins");
+    let trial = Trial {
+        cell: plan.cells[0].clone(),
+        index: 0,
+        seed: 1,
+    };
+    let trial = store.begin_trial(&run, &trial).expect("a trial begins");
+    for number in 0..samples {
+        let sample = Sample {
+            test: "write".to_owned(),
+            metric: format!("metric {number}"),
+            value: f64::from(number),
+            unit: "MiB/s".to_owned(),
+            better: Better::Higher,
+        };
+        store.append(trial, &Event::Sample(sample)).expect("a sample is kept");
+    }
+    store.end_trial(trial, &Ending::Done, 1).expect("a trial ends");
+    path
+}
+
+/// A store as a raidlab to come would leave it.
+pub fn newer_store(desk: &Desk, name: &str) {
+    let path = empty_store(desk, name);
+    let mut bytes = fs::read(&path).expect("the store is a file");
+    bytes[USER_VERSION_AT..USER_VERSION_AT + 4].copy_from_slice(&99_u32.to_be_bytes());
+    fs::write(path, bytes).expect("the store is a file");
+}

@@ -1,0 +1,110 @@
+//! A machine that lacks something: exit code 3, and what mends it. In a mount namespace, which only root may make.
+
+use crate::desk::{Desk, PROGRAM, Ran};
+use crate::lab;
+use std::path::Path;
+
+/// Runs raidlab after `before`, a piece of shell, has changed what is mounted for it alone. None, and says so, where
+/// nobody may.
+fn in_a_world_of_its_own(desk: &Desk, before: &str, arguments: &[&str]) -> Option<Ran> {
+    let unshare = |script: &str, arguments: &[&str]| {
+        let mut unshare = desk.command("unshare");
+        unshare
+            .args(["--mount", "sh", "-e", "-c", script, PROGRAM])
+            .args(arguments);
+        unshare.output()
+    };
+    match unshare(before, &[]) {
+        Ok(output) if output.status.success() => {}
+        refused => {
+            println!("skipped: needs a mount namespace, which only root may make: {refused:?}");
+            return None;
+        }
+    }
+    let script = format!("{before}\nexec \"$0\" \"$@\"");
+    Some(Ran::from(unshare(&script, arguments).expect("it went before")))
+}
+
+#[test]
+fn root_a_missing_tool_names_its_package() {
+    let desk = Desk::new();
+    let jfs = Path::new("/usr/sbin/mkfs.jfs");
+    desk.write("empty", "");
+    desk.write("jfs.toml", crate::desk::SMALL.replace("\"ext4\"", "\"jfs\""));
+    let hide = if jfs.exists() {
+        "mount --bind empty /usr/sbin/mkfs.jfs"
+    } else {
+        "true"
+    };
+    let Some(ran) = in_a_world_of_its_own(&desk, hide, &["run", "jfs.toml"]) else {
+        return;
+    };
+    insta::assert_snapshot!(desk.shown(&ran));
+    assert!(!desk.folder().join("raidlab.db").exists());
+}
+
+#[test]
+fn root_without_a_kernel_and_its_source_the_package_is_named() {
+    let desk = Desk::new();
+    desk.write("small.toml", crate::desk::SMALL);
+    let hide = "mount -t tmpfs tmpfs /usr/src";
+    for arguments in [&["run", "small.toml"] as &[&str], &["kernel", "build"]] {
+        let Some(ran) = in_a_world_of_its_own(&desk, hide, arguments) else {
+            return;
+        };
+        assert_eq!(ran.exit, Some(3), "{}", ran.stderr);
+        let words = "raidlab: the source of Linux 6.12 is not installed: `apt-get install linux-source-6.12`\n";
+        assert_eq!(ran.stderr, words);
+        assert!(!desk.folder().join("raidlab.db").exists());
+    }
+    let doctor = in_a_world_of_its_own(&desk, hide, &["doctor"]).expect("it went before");
+    assert_eq!(doctor.exit, Some(3));
+    let line = doctor
+        .stdout
+        .lines()
+        .find(|line| line.starts_with("missing  linux-source-6.12.tar.xz"));
+    assert!(
+        line.is_some_and(|line| line.contains("package linux-source-6.12")),
+        "{}",
+        doctor.stdout
+    );
+    assert!(
+        doctor.stdout.contains("apt-get install linux-source-6.12"),
+        "{}",
+        doctor.stdout
+    );
+}
+
+#[test]
+fn root_lab_no_room_for_a_store() {
+    let Some((desk, _turn)) = lab::desk() else { return };
+    std::fs::create_dir(desk.folder().join("disk")).expect("a folder");
+    let mount = "mount -t tmpfs -o size=16k tmpfs disk";
+    let run = ["run", "small.toml", "--store", "disk/raidlab.db"];
+    let Some(ran) = in_a_world_of_its_own(&desk, mount, &run) else {
+        return;
+    };
+    insta::assert_snapshot!(desk.shown(&ran));
+}
+
+/// The disk that the store is on fills up while trials run.
+#[test]
+fn root_lab_a_disk_that_fills_up() {
+    let Some((desk, _turn)) = lab::desk() else { return };
+    std::fs::create_dir(desk.folder().join("disk")).expect("a folder");
+    let mount = "mount -t tmpfs -o size=1200k tmpfs disk";
+    let run = ["run", "small.toml", "--jobs", "1", "--store", "disk/raidlab.db"];
+    let Some(ran) = in_a_world_of_its_own(&desk, mount, &run) else {
+        return;
+    };
+    assert_eq!((ran.exit, ran.stdout.as_str()), (Some(3), ""), "{}", ran.stderr);
+    let done = ran.stderr.lines().filter(|line| line.contains("/6 ")).count();
+    let words = format!(
+        "raidlab: no space left for the store `disk/raidlab.db`: finished trials ({done}) are kept; make room, and \
+         the same command goes on from there\n"
+    );
+    assert!(ran.stderr.ends_with(&words), "{}", ran.stderr);
+    assert!(done >= 1, "{}", ran.stderr);
+    let trials = std::fs::read_dir(desk.cache().join("trials")).expect("it was made");
+    assert_eq!(trials.count(), 0);
+}

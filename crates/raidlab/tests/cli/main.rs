@@ -1,0 +1,17 @@
+//! raidlab as its user meets it: the program is run, and what it prints, how it exits and what it leaves is looked at.
+//!
+//! `lab_…` needs the lab's kernel, `root_…` a mount namespace. What cannot be tried is reported: `skipped: reason`.
+
+mod desk;
+mod disks;
+mod help;
+mod interrupted;
+mod kept;
+mod lab;
+mod machine;
+mod processes;
+mod progress;
+mod reports;
+mod stores;
+mod studies;
+mod words;

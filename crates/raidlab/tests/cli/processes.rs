@@ -1,0 +1,96 @@
+//! Which processes there are, from /proc: found by their parent, never by their name.
+
+use rustix::process::{Pid, Signal};
+use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A process; its number may be another's later on, but not with the same start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Process {
+    pub pid: i32,
+    parent: i32,
+    group: i32,
+    started: u64,
+}
+
+fn all() -> Vec<Process> {
+    let entries = fs::read_dir("/proc").expect("Linux has it").flatten();
+    entries
+        .filter_map(|entry| read(entry.file_name().to_str()?.parse().ok()?))
+        .collect()
+}
+
+/// None if there is none, or if it has ended and its parent has not asked yet how.
+fn read(pid: i32) -> Option<Process> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name, in brackets, may hold anything.
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    let is_dead = matches!(fields[0], "Z" | "X");
+    let (parent, group, started) = (
+        fields[1].parse().ok()?,
+        fields[2].parse().ok()?,
+        fields[19].parse().ok()?,
+    );
+    (!is_dead).then_some(Process {
+        pid,
+        parent,
+        group,
+        started,
+    })
+}
+
+/// The guest of that raidlab: a child that leads a group of its own and has become a kernel.
+pub fn guest_of(raidlab: u32) -> Option<Process> {
+    let is_kernel = |pid: i32| fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe.ends_with("linux"));
+    let raidlab = i32::try_from(raidlab).expect("a process's number");
+    all()
+        .into_iter()
+        .find(|other| other.parent == raidlab && other.group == other.pid && is_kernel(other.pid))
+}
+
+/// All that came from a process, by descent or by group.
+pub fn descendants_of(pid: u32) -> Vec<Process> {
+    let all = all();
+    let mut found: Vec<i32> = vec![i32::try_from(pid).expect("a process's number")];
+    loop {
+        let more: Vec<i32> = all
+            .iter()
+            .filter(|other| found.contains(&other.parent) || found.contains(&other.group))
+            .map(|other| other.pid)
+            .filter(|pid| !found.contains(pid))
+            .collect();
+        if more.is_empty() {
+            break;
+        }
+        found.extend(more);
+    }
+    all.into_iter()
+        .filter(|process| found[1..].contains(&process.pid))
+        .collect()
+}
+
+/// Waits until none of them is there any more.
+pub fn assert_gone(processes: &[Process], within: Duration) {
+    assert!(!processes.is_empty(), "there was something to go");
+    let until = Instant::now() + within;
+    loop {
+        let left: Vec<&Process> = processes
+            .iter()
+            .filter(|old| read(old.pid).is_some_and(|now| now.started == old.started))
+            .collect();
+        if left.is_empty() {
+            return;
+        }
+        assert!(Instant::now() < until, "left running: {left:?}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+pub fn signal(pid: u32, signal: Signal) {
+    let pid = i32::try_from(pid)
+        .ok()
+        .and_then(Pid::from_raw)
+        .expect("a process's number");
+    rustix::process::kill_process(pid, signal).expect("a process that we started");
+}

@@ -1,0 +1,92 @@
+//! Words on the command line that make no sense: what was wrong, what would be right, and exit code 2.
+
+use crate::desk::{Desk, SMALL};
+
+fn desk() -> Desk {
+    let desk = Desk::new();
+    desk.write("small.toml", SMALL);
+    desk
+}
+
+#[test]
+fn numbers_that_are_none() {
+    insta::assert_snapshot!(desk().transcript(&[
+        &["run", "small.toml", "--seed", "x"],
+        &["run", "small.toml", "--seed", "-1"],
+        &["run", "small.toml", "--seed", "18446744073709551616"],
+        &["run", "small.toml", "--jobs", "0"],
+        &["run", "small.toml", "--jobs", "257"],
+        &["run", "small.toml", "--jobs", "1.5"],
+        &["show", "--run", "0"],
+        &["show", "--run", "last"],
+        &["shell", "small.toml", "--cell", "0"],
+        &["shell", "small.toml", "--cell", "99"],
+    ]));
+}
+
+#[test]
+fn choices_that_there_are_not() {
+    insta::assert_snapshot!(
+        desk().transcript(&[&["run", "small.toml", "--on", "mars"], &["export", "--format", "xml"],])
+    );
+}
+
+#[test]
+fn parts_of_the_matrix_that_there_are_not() {
+    insta::assert_snapshot!(desk().transcript(&[
+        &["run", "small.toml", "--only", "nonsense"],
+        &["run", "small.toml", "--only", ""],
+        &["run", "small.toml", "--only", "="],
+        &["run", "small.toml", "--only", "tipe=ext2"],
+        &["run", "small.toml", "--only", "type=xfs"],
+        &["run", "small.toml", "--only", "type=ext2,level=6"],
+        &["plan", "small.toml", "--only", "type=xt4"],
+    ]));
+}
+
+#[test]
+fn kernels_that_there_are_not() {
+    let desk = desk();
+    std::fs::create_dir(desk.folder().join("folder")).expect("a folder");
+    insta::assert_snapshot!(desk.transcript(&[
+        &["kernel", "build", "nosuch"],
+        &["kernel", "build", "./nosuch"],
+        &["kernel", "build", "folder"],
+        &["kernel", "build", "5.10"],
+        &["kernel", "list"],
+    ]));
+}
+
+/// The name becomes a folder of the cache.
+#[test]
+fn a_name_of_a_kernel_leads_nowhere_else() {
+    let desk = desk();
+    std::fs::create_dir_all(desk.folder().join("tree/arch/um")).expect("a folder");
+    desk.write("tree/Makefile", "VERSION = 6\nPATCHLEVEL = 12\n");
+    insta::assert_snapshot!(desk.transcript(&[
+        &["kernel", "build", "tree", "--name", "../../elsewhere"],
+        &["kernel", "build", "tree", "--name", "6.12"],
+    ]));
+}
+
+/// Parts of the command line that come later say so, and do nothing by halves.
+#[test]
+fn what_comes_later_says_so() {
+    let desk = desk();
+    let calls: [&[&str]; 4] = [
+        &["compare", "a.db", "b.db"],
+        &["run", "small.toml", "--on", "host"],
+        &["run", "small.toml", "--devices", "/dev/null"],
+        &["run", "small.toml", "--dry-run"],
+    ];
+    for call in calls {
+        let ran = desk.run_without_touching(call);
+        assert_eq!(ran.exit, Some(2), "{call:?}: {}", ran.stderr);
+        assert!(
+            ran.stderr.contains("comes with a later version; nothing was touched"),
+            "{call:?}: {}",
+            ran.stderr
+        );
+        assert_eq!(ran.stdout, "");
+    }
+}
