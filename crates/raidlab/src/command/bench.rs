@@ -9,7 +9,7 @@ mod guest;
 mod jobs;
 
 use crate::cli::BenchArguments;
-use crate::expected::ExpectedError;
+use crate::expected::{EXIT_INTERRUPTED, ExpectedError};
 use crate::run::Stop;
 use figures::Figure;
 use serde_json::{Map, Value, json};
@@ -37,32 +37,37 @@ impl Measured {
 
 pub fn bench(arguments: &BenchArguments) -> Result<ExitCode, ExpectedError> {
     let stop = Stop::on_signals("raidlab: interrupted".to_owned())?;
-    let wanted = |figure: &Figure| {
-        arguments
-            .only
-            .as_ref()
-            .is_none_or(|only| figure.name().contains(only.as_str()))
-    };
-    let bench = guest::Laboratory::new(&stop, arguments.pairs)?;
+    match measure_all(arguments, &stop) {
+        Err(_) if stop.is_wanted() => Ok(ExitCode::from(EXIT_INTERRUPTED)),
+        outcome => outcome.map(|()| ExitCode::SUCCESS),
+    }
+}
+
+fn measure_all(arguments: &BenchArguments, stop: &Stop) -> Result<(), ExpectedError> {
+    let only = arguments.only.as_deref().unwrap_or_default();
+    let wanted = |figure: &Figure| figure.name().contains(only);
+    let bench = guest::Laboratory::new(stop, arguments.pairs)?;
     stop.begin_session();
     let mut all = Vec::new();
-    let mut keep = |measured: Measured| {
-        super::print(&line(&measured))?;
-        all.push(measured);
-        Ok::<(), ExpectedError>(())
-    };
     for machine in figures::machines() {
         let figures: Vec<Figure> = machine.figures.iter().copied().filter(wanted).collect();
-        bench.measure(&machine, &figures)?.into_iter().try_for_each(&mut keep)?;
+        for measured in bench.measure(&machine, &figures)? {
+            keep(measured, &mut all, arguments)?;
+        }
     }
     if wanted(&Figure::Jobs) {
-        keep(jobs::measure(arguments.pairs)?)?;
+        keep(jobs::measure(arguments.pairs, stop)?, &mut all, arguments)?;
     }
-    if let Some(path) = &arguments.output {
-        std::fs::write(path, format!("{:#}\n", as_json(&all)))
-            .map_err(|error| ExpectedError::Input(format!("cannot write {}: {error}", path.display())))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
+}
+
+/// Shows a figure, and writes the file with all that there are so far.
+fn keep(measured: Measured, all: &mut Vec<Measured>, arguments: &BenchArguments) -> Result<(), ExpectedError> {
+    super::print(&line(&measured))?;
+    all.push(measured);
+    let Some(path) = &arguments.output else { return Ok(()) };
+    std::fs::write(path, format!("{:#}\n", as_json(all)))
+        .map_err(|error| ExpectedError::Input(format!("cannot write {}: {error}", path.display())))
 }
 
 fn line(measured: &Measured) -> String {

@@ -3,13 +3,14 @@
 use super::Measured;
 use super::figures::Figure;
 use crate::expected::ExpectedError;
+use crate::run::Stop;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
 const STUDY: &str = include_str!("two-cells.toml");
 
-pub fn measure(pairs: u32) -> Result<Measured, ExpectedError> {
+pub fn measure(pairs: u32, stop: &Stop) -> Result<Measured, ExpectedError> {
     let failed = |error: std::io::Error| ExpectedError::Failed(format!("cannot run the two cells: {error}"));
     let folder = tempfile::tempdir().map_err(failed)?;
     std::fs::write(folder.path().join("two-cells.toml"), STUDY).map_err(failed)?;
@@ -17,6 +18,9 @@ pub fn measure(pairs: u32) -> Result<Measured, ExpectedError> {
     for pair in 0..pairs {
         let mut wall_s = [0.0; 2];
         for jobs in 1..=2_u32 {
+            if stop.is_wanted() {
+                return Err(ExpectedError::Failed("interrupted".to_owned()));
+            }
             wall_s[jobs as usize - 1] = run(folder.path(), pair, jobs)?;
         }
         measured.push((wall_s[0], wall_s[1]));
