@@ -41,7 +41,8 @@ fn kernels() -> Result<PathBuf, String> {
     let words = String::from_utf8_lossy(&built.stderr);
     match built.status.code() {
         Some(0) => Ok(lab::kernel::Cache::of_user().folder().join("kernels")),
-        Some(3) => Err(words.trim().to_owned()),
+        // What it says before the last line is progress.
+        Some(3) => Err(words.lines().last().unwrap_or("no reason given").to_owned()),
         _ => panic!("the kernel cannot be built: {words}"),
     }
 }
