@@ -6,7 +6,7 @@ export PATH := $(HOME)/.cargo/bin:$(PATH)
 RAIDLAB = target/x86_64-unknown-linux-gnu/release/raidlab
 DEMO = results/first-look
 
-.PHONY: demo test bench studies fuzz lint docs build compiler clean
+.PHONY: demo test bench lint docs build compiler clean
 
 demo: build
 	$(RAIDLAB) doctor --install
@@ -23,14 +23,6 @@ test: compiler
 bench: build
 	$(RAIDLAB) doctor --install
 	scripts/bench
-
-# Studies and fuzz targets come with later issues; what is there is run.
-studies: build
-	$(RAIDLAB) doctor --install
-	scripts/studies
-
-fuzz: compiler
-	scripts/fuzz
 
 lint: compiler
 	cargo fmt --all --check
