@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use study::event::{Event, Failure};
 use study::plan::Trial;
-use trial::{Setting, Teardown};
+use trial::{MemoryLedger, Setting, Teardown};
 
 /// The guest's own folder, on a tmpfs.
 const FOLDER: &str = "/tmp/raidlab";
@@ -69,7 +69,7 @@ fn work(channel: &mut Channel) -> io::Result<()> {
 fn run_trial(channel: &mut Channel, trial: &Trial) -> io::Result<()> {
     let mut lost = None;
     let mut end = None;
-    trial::run(trial, &setting(channel)?, &mut |event| {
+    trial::run(trial, &setting(channel)?, &mut MemoryLedger::default(), &mut |event| {
         // The disks' own figures come before the end.
         if matches!(event, Event::Done { .. }) {
             end = Some(event);
@@ -115,6 +115,7 @@ pub(crate) fn setting_on(devices: Vec<PathBuf>) -> Setting {
     Setting {
         devices,
         folder: PathBuf::from(FOLDER),
+        name: "raidlab".to_owned(),
         zeroed: true,
         teardown: Teardown::None,
     }

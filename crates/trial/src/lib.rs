@@ -6,10 +6,10 @@
 mod host;
 
 use host::StackHost;
-pub use stack::{Stack, Teardown};
+pub use stack::{Ledger, MemoryLedger, Stack, Teardown};
 pub use workload::{Pass, Target, WorkloadError};
 
-use stack::{Context, DiskCounters, MemoryLedger};
+use stack::{Context, DiskCounters};
 use std::path::PathBuf;
 use std::time::Instant;
 use study::event::{Better, Event, Failure, Sample};
@@ -25,15 +25,18 @@ pub struct Setting {
     pub devices: Vec<PathBuf>,
     /// Where the mount point is made; nothing is created elsewhere.
     pub folder: PathBuf,
+    /// The stack's own name, unlike that of any other on this machine: `raidlab-3f2c`.
+    pub name: String,
     /// The disks hold zeros everywhere.
     pub zeroed: bool,
     pub teardown: Teardown,
 }
 
-/// Runs a trial and tells `sink` what happens. The last event is `Done`, or `Failed`.
-pub fn run(trial: &Trial, setting: &Setting, sink: &mut dyn FnMut(Event)) {
+/// Runs a trial and tells `sink` what happens. The last event is `Done`, or `Failed`. Every act that changes the
+/// machine is in `ledger` before it is done.
+pub fn run(trial: &Trial, setting: &Setting, ledger: &mut dyn Ledger, sink: &mut dyn FnMut(Event)) {
     let began = Instant::now();
-    match run_steps(trial, setting, began, sink) {
+    match run_steps(trial, setting, ledger, began, sink) {
         Ok(()) => sink(Event::Done {
             at_ns: nanoseconds_since(began),
         }),
@@ -53,15 +56,21 @@ pub fn tools_needed(trial: &Trial, teardown: Teardown) -> Vec<Tool> {
     tools
 }
 
-fn run_steps(trial: &Trial, setting: &Setting, began: Instant, sink: &mut dyn FnMut(Event)) -> Result<(), Failure> {
+fn run_steps(
+    trial: &Trial,
+    setting: &Setting,
+    ledger: &mut dyn Ledger,
+    began: Instant,
+    sink: &mut dyn FnMut(Event),
+) -> Result<(), Failure> {
     let tools = tools_needed(trial, setting.teardown);
     let spec = &trial.cell.stack;
-    with_stack(spec, &tools, setting, began, sink, &mut |stack, context| {
+    with_stack(spec, &tools, setting, ledger, began, sink, &mut |stack, context| {
         work(trial, stack, context)
     })
 }
 
-/// Brings a stack up, lets `act` have it, and takes it down.
+/// Brings a stack up on a machine that ends with it, lets `act` have it, and takes it down.
 pub fn with_stack_up(
     spec: &StackSpec,
     setting: &Setting,
@@ -69,16 +78,26 @@ pub fn with_stack_up(
     act: &mut dyn FnMut(&Stack),
 ) -> Result<(), Failure> {
     let tools = stack::tools_needed(spec, setting.teardown);
-    with_stack(spec, &tools, setting, Instant::now(), sink, &mut |stack, _| {
-        act(stack);
-        Ok(())
-    })
+    let mut ledger = MemoryLedger::default();
+    with_stack(
+        spec,
+        &tools,
+        setting,
+        &mut ledger,
+        Instant::now(),
+        sink,
+        &mut |stack, _| {
+            act(stack);
+            Ok(())
+        },
+    )
 }
 
 fn with_stack(
     spec: &StackSpec,
     tools: &[Tool],
     setting: &Setting,
+    ledger: &mut dyn Ledger,
     began: Instant,
     mut sink: &mut dyn FnMut(Event),
     act: &mut dyn FnMut(&Stack, &mut Context<'_>) -> Result<(), Failure>,
@@ -90,10 +109,10 @@ fn with_stack(
     let mut context = Context {
         tools: &mut tools,
         recorder: &mut sink,
-        ledger: &mut MemoryLedger::default(),
+        ledger,
         began,
         work_folder: &setting.folder,
-        name: "raidlab",
+        name: &setting.name,
         zeroed: setting.zeroed,
         teardown: setting.teardown,
     };
