@@ -3,6 +3,7 @@
 
 mod compile;
 mod embedded;
+mod kept;
 mod source;
 mod tree;
 
@@ -20,18 +21,27 @@ use std::path::{Path, PathBuf};
 pub const DEFAULT_VERSION: &str = "6.12";
 
 /// A kernel that is ready to run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Kernel {
     /// `6.12`, or the name given to a developer's tree.
     pub name: String,
     /// What `make kernelrelease` says: `6.12.117-raidlab`.
     pub release: String,
-    /// Hash of source, configuration, patches, driver and disk model.
+    /// Hash of source, configuration, patches, driver and disk model; for a developer's tree, of what was built.
     pub key: String,
     /// Where the source was: a package with its version, or a folder.
     pub source: String,
-    /// The executable.
+    /// The executable. It is not removed as stale while this value lives.
     pub path: PathBuf,
+    #[serde(skip)]
+    hold: kept::Hold,
+}
+
+impl Kernel {
+    /// Whether it has the configuration, patches, driver and disk model of this raidlab.
+    fn is_up_to_date(&self) -> bool {
+        embedded::patches_for(&self.release).is_some_and(|set| self.key.ends_with(&own_key(set)))
+    }
 }
 
 /// Why there is no kernel.
@@ -42,7 +52,8 @@ pub enum KernelError {
     #[error("the source of Linux {version} is not installed: `apt-get install linux-source-{version}`")]
     NoSource { version: String },
     #[error(
-        "kernel `{name}` was built from {source_path} by another version of raidlab: `raidlab kernel build {source_path}` again"
+        "kernel `{name}` was built from {source_path} by another version of raidlab: \
+         `raidlab kernel build {source_path} --name {name}` again"
     )]
     Stale { name: String, source_path: String },
     #[error(
@@ -110,49 +121,34 @@ impl Cache {
         &self.folder
     }
 
-    /// All kernels that are ready, by name.
+    /// All kernels that are ready, by name; the oldest of a name first.
     pub fn list(&self) -> Vec<Kernel> {
-        let entries = fs::read_dir(self.folder.join("kernels"))
-            .into_iter()
-            .flatten()
-            .flatten();
-        let mut kernels: Vec<Kernel> = entries.filter_map(|entry| read_kernel(&entry.path())).collect();
-        kernels.sort_by(|a, b| (&a.name, &a.key).cmp(&(&b.name, &b.key)));
-        kernels
+        kept::all(&self.kernels())
     }
 
-    /// The kernel of that name if it is ready and up to date; what would have to be built if not.
+    /// The kernel of that name if it is ready and up to date; what would have to be built if not. Of a developer's
+    /// tree, the one built last.
     pub fn find(&self, name: &str) -> Result<Result<Kernel, Source>, KernelError> {
         if let Some(source) = Source::debian(name) {
-            let key = key(&source)?;
-            return Ok(read_kernel(&self.kernel_folder(name, &key)).ok_or(source));
+            let key = package_key(&source)?;
+            return Ok(kept::read(&self.kernel_folder(name, &key)).ok_or(source));
         }
-        let own = embedded::patches_for(name).map(own_key);
-        let is_usable = |kernel: &Kernel| {
-            // Without its package, what this raidlab adds to a kernel is all that can be compared.
-            kernel.name == name
-                && (Path::new(&kernel.source).is_dir() || own.as_ref().is_some_and(|own| kernel.key.ends_with(own)))
-        };
-        let built = self.list().into_iter().find(is_usable);
-        match built {
-            Some(kernel) if Path::new(&kernel.source).is_dir() => {
-                let source = Source::tree(Path::new(&kernel.source), Some(name))?;
-                if kernel.key.ends_with(&own_key(source.patches()?)) {
-                    Ok(Ok(kernel))
-                } else {
-                    Err(KernelError::Stale {
-                        name: name.to_owned(),
-                        source_path: kernel.source,
-                    })
-                }
-            }
-            Some(kernel) => Ok(Ok(kernel)),
-            None if source::looks_like_version(name) && embedded::patches_for(name).is_some() => {
+        // A tree of the developer's; or its package is no longer there, and what was built of it still runs.
+        let mut built = self.list();
+        built.retain(|kernel| kernel.name == name);
+        let newest = built.last().cloned();
+        match (built.into_iter().rfind(Kernel::is_up_to_date), newest) {
+            (Some(kernel), _) => Ok(Ok(kernel)),
+            (None, _) if source::looks_like_version(name) && embedded::patches_for(name).is_some() => {
                 Err(KernelError::NoSource {
                     version: name.to_owned(),
                 })
             }
-            None => Err(KernelError::Unknown {
+            (None, Some(stale)) => Err(KernelError::Stale {
+                name: name.to_owned(),
+                source_path: stale.source,
+            }),
+            (None, None) => Err(KernelError::Unknown {
                 name: name.to_owned(),
                 known: self.known(),
             }),
@@ -193,51 +189,52 @@ impl Cache {
             rustix::fs::flock(&lock, FlockOperation::LockExclusive)
                 .map_err(|error| io_error("cannot lock", &lock_path)(error.into()))?;
         }
-        let key = key(source)?;
-        let folder = self.kernel_folder(&source.name, &key);
         if source.is_package()
-            && let Some(kernel) = read_kernel(&folder)
+            && let Some(kernel) = kept::read(&self.kernel_folder(&source.name, &package_key(source)?))
         {
             return Ok(kernel);
         }
-        let tree = tree::prepare(source, &self.folder.join("build"), progress)?;
+        let builds = self.folder.join("build");
+        let tree = tree::prepare(source, &builds, progress)?;
         let (release, image) = compile::compile(&tree, &source.name, progress)?;
-        create_dir(&folder)?;
-        let path = folder.join("linux");
-        fs::copy(&image, &path).map_err(io_error("cannot keep the kernel as", &path))?;
-        let kernel = Kernel {
+        let key = match source.is_package() {
+            true => package_key(source)?,
+            false => tree_key(source, &image)?,
+        };
+        let mut kernel = Kernel {
             name: source.name.clone(),
             release,
-            key,
             source: source.description(),
-            path: path.clone(),
+            path: PathBuf::new(),
+            hold: kept::Hold::default(),
+            key,
         };
-        let record = serde_json::to_string_pretty(&kernel).expect("a kernel's record is plain data");
-        let record_path = folder.join("kernel.json");
-        fs::write(&record_path, record).map_err(io_error("cannot write", &record_path))?;
+        let folder = self.kernel_folder(&source.name, &kernel.key);
+        kept::write(&mut kernel, &image, &folder)?;
+        kept::remove_stale_kernels(&self.kernels());
+        kept::remove_stale_builds(&builds, tree::LOG, tree::WHOLE);
         Ok(kernel)
     }
 
+    fn kernels(&self) -> PathBuf {
+        self.folder.join("kernels")
+    }
+
     fn kernel_folder(&self, name: &str, key: &str) -> PathBuf {
-        self.folder.join("kernels").join(format!("{name}-{key}"))
+        self.kernels().join(format!("{name}-{key}"))
     }
 }
 
-fn read_kernel(folder: &Path) -> Option<Kernel> {
-    let record = fs::read_to_string(folder.join("kernel.json")).ok()?;
-    let mut kernel: Kernel = serde_json::from_str(&record).ok()?;
-    // The cache may have been moved.
-    kernel.path = folder.join("linux");
-    kernel.path.exists().then_some(kernel)
+/// Hash of a package's source and of all that raidlab adds to it.
+fn package_key(source: &Source) -> Result<String, KernelError> {
+    let source_key = short_hash(&[source.description().as_bytes()]);
+    Ok(format!("{source_key}-{}", own_key(source.patches()?)))
 }
 
-/// Hash of the source and of all that raidlab adds to it.
-fn key(source: &Source) -> Result<String, KernelError> {
-    Ok(format!(
-        "{}-{}",
-        short_hash(&[source.description().as_bytes()]),
-        own_key(source.patches()?)
-    ))
+/// A tree changes without telling, so the hash is that of what was made of it.
+fn tree_key(source: &Source, image: &Path) -> Result<String, KernelError> {
+    let built = fs::read(image).map_err(io_error("cannot read", image))?;
+    Ok(format!("{}-{}", short_hash(&[&built]), own_key(source.patches()?)))
 }
 
 /// Hash of what raidlab adds: configuration, patches, driver, disk model.

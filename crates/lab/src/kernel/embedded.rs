@@ -24,9 +24,12 @@ pub fn patches_for(version: &str) -> Option<&'static str> {
         .max_by_key(|known| number(known))
 }
 
+/// `(6, 12)` of `6.12`, of `6.12.117-raidlab` and of `6.12-rc3`.
 fn number(version: &str) -> Option<(u32, u32)> {
     let mut parts = version.split('.');
-    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+    let (major, minor) = (parts.next()?, parts.next()?);
+    let digits = minor.find(|c: char| !c.is_ascii_digit()).unwrap_or(minor.len());
+    Some((major.parse().ok()?, minor[..digits].parse().ok()?))
 }
 
 /// The configuration that every lab kernel has.
@@ -69,4 +72,18 @@ pub fn files(set: &str) -> Vec<(PathBuf, &'static [u8])> {
     );
     files.push((PathBuf::from("base.config"), base_config()));
     files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_release_finds_the_patches_of_its_version() {
+        assert!(patches_for("6.12").is_some());
+        assert_eq!(patches_for("6.12.117-raidlab"), patches_for("6.12"));
+        assert_eq!(patches_for("6.12-rc3-raidlab"), patches_for("6.12"));
+        assert_eq!(patches_for("2.4.31"), None);
+        assert_eq!(patches_for(""), None);
+    }
 }

@@ -1,15 +1,22 @@
 //! The folder in which a kernel is built: source unpacked or copied, patches applied, driver put in its place. It is
-//! kept, so that after a change of the driver or of the disk model only they are compiled again.
+//! kept, so that after a change of the driver, of the disk model or of the configuration only what changed is compiled
+//! again. Its name has a hash of source and patches: whoever has others builds elsewhere.
 
 use super::compile::{Progress, run_logged};
 use super::source::{Origin, Source};
-use super::{KernelError, create_dir, embedded, io_error};
+use super::{KernelError, create_dir, embedded, io_error, short_hash};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Where the driver lies in a kernel's tree.
 const DRIVER: &str = "arch/um/drivers/raidlab";
+
+/// What the programs print; its date is that of the last build.
+pub const LOG: &str = "build.log";
+
+/// Says that a package was unpacked and patched to the end.
+pub const WHOLE: &str = "unpacked";
 
 /// What of Debian's archive is not unpacked: sources of hardware that a User-Mode Linux never has. Their Kconfig and
 /// Makefiles stay, because Kbuild reads them.
@@ -42,28 +49,22 @@ pub struct Tree {
 /// Brings the build folder of this source up to date.
 pub fn prepare(source: &Source, build: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Tree, KernelError> {
     let set = source.patches()?;
-    let folder = build.join(&source.name);
+    let folder = build.join(folder_name(source, set));
     create_dir(&folder)?;
     let tree = Tree {
         path: folder.join("tree"),
-        log: folder.join("build.log"),
+        log: folder.join(LOG),
         config: folder.join("raidlab.config"),
     };
     fs::write(&tree.log, "").map_err(io_error("cannot write", &tree.log))?;
     match &source.origin {
         Origin::Package { archive, .. } => {
-            let stamp_path = folder.join("unpacked");
-            let stamp = format!(
-                "{}\n{}\n{}\n",
-                source.description(),
-                NOT_UNPACKED.join("\n"),
-                patch_text(set)
-            );
-            if fs::read_to_string(&stamp_path).ok().as_deref() != Some(&stamp) {
+            let whole = folder.join(WHOLE);
+            if !whole.exists() {
                 progress(Progress::Unpacking);
                 unpack(&tree, &source.name, archive)?;
                 apply(&tree, &source.name, set)?;
-                fs::write(&stamp_path, stamp).map_err(io_error("cannot write", &stamp_path))?;
+                fs::write(&whole, source.description()).map_err(io_error("cannot write", &whole))?;
             }
         }
         Origin::Tree { path } => {
@@ -77,11 +78,18 @@ pub fn prepare(source: &Source, build: &Path, progress: &mut dyn FnMut(Progress)
     Ok(tree)
 }
 
-fn patch_text(set: &str) -> String {
-    embedded::patches(set)
-        .into_iter()
-        .map(|(_, text)| String::from_utf8_lossy(text).into_owned())
-        .collect()
+/// The same for the same source with the same patches.
+fn folder_name(source: &Source, set: &str) -> String {
+    let mut parts = vec![source.description().into_bytes()];
+    if source.is_package() {
+        parts.extend(NOT_UNPACKED.iter().map(|pattern| pattern.as_bytes().to_vec()));
+    }
+    for (path, text) in embedded::patches(set) {
+        parts.push(path.as_os_str().as_encoded_bytes().to_vec());
+        parts.push(text.to_vec());
+    }
+    let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+    format!("{}-{}", source.name, short_hash(&parts))
 }
 
 fn unpack(tree: &Tree, name: &str, archive: &Path) -> Result<(), KernelError> {
