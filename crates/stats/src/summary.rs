@@ -10,6 +10,8 @@ pub struct Summary {
     pub mean: f64,
     pub min: f64,
     pub max: f64,
+    /// Standard deviation, n − 1 in its denominator; `None` of a single value.
+    pub deviation: Option<f64>,
     pub interval: Option<Interval>,
 }
 
@@ -19,12 +21,14 @@ impl Summary {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
         let (&min, &max) = (sorted.first()?, sorted.last()?);
+        let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
         Some(Self {
             n: sorted.len(),
             median: median(&sorted),
-            mean: sorted.iter().sum::<f64>() / sorted.len() as f64,
+            mean,
             min,
             max,
+            deviation: deviation(&sorted, mean),
             interval: interval::of_centre(&sorted, alpha),
         })
     }
@@ -38,6 +42,11 @@ impl Summary {
         }
         (self.median != 0.0).then(|| half / self.median.abs())
     }
+}
+
+fn deviation(values: &[f64], mean: f64) -> Option<f64> {
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
 }
 
 pub(crate) fn median(sorted: &[f64]) -> f64 {
@@ -62,6 +71,8 @@ mod tests {
         );
         assert_eq!(Summary::of(&[4.0, 1.0, 10.0, 6.0], 0.05).unwrap().median, 5.0);
         assert_eq!(Summary::of(&[], 0.05), None);
+        assert_eq!(summary.deviation.map(|deviation| deviation.powi(2).round()), Some(21.0));
+        assert_eq!(Summary::of(&[4.0], 0.05).unwrap().deviation, None);
     }
 
     #[test]

@@ -10,16 +10,13 @@
 //! ```
 //! Faster means better in the sample's own sense: more MiB/s, fewer milliseconds.
 
-use crate::document::{Content, Entry, FilterItem};
+use crate::document::Entry;
 use crate::matrix::{Unit, WorkloadEntry};
 use crate::mistake::Found;
-use crate::plan::{Cell, Claim};
+use crate::plan::{Cell, Claim, Side};
 use crate::vocabulary::{METRIC, TEST, Unknown, Vocabulary};
 use std::collections::HashMap;
 use std::fmt;
-
-/// Some cells: axis = value, all of which hold.
-pub type Side = Vec<(String, String)>;
 
 /// About equal, if a claim does not say within what.
 const EQUAL_WITHIN: f64 = 1.1;
@@ -359,7 +356,7 @@ pub(crate) fn read_all(
     let cells_are_whole = found.is_empty();
     let mut all = Vec::new();
     for entry in entries {
-        let filter = read_filter(entry, &vocabulary, found);
+        let filter = vocabulary.filter(entry, found);
         let Some((that, comparison)) = read_that(entry, &vocabulary, found) else {
             continue;
         };
@@ -376,29 +373,6 @@ pub(crate) fn read_all(
         });
     }
     all
-}
-
-fn read_filter(entry: &Entry, vocabulary: &Vocabulary, found: &mut Found) -> Option<Side> {
-    let items: &[FilterItem] = match entry.field("where").map(|field| &field.content) {
-        Some(Content::Filter(items)) => items,
-        Some(_) => return None,
-        None => &[],
-    };
-    let mut filter = Vec::new();
-    for item in items {
-        match vocabulary.resolve(&item.axis, &item.value) {
-            Ok(value) => filter.push((item.axis.clone(), value)),
-            Err(unknown) => {
-                let span = if unknown.of_value {
-                    &item.value_span
-                } else {
-                    &item.axis_span
-                };
-                found.add_with_mend(span, unknown.message, unknown.mend);
-            }
-        }
-    }
-    (filter.len() == items.len()).then_some(filter)
 }
 
 /// The comparison, and its text: as written, but where it spells a value otherwise than the plan.

@@ -269,7 +269,15 @@ impl Reader<'_, '_> {
                     .add_with_mend(&value.span(), message, "write where = { level = 6, workload = \"…\" }");
                 Content::Broken
             }
-            (Takes::Words(_), DeValue::Array(list)) => self.values(key, list, key_span),
+            (Takes::Words(_) | Takes::Names | Takes::Scalars | Takes::Figures, DeValue::Array(list)) => {
+                self.values(key, list, key_span)
+            }
+            (Takes::Names | Takes::Scalars | Takes::Figures, other) => {
+                let message = format!("`{}` is a list, not {}", key.name, type_name(other));
+                self.found
+                    .add_with_mend(&value.span(), message, format!("write {} = [ … ]", key.name));
+                Content::Broken
+            }
             (_, DeValue::Array(list)) if key.axis != Axis::Single => self.values(key, list, key_span),
             (_, DeValue::Array(_)) => {
                 self.found
@@ -315,7 +323,8 @@ impl Reader<'_, '_> {
         let mut all: Vec<Given> = Vec::new();
         for value in list.iter() {
             let Some(given) = self.value(key, value) else { continue };
-            if all.iter().any(|other| other.value == given.value) {
+            let may_repeat = matches!(key.takes, Takes::Scalars | Takes::Figures);
+            if !may_repeat && all.iter().any(|other| other.value == given.value) {
                 let message = format!("`{}` is in the list of `{}` twice", given.value.word(), key.name);
                 self.found
                     .add_with_mend(&given.span, message, "leave one of the two out");
@@ -363,7 +372,7 @@ impl Reader<'_, '_> {
                 other => {
                     let message = format!("`{}` takes one value here, not {}", name.get_ref(), type_name(other));
                     self.found
-                        .add_with_mend(&value.span(), message, "write a claim for each value");
+                        .add_with_mend(&value.span(), message, "write a claim, or a table, for each value");
                     continue;
                 }
             };

@@ -3,7 +3,8 @@
 
 use Axis::{Listed, ListedOrDefault, Single};
 use Takes::{
-    Count, Filter, Flag, Kernel, Layout, Model, Mount, Name, Share, Size, Spread, Text, Time, Word, Words,
+    Count, Figures, Filter, Flag, Kernel, Layout, Model, Mount, Name, Names, Scalars, Share, Size, Spread, Text,
+    Time, Word, Words,
 };
 
 /// A table of the study file, and where it stands there.
@@ -19,11 +20,15 @@ pub enum Table {
     FileSize,
     Io,
     Claim,
+    /// A table of results, as it is to be shown.
+    Shown,
+    Column,
+    Published,
     Precision,
 }
 
 impl Table {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 14] = [
         Self::Top,
         Self::Disks,
         Self::Stack,
@@ -34,6 +39,9 @@ impl Table {
         Self::FileSize,
         Self::Io,
         Self::Claim,
+        Self::Shown,
+        Self::Column,
+        Self::Published,
         Self::Precision,
     ];
 
@@ -50,6 +58,9 @@ impl Table {
             Self::FileSize => "size = { … } of a tree",
             Self::Io => "fio = { … } or io = { … } of a [[workload]]",
             Self::Claim => "[[claim]]",
+            Self::Shown => "[[table]]",
+            Self::Column => "[[table.column]]",
+            Self::Published => "published = [{ … }] of a [[table]]",
             Self::Precision => "[precision]",
         }
     }
@@ -126,6 +137,12 @@ pub enum Takes {
     Flag,
     /// One of these; in each row the first is the word, the others are taken for it.
     Word(&'static [&'static [&'static str]]),
+    /// A list of names, none twice, that is no axis.
+    Names,
+    /// A list of values in the words of some axes.
+    Scalars,
+    /// A list of numbers; `"-"` where there is none.
+    Figures,
     /// A list of these, none twice, that is no axis.
     Words(&'static [&'static [&'static str]]),
     /// A disk model of the catalogue.
@@ -176,6 +193,25 @@ const FILESYSTEMS: &[&[&str]] = &[
 const JOURNALS: &[&[&str]] = &[&["journal"], &["ordered"], &["writeback"]];
 const SCHEDULERS: &[&[&str]] = &[&["none"], &["mq-deadline"], &["bfq"], &["kyber"]];
 const TESTS: &[&[&str]] = &[&["write"], &["read"], &["copy"], &["delete"]];
+const FIGURES: &[&[&str]] = &[
+    &["median"],
+    &["mean"],
+    &["deviation", "standard deviation"],
+    &["min"],
+    &["max"],
+];
+const UNITS: &[&[&str]] = &[
+    &["B/s"],
+    &["KiB/s"],
+    &["MiB/s"],
+    &["GiB/s"],
+    &["IOPS"],
+    &["files/s"],
+    &["s"],
+    &["ms"],
+    &["µs", "us"],
+    &["%"],
+];
 const PATTERNS: &[&[&str]] = &[
     &["read"],
     &["write"],
@@ -215,6 +251,7 @@ pub static KEYS: &[Key] = &[
     key(Table::Top, "stack", Takes::Many(Table::Stack), Single, "one disk with ext4", "what is under test, from the array up"),
     key(Table::Top, "workload", Takes::Many(Table::Workload), Single, "", "the work that is measured on every stack"),
     key(Table::Top, "claim", Takes::Many(Table::Claim), Single, "none", "what the results should support or refute"),
+    key(Table::Top, "table", Takes::Many(Table::Shown), Single, "none", "a table of the results in a shape of its own, with what was published"),
     key(Table::Top, "precision", Takes::One(Table::Precision), Single, "3 trials", "how sure to be"),
 
     key(Table::Disks, "model", Model, Listed, "the first of the catalogue", "model of all the disks (`raidlab disk list`); on a host, free text"),
@@ -269,6 +306,25 @@ pub static KEYS: &[Key] = &[
     key(Table::Claim, "where", Filter, Single, "everywhere", "the cells it speaks of: `{ AXIS = VALUE, … }`; also `test` and `metric`"),
     key(Table::Claim, "that", Name, Single, "", "the comparison; see below"),
     key(Table::Claim, "published", Name, Single, "nothing", "what was published, as written there"),
+
+    key(Table::Shown, "title", Name, Single, "", "what stands above the table"),
+    key(Table::Shown, "where", Filter, Single, "everywhere", "what holds for all of the table: `{ AXIS = VALUE, … }`; also `test` and `metric`"),
+    key(Table::Shown, "rows", Names, Single, "", "the axes that name a row, a column for each: `[\"level\", \"chunk\"]`; `stack` is the stack's label, `test` the test"),
+    key(Table::Shown, "columns", Names, Single, "the `column`s", "a column of figures for each point of these axes: `[\"workload\", \"test\"]`"),
+    key(Table::Shown, "column", Takes::Many(Table::Column), Single, "what `columns` says", "a column of figures; exactly one of `columns` and `column`"),
+    key(Table::Shown, "unit", Word(UNITS), Single, "the samples'", "unit of the figures"),
+    key(Table::Shown, "figure", Word(FIGURES), Single, "`median`", "which figure of a cell's trials"),
+    key(Table::Shown, "relative_to", Scalars, Single, "figures as they are", "show ratios to this row: a value for each of `rows`"),
+    key(Table::Shown, "source", Name, Single, "none", "who published the figures beside ours, and when; needed with `published`"),
+    key(Table::Shown, "published", Takes::Many(Table::Published), Single, "none", "the published figures, a table for each row that has some"),
+
+    key(Table::Column, "heading", Name, Single, "", "what stands above the column"),
+    key(Table::Column, "where", Filter, Single, "everywhere", "whose figures: `{ AXIS = VALUE, … }`; also `test` and `metric`"),
+    key(Table::Column, "unit", Word(UNITS), Single, "the table's", "unit of the figures"),
+    key(Table::Column, "figure", Word(FIGURES), Single, "the table's", "which figure of a cell's trials"),
+
+    key(Table::Published, "row", Scalars, Single, "", "which row: a value for each of `rows`"),
+    key(Table::Published, "values", Figures, Single, "", "a number for each column, in the columns' units (ratios with `relative_to`); `\"-\"` where none was published"),
 
     key(Table::Precision, "trials", Count { min: 1, max: 10_000 }, Single, "3", "exactly so many trials of every cell; not with the other keys"),
     key(Table::Precision, "relative", Share { above: 0.0, below: 1.0 }, Single, "none", "a cell is done when the 95 % interval is within ± this share of the centre"),

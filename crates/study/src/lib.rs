@@ -22,6 +22,8 @@ mod reference;
 mod rules;
 pub mod stack;
 mod summary;
+pub mod table;
+mod test_names;
 mod unit;
 mod value;
 mod vocabulary;

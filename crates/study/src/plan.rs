@@ -1,8 +1,12 @@
 //! A study laid out: cells, trials, and what was left out of the matrix.
 
 use crate::stack::{MachineSpec, StackSpec};
+use crate::table::TableSpec;
 use crate::workload::WorkloadSpec;
 use serde::{Deserialize, Serialize};
+
+/// Some cells, or some of their samples: axis = value, all of which hold.
+pub type Side = Vec<(String, String)>;
 
 /// What a study file comes to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,6 +20,9 @@ pub struct Plan {
     /// Combinations of the axes that cannot be, each with its reason.
     pub left_out: Vec<LeftOut>,
     pub claims: Vec<Claim>,
+    /// Tables in the study's own shape, shown before those that every study has.
+    #[serde(default)]
+    pub tables: Vec<TableSpec>,
     pub precision: Precision,
 }
 

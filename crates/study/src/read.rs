@@ -9,7 +9,7 @@ use crate::point::axes_of;
 use crate::stack::MachineKind;
 use crate::value::Value;
 use crate::workload::{IoEngine, TreeTest};
-use crate::{Known, claim, label};
+use crate::{Known, claim, label, table};
 
 /// Reads a study. `file_name` stands in messages, and for a missing title.
 pub fn read(source: &str, file_name: &str, known: &Known) -> Result<Plan, Mistakes> {
@@ -24,6 +24,7 @@ pub fn read(source: &str, file_name: &str, known: &Known) -> Result<Plan, Mistak
     let mut matrix = Matrix::lay_out(kind, &units, &workloads, known, &mut found);
     label::put_on(&mut matrix.cells);
     let claims = claim::read_all(&top, &units, &workloads, &matrix.cells, &mut found);
+    let tables = table::read_all(&top, &units, &workloads, &matrix.cells, &mut found);
     if !found.is_empty() {
         return Err(found.into_mistakes(file_name));
     }
@@ -34,6 +35,7 @@ pub fn read(source: &str, file_name: &str, known: &Known) -> Result<Plan, Mistak
         cells: matrix.cells,
         left_out: matrix.left_out,
         claims,
+        tables,
         precision,
     })
 }

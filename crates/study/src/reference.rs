@@ -47,6 +47,36 @@ job) and `metric` (`throughput`, `duration`, …). Axes bear the names of their 
 Faster means better in the sample's own sense: more MiB/s, fewer seconds.
 ";
 
+const TABLES: &str = r#"
+## Tables of one's own
+
+`raidlab show` and the report print a `[[table]]` as it is laid out in the study, before the tables that every study
+has. What was published can stand in it, beside what was measured, with the ratio of the two:
+
+```toml
+[[table]]
+title = "RAID 5"
+where = { level = 5 }
+rows = ["chunk", "block_size"]
+unit = "KiB/s"
+column = [
+    { heading = "Read", where = { test = "read" } },
+    { heading = "Write", where = { test = "write" } },
+]
+source = "The Software-RAID HOWTO, 9.3"
+published = [
+    { row = ["8K", "1K"], values = [11090, 6874] },
+    { row = ["32K", "4K"], values = [18724, "-"] },
+]
+```
+
+- `rows` names axes; each point on them that the study's cells have is a row, in the study's order.
+- `columns = ["workload", "test"]` makes a column of each point of these axes; `column` says each of them.
+- A place of the table has one figure: if cells differ in another axis, raidlab says in which.
+- `relative_to = ["8K", "1K"]` shows all figures as ratios to those of that row; what was published is a ratio, then.
+- A metric that is not named is the one that stands for the test, which is its throughput mostly.
+"#;
+
 /// The reference as Markdown.
 pub fn reference() -> String {
     let mut out = HEAD.to_owned();
@@ -65,6 +95,7 @@ pub fn reference() -> String {
     }
     out.push('\n');
     out.push_str(TAIL);
+    out.push_str(TABLES);
     out
 }
 
@@ -110,6 +141,9 @@ fn takes(key: &Key) -> String {
         Takes::Layout => "layout".to_owned(),
         Takes::Mount => "mount options".to_owned(),
         Takes::Filter => "table of axes".to_owned(),
+        Takes::Names => "list of axes".to_owned(),
+        Takes::Scalars => "list of values".to_owned(),
+        Takes::Figures => "list of numbers".to_owned(),
         Takes::One(_) => "table".to_owned(),
         Takes::Many(Table::Array | Table::Filesystem) => "table or list of tables".to_owned(),
         Takes::Many(_) => "tables".to_owned(),

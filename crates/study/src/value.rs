@@ -25,6 +25,7 @@ pub(crate) enum Value {
     Count(u64),
     Nanos(u64),
     Share(f64),
+    Number(f64),
     Flag(bool),
     Spread {
         min: u64,
@@ -44,7 +45,7 @@ impl Value {
             Self::Bytes(bytes) => format_size(*bytes),
             Self::Count(count) => count.to_string(),
             Self::Nanos(nanos) => format_time(*nanos),
-            Self::Share(share) => share.to_string(),
+            Self::Share(number) | Self::Number(number) => number.to_string(),
             Self::Flag(flag) => flag.to_string(),
             Self::Spread { min, max, .. } if min == max => format_size(*min),
             Self::Spread { min, median, max } => {
@@ -105,6 +106,8 @@ pub(crate) fn read_value(key: &Key, value: &DeValue, known: &Known) -> Result<Va
         Takes::Count { min, max } => count(key, value, min, max),
         Takes::Share { above, below } => share(key, value, above, below),
         Takes::Word(words) | Takes::Words(words) => word(key, value, words),
+        Takes::Figures => figure(key, value),
+        Takes::Scalars => scalar(key, value),
         _ => text(key, value, known),
     }
 }
@@ -255,6 +258,39 @@ fn share(key: &Key, value: &DeValue, above: f64, below: f64) -> Result<Value, Wr
     }
 }
 
+/// A published figure.
+fn figure(key: &Key, value: &DeValue) -> Result<Value, Wrong> {
+    let number = match value {
+        DeValue::Float(number) => number.as_str().replace('_', "").parse::<f64>().ok(),
+        DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
+            .ok()
+            .map(|n| n as f64),
+        DeValue::String(text) if text.trim() == "-" => return Ok(Value::Default),
+        _ => None,
+    };
+    match number.filter(|number| number.is_finite()) {
+        Some(number) => Ok(Value::Number(number)),
+        None => wrong(
+            format!("`{}` has numbers in it, not {}", key.name, type_name(value)),
+            "write numbers without quotes and units, \"-\" where there is none",
+        ),
+    }
+}
+
+/// A value in the words of an axis, which the caller knows.
+fn scalar(key: &Key, value: &DeValue) -> Result<Value, Wrong> {
+    match value {
+        DeValue::String(text) => Ok(Value::Text(text.trim().to_owned())),
+        DeValue::Integer(number) => Ok(Value::Text(number.as_str().to_owned())),
+        DeValue::Float(number) => Ok(Value::Text(number.as_str().to_owned())),
+        DeValue::Boolean(flag) => Ok(Value::Text(flag.to_string())),
+        _ => wrong(
+            format!("`{}` has values of axes in it, not {}", key.name, type_name(value)),
+            "write row = [5, \"32K\"]",
+        ),
+    }
+}
+
 fn word(key: &Key, value: &DeValue, words: &'static [&'static [&'static str]]) -> Result<Value, Wrong> {
     let firsts: Vec<&str> = words.iter().map(|spellings| spellings[0]).collect();
     let text = match value {
@@ -272,10 +308,15 @@ fn word(key: &Key, value: &DeValue, words: &'static [&'static [&'static str]]) -
         }
     };
     let lower = text.trim().to_lowercase();
-    if let Some(spellings) = words.iter().find(|spellings| spellings.contains(&lower.as_str())) {
+    let is_it = |spelling: &&str| spelling.eq_ignore_ascii_case(&lower);
+    if let Some(spellings) = words.iter().find(|spellings| spellings.iter().any(is_it)) {
         return Ok(Value::Word(spellings[0]));
     }
     let mend = match (key.name, lower.as_str()) {
+        ("unit", "kb/s" | "mb/s" | "gb/s" | "k/s") => {
+            "KB, MB, GB are 1000 to some and 1024 to others: write KiB/s, MiB/s, GiB/s, which Bonnie and IOzone mean"
+                .to_owned()
+        }
         ("scheduler", "deadline") => "it is called `mq-deadline` now".to_owned(),
         ("scheduler", "noop") => "it is called `none` now".to_owned(),
         ("scheduler", "cfq") => "CFQ left Linux with 5.0; `bfq` took its place".to_owned(),

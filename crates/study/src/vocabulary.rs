@@ -1,13 +1,17 @@
 //! The axes and values of a plan, as claims and filters may name them.
 
+use crate::document::{Content, Entry, FilterItem};
 use crate::key::{KEYS, Takes};
 use crate::matrix::{Unit, WorkloadEntry};
-use crate::mistake::{nearest, suggest};
-use crate::plan::Cell;
+use crate::mistake::{Found, nearest, suggest};
+use crate::plan::{Cell, Side};
 use crate::point::points;
 use crate::unit::{format_size, format_time, parse_size, parse_time};
 use crate::value::Value;
 use crate::workload::IoPattern;
+
+/// The stack's label, where a table's rows go by it.
+pub(crate) const STACK: &str = "stack";
 
 /// What samples are of, besides their cell.
 pub(crate) const TEST: &str = "test";
@@ -136,15 +140,45 @@ impl Vocabulary {
     }
 
     fn axis(&self, name: &str) -> Result<&Words, Unknown> {
-        self.axes.iter().find(|words| words.axis == name).ok_or_else(|| {
-            let names: Vec<&str> = self.axes.iter().map(|words| words.axis.as_str()).collect();
-            let message = format!("the study has no axis `{name}`");
-            Unknown {
-                of_value: false,
-                message,
-                mend: suggest(name, &names),
+        let known = self.axes.iter().find(|words| words.axis == name);
+        known.ok_or_else(|| self.unknown_axis(name))
+    }
+
+    pub fn has_axis(&self, name: &str) -> bool {
+        self.axis(name).is_ok()
+    }
+
+    pub fn unknown_axis(&self, name: &str) -> Unknown {
+        let names: Vec<&str> = self.axes.iter().map(|words| words.axis.as_str()).collect();
+        Unknown {
+            of_value: false,
+            message: format!("the study has no axis `{name}`"),
+            mend: suggest(name, &names),
+        }
+    }
+
+    /// What `where` of a claim, of a table or of a column says, in the plan's own spelling. None if it is wrong.
+    pub fn filter(&self, entry: &Entry, found: &mut Found) -> Option<Side> {
+        let items: &[FilterItem] = match entry.field("where").map(|field| &field.content) {
+            Some(Content::Filter(items)) => items,
+            Some(_) => return None,
+            None => &[],
+        };
+        let mut filter = Vec::new();
+        for item in items {
+            match self.resolve(&item.axis, &item.value) {
+                Ok(value) => filter.push((item.axis.clone(), value)),
+                Err(unknown) => {
+                    let span = if unknown.of_value {
+                        &item.value_span
+                    } else {
+                        &item.axis_span
+                    };
+                    found.add_with_mend(span, unknown.message, unknown.mend);
+                }
             }
-        })
+        }
+        (filter.len() == items.len()).then_some(filter)
     }
 
     /// The value in the plan's own spelling.

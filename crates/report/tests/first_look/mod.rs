@@ -365,6 +365,7 @@ fn plan() -> Plan {
             reason: "JFS has 4 KiB blocks only".to_owned(),
         }],
         claims: vec![claim()],
+        tables: vec![],
         precision: Precision {
             relative: None,
             min_trials: TRIALS,
