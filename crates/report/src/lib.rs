@@ -13,6 +13,7 @@ mod figure;
 mod input;
 mod page;
 mod scale;
+mod shaped;
 mod table;
 mod words;
 

@@ -1,5 +1,7 @@
 //! The result table for the terminal: a row a stack, a column a test.
 
+mod shaped;
+
 use crate::figure::{count, decimals, half_interval, number};
 use crate::input::{Input, TrialState, workload_of};
 use crate::words::{self, SIMULATED};
@@ -28,6 +30,10 @@ pub fn table(input: &Input, options: TableOptions) -> String {
     let results = input.results();
     let verdict = textwrap::fill(&stats::verdict(&results), options.width.max(20));
     let mut text = vec![input.plan.title.clone(), subtitle(input), String::new(), verdict];
+    for table in crate::shaped::tables(input, &results) {
+        text.push(String::new());
+        text.push(shaped::text(&table, input.is_simulated(), options));
+    }
     for workload in &results.workloads {
         text.push(String::new());
         text.push(format!(

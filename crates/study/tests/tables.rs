@@ -135,6 +135,10 @@ fn what_is_wrong_is_said_where_it_is() {
             "rows = [\"chunk\", \"block_size\"]",
             "rows = [\"chunk\", \"block_size\"]\nrelative_to = [\"4K\", \"8K\"]",
         ),
+        replaced(
+            "unit = \"KiB/s\"",
+            "relative_to = [\"4K\", \"1K\"]\nfigure = \"deviation\"",
+        ),
         wrong("[[table]]\ntitle = \"x\"\nrows = [\"stack\"]\n"),
         wrong("[[table]]\ntitle = \"x\"\nrows = [\"stack\"]\ncolumns = [\"metric\"]\n"),
         wrong("[[table]]\ntitle = \"x\"\nrows = [\"stack\"]\ncolumns = [\"test\"]\nsource = \"me\"\n"),

@@ -2,6 +2,7 @@
 
 mod results;
 mod setup;
+mod shaped;
 mod trouble;
 
 use crate::figure::{count, nanoseconds, time};
@@ -19,6 +20,7 @@ pub fn html(input: &Input) -> String {
     let page = Page {
         style: STYLE,
         head: Head::new(input, &stats::verdict(&results)),
+        tables: shaped::tables(input, &results),
         workloads: results::workloads(input, &results),
         setup: setup::setup(input),
         claims: results::claims(input),
@@ -42,6 +44,7 @@ pub fn html(input: &Input) -> String {
 struct Page {
     style: &'static str,
     head: Head,
+    tables: Vec<shaped::Table>,
     workloads: Vec<results::Workload>,
     setup: setup::Setup,
     claims: Vec<results::Claim>,

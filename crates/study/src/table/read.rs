@@ -172,7 +172,7 @@ impl Reader<'_, '_, '_> {
             Columns::Listed(columns) => columns,
             Columns::Across(axes) => self.across(&axes, &here),
         };
-        let is_sound = self.check_figures(&shape.row_axes, &rows, &columns, &here);
+        let is_sound = self.check_ratios(&columns) && self.check_figures(&shape.row_axes, &rows, &columns, &here);
         let relative_to = self.relative_to(&shape.row_axes, &rows);
         let published = self.published(&shape.row_axes, &rows, columns.len());
         let rows = rows.into_iter().zip(published);
@@ -237,6 +237,20 @@ impl Reader<'_, '_, '_> {
             }
         }
         true
+    }
+
+    /// Of a deviation there is no ratio that anyone would understand.
+    fn check_ratios(&mut self, columns: &[TableColumn]) -> bool {
+        let Some(field) = self.entry.field("relative_to") else {
+            return true;
+        };
+        let is_sound = columns.iter().all(|column| column.figure != Figure::Deviation);
+        if !is_sound {
+            let message = "deviations are not shown as ratios";
+            let mend = "leave `relative_to` out, or the columns with figure = \"deviation\"";
+            self.found.add_with_mend(&field.span, message, mend);
+        }
+        is_sound
     }
 
     fn relative_to(&mut self, row_axes: &[String], rows: &[Vec<String>]) -> Option<usize> {

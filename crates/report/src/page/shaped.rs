@@ -1,0 +1,73 @@
+//! Tables in the study's own shape, for the page.
+
+use crate::input::Input;
+use crate::shaped::{self, Shaped};
+use serde::Serialize;
+use stats::Results;
+
+#[derive(Serialize)]
+pub(super) struct Table {
+    title: String,
+    source: Option<String>,
+    relative_to: Option<String>,
+    row_headings: Vec<String>,
+    columns: Vec<Column>,
+    rows: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Column {
+    heading: String,
+    unit: String,
+    has_published: bool,
+}
+
+#[derive(Serialize)]
+struct Row {
+    names: Vec<String>,
+    cells: Vec<Cell>,
+}
+
+#[derive(Serialize)]
+struct Cell {
+    ours: String,
+    is_missing: bool,
+    has_published: bool,
+    published: String,
+    ratio: String,
+}
+
+pub(super) fn tables(input: &Input, results: &Results) -> Vec<Table> {
+    shaped::tables(input, results).into_iter().map(table).collect()
+}
+
+fn table(table: Shaped) -> Table {
+    let row = |(place, names): (usize, &Vec<String>)| Row {
+        names: names.clone(),
+        cells: table.columns.iter().map(|column| cell(column, place)).collect(),
+    };
+    let column = |column: &shaped::ShapedColumn| Column {
+        heading: column.heading.clone(),
+        unit: column.unit.clone(),
+        has_published: column.has_published,
+    };
+    Table {
+        rows: table.rows.iter().enumerate().map(row).collect(),
+        columns: table.columns.iter().map(column).collect(),
+        title: table.title,
+        source: table.source,
+        relative_to: table.relative_to,
+        row_headings: table.row_headings,
+    }
+}
+
+fn cell(column: &shaped::ShapedColumn, place: usize) -> Cell {
+    let cell = column.cells[place].clone();
+    Cell {
+        ours: cell.ours,
+        is_missing: cell.is_missing,
+        has_published: column.has_published,
+        published: cell.published,
+        ratio: cell.ratio,
+    }
+}

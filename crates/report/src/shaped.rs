@@ -1,0 +1,222 @@
+//! Tables in the study's own shape as plain cells, for the page and the terminal alike.
+
+mod unit;
+
+use crate::figure::number;
+use crate::input::{Input, TrialState, workload_of};
+use stats::{Measure, Results, Summary};
+use study::plan::Cell;
+use study::table::{Figure, Place, TableColumn, TableRow, TableSpec};
+
+/// A table that has something to show.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Shaped {
+    pub title: String,
+    /// Who published the figures that stand beside ours; absent if none does.
+    pub source: Option<String>,
+    /// The row to which all others are ratios.
+    pub relative_to: Option<String>,
+    /// Headings of the columns that name a row.
+    pub row_headings: Vec<String>,
+    pub columns: Vec<ShapedColumn>,
+    pub rows: Vec<Vec<String>>,
+}
+
+/// A column of figures.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ShapedColumn {
+    pub heading: String,
+    /// `KiB/s`, `ratio`; with what it is of the trials, if not the median.
+    pub unit: String,
+    /// What was published stands beside it.
+    pub has_published: bool,
+    pub cells: Vec<ShapedCell>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ShapedCell {
+    /// Our figure, or why there is none.
+    pub ours: String,
+    pub is_missing: bool,
+    pub published: String,
+    /// Ours to the published.
+    pub ratio: String,
+}
+
+/// The tables of the study of which some cell was asked for.
+pub(crate) fn tables(input: &Input, results: &Results) -> Vec<Shaped> {
+    let tables = input.plan.tables.iter();
+    tables
+        .filter_map(|spec| Maker { input, results, spec }.table())
+        .collect()
+}
+
+struct Maker<'a> {
+    input: &'a Input,
+    results: &'a Results,
+    spec: &'a TableSpec,
+}
+
+/// A figure of ours with its unit.
+struct Ours {
+    value: f64,
+    unit: String,
+}
+
+impl Maker<'_> {
+    fn table(&self) -> Option<Shaped> {
+        let spec = self.spec;
+        let cells = &self.input.plan.cells;
+        let (row_count, column_count) = (spec.rows.len(), spec.columns.len());
+        let is_there = |row, column| spec.place(row, column, cells).is_some();
+        // A run of a part of the study shows a part of the table.
+        let rows: Vec<usize> = (0..row_count)
+            .filter(|&row| (0..column_count).any(|column| is_there(row, column)))
+            .collect();
+        let columns: Vec<ShapedColumn> = (0..column_count)
+            .filter(|&column| rows.iter().any(|&row| is_there(row, column)))
+            .map(|column| self.column(column, &rows))
+            .collect();
+        (!columns.is_empty()).then(|| Shaped {
+            title: spec.title.clone(),
+            source: spec
+                .source
+                .clone()
+                .filter(|_| columns.iter().any(|column| column.has_published)),
+            relative_to: spec.relative_to.map(|row| self.row_words(&spec.rows[row]).join(" ")),
+            row_headings: spec.row_axes.iter().map(|axis| axis.replace('_', " ")).collect(),
+            rows: rows.iter().map(|&row| self.row_words(&spec.rows[row])).collect(),
+            columns,
+        })
+    }
+
+    fn row_words(&self, row: &TableRow) -> Vec<String> {
+        let pairs = self.spec.row_axes.iter().zip(&row.values);
+        let words = |(axis, value): (&String, &String)| match (axis.as_str(), value.as_str()) {
+            (_, "default") => "–".to_owned(),
+            ("level", level) if level.starts_with(|c: char| c.is_ascii_digit()) => format!("RAID {level}"),
+            _ => value.clone(),
+        };
+        pairs.map(words).collect()
+    }
+
+    fn column(&self, column: usize, rows: &[usize]) -> ShapedColumn {
+        let spec = &self.spec.columns[column];
+        let ours: Vec<Result<Ours, &'static str>> = rows.iter().map(|&row| self.ours(row, column)).collect();
+        let base = self.spec.relative_to.map(|row| self.ours(row, column));
+        let figures: Vec<Result<f64, &'static str>> = ours
+            .iter()
+            .map(|ours| match (ours, &base) {
+                (Err(why), _) => Err(*why),
+                (Ok(ours), None) => Ok(ours.value),
+                (Ok(ours), Some(Ok(base))) if base.value != 0.0 => Ok(ours.value / base.value),
+                (Ok(_), Some(_)) => Err("–"),
+            })
+            .collect();
+        let of_trials = match spec.figure {
+            Figure::Median => "",
+            Figure::Mean => "mean, ",
+            Figure::Deviation => "standard deviation, ",
+            Figure::Min => "least, ",
+            Figure::Max => "most, ",
+        };
+        let unit = match (&base, ours.iter().flatten().next()) {
+            (Some(_), _) => "ratio",
+            (None, Some(ours)) => ours.unit.as_str(),
+            (None, None) => spec.unit.as_deref().unwrap_or_default(),
+        };
+        let published: Vec<Option<f64>> = rows.iter().map(|&row| self.spec.rows[row].published[column]).collect();
+        let decimals = decimals(
+            figures
+                .iter()
+                .filter_map(|figure| figure.as_ref().ok())
+                .copied()
+                .chain(published.iter().flatten().copied()),
+        );
+        let cell = |(figure, published): (&Result<f64, &'static str>, &Option<f64>)| ShapedCell {
+            ours: figure.map_or_else(str::to_owned, |value| number(value, decimals)),
+            is_missing: figure.is_err(),
+            published: published.map_or_else(String::new, |value| number(value, decimals)),
+            ratio: match (figure, published) {
+                (Ok(ours), Some(published)) if *published != 0.0 => format!("{:.2}", ours / published),
+                _ => String::new(),
+            },
+        };
+        ShapedColumn {
+            heading: spec.heading.clone(),
+            unit: format!("{of_trials}{unit}"),
+            has_published: published.iter().any(Option::is_some),
+            cells: figures.iter().zip(&published).map(cell).collect(),
+        }
+    }
+
+    /// Our figure in a place of the table, or why there is none.
+    fn ours(&self, row: usize, column: usize) -> Result<Ours, &'static str> {
+        let place = self.spec.place(row, column, &self.input.plan.cells).ok_or("")?;
+        let cell = &self.input.plan.cells[place.cell];
+        let spec = &self.spec.columns[column];
+        let measure = self.measure(cell, place).ok_or_else(|| self.why_not(cell))?;
+        let of_stack = measure
+            .rows
+            .iter()
+            .find(|row| row.stack == cell.stack_label)
+            .ok_or("–")?;
+        if of_stack.summary.is_none() && !of_stack.kept_out.is_empty() {
+            return Err("guard failed");
+        }
+        let summary = of_stack.summary.as_ref().ok_or_else(|| self.why_not(cell))?;
+        let value = figure_of(summary, spec).ok_or("–")?;
+        let wanted = spec.unit.as_deref().unwrap_or(&measure.unit);
+        Ok(match unit::convert(value, &measure.unit, wanted) {
+            Some(value) => Ours {
+                value,
+                unit: wanted.to_owned(),
+            },
+            None => Ours {
+                value,
+                unit: measure.unit.clone(),
+            },
+        })
+    }
+
+    fn measure(&self, cell: &Cell, place: Place<'_>) -> Option<&Measure> {
+        let workload = self
+            .results
+            .workloads
+            .iter()
+            .find(|one| one.name == workload_of(cell))?;
+        let mut all = workload.tests.iter().chain(&workload.counts);
+        let is_it = |measure: &&Measure| place.metric.is_none_or(|metric| measure.metric == metric);
+        let named = |test: &str| place.test.is_none_or(|wanted| test == wanted);
+        all.find_map(|test| named(&test.name).then(|| test.measures.iter().find(is_it)).flatten())
+    }
+
+    fn why_not(&self, cell: &Cell) -> &'static str {
+        let mut trials = self.input.trials.iter().filter(|trial| trial.cell_key == cell.key);
+        let has_failed = trials.any(|trial| matches!(trial.state, TrialState::Failed(_)));
+        if has_failed { "failed" } else { "–" }
+    }
+}
+
+fn figure_of(summary: &Summary, column: &TableColumn) -> Option<f64> {
+    match column.figure {
+        Figure::Median => Some(summary.median),
+        Figure::Mean => Some(summary.mean),
+        Figure::Deviation => summary.deviation,
+        Figure::Min => Some(summary.min),
+        Figure::Max => Some(summary.max),
+    }
+}
+
+/// Three digits of the smallest figure, as far as the largest leaves room for them.
+fn decimals(values: impl Iterator<Item = f64>) -> usize {
+    let sizes: Vec<i32> = values
+        .map(f64::abs)
+        .filter(|value| *value > 0.0 && value.is_finite())
+        .map(|value| value.log10().floor() as i32)
+        .collect();
+    let (Some(least), Some(most)) = (sizes.iter().min(), sizes.iter().max()) else {
+        return 0;
+    };
+    (2 - least).min(3 - most).clamp(0, 4) as usize
+}
