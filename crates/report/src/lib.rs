@@ -16,6 +16,7 @@ mod scale;
 mod shaped;
 mod table;
 mod words;
+mod work_words;
 
 pub use distribution::{Distribution, distributions};
 pub use input::{

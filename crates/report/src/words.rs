@@ -1,9 +1,8 @@
 //! Stacks, workloads and metrics in the field's words.
 
-use crate::figure::{bytes, count, nanoseconds, number};
+use crate::figure::{bytes, count};
 use study::event::Better;
 use study::stack::{ArraySpec, Bitmap, FilesystemKind, FilesystemSpec, JournalMode, Level, MachineSpec, StackSpec};
-use study::workload::{IoEngine, IoSpec, TreeSpec, Work};
 
 /// What every page and table says of a lab run.
 pub(crate) const SIMULATED: &str = "simulated disks, virtual time";
@@ -100,58 +99,6 @@ pub(crate) fn disks(machine: &MachineSpec) -> String {
     machine.disks.iter().map(group).collect::<Vec<_>>().join(", ")
 }
 
-pub(crate) fn work(work: &Work) -> String {
-    match work {
-        Work::Tree(spec) => tree(spec),
-        Work::Io(spec) => io(spec),
-    }
-}
-
-fn tree(spec: &TreeSpec) -> String {
-    let size = &spec.size;
-    let sizes = if size.min_bytes == size.max_bytes {
-        format!("of {} each", bytes(size.median_bytes))
-    } else {
-        format!(
-            "of {} to {}, median {}",
-            bytes(size.min_bytes),
-            bytes(size.max_bytes),
-            bytes(size.median_bytes)
-        )
-    };
-    let directories = match spec.directories {
-        1 => "one directory".to_owned(),
-        many => format!("{} directories", number(f64::from(many), 0)),
-    };
-    let tests: Vec<&str> = spec.tests.iter().map(|test| test.name()).collect();
-    format!(
-        "{} {sizes}, in {directories}: {}",
-        count(spec.files as usize, "file"),
-        tests.join(", ")
-    )
-}
-
-fn io(spec: &IoSpec) -> String {
-    let engine = match spec.engine {
-        IoEngine::Fio => "fio",
-        IoEngine::Native => "raidlab's own engine",
-    };
-    let parts = [
-        Some(format!("{} blocks", bytes(spec.block_bytes))),
-        Some(format!(
-            "{} of {} each",
-            count(spec.jobs as usize, "job"),
-            bytes(spec.size_bytes)
-        )),
-        Some(format!("queue depth {}", spec.queue_depth)),
-        spec.direct.then(|| "direct".to_owned()),
-        (spec.fsync_every > 0).then(|| format!("fsync every {}", count(spec.fsync_every as usize, "write"))),
-        spec.end_fsync.then(|| "fsync at the end, timed".to_owned()),
-        spec.runtime_ns.map(|runtime| format!("for {}", nanoseconds(runtime))),
-    ];
-    format!("{engine}: {}", joined(spec.pattern.name(), parts))
-}
-
 /// A metric or test as a heading shows it: `files per second`.
 pub(crate) fn metric(name: &str) -> String {
     name.replace('_', " ")
@@ -181,7 +128,7 @@ pub(crate) fn axes(axes: &[(String, String)]) -> String {
         .join(", ")
 }
 
-fn joined<const N: usize>(first: &str, parts: [Option<String>; N]) -> String {
+pub(crate) fn joined<const N: usize>(first: &str, parts: [Option<String>; N]) -> String {
     let rest: String = parts.into_iter().flatten().map(|part| format!(", {part}")).collect();
     format!("{first}{rest}")
 }

@@ -6,8 +6,6 @@ use crate::stack::{
     ArraySpec, Bitmap, DiskGroup, FilesystemKind, FilesystemSpec, JournalMode, Level, MachineKind, MachineSpec,
     StackSpec,
 };
-use crate::value::Value;
-use crate::workload::{IoEngine, IoPattern, IoSpec, SizeSpec, TreeSpec, TreeTest};
 
 pub(crate) fn machine(point: &Point, kind: MachineKind) -> MachineSpec {
     MachineSpec {
@@ -94,53 +92,4 @@ fn mount_options(point: &Point) -> Vec<String> {
         .split(',')
         .filter(|option| !option.is_empty() && *option != "defaults");
     options.map(str::to_owned).collect()
-}
-
-pub(crate) fn tree(point: &Point, tests: Vec<TreeTest>) -> TreeSpec {
-    let files = point.small("files");
-    let size = match *point.get("file_size") {
-        Value::Spread { min, median, max } => SizeSpec {
-            min_bytes: min,
-            median_bytes: median,
-            max_bytes: max,
-        },
-        _ => SizeSpec {
-            min_bytes: 4096,
-            median_bytes: 4096,
-            max_bytes: 4096,
-        },
-    };
-    let directories = point
-        .number("directories")
-        .map_or(files.div_ceil(64), |_| point.small("directories"));
-    TreeSpec {
-        files,
-        size,
-        directories,
-        tests,
-    }
-}
-
-pub(crate) fn io(point: &Point, engine: IoEngine) -> IoSpec {
-    IoSpec {
-        engine,
-        pattern: match point.text("rw").as_deref() {
-            Some("write") => IoPattern::Write,
-            Some("randread") => IoPattern::RandRead,
-            Some("randwrite") => IoPattern::RandWrite,
-            Some("readwrite") => IoPattern::ReadWrite,
-            Some("randrw") => IoPattern::RandRw,
-            _ => IoPattern::Read,
-        },
-        read_percent: point.number("rwmixread").map_or(50, |percent| percent.min(100) as u8),
-        block_bytes: point.number("bs").unwrap_or(4096),
-        size_bytes: point.number("io_size").unwrap_or(1 << 30),
-        offset_bytes: point.number("offset").unwrap_or(0),
-        jobs: point.small("numjobs"),
-        queue_depth: point.small("iodepth"),
-        direct: point.flag("direct"),
-        fsync_every: point.small("fsync"),
-        end_fsync: point.flag("end_fsync"),
-        runtime_ns: point.number("runtime"),
-    }
 }

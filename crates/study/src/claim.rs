@@ -11,10 +11,11 @@
 //! Faster means better in the sample's own sense: more MiB/s, fewer milliseconds.
 
 use crate::document::Entry;
-use crate::matrix::{Unit, WorkloadEntry};
+use crate::matrix::Unit;
 use crate::mistake::Found;
 use crate::plan::{Cell, Claim, Side};
 use crate::vocabulary::{METRIC, TEST, Unknown, Vocabulary};
+use crate::work::WorkloadEntry;
 use std::collections::HashMap;
 use std::fmt;
 

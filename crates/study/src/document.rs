@@ -2,6 +2,7 @@
 //! place. What values mean together is not known here.
 
 use crate::Known;
+use crate::fio_options::refusal;
 use crate::key::{Axis, Key, Table, Takes};
 use crate::mistake::{Found, Span, nearest, suggest};
 use crate::value::{Given, Value, read_value, type_name};
@@ -197,6 +198,10 @@ impl Reader<'_, '_> {
     }
 
     fn unknown_key(&mut self, table: Table, name: &str, span: &Span) -> Option<&'static Key> {
+        if let (Table::Fio | Table::Io, Some(reason)) = (table, refusal(name)) {
+            self.found.add(span, reason);
+            return None;
+        }
         let here: Vec<&str> = table.keys().map(|key| key.name).collect();
         let message = format!("unknown key `{name}` in {}", table.heading());
         let close = nearest(name, here.iter().copied());
@@ -225,7 +230,7 @@ impl Reader<'_, '_> {
                 _ => format!("no `{}` in {what}", key.name),
             };
             let mend = match entry.table {
-                Table::Top => "add [[workload]] with `name` and one of `tree`, `fio`, `io`".to_owned(),
+                Table::Top => "add [[workload]] with `name` and its work, as `io = { … }`".to_owned(),
                 _ => format!("`{}`: {}", key.name, key.help),
             };
             self.found.add_with_mend(&entry.span, message, mend);
@@ -389,7 +394,7 @@ impl Reader<'_, '_> {
 
 /// One of several keys of which exactly one is needed: judged where they are used.
 fn is_choice(key: &Key) -> bool {
-    matches!(key.name, "tree" | "fio" | "io")
+    key.table == Table::Workload && key.name != "name"
 }
 
 fn broken(table: Table, span: Span) -> Entry {

@@ -1,11 +1,10 @@
 //! Every key that a study file may have: one table of data, from which files are read, mistakes are mended and
-//! the reference is written.
+//! the reference is written. Those of workloads are in `work_key`.
 
+use crate::fio_options::FIO_OPTIONS;
+use crate::work_key::WORK_KEYS;
 use Axis::{Listed, ListedOrDefault, Single};
-use Takes::{
-    Count, Figures, Filter, Flag, Kernel, Layout, Model, Mount, Name, Names, Scalars, Share, Size, Spread, Text,
-    Time, Word, Words,
-};
+use Takes::{Count, Figures, Filter, Kernel, Layout, Model, Mount, Name, Names, Scalars, Share, Size, Text, Word};
 
 /// A table of the study file, and where it stands there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +17,12 @@ pub enum Table {
     Workload,
     Tree,
     FileSize,
+    /// What fio and raidlab's own engine have in common.
     Io,
+    /// What fio has besides.
+    Fio,
+    Bonnie,
+    Iozone,
     Claim,
     /// A table of results, as it is to be shown.
     Shown,
@@ -28,7 +32,7 @@ pub enum Table {
 }
 
 impl Table {
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 17] = [
         Self::Top,
         Self::Disks,
         Self::Stack,
@@ -38,6 +42,9 @@ impl Table {
         Self::Tree,
         Self::FileSize,
         Self::Io,
+        Self::Fio,
+        Self::Bonnie,
+        Self::Iozone,
         Self::Claim,
         Self::Shown,
         Self::Column,
@@ -56,7 +63,10 @@ impl Table {
             Self::Workload => "[[workload]]",
             Self::Tree => "tree = { … } of a [[workload]]",
             Self::FileSize => "size = { … } of a tree",
-            Self::Io => "fio = { … } or io = { … } of a [[workload]]",
+            Self::Io => "io = { … } of a [[workload]]",
+            Self::Fio => "fio = { … } of a [[workload]]",
+            Self::Bonnie => "bonnie = { … } of a [[workload]]",
+            Self::Iozone => "iozone = { … } of a [[workload]]",
             Self::Claim => "[[claim]]",
             Self::Shown => "[[table]]",
             Self::Column => "[[table.column]]",
@@ -65,8 +75,14 @@ impl Table {
         }
     }
 
+    /// All keys that it may have.
     pub fn keys(self) -> impl Iterator<Item = &'static Key> {
-        KEYS.iter().filter(move |key| key.table == self)
+        all().filter(move |key| key.table == self || (self == Self::Fio && key.table == Self::Io))
+    }
+
+    /// Those that no other table has.
+    pub fn own_keys(self) -> impl Iterator<Item = &'static Key> {
+        all().filter(move |key| key.table == self)
     }
 
     pub fn key(self, name: &str) -> Option<&'static Key> {
@@ -92,6 +108,9 @@ impl Key {
         match (self.table, self.name) {
             (Table::Tree, "size") => "file_size",
             (Table::Io, "size") => "io_size",
+            (Table::Fio, "io_size") => "fio_io_size",
+            (Table::Bonnie, "size") => "bonnie_size",
+            (Table::Iozone, "sync") => "o_sync",
             _ => self.name,
         }
     }
@@ -153,6 +172,14 @@ pub enum Takes {
     Layout,
     /// Mount options with commas between.
     Mount,
+    /// One of fio's patterns, with what follows its colon.
+    Pattern,
+    /// `0xdeadbeef`
+    Hex,
+    /// What fio takes for it.
+    FioOption,
+    /// A group of disks other than those under test.
+    GroupName,
     /// Axis = value, …
     Filter,
     /// A table.
@@ -161,11 +188,11 @@ pub enum Takes {
     Many(Table),
 }
 
-const KIB: u64 = 1 << 10;
-const MIB: u64 = 1 << 20;
-const GIB: u64 = 1 << 30;
-const TIB: u64 = 1 << 40;
-const PIB: u64 = 1 << 50;
+pub(crate) const KIB: u64 = 1 << 10;
+pub(crate) const MIB: u64 = 1 << 20;
+pub(crate) const GIB: u64 = 1 << 30;
+pub(crate) const TIB: u64 = 1 << 40;
+pub(crate) const PIB: u64 = 1 << 50;
 
 const MACHINES: &[&[&str]] = &[&["lab"], &["host"]];
 const LEVELS: &[&[&str]] = &[
@@ -192,7 +219,6 @@ const FILESYSTEMS: &[&[&str]] = &[
 ];
 const JOURNALS: &[&[&str]] = &[&["journal"], &["ordered"], &["writeback"]];
 const SCHEDULERS: &[&[&str]] = &[&["none"], &["mq-deadline"], &["bfq"], &["kyber"]];
-const TESTS: &[&[&str]] = &[&["write"], &["read"], &["copy"], &["delete"]];
 const FIGURES: &[&[&str]] = &[
     &["median"],
     &["mean"],
@@ -212,16 +238,7 @@ const UNITS: &[&[&str]] = &[
     &["µs", "us"],
     &["%"],
 ];
-const PATTERNS: &[&[&str]] = &[
-    &["read"],
-    &["write"],
-    &["randread"],
-    &["randwrite"],
-    &["readwrite", "rw"],
-    &["randrw"],
-];
-
-const fn key(
+pub(crate) const fn key(
     table: Table,
     name: &'static str,
     takes: Takes,
@@ -239,9 +256,14 @@ const fn key(
     }
 }
 
-/// The keys, in the order of the reference.
+/// Every key.
+pub fn all() -> impl Iterator<Item = &'static Key> {
+    KEYS.iter().chain(WORK_KEYS).chain(FIO_OPTIONS)
+}
+
+/// Those that are not of workloads, in the order of the reference.
 #[rustfmt::skip]
-pub static KEYS: &[Key] = &[
+static KEYS: &[Key] = &[
     key(Table::Top, "title", Name, Single, "the file's name", "what the study is called"),
     key(Table::Top, "description", Text, Single, "none", "what it is after, and what one has to know to read its results"),
     key(Table::Top, "machine", Word(MACHINES), Single, "`lab`", "`lab`: Linux in virtual time on simulated disks; `host`: this machine and its real disks"),
@@ -275,32 +297,6 @@ pub static KEYS: &[Key] = &[
     key(Table::Filesystem, "block_size", Size { min: 512, max: 64 * KIB }, ListedOrDefault, "mkfs's", "block size (btrfs: sector size)"),
     key(Table::Filesystem, "journal", Word(JOURNALS), ListedOrDefault, "the filesystem's", "journal mode of ext3, ext4 and ReiserFS"),
     key(Table::Filesystem, "journal_size", Size { min: MIB, max: 40 * GIB }, ListedOrDefault, "mkfs's", "size of the journal or log"),
-
-    key(Table::Workload, "name", Name, Single, "", "what the workload is called, in tables and in claims"),
-    key(Table::Workload, "tree", Takes::One(Table::Tree), Single, "", "a collection of files; exactly one of `tree`, `fio`, `io`"),
-    key(Table::Workload, "fio", Takes::One(Table::Io), Single, "", "reads and writes by fio, in fio's words"),
-    key(Table::Workload, "io", Takes::One(Table::Io), Single, "", "the same by raidlab's own engine, which starts in no time"),
-
-    key(Table::Tree, "files", Count { min: 1, max: 100_000_000 }, Listed, "1000", "number of files"),
-    key(Table::Tree, "size", Spread, Listed, "`4K`", "size of every file, or a spread: `{ min, median, max }`"),
-    key(Table::Tree, "directories", Count { min: 1, max: 10_000_000 }, Listed, "one for 64 files", "directories over which they are spread"),
-    key(Table::Tree, "tests", Words(TESTS), Single, "all, in this order", "what is measured, in which order"),
-
-    key(Table::FileSize, "min", Size { min: 0, max: 16 * TIB }, Single, "", "the smallest file"),
-    key(Table::FileSize, "median", Size { min: 1, max: 16 * TIB }, Single, "", "half of the files are smaller; sizes are log-normal"),
-    key(Table::FileSize, "max", Size { min: 1, max: 16 * TIB }, Single, "", "the largest file"),
-
-    key(Table::Io, "rw", Word(PATTERNS), Listed, "`read`", "pattern"),
-    key(Table::Io, "bs", Size { min: 1, max: GIB }, Listed, "`4K`", "bytes of one read or write"),
-    key(Table::Io, "size", Size { min: 512, max: PIB }, Listed, "`1G`", "bytes of each job's file, or of its part of the raw device"),
-    key(Table::Io, "numjobs", Count { min: 1, max: 4096 }, Listed, "1", "jobs side by side"),
-    key(Table::Io, "iodepth", Count { min: 1, max: 65536 }, Listed, "1", "requests that each job keeps under way"),
-    key(Table::Io, "direct", Flag, Listed, "`false`", "past the page cache"),
-    key(Table::Io, "fsync", Count { min: 0, max: 1 << 31 }, Listed, "0", "fsync after every so many writes; 0: never"),
-    key(Table::Io, "end_fsync", Flag, Listed, "`false`", "fsync at the end, inside the measured time"),
-    key(Table::Io, "runtime", Time, Listed, "until `size` is done", "stop after this time; go round again until it is over"),
-    key(Table::Io, "rwmixread", Count { min: 0, max: 100 }, Listed, "50", "share of reads in `readwrite` and `randrw`, per cent"),
-    key(Table::Io, "offset", Size { min: 0, max: PIB }, Listed, "0", "where on a raw device the first job's part begins"),
 
     key(Table::Claim, "says", Name, Single, "", "the claim as a sentence"),
     key(Table::Claim, "where", Filter, Single, "everywhere", "the cells it speaks of: `{ AXIS = VALUE, … }`; also `test` and `metric`"),

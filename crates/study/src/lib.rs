@@ -6,15 +6,19 @@
 
 mod array_rules;
 mod build;
+mod build_work;
 pub mod claim;
 mod document;
 pub mod event;
+mod fio_file;
+mod fio_options;
 mod key;
 mod label;
 mod matrix;
 mod mistake;
 mod only;
 mod order;
+mod pattern;
 pub mod plan;
 mod point;
 mod read;
@@ -27,6 +31,9 @@ mod test_names;
 mod unit;
 mod value;
 mod vocabulary;
+mod work;
+mod work_key;
+mod work_rules;
 pub mod workload;
 
 pub use mistake::{Mistake, Mistakes};
@@ -45,6 +52,8 @@ pub struct Known {
     pub models: Vec<KnownModel>,
     /// Kernels that the lab has or can build; the first is the default. Empty if any name will do.
     pub kernels: Vec<String>,
+    /// The study's folder, where the files lie that it names; absent if it may name none.
+    pub folder: Option<std::path::PathBuf>,
 }
 
 /// A disk model of the catalogue.

@@ -5,9 +5,10 @@ use crate::build;
 use crate::mistake::{Found, Span};
 use crate::plan::{Cell, LeftOut};
 use crate::point::{Axis, Point, points, size};
-use crate::rules::{Impossible, check_io, check_stack, check_work};
+use crate::rules::{Impossible, check_stack};
 use crate::stack::{MachineKind, MachineSpec, StackSpec};
-use crate::workload::{IoEngine, TreeTest, Work, WorkloadSpec};
+use crate::work::WorkloadEntry;
+use crate::work_rules::check_work;
 use std::collections::HashSet;
 
 /// More cells than anyone can run, and an amount that still fits in memory.
@@ -17,46 +18,6 @@ const MOST_CELLS: usize = 20_000;
 pub(crate) struct Unit {
     pub axes: Vec<Axis>,
     pub span: Span,
-}
-
-/// One `[[workload]]`.
-pub(crate) struct WorkloadEntry {
-    pub name: String,
-    pub span: Span,
-    pub axes: Vec<Axis>,
-    /// Absent for a tree.
-    pub engine: Option<IoEngine>,
-    pub tests: Vec<TreeTest>,
-    /// Parts of it could not be read: no cell comes of it.
-    pub broken: bool,
-}
-
-/// A workload with one value on each of its axes.
-struct Variant<'a> {
-    point: Point<'a>,
-    spec: WorkloadSpec,
-    /// Its place on the axes on which the workload has several values.
-    axes: Vec<(String, String)>,
-}
-
-impl WorkloadEntry {
-    fn variants(&self) -> impl Iterator<Item = Variant<'_>> {
-        points(&self.axes).map(|point| {
-            let several = |name: &str| self.axes.iter().any(|axis| axis.name == name && axis.values.len() > 1);
-            let varied: Vec<(&str, String)> = point.words().filter(|(name, _)| several(name)).collect();
-            let suffix: String = varied.iter().map(|(name, word)| format!(" {name}={word}")).collect();
-            let work = match self.engine {
-                None => Work::Tree(build::tree(&point, self.tests.clone())),
-                Some(engine) => Work::Io(build::io(&point, engine)),
-            };
-            let spec = WorkloadSpec {
-                name: format!("{}{suffix}", self.name),
-                work,
-            };
-            let axes = varied.into_iter().map(|(name, word)| (name.to_owned(), word)).collect();
-            Variant { point, spec, axes }
-        })
-    }
 }
 
 #[derive(Default)]
@@ -170,9 +131,6 @@ impl Matrix {
             axes.push(("workload".to_owned(), workload.name.clone()));
             axes.extend(variant.axes.clone());
             let mut reasons = check_work(&on.machine, &on.stack, &variant.spec.work, on.disk_bytes);
-            if let Work::Io(io) = &variant.spec.work {
-                reasons.extend(check_io(io));
-            }
             let broken = |axis: &str| variant.point.is_broken(axis) || on.point.is_broken(axis);
             reasons.retain(|reason| !workload.broken && !reason.about.iter().any(|axis| broken(axis)));
             if !reasons.is_empty() {

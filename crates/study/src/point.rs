@@ -2,7 +2,7 @@
 
 use crate::Known;
 use crate::document::{Content, Entry};
-use crate::key::{self, Table};
+use crate::key::{self, Key, Table, Takes};
 use crate::mistake::Span;
 use crate::value::{Given, Value};
 
@@ -17,7 +17,13 @@ pub(crate) struct Axis {
 
 /// The axes of a table of the file: every key that is one, with its default where it is not written.
 pub(crate) fn axes_of(entry: &Entry, known: &Known) -> Vec<Axis> {
-    let keys = entry.table.keys().filter(|key| key.axis != key::Axis::Single);
+    // fio's further options are many, and what is not written of them is nothing to speak of.
+    let speaks = |key: &&Key| !matches!(key.takes, Takes::FioOption) || entry.field(key.name).is_some();
+    let keys = entry
+        .table
+        .keys()
+        .filter(|key| key.axis != key::Axis::Single)
+        .filter(speaks);
     keys.map(|key| {
         let field = entry.field(key.name);
         let values = match field.map(|field| &field.content) {
@@ -27,7 +33,7 @@ pub(crate) fn axes_of(entry: &Entry, known: &Known) -> Vec<Axis> {
                 span: entry.span.clone(),
             }],
             _ => vec![Given {
-                value: default_of(entry.table, key.name, known),
+                value: default_of(key.table, key.name, known),
                 span: entry.span.clone(),
             }],
         };
@@ -57,12 +63,29 @@ fn default_of(table: Table, name: &str, known: &Known) -> Value {
             median: 4096,
             max: 4096,
         },
-        (Table::Io, "rw") => Value::Word("read"),
+        (Table::Io, "rw") => Value::Text("read".to_owned()),
         (Table::Io, "bs") => Value::Bytes(4096),
         (Table::Io, "size") => Value::Bytes(GIB),
-        (Table::Io, "direct" | "end_fsync") => Value::Flag(false),
+        (Table::Io, "direct" | "end_fsync" | "zero_buffers") => Value::Flag(false),
+        (Table::Io, "time_based" | "group_reporting") => Value::Flag(true),
         (Table::Io, "rwmixread") => Value::Count(50),
         (Table::Io, "offset") => Value::Bytes(0),
+        (Table::Io, "sync" | "verify") => Value::Word("none"),
+        (Table::Io, "fdatasync" | "buffer_compress_percentage") => Value::Count(0),
+        (Table::Bonnie, "chunk_size") => Value::Bytes(8 << 10),
+        (Table::Bonnie, "seeks") => Value::Count(8192),
+        (Table::Bonnie, "seekers") => Value::Count(5),
+        (Table::Bonnie, "files") => Value::Count(0),
+        (Table::Bonnie, "size" | "file_min" | "file_max") => Value::Bytes(0),
+        (Table::Bonnie, "per_char") | (Table::Iozone, "include_flush") => Value::Flag(true),
+        (Table::Bonnie, "direct" | "no_buffering") | (Table::Iozone, "direct" | "sync") => Value::Flag(false),
+        (Table::Bonnie, "volumes" | "processes" | "directories")
+        | (Table::Iozone, "processes")
+        | (Table::Io, "thinktime_blocks") => Value::Count(1),
+        (Table::Iozone, "engine") => Value::Word("native"),
+        (Table::Iozone, "file") => Value::Bytes(4 << 20),
+        (Table::Iozone, "record") => Value::Bytes(4096),
+        (Table::Iozone, "stride") => Value::Count(17),
         _ => Value::Default,
     }
 }

@@ -2,13 +2,13 @@
 
 use crate::document::{Content, Entry, read_document};
 use crate::key::Table;
-use crate::matrix::{Matrix, Unit, WorkloadEntry};
+use crate::matrix::{Matrix, Unit};
 use crate::mistake::{Found, Mistakes, suggest_and_show};
 use crate::plan::{Plan, Precision};
 use crate::point::axes_of;
 use crate::stack::MachineKind;
 use crate::value::Value;
-use crate::workload::{IoEngine, TreeTest};
+use crate::work::{Kind, WorkloadEntry, workloads};
 use crate::{Known, claim, label, table};
 
 /// Reads a study. `file_name` stands in messages, and for a missing title.
@@ -31,13 +31,25 @@ pub fn read(source: &str, file_name: &str, known: &Known) -> Result<Plan, Mistak
     Ok(Plan {
         title: top.text("title").unwrap_or_else(|| title_from(file_name)),
         description: top.text("description").unwrap_or_default().trim().to_owned(),
-        source: source.to_owned(),
+        source: with_files(source, &workloads),
         cells: matrix.cells,
         left_out: matrix.left_out,
         claims,
         tables,
         precision,
     })
+}
+
+/// The study and, as comments, the files that it names: they belong to what was measured.
+fn with_files(source: &str, workloads: &[WorkloadEntry]) -> String {
+    let mut whole = source.to_owned();
+    for workload in workloads {
+        if let Kind::FioFile { spec, text } = &workload.kind {
+            whole.push_str(&format!("\n# {}:\n", spec.path));
+            text.lines().for_each(|line| whole.push_str(&format!("# {line}\n")));
+        }
+    }
+    whole
 }
 
 fn title_from(file_name: &str) -> String {
@@ -111,94 +123,6 @@ fn check_models(disks: &Entry, kind: MachineKind, known: &Known, found: &mut Fou
             found.add_with_mend(&given.span, format!("unknown disk model `{name}`"), mend);
         }
     }
-}
-
-fn workloads(top: &Entry, known: &Known, found: &mut Found) -> Vec<WorkloadEntry> {
-    let mut all: Vec<WorkloadEntry> = Vec::new();
-    for entry in top.tables("workload") {
-        if let Some(given) = entry.value("name") {
-            let name = given.value.word();
-            if all.iter().any(|other| other.name == name) {
-                found.add_with_mend(
-                    &given.span,
-                    format!("two workloads are called `{name}`"),
-                    "give every workload a name of its own",
-                );
-            }
-        }
-        all.push(workload(entry, known, found));
-    }
-    all
-}
-
-fn workload(entry: &Entry, known: &Known, found: &mut Found) -> WorkloadEntry {
-    let work: Vec<(&'static str, &Entry)> = ["tree", "fio", "io"]
-        .into_iter()
-        .flat_map(|kind| entry.tables(kind).iter().map(move |table| (kind, table)))
-        .collect();
-    let guessed = ["tree", "fio", "io"].iter().any(|kind| entry.is_broken(kind));
-    if work.len() != 1 && !guessed {
-        let message = match work.len() {
-            0 => "a workload needs its work".to_owned(),
-            _ => "a workload has one kind of work".to_owned(),
-        };
-        let span = work.last().map_or(&entry.span, |(_, table)| &table.span);
-        found.add_with_mend(
-            span,
-            message,
-            "write exactly one of `tree = { … }`, `fio = { … }`, `io = { … }`",
-        );
-    }
-    let tests = work.first().map(|(_, table)| tests(table)).unwrap_or_default();
-    if let Some((kind @ ("fio" | "io"), table)) = work.first() {
-        check_mix(kind, table, found);
-    }
-    WorkloadEntry {
-        name: entry.text("name").unwrap_or_default(),
-        span: entry.span.clone(),
-        axes: work.first().map(|(_, table)| axes_of(table, known)).unwrap_or_default(),
-        engine: match work.first() {
-            Some(("fio", _)) => Some(IoEngine::Fio),
-            Some(("io", _)) => Some(IoEngine::Native),
-            _ => None,
-        },
-        tests,
-        broken: entry.broken
-            || work.len() != 1
-            || entry.value("name").is_none()
-            || work
-                .iter()
-                .any(|(_, table)| table.broken || table.table == Table::Tree && table.is_broken("tests")),
-    }
-}
-
-/// `rwmixread` means something for mixed patterns only.
-fn check_mix(kind: &str, table: &Entry, found: &mut Found) {
-    let mixed = |value: &Value| matches!(value, Value::Word("readwrite" | "randrw"));
-    let patterns = table.values("rw");
-    if let Some(mix) = table.field("rwmixread")
-        && !table.is_broken("rw")
-        && !patterns.iter().any(|given| mixed(&given.value))
-    {
-        let message = format!("`rwmixread` is for mixed patterns, and `rw` of this `{kind}` is none");
-        found.add_with_mend(
-            &mix.span,
-            message,
-            "write rw = \"randrw\" or \"readwrite\", or leave `rwmixread` out",
-        );
-    }
-}
-
-fn tests(tree: &Entry) -> Vec<TreeTest> {
-    const ALL: [TreeTest; 4] = [TreeTest::Write, TreeTest::Read, TreeTest::Copy, TreeTest::Delete];
-    if tree.table != Table::Tree || tree.field("tests").is_none() {
-        return ALL.to_vec();
-    }
-    let named = |word: &str| ALL.into_iter().find(|test| test.name() == word);
-    tree.values("tests")
-        .iter()
-        .filter_map(|given| named(&given.value.word()))
-        .collect()
 }
 
 fn precision(top: &Entry, found: &mut Found) -> Precision {

@@ -29,6 +29,24 @@ which it reads studies.
 ";
 
 const TAIL: &str = "\
+## What fio may be told
+
+`fio` takes all keys of `io`, and those of its own table in fio's spelling. `fio_file` names a job file of several
+sections; each is a test of its name, and each needs a `size` in bytes. Its jobs run side by side unless `stonewall`
+keeps them apart. Options that run commands, name other files or devices, or change how time is taken are refused, as
+is everything that is in neither table. Values are letters, digits and `. , : / % _ + - =`. The files are raidlab's,
+one for each job, and laid out before the clock starts.
+
+## Tests of each kind of work
+
+| work | tests | first metric |
+|---|---|---|
+| `tree` | `write`, `read`, `copy`, `delete` | `throughput`, `files_per_second` |
+| `io`, `fio` | the pattern: `randread`, … | `throughput`, `iops` |
+| `fio_file` | names of the sections | `throughput`, `iops` |
+| `bonnie` | `putc`, `write`, `rewrite`, `getc`, `read`; `seeks`; `create-seq`, `stat-seq`, `delete-seq`, `create-random`, `stat-random`, `delete-random` | `throughput`; `iops`; `files_per_second` |
+| `iozone` | its 13 columns by the names in the table | `throughput` |
+
 ## Claims
 
 `where` picks cells by `AXIS = VALUE`, and samples by `test` (`write`, `read`, `copy`, `delete`, or the `rw` of a
@@ -83,7 +101,7 @@ pub fn reference() -> String {
     for table in Table::ALL {
         out.push_str(&format!("\n## {}\n\n", heading(table)));
         out.push_str("| key | takes | | if not written | |\n|---|---|---|---|---|\n");
-        for key in table.keys() {
+        for key in table.own_keys() {
             let (axis, default) = (axis(key), default(key));
             out.push_str(&format!(
                 "| `{}` | {} | {axis} | {default} | {} |\n",
@@ -118,7 +136,7 @@ const fn axis(key: &Key) -> &'static str {
 
 fn default(key: &Key) -> &'static str {
     match (key.default, key.name) {
-        ("", "tree" | "fio" | "io") => "one of the three is needed",
+        ("", name) if key.table == Table::Workload && name != "name" => "one of these is needed",
         ("", _) => "**needed**",
         (default, _) => default,
     }
@@ -140,6 +158,10 @@ fn takes(key: &Key) -> String {
         Takes::Kernel => "version or name, in quotes".to_owned(),
         Takes::Layout => "layout".to_owned(),
         Takes::Mount => "mount options".to_owned(),
+        Takes::Pattern => "pattern".to_owned(),
+        Takes::Hex => "bytes in hexadecimal".to_owned(),
+        Takes::FioOption => "text, number or flag".to_owned(),
+        Takes::GroupName => "name of a group".to_owned(),
         Takes::Filter => "table of axes".to_owned(),
         Takes::Names => "list of axes".to_owned(),
         Takes::Scalars => "list of values".to_owned(),

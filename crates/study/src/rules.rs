@@ -1,15 +1,14 @@
-//! What cannot be: filesystems and work on the array that carries them.
+//! What cannot be: filesystems on the array that carries them.
 
 use crate::array_rules::{active_disks, capacity};
-use crate::stack::{FilesystemKind, FilesystemSpec, JournalMode, Level, MachineKind, MachineSpec, StackSpec};
+use crate::stack::{FilesystemKind, FilesystemSpec, JournalMode, MachineKind, MachineSpec, StackSpec};
 use crate::unit::{describe_size, format_size};
-use crate::workload::{IoSpec, TreeSpec, TreeTest, Work};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
 /// Page size of x86, in which most filesystems' blocks must fit.
-const PAGE_BYTES: u64 = 4 * KIB;
+pub(crate) const PAGE_BYTES: u64 = 4 * KIB;
 
 /// Why a combination cannot be.
 #[derive(Clone, Debug)]
@@ -205,113 +204,9 @@ fn room(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Op
 }
 
 /// Bytes on the array; unknown, too, where it cannot be built.
-fn room_bytes(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Option<u64> {
+pub(crate) fn room_bytes(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Option<u64> {
     let disks = machine.disks.first().map_or(0, |group| group.count);
     let buildable = active_disks(&stack.array, disks) > 0;
     let large = disk_bytes.is_none_or(|disk| stack.array.member_size_bytes.is_none_or(|size| size <= disk));
     capacity(&stack.array, disks, disk_bytes).filter(|bytes| buildable && large && *bytes > 0)
-}
-
-const ROOM: &[&str] = &[
-    "files",
-    "file_size",
-    "io_size",
-    "numjobs",
-    "offset",
-    "size",
-    "type",
-    "model",
-    "count",
-    "level",
-    "spares",
-    "layout",
-    "block_size",
-];
-
-/// Why the work cannot be done on a stack that can be.
-pub(crate) fn check_work(
-    machine: &MachineSpec,
-    stack: &StackSpec,
-    work: &Work,
-    disk_bytes: Option<u64>,
-) -> Vec<Impossible> {
-    let mut all = Vec::new();
-    let raw = stack.filesystem.kind == FilesystemKind::Raw;
-    match work {
-        Work::Tree(_) if raw => {
-            let mend = "use `io` or `fio` there, or give the stack a filesystem";
-            all.extend(impossible(
-                &["tree", "type"],
-                "a raw device holds no files".to_owned(),
-                mend,
-            ));
-            return all;
-        }
-        Work::Io(io) if !raw && io.offset_bytes > 0 => {
-            let reason = "`offset` is for raw devices, and there is a filesystem".to_owned();
-            all.extend(impossible(&["offset", "type"], reason, "leave `offset` out"));
-        }
-        _ => {}
-    }
-    let Some(there) = room_bytes(machine, stack, disk_bytes) else {
-        return all;
-    };
-    let block = stack.filesystem.block_size_bytes.unwrap_or(PAGE_BYTES);
-    let needs = match work {
-        Work::Tree(tree) => tree_bytes(tree, block),
-        Work::Io(io) => io
-            .offset_bytes
-            .saturating_add(io.size_bytes.saturating_mul(u64::from(io.jobs))),
-    };
-    // A filesystem keeps some of the array for itself, ext4 about 2 % (and 5 % for root, who works here).
-    let usable = if raw { there } else { there / 100 * 97 };
-    if needs > usable {
-        let level = if stack.array.level == Level::Single {
-            "the disk"
-        } else {
-            "the array"
-        };
-        let (needs, there) = (describe_size(needs), describe_size(there));
-        let reason = format!("the work needs about {needs}, and {level} has {there}");
-        all.extend(impossible(ROOM, reason, "less work, or a larger array"));
-    }
-    all
-}
-
-/// About what a tree takes: files of median size, in whole blocks, twice if they are copied.
-fn tree_bytes(tree: &TreeSpec, block_bytes: u64) -> u64 {
-    let file = tree
-        .size
-        .median_bytes
-        .max(1)
-        .div_ceil(block_bytes)
-        .saturating_mul(block_bytes);
-    let copies = if tree.tests.contains(&TreeTest::Copy) { 2 } else { 1 };
-    file.saturating_mul(u64::from(tree.files)).saturating_mul(copies)
-}
-
-/// What an I/O job cannot be, whatever the stack.
-pub(crate) fn check_io(io: &IoSpec) -> Vec<Impossible> {
-    let mut all = Vec::new();
-    if io.block_bytes > io.size_bytes {
-        let (block, size) = (format_size(io.block_bytes), format_size(io.size_bytes));
-        let reason = format!("`bs` ({block}) is larger than `size` ({size})");
-        all.extend(impossible(
-            &["bs", "io_size"],
-            reason,
-            "write a smaller `bs` or a larger `size`",
-        ));
-    }
-    if io.direct && !io.block_bytes.is_multiple_of(512) {
-        let reason = format!(
-            "direct I/O goes by sectors, and `bs` is {}",
-            format_size(io.block_bytes)
-        );
-        all.extend(impossible(
-            &["bs", "direct"],
-            reason,
-            "write a `bs` that is a multiple of 512B",
-        ));
-    }
-    all
 }

@@ -1,17 +1,33 @@
 //! What a workload's samples are called.
 
-use crate::workload::{IoPattern, Work};
+use crate::workload::{BONNIE_FILE_TESTS, BONNIE_TESTS, BonnieSpec, IoPattern, Work};
 
 impl Work {
     /// The tests that it measures, in their order, as samples and claims name them.
-    pub fn tests(&self) -> Vec<&'static str> {
+    pub fn tests(&self) -> Vec<&str> {
         match self {
             Self::Tree(tree) => tree.tests.iter().map(|test| test.name()).collect(),
-            Self::Io(io) => match io.pattern {
-                // The halves of a mixed pattern are measured apart.
-                IoPattern::ReadWrite | IoPattern::RandRw => vec!["read", "write"],
-                pattern => vec![pattern.name()],
-            },
+            Self::Io(io) => tests_of_pattern(io.pattern),
+            Self::FioFile(file) => file.sections.iter().map(|section| section.name.as_str()).collect(),
+            Self::Bonnie(bonnie) => tests_of_bonnie(bonnie),
+            Self::Iozone(iozone) => iozone.tests.iter().map(|test| test.name()).collect(),
         }
     }
+}
+
+/// The halves of a mixed pattern are measured apart, too.
+pub(crate) fn tests_of_pattern(pattern: IoPattern) -> Vec<&'static str> {
+    let mut tests = vec![pattern.name()];
+    if pattern.is_mixed() {
+        tests.extend(["read", "write"]);
+    }
+    tests
+}
+
+fn tests_of_bonnie(bonnie: &BonnieSpec) -> Vec<&'static str> {
+    let classic = BONNIE_TESTS
+        .into_iter()
+        .filter(|test| bonnie.size_bytes > 0 && (bonnie.per_char || !matches!(*test, "putc" | "getc")));
+    let files = BONNIE_FILE_TESTS.into_iter().filter(|_| bonnie.files > 0);
+    classic.chain(files).collect()
 }

@@ -1,8 +1,10 @@
 //! One value of the study file, read as its key says.
 
 use crate::Known;
+use crate::fio_options::wrong_value;
 use crate::key::{Axis, Key, Takes};
 use crate::mistake::{Span, enumerate, suggest, suggest_and_show};
+use crate::pattern::Pattern;
 use crate::unit::{describe_size, format_size, format_time, parse_size, parse_time};
 use toml::de::DeValue;
 
@@ -108,6 +110,7 @@ pub(crate) fn read_value(key: &Key, value: &DeValue, known: &Known) -> Result<Va
         Takes::Word(words) | Takes::Words(words) => word(key, value, words),
         Takes::Figures => figure(key, value),
         Takes::Scalars => scalar(key, value),
+        Takes::FioOption => fio_option(key, value),
         _ => text(key, value, known),
     }
 }
@@ -132,6 +135,11 @@ fn text(key: &Key, value: &DeValue, known: &Known) -> Result<Value, Wrong> {
         },
         Takes::Kernel => kernel(key, text, known),
         Takes::Mount => mount(text),
+        Takes::Pattern => match Pattern::parse(text) {
+            Ok(pattern) => Ok(Value::Text(pattern.word())),
+            Err((message, mend)) => wrong(message, mend),
+        },
+        Takes::Hex => hex(key, text),
         _ => name(key, text),
     }
 }
@@ -200,7 +208,7 @@ fn sized(key: &Key, text: &str, min: u64, max: u64) -> Result<Value, Wrong> {
         let bounds = format!("it is from {} to {}", format_size(min), format_size(max));
         return wrong(format!("`{}` cannot be {}", key.name, describe_size(bytes)), bounds);
     }
-    if matches!(key.name, "chunk" | "block_size") && !bytes.is_power_of_two() {
+    if matches!(key.name, "chunk" | "block_size" | "chunk_size") && !bytes.is_power_of_two() {
         let below = 1 << bytes.ilog2();
         let mend = format!("{} or {}", format_size(below), format_size((below * 2).min(max)));
         return wrong(format!("a {} is a power of two", key.name.replace('_', " ")), mend);
@@ -327,6 +335,41 @@ fn word(key: &Key, value: &DeValue, words: &'static [&'static [&'static str]]) -
         _ => suggest(&text, &firsts),
     };
     wrong(format!("`{}` cannot be `{text}`", key.name), mend)
+}
+
+/// A value of one of fio's options as fio would have it.
+fn fio_option(key: &Key, value: &DeValue) -> Result<Value, Wrong> {
+    let text = match value {
+        DeValue::String(text) => text.trim().to_owned(),
+        DeValue::Integer(number) => number.as_str().to_owned(),
+        DeValue::Float(number) => number.as_str().to_owned(),
+        DeValue::Boolean(flag) => u8::from(*flag).to_string(),
+        other => {
+            let message = format!("`{}` cannot be {}", key.name, type_name(other));
+            return wrong(message, format!("it is {}", key.help));
+        }
+    };
+    match wrong_value(key.name, &text) {
+        None if text.is_empty() => wrong(format!("`{}` is empty", key.name), format!("it is {}", key.help)),
+        None => Ok(Value::Text(text)),
+        Some((message, mend)) => wrong(message, mend),
+    }
+}
+
+fn hex(key: &Key, text: &str) -> Result<Value, Wrong> {
+    let digits = text.trim().to_lowercase();
+    let sound = digits.strip_prefix("0x").is_some_and(|digits| {
+        (2..=1024).contains(&digits.len())
+            && digits.len().is_multiple_of(2)
+            && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+    });
+    if sound {
+        return Ok(Value::Text(digits));
+    }
+    wrong(
+        format!("`{}` is up to 512 bytes in hexadecimal, and not `{text}`", key.name),
+        "write \"0xdeadbeef\", two digits a byte",
+    )
 }
 
 fn kernel(key: &Key, text: &str, known: &Known) -> Result<Value, Wrong> {

@@ -1,14 +1,17 @@
 //! The axes and values of a plan, as claims and filters may name them.
 
 use crate::document::{Content, Entry, FilterItem};
-use crate::key::{KEYS, Takes};
-use crate::matrix::{Unit, WorkloadEntry};
+use crate::key::{self, Takes};
+use crate::matrix::Unit;
 use crate::mistake::{Found, nearest, suggest};
+use crate::pattern::Pattern;
 use crate::plan::{Cell, Side};
 use crate::point::points;
+use crate::test_names::tests_of_pattern;
 use crate::unit::{format_size, format_time, parse_size, parse_time};
 use crate::value::Value;
-use crate::workload::IoPattern;
+use crate::work::{Kind, WorkloadEntry};
+use crate::workload::{BONNIE_FILE_TESTS, BONNIE_TESTS};
 
 /// The stack's label, where a table's rows go by it.
 pub(crate) const STACK: &str = "stack";
@@ -25,6 +28,9 @@ const METRICS: &[&str] = &[
     "duration",
     "time_to_last_close",
     "time_to_last_unlink",
+    "cpu",
+    "cpu_user",
+    "cpu_system",
     "latency_p50",
     "latency_p90",
     "latency_p99",
@@ -87,32 +93,33 @@ impl Vocabulary {
         if workload.broken {
             self.add(TEST, "", true);
         }
-        if workload.engine.is_none() {
-            workload
-                .tests
-                .iter()
-                .for_each(|test| self.add(TEST, test.name(), false));
-            return;
-        }
-        let patterns: Vec<Value> = points(&workload.axes)
-            .take(10_000)
-            .map(|point| point.get("rw").clone())
-            .collect();
-        for pattern in patterns {
-            match pattern {
-                Value::Broken => self.add(TEST, "", true),
-                pattern => self.tests_of_pattern(&pattern.word()),
+        match &workload.kind {
+            Kind::Tree { tests, .. } => tests.iter().for_each(|test| self.add(TEST, test.name(), false)),
+            Kind::Bonnie => {
+                let tests = BONNIE_TESTS.iter().chain(&BONNIE_FILE_TESTS);
+                tests.for_each(|test| self.add(TEST, test, false));
+            }
+            Kind::Iozone { tests } => tests.iter().for_each(|test| self.add(TEST, test.name(), false)),
+            Kind::FioFile { spec, .. } => {
+                let names = spec.sections.iter().map(|section| section.name.as_str());
+                names.for_each(|name| self.add(TEST, name, false));
+            }
+            Kind::Io(_) => {
+                let patterns: Vec<Value> = points(&workload.axes)
+                    .take(10_000)
+                    .map(|point| point.get("rw").clone())
+                    .collect();
+                patterns.iter().for_each(|pattern| self.tests_of_pattern(pattern));
             }
         }
     }
 
-    fn tests_of_pattern(&mut self, pattern: &str) {
-        self.add(TEST, pattern, false);
-        // The halves of a mixed pattern are measured apart.
-        if pattern == IoPattern::ReadWrite.name() || pattern == IoPattern::RandRw.name() {
-            self.add(TEST, "read", false);
-            self.add(TEST, "write", false);
-        }
+    fn tests_of_pattern(&mut self, pattern: &Value) {
+        let Ok(Pattern { pattern, .. }) = Pattern::parse(&pattern.word()) else {
+            return self.add(TEST, "", true);
+        };
+        let tests = tests_of_pattern(pattern);
+        tests.iter().for_each(|test| self.add(TEST, test, false));
     }
 
     fn metrics(&mut self) {
@@ -250,9 +257,10 @@ impl Vocabulary {
 
 /// The one spelling of a value: `4096B` is `4K`, `raid6` is `6`.
 fn respell(axis: &str, value: &str) -> String {
-    let takes = KEYS.iter().find(|key| key.axis_name() == axis).map(|key| key.takes);
+    let takes = key::all().find(|key| key.axis_name() == axis).map(|key| key.takes);
     let spelt = match takes {
         Some(Takes::Size { .. } | Takes::Spread) => parse_size(value).ok().map(format_size),
+        Some(Takes::Pattern) => Pattern::parse(value).ok().map(|pattern| pattern.word()),
         Some(Takes::Time) => parse_time(value).ok().map(format_time),
         Some(Takes::Word(words)) => {
             let lower = value.to_lowercase();

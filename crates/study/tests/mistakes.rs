@@ -15,11 +15,44 @@ fn known() -> Known {
     Known {
         models: models.map(known).to_vec(),
         kernels: vec!["6.12".to_owned(), "7.3".to_owned()],
+        folder: None,
     }
 }
 
 fn mistakes(source: &str) -> Mistakes {
     read(source, "studies/wrong.toml", &known()).expect_err("a study with mistakes")
+}
+
+#[test]
+fn classic_and_fio_work_that_cannot_be() {
+    let workloads = [
+        "fio = { exec_prerun = \"id\" }",
+        "fio = { filename = \"/dev/sda\" }",
+        "fio = { ioengine = \"external:/x\" }",
+        "fio = { ioengine = \"rbd\" }",
+        "fio = { bssplit = \"4k/60:$x\" }",
+        "fio = { bsplit = \"4k/60\" }",
+        "fio = { clocksource = \"cpu\" }",
+        "io = { bssplit = \"4k/60\" }",
+        "io = { rw = \"read:3K\" }",
+        "io = { rw = \"trim\" }",
+        "io = { ramp_time = \"1s\" }",
+        "io = { rw = \"read\", verify = \"md5\" }",
+        "io = { buffer_pattern = \"xyz\" }",
+        "io = { zero_buffers = true, buffer_pattern = \"0x00ff\" }",
+        "fio_file = \"../x.fio\"",
+        "fio_file = 3",
+        "bonnie = {}",
+        "bonnie = { size = \"0\" }",
+        "bonnie = { size = \"1M\", files = 1000, chunk_size = \"5K\" }",
+        "bonnie = { size = \"1000KiB\", file_min = \"2K\" }",
+        "iozone = { file = \"10K\", record = \"4K\" }",
+        "iozone = { tests = [\"write\", \"backwards\"] }",
+        "tree = { collection = \"marechal-small\", files = 3 }",
+        "tree = { from = \"source\" }",
+        "tree = { collection = \"marechal\" }",
+    ];
+    insta::assert_debug_snapshot!(workloads.map(of_workload));
 }
 
 /// Messages and mends, a line each, of a study that has `stack` and a sound workload.
@@ -144,7 +177,7 @@ fn work_that_cannot_be() {
         "tree = { files = 100000, size = \"4M\" }",
         "io = { bs = \"2M\", size = \"1M\" }",
         "io = { bs = \"1000B\", direct = true }",
-        "io = { offset = \"1G\" }",
+        "io = { offset_increment = \"1G\" }",
         "io = { rwmixread = 70 }",
         "io = { runtime = 30 }",
         "io = { runtime = \"30 parsecs\" }",

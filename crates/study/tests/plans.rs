@@ -14,6 +14,7 @@ fn known() -> Known {
     Known {
         models,
         kernels: vec!["6.12".to_owned(), "7.3".to_owned()],
+        folder: None,
     }
 }
 

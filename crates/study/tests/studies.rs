@@ -12,6 +12,7 @@ fn known() -> Known {
     Known {
         models: models.map(known).to_vec(),
         kernels: vec!["6.12".to_owned()],
+        folder: None,
     }
 }
 

@@ -54,6 +54,8 @@ fn spec(files: u32, directories: u32, size: [u64; 3], tests: &[TreeTest]) -> Wor
         size,
         directories,
         tests: tests.to_vec(),
+        from: None,
+        to: None,
     };
     WorkloadSpec {
         name: "bench".to_owned(),

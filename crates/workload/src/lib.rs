@@ -41,5 +41,8 @@ pub fn run(spec: &WorkloadSpec, target: &Target<'_>, seed: u64, host: &mut dyn H
     match &spec.work {
         Work::Tree(tree) => tree::run(tree, target, seed, host),
         Work::Io(io) => io::run(io, target, seed, host),
+        Work::FioFile(_) | Work::Bonnie(_) | Work::Iozone(_) => Err(WorkloadError::Spec(
+            "this build of raidlab can plan this work and cannot do it".to_owned(),
+        )),
     }
 }

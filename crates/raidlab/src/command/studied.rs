@@ -23,7 +23,11 @@ pub fn read(
             "`{name}` {words}; name a study, as in `raidlab run studies/first-look.toml`"
         ))
     })?;
-    let mut plan = study::read(&source, &name, &crate::run::known(cache)).map_err(|mistakes| {
+    let known = study::Known {
+        folder: path.parent().map(Path::to_owned),
+        ..crate::run::known(cache)
+    };
+    let mut plan = study::read(&source, &name, &known).map_err(|mistakes| {
         let coloured = std::io::stderr().is_terminal();
         ExpectedError::Study(if coloured {
             mistakes.to_string_in_colour()

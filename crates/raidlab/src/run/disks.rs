@@ -15,6 +15,7 @@ pub fn known(cache: &lab::kernel::Cache) -> Known {
     Known {
         models: models.collect(),
         kernels: cache.names(),
+        folder: None,
     }
 }
 

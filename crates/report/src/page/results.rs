@@ -5,6 +5,7 @@ use crate::figure::{decimals, half_interval, nanoseconds, number};
 use crate::input::{Input, workload_of};
 use crate::table::without_figure;
 use crate::words;
+use crate::work_words;
 use serde::Serialize;
 use stats::{Basis, Measure, Results, WorkloadResults};
 
@@ -82,7 +83,7 @@ pub(super) fn workloads(input: &Input, results: &Results) -> Vec<Workload> {
 
 fn work_words(input: &Input, workload: &WorkloadResults) -> String {
     let cell = input.plan.cells.iter().find(|cell| workload_of(cell) == workload.name);
-    cell.map_or_else(String::new, |cell| words::work(&cell.workload.work))
+    cell.map_or_else(String::new, |cell| work_words::work(&cell.workload.work))
 }
 
 fn table(input: &Input, workload: &WorkloadResults) -> Table {

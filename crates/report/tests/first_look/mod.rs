@@ -346,6 +346,8 @@ fn plan() -> Plan {
                     size: size.clone(),
                     directories,
                     tests,
+                    from: None,
+                    to: None,
                 },
             )
         })

@@ -8,7 +8,7 @@ use crate::vocabulary::{METRIC, TEST};
 #[derive(Clone, Copy)]
 pub(super) struct Candidate<'a> {
     pub cell: &'a Cell,
-    pub test: &'static str,
+    pub test: &'a str,
 }
 
 impl<'a> Candidate<'a> {

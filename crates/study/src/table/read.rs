@@ -3,11 +3,12 @@
 use super::layout::{Candidate, differing, distinct};
 use super::{Figure, TableColumn, TableRow, TableSpec};
 use crate::document::{Content, Entry};
-use crate::matrix::{Unit, WorkloadEntry};
+use crate::matrix::Unit;
 use crate::mistake::{Found, Span, enumerate, suggest};
 use crate::plan::{Cell, Side};
 use crate::value::{Given, Value};
 use crate::vocabulary::{METRIC, STACK, Vocabulary};
+use crate::work::WorkloadEntry;
 
 /// Reads the tables of a study.
 pub(crate) fn read_all(

@@ -169,6 +169,7 @@ mod tests {
             fsync_every: 100,
             end_fsync: true,
             runtime_ns: None,
+            ..IoSpec::default()
         };
         let contents = Contents::for_segments(7, spec.block_bytes);
         let mut left = Vec::new();

@@ -192,6 +192,7 @@ mod tests {
             fsync_every: 0,
             end_fsync: false,
             runtime_ns: None,
+            ..IoSpec::default()
         }
     }
 

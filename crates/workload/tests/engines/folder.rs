@@ -124,6 +124,8 @@ pub fn tree_spec(files: u32, directories: u32, size: [u64; 3], tests: &[TreeTest
         },
         directories,
         tests: tests.to_vec(),
+        from: None,
+        to: None,
     }
 }
 

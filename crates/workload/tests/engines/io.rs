@@ -30,6 +30,7 @@ fn spec(pattern: IoPattern) -> IoSpec {
         fsync_every: 0,
         end_fsync: false,
         runtime_ns: None,
+        ..IoSpec::default()
     }
 }
 

@@ -153,6 +153,7 @@ fn job(engine: IoEngine, pattern: IoPattern) -> WorkloadSpec {
         fsync_every: 0,
         end_fsync: true,
         runtime_ns: None,
+        ..IoSpec::default()
     };
     WorkloadSpec {
         name: "a job".to_owned(),

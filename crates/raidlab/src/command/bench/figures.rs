@@ -207,5 +207,6 @@ fn stream(pattern: IoPattern, size_bytes: u64) -> IoSpec {
         fsync_every: 0,
         end_fsync: false,
         runtime_ns: None,
+        ..IoSpec::default()
     }
 }

@@ -17,6 +17,7 @@ fn spec() -> IoSpec {
         fsync_every: 32,
         end_fsync: true,
         runtime_ns: None,
+        ..IoSpec::default()
     }
 }
 

@@ -1,0 +1,308 @@
+//! fio's options beyond those that are keys of their own: which ones a study may use, and why not the others.
+//!
+//! Only what is listed goes to fio: an option that a later fio may bring could run a command or name a file.
+
+use crate::key::{Axis, Key, Table, Takes};
+
+const fn option(name: &'static str, help: &'static str) -> Key {
+    Key {
+        table: Table::Fio,
+        name,
+        takes: Takes::FioOption,
+        axis: Axis::Listed,
+        default: "fio's",
+        help,
+    }
+}
+
+/// What a study may say to fio besides the words that raidlab's own engine knows, in the order of fio's manual.
+#[rustfmt::skip]
+pub(crate) static FIO_OPTIONS: &[Key] = &[
+    option("ioengine", "`sync`, `psync`, `vsync`, `pvsync`, `pvsync2`, `libaio`, `posixaio`, `io_uring`, `mmap` or `splice`; otherwise `psync`, or `io_uring` where `iodepth` is above 1"),
+    option("iodepth_batch", "requests to submit at once"),
+    option("iodepth_batch_complete_min", "completions to wait for at least"),
+    option("iodepth_batch_complete_max", "completions to take at most"),
+    option("iodepth_low", "depth to fall to before it is filled again"),
+    option("serialize_overlap", "no two requests under way on the same blocks"),
+    option("io_submit_mode", "`inline` or `offload`"),
+    option("registerfiles", "io_uring: register files"),
+    option("fixedbufs", "io_uring: register buffers"),
+    option("nonvectored", "io_uring: plain reads and writes"),
+    option("force_async", "io_uring: every Nth request by a worker"),
+    option("nowait", "fail rather than wait for a request"),
+    option("bsrange", "range of block sizes: `4k-16k`"),
+    option("bssplit", "mix of block sizes: `4k/60:64k/40`"),
+    option("bs_unaligned", "block sizes of any length"),
+    option("blockalign", "alignment of random offsets"),
+    option("io_size", "bytes to read and write, if not `size`"),
+    option("number_ios", "end after so many requests"),
+    option("loops", "do it so often"),
+    option("nrfiles", "files of each job, which `size` is spread over"),
+    option("openfiles", "files open at the same time"),
+    option("file_service_type", "which file is next: `random`, `roundrobin`, `sequential`, `zipf:1.2`, …"),
+    option("percentage_random", "share of random offsets, per cent"),
+    option("random_distribution", "`random`, `zipf:1.2`, `pareto:0.9`, `normal:20`, `zoned:…`"),
+    option("random_generator", "`tausworthe`, `lfsr` or `tausworthe64`"),
+    option("norandommap", "random offsets may come twice"),
+    option("softrandommap", "go on where there is no memory for the map"),
+    option("randrepeat", "the same random offsets in every job"),
+    option("allrandrepeat", "the same random everything in every job"),
+    option("rw_sequencer", "`sequential` or `identical`"),
+    option("rwmixwrite", "share of writes, per cent"),
+    option("fadvise_hint", "tell the kernel the pattern"),
+    option("fallocate", "`none`, `posix`, `keep`, `truncate`, `native`"),
+    option("overwrite", "lay the file out before writing to it"),
+    option("fsync_on_close", "fsync when a file is closed"),
+    option("sync_file_range", "`wait_before:8`, `write:8`, …"),
+    option("write_barrier", "every Nth write a barrier"),
+    option("write_hint", "expected lifetime of what is written"),
+    option("invalidate", "drop the file's cached pages before"),
+    option("pre_read", "read the files before the clock starts"),
+    option("lockfile", "`none`, `exclusive`, `readwrite`"),
+    option("startdelay", "begin so much later"),
+    option("thinktime_blocks_type", "`complete` or `issue`"),
+    option("thinktime_iotime", "work so long between waits"),
+    option("rate_min", "end the job if it is slower"),
+    option("rate_iops_min", "end the job if it does fewer"),
+    option("rate_cycle", "window over which a rate is held, in ms"),
+    option("rate_process", "`linear` or `poisson`"),
+    option("rate_ignore_thinktime", "make up for waits"),
+    option("max_latency", "end the job when a request takes longer"),
+    option("latency_target", "find the depth with this latency"),
+    option("latency_window", "how long each depth is tried"),
+    option("latency_percentile", "share of requests that must meet it"),
+    option("latency_run", "go on with the depth found"),
+    option("steadystate", "end when steady: `iops:2%`"),
+    option("steadystate_duration", "how long it must be steady"),
+    option("steadystate_ramp_time", "how long to wait before"),
+    option("mem", "`malloc`, `shm` or `mmap`"),
+    option("iomem_align", "alignment of buffers"),
+    option("lockmem", "lock so much memory first"),
+    option("refill_buffers", "new bytes for every write"),
+    option("scramble_buffers", "change a few bytes of every write"),
+    option("buffer_compress_chunk", "piece of a buffer of which a share compresses"),
+    option("dedupe_mode", "`repeat` or `working_set`"),
+    option("dedupe_working_set_percentage", "what blocks are equal to, per cent of the file"),
+    option("dedupe_global", "jobs share what blocks are equal to"),
+    option("do_verify", "read back and compare after writing"),
+    option("verify_interval", "bytes under one checksum"),
+    option("verify_offset", "place of the header"),
+    option("verify_pattern", "what is written and compared"),
+    option("verify_fatal", "end at the first difference"),
+    option("verify_async", "threads that compare"),
+    option("verify_backlog", "compare after so many writes"),
+    option("verify_backlog_batch", "compare so many then"),
+    option("nice", "niceness"),
+    option("prio", "I/O priority, 0 to 7"),
+    option("prioclass", "I/O priority class"),
+    option("cpumask", "processors, as a mask"),
+    option("cpus_allowed", "processors, as a list"),
+    option("cpus_allowed_policy", "`shared` or `split`"),
+    option("zonemode", "`none`, `strided` or `zbd`"),
+    option("zonesize", "bytes of a zone"),
+    option("zonerange", "bytes from zone to zone"),
+    option("zoneskip", "bytes between zones"),
+];
+
+/// Options of job files only: they speak of several jobs.
+const OF_FILES: &[&str] = &["stonewall", "new_group", "wait_for", "exitall", "description"];
+
+/// Engines that read and write the files under test and nothing else.
+const ENGINES: &[&str] = &[
+    "sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "posixaio", "io_uring", "mmap", "splice",
+];
+
+/// Why an option is not for studies; the reason ends with what would do.
+const REFUSED: &[(&[&str], &str)] = &[
+    (
+        &["exec_prerun", "exec_postrun", "profile"],
+        "runs commands, and a study may run none",
+    ),
+    (
+        &["filename", "directory", "opendir", "filename_format", "unique_filename"],
+        "names files or devices: raidlab says where a stack's files are",
+    ),
+    (
+        &[
+            "write_iolog",
+            "read_iolog",
+            "read_iolog_chunked",
+            "replay_redirect",
+            "replay_no_stall",
+            "replay_scale",
+            "replay_align",
+            "replay_time_scale",
+            "replay_skip",
+            "merge_blktrace_file",
+            "merge_blktrace_scalars",
+            "merge_blktrace_iters",
+            "verify_state_load",
+            "verify_state_save",
+            "verify_dump",
+        ],
+        "names files outside the stack",
+    ),
+    (
+        &[
+            "write_bw_log",
+            "write_lat_log",
+            "write_hist_log",
+            "write_iops_log",
+            "per_job_logs",
+            "log_avg_msec",
+            "log_hist_msec",
+            "log_hist_coarseness",
+            "log_max_value",
+            "log_offset",
+            "log_compression",
+            "log_compression_cpus",
+            "log_store_compressed",
+            "log_unix_epoch",
+            "log_entries",
+            "bwavgtime",
+            "iopsavgtime",
+        ],
+        "writes logs outside the stack: histograms and throughput over time are kept anyway",
+    ),
+    (&["ioscheduler"], "changes a device: write `scheduler` in the [[stack]]"),
+    (
+        &["cgroup", "cgroup_weight", "cgroup_nodelete", "uid", "gid"],
+        "changes who fio is: it runs as raidlab does",
+    ),
+    (
+        &[
+            "clocksource",
+            "gtod_cpu",
+            "gtod_reduce",
+            "disable_lat",
+            "disable_clat",
+            "disable_slat",
+        ],
+        "changes how time is taken: raidlab sees to that, and needs the latencies",
+    ),
+    (
+        &[
+            "lat_percentiles",
+            "clat_percentiles",
+            "slat_percentiles",
+            "percentile_list",
+            "unified_rw_reporting",
+            "significant_figures",
+            "kb_base",
+            "unit_base",
+            "disable_bw_measurement",
+            "stats",
+            "disk_util",
+            "block_error_percentiles",
+            "output",
+            "output-format",
+        ],
+        "changes fio's report, which raidlab reads: leave it out",
+    ),
+    (
+        &[
+            "allow_mounted_write",
+            "allow_file_create",
+            "create_only",
+            "unlink",
+            "unlink_each_loop",
+        ],
+        "is for what raidlab does itself: files are there before, and go with the stack",
+    ),
+    (&["randseed", "thread", "name"], "is said by raidlab: leave it out"),
+    (
+        &["filesize", "fill_device", "file_append"],
+        "leaves open how much is written: write `size`",
+    ),
+    (
+        &["continue_on_error", "ignore_error", "error_dump", "exitall_on_error"],
+        "hides errors, and a request that fails must fail its trial",
+    ),
+    (
+        &["hipri", "sqthread_poll", "sqthread_poll_cpu", "thinktime_spin"],
+        "keeps a processor spinning, which stops virtual time: leave it out",
+    ),
+    (
+        &[
+            "include",
+            "client",
+            "server",
+            "remote-config",
+            "trigger",
+            "trigger-file",
+            "daemonize",
+            "aux-path",
+        ],
+        "reaches outside of the study: leave it out",
+    ),
+    (
+        &[
+            "trim_percentage",
+            "trim_verify_zero",
+            "trim_backlog",
+            "trim_backlog_batch",
+        ],
+        "discards blocks, which raidlab does not measure: leave it out",
+    ),
+];
+
+/// Why a study may not say this to fio, if it is an option of fio's that is known to be refused.
+pub(crate) fn refusal(name: &str) -> Option<String> {
+    let (_, reason) = REFUSED.iter().find(|(names, _)| names.contains(&name))?;
+    Some(format!("`{name}` {reason}"))
+}
+
+/// Whether a job file may have it, besides what the table of `fio` has.
+pub(crate) fn is_of_files(name: &str) -> bool {
+    OF_FILES.contains(&name)
+}
+
+/// What is wrong with the value of an option, if anything is.
+///
+/// fio hands values with arithmetic to a shell, reads files that stand in quotes, and replaces `$words`: so nothing
+/// but numbers, words and the signs between them.
+pub(crate) fn wrong_value(name: &str, value: &str) -> Option<(String, String)> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || " .,:/%_+-=".contains(c);
+    if let Some(sign) = value.chars().find(|c| !is_plain(*c)) {
+        return Some((
+            format!("`{name}` has a `{}` in it", sign.escape_default()),
+            "write letters, digits and . , : / % _ + - = only".to_owned(),
+        ));
+    }
+    if name == "ioengine" && !ENGINES.contains(&value) {
+        let message = if value.starts_with("external") {
+            "an external engine is a program of its own, and a study may run none".to_owned()
+        } else {
+            format!("`{value}` is no engine that reads and writes the files of a stack")
+        };
+        return Some((message, crate::mistake::enumerate(ENGINES)));
+    }
+    if name == "mem" && !["malloc", "shm", "mmap"].contains(&value) {
+        return Some((
+            format!("`mem` cannot be `{value}`"),
+            "write \"malloc\", \"shm\" or \"mmap\"".to_owned(),
+        ));
+    }
+    None
+}
+
+/// fio's other spellings of an option, as this file and the table of keys have it.
+pub(crate) fn canonical(name: &str) -> &str {
+    match name {
+        "blocksize" => "bs",
+        "readwrite" => "rw",
+        "iodepth_batch_submit" => "iodepth_batch",
+        "iodepth_batch_complete" => "iodepth_batch_complete_min",
+        "blocksize_range" => "bsrange",
+        "blocksize_unaligned" => "bs_unaligned",
+        "ba" => "blockalign",
+        "nr_files" => "nrfiles",
+        "timeout" => "runtime",
+        "iomem" => "mem",
+        "mem_align" => "iomem_align",
+        "lockmem_size" => "lockmem",
+        "ratemin" => "rate_min",
+        "ratecycle" => "rate_cycle",
+        other => other,
+    }
+}

@@ -1,0 +1,111 @@
+//! A collection of files.
+
+use serde::{Deserialize, Serialize};
+
+/// A collection of files, the same for every stack that has the same seed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TreeSpec {
+    pub files: u32,
+    pub size: SizeSpec,
+    /// Directories over which the files are spread, nested below one another as a source tree is.
+    pub directories: u32,
+    /// The tests in their order. A test that needs files finds them written, unmeasured if `write` is not asked.
+    pub tests: Vec<TreeTest>,
+    /// The disk group on whose filesystem the originals lie, which `write` copies from; absent if files are made
+    /// in memory.
+    #[serde(default)]
+    pub from: Option<String>,
+    /// The disk group to whose filesystem `read` copies what it reads; absent if it throws it away.
+    #[serde(default)]
+    pub to: Option<String>,
+}
+
+/// Distribution of file sizes: log-normal with the given median, cut at `min_bytes` and `max_bytes`; if all
+/// three are equal, every file has that size.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SizeSpec {
+    pub min_bytes: u64,
+    pub median_bytes: u64,
+    pub max_bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TreeTest {
+    Write,
+    Read,
+    Copy,
+    Delete,
+}
+
+impl TreeTest {
+    pub const ALL: [Self; 4] = [Self::Write, Self::Read, Self::Copy, Self::Delete];
+
+    /// The word for it in study files, tables and samples.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Write => "write",
+            Self::Read => "read",
+            Self::Copy => "copy",
+            Self::Delete => "delete",
+        }
+    }
+}
+
+/// Collections that have a name: those of Sander Marechal's benchmark of 2008.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Collection {
+    MarechalSmall,
+    MarechalMedium,
+    MarechalLarge,
+}
+
+impl Collection {
+    pub const ALL: [Self; 3] = [Self::MarechalSmall, Self::MarechalMedium, Self::MarechalLarge];
+
+    /// The word for it in study files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::MarechalSmall => "marechal-small",
+            Self::MarechalMedium => "marechal-medium",
+            Self::MarechalLarge => "marechal-large",
+        }
+    }
+
+    /// How many files it has.
+    ///
+    /// Source: his report, "10928 small source code files (maximum size a few KiB each), 1744 Ogg Vorbis files
+    /// (around 4 MiB each) and 3 multi-gigabyte files".
+    pub const fn files(self) -> u32 {
+        match self {
+            Self::MarechalSmall => 10_928,
+            Self::MarechalMedium => 1_744,
+            Self::MarechalLarge => 3,
+        }
+    }
+
+    /// How large they are. The report has no distributions; these are ours. Sizes of source files are close to
+    /// log-normal with a median of 2 to 4 KiB, cut here at 8 KiB, which is his "few"; a 4-minute song of quality 6
+    /// is 4 MiB, give or take a factor of two; "multi-gigabyte" is 2 GiB each, twice his RAM.
+    pub const fn size(self) -> SizeSpec {
+        let (min_bytes, median_bytes, max_bytes) = match self {
+            Self::MarechalSmall => (64, 2 << 10, 8 << 10),
+            Self::MarechalMedium => (2 << 20, 4 << 20, 8 << 20),
+            Self::MarechalLarge => (2 << 30, 2 << 30, 2 << 30),
+        };
+        SizeSpec {
+            min_bytes,
+            median_bytes,
+            max_bytes,
+        }
+    }
+
+    /// Over how many directories they are spread: source trees hold about 16 files a directory, albums 12 songs.
+    pub const fn directories(self) -> u32 {
+        match self {
+            Self::MarechalSmall => 683,
+            Self::MarechalMedium => 146,
+            Self::MarechalLarge => 1,
+        }
+    }
+}
