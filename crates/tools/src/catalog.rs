@@ -11,10 +11,11 @@ pub enum Tool {
     MkfsBtrfs,
     Fio,
     Wipefs,
+    Losetup,
 }
 
 impl Tool {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Mdadm,
         Self::Mke2fs,
         Self::MkfsXfs,
@@ -23,6 +24,7 @@ impl Tool {
         Self::MkfsBtrfs,
         Self::Fio,
         Self::Wipefs,
+        Self::Losetup,
     ];
 
     /// The name of its file.
@@ -36,6 +38,7 @@ impl Tool {
             Self::MkfsBtrfs => "mkfs.btrfs",
             Self::Fio => "fio",
             Self::Wipefs => "wipefs",
+            Self::Losetup => "losetup",
         }
     }
 
@@ -50,6 +53,7 @@ impl Tool {
             Self::MkfsBtrfs => "btrfs-progs",
             Self::Fio => "fio",
             Self::Wipefs => "util-linux",
+            Self::Losetup => "mount",
         }
     }
 
@@ -60,7 +64,7 @@ impl Tool {
     pub(crate) const fn version_argument(self) -> &'static str {
         match self {
             Self::Mke2fs | Self::MkfsXfs | Self::MkfsJfs | Self::MkfsReiserfs => "-V",
-            Self::Mdadm | Self::MkfsBtrfs | Self::Fio | Self::Wipefs => "--version",
+            Self::Mdadm | Self::MkfsBtrfs | Self::Fio | Self::Wipefs | Self::Losetup => "--version",
         }
     }
 

@@ -37,9 +37,17 @@ pub(crate) struct Limits<'a> {
 /// see the terminal's Ctrl-C; and has it die with raidlab rather than go on alone over devices nobody watches.
 pub(crate) fn in_a_group_of_its_own(command: &mut Command) {
     command.process_group(0);
-    // SAFETY: the closure runs between fork and exec and only makes one system call.
+    let parent = rustix::process::getpid();
+    // SAFETY: the closure runs between fork and exec and only makes two system calls.
     unsafe {
-        command.pre_exec(|| Ok(rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?));
+        command.pre_exec(move || {
+            rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+            // Who was killed before that would send no signal any more.
+            match rustix::process::getppid() == Some(parent) {
+                true => Ok(()),
+                false => Err(io::ErrorKind::Interrupted.into()),
+            }
+        });
     }
 }
 

@@ -1,0 +1,128 @@
+//! The kernel's log from a moment on.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::fs::OpenOptionsExt;
+
+/// The kernel's error level; smaller is worse.
+const ERROR: u32 = 3;
+
+/// What says of a disk that it failed, whatever its driver.
+const FAILURES: [&str; 8] = [
+    "I/O error",
+    "Disk failure",
+    "rejecting I/O",
+    "Medium Error",
+    "medium error",
+    "target error",
+    "timed out",
+    "failed command",
+];
+
+/// Reads on from where it was opened. Not everybody may: then it is empty.
+#[derive(Debug)]
+pub struct KernelLog {
+    file: Option<File>,
+    /// Lines of the error level, in their order; the first ones, for they tell the cause.
+    errors: Vec<String>,
+}
+
+impl KernelLog {
+    const ERRORS_MAX: usize = 12;
+
+    pub fn from_now() -> KernelLog {
+        let file = File::options()
+            .read(true)
+            .custom_flags(libc::O_NONBLOCK)
+            .open("/dev/kmsg");
+        let at_its_end = file.and_then(|mut file| file.seek(SeekFrom::End(0)).map(|_| file));
+        KernelLog {
+            file: at_its_end.ok(),
+            errors: Vec::new(),
+        }
+    }
+
+    /// Takes in what was logged since; the first line that tells of a failure of one of these disks.
+    pub fn failure_of(&mut self, disks: &[String]) -> Option<String> {
+        let mut failure = None;
+        // A record a read; one that does not fit, or was overwritten, is passed over.
+        let mut record = [0; 8192];
+        loop {
+            let text = match self.file.as_mut().map(|file| file.read(&mut record)) {
+                Some(Ok(count @ 1..)) => String::from_utf8_lossy(&record[..count]).into_owned(),
+                Some(Err(error)) if matches!(error.raw_os_error(), Some(libc::EPIPE | libc::EINVAL)) => continue,
+                _ => return failure,
+            };
+            let Some((level, message)) = parse(&text) else { continue };
+            if failure.is_none() && tells_of_failure(message, disks) {
+                failure = Some(message.to_owned());
+            }
+            if level <= ERROR && self.errors.len() < Self::ERRORS_MAX {
+                self.errors.push(message.to_owned());
+            }
+        }
+    }
+
+    /// The errors logged so far.
+    pub fn errors(&self) -> &[String] {
+        &self.errors
+    }
+}
+
+/// `3,1234,5678,-;message` and lines of details below it.
+fn parse(record: &str) -> Option<(u32, &str)> {
+    let (head, rest) = record.split_once(';')?;
+    let priority: u32 = head.split(',').next()?.parse().ok()?;
+    // The lower three bits are the level, the others say who logs.
+    Some((priority & 7, rest.lines().next().unwrap_or_default().trim()))
+}
+
+fn tells_of_failure(message: &str, disks: &[String]) -> bool {
+    FAILURES.iter().any(|words| message.contains(words)) && disks.iter().any(|disk| names(message, disk))
+}
+
+/// Whether a name stands in a message as a word of its own: `sda` not in `sdab`; a partition's counts as its disk's.
+fn names(message: &str, disk: &str) -> bool {
+    let is_part_of_word = |c: char| c.is_ascii_alphabetic() || c == '_';
+    message.match_indices(disk).any(|(at, _)| {
+        let before = message[..at].chars().next_back();
+        let after = message[at + disk.len()..].chars().next();
+        let ends_in_digit = disk.ends_with(|c: char| c.is_ascii_digit());
+        let goes_on = |c: char| is_part_of_word(c) && c != 'p' || (ends_in_digit && c.is_ascii_digit());
+        !before.is_some_and(|c| is_part_of_word(c) || c.is_ascii_digit()) && !after.is_some_and(goes_on)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_has_a_level_and_a_message() {
+        let record = "6,339,5140900,-;NET: Registered protocol family 10\n SUBSYSTEM=net\n";
+        assert_eq!(parse(record), Some((6, "NET: Registered protocol family 10")));
+        // Logged by a program (facility 1), level 3.
+        assert_eq!(parse("11,1,2,-;x"), Some((3, "x")));
+        assert_eq!(parse("nonsense"), None);
+    }
+
+    #[test]
+    fn a_failure_names_the_disk() {
+        let disks = ["loop1".to_owned(), "sda".to_owned()];
+        for message in [
+            "I/O error, dev loop1, sector 8 op 0x0:(READ) flags 0x0",
+            "md/raid1:md100: Disk failure on sda, disabling device.",
+            "Buffer I/O error on dev sda1, logical block 0, async page read",
+        ] {
+            assert!(tells_of_failure(message, &disks), "{message}");
+        }
+        for message in [
+            "I/O error, dev loop10, sector 8",
+            "I/O error, dev sdab, sector 8",
+            "I/O error, dev sdb, sector 8",
+            "sda: sda1 sda2",
+        ] {
+            assert!(!tells_of_failure(message, &disks), "{message}");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! What others did on this machine while a trial ran.
+
+use crate::disk::Disk;
+use crate::environment::other_disks;
+use crate::sysfs;
+use rustix::param::clock_ticks_per_second;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// The counters at a trial's beginning.
+pub(crate) struct Load {
+    began: Instant,
+    ours: BTreeSet<String>,
+    counted: Counted,
+}
+
+struct Counted {
+    /// User time of all processes, s.
+    user_s: f64,
+    /// User time of this process and its children, s.
+    own_user_s: f64,
+    /// Sectors moved by disks that are not under test.
+    other_sectors: u64,
+    /// Time in which some process waited, µs: by resource.
+    pressure_us: Vec<(&'static str, u64)>,
+}
+
+impl Load {
+    pub(crate) fn begin(nodes: &[PathBuf]) -> Load {
+        let ours: BTreeSet<String> = nodes
+            .iter()
+            .filter_map(|node| Disk::at(node).ok())
+            .map(|disk| disk.kernel_name)
+            .collect();
+        Load {
+            began: Instant::now(),
+            counted: Counted::now(&ours),
+            ours,
+        }
+    }
+
+    /// What others took, on the average, since the beginning.
+    pub(crate) fn since(&self) -> Vec<(String, String)> {
+        let now = Counted::now(&self.ours);
+        let wall_s = self.began.elapsed().as_secs_f64().max(1e-3);
+        let before = &self.counted;
+        let others_s = (now.user_s - before.user_s) - (now.own_user_s - before.own_user_s);
+        let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as f64;
+        let mut facts = vec![
+            (
+                "load.others_processor_percent".to_owned(),
+                format!("{:.1}", 100.0 * others_s.max(0.0) / wall_s / processors),
+            ),
+            (
+                "load.other_disks_mib_per_s".to_owned(),
+                format!(
+                    "{:.2}",
+                    now.other_sectors.saturating_sub(before.other_sectors) as f64 / 2048.0 / wall_s
+                ),
+            ),
+        ];
+        for ((resource, now_us), (_, before_us)) in now.pressure_us.iter().zip(&before.pressure_us) {
+            let share = now_us.saturating_sub(*before_us) as f64 / 1e6 / wall_s;
+            facts.push((
+                format!("load.pressure_{resource}_percent"),
+                format!("{:.1}", 100.0 * share),
+            ));
+        }
+        facts
+    }
+}
+
+impl Counted {
+    fn now(ours: &BTreeSet<String>) -> Counted {
+        let others = other_disks(ours);
+        let sectors = |disk: &String| {
+            let line = sysfs::text(&Path::new("/sys/block").join(disk).join("stat"))?;
+            let fields: Vec<u64> = line.split_whitespace().filter_map(|field| field.parse().ok()).collect();
+            Some(fields.get(2)? + fields.get(6)?)
+        };
+        Counted {
+            user_s: user_seconds(&fs::read_to_string("/proc/stat").unwrap_or_default()).unwrap_or(0.0),
+            own_user_s: own_user_seconds(),
+            other_sectors: others.iter().filter_map(sectors).sum(),
+            pressure_us: ["cpu", "io", "memory"]
+                .into_iter()
+                .filter_map(|resource| Some((resource, pressure(resource)?)))
+                .collect(),
+        }
+    }
+}
+
+/// User and nice time of all processors: that of kernel threads, which work for the stack too, is system time.
+fn user_seconds(table: &str) -> Option<f64> {
+    let line = table.lines().find_map(|line| line.strip_prefix("cpu "))?;
+    let ticks: Vec<f64> = line.split_whitespace().filter_map(|field| field.parse().ok()).collect();
+    Some((ticks.first()? + ticks.get(1)?) / clock_ticks_per_second() as f64)
+}
+
+fn own_user_seconds() -> f64 {
+    let of = |who| {
+        // SAFETY: all fields are plain numbers, for which zero is a value.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: the kernel fills the structure that it is given.
+        unsafe { libc::getrusage(who, &raw mut usage) };
+        usage.ru_utime.tv_sec as f64 + usage.ru_utime.tv_usec as f64 / 1e6
+    };
+    of(libc::RUSAGE_SELF) + of(libc::RUSAGE_CHILDREN)
+}
+
+/// Pressure stall information, where the kernel keeps it.
+fn pressure(resource: &str) -> Option<u64> {
+    let table = fs::read_to_string(Path::new("/proc/pressure").join(resource)).ok()?;
+    let some = table.lines().find_map(|line| line.strip_prefix("some "))?;
+    some.split(' ')
+        .find_map(|field| field.strip_prefix("total="))?
+        .parse()
+        .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn user_and_nice_time_count() {
+        let hz = clock_ticks_per_second() as f64;
+        assert_eq!(user_seconds("cpu  100 20 3 4\ncpu0 1 2 3 4\n"), Some(120.0 / hz));
+        assert_eq!(user_seconds(""), None);
+    }
+
+    #[test]
+    fn own_work_is_not_that_of_others() {
+        let load = Load::begin(&[]);
+        let until = Instant::now() + std::time::Duration::from_millis(50);
+        let mut spins = 0_u64;
+        while Instant::now() < until {
+            spins += 1;
+        }
+        assert!(spins > 0 && own_user_seconds() > load.counted.own_user_s);
+        let facts = load.since();
+        assert_eq!(facts[0].0, "load.others_processor_percent");
+        assert!(facts[0].1.parse::<f64>().expect("a number") >= 0.0);
+    }
+}

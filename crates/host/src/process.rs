@@ -1,0 +1,355 @@
+//! The process of a trial, watched from outside: what it says, whether it still does anything, its end.
+
+use crate::kernel_log::KernelLog;
+use crate::sysfs;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::process::{Pid, PidfdFlags, Signal};
+use std::fs;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How often it is looked after.
+const TICK: Duration = Duration::from_millis(100);
+
+/// How long a process may take to end once it is killed. One that waits for a disk in the kernel does not.
+const DYING: Duration = Duration::from_secs(10);
+
+/// A line that grows past all reason is cut.
+const LINE_BYTES_MAX: usize = 16 << 20;
+
+/// What is kept of its standard error, bytes.
+const ERRORS_BYTES_MAX: usize = 16 << 10;
+
+/// When a trial is given up.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Neither its processes nor its disks have done anything for so long.
+    pub stall: Duration,
+    /// It has run for so long.
+    pub wall: Duration,
+}
+
+/// How a process ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum How {
+    ByItself,
+    /// With this status, or by this signal.
+    Died(String),
+    /// It, or its disks, stood still.
+    Stalled,
+    TimeOut,
+    Stopped,
+    /// A disk failed: the kernel's words.
+    DiskFailed(String),
+}
+
+/// What is known after its end.
+#[derive(Debug)]
+pub struct Ended {
+    pub how: How,
+    pub wall: Duration,
+    /// What it printed on standard error, the end of it.
+    pub errors: String,
+    /// Processes that would not die, each with where it waits in the kernel.
+    pub hung: Vec<String>,
+}
+
+/// A running process and what it speaks through.
+pub(crate) struct Running {
+    child: Child,
+    ended: OwnedFd,
+    events: OwnedFd,
+    console: OwnedFd,
+    status: Option<ExitStatus>,
+    partial: Vec<u8>,
+    errors: Vec<u8>,
+}
+
+impl Running {
+    /// Starts this program again, to do a job on a ledger.
+    pub(crate) fn start(program: &Path, ledger: &impl AsFd, job: &[u8]) -> io::Result<Running> {
+        let ledger = ledger.as_fd().as_raw_fd();
+        let mut command = Command::new(program);
+        command
+            .arg("host-job")
+            .arg(ledger.to_string())
+            .env_clear()
+            .env("PATH", tools::SEARCH_PATH)
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // The terminal's Ctrl-C is for the one who watches.
+            .process_group(0);
+        let parent = std::process::id();
+        // SAFETY: between fork and exec only system calls are made.
+        unsafe {
+            command.pre_exec(move || {
+                rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+                // Who was killed before that would send no signal any more.
+                if u32::try_from(libc::getppid()) != Ok(parent) {
+                    return Err(io::ErrorKind::Interrupted.into());
+                }
+                if libc::fcntl(ledger, libc::F_SETFD, 0) < 0 {
+                    return Err(io::Error::last_os_error());
+                }
+                Ok(())
+            });
+        }
+        let mut child = command.spawn()?;
+        let ended = rustix::process::pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
+        let events: OwnedFd = child.stdout.take().ok_or_else(no_pipe)?.into();
+        let console: OwnedFd = child.stderr.take().ok_or_else(no_pipe)?.into();
+        rustix::io::ioctl_fionbio(&events, true)?;
+        rustix::io::ioctl_fionbio(&console, true)?;
+        // Should it die before it has read all, its end tells more than the broken pipe.
+        let _ = child.stdin.take().ok_or_else(no_pipe)?.write_all(job);
+        Ok(Running {
+            child,
+            ended,
+            events,
+            console,
+            status: None,
+            partial: Vec::new(),
+            errors: Vec::new(),
+        })
+    }
+
+    /// Watches it to its end. `line` sees each line that it says and may add names of disks to watch in the kernel's
+    /// log; `tick` is called ten times a second.
+    pub(crate) fn watch(
+        mut self,
+        limits: &Limits,
+        stop: Option<&AtomicBool>,
+        log: &mut KernelLog,
+        line: &mut dyn FnMut(&[u8], &mut Vec<String>),
+        tick: &mut dyn FnMut(),
+    ) -> Ended {
+        let began = Instant::now();
+        let mut disks = Vec::new();
+        let mut life = (Life::default(), Instant::now());
+        let mut looked = Instant::now();
+        let how = loop {
+            let is_over = self.wait(TICK, &mut |text| line(text, &mut disks));
+            tick();
+            if let Some(status) = is_over {
+                break match status.signal() {
+                    Some(signal) => How::Died(format!("it was killed by signal {signal}")),
+                    None if status.success() => How::ByItself,
+                    None => How::Died(format!("it exited with {}", status.code().unwrap_or_default())),
+                };
+            }
+            if let Some(words) = log.failure_of(&disks) {
+                break How::DiskFailed(words);
+            }
+            if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                break How::Stopped;
+            }
+            if began.elapsed() > limits.wall {
+                break How::TimeOut;
+            }
+            if looked.elapsed() > limits.stall / 20 {
+                looked = Instant::now();
+                let now = Life::of(self.child.id(), &disks);
+                if now != life.0 {
+                    life = (now, looked);
+                } else if life.1.elapsed() > limits.stall {
+                    break How::Stalled;
+                }
+            }
+        };
+        let hung = self.end(&mut |text| line(text, &mut disks));
+        Ended {
+            how,
+            wall: began.elapsed(),
+            errors: String::from_utf8_lossy(&self.errors).into_owned(),
+            hung,
+        }
+    }
+
+    /// Waits for something to happen; the status once it has ended.
+    fn wait(&mut self, timeout: Duration, line: &mut dyn FnMut(&[u8])) -> Option<ExitStatus> {
+        let mut fds = [
+            PollFd::new(&self.events, PollFlags::IN),
+            PollFd::new(&self.console, PollFlags::IN),
+            PollFd::new(&self.ended, PollFlags::IN),
+        ];
+        let timeout = Timespec::try_from(timeout).ok();
+        let _ = rustix::event::poll(&mut fds, timeout.as_ref());
+        // A pipe that is closed is readable for ever, and its process may live on for a moment.
+        let closed = !fds[0].revents().is_empty() && !fds[0].revents().contains(PollFlags::IN);
+        let is_over = fds[2].revents().contains(PollFlags::IN);
+        if closed && !is_over {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        self.take_in(line);
+        if is_over {
+            self.status = self.child.wait().ok();
+            self.take_in(line);
+        }
+        self.status
+    }
+
+    /// Takes what it has said by now.
+    fn take_in(&mut self, line: &mut dyn FnMut(&[u8])) {
+        let mut buffer = [0; 64 << 10];
+        while let Ok(count @ 1..) = rustix::io::read(&self.events, &mut buffer) {
+            for &byte in &buffer[..count] {
+                match byte {
+                    b'\n' => line(&std::mem::take(&mut self.partial)),
+                    _ if self.partial.len() < LINE_BYTES_MAX => self.partial.push(byte),
+                    _ => {}
+                }
+            }
+        }
+        while let Ok(count @ 1..) = rustix::io::read(&self.console, &mut buffer) {
+            self.errors.extend_from_slice(&buffer[..count]);
+            let surplus = self.errors.len().saturating_sub(ERRORS_BYTES_MAX);
+            self.errors.drain(..surplus);
+        }
+    }
+
+    /// Ends it and all that it started; those that would not die, in words.
+    fn end(&mut self, line: &mut dyn FnMut(&[u8])) -> Vec<String> {
+        if self.status.is_some() {
+            return Vec::new();
+        }
+        let family = descendants(self.child.id());
+        let _ = rustix::process::kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        let deadline = Instant::now() + DYING;
+        loop {
+            self.wait(TICK, line);
+            let alive: Vec<&Process> = family.iter().filter(|process| process.is_alive()).collect();
+            let is_over = self.status.is_some() && alive.is_empty();
+            if is_over || Instant::now() > deadline {
+                return alive.iter().map(|process| process.words()).collect();
+            }
+        }
+    }
+}
+
+fn no_pipe() -> io::Error {
+    io::Error::other("it was started without pipes")
+}
+
+/// Signs of life: they change as long as anything is done.
+#[derive(PartialEq, Eq, Default)]
+struct Life {
+    /// User and system time of its processes, in clock ticks.
+    processor_ticks: u64,
+    /// Requests done by its disks.
+    disks: Vec<Option<String>>,
+}
+
+impl Life {
+    fn of(pid: u32, disks: &[String]) -> Life {
+        Life {
+            processor_ticks: descendants(pid).iter().filter_map(Process::ticks).sum(),
+            disks: disks.iter().map(|disk| requests_done(disk)).collect(),
+        }
+    }
+}
+
+/// The counters of a disk that only grow when a request ends: those of its reads, writes, discards and flushes.
+fn requests_done(disk: &str) -> Option<String> {
+    let line = sysfs::text(&Path::new("/sys/class/block").join(disk).join("stat"))?;
+    let fields: Vec<&str> = line.split_whitespace().collect();
+    let done: Vec<&str> = [0, 4, 11, 15]
+        .iter()
+        .filter_map(|&index| fields.get(index).copied())
+        .collect();
+    Some(done.join(" "))
+}
+
+/// A process, and when it was started: its number may pass to another.
+struct Process {
+    pid: u32,
+    start: u64,
+}
+
+impl Process {
+    fn at(pid: u32) -> Option<Process> {
+        Some(Process {
+            pid,
+            start: stat(pid)?.get(19)?.parse().ok()?,
+        })
+    }
+
+    fn ticks(&self) -> Option<u64> {
+        let fields = stat(self.pid)?;
+        // Its own, and those of children that it has waited for.
+        [11, 12, 13, 14]
+            .iter()
+            .map(|&index| fields.get(index)?.parse::<u64>().ok())
+            .sum()
+    }
+
+    fn is_alive(&self) -> bool {
+        let same = Process::at(self.pid).is_some_and(|now| now.start == self.start);
+        same && stat(self.pid).is_some_and(|fields| !matches!(fields[0].as_str(), "Z" | "X"))
+    }
+
+    fn words(&self) -> String {
+        let folder = format!("/proc/{}", self.pid);
+        let name = sysfs::text(&Path::new(&folder).join("comm")).unwrap_or_default();
+        let state = stat(self.pid).map(|fields| fields[0].clone()).unwrap_or_default();
+        let place = sysfs::text(&Path::new(&folder).join("wchan")).filter(|place| place != "0");
+        let place = place.map(|place| format!(", in {place}")).unwrap_or_default();
+        format!("process {} ({name}, state {state}{place})", self.pid)
+    }
+}
+
+/// The fields of /proc/PID/stat after the name, the state first.
+fn stat(pid: u32) -> Option<Vec<String>> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, rest) = text.rsplit_once(')')?;
+    Some(rest.split_whitespace().map(str::to_owned).collect())
+}
+
+/// A process and all below it.
+fn descendants(pid: u32) -> Vec<Process> {
+    let mut parents = Vec::new();
+    for entry in sysfs::entries(Path::new("/proc")) {
+        let child = sysfs::name(&entry).parse::<u32>().ok();
+        let parent = child.and_then(|child| stat(child)?.get(1)?.parse::<u32>().ok());
+        parents.extend(child.zip(parent));
+    }
+    let mut family = vec![pid];
+    let mut next = 0;
+    while next < family.len() {
+        let of_this = parents.iter().filter(|(_, parent)| *parent == family[next]);
+        let children: Vec<u32> = of_this.map(|(child, _)| *child).collect();
+        family.extend(children);
+        next += 1;
+    }
+    family.into_iter().filter_map(Process::at).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_known_again_and_its_family_found() {
+        let mut child = Command::new("sleep").arg("60").spawn().expect("started");
+        let of_child = Process::at(child.id()).expect("alive");
+        assert!(of_child.is_alive() && of_child.words().contains("(sleep, state "));
+        assert!(
+            descendants(std::process::id())
+                .iter()
+                .any(|process| process.pid == child.id())
+        );
+        child.kill().expect("killed");
+        assert!(!{
+            std::thread::sleep(Duration::from_millis(100));
+            of_child.is_alive()
+        });
+        child.wait().expect("ended");
+        assert!(!of_child.is_alive());
+    }
+}

@@ -1,0 +1,216 @@
+//! The folder in which ledgers outlive the sessions that write them.
+
+use crate::ledger::{DiskLedger, Header};
+use crate::sysfs;
+use rustix::fs::FlockOperation;
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Where it is unless told otherwise.
+const FOLDER: &str = "/var/lib/raidlab";
+
+/// Names another folder; it should outlive a restart of the machine.
+const VARIABLE: &str = "RAIDLAB_STATE";
+
+const SUFFIX: &str = ".ledger";
+
+/// How long a process that was killed may take to be gone, its own disks being slow to let go of it.
+const DYING: Duration = Duration::from_secs(10);
+
+/// The folder of ledgers.
+#[derive(Clone, Debug)]
+pub struct State {
+    folder: PathBuf,
+}
+
+/// A ledger of a session that is no more.
+#[derive(Debug)]
+pub struct Leftover {
+    pub header: Option<Header>,
+    /// What is to be undone, last act first, in words.
+    pub acts: Vec<String>,
+    pub(crate) file: File,
+    pub(crate) path: PathBuf,
+}
+
+impl State {
+    /// `$RAIDLAB_STATE`, or /var/lib/raidlab.
+    pub fn of_machine() -> State {
+        let folder = std::env::var_os(VARIABLE).filter(|folder| !folder.is_empty());
+        Self::in_folder(&folder.map_or_else(|| PathBuf::from(FOLDER), PathBuf::from))
+    }
+
+    pub fn in_folder(folder: &Path) -> State {
+        let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        State { folder }
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Makes the folder, for its owner alone to write.
+    pub(crate) fn prepare(&self) -> io::Result<()> {
+        DirBuilder::new().recursive(true).mode(0o755).create(&self.folder)
+    }
+
+    /// Keeps other sessions from beginning or cleaning meanwhile.
+    pub(crate) fn lock(&self) -> io::Result<File> {
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(self.folder.join("lock"))?;
+        rustix::fs::flock(&file, FlockOperation::LockExclusive)?;
+        Ok(file)
+    }
+
+    pub(crate) fn ledger_path(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{name}{SUFFIX}"))
+    }
+
+    fn ledgers(&self) -> Vec<PathBuf> {
+        let mut all = sysfs::entries(&self.folder);
+        all.retain(|path| sysfs::name(path).ends_with(SUFFIX));
+        all
+    }
+
+    /// Whether there is a ledger at all, as far as may be seen without opening it.
+    pub fn has_ledgers(&self) -> bool {
+        !self.ledgers().is_empty()
+    }
+
+    /// The ledgers of sessions that are no more. Each stays locked as long as what is returned lives, so that nobody
+    /// else undoes the same. A process that is just being ended is waited for.
+    pub fn leftovers(&self) -> io::Result<Vec<Leftover>> {
+        let mut all = Vec::new();
+        for path in self.ledgers() {
+            let deadline = Instant::now() + DYING;
+            loop {
+                match take(&path)? {
+                    Taken::Ours(leftover) => {
+                        all.extend(leftover);
+                        break;
+                    }
+                    Taken::Others { alive } if alive || Instant::now() >= deadline => break,
+                    Taken::Others { .. } => std::thread::sleep(Duration::from_millis(50)),
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// The headers of sessions that are alive, or hang.
+    pub fn alive(&self) -> io::Result<Vec<Header>> {
+        let mut all = Vec::new();
+        for path in self.ledgers() {
+            let Some(file) = open(&path)? else { continue };
+            if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+                all.extend(DiskLedger::read(&file)?.header);
+            }
+        }
+        Ok(all)
+    }
+}
+
+enum Taken {
+    /// Ours now, if it was still there.
+    Ours(Option<Leftover>),
+    Others {
+        alive: bool,
+    },
+}
+
+fn take(path: &Path) -> io::Result<Taken> {
+    let Some(file) = open(path)? else {
+        return Ok(Taken::Ours(None));
+    };
+    if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+        // A header not written yet is that of a session just beginning.
+        let pid = DiskLedger::read(&file)?.header.map(|header| header.pid);
+        return Ok(Taken::Others {
+            alive: pid.is_none_or(|pid| Path::new(&format!("/proc/{pid}")).exists()),
+        });
+    }
+    // Its session may have removed it between our opening and our locking it.
+    if !fs::metadata(path).is_ok_and(|there| file.metadata().is_ok_and(|ours| ours.ino() == there.ino())) {
+        return Ok(Taken::Ours(None));
+    }
+    let contents = DiskLedger::read(&file).map_err(|error| {
+        io::Error::other(format!(
+            "{} cannot be read: {error}; look into it by hand",
+            path.display()
+        ))
+    })?;
+    Ok(Taken::Ours(Some(Leftover {
+        acts: contents.open.iter().rev().map(|open| open.undo.to_string()).collect(),
+        header: contents.header,
+        file,
+        path: path.to_owned(),
+    })))
+}
+
+fn open(path: &Path) -> io::Result<Option<File>> {
+    match File::options().read(true).write(true).open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::undo::Undo;
+
+    fn ledger(state: &State, pid: u32) -> (File, PathBuf) {
+        state.prepare().expect("made");
+        let path = state.ledger_path("raidlab-test");
+        let file = File::options()
+            .create_new(true)
+            .read(true)
+            .write(true)
+            .open(&path)
+            .expect("made");
+        rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).expect("free");
+        let header = Header {
+            version: 1,
+            name: "raidlab-test".to_owned(),
+            pid,
+            boot_id: String::new(),
+            command: String::new(),
+            claims: Vec::new(),
+        };
+        let mut ledger = DiskLedger::begin(file.try_clone().expect("a twin"), &header).expect("written");
+        ledger.intend(&Undo::Folder { path: "/x".into() }).expect("written");
+        (file, path)
+    }
+
+    #[test]
+    fn only_what_nobody_holds_is_left_over() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let state = State::in_folder(&folder.path().join("state"));
+        assert!(state.leftovers().expect("no folder is no error").is_empty());
+        let (held, _) = ledger(&state, std::process::id());
+        assert!(state.leftovers().expect("readable").is_empty());
+        assert_eq!(state.alive().expect("readable").len(), 1);
+        drop(held);
+        let found = state.leftovers().expect("readable");
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].acts, ["remove /x"]);
+        // It is ours now.
+        assert!(state.leftovers().expect("readable").is_empty());
+    }
+
+    #[test]
+    fn a_ledger_that_makes_no_sense_is_told_and_not_dropped() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let state = State::in_folder(folder.path());
+        fs::write(state.ledger_path("raidlab-x"), "what is this\n").expect("written");
+        let error = state.leftovers().expect_err("not a ledger");
+        assert!(error.to_string().contains("raidlab-x.ledger cannot be read"), "{error}");
+    }
+}
