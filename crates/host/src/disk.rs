@@ -90,6 +90,15 @@ impl Disk {
         self.serial.as_deref().unwrap_or(&self.kernel_name)
     }
 
+    /// The nodes of its partitions.
+    pub fn partitions(&self) -> Vec<PathBuf> {
+        let parts = sysfs::entries(&self.sysfs).into_iter();
+        parts
+            .filter(|entry| entry.join("partition").exists())
+            .map(|entry| node(&entry))
+            .collect()
+    }
+
     /// Whether another is the same piece of hardware, or a part of it.
     pub(crate) fn is_same_disk(&self, other: &Disk) -> bool {
         let same_wwid = self.wwid.is_some() && self.wwid == other.wwid;

@@ -3,7 +3,7 @@
 use crate::ledger::DiskLedger;
 use crate::sysfs;
 use crate::undo::Undo;
-use std::fs::{self, File};
+use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -74,9 +74,4 @@ fn devices_of(file: &Path) -> Vec<PathBuf> {
         .filter(is_it)
         .map(|device| Path::new("/dev").join(sysfs::name(&device)))
         .collect()
-}
-
-/// Whether the kernel has loop devices.
-pub fn are_there() -> bool {
-    fs::exists("/dev/loop-control").unwrap_or(false)
 }

@@ -10,7 +10,7 @@ use std::fs;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tools::{Invocation, Tool, ToolError, Tools};
+use tools::{Invocation, Tool, Tools};
 
 /// A reason not to touch a disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +48,11 @@ pub enum Obstacle {
         device: String,
         what: String,
     },
+    /// It cannot be told what is on it.
+    Unknown {
+        device: String,
+        why: String,
+    },
     ReadOnly,
     TooSmall {
         has_bytes: u64,
@@ -77,6 +82,7 @@ impl fmt::Display for Obstacle {
                 )
             }
             Self::Signature { device, what } => write!(f, "{device} carries {what}"),
+            Self::Unknown { device, why } => write!(f, "it cannot be told what is on {device}: {why}"),
             Self::ReadOnly => write!(f, "it is read-only"),
             Self::TooSmall { has_bytes, needs_bytes } => {
                 let (has, needs) = (binary_size(*has_bytes), binary_size(*needs_bytes));
@@ -87,7 +93,7 @@ impl fmt::Display for Obstacle {
 }
 
 /// All that speaks against overwriting a disk, except its size. Looks only.
-pub fn obstacles(disk: &Disk, tools: &Tools) -> Result<Vec<Obstacle>, ToolError> {
+pub fn obstacles(disk: &Disk, tools: &Tools) -> Vec<Obstacle> {
     let parts = with_partitions(disk);
     let mut found = Vec::new();
     if disk.read_only {
@@ -109,9 +115,9 @@ pub fn obstacles(disk: &Disk, tools: &Tools) -> Result<Vec<Obstacle>, ToolError>
         found.extend(opened(&parts));
     }
     for part in &parts {
-        found.extend(signatures(part, tools)?);
+        found.extend(signatures(part, tools));
     }
-    Ok(found)
+    found
 }
 
 /// A device's folder in /sys, and those of its partitions.
@@ -330,27 +336,31 @@ struct Signature {
 }
 
 /// What libblkid recognises: partition tables, filesystems, members, swap, encryption.
-fn signatures(part: &Path, tools: &Tools) -> Result<Vec<Obstacle>, ToolError> {
+fn signatures(part: &Path, tools: &Tools) -> Vec<Obstacle> {
     let node = disk::node(part);
     if sysfs::number(&part.join("size")) == Some(0) {
-        return Ok(Vec::new());
+        return Vec::new();
     }
     let call = Invocation::new(Tool::Wipefs)
         .args(["--no-act", "--json", "--output", "TYPE,LABEL"])
         .arg(&node)
         .limit(Duration::from_secs(60));
-    let printed = tools.run(&call, &mut |_| ())?.stdout;
     let device = sysfs::name(part);
+    let unknown = |why: String| {
+        vec![Obstacle::Unknown {
+            device: device.clone(),
+            why,
+        }]
+    };
+    let printed = match tools.run(&call, &mut |_| ()) {
+        Ok(call) => call.stdout,
+        Err(error) => return unknown(error.to_string()),
+    };
     let list = match serde_json::from_str::<Signatures>(&printed) {
         Ok(list) => list.signatures,
         Err(_) if printed.trim().is_empty() => Vec::new(),
         // Something is there that we cannot read: no reason to overwrite it.
-        Err(_) => {
-            return Ok(vec![Obstacle::Signature {
-                device,
-                what: format!("what wipefs calls `{}`", printed.trim()),
-            }]);
-        }
+        Err(_) => return unknown(format!("wipefs says `{}`", printed.trim())),
     };
     let mut found: Vec<Obstacle> = Vec::new();
     for signature in list {
@@ -359,7 +369,7 @@ fn signatures(part: &Path, tools: &Tools) -> Result<Vec<Obstacle>, ToolError> {
             found.push(obstacle);
         }
     }
-    Ok(found)
+    found
 }
 
 fn recognised(device: &str, node: &Path, signature: &Signature) -> Obstacle {

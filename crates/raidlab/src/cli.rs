@@ -3,6 +3,8 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
 
 /// A laboratory for Linux filesystems on software RAID.
 ///
@@ -43,6 +45,11 @@ pub enum Command {
     Doctor(DoctorArguments),
     /// Open a shell in a lab guest with a study's stack up
     Shell(ShellArguments),
+    /// Undo what a killed run left on this machine, by its ledger
+    Clean,
+    /// One piece of work of a run on this machine
+    #[command(hide = true)]
+    HostJob { ledger: i32 },
     /// Measure what the lab costs against Linux's null_blk
     #[command(hide = true)]
     Bench(BenchArguments),
@@ -55,9 +62,24 @@ pub struct RunArguments {
     /// Where trials run, if not where the study says
     #[arg(long, value_enum)]
     pub on: Option<Machine>,
-    /// Disks of this machine that may be overwritten (with `--on host`)
-    #[arg(long, value_delimiter = ',')]
+    /// Disks of this machine that are overwritten (with `--on host`), as in /dev/disk/by-id
+    #[arg(long, value_delimiter = ',', value_name = "A,B,…")]
     pub devices: Vec<PathBuf>,
+    /// Give up what is on these disks, which are refused otherwise if anything is recognised on them
+    #[arg(long, value_delimiter = ',', value_name = "SERIAL,…")]
+    pub destroy: Vec<String>,
+    /// Sparse files behind loop devices instead of disks: 8x20G (with `--on host`; the default there)
+    #[arg(long = "loop", value_name = "COUNTxSIZE", conflicts_with_all = ["devices", "destroy"])]
+    pub loops: Option<LoopFiles>,
+    /// Where these files are (default: beside the store)
+    #[arg(long, value_name = "FOLDER")]
+    pub loop_folder: Option<PathBuf>,
+    /// Give a trial on this machine up after so long: 90m, 6h, 2d
+    #[arg(long, value_name = "TIME", default_value = "24h", value_parser = time)]
+    pub trial_limit: Duration,
+    /// Keep serial numbers of disks whole in what is stored; otherwise only their ends are
+    #[arg(long)]
+    pub serials: bool,
     /// Where results are kept
     #[arg(long, default_value = "raidlab.db")]
     pub store: PathBuf,
@@ -235,4 +257,109 @@ fn seed(text: &str) -> Result<u64, String> {
 
 fn run_number(text: &str) -> Result<i64, String> {
     whole(text, 1..=COUNT_MAX).map(|number| number as i64)
+}
+
+/// So many files of such a size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoopFiles {
+    pub count: usize,
+    pub bytes_each: u64,
+}
+
+impl FromStr for LoopFiles {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || "write how many and how large, 16M at least: `8x20G`".to_owned();
+        let (count, size) = text.split_once(['x', 'X']).ok_or_else(wrong)?;
+        let digits = size.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let shift = match &size[digits.len()..] {
+            "M" | "MiB" => 20,
+            "G" | "GiB" => 30,
+            "T" | "TiB" => 40,
+            _ => return Err(wrong()),
+        };
+        let files = LoopFiles {
+            count: count.parse().map_err(|_| wrong())?,
+            bytes_each: digits
+                .parse::<u64>()
+                .ok()
+                .and_then(|size| size.checked_mul(1 << shift))
+                .ok_or_else(wrong)?,
+        };
+        let is_fit = (1..=256).contains(&files.count) && (16 << 20..=1 << 50).contains(&files.bytes_each);
+        is_fit.then_some(files).ok_or_else(wrong)
+    }
+}
+
+/// `8x20G`
+impl std::fmt::Display for LoopFiles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (size, unit) = [(40, "T"), (30, "G")]
+            .into_iter()
+            .find(|(shift, _)| self.bytes_each.is_multiple_of(1 << shift))
+            .map_or((self.bytes_each >> 20, "M"), |(shift, unit)| {
+                (self.bytes_each >> shift, unit)
+            });
+        write!(f, "{}x{size}{unit}", self.count)
+    }
+}
+
+fn time(text: &str) -> Result<Duration, String> {
+    const YEAR_S: u64 = 366 * 86_400;
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit_s = match &text[digits.len()..] {
+        "s" => Some(1),
+        "m" | "min" => Some(60),
+        "h" => Some(3600),
+        "d" => Some(86_400),
+        _ => None,
+    };
+    let seconds = unit_s
+        .zip(digits.parse::<u64>().ok())
+        .and_then(|(unit, number)| number.checked_mul(unit));
+    seconds
+        .filter(|seconds| (1..=YEAR_S).contains(seconds))
+        .map(Duration::from_secs)
+        .ok_or_else(|| "write a time of a second to a year: `90m`, `6h`, `2d`".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loop_files_are_read_and_written() {
+        let files: LoopFiles = "8x20G".parse().expect("is right");
+        assert_eq!((files.count, files.bytes_each), (8, 20 << 30));
+        for text in ["8x20G", "1x16M", "2x1T", "3x1500M"] {
+            assert_eq!(
+                text.parse::<LoopFiles>().map(|files| files.to_string()),
+                Ok(text.to_owned())
+            );
+        }
+        for text in [
+            "",
+            "8",
+            "x20G",
+            "8x",
+            "0x20G",
+            "8x20",
+            "8x1M",
+            "8x20Q",
+            "-1x20G",
+            "9999999x1G",
+            "8x99999999999999T",
+        ] {
+            assert!(text.parse::<LoopFiles>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn times_have_units() {
+        assert_eq!(time("90m"), Ok(Duration::from_secs(5400)));
+        for text in ["", "90", "h", "0s", "999999d", "99999999999999999999h", "1.5h"] {
+            assert!(time(text).is_err(), "{text}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! What each command does: one module a command.
 
 mod bench;
+mod clean;
 mod disk;
 mod doctor;
 mod export;
@@ -31,6 +32,8 @@ pub fn dispatch(arguments: Arguments) -> Result<ExitCode, ExpectedError> {
         Command::Kernel(command) => kernel::kernel(&command),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::Shell(arguments) => shell::shell(&arguments),
+        Command::Clean => clean::clean(),
+        Command::HostJob { ledger } => Ok(host::job::main(ledger)),
         Command::Bench(arguments) => bench::bench(&arguments),
     }
 }

@@ -100,6 +100,8 @@ pub struct RunBar {
     done_here: u64,
     failed: u64,
     virtual_done: Duration,
+    /// Whether the trials' clocks are virtual.
+    simulated: bool,
 }
 
 struct Bars {
@@ -116,7 +118,7 @@ struct Running {
 }
 
 impl RunBar {
-    pub fn new(done: u64, all: u64) -> RunBar {
+    pub fn new(done: u64, all: u64, simulated: bool) -> RunBar {
         let bars = std::io::stderr().is_terminal().then(|| {
             let group = MultiProgress::new();
             let total =
@@ -135,6 +137,7 @@ impl RunBar {
             done_here: 0,
             failed: 0,
             virtual_done: Duration::ZERO,
+            simulated,
         }
     }
 
@@ -152,7 +155,7 @@ impl RunBar {
         let running = Running {
             line,
             what,
-            step: "boot".to_owned(),
+            step: if self.simulated { "boot" } else { "start" }.to_owned(),
             began: Instant::now(),
             virtual_ns: 0,
         };
@@ -185,7 +188,7 @@ impl RunBar {
         if let Some(line) = running.line {
             line.finish_and_clear();
         }
-        let times = format!("{} virtual in {}", clock(virtual_time), clock(running.began.elapsed()));
+        let times = times(self.simulated.then_some(virtual_time), running.began.elapsed());
         match (failure, &self.bars) {
             (Some(failure), _) => self.say(&format!("raidlab: {} failed after {times}: {failure}", running.what)),
             (None, None) => {
@@ -225,7 +228,7 @@ impl RunBar {
             bars.total.set_message(self.left());
             for running in self.running.values() {
                 if let Some(line) = &running.line {
-                    line.set_message(running.words());
+                    line.set_message(running.words(self.simulated));
                 }
             }
         } else if self.last_line.elapsed() > LINE_EVERY {
@@ -235,7 +238,7 @@ impl RunBar {
                     "raidlab: {}/{} running: {}",
                     self.done,
                     self.all,
-                    running.words()
+                    running.words(self.simulated)
                 ));
             }
         }
@@ -252,24 +255,27 @@ impl RunBar {
         }
         let per_trial = self.began.elapsed() / u32::try_from(self.done_here).unwrap_or(u32::MAX);
         let left = per_trial * u32::try_from(self.all.saturating_sub(self.done)).unwrap_or(u32::MAX);
-        format!(
-            "{failed}{} left, {} virtual so far",
-            clock(left),
-            clock(self.virtual_done)
-        )
+        let so_far = match self.simulated {
+            true => format!(", {} virtual so far", clock(self.virtual_done)),
+            false => String::new(),
+        };
+        format!("{failed}{} left{so_far}", clock(left))
     }
 }
 
 impl Running {
-    fn words(&self) -> String {
+    fn words(&self, simulated: bool) -> String {
         let virtual_time = Duration::from_nanos(self.virtual_ns);
-        format!(
-            "{}: {}  {} virtual in {}",
-            self.what,
-            self.step,
-            clock(virtual_time),
-            clock(self.began.elapsed())
-        )
+        let times = times(simulated.then_some(virtual_time), self.began.elapsed());
+        format!("{}: {}  {times}", self.what, self.step)
+    }
+}
+
+/// What a trial took: of its own time, where that is virtual, and of ours.
+fn times(virtual_time: Option<Duration>, wall: Duration) -> String {
+    match virtual_time {
+        Some(time) => format!("{} virtual in {}", clock(time), clock(wall)),
+        None => clock(wall),
     }
 }
 

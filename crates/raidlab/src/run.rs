@@ -4,6 +4,9 @@
 
 mod disks;
 mod folder;
+mod heard;
+mod host;
+mod machine;
 mod precision;
 mod schedule;
 mod session;
@@ -12,6 +15,8 @@ mod worker;
 
 pub use disks::known;
 pub use folder::TrialFolder;
+pub use host::{Ground, HostMachine, disks_of, left_words};
+pub use machine::Machine;
 pub use session::{Outcome, Session};
 pub use stop::Stop;
 pub use worker::{Kernels, Laboratory, guest_config_parts};

@@ -18,6 +18,8 @@ pub struct RunSpec<'a> {
     pub plan: &'a Plan,
     pub seed: u64,
     pub machine: MachineKind,
+    /// What tells the disks under test from others (host); empty in the lab, where the plan says it.
+    pub devices: &'a [String],
     /// The part of the matrix that was asked for (`--only`); empty for all of it.
     pub only: &'a [(String, String)],
     /// Identifies the build: a run is never carried on by another one.

@@ -38,7 +38,7 @@ impl OpenRun {
 }
 
 impl Store {
-    /// The run of this study with this seed, machine, part of the matrix and build: carried on if it is in the
+    /// The run of this study with this seed, machine, disks, part of the matrix and build: carried on if it is in the
     /// store (the unfinished one, or else the latest), begun if not. Trials that a killed process left under way
     /// become interrupted ones.
     pub fn open_run(&mut self, spec: &RunSpec<'_>) -> Result<OpenRun> {
@@ -71,7 +71,7 @@ impl Store {
     fn find_run(&self, spec: &RunSpec<'_>) -> Result<Option<(RunId, Found)>> {
         let sql = "SELECT id, finished_at_unix_s IS NOT NULL FROM run
                    WHERE study_sha256 = ?1 AND seed = ?2 AND machine = ?3 AND only_json = ?4
-                     AND raidlab_version = ?5
+                     AND raidlab_version = ?5 AND devices_json = ?6
                    ORDER BY finished_at_unix_s IS NOT NULL, id DESC LIMIT 1";
         let identity = params![
             study_sha256(&spec.plan.source),
@@ -79,6 +79,7 @@ impl Store {
             machine_word(spec.machine),
             json(&spec.only),
             spec.raidlab_version,
+            json(&spec.devices),
         ];
         let row = self.connection.query_row(sql, identity, |row| {
             let found = if row.get(1)? {
@@ -93,8 +94,8 @@ impl Store {
 
     fn insert_run(&self, spec: &RunSpec<'_>) -> Result<RunId> {
         let sql = "INSERT INTO run (title, study_source, study_sha256, plan_json, seed, machine, only_json,
-                                    raidlab_version, command, started_at_unix_s, writer_pid)
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+                                    raidlab_version, command, started_at_unix_s, writer_pid, devices_json)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
         let columns = params![
             spec.plan.title,
             spec.plan.source,
@@ -107,6 +108,7 @@ impl Store {
             spec.command,
             signed(spec.started_at_unix_s),
             std::process::id(),
+            json(&spec.devices),
         ];
         self.checked(self.connection.execute(sql, columns))?;
         Ok(RunId(self.connection.last_insert_rowid()))

@@ -172,6 +172,7 @@ fn a_finished_run_is_found_again_and_another_seed_is_another_run() {
     let only = [("fs".to_owned(), "xfs".to_owned())];
     let part = store
         .open_run(&store::RunSpec {
+            devices: &[],
             only: &only,
             ..bench.spec()
         })

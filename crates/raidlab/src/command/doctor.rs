@@ -214,7 +214,31 @@ fn findings() -> Vec<Finding> {
         }
     }
     findings.extend(cache_finding());
+    findings.extend(left_over());
     findings
+}
+
+/// What killed runs left on this machine's own disks.
+fn left_over() -> Option<Finding> {
+    let state = host::State::of_machine();
+    if !state.has_ledgers() {
+        return None;
+    }
+    let what = match state.leftovers() {
+        Ok(leftovers) if leftovers.is_empty() => return None,
+        Ok(leftovers) => {
+            let acts: Vec<String> = leftovers.into_iter().flat_map(|leftover| leftover.acts).collect();
+            match acts.is_empty() {
+                true => "a killed run left its ledger".to_owned(),
+                false => format!("a killed run left something to undo: {}", acts.join("; ")),
+            }
+        }
+        Err(error) => format!("there may be something left of a killed run: {error}"),
+    };
+    Some(Finding {
+        what,
+        mend: "as root: raidlab clean".to_owned(),
+    })
 }
 
 fn cache_finding() -> Option<Finding> {

@@ -1,13 +1,14 @@
 //! `raidlab run`.
 
-use super::{not_yet, print, reason, studied};
+mod host;
+mod lab;
+
+use super::{print, studied};
 use crate::cli::{Machine, RunArguments};
 use crate::expected::{EXIT_INTERRUPTED, EXIT_TRIAL_FAILED, ExpectedError};
 use crate::progress::{clock, say};
-use crate::run::{Kernels, Laboratory, Outcome, Session, Stop};
-use lab::kernel::Cache;
-use std::collections::BTreeSet;
-use std::num::NonZero;
+use crate::run::{Machine as Place, Outcome, Session, Stop};
+use ::lab::kernel::Cache;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -15,37 +16,41 @@ use store::{Found, OpenRun, RunSpec, Store};
 use study::plan::{Plan, Trial};
 use study::stack::MachineKind;
 
-/// Of the memory that is free, the share that the contents of simulated disks may take before they go to a file.
-const MEMORY_SHARE: u64 = 2;
-
 pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
     let began = Instant::now();
     let cache = Cache::of_user();
-    let (plan, only) = studied::read(&arguments.study, arguments.only.as_deref(), &cache)?;
-    on_lab(arguments, &plan)?;
+    let (mut plan, only) = studied::read(&arguments.study, arguments.only.as_deref(), &cache)?;
+    let wanted = match machine_kind(arguments, &plan) {
+        MachineKind::Lab => Wanted::Lab(cache),
+        MachineKind::Host => Wanted::Host(host::Prepared::of(arguments, &mut plan)?),
+    };
     if arguments.dry_run {
-        return Err(not_yet("--dry-run"));
+        return Err(super::not_yet("--dry-run"));
     }
-    check_tools(&plan)?;
-    check_kernels(&plan, &cache)?;
-    check_trace_folder(arguments.trace.as_deref())?;
+    if let Wanted::Lab(cache) = &wanted {
+        lab::check(arguments, &plan, cache)?;
+    }
     // Opened before the kernel is built: a store that cannot be written is the user's mistake, to be told at once.
     let mut store = Store::open(&arguments.store)?;
     let spec = RunSpec {
         plan: &plan,
         seed: arguments.seed,
-        machine: MachineKind::Lab,
+        machine: wanted.kind(),
+        devices: &wanted.devices(),
         only: &only,
         raidlab_version: &version()?,
-        command: &command_line(arguments),
+        command: &command_line(arguments, &wanted.stored_devices(arguments)),
         started_at_unix_s: now_unix_s(),
     };
     let run = store.open_run(&spec)?;
+    let resume = command_line(arguments, &devices(arguments));
     let stop = Stop::on_signals(format!(
-        "raidlab: interrupted before the first trial; to go on: {}",
-        command_line(arguments)
+        "raidlab: interrupted before the first trial; to go on: {resume}"
     ))?;
-    let jobs = arguments.jobs.map_or_else(processors, |jobs| jobs as usize);
+    let jobs = match &wanted {
+        Wanted::Lab(_) => arguments.jobs.map_or_else(lab::processors, |jobs| jobs as usize),
+        Wanted::Host(_) => 1,
+    };
     let outcome = if run.found == Found::Finished && everything_done(&plan, &run, arguments.seed) {
         say(&format!(
             "raidlab: all trials of this study with seed {} are in the store already",
@@ -56,95 +61,93 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
             ..Outcome::default()
         }
     } else {
-        let laboratory = laboratory(arguments, &plan, cache, jobs)?;
+        let machine = match wanted {
+            Wanted::Lab(cache) => Place::Lab(lab::laboratory(arguments, &plan, cache, jobs)?),
+            Wanted::Host(prepared) => {
+                stop.begin_session();
+                Place::Host(prepared.begin(arguments, resume)?)
+            }
+        };
         stop.begin_session();
-        Session {
+        let outcome = Session {
             plan: &plan,
-            laboratory: &laboratory,
+            machine: &machine,
             store: &mut store,
             run: &run,
             jobs,
             stop: &stop,
         }
-        .run(arguments.seed)?
+        .run(arguments.seed);
+        machine.end();
+        outcome?
     };
     conclude(arguments, &mut store, &run, outcome, began)
 }
 
-fn on_lab(arguments: &RunArguments, plan: &Plan) -> Result<(), ExpectedError> {
-    let wants_host = plan.cells.iter().any(|cell| cell.machine.kind == MachineKind::Host);
-    if arguments.on == Some(Machine::Host)
-        || (wants_host && arguments.on.is_none())
-        || !arguments.devices.is_empty()
-    {
-        return Err(not_yet("running on the host's own disks"));
+/// Where the run is to be, and what was found there.
+enum Wanted {
+    Lab(Cache),
+    Host(host::Prepared),
+}
+
+impl Wanted {
+    fn kind(&self) -> MachineKind {
+        match self {
+            Self::Lab(_) => MachineKind::Lab,
+            Self::Host(_) => MachineKind::Host,
+        }
     }
-    Ok(())
+
+    /// What tells this run from one on other disks.
+    fn devices(&self) -> Vec<String> {
+        match self {
+            Self::Lab(_) => Vec::new(),
+            Self::Host(prepared) => prepared.identity(),
+        }
+    }
+
+    /// The devices of the command line, as they are stored.
+    fn stored_devices(&self, arguments: &RunArguments) -> Vec<String> {
+        match self {
+            Self::Host(prepared) if !arguments.serials => prepared.without_serials(),
+            _ => devices(arguments),
+        }
+    }
+}
+
+fn machine_kind(arguments: &RunArguments, plan: &Plan) -> MachineKind {
+    let of_study = plan.cells.first().map_or(MachineKind::Lab, |cell| cell.machine.kind);
+    match arguments.on {
+        Some(Machine::Lab) => MachineKind::Lab,
+        Some(Machine::Host) => MachineKind::Host,
+        None => of_study,
+    }
+}
+
+fn devices(arguments: &RunArguments) -> Vec<String> {
+    arguments
+        .devices
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect()
 }
 
 /// Every program that some trial will call must be here before the first begins.
-fn check_tools(plan: &Plan) -> Result<(), ExpectedError> {
-    let mut wanted = Vec::new();
+fn check_tools(plan: &Plan, teardown: trial::Teardown, others: &[tools::Tool]) -> Result<(), ExpectedError> {
+    let mut wanted = others.to_vec();
     for cell in &plan.cells {
         let trial = Trial {
             cell: cell.clone(),
             index: 0,
             seed: 0,
         };
-        wanted.extend(trial::tools_needed(&trial, trial::Teardown::None));
+        wanted.extend(trial::tools_needed(&trial, teardown));
     }
     wanted.sort_unstable();
     wanted.dedup();
     tools::Tools::find(&wanted)
         .map(drop)
         .map_err(|missing| ExpectedError::Machine(missing.to_string()))
-}
-
-fn check_kernels(plan: &Plan, cache: &Cache) -> Result<(), ExpectedError> {
-    let names: BTreeSet<&str> = plan.cells.iter().map(|cell| cell.machine.kernel.as_str()).collect();
-    Ok(names.into_iter().try_for_each(|name| cache.check(name))?)
-}
-
-fn check_trace_folder(folder: Option<&Path>) -> Result<(), ExpectedError> {
-    let Some(folder) = folder else { return Ok(()) };
-    if folder.is_file() {
-        return Err(ExpectedError::Input(format!(
-            "`{}` is a file: --trace names a folder",
-            folder.display()
-        )));
-    }
-    std::fs::create_dir_all(folder)
-        .and_then(|()| tempfile::tempfile_in(folder))
-        .map(drop)
-        .map_err(|error| {
-            let (folder, reason) = (folder.display(), reason(&error));
-            ExpectedError::Input(format!(
-                "no trace can be written into `{folder}`: {reason}; --trace names a folder"
-            ))
-        })
-}
-
-fn laboratory(
-    arguments: &RunArguments,
-    plan: &Plan,
-    cache: Cache,
-    jobs: usize,
-) -> Result<Laboratory, ExpectedError> {
-    let mut kernels = Kernels::new();
-    for cell in &plan.cells {
-        let name = &cell.machine.kernel;
-        if !kernels.contains_key(name) {
-            kernels.insert(name.clone(), super::kernel::ready(&cache, name)?);
-        }
-    }
-    Ok(Laboratory {
-        kernels,
-        cache,
-        init: std::env::current_exe()
-            .map_err(|error| ExpectedError::Machine(format!("cannot find this program's own file: {error}")))?,
-        memory_budget_bytes: free_memory_bytes() / MEMORY_SHARE / jobs as u64,
-        trace_folder: arguments.trace.clone(),
-    })
 }
 
 /// Also when the session before ended between the last trial and its own end.
@@ -173,7 +176,7 @@ fn conclude(
         say(&format!(
             "raidlab: interrupted: {} trials done{here}; what was measured is kept; to go on: {}",
             outcome.done,
-            command_line(arguments)
+            command_line(arguments, &devices(arguments))
         ));
         return Ok(ExitCode::from(EXIT_INTERRUPTED));
     }
@@ -202,7 +205,7 @@ fn conclude(
 }
 
 /// The command that repeats, or resumes, this run.
-fn command_line(arguments: &RunArguments) -> String {
+fn command_line(arguments: &RunArguments, devices: &[String]) -> String {
     let path = |path: &Path| path.display().to_string();
     let mut words = vec!["raidlab".to_owned(), "run".to_owned(), path(&arguments.study)];
     words.extend(["--seed".to_owned(), arguments.seed.to_string()]);
@@ -215,13 +218,25 @@ fn command_line(arguments: &RunArguments) -> String {
     if let Some(folder) = &arguments.trace {
         words.extend(["--trace".to_owned(), path(folder)]);
     }
+    if arguments.on == Some(Machine::Host) {
+        words.extend(["--on".to_owned(), "host".to_owned()]);
+    }
+    if !devices.is_empty() {
+        words.extend(["--devices".to_owned(), devices.join(",")]);
+    }
+    if let Some(files) = arguments.loops {
+        words.extend(["--loop".to_owned(), files.to_string()]);
+    }
+    if let Some(folder) = &arguments.loop_folder {
+        words.extend(["--loop-folder".to_owned(), path(folder)]);
+    }
     let words: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
     words.join(" ")
 }
 
 /// Names this very build: a run is never carried on by another one.
 fn version() -> Result<String, ExpectedError> {
-    let build = lab::own_build()
+    let build = ::lab::own_build()
         .map_err(|error| ExpectedError::Machine(format!("cannot read this program's own file: {error}")))?;
     Ok(format!("{}+{build}", env!("CARGO_PKG_VERSION")))
 }
@@ -234,17 +249,6 @@ fn shell_word(word: &str) -> String {
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
     }
-}
-
-fn processors() -> usize {
-    std::thread::available_parallelism().map_or(1, NonZero::get)
-}
-
-fn free_memory_bytes() -> u64 {
-    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let available = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    let kib = available.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
-    kib.map_or(1 << 30, |kib| kib << 10)
 }
 
 fn now_unix_s() -> u64 {

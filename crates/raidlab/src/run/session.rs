@@ -1,8 +1,9 @@
 //! A run, from its first trial to its last or to Ctrl-C.
 
+use super::machine::Machine;
 use super::schedule::Schedule;
 use super::stop::Stop;
-use super::worker::{self, Laboratory, Report};
+use super::worker::Report;
 use crate::expected::ExpectedError;
 use crate::progress::RunBar;
 use lab::guest::Pulse;
@@ -38,7 +39,7 @@ enum What {
 /// A run under way.
 pub struct Session<'a> {
     pub plan: &'a Plan,
-    pub laboratory: &'a Laboratory,
+    pub machine: &'a Machine,
     pub store: &'a mut Store,
     pub run: &'a OpenRun,
     pub jobs: usize,
@@ -66,7 +67,7 @@ impl Session<'_> {
             resumed: resumed as u64,
             ..Outcome::default()
         };
-        let mut bar = RunBar::new(outcome.resumed, schedule.all());
+        let mut bar = RunBar::new(outcome.resumed, schedule.all(), self.machine.is_simulated());
         let result = self.rounds(&mut schedule, &mut outcome, &mut bar);
         bar.finish();
         result.map(|()| outcome)
@@ -101,7 +102,7 @@ impl Session<'_> {
     ) -> Result<(), ExpectedError> {
         let (sender, receiver) = mpsc::channel();
         let processors = lab::guest::processors();
-        let (laboratory, stop) = (self.laboratory, self.stop);
+        let (machine, stop) = (self.machine, self.stop);
         thread::scope(|scope| {
             let mut running = BTreeMap::new();
             let mut count = 0;
@@ -120,7 +121,7 @@ impl Session<'_> {
                     let slot = free_slot(&running);
                     let processor = processors.get(slot % processors.len().max(1)).copied();
                     let sender = sender.clone();
-                    scope.spawn(move || work(laboratory, &trial, processor, count, stop, &sender));
+                    scope.spawn(move || work(machine, &trial, processor, count, stop, &sender));
                     running.insert(count, Running { row, slot });
                 }
                 if running.is_empty() {
@@ -150,19 +151,23 @@ impl Session<'_> {
             }
             What::End(report) => {
                 let Running { row, .. } = running.remove(&id).expect("it was running");
-                let Report { ending, wall } = report?;
+                let Report { ending, wall, halt } = report?;
                 let wall_ns = u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX);
                 self.store.end_trial(row, &ending, wall_ns).map_err(store_error)?;
                 match &ending {
                     Ending::Done => outcome.done += 1,
                     Ending::Failed(_) => outcome.failed += 1,
-                    Ending::Interrupted => return Ok(()),
+                    // A machine that hangs is told of all the same.
+                    Ending::Interrupted => return halt.map_or(Ok(()), |why| Err(ExpectedError::Failed(why))),
                 }
                 let words = match &ending {
                     Ending::Failed(failure) => Some(format!("{}: {}", failure.step, failure.message)),
                     _ => None,
                 };
                 bar.end(id, words.as_deref());
+                if let Some(why) = halt {
+                    return Err(ExpectedError::Failed(why));
+                }
             }
         }
         Ok(())
@@ -176,7 +181,7 @@ fn free_slot(running: &BTreeMap<usize, Running>) -> usize {
 }
 
 fn work(
-    laboratory: &Laboratory,
+    machine: &Machine,
     trial: &Trial,
     processor: Option<usize>,
     id: usize,
@@ -185,8 +190,7 @@ fn work(
 ) {
     // When nobody listens any more, the session has ended, and the stop flag ends the guest.
     let say = |what| drop(sender.send(Message { id, what }));
-    let report = worker::run(
-        laboratory,
+    let report = machine.run(
         trial,
         processor,
         stop.flag(),

@@ -2,6 +2,7 @@
 
 use super::disks;
 use super::folder::TrialFolder;
+use super::heard::Heard;
 use crate::expected::ExpectedError;
 use lab::guest::{self, Config, Ended, How, Limits, Pulse};
 use lab::job::Job;
@@ -35,6 +36,8 @@ pub struct Laboratory {
 pub struct Report {
     pub ending: Ending,
     pub wall: Duration,
+    /// Why nothing more can be run after it, if so.
+    pub halt: Option<String>,
 }
 
 /// Runs a trial to its end; `event` sees what happens in it.
@@ -82,7 +85,8 @@ pub fn run(
         .map_err(|error| ExpectedError::Machine(error.to_string()))?;
     Ok(Report {
         wall: ended.wall,
-        ending: heard.ending(&ended),
+        ending: ending(heard, &ended),
+        halt: None,
     })
 }
 
@@ -106,82 +110,53 @@ fn trace_file(folder: &Path, trial: &Trial) -> std::io::Result<File> {
     File::create(folder.join(format!("{name}.{}.trace", trial.index)))
 }
 
-/// What the guest's init said of how it went.
-#[derive(Default)]
-struct Heard {
-    done: bool,
-    failure: Option<Failure>,
-    last_step: String,
-    nonsense: Option<String>,
-}
-
-impl Heard {
-    fn line(&mut self, line: &[u8], event: &mut dyn FnMut(Event)) {
-        match serde_json::from_slice::<Event>(line) {
-            Ok(heard) => {
-                match &heard {
-                    Event::Done { .. } => self.done = true,
-                    Event::Failed(failure) => self.failure = Some(failure.clone()),
-                    Event::Step { name, .. } => name.clone_into(&mut self.last_step),
-                    _ => {}
-                }
-                event(heard);
-            }
-            Err(error) => {
-                let start = String::from_utf8_lossy(&line[..line.len().min(200)]).into_owned();
-                self.nonsense
-                    .get_or_insert(format!("the guest said what makes no sense ({error}): {start}"));
-            }
-        }
+/// How a guest's trial came out, by what its init said and how it ended.
+fn ending(heard: Heard, ended: &Ended) -> Ending {
+    if ended.how == How::Stopped {
+        return Ending::Interrupted;
     }
-
-    fn ending(self, ended: &Ended) -> Ending {
-        if ended.how == How::Stopped {
-            return Ending::Interrupted;
+    let step = if heard.last_step.is_empty() {
+        "boot".to_owned()
+    } else {
+        heard.last_step
+    };
+    let failed = |message: String| {
+        Ending::Failed(Failure {
+            step: step.clone(),
+            message,
+        })
+    };
+    let virtual_s = ended.pulse.virtual_ns as f64 / 1e9;
+    let console = || last_lines(&ended.console);
+    match (&ended.how, heard.failure, heard.nonsense) {
+        (_, Some(failure), _) => Ending::Failed(failure),
+        (_, None, Some(nonsense)) => failed(nonsense),
+        (How::ByItself, None, None) if heard.done => Ending::Done,
+        (How::ByItself, None, None) => {
+            failed(format!("the guest ended without a word; its console: {}", console()))
         }
-        let step = if self.last_step.is_empty() {
-            "boot".to_owned()
-        } else {
-            self.last_step
-        };
-        let failed = |message: String| {
-            Ending::Failed(Failure {
-                step: step.clone(),
-                message,
-            })
-        };
-        let virtual_s = ended.pulse.virtual_ns as f64 / 1e9;
-        let console = || last_lines(&ended.console);
-        match (&ended.how, self.failure, self.nonsense) {
-            (_, Some(failure), _) => Ending::Failed(failure),
-            (_, None, Some(nonsense)) => failed(nonsense),
-            (How::ByItself, None, None) if self.done => Ending::Done,
-            (How::ByItself, None, None) => {
-                failed(format!("the guest ended without a word; its console: {}", console()))
-            }
-            (How::Killed(signal), ..) => {
-                let who = if *signal == 9 {
-                    "by somebody or for lack of memory"
-                } else {
-                    "by somebody"
-                };
-                let console = console();
-                failed(format!(
-                    "the guest was killed from outside (signal {signal}), {who}; its console: {console}"
-                ))
-            }
-            (How::Died(status), ..) => failed(format!("the guest died ({status}); its console: {}", console())),
-            (How::Stalled, ..) => failed(format!(
-                "virtual time stood still at {virtual_s:.3} s for too long; the guest's console: {}",
-                console()
-            )),
-            (How::TimeOut, ..) => failed(format!(
-                "not done after {} s of wall time, {virtual_s:.0} s virtual; the guest's console: {}",
-                ended.wall.as_secs(),
-                console()
-            )),
-            (How::Stopped, ..) => Ending::Interrupted,
+        (How::Killed(signal), ..) => {
+            let who = if *signal == 9 {
+                "by somebody or for lack of memory"
+            } else {
+                "by somebody"
+            };
+            let console = console();
+            failed(format!(
+                "the guest was killed from outside (signal {signal}), {who}; its console: {console}"
+            ))
         }
+        (How::Died(status), ..) => failed(format!("the guest died ({status}); its console: {}", console())),
+        (How::Stalled, ..) => failed(format!(
+            "virtual time stood still at {virtual_s:.3} s for too long; the guest's console: {}",
+            console()
+        )),
+        (How::TimeOut, ..) => failed(format!(
+            "not done after {} s of wall time, {virtual_s:.0} s virtual; the guest's console: {}",
+            ended.wall.as_secs(),
+            console()
+        )),
+        (How::Stopped, ..) => Ending::Interrupted,
     }
 }
 

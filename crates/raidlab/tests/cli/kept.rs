@@ -27,6 +27,7 @@ pub fn store_with_samples(desk: &Desk, name: &str, samples: u32) -> PathBuf {
         plan: &plan,
         seed: 1,
         machine: MachineKind::Lab,
+        devices: &[],
         only: &[],
         raidlab_version: "0.1.0",
         command: "raidlab run small.toml --seed 1",

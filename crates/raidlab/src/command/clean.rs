@@ -1,0 +1,62 @@
+//! `raidlab clean`: undoes what a killed run left on this machine.
+
+use super::print;
+use crate::expected::{EXIT_TRIAL_FAILED, ExpectedError};
+use crate::progress::say;
+use crate::run::left_words;
+use host::State;
+use std::process::ExitCode;
+
+pub fn clean() -> Result<ExitCode, ExpectedError> {
+    let state = State::of_machine();
+    let machine = |error: std::io::Error| {
+        let root = match rustix::process::geteuid().is_root() {
+            true => "",
+            false => "; it is root's: `sudo raidlab clean`",
+        };
+        ExpectedError::Machine(format!(
+            "the ledger in `{}` cannot be read: {error}{root}",
+            state.folder().display()
+        ))
+    };
+    let program = std::env::current_exe().map_err(machine)?;
+    let leftovers = state.leftovers().map_err(machine)?;
+    for other in state.alive().map_err(machine)? {
+        let is_ours = leftovers
+            .iter()
+            .any(|leftover| leftover.header.as_ref().is_some_and(|header| header.name == other.name));
+        if !is_ours {
+            say(&format!(
+                "raidlab: process {} runs a study here; it cleans up after itself",
+                other.pid
+            ));
+        }
+    }
+    if leftovers.is_empty() {
+        print("nothing is left of any run\n")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut whole = true;
+    for leftover in leftovers {
+        let taken_back = leftover.take_back(&program).map_err(machine)?;
+        for words in &taken_back.undone {
+            print(&format!("undone: {words}\n"))?;
+        }
+        if taken_back.is_whole() {
+            let command = leftover.header.map(|header| header.command).unwrap_or_default();
+            print(&format!("nothing is left of `{command}`; the same command goes on\n"))?;
+        } else {
+            whole = false;
+            say(&format!(
+                "raidlab: {}; it stays in {}",
+                left_words(&taken_back),
+                leftover.path().display()
+            ));
+        }
+    }
+    Ok(if whole {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(EXIT_TRIAL_FAILED)
+    })
+}

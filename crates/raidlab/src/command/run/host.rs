@@ -1,0 +1,288 @@
+//! A run on this machine: whether it may be, on which disks, and what an earlier one left.
+
+use crate::cli::{LoopFiles, RunArguments};
+use crate::expected::ExpectedError;
+use crate::progress::say;
+use crate::run::{Ground, HostMachine, disks_of, left_words};
+use host::{Chosen, Claim, Limits, Session, State, short_serial};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use study::plan::{Plan, Trial};
+use study::stack::MachineKind;
+use study::workload::Work;
+use tools::{Invocation, Tool, Tools};
+use trial::Teardown;
+
+/// Files for those who name no disks.
+const LOOP_BYTES: u64 = 20 << 30;
+
+/// No filesystem is made on less.
+const DISK_BYTES_MIN: u64 = 16 << 20;
+
+/// Longer than any disk should take for one request, its own retries included.
+const STALL: Duration = Duration::from_secs(600);
+
+/// What a run on this machine was found to be able to use.
+pub struct Prepared {
+    state: State,
+    disks: Found,
+}
+
+enum Found {
+    Disks(Vec<Chosen>),
+    Files { files: LoopFiles, folder: PathBuf },
+}
+
+impl Prepared {
+    /// Looks at everything, and touches nothing but what a killed run left.
+    pub fn of(arguments: &RunArguments, plan: &mut Plan) -> Result<Prepared, ExpectedError> {
+        on_host(arguments, plan)?;
+        let count = disks_wanted(plan);
+        let others = match arguments.devices.is_empty() {
+            true => &[Tool::Losetup, Tool::Wipefs] as &[Tool],
+            false => &[Tool::Wipefs] as &[Tool],
+        };
+        super::check_tools(plan, Teardown::Full, others)?;
+        let state = State::of_machine();
+        take_back_left_over(&state)?;
+        let disks = match arguments.devices.is_empty() {
+            true => Found::files(arguments, count)?,
+            false => Found::disks(arguments, count, bytes_each(plan))?,
+        };
+        Ok(Prepared { state, disks })
+    }
+
+    /// What tells this run from one on other disks, without telling whose they are.
+    pub fn identity(&self) -> Vec<String> {
+        match &self.disks {
+            Found::Disks(chosen) => chosen
+                .iter()
+                .map(|chosen| {
+                    let disk = &chosen.disk;
+                    let model = disk.model.as_deref().unwrap_or("disk");
+                    let handle = short_serial(disk.handle());
+                    format!("{model} {handle} {} bytes", disk.size_bytes)
+                })
+                .collect(),
+            Found::Files { files, .. } => vec![format!("loop {files}")],
+        }
+    }
+
+    /// The paths of the disks, their serial numbers shortened.
+    pub fn without_serials(&self) -> Vec<String> {
+        let Found::Disks(chosen) = &self.disks else {
+            return Vec::new();
+        };
+        chosen
+            .iter()
+            .map(|chosen| {
+                let (given, disk) = (chosen.disk.given.display().to_string(), &chosen.disk);
+                match &disk.serial {
+                    Some(serial) if given.contains(serial) => given.replace(serial, &short_serial(serial)),
+                    _ if disk.given == disk.node => given,
+                    // A world-wide name is as telling as a serial number.
+                    _ => format!("{}", disk.node.display()),
+                }
+            })
+            .collect()
+    }
+
+    /// Claims the disks, and clears those whose contents were given up.
+    pub fn begin(self, arguments: &RunArguments, resume: String) -> Result<HostMachine, ExpectedError> {
+        let program = std::env::current_exe()
+            .map_err(|error| ExpectedError::Machine(format!("cannot find this program's own file: {error}")))?;
+        let claims = match &self.disks {
+            Found::Disks(chosen) => chosen.iter().map(|chosen| Claim::of(&chosen.disk)).collect(),
+            Found::Files { .. } => Vec::new(),
+        };
+        let session = Session::begin(&self.state, claims, resume, program).map_err(|error| match error {
+            host::SessionError::Taken { .. } => ExpectedError::Input(error.to_string()),
+            host::SessionError::State { .. } => ExpectedError::Machine(error.to_string()),
+        })?;
+        let ground = match self.disks {
+            Found::Files { files, folder } => Ground::Loop {
+                bytes_each: files.bytes_each,
+                folder,
+            },
+            Found::Disks(chosen) => match clear(&chosen) {
+                Ok(()) => Ground::Real(chosen.into_iter().map(|chosen| chosen.disk.node).collect()),
+                Err(error) => {
+                    let _ = session.end();
+                    return Err(error);
+                }
+            },
+        };
+        Ok(HostMachine {
+            session,
+            ground,
+            limits: Limits {
+                stall: STALL,
+                wall: arguments.trial_limit,
+            },
+            full_serials: arguments.serials,
+        })
+    }
+}
+
+impl Found {
+    fn files(arguments: &RunArguments, count: usize) -> Result<Found, ExpectedError> {
+        let files = arguments.loops.unwrap_or(LoopFiles {
+            count,
+            bytes_each: LOOP_BYTES,
+        });
+        if files.count < count {
+            return Err(ExpectedError::Input(format!(
+                "the study wants {count} disks, and --loop {files} makes {}; nothing was touched",
+                files.count
+            )));
+        }
+        let beside_store = || arguments.store.parent().map_or_else(PathBuf::new, Path::to_path_buf);
+        let folder = arguments.loop_folder.clone().unwrap_or_else(beside_store);
+        let folder = if folder.as_os_str().is_empty() {
+            PathBuf::from(".")
+        } else {
+            folder
+        };
+        let folder = folder.canonicalize().map_err(|error| {
+            let (folder, reason) = (folder.display(), crate::command::reason(&error));
+            ExpectedError::Input(format!(
+                "`{folder}`, where the files behind loop devices are to be, cannot be used: {reason}; --loop-folder \
+                 names another folder"
+            ))
+        })?;
+        if arguments.loops.is_none() {
+            say(&format!(
+                "raidlab: no --devices: on sparse files behind loop devices ({files}) in {}",
+                folder.display()
+            ));
+        }
+        Ok(Found::Files { files, folder })
+    }
+
+    fn disks(arguments: &RunArguments, count: usize, bytes_each: u64) -> Result<Found, ExpectedError> {
+        let tools = Tools::find(&[Tool::Wipefs]).map_err(|missing| ExpectedError::Machine(missing.to_string()))?;
+        let wanted = host::Wanted {
+            devices: &arguments.devices,
+            destroy: &arguments.destroy,
+            count,
+            bytes_each,
+        };
+        let chosen = host::choose(&wanted, &tools).map_err(|refused| ExpectedError::Input(refused.to_string()))?;
+        say("raidlab: these disks are overwritten:");
+        for Chosen { disk, given_up } in &chosen {
+            let stable = disk.by_id.as_ref().filter(|by_id| **by_id != disk.given);
+            let stable = stable.map(|path| format!(", {}", path.display())).unwrap_or_default();
+            let lost: Vec<String> = given_up.iter().map(ToString::to_string).collect();
+            let lost = match lost.is_empty() {
+                true => "nothing is recognised on it".to_owned(),
+                false => format!("given up: {}", lost.join(", ")),
+            };
+            say(&format!("  {disk}{stable}: {lost}"));
+        }
+        if chosen.len() > count {
+            say(&format!(
+                "raidlab: the study wants {count} of them, and takes the first"
+            ));
+        }
+        Ok(Found::Disks(chosen))
+    }
+}
+
+/// Makes a plan one for this machine, or says why it cannot be.
+fn on_host(arguments: &RunArguments, plan: &mut Plan) -> Result<(), ExpectedError> {
+    let input = |words: &str| Err(ExpectedError::Input(format!("{words}; nothing was touched")));
+    if arguments.trace.is_some() {
+        return input("--trace is of simulated disks: on this machine blktrace(8) does that");
+    }
+    if arguments.jobs.is_some_and(|jobs| jobs > 1) {
+        return input("--jobs: on this machine trials run one at a time, for they would disturb one another");
+    }
+    let mut kernels: Vec<&str> = plan.cells.iter().map(|cell| cell.machine.kernel.as_str()).collect();
+    kernels.sort_unstable();
+    kernels.dedup();
+    if kernels.len() > 1 {
+        return input(
+            "the study compares kernels, and this machine runs its own alone: `--only kernel=…` keeps a part of it",
+        );
+    }
+    for cell in &mut plan.cells {
+        cell.machine.kind = MachineKind::Host;
+        "host".clone_into(&mut cell.machine.kernel);
+    }
+    if !rustix::process::geteuid().is_root() {
+        return Err(ExpectedError::Machine(
+            "on this machine's own disks raidlab makes arrays, filesystems and mounts, for which the kernel wants root: \
+             `sudo raidlab run …`; the lab (without `--on host`) needs no root"
+                .to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+/// Undoes what killed runs left, before anything is looked at: it may be on the very disks.
+fn take_back_left_over(state: &State) -> Result<(), ExpectedError> {
+    let machine = |error: std::io::Error| ExpectedError::Machine(format!("the ledger cannot be read: {error}"));
+    let program = std::env::current_exe().map_err(machine)?;
+    for leftover in state.leftovers().map_err(machine)? {
+        let taken_back = leftover.take_back(&program).map_err(machine)?;
+        if !taken_back.undone.is_empty() {
+            say(&format!(
+                "raidlab: undid what a killed run had left: {}",
+                taken_back.undone.join("; ")
+            ));
+        }
+        if !taken_back.is_whole() {
+            say(&format!(
+                "raidlab: of what a killed run left, something stays: {}; `raidlab clean` tries again",
+                left_words(&taken_back)
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Takes off what was given up, so that nothing of it comes back when the disk is free again.
+fn clear(chosen: &[Chosen]) -> Result<(), ExpectedError> {
+    let tools = Tools::find(&[Tool::Wipefs]).map_err(|missing| ExpectedError::Machine(missing.to_string()))?;
+    for Chosen { disk, .. } in chosen.iter().filter(|chosen| !chosen.given_up.is_empty()) {
+        // Without --force wipefs refuses a disk that somebody uses.
+        for part in disk.partitions().iter().chain([&disk.node]) {
+            let call = Invocation::new(Tool::Wipefs).args(["--all", "--quiet"]).arg(part);
+            tools.run(&call, &mut |_| ()).map_err(|error| {
+                ExpectedError::Failed(format!("{disk}: what was given up is still there: {error}"))
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn first_trial(cell: &study::plan::Cell) -> Trial {
+    Trial {
+        cell: cell.clone(),
+        index: 0,
+        seed: 0,
+    }
+}
+
+fn disks_wanted(plan: &Plan) -> usize {
+    plan.cells
+        .iter()
+        .map(|cell| disks_of(&first_trial(cell)))
+        .max()
+        .unwrap_or(0)
+}
+
+/// What each disk must hold at the least, as far as the study says: what of a member is used, and the work's share.
+fn bytes_each(plan: &Plan) -> u64 {
+    let of_cell = |cell: &study::plan::Cell| {
+        let disks = disks_of(&first_trial(cell)).max(1) as u64;
+        let work = match &cell.workload.work {
+            Work::Io(io) => (io.offset_bytes + u64::from(io.jobs) * io.size_bytes) / disks,
+            Work::Tree(tree) => u64::from(tree.files) * tree.size.min_bytes / disks,
+            // Their own programs say what does not fit.
+            Work::FioFile(_) | Work::Bonnie(_) | Work::Iozone(_) => 0,
+        };
+        work.max(cell.stack.array.member_size_bytes.unwrap_or(0))
+    };
+    plan.cells.iter().map(of_cell).max().unwrap_or(0).max(DISK_BYTES_MIN)
+}

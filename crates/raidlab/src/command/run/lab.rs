@@ -1,0 +1,91 @@
+//! A run in the lab: what it needs, checked before anything is done.
+
+use crate::cli::RunArguments;
+use crate::command::{kernel, reason};
+use crate::expected::ExpectedError;
+use crate::run::{Kernels, Laboratory};
+use lab::kernel::Cache;
+use std::collections::BTreeSet;
+use std::num::NonZero;
+use std::path::Path;
+use study::plan::Plan;
+
+/// Of the memory that is free, the share that the contents of simulated disks may take before they go to a file.
+const MEMORY_SHARE: u64 = 2;
+
+/// Says what is missing or wrong before the store is opened.
+pub fn check(arguments: &RunArguments, plan: &Plan, cache: &Cache) -> Result<(), ExpectedError> {
+    let misplaced = [
+        (!arguments.devices.is_empty(), "--devices"),
+        (!arguments.destroy.is_empty(), "--destroy"),
+        (arguments.loops.is_some(), "--loop"),
+        (arguments.loop_folder.is_some(), "--loop-folder"),
+    ];
+    if let Some((_, option)) = misplaced.into_iter().find(|(given, _)| *given) {
+        return Err(ExpectedError::Input(format!(
+            "{option} is for trials on this machine: add `--on host`; nothing was touched"
+        )));
+    }
+    super::check_tools(plan, trial::Teardown::None, &[])?;
+    check_kernels(plan, cache)?;
+    check_trace_folder(arguments.trace.as_deref())
+}
+
+fn check_kernels(plan: &Plan, cache: &Cache) -> Result<(), ExpectedError> {
+    let names: BTreeSet<&str> = plan.cells.iter().map(|cell| cell.machine.kernel.as_str()).collect();
+    Ok(names.into_iter().try_for_each(|name| cache.check(name))?)
+}
+
+fn check_trace_folder(folder: Option<&Path>) -> Result<(), ExpectedError> {
+    let Some(folder) = folder else { return Ok(()) };
+    if folder.is_file() {
+        return Err(ExpectedError::Input(format!(
+            "`{}` is a file: --trace names a folder",
+            folder.display()
+        )));
+    }
+    std::fs::create_dir_all(folder)
+        .and_then(|()| tempfile::tempfile_in(folder))
+        .map(drop)
+        .map_err(|error| {
+            let (folder, reason) = (folder.display(), reason(&error));
+            ExpectedError::Input(format!(
+                "no trace can be written into `{folder}`: {reason}; --trace names a folder"
+            ))
+        })
+}
+
+/// The lab with its kernels built.
+pub fn laboratory(
+    arguments: &RunArguments,
+    plan: &Plan,
+    cache: Cache,
+    jobs: usize,
+) -> Result<Laboratory, ExpectedError> {
+    let mut kernels = Kernels::new();
+    for cell in &plan.cells {
+        let name = &cell.machine.kernel;
+        if !kernels.contains_key(name) {
+            kernels.insert(name.clone(), kernel::ready(&cache, name)?);
+        }
+    }
+    Ok(Laboratory {
+        kernels,
+        cache,
+        init: std::env::current_exe()
+            .map_err(|error| ExpectedError::Machine(format!("cannot find this program's own file: {error}")))?,
+        memory_budget_bytes: free_memory_bytes() / MEMORY_SHARE / jobs as u64,
+        trace_folder: arguments.trace.clone(),
+    })
+}
+
+pub fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+fn free_memory_bytes() -> u64 {
+    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let available = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib = available.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
+    kib.map_or(1 << 30, |kib| kib << 10)
+}
