@@ -88,8 +88,7 @@ fn disks(count: usize) -> String {
 
 /// The signatures that are given up, or the reasons against.
 fn judge(disk: &Disk, wanted: &Wanted<'_>, tools: &Tools) -> Result<Vec<Obstacle>, Vec<String>> {
-    let mut found =
-        obstacles(disk, tools).map_err(|error| vec![format!("{disk}: cannot tell what is on it: {error}")])?;
+    let mut found = obstacles(disk, tools);
     if disk.size_bytes < wanted.bytes_each {
         found.push(Obstacle::TooSmall {
             has_bytes: disk.size_bytes,

@@ -54,7 +54,8 @@ impl Desk {
         let mut command = Command::new(program);
         command
             .current_dir(self.folder())
-            .env("XDG_CACHE_HOME", self.root.path().join("cache"));
+            .env("XDG_CACHE_HOME", self.root.path().join("cache"))
+            .env("RAIDLAB_STATE", self.root.path().join("state"));
         command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
