@@ -20,6 +20,8 @@ pub(crate) struct Shaped {
     pub row_headings: Vec<String>,
     pub columns: Vec<ShapedColumn>,
     pub rows: Vec<Vec<String>>,
+    /// Why some columns have published figures only.
+    pub notes: Vec<String>,
 }
 
 /// A column of figures.
@@ -74,10 +76,14 @@ impl Maker<'_> {
             .filter(|&row| (0..column_count).any(|column| is_there(row, column)))
             .collect();
         let columns: Vec<ShapedColumn> = (0..column_count)
-            .filter(|&column| rows.iter().any(|&row| is_there(row, column)))
+            .filter(|&column| {
+                rows.iter()
+                    .any(|&row| is_there(row, column) || self.is_published_only(row, column))
+            })
             .map(|column| self.column(column, &rows))
             .collect();
         (!columns.is_empty()).then(|| Shaped {
+            notes: self.notes(),
             title: spec.title.clone(),
             source: spec
                 .source
@@ -88,6 +94,28 @@ impl Maker<'_> {
             rows: rows.iter().map(|&row| self.row_words(&spec.rows[row])).collect(),
             columns,
         })
+    }
+
+    fn is_published_only(&self, row: usize, column: usize) -> bool {
+        self.spec.columns[column].not_measured.is_some() && self.spec.rows[row].published[column].is_some()
+    }
+
+    /// Each reason with the columns that it is of.
+    fn notes(&self) -> Vec<String> {
+        let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+        for column in &self.spec.columns {
+            let Some(reason) = column.not_measured.as_deref() else {
+                continue;
+            };
+            match reasons.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, headings)) if headings.contains(&column.heading.as_str()) => {}
+                Some((_, headings)) => headings.push(&column.heading),
+                None => reasons.push((reason, vec![&column.heading])),
+            }
+        }
+        let words =
+            |(reason, headings): (&str, Vec<&str>)| format!("not measured: {} ({reason})", headings.join(", "));
+        reasons.into_iter().map(words).collect()
     }
 
     fn row_words(&self, row: &TableRow) -> Vec<String> {

@@ -18,10 +18,11 @@ fn column(heading: &str, filter: &[(&str, &str)], figure: Figure) -> TableColumn
         filter: side(filter),
         unit: Some("KiB/s".to_owned()),
         figure,
+        not_measured: None,
     }
 }
 
-fn row(stack: &str, published: [Option<f64>; 3]) -> TableRow {
+fn row(stack: &str, published: [Option<f64>; 4]) -> TableRow {
     TableRow {
         values: vec![stack.to_owned()],
         published: published.to_vec(),
@@ -35,14 +36,18 @@ fn input() -> Input {
         filter: side(&[("workload", "medium files")]),
         row_axes: vec!["stack".to_owned()],
         rows: vec![
-            row("ext3 1K", [Some(24_000.0), None, None]),
-            row("xfs", [Some(120_000.5), None, None]),
-            row("a stack of another part", [Some(1.0), None, None]),
+            row("ext3 1K", [Some(24_000.0), None, None, Some(13.5)]),
+            row("xfs", [Some(120_000.5), None, None, None]),
+            row("a stack of another part", [Some(1.0), None, None, None]),
         ],
         columns: vec![
             column("Read", &[("test", "read")], Figure::Mean),
             column("", &[("test", "read")], Figure::Deviation),
             column("Write", &[("test", "write")], Figure::Median),
+            TableColumn {
+                not_measured: Some("processor time is free".to_owned()),
+                ..column("%CPU", &[], Figure::Median)
+            },
         ],
         relative_to: None,
         source: Some("lone-wolves.org, 2008".to_owned()),

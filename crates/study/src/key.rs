@@ -318,6 +318,7 @@ static KEYS: &[Key] = &[
     key(Table::Column, "where", Filter, Single, "everywhere", "whose figures: `{ AXIS = VALUE, … }`; also `test` and `metric`"),
     key(Table::Column, "unit", Word(UNITS), Single, "the table's", "unit of the figures"),
     key(Table::Column, "figure", Word(FIGURES), Single, "the table's", "which figure of a cell's trials"),
+    key(Table::Column, "not_measured", Name, Single, "it is", "why the study has no such figures, and shows only what was published; instead of `where`"),
 
     key(Table::Published, "row", Scalars, Single, "", "which row: a value for each of `rows`"),
     key(Table::Published, "values", Figures, Single, "", "a number for each column, in the columns' units (ratios with `relative_to`); `\"-\"` where none was published"),

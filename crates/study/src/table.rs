@@ -40,6 +40,8 @@ pub struct TableColumn {
     /// Unit of its figures; the samples' own if absent.
     pub unit: Option<String>,
     pub figure: Figure,
+    /// Why the study has no such figure, and shows only what was published.
+    pub not_measured: Option<String>,
 }
 
 /// Which figure of a cell's trials stands in a column.
@@ -88,6 +90,9 @@ impl TableSpec {
     /// The place of the figure in a row and a column; none if `cells` (a part of the plan, perhaps) has no cell there.
     pub fn place(&self, row: usize, column: usize, cells: &[Cell]) -> Option<Place<'_>> {
         let (row, column) = (self.rows.get(row)?, self.columns.get(column)?);
+        if column.not_measured.is_some() {
+            return None;
+        }
         let of_row = self.row_axes.iter().zip(&row.values);
         let of_row = of_row.map(|(axis, value)| (axis.as_str(), value.as_str()));
         let pairs = self.filter.iter().chain(&column.filter);

@@ -2,17 +2,29 @@
 
 use study::{Known, KnownModel, read};
 
-/// The catalogue as far as the studies need it.
+/// The catalogue.
 fn known() -> Known {
-    let models = [("wd-500gb-2007", 500_107_862_016)];
-    let known = |(name, capacity_bytes): (&str, u64)| KnownModel {
-        name: name.to_owned(),
-        capacity_bytes,
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/disks");
+    let files = std::fs::read_dir(folder).expect("the catalogue's folder");
+    let model = |path: std::path::PathBuf| {
+        let text = std::fs::read_to_string(&path).expect("a disk");
+        let disk = toml::de::DeTable::parse(&text).expect("TOML");
+        let disk = disk.get_ref();
+        let sectors = disk["sectors"].get_ref()["is"]
+            .get_ref()
+            .as_integer()
+            .expect("a number of sectors");
+        KnownModel {
+            name: disk["name"].get_ref().as_str().expect("a name").to_owned(),
+            capacity_bytes: u64::from_str_radix(sectors.as_str(), sectors.radix()).expect("sectors") * 512,
+        }
     };
     Known {
-        models: models.map(known).to_vec(),
+        models: files
+            .map(|entry| model(entry.expect("a folder entry").path()))
+            .collect(),
         kernels: vec!["6.12".to_owned()],
-        folder: None,
+        ..Known::default()
     }
 }
 

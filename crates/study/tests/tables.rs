@@ -139,6 +139,7 @@ fn what_is_wrong_is_said_where_it_is() {
             "unit = \"KiB/s\"",
             "relative_to = [\"4K\", \"1K\"]\nfigure = \"deviation\"",
         ),
+        replaced("figure = \"mean\"", "not_measured = \"no time\""),
         wrong("[[table]]\ntitle = \"x\"\nrows = [\"stack\"]\n"),
         wrong("[[table]]\ntitle = \"x\"\nrows = [\"stack\"]\ncolumns = [\"metric\"]\n"),
         wrong("[[table]]\ntitle = \"x\"\nrows = [\"stack\"]\ncolumns = [\"test\"]\nsource = \"me\"\n"),

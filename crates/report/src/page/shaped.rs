@@ -13,6 +13,7 @@ pub(super) struct Table {
     row_headings: Vec<String>,
     columns: Vec<Column>,
     rows: Vec<Row>,
+    notes: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -55,6 +56,7 @@ fn table(table: Shaped) -> Table {
         rows: table.rows.iter().enumerate().map(row).collect(),
         columns: table.columns.iter().map(column).collect(),
         title: table.title,
+        notes: table.notes,
         source: table.source,
         relative_to: table.relative_to,
         row_headings: table.row_headings,

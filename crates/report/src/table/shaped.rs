@@ -42,6 +42,12 @@ pub(super) fn text(table: &Shaped, simulated: bool, options: TableOptions) -> St
         place = end;
     }
     text.push(parts.join("\n\n"));
+    text.extend(
+        table
+            .notes
+            .iter()
+            .map(|note| textwrap::fill(note, options.width.max(20))),
+    );
     text.join("\n")
 }
 

@@ -124,10 +124,16 @@ impl Reader<'_, '_, '_> {
     }
 
     fn column(&mut self, column: &Entry) -> Option<TableColumn> {
+        if let (Some(place), Some(_)) = (column.field("where"), column.field("not_measured")) {
+            let mend = "leave one of the two out";
+            self.found
+                .add_with_mend(&place.span, "what is `not_measured` has no `where`", mend);
+        }
         let filter = self.vocabulary.filter(column, self.found)?;
         Some(TableColumn {
             heading: column.text("heading")?,
             filter,
+            not_measured: column.text("not_measured"),
             unit: column.text("unit").or_else(|| self.entry.text("unit")),
             figure: Figure::named(
                 &column
@@ -195,6 +201,7 @@ impl Reader<'_, '_, '_> {
             .map(|values| TableColumn {
                 heading: values.join(" "),
                 filter: axes.iter().cloned().zip(values).collect(),
+                not_measured: None,
                 unit: self.entry.text("unit"),
                 figure: Figure::named(&self.entry.text("figure").unwrap_or_default()),
             })
@@ -209,7 +216,11 @@ impl Reader<'_, '_, '_> {
         columns: &[TableColumn],
         here: &[Candidate<'_>],
     ) -> bool {
-        for (at, column) in columns.iter().enumerate() {
+        let measured = columns
+            .iter()
+            .enumerate()
+            .filter(|(_, column)| column.not_measured.is_none());
+        for (at, column) in measured {
             let span = self
                 .entry
                 .tables("column")
