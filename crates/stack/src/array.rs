@@ -66,7 +66,7 @@ impl Creation<'_> {
             // Said always: mdadm asks, or chooses by size, if it is not.
             call = call.arg(match spec.bitmap {
                 Bitmap::Internal => "--bitmap=internal",
-                Bitmap::None => "--bitmap=none",
+                Bitmap::None | Bitmap::External => "--bitmap=none",
             });
             if self.zeroed {
                 call = call.arg("--assume-clean");
@@ -80,6 +80,14 @@ impl Creation<'_> {
 pub(crate) fn check(spec: &ArraySpec, devices: usize) -> Result<(), Cause> {
     let refuse = |reason: String| Err(Cause::Impossible(reason));
     let level = word(spec.level);
+    let beyond = spec.of.is_some()
+        || spec.bitmap == Bitmap::External
+        || spec.write_journal
+        || spec.ppl
+        || spec.stripe_cache_pages.is_some();
+    if !spec.level.is_md() && spec.level != Level::Single || beyond {
+        return refuse("arrays of this kind cannot be built yet".to_owned());
+    }
     let spares = spec.spares as usize;
     let Some(active) = devices.checked_sub(spares) else {
         return refuse(format!(
@@ -127,17 +135,15 @@ fn what_only_arrays_have(spec: &ArraySpec) -> Option<&'static str> {
 
 fn fewest_members(level: Level) -> usize {
     match level {
-        Level::Single => 1,
+        Level::Single | Level::None => 1,
         Level::Linear | Level::Raid0 | Level::Raid1 | Level::Raid4 | Level::Raid5 | Level::Raid10 => 2,
         Level::Raid6 => 4,
+        _ => 2,
     }
 }
 
 pub(crate) fn is_redundant(level: Level) -> bool {
-    match level {
-        Level::Single | Level::Linear | Level::Raid0 => false,
-        Level::Raid1 | Level::Raid4 | Level::Raid5 | Level::Raid6 | Level::Raid10 => true,
-    }
+    level.is_redundant()
 }
 
 fn word(level: Level) -> &'static str {
@@ -150,6 +156,7 @@ fn word(level: Level) -> &'static str {
         Level::Raid5 => "raid5",
         Level::Raid6 => "raid6",
         Level::Raid10 => "raid10",
+        other => other.word(),
     }
 }
 

@@ -25,6 +25,7 @@ pub(crate) fn mkfs_of(kind: FilesystemKind) -> Option<Tool> {
         FilesystemKind::Jfs => Some(Tool::MkfsJfs),
         FilesystemKind::Reiserfs => Some(Tool::MkfsReiserfs),
         FilesystemKind::Btrfs => Some(Tool::MkfsBtrfs),
+        _ => None,
     }
 }
 
@@ -39,6 +40,7 @@ pub(crate) fn kernel_name(kind: FilesystemKind) -> &'static str {
         FilesystemKind::Jfs => "jfs",
         FilesystemKind::Reiserfs => "reiserfs",
         FilesystemKind::Btrfs => "btrfs",
+        other => other.word(),
     }
 }
 
@@ -56,6 +58,16 @@ pub(crate) fn check(spec: &FilesystemSpec, mount_options: &[String]) -> Result<(
     use FilesystemKind::{Btrfs, Ext2, Ext3, Ext4, Jfs, Raw, Reiserfs};
     let name = kernel_name(spec.kind);
     let refuse = |reason: String| Err(Cause::Impossible(reason));
+    let plain = FilesystemSpec {
+        kind: spec.kind,
+        block_size_bytes: spec.block_size_bytes,
+        journal_mode: spec.journal_mode,
+        journal_size_bytes: spec.journal_size_bytes,
+        ..FilesystemSpec::default()
+    };
+    if *spec != plain || spec.kind > Btrfs {
+        return refuse("filesystems of this kind cannot be built yet".to_owned());
+    }
     if spec.journal_mode.is_some() && !matches!(spec.kind, Ext3 | Ext4 | Reiserfs) {
         return refuse(format!(
             "{name} has no choice of journal mode: ext3, ext4 and reiserfs have"

@@ -1,7 +1,7 @@
 //! What md can build: levels, disks, chunks, layouts, sizes.
 
 use crate::rules::{Impossible, impossible};
-use crate::stack::{ArraySpec, Bitmap, Level, MachineSpec};
+use crate::stack::{ArraySpec, Bitmap, InnerArray, Level, MachineSpec};
 use crate::unit::{describe_size, format_size};
 
 const MIB: u64 = 1 << 20;
@@ -9,9 +9,10 @@ const GIB: u64 = 1 << 30;
 const TIB: u64 = 1 << 40;
 
 /// A level as people name it.
-pub fn level_name(level: Level) -> &'static str {
+pub(crate) fn level_name(level: Level) -> &'static str {
     match level {
         Level::Single => "a single disk",
+        Level::None => "level \"none\"",
         Level::Linear => "a linear array",
         Level::Raid0 => "RAID 0",
         Level::Raid1 => "RAID 1",
@@ -19,11 +20,33 @@ pub fn level_name(level: Level) -> &'static str {
         Level::Raid5 => "RAID 5",
         Level::Raid6 => "RAID 6",
         Level::Raid10 => "RAID 10",
+        Level::LvmLinear => "a linear volume of LVM",
+        Level::LvmRaid0 => "LVM's RAID 0",
+        Level::LvmRaid1 => "LVM's RAID 1",
+        Level::LvmRaid5 => "LVM's RAID 5",
+        Level::LvmRaid6 => "LVM's RAID 6",
+        Level::LvmRaid10 => "LVM's RAID 10",
     }
 }
 
-pub(crate) const fn is_redundant(level: Level) -> bool {
-    !matches!(level, Level::Single | Level::Linear | Level::Raid0)
+/// Whether consecutive chunks lie on different disks.
+pub(crate) fn is_striped(array: &ArraySpec) -> bool {
+    has_chunk(array.level) || array.of.is_some_and(|of| has_chunk(of.level))
+}
+
+const fn has_chunk(level: Level) -> bool {
+    matches!(
+        level,
+        Level::Raid0
+            | Level::Raid4
+            | Level::Raid5
+            | Level::Raid6
+            | Level::Raid10
+            | Level::LvmRaid0
+            | Level::LvmRaid5
+            | Level::LvmRaid6
+            | Level::LvmRaid10
+    )
 }
 
 /// RAID 10 layouts as md writes them: the kind of copies and how many.
@@ -57,28 +80,43 @@ pub(crate) fn active_disks(array: &ArraySpec, disks: u32) -> u32 {
 /// Bytes that the array offers, about; unknown if its disks' size is.
 pub(crate) fn capacity(array: &ArraySpec, disks: u32, disk_bytes: Option<u64>) -> Option<u64> {
     let member = array.member_size_bytes.or(disk_bytes)?;
-    let active = u64::from(active_disks(array, disks));
-    let members = match array.level {
-        Level::Single | Level::Raid1 => 1,
-        Level::Linear | Level::Raid0 => active,
-        Level::Raid4 | Level::Raid5 => active.saturating_sub(1),
-        Level::Raid6 => active.saturating_sub(2),
+    let Some(of) = array.of.filter(|of| of.disks > 0) else {
+        let layout = array.layout.as_deref();
+        return Some(offered(array.level, active_disks(array, disks), layout, member));
+    };
+    let inner = offered(of.level, of.disks, None, member);
+    Some(offered(array.level, disks / of.disks, array.layout.as_deref(), inner))
+}
+
+fn offered(level: Level, active: u32, layout: Option<&str>, member_bytes: u64) -> u64 {
+    let active = u64::from(active);
+    let members = match level {
+        Level::Single | Level::Raid1 | Level::LvmRaid1 => 1,
+        Level::None | Level::Linear | Level::Raid0 | Level::LvmLinear | Level::LvmRaid0 => active,
+        Level::Raid4 | Level::Raid5 | Level::LvmRaid5 => active.saturating_sub(1),
+        Level::Raid6 | Level::LvmRaid6 => active.saturating_sub(2),
+        Level::LvmRaid10 => active / 2,
         Level::Raid10 => {
-            let copies = raid10_copies(array.layout.as_deref()).unwrap_or(2);
-            return Some(member.saturating_mul(active) / u64::from(copies));
+            let copies = raid10_copies(layout).unwrap_or(2);
+            return member_bytes.saturating_mul(active) / u64::from(copies);
         }
     };
-    Some(member.saturating_mul(members))
+    member_bytes.saturating_mul(members)
 }
 
 /// Whether mdadm gives an array a bitmap that nobody asked for: since 3.3 to redundant ones with large members.
-pub(crate) fn default_bitmap(level: Level, member_bytes: Option<u64>) -> Bitmap {
+pub(crate) fn default_bitmap(level: Level, of: Option<&InnerArray>, member_bytes: Option<u64>) -> Bitmap {
     let large = member_bytes.is_none_or(|bytes| bytes > 100 << 30);
-    if is_redundant(level) && large {
+    if has_bitmap(level, of) && large {
         Bitmap::Internal
     } else {
         Bitmap::None
     }
+}
+
+/// Whether md can keep a bitmap: some array of it, the outer one or those that it is made of, is redundant.
+fn has_bitmap(level: Level, of: Option<&InnerArray>) -> bool {
+    level.is_md() && (level.is_redundant() || of.is_some_and(|of| of.level.is_redundant()))
 }
 
 /// Why the array cannot be, every reason.
@@ -96,14 +134,32 @@ pub(crate) fn check(array: &ArraySpec, machine: &MachineSpec, disk_bytes: Option
 fn members(array: &ArraySpec, disks: u32) -> Option<Impossible> {
     let name = level_name(array.level);
     let least = match array.level {
-        Level::Single => 1,
-        Level::Linear | Level::Raid0 | Level::Raid1 | Level::Raid10 => 2,
-        Level::Raid4 | Level::Raid5 => 3,
-        Level::Raid6 => 4,
+        Level::Single | Level::None | Level::LvmLinear => 1,
+        Level::Linear | Level::Raid0 | Level::Raid1 | Level::Raid10 | Level::LvmRaid0 | Level::LvmRaid1 => 2,
+        Level::Raid4 | Level::Raid5 | Level::LvmRaid5 => 3,
+        Level::Raid6 | Level::LvmRaid10 => 4,
+        Level::LvmRaid6 => 5,
     };
-    if array.spares > 0 && !is_redundant(array.level) {
+    if array.spares > 0 && !(array.level.is_md() && array.level.is_redundant()) {
         let reason = format!("{name} has no hot spares");
         return impossible(&["spares", "level"], reason, "leave `spares` out");
+    }
+    if let Some(of) = array.of.filter(|of| of.disks > 0) {
+        let members = disks / of.disks;
+        if members >= least {
+            return None;
+        }
+        let reason = format!("{name} needs at least {least} members, and {disks} disks make {members}");
+        let mend = format!("`count = {}` in [disks] would do", least * of.disks);
+        return impossible(&["level", "count", "of_disks"], reason, mend);
+    }
+    if array.level == Level::LvmRaid10 && disks >= least && !disks.is_multiple_of(2) {
+        let reason = format!("{name} needs an even number of disks, and there are {disks}");
+        return impossible(
+            &["level", "count"],
+            reason,
+            format!("`count = {}` in [disks] would do", disks + 1),
+        );
     }
     let active = active_disks(array, disks);
     if active >= least {
@@ -127,19 +183,16 @@ fn members(array: &ArraySpec, disks: u32) -> Option<Impossible> {
 fn level_has_none(array: &ArraySpec) -> Vec<Impossible> {
     let name = level_name(array.level);
     let mut all = Vec::new();
-    let has_chunk = matches!(
-        array.level,
-        Level::Raid0 | Level::Raid4 | Level::Raid5 | Level::Raid6 | Level::Raid10
-    );
-    if array.chunk_bytes.is_some() && !has_chunk {
+    if array.chunk_bytes.is_some() && !has_chunk(array.level) {
         let mend = "leave `chunk` out, or have \"default\" among its values";
         all.extend(impossible(&["chunk", "level"], format!("{name} has no chunk"), mend));
     }
-    if array.bitmap == Bitmap::Internal && !is_redundant(array.level) {
+    // Of LVM its own rules tell.
+    if array.bitmap != Bitmap::None && !array.level.is_lvm() && !has_bitmap(array.level, array.of.as_ref()) {
         let reason = format!("{name} has no redundancy and so no bitmap");
         all.extend(impossible(&["bitmap", "level"], reason, "write bitmap = \"none\""));
     }
-    if array.metadata.is_some() && array.level == Level::Single {
+    if array.metadata.is_some() && !array.level.is_md() {
         let reason = format!("{name} is without md and has no superblock of it");
         all.extend(impossible(&["metadata", "level"], reason, "leave `metadata` out"));
     }
@@ -177,7 +230,7 @@ fn layout(array: &ArraySpec, disks: u32) -> Option<Impossible> {
 }
 
 fn metadata(array: &ArraySpec, disks: u32, disk_bytes: Option<u64>) -> Option<Impossible> {
-    if array.metadata.as_deref() != Some("0.90") || array.level == Level::Single {
+    if array.metadata.as_deref() != Some("0.90") || !array.level.is_md() {
         return None;
     }
     if disks > 27 {
@@ -205,7 +258,7 @@ fn member_size(array: &ArraySpec, disk_bytes: Option<u64>) -> Vec<Impossible> {
     };
     let name = level_name(array.level);
     let mut all = Vec::new();
-    if !is_redundant(array.level) {
+    if !array.level.is_redundant() && array.level != Level::LvmLinear {
         let reason = format!("{name} uses all of every disk");
         all.extend(impossible(&["size", "level"], reason, "leave `size` out"));
     }

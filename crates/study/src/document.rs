@@ -14,6 +14,8 @@ use toml::de::{DeArray, DeTable, DeValue};
 pub(crate) struct Entry {
     pub table: Table,
     pub span: Span,
+    /// What the user called it, where tables bear names of his own.
+    pub name: Option<String>,
     pub fields: Vec<Field>,
     /// It is something else than a table: none of its keys is known.
     pub broken: bool,
@@ -51,13 +53,18 @@ impl Entry {
         Self {
             table,
             span,
+            name: None,
             fields: Vec::new(),
             broken: false,
         }
     }
 
     pub fn field(&self, name: &str) -> Option<&Field> {
-        debug_assert!(self.table.key(name).is_some(), "no key {name} in {:?}", self.table);
+        debug_assert!(
+            self.table.keys().any(|key| key.name == name),
+            "no key {name} in {:?}",
+            self.table
+        );
         self.fields.iter().find(|field| field.key.name == name)
     }
 
@@ -92,6 +99,22 @@ impl Entry {
 
     pub fn text(&self, name: &str) -> Option<String> {
         self.value(name).map(|given| given.value.word())
+    }
+
+    /// Adds a table under a name of the user's.
+    fn add_named(&mut self, key: &'static Key, named: Entry) {
+        let tables = self.fields.iter_mut().find_map(|field| match &mut field.content {
+            Content::Tables(entries) if std::ptr::eq(field.key, key) => Some(entries),
+            _ => None,
+        });
+        match tables {
+            Some(entries) => entries.push(named),
+            None => self.fields.push(Field {
+                key,
+                span: named.span.clone(),
+                content: Content::Tables(vec![named]),
+            }),
+        }
     }
 }
 
@@ -168,6 +191,15 @@ impl Reader<'_, '_> {
                         content,
                     });
                 }
+                None if matches!(value.get_ref(), DeValue::Table(_)) && table.named().is_some() => {
+                    let (key, of) = table.named().expect("was looked at");
+                    let DeValue::Table(values) = value.get_ref() else {
+                        unreachable!("it is one")
+                    };
+                    let mut named = self.table(of, values, key_span.clone());
+                    named.name = Some(name.get_ref().to_string());
+                    entry.add_named(key, named);
+                }
                 None => {
                     let meant = self.unknown_key(table, name.get_ref(), &key_span);
                     // What was probably meant must not be reported as missing, too.
@@ -202,7 +234,8 @@ impl Reader<'_, '_> {
             self.found.add(span, reason);
             return None;
         }
-        let here: Vec<&str> = table.keys().map(|key| key.name).collect();
+        let is_word = |key: &&Key| !matches!(key.takes, Takes::Named(_));
+        let here: Vec<&str> = table.keys().filter(is_word).map(|key| key.name).collect();
         let message = format!("unknown key `{name}` in {}", table.heading());
         let close = nearest(name, here.iter().copied());
         let elsewhere = || Table::ALL.into_iter().find(|other| other.key(name).is_some());
@@ -249,7 +282,9 @@ impl Reader<'_, '_> {
                 Content::Tables(vec![broken(table, value.span())])
             }
             (Takes::Many(table), DeValue::Array(list)) => self.tables(key, table, list, key_span),
-            (Takes::Many(table), DeValue::Table(values)) if matches!(table, Table::Array | Table::Filesystem) => {
+            (Takes::Many(table), DeValue::Table(values))
+                if matches!(table, Table::Array | Table::Filesystem | Table::Bus) =>
+            {
                 Content::Tables(vec![self.table(table, values, value.span())])
             }
             (Takes::Many(table), DeValue::Table(_)) => {
@@ -261,7 +296,7 @@ impl Reader<'_, '_> {
                 );
                 Content::Tables(vec![broken(table, value.span())])
             }
-            (Takes::One(table) | Takes::Many(table), other) => {
+            (Takes::One(table) | Takes::Many(table) | Takes::Named(table), other) => {
                 let message = format!("`{}` is a table, not {}", key.name, type_name(other));
                 self.found
                     .add_with_mend(&value.span(), message, format!("write {}", table.heading()));
@@ -274,9 +309,10 @@ impl Reader<'_, '_> {
                     .add_with_mend(&value.span(), message, "write where = { level = 6, workload = \"…\" }");
                 Content::Broken
             }
-            (Takes::Words(_) | Takes::Names | Takes::Scalars | Takes::Figures, DeValue::Array(list)) => {
-                self.values(key, list, key_span)
-            }
+            (
+                Takes::Words(_) | Takes::Names | Takes::Scalars | Takes::Figures | Takes::BusDisks,
+                DeValue::Array(list),
+            ) => self.values(key, list, key_span),
             (Takes::Names | Takes::Scalars | Takes::Figures, other) => {
                 let message = format!("`{}` is a list, not {}", key.name, type_name(other));
                 self.found
@@ -401,6 +437,7 @@ fn broken(table: Table, span: Span) -> Entry {
     Entry {
         table,
         span,
+        name: None,
         fields: Vec::new(),
         broken: true,
     }

@@ -4,15 +4,21 @@
 use crate::fio_options::FIO_OPTIONS;
 use crate::work_key::WORK_KEYS;
 use Axis::{Listed, ListedOrDefault, Single};
-use Takes::{Count, Figures, Filter, Kernel, Layout, Model, Mount, Name, Names, Scalars, Share, Size, Text, Word};
+use Takes::{
+    BusDisks, Count, Figures, Filter, Flag, Kernel, Layout, Model, Mount, Name, Names, Scalars, Share, Size, Text,
+    Word,
+};
 
 /// A table of the study file, and where it stands there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Table {
     Top,
     Disks,
+    Group,
+    Bus,
     Stack,
     Array,
+    Inner,
     Filesystem,
     Workload,
     Tree,
@@ -32,11 +38,14 @@ pub enum Table {
 }
 
 impl Table {
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 20] = [
         Self::Top,
         Self::Disks,
+        Self::Group,
+        Self::Bus,
         Self::Stack,
         Self::Array,
+        Self::Inner,
         Self::Filesystem,
         Self::Workload,
         Self::Tree,
@@ -57,8 +66,11 @@ impl Table {
         match self {
             Self::Top => "the top of the file",
             Self::Disks => "[disks]",
+            Self::Group => "[disks.NAME]",
+            Self::Bus => "bus = [{ … }] of [disks]",
             Self::Stack => "[[stack]]",
             Self::Array => "array = { … } of a [[stack]]",
+            Self::Inner => "of = { … } of an array",
             Self::Filesystem => "fs = { … } of a [[stack]]",
             Self::Workload => "[[workload]]",
             Self::Tree => "tree = { … } of a [[workload]]",
@@ -86,7 +98,16 @@ impl Table {
     }
 
     pub fn key(self, name: &str) -> Option<&'static Key> {
-        self.keys().find(|key| key.name == name)
+        self.keys()
+            .find(|key| key.name == name && !matches!(key.takes, Takes::Named(_)))
+    }
+
+    /// The key that stands for names of the user's own, and the table that each of them is.
+    pub fn named(self) -> Option<(&'static Key, Table)> {
+        self.keys().find_map(|key| match key.takes {
+            Takes::Named(table) => Some((key, table)),
+            _ => None,
+        })
     }
 }
 
@@ -106,6 +127,12 @@ impl Key {
     /// The name of its axis: its own, but where two tables have a key of that name.
     pub fn axis_name(&self) -> &'static str {
         match (self.table, self.name) {
+            (Table::Inner, "level") => "of_level",
+            (Table::Inner, "disks") => "of_disks",
+            (Table::Inner, "chunk") => "of_chunk",
+            (Table::Filesystem, "data") => "fs_data",
+            (Table::Filesystem, "metadata") => "fs_metadata",
+            (Table::Filesystem, "sync") => "fs_sync",
             (Table::Tree, "size") => "file_size",
             (Table::Io, "size") => "io_size",
             (Table::Fio, "io_size") => "fio_io_size",
@@ -164,6 +191,8 @@ pub enum Takes {
     Figures,
     /// A list of these, none twice, that is no axis.
     Words(&'static [&'static [&'static str]]),
+    /// A list of disks: numbers of `data`, names of groups, `GROUP:NUMBER`.
+    BusDisks,
     /// A disk model of the catalogue.
     Model,
     /// A kernel that the lab has.
@@ -186,6 +215,8 @@ pub enum Takes {
     One(Table),
     /// A table, or a list of them.
     Many(Table),
+    /// Tables under names of the user's own.
+    Named(Table),
 }
 
 pub(crate) const KIB: u64 = 1 << 10;
@@ -197,6 +228,7 @@ pub(crate) const PIB: u64 = 1 << 50;
 const MACHINES: &[&[&str]] = &[&["lab"], &["host"]];
 const LEVELS: &[&[&str]] = &[
     &["single", "disk"],
+    &["none"],
     &["linear"],
     &["0", "raid0", "raid 0"],
     &["1", "raid1", "raid 1"],
@@ -204,8 +236,23 @@ const LEVELS: &[&[&str]] = &[
     &["5", "raid5", "raid 5"],
     &["6", "raid6", "raid 6"],
     &["10", "raid10", "raid 10"],
+    &["lvm-linear"],
+    &["lvm-raid0"],
+    &["lvm-raid1"],
+    &["lvm-raid5"],
+    &["lvm-raid6"],
+    &["lvm-raid10"],
 ];
-const BITMAPS: &[&[&str]] = &[&["internal"], &["none"]];
+const INNER_LEVELS: &[&[&str]] = &[
+    &["linear"],
+    &["0", "raid0", "raid 0"],
+    &["1", "raid1", "raid 1"],
+    &["5", "raid5", "raid 5"],
+    &["6", "raid6", "raid 6"],
+    &["10", "raid10", "raid 10"],
+];
+const BUSES: &[&[&str]] = &[&["scsi"], &["ide"], &["pci"], &["hba"]];
+const BITMAPS: &[&[&str]] = &[&["internal"], &["none"], &["external"]];
 const METADATA: &[&[&str]] = &[&["1.2"], &["1.1"], &["1.0"], &["0.90"]];
 const FILESYSTEMS: &[&[&str]] = &[
     &["raw", "none"],
@@ -216,6 +263,36 @@ const FILESYSTEMS: &[&[&str]] = &[
     &["jfs"],
     &["reiserfs"],
     &["btrfs"],
+    &["zfs"],
+    &["bcachefs"],
+    &["f2fs"],
+    &["nilfs2", "nilfs"],
+    &["vfat", "fat32"],
+    &["exfat"],
+    &["ntfs3"],
+    &["ntfs-3g"],
+];
+const ALIGNMENTS: &[&[&str]] = &[&["right"], &["off"], &["wrong"]];
+const POOLS: &[&[&str]] = &[
+    &["stripe"],
+    &["mirror"],
+    &["raidz1", "raidz"],
+    &["raidz2"],
+    &["raidz3"],
+    &["draid1", "draid"],
+    &["draid2"],
+];
+const SYNCS: &[&[&str]] = &[&["standard"], &["always"], &["disabled"]];
+const PROFILES: &[&[&str]] = &[
+    &["single"],
+    &["dup"],
+    &["raid0"],
+    &["raid1"],
+    &["raid1c3"],
+    &["raid1c4"],
+    &["raid10"],
+    &["raid5"],
+    &["raid6"],
 ];
 const JOURNALS: &[&[&str]] = &[&["journal"], &["ordered"], &["writeback"]];
 const SCHEDULERS: &[&[&str]] = &[&["none"], &["mq-deadline"], &["bfq"], &["kyber"]];
@@ -278,6 +355,19 @@ static KEYS: &[Key] = &[
 
     key(Table::Disks, "model", Model, Listed, "the first of the catalogue", "model of all the disks (`raidlab disk list`); on a host, free text"),
     key(Table::Disks, "count", Count { min: 1, max: 4096 }, Listed, "1", "number of disks, hot spares included; `single` uses the first"),
+    key(Table::Disks, "bus", Takes::Many(Table::Bus), Single, "each disk on a bus of its own", "what several of the lab's disks hang on, the nearest to the disks first"),
+    key(Table::Disks, "NAME", Takes::Named(Table::Group), Single, "none", "other groups of disks, as `[disks.journal]`; those of `[disks]` itself are the group `data`"),
+
+    key(Table::Group, "model", Model, Single, "that of `[disks]`", "model of the group's disks"),
+    key(Table::Group, "count", Count { min: 1, max: 4096 }, Single, "1", "number of disks"),
+    key(Table::Group, "array", Takes::One(Table::Array), Single, "`{ level = \"single\" }`", "the array of a filesystem that is up beside the stack, to copy from or to; one value for each key"),
+    key(Table::Group, "fs", Takes::One(Table::Filesystem), Single, "none", "that filesystem; one value for each key"),
+    key(Table::Group, "mount", Mount, Single, "none", "its mount options"),
+
+    key(Table::Bus, "name", Name, Single, "", "what the bus is called"),
+    key(Table::Bus, "kind", Word(BUSES), Single, "", "`ide` has one command at a time for all its disks; transfers on any bus wait for one another"),
+    key(Table::Bus, "mb_s", Count { min: 1, max: 1_000_000 }, Single, "", "megabytes (10⁶ bytes) a second"),
+    key(Table::Bus, "disks", BusDisks, Single, "all disks", "what hangs on it: `[1, 2]` are disks of `data`, `\"journal\"` all of a group, `\"source:1\"` one of it"),
 
     key(Table::Stack, "array", Takes::Many(Table::Array), Single, "`{ level = \"single\" }`", "the array over the disks"),
     key(Table::Stack, "fs", Takes::Many(Table::Filesystem), Single, "`{ type = \"ext4\" }`", "the filesystem on the array"),
@@ -285,18 +375,45 @@ static KEYS: &[Key] = &[
     key(Table::Stack, "scheduler", Word(SCHEDULERS), ListedOrDefault, "the kernel's", "I/O scheduler of the member disks"),
     key(Table::Stack, "read_ahead", Count { min: 0, max: 1 << 31 }, ListedOrDefault, "the kernel's", "read-ahead of the array in sectors of 512 bytes, as `blockdev --setra`"),
 
-    key(Table::Array, "level", Word(LEVELS), Listed, "`single`", "RAID level; `single` is one disk without md"),
-    key(Table::Array, "chunk", Size { min: 4 * KIB, max: GIB }, ListedOrDefault, "mdadm's (512K)", "chunk of levels 0, 4, 5, 6 and 10: a power of two"),
-    key(Table::Array, "bitmap", Word(BITMAPS), ListedOrDefault, "mdadm's: `internal` on redundant arrays with members over 100 GiB", "write-intent bitmap"),
+    key(Table::Stack, "queue_depth", Count { min: 1, max: 65_535 }, ListedOrDefault, "the disk's", "commands that each disk is given at a time"),
+    key(Table::Stack, "write_cache", Flag, ListedOrDefault, "as the disks come", "the disks' volatile write cache"),
+
+    key(Table::Array, "level", Word(LEVELS), Listed, "`single`, of ZFS `none`", "RAID level; `single` is one disk without md; `none` gives all disks to the filesystem, which makes its own array of them (btrfs, zfs, bcachefs); `lvm-…` are LVM's volumes"),
+    key(Table::Array, "of", Takes::One(Table::Inner), Single, "disks", "the members are arrays themselves: RAID 1 of two RAID 0"),
+    key(Table::Array, "chunk", Size { min: 4 * KIB, max: GIB }, ListedOrDefault, "mdadm's (512K), LVM's (64K)", "chunk of levels 0, 4, 5, 6 and 10: a power of two"),
+    key(Table::Array, "bitmap", Word(BITMAPS), ListedOrDefault, "mdadm's: `internal` on redundant arrays with members over 100 GiB", "write-intent bitmap; `external` is a file on a small ext2 on the first disk of group `bitmap`"),
     key(Table::Array, "spares", Count { min: 0, max: 4095 }, Listed, "0", "hot spares, taken from the end of the disks"),
     key(Table::Array, "size", Size { min: MIB, max: PIB }, ListedOrDefault, "all of it", "what of each member is used (`mdadm --size`); not with levels 0, linear, single"),
     key(Table::Array, "layout", Layout, ListedOrDefault, "mdadm's", "RAID 10: `n2` (near), `f2` (far), `o2` (offset), with 2 or more copies; RAID 5, 6: `left-symmetric`, …"),
     key(Table::Array, "metadata", Word(METADATA), ListedOrDefault, "mdadm's (1.2)", "superblock format, in quotes"),
+    key(Table::Array, "write_journal", Flag, Listed, "`false`", "levels 4, 5, 6: md's journal, on the first disk of group `journal`"),
+    key(Table::Array, "ppl", Flag, Listed, "`false`", "level 5: partial parity log"),
+    key(Table::Array, "stripe_cache", Count { min: 17, max: 32_768 }, ListedOrDefault, "the kernel's (256)", "levels 4, 5, 6: pages of the stripe cache per member"),
+    key(Table::Array, "extent", Size { min: 4 * KIB, max: 16 * GIB }, ListedOrDefault, "LVM's (4M)", "LVM: extent size, a power of two"),
+
+    key(Table::Inner, "level", Word(INNER_LEVELS), Listed, "", "level of the arrays that are members"),
+    key(Table::Inner, "disks", Count { min: 2, max: 2048 }, Listed, "", "disks of each"),
+    key(Table::Inner, "chunk", Size { min: 4 * KIB, max: GIB }, ListedOrDefault, "mdadm's (512K)", "chunk of each"),
 
     key(Table::Filesystem, "type", Word(FILESYSTEMS), Listed, "`ext4`", "the filesystem; `raw` measures the block device itself"),
-    key(Table::Filesystem, "block_size", Size { min: 512, max: 64 * KIB }, ListedOrDefault, "mkfs's", "block size (btrfs: sector size)"),
+    key(Table::Filesystem, "block_size", Size { min: 512, max: 64 * KIB }, ListedOrDefault, "mkfs's", "block size (btrfs: sector size; vfat, exfat, NTFS: cluster size)"),
     key(Table::Filesystem, "journal", Word(JOURNALS), ListedOrDefault, "the filesystem's", "journal mode of ext3, ext4 and ReiserFS"),
     key(Table::Filesystem, "journal_size", Size { min: MIB, max: 40 * GIB }, ListedOrDefault, "mkfs's", "size of the journal or log"),
+    key(Table::Filesystem, "journal_on", Name, ListedOrDefault, "the array itself", "group whose first disk has the journal or log of ext3, ext4, XFS, JFS, ReiserFS: `journal`"),
+    key(Table::Filesystem, "align", Word(ALIGNMENTS), Listed, "`right`", "ext2, ext3, ext4, XFS: `right` as the array is striped, `off`, or `wrong` on purpose (one and a half chunks, a disk more)"),
+    key(Table::Filesystem, "lazy_init", Flag, Listed, "`false`", "ext4: leave part of the initialisation to the kernel, which does it behind the measurement"),
+    key(Table::Filesystem, "log_buffers", Count { min: 2, max: 8 }, ListedOrDefault, "the kernel's", "XFS: log buffers in memory (`logbufs`)"),
+    key(Table::Filesystem, "log_buffer_size", Size { min: 16 * KIB, max: 256 * KIB }, ListedOrDefault, "the kernel's", "XFS: size of a log buffer (`logbsize`), a power of two"),
+    key(Table::Filesystem, "data", Word(PROFILES), ListedOrDefault, "`single`", "btrfs: profile of data"),
+    key(Table::Filesystem, "metadata", Word(PROFILES), ListedOrDefault, "`dup`, of several disks `raid1`", "btrfs: profile of metadata"),
+    key(Table::Filesystem, "replicas", Count { min: 1, max: 4 }, ListedOrDefault, "1", "bcachefs: copies of data and metadata"),
+    key(Table::Filesystem, "compression", Name, ListedOrDefault, "the filesystem's", "ZFS, btrfs, bcachefs: `off`, `lz4`, `zstd`, … in the filesystem's own words"),
+    key(Table::Filesystem, "pool", Word(POOLS), ListedOrDefault, "`stripe`", "ZFS: what the disks are in the pool"),
+    key(Table::Filesystem, "recordsize", Size { min: 512, max: 16 * MIB }, ListedOrDefault, "ZFS's (128K)", "ZFS: largest block of a file, a power of two"),
+    key(Table::Filesystem, "ashift", Count { min: 9, max: 16 }, ListedOrDefault, "from the disks", "ZFS: logarithm of the sector size"),
+    key(Table::Filesystem, "sync", Word(SYNCS), ListedOrDefault, "`standard`", "ZFS: what becomes of synchronous writes"),
+    key(Table::Filesystem, "log", Flag, Listed, "`false`", "ZFS: a log device, the first disk of group `journal`"),
+    key(Table::Filesystem, "special", Flag, Listed, "`false`", "ZFS: a special device for metadata, the first disk of group `special`"),
 
     key(Table::Claim, "says", Name, Single, "", "the claim as a sentence"),
     key(Table::Claim, "where", Filter, Single, "everywhere", "the cells it speaks of: `{ AXIS = VALUE, … }`; also `test` and `metric`"),

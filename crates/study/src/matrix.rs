@@ -2,6 +2,7 @@
 
 use crate::Known;
 use crate::build;
+use crate::groups::Fixed;
 use crate::mistake::{Found, Span};
 use crate::plan::{Cell, LeftOut};
 use crate::point::{Axis, Point, points, size};
@@ -18,6 +19,13 @@ const MOST_CELLS: usize = 20_000;
 pub(crate) struct Unit {
     pub axes: Vec<Axis>,
     pub span: Span,
+}
+
+/// What all cells have in common.
+pub(crate) struct Setting<'a> {
+    pub kind: MachineKind,
+    pub known: &'a Known,
+    pub fixed: &'a Fixed,
 }
 
 #[derive(Default)]
@@ -44,13 +52,7 @@ impl Verdict {
 }
 
 impl Matrix {
-    pub fn lay_out(
-        kind: MachineKind,
-        units: &[Unit],
-        workloads: &[WorkloadEntry],
-        known: &Known,
-        found: &mut Found,
-    ) -> Self {
+    pub fn lay_out(setting: &Setting, units: &[Unit], workloads: &[WorkloadEntry], found: &mut Found) -> Self {
         let mut matrix = Self::default();
         if too_many(units, workloads, found) {
             return matrix;
@@ -63,8 +65,7 @@ impl Matrix {
             let mut of_work = Verdict::default();
             for point in points(&unit.axes) {
                 let words = place(&point, &axes);
-                let Some((machine, stack, disk_bytes)) =
-                    matrix.stack(kind, &point, &words, unit, known, &mut of_unit)
+                let Some((machine, stack, disk_bytes)) = matrix.stack(setting, &point, &words, unit, &mut of_unit)
                 else {
                     continue;
                 };
@@ -97,16 +98,15 @@ impl Matrix {
     /// The stack at a point, if it can be.
     fn stack(
         &mut self,
-        kind: MachineKind,
+        setting: &Setting,
         point: &Point,
         words: &[(String, String)],
         unit: &Unit,
-        known: &Known,
         verdict: &mut Verdict,
     ) -> Option<(MachineSpec, StackSpec, Option<u64>)> {
-        let machine = build::machine(point, kind);
-        let disk_bytes = known.capacity(kind, &machine);
-        let stack = build::stack(point, disk_bytes);
+        let machine = build::machine(point, setting.kind, setting.fixed);
+        let disk_bytes = setting.known.capacity(setting.kind, &machine);
+        let stack = build::stack(point, disk_bytes, setting.fixed);
         let mut reasons = check_stack(&machine, &stack, disk_bytes);
         reasons.retain(|reason| !reason.about.iter().any(|axis| point.is_broken(axis)));
         if reasons.is_empty() {

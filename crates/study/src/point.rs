@@ -56,7 +56,11 @@ fn default_of(table: Table, name: &str, known: &Known) -> Value {
         (Table::Disks, "count") | (Table::Io, "numjobs" | "iodepth") => Value::Count(1),
         (Table::Array, "level") => Value::Word("single"),
         (Table::Array, "spares") | (Table::Io, "fsync") => Value::Count(0),
+        (Table::Array, "write_journal" | "ppl") | (Table::Filesystem, "log" | "special" | "lazy_init") => {
+            Value::Flag(false)
+        }
         (Table::Filesystem, "type") => Value::Word("ext4"),
+        (Table::Filesystem, "align") => Value::Word("right"),
         (Table::Tree, "files") => Value::Count(1000),
         (Table::Tree, "size") => Value::Spread {
             min: 4096,

@@ -1,13 +1,14 @@
 //! A study file's text → the plan, or all its mistakes.
 
 use crate::document::{Content, Entry, read_document};
+use crate::groups::Fixed;
 use crate::key::Table;
-use crate::matrix::{Matrix, Unit};
+use crate::matrix::{Matrix, Setting, Unit};
 use crate::mistake::{Found, Mistakes, suggest_and_show};
 use crate::plan::{Plan, Precision};
-use crate::point::axes_of;
+use crate::point::{Axis, axes_of};
 use crate::stack::MachineKind;
-use crate::value::Value;
+use crate::value::{Given, Value};
 use crate::work::{Kind, WorkloadEntry, workloads};
 use crate::{Known, claim, label, table};
 
@@ -21,7 +22,14 @@ pub fn read(source: &str, file_name: &str, known: &Known) -> Result<Plan, Mistak
     let units = units(&top, kind, known, &mut found);
     let workloads = workloads(&top, known, &mut found);
     let precision = precision(&top, &mut found);
-    let mut matrix = Matrix::lay_out(kind, &units, &workloads, known, &mut found);
+    let no_disks = Entry::absent(Table::Disks, 0..0);
+    let disks = top.tables("disks").first().unwrap_or(&no_disks);
+    let setting = Setting {
+        kind,
+        known,
+        fixed: &Fixed::read(disks, kind, known, &mut found),
+    };
+    let mut matrix = Matrix::lay_out(&setting, &units, &workloads, &mut found);
     label::put_on(&mut matrix.cells);
     let claims = claim::read_all(&top, &units, &workloads, &matrix.cells, &mut found);
     let tables = table::read_all(&top, &units, &workloads, &matrix.cells, &mut found);
@@ -96,10 +104,13 @@ fn units(top: &Entry, kind: MachineKind, known: &Known, found: &mut Found) -> Ve
             _ => Vec::new(),
         };
         let (no_array, no_fs) = (one("array", Table::Array), one("fs", Table::Filesystem));
+        let no_of = Entry::absent(Table::Inner, stack.span.clone());
         for array in stack.tables("array").iter().chain(&no_array) {
             for fs in stack.tables("fs").iter().chain(&no_fs) {
-                let tables = [top, disks, array, fs, stack];
-                let axes = tables.iter().flat_map(|entry| axes_of(entry, known)).collect();
+                let of = array.tables("of").first().unwrap_or(&no_of);
+                let tables = [top, disks, array, of, fs, stack];
+                let mut axes: Vec<Axis> = tables.iter().flat_map(|entry| axes_of(entry, known)).collect();
+                give_zfs_all_disks(&mut axes);
                 units.push(Unit {
                     axes,
                     span: stack.span.clone(),
@@ -110,13 +121,31 @@ fn units(top: &Entry, kind: MachineKind, known: &Known, found: &mut Found) -> Ve
     units
 }
 
+/// The level that nobody wrote, where there is nothing but ZFS to live on it.
+fn give_zfs_all_disks(axes: &mut [Axis]) {
+    let is_zfs = |given: &Given| given.value == Value::Word("zfs");
+    let only_zfs = axes
+        .iter()
+        .any(|axis| axis.name == "type" && axis.values.iter().all(is_zfs));
+    if let Some(level) = axes.iter_mut().find(|axis| axis.name == "level")
+        && only_zfs
+        && !level.written
+    {
+        level
+            .values
+            .iter_mut()
+            .for_each(|given| given.value = Value::Word("none"));
+    }
+}
+
 fn check_models(disks: &Entry, kind: MachineKind, known: &Known, found: &mut Found) {
     // On a host the model is a note on what the disks are.
     if kind == MachineKind::Host || known.models.is_empty() {
         return;
     }
     let names: Vec<&str> = known.models.iter().map(|model| model.name.as_str()).collect();
-    for given in disks.values("model") {
+    let of_groups = disks.tables("NAME").iter().flat_map(|group| group.values("model"));
+    for given in disks.values("model").iter().chain(of_groups) {
         let name = given.value.word();
         if !names.contains(&name.as_str()) {
             let mend = suggest_and_show(&name, &names, "`raidlab disk list` shows all");

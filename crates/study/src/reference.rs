@@ -51,7 +51,8 @@ one for each job, and laid out before the clock starts.
 
 `where` picks cells by `AXIS = VALUE`, and samples by `test` (`write`, `read`, `copy`, `delete`, or the `rw` of a
 job) and `metric` (`throughput`, `duration`, …). Axes bear the names of their keys; the `size` of a tree is
-`file_size` and that of a job `io_size`. `that` compares:
+`file_size` and that of a job `io_size`; the keys of `of` are `of_level`, `of_disks`, `of_chunk`, and `data`,
+`metadata`, `sync` of a filesystem are `fs_data`, `fs_metadata`, `fs_sync`. `that` compares:
 
 | `that` | holds if |
 |---|---|
@@ -162,13 +163,15 @@ fn takes(key: &Key) -> String {
         Takes::Hex => "bytes in hexadecimal".to_owned(),
         Takes::FioOption => "text, number or flag".to_owned(),
         Takes::GroupName => "name of a group".to_owned(),
+        Takes::BusDisks => "list of disks".to_owned(),
         Takes::Filter => "table of axes".to_owned(),
         Takes::Names => "list of axes".to_owned(),
         Takes::Scalars => "list of values".to_owned(),
         Takes::Figures => "list of numbers".to_owned(),
         Takes::One(_) => "table".to_owned(),
-        Takes::Many(Table::Array | Table::Filesystem) => "table or list of tables".to_owned(),
+        Takes::Many(Table::Array | Table::Filesystem | Table::Bus) => "table or list of tables".to_owned(),
         Takes::Many(_) => "tables".to_owned(),
+        Takes::Named(_) => "tables under names of your own".to_owned(),
     }
 }
 

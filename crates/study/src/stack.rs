@@ -1,5 +1,11 @@
 //! The stack under test: disks, the array over them, the filesystem on it, how it is mounted.
 
+mod array;
+mod filesystem;
+
+pub use array::{ArraySpec, Bitmap, InnerArray, Level};
+pub use filesystem::{Align, FilesystemKind, FilesystemSpec, JournalMode, Pool, Profile, ZfsSpec, ZfsSync};
+
 use serde::{Deserialize, Serialize};
 
 /// The machine that a cell runs on.
@@ -11,8 +17,18 @@ pub struct MachineSpec {
     pub ram_bytes: u64,
     /// Kernel version ("6.12"), or the name under which a developer's own tree was built.
     pub kernel: String,
-    /// Disk groups by name; the group `data` carries the array.
+    /// Disk groups by name; the first, `data`, carries the array.
     pub disks: Vec<DiskGroup>,
+    /// What the lab's disks hang on besides their own interface.
+    #[serde(default)]
+    pub buses: Vec<Bus>,
+}
+
+impl MachineSpec {
+    /// The disks of a group; none if there is no such group.
+    pub fn group(&self, name: &str) -> Option<&DiskGroup> {
+        self.disks.iter().find(|group| group.name == name)
+    }
 }
 
 /// Where trials run.
@@ -28,15 +44,55 @@ pub enum MachineKind {
 /// Disks of one model that serve one purpose.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskGroup {
-    /// `data` for the disks under test; later `journal`, `source`.
+    /// `data` for the disks under test; beside it `journal`, `bitmap`, `special`, `source` or any other.
     pub name: String,
     /// Name in the disk catalogue.
     pub model: String,
     pub count: u32,
 }
 
+/// The group that carries the array.
+pub const DATA: &str = "data";
+/// The group whose first disk is a journal: md's write journal, a filesystem's external one, ZFS's log.
+pub const JOURNAL: &str = "journal";
+/// The group whose first disk has the small filesystem with md's bitmap file.
+pub const BITMAP: &str = "bitmap";
+/// The group whose first disk is ZFS's special device.
+pub const SPECIAL: &str = "special";
+
+/// Something that the transfers of several disks pass one after the other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bus {
+    pub name: String,
+    pub kind: BusKind,
+    /// Megabytes (10⁶ bytes) a second.
+    pub mb_s: u32,
+    /// What hangs on it; all disks of the machine if empty.
+    pub disks: Vec<BusDisk>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BusKind {
+    /// Arbitrated for each transfer.
+    Scsi,
+    /// One command at a time for all its disks, from issue to completion.
+    Ide,
+    Pci,
+    /// A host bus adapter's limit.
+    Hba,
+}
+
+/// A disk of a group, or all of them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BusDisk {
+    pub group: String,
+    /// Counted from 1; all disks of the group if absent.
+    pub number: Option<u32>,
+}
+
 /// Disks → array → filesystem → mount.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StackSpec {
     pub array: ArraySpec,
     pub filesystem: FilesystemSpec,
@@ -46,77 +102,34 @@ pub struct StackSpec {
     pub scheduler: Option<String>,
     /// Read-ahead of the array in 512-byte sectors, as `blockdev --setra`; the kernel's choice if absent.
     pub read_ahead_sectors: Option<u64>,
+    /// Commands that a disk is given at a time (NCQ, TCQ); the disk's own if absent.
+    #[serde(default)]
+    pub queue_depth: Option<u32>,
+    /// Whether the disks acknowledge writes from their volatile cache; as they come if absent.
+    #[serde(default)]
+    pub write_cache: Option<bool>,
+    /// Filesystems that are up beside the one under test, on disks of their own.
+    #[serde(default)]
+    pub beside: Vec<GroupStack>,
 }
 
-/// The array over the disks of group `data`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ArraySpec {
-    pub level: Level,
-    /// Chunk; absent where the level has none, or for mdadm's default (512 KiB).
-    pub chunk_bytes: Option<u64>,
-    pub bitmap: Bitmap,
-    /// Hot spares, taken from the end of the group.
-    pub spares: u32,
-    /// What of each member is used (mdadm `--size`); all of it if absent.
-    pub member_size_bytes: Option<u64>,
-    /// RAID 10 layout (`n2`, `f2`, `o2`), RAID 5/6 parity layout (`left-symmetric`); mdadm's default if absent.
-    pub layout: Option<String>,
-    /// Superblock format (`1.2`, `1.0`, `0.90`); mdadm's default if absent.
-    pub metadata: Option<String>,
+/// A stack on another group of disks than `data`, as the one that files are copied from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GroupStack {
+    pub group: String,
+    pub array: ArraySpec,
+    pub filesystem: FilesystemSpec,
+    pub mount_options: Vec<String>,
 }
 
-/// RAID level. `Single` is one disk as it is, without md.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Level {
-    Single,
-    Linear,
-    Raid0,
-    Raid1,
-    Raid4,
-    Raid5,
-    Raid6,
-    Raid10,
-}
-
-/// Where md keeps its write-intent bitmap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Bitmap {
-    Internal,
-    None,
-}
-
-/// The filesystem on the array.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FilesystemSpec {
-    pub kind: FilesystemKind,
-    /// Block size (btrfs: sector size); mkfs's default if absent.
-    pub block_size_bytes: Option<u64>,
-    /// Journal mode of ext3, ext4 and ReiserFS (`data=`); the filesystem's default if absent.
-    pub journal_mode: Option<JournalMode>,
-    /// Size of the journal or log; mkfs's default if absent.
-    pub journal_size_bytes: Option<u64>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FilesystemKind {
-    /// No filesystem: the work goes to the block device itself.
-    Raw,
-    Ext2,
-    Ext3,
-    Ext4,
-    Xfs,
-    Jfs,
-    Reiserfs,
-    Btrfs,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum JournalMode {
-    Journal,
-    Ordered,
-    Writeback,
+impl GroupStack {
+    /// As a stack of its own.
+    pub fn stack(&self) -> StackSpec {
+        StackSpec {
+            array: self.array.clone(),
+            filesystem: self.filesystem.clone(),
+            mount_options: self.mount_options.clone(),
+            ..StackSpec::default()
+        }
+    }
 }

@@ -106,6 +106,7 @@ pub(crate) fn read_value(key: &Key, value: &DeValue, known: &Known) -> Result<Va
             ),
         },
         Takes::Count { min, max } => count(key, value, min, max),
+        Takes::BusDisks => bus_disk(key, value),
         Takes::Share { above, below } => share(key, value, above, below),
         Takes::Word(words) | Takes::Words(words) => word(key, value, words),
         Takes::Figures => figure(key, value),
@@ -208,7 +209,11 @@ fn sized(key: &Key, text: &str, min: u64, max: u64) -> Result<Value, Wrong> {
         let bounds = format!("it is from {} to {}", format_size(min), format_size(max));
         return wrong(format!("`{}` cannot be {}", key.name, describe_size(bytes)), bounds);
     }
-    if matches!(key.name, "chunk" | "block_size" | "chunk_size") && !bytes.is_power_of_two() {
+    if matches!(
+        key.name,
+        "chunk" | "block_size" | "chunk_size" | "extent" | "recordsize" | "log_buffer_size"
+    ) && !bytes.is_power_of_two()
+    {
         let below = 1 << bytes.ilog2();
         let mend = format!("{} or {}", format_size(below), format_size((below * 2).min(max)));
         return wrong(format!("a {} is a power of two", key.name.replace('_', " ")), mend);
@@ -243,6 +248,18 @@ fn count(key: &Key, value: &DeValue, min: u64, max: u64) -> Result<Value, Wrong>
         _ => wrong(
             format!("`{}` cannot be {}", key.name, number.as_str()),
             format!("it is from {min} to {max}"),
+        ),
+    }
+}
+
+/// `1`, `"journal"`, `"source:1"`.
+fn bus_disk(key: &Key, value: &DeValue) -> Result<Value, Wrong> {
+    match value {
+        DeValue::Integer(_) => count(key, value, 1, 4096),
+        DeValue::String(text) => name(key, text),
+        other => wrong(
+            format!("`{}` lists disks, not {}", key.name, type_name(other)),
+            key.help.to_owned(),
         ),
     }
 }
@@ -328,9 +345,9 @@ fn word(key: &Key, value: &DeValue, words: &'static [&'static [&'static str]]) -
         ("scheduler", "deadline") => "it is called `mq-deadline` now".to_owned(),
         ("scheduler", "noop") => "it is called `none` now".to_owned(),
         ("scheduler", "cfq") => "CFQ left Linux with 5.0; `bfq` took its place".to_owned(),
-        // Not a slip of `xfs`.
-        ("type", "zfs" | "bcachefs" | "f2fs" | "nilfs2" | "vfat" | "exfat" | "ntfs" | "ntfs3") => {
-            format!("raidlab cannot do that yet; {}", enumerate(&firsts))
+        ("type", "ntfs") => "`ntfs3` is the kernel's driver, `ntfs-3g` that of FUSE".to_owned(),
+        ("level", "7" | "z" | "raidz" | "raidz1" | "raidz2" | "raidz3") => {
+            "of ZFS: level = \"none\" and fs = { type = \"zfs\", pool = \"raidz1\" }".to_owned()
         }
         _ => suggest(&text, &firsts),
     };

@@ -46,12 +46,13 @@ pub(crate) fn check_work(
             .collect();
     }
     let mut all = match work {
-        Work::Tree(tree) => check_groups(tree, machine),
+        Work::Tree(tree) => check_groups(tree, machine, stack),
         Work::Io(io) => check_io(io, raw),
         Work::FioFile(_) => Vec::new(),
         Work::Bonnie(bonnie) => check_bonnie(bonnie),
         Work::Iozone(iozone) => check_iozone(iozone),
     };
+    all.extend(file_of_vfat(stack, work));
     let Some(there) = room_bytes(machine, stack, disk_bytes) else {
         return all;
     };
@@ -105,6 +106,35 @@ fn work_bytes(work: &Work, block_bytes: u64) -> u64 {
     }
 }
 
+fn file_of_vfat(stack: &StackSpec, work: &Work) -> Option<Impossible> {
+    const MOST: u64 = (4 << 30) - 1;
+    let largest = match work {
+        Work::Tree(tree) => tree.size.max_bytes,
+        Work::Io(io) => io.size_bytes,
+        Work::FioFile(file) => file
+            .sections
+            .iter()
+            .map(|section| section.size_bytes)
+            .max()
+            .unwrap_or(0),
+        // Bonnie++ parts its volume into files of 1 GiB.
+        Work::Bonnie(_) => 0,
+        Work::Iozone(iozone) => iozone.file_bytes,
+    };
+    if stack.filesystem.kind != FilesystemKind::Vfat || largest <= MOST {
+        return None;
+    }
+    let reason = format!(
+        "vfat has no files of 4 GiB and more, and the work has one of {}",
+        describe_size(largest)
+    );
+    impossible(
+        &["file_size", "io_size", "type"],
+        reason,
+        "write type = \"exfat\", or smaller files",
+    )
+}
+
 /// About what a tree takes: files of median size, in whole blocks, twice if they are copied.
 fn tree_bytes(tree: &TreeSpec, block_bytes: u64) -> u64 {
     let file = tree
@@ -118,7 +148,7 @@ fn tree_bytes(tree: &TreeSpec, block_bytes: u64) -> u64 {
 }
 
 /// The groups that a tree names are there.
-fn check_groups(tree: &TreeSpec, machine: &MachineSpec) -> Vec<Impossible> {
+fn check_groups(tree: &TreeSpec, machine: &MachineSpec, stack: &StackSpec) -> Vec<Impossible> {
     const ABOUT: &[&str] = &["from", "to"];
     let mut all = Vec::new();
     for (key, name, test) in [("from", &tree.from, TreeTest::Write), ("to", &tree.to, TreeTest::Read)] {
@@ -130,6 +160,10 @@ fn check_groups(tree: &TreeSpec, machine: &MachineSpec) -> Vec<Impossible> {
                 reason,
                 format!("write [disks.{name}] with its model"),
             ));
+        } else if !stack.beside.iter().any(|beside| beside.group == *name) {
+            let reason = format!("`{key}` names the group `{name}`, on which there is no filesystem");
+            let mend = format!("write fs = {{ type = \"ext4\" }} or another in [disks.{name}]");
+            all.extend(impossible(ABOUT, reason, mend));
         }
         if !tree.tests.contains(&test) {
             let reason = format!(

@@ -137,10 +137,107 @@ fn filesystems_that_cannot_be() {
         "type = \"xfs\", journal = \"ordered\"",
         "type = \"ext2\", journal_size = \"64M\"",
         "type = \"xfs\", journal_size = \"10M\"",
-        "type = \"zfs\"",
+        "type = \"ntfs\"",
         "type = \"ext5\"",
     ];
     insta::assert_debug_snapshot!(filesystems.map(|fs| of_stack(&format!("[[stack]]\nfs = {{ {fs} }}"))));
+}
+
+#[test]
+fn arrays_that_keep_what_was_not_written_in_two_ways() {
+    let arrays = [
+        ("count = 4", "level = 5, write_journal = true"),
+        (
+            "count = 4\n[disks.journal]",
+            "level = 5, write_journal = true, bitmap = \"internal\"",
+        ),
+        ("count = 4\n[disks.journal]", "level = 1, write_journal = true"),
+        ("count = 4", "level = 6, ppl = true"),
+        ("count = 4", "level = 5, ppl = true, bitmap = \"internal\""),
+        (
+            "count = 4\n[disks.journal]",
+            "level = 5, ppl = true, write_journal = true",
+        ),
+        ("count = 4", "level = 5, bitmap = \"external\""),
+        ("count = 4", "level = 0, bitmap = \"external\""),
+        ("count = 4", "level = 10, stripe_cache = 1024"),
+        ("count = 4", "level = 5, stripe_cache = 16"),
+    ];
+    let told =
+        arrays.map(|(disks, array)| of_stack(&format!("[disks]\n{disks}\n[[stack]]\narray = {{ {array} }}")));
+    insta::assert_debug_snapshot!(told);
+}
+
+#[test]
+fn arrays_of_arrays_and_volumes_that_cannot_be() {
+    let arrays = [
+        ("count = 5", "level = 1, of = { level = 0, disks = 2 }"),
+        ("count = 2", "level = 1, of = { level = 0, disks = 2 }"),
+        ("count = 4", "level = 1, of = { level = 5, disks = 2 }"),
+        ("count = 4", "level = 1, of = { level = 1, disks = 2, chunk = \"64K\" }"),
+        ("count = 4", "level = 1, of = { disks = 2 }"),
+        ("count = 4", "level = 1, of = { level = 0, disks = 2 }, spares = 1"),
+        ("count = 4", "level = \"none\""),
+        ("count = 4", "level = \"lvm-raid6\""),
+        ("count = 5", "level = \"lvm-raid10\""),
+        ("count = 4", "level = \"lvm-raid5\", bitmap = \"internal\""),
+        ("count = 4", "level = \"lvm-raid5\", chunk = \"8M\""),
+        ("count = 4", "level = \"lvm-raid5\", metadata = \"1.2\""),
+        ("count = 4", "level = \"lvm-linear\", of = { level = 0, disks = 2 }"),
+        ("count = 4", "level = 5, extent = \"4M\""),
+        ("count = 4", "level = \"raidz1\""),
+    ];
+    let told =
+        arrays.map(|(disks, array)| of_stack(&format!("[disks]\n{disks}\n[[stack]]\narray = {{ {array} }}")));
+    insta::assert_debug_snapshot!(told);
+}
+
+#[test]
+fn filesystems_of_many_disks_and_journals_that_cannot_be() {
+    let stacks = [
+        "array = { level = \"none\" }\nfs = { type = \"ext4\" }",
+        "fs = { type = \"zfs\", pool = \"raidz3\" }",
+        "array = { level = 5 }\nfs = { type = \"zfs\", pool = \"mirror\" }",
+        "fs = { type = \"ext4\", pool = \"mirror\" }",
+        "fs = { type = \"xfs\", recordsize = \"1M\", ashift = 12, log = true, sync = \"always\" }",
+        "fs = { type = \"zfs\", log = true, special = true }",
+        "fs = { type = \"zfs\", compression = \"zstd:3\" }",
+        "fs = { type = \"zfs\", block_size = \"4K\" }",
+        "fs = { type = \"ext4\", compression = \"lz4\" }",
+        "array = { level = \"none\" }\nfs = { type = \"btrfs\", data = \"raid10\" }",
+        "array = { level = 1 }\nfs = { type = \"btrfs\", metadata = \"raid1\" }",
+        "array = { level = \"none\" }\nfs = { type = \"bcachefs\", replicas = 4 }",
+        "fs = { type = \"xfs\", replicas = 2 }",
+        "fs = { type = \"ext4\", journal_on = \"journal\" }",
+        "fs = { type = \"btrfs\", journal_on = \"journal\" }",
+        "fs = { type = \"ext4\", journal_on = \"data\" }",
+        "fs = { type = \"ext4\", align = \"wrong\" }",
+        "array = { level = 0 }\nfs = { type = \"jfs\", align = \"off\" }",
+        "fs = { type = \"xfs\", lazy_init = true }",
+        "fs = { type = \"ext4\", log_buffers = 8 }",
+        "fs = { type = \"xfs\", log_buffer_size = \"64K\" }\nmount = \"logbsize=32k\"",
+        "fs = { type = \"f2fs\", block_size = \"1K\" }",
+    ];
+    let told = stacks.map(|stack| of_stack(&format!("[disks]\ncount = 3\n[[stack]]\n{stack}")));
+    insta::assert_debug_snapshot!(told);
+}
+
+#[test]
+fn groups_and_buses_that_cannot_be() {
+    let disks = [
+        "[disks]\nmodle = \"x\"\n[disks.data]\ncount = 1",
+        "[disks.My_Journal]\ncount = 1",
+        "[disks.journal]\nmodel = \"no-such-disk\"",
+        "[disks.journal]\ncuont = 2",
+        "[disks.source]\nfs = { type = [\"ext4\", \"xfs\"] }",
+        "[disks.source]\ncount = 2\narray = { level = 5 }",
+        "[disks]\nbus = [{ name = \"ide0\", kind = \"ide\", mb_s = 66, disks = [1, 2] }]",
+        "[disks]\nbus = [{ name = \"ide0\", kind = \"sata\", mb_s = 66, disks = [\"journal\", \"data:0\", 1.5] }]",
+        "[disks]\nbus = [{ name = \"a\", kind = \"pci\", mb_s = 0 }]",
+        "[disks]\nbus = { kind = \"pci\" }",
+        "[disks]\nbus = [{ name = \"a\", kind = \"pci\", mb_s = 1 }, { name = \"a\", kind = \"hba\", mb_s = 1 }]",
+    ];
+    insta::assert_debug_snapshot!(disks.map(of_stack));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use study::claim::Comparison;
 use study::plan::{Cell, LeftOut, Plan};
-use study::stack::Bitmap;
+use study::stack::{Bitmap, Level};
 use study::workload::Work;
 use study::{Known, KnownModel, Only, read};
 
@@ -307,4 +307,77 @@ fn raid_10_takes_odd_numbers_of_disks() {
     let plan = plan(source);
     let expected = ["2 disks n2", "2 disks f2", "3 disks n2", "3 disks f2", "3 disks o3"];
     assert_eq!(keys(&plan), expected.map(|disks| format!("{disks} ext4 | w")));
+}
+
+#[test]
+fn zfs_has_all_disks_where_no_level_is_written() {
+    let of = |stack: &str| {
+        let source = format!("[disks]\ncount = 4\n[[stack]]\n{stack}\n[[workload]]\nname = \"w\"\nio = {{}}\n");
+        plan(&source).cells[0].stack.array.level
+    };
+    assert_eq!(of("fs = { type = \"zfs\", pool = \"raidz1\" }"), Level::None);
+    assert_eq!(of("fs = { type = [\"zfs\", \"ext4\"] }"), Level::Single);
+    assert_eq!(of("array = { level = 5 }\nfs = { type = \"zfs\" }"), Level::Raid5);
+}
+
+#[test]
+fn groups_buses_and_filesystems_beside_are_the_machines() {
+    let source = r#"
+        [disks]
+        count = 2
+        bus = [
+            { name = "ide0", kind = "ide", mb_s = 66, disks = [1, 2] },
+            { name = "ide1", kind = "ide", mb_s = 66, disks = ["source:1"] },
+            { name = "pci", kind = "pci", mb_s = 133 },
+        ]
+        [disks.source]
+        count = 2
+        array = { level = 0, chunk = "64K" }
+        fs = { type = "xfs" }
+        mount = "noatime"
+        [disks.journal]
+        [[stack]]
+        array = { level = 1 }
+        fs = { type = "ext3", journal_on = ["default", "journal"] }
+        [[workload]]
+        name = "w"
+        io = {}
+    "#;
+    let plan = plan(source);
+    insta::assert_debug_snapshot!((keys(&plan), &plan.cells[1].machine, &plan.cells[1].stack));
+}
+
+#[test]
+fn labels_of_every_kind_of_stack() {
+    let source = r#"
+        [disks]
+        count = 6
+        [disks.journal]
+        [disks.special]
+        [disks.bitmap]
+        [[stack]]
+        array = [
+            { level = 1, of = { level = 0, disks = 3, chunk = ["64K", "default"] } },
+            { level = "lvm-raid5", extent = ["4M", "16M"] },
+            { level = 5, write_journal = true, stripe_cache = 4096 },
+            { level = 5, ppl = true },
+            { level = 6, bitmap = ["external", "none"] },
+        ]
+        [[stack]]
+        array = { level = 5 }
+        fs = { type = ["ext4", "xfs"], align = ["off", "wrong"] }
+        [[stack]]
+        fs = { type = "zfs", pool = ["raidz2", "draid1"], log = [true, false], special = [true, false], sync = "always" }
+        [[stack]]
+        array = { level = "none" }
+        fs = [{ type = "btrfs", data = "raid10", metadata = "raid1c3", compression = "zstd:3" }, { type = "bcachefs", replicas = 2 }]
+        [[stack]]
+        fs = { type = "xfs", log_buffers = 8, log_buffer_size = "256K" }
+        queue_depth = 1
+        write_cache = [true, false]
+        [[workload]]
+        name = "w"
+        io = {}
+    "#;
+    insta::assert_debug_snapshot!(keys(&plan(source)));
 }

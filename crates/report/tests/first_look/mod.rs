@@ -405,26 +405,22 @@ fn cell(stack: &Stack, workload: &str, tree: TreeSpec) -> Cell {
                 model: "wd-500gb-2007".to_owned(),
                 count: 2,
             }],
+            buses: Vec::new(),
         },
         stack: StackSpec {
             array: ArraySpec {
                 level: Level::Raid1,
-                chunk_bytes: None,
                 bitmap: Bitmap::None,
                 spares: 0,
                 member_size_bytes: Some(200 << 30),
-                layout: None,
-                metadata: None,
+                ..ArraySpec::default()
             },
             filesystem: FilesystemSpec {
                 kind: stack.kind,
                 block_size_bytes: stack.block_bytes,
-                journal_mode: None,
-                journal_size_bytes: None,
+                ..FilesystemSpec::default()
             },
-            mount_options: Vec::new(),
-            scheduler: None,
-            read_ahead_sectors: None,
+            ..StackSpec::default()
         },
         workload: WorkloadSpec {
             name: workload.to_owned(),

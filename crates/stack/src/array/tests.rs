@@ -13,12 +13,8 @@ const LEVELS: [Level; 7] = [
 fn plain(level: Level) -> ArraySpec {
     ArraySpec {
         level,
-        chunk_bytes: None,
         bitmap: Bitmap::None,
-        spares: 0,
-        member_size_bytes: None,
-        layout: None,
-        metadata: None,
+        ..ArraySpec::default()
     }
 }
 

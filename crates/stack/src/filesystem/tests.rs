@@ -16,9 +16,7 @@ const KINDS: [FilesystemKind; 8] = [
 fn plain(kind: FilesystemKind) -> FilesystemSpec {
     FilesystemSpec {
         kind,
-        block_size_bytes: None,
-        journal_mode: None,
-        journal_size_bytes: None,
+        ..FilesystemSpec::default()
     }
 }
 
@@ -135,17 +133,11 @@ fn only_the_tools_that_a_stack_uses_are_needed() {
     let stack = |level, kind| StackSpec {
         array: ArraySpec {
             level,
-            chunk_bytes: None,
             bitmap: Bitmap::None,
-            spares: 0,
-            member_size_bytes: None,
-            layout: None,
-            metadata: None,
+            ..ArraySpec::default()
         },
         filesystem: plain(kind),
-        mount_options: Vec::new(),
-        scheduler: None,
-        read_ahead_sectors: None,
+        ..StackSpec::default()
     };
     let (raw, xfs) = (FilesystemKind::Raw, FilesystemKind::Xfs);
     assert_eq!(tools_needed(&stack(Level::Single, raw), Teardown::Full), []);

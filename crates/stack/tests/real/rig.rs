@@ -160,22 +160,14 @@ pub fn spec(level: Level, kind: FilesystemKind) -> StackSpec {
     StackSpec {
         array: ArraySpec {
             level,
-            chunk_bytes: None,
             bitmap: Bitmap::None,
-            spares: 0,
-            member_size_bytes: None,
-            layout: None,
-            metadata: None,
+            ..ArraySpec::default()
         },
         filesystem: FilesystemSpec {
             kind,
-            block_size_bytes: None,
-            journal_mode: None,
-            journal_size_bytes: None,
+            ..FilesystemSpec::default()
         },
-        mount_options: Vec::new(),
-        scheduler: None,
-        read_ahead_sectors: None,
+        ..StackSpec::default()
     }
 }
 

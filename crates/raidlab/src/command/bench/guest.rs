@@ -185,25 +185,17 @@ fn stack(machine: &Machine, prefix: &str, suffix: impl Fn(u32) -> String) -> Ben
             Array::Single => Level::Single,
             Array::Raid6 => Level::Raid6,
         },
-        chunk_bytes: None,
         bitmap: Bitmap::None,
-        spares: 0,
-        member_size_bytes: None,
-        layout: None,
-        metadata: None,
+        ..ArraySpec::default()
     };
     let filesystem = FilesystemSpec {
         kind: FilesystemKind::Raw,
-        block_size_bytes: None,
-        journal_mode: None,
-        journal_size_bytes: None,
+        ..FilesystemSpec::default()
     };
     let spec = StackSpec {
         array,
         filesystem,
-        mount_options: Vec::new(),
-        scheduler: None,
-        read_ahead_sectors: None,
+        ..StackSpec::default()
     };
     BenchStack { devices, spec }
 }

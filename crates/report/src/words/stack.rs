@@ -1,0 +1,182 @@
+//! Stacks and their disks.
+
+use super::joined;
+use crate::figure::{bytes, count};
+use study::stack::{
+    Align, ArraySpec, Bitmap, BusKind, FilesystemKind, FilesystemSpec, InnerArray, JournalMode, Level, MachineSpec,
+    StackSpec, ZfsSpec, ZfsSync,
+};
+
+pub(crate) fn array(array: &ArraySpec) -> String {
+    let parts = [
+        array.of.as_ref().map(inner),
+        array.chunk_bytes.map(|chunk| format!("chunk {}", bytes(chunk))),
+        array.extent_bytes.map(|extent| format!("extents of {}", bytes(extent))),
+        (array.level.is_md() && array.level.is_redundant()).then(|| match array.bitmap {
+            Bitmap::Internal => "internal bitmap".to_owned(),
+            Bitmap::External => "external bitmap".to_owned(),
+            Bitmap::None => "no bitmap".to_owned(),
+        }),
+        array.write_journal.then(|| "write journal".to_owned()),
+        array.ppl.then(|| "partial parity log".to_owned()),
+        array
+            .stripe_cache_pages
+            .map(|pages| format!("stripe cache of {pages} pages")),
+        array.layout.as_ref().map(|layout| format!("layout {layout}")),
+        array
+            .member_size_bytes
+            .map(|size| format!("{} of each member", bytes(size))),
+        (array.spares > 0).then(|| count(array.spares as usize, "spare")),
+        array.metadata.as_ref().map(|metadata| format!("metadata {metadata}")),
+    ];
+    joined(level(array.level), parts)
+}
+
+fn level(level: Level) -> &'static str {
+    match level {
+        Level::Single => "single disk, no md",
+        Level::None => "none, the filesystem has the disks",
+        Level::Linear => "linear",
+        Level::Raid0 => "RAID 0",
+        Level::Raid1 => "RAID 1",
+        Level::Raid4 => "RAID 4",
+        Level::Raid5 => "RAID 5",
+        Level::Raid6 => "RAID 6",
+        Level::Raid10 => "RAID 10",
+        Level::LvmLinear => "LVM linear",
+        Level::LvmRaid0 => "LVM RAID 0",
+        Level::LvmRaid1 => "LVM RAID 1",
+        Level::LvmRaid5 => "LVM RAID 5",
+        Level::LvmRaid6 => "LVM RAID 6",
+        Level::LvmRaid10 => "LVM RAID 10",
+    }
+}
+
+fn inner(of: &InnerArray) -> String {
+    let chunk = of
+        .chunk_bytes
+        .map_or(String::new(), |chunk| format!(", chunk {}", bytes(chunk)));
+    format!("of {} of {} disks each{chunk}", level(of.level), of.disks)
+}
+
+pub(crate) fn filesystem(filesystem: &FilesystemSpec) -> String {
+    let kind = match filesystem.kind {
+        FilesystemKind::Raw => "none (the block device itself)",
+        FilesystemKind::Ext2 => "ext2",
+        FilesystemKind::Ext3 => "ext3",
+        FilesystemKind::Ext4 => "ext4",
+        FilesystemKind::Xfs => "XFS",
+        FilesystemKind::Jfs => "JFS",
+        FilesystemKind::Reiserfs => "ReiserFS",
+        FilesystemKind::Btrfs => "btrfs",
+        FilesystemKind::Zfs => "ZFS",
+        FilesystemKind::Bcachefs => "bcachefs",
+        FilesystemKind::F2fs => "F2FS",
+        FilesystemKind::Nilfs2 => "NILFS2",
+        FilesystemKind::Vfat => "vfat",
+        FilesystemKind::Exfat => "exFAT",
+        FilesystemKind::Ntfs3 => "NTFS (ntfs3)",
+        FilesystemKind::Ntfs3g => "NTFS (ntfs-3g)",
+    };
+    let journal = |mode| match mode {
+        JournalMode::Journal => "data=journal",
+        JournalMode::Ordered => "data=ordered",
+        JournalMode::Writeback => "data=writeback",
+    };
+    let parts = [
+        filesystem.data_profile.map(|data| format!("data {}", data.word())),
+        filesystem
+            .metadata_profile
+            .map(|metadata| format!("metadata {}", metadata.word())),
+        filesystem.replicas.map(|copies| count(copies as usize, "replica")),
+        filesystem
+            .block_size_bytes
+            .map(|block| format!("{} blocks", bytes(block))),
+        filesystem
+            .compression
+            .as_ref()
+            .map(|word| format!("compression {word}")),
+        filesystem.journal_mode.map(|mode| journal(mode).to_owned()),
+        filesystem
+            .journal_size_bytes
+            .map(|size| format!("{} journal", bytes(size))),
+        filesystem
+            .journal_on
+            .as_ref()
+            .map(|group| format!("journal on a disk of `{group}`")),
+        filesystem
+            .log_buffers
+            .map(|number| count(number as usize, "log buffer")),
+        filesystem
+            .log_buffer_size_bytes
+            .map(|size| format!("log buffers of {}", bytes(size))),
+        match filesystem.align {
+            Align::Right => None,
+            Align::Off => Some("not aligned to stripes".to_owned()),
+            Align::Wrong => Some("aligned wrongly on purpose".to_owned()),
+        },
+        filesystem.lazy_init.then(|| "lazy initialisation".to_owned()),
+    ];
+    let words = joined(kind, parts);
+    joined(&words, zfs(&filesystem.zfs))
+}
+
+fn zfs(zfs: &ZfsSpec) -> [Option<String>; 6] {
+    [
+        zfs.pool.map(|pool| pool.word().to_owned()),
+        zfs.recordsize_bytes.map(|size| format!("records of {}", bytes(size))),
+        zfs.ashift.map(|ashift| format!("ashift {ashift}")),
+        zfs.sync.map(|sync| {
+            let word = match sync {
+                ZfsSync::Standard => "standard",
+                ZfsSync::Always => "always",
+                ZfsSync::Disabled => "disabled",
+            };
+            format!("sync {word}")
+        }),
+        zfs.log.then(|| "log device".to_owned()),
+        zfs.special.then(|| "special device".to_owned()),
+    ]
+}
+
+/// How queues and disks are set, where the study sets them.
+pub(crate) fn tuning(stack: &StackSpec) -> String {
+    let parts = [
+        stack
+            .scheduler
+            .as_ref()
+            .map(|scheduler| format!("{scheduler} scheduler")),
+        stack
+            .read_ahead_sectors
+            .map(|sectors| format!("read-ahead {sectors} sectors")),
+        stack.queue_depth.map(|depth| format!("queue depth {depth}")),
+        stack.write_cache.map(|on| {
+            let word = if on { "on" } else { "off" };
+            format!("the disks' write cache {word}")
+        }),
+    ];
+    let words = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    if words.is_empty() {
+        "the kernel's choice".to_owned()
+    } else {
+        words
+    }
+}
+
+pub(crate) fn disks(machine: &MachineSpec) -> String {
+    let group = |group: &study::stack::DiskGroup| match group.name.as_str() {
+        "data" => format!("{} × {}", group.count, group.model),
+        name => format!("{} × {} ({name})", group.count, group.model),
+    };
+    let bus = |bus: &study::stack::Bus| {
+        let kind = match bus.kind {
+            BusKind::Scsi => "SCSI bus",
+            BusKind::Ide => "IDE channel",
+            BusKind::Pci => "PCI bus",
+            BusKind::Hba => "host adapter",
+        };
+        format!("{kind} `{}` of {} MB/s", bus.name, bus.mb_s)
+    };
+    let parts = machine.disks.iter().map(group).chain(machine.buses.iter().map(bus));
+    parts.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,150 @@
+//! What makes one device of the disks: md, LVM, or nothing.
+
+use serde::{Deserialize, Serialize};
+
+/// The array over the disks of group `data`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArraySpec {
+    pub level: Level,
+    /// Chunk; absent where the level has none, or for mdadm's default (512 KiB).
+    pub chunk_bytes: Option<u64>,
+    pub bitmap: Bitmap,
+    /// Hot spares, taken from the end of the group.
+    pub spares: u32,
+    /// What of each member is used (mdadm `--size`); all of it if absent.
+    pub member_size_bytes: Option<u64>,
+    /// RAID 10 layout (`n2`, `f2`, `o2`), RAID 5/6 parity layout (`left-symmetric`); mdadm's default if absent.
+    pub layout: Option<String>,
+    /// Superblock format (`1.2`, `1.0`, `0.90`); mdadm's default if absent.
+    pub metadata: Option<String>,
+    /// The array's members are arrays themselves.
+    #[serde(default)]
+    pub of: Option<InnerArray>,
+    /// RAID 4, 5, 6: writes go to a journal on the first disk of group `journal` first.
+    #[serde(default)]
+    pub write_journal: bool,
+    /// RAID 5: partial parity log (mdadm's consistency policy `ppl`).
+    #[serde(default)]
+    pub ppl: bool,
+    /// RAID 4, 5, 6: md's `stripe_cache_size`, pages per member; the kernel's default (256) if absent.
+    #[serde(default)]
+    pub stripe_cache_pages: Option<u32>,
+    /// LVM: extent size of the volume group; LVM's default (4 MiB) if absent.
+    #[serde(default)]
+    pub extent_bytes: Option<u64>,
+}
+
+/// The arrays that an array is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InnerArray {
+    /// An md level.
+    pub level: Level,
+    /// Disks of each.
+    pub disks: u32,
+    pub chunk_bytes: Option<u64>,
+}
+
+/// What makes one device of the disks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Level {
+    /// One disk as it is.
+    #[default]
+    Single,
+    /// All disks as they are: the filesystem makes its own array of them.
+    None,
+    /// md, up to `Raid10`.
+    Linear,
+    Raid0,
+    Raid1,
+    Raid4,
+    Raid5,
+    Raid6,
+    Raid10,
+    /// LVM's volumes, one after the other.
+    LvmLinear,
+    LvmRaid0,
+    LvmRaid1,
+    LvmRaid5,
+    LvmRaid6,
+    LvmRaid10,
+}
+
+impl Level {
+    pub const ALL: [Self; 15] = [
+        Self::Single,
+        Self::None,
+        Self::Linear,
+        Self::Raid0,
+        Self::Raid1,
+        Self::Raid4,
+        Self::Raid5,
+        Self::Raid6,
+        Self::Raid10,
+        Self::LvmLinear,
+        Self::LvmRaid0,
+        Self::LvmRaid1,
+        Self::LvmRaid5,
+        Self::LvmRaid6,
+        Self::LvmRaid10,
+    ];
+
+    /// As studies write it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Single => "single",
+            Self::None => "none",
+            Self::Linear => "linear",
+            Self::Raid0 => "0",
+            Self::Raid1 => "1",
+            Self::Raid4 => "4",
+            Self::Raid5 => "5",
+            Self::Raid6 => "6",
+            Self::Raid10 => "10",
+            Self::LvmLinear => "lvm-linear",
+            Self::LvmRaid0 => "lvm-raid0",
+            Self::LvmRaid1 => "lvm-raid1",
+            Self::LvmRaid5 => "lvm-raid5",
+            Self::LvmRaid6 => "lvm-raid6",
+            Self::LvmRaid10 => "lvm-raid10",
+        }
+    }
+
+    pub const fn is_lvm(self) -> bool {
+        matches!(
+            self,
+            Self::LvmLinear | Self::LvmRaid0 | Self::LvmRaid1 | Self::LvmRaid5 | Self::LvmRaid6 | Self::LvmRaid10
+        )
+    }
+
+    pub const fn is_md(self) -> bool {
+        !self.is_lvm() && !matches!(self, Self::Single | Self::None)
+    }
+
+    /// Members hold copies or parity.
+    pub const fn is_redundant(self) -> bool {
+        !matches!(
+            self,
+            Self::Single | Self::None | Self::Linear | Self::Raid0 | Self::LvmLinear | Self::LvmRaid0
+        )
+    }
+
+    /// Members hold parity.
+    pub const fn has_parity(self) -> bool {
+        matches!(
+            self,
+            Self::Raid4 | Self::Raid5 | Self::Raid6 | Self::LvmRaid5 | Self::LvmRaid6
+        )
+    }
+}
+
+/// Where md keeps its write-intent bitmap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bitmap {
+    Internal,
+    #[default]
+    None,
+    /// A file on a small filesystem on the first disk of group `bitmap`.
+    External,
+}

@@ -1,0 +1,254 @@
+//! The filesystem on the array, and what each kind lets one choose.
+
+use serde::{Deserialize, Serialize};
+
+/// The filesystem on the array.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilesystemSpec {
+    pub kind: FilesystemKind,
+    /// Block size (btrfs: sector size); mkfs's default if absent.
+    pub block_size_bytes: Option<u64>,
+    /// Journal mode of ext3, ext4 and ReiserFS (`data=`); the filesystem's default if absent.
+    pub journal_mode: Option<JournalMode>,
+    /// Size of the journal or log; mkfs's default if absent.
+    pub journal_size_bytes: Option<u64>,
+    /// The group whose first disk has the journal or log; on the array itself if absent.
+    #[serde(default)]
+    pub journal_on: Option<String>,
+    /// Whether the filesystem is told how the array is striped.
+    #[serde(default)]
+    pub align: Align,
+    /// ext4 leaves part of its initialisation to the kernel, which does it behind the measurements.
+    #[serde(default)]
+    pub lazy_init: bool,
+    /// XFS: log buffers in memory (`logbufs`) and the size of each (`logbsize`).
+    #[serde(default)]
+    pub log_buffers: Option<u32>,
+    #[serde(default)]
+    pub log_buffer_size_bytes: Option<u64>,
+    /// btrfs: profiles of data and metadata; mkfs's defaults if absent.
+    #[serde(default)]
+    pub data_profile: Option<Profile>,
+    #[serde(default)]
+    pub metadata_profile: Option<Profile>,
+    /// bcachefs: copies of data and metadata; 1 if absent.
+    #[serde(default)]
+    pub replicas: Option<u32>,
+    /// ZFS, btrfs, bcachefs: `lz4`, `zstd:3` (`zstd-3` on ZFS), `off`, …
+    #[serde(default)]
+    pub compression: Option<String>,
+    /// What only ZFS has.
+    #[serde(default)]
+    pub zfs: ZfsSpec,
+}
+
+/// A pool of ZFS, with one dataset.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ZfsSpec {
+    /// A stripe if absent.
+    pub pool: Option<Pool>,
+    /// ZFS's default (128 KiB) if absent.
+    pub recordsize_bytes: Option<u64>,
+    /// Logarithm of the sector size; from the disks if absent.
+    pub ashift: Option<u32>,
+    pub sync: Option<ZfsSync>,
+    /// A log device (SLOG): the first disk of group `journal`.
+    pub log: bool,
+    /// A special device: the first disk of group `special`.
+    pub special: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pool {
+    Stripe,
+    Mirror,
+    Raidz1,
+    Raidz2,
+    Raidz3,
+    Draid1,
+    Draid2,
+}
+
+impl Pool {
+    pub const ALL: [Self; 7] = [
+        Self::Stripe,
+        Self::Mirror,
+        Self::Raidz1,
+        Self::Raidz2,
+        Self::Raidz3,
+        Self::Draid1,
+        Self::Draid2,
+    ];
+
+    /// As studies and zpool write it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Stripe => "stripe",
+            Self::Mirror => "mirror",
+            Self::Raidz1 => "raidz1",
+            Self::Raidz2 => "raidz2",
+            Self::Raidz3 => "raidz3",
+            Self::Draid1 => "draid1",
+            Self::Draid2 => "draid2",
+        }
+    }
+}
+
+/// What ZFS makes of synchronous writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ZfsSync {
+    Standard,
+    Always,
+    Disabled,
+}
+
+/// How btrfs spreads its chunks over devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Profile {
+    Single,
+    Dup,
+    Raid0,
+    Raid1,
+    Raid1c3,
+    Raid1c4,
+    Raid10,
+    Raid5,
+    Raid6,
+}
+
+impl Profile {
+    pub const ALL: [Self; 9] = [
+        Self::Single,
+        Self::Dup,
+        Self::Raid0,
+        Self::Raid1,
+        Self::Raid1c3,
+        Self::Raid1c4,
+        Self::Raid10,
+        Self::Raid5,
+        Self::Raid6,
+    ];
+
+    /// As studies and mkfs.btrfs write it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Single => "single",
+            Self::Dup => "dup",
+            Self::Raid0 => "raid0",
+            Self::Raid1 => "raid1",
+            Self::Raid1c3 => "raid1c3",
+            Self::Raid1c4 => "raid1c4",
+            Self::Raid10 => "raid10",
+            Self::Raid5 => "raid5",
+            Self::Raid6 => "raid6",
+        }
+    }
+
+    /// Devices without which mkfs.btrfs does not make it.
+    pub const fn devices_min(self) -> u32 {
+        match self {
+            Self::Single | Self::Dup => 1,
+            Self::Raid0 | Self::Raid1 | Self::Raid5 => 2,
+            Self::Raid1c3 | Self::Raid6 => 3,
+            Self::Raid1c4 | Self::Raid10 => 4,
+        }
+    }
+}
+
+/// Whether allocation follows the array's stripes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Align {
+    /// To the stripes of the array as it is.
+    #[default]
+    Right,
+    /// mkfs is told that there are none.
+    Off,
+    /// mkfs is told one and a half chunks and a disk more than there are.
+    Wrong,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FilesystemKind {
+    /// No filesystem: the work goes to the block device itself.
+    Raw,
+    Ext2,
+    Ext3,
+    #[default]
+    Ext4,
+    Xfs,
+    Jfs,
+    Reiserfs,
+    Btrfs,
+    Zfs,
+    Bcachefs,
+    F2fs,
+    Nilfs2,
+    Vfat,
+    Exfat,
+    /// NTFS by the kernel's own driver.
+    Ntfs3,
+    /// NTFS by the FUSE driver.
+    #[serde(rename = "ntfs-3g")]
+    Ntfs3g,
+}
+
+impl FilesystemKind {
+    pub const ALL: [Self; 16] = [
+        Self::Raw,
+        Self::Ext2,
+        Self::Ext3,
+        Self::Ext4,
+        Self::Xfs,
+        Self::Jfs,
+        Self::Reiserfs,
+        Self::Btrfs,
+        Self::Zfs,
+        Self::Bcachefs,
+        Self::F2fs,
+        Self::Nilfs2,
+        Self::Vfat,
+        Self::Exfat,
+        Self::Ntfs3,
+        Self::Ntfs3g,
+    ];
+
+    /// As studies write it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Raw => "raw",
+            Self::Ext2 => "ext2",
+            Self::Ext3 => "ext3",
+            Self::Ext4 => "ext4",
+            Self::Xfs => "xfs",
+            Self::Jfs => "jfs",
+            Self::Reiserfs => "reiserfs",
+            Self::Btrfs => "btrfs",
+            Self::Zfs => "zfs",
+            Self::Bcachefs => "bcachefs",
+            Self::F2fs => "f2fs",
+            Self::Nilfs2 => "nilfs2",
+            Self::Vfat => "vfat",
+            Self::Exfat => "exfat",
+            Self::Ntfs3 => "ntfs3",
+            Self::Ntfs3g => "ntfs-3g",
+        }
+    }
+
+    /// Can be made of several devices without an array below.
+    pub const fn takes_many_devices(self) -> bool {
+        matches!(self, Self::Btrfs | Self::Zfs | Self::Bcachefs)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum JournalMode {
+    Journal,
+    Ordered,
+    Writeback,
+}
