@@ -23,6 +23,7 @@ typedef unsigned long long rl_u64;
 #define RL_FD_SPILL 104		/* map: contents of the disks past the budget */
 #define RL_FD_PULSE 105		/* map: one page, struct rl_pulse */
 #define RL_FD_TRACE 106		/* write: struct rl_trace_record, one a request; need not be open */
+#define RL_FD_INIT 107		/* execute: the guest's init, /raidlab-init (0008-init-by-number.patch) */
 
 /* Signs of life for the program outside, in a page shared with it. */
 struct rl_pulse {

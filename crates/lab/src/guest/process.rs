@@ -44,12 +44,11 @@ impl Process {
         let mut command = Command::new(config.kernel);
         command.args(arguments(config));
         command.env_clear();
-        // HOME and TMPDIR: User-Mode Linux keeps files of its own there while it runs.
         command.env("RAIDLAB_SEED", config.seed.to_string());
-        command
-            .env("HOME", config.folder)
-            .env("TMPDIR", "/dev/shm")
-            .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
+        // HOME: User-Mode Linux keeps files of its own there while it runs. Like its own name, it must be the same
+        // everywhere: what the kernel allocates for it decides where all else lies.
+        command.arg0("linux").env("HOME", ".");
+        command.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
         command.current_dir(config.folder);
         match console {
             Console::Kept(end) => {
@@ -155,7 +154,8 @@ fn arguments(config: &Config<'_>) -> Vec<String> {
     .into();
     arguments.push(format!("time-travel-start={START_NS}"));
     arguments.push(format!("mem={ram_kib}K"));
-    arguments.push(format!("init={}", config.init.display()));
+    // File 107; no path of the host's is known in the guest.
+    arguments.push("init=/raidlab-init".to_owned());
     arguments.extend_from_slice(config.kernel_arguments);
     arguments.extend(["--".to_owned(), "guest-init".to_owned()]);
     arguments
