@@ -203,8 +203,8 @@ fn checked(result: i32) -> io::Result<i32> {
     }
 }
 
-/// Nothing outside the trial's folder and the host's shared memory can be written, whatever the guest's kernel is
-/// brought to do. Best effort: a host without Landlock runs guests all the same, on a root that is read-only.
+/// Nothing outside the trial's folder can be written, whatever the guest's kernel is brought to do. Best effort: a
+/// host without Landlock runs guests all the same, on a root that is read-only.
 fn confine(folder: &Path) -> Result<RulesetCreated, StartError> {
     let abi = ABI::V3;
     let failed = |error: &dyn std::fmt::Display| StartError {
@@ -217,7 +217,7 @@ fn confine(folder: &Path) -> Result<RulesetCreated, StartError> {
         .and_then(Ruleset::create)
         .map_err(|error| failed(&error))?;
     // User-Mode Linux tries at its start how signals come from a pseudo-terminal.
-    let devices = ["/dev/shm", "/dev/null", "/dev/ptmx", "/dev/pts"].map(Path::new);
+    let devices = ["/dev/null", "/dev/ptmx", "/dev/pts"].map(Path::new);
     for path in [folder].into_iter().chain(devices) {
         let Ok(fd) = PathFd::new(path) else { continue };
         let access = if path.is_dir() {

@@ -112,9 +112,6 @@ const NEEDS: &[Need] = &[
     },
 ];
 
-/// Free memory in the host's shared memory that a guest of ordinary size wants.
-const SHM_FREE_BYTES: u64 = 2 << 30;
-
 /// Space that building a kernel takes in the cache folder.
 const CACHE_FREE_BYTES: u64 = 3 << 30;
 
@@ -191,31 +188,7 @@ fn install(missing: &[&Need]) -> Result<(), ExpectedError> {
 }
 
 fn findings() -> Vec<Finding> {
-    let mut findings = Vec::new();
-    match rustix::fs::statvfs("/dev/shm") {
-        Err(_) => findings.push(Finding {
-            what: "there is no /dev/shm: guests keep their memory there".to_owned(),
-            mend: "as root: mount -t tmpfs tmpfs /dev/shm".to_owned(),
-        }),
-        Ok(shm) => {
-            let free = shm.f_bavail * shm.f_frsize;
-            if free < SHM_FREE_BYTES {
-                findings.push(Finding {
-                    what: format!("/dev/shm has {} MiB free: a guest keeps its memory there", free >> 20),
-                    mend: "as root: mount -o remount,size=4G /dev/shm".to_owned(),
-                });
-            }
-            if shm.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC) {
-                findings.push(Finding {
-                    what: "/dev/shm is mounted noexec: guests run programs from their memory there".to_owned(),
-                    mend: "as root: mount -o remount,exec /dev/shm".to_owned(),
-                });
-            }
-        }
-    }
-    findings.extend(cache_finding());
-    findings.extend(left_over());
-    findings
+    [cache_finding(), left_over()].into_iter().flatten().collect()
 }
 
 /// What killed runs left on this machine's own disks.
