@@ -45,22 +45,38 @@ static void *map_shared(int fd, rl_u64 offset, rl_u64 length)
 	return p;
 }
 
+/* Told to the program outside: the guest sees but an I/O error. */
+static void *no_room(void)
+{
+	static struct rl_pulse *pulse;
+
+	if (!pulse)
+		pulse = rl_host_pulse();
+	if (pulse)
+		pulse->no_room = 1;
+	return NULL;
+}
+
 void *rl_host_segment(rl_u64 index, rl_u64 length)
 {
 	struct stat st;
 	rl_u64 in_memory;
+	void *segment;
 
 	/* The memory file's size is the budget. */
 	if (fstat(RL_FD_MEMORY, &st) < 0)
 		return NULL;
 	in_memory = st.st_size / length;
-	if (index < in_memory)
-		return map_shared(RL_FD_MEMORY, index * length, length);
+	if (index < in_memory) {
+		segment = map_shared(RL_FD_MEMORY, index * length, length);
+		return segment ? segment : no_room();
+	}
 	index -= in_memory;
 	/* Room on the disk is taken now: a write into a hole on a full disk would be a SIGBUS. */
 	if (posix_fallocate(RL_FD_SPILL, index * length, length))
-		return NULL;
-	return map_shared(RL_FD_SPILL, index * length, length);
+		return no_room();
+	segment = map_shared(RL_FD_SPILL, index * length, length);
+	return segment ? segment : no_room();
 }
 
 struct rl_pulse *rl_host_pulse(void)

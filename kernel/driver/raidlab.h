@@ -29,7 +29,7 @@ typedef unsigned long long rl_u64;
 struct rl_pulse {
 	rl_u64 virtual_ns;
 	rl_u64 requests;
-	rl_u64 memory_segments;
+	rl_u64 no_room;		/* contents were refused: neither memory nor the spill file has room */
 };
 
 /* One request as the trace has it; little-endian, as the machine is. */

@@ -59,6 +59,8 @@ pub struct Limits {
     pub stall: Duration,
     /// It has run for so long.
     pub wall: Duration,
+    /// Its init has said so much, bytes. A trial says less than a mebibyte.
+    pub said: u64,
 }
 
 impl Default for Limits {
@@ -66,6 +68,7 @@ impl Default for Limits {
         Limits {
             stall: Duration::from_secs(60),
             wall: Duration::from_secs(4 * 3600),
+            said: 256 << 20,
         }
     }
 }
@@ -92,6 +95,10 @@ pub enum How {
     Stalled,
     /// It ran longer than it may.
     TimeOut,
+    /// Its init does not stop talking.
+    SaidTooMuch,
+    /// Memory budget and the disk of the trial's folder are full: what was written can no longer be kept.
+    NoRoom,
     /// It was told to stop from outside.
     Stopped,
 }
@@ -119,18 +126,23 @@ pub fn run(
     let (files, ends, console_end) = Files::create(config)?;
     let mut process = Process::start(config, ends, Console::Kept(console_end))?;
     let mut console = Tail::default();
-    let mut lines = Lines::default();
+    let (mut lines, mut said) = (Lines::default(), 0);
     let mut last = (files.pulse(), Instant::now());
     let how = loop {
-        let ended = process.wait(&files, TICK, &mut |bytes| lines.feed(bytes, line), &mut |bytes| {
-            console.feed(bytes)
-        });
+        let mut hear = |bytes: &[u8]| {
+            said += bytes.len() as u64;
+            lines.feed(bytes, line);
+        };
+        let ended = process.wait(&files, TICK, &mut hear, &mut |bytes| console.feed(bytes));
         let pulse = files.pulse();
         tick(pulse);
         if pulse.virtual_ns != last.0.virtual_ns {
             last = (pulse, Instant::now());
         }
-        if let Some(status) = ended {
+        if pulse.no_room {
+            // The guest sees but I/O errors, and may not even notice.
+            break How::NoRoom;
+        } else if let Some(status) = ended {
             break ending(status);
         } else if stop.load(Ordering::Relaxed) {
             break How::Stopped;
@@ -138,6 +150,8 @@ pub fn run(
             break How::Stalled;
         } else if start.elapsed() > config.limits.wall {
             break How::TimeOut;
+        } else if said > config.limits.said {
+            break How::SaidTooMuch;
         }
     };
     process.kill();

@@ -22,6 +22,8 @@ pub struct Pulse {
     pub virtual_ns: u64,
     /// Requests that reached the disks.
     pub requests: u64,
+    /// The disks could not keep what was written: memory budget and trial's folder are full.
+    pub no_room: bool,
 }
 
 /// Our ends.
@@ -70,11 +72,12 @@ impl Files {
     }
 
     pub fn pulse(&self) -> Pulse {
-        // SAFETY: the page stays mapped as long as `self` lives, and holds at least two words.
-        let words = unsafe { std::slice::from_raw_parts(self.pulse.as_ptr(), 2) };
+        // SAFETY: the page stays mapped as long as `self` lives, and holds at least three words.
+        let words = unsafe { std::slice::from_raw_parts(self.pulse.as_ptr(), 3) };
         Pulse {
             virtual_ns: words[0].load(Ordering::Relaxed),
             requests: words[1].load(Ordering::Relaxed),
+            no_room: words[2].load(Ordering::Relaxed) != 0,
         }
     }
 }

@@ -255,10 +255,15 @@ fn read_some(fd: &OwnedFd, seen: &mut dyn FnMut(&[u8])) {
     }
 }
 
+/// What is in a pipe: no more than it can hold, should somebody still write.
 fn drain(fd: &OwnedFd, seen: &mut dyn FnMut(&[u8])) {
+    const PIPE_BYTES_MAX: usize = 1 << 20;
     let _ = rustix::io::ioctl_fionbio(fd, true);
-    let mut buffer = [0; 64 << 10];
-    while let Ok(n @ 1..) = rustix::io::read(fd.as_fd(), &mut buffer) {
+    let (mut buffer, mut drained) = ([0; 64 << 10], 0);
+    while drained < PIPE_BYTES_MAX
+        && let Ok(n @ 1..) = rustix::io::read(fd.as_fd(), &mut buffer)
+    {
         seen(&buffer[..n]);
+        drained += n;
     }
 }

@@ -19,6 +19,9 @@ use study::plan::Trial;
 /// Lines of a console that a message shows.
 const CONSOLE_LINES: usize = 12;
 
+const NO_ROOM: &str = "there is no room for what the simulated disks hold: half of the free memory is full, and the \
+    disk of raidlab's cache folder as well; with fewer `--jobs` each guest has more";
+
 /// The kernels that a plan needs, ready to run, by the study's names.
 pub type Kernels = BTreeMap<String, Kernel>;
 
@@ -129,6 +132,8 @@ fn ending(heard: Heard, ended: &Ended) -> Ending {
     let virtual_s = ended.pulse.virtual_ns as f64 / 1e9;
     let console = || last_lines(&ended.console);
     match (&ended.how, heard.failure, heard.nonsense) {
+        // What it saw of it was but an I/O error.
+        (How::NoRoom, ..) => failed(NO_ROOM.to_owned()),
         (_, Some(failure), _) => Ending::Failed(failure),
         (_, None, Some(nonsense)) => failed(nonsense),
         (How::ByItself, None, None) if heard.done => Ending::Done,
@@ -156,6 +161,7 @@ fn ending(heard: Heard, ended: &Ended) -> Ending {
             ended.wall.as_secs(),
             console()
         )),
+        (How::SaidTooMuch, ..) => failed("the guest did not stop talking".to_owned()),
         (How::Stopped, ..) => Ending::Interrupted,
     }
 }
@@ -166,4 +172,70 @@ fn last_lines(console: &str) -> String {
         return "silent".to_owned();
     }
     lines[lines.len().saturating_sub(CONSOLE_LINES)..].join("\n    ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DONE: &[u8] = b"{\"event\":\"done\",\"at_ns\":1}";
+
+    fn ended(how: How) -> Ended {
+        let console = "one\n\nlast words\n".to_owned();
+        Ended {
+            how,
+            console,
+            wall: Duration::ZERO,
+            pulse: Pulse::default(),
+        }
+    }
+
+    /// What a trial comes to whose guest says these lines, and how many of them are events.
+    fn message(lines: &[&[u8]], ended: &Ended) -> (Option<String>, usize) {
+        let (mut heard, mut events) = (Heard::default(), 0);
+        for line in lines {
+            heard.line(line, &mut |_| events += 1);
+        }
+        match ending(heard, ended) {
+            Ending::Failed(failure) => (Some(format!("{}: {}", failure.step, failure.message)), events),
+            Ending::Done | Ending::Interrupted => (None, events),
+        }
+    }
+
+    #[test]
+    fn only_who_says_so_and_ends_is_done() {
+        let mkfs: &[u8] = b"{\"event\":\"step\",\"name\":\"mkfs\",\"at_ns\":1}";
+        assert_eq!(message(&[mkfs, DONE], &ended(How::ByItself)), (None, 2));
+        let (words, _) = message(&[mkfs], &ended(How::ByItself));
+        assert_eq!(
+            words.as_deref(),
+            Some("mkfs: the guest ended without a word; its console: one\n    last words")
+        );
+        let (words, _) = message(&[DONE], &ended(How::Died("signal: 9".to_owned())));
+        assert_eq!(
+            words.as_deref(),
+            Some("boot: the guest died (signal: 9); its console: one\n    last words")
+        );
+        assert!(
+            message(&[DONE], &ended(How::Stalled))
+                .0
+                .is_some_and(|words| words.contains("stood still"))
+        );
+        assert!(message(&[DONE], &ended(How::SaidTooMuch)).0.is_some());
+    }
+
+    #[test]
+    fn nonsense_is_no_event_and_fails_the_trial() {
+        let deep = b"[".repeat(1 << 20);
+        let lines = [&b"\xff\xfe\0"[..], b"{}", b"{\"event\":\"sample\"}", &deep, b"", DONE];
+        let (words, events) = message(&lines, &ended(How::ByItself));
+        assert_eq!(events, 1);
+        assert!(words.is_some_and(|words| words.len() < 1000 && words.contains("makes no sense")));
+    }
+
+    #[test]
+    fn disks_without_room_fail_a_trial_that_did_not_notice() {
+        let (words, _) = message(&[DONE], &ended(How::NoRoom));
+        assert!(words.is_some_and(|words| words.contains("no room")));
+    }
 }
