@@ -143,6 +143,7 @@ fn run_trial(job: &TrialJob, ledger: &mut DiskLedger) {
         name: job.name.clone(),
         zeroed,
         teardown: Teardown::Full,
+        check_array: false,
     };
     let load = Load::begin(&nodes);
     trial::run(&job.trial, &setting, ledger, &mut |event| {

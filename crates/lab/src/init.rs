@@ -60,16 +60,21 @@ fn prepare() -> io::Result<()> {
 
 fn work(channel: &mut Channel) -> io::Result<()> {
     match channel.job()? {
-        Job::Trial(trial) => run_trial(channel, &trial),
+        Job::Trial(trial) => run_trial(channel, &trial, false),
+        Job::CheckedTrial(trial) => run_trial(channel, &trial, true),
         Job::Shell(trial) => shell(channel, &trial),
         Job::Bench(bench) => crate::bench::run(channel, &bench),
     }
 }
 
-fn run_trial(channel: &mut Channel, trial: &Trial) -> io::Result<()> {
+fn run_trial(channel: &mut Channel, trial: &Trial, check_array: bool) -> io::Result<()> {
     let mut lost = None;
     let mut end = None;
-    trial::run(trial, &setting(channel)?, &mut MemoryLedger::default(), &mut |event| {
+    let setting = Setting {
+        check_array,
+        ..setting(channel)?
+    };
+    trial::run(trial, &setting, &mut MemoryLedger::default(), &mut |event| {
         // The disks' own figures come before the end.
         if matches!(event, Event::Done { .. }) {
             end = Some(event);
@@ -118,6 +123,7 @@ pub(crate) fn setting_on(devices: Vec<PathBuf>) -> Setting {
         name: "raidlab".to_owned(),
         zeroed: true,
         teardown: Teardown::None,
+        check_array: false,
     }
 }
 

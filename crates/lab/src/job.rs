@@ -11,6 +11,8 @@ use study::workload::IoSpec;
 pub enum Job {
     /// Run one trial and say its events.
     Trial(Box<Trial>),
+    /// The same, and then have md compare copies and parity all over the array: for tests, as it reads every disk.
+    CheckedTrial(Box<Trial>),
     /// Bring the trial's stack up and leave a shell on the console.
     Shell(Box<Trial>),
     /// Do pieces of work while somebody outside looks at the clock.

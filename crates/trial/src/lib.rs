@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 use study::event::{Better, Event, Failure, Sample};
 use study::plan::Trial;
-use study::stack::StackSpec;
+use study::stack::{Level, StackSpec};
 use study::workload::{IoEngine, IoSpec, Work};
 use tools::{Tool, Tools};
 
@@ -30,6 +30,9 @@ pub struct Setting {
     /// The disks hold zeros everywhere.
     pub zeroed: bool,
     pub teardown: Teardown,
+    /// When the work is done, md compares copies and parity all over the array: the guard `array-clean`. It reads
+    /// every member whole.
+    pub check_array: bool,
 }
 
 /// Runs a trial and tells `sink` what happens. The last event is `Done`, or `Failed`. Every act that changes the
@@ -66,7 +69,11 @@ fn run_steps(
     let tools = tools_needed(trial, setting.teardown);
     let spec = &trial.cell.stack;
     with_stack(spec, &tools, setting, ledger, began, sink, &mut |stack, context| {
-        work(trial, stack, context)
+        work(trial, stack, context)?;
+        if setting.check_array {
+            check_array(stack, context)?;
+        }
+        Ok(())
     })
 }
 
@@ -116,7 +123,8 @@ fn with_stack(
         zeroed: setting.zeroed,
         teardown: setting.teardown,
     };
-    let stack = stack::up(spec, &setting.devices, &mut context).map_err(|error| error.failure())?;
+    let devices = used(spec, &setting.devices);
+    let stack = stack::up(spec, devices, &mut context).map_err(|error| error.failure())?;
     let outcome = act(&stack, &mut context);
     // Also when the work failed; what it failed of is the news then.
     let down = stack::down(stack, &mut context).map_err(|error| Failure {
@@ -124,6 +132,23 @@ fn with_stack(
         message: error.to_string(),
     });
     outcome.and(down)
+}
+
+/// Of the disks under test, those that the stack is built on: a single disk is the first.
+fn used<'d>(spec: &StackSpec, devices: &'d [PathBuf]) -> &'d [PathBuf] {
+    match spec.array.level {
+        Level::Single => &devices[..devices.len().min(1)],
+        _ => devices,
+    }
+}
+
+fn check_array(stack: &Stack, context: &mut Context<'_>) -> Result<(), Failure> {
+    stack::array_mismatches(stack, context)
+        .map(drop)
+        .map_err(|error| Failure {
+            step: "check array".to_owned(),
+            message: error.to_string(),
+        })
 }
 
 fn work(trial: &Trial, stack: &Stack, context: &mut Context<'_>) -> Result<(), Failure> {
