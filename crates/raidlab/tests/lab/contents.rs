@@ -1,0 +1,132 @@
+//! What the disks hold: zeros when new, and what was written, wherever it is kept.
+
+use crate::guest::{Guest, Seen, script, trials};
+use lab::guest::How;
+use lab::job::Job;
+use std::process::Command;
+use study::event::Event;
+
+/// `mdadm --assume-clean` is true of new disks: copies and parity agree without ever having been made to.
+#[test]
+fn new_disks_agree_without_a_resync() {
+    let study = "ram = \"128M\"\n[disks]\nmodel = \"wd-500gb-2007\"\ncount = 4\n[[stack]]\n\
+        array = { level = [1, 4, 5, 6, 10], size = \"96M\" }\nfs = { type = [\"raw\", \"ext4\"] }\n";
+    for (kind, work) in [
+        (
+            "raw",
+            "io = { rw = \"randwrite\", bs = \"12K\", size = \"6M\", iodepth = 4, direct = true }",
+        ),
+        ("ext4", "tree = { files = 20, size = \"100K\", tests = [\"write\"] }"),
+    ] {
+        let study = study.replace("[\"raw\", \"ext4\"]", &format!("\"{kind}\""));
+        for trial in trials(&format!("{study}[[workload]]\nname = \"some\"\n{work}\n")) {
+            let Some(guest) = Guest::for_job(&Job::CheckedTrial(Box::new(trial.clone())), &trial) else {
+                return;
+            };
+            let seen = guest.run();
+            assert_passed(&seen);
+            let checked = seen.events().into_iter().any(|event| {
+                matches!(event, Event::Guard(guard) if guard.name == "array-clean"
+                    && guard.detail == "0 sectors disagree")
+            });
+            assert!(checked, "{}: md checked nothing", trial.cell.key);
+        }
+    }
+}
+
+/// md's check, on which the test above relies, sees a copy that differs.
+#[test]
+fn a_check_sees_what_disagrees() {
+    let Some(guest) = Guest::new() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let init = script(
+        &folder,
+        "mount -t proc proc /proc; mount -t sysfs sysfs /sys; mount -t tmpfs tmpfs /run; mount -t tmpfs tmpfs /tmp\n\
+         mdadm --create /dev/md100 --config=none --run --level=1 --raid-devices=2 --size=65536K --bitmap=none \
+         --assume-clean /dev/vda /dev/vdb\n\
+         check() { echo check >/sys/block/md100/md/sync_action\n\
+         until [ \"$(cat /sys/block/md100/md/sync_action)\" = idle ]; do sleep 1; done\n\
+         cat /sys/block/md100/md/mismatch_cnt >/dev/raidlab; }\n\
+         check\ndd if=/dev/urandom of=/dev/vdb bs=4096 count=16 seek=34000 conv=fsync\ncheck\nexit 0",
+    );
+    let seen = Guest { init, ..guest }.run();
+    assert_eq!(seen.words(), ["0", "128"], "its console: {}", seen.ended.console);
+}
+
+/// Every file's first block is unlike any other: 40 MiB of distinct blocks.
+const FILES: &str = "ram = \"128M\"\n[disks]\nmodel = \"wd-500gb-2007\"\ncount = 2\n[[stack]]\n\
+    array = { level = 0 }\nfs = { type = \"ext4\" }\n[[workload]]\nname = \"files\"\n\
+    tree = { files = 10000, size = \"4K\", tests = [\"write\", \"read\"] }\n";
+
+/// Less than that.
+const BUDGET_BYTES: u64 = 32 << 20;
+
+#[test]
+fn contents_past_the_memory_budget_are_kept_in_a_file() {
+    let trial = trials(FILES).remove(0);
+    let job = Job::Trial(Box::new(trial.clone()));
+    let Some(guest) = Guest::for_job(&job, &trial) else {
+        return;
+    };
+    let in_memory = guest.run();
+    let spilt = Guest {
+        memory_budget_bytes: BUDGET_BYTES,
+        ..guest
+    }
+    .run();
+    assert_passed(&spilt);
+    assert_eq!(spilt.lines, in_memory.lines, "where contents are kept must not show");
+}
+
+#[test]
+fn contents_without_room_fail_the_trial_with_its_reason() {
+    let trial = trials(FILES).remove(0);
+    let Some(guest) = Guest::for_job(&Job::Trial(Box::new(trial.clone())), &trial) else {
+        return;
+    };
+    let Some(room) = SmallFolder::mount("16M") else { return };
+    let folder = Some(room.folder.path().to_owned());
+    let seen = Guest {
+        memory_budget_bytes: BUDGET_BYTES,
+        folder,
+        ..guest
+    }
+    .run();
+    assert_eq!(seen.ended.how, How::NoRoom, "its console: {}", seen.ended.console);
+}
+
+fn assert_passed(seen: &Seen) {
+    assert_eq!(seen.ended.how, How::ByItself, "{}", seen.ended.console);
+    let events = seen.events();
+    assert!(matches!(events.last(), Some(Event::Done { .. })), "{:?}", events.last());
+    for event in &events {
+        if let Event::Guard(guard) = event {
+            assert!(guard.passed, "{guard:?}");
+        }
+    }
+}
+
+/// A filesystem with little room, for the superuser only.
+struct SmallFolder {
+    folder: tempfile::TempDir,
+}
+
+impl SmallFolder {
+    fn mount(size: &str) -> Option<SmallFolder> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let options = format!("size={size}");
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(folder.path());
+        if !mount.output().is_ok_and(|output| output.status.success()) {
+            println!("skipped: a small filesystem cannot be mounted (not the superuser?)");
+            return None;
+        }
+        Some(SmallFolder { folder })
+    }
+}
+
+impl Drop for SmallFolder {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.folder.path()).status();
+    }
+}

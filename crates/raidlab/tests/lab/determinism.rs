@@ -1,0 +1,111 @@
+//! One seed, one result: whatever else the machine does, and wherever it is run.
+
+use crate::laboratory::{Laboratory, Results};
+use std::fs;
+use std::process::{Child, Command};
+
+const STUDY: &str = "ram = \"256M\"\n[disks]\nmodel = \"wd-500gb-2007\"\ncount = 4\n\
+    [[stack]]\narray = { level = 1, size = \"20G\" }\nfs = { type = \"ext4\" }\n\
+    [[stack]]\narray = { level = 5, size = \"20G\" }\nfs = { type = [\"xfs\", \"btrfs\"] }\n\
+    [[workload]]\nname = \"tree\"\n\
+    tree = { files = 300, size = { min = \"64B\", median = \"8K\", max = \"1M\" }, directories = 20 }\n\
+    [[workload]]\nname = \"mixed\"\n\
+    io = { rw = \"randrw\", bs = \"4K\", size = \"16M\", numjobs = 2, iodepth = 8, direct = true, end_fsync = true }\n\
+    [precision]\ntrials = 2\n";
+
+#[test]
+fn a_run_repeats_bit_for_bit() {
+    let Some(mut laboratory) = Laboratory::open() else {
+        return;
+    };
+    laboratory.study(STUDY);
+    let run = |laboratory: &Laboratory, store: &str, jobs: &str, seed: &str| {
+        laboratory.run_with(&["--store", store, "--jobs", jobs, "--seed", seed])
+    };
+    let alone = run(&laboratory, "alone.db", "1", "7");
+    assert_eq!(alone.cells().len(), 6);
+    assert_eq!(
+        alone.provenance("disk.vdc.contents").len(),
+        12,
+        "every disk of every trial has a digest"
+    );
+
+    let busy = Spinners::start();
+    let beside_others = run(&laboratory, "busy.db", "1", "7");
+    drop(busy);
+    let two_at_a_time = run(&laboratory, "two.db", "2", "7");
+    laboratory.move_elsewhere();
+    let elsewhere = run(&laboratory, "elsewhere.db", "2", "7");
+    let another_seed = run(&laboratory, "seed.db", "2", "8");
+
+    for (what, other) in [
+        ("busy", &beside_others),
+        ("--jobs 2", &two_at_a_time),
+        ("elsewhere", &elsewhere),
+    ] {
+        assert_same(what, &alone, other);
+    }
+    assert_ne!(alone.digest(), another_seed.digest());
+    assert!(
+        contents(&alone)
+            .iter()
+            .zip(contents(&another_seed))
+            .all(|(a, b)| *a != b),
+        "another seed, other files"
+    );
+    // The two trials of a cell differ in their seed as well.
+    assert_ne!(contents(&alone)[0], contents(&alone)[1]);
+}
+
+#[test]
+fn first_look_repeats() {
+    let Some(laboratory) = Laboratory::open() else { return };
+    let study = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies/first-look.toml");
+    laboratory.study(&fs::read_to_string(study).expect("the study is there"));
+    let only = ["--only", "type=reiserfs,workload=small files", "--seed", "7"];
+    let two = laboratory.run_with(&[&only[..], &["--store", "two.db", "--jobs", "2"]].concat());
+    let _busy = Spinners::start();
+    let one = laboratory.run_with(&[&only[..], &["--store", "one.db", "--jobs", "1"]].concat());
+    assert_same("first-look", &two, &one);
+}
+
+fn contents(results: &Results) -> Vec<&str> {
+    results.provenance("disk.vda.contents")
+}
+
+/// Says what differs, not all that there is.
+fn assert_same(what: &str, one: &Results, other: &Results) {
+    let (one, other) = (one.body(), other.body());
+    let differing: Vec<_> = one
+        .lines()
+        .zip(other.lines())
+        .filter(|(a, b)| a != b)
+        .take(20)
+        .collect();
+    assert!(differing.is_empty(), "{what}: {differing:#?}");
+    assert_eq!(one.len(), other.len(), "{what}");
+}
+
+/// Children that use all the processor time they get.
+struct Spinners([Child; 2]);
+
+impl Spinners {
+    fn start() -> Spinners {
+        let start = || {
+            Command::new("sh")
+                .args(["-c", "while :; do :; done"])
+                .spawn()
+                .expect("a shell")
+        };
+        Spinners([start(), start()])
+    }
+}
+
+impl Drop for Spinners {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! A guest that is started without raidlab's command line: with a job, an init or a kernel of the test's own.
+
+use crate::laboratory::{kernel, turn};
+use disksim::catalogue;
+use disksim::description::Description;
+use lab::guest::{Config, Ended, Limits};
+use lab::job::Job;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+use study::Known;
+use study::event::Event;
+use study::plan::Trial;
+use tempfile::TempDir;
+
+/// What a guest is started with; the rest is as raidlab has it.
+pub struct Guest {
+    pub kernel: PathBuf,
+    pub init: PathBuf,
+    pub job: Vec<u8>,
+    pub disks: Description,
+    pub ram_bytes: u64,
+    pub seed: u64,
+    pub memory_budget_bytes: u64,
+    pub limits: Limits,
+    /// The trial's folder; one that goes with the guest unless given.
+    pub folder: Option<PathBuf>,
+}
+
+/// How it went.
+pub struct Seen {
+    pub ended: Ended,
+    pub lines: Vec<Vec<u8>>,
+    /// What its processes had of the processors, to 10 ms.
+    pub processor_time: Duration,
+}
+
+impl Guest {
+    /// Two disks, and raidlab as its init. None where a test has to be skipped.
+    pub fn new() -> Option<Guest> {
+        Some(Guest {
+            kernel: kernel()?.path.clone(),
+            init: PathBuf::from(env!("CARGO_BIN_EXE_raidlab")),
+            job: Vec::new(),
+            disks: disks("wd-500gb-2007", 2),
+            ram_bytes: 64 << 20,
+            seed: 1,
+            memory_budget_bytes: 1 << 30,
+            limits: Limits {
+                stall: Duration::from_secs(20),
+                wall: Duration::from_secs(150),
+                said: 100 << 20,
+            },
+            folder: None,
+        })
+    }
+
+    /// A guest for a job with a trial in it.
+    pub fn for_job(job: &Job, trial: &Trial) -> Option<Guest> {
+        let machine = &trial.cell.machine;
+        Some(Guest {
+            job: serde_json::to_vec(job).expect("a job is plain data"),
+            disks: disks(&machine.disks[0].model, machine.disks[0].count),
+            ram_bytes: machine.ram_bytes,
+            seed: trial.seed,
+            ..Guest::new()?
+        })
+    }
+
+    /// Runs it to its end, after which nothing of it may be left.
+    pub fn run(&self) -> Seen {
+        let _turn = turn();
+        let own = tempfile::tempdir().expect("a folder");
+        let folder = self.folder.as_deref().unwrap_or(own.path());
+        let config = Config {
+            kernel: &self.kernel,
+            init: &self.init,
+            ram_bytes: self.ram_bytes,
+            seed: self.seed,
+            disks: &postcard::to_allocvec(&self.disks).expect("a description is plain data"),
+            job: &self.job,
+            memory_budget_bytes: self.memory_budget_bytes,
+            folder,
+            trace: None,
+            processor: lab::guest::processors().first().copied(),
+            kernel_arguments: &[],
+            limits: self.limits,
+        };
+        let mut lines = Vec::new();
+        let (files, before) = (open_files(), childrens_processor_time());
+        let ended = lab::guest::run(
+            &config,
+            &AtomicBool::new(false),
+            &mut |line| lines.push(line.to_vec()),
+            &mut |_| {},
+        )
+        .expect("the guest starts");
+        assert_eq!(open_files(), files, "files are left open");
+        assert_none_at_work_in(folder);
+        Seen {
+            ended,
+            lines,
+            processor_time: childrens_processor_time() - before,
+        }
+    }
+}
+
+impl Seen {
+    pub fn events(&self) -> Vec<Event> {
+        let parse = |line: &Vec<u8>| serde_json::from_slice(line).expect("the guest's init speaks in events");
+        self.lines.iter().map(parse).collect()
+    }
+
+    /// The words of the guest's script.
+    pub fn words(&self) -> Vec<String> {
+        self.lines
+            .iter()
+            .map(|line| String::from_utf8_lossy(line).into_owned())
+            .collect()
+    }
+}
+
+/// Disks of a model.
+pub fn disks(model: &str, count: u32) -> Description {
+    let model = catalogue::find(model).expect("the catalogue has it");
+    Description {
+        links: Vec::new(),
+        disks: (0..count).map(|disk| model.description(u64::from(disk))).collect(),
+    }
+}
+
+/// The first trials of a study's cells.
+pub fn trials(study: &str) -> Vec<Trial> {
+    let plan = study::read(study, "test.toml", &Known::default()).expect("a study");
+    plan.rounds(1).next().expect("a round")
+}
+
+/// A shell script as a program.
+pub fn script(folder: &TempDir, text: &str) -> PathBuf {
+    let path = folder.path().join("script");
+    fs::write(
+        &path,
+        format!("#!/bin/bash\nPATH=/usr/sbin:/usr/bin:/sbin:/bin\n{text}\n"),
+    )
+    .expect("a script is written");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("and made a program");
+    path
+}
+
+/// Processes whose working folder it is or lies below it: all of a guest's, which may need a moment to go.
+pub fn at_work_in(folder: &Path) -> Vec<u32> {
+    let processes = fs::read_dir("/proc").expect("there is /proc").flatten();
+    let pid = |entry: fs::DirEntry| entry.file_name().to_str()?.parse::<u32>().ok();
+    let works_there = |pid: &u32| {
+        let place = fs::read_link(format!("/proc/{pid}/cwd")).unwrap_or_default();
+        *pid != std::process::id() && place.starts_with(folder)
+    };
+    processes.filter_map(pid).filter(works_there).collect()
+}
+
+/// Within a second.
+pub fn assert_none_at_work_in(folder: &Path) {
+    let began = Instant::now();
+    while !at_work_in(folder).is_empty() {
+        assert!(
+            began.elapsed() < Duration::from_secs(1),
+            "processes are left: {:?}",
+            at_work_in(folder)
+        );
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn open_files() -> usize {
+    fs::read_dir("/proc/self/fd").expect("there is /proc").count()
+}
+
+/// Of all children that have ended: there are no others amid a turn.
+fn childrens_processor_time() -> Duration {
+    const TICK: Duration = Duration::from_millis(10);
+    let stat = fs::read_to_string("/proc/self/stat").expect("there is /proc");
+    // The name, in brackets, may hold anything.
+    let (_, fields) = stat.rsplit_once(')').expect("a name in brackets");
+    let ticks = fields.split_whitespace().skip(13).take(2);
+    TICK * ticks.map(|field| field.parse::<u32>().expect("a number")).sum::<u32>()
+}

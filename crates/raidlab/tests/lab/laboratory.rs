@@ -1,0 +1,247 @@
+//! raidlab at work in a folder of its own.
+
+use lab::kernel::{Cache, DEFAULT_VERSION, Kernel, KernelError};
+use serde_json::Value;
+use std::fs::{self, File};
+use std::io::{Read, Seek};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// One test at a time has the processors: some measure wall time, and each uses both.
+static PROCESSORS: Mutex<()> = Mutex::new(());
+
+/// No command of a test takes nearly as long.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// The lab's kernel. Without it a test is skipped: the reason is printed.
+pub fn kernel() -> Option<&'static Kernel> {
+    static KERNEL: OnceLock<Result<Kernel, String>> = OnceLock::new();
+    let kernel = KERNEL.get_or_init(|| {
+        let cache = Cache::of_user();
+        let built = match cache.find(DEFAULT_VERSION) {
+            Ok(Ok(kernel)) => Ok(kernel),
+            Ok(Err(source)) => cache.build(&source, &mut |_| {}),
+            Err(error) => Err(error),
+        };
+        match built {
+            Err(error @ (KernelError::NoSource { .. } | KernelError::Tools { .. })) => Err(error.to_string()),
+            built => Ok(built.expect("the lab's kernel can be built")),
+        }
+    });
+    match kernel {
+        Ok(kernel) => Some(kernel),
+        Err(reason) => {
+            println!("skipped: {reason}");
+            None
+        }
+    }
+}
+
+/// A test's turn at the processors.
+pub fn turn() -> MutexGuard<'static, ()> {
+    PROCESSORS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A folder with a study and what came of it.
+pub struct Laboratory {
+    folder: TempDir,
+    program: PathBuf,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Laboratory {
+    /// None where a test has to be skipped.
+    pub fn open() -> Option<Laboratory> {
+        kernel()?;
+        Some(Laboratory {
+            _turn: turn(),
+            folder: tempfile::tempdir().expect("a folder"),
+            program: PathBuf::from(env!("CARGO_BIN_EXE_raidlab")),
+        })
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// A command of raidlab's, to be run in the folder.
+    pub fn raidlab(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(arguments).current_dir(self.folder());
+        command
+    }
+
+    /// Writes a study file.
+    pub fn study(&self, text: &str) {
+        fs::write(self.folder().join("study.toml"), text).expect("a study is written");
+    }
+
+    /// Runs a study on both processors, every trial of which must be done and honest.
+    pub fn run(&self, study: &str) -> Results {
+        self.study(study);
+        self.run_with(&["--jobs", "2"])
+    }
+
+    /// Runs the study that is there; requests are traced.
+    pub fn run_with(&self, options: &[&str]) -> Results {
+        let arguments = [&["run", "study.toml", "--trace", "traces"], options].concat();
+        succeeded(&mut self.raidlab(&arguments));
+        let store = options
+            .windows(2)
+            .find(|pair| pair[0] == "--store")
+            .map_or("raidlab.db", |pair| pair[1]);
+        let exported = succeeded(&mut self.raidlab(&["export", "--format", "json", "--store", store]));
+        let json = serde_json::from_str(&exported).expect("an export is JSON");
+        let results = Results { json };
+        results.must_be_honest();
+        results
+    }
+
+    /// The same program and the same study, at another place and with another environment.
+    pub fn move_elsewhere(&mut self) {
+        let folder = tempfile::Builder::new()
+            .prefix("a-rather-long-name-")
+            .tempdir()
+            .expect("a folder");
+        let program = folder.path().join("raidlab-by-another-name");
+        fs::copy(&self.program, &program).expect("the program is copied");
+        fs::copy(self.folder().join("study.toml"), folder.path().join("study.toml")).expect("and the study");
+        (self.folder, self.program) = (folder, program);
+    }
+
+    /// All requests of the only trial of a workload.
+    pub fn trace(&self, workload: &str) -> Vec<Request> {
+        let entries = fs::read_dir(self.folder().join("traces")).expect("there are traces");
+        let mut files = entries.map(|entry| entry.expect("an entry").path());
+        let ending = format!("_{workload}.0.trace");
+        let file = files
+            .find(|path| path.to_string_lossy().ends_with(&ending))
+            .expect("the workload was traced");
+        let bytes = fs::read(file).expect("the trace can be read");
+        bytes.chunks_exact(Request::BYTES).map(Request::parse).collect()
+    }
+}
+
+/// What a command printed on its standard output; it must come to a good end, and soon.
+pub fn succeeded(command: &mut Command) -> String {
+    let file = || tempfile::tempfile().expect("a file");
+    let (out, err) = (file(), file());
+    let twin = |file: &File| file.try_clone().expect("a file's twin");
+    command.stdin(Stdio::null()).stdout(twin(&out)).stderr(twin(&err));
+    let mut child = command.spawn().expect("raidlab can be run");
+    let until = Instant::now() + PATIENCE;
+    let status = loop {
+        match child.try_wait().expect("it is ours") {
+            None if Instant::now() < until => thread::sleep(Duration::from_millis(5)),
+            None => {
+                let _ = child.kill();
+                let _ = child.wait();
+                break None;
+            }
+            status => break status,
+        }
+    };
+    let [out, err] = [out, err].map(|mut file| {
+        let mut text = String::new();
+        file.rewind()
+            .and_then(|()| file.read_to_string(&mut text))
+            .expect("raidlab speaks UTF-8");
+        text
+    });
+    let how = status.map_or_else(|| format!("not done after {PATIENCE:?}"), |status| status.to_string());
+    assert!(
+        status.is_some_and(|status| status.success()),
+        "{command:?}: {how}\n{out}{err}"
+    );
+    out
+}
+
+/// A request as `struct rl_trace_record` of `kernel/driver/raidlab.h` has it.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    pub sector: u64,
+    pub sectors: u32,
+    pub is_write: bool,
+}
+
+impl Request {
+    const BYTES: usize = 32;
+
+    fn parse(record: &[u8]) -> Request {
+        let word = |at: usize| u64::from_le_bytes(record[at..at + 8].try_into().expect("eight bytes"));
+        Request {
+            sector: word(16),
+            sectors: word(24) as u32,
+            is_write: record[29] == 1,
+        }
+    }
+}
+
+/// An export.
+pub struct Results {
+    json: Value,
+}
+
+impl Results {
+    fn rows(&self, table: &str) -> impl Iterator<Item = &Value> {
+        self.json[table].as_array().expect("an export has its tables").iter()
+    }
+
+    /// A sample of the first trial of the only cell of a workload.
+    pub fn sample(&self, workload: &str, test: &str, metric: &str) -> f64 {
+        let ending = format!("| {workload}");
+        let wanted = |row: &&Value| {
+            row["cell"].as_str().is_some_and(|cell| cell.ends_with(&ending))
+                && (&row["test"], &row["metric"], &row["trial"]) == (&test.into(), &metric.into(), &0.into())
+        };
+        let mut found = self.rows("samples").filter(wanted);
+        let value = found.next().and_then(|row| row["value"].as_f64());
+        assert!(found.next().is_none(), "more than one cell has the workload {workload}");
+        value.unwrap_or_else(|| panic!("no sample {test} {metric} of {workload}"))
+    }
+
+    /// Everything but the facts of the wall clock.
+    pub fn body(&self) -> String {
+        let mut json = self.json.clone();
+        json.as_object_mut()
+            .expect("an export is an object")
+            .remove("header")
+            .expect("with a header");
+        format!("{json:#}")
+    }
+
+    pub fn digest(&self) -> &str {
+        self.json["run"]["digest_sha256"]
+            .as_str()
+            .expect("an export has a digest")
+    }
+
+    /// What all trials said of something.
+    pub fn provenance(&self, key: &str) -> Vec<&str> {
+        let of_key = self.rows("provenance").filter(|row| row["key"] == key);
+        of_key.filter_map(|row| row["value"].as_str()).collect()
+    }
+
+    /// Cells of which a trial is done.
+    pub fn cells(&self) -> Vec<&str> {
+        let mut cells: Vec<&str> = self.rows("trials").filter_map(|row| row["cell"].as_str()).collect();
+        cells.sort_unstable();
+        cells.dedup();
+        cells
+    }
+
+    /// Every trial came to its end, and every guard passed.
+    fn must_be_honest(&self) {
+        for trial in self.rows("trials") {
+            assert_eq!(trial["status"], "done", "{trial:#}");
+        }
+        for guard in self.rows("guards") {
+            assert_eq!(guard["passed"], true, "{guard:#}");
+        }
+        assert!(self.rows("samples").next().is_some(), "nothing was measured");
+    }
+}

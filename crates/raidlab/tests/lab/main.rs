@@ -1,0 +1,13 @@
+//! Everything that needs a guest: real Linux in virtual time on simulated disks. The program is used as its users
+//! do, study in and export out; only what no study can ask for (a guest that hangs, a spill without room) goes
+//! through the crate `lab`.
+
+mod arrays;
+mod contents;
+mod cost;
+mod determinism;
+mod guest;
+mod laboratory;
+mod physics;
+mod robustness;
+mod smoke;

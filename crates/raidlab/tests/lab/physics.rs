@@ -1,0 +1,163 @@
+//! A raw disk of the lab does what its model says, seen from the guest's user space.
+
+use crate::laboratory::{Laboratory, Request, Results};
+use disksim::catalogue::{self, Model};
+use disksim::description::{Device, Mechanical};
+use disksim::geometry::Geometry;
+
+const SECTOR_BYTES: u64 = 512;
+const MIB: u64 = 1 << 20;
+/// Streamed at each place.
+const STREAM_BYTES: u64 = 512 * MIB;
+
+#[test]
+fn the_desktop_disk_of_first_look() {
+    does_what_its_model_says("wd-500gb-2007");
+}
+
+#[test]
+fn the_nas_disk() {
+    does_what_its_model_says("seagate-ironwolf-12tb");
+}
+
+#[test]
+fn the_server_disk() {
+    does_what_its_model_says("seagate-cheetah-15k7-450gb");
+}
+
+#[test]
+fn the_disk_of_many_published_figures() {
+    does_what_its_model_says("hitachi-7k500");
+}
+
+fn does_what_its_model_says(name: &str) {
+    let Some(laboratory) = Laboratory::open() else { return };
+    let model = catalogue::find(name).expect("the catalogue has it");
+    let Device::Mechanical(disk) = &model.device else {
+        panic!("{name} has platters")
+    };
+    let results = laboratory.run(&study(&model));
+    for (place, offset_bytes) in places(&model) {
+        streams_at_its_media_rate(name, disk, &results, place, offset_bytes);
+    }
+    let requests = laboratory.trace("depth-1");
+    let expected_ms = mean_random_read_ms(disk, &requests);
+    let measured_ms = 1e3 / results.sample("depth-1", "randread", "iops");
+    println!("{name}: random 4 KiB reads {measured_ms:.3} ms, the model's figures say {expected_ms:.3} ms");
+    assert!(
+        (0.97..1.03).contains(&(measured_ms / expected_ms)),
+        "{name}: {measured_ms} ms, not {expected_ms} ms"
+    );
+
+    let gain = results.sample("depth-32", "randread", "iops") / results.sample("depth-1", "randread", "iops");
+    println!("{name}: depth 32 is {gain:.2} times depth 1");
+    assert!(gain > 1.2, "{name}: depth 32 is {gain} times depth 1");
+}
+
+fn places(model: &Model) -> [(&'static str, u64); 3] {
+    let capacity = model.sectors * SECTOR_BYTES / MIB * MIB;
+    [
+        ("outer", 0),
+        ("middle", capacity / 2 / MIB * MIB),
+        ("inner", capacity - STREAM_BYTES),
+    ]
+}
+
+fn study(model: &Model) -> String {
+    let capacity = model.sectors * SECTOR_BYTES / MIB;
+    let mut study = format!(
+        "ram = \"128M\"\n[disks]\nmodel = \"{}\"\n[[stack]]\narray = {{ level = \"single\" }}\n\
+         fs = {{ type = \"raw\" }}\n[precision]\ntrials = 1\n",
+        model.file.name
+    );
+    for (place, offset_bytes) in places(model) {
+        study += &format!(
+            "[[workload]]\nname = \"{place}\"\nio = {{ rw = \"read\", bs = \"1M\", direct = true, \
+             size = \"{}M\", offset = \"{}M\" }}\n",
+            STREAM_BYTES / MIB,
+            offset_bytes / MIB
+        );
+    }
+    for depth in [1, 32] {
+        study += &format!(
+            "[[workload]]\nname = \"depth-{depth}\"\nio = {{ rw = \"randread\", bs = \"4K\", direct = true, \
+             size = \"{capacity}M\", iodepth = {depth}, runtime = \"20s\" }}\n"
+        );
+    }
+    study
+}
+
+fn streams_at_its_media_rate(name: &str, disk: &Mechanical, results: &Results, place: &str, offset_bytes: u64) {
+    let measured = results.sample(place, "read", "throughput") * MIB as f64 / 1e6;
+    let expected = STREAM_BYTES as f64 / media_ns(disk, offset_bytes / SECTOR_BYTES) as f64 * 1e3;
+    println!("{name}: {place} {measured:.2} MB/s, its media passes {expected:.2} MB/s");
+    assert!(
+        (0.99..1.01).contains(&(measured / expected)),
+        "{name} {place}: {measured} MB/s, not {expected} MB/s"
+    );
+}
+
+/// How long the sectors take to pass the heads, from track to track, if no revolution is lost.
+fn media_ns(disk: &Mechanical, first: u64) -> u64 {
+    let geometry = Geometry::new(&disk.layout, disk.heads, disk.revolution_ns);
+    let end = first + STREAM_BYTES / SECTOR_BYTES;
+    let (mut sector, mut passed_ns) = (first, 0);
+    let start = geometry.locate(first);
+    while sector < end {
+        let spot = geometry.locate(sector);
+        // Since the first sector's start, the platters have turned this far, and whole revolutions besides.
+        let turned = (spot.angle_ns + disk.revolution_ns - start.angle_ns) % disk.revolution_ns;
+        let past = passed_ns % disk.revolution_ns;
+        passed_ns += (turned + disk.revolution_ns - past) % disk.revolution_ns;
+        let run = u64::from(spot.run).min(end - sector);
+        passed_ns += (run * spot.sector_fp) >> 32;
+        sector += run;
+    }
+    passed_ns
+}
+
+/// Seek, half a turn and transfer, over the very distances that the arm went.
+fn mean_random_read_ms(disk: &Mechanical, requests: &[Request]) -> f64 {
+    let geometry = Geometry::new(&disk.layout, disk.heads, disk.revolution_ns);
+    // Before the work began, the guest's kernel looked for partitions.
+    let begin = requests.len()
+        - requests
+            .iter()
+            .rev()
+            .take_while(|request| is_of_the_work(request))
+            .count();
+    let mut sum_ns = 0.0;
+    for pair in requests[begin..].windows(2) {
+        let (from, to) = (geometry.locate(pair[0].sector + 7), geometry.locate(pair[1].sector));
+        let mut move_ns = seek_ns(disk, from.place.cylinder.abs_diff(to.place.cylinder));
+        if from.place.head != to.place.head {
+            move_ns = move_ns.max(disk.head_switch_ns as f64);
+        }
+        let media_ns = 8.0 * (to.sector_fp >> 32) as f64;
+        let wire_ns = 8.0 * disk.interface.read_sector_ps as f64 / 1e3;
+        sum_ns += disk.overheads.read_miss_after_read_ns as f64 + move_ns + disk.revolution_ns as f64 / 2.0;
+        sum_ns += media_ns + wire_ns;
+    }
+    let pairs = requests.len() - begin - 1;
+    assert!(pairs > 1000, "{pairs} reads are too few for a mean");
+    sum_ns / pairs as f64 / 1e6
+}
+
+fn is_of_the_work(request: &Request) -> bool {
+    !request.is_write && request.sectors == 8 && request.sector != 0
+}
+
+/// Linear between the points of the model's curve.
+fn seek_ns(disk: &Mechanical, cylinders: u32) -> f64 {
+    let above = disk
+        .seek
+        .partition_point(|point| point.cylinders < cylinders)
+        .min(disk.seek.len() - 1);
+    let high = disk.seek[above];
+    if cylinders == 0 || above == 0 {
+        return if cylinders == 0 { 0.0 } else { high.seek_ns as f64 };
+    }
+    let low = disk.seek[above - 1];
+    let share = f64::from(cylinders - low.cylinders) / f64::from(high.cylinders - low.cylinders);
+    low.seek_ns as f64 + share * (high.seek_ns as f64 - low.seek_ns as f64)
+}
