@@ -6,7 +6,7 @@ export PATH := $(HOME)/.cargo/bin:$(PATH)
 RAIDLAB = target/x86_64-unknown-linux-gnu/release/raidlab
 DEMO = results/first-look
 
-.PHONY: demo test bench lint docs build compiler clean
+.PHONY: demo test bench studies lint docs build compiler clean
 
 demo: build
 	$(RAIDLAB) doctor --install
@@ -23,6 +23,11 @@ test: compiler
 bench: build
 	$(RAIDLAB) doctor --install
 	scripts/bench
+
+# The five published benchmarks, as studies: their tables beside what was published, under results/.
+studies: build
+	$(RAIDLAB) doctor --install
+	scripts/studies
 
 lint: compiler
 	cargo fmt --all --check
