@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let requests = replay::parse(trace, &std::fs::read_to_string(trace)?)?;
     let mut report = replay::run(&model, trace, &requests, seed)?;
     println!(
-        "{}: {} requests, rms {:.3} ms",
+        "{}: {} requests, rms {:.5} ms",
         report.model, report.requests, report.rms_ms
     );
     println!(

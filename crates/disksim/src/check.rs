@@ -107,7 +107,7 @@ fn mechanical(model: &Mechanical, sectors: u64) -> Result<(), &'static str> {
         model.seek.iter().all(|p| p.seek_ns <= NS_MAX),
         "a seek takes more than a minute",
     )?;
-    let fits = model.head_switch_ns <= NS_MAX && model.write_settle_ns <= NS_MAX;
+    let fits = model.head_switch_ns <= NS_MAX && model.write_settle_ns.unsigned_abs() <= NS_MAX;
     need(fits && overheads_sound(model), "an overhead takes more than a minute")?;
     let wire = model.interface.read_sector_ps <= PS_MAX && model.interface.write_sector_ps <= PS_MAX;
     need(wire, "its interface is slower than a second per sector")?;

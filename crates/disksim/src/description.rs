@@ -47,8 +47,9 @@ pub struct Mechanical {
     /// Time to move the arm, by distance; linear between points. Ascending, the first usually at one cylinder.
     pub seek: Vec<SeekPoint>,
     pub head_switch_ns: u64,
-    /// What a write waits longer than a read after the arm or the head changed.
-    pub write_settle_ns: u64,
+    /// What a write waits longer than a read after the arm or the head changed. Negative in drives whose reads wait
+    /// longer, as some of those with read-ahead do; a movement never takes less than no time.
+    pub write_settle_ns: i64,
     pub overheads: Overheads,
     pub buffer: Buffer,
     pub write_cache: WriteCache,

@@ -4,7 +4,10 @@
 //! the `.modspec` files of its source. Files are asked for by name: this module reads none itself.
 
 mod convert;
+mod drive;
+mod layout;
 mod reader;
+mod seek;
 mod syntax;
 
 use crate::catalogue::format::ModelFile;

@@ -12,7 +12,7 @@ pub struct Mechanics {
     pub geometry: Geometry,
     seek: SeekCurve,
     head_switch_ns: u64,
-    write_settle_ns: u64,
+    write_settle_ns: i64,
     revolution_ns: u64,
     /// Where the platters stand at time 0.
     phase_ns: u64,
@@ -38,13 +38,14 @@ impl Mechanics {
             ns = ns.max(self.head_switch_ns);
         }
         if write && ns > 0 {
-            ns += self.write_settle_ns;
+            ns = ns.saturating_add_signed(self.write_settle_ns);
         }
         ns
     }
 
-    /// A distance beyond which every seek takes longer than this.
+    /// A distance beyond which every seek takes longer than this, for reads and for writes.
     pub fn reach(&self, ns: u64) -> u32 {
+        let ns = ns.saturating_add(self.write_settle_ns.min(0).unsigned_abs());
         let beyond = self.seek.points.partition_point(|p| p.least_ns <= ns);
         self.seek.points.get(beyond).map_or(u32::MAX, |p| p.cylinders)
     }

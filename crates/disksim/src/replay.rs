@@ -20,7 +20,19 @@ pub struct Traced {
     pub response_ns: u64,
     /// From this request's completion to the issue of the next.
     pub gap_ns: u64,
+    /// Where its first block stands in the trace.
+    pub at: At,
 }
+
+/// A place in a text, both counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct At {
+    pub line: usize,
+    pub column: usize,
+}
+
+/// What a line of a trace looks like, for messages.
+const LINE: &str = "a line is `R|W Hit|Miss|… first-block blocks response-µs gap-µs`, such as `R Miss 564347 2 14095.370 13876.270`";
 
 /// A request as it was measured and as it came out.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,28 +79,52 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Traced>, Mistake> {
         let op = match op {
             "R" => Op::Read,
             "W" => Op::Write,
-            other => return Err(mistake(column, format!("`{other}`: R or W"))),
+            other => return Err(mistake(column, format!("`{other}` is neither `R` nor `W`; {LINE}"))),
         };
         rest.next();
-        let mut number = |what: &str, low: f64, high: f64| {
-            let (column, field) = rest.next().unwrap_or((line.chars().count() + 1, ""));
-            let value = field.parse::<f64>().ok().filter(|v| (low..=high).contains(v));
-            value.ok_or_else(|| mistake(column, format!("`{field}`: {what} between {low} and {high}")))
+        let mut number = |what: &str, high: f64, whole: bool| {
+            let Some((column, field)) = rest.next() else {
+                return Err(mistake(
+                    line.chars().count() + 1,
+                    format!("the line ends before {what}; {LINE}"),
+                ));
+            };
+            let sound = |v: &f64| (0.0..=high).contains(v) && !(whole && v.fract() != 0.0);
+            match field.parse::<f64>().ok().filter(sound) {
+                Some(value) => Ok((value, column)),
+                None => {
+                    let kind = if whole { "a whole number" } else { "a number" };
+                    Err(mistake(
+                        column,
+                        format!("`{field}` cannot be {what}: {kind} from 0 to {high}; {LINE}"),
+                    ))
+                }
+            }
         };
-        let sector = number("the first block", 0.0, 1e14)? as u64;
-        let sectors = number("the number of blocks", 1.0, f64::from(u32::MAX))? as u32;
-        let response_ns = (number("the response time in µs", 0.0, 1e10)? * 1e3) as u64;
-        let gap_ns = (number("the gap in µs", 0.0, 1e12)? * 1e3) as u64;
+        let (sector, column) = number("the first block", 1e14, true)?;
+        let (sectors, sectors_column) = number("the number of blocks", f64::from(u32::MAX), true)?;
+        let (response_us, _) = number("the response time in µs", 1e10, false)?;
+        let (gap_us, _) = number("the gap in µs", 1e12, false)?;
+        if let Some((column, field)) = rest.next() {
+            return Err(mistake(column, format!("`{field}` follows the gap; {LINE}")));
+        }
+        if sectors < 1.0 {
+            return Err(mistake(sectors_column, "a request has at least one block".to_string()));
+        }
         trace.push(Traced {
             op,
-            sector,
-            sectors,
-            response_ns,
-            gap_ns,
+            sector: sector as u64,
+            sectors: sectors as u32,
+            response_ns: (response_us * 1e3) as u64,
+            gap_ns: (gap_us * 1e3) as u64,
+            at: At {
+                line: index + 1,
+                column,
+            },
         });
     }
     if trace.is_empty() {
-        let message = "a trace has at least one request".to_string();
+        let message = format!("the trace is empty; {LINE}");
         return Err(Mistake {
             file: file.to_string(),
             line: 1,
@@ -119,33 +155,29 @@ impl<'a> Fields<'a> {
 /// Plays a trace to a disk of a model: each request is issued `gap` after the completion of the one before.
 pub fn run(model: &Model, file: &str, trace: &[Traced], seed: u64) -> Result<ReplayReport, Mistake> {
     let disk = model.description(seed);
-    if let Some((index, bad)) = trace
-        .iter()
-        .enumerate()
-        .find(|(_, t)| t.sector + u64::from(t.sectors) > disk.sectors)
-    {
+    let mistake = |at: At, message: String| Mistake {
+        file: file.to_string(),
+        line: at.line,
+        column: at.column,
+        message,
+    };
+    let past_end = |t: &&Traced| t.sector + u64::from(t.sectors) > disk.sectors;
+    if let Some(bad) = trace.iter().find(past_end) {
+        let last = bad.sector + u64::from(bad.sectors) - 1;
         let message = format!(
-            "block {} + {} lies past the end of the disk ({} blocks)",
-            bad.sector, bad.sectors, disk.sectors
+            "blocks {} to {last} of a disk that has {} (0 to {}): this is a trace of another disk, or of another model",
+            bad.sector,
+            disk.sectors,
+            disk.sectors - 1
         );
-        return Err(Mistake {
-            file: file.to_string(),
-            line: index + 1,
-            column: 1,
-            message,
-        });
+        return Err(mistake(bad.at, message));
     }
     let description = Description {
         links: Vec::new(),
         disks: std::vec![disk],
     };
-    let failed = |index: usize, message: String| Mistake {
-        file: file.to_string(),
-        line: index + 1,
-        column: 1,
-        message,
-    };
-    let mut world = World::new(&description).map_err(|e| failed(0, e.to_string()))?;
+    let start = At { line: 1, column: 1 };
+    let mut world = World::new(&description).map_err(|e| mistake(start, e.to_string()))?;
     let mut now_ns = 0;
     let mut done = Vec::new();
     let mut deviations = Vec::with_capacity(trace.len());
@@ -162,13 +194,16 @@ pub fn run(model: &Model, file: &str, trace: &[Traced], seed: u64) -> Result<Rep
         let issued_ns = now_ns;
         while done.is_empty() {
             let Some(at_ns) = world.next_event_ns() else {
-                return Err(failed(index, "the request never completes".to_string()));
+                return Err(mistake(traced.at, "the request never completes".to_string()));
             };
             world.advance(at_ns, &mut done);
         }
         let completion = done.remove(0);
         if completion.status != Status::Ok {
-            return Err(failed(index, format!("the request fails: {:?}", completion.status)));
+            return Err(mistake(
+                traced.at,
+                format!("the request fails: {:?}", completion.status),
+            ));
         }
         now_ns = completion.at_ns + traced.gap_ns;
         deviations.push(Deviation {
@@ -224,5 +259,81 @@ fn summary(sorted: &[f64]) -> Summary {
     Summary {
         mean_ms: sorted.iter().sum::<f64>() / sorted.len().max(1) as f64,
         percentiles_ms: percents.iter().map(|p| (*p, quantile(sorted, p / 100.0))).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::find;
+
+    fn wrong(text: &str) -> String {
+        match parse("disk.trace", text) {
+            Err(mistake) => mistake.to_string(),
+            Ok(trace) => {
+                let model = find("hp-c2247a").unwrap_or_else(|e| panic!("{e}"));
+                let failed = run(&model, "disk.trace", &trace, 1);
+                failed.err().map_or(String::new(), |mistake| mistake.to_string())
+            }
+        }
+    }
+
+    #[test]
+    fn broken_lines_are_told_with_their_place_and_what_a_line_looks_like() {
+        let cases = [
+            ("", "disk.trace:1:1: the trace is empty; "),
+            ("no", "disk.trace:1:1: `no` is neither `R` nor `W`; "),
+            (
+                "R Hit 5 2 100.0 50.0\nR Hit 5",
+                "disk.trace:2:8: the line ends before the number of blocks; ",
+            ),
+            (
+                "R Hit -5 2 100.0 50.0",
+                "disk.trace:1:7: `-5` cannot be the first block: a whole number from 0 to ",
+            ),
+            (
+                "R Hit 5.5 2 100.0 50.0",
+                "disk.trace:1:7: `5.5` cannot be the first block: a whole number from 0 to ",
+            ),
+            (
+                "R Hit 5 2 soon 50.0",
+                "disk.trace:1:11: `soon` cannot be the response time in µs: a number from 0 to ",
+            ),
+            (
+                "R Hit 5 2 NaN 50.0",
+                "disk.trace:1:11: `NaN` cannot be the response time in µs: a number from 0 to ",
+            ),
+            ("W Hit 5 2 1.0 50.0 R", "disk.trace:1:20: `R` follows the gap; "),
+        ];
+        for (text, expected) in cases {
+            let got = wrong(text);
+            assert!(got.starts_with(expected), "{text}: {got}");
+            assert!(got.ends_with(LINE) || text.contains("R Hit 5 2 1"), "{text}: {got}");
+        }
+        assert_eq!(
+            wrong("R Hit 5 0 1.0 50.0"),
+            "disk.trace:1:9: a request has at least one block"
+        );
+    }
+
+    #[test]
+    fn a_request_past_the_end_is_told_where_it_stands() {
+        assert_eq!(
+            wrong("\nR Hit 5 2 1.0 50.0\nW  Miss 2054860 8 1.0 50.0\n"),
+            "disk.trace:3:9: blocks 2054860 to 2054867 of a disk that has 2054864 (0 to 2054863): \
+             this is a trace of another disk, or of another model"
+        );
+    }
+
+    #[test]
+    fn the_rms_distance_is_horizontal() {
+        let a: Vec<f64> = (0..1000).map(f64::from).collect();
+        let b: Vec<f64> = a.iter().map(|x| x + 3.0).collect();
+        assert!((rms_ms(&a, &b) - 3.0).abs() < 1e-9);
+        assert_eq!(rms_ms(&a, &a), 0.0);
+        // Half of it moved by 4: the root of half of 16.
+        let c: Vec<f64> = (0..1000).map(|i| if i < 500 { 0.0 } else { 10.0 }).collect();
+        let d: Vec<f64> = (0..1000).map(|i| if i < 500 { 0.0 } else { 14.0 }).collect();
+        assert!((rms_ms(&c, &d) - 8f64.sqrt()).abs() < 0.01, "{}", rms_ms(&c, &d));
     }
 }

@@ -54,7 +54,7 @@ fn mechanical(file: &ModelFile, disk: &Disk) -> Result<Mechanical, Wrong> {
         return Err(Wrong::at(&disk.heads, format!("{heads} heads: between 1 and 256")));
     }
     let head_switch_ns = ns(&disk.head_switch_ms)?;
-    let write_settle_ns = ns(&disk.write_settle_ms)?;
+    let write_settle_ns = signed_ns(&disk.write_settle_ms)?;
     let track_seek_ns = (first_seek_ms(disk.seek.is.get_ref()) * 1e6) as u64;
     let edges = disk.sustained_mb_s.as_ref().or(disk.track_mb_s.as_ref());
     let layout = match (&disk.layout, edges) {
@@ -63,7 +63,7 @@ fn mechanical(file: &ModelFile, disk: &Disk) -> Result<Mechanical, Wrong> {
             let switches = layout::Switches {
                 head_switch_ns,
                 track_seek_ns,
-                write_settle_ns,
+                write_settle_ns: write_settle_ns.max(0).unsigned_abs(),
             };
             let made = layout::Made {
                 sectors: file.sectors.get(),
@@ -98,6 +98,15 @@ fn mechanical(file: &ModelFile, disk: &Disk) -> Result<Mechanical, Wrong> {
 
 fn ns(figure: &Figure<f64>) -> Result<u64, Wrong> {
     ms_to_ns(figure, figure.get())
+}
+
+fn signed_ns(figure: &Figure<f64>) -> Result<i64, Wrong> {
+    let ms = figure.get();
+    if (-60_000.0..=60_000.0).contains(&ms) {
+        Ok((ms * 1e6).round() as i64)
+    } else {
+        Err(Wrong::at(figure, format!("{ms} ms: between -60000 and 60000")))
+    }
 }
 
 fn ms_to_ns<T>(figure: &Figure<T>, ms: f64) -> Result<u64, Wrong> {

@@ -83,7 +83,7 @@ pub struct Disk {
     pub track_mb_s: Option<Figure<OuterInner>>,
     pub seek: Figure<SeekKeys>,
     pub head_switch_ms: Figure<f64>,
-    /// What a write waits longer after a seek or a head switch.
+    /// What a write waits longer than a read after a seek or a head switch; negative if reads wait longer.
     pub write_settle_ms: Figure<f64>,
     pub interface: Figure<InterfaceKeys>,
     pub overheads: Figure<OverheadKeys>,

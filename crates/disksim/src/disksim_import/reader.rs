@@ -21,6 +21,12 @@ impl Reader<'_, '_, '_> {
         node
     }
 
+    /// Notes a mistake where a key stands, or else its block.
+    pub fn mistake_at(&mut self, key: &str, message: impl Into<String>) {
+        let at = self.block.get(key).map_or(&self.block.at, |n| &n.at).clone();
+        self.sources.mistake(&at, message);
+    }
+
     pub fn number(&mut self, key: &str, low: f64, high: f64) -> f64 {
         let Some(node) = self.node(key) else { return low };
         match node.value {
@@ -40,9 +46,7 @@ impl Reader<'_, '_, '_> {
     pub fn whole(&mut self, key: &str, low: u32, high: u32) -> u32 {
         let number = self.number(key, f64::from(low), f64::from(high));
         if number.fract() != 0.0 {
-            let at = self.block.get(key).map(|n| n.at.clone()).unwrap_or_default();
-            self.sources
-                .mistake(&at, format!("`{key}` is {number}: a whole number is needed"));
+            self.mistake_at(key, format!("`{key}` is {number}: a whole number is needed"));
         }
         number as u32
     }
@@ -124,8 +128,7 @@ impl Reader<'_, '_, '_> {
         }
         let numbers = self.numbers(key);
         if numbers.iter().any(|n| *n < 0.0 || n.fract() != 0.0 || *n >= 1e12) {
-            let at = self.block.get(key).map(|n| n.at.clone()).unwrap_or_default();
-            self.sources.mistake(&at, format!("`{key}` needs sector numbers"));
+            self.mistake_at(key, format!("`{key}` needs sector numbers"));
         }
         numbers.into_iter().map(|n| n as u64).collect()
     }

@@ -45,7 +45,7 @@ fn text_of(report: &ReplayReport) -> String {
     for ((percent, a), (_, b)) in measured.percentiles_ms.iter().zip(&simulated.percentiles_ms) {
         let _ = writeln!(text, "{:>10}  {a:>11.3} {b:>11.3}", format!("p{percent}"));
     }
-    let _ = writeln!(text, "\nrms distance of the two distributions: {:.3} ms", report.rms_ms);
+    let _ = writeln!(text, "\nrms distance of the two distributions: {:.4} ms", report.rms_ms);
     text.push_str(
         "\nthe requests that deviate most\n    number  op      sector  sectors    measured   simulated\n",
     );
@@ -107,7 +107,7 @@ fn plot(report: &ReplayReport, trace: &str) -> String {
         },
     ];
     let note = format!(
-        "{} requests of {trace}; rms distance {:.3} ms",
+        "{} requests of {trace}; rms distance {:.4} ms",
         report.requests, report.rms_ms
     );
     report::distributions(
