@@ -6,7 +6,10 @@ export PATH := $(HOME)/.cargo/bin:$(PATH)
 RAIDLAB = target/x86_64-unknown-linux-gnu/release/raidlab
 DEMO = results/first-look
 
-.PHONY: demo test bench studies lint docs build compiler clean
+# How long `make fuzz` tries each parser.
+SECONDS ?= 60
+
+.PHONY: demo test fuzz bench studies lint docs build compiler clean
 
 demo: build
 	$(RAIDLAB) doctor --install
@@ -19,6 +22,11 @@ demo: build
 
 test: compiler
 	scripts/test
+
+# Parsers and guests gone mad, for longer than `make test` does.
+fuzz: compiler
+	RAIDLAB_FUZZ_SECONDS=$(SECONDS) cargo test --locked -p fuzz -- --nocapture
+	cargo test --locked -p lab --test mad_guests
 
 bench: build
 	$(RAIDLAB) doctor --install

@@ -128,6 +128,7 @@ pub fn run(
     let mut console = Tail::default();
     let (mut lines, mut said) = (Lines::default(), 0);
     let mut last = (files.pulse(), Instant::now());
+    let mut ticked = None;
     let how = loop {
         let mut hear = |bytes: &[u8]| {
             said += bytes.len() as u64;
@@ -135,7 +136,10 @@ pub fn run(
         };
         let ended = process.wait(&files, TICK, &mut hear, &mut |bytes| console.feed(bytes));
         let pulse = files.pulse();
-        tick(pulse);
+        if ended.is_some() || ticked.is_none_or(|at: Instant| at.elapsed() >= TICK) {
+            ticked = Some(Instant::now());
+            tick(pulse);
+        }
         if pulse.virtual_ns != last.0.virtual_ns {
             last = (pulse, Instant::now());
         }

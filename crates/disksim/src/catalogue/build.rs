@@ -55,7 +55,7 @@ fn mechanical(file: &ModelFile, disk: &Disk) -> Result<Mechanical, Wrong> {
     }
     let head_switch_ns = ns(&disk.head_switch_ms)?;
     let write_settle_ns = signed_ns(&disk.write_settle_ms)?;
-    let track_seek_ns = (first_seek_ms(disk.seek.is.get_ref()) * 1e6) as u64;
+    let track_seek_ns = ms_to_ns(&disk.seek, first_seek_ms(disk.seek.is.get_ref()))?;
     let edges = disk.sustained_mb_s.as_ref().or(disk.track_mb_s.as_ref());
     let layout = match (&disk.layout, edges) {
         (Some(keys), _) => layout::known(keys)?,

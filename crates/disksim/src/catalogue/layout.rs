@@ -9,6 +9,8 @@ use std::vec::Vec;
 /// Zones of a made layout. Drives have 10 to 60.
 const ZONES: u32 = 24;
 const SECTOR_BYTES: f64 = 512.0;
+/// Cylinders of a made zone; drives have some hundred thousand in all.
+const CYLINDERS_MAX: f64 = 4e6;
 
 /// What a made layout's skews have to hide.
 pub struct Switches {
@@ -138,7 +140,15 @@ impl Made {
             .map(|mb_s| (mb_s * 1e6 * track_ns / 1e9 / SECTOR_BYTES).round().max(1.0))
             .collect();
         let average = per_track.iter().sum::<f64>() / f64::from(ZONES);
-        let cylinders = (self.sectors as f64 / (heads * average) / f64::from(ZONES)).ceil() as u32 + 1;
+        let cylinders = (self.sectors as f64 / (heads * average) / f64::from(ZONES)).ceil() + 1.0;
+        if cylinders >= CYLINDERS_MAX {
+            let all = cylinders * f64::from(ZONES);
+            return Err(Wrong::at(
+                rates,
+                format!("at these rates the disk's sectors need {all} cylinders: more than any drive has"),
+            ));
+        }
+        let cylinders = cylinders as u32;
         let skew = |ns: f64, sectors: f64| revolutions((ns * sectors / revolution).ceil() / sectors);
         let zones = (0..ZONES).zip(per_track).map(|(z, track)| Zone {
             first_cylinder: z * cylinders,

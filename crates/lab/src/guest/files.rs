@@ -1,8 +1,9 @@
 //! The files that a guest is born with, under the numbers of `kernel/driver/raidlab.h`.
 
 use super::{Config, StartError, starting};
-use rustix::fs::{MemfdFlags, Mode, OFlags};
+use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
 use rustix::mm::{MapFlags, ProtFlags};
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
@@ -26,12 +27,19 @@ pub struct Pulse {
     pub no_room: bool,
 }
 
+/// Our end of a pipe that the guest writes to.
+pub struct Heard {
+    pub fd: OwnedFd,
+    /// The guest closed its end: nothing will come, and to wait for more would be to spin.
+    pub closed: Cell<bool>,
+}
+
 /// Our ends.
 pub struct Files {
     /// What the init says.
-    pub events: OwnedFd,
+    pub events: Heard,
     /// What the console says.
-    pub console: OwnedFd,
+    pub console: Heard,
     pulse: NonNull<AtomicU64>,
 }
 
@@ -68,7 +76,16 @@ impl Files {
             let trace = trace.try_clone().map_err(starting("cannot hand the trace's file on"))?;
             numbered.push((106, trace.into()));
         }
-        Ok((Files { events, console, pulse }, numbered, console_end))
+        let heard = |fd| Heard {
+            fd,
+            closed: Cell::new(false),
+        };
+        let files = Files {
+            events: heard(events),
+            console: heard(console),
+            pulse,
+        };
+        Ok((files, numbered, console_end))
     }
 
     pub fn pulse(&self) -> Pulse {
@@ -119,14 +136,19 @@ fn memory(name: &str, contents: &[u8]) -> Result<OwnedFd, StartError> {
     Ok(file.into())
 }
 
-/// A file of holes, in memory.
+/// A file of holes, in memory, that nobody can make shorter or longer: the pulse is read here, where a page that is
+/// gone would be a deadly signal, and the contents have a budget.
 fn sized(name: &str, bytes: u64) -> Result<OwnedFd, StartError> {
     let fd = memfd(name)?;
-    rustix::fs::ftruncate(&fd, bytes).map_err(|error| starting("cannot size a file in memory")(error.into()))?;
+    let size = || {
+        rustix::fs::ftruncate(&fd, bytes)?;
+        rustix::fs::fcntl_add_seals(&fd, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)
+    };
+    size().map_err(|error| starting("cannot size a file in memory")(error.into()))?;
     Ok(fd)
 }
 
 fn memfd(name: &str) -> Result<OwnedFd, StartError> {
-    rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC)
+    rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)
         .map_err(|error| starting("cannot make a file in memory")(io::Error::from(error)))
 }

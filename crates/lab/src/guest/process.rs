@@ -1,6 +1,6 @@
 //! The guest's processes, as one group.
 
-use super::files::{Ends, Files};
+use super::files::{Ends, Files, Heard};
 use super::{Config, StartError, starting};
 use landlock::{ABI, AccessFs, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr};
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -86,9 +86,25 @@ impl Process {
         events: &mut dyn FnMut(&[u8]),
         console: &mut dyn FnMut(&[u8]),
     ) -> Option<ExitStatus> {
+        // An end that was closed is always ready: the guest's own end is waited for in its place.
+        let open = |heard: &'_ Heard| !heard.closed.get();
         let mut fds = [
-            PollFd::new(&files.events, PollFlags::IN),
-            PollFd::new(&files.console, PollFlags::IN),
+            PollFd::new(
+                if open(&files.events) {
+                    &files.events.fd
+                } else {
+                    &self.ended
+                },
+                PollFlags::IN,
+            ),
+            PollFd::new(
+                if open(&files.console) {
+                    &files.console.fd
+                } else {
+                    &self.ended
+                },
+                PollFlags::IN,
+            ),
             PollFd::new(&self.ended, PollFlags::IN),
         ];
         let timeout = Timespec {
@@ -96,20 +112,16 @@ impl Process {
             tv_nsec: i64::from(timeout.subsec_nanos()),
         };
         let _ = rustix::event::poll(&mut fds, Some(&timeout));
-        let ready: Vec<bool> = fds.iter().map(|fd| fd.revents().contains(PollFlags::IN)).collect();
-        if ready[0] {
-            read_some(&files.events, events);
-        }
-        if ready[1] {
-            read_some(&files.console, console);
-        }
-        if !ready[2] {
+        let ready = fds.each_ref().map(PollFd::revents);
+        hear(&files.events, ready[0], events);
+        hear(&files.console, ready[1], console);
+        if !ready[2].contains(PollFlags::IN) {
             return None;
         }
         self.kill();
         // What it said before its end.
-        drain(&files.events, events);
-        drain(&files.console, console);
+        drain(&files.events.fd, events);
+        drain(&files.console.fd, console);
         self.status
     }
 
@@ -246,6 +258,18 @@ pub fn can_confine() -> bool {
     const VERSION: libc::c_uint = 1;
     // SAFETY: asks for a number; no memory is passed.
     unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0, VERSION) > 0 }
+}
+
+/// Reads what is there, or takes note that nothing will come any more.
+fn hear(heard: &Heard, ready: PollFlags, seen: &mut dyn FnMut(&[u8])) {
+    if heard.closed.get() {
+        return;
+    }
+    if ready.contains(PollFlags::IN) {
+        read_some(&heard.fd, seen);
+    } else if ready.contains(PollFlags::HUP) {
+        heard.closed.set(true);
+    }
 }
 
 fn read_some(fd: &OwnedFd, seen: &mut dyn FnMut(&[u8])) {

@@ -1,0 +1,182 @@
+//! Guests gone mad: programs in the kernel's place that say and do what no guest should. Whatever they do, the run
+//! goes on in time, keeps a bounded amount, and nothing outside the trial's folder changes.
+
+use lab::guest::{self, Config, Ended, How, Limits, Pulse};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+/// What was heard of a guest.
+struct Heard {
+    ended: Ended,
+    lines: usize,
+    longest: usize,
+    ticks: usize,
+    took: Duration,
+}
+
+fn limits() -> Limits {
+    Limits {
+        stall: Duration::from_secs(2),
+        wall: Duration::from_secs(20),
+        said: 64 << 20,
+    }
+}
+
+/// Runs a shell script as if it were the lab's kernel.
+fn run(script: &str, limits: Limits) -> Heard {
+    let folder = tempfile::tempdir().expect("a folder");
+    run_in(folder.path(), script, limits)
+}
+
+fn run_in(folder: &Path, script: &str, limits: Limits) -> Heard {
+    let kernel = folder.join("kernel");
+    fs::write(&kernel, format!("#!/bin/bash\n{script}\n")).expect("a script");
+    fs::set_permissions(&kernel, fs::Permissions::from_mode(0o755)).expect("it can be run");
+    let trial = folder.join("trial");
+    fs::create_dir_all(&trial).expect("a folder");
+    let config = Config {
+        kernel: &kernel,
+        init: Path::new("/bin/true"),
+        ram_bytes: 64 << 20,
+        seed: 1,
+        disks: b"disks",
+        job: b"{}",
+        memory_budget_bytes: 64 << 20,
+        folder: &trial,
+        trace: None,
+        processor: None,
+        kernel_arguments: &[],
+        limits,
+    };
+    let (mut lines, mut longest, mut ticks) = (0, 0, 0);
+    let start = Instant::now();
+    let mut line = |line: &[u8]| {
+        lines += 1;
+        longest = longest.max(line.len());
+    };
+    let ended = guest::run(&config, &AtomicBool::new(false), &mut line, &mut |_: Pulse| ticks += 1);
+    Heard {
+        ended: ended.expect("it starts"),
+        lines,
+        longest,
+        ticks,
+        took: start.elapsed(),
+    }
+}
+
+#[test]
+fn one_that_never_stops_talking_is_ended() {
+    let heard = run("exec yes '{\"step\":1}' >&102", limits());
+    assert_eq!(heard.ended.how, How::SaidTooMuch);
+    assert!(heard.lines > 1000 && heard.lines < 16 << 20, "{}", heard.lines);
+}
+
+#[test]
+fn one_line_without_end_is_cut() {
+    // A busy machine may need its time for so much.
+    let patient = Limits {
+        stall: Duration::from_secs(60),
+        wall: Duration::from_secs(60),
+        ..limits()
+    };
+    let heard = run(
+        "yes | tr -d '\\n' | head -c 40000000 >&102; echo >&102; echo end >&102",
+        patient,
+    );
+    assert_eq!((heard.ended.how, heard.lines), (How::ByItself, 2));
+    assert_eq!(heard.longest, 16 << 20);
+}
+
+#[test]
+fn garbage_on_both_pipes_is_borne() {
+    let heard = run(
+        "head -c 4000000 /dev/urandom >&102; head -c 4000000 /dev/urandom; exit 3",
+        limits(),
+    );
+    assert_eq!(heard.ended.how, How::Died("exit status: 3".to_owned()));
+    assert!(heard.ended.console.len() < 1 << 20);
+    assert!(heard.lines > 100);
+}
+
+#[test]
+fn closed_pipes_do_not_make_the_run_spin() {
+    let heard = run("exec 102>&- 1>&- 2>&-; sleep 1", limits());
+    assert_eq!((heard.ended.how, heard.lines), (How::ByItself, 0));
+    assert!(heard.took >= Duration::from_secs(1));
+    assert!(heard.ticks < 100, "{} ticks in {:?}", heard.ticks, heard.took);
+    // The time of this thread, had it spun, would be most of that second.
+    let spent = thread_time();
+    assert!(spent < heard.took / 2, "{spent:?}");
+}
+
+/// Processor time of this thread.
+fn thread_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
+}
+
+#[test]
+fn one_that_does_nothing_is_given_up() {
+    let heard = run("exec sleep 1000", limits());
+    assert_eq!(heard.ended.how, How::Stalled);
+    assert!(heard.took < Duration::from_secs(10), "{:?}", heard.took);
+}
+
+#[test]
+fn a_pulse_that_lies_does_not_keep_a_guest_alive() {
+    // Virtual time goes on and on, and nothing ever happens.
+    let script = "while :; do printf '%s' \"$RANDOM$RANDOM\" | dd of=/proc/self/fd/105 conv=notrunc status=none; sleep 0.05; done";
+    let limits = Limits {
+        wall: Duration::from_secs(4),
+        ..limits()
+    };
+    let heard = run(script, limits);
+    assert_eq!(heard.ended.how, How::TimeOut);
+    assert!(heard.ended.pulse.virtual_ns > 0, "it did lie");
+}
+
+#[test]
+fn the_files_in_memory_keep_their_size() {
+    // A pulse cut to nothing would be a deadly signal for whoever reads it.
+    let heard = run(
+        "truncate -s 0 /proc/self/fd/105 && echo cut >&102; truncate -s 1T /proc/self/fd/103 && echo grown >&102; sleep 0.5",
+        limits(),
+    );
+    assert_eq!((heard.ended.how, heard.lines), (How::ByItself, 0));
+}
+
+#[test]
+fn nothing_outside_its_folder_can_be_written() {
+    if !guest::can_confine() {
+        println!("skipped: this kernel has no Landlock");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let outside = folder.path().join("outside");
+    fs::write(&outside, "as it was").expect("a file");
+    let script = format!(
+        "exec 2>/dev/null\n\
+         echo mad > {0} && echo wrote >&102\n\
+         rm -f {0} && echo removed >&102\n\
+         mv {0} trial/it && echo moved >&102\n\
+         echo mad > {1}/new && echo made >&102\n\
+         ln -s {1} here; echo mad > here/new && echo linked >&102\n\
+         mkdir {1}/folder && echo folder >&102\n\
+         echo mine > mine && cat mine >&102",
+        outside.display(),
+        folder.path().display()
+    );
+    let heard = run_in(folder.path(), &script, limits());
+    assert_eq!(heard.ended.how, How::ByItself);
+    assert_eq!(heard.lines, 1, "only what is its own");
+    assert_eq!(fs::read_to_string(&outside).expect("still there"), "as it was");
+    let mut names: Vec<_> = fs::read_dir(folder.path())
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("text"))
+        .collect();
+    names.sort();
+    assert_eq!(names, ["kernel", "outside", "trial"]);
+}
