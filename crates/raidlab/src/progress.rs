@@ -1,5 +1,7 @@
 //! Where a long step is: bars on a terminal, plain lines elsewhere. All of it on standard error.
 
+mod terminal;
+
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use lab::guest::Pulse;
 use lab::kernel::Progress;
@@ -7,6 +9,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
+use terminal::NoControlEcho;
 
 /// A line on standard error. Whoever read it may have gone away (`2>&1 | head`): the work goes on.
 pub fn say(line: &str) {
@@ -107,6 +110,8 @@ pub struct RunBar {
 struct Bars {
     group: MultiProgress,
     total: ProgressBar,
+    /// Held as long as there are bars.
+    _terminal: Option<NoControlEcho>,
 }
 
 struct Running {
@@ -124,7 +129,11 @@ impl RunBar {
             let total =
                 group.add(ProgressBar::new(all).with_style(template("{wide_bar} {pos}/{len} trials  {msg}")));
             total.enable_steady_tick(Duration::from_millis(200));
-            Bars { group, total }
+            Bars {
+                group,
+                total,
+                _terminal: NoControlEcho::begin(),
+            }
         });
         let now = Instant::now();
         RunBar {
