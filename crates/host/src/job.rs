@@ -2,7 +2,7 @@
 
 use crate::disk::Disk;
 use crate::environment;
-use crate::ledger::{Claim, Contents, DiskLedger, Header};
+use crate::ledger::{Claim, Contents, DiskLedger, Header, Open};
 use crate::load::Load;
 use crate::session::boot_id;
 use crate::undo::{self, Undo};
@@ -211,7 +211,7 @@ fn take_back(ledger: &mut DiskLedger, contents: Contents) -> io::Result<()> {
         .filter(|&tool| Tools::find(&[tool]).is_ok())
         .collect();
     let mut tools = Tools::find(&present).map_err(io::Error::other)?;
-    let disks = Known::of(contents.header.as_ref());
+    let disks = Known::of(contents.header.as_ref(), &contents.open);
     for open in contents.open.into_iter().rev() {
         let words = open.undo.to_string();
         let outcome = disks
@@ -234,10 +234,28 @@ struct Known {
     same_boot: bool,
     /// A claimed disk, and its node now, if it is there.
     disks: Vec<(Claim, Option<PathBuf>)>,
+    /// An array's node as it was made, and as it was assembled since.
+    arrays: Vec<(PathBuf, PathBuf)>,
+}
+
+/// The node of the array that runs under this UUID (`md/uuid`, since Linux 5.10), if it is another one.
+fn assembled_elsewhere(open: &Open) -> Option<(PathBuf, PathBuf)> {
+    let Undo::Stack(stack::Undo::Array { node, uuid, .. }) = &open.undo else {
+        return None;
+    };
+    let digits = |text: &str| text.chars().filter(char::is_ascii_hexdigit).collect::<String>();
+    let is_it =
+        |device: &&PathBuf| sysfs::text(&device.join("md/uuid")).is_some_and(|text| digits(&text) == digits(uuid));
+    let device = sysfs::entries(Path::new("/sys/block"))
+        .iter()
+        .find(is_it)
+        .map(|device| sysfs::name(device))?;
+    let now = Path::new("/dev").join(device);
+    (now != *node).then(|| (node.clone(), now))
 }
 
 impl Known {
-    fn of(header: Option<&Header>) -> Known {
+    fn of(header: Option<&Header>, open: &[Open]) -> Known {
         let claims = header.map(|header| header.claims.clone()).unwrap_or_default();
         let present: Vec<Disk> = sysfs::entries(Path::new("/sys/class/block"))
             .iter()
@@ -250,6 +268,7 @@ impl Known {
         Known {
             same_boot: header.is_some_and(|header| header.boot_id == boot_id()),
             disks: claims.into_iter().map(place).collect(),
+            arrays: open.iter().filter_map(assembled_elsewhere).collect(),
         }
     }
 
@@ -271,6 +290,10 @@ impl Known {
     fn rename(&self, value: &mut serde_json::Value) -> Result<(), String> {
         match value {
             serde_json::Value::String(text) => {
+                if let Some((_, now)) = self.arrays.iter().find(|(node, _)| node == Path::new(text)) {
+                    *text = now.display().to_string();
+                    return Ok(());
+                }
                 let Some((claim, now)) = self.disks.iter().find(|(claim, _)| claim.node == Path::new(text)) else {
                     return Ok(());
                 };
@@ -317,6 +340,7 @@ mod tests {
         let known = Known {
             same_boot: false,
             disks: vec![(claim("/dev/sdb"), Some("/dev/sdd".into())), (claim("/dev/sdc"), None)],
+            arrays: Vec::new(),
         };
         let renamed = known.as_they_are_now(array(&["/dev/sdb"])).expect("it is there");
         assert_eq!(renamed, Some(array(&["/dev/sdd"])));
@@ -332,6 +356,7 @@ mod tests {
         let known = |same_boot| Known {
             same_boot,
             disks: Vec::new(),
+            arrays: Vec::new(),
         };
         assert_eq!(known(false).as_they_are_now(array(&["/dev/loop3"])), Ok(None));
         assert_eq!(

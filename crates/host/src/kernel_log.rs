@@ -8,13 +8,14 @@ use std::os::unix::fs::OpenOptionsExt;
 const ERROR: u32 = 3;
 
 /// What says of a disk that it failed, whatever its driver.
-const FAILURES: [&str; 8] = [
+const FAILURES: [&str; 9] = [
     "I/O error",
     "Disk failure",
     "rejecting I/O",
     "Medium Error",
     "medium error",
     "target error",
+    "space allocation error",
     "timed out",
     "failed command",
 ];
@@ -28,7 +29,7 @@ pub struct KernelLog {
 }
 
 impl KernelLog {
-    const ERRORS_MAX: usize = 12;
+    const ERRORS_MAX: usize = 5;
 
     pub fn from_now() -> KernelLog {
         let file = File::options()
@@ -63,7 +64,7 @@ impl KernelLog {
         }
     }
 
-    /// The errors logged so far.
+    /// The errors logged so far, the first of them.
     pub fn errors(&self) -> &[String] {
         &self.errors
     }
@@ -77,7 +78,13 @@ fn parse(record: &str) -> Option<(u32, &str)> {
     Some((priority & 7, rest.lines().next().unwrap_or_default().trim()))
 }
 
+/// Requests that a disk may decline; the kernel then does without.
+const OPTIONAL: [&str; 2] = ["DISCARD", "WRITE_ZEROES"];
+
 fn tells_of_failure(message: &str, disks: &[String]) -> bool {
+    if OPTIONAL.iter().any(|request| message.contains(request)) {
+        return false;
+    }
     FAILURES.iter().any(|words| message.contains(words)) && disks.iter().any(|disk| names(message, disk))
 }
 
@@ -121,6 +128,7 @@ mod tests {
             "I/O error, dev sdab, sector 8",
             "I/O error, dev sdb, sector 8",
             "sda: sda1 sda2",
+            "critical target error, dev sda, sector 2048 op 0x3:(DISCARD) flags 0x800",
         ] {
             assert!(!tells_of_failure(message, &disks), "{message}");
         }

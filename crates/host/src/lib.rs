@@ -29,6 +29,7 @@ pub use disk::{Disk, DiskError, short_serial};
 pub use job::{Disks, LoopDisks, TrialJob};
 pub use kernel_log::KernelLog;
 pub use ledger::{Claim, Header};
+pub use loops::attaching;
 pub use obstacle::{Obstacle, obstacles};
 pub use process::{Ended, How, Limits};
 pub use session::{Session, SessionError, TakenBack};

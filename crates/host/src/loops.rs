@@ -39,7 +39,7 @@ pub(crate) fn attach(
 }
 
 /// The call that attaches a file to the next free loop device, and prints which.
-pub(crate) fn attaching(file: &Path) -> Invocation {
+pub fn attaching(file: &Path) -> Invocation {
     Invocation::new(Tool::Losetup)
         .args(["--find", "--show", "--nooverlap"])
         .arg(file)

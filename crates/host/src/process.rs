@@ -19,6 +19,9 @@ const TICK: Duration = Duration::from_millis(100);
 /// How long a process may take to end once it is killed. One that waits for a disk in the kernel does not.
 const DYING: Duration = Duration::from_secs(10);
 
+/// This very program, also when its file was replaced since.
+const OURSELVES: &str = "/proc/self/exe";
+
 /// A line that grows past all reason is cut.
 const LINE_BYTES_MAX: usize = 16 << 20;
 
@@ -72,9 +75,9 @@ pub(crate) struct Running {
 
 impl Running {
     /// Starts this program again, to do a job on a ledger.
-    pub(crate) fn start(program: &Path, ledger: &impl AsFd, job: &[u8]) -> io::Result<Running> {
+    pub(crate) fn start(ledger: &impl AsFd, job: &[u8]) -> io::Result<Running> {
         let ledger = ledger.as_fd().as_raw_fd();
-        let mut command = Command::new(program);
+        let mut command = Command::new(OURSELVES);
         command
             .arg("host-job")
             .arg(ledger.to_string())

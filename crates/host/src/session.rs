@@ -40,7 +40,6 @@ pub struct Session {
     path: PathBuf,
     /// Locked, as long as this or a process that was given it lives.
     ledger: File,
-    program: PathBuf,
 }
 
 /// What became of undoing.
@@ -61,13 +60,8 @@ impl TakenBack {
 }
 
 impl Session {
-    /// Claims disks and begins a ledger. `program` is this very program, started again for each job.
-    pub fn begin(
-        state: &State,
-        claims: Vec<Claim>,
-        command: String,
-        program: PathBuf,
-    ) -> Result<Session, SessionError> {
+    /// Claims disks and begins a ledger.
+    pub fn begin(state: &State, claims: Vec<Claim>, command: String) -> Result<Session, SessionError> {
         let failed = |error: io::Error| SessionError::State {
             folder: state.folder().to_owned(),
             reason: error.to_string(),
@@ -99,7 +93,6 @@ impl Session {
             folder: state.folder().to_owned(),
             path,
             ledger,
-            program,
         })
     }
 
@@ -124,13 +117,13 @@ impl Session {
         tick: &mut dyn FnMut(),
     ) -> io::Result<Ended> {
         let job = serde_json::to_vec(&Job::Trial(Box::new(job))).expect("a job is plain data");
-        let running = Running::start(&self.program, &self.ledger, &job)?;
+        let running = Running::start(&self.ledger, &job)?;
         Ok(running.watch(limits, Some(stop), log, line, tick))
     }
 
     /// Undoes what is open in the ledger, in a process of its own; Ctrl-C does not end that.
     pub fn take_back(&self) -> io::Result<TakenBack> {
-        take_back(&self.program, &self.ledger)
+        take_back(&self.ledger)
     }
 
     /// Takes back what there still is. A ledger with nothing open is removed, another stays.
@@ -145,8 +138,8 @@ impl Session {
 
 impl Leftover {
     /// Undoes what a session left that is no more; removes its ledger if all is undone.
-    pub fn take_back(&self, program: &Path) -> io::Result<TakenBack> {
-        let taken_back = take_back(program, &self.file)?;
+    pub fn take_back(&self) -> io::Result<TakenBack> {
+        let taken_back = take_back(&self.file)?;
         if taken_back.is_whole() {
             fs::remove_file(&self.path)?;
         }
@@ -159,13 +152,13 @@ impl Leftover {
     }
 }
 
-fn take_back(program: &Path, ledger: &File) -> io::Result<TakenBack> {
+fn take_back(ledger: &File) -> io::Result<TakenBack> {
     let mut taken_back = TakenBack::default();
     if DiskLedger::read(ledger)?.open.is_empty() {
         return Ok(taken_back);
     }
     let job = serde_json::to_vec(&Job::TakeBack).expect("a job is plain data");
-    let running = Running::start(program, ledger, &job)?;
+    let running = Running::start(ledger, &job)?;
     let mut line = |line: &[u8], _: &mut Vec<String>| match serde_json::from_slice(line) {
         Ok(TakeBackLine::Undone(words)) => taken_back.undone.push(words),
         Ok(TakeBackLine::Failed(words)) => taken_back.failed.push(words),

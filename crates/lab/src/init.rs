@@ -2,12 +2,13 @@
 //! was seen, and ends the machine.
 
 use crate::channel::Channel;
-use crate::job::Job;
+use crate::job::{Job, Program};
 use rustix::mount::{MountFlags, mount};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Instant;
 use study::event::{Event, Failure};
 use study::plan::Trial;
 use trial::{MemoryLedger, Setting, Teardown};
@@ -63,6 +64,7 @@ fn work(channel: &mut Channel) -> io::Result<()> {
         Job::Trial(trial) => run_trial(channel, &trial, false),
         Job::CheckedTrial(trial) => run_trial(channel, &trial, true),
         Job::Shell(trial) => shell(channel, &trial),
+        Job::Program(program) => run_program(channel, &program),
         Job::Bench(bench) => crate::bench::run(channel, &bench),
     }
 }
@@ -88,6 +90,27 @@ fn run_trial(channel: &mut Channel, trial: &Trial, check_array: bool) -> io::Res
     let Some(end) = end else { return Ok(()) };
     say_disks(channel)?;
     channel.say(&end)
+}
+
+fn run_program(channel: &mut Channel, program: &Program) -> io::Result<()> {
+    let began = Instant::now();
+    let status = Command::new(&program.path)
+        .args(&program.arguments)
+        .current_dir(FOLDER)
+        .env_clear()
+        .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+        .env("HOME", FOLDER)
+        .stdin(Stdio::null())
+        .status()?;
+    channel.say(&match status.success() {
+        true => Event::Done {
+            at_ns: u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX),
+        },
+        false => Event::Failed(Failure {
+            step: "program".to_owned(),
+            message: status.to_string(),
+        }),
+    })
 }
 
 /// What the simulated disks did, and a digest of what they hold.

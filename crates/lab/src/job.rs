@@ -15,8 +15,17 @@ pub enum Job {
     CheckedTrial(Box<Trial>),
     /// Bring the trial's stack up and leave a shell on the console.
     Shell(Box<Trial>),
+    /// Run a program, as on a machine whose disks are real; what it prints goes to the console.
+    Program(Program),
     /// Do pieces of work while somebody outside looks at the clock.
     Bench(Bench),
+}
+
+/// A program of the guest's root, with its arguments.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Program {
+    pub path: PathBuf,
+    pub arguments: Vec<String>,
 }
 
 /// Stacks, all up at the same time, and work on them in its order.

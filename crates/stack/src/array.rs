@@ -180,14 +180,28 @@ pub(crate) fn free_node() -> Result<PathBuf, Cause> {
 
 /// A new UUID as mdadm writes them.
 pub(crate) fn new_uuid() -> Result<String, Cause> {
+    Ok(random_hex()?.join(":"))
+}
+
+/// A new UUID as mkfs wants them: of version 4, variant 1.
+pub(crate) fn new_filesystem_uuid() -> Result<String, Cause> {
+    let hex = random_hex()?.concat();
+    Ok(format!(
+        "{}-{}-4{}-a{}-{}",
+        &hex[..8],
+        &hex[8..12],
+        &hex[13..16],
+        &hex[17..20],
+        &hex[20..]
+    ))
+}
+
+/// Sixteen bytes of chance, as four words.
+fn random_hex() -> Result<[String; 4], Cause> {
     let mut bytes = [0_u8; 16];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
         .map_err(Cause::errno("get random bytes"))?;
-    let words: Vec<String> = bytes
-        .chunks(4)
-        .map(|word| word.iter().map(|byte| format!("{byte:02x}")).collect())
-        .collect();
-    Ok(words.join(":"))
+    Ok([0, 4, 8, 12].map(|at| bytes[at..at + 4].iter().map(|byte| format!("{byte:02x}")).collect()))
 }
 
 impl Array {

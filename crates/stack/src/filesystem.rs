@@ -118,6 +118,16 @@ pub(crate) fn invocation(
     Ok(Some(call.arg(device)))
 }
 
+/// The call with a UUID of our choice, by which the filesystem is known again; none where its mkfs takes none.
+pub(crate) fn with_uuid(call: Invocation, uuid: &str) -> Option<Invocation> {
+    match call.tool() {
+        Tool::Mke2fs | Tool::MkfsBtrfs => Some(call.args(["-U", uuid])),
+        Tool::MkfsXfs => Some(call.arg("-m").arg(format!("uuid={uuid}"))),
+        Tool::MkfsReiserfs => Some(call.args(["-u", uuid])),
+        _ => None,
+    }
+}
+
 fn mke2fs(mut call: Invocation, spec: &FilesystemSpec, prezeroed: bool) -> Result<Invocation, Cause> {
     call = call.args(["-q", "-F", "-t", kernel_name(spec.kind)]);
     if let Some(bytes) = spec.block_size_bytes {

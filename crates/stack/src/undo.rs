@@ -32,6 +32,9 @@ pub enum Undo {
         device: PathBuf,
         kind: FilesystemKind,
         array_uuid: Option<String>,
+        /// The filesystem's own, where it was given one: another filesystem was made by somebody else since.
+        #[serde(default)]
+        uuid: Option<String>,
     },
     /// An empty folder is removed.
     Folder { path: PathBuf },
@@ -74,7 +77,11 @@ pub fn undo(act: &Undo, tools: &mut Tools, recorder: &mut dyn Recorder) -> Resul
             device,
             kind,
             array_uuid,
-        } => wipe_filesystem(device, *kind, array_uuid.as_deref(), &mut call),
+            uuid,
+        } => match uuid {
+            Some(uuid) if !carries(device, uuid, &mut call)? => Ok(()),
+            _ => wipe_filesystem(device, *kind, array_uuid.as_deref(), &mut call),
+        },
         Undo::Folder { path } => remove_folder(path),
         Undo::Mount { folder, device } => match mount::at(folder)? {
             Some(mounted) if mounted.source == *device => mount::unmount(folder),
@@ -148,6 +155,17 @@ fn uuid_in(export: &str) -> Option<&str> {
     export.lines().find_map(|line| line.strip_prefix("MD_UUID="))
 }
 
+/// Whether a signature on the device has this UUID.
+fn carries(device: &Path, uuid: &str, call: Call<'_>) -> Result<bool, Cause> {
+    if !device.exists() {
+        return Ok(false);
+    }
+    let list = Invocation::new(Tool::Wipefs)
+        .args(["--no-act", "--noheadings", "--output", "UUID"])
+        .arg(device);
+    Ok(call(list)?.lines().any(|line| line.trim().eq_ignore_ascii_case(uuid)))
+}
+
 fn wipe_filesystem(
     device: &Path,
     kind: FilesystemKind,
@@ -209,6 +227,7 @@ mod tests {
                 device: gone.clone(),
                 kind: FilesystemKind::Ext4,
                 array_uuid: None,
+                uuid: Some("u".into()),
             },
             Undo::Folder { path: gone.clone() },
             Undo::Mount {

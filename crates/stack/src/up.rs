@@ -10,7 +10,7 @@ use crate::{filesystem, mount, options, queue, settle, sysfs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use study::stack::{FilesystemKind, Level, StackSpec};
-use tools::Version;
+use tools::{Invocation, Version};
 
 /// A stack that is up.
 #[derive(Debug)]
@@ -57,14 +57,21 @@ pub fn remount(
     context: &mut Context<'_>,
     between: impl FnOnce(&mut Context<'_>) -> Result<(), Cause>,
 ) -> Result<(), Cause> {
-    let Some(folder) = &stack.mount_point else { return between(context) };
+    let Some(folder) = &stack.mount_point else {
+        return between(context);
+    };
     let arguments = options::parse(&spec.mount_options, filesystem::journal_option(&spec.filesystem))?;
     // Unmounting writes out as well, but does not say what went wrong with it.
     settle::write_back(stack)?;
     mount::unmount(folder)?;
     let outcome = between(context);
     context.step("mount");
-    mount::mount(&stack.block_device, folder, filesystem::kernel_name(spec.filesystem.kind), &arguments)?;
+    mount::mount(
+        &stack.block_device,
+        folder,
+        filesystem::kernel_name(spec.filesystem.kind),
+        &arguments,
+    )?;
     outcome
 }
 
@@ -215,10 +222,12 @@ impl Rising<'_> {
         };
         self.begin("mkfs", context);
         let array_uuid = array.map(|array| array.uuid.clone());
+        let (make, uuid) = known_again(make, array, context)?;
         let undo = Undo::Filesystem {
             device: device.path.clone(),
             kind: spec.kind,
             array_uuid,
+            uuid,
         };
         self.intend(undo, context)?;
         context.run(&make)?;
@@ -280,8 +289,25 @@ impl Rising<'_> {
     }
 }
 
+/// On a disk that outlives the trial, a filesystem is made with a UUID that is in the ledger; on an array of ours it is
+/// known by the array.
+fn known_again(
+    make: Invocation,
+    array: Option<&Array>,
+    context: &Context<'_>,
+) -> Result<(Invocation, Option<String>), Cause> {
+    if array.is_some() || context.teardown == Teardown::None {
+        return Ok((make, None));
+    }
+    let uuid = array::new_filesystem_uuid()?;
+    Ok(match filesystem::with_uuid(make.clone(), &uuid) {
+        Some(make) => (make, Some(uuid)),
+        None => (make, None),
+    })
+}
+
 /// Everything that can be known to fail before anything is touched.
-fn check(spec: &StackSpec, devices: usize, context: &Context<'_>) -> Result<(), Cause> {
+pub(crate) fn check(spec: &StackSpec, devices: usize, context: &Context<'_>) -> Result<(), Cause> {
     array::check(&spec.array, devices)?;
     filesystem::check(&spec.filesystem, &spec.mount_options)?;
     options::parse(&spec.mount_options, filesystem::journal_option(&spec.filesystem))?;
@@ -323,7 +349,7 @@ fn identify(devices: &[PathBuf]) -> Result<Vec<BlockDevice>, Cause> {
 }
 
 /// Records the versions of the programs that will be used, and returns that of mkfs.
-fn versions(spec: &StackSpec, context: &mut Context<'_>) -> Result<Option<Version>, Cause> {
+pub(crate) fn versions(spec: &StackSpec, context: &mut Context<'_>) -> Result<Option<Version>, Cause> {
     let mkfs = filesystem::mkfs_of(spec.filesystem.kind);
     let mut of_mkfs = None;
     for tool in filesystem::tools_needed(spec, context.teardown) {

@@ -62,6 +62,17 @@ impl Invocation {
         self
     }
 
+    /// As one would type it into a shell.
+    pub fn shell_line(&self) -> String {
+        let program = std::iter::once(self.tool.program().to_owned());
+        let arguments = self
+            .arguments
+            .iter()
+            .map(|argument| argument.to_string_lossy().into_owned());
+        let words: Vec<String> = program.chain(arguments).map(|word| shell_word(&word)).collect();
+        words.join(" ")
+    }
+
     pub fn tool(&self) -> Tool {
         self.tool
     }
@@ -74,5 +85,29 @@ impl fmt::Display for Invocation {
         self.arguments
             .iter()
             .try_for_each(|argument| write!(f, " {}", argument.to_string_lossy()))
+    }
+}
+
+/// Quoted where a shell would take it for something else.
+pub fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_reads_back_what_was_meant() {
+        let call = Invocation::new(Tool::Mdadm).args(["--create", "/dev/md100", "--homehost=<none>", "it's"]);
+        assert_eq!(
+            call.shell_line(),
+            r"mdadm --create /dev/md100 '--homehost=<none>' 'it'\''s'"
+        );
     }
 }

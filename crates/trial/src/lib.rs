@@ -6,7 +6,7 @@
 mod host;
 
 use host::StackHost;
-pub use stack::{Ledger, MemoryLedger, Stack, Teardown};
+pub use stack::{Ledger, MemoryLedger, Rehearsal, Stack, Teardown};
 pub use workload::{Pass, Target, WorkloadError};
 
 use stack::{Context, DiskCounters};
@@ -45,6 +45,28 @@ pub fn run(trial: &Trial, setting: &Setting, ledger: &mut dyn Ledger, sink: &mut
         }),
         Err(failure) => sink(Event::Failed(failure)),
     }
+}
+
+/// What a trial would do for its stack, as commands; nothing is done.
+pub fn rehearse(trial: &Trial, setting: &Setting) -> Result<Rehearsal, Failure> {
+    let failed = |message: String| Failure {
+        step: "rehearse".to_owned(),
+        message,
+    };
+    let spec = &trial.cell.stack;
+    let mut tools =
+        Tools::find(&tools_needed(trial, setting.teardown)).map_err(|error| failed(error.to_string()))?;
+    let mut context = Context {
+        tools: &mut tools,
+        recorder: &mut |_| (),
+        ledger: &mut MemoryLedger::default(),
+        began: Instant::now(),
+        work_folder: &setting.folder,
+        name: &setting.name,
+        zeroed: setting.zeroed,
+        teardown: setting.teardown,
+    };
+    stack::rehearse(spec, used(spec, &setting.devices), &mut context).map_err(|cause| failed(cause.to_string()))
 }
 
 /// The programs that a trial of this cell calls.

@@ -19,7 +19,6 @@ pub fn clean() -> Result<ExitCode, ExpectedError> {
             state.folder().display()
         ))
     };
-    let program = std::env::current_exe().map_err(machine)?;
     let leftovers = state.leftovers().map_err(machine)?;
     for other in state.alive().map_err(machine)? {
         let is_ours = leftovers
@@ -38,7 +37,7 @@ pub fn clean() -> Result<ExitCode, ExpectedError> {
     }
     let mut whole = true;
     for leftover in leftovers {
-        let taken_back = leftover.take_back(&program).map_err(machine)?;
+        let taken_back = leftover.take_back().map_err(machine)?;
         for words in &taken_back.undone {
             print(&format!("undone: {words}\n"))?;
         }

@@ -1,5 +1,6 @@
 //! `raidlab run`.
 
+mod dry;
 mod host;
 mod lab;
 
@@ -15,6 +16,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use store::{Found, OpenRun, RunSpec, Store};
 use study::plan::{Plan, Trial};
 use study::stack::MachineKind;
+use tools::shell_word;
 
 pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
     let began = Instant::now();
@@ -24,11 +26,11 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
         MachineKind::Lab => Wanted::Lab(cache),
         MachineKind::Host => Wanted::Host(host::Prepared::of(arguments, &mut plan)?),
     };
-    if arguments.dry_run {
-        return Err(super::not_yet("--dry-run"));
-    }
     if let Wanted::Lab(cache) = &wanted {
         lab::check(arguments, &plan, cache)?;
+    }
+    if arguments.dry_run {
+        return print(&dry::commands(&plan, &wanted)?).map(|()| ExitCode::SUCCESS);
     }
     // Opened before the kernel is built: a store that cannot be written is the user's mistake, to be told at once.
     let mut store = Store::open(&arguments.store)?;
@@ -239,16 +241,6 @@ fn version() -> Result<String, ExpectedError> {
     let build = ::lab::own_build()
         .map_err(|error| ExpectedError::Machine(format!("cannot read this program's own file: {error}")))?;
     Ok(format!("{}+{build}", env!("CARGO_PKG_VERSION")))
-}
-
-/// Quoted where a shell would take it for something else.
-fn shell_word(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 fn now_unix_s() -> u64 {

@@ -45,6 +45,11 @@ impl Desk {
         self.root.path().join("cache/raidlab")
     }
 
+    /// Where ledgers are kept.
+    pub fn state(&self) -> PathBuf {
+        self.root.path().join("state")
+    }
+
     pub fn write(&self, name: &str, contents: impl AsRef<[u8]>) {
         fs::write(self.folder().join(name), contents).expect("a file is written");
     }
@@ -55,7 +60,7 @@ impl Desk {
         command
             .current_dir(self.folder())
             .env("XDG_CACHE_HOME", self.root.path().join("cache"))
-            .env("RAIDLAB_STATE", self.root.path().join("state"));
+            .env("RAIDLAB_STATE", self.state());
         command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// Runs raidlab after `before`, a piece of shell, has changed what is mounted for it alone. None, and says so, where
 /// nobody may.
-fn in_a_world_of_its_own(desk: &Desk, before: &str, arguments: &[&str]) -> Option<Ran> {
+pub fn in_a_world_of_its_own(desk: &Desk, before: &str, arguments: &[&str]) -> Option<Ran> {
     let unshare = |script: &str, arguments: &[&str]| {
         let mut unshare = desk.command("unshare");
         unshare

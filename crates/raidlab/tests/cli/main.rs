@@ -5,6 +5,8 @@
 mod desk;
 mod disks;
 mod help;
+mod host;
+mod host_in_guest;
 mod interrupted;
 mod kept;
 mod lab;

@@ -73,12 +73,7 @@ fn a_name_of_a_kernel_leads_nowhere_else() {
 #[test]
 fn what_comes_later_says_so() {
     let desk = desk();
-    let calls: [&[&str]; 4] = [
-        &["compare", "a.db", "b.db"],
-        &["run", "small.toml", "--on", "host"],
-        &["run", "small.toml", "--devices", "/dev/null"],
-        &["run", "small.toml", "--dry-run"],
-    ];
+    let calls: [&[&str]; 1] = [&["compare", "a.db", "b.db"]];
     for call in calls {
         let ran = desk.run_without_touching(call);
         assert_eq!(ran.exit, Some(2), "{call:?}: {}", ran.stderr);

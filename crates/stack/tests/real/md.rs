@@ -250,6 +250,7 @@ fn md_of_others_is_left_alone() {
             device: node.to_owned(),
             kind,
             array_uuid: Some(uuid),
+            uuid: None,
         };
         for act in [filesystem, array] {
             stack::undo(&act, &mut tools, &mut |_| ()).expect("nothing of ours is there");

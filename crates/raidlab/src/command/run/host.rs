@@ -11,7 +11,7 @@ use study::plan::{Plan, Trial};
 use study::stack::MachineKind;
 use study::workload::Work;
 use tools::{Invocation, Tool, Tools};
-use trial::Teardown;
+use trial::{Setting, Teardown};
 
 /// Files for those who name no disks.
 const LOOP_BYTES: u64 = 20 << 30;
@@ -44,12 +44,74 @@ impl Prepared {
         };
         super::check_tools(plan, Teardown::Full, others)?;
         let state = State::of_machine();
-        take_back_left_over(&state)?;
+        if !arguments.dry_run {
+            take_back_left_over(&state)?;
+        }
         let disks = match arguments.devices.is_empty() {
             true => Found::files(arguments, count)?,
             false => Found::disks(arguments, count, bytes_each(plan))?,
         };
+        disks.tell(plan);
         Ok(Prepared { state, disks })
+    }
+
+    /// For `--dry-run`: what is done once.
+    pub fn before_all(&self) -> String {
+        let Found::Disks(chosen) = &self.disks else {
+            return "# each trial on new files\n".to_owned();
+        };
+        let given_up = chosen.iter().filter(|chosen| !chosen.given_up.is_empty());
+        let parts = given_up.flat_map(|chosen| {
+            let mut parts = chosen.disk.partitions();
+            parts.push(chosen.disk.node.clone());
+            parts
+        });
+        parts
+            .map(|part| format!("{}\n", clearing(&part).shell_line()))
+            .collect()
+    }
+
+    /// For `--dry-run`: what a stack on so many disks finds, what is done before and what after it.
+    pub fn rehearsal_of(&self, count: usize) -> (Setting, String, String) {
+        let name = "raidlab-dry-run";
+        let (mut before, mut after) = (String::new(), String::new());
+        let (devices, zeroed) = match &self.disks {
+            Found::Disks(chosen) => (
+                chosen[..count].iter().map(|chosen| chosen.disk.node.clone()).collect(),
+                false,
+            ),
+            Found::Files { files, folder } => {
+                let folder = folder.join(name);
+                let folder_word = tools::shell_word(&folder.to_string_lossy());
+                before.push_str(&format!("mkdir {folder_word}\n"));
+                for index in 0..count {
+                    let file = folder.join(format!("disk{index}"));
+                    let word = tools::shell_word(&file.to_string_lossy());
+                    let attach = host::attaching(&file).shell_line();
+                    before.push_str(&format!(
+                        "truncate --size {} {word}\n{attach}  # /dev/loop{index}, or what is free\n",
+                        files.bytes_each
+                    ));
+                    after.push_str(&format!("losetup --detach /dev/loop{index}\nrm {word}\n"));
+                }
+                after.push_str(&format!("rmdir {folder_word}\n"));
+                (
+                    (0..count)
+                        .map(|index| PathBuf::from(format!("/dev/loop{index}")))
+                        .collect(),
+                    true,
+                )
+            }
+        };
+        let setting = Setting {
+            devices,
+            folder: self.state.folder().to_owned(),
+            name: name.to_owned(),
+            zeroed,
+            teardown: Teardown::Full,
+            check_array: false,
+        };
+        (setting, before, after)
     }
 
     /// What tells this run from one on other disks, without telling whose they are.
@@ -89,13 +151,11 @@ impl Prepared {
 
     /// Claims the disks, and clears those whose contents were given up.
     pub fn begin(self, arguments: &RunArguments, resume: String) -> Result<HostMachine, ExpectedError> {
-        let program = std::env::current_exe()
-            .map_err(|error| ExpectedError::Machine(format!("cannot find this program's own file: {error}")))?;
         let claims = match &self.disks {
             Found::Disks(chosen) => chosen.iter().map(|chosen| Claim::of(&chosen.disk)).collect(),
             Found::Files { .. } => Vec::new(),
         };
-        let session = Session::begin(&self.state, claims, resume, program).map_err(|error| match error {
+        let session = Session::begin(&self.state, claims, resume).map_err(|error| match error {
             host::SessionError::Taken { .. } => ExpectedError::Input(error.to_string()),
             host::SessionError::State { .. } => ExpectedError::Machine(error.to_string()),
         })?;
@@ -125,6 +185,29 @@ impl Prepared {
 }
 
 impl Found {
+    /// Has the plan say what the disks are: the model that the study names is one of the lab's.
+    fn tell(&self, plan: &mut Plan) {
+        let words = match self {
+            Self::Files { files, .. } => format!("file of {} MiB on a loop device", files.bytes_each >> 20),
+            Self::Disks(chosen) => {
+                let mut models: Vec<&str> = chosen
+                    .iter()
+                    .map(|chosen| chosen.disk.model.as_deref().unwrap_or("disk of no known model"))
+                    .collect();
+                models.dedup();
+                models.join(", ")
+            }
+        };
+        for cell in &mut plan.cells {
+            for group in &mut cell.machine.disks {
+                group.model.clone_from(&words);
+            }
+            for (_, value) in cell.axes.iter_mut().filter(|(axis, _)| axis == "model") {
+                value.clone_from(&words);
+            }
+        }
+    }
+
     fn files(arguments: &RunArguments, count: usize) -> Result<Found, ExpectedError> {
         let files = arguments.loops.unwrap_or(LoopFiles {
             count,
@@ -205,11 +288,26 @@ fn on_host(arguments: &RunArguments, plan: &mut Plan) -> Result<(), ExpectedErro
             "the study compares kernels, and this machine runs its own alone: `--only kernel=…` keeps a part of it",
         );
     }
+    let models = |plan: &Plan| {
+        let mut models: Vec<Vec<String>> = Vec::new();
+        for cell in &plan.cells {
+            models.push(cell.machine.disks.iter().map(|group| group.model.clone()).collect());
+        }
+        models.sort_unstable();
+        models.dedup();
+        models.len()
+    };
+    if models(plan) > 1 {
+        return input(
+            "the study compares models of disks, which only the lab has: `--only model=…` keeps a part of it",
+        );
+    }
     for cell in &mut plan.cells {
         cell.machine.kind = MachineKind::Host;
         "host".clone_into(&mut cell.machine.kernel);
     }
-    if !rustix::process::geteuid().is_root() {
+    let looks_only = arguments.dry_run && arguments.devices.is_empty();
+    if !looks_only && !rustix::process::geteuid().is_root() {
         return Err(ExpectedError::Machine(
             "on this machine's own disks raidlab makes arrays, filesystems and mounts, for which the kernel wants root: \
              `sudo raidlab run …`; the lab (without `--on host`) needs no root"
@@ -222,9 +320,8 @@ fn on_host(arguments: &RunArguments, plan: &mut Plan) -> Result<(), ExpectedErro
 /// Undoes what killed runs left, before anything is looked at: it may be on the very disks.
 fn take_back_left_over(state: &State) -> Result<(), ExpectedError> {
     let machine = |error: std::io::Error| ExpectedError::Machine(format!("the ledger cannot be read: {error}"));
-    let program = std::env::current_exe().map_err(machine)?;
     for leftover in state.leftovers().map_err(machine)? {
-        let taken_back = leftover.take_back(&program).map_err(machine)?;
+        let taken_back = leftover.take_back().map_err(machine)?;
         if !taken_back.undone.is_empty() {
             say(&format!(
                 "raidlab: undid what a killed run had left: {}",
@@ -245,7 +342,6 @@ fn take_back_left_over(state: &State) -> Result<(), ExpectedError> {
 fn clear(chosen: &[Chosen]) -> Result<(), ExpectedError> {
     let tools = Tools::find(&[Tool::Wipefs]).map_err(|missing| ExpectedError::Machine(missing.to_string()))?;
     for Chosen { disk, .. } in chosen.iter().filter(|chosen| !chosen.given_up.is_empty()) {
-        // Without --force wipefs refuses a disk that somebody uses.
         for part in disk.partitions().iter().chain([&disk.node]) {
             let call = Invocation::new(Tool::Wipefs).args(["--all", "--quiet"]).arg(part);
             tools.run(&call, &mut |_| ()).map_err(|error| {
@@ -254,6 +350,11 @@ fn clear(chosen: &[Chosen]) -> Result<(), ExpectedError> {
         }
     }
     Ok(())
+}
+
+/// Without --force wipefs refuses a disk that somebody uses.
+fn clearing(part: &Path) -> Invocation {
+    Invocation::new(Tool::Wipefs).args(["--all", "--quiet"]).arg(part)
 }
 
 fn first_trial(cell: &study::plan::Cell) -> Trial {
