@@ -9,7 +9,7 @@ DEMO = results/first-look
 # How long `make fuzz` tries each parser.
 SECONDS ?= 60
 
-.PHONY: demo test fuzz bench studies lint docs build compiler clean
+.PHONY: demo test fuzz bench studies kill-test lint docs build compiler clean
 
 demo: build
 	$(RAIDLAB) doctor --install
@@ -36,6 +36,10 @@ bench: build
 studies: build
 	$(RAIDLAB) doctor --install
 	scripts/studies
+
+# On loop devices, as root: raidlab killed at 100 random moments leaves nothing and loses nothing.
+kill-test: compiler
+	RAIDLAB_KILLS=100 cargo test --locked -p raidlab --test cli -- root_loop_killed --show-output
 
 lint: compiler
 	cargo fmt --all --check

@@ -48,19 +48,15 @@ impl Load {
         let before = &self.counted;
         let others_s = (now.user_s - before.user_s) - (now.own_user_s - before.own_user_s);
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as f64;
-        let mut facts = vec![
-            (
-                "load.others_processor_percent".to_owned(),
-                format!("{:.1}", 100.0 * others_s.max(0.0) / wall_s / processors),
-            ),
-            (
-                "load.other_disks_mib_per_s".to_owned(),
-                format!(
-                    "{:.2}",
-                    now.other_sectors.saturating_sub(before.other_sectors) as f64 / 2048.0 / wall_s
-                ),
-            ),
-        ];
+        let mut facts = vec![(
+            "load.others_processor_percent".to_owned(),
+            format!("{:.1}", 100.0 * others_s.max(0.0) / wall_s / processors),
+        )];
+        // What is below a loop device moves for it.
+        if !self.ours.iter().any(|disk| disk.starts_with("loop")) {
+            let mib = now.other_sectors.saturating_sub(before.other_sectors) as f64 / 2048.0;
+            facts.push(("load.other_disks_mib_per_s".to_owned(), format!("{:.2}", mib / wall_s)));
+        }
         for ((resource, now_us), (_, before_us)) in now.pressure_us.iter().zip(&before.pressure_us) {
             let share = now_us.saturating_sub(*before_us) as f64 / 1e6 / wall_s;
             facts.push((

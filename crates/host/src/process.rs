@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -140,15 +140,16 @@ impl Running {
         let how = loop {
             let is_over = self.wait(TICK, &mut |text| line(text, &mut disks));
             tick();
+            // Also of a trial that came to its end: what was measured on a failing disk does not count.
+            if let Some(words) = log.failure_of(&disks) {
+                break How::DiskFailed(words);
+            }
             if let Some(status) = is_over {
                 break match status.signal() {
                     Some(signal) => How::Died(format!("it was killed by signal {signal}")),
                     None if status.success() => How::ByItself,
                     None => How::Died(format!("it exited with {}", status.code().unwrap_or_default())),
                 };
-            }
-            if let Some(words) = log.failure_of(&disks) {
-                break How::DiskFailed(words);
             }
             if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
                 break How::Stopped;
@@ -166,10 +167,11 @@ impl Running {
                 }
             }
         };
+        let wall = began.elapsed();
         let hung = self.end(&mut |text| line(text, &mut disks));
         Ended {
             how,
-            wall: began.elapsed(),
+            wall,
             errors: String::from_utf8_lossy(&self.errors).into_owned(),
             hung,
         }
@@ -293,15 +295,27 @@ impl Process {
     }
 
     fn is_alive(&self) -> bool {
-        let same = Process::at(self.pid).is_some_and(|now| now.start == self.start);
-        same && stat(self.pid).is_some_and(|fields| !matches!(fields[0].as_str(), "Z" | "X"))
+        Process::at(self.pid).is_some_and(|now| now.start == self.start) && !self.living_threads().is_empty()
+    }
+
+    /// Its threads that have not ended: the first may be gone while others wait in the kernel. The state of each, and
+    /// its folder.
+    fn living_threads(&self) -> Vec<(String, PathBuf)> {
+        sysfs::entries(Path::new(&format!("/proc/{}/task", self.pid)))
+            .into_iter()
+            .filter_map(|thread| Some((fields(&thread.join("stat"))?.into_iter().next()?, thread)))
+            .filter(|(state, _)| !matches!(state.as_str(), "Z" | "X"))
+            .collect()
     }
 
     fn words(&self) -> String {
-        let folder = format!("/proc/{}", self.pid);
-        let name = sysfs::text(&Path::new(&folder).join("comm")).unwrap_or_default();
-        let state = stat(self.pid).map(|fields| fields[0].clone()).unwrap_or_default();
-        let place = sysfs::text(&Path::new(&folder).join("wchan")).filter(|place| place != "0");
+        let name = sysfs::text(Path::new(&format!("/proc/{}/comm", self.pid))).unwrap_or_default();
+        let threads = self.living_threads();
+        let stuck = threads.iter().find(|(state, _)| state == "D").or(threads.first());
+        let Some((state, thread)) = stuck else {
+            return format!("process {} ({name})", self.pid);
+        };
+        let place = sysfs::text(&thread.join("wchan")).filter(|place| place != "0");
         let place = place.map(|place| format!(", in {place}")).unwrap_or_default();
         format!("process {} ({name}, state {state}{place})", self.pid)
     }
@@ -309,7 +323,11 @@ impl Process {
 
 /// The fields of /proc/PID/stat after the name, the state first.
 fn stat(pid: u32) -> Option<Vec<String>> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    fields(Path::new(&format!("/proc/{pid}/stat")))
+}
+
+fn fields(path: &Path) -> Option<Vec<String>> {
+    let text = fs::read_to_string(path).ok()?;
     let (_, rest) = text.rsplit_once(')')?;
     Some(rest.split_whitespace().map(str::to_owned).collect())
 }

@@ -106,6 +106,16 @@ const NEEDS: &[Need] = &[
         why: "makes btrfs",
     },
     Need {
+        file: "losetup",
+        package: "mount",
+        why: "attaches files to loop devices (`--loop`)",
+    },
+    Need {
+        file: "wipefs",
+        package: "util-linux",
+        why: "tells what is on a disk",
+    },
+    Need {
         file: "fio",
         package: "fio",
         why: "runs fio workloads",

@@ -165,7 +165,12 @@ fn ending(heard: Heard, ended: &Ended, log: &KernelLog) -> Ending {
         false => heard.last_step,
     };
     let message = match (&ended.how, heard.failure, heard.nonsense) {
-        (How::DiskFailed(words), ..) => format!("a disk failed: the kernel says `{words}`"),
+        (How::DiskFailed(words), failure, _) => {
+            let after = failure
+                .map(|failure| format!("; {}", failure.message))
+                .unwrap_or_default();
+            format!("a disk failed: the kernel says `{words}`{after}")
+        }
         (_, Some(failure), _) => {
             return Ending::Failed(Failure {
                 message: with_log(failure.message, log),

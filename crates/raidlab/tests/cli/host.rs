@@ -444,14 +444,14 @@ fn root_loop_ctrl_c_leaves_nothing_and_the_same_command_goes_on() {
     let before = World::of(&desk);
     let child = start(&desk);
     let until = Instant::now() + Duration::from_secs(60);
-    while World::of(&desk).mounts == before.mounts {
-        assert!(Instant::now() < until, "nothing is mounted");
+    while World::of(&desk).loops == before.loops {
+        assert!(Instant::now() < until, "nothing is attached");
         sleep(Duration::from_millis(20));
     }
     // Whoever looks finds it busy, and leaves it alone.
     let cleaned = desk.run(&["clean"]);
     assert!(cleaned.stderr.contains("runs a study here"), "{}", cleaned.stderr);
-    assert_ne!(World::of(&desk).mounts, before.mounts);
+    assert_ne!(World::of(&desk).loops, before.loops);
     send(&child, Signal::INT);
     let ran = ends(child);
     assert_eq!(ran.exit, Some(130), "{}", ran.stderr);
