@@ -30,7 +30,9 @@ pub(crate) struct ShapedColumn {
     pub heading: String,
     /// `KiB/s`, `ratio`; with what it is of the trials, if not the median.
     pub unit: String,
-    /// What was published stands beside it.
+    /// There are figures of ours: it is not only published.
+    pub has_ours: bool,
+    /// What was published stands in it.
     pub has_published: bool,
     pub cells: Vec<ShapedCell>,
 }
@@ -173,6 +175,7 @@ impl Maker<'_> {
         ShapedColumn {
             heading: spec.heading.clone(),
             unit: format!("{of_trials}{unit}"),
+            has_ours: spec.not_measured.is_none(),
             has_published: published.iter().any(Option::is_some),
             cells: figures.iter().zip(&published).map(cell).collect(),
         }

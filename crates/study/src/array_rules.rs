@@ -233,6 +233,10 @@ fn metadata(array: &ArraySpec, disks: u32, disk_bytes: Option<u64>) -> Option<Im
     if array.metadata.as_deref() != Some("0.90") || !array.level.is_md() {
         return None;
     }
+    if array.level == Level::Raid0 {
+        let reason = "mdadm makes no RAID 0 with metadata 0.90: it has no place for the layout".to_owned();
+        return impossible(&["metadata", "level"], reason, "write metadata = \"1.2\"");
+    }
     if disks > 27 {
         let reason = format!("metadata 0.90 knows at most 27 disks, and there are {disks}");
         return impossible(&["metadata", "count"], reason, "write metadata = \"1.2\"");

@@ -310,6 +310,7 @@ const UNITS: &[&[&str]] = &[
     &["GiB/s"],
     &["IOPS"],
     &["files/s"],
+    &["seeks/s"],
     &["s"],
     &["ms"],
     &["µs", "us"],

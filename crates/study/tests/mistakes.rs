@@ -118,7 +118,8 @@ fn arrays_that_md_cannot_build() {
         ("count = 3", "level = 5, layout = \"left-symetric\""),
         ("count = 2", "level = 1, layout = \"n2\""),
         ("count = 1", "metadata = \"1.2\""),
-        ("count = 28", "level = 0, metadata = \"0.90\""),
+        ("count = 28", "level = 6, metadata = \"0.90\""),
+        ("count = 2", "level = 0, metadata = \"0.90\""),
     ];
     let told =
         arrays.map(|(disks, array)| of_stack(&format!("[disks]\n{disks}\n[[stack]]\narray = {{ {array} }}")));

@@ -20,6 +20,7 @@ pub(super) struct Table {
 struct Column {
     heading: String,
     unit: String,
+    has_ours: bool,
     has_published: bool,
 }
 
@@ -33,6 +34,7 @@ struct Row {
 struct Cell {
     ours: String,
     is_missing: bool,
+    has_ours: bool,
     has_published: bool,
     published: String,
     ratio: String,
@@ -50,6 +52,7 @@ fn table(table: Shaped) -> Table {
     let column = |column: &shaped::ShapedColumn| Column {
         heading: column.heading.clone(),
         unit: column.unit.clone(),
+        has_ours: column.has_ours,
         has_published: column.has_published,
     };
     Table {
@@ -68,6 +71,7 @@ fn cell(column: &shaped::ShapedColumn, place: usize) -> Cell {
     Cell {
         ours: cell.ours,
         is_missing: cell.is_missing,
+        has_ours: column.has_ours,
         has_published: column.has_published,
         published: cell.published,
         ratio: cell.ratio,

@@ -67,14 +67,15 @@ fn row_names(table: &Shaped, place: usize) -> Vec<String> {
 fn columns(column: &ShapedColumn, mark: &str) -> Vec<Vec<String>> {
     let (heading, unit) = (&column.heading, &column.unit);
     let ours = std::iter::once(format!("{heading}\n{unit}\n{mark}"));
+    let published_cells = || column.cells.iter().map(|cell| cell.published.clone());
+    if !column.has_ours {
+        let heading = std::iter::once(format!("{heading}\n{unit}\npublished"));
+        return vec![heading.chain(published_cells()).collect()];
+    }
     let mut all = vec![ours.chain(column.cells.iter().map(|cell| cell.ours.clone())).collect()];
     if column.has_published {
         let published = std::iter::once("\n\npublished".to_owned());
-        all.push(
-            published
-                .chain(column.cells.iter().map(|cell| cell.published.clone()))
-                .collect(),
-        );
+        all.push(published.chain(published_cells()).collect());
         let ratio = std::iter::once("\n\nratio".to_owned());
         all.push(
             ratio
@@ -101,7 +102,7 @@ fn one(names: &[Vec<String>], groups: &[Vec<Vec<String>>], columns: &[ShapedColu
             let is_missing = column.cells[row - 1].is_missing;
             group.iter().enumerate().map(move |(at, cells)| {
                 let cell = right(cells[row].clone());
-                if colour && at == 0 && is_missing {
+                if colour && at == 0 && is_missing && column.has_ours {
                     cell.fg(Color::Red)
                 } else {
                     cell
