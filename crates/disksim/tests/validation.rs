@@ -12,7 +12,10 @@ use std::path::PathBuf;
 fn folder() -> Option<PathBuf> {
     let named = std::env::var_os("RAIDLAB_DISKSIM").map(PathBuf::from);
     let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/disksim");
-    let found = named.into_iter().chain([beside]).find(|f| f.join("atlas10k.trace").exists());
+    let found = named
+        .into_iter()
+        .chain([beside])
+        .find(|f| f.join("atlas10k.trace").exists());
     if found.is_none() {
         println!("skipped: no DiskSim validation files; set RAIDLAB_DISKSIM to their folder");
     }
@@ -61,7 +64,11 @@ fn the_catalogue_has_the_same_disks() {
     let Some(folder) = folder() else { return };
     for (name, entry, _) in REACHED {
         let model = catalogue::find(entry).unwrap_or_else(|e| panic!("{e}"));
-        assert_eq!(rms_ms(&folder, name, &model, 1), rms_ms(&folder, name, &imported(&folder, name), 1), "{name}");
+        assert_eq!(
+            rms_ms(&folder, name, &model, 1),
+            rms_ms(&folder, name, &imported(&folder, name), 1),
+            "{name}"
+        );
     }
 }
 
@@ -77,6 +84,8 @@ fn another_disk_is_not_as_close() {
         .into_iter()
         .filter(|t| t.sector + u64::from(t.sectors) <= cheetah.sectors)
         .collect();
-    let other = replay::run(&cheetah, file, &trace, 1).unwrap_or_else(|e| panic!("{e}")).rms_ms;
+    let other = replay::run(&cheetah, file, &trace, 1)
+        .unwrap_or_else(|e| panic!("{e}"))
+        .rms_ms;
     assert!(other > 1.5 * rms, "the figure tells disks apart: {other} {rms}");
 }

@@ -70,11 +70,16 @@ fn through_raidlab(disk: &Disk) -> ToolCall {
         check_array: false,
     };
     let mut calls = Vec::new();
-    trial::run(&trial, &setting, &mut MemoryLedger::default(), &mut |event| match event {
-        Event::Call(call) => calls.push(call),
-        Event::Failed(failure) => panic!("{}: {}", failure.step, failure.message),
-        _ => {}
-    });
+    trial::run(
+        &trial,
+        &setting,
+        &mut MemoryLedger::default(),
+        &mut |event| match event {
+            Event::Call(call) => calls.push(call),
+            Event::Failed(failure) => panic!("{}: {}", failure.step, failure.message),
+            _ => {}
+        },
+    );
     let is_fio = |call: &ToolCall| call.argv[0].ends_with("/fio") && call.stdout.contains("\"jobs\"");
     calls.into_iter().find(is_fio).expect("raidlab calls fio")
 }
@@ -92,7 +97,9 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let pairs: usize = arguments.next().map_or(9, |pairs| pairs.parse().expect("a number of pairs"));
+    let pairs: usize = arguments
+        .next()
+        .map_or(9, |pairs| pairs.parse().expect("a number of pairs"));
     let disk = Disk::new();
     let mut argv = through_raidlab(&disk).argv;
     let mut seen: Vec<([f64; 2], [f64; 2])> = Vec::new();
@@ -110,12 +117,22 @@ fn main() {
         (ours, hand, (ours / hand - 1.0).abs())
     };
     let (iops, p99) = (of(0), of(1));
-    println!("IOPS         {:>12.0} through raidlab, {:>12.0} by hand: {:.4}", iops.0, iops.1, iops.2);
-    println!("p99 latency  {:>9.0} ns through raidlab, {:>9.0} ns by hand: {:.4}", p99.0, p99.1, p99.2);
+    println!(
+        "IOPS         {:>12.0} through raidlab, {:>12.0} by hand: {:.4}",
+        iops.0, iops.1, iops.2
+    );
+    println!(
+        "p99 latency  {:>9.0} ns through raidlab, {:>9.0} ns by hand: {:.4}",
+        p99.0, p99.1, p99.2
+    );
     let overhead = iops.2.max(p99.2);
     println!("host_fio_overhead {overhead:.4}  goal < 0.01");
     if let Some(path) = arguments.next() {
-        add(Path::new(&path), "host_fio_overhead", json!({ "ratio": overhead, "pairs": seen }));
+        add(
+            Path::new(&path),
+            "host_fio_overhead",
+            json!({ "ratio": overhead, "pairs": seen }),
+        );
     }
 }
 
