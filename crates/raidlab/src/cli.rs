@@ -180,7 +180,7 @@ pub enum DiskCommand {
 pub enum KernelCommand {
     /// Build a kernel: a version of Debian's linux-source packages, or a tree of your own
     Build {
-        /// `6.12`, or the path of a kernel tree
+        /// `6.12`, `6.12+more`, or the path of a kernel tree
         what: Option<String>,
         /// Name of a tree's kernel in studies (default: its folder's)
         #[arg(long)]

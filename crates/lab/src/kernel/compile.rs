@@ -1,7 +1,7 @@
 //! Configuring and compiling a tree, with its progress and its log.
 
-use super::KernelError;
 use super::tree::Tree;
+use super::{Flavour, KernelError};
 use rustix::process::Signal;
 use std::collections::VecDeque;
 use std::fs::File;
@@ -10,8 +10,13 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Steps that a build of the base configuration takes, about: for the progress bar only.
-const STEPS: u64 = 1320;
+/// Steps that a build takes when nothing was built before, about: for the progress bar only.
+const fn steps(flavour: Flavour) -> u64 {
+    match flavour {
+        Flavour::Base => 1330,
+        Flavour::More => 1630,
+    }
+}
 
 /// Lines of a log that a message shows.
 const TAIL_LINES: usize = 15;
@@ -54,6 +59,7 @@ pub fn check_tools() -> Result<(), KernelError> {
 pub fn compile(
     tree: &Tree,
     name: &str,
+    flavour: Flavour,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(String, PathBuf), KernelError> {
     progress(Progress::Configuring);
@@ -70,7 +76,7 @@ pub fn compile(
             done += 1;
             progress(Progress::Compiling {
                 done,
-                all: STEPS.max(done),
+                all: steps(flavour).max(done),
             });
         }
     })?;

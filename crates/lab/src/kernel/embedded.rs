@@ -1,6 +1,7 @@
 //! What raidlab adds to a kernel's source, carried in the binary: `kernel/` of the repository and the disk model as
 //! the build script compiled it.
 
+use super::Flavour;
 use include_dir::{Dir, include_dir};
 use std::path::{Path, PathBuf};
 
@@ -32,12 +33,17 @@ fn number(version: &str) -> Option<(u32, u32)> {
     Some((major.parse().ok()?, minor[..digits].parse().ok()?))
 }
 
-/// The configuration that every lab kernel has.
-pub fn base_config() -> &'static [u8] {
-    CONFIG
-        .get_file("base.config")
-        .expect("kernel/config/base.config is part of the repository")
-        .contents()
+/// The files of the configuration, one after the other.
+pub fn configs(flavour: Flavour) -> Vec<(&'static str, &'static [u8])> {
+    let names: &[&str] = match flavour {
+        Flavour::Base => &["base.config"],
+        Flavour::More => &["base.config", "more.config"],
+    };
+    let contents = |name: &&'static str| {
+        let file = CONFIG.get_file(name).expect("kernel/config is part of the repository");
+        (*name, file.contents())
+    };
+    names.iter().map(contents).collect()
 }
 
 /// The patches of a set, in the order in which they apply.
@@ -60,8 +66,8 @@ pub fn driver() -> Vec<(PathBuf, &'static [u8])> {
     files
 }
 
-/// Everything that is added with this set of patches; for the model, what it was compiled from.
-pub fn files(set: &str) -> Vec<(PathBuf, &'static [u8])> {
+/// Everything that is added to this flavour with this set of patches; for the model, what it was compiled from.
+pub fn files(set: &str, flavour: Flavour) -> Vec<(PathBuf, &'static [u8])> {
     let mut files = driver();
     files.retain(|(path, _)| path.as_os_str() != "model.o_shipped");
     files.push((PathBuf::from("model"), MODEL_SOURCES));
@@ -70,7 +76,8 @@ pub fn files(set: &str) -> Vec<(PathBuf, &'static [u8])> {
             .into_iter()
             .map(|(path, contents)| (path.to_owned(), contents)),
     );
-    files.push((PathBuf::from("base.config"), base_config()));
+    let configs = configs(flavour).into_iter();
+    files.extend(configs.map(|(name, contents)| (PathBuf::from(name), contents)));
     files
 }
 

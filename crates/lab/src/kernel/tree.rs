@@ -1,10 +1,11 @@
 //! The folder in which a kernel is built: source unpacked or copied, patches applied, driver put in its place. It is
 //! kept, so that after a change of the driver, of the disk model or of the configuration only what changed is compiled
-//! again. Its name has a hash of source and patches: whoever has others builds elsewhere.
+//! again. Its name has a hash of source and patches: whoever has others builds elsewhere. A kernel's flavours are
+//! built in it by turns, and each compiles what it has more than the one before.
 
 use super::compile::{Progress, run_logged};
 use super::source::{Origin, Source};
-use super::{KernelError, create_dir, embedded, io_error, short_hash};
+use super::{Flavour, KernelError, Recipe, create_dir, embedded, io_error, short_hash};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -47,7 +48,8 @@ pub struct Tree {
 }
 
 /// Brings the build folder of this source up to date.
-pub fn prepare(source: &Source, build: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Tree, KernelError> {
+pub fn prepare(recipe: &Recipe, build: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Tree, KernelError> {
+    let source = &recipe.source;
     let set = source.patches()?;
     let folder = build.join(folder_name(source, set));
     create_dir(&folder)?;
@@ -75,6 +77,7 @@ pub fn prepare(source: &Source, build: &Path, progress: &mut dyn FnMut(Progress)
         }
     }
     put_driver(&tree)?;
+    put_config(&tree, recipe.flavour)?;
     Ok(tree)
 }
 
@@ -126,7 +129,12 @@ fn put_driver(tree: &Tree) -> Result<(), KernelError> {
     for (file, contents) in embedded::driver() {
         write_if_changed(&folder.join(file), contents)?;
     }
-    write_if_changed(&tree.config, embedded::base_config())
+    Ok(())
+}
+
+fn put_config(tree: &Tree, flavour: Flavour) -> Result<(), KernelError> {
+    let whole: Vec<&[u8]> = embedded::configs(flavour).into_iter().map(|(_, part)| part).collect();
+    write_if_changed(&tree.config, &whole.concat())
 }
 
 /// Leaves the file's date alone when nothing changed, so that nothing is compiled for nothing.

@@ -4,7 +4,7 @@ use super::print;
 use crate::cli::KernelCommand;
 use crate::expected::ExpectedError;
 use crate::progress::KernelBar;
-use lab::kernel::{Cache, DEFAULT_VERSION, Kernel, KernelError, Source};
+use lab::kernel::{Cache, DEFAULT_VERSION, Kernel, KernelError, KernelName, Recipe, Source};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
@@ -21,9 +21,9 @@ pub fn kernel(command: &KernelCommand) -> Result<ExitCode, ExpectedError> {
                 )));
             }
             let kernel = if Path::new(what).is_dir() {
-                build(&cache, &Source::tree(Path::new(what), name.as_deref())?)?
+                build(&cache, &tree_recipe(Path::new(what), name.as_deref())?)?
             } else {
-                ready(&cache, what)?
+                ready(&cache, &KernelName::parse(what))?
             };
             print(&line(&kernel))?;
         }
@@ -32,16 +32,25 @@ pub fn kernel(command: &KernelCommand) -> Result<ExitCode, ExpectedError> {
 }
 
 /// The kernel of that name; built now if it was not.
-pub fn ready(cache: &Cache, name: &str) -> Result<Kernel, KernelError> {
+pub fn ready(cache: &Cache, name: &KernelName) -> Result<Kernel, KernelError> {
     match cache.find(name)? {
         Ok(kernel) => Ok(kernel),
-        Err(source) => build(cache, &source),
+        Err(recipe) => build(cache, &recipe),
     }
 }
 
-fn build(cache: &Cache, source: &Source) -> Result<Kernel, KernelError> {
-    let bar = KernelBar::new(&source.name);
-    let kernel = cache.build(source, &mut |progress| bar.show(progress));
+/// A developer's tree, in the flavour that its name says.
+fn tree_recipe(path: &Path, name: Option<&str>) -> Result<Recipe, KernelError> {
+    let name = name.map(KernelName::parse);
+    Ok(Recipe {
+        source: Source::tree(path, name.as_ref().map(|name| name.source.as_str()))?,
+        flavour: name.map(|name| name.flavour).unwrap_or_default(),
+    })
+}
+
+fn build(cache: &Cache, recipe: &Recipe) -> Result<Kernel, KernelError> {
+    let bar = KernelBar::new(&recipe.name().to_string());
+    let kernel = cache.build(recipe, &mut |progress| bar.show(progress));
     bar.end();
     kernel
 }
@@ -52,6 +61,11 @@ fn list(cache: &Cache) -> String {
     if kernels.is_empty() {
         text.push_str("no kernel is built yet: the first `raidlab run` builds it, or `raidlab kernel build`\n");
     }
+    for name in Cache::versions() {
+        if kernels.iter().all(|kernel| kernel.name != name.to_string()) {
+            text.push_str(&format!("{name:<12} not built: {}\n", name.flavour.purpose()));
+        }
+    }
     text + &others_words(cache, others)
 }
 
@@ -61,7 +75,7 @@ pub fn in_use(cache: &Cache) -> (Vec<Kernel>, usize) {
     let names: BTreeSet<&str> = all.iter().map(|kernel| kernel.name.as_str()).collect();
     let kernels: Vec<Kernel> = names
         .into_iter()
-        .filter_map(|name| cache.find(name).ok()?.ok())
+        .filter_map(|name| cache.find(&KernelName::parse(name)).ok()?.ok())
         .collect();
     let others = all.len() - kernels.len();
     (kernels, others)

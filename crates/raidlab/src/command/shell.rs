@@ -7,7 +7,7 @@ use crate::progress::say;
 use crate::run::{TrialFolder, guest_config_parts};
 use lab::guest::{Config, Limits};
 use lab::job::Job;
-use lab::kernel::Cache;
+use lab::kernel::{Cache, KernelName};
 use std::process::ExitCode;
 use study::plan::Trial;
 
@@ -26,7 +26,7 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
         index: 0,
         seed: study::trial_seed(arguments.seed, 0),
     };
-    let kernel = super::kernel::ready(&cache, &cell.machine.kernel)?;
+    let kernel = super::kernel::ready(&cache, &KernelName::of(&cell.machine, &cell.stack))?;
     let machine = |error: std::io::Error| ExpectedError::Machine(error.to_string());
     let folder = TrialFolder::new(cache.folder()).map_err(machine)?;
     let (disks, job) = guest_config_parts(&trial, Job::Shell(Box::new(trial.clone())))?;

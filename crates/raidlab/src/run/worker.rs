@@ -6,7 +6,7 @@ use super::heard::Heard;
 use crate::expected::ExpectedError;
 use lab::guest::{self, Config, Ended, How, Limits, Pulse};
 use lab::job::Job;
-use lab::kernel::{Cache, Kernel};
+use lab::kernel::{Cache, Kernel, KernelName};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -22,8 +22,8 @@ const CONSOLE_LINES: usize = 12;
 const NO_ROOM: &str = "there is no room for what the simulated disks hold: half of the free memory is full, and the \
     disk of raidlab's cache folder as well; with fewer `--jobs` each guest has more";
 
-/// The kernels that a plan needs, ready to run, by the study's names.
-pub type Kernels = BTreeMap<String, Kernel>;
+/// The kernels that a plan needs, ready to run.
+pub type Kernels = BTreeMap<KernelName, Kernel>;
 
 /// What all trials of a session share.
 pub struct Laboratory {
@@ -56,7 +56,7 @@ pub fn run(
     let folder = TrialFolder::new(laboratory.cache.folder())
         .map_err(|error| failed("cannot make a folder for the trial", &error))?;
     let (disks, job) = guest_config_parts(trial, Job::Trial(Box::new(trial.clone())))?;
-    let kernel = &laboratory.kernels[&trial.cell.machine.kernel];
+    let kernel = &laboratory.kernels[&KernelName::of(&trial.cell.machine, &trial.cell.stack)];
     let trace = match &laboratory.trace_folder {
         Some(folder) => Some(trace_file(folder, trial).map_err(|error| failed("cannot write the trace", &error))?),
         None => None,
@@ -79,6 +79,10 @@ pub fn run(
     event(Event::Provenance {
         key: "kernel".to_owned(),
         value: kernel.release.clone(),
+    });
+    event(Event::Provenance {
+        key: "kernel.name".to_owned(),
+        value: kernel.name.clone(),
     });
     event(Event::Provenance {
         key: "kernel.source".to_owned(),

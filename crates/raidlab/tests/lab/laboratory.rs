@@ -1,6 +1,6 @@
 //! raidlab at work in a folder of its own.
 
-use lab::kernel::{Cache, DEFAULT_VERSION, Kernel, KernelError};
+use lab::kernel::{Cache, DEFAULT_VERSION, Kernel, KernelError, KernelName};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{Read, Seek};
@@ -22,9 +22,9 @@ pub fn kernel() -> Option<&'static Kernel> {
     static KERNEL: OnceLock<Result<Kernel, String>> = OnceLock::new();
     let kernel = KERNEL.get_or_init(|| {
         let cache = Cache::of_user();
-        let built = match cache.find(DEFAULT_VERSION) {
+        let built = match cache.find(&KernelName::parse(DEFAULT_VERSION)) {
             Ok(Ok(kernel)) => Ok(kernel),
-            Ok(Err(source)) => cache.build(&source, &mut |_| {}),
+            Ok(Err(recipe)) => cache.build(&recipe, &mut |_| {}),
             Err(error) => Err(error),
         };
         match built {

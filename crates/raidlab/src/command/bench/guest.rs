@@ -9,7 +9,7 @@ use disksim::description::Description;
 use disksim::request::SECTOR_BYTES;
 use lab::guest::{Config, Ended, How, Limits};
 use lab::job::{Bench, BenchStack, Job, Piece};
-use lab::kernel::{Cache, DEFAULT_VERSION, Kernel};
+use lab::kernel::{Cache, DEFAULT_VERSION, Kernel, KernelName};
 use std::path::PathBuf;
 use std::time::Instant;
 use study::event::Event;
@@ -47,7 +47,7 @@ struct Timed {
 impl<'a> Laboratory<'a> {
     pub fn new(stop: &'a Stop, pairs: u32) -> Result<Self, ExpectedError> {
         let cache = Cache::of_user();
-        let kernel = super::super::kernel::ready(&cache, DEFAULT_VERSION)?;
+        let kernel = super::super::kernel::ready(&cache, &KernelName::parse(DEFAULT_VERSION))?;
         Ok(Self {
             kernel,
             cache,

@@ -4,7 +4,7 @@ use crate::cli::RunArguments;
 use crate::command::{kernel, reason};
 use crate::expected::ExpectedError;
 use crate::run::{Kernels, Laboratory};
-use lab::kernel::Cache;
+use lab::kernel::{Cache, KernelName};
 use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::path::Path;
@@ -32,8 +32,15 @@ pub fn check(arguments: &RunArguments, plan: &Plan, cache: &Cache) -> Result<(),
 }
 
 fn check_kernels(plan: &Plan, cache: &Cache) -> Result<(), ExpectedError> {
-    let names: BTreeSet<&str> = plan.cells.iter().map(|cell| cell.machine.kernel.as_str()).collect();
-    Ok(names.into_iter().try_for_each(|name| cache.check(name))?)
+    Ok(kernels_of(plan).iter().try_for_each(|name| cache.check(name))?)
+}
+
+/// For each cell the smallest that its stack can be built with.
+fn kernels_of(plan: &Plan) -> BTreeSet<KernelName> {
+    plan.cells
+        .iter()
+        .map(|cell| KernelName::of(&cell.machine, &cell.stack))
+        .collect()
 }
 
 fn check_trace_folder(folder: Option<&Path>) -> Result<(), ExpectedError> {
@@ -63,11 +70,9 @@ pub fn laboratory(
     jobs: usize,
 ) -> Result<Laboratory, ExpectedError> {
     let mut kernels = Kernels::new();
-    for cell in &plan.cells {
-        let name = &cell.machine.kernel;
-        if !kernels.contains_key(name) {
-            kernels.insert(name.clone(), kernel::ready(&cache, name)?);
-        }
+    for name in kernels_of(plan) {
+        let kernel = kernel::ready(&cache, &name)?;
+        kernels.insert(name, kernel);
     }
     Ok(Laboratory {
         kernels,

@@ -1,0 +1,171 @@
+//! The user's cache of kernels: what is ready, what has to be built, and building it.
+
+use super::compile::{self, Progress};
+use super::{
+    DEFAULT_VERSION, Flavour, Kernel, KernelError, KernelName, Recipe, Source, create_dir, embedded, io_error,
+    kept, source, tree,
+};
+use rustix::fs::FlockOperation;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// The user's cache of kernels.
+#[derive(Clone, Debug)]
+pub struct Cache {
+    folder: PathBuf,
+}
+
+impl Cache {
+    /// `$XDG_CACHE_HOME/raidlab`, or `~/.cache/raidlab`.
+    pub fn of_user() -> Cache {
+        let folder = std::env::var_os("XDG_CACHE_HOME")
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+            .or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")))
+            .unwrap_or_else(|| PathBuf::from("/var/cache"));
+        Cache::at(folder.join("raidlab"))
+    }
+
+    pub fn at(folder: PathBuf) -> Cache {
+        Cache { folder }
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// All kernels that are ready, by name; the oldest of a name first.
+    pub fn list(&self) -> Vec<Kernel> {
+        kept::all(&self.kernels())
+    }
+
+    /// The kernel of that name if it is ready and up to date; what would have to be built if not. Of a developer's
+    /// tree, the one built last.
+    pub fn find(&self, name: &KernelName) -> Result<Result<Kernel, Recipe>, KernelError> {
+        if let Some(source) = Source::debian(&name.source) {
+            let flavour = name.flavour;
+            let recipe = Recipe { source, flavour };
+            let folder = self.kernel_folder(name, &recipe.package_key()?);
+            return Ok(kept::read(&folder).ok_or(recipe));
+        }
+        // A tree of the developer's; or its package is no longer there, and what was built of it still runs.
+        let all = self.list();
+        let mut built = all.clone();
+        built.retain(|kernel| kernel.name == name.to_string());
+        let newest = built.last().cloned();
+        if let Some(kernel) = built.into_iter().rfind(Kernel::is_up_to_date) {
+            return Ok(Ok(kernel));
+        }
+        if source::looks_like_version(&name.source) && embedded::patches_for(&name.source).is_some() {
+            let version = name.source.clone();
+            return Err(KernelError::NoSource { version });
+        }
+        if let Some(stale) = newest {
+            return Err(KernelError::Stale {
+                name: name.clone(),
+                source_path: stale.source,
+            });
+        }
+        let sibling = |kernel: &Kernel| KernelName::parse(&kernel.name).source == name.source;
+        Err(match all.into_iter().rfind(sibling) {
+            Some(sibling) => KernelError::NoFlavour {
+                name: name.clone(),
+                source_path: sibling.source,
+            },
+            None => KernelError::Unknown {
+                name: name.clone(),
+                known: self.known(),
+            },
+        })
+    }
+
+    /// Whether the kernel of that name is ready or can be built here. Nothing is written.
+    pub fn check(&self, name: &KernelName) -> Result<(), KernelError> {
+        match self.find(name)? {
+            Ok(_) => Ok(()),
+            Err(_) => compile::check_tools(),
+        }
+    }
+
+    /// What a study may call for: versions that raidlab has patches for, the default first, and trees of which a
+    /// kernel is built. Which flavour a stack needs, no study has to say.
+    pub fn names(&self) -> Vec<String> {
+        let mut names = vec![DEFAULT_VERSION.to_owned()];
+        names.extend(embedded::versions().map(str::to_owned));
+        let built = self.list();
+        names.extend(built.iter().map(|kernel| KernelName::parse(&kernel.name).source));
+        let mut seen = BTreeSet::new();
+        names.retain(|name| seen.insert(name.clone()));
+        names
+    }
+
+    /// Every kernel of Debian's sources that can be built.
+    pub fn versions() -> Vec<KernelName> {
+        let flavours = |version: &str| {
+            let source = version.to_owned();
+            Flavour::ALL.map(|flavour| KernelName {
+                source: source.clone(),
+                flavour,
+            })
+        };
+        embedded::versions().flat_map(flavours).collect()
+    }
+
+    fn known(&self) -> String {
+        let mut known: Vec<String> = Cache::versions().iter().map(KernelName::to_string).collect();
+        for kernel in self.list() {
+            if !known.contains(&kernel.name) {
+                known.push(kernel.name);
+            }
+        }
+        format!("there is {}", known.join(", "))
+    }
+
+    /// Builds the kernel and keeps it. Another raidlab that builds at the same time is waited for.
+    pub fn build(&self, recipe: &Recipe, progress: &mut dyn FnMut(Progress)) -> Result<Kernel, KernelError> {
+        compile::check_tools()?;
+        create_dir(&self.folder)?;
+        let lock_path = self.folder.join("lock");
+        let lock = File::create(&lock_path).map_err(io_error("cannot create", &lock_path))?;
+        if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+            progress(Progress::Waiting);
+            rustix::fs::flock(&lock, FlockOperation::LockExclusive)
+                .map_err(|error| io_error("cannot lock", &lock_path)(error.into()))?;
+        }
+        let (source, name) = (&recipe.source, recipe.name());
+        if source.is_package()
+            && let Some(kernel) = kept::read(&self.kernel_folder(&name, &recipe.package_key()?))
+        {
+            return Ok(kernel);
+        }
+        let builds = self.folder.join("build");
+        let tree = tree::prepare(recipe, &builds, progress)?;
+        let (release, image) = compile::compile(&tree, &name.to_string(), recipe.flavour, progress)?;
+        let key = match source.is_package() {
+            true => recipe.package_key()?,
+            false => recipe.tree_key(&image)?,
+        };
+        let mut kernel = Kernel {
+            name: name.to_string(),
+            release,
+            source: source.description(),
+            path: PathBuf::new(),
+            hold: kept::Hold::default(),
+            key,
+        };
+        let folder = self.kernel_folder(&name, &kernel.key);
+        kept::write(&mut kernel, &image, &folder)?;
+        kept::remove_stale_kernels(&self.kernels());
+        kept::remove_stale_builds(&builds, tree::LOG, tree::WHOLE);
+        Ok(kernel)
+    }
+
+    fn kernels(&self) -> PathBuf {
+        self.folder.join("kernels")
+    }
+
+    fn kernel_folder(&self, name: &KernelName, key: &str) -> PathBuf {
+        self.kernels().join(format!("{name}-{key}"))
+    }
+}

@@ -1,0 +1,63 @@
+//! Why there is no kernel.
+
+use super::flavour::KernelName;
+use std::io;
+use std::path::PathBuf;
+
+/// Why there is no kernel.
+#[derive(Debug, thiserror::Error)]
+pub enum KernelError {
+    #[error("no kernel `{name}`: {known}; to use a tree of your own: `raidlab kernel build /path/to/tree`")]
+    Unknown { name: KernelName, known: String },
+    #[error("the source of Linux {version} is not installed: `apt-get install linux-source-{version}`")]
+    NoSource { version: String },
+    #[error(
+        "kernel `{name}` was built from {source_path} by another version of raidlab: \
+         `raidlab kernel build {source_path} --name {name}` again"
+    )]
+    Stale { name: KernelName, source_path: String },
+    #[error(
+        "`{source}` was built without what this asks for ({purpose}): `raidlab kernel build {source_path} --name {name}`",
+        source = name.source, purpose = name.flavour.purpose()
+    )]
+    NoFlavour { name: KernelName, source_path: String },
+    #[error(
+        "`{name}` cannot be a kernel's name: a name is letters, digits, `-`, `_` and `.`, begins with a letter or a \
+         digit, and is no version of Debian's; --name gives one"
+    )]
+    BadName { name: String },
+    #[error("`{path}` is no kernel tree: it has no {lacks}")]
+    NoTree { path: PathBuf, lacks: &'static str },
+    #[error("no patches for Linux {version}: raidlab has them for {known}")]
+    NoPatches { version: String, known: String },
+    #[error("missing on this machine: {}; `raidlab doctor` says how to mend it", missing.join(", "))]
+    Tools { missing: Vec<String> },
+    #[error("{step} of Linux {name} failed; from {log}:\n{tail}", log = log.display())]
+    Step {
+        step: &'static str,
+        name: String,
+        log: PathBuf,
+        tail: String,
+    },
+    #[error("{what} {path}: {error}", path = path.display())]
+    Io {
+        what: &'static str,
+        path: PathBuf,
+        error: io::Error,
+    },
+}
+
+impl KernelError {
+    /// Whether the user named something that does not exist, rather than the machine lacking something.
+    pub fn is_users_mistake(&self) -> bool {
+        matches!(
+            self,
+            Self::Unknown { .. }
+                | Self::BadName { .. }
+                | Self::NoTree { .. }
+                | Self::NoPatches { .. }
+                | Self::Stale { .. }
+                | Self::NoFlavour { .. }
+        )
+    }
+}
