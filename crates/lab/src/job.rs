@@ -53,7 +53,7 @@ pub struct Piece {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum PieceWork {
     /// A job of the native engine.
-    Io(IoSpec),
+    Io(Box<IoSpec>),
     /// So many bytes written in direct requests of 1 MiB, no two blocks alike: the engine's own writes repeat, which
     /// the lab's disks make use of.
     Distinct { bytes: u64 },

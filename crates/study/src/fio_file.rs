@@ -50,8 +50,9 @@ pub(crate) fn read(path: &str, known: &Known) -> Result<(FioFileSpec, String), W
 
 /// The sections of a job file; or the line, what is wrong there, and what would be right.
 fn parse(text: &str) -> Result<Vec<FioSection>, (usize, String, String)> {
-    let mut global: Vec<(String, String)> = Vec::new();
-    let mut sections: Vec<(usize, String, Vec<(String, String)>)> = Vec::new();
+    type Options = Vec<(String, String)>;
+    let mut global = Options::new();
+    let mut sections: Vec<(usize, String, Options)> = Vec::new();
     let mut in_global = false;
     let mut last_line = 0;
     for (number, line) in (1..).zip(text.lines()) {

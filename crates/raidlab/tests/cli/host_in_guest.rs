@@ -4,7 +4,7 @@ use crate::desk::PROGRAM;
 use crate::lab;
 use ::lab::guest::{Config, How, Limits};
 use ::lab::job::{Job, Program};
-use ::lab::kernel::{Cache, DEFAULT_VERSION};
+use ::lab::kernel::{Cache, DEFAULT_VERSION, KernelName};
 use disksim::catalogue;
 use disksim::description::Description;
 use disksim::faults::{SectorRange, Slow};
@@ -26,8 +26,10 @@ fn disks(count: u64) -> Description {
 /// says so, where there is no kernel for guests.
 fn script(disks: &Description, study: &str, lines: &str) -> Option<String> {
     let (_desk, _turn) = lab::desk()?;
-    let found = Cache::of_user().find(DEFAULT_VERSION).expect("it can be looked for");
-    let kernel = found.expect("a desk comes with a kernel");
+    let found = Cache::of_user().find(&KernelName::parse(DEFAULT_VERSION));
+    let kernel = found
+        .expect("it can be looked for")
+        .expect("a desk comes with a kernel");
     let text = format!(
         "export RAIDLAB_STATE=/tmp/state R=/proc/1/exe; exec 2>&1; cd /tmp\ncat > study.toml <<'END'\n{study}\nEND\n{lines}"
     );

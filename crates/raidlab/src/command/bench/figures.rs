@@ -159,7 +159,7 @@ impl Load {
     /// The work itself, somewhere in so many bytes. Random reads end by virtual time: what they cost is counted for
     /// each request.
     pub fn work(self, region_bytes: u64, runtime_ns: u64) -> PieceWork {
-        PieceWork::Io(match self {
+        PieceWork::Io(Box::new(match self {
             Self::StreamWriteDistinct => return PieceWork::Distinct { bytes: STREAM_BYTES },
             Self::StreamRead => stream(IoPattern::Read, STREAM_BYTES),
             Self::StreamWrite => stream(IoPattern::Write, STREAM_BYTES),
@@ -174,13 +174,13 @@ impl Load {
                     ..random_reads(part_bytes, runtime_ns)
                 }
             }
-        })
+        }))
     }
 }
 
 /// Writes all that is read later.
 pub fn fill() -> PieceWork {
-    PieceWork::Io(stream(IoPattern::Write, REGION_BYTES))
+    PieceWork::Io(Box::new(stream(IoPattern::Write, REGION_BYTES)))
 }
 
 fn random_reads(size_bytes: u64, runtime_ns: u64) -> IoSpec {
