@@ -12,10 +12,18 @@ pub enum Tool {
     Fio,
     Wipefs,
     Losetup,
+    MkfsF2fs,
+    MkfsNilfs2,
+    MkfsVfat,
+    MkfsExfat,
+    MkfsNtfs,
+    Ntfs3g,
+    Lvm,
+    Bcachefs,
 }
 
 impl Tool {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 17] = [
         Self::Mdadm,
         Self::Mke2fs,
         Self::MkfsXfs,
@@ -25,6 +33,14 @@ impl Tool {
         Self::Fio,
         Self::Wipefs,
         Self::Losetup,
+        Self::MkfsF2fs,
+        Self::MkfsNilfs2,
+        Self::MkfsVfat,
+        Self::MkfsExfat,
+        Self::MkfsNtfs,
+        Self::Ntfs3g,
+        Self::Lvm,
+        Self::Bcachefs,
     ];
 
     /// The name of its file.
@@ -39,6 +55,14 @@ impl Tool {
             Self::Fio => "fio",
             Self::Wipefs => "wipefs",
             Self::Losetup => "losetup",
+            Self::MkfsF2fs => "mkfs.f2fs",
+            Self::MkfsNilfs2 => "mkfs.nilfs2",
+            Self::MkfsVfat => "mkfs.vfat",
+            Self::MkfsExfat => "mkfs.exfat",
+            Self::MkfsNtfs => "mkfs.ntfs",
+            Self::Ntfs3g => "ntfs-3g",
+            Self::Lvm => "lvm",
+            Self::Bcachefs => "bcachefs",
         }
     }
 
@@ -54,6 +78,14 @@ impl Tool {
             Self::Fio => "fio",
             Self::Wipefs => "util-linux",
             Self::Losetup => "mount",
+            Self::MkfsF2fs => "f2fs-tools",
+            Self::MkfsNilfs2 => "nilfs-tools",
+            Self::MkfsVfat => "dosfstools",
+            Self::MkfsExfat => "exfatprogs",
+            Self::MkfsNtfs => "ntfs-3g",
+            Self::Ntfs3g => "ntfs-3g",
+            Self::Lvm => "lvm2",
+            Self::Bcachefs => "bcachefs-tools",
         }
     }
 
@@ -63,8 +95,18 @@ impl Tool {
     /// There its version is handed in by [`crate::Tools::set_version`].
     pub(crate) const fn version_argument(self) -> &'static str {
         match self {
-            Self::Mke2fs | Self::MkfsXfs | Self::MkfsJfs | Self::MkfsReiserfs => "-V",
-            Self::Mdadm | Self::MkfsBtrfs | Self::Fio | Self::Wipefs | Self::Losetup => "--version",
+            Self::Mke2fs
+            | Self::MkfsXfs
+            | Self::MkfsJfs
+            | Self::MkfsReiserfs
+            | Self::MkfsF2fs
+            | Self::MkfsNilfs2
+            | Self::MkfsExfat
+            | Self::MkfsNtfs => "-V",
+            Self::Lvm | Self::Bcachefs => "version",
+            // Tells its version, and then how it is used.
+            Self::MkfsVfat => "--help",
+            Self::Ntfs3g | Self::Mdadm | Self::MkfsBtrfs | Self::Fio | Self::Wipefs | Self::Losetup => "--version",
         }
     }
 
