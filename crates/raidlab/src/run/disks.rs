@@ -2,8 +2,9 @@
 
 use crate::expected::ExpectedError;
 use disksim::catalogue;
-use disksim::description::Description;
-use study::stack::DiskGroup;
+use disksim::description::{Description, Device};
+use disksim::link::LinkDescription;
+use study::stack::{Bus, BusDisk, BusKind, MachineSpec, StackSpec};
 use study::{Known, KnownModel};
 
 /// What a study may name on this machine: the catalogue's disks, and kernels that are built or can be.
@@ -19,17 +20,117 @@ pub fn known(cache: &lab::kernel::Cache) -> Known {
     }
 }
 
-/// Every disk of every group, in the groups' order, each with a seed of its own.
-pub fn description(groups: &[DiskGroup], seed: u64) -> Result<Description, ExpectedError> {
+/// SCSI-2 (X3.131): arbitration delay, bus clear delay and two bus settle delays, once for each transfer.
+const SCSI_ARBITRATION_NS: u64 = 2_400 + 800 + 2 * 400;
+
+/// Every disk of every group, in the groups' order, each with a seed of its own, on the machine's buses, with the
+/// queue depth and the write cache that the stack asks for.
+pub fn description(machine: &MachineSpec, stack: &StackSpec, seed: u64) -> Result<Description, ExpectedError> {
     let mut disks = Vec::new();
-    for group in groups {
+    for group in &machine.disks {
         let model = catalogue::find(&group.model).map_err(|error| ExpectedError::Input(error.to_string()))?;
-        for _ in 0..group.count {
-            disks.push(model.description(study::trial_seed(seed, disks.len() as u32)));
+        for number in 1..=group.count {
+            let mut disk = model.description(study::trial_seed(seed, disks.len() as u32));
+            set(&mut disk.device, &group.model, stack)?;
+            let hangs = |bus: &Bus| {
+                let named = |on: &BusDisk| on.group == group.name && on.number.is_none_or(|n| n == number);
+                bus.disks.is_empty() || bus.disks.iter().any(named)
+            };
+            let buses = machine.buses.iter().enumerate().filter(|(_, bus)| hangs(bus));
+            disk.links = buses.map(|(index, _)| index as u32).collect();
+            disks.push(disk);
         }
     }
     Ok(Description {
-        links: Vec::new(),
+        links: machine.buses.iter().map(link).collect(),
         disks,
     })
+}
+
+fn link(bus: &Bus) -> LinkDescription {
+    LinkDescription {
+        // 512 bytes at so many 10⁶ bytes a second.
+        sector_ps: 512_000_000 / u64::from(bus.mb_s.max(1)),
+        transfer_ns: if bus.kind == BusKind::Scsi {
+            SCSI_ARBITRATION_NS
+        } else {
+            0
+        },
+        one_command: bus.kind == BusKind::Ide,
+    }
+}
+
+/// What a real disk would be told by its mode pages. A depth beyond the disk's own leaves it as it is.
+fn set(device: &mut Device, model: &str, stack: &StackSpec) -> Result<(), ExpectedError> {
+    let depth = match device {
+        Device::Mechanical(disk) => &mut disk.queue.depth,
+        Device::Flash(disk) => &mut disk.queue_depth,
+    };
+    if let Some(wanted) = stack.queue_depth {
+        *depth = wanted.min(*depth);
+    }
+    match (device, stack.write_cache) {
+        (Device::Mechanical(disk), Some(on)) => disk.write_cache.enabled = on,
+        (Device::Flash(_), Some(false)) => {
+            return Err(ExpectedError::Input(format!(
+                "write_cache = false: the model of `{model}` is a solid-state drive, whose buffer cannot be switched \
+                 off here; leave `write_cache` out, or use a disk with platters"
+            )));
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn described(study: &str) -> Description {
+        let source = format!("{study}\n[[workload]]\nname = \"w\"\nio = {{}}\n");
+        let known = known(&lab::kernel::Cache::of_user());
+        let plan = study::read(&source, "test.toml", &known).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        let cell = &plan.cells[0];
+        description(&cell.machine, &cell.stack, 7).expect("models are in the catalogue")
+    }
+
+    #[test]
+    fn disks_hang_on_the_buses_that_name_them() {
+        let study = r#"
+            [disks]
+            model = "wd-500gb-2007"
+            count = 2
+            bus = [
+                { name = "ide0", kind = "ide", mb_s = 64, disks = [1, "source:2"] },
+                { name = "scsi", kind = "scsi", mb_s = 80, disks = ["source"] },
+                { name = "pci", kind = "pci", mb_s = 128 },
+            ]
+            [disks.source]
+            count = 2
+        "#;
+        let world = described(study);
+        let links: Vec<&[u32]> = world.disks.iter().map(|disk| disk.links.as_slice()).collect();
+        assert_eq!(links, [&[0, 2][..], &[2], &[1, 2], &[0, 1, 2]]);
+        assert_eq!(world.links[0].sector_ps, 8_000_000);
+        let one_command: Vec<bool> = world.links.iter().map(|link| link.one_command).collect();
+        assert_eq!(one_command, [true, false, false]);
+        assert!(world.links[1].transfer_ns > 0 && world.links[2].transfer_ns == 0);
+    }
+
+    #[test]
+    fn disks_have_the_cache_and_the_depth_that_the_stack_asks_for() {
+        let of = |stack: &str| {
+            let disks = described(&format!(
+                "[disks]\nmodel = \"seagate-ironwolf-12tb\"\n[[stack]]\n{stack}"
+            ))
+            .disks;
+            match &disks[0].device {
+                Device::Mechanical(disk) => (disk.queue.depth, disk.write_cache.enabled),
+                Device::Flash(_) => panic!("it has platters"),
+            }
+        };
+        let (depth, _) = of("");
+        assert_eq!(of("queue_depth = 1\nwrite_cache = false"), (1, false));
+        assert_eq!(of("queue_depth = 65535\nwrite_cache = true"), (depth, true));
+    }
 }

@@ -99,7 +99,7 @@ pub fn run(
 
 /// What a guest is told: its disks and its job, encoded.
 pub fn guest_config_parts(trial: &Trial, job: Job) -> Result<(Vec<u8>, Vec<u8>), ExpectedError> {
-    let description = disks::description(&trial.cell.machine.disks, trial.seed)?;
+    let description = disks::description(&trial.cell.machine, &trial.cell.stack, trial.seed)?;
     let disks = postcard::to_allocvec(&description).expect("a description is plain data");
     let job = serde_json::to_vec(&job).expect("a job is plain data");
     Ok((disks, job))
