@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use study::Known;
 use study::event::{Event, ToolCall};
-use trial::{MemoryLedger, Setting, Teardown};
+use trial::{Disks, MemoryLedger, Setting, Teardown};
 
 const STUDY: &str = r#"
 machine = "host"
@@ -62,10 +62,11 @@ fn through_raidlab(disk: &Disk) -> ToolCall {
     let plan = study::read(STUDY, "fio_overhead", &Known::default()).expect("a study");
     let trial = plan.trials(1).next().expect("a trial");
     let setting = Setting {
-        devices: vec![disk.node.clone()],
+        disks: Disks::data(std::slice::from_ref(&disk.node)),
         folder: disk.folder.path().to_owned(),
         name: "raidlab-bench".to_owned(),
         zeroed: true,
+        disks_are_set: false,
         teardown: Teardown::Full,
         check_array: false,
     };

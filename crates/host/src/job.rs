@@ -137,11 +137,16 @@ fn run_trial(job: &TrialJob, ledger: &mut DiskLedger) {
             .for_each(provenance),
         Err(error) => return failed("look at disks", error.to_string()),
     }
+    let disks = match trial::Disks::of(&job.trial.cell.machine.disks, &nodes) {
+        Ok(disks) => disks,
+        Err(error) => return failed("look at disks", error.to_string()),
+    };
     let setting = Setting {
-        devices: nodes.clone(),
+        disks,
         folder: job.folder.clone(),
         name: job.name.clone(),
         zeroed,
+        disks_are_set: false,
         teardown: Teardown::Full,
         check_array: false,
     };

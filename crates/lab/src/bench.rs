@@ -11,7 +11,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use study::event::{Better, Event, Sample};
-use trial::{Pass, Target};
+use trial::{Disks, Pass, Target};
 
 /// What the step is called that ends a piece; each piece's own name is its number.
 pub const END: &str = "end";
@@ -40,7 +40,7 @@ fn with_all_up(
         return act(up);
     };
     let mut outcome = Ok(());
-    let setting = setting_on(next.devices.clone());
+    let setting = setting_on(Disks::data(&next.devices));
     trial::with_stack_up(&next.spec, &setting, &mut |_| {}, &mut |stack| {
         up.push(stack.block_device.clone());
         outcome = with_all_up(rest, up, act);

@@ -11,7 +11,8 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 use study::event::{Event, Failure};
 use study::plan::Trial;
-use trial::{MemoryLedger, Setting, Teardown};
+use study::stack::MachineSpec;
+use trial::{Disks, MemoryLedger, Setting, Teardown};
 
 /// The guest's own folder, on a tmpfs.
 const FOLDER: &str = "/tmp/raidlab";
@@ -74,7 +75,7 @@ fn run_trial(channel: &mut Channel, trial: &Trial, check_array: bool) -> io::Res
     let mut end = None;
     let setting = Setting {
         check_array,
-        ..setting(channel)?
+        ..setting(channel, &trial.cell.machine)?
     };
     trial::run(trial, &setting, &mut MemoryLedger::default(), &mut |event| {
         // The disks' own figures come before the end.
@@ -134,17 +135,21 @@ fn say_disks(channel: &mut Channel) -> io::Result<()> {
     Ok(())
 }
 
-fn setting(channel: &Channel) -> io::Result<Setting> {
-    Ok(setting_on((0..channel.disks()?).map(device).collect()))
+fn setting(channel: &Channel, machine: &MachineSpec) -> io::Result<Setting> {
+    let devices: Vec<PathBuf> = (0..channel.disks()?).map(device).collect();
+    Ok(setting_on(
+        Disks::of(&machine.disks, &devices).map_err(io::Error::other)?,
+    ))
 }
 
-/// What a guest is to a stack on these devices.
-pub(crate) fn setting_on(devices: Vec<PathBuf>) -> Setting {
+/// What a guest is to a stack on these disks.
+pub(crate) fn setting_on(disks: Disks) -> Setting {
     Setting {
-        devices,
+        disks,
         folder: PathBuf::from(FOLDER),
         name: "raidlab".to_owned(),
         zeroed: true,
+        disks_are_set: true,
         teardown: Teardown::None,
         check_array: false,
     }
@@ -160,14 +165,19 @@ fn device(disk: u32) -> PathBuf {
 }
 
 fn shell(channel: &Channel, trial: &Trial) -> io::Result<()> {
-    let outcome = trial::with_stack_up(&trial.cell.stack, &setting(channel)?, &mut |_| {}, &mut |stack| {
-        let place = stack.mount_point.as_deref().unwrap_or(Path::new("/tmp"));
-        println!("{} on {}", trial.cell.stack_label, stack.block_device.display());
-        let _ = Command::new("/bin/sh")
-            .current_dir(place)
-            .env("PS1", "guest# ")
-            .status();
-    });
+    let outcome = trial::with_stack_up(
+        &trial.cell.stack,
+        &setting(channel, &trial.cell.machine)?,
+        &mut |_| {},
+        &mut |stack| {
+            let place = stack.mount_point.as_deref().unwrap_or(Path::new("/tmp"));
+            println!("{} on {}", trial.cell.stack_label, stack.block_device.display());
+            let _ = Command::new("/bin/sh")
+                .current_dir(place)
+                .env("PS1", "guest# ")
+                .status();
+        },
+    );
     if let Err(failure) = outcome {
         println!("{}: {}", failure.step, failure.message);
     }

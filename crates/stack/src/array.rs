@@ -30,6 +30,10 @@ pub(crate) struct Creation<'a> {
     pub(crate) name: &'a str,
     pub(crate) uuid: &'a str,
     pub(crate) members: &'a [PathBuf],
+    /// The disk of md's write journal, if it has one.
+    pub(crate) journal: Option<&'a Path>,
+    /// Where the file of an external bitmap is made.
+    pub(crate) bitmap_file: Option<&'a Path>,
     pub(crate) zeroed: bool,
 }
 
@@ -62,12 +66,8 @@ impl Creation<'_> {
         if let Some(bytes) = spec.member_size_bytes {
             call = call.arg(format!("--size={}K", kibibytes("member size", bytes)?));
         }
-        if is_redundant(spec.level) {
-            // Said always: mdadm asks, or chooses by size, if it is not.
-            call = call.arg(match spec.bitmap {
-                Bitmap::Internal => "--bitmap=internal",
-                Bitmap::None | Bitmap::External => "--bitmap=none",
-            });
+        if spec.level.is_redundant() {
+            call = self.consistency(call);
             if self.zeroed {
                 call = call.arg("--assume-clean");
             }
@@ -76,17 +76,60 @@ impl Creation<'_> {
     }
 }
 
+impl Creation<'_> {
+    /// How the array knows after a crash what may not agree. Said always: mdadm asks, or chooses by size, if it is not.
+    fn consistency(&self, call: Invocation) -> Invocation {
+        if let Some(journal) = self.journal {
+            return call.arg("--write-journal").arg(journal);
+        }
+        if self.spec.ppl {
+            return call.arg("--consistency-policy=ppl");
+        }
+        match (self.spec.bitmap, self.bitmap_file) {
+            (Bitmap::External, Some(file)) => call.arg("--bitmap").arg(file),
+            (Bitmap::Internal, _) => call.arg("--bitmap=internal"),
+            _ => call.arg("--bitmap=none"),
+        }
+    }
+}
+
+/// The array itself, without what its members are made of.
+pub(crate) fn outer(spec: &ArraySpec) -> ArraySpec {
+    let mut outer = spec.clone();
+    if outer.of.take().is_some() && !outer.level.is_redundant() {
+        outer.bitmap = Bitmap::None;
+    }
+    outer
+}
+
+/// The arrays that an array of arrays is made of, each as a spec of its own.
+pub(crate) fn inner(spec: &ArraySpec) -> Option<ArraySpec> {
+    let of = spec.of?;
+    Some(ArraySpec {
+        level: of.level,
+        chunk_bytes: of.chunk_bytes,
+        bitmap: if of.level.is_redundant() {
+            spec.bitmap
+        } else {
+            Bitmap::None
+        },
+        metadata: spec.metadata.clone(),
+        ..ArraySpec::default()
+    })
+}
+
 /// Says what is impossible about the spec on so many devices, before anything is touched.
 pub(crate) fn check(spec: &ArraySpec, devices: usize) -> Result<(), Cause> {
     let refuse = |reason: String| Err(Cause::Impossible(reason));
     let level = word(spec.level);
-    let beyond = spec.of.is_some()
-        || spec.bitmap == Bitmap::External
-        || spec.write_journal
-        || spec.ppl
-        || spec.stripe_cache_pages.is_some();
-    if !spec.level.is_md() && spec.level != Level::Single || beyond {
-        return refuse("arrays of this kind cannot be built yet".to_owned());
+    if let Some(of) = spec.of {
+        let disks = of.disks as usize;
+        if disks == 0 || !devices.is_multiple_of(disks) {
+            return refuse(format!("{devices} devices do not make arrays of {disks}"));
+        }
+        let inner = inner(spec).expect("it is an array of arrays");
+        check(&inner, disks)?;
+        return check(&outer(spec), devices / disks);
     }
     let spares = spec.spares as usize;
     let Some(active) = devices.checked_sub(spares) else {
@@ -94,17 +137,17 @@ pub(crate) fn check(spec: &ArraySpec, devices: usize) -> Result<(), Cause> {
             "{spares} spares of {devices} devices: there is nothing left for the array"
         ));
     };
-    if !is_redundant(spec.level) && spares > 0 {
+    if !spec.level.is_redundant() && spares > 0 {
         return refuse(format!(
             "{level} cannot have spares: it has nothing to rebuild them from"
         ));
     }
-    if !is_redundant(spec.level) && spec.bitmap == Bitmap::Internal {
+    if !spec.level.is_redundant() && spec.bitmap != Bitmap::None {
         return refuse(format!("{level} cannot have a bitmap: it has nothing to resync"));
     }
     if spec.level == Level::Single {
-        if active != 1 {
-            return refuse(format!("a single disk was asked for, and {active} devices are given"));
+        if active == 0 {
+            return refuse("a single disk was asked for, and no device is given".to_owned());
         }
         if let Some(what) = what_only_arrays_have(spec) {
             return refuse(format!("a single disk has no {what}"));
@@ -135,15 +178,13 @@ fn what_only_arrays_have(spec: &ArraySpec) -> Option<&'static str> {
 
 fn fewest_members(level: Level) -> usize {
     match level {
-        Level::Single | Level::None => 1,
+        Level::Single | Level::None | Level::LvmLinear => 1,
         Level::Linear | Level::Raid0 | Level::Raid1 | Level::Raid4 | Level::Raid5 | Level::Raid10 => 2,
-        Level::Raid6 => 4,
-        _ => 2,
+        Level::Raid6 | Level::LvmRaid10 => 4,
+        Level::LvmRaid0 | Level::LvmRaid1 => 2,
+        Level::LvmRaid5 => 3,
+        Level::LvmRaid6 => 5,
     }
-}
-
-pub(crate) fn is_redundant(level: Level) -> bool {
-    level.is_redundant()
 }
 
 fn word(level: Level) -> &'static str {
@@ -171,11 +212,34 @@ fn kibibytes(what: &str, bytes: u64) -> Result<u64, Cause> {
 
 /// A node of the form /dev/mdN that no array has. The numbers below 100 are left to the machine's own arrays.
 pub(crate) fn free_node() -> Result<PathBuf, Cause> {
+    free_node_after(0)
+}
+
+/// The node that is free when the next so many have been taken.
+pub(crate) fn free_node_after(taken: usize) -> Result<PathBuf, Cause> {
     (100..256)
         .map(|number| format!("md{number}"))
-        .find(|name| !Path::new("/sys/block").join(name).exists() && !Path::new("/dev").join(name).exists())
+        .filter(|name| !Path::new("/sys/block").join(name).exists() && !Path::new("/dev").join(name).exists())
+        .nth(taken)
         .map(|name| Path::new("/dev").join(name))
         .ok_or_else(|| Cause::State("every node from /dev/md100 to /dev/md255 is taken".to_owned()))
+}
+
+/// The small filesystem for the file of an external bitmap, which md wants on ext2 or ext3.
+pub(crate) fn filesystem_of_bitmap(disk: &Path, uuid: &str) -> Invocation {
+    const BLOCKS: &str = "65536";
+    Invocation::new(Tool::Mke2fs)
+        .args(["-q", "-F", "-t", "ext2", "-b", "4096", "-E", "nodiscard", "-U", uuid])
+        .arg(disk)
+        .arg(BLOCKS)
+}
+
+/// Refuses a path that is taken.
+pub(crate) fn new_name_is_free(path: &Path) -> Result<(), Cause> {
+    if path.exists() {
+        return Err(Cause::State(format!("{} is there already", path.display())));
+    }
+    Ok(())
 }
 
 /// A new UUID as mdadm writes them.
@@ -207,6 +271,21 @@ fn random_hex() -> Result<[String; 4], Cause> {
 impl Array {
     fn attribute(&self, name: &str) -> PathBuf {
         self.device.sysfs.join("md").join(name)
+    }
+
+    /// md's `stripe_cache_size`; ends with the array.
+    pub(crate) fn set_stripe_cache(&self, pages: u32) -> Result<(), Cause> {
+        let attribute = self.attribute("stripe_cache_size");
+        sysfs::write(&attribute, &pages.to_string())?;
+        let got = sysfs::read(&attribute)?;
+        if got == pages.to_string() {
+            return Ok(());
+        }
+        Err(Cause::Setting {
+            what: format!("the stripe cache of {}", self.device.kernel_name),
+            wanted: pages.to_string(),
+            got,
+        })
     }
 
     /// Whether all members agree and nothing is going on that would make them.
@@ -285,6 +364,8 @@ impl Array {
             "layout",
             "metadata_version",
             "component_size",
+            "consistency_policy",
+            "stripe_cache_size",
         ];
         for attribute in attributes {
             if let Ok(value) = sysfs::read(&self.attribute(attribute)) {

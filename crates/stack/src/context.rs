@@ -30,6 +30,8 @@ pub struct Context<'a> {
     pub name: &'a str,
     /// Every byte of the devices is zero, so that parity and copies agree already and inode tables are blank.
     pub zeroed: bool,
+    /// The disks have the spec's queue depth and write cache already: simulated ones are made with them.
+    pub disks_are_set: bool,
     pub teardown: Teardown,
 }
 

@@ -2,44 +2,54 @@
 
 use crate::context::Teardown;
 use crate::error::Cause;
-use std::path::Path;
-use study::stack::{FilesystemKind, FilesystemSpec, JournalMode, Level, StackSpec};
-use tools::{Invocation, Tool, Version};
-
-/// mke2fs knows `assume_storage_prezeroed` from here on.
-const PREZEROED_SINCE: [u32; 3] = [1, 47, 0];
+use std::path::{Path, PathBuf};
+use study::stack::{Bitmap, FilesystemKind, FilesystemSpec, JournalMode, StackSpec};
+use tools::{Invocation, Tool};
 
 /// The programs that building (and taking down) a stack needs.
 pub fn tools_needed(spec: &StackSpec, teardown: Teardown) -> Vec<Tool> {
-    let mdadm = (spec.array.level != Level::Single).then_some(Tool::Mdadm);
-    let mkfs = mkfs_of(spec.filesystem.kind);
-    let wipefs = (mkfs.is_some() && teardown == Teardown::Full).then_some(Tool::Wipefs);
-    [mdadm, mkfs, wipefs].into_iter().flatten().collect()
+    let mut tools = Vec::new();
+    let beside = spec.beside.iter().map(|beside| (&beside.array, &beside.filesystem));
+    for (array, filesystem) in std::iter::once((&spec.array, &spec.filesystem)).chain(beside) {
+        tools.extend(array.level.is_md().then_some(Tool::Mdadm));
+        tools.extend(array.level.is_lvm().then_some(Tool::Lvm));
+        // The small filesystem of an external bitmap.
+        tools.extend((array.bitmap == Bitmap::External).then_some(Tool::Mke2fs));
+        tools.extend(mkfs_of(filesystem.kind));
+        tools.extend((filesystem.kind == FilesystemKind::Ntfs3g).then_some(Tool::Ntfs3g));
+        let signs = mkfs_of(filesystem.kind).is_some() || array.bitmap == Bitmap::External;
+        tools.extend((signs && teardown == Teardown::Full).then_some(Tool::Wipefs));
+    }
+    let mut needed = Vec::new();
+    for tool in tools {
+        if !needed.contains(&tool) {
+            needed.push(tool);
+        }
+    }
+    needed
 }
 
 pub(crate) fn mkfs_of(kind: FilesystemKind) -> Option<Tool> {
     match kind {
-        FilesystemKind::Raw => None,
+        FilesystemKind::Raw | FilesystemKind::Zfs => None,
         FilesystemKind::Ext2 | FilesystemKind::Ext3 | FilesystemKind::Ext4 => Some(Tool::Mke2fs),
         FilesystemKind::Xfs => Some(Tool::MkfsXfs),
         FilesystemKind::Jfs => Some(Tool::MkfsJfs),
         FilesystemKind::Reiserfs => Some(Tool::MkfsReiserfs),
         FilesystemKind::Btrfs => Some(Tool::MkfsBtrfs),
-        _ => None,
+        FilesystemKind::Bcachefs => Some(Tool::Bcachefs),
+        FilesystemKind::F2fs => Some(Tool::MkfsF2fs),
+        FilesystemKind::Nilfs2 => Some(Tool::MkfsNilfs2),
+        FilesystemKind::Vfat => Some(Tool::MkfsVfat),
+        FilesystemKind::Exfat => Some(Tool::MkfsExfat),
+        FilesystemKind::Ntfs3 | FilesystemKind::Ntfs3g => Some(Tool::MkfsNtfs),
     }
 }
 
-/// The name by which the kernel mounts it and blkid knows it.
+/// The name by which the kernel mounts it.
 pub(crate) fn kernel_name(kind: FilesystemKind) -> &'static str {
     match kind {
-        FilesystemKind::Raw => "raw",
-        FilesystemKind::Ext2 => "ext2",
-        FilesystemKind::Ext3 => "ext3",
-        FilesystemKind::Ext4 => "ext4",
-        FilesystemKind::Xfs => "xfs",
-        FilesystemKind::Jfs => "jfs",
-        FilesystemKind::Reiserfs => "reiserfs",
-        FilesystemKind::Btrfs => "btrfs",
+        FilesystemKind::Ntfs3g => "fuseblk",
         other => other.word(),
     }
 }
@@ -55,25 +65,22 @@ pub(crate) fn journal_option(spec: &FilesystemSpec) -> Option<&'static str> {
 
 /// Says what is impossible about the spec, before anything is touched.
 pub(crate) fn check(spec: &FilesystemSpec, mount_options: &[String]) -> Result<(), Cause> {
-    use FilesystemKind::{Btrfs, Ext2, Ext3, Ext4, Jfs, Raw, Reiserfs};
+    use FilesystemKind::{Ext3, Ext4, Jfs, Raw, Reiserfs, Xfs};
     let name = kernel_name(spec.kind);
     let refuse = |reason: String| Err(Cause::Impossible(reason));
-    let plain = FilesystemSpec {
-        kind: spec.kind,
-        block_size_bytes: spec.block_size_bytes,
-        journal_mode: spec.journal_mode,
-        journal_size_bytes: spec.journal_size_bytes,
-        ..FilesystemSpec::default()
-    };
-    if *spec != plain || spec.kind > Btrfs {
-        return refuse("filesystems of this kind cannot be built yet".to_owned());
+    if spec.kind == FilesystemKind::Zfs {
+        return refuse("raidlab cannot make pools of ZFS yet".to_owned());
     }
     if spec.journal_mode.is_some() && !matches!(spec.kind, Ext3 | Ext4 | Reiserfs) {
         return refuse(format!(
             "{name} has no choice of journal mode: ext3, ext4 and reiserfs have"
         ));
     }
-    if spec.journal_size_bytes.is_some() && matches!(spec.kind, Raw | Ext2 | Btrfs) {
+    let with_journal = matches!(spec.kind, Ext3 | Ext4 | Xfs | Jfs | Reiserfs);
+    if spec.journal_on.is_some() && !with_journal {
+        return refuse(format!("{name} has no journal that could be on another device"));
+    }
+    if spec.journal_size_bytes.is_some() && !with_journal {
         return refuse(format!("{name} has no journal whose size could be chosen"));
     }
     if spec.kind == Jfs && spec.block_size_bytes.is_some_and(|bytes| bytes != 4096) {
@@ -88,34 +95,30 @@ pub(crate) fn check(spec: &FilesystemSpec, mount_options: &[String]) -> Result<(
     Ok(())
 }
 
+/// The signatures of journals on devices of their own, for wipefs.
+pub(crate) const JOURNAL_SIGNATURES: &str = "jbd,xfs_external_log,jfs,reiserfs";
+
 /// The signatures that an mkfs leaves, for wipefs.
 pub(crate) fn signatures(kind: FilesystemKind) -> &'static str {
     match kind {
         // Which of the three blkid sees depends on the features, not on the name that mke2fs was given.
         FilesystemKind::Ext2 | FilesystemKind::Ext3 | FilesystemKind::Ext4 => "ext2,ext3,ext4",
+        FilesystemKind::Ntfs3 | FilesystemKind::Ntfs3g => "ntfs",
         other => kernel_name(other),
     }
 }
 
-/// The call that makes the filesystem; none for a raw device. `mkfs` is the version of [`mkfs_of`]'s program.
-pub(crate) fn invocation(
-    spec: &FilesystemSpec,
-    device: &Path,
-    zeroed: bool,
-    mkfs: &Version,
-) -> Result<Option<Invocation>, Cause> {
-    let Some(tool) = mkfs_of(spec.kind) else {
-        return Ok(None);
-    };
-    let call = Invocation::new(tool);
-    let call = match tool {
-        Tool::Mke2fs => mke2fs(call, spec, zeroed && mkfs.at_least(PREZEROED_SINCE))?,
-        Tool::MkfsXfs => mkfs_xfs(call, spec),
-        Tool::MkfsJfs => mkfs_jfs(call, spec)?,
-        Tool::MkfsReiserfs => mkfs_reiserfs(call, spec)?,
-        _ => mkfs_btrfs(call, spec),
-    };
-    Ok(Some(call.arg(device)))
+mod mkfs;
+
+pub(crate) use mkfs::{Making, journal_device};
+
+/// What mount(2) takes for the source of a filesystem on these devices.
+pub(crate) fn mount_source(kind: FilesystemKind, devices: &[PathBuf]) -> PathBuf {
+    let all: Vec<String> = devices.iter().map(|device| device.display().to_string()).collect();
+    match kind {
+        FilesystemKind::Bcachefs => all.join(":").into(),
+        _ => devices.first().cloned().unwrap_or_default(),
+    }
 }
 
 /// The call with a UUID of our choice, by which the filesystem is known again; none where its mkfs takes none.
@@ -128,79 +131,29 @@ pub(crate) fn with_uuid(call: Invocation, uuid: &str) -> Option<Invocation> {
     }
 }
 
-fn mke2fs(mut call: Invocation, spec: &FilesystemSpec, prezeroed: bool) -> Result<Invocation, Cause> {
-    call = call.args(["-q", "-F", "-t", kernel_name(spec.kind)]);
-    if let Some(bytes) = spec.block_size_bytes {
-        call = call.arg("-b").arg(bytes.to_string());
+/// What the filesystem's own mount options are, besides what the study asks for.
+pub(crate) fn own_options(spec: &FilesystemSpec, devices: &[PathBuf], journal: Option<&Path>) -> Vec<String> {
+    let mut words = Vec::new();
+    match spec.kind {
+        FilesystemKind::Xfs => words.extend(journal.map(|device| format!("logdev={}", device.display()))),
+        FilesystemKind::Reiserfs => words.extend(journal.map(|device| format!("jdev={}", device.display()))),
+        // Without udev nobody else tells the kernel of the other devices.
+        FilesystemKind::Btrfs => words.extend(
+            devices
+                .iter()
+                .skip(1)
+                .map(|device| format!("device={}", device.display())),
+        ),
+        _ => {}
     }
-    if let Some(bytes) = spec.journal_size_bytes {
-        call = call.arg("-J").arg(format!("size={}", mebibytes("journal", bytes)?));
+    if let (FilesystemKind::Btrfs, Some(word)) =
+        (spec.kind, spec.compression.as_deref().filter(|word| *word != "off"))
+    {
+        words.push(format!("compress={word}"));
     }
-    // Nothing may be left for the kernel to initialise behind the first measurement: either all tables are written
-    // now, or they are known to be zero and marked so.
-    let tables = match prezeroed {
-        true => "nodiscard,assume_storage_prezeroed=1",
-        false => "nodiscard,lazy_itable_init=0,lazy_journal_init=0",
-    };
-    Ok(call.args(["-E", tables]))
-}
-
-fn mkfs_xfs(mut call: Invocation, spec: &FilesystemSpec) -> Invocation {
-    call = call.args(["-f", "-q", "-K"]);
-    if spec.block_size_bytes == Some(512) {
-        // Metadata checksums want blocks of 1 KiB at least.
-        call = call.args(["-m", "crc=0"]);
-    }
-    if let Some(bytes) = spec.block_size_bytes {
-        call = call.arg("-b").arg(format!("size={bytes}"));
-    }
-    if let Some(bytes) = spec.journal_size_bytes {
-        call = call.arg("-l").arg(format!("internal,size={bytes}"));
-    }
-    call
-}
-
-fn mkfs_jfs(mut call: Invocation, spec: &FilesystemSpec) -> Result<Invocation, Cause> {
-    call = call.arg("-q");
-    if let Some(bytes) = spec.journal_size_bytes {
-        call = call.arg("-s").arg(mebibytes("log", bytes)?.to_string());
-    }
-    Ok(call)
-}
-
-fn mkfs_reiserfs(mut call: Invocation, spec: &FilesystemSpec) -> Result<Invocation, Cause> {
-    call = call.args(["-q", "-f", "-f"]);
-    let block_bytes = spec.block_size_bytes.unwrap_or(4096);
-    if spec.block_size_bytes.is_some() {
-        call = call.arg("-b").arg(block_bytes.to_string());
-    }
-    if let Some(bytes) = spec.journal_size_bytes {
-        if block_bytes == 0 || !bytes.is_multiple_of(block_bytes) {
-            let reason = format!("a journal of {bytes} bytes: reiserfs counts it in blocks of {block_bytes}");
-            return Err(Cause::Impossible(reason));
-        }
-        call = call.arg("-s").arg((bytes / block_bytes).to_string());
-    }
-    Ok(call)
-}
-
-fn mkfs_btrfs(mut call: Invocation, spec: &FilesystemSpec) -> Invocation {
-    // The profiles are what btrfs-progs chooses by itself since 5.15; older ones chose by the kind of disk.
-    call = call.args(["-q", "-f", "-K", "-d", "single", "-m", "dup"]);
-    if let Some(bytes) = spec.block_size_bytes {
-        call = call.arg("-s").arg(bytes.to_string());
-    }
-    call
-}
-
-fn mebibytes(what: &str, bytes: u64) -> Result<u64, Cause> {
-    const MIB: u64 = 1 << 20;
-    if bytes == 0 || !bytes.is_multiple_of(MIB) {
-        return Err(Cause::Impossible(format!(
-            "a {what} of {bytes} bytes: its mkfs counts in MiB"
-        )));
-    }
-    Ok(bytes / MIB)
+    words.extend(spec.log_buffers.map(|count| format!("logbufs={count}")));
+    words.extend(spec.log_buffer_size_bytes.map(|bytes| format!("logbsize={bytes}")));
+    words
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Mounting and unmounting by the system calls themselves, and what the kernel shows of it.
 
+use crate::context::Context;
 use crate::error::Cause;
+use crate::filesystem;
 use crate::options::MountArguments;
 use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
@@ -10,6 +12,8 @@ use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use study::stack::FilesystemKind;
+use tools::{Invocation, Tool};
 
 /// A line of /proc/self/mounts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,8 +24,43 @@ pub(crate) struct Mounted {
     pub(crate) options: String,
 }
 
+/// How a filesystem is mounted, each time in the same way.
+#[derive(Debug)]
+pub(crate) struct Mounting {
+    /// What mount(2) is given: a device, or several with colons between.
+    pub(crate) source: PathBuf,
+    /// One of these the kernel shows as the source.
+    pub(crate) devices: Vec<PathBuf>,
+    pub(crate) kind: FilesystemKind,
+    pub(crate) arguments: MountArguments,
+    /// The study's options as they are, for a program that mounts.
+    pub(crate) options: Vec<String>,
+}
+
+impl Mounting {
+    pub(crate) fn mount(&self, folder: &Path, context: &mut Context<'_>) -> Result<Mounted, Cause> {
+        if self.kind != FilesystemKind::Ntfs3g {
+            return mount(
+                &self.source,
+                folder,
+                filesystem::kernel_name(self.kind),
+                &self.arguments,
+            );
+        }
+        let mut call = Invocation::new(Tool::Ntfs3g).arg(&self.source).arg(folder);
+        if !self.options.is_empty() {
+            call = call.arg("-o").arg(self.options.join(","));
+        }
+        context.run(&call)?;
+        at(folder)?.ok_or_else(|| {
+            let folder = folder.display();
+            Cause::State(format!("ntfs-3g ended well, but {folder} is not mounted"))
+        })
+    }
+}
+
 /// Mounts a device; a refusal comes with what the kernel logged of it.
-pub(crate) fn mount(device: &Path, folder: &Path, kind: &str, with: &MountArguments) -> Result<Mounted, Cause> {
+fn mount(device: &Path, folder: &Path, kind: &str, with: &MountArguments) -> Result<Mounted, Cause> {
     let data = CString::new(with.data.as_str())
         .map_err(|_| Cause::Impossible("mount options with a NUL byte".to_owned()))?;
     let mut log = KernelLog::from_now();

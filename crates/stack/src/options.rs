@@ -11,6 +11,14 @@ pub(crate) struct MountArguments {
     pub(crate) data: String,
 }
 
+impl MountArguments {
+    /// Adds words that the study has not to say.
+    pub(crate) fn add(&mut self, words: &[String]) {
+        let all = std::iter::once(self.data.clone()).chain(words.iter().cloned());
+        self.data = all.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(",");
+    }
+}
+
 enum Meaning {
     Set(MountFlags),
     Clear(MountFlags),

@@ -49,6 +49,27 @@ pub(crate) fn set_scheduler(device: &BlockDevice, name: &str) -> Result<(), Caus
     })
 }
 
+/// The attribute by which a SCSI disk, or an ATA one behind libata, is told how many commands it gets at a time.
+pub(crate) fn depth_attribute(device: &BlockDevice) -> Option<PathBuf> {
+    let attribute = device.queue().join("../device/queue_depth");
+    attribute.exists().then_some(attribute)
+}
+
+/// The attribute that switches the write cache in the disk itself (SCSI's caching mode page; libata makes the ATA
+/// command of it).
+pub(crate) fn cache_type_attribute(device: &BlockDevice) -> Option<PathBuf> {
+    let disks = device.queue().join("../device/scsi_disk").read_dir().ok()?;
+    disks
+        .flatten()
+        .map(|entry| entry.path().join("cache_type"))
+        .find(|path| path.exists())
+}
+
+/// Whether the kernel takes the disk to have a volatile write cache that is on.
+pub(crate) fn write_cache(device: &BlockDevice) -> Result<bool, Cause> {
+    Ok(sysfs::read(&device.queue().join("write_cache"))? == "write back")
+}
+
 /// Read-ahead in the unit of its attribute.
 pub(crate) fn kibibytes_of(sectors: u64) -> Result<u64, Cause> {
     if !sectors.is_multiple_of(SECTORS_OF_A_PAGE) {

@@ -38,9 +38,7 @@ pub fn settle(stack: &Stack, how: Settle, context: &mut Context<'_>) -> Result<G
     context.step("settle");
     let began = Instant::now();
     write_back(stack)?;
-    if let Some(array) = &stack.array {
-        array.wait_until_idle()?;
-    }
+    stack.arrays().try_for_each(crate::Array::wait_until_idle)?;
     let mut unrest = String::new();
     let mut last = counters(stack)?;
     let mut quiet_since = Instant::now();
@@ -73,8 +71,12 @@ fn not_at_rest(stack: &Stack, last: &[DiskCounters], now: &[DiskCounters]) -> Re
     {
         return Ok(Some(format!("requests still reach {}", busy.0.device)));
     }
-    let clean = stack.array.as_ref().map_or(Ok(true), |array| array.is_marked_clean())?;
-    Ok((!clean).then(|| "the array is still marked active".to_owned()))
+    for array in stack.arrays() {
+        if !array.is_marked_clean()? {
+            return Ok(Some("the array is still marked active".to_owned()));
+        }
+    }
+    Ok(None)
 }
 
 /// sync(2), and that of the stack's own filesystem, which also reports errors.
@@ -118,10 +120,15 @@ pub fn counters(stack: &Stack) -> Result<Vec<DiskCounters>, Cause> {
 
 /// Has md compare all copies or parities, and records the guard `array-clean`; the sectors that disagree.
 pub fn array_mismatches(stack: &Stack, context: &mut Context<'_>) -> Result<u64, Cause> {
-    let Some(array) = &stack.array else { return Ok(0) };
+    if stack.array.is_none() {
+        return Ok(0);
+    }
     context.step("check array");
     rustix::fs::sync();
-    let sectors = array.check()?;
+    let mut sectors = 0;
+    for array in stack.arrays() {
+        sectors += array.check()?;
+    }
     context.guard("array-clean", sectors == 0, format!("{sectors} sectors disagree"));
     Ok(sectors)
 }

@@ -5,6 +5,7 @@
 
 use crate::error::Cause;
 use crate::filesystem;
+use crate::lvm;
 use crate::mount;
 use crate::sysfs;
 use serde::{Deserialize, Serialize};
@@ -36,10 +37,16 @@ pub enum Undo {
         #[serde(default)]
         uuid: Option<String>,
     },
+    /// Signatures of these types (as wipefs names them) are taken off a device that this run was given.
+    Signatures { device: PathBuf, types: String },
+    /// The volume group is removed, if it is on these devices and no others, and they are physical volumes no more.
+    VolumeGroup { name: String, devices: Vec<PathBuf> },
     /// An empty folder is removed.
     Folder { path: PathBuf },
     /// A device is unmounted from a folder.
     Mount { folder: PathBuf, device: PathBuf },
+    /// A filesystem of several devices, any of which the kernel may show, is unmounted from a folder.
+    MountOfSeveral { folder: PathBuf, devices: Vec<PathBuf> },
 }
 
 /// As an order, for messages and `--dry-run`.
@@ -53,8 +60,12 @@ impl fmt::Display for Undo {
             Self::Filesystem { device, kind, .. } => {
                 write!(f, "wipe {} off {}", filesystem::kernel_name(*kind), device.display())
             }
+            Self::Signatures { device, types } => write!(f, "wipe {types} off {}", device.display()),
+            Self::VolumeGroup { name, .. } => write!(f, "remove the volume group {name}"),
             Self::Folder { path } => write!(f, "remove {}", path.display()),
-            Self::Mount { folder, .. } => write!(f, "unmount {}", folder.display()),
+            Self::Mount { folder, .. } | Self::MountOfSeveral { folder, .. } => {
+                write!(f, "unmount {}", folder.display())
+            }
         }
     }
 }
@@ -82,11 +93,14 @@ pub fn undo(act: &Undo, tools: &mut Tools, recorder: &mut dyn Recorder) -> Resul
             Some(uuid) if !carries(device, uuid, &mut call)? => Ok(()),
             _ => wipe_filesystem(device, *kind, array_uuid.as_deref(), &mut call),
         },
-        Undo::Folder { path } => remove_folder(path),
-        Undo::Mount { folder, device } => match mount::at(folder)? {
-            Some(mounted) if mounted.source == *device => mount::unmount(folder),
-            _ => Ok(()),
+        Undo::Signatures { device, types } => match device.exists() {
+            true => wipe(device, types, &mut call),
+            false => Ok(()),
         },
+        Undo::VolumeGroup { name, devices } => remove_volume_group(name, devices, &mut call),
+        Undo::Folder { path } => remove_folder(path),
+        Undo::Mount { folder, device } => unmount(folder, std::slice::from_ref(device)),
+        Undo::MountOfSeveral { folder, devices } => unmount(folder, devices),
     }
 }
 
@@ -179,12 +193,43 @@ fn wipe_filesystem(
     if !is_ours {
         return Ok(());
     }
-    let types = filesystem::signatures(kind);
+    wipe(device, filesystem::signatures(kind), call)
+}
+
+fn wipe(device: &Path, types: &str, call: Call<'_>) -> Result<(), Cause> {
     call(
         Invocation::new(Tool::Wipefs)
             .args(["--all", "--quiet", "--types", types])
             .arg(device),
     )?;
+    Ok(())
+}
+
+fn unmount(folder: &Path, devices: &[PathBuf]) -> Result<(), Cause> {
+    match mount::at(folder)? {
+        Some(mounted) if devices.contains(&mounted.source) => mount::unmount(folder),
+        _ => Ok(()),
+    }
+}
+
+/// A physical volume names its group: only devices whose group is ours are touched, and LVM sees no others.
+fn remove_volume_group(name: &str, devices: &[PathBuf], call: Call<'_>) -> Result<(), Cause> {
+    let there: Vec<PathBuf> = devices.iter().filter(|device| device.exists()).cloned().collect();
+    if there.is_empty() {
+        return Ok(());
+    }
+    let report =
+        lvm::call("pvs", &there).args(["--noheadings", "--separator", "|", "--options", "pv_name,vg_name"]);
+    let answer = call(report)?;
+    let volumes: Vec<(&str, &str)> = answer.lines().filter_map(|line| line.trim().split_once('|')).collect();
+    if volumes.iter().any(|(_, group)| *group == name) {
+        call(lvm::call("vgremove", &there).args(["--force", "--yes", name]))?;
+    }
+    for (device, group) in volumes {
+        if group == name || group.is_empty() {
+            call(lvm::call("pvremove", &there).args(["--yes", device]))?;
+        }
+    }
     Ok(())
 }
 

@@ -113,6 +113,21 @@ pub struct StackSpec {
     pub beside: Vec<GroupStack>,
 }
 
+impl StackSpec {
+    /// That of a group beside it: its disks are set as all of the machine's.
+    pub fn stack_beside(&self, group: &GroupStack) -> StackSpec {
+        StackSpec {
+            array: group.array.clone(),
+            filesystem: group.filesystem.clone(),
+            mount_options: group.mount_options.clone(),
+            scheduler: self.scheduler.clone(),
+            queue_depth: self.queue_depth,
+            write_cache: self.write_cache,
+            ..StackSpec::default()
+        }
+    }
+}
+
 /// A stack on another group of disks than `data`, as the one that files are copied from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupStack {
@@ -120,16 +135,4 @@ pub struct GroupStack {
     pub array: ArraySpec,
     pub filesystem: FilesystemSpec,
     pub mount_options: Vec<String>,
-}
-
-impl GroupStack {
-    /// As a stack of its own.
-    pub fn stack(&self) -> StackSpec {
-        StackSpec {
-            array: self.array.clone(),
-            filesystem: self.filesystem.clone(),
-            mount_options: self.mount_options.clone(),
-            ..StackSpec::default()
-        }
-    }
 }

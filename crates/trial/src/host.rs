@@ -2,14 +2,12 @@
 
 use stack::{Context, DiskCounters, Settle, Stack};
 use study::event::{Event, ToolCall};
-use study::stack::StackSpec;
 use tools::{Invocation, ToolError};
 use workload::{DeviceCounters, Host, HostError};
 
-/// A stack, and what it was provisioned with.
+/// A stack, and what is done with it.
 pub struct StackHost<'a, 'c> {
     pub stack: &'a Stack,
-    pub spec: &'a StackSpec,
     pub context: &'a mut Context<'c>,
 }
 
@@ -29,7 +27,7 @@ impl Host for StackHost<'_, '_> {
     /// The filesystem is unmounted meanwhile: what its journal still holds in memory, dropping caches would leave.
     fn settle_and_drop_caches(&mut self) -> Result<(), HostError> {
         let stack = self.stack;
-        stack::remount(stack, self.spec, self.context, |context| {
+        stack::remount(stack, self.context, |context| {
             stack::settle(stack, Settle::default(), context)?;
             stack::drop_caches(stack, &[], context).map(drop)
         })?;
@@ -48,7 +46,7 @@ impl Host for StackHost<'_, '_> {
     }
 
     fn remount(&mut self) -> Result<(), HostError> {
-        Ok(stack::remount(self.stack, self.spec, self.context, |_| Ok(()))?)
+        Ok(stack::remount(self.stack, self.context, |_| Ok(()))?)
     }
 
     fn run_tool(&mut self, invocation: &Invocation) -> Result<ToolCall, ToolError> {

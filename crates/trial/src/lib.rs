@@ -6,7 +6,7 @@
 mod host;
 
 use host::StackHost;
-pub use stack::{Ledger, MemoryLedger, Rehearsal, Stack, Teardown};
+pub use stack::{Disks, Ledger, MemoryLedger, Rehearsal, Stack, Teardown};
 pub use workload::{Pass, Target, WorkloadError};
 
 use stack::{Context, DiskCounters};
@@ -14,21 +14,23 @@ use std::path::PathBuf;
 use std::time::Instant;
 use study::event::{Better, Event, Failure, Sample};
 use study::plan::Trial;
-use study::stack::{Level, StackSpec};
+use study::stack::StackSpec;
 use study::workload::{IoEngine, IoSpec, Work};
 use tools::{Tool, Tools};
 
 /// The circumstances of a trial.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// The disks under test, in their order.
-    pub devices: Vec<PathBuf>,
+    /// The disks of every group of the study's machine.
+    pub disks: Disks,
     /// Where the mount point is made; nothing is created elsewhere.
     pub folder: PathBuf,
     /// The stack's own name, unlike that of any other on this machine: `raidlab-3f2c`.
     pub name: String,
     /// The disks hold zeros everywhere.
     pub zeroed: bool,
+    /// The disks have the queue depth and the write cache that the stack asks for: simulated ones are made so.
+    pub disks_are_set: bool,
     pub teardown: Teardown,
     /// When the work is done, md compares copies and parity all over the array: the guard `array-clean`. It reads
     /// every member whole.
@@ -64,9 +66,10 @@ pub fn rehearse(trial: &Trial, setting: &Setting) -> Result<Rehearsal, Failure> 
         work_folder: &setting.folder,
         name: &setting.name,
         zeroed: setting.zeroed,
+        disks_are_set: setting.disks_are_set,
         teardown: setting.teardown,
     };
-    stack::rehearse(spec, used(spec, &setting.devices), &mut context).map_err(|cause| failed(cause.to_string()))
+    stack::rehearse(spec, &setting.disks, &mut context).map_err(|cause| failed(cause.to_string()))
 }
 
 /// The programs that a trial of this cell calls.
@@ -143,10 +146,10 @@ fn with_stack(
         work_folder: &setting.folder,
         name: &setting.name,
         zeroed: setting.zeroed,
+        disks_are_set: setting.disks_are_set,
         teardown: setting.teardown,
     };
-    let devices = used(spec, &setting.devices);
-    let stack = stack::up(spec, devices, &mut context).map_err(|error| error.failure())?;
+    let stack = stack::up(spec, &setting.disks, &mut context).map_err(|error| error.failure())?;
     let outcome = act(&stack, &mut context);
     // Also when the work failed; what it failed of is the news then.
     let down = stack::down(stack, &mut context).map_err(|error| Failure {
@@ -154,14 +157,6 @@ fn with_stack(
         message: error.to_string(),
     });
     outcome.and(down)
-}
-
-/// Of the disks under test, those that the stack is built on: a single disk is the first.
-fn used<'d>(spec: &StackSpec, devices: &'d [PathBuf]) -> &'d [PathBuf] {
-    match spec.array.level {
-        Level::Single => &devices[..devices.len().min(1)],
-        _ => devices,
-    }
 }
 
 fn check_array(stack: &Stack, context: &mut Context<'_>) -> Result<(), Failure> {
@@ -186,11 +181,7 @@ fn work(trial: &Trial, stack: &Stack, context: &mut Context<'_>) -> Result<(), F
         mount_point: mount_point.as_deref(),
         block_device: &stack.block_device,
     };
-    let mut host = StackHost {
-        stack,
-        spec: &trial.cell.stack,
-        context,
-    };
+    let mut host = StackHost { stack, context };
     workload::run(&trial.cell.workload, &target, trial.seed, &mut host).map_err(|error| Failure {
         step: trial.cell.workload.name.clone(),
         message: error.to_string(),

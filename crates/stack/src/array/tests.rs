@@ -34,6 +34,8 @@ fn own_arguments(spec: &ArraySpec, count: usize, zeroed: bool) -> Result<String,
         name: "NAME",
         uuid: "UUID",
         members: &members,
+        journal: None,
+        bitmap_file: None,
         zeroed,
     };
     let line = creation.invocation()?.to_string();
@@ -111,7 +113,7 @@ fn what_cannot_be_is_refused_before_anything_is_touched() {
             3,
         ),
         check(&plain(Level::Raid6), 3),
-        check(&single, 2),
+        check(&single, 0),
         check(
             &ArraySpec {
                 layout: Some("n2".into()),

@@ -1,6 +1,24 @@
 use super::*;
-use study::stack::{ArraySpec, Bitmap};
-use tools::Tools;
+use study::stack::{ArraySpec, Level};
+use tools::{Invocation, Tools, Version};
+
+/// mkfs on one device without stripes.
+fn invocation(
+    spec: &FilesystemSpec,
+    device: &Path,
+    zeroed: bool,
+    mkfs: &Version,
+) -> Result<Option<Invocation>, Cause> {
+    Making {
+        spec,
+        devices: &[device.to_owned()],
+        journal: None,
+        stripes: None,
+        zeroed,
+        mkfs,
+    }
+    .invocation()
+}
 
 const KINDS: [FilesystemKind; 8] = [
     FilesystemKind::Raw,

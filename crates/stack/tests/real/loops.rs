@@ -1,7 +1,7 @@
 //! Whole stacks on one loop device, by this machine's kernel; needs root.
 
 use crate::rig::{Rig, kernel_has, loops, passed, program, read, run, spec};
-use stack::{Settle, StackError, Undo};
+use stack::{Disks, Settle, StackError, Undo};
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -290,7 +290,9 @@ fn loop_odd_devices_are_refused() {
         let disk = rig.devices[0].clone();
         let mut refused = |devices: Vec<PathBuf>, level| {
             let spec = spec(level, FilesystemKind::Raw);
-            let up = rig.with(&spec, "raidlab-odd", |context| stack::up(&spec, &devices, context));
+            let up = rig.with(&spec, "raidlab-odd", |context| {
+                stack::up(&spec, &Disks::data(&devices), context)
+            });
             up.expect_err("is odd").to_string()
         };
         let same = refused(vec![disk.clone(), link.clone()], Level::Raid1);

@@ -1,7 +1,7 @@
 //! Arrays on loop devices, where the kernel has md: in a lab guest, or on a host with md. Needs root.
 
 use crate::rig::{Rig, kernel_has, loops, passed, program, read, run, spec};
-use stack::{Settle, Undo};
+use stack::{Disks, Settle, Undo};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use study::stack::{Bitmap, FilesystemKind, Level, StackSpec};
@@ -132,7 +132,7 @@ fn md_used_members_are_brought_to_agree() {
             let devices = rig.devices.clone();
             let stack = rig.with(&spec, "raidlab-used", |context| {
                 context.zeroed = false;
-                stack::up(&spec, &devices, context)
+                stack::up(&spec, &Disks::data(&devices), context)
             });
             let stack = stack.unwrap_or_else(|error| panic!("{level:?}: {error}"));
             assert_eq!(attribute(&stack, "degraded"), "0");
@@ -233,7 +233,7 @@ fn md_of_others_is_left_alone() {
             .status();
         assert!(made.expect("mdadm runs").success());
         let error = rig.with(&raw(Level::Raid1), "raidlab-theirs", |context| {
-            stack::up(&raw(Level::Raid1), &theirs, context).expect_err("is part of an array")
+            stack::up(&raw(Level::Raid1), &Disks::data(&theirs), context).expect_err("is part of an array")
         });
         assert!(error.to_string().contains("is in use"), "{error}");
 

@@ -1,6 +1,6 @@
 //! Loop devices and a context for tests on real kernels.
 
-use stack::{Context, MemoryLedger, StackError, Teardown, tools_needed};
+use stack::{Context, Disks, MemoryLedger, StackError, Teardown, tools_needed};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -76,13 +76,14 @@ impl Rig {
             work_folder: self.folder.path(),
             name,
             zeroed: true,
+            disks_are_set: false,
             teardown: Teardown::Full,
         })
     }
 
     pub fn up(&mut self, spec: &StackSpec, name: &str) -> Result<stack::Stack, StackError> {
         let devices = self.devices.clone();
-        self.with(spec, name, |context| stack::up(spec, &devices, context))
+        self.with(spec, name, |context| stack::up(spec, &Disks::data(&devices), context))
     }
 
     pub fn down(&mut self, spec: &StackSpec, name: &str, stack: stack::Stack) {

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use study::plan::{Cell, Plan, Trial};
 use study::workload::{IoEngine, IoSpec, Work};
-use trial::{Setting, Teardown};
+use trial::{Disks, Setting, Teardown};
 
 /// The commands of each cell, once: its trials differ in their seeds alone.
 pub fn commands(plan: &Plan, wanted: &Wanted) -> Result<String, ExpectedError> {
@@ -22,8 +22,8 @@ pub fn commands(plan: &Plan, wanted: &Wanted) -> Result<String, ExpectedError> {
             seed: 0,
         };
         let (setting, before, after) = match wanted {
-            Wanted::Lab(_) => (guest(disks_of(&trial)), String::new(), String::new()),
-            Wanted::Host(prepared) => prepared.rehearsal_of(disks_of(&trial)),
+            Wanted::Lab(_) => (guest(&trial)?, String::new(), String::new()),
+            Wanted::Host(prepared) => prepared.rehearsal_of(&trial)?,
         };
         let commands = trial::rehearse(&trial, &setting).map_err(|failure| {
             ExpectedError::Input(format!("{}: {}; nothing was touched", cell.key, failure.message))
@@ -59,18 +59,25 @@ fn work(cell: &Cell) -> String {
 }
 
 /// What a guest is to its stack.
-fn guest(disks: usize) -> Setting {
+fn guest(trial: &Trial) -> Result<Setting, ExpectedError> {
     let letter = |index: usize| char::from(b'a' + (index % 26) as u8);
     let name = |index: usize| match index {
         0..26 => format!("/dev/vd{}", letter(index)),
         _ => format!("/dev/vd{}{}", letter(index / 26 - 1), letter(index)),
     };
-    Setting {
-        devices: (0..disks).map(|index| PathBuf::from(name(index))).collect(),
+    let devices: Vec<PathBuf> = (0..disks_of(trial)).map(|index| PathBuf::from(name(index))).collect();
+    Ok(Setting {
+        disks: dealt(trial, &devices)?,
         folder: Path::new("/tmp/raidlab").to_owned(),
         name: "raidlab".to_owned(),
         zeroed: true,
+        disks_are_set: true,
         teardown: Teardown::None,
         check_array: false,
-    }
+    })
+}
+
+/// The trial's disks, by groups.
+pub fn dealt(trial: &Trial, devices: &[PathBuf]) -> Result<Disks, ExpectedError> {
+    Disks::of(&trial.cell.machine.disks, devices).map_err(|error| ExpectedError::Input(error.to_string()))
 }

@@ -72,10 +72,11 @@ impl Prepared {
     }
 
     /// For `--dry-run`: what a stack on so many disks finds, what is done before and what after it.
-    pub fn rehearsal_of(&self, count: usize) -> (Setting, String, String) {
+    pub fn rehearsal_of(&self, trial: &Trial) -> Result<(Setting, String, String), ExpectedError> {
+        let count = disks_of(trial);
         let name = "raidlab-dry-run";
         let (mut before, mut after) = (String::new(), String::new());
-        let (devices, zeroed) = match &self.disks {
+        let (devices, zeroed): (Vec<PathBuf>, bool) = match &self.disks {
             Found::Disks(chosen) => (
                 chosen[..count].iter().map(|chosen| chosen.disk.node.clone()).collect(),
                 false,
@@ -104,14 +105,15 @@ impl Prepared {
             }
         };
         let setting = Setting {
-            devices,
+            disks: super::dry::dealt(trial, &devices)?,
             folder: self.state.folder().to_owned(),
             name: name.to_owned(),
             zeroed,
+            disks_are_set: false,
             teardown: Teardown::Full,
             check_array: false,
         };
-        (setting, before, after)
+        Ok((setting, before, after))
     }
 
     /// What tells this run from one on other disks, without telling whose they are.

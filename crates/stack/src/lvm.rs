@@ -1,0 +1,148 @@
+//! LVM: a volume group of the disks with one volume on it.
+
+use crate::array::new_name_is_free;
+use crate::context::Context;
+use crate::error::Cause;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use study::stack::{ArraySpec, Level};
+use tools::{Invocation, Tool};
+
+/// The volume's name in its group.
+const VOLUME: &str = "data";
+
+/// Longer than any volume should go without getting on with its synchronisation.
+const STALLED: Duration = Duration::from_secs(600);
+
+/// A volume group as it is to be.
+#[derive(Debug)]
+pub(crate) struct Volume<'a> {
+    pub(crate) spec: &'a ArraySpec,
+    pub(crate) group: &'a str,
+    pub(crate) devices: &'a [PathBuf],
+    pub(crate) zeroed: bool,
+}
+
+/// A call of LVM that sees these devices only, writes nothing outside them, and waits for udev only if there is one.
+pub(crate) fn call(command: &str, devices: &[PathBuf]) -> Invocation {
+    let accepted: String = devices
+        .iter()
+        .map(|device| format!("\"a|^{}$|\",", device.display()))
+        .collect();
+    let udev = u8::from(Path::new("/run/udev/control").exists());
+    let config = format!(
+        "devices {{ filter=[{accepted}\"r|.*|\"] use_devicesfile=0 }} \
+         activation {{ udev_sync={udev} udev_rules={udev} monitoring=0 }} \
+         backup {{ backup=0 archive=0 }} global {{ use_lvmpolld=0 }}"
+    );
+    Invocation::new(Tool::Lvm).arg(command).arg("--config").arg(config)
+}
+
+impl Volume<'_> {
+    pub(crate) fn device(&self) -> PathBuf {
+        Path::new("/dev").join(self.group).join(VOLUME)
+    }
+
+    /// Refuses a group of this name that is there already.
+    pub(crate) fn must_be_free(&self) -> Result<(), Cause> {
+        new_name_is_free(&Path::new("/dev").join(self.group))
+    }
+
+    pub(crate) fn create_group(&self) -> Invocation {
+        let mut call = call("vgcreate", self.devices).arg("--yes");
+        if let Some(bytes) = self.spec.extent_bytes {
+            call = call.arg("--physicalextentsize").arg(format!("{bytes}b"));
+        }
+        call.arg(self.group).args(self.devices)
+    }
+
+    pub(crate) fn create_volume(&self) -> Invocation {
+        let level = self.spec.level;
+        let disks = self.devices.len();
+        let stripes = match level {
+            Level::LvmRaid0 => disks,
+            Level::LvmRaid5 => disks - 1,
+            Level::LvmRaid6 => disks - 2,
+            Level::LvmRaid10 => disks / 2,
+            _ => 1,
+        };
+        let mut call = call("lvcreate", self.devices)
+            .args([
+                "--yes",
+                "--wipesignatures",
+                "n",
+                "--zero",
+                "n",
+                "--name",
+                VOLUME,
+                "--type",
+            ])
+            .arg(word(level));
+        if !matches!(level, Level::LvmLinear | Level::LvmRaid1) {
+            call = call.arg("--stripes").arg(stripes.to_string());
+            if let Some(bytes) = self.spec.chunk_bytes {
+                call = call.arg("--stripesize").arg(format!("{bytes}b"));
+            }
+        }
+        match level {
+            Level::LvmRaid1 => call = call.arg("--mirrors").arg((disks - 1).to_string()),
+            Level::LvmRaid10 => call = call.args(["--mirrors", "1"]),
+            _ => {}
+        }
+        // Of RAID 6, LVM has parity computed in any case.
+        if self.zeroed && level.is_redundant() && level != Level::LvmRaid6 {
+            call = call.arg("--nosync");
+        }
+        call = match self.spec.member_size_bytes {
+            Some(bytes) => call.arg("--size").arg(format!("{}b", bytes * stripes as u64)),
+            None => call.args(["--extents", "100%FREE"]),
+        };
+        call.arg(self.group)
+    }
+
+    /// The calls that take group and physical volumes away.
+    pub(crate) fn removal(&self) -> [Invocation; 2] {
+        [
+            call("vgremove", self.devices).args(["--force", "--yes", self.group]),
+            call("pvremove", self.devices).arg("--yes").args(self.devices),
+        ]
+    }
+
+    /// Waits until copies and parity agree.
+    pub(crate) fn wait_until_in_sync(&self, context: &mut Context<'_>) -> Result<(), Cause> {
+        if !self.spec.level.is_redundant() {
+            return Ok(());
+        }
+        let ask = call("lvs", self.devices)
+            .args(["--noheadings", "--options", "raid_sync_action,sync_percent"])
+            .arg(format!("{}/{VOLUME}", self.group));
+        let mut last = String::new();
+        let mut moved_at = Instant::now();
+        loop {
+            let answer = context.run(&ask)?.stdout.trim().to_owned();
+            if answer.starts_with("idle") && answer.ends_with("100.00") {
+                return Ok(());
+            }
+            if answer != last {
+                (last, moved_at) = (answer, Instant::now());
+            } else if moved_at.elapsed() > STALLED {
+                return Err(Cause::State(format!(
+                    "the synchronisation of {} stands still at {last}",
+                    self.device().display()
+                )));
+            }
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    }
+}
+
+fn word(level: Level) -> &'static str {
+    match level {
+        Level::LvmRaid0 => "raid0",
+        Level::LvmRaid1 => "raid1",
+        Level::LvmRaid5 => "raid5",
+        Level::LvmRaid6 => "raid6",
+        Level::LvmRaid10 => "raid10",
+        _ => "linear",
+    }
+}

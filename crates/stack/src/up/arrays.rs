@@ -1,0 +1,153 @@
+//! Arrays of md and volumes of LVM.
+
+use super::rising::{Carrier, Rising};
+use crate::array::{self, Array, Creation};
+use crate::context::Context;
+use crate::device::{self, BlockDevice};
+use crate::disks::Disks;
+use crate::error::Cause;
+use crate::lvm::Volume;
+use crate::mount::Mounting;
+use crate::options;
+use crate::undo::Undo;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use study::stack::{ArraySpec, BITMAP, Bitmap, FilesystemKind, JOURNAL};
+
+impl Rising {
+    pub(super) fn md(
+        &mut self,
+        spec: &ArraySpec,
+        disks: &Disks,
+        paths: &[PathBuf],
+        name: &str,
+        context: &mut Context<'_>,
+    ) -> Result<Carrier, Cause> {
+        let bitmap_file = match spec.bitmap {
+            Bitmap::External => Some(self.bitmap_file(disks.first(BITMAP)?, name, context)?),
+            _ => None,
+        };
+        let mut inner = Vec::new();
+        let mut members = paths.to_vec();
+        let outer = array::outer(spec);
+        if let (Some(of), Some(of_each)) = (spec.of, array::inner(spec)) {
+            for (number, paths) in paths.chunks(of.disks as usize).enumerate() {
+                let name = format!("{name}-{number}");
+                inner.push(self.array(&of_each, paths, &name, (None, None), context)?);
+            }
+            members = inner.iter().map(|array| array.device.path.clone()).collect();
+        }
+        let journal = match spec.write_journal {
+            true => Some(disks.first(JOURNAL)?),
+            false => None,
+        };
+        let made = self.array(&outer, &members, name, (journal, bitmap_file.as_deref()), context)?;
+        if let Some(pages) = spec.stripe_cache_pages {
+            made.set_stripe_cache(pages)?;
+        }
+        made.record(context);
+        Ok(Carrier {
+            devices: vec![made.device.clone()],
+            array: Some(made),
+            inner,
+        })
+    }
+
+    pub(super) fn array(
+        &mut self,
+        spec: &ArraySpec,
+        members: &[PathBuf],
+        name: &str,
+        (journal, bitmap_file): (Option<&Path>, Option<&Path>),
+        context: &mut Context<'_>,
+    ) -> Result<Array, Cause> {
+        self.begin("create array", context);
+        let (node, uuid) = (array::free_node()?, array::new_uuid()?);
+        let create = Creation {
+            spec,
+            node: &node,
+            name,
+            uuid: &uuid,
+            members,
+            journal,
+            bitmap_file,
+            zeroed: context.zeroed,
+        }
+        .invocation()?;
+        let undo = Undo::Array {
+            node: node.clone(),
+            uuid: uuid.clone(),
+            members: members.iter().cloned().chain(journal.map(Path::to_owned)).collect(),
+        };
+        self.intend(undo, context)?;
+        context.run(&create)?;
+        let device = device::wait_for_node(&node, Duration::from_secs(10))?;
+        let array = Array {
+            device,
+            uuid,
+            redundant: spec.level.is_redundant(),
+        };
+        if !array.is_idle()? {
+            self.begin("wait for resync", context);
+            array.wait_until_idle()?;
+        }
+        Ok(array)
+    }
+
+    /// A small filesystem for the file of an external bitmap, which md wants on ext2 or ext3.
+    pub(super) fn bitmap_file(
+        &mut self,
+        disk: &Path,
+        name: &str,
+        context: &mut Context<'_>,
+    ) -> Result<PathBuf, Cause> {
+        self.begin("make filesystem for the bitmap", context);
+        let uuid = array::new_filesystem_uuid()?;
+        let make = array::filesystem_of_bitmap(disk, &uuid);
+        let undo = Undo::Filesystem {
+            device: disk.to_owned(),
+            kind: FilesystemKind::Ext2,
+            array_uuid: None,
+            uuid: Some(uuid),
+        };
+        self.intend(undo, context)?;
+        context.run(&make)?;
+        let mounting = Mounting {
+            source: disk.to_owned(),
+            devices: vec![disk.to_owned()],
+            kind: FilesystemKind::Ext2,
+            arguments: options::parse(&[], None)?,
+            options: Vec::new(),
+        };
+        let folder = self.mount(&mounting, &format!("{name}-bitmap"), context)?;
+        Ok(folder.join("bitmap"))
+    }
+
+    pub(super) fn volume(
+        &mut self,
+        spec: &ArraySpec,
+        devices: &[PathBuf],
+        name: &str,
+        context: &mut Context<'_>,
+    ) -> Result<BlockDevice, Cause> {
+        self.begin("create volume", context);
+        let volume = Volume {
+            spec,
+            group: name,
+            devices,
+            zeroed: context.zeroed,
+        };
+        volume.must_be_free()?;
+        let undo = Undo::VolumeGroup {
+            name: name.to_owned(),
+            devices: devices.to_vec(),
+        };
+        self.intend(undo, context)?;
+        context.run(&volume.create_group())?;
+        context.run(&volume.create_volume())?;
+        let device = device::wait_for_node(&volume.device(), Duration::from_secs(10))?;
+        self.begin("wait for synchronisation", context);
+        volume.wait_until_in_sync(context)?;
+        Ok(device)
+    }
+}

@@ -1,0 +1,123 @@
+//! The filesystem, its journal's device, and the mount.
+
+use super::rising::{Carrier, Rising};
+use crate::array;
+use crate::context::{Context, Teardown};
+use crate::disks::Disks;
+use crate::error::Cause;
+use crate::filesystem::{self, Making};
+use crate::mount::Mounting;
+use crate::options;
+use crate::stripes::Stripes;
+use crate::undo::Undo;
+use std::path::PathBuf;
+use study::stack::{DATA, StackSpec};
+use tools::{Invocation, Version};
+
+impl Rising {
+    pub(super) fn filesystem(
+        &mut self,
+        spec: &StackSpec,
+        carrier: &Carrier,
+        disks: &Disks,
+        version: &Version,
+        name: &str,
+        context: &mut Context<'_>,
+    ) -> Result<(Option<PathBuf>, Option<Mounting>), Cause> {
+        let of = &spec.filesystem;
+        let devices: Vec<PathBuf> = carrier.devices.iter().map(|device| device.path.clone()).collect();
+        let journal = match &of.journal_on {
+            Some(group) => Some(disks.first(group)?),
+            None => None,
+        };
+        let make = Making {
+            spec: of,
+            devices: &devices,
+            journal,
+            stripes: Stripes::of(&spec.array, disks.group(DATA).len()),
+            zeroed: context.zeroed,
+            mkfs: version,
+        }
+        .invocation()?;
+        let Some(make) = make else { return Ok((None, None)) };
+        self.begin("mkfs", context);
+        if let Some(device) = journal {
+            let (device, types) = (device.to_owned(), filesystem::JOURNAL_SIGNATURES.to_owned());
+            self.intend(Undo::Signatures { device, types }, context)?;
+        }
+        if let Some(call) = journal.and_then(|device| filesystem::journal_device(of, device)) {
+            context.run(&call)?;
+        }
+        let (make, uuid) = known_again(make, carrier, context)?;
+        for device in &devices {
+            let undo = Undo::Filesystem {
+                device: device.clone(),
+                kind: of.kind,
+                array_uuid: carrier.array.as_ref().map(|array| array.uuid.clone()),
+                uuid: uuid.clone(),
+            };
+            self.intend(undo, context)?;
+        }
+        context.run(&make)?;
+        let mut arguments = options::parse(&spec.mount_options, filesystem::journal_option(of))?;
+        arguments.add(&filesystem::own_options(of, &devices, journal));
+        let mounting = Mounting {
+            source: filesystem::mount_source(of.kind, &devices),
+            devices,
+            kind: of.kind,
+            arguments,
+            options: spec.mount_options.clone(),
+        };
+        let folder = self.mount(&mounting, name, context)?;
+        Ok((Some(folder), Some(mounting)))
+    }
+
+    pub(super) fn mount(
+        &mut self,
+        mounting: &Mounting,
+        name: &str,
+        context: &mut Context<'_>,
+    ) -> Result<PathBuf, Cause> {
+        self.begin("mount", context);
+        let folder = context.work_folder.join(name);
+        array::new_name_is_free(&folder)?;
+        self.intend(Undo::Folder { path: folder.clone() }, context)?;
+        std::fs::create_dir(&folder).map_err(Cause::system(format!("create {}", folder.display())))?;
+        // The kernel's table of mounts has no symbolic links.
+        let folder = folder
+            .canonicalize()
+            .map_err(Cause::system(format!("find {}", folder.display())))?;
+        let undo = match mounting.devices.as_slice() {
+            [device] => Undo::Mount {
+                folder: folder.clone(),
+                device: device.clone(),
+            },
+            _ => Undo::MountOfSeveral {
+                folder: folder.clone(),
+                devices: [mounting.devices.as_slice(), std::slice::from_ref(&mounting.source)].concat(),
+            },
+        };
+        self.intend(undo, context)?;
+        let mounted = mounting.mount(&folder, context)?;
+        context.provenance("mount.type", mounted.kind);
+        context.provenance("mount.options", mounted.options);
+        Ok(folder)
+    }
+}
+
+/// On a disk that outlives the trial, a filesystem is made with a UUID that is in the ledger; on an array of ours it is
+/// known by the array.
+fn known_again(
+    make: Invocation,
+    carrier: &Carrier,
+    context: &Context<'_>,
+) -> Result<(Invocation, Option<String>), Cause> {
+    if carrier.array.is_some() || context.teardown == Teardown::None {
+        return Ok((make, None));
+    }
+    let uuid = array::new_filesystem_uuid()?;
+    Ok(match filesystem::with_uuid(make.clone(), &uuid) {
+        Some(make) => (make, Some(uuid)),
+        None => (make, None),
+    })
+}

@@ -1,0 +1,127 @@
+//! The disks' queues and caches, and what is read ahead.
+
+use super::rising::Rising;
+use crate::context::Context;
+use crate::device::BlockDevice;
+use crate::error::Cause;
+use crate::undo::Undo;
+use crate::{queue, sysfs};
+use std::path::Path;
+use study::stack::{FilesystemKind, StackSpec};
+
+impl Rising {
+    /// Scheduler, queue depth and write cache of the disks.
+    pub(super) fn queues(
+        &mut self,
+        spec: &StackSpec,
+        members: &[BlockDevice],
+        context: &mut Context<'_>,
+    ) -> Result<(), Cause> {
+        if let Some(scheduler) = &spec.scheduler {
+            self.begin("set scheduler", context);
+            for disk in members {
+                self.scheduler(disk, scheduler, context)?;
+            }
+        }
+        if let Some(depth) = spec.queue_depth.filter(|_| !context.disks_are_set) {
+            self.begin("set queue depth", context);
+            for disk in members {
+                let attribute = queue::depth_attribute(disk).ok_or_else(|| {
+                    Cause::Impossible(format!(
+                        "{} has no queue depth that could be set: SCSI and SATA disks have",
+                        disk.kernel_name
+                    ))
+                })?;
+                self.attribute(&attribute, &depth.to_string(), context)?;
+            }
+        }
+        if let Some(on) = spec.write_cache {
+            self.begin("set write cache", context);
+            for disk in members {
+                self.write_cache(disk, on, context)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn scheduler(
+        &mut self,
+        disk: &BlockDevice,
+        wanted: &str,
+        context: &mut Context<'_>,
+    ) -> Result<(), Cause> {
+        let former = queue::scheduler(disk)?;
+        if former == wanted {
+            return Ok(());
+        }
+        let path = queue::scheduler_attribute(disk);
+        self.intend(Undo::Attribute { path, value: former }, context)?;
+        queue::set_scheduler(disk, wanted)
+    }
+
+    pub(super) fn write_cache(
+        &mut self,
+        disk: &BlockDevice,
+        on: bool,
+        context: &mut Context<'_>,
+    ) -> Result<(), Cause> {
+        if queue::write_cache(disk)? == on {
+            return Ok(());
+        }
+        let word = if on { "write back" } else { "write through" };
+        let Some(attribute) = queue::cache_type_attribute(disk) else {
+            let wanted = if on { "on" } else { "off" };
+            return Err(Cause::Impossible(format!(
+                "the write cache of {} cannot be switched {wanted}: that goes with SCSI and SATA disks",
+                disk.kernel_name
+            )));
+        };
+        self.attribute(&attribute, word, context)
+    }
+
+    /// Sets an attribute in /sys and looks whether it took.
+    pub(super) fn attribute(&mut self, path: &Path, wanted: &str, context: &mut Context<'_>) -> Result<(), Cause> {
+        let value = sysfs::read(path)?;
+        if value == wanted {
+            return Ok(());
+        }
+        let undo = Undo::Attribute {
+            path: path.to_owned(),
+            value,
+        };
+        self.intend(undo, context)?;
+        sysfs::write(path, wanted)?;
+        let got = sysfs::read(path)?;
+        if got == wanted {
+            return Ok(());
+        }
+        Err(Cause::Setting {
+            what: path.display().to_string(),
+            wanted: wanted.to_owned(),
+            got,
+        })
+    }
+
+    pub(super) fn read_ahead(
+        &mut self,
+        spec: &StackSpec,
+        device: &BlockDevice,
+        mount_point: Option<&Path>,
+        context: &mut Context<'_>,
+    ) -> Result<(), Cause> {
+        let Some(sectors) = spec.read_ahead_sectors else {
+            return Ok(());
+        };
+        self.begin("set read-ahead", context);
+        let attribute = queue::read_ahead_attribute(device);
+        let value = sysfs::read(&attribute)?;
+        let path = attribute.clone();
+        self.intend(Undo::Attribute { path, value }, context)?;
+        queue::set_read_ahead(&attribute, sectors)?;
+        if spec.filesystem.kind == FilesystemKind::Btrfs && mount_point.is_some() {
+            // btrfs reads ahead by a setting of its own, which ends with the mount.
+            queue::set_read_ahead(&queue::btrfs_read_ahead_attribute(device)?, sectors)?;
+        }
+        Ok(())
+    }
+}

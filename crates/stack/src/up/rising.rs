@@ -1,0 +1,152 @@
+//! The steps of the way up, each with its undo written down before it is done.
+
+use super::{Stack, aside, check, disks_used, record, versions};
+use crate::array::Array;
+use crate::context::Context;
+use crate::device::BlockDevice;
+use crate::disks::Disks;
+use crate::error::Cause;
+use crate::ledger::Act;
+use crate::undo::Undo;
+use std::path::PathBuf;
+use study::stack::{DATA, Level, StackSpec};
+
+/// A stack on its way up: what has been done so far, and what is being done.
+pub(super) struct Rising {
+    pub(super) acts: Vec<Act>,
+    pub(super) step: &'static str,
+}
+
+/// What carries the filesystem.
+pub(super) struct Carrier {
+    /// One, or all disks where the filesystem makes its own array.
+    pub(super) devices: Vec<BlockDevice>,
+    pub(super) array: Option<Array>,
+    pub(super) inner: Vec<Array>,
+}
+
+impl Carrier {
+    pub(super) fn of_disks(devices: Vec<BlockDevice>) -> Self {
+        Self {
+            devices,
+            array: None,
+            inner: Vec::new(),
+        }
+    }
+}
+
+impl Rising {
+    pub(super) fn all(
+        &mut self,
+        spec: &StackSpec,
+        disks: &Disks,
+        context: &mut Context<'_>,
+    ) -> Result<Stack, Cause> {
+        let mut beside = Vec::new();
+        for group in &spec.beside {
+            let name = format!("{}-{}", context.name, group.group);
+            let of_group = Disks::data(disks.group(&group.group));
+            let stack = self.one(&spec.stack_beside(group), &of_group, &name, context)?;
+            if let Some(folder) = stack.mount_point {
+                beside.push((group.group.clone(), folder));
+            }
+        }
+        let name = context.name;
+        let stack = self.one(spec, disks, name, context)?;
+        Ok(Stack { beside, ..stack })
+    }
+
+    fn one(
+        &mut self,
+        spec: &StackSpec,
+        disks: &Disks,
+        name: &str,
+        context: &mut Context<'_>,
+    ) -> Result<Stack, Cause> {
+        self.begin("check stack", context);
+        check(spec, disks, context)?;
+        let used = disks_used(&spec.array, disks.group(DATA));
+        let all = [used, &aside(spec, disks)?].concat();
+        let members = identify(&all)?;
+        let mkfs = versions(spec, context)?;
+        self.queues(spec, &members, context)?;
+        let carrier = self.carrier(spec, disks, &members[..used.len()], name, context)?;
+        let device = carrier.devices[0].clone();
+        let (mount_point, mounting) = match mkfs {
+            Some(version) => self.filesystem(spec, &carrier, disks, &version, name, context)?,
+            None => (None, None),
+        };
+        self.read_ahead(spec, &device, mount_point.as_deref(), context)?;
+        record(&members, &device, context)?;
+        Ok(Stack {
+            block_device: device.path,
+            mount_point,
+            members,
+            array: carrier.array,
+            inner: carrier.inner,
+            mounting,
+            beside: Vec::new(),
+            acts: Vec::new(),
+        })
+    }
+
+    pub(super) fn begin(&mut self, step: &'static str, context: &mut Context<'_>) {
+        self.step = step;
+        context.step(step);
+    }
+
+    /// Writes down how the act that follows will be undone.
+    pub(super) fn intend(&mut self, undo: Undo, context: &mut Context<'_>) -> Result<(), Cause> {
+        let entry = context
+            .ledger
+            .intend(&undo)
+            .map_err(Cause::system("write the ledger"))?;
+        self.acts.push(Act { entry, undo });
+        Ok(())
+    }
+
+    fn carrier(
+        &mut self,
+        spec: &StackSpec,
+        disks: &Disks,
+        members: &[BlockDevice],
+        name: &str,
+        context: &mut Context<'_>,
+    ) -> Result<Carrier, Cause> {
+        let paths: Vec<PathBuf> = members.iter().map(|member| member.path.clone()).collect();
+        let array = &spec.array;
+        match array.level {
+            Level::Single => Ok(Carrier::of_disks(members[..1].to_vec())),
+            Level::None => Ok(Carrier::of_disks(members.to_vec())),
+            level if level.is_lvm() => {
+                let volume = self.volume(array, &paths, name, context)?;
+                Ok(Carrier::of_disks(vec![volume]))
+            }
+            _ => self.md(array, disks, &paths, name, context),
+        }
+    }
+}
+
+/// The devices, each there, free, and given once.
+fn identify(devices: &[PathBuf]) -> Result<Vec<BlockDevice>, Cause> {
+    let mut members: Vec<BlockDevice> = Vec::new();
+    for path in devices {
+        let member = BlockDevice::at(path)?;
+        if let Some(same) = members.iter().find(|other| other.kernel_name == member.kernel_name) {
+            let (one, two) = (same.path.display(), path.display());
+            return Err(Cause::Impossible(format!(
+                "{one} and {two} are the same device, {}",
+                same.kernel_name
+            )));
+        }
+        member.must_be_free()?;
+        if member.size_bytes()? == 0 {
+            return Err(Cause::Impossible(format!(
+                "{} has no size: there is no disk in it",
+                path.display()
+            )));
+        }
+        members.push(member);
+    }
+    Ok(members)
+}
