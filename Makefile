@@ -9,7 +9,7 @@ DEMO = results/first-look
 # How long `make fuzz` tries each parser.
 SECONDS ?= 60
 
-.PHONY: demo test fuzz bench studies kill-test lint docs build compiler clean
+.PHONY: demo test fuzz bench studies stacks kill-test lint docs build compiler clean
 
 demo: build
 	$(RAIDLAB) doctor --install
@@ -37,6 +37,12 @@ studies: build
 	$(RAIDLAB) doctor --install
 	scripts/studies
 
+# Every stack that can be, each with files written, read back cold and compared: docs/stacks.md.
+stacks: build
+	$(RAIDLAB) doctor --install
+	$(RAIDLAB) kernel build 6.12+more
+	RAIDLAB_ALL_STACKS=1 cargo test --locked -p raidlab --test lab -- every_stack --show-output
+
 # On loop devices, as root: raidlab killed at 100 random moments leaves nothing and loses nothing.
 kill-test: compiler
 	RAIDLAB_KILLS=100 cargo test --locked -p raidlab --test cli -- root_loop_killed --show-output
@@ -48,6 +54,7 @@ lint: compiler
 # Reference pages that are generated from the code's own tables.
 docs: compiler
 	cargo run --quiet -p study --example reference > docs/study.md
+	cargo run --quiet -p study --example stacks > docs/stacks.md
 
 build: compiler
 	cargo build --release --locked -p raidlab

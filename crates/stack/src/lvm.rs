@@ -23,7 +23,8 @@ pub(crate) struct Volume<'a> {
     pub(crate) zeroed: bool,
 }
 
-/// A call of LVM that sees these devices only, writes nothing outside them, and waits for udev only if there is one.
+/// A call of LVM that sees these devices only, the lab's among them (by their name in /proc/devices), writes nothing
+/// outside them, and waits for udev only if there is one.
 pub(crate) fn call(command: &str, devices: &[PathBuf]) -> Invocation {
     let accepted: String = devices
         .iter()
@@ -31,11 +32,17 @@ pub(crate) fn call(command: &str, devices: &[PathBuf]) -> Invocation {
         .collect();
     let udev = u8::from(Path::new("/run/udev/control").exists());
     let config = format!(
-        "devices {{ filter=[{accepted}\"r|.*|\"] use_devicesfile=0 }} \
+        "devices {{ filter=[{accepted}\"r|.*|\"] use_devicesfile=0 types=[\"raidlab\",16] }} \
          activation {{ udev_sync={udev} udev_rules={udev} monitoring=0 }} \
          backup {{ backup=0 archive=0 }} global {{ use_lvmpolld=0 }}"
     );
     Invocation::new(Tool::Lvm).arg(command).arg("--config").arg(config)
+}
+
+/// What the group of a stack of this name is called. Its folder in /dev has that name too, and /dev/raidlab is the
+/// lab's own device.
+pub(crate) fn group_of(stack: &str) -> String {
+    format!("vg-{stack}")
 }
 
 impl Volume<'_> {

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::disks::Disks;
 use crate::error::Cause;
 use crate::filesystem::{self, Making};
-use crate::lvm::Volume;
+use crate::lvm::{self, Volume};
 use crate::stripes::Stripes;
 use crate::up::{aside, check, disks_used, versions};
 use std::path::{Path, PathBuf};
@@ -175,9 +175,10 @@ impl Plan {
     }
 
     fn volume(&mut self, spec: &ArraySpec, devices: &[PathBuf], name: &str, context: &Context<'_>) -> PathBuf {
+        let group = lvm::group_of(name);
         let volume = Volume {
             spec,
-            group: name,
+            group: &group,
             devices,
             zeroed: context.zeroed,
         };

@@ -110,7 +110,7 @@ fn long(place: &[(String, String)], varying: &[&str]) -> String {
 }
 
 /// How a label shows a value; a default goes without saying.
-fn part(axis: &str, word: &str) -> Option<String> {
+pub(crate) fn part(axis: &str, word: &str) -> Option<String> {
     if word == "default" {
         return None;
     }

@@ -30,6 +30,7 @@ mod read;
 mod reference;
 mod rules;
 pub mod stack;
+mod stacks_page;
 mod summary;
 pub mod table;
 mod test_names;
@@ -46,6 +47,7 @@ pub use only::{Only, OnlyError};
 pub use order::trial_seed;
 pub use read::read;
 pub use reference::reference;
+pub use stacks_page::stacks;
 pub use summary::Summary;
 
 use stack::{MachineKind, MachineSpec};

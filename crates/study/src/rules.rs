@@ -2,7 +2,7 @@
 
 use crate::array_rules::{active_disks, capacity};
 use crate::filesystem_rules::filesystem_name;
-use crate::stack::{DATA, FilesystemKind, MachineSpec, StackSpec};
+use crate::stack::{Align, DATA, FilesystemKind, MachineSpec, StackSpec};
 use crate::unit::describe_size;
 use crate::{array_rules, consistency_rules, filesystem_rules, lvm_rules, many_device_rules};
 
@@ -55,6 +55,8 @@ fn room(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Op
         FilesystemKind::Zfs | FilesystemKind::F2fs | FilesystemKind::Vfat => 64 * MIB,
         FilesystemKind::Btrfs => 115 * MIB,
         FilesystemKind::Nilfs2 | FilesystemKind::Bcachefs => 136 * MIB,
+        // Of stripes mkfs.xfs makes more allocation groups, each of which has to have room for the log of 64 MiB.
+        FilesystemKind::Xfs if is_aligned(stack) => 513 * MIB,
         FilesystemKind::Xfs => 300 * MIB,
     };
     if there >= needs {
@@ -70,6 +72,10 @@ fn room(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Op
         reason,
         "make the array larger",
     )
+}
+
+fn is_aligned(stack: &StackSpec) -> bool {
+    array_rules::is_striped(&stack.array) && stack.filesystem.align != Align::Off
 }
 
 /// Bytes on the array; unknown, too, where it cannot be built.

@@ -59,3 +59,11 @@ fn first_look_has_seven_stacks_and_two_workloads() {
 fn the_reference_is_of_the_table_of_keys() {
     insta::assert_snapshot!(study::reference());
 }
+
+/// `make docs` writes it.
+#[test]
+fn the_page_of_stacks_is_of_the_study() {
+    let source = include_str!("../../../studies/every-stack.toml");
+    let plan = read(source, "every-stack.toml", &known()).expect("a sound study");
+    assert_eq!(include_str!("../../../docs/stacks.md"), study::stacks(&plan));
+}

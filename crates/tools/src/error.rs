@@ -92,7 +92,8 @@ fn command(call: &ToolCall) -> String {
     format!("`{}`", words.join(" "))
 }
 
-/// The last lines that it printed, from its errors if it printed any.
+/// The lines that it printed, from its errors if it printed any: of many the first and the last ones, because a
+/// mistake may be told before a page on how the program is used.
 fn last_words(call: &ToolCall) -> String {
     const LINES: usize = 4;
     let printed = if call.stderr.trim().is_empty() {
@@ -101,11 +102,10 @@ fn last_words(call: &ToolCall) -> String {
         &call.stderr
     };
     let lines: Vec<_> = printed.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let last = &lines[lines.len().saturating_sub(LINES)..];
-    if last.is_empty() {
-        " and printed nothing".to_owned()
-    } else {
-        format!(": {}", last.join("; "))
+    match lines.as_slice() {
+        [] => " and printed nothing".to_owned(),
+        [first, middle @ .., one, two] if middle.len() + 3 > LINES => format!(": {first}; …; {one}; {two}"),
+        few => format!(": {}", few.join("; ")),
     }
 }
 
@@ -131,7 +131,7 @@ mod tests {
         };
         assert_eq!(
             error.to_string(),
-            "`mdadm --stop /dev/md100` exited with 1: two; three; four; five"
+            "`mdadm --stop /dev/md100` exited with 1: one; …; four; five"
         );
         let error = ToolError::Exit {
             call: call("only this\n", " \n"),

@@ -46,7 +46,11 @@ impl Host for StackHost<'_, '_> {
     }
 
     fn remount(&mut self) -> Result<(), HostError> {
-        Ok(stack::remount(self.stack, self.context, |_| Ok(()))?)
+        let stack = self.stack;
+        stack::remount(stack, self.context, |context| {
+            stack::drop_caches(stack, &[], context).map(drop)
+        })?;
+        Ok(())
     }
 
     fn run_tool(&mut self, invocation: &Invocation) -> Result<ToolCall, ToolError> {

@@ -106,6 +106,36 @@ const NEEDS: &[Need] = &[
         why: "makes btrfs",
     },
     Need {
+        file: "lvm",
+        package: "lvm2",
+        why: "makes LVM's volumes",
+    },
+    Need {
+        file: "mkfs.f2fs",
+        package: "f2fs-tools",
+        why: "makes F2FS",
+    },
+    Need {
+        file: "mkfs.nilfs2",
+        package: "nilfs-tools",
+        why: "makes NILFS2",
+    },
+    Need {
+        file: "mkfs.vfat",
+        package: "dosfstools",
+        why: "makes vfat",
+    },
+    Need {
+        file: "mkfs.exfat",
+        package: "exfatprogs",
+        why: "makes exFAT",
+    },
+    Need {
+        file: "ntfs-3g",
+        package: "ntfs-3g",
+        why: "makes NTFS and mounts it",
+    },
+    Need {
         file: "losetup",
         package: "mount",
         why: "attaches files to loop devices (`--loop`)",

@@ -20,24 +20,27 @@ const PATIENCE: Duration = Duration::from_secs(180);
 /// The lab's kernel. Without it a test is skipped: the reason is printed.
 pub fn kernel() -> Option<&'static Kernel> {
     static KERNEL: OnceLock<Result<Kernel, String>> = OnceLock::new();
-    let kernel = KERNEL.get_or_init(|| {
-        let cache = Cache::of_user();
-        let built = match cache.find(&KernelName::parse(DEFAULT_VERSION)) {
-            Ok(Ok(kernel)) => Ok(kernel),
-            Ok(Err(recipe)) => cache.build(&recipe, &mut |_| {}),
-            Err(error) => Err(error),
-        };
-        match built {
-            Err(error @ (KernelError::NoSource { .. } | KernelError::Tools { .. })) => Err(error.to_string()),
-            built => Ok(built.expect("the lab's kernel can be built")),
-        }
-    });
+    let kernel = KERNEL.get_or_init(|| built(&KernelName::parse(DEFAULT_VERSION)));
     match kernel {
         Ok(kernel) => Some(kernel),
         Err(reason) => {
             println!("skipped: {reason}");
             None
         }
+    }
+}
+
+/// A kernel from the cache, or a new one; or why it cannot be built here.
+fn built(name: &KernelName) -> Result<Kernel, String> {
+    let cache = Cache::of_user();
+    let built = match cache.find(name) {
+        Ok(Ok(kernel)) => Ok(kernel),
+        Ok(Err(recipe)) => cache.build(&recipe, &mut |_| {}),
+        Err(error) => Err(error),
+    };
+    match built {
+        Err(error @ (KernelError::NoSource { .. } | KernelError::Tools { .. })) => Err(error.to_string()),
+        built => Ok(built.expect("the lab's kernel can be built")),
     }
 }
 
@@ -57,11 +60,27 @@ impl Laboratory {
     /// None where a test has to be skipped.
     pub fn open() -> Option<Laboratory> {
         kernel()?;
-        Some(Laboratory {
+        Some(Self::new())
+    }
+
+    /// With another kernel than most studies need, which is built if it is not there.
+    pub fn open_with(name: &KernelName) -> Option<Laboratory> {
+        kernel()?;
+        let turn = turn();
+        if let Err(reason) = built(name) {
+            println!("skipped: {reason}");
+            return None;
+        }
+        drop(turn);
+        Some(Self::new())
+    }
+
+    fn new() -> Laboratory {
+        Laboratory {
             _turn: turn(),
             folder: tempfile::tempdir().expect("a folder"),
             program: PathBuf::from(env!("CARGO_BIN_EXE_raidlab")),
-        })
+        }
     }
 
     pub fn folder(&self) -> &Path {

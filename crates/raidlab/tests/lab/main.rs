@@ -11,3 +11,4 @@ mod laboratory;
 mod physics;
 mod robustness;
 mod smoke;
+mod stacks;

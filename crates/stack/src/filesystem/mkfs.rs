@@ -61,7 +61,7 @@ impl Making<'_> {
             Tool::MkfsNilfs2 => self.with_block(call.args(["-f", "-q", "-K"]), "-b", 1),
             // FAT32 whatever the size; whole disks, too.
             Tool::MkfsVfat => self.with_block(call.args(["-F", "32", "-I"]), "-s", 512),
-            Tool::MkfsExfat => self.with_block(call.arg("-q"), "-c", 1),
+            Tool::MkfsExfat => self.with_block(call, "-c", 1),
             _ => self.with_block(call.args(["-F", "-Q", "-q"]), "-c", 1),
         };
         Ok(Some(call.args(self.devices)))

@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::device::{self, BlockDevice};
 use crate::disks::Disks;
 use crate::error::Cause;
-use crate::lvm::Volume;
+use crate::lvm::{self, Volume};
 use crate::mount::Mounting;
 use crate::options;
 use crate::undo::Undo;
@@ -131,15 +131,16 @@ impl Rising {
         context: &mut Context<'_>,
     ) -> Result<BlockDevice, Cause> {
         self.begin("create volume", context);
+        let group = lvm::group_of(name);
         let volume = Volume {
             spec,
-            group: name,
+            group: &group,
             devices,
             zeroed: context.zeroed,
         };
         volume.must_be_free()?;
         let undo = Undo::VolumeGroup {
-            name: name.to_owned(),
+            name: group.clone(),
             devices: devices.to_vec(),
         };
         self.intend(undo, context)?;
