@@ -1,6 +1,7 @@
 //! `/dev/raidlab`, seen from the guest: the job comes from it, events go to it, and it tells what the simulated disks
 //! did. None of this takes virtual time.
 
+use crate::carried;
 use crate::job::Job;
 use rustix::ioctl::{self, Opcode, opcode};
 use std::ffi::c_void;
@@ -29,11 +30,11 @@ impl Channel {
         })
     }
 
-    /// What this guest is for.
-    pub fn job(&mut self) -> io::Result<Job> {
+    /// What this guest is for, and what it is given for that.
+    pub fn job(&mut self) -> io::Result<(Job, Vec<carried::File>)> {
         let mut text = Vec::new();
         self.device.read_to_end(&mut text)?;
-        serde_json::from_slice(&text).map_err(io::Error::other)
+        carried::decode(&text)
     }
 
     /// One line of JSON, in one write.

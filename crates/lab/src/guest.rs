@@ -36,7 +36,7 @@ pub struct Config<'a> {
     pub seed: u64,
     /// `disksim`'s description of the disks, in postcard's encoding.
     pub disks: &'a [u8],
-    /// The [`crate::job::Job`] as JSON.
+    /// A [`crate::job::Job`] with what it is given, by [`crate::carried::encode`].
     pub job: &'a [u8],
     /// Contents of the disks above this go to an unnamed file in `folder`.
     pub memory_budget_bytes: u64,

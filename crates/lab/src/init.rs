@@ -1,6 +1,7 @@
 //! The first process of a guest: makes the few filesystems that programs expect, asks what to do, does it, says what
 //! was seen, and ends the machine.
 
+use crate::carried;
 use crate::channel::Channel;
 use crate::job::{Job, Program};
 use rustix::mount::{MountFlags, mount};
@@ -12,10 +13,13 @@ use std::time::Instant;
 use study::event::{Event, Failure};
 use study::plan::Trial;
 use study::stack::MachineSpec;
-use trial::{Disks, MemoryLedger, Setting, Teardown};
+use trial::{CARRIED, Disks, MemoryLedger, Setting, Teardown};
 
 /// The guest's own folder, on a tmpfs.
 const FOLDER: &str = "/tmp/raidlab";
+
+/// Where a guest's scripts and shells find programs.
+const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// What is laid over the host's root, which cannot be written; /dev the kernel mounts itself.
 const MOUNTS: &[(&str, &str, &str)] = &[
@@ -61,7 +65,9 @@ fn prepare() -> io::Result<()> {
 }
 
 fn work(channel: &mut Channel) -> io::Result<()> {
-    match channel.job()? {
+    let (job, files) = channel.job()?;
+    carried::lay(&files, Path::new(CARRIED))?;
+    match job {
         Job::Trial(trial) => run_trial(channel, &trial, false),
         Job::CheckedTrial(trial) => run_trial(channel, &trial, true),
         Job::Shell(trial) => shell(channel, &trial),
@@ -99,10 +105,11 @@ fn run_program(channel: &mut Channel, program: &Program) -> io::Result<()> {
         .args(&program.arguments)
         .current_dir(FOLDER)
         .env_clear()
-        .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+        .env("PATH", PATH)
         .env("HOME", FOLDER)
         .stdin(Stdio::null())
         .status()?;
+    say_disks(channel)?;
     channel.say(&match status.success() {
         true => Event::Done {
             at_ns: u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX),
@@ -175,6 +182,8 @@ fn shell(channel: &Channel, trial: &Trial) -> io::Result<()> {
             let _ = Command::new("/bin/sh")
                 .current_dir(place)
                 .env("PS1", "guest# ")
+                .env("PATH", format!("{PATH}:{CARRIED}/sbin"))
+                .env("LD_LIBRARY_PATH", format!("{CARRIED}/lib"))
                 .status();
         },
     );

@@ -3,12 +3,14 @@
 
 mod cache;
 mod compile;
+mod debian;
 mod embedded;
 mod error;
 mod flavour;
 mod kept;
 mod source;
 mod tree;
+mod zfs;
 
 pub use cache::Cache;
 pub use compile::Progress;
@@ -43,6 +45,15 @@ pub struct Kernel {
 }
 
 impl Kernel {
+    /// Programs that its guests get with it.
+    ///
+    /// # Errors
+    /// When the cache cannot be read.
+    pub fn carried(&self) -> Result<Vec<crate::carried::File>, KernelError> {
+        let folder = self.path.with_file_name(kept::CARRIED);
+        crate::carried::read(&folder).map_err(io_error("cannot read", &folder))
+    }
+
     /// Whether it has the configuration, patches, driver and disk model of this raidlab.
     fn is_up_to_date(&self) -> bool {
         let flavour = KernelName::parse(&self.name).flavour;
@@ -55,6 +66,8 @@ impl Kernel {
 pub struct Recipe {
     pub source: Source,
     pub flavour: Flavour,
+    /// The packages of OpenZFS, for the flavour that has it.
+    zfs: Option<debian::Fetched>,
 }
 
 impl Recipe {
@@ -65,9 +78,18 @@ impl Recipe {
         }
     }
 
+    /// All that it is built from, in one line.
+    fn description(&self) -> String {
+        let source = self.source.description();
+        match &self.zfs {
+            Some(zfs) => format!("{source}, {} {}", zfs::ORDER.name, zfs.version),
+            None => source,
+        }
+    }
+
     /// Hash of a package's source and of all that raidlab adds to it.
     fn package_key(&self) -> Result<String, KernelError> {
-        let source_key = short_hash(&[self.source.description().as_bytes()]);
+        let source_key = short_hash(&[self.description().as_bytes()]);
         Ok(format!("{source_key}-{}", self.own_key()?))
     }
 

@@ -54,6 +54,7 @@ impl KernelBar {
             Progress::Unpacking => "unpacking the source",
             Progress::Copying => "copying what changed in the tree",
             Progress::Configuring => "configuring",
+            Progress::Probing => "OpenZFS asks what the kernel offers",
             Progress::Compiling { .. } => "",
         };
         if let Some(bar) = &self.bar {

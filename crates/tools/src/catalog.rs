@@ -20,10 +20,11 @@ pub enum Tool {
     Ntfs3g,
     Lvm,
     Bcachefs,
+    Zpool,
 }
 
 impl Tool {
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Mdadm,
         Self::Mke2fs,
         Self::MkfsXfs,
@@ -41,6 +42,7 @@ impl Tool {
         Self::Ntfs3g,
         Self::Lvm,
         Self::Bcachefs,
+        Self::Zpool,
     ];
 
     /// The name of its file.
@@ -63,6 +65,7 @@ impl Tool {
             Self::Ntfs3g => "ntfs-3g",
             Self::Lvm => "lvm",
             Self::Bcachefs => "bcachefs",
+            Self::Zpool => "zpool",
         }
     }
 
@@ -86,7 +89,13 @@ impl Tool {
             Self::Ntfs3g => "ntfs-3g",
             Self::Lvm => "lvm2",
             Self::Bcachefs => "bcachefs-tools",
+            Self::Zpool => "zfsutils-linux",
         }
+    }
+
+    /// Whether the lab's guests get it with their kernel, so that their host need not have it.
+    pub const fn is_carried(self) -> bool {
+        matches!(self, Self::Zpool)
     }
 
     /// The argument that makes it print its version and end.
@@ -103,7 +112,7 @@ impl Tool {
             | Self::MkfsNilfs2
             | Self::MkfsExfat
             | Self::MkfsNtfs => "-V",
-            Self::Lvm | Self::Bcachefs => "version",
+            Self::Lvm | Self::Bcachefs | Self::Zpool => "version",
             // Tells its version, and then how it is used.
             Self::MkfsVfat => "--help",
             Self::Ntfs3g | Self::Mdadm | Self::MkfsBtrfs | Self::Fio | Self::Wipefs | Self::Losetup => "--version",

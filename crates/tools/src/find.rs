@@ -14,6 +14,9 @@ use study::event::{Event, ToolCall};
 /// Where programs are looked for, whatever the caller's own PATH is.
 pub const SEARCH_PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
 
+/// Where a guest has programs that its host need not have, in `sbin`, and their libraries, in `lib`.
+pub const CARRIED: &str = "/run/raidlab";
+
 /// The programs that this machine has.
 #[derive(Debug)]
 pub struct Tools {
@@ -25,7 +28,7 @@ pub struct Tools {
 impl Tools {
     /// Finds the programs that will be needed, or says which are missing and what mends it: all of them at once.
     pub fn find(wanted: &[Tool]) -> Result<Self, MissingTools> {
-        Self::find_on(SEARCH_PATH, wanted)
+        Self::find_on(&format!("{SEARCH_PATH}:{CARRIED}/sbin"), wanted)
     }
 
     fn find_on(path: &str, wanted: &[Tool]) -> Result<Self, MissingTools> {
@@ -151,6 +154,7 @@ fn start(program: &Path, invocation: &Invocation) -> std::io::Result<Child> {
         .args(&invocation.arguments)
         .env_clear()
         .envs([("PATH", SEARCH_PATH), ("LC_ALL", "C"), ("TZ", "UTC")])
+        .envs(libraries(program))
         .envs(invocation.tool.environment().iter().copied())
         .current_dir(&invocation.folder)
         // A program that asks a question gets the end of its input for an answer.
@@ -159,6 +163,12 @@ fn start(program: &Path, invocation: &Invocation) -> std::io::Result<Child> {
         .stderr(Stdio::piped());
     supervise::in_a_group_of_its_own(&mut command);
     command.spawn()
+}
+
+/// Where a carried program finds what it is linked with.
+fn libraries(program: &Path) -> Option<(&'static str, String)> {
+    let is_carried = program.starts_with(CARRIED);
+    is_carried.then(|| ("LD_LIBRARY_PATH", format!("{CARRIED}/lib")))
 }
 
 fn argv(program: &Path, invocation: &Invocation) -> Vec<String> {

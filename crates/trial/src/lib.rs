@@ -7,6 +7,7 @@ mod host;
 
 use host::StackHost;
 pub use stack::{Disks, Ledger, MemoryLedger, Rehearsal, Stack, Teardown};
+pub use tools::CARRIED;
 pub use workload::{Pass, Target, WorkloadError};
 
 use stack::{Context, DiskCounters};

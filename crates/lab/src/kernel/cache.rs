@@ -2,8 +2,8 @@
 
 use super::compile::{self, Progress};
 use super::{
-    DEFAULT_VERSION, Flavour, Kernel, KernelError, KernelName, Recipe, Source, create_dir, embedded, io_error,
-    kept, source, tree,
+    DEFAULT_VERSION, Flavour, Kernel, KernelError, KernelName, Recipe, Source, create_dir, debian, embedded,
+    io_error, kept, source, tree, zfs,
 };
 use rustix::fs::FlockOperation;
 use std::collections::BTreeSet;
@@ -43,9 +43,8 @@ impl Cache {
     /// The kernel of that name if it is ready and up to date; what would have to be built if not. Of a developer's
     /// tree, the one built last.
     pub fn find(&self, name: &KernelName) -> Result<Result<Kernel, Recipe>, KernelError> {
-        if let Some(source) = Source::debian(&name.source) {
-            let flavour = name.flavour;
-            let recipe = Recipe { source, flavour };
+        if let Some(source) = Source::debian(&name.source, &self.packages()) {
+            let recipe = self.recipe(source, name.flavour)?;
             let folder = self.kernel_folder(name, &recipe.package_key()?);
             return Ok(kept::read(&folder).ok_or(recipe));
         }
@@ -59,7 +58,13 @@ impl Cache {
         }
         if source::looks_like_version(&name.source) && embedded::patches_for(&name.source).is_some() {
             let version = name.source.clone();
-            return Err(KernelError::NoSource { version });
+            return Err(match version == DEFAULT_VERSION {
+                true => KernelError::NoSource { version },
+                false => KernelError::NotFetched {
+                    kernel: name.clone(),
+                    package: source::package_of(&version),
+                },
+            });
         }
         if let Some(stale) = newest {
             return Err(KernelError::Stale {
@@ -80,11 +85,49 @@ impl Cache {
         })
     }
 
+    /// How a source becomes a kernel.
+    ///
+    /// # Errors
+    /// When a package has to be fetched first.
+    pub fn recipe(&self, source: Source, flavour: Flavour) -> Result<Recipe, KernelError> {
+        let mut recipe = Recipe {
+            source,
+            flavour,
+            zfs: None,
+        };
+        if flavour.has_zfs() {
+            let package = zfs::ORDER.name;
+            let zfs = debian::fetched(&self.packages(), package).ok_or_else(|| KernelError::NotFetched {
+                kernel: recipe.name(),
+                package: package.to_owned(),
+            })?;
+            zfs::check_version(&zfs, &recipe.source.version)?;
+            recipe.zfs = Some(zfs);
+        }
+        Ok(recipe)
+    }
+
+    /// Gets a package that [`Cache::find`] or [`Cache::recipe`] found missing from Debian's mirror.
+    pub fn fetch(&self, package: &str, progress: &mut dyn FnMut(Progress)) -> Result<(), KernelError> {
+        debian::check_tools()?;
+        let _lock = self.lock(progress)?;
+        if debian::fetched(&self.packages(), package).is_some() {
+            return Ok(());
+        }
+        let order = match package == zfs::ORDER.name {
+            true => zfs::ORDER,
+            false => source::order(package),
+        };
+        debian::fetch(&self.packages(), &order).map(drop)
+    }
+
     /// Whether the kernel of that name is ready or can be built here. Nothing is written.
     pub fn check(&self, name: &KernelName) -> Result<(), KernelError> {
-        match self.find(name)? {
-            Ok(_) => Ok(()),
-            Err(_) => compile::check_tools(),
+        match self.find(name) {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(_)) => compile::check_tools(),
+            Err(KernelError::NotFetched { .. }) => debian::check_tools().and_then(|()| compile::check_tools()),
+            Err(error) => Err(error),
         }
     }
 
@@ -125,14 +168,7 @@ impl Cache {
     /// Builds the kernel and keeps it. Another raidlab that builds at the same time is waited for.
     pub fn build(&self, recipe: &Recipe, progress: &mut dyn FnMut(Progress)) -> Result<Kernel, KernelError> {
         compile::check_tools()?;
-        create_dir(&self.folder)?;
-        let lock_path = self.folder.join("lock");
-        let lock = File::create(&lock_path).map_err(io_error("cannot create", &lock_path))?;
-        if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
-            progress(Progress::Waiting);
-            rustix::fs::flock(&lock, FlockOperation::LockExclusive)
-                .map_err(|error| io_error("cannot lock", &lock_path)(error.into()))?;
-        }
+        let _lock = self.lock(progress)?;
         let (source, name) = (&recipe.source, recipe.name());
         if source.is_package()
             && let Some(kernel) = kept::read(&self.kernel_folder(&name, &recipe.package_key()?))
@@ -149,16 +185,34 @@ impl Cache {
         let mut kernel = Kernel {
             name: name.to_string(),
             release,
-            source: source.description(),
+            source: recipe.description(),
             path: PathBuf::new(),
             hold: kept::Hold::default(),
             key,
         };
         let folder = self.kernel_folder(&name, &kernel.key);
-        kept::write(&mut kernel, &image, &folder)?;
+        let carried = recipe.zfs.as_ref().map(zfs::carried).unwrap_or_default();
+        kept::write(&mut kernel, &image, &carried, &folder)?;
         kept::remove_stale_kernels(&self.kernels());
         kept::remove_stale_builds(&builds, tree::LOG, tree::WHOLE);
         Ok(kernel)
+    }
+
+    /// Held until it is dropped: one raidlab at a time builds and fetches.
+    fn lock(&self, progress: &mut dyn FnMut(Progress)) -> Result<File, KernelError> {
+        create_dir(&self.folder)?;
+        let path = self.folder.join("lock");
+        let lock = File::create(&path).map_err(io_error("cannot create", &path))?;
+        if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+            progress(Progress::Waiting);
+            rustix::fs::flock(&lock, FlockOperation::LockExclusive)
+                .map_err(|error| io_error("cannot lock", &path)(error.into()))?;
+        }
+        Ok(lock)
+    }
+
+    fn packages(&self) -> PathBuf {
+        self.folder.join("packages")
     }
 
     fn kernels(&self) -> PathBuf {

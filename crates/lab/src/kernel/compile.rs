@@ -15,6 +15,7 @@ const fn steps(flavour: Flavour) -> u64 {
     match flavour {
         Flavour::Base => 1330,
         Flavour::More => 1630,
+        Flavour::Zfs => 1960,
     }
 }
 
@@ -32,6 +33,8 @@ pub enum Progress {
     Unpacking,
     Copying,
     Configuring,
+    /// OpenZFS asks what the kernel offers.
+    Probing,
     /// Files compiled, of about so many.
     Compiling {
         done: u64,
@@ -41,9 +44,14 @@ pub enum Progress {
 
 /// The programs that are missing, all at once.
 pub fn check_tools() -> Result<(), KernelError> {
+    check(TOOLS)
+}
+
+/// Those of `tools` that are missing.
+pub fn check(tools: &[&str]) -> Result<(), KernelError> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = |tool: &str| std::env::split_paths(&path).any(|folder| folder.join(tool).exists());
-    let missing: Vec<String> = TOOLS
+    let missing: Vec<String> = tools
         .iter()
         .filter(|tool| !found(tool))
         .map(|tool| (*tool).to_owned())
@@ -63,9 +71,7 @@ pub fn compile(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(String, PathBuf), KernelError> {
     progress(Progress::Configuring);
-    let mut configure = make(tree);
-    configure.env("KCONFIG_ALLCONFIG", &tree.config).arg("allnoconfig");
-    run_logged(&mut configure, "configuring", name, &tree.log, &mut |_| {})?;
+    configure(tree, name)?;
 
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
     let mut build = make(tree);
@@ -83,6 +89,18 @@ pub fn compile(
     let output = make(tree).args(["--silent", "kernelrelease"]).output();
     let release = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
     Ok((release.unwrap_or_default(), tree.path.join("linux")))
+}
+
+/// So far that programs can be compiled against the tree's headers.
+pub fn prepare(tree: &Tree, name: &str) -> Result<(), KernelError> {
+    configure(tree, name)?;
+    run_logged(make(tree).arg("prepare"), "preparing", name, &tree.log, &mut |_| {})
+}
+
+fn configure(tree: &Tree, name: &str) -> Result<(), KernelError> {
+    let mut configure = make(tree);
+    configure.env("KCONFIG_ALLCONFIG", &tree.config).arg("allnoconfig");
+    run_logged(&mut configure, "configuring", name, &tree.log, &mut |_| {})
 }
 
 fn make(tree: &Tree) -> Command {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 static CONFIG: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../kernel/config");
 static DRIVER: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../kernel/driver");
+static ZFS: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../kernel/zfs");
 static PATCHES: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../kernel/patches");
 static MODEL: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/model.o"));
 /// What the model was compiled from.
@@ -26,7 +27,7 @@ pub fn patches_for(version: &str) -> Option<&'static str> {
 }
 
 /// `(6, 12)` of `6.12`, of `6.12.117-raidlab` and of `6.12-rc3`.
-fn number(version: &str) -> Option<(u32, u32)> {
+pub fn number(version: &str) -> Option<(u32, u32)> {
     let mut parts = version.split('.');
     let (major, minor) = (parts.next()?, parts.next()?);
     let digits = minor.find(|c: char| !c.is_ascii_digit()).unwrap_or(minor.len());
@@ -38,6 +39,7 @@ pub fn configs(flavour: Flavour) -> Vec<(&'static str, &'static [u8])> {
     let names: &[&str] = match flavour {
         Flavour::Base => &["base.config"],
         Flavour::More => &["base.config", "more.config"],
+        Flavour::Zfs => &["base.config", "more.config", "zfs.config"],
     };
     let contents = |name: &&'static str| {
         let file = CONFIG.get_file(name).expect("kernel/config is part of the repository");
@@ -48,7 +50,15 @@ pub fn configs(flavour: Flavour) -> Vec<(&'static str, &'static [u8])> {
 
 /// The patches of a set, in the order in which they apply.
 pub fn patches(set: &str) -> Vec<(&'static Path, &'static [u8])> {
-    let dir = PATCHES.get_dir(set).expect("the set was found by patches_for");
+    in_order(PATCHES.get_dir(set).expect("the set was found by patches_for"))
+}
+
+/// The patches of OpenZFS's source.
+pub fn zfs_patches() -> Vec<(&'static Path, &'static [u8])> {
+    in_order(&ZFS)
+}
+
+fn in_order(dir: &'static Dir) -> Vec<(&'static Path, &'static [u8])> {
     let mut patches: Vec<_> = dir.files().map(|file| (file.path(), file.contents())).collect();
     patches.sort();
     patches
@@ -76,6 +86,10 @@ pub fn files(set: &str, flavour: Flavour) -> Vec<(PathBuf, &'static [u8])> {
             .into_iter()
             .map(|(path, contents)| (path.to_owned(), contents)),
     );
+    if flavour.has_zfs() {
+        let patches = zfs_patches().into_iter();
+        files.extend(patches.map(|(path, contents)| (Path::new("zfs").join(path), contents)));
+    }
     let configs = configs(flavour).into_iter();
     files.extend(configs.map(|(name, contents)| (PathBuf::from(name), contents)));
     files

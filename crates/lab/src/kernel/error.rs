@@ -30,6 +30,22 @@ pub enum KernelError {
     NoTree { path: PathBuf, lacks: &'static str },
     #[error("no patches for Linux {version}: raidlab has them for {known}")]
     NoPatches { version: String, known: String },
+    #[error("{package} is not in this machine's cache yet: `raidlab kernel build {kernel}` gets it from Debian")]
+    NotFetched { kernel: KernelName, package: String },
+    #[error("{package} is not to be had from Debian's mirror (looked in {tried}): {why}")]
+    NotOffered {
+        package: String,
+        tried: String,
+        why: String,
+    },
+    #[error("apt's sources name no mirror of this machine's Debian, where more packages could be had")]
+    NoMirror,
+    #[error("OpenZFS {zfs} can be built with Linux up to {newest}, and not with {kernel}")]
+    TooNewForZfs {
+        kernel: String,
+        zfs: String,
+        newest: String,
+    },
     #[error("missing on this machine: {}; `raidlab doctor` says how to mend it", missing.join(", "))]
     Tools { missing: Vec<String> },
     #[error("{step} of Linux {name} failed; from {log}:\n{tail}", log = log.display())]
@@ -58,6 +74,7 @@ impl KernelError {
                 | Self::NoPatches { .. }
                 | Self::Stale { .. }
                 | Self::NoFlavour { .. }
+                | Self::TooNewForZfs { .. }
         )
     }
 }

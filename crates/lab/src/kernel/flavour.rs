@@ -14,17 +14,24 @@ pub enum Flavour {
     Base,
     /// Device mapper, and filesystems that few studies ask for (`more.config`).
     More,
+    /// OpenZFS, which is no part of Linux and comes from a package of its own.
+    Zfs,
 }
 
 impl Flavour {
-    pub const ALL: [Flavour; 2] = [Flavour::Base, Flavour::More];
+    pub const ALL: [Flavour; 3] = [Flavour::Base, Flavour::More, Flavour::Zfs];
 
     /// What it adds to a kernel's name.
     const fn suffix(self) -> &'static str {
         match self {
             Flavour::Base => "",
             Flavour::More => "+more",
+            Flavour::Zfs => "+zfs",
         }
+    }
+
+    pub const fn has_zfs(self) -> bool {
+        matches!(self, Flavour::Zfs)
     }
 
     /// What it is for, in a few words.
@@ -32,6 +39,7 @@ impl Flavour {
         match self {
             Flavour::Base => "md; ext2, ext3, ext4, XFS, JFS, ReiserFS, btrfs",
             Flavour::More => "LVM; bcachefs, F2FS, NILFS2, vfat, exFAT, NTFS",
+            Flavour::Zfs => "OpenZFS",
         }
     }
 
@@ -76,8 +84,8 @@ fn of_filesystem(kind: FilesystemKind) -> Flavour {
         | FilesystemKind::Jfs
         | FilesystemKind::Reiserfs
         | FilesystemKind::Btrfs => Flavour::Base,
-        FilesystemKind::Zfs
-        | FilesystemKind::Bcachefs
+        FilesystemKind::Zfs => Flavour::Zfs,
+        FilesystemKind::Bcachefs
         | FilesystemKind::F2fs
         | FilesystemKind::Nilfs2
         | FilesystemKind::Vfat
@@ -133,6 +141,7 @@ mod tests {
             ("6.12", "6.12", Flavour::Base),
             ("6.12+more", "6.12", Flavour::More),
             ("mine+more", "mine", Flavour::More),
+            ("6.12+zfs", "6.12", Flavour::Zfs),
             ("6.12+less", "6.12+less", Flavour::Base),
         ] {
             let read = KernelName::parse(name);

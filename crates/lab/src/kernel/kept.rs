@@ -16,6 +16,9 @@ use std::time::SystemTime;
 /// The executable in a kernel's folder.
 const IMAGE: &str = "linux";
 
+/// Beside it, what its guests get with it.
+pub const CARRIED: &str = "carried";
+
 /// What is known of it; written last, removed first.
 const RECORD: &str = "kernel.json";
 
@@ -59,9 +62,19 @@ pub fn read(folder: &Path) -> Option<Kernel> {
     Some(kernel)
 }
 
-/// Keeps a kernel whose image was just built.
-pub fn write(kernel: &mut Kernel, image: &Path, folder: &Path) -> Result<(), super::KernelError> {
+/// Keeps a kernel whose image was just built, with what it carries: names there, and files here.
+pub fn write(
+    kernel: &mut Kernel,
+    image: &Path,
+    carried: &[(PathBuf, PathBuf)],
+    folder: &Path,
+) -> Result<(), super::KernelError> {
     super::create_dir(folder)?;
+    for (name, file) in carried {
+        let kept = folder.join(CARRIED).join(name);
+        super::create_dir(kept.parent().unwrap_or(folder))?;
+        fs::copy(file, &kept).map_err(super::io_error("cannot write", &kept))?;
+    }
     kernel.path = folder.join(IMAGE);
     // Under another name first: the one that is there may be running.
     let fresh = folder.join("linux.new");
@@ -164,7 +177,7 @@ mod tests {
             path: PathBuf::new(),
             hold: Hold::default(),
         };
-        write(&mut kernel, &image, &folder).expect("it is kept");
+        write(&mut kernel, &image, &[], &folder).expect("it is kept");
         set_date(&folder.join(RECORD), hour);
         folder
     }

@@ -1,5 +1,6 @@
 //! Where a kernel's source comes from: Debian's package, or a developer's tree.
 
+use super::debian::{self, Order};
 use super::{KernelError, embedded};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,14 +25,24 @@ pub enum Origin {
 }
 
 impl Source {
-    /// Debian's source package for a version, if it is installed.
-    pub fn debian(version: &str) -> Option<Source> {
+    /// Debian's source package for a version, if it is installed, or was fetched into the cache.
+    pub fn debian(version: &str, packages: &Path) -> Option<Source> {
         if !looks_like_version(version) {
             return None;
         }
-        let archive = PathBuf::from(format!("/usr/src/linux-source-{version}.tar.xz"));
-        let size = fs::metadata(&archive).ok()?.len();
-        let package_version = package_version(version).unwrap_or_else(|| format!("{size} bytes"));
+        let installed = PathBuf::from(archive_of(version));
+        let (archive, package_version) = match fs::metadata(&installed) {
+            Ok(data) => {
+                let size = data.len();
+                let package_version = package_version(version).unwrap_or_else(|| format!("{size} bytes"));
+                (installed, package_version)
+            }
+            Err(_) => {
+                let fetched = debian::fetched(packages, &package_of(version))?;
+                let archive = fetched.root.join(archive_of(version).trim_start_matches('/'));
+                (archive, fetched.version)
+            }
+        };
         let origin = Origin::Package {
             archive,
             package_version,
@@ -95,6 +106,26 @@ pub fn looks_like_version(name: &str) -> bool {
     name.split('.').count() == 2 && name.split('.').all(|part| part.parse::<u32>().is_ok())
 }
 
+/// Debian's package of a version's source.
+pub fn package_of(version: &str) -> String {
+    format!("linux-source-{version}")
+}
+
+/// The newest kernels are in the suites that come after this machine's.
+pub fn order(package: &str) -> Order<'_> {
+    Order {
+        name: package,
+        others: &[],
+        libraries: None,
+        component: "main",
+        suites: &["{}-backports", "trixie-backports", "sid"],
+    }
+}
+
+fn archive_of(version: &str) -> String {
+    format!("/usr/src/{}.tar.xz", package_of(version))
+}
+
 fn is_name(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(is_plain) && !looks_like_version(name)
@@ -102,7 +133,7 @@ fn is_name(name: &str) -> bool {
 
 fn package_version(version: &str) -> Option<String> {
     let output = Command::new("dpkg-query")
-        .args(["--show", "--showformat=${Version}", &format!("linux-source-{version}")])
+        .args(["--show", "--showformat=${Version}", &package_of(version)])
         .output()
         .ok()?;
     output

@@ -5,7 +5,7 @@
 
 use super::compile::{Progress, run_logged};
 use super::source::{Origin, Source};
-use super::{Flavour, KernelError, Recipe, create_dir, embedded, io_error, short_hash};
+use super::{Flavour, KernelError, Recipe, create_dir, embedded, io_error, short_hash, zfs};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -47,6 +47,18 @@ pub struct Tree {
     pub config: PathBuf,
 }
 
+impl Tree {
+    /// Applies a patch to a folder of the build folder.
+    pub fn patch(&self, folder: &Path, file: &Path, text: &[u8], name: &str) -> Result<(), KernelError> {
+        let copy = self.path.with_file_name(file.file_name().expect("a patch is a file"));
+        fs::write(&copy, text).map_err(io_error("cannot write", &copy))?;
+        let mut patch = Command::new("patch");
+        patch.args(["--strip=1", "--forward", "--batch", "--no-backup-if-mismatch"]);
+        patch.arg("--directory").arg(folder).arg("--input").arg(&copy);
+        run_logged(&mut patch, "patching", name, &self.log, &mut |_| {})
+    }
+}
+
 /// Brings the build folder of this source up to date.
 pub fn prepare(recipe: &Recipe, build: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Tree, KernelError> {
     let source = &recipe.source;
@@ -78,6 +90,9 @@ pub fn prepare(recipe: &Recipe, build: &Path, progress: &mut dyn FnMut(Progress)
     }
     put_driver(&tree)?;
     put_config(&tree, recipe.flavour)?;
+    if let Some(zfs) = &recipe.zfs {
+        zfs::put(&tree, zfs, source, progress)?;
+    }
     Ok(tree)
 }
 
@@ -113,12 +128,7 @@ fn unpack(tree: &Tree, name: &str, archive: &Path) -> Result<(), KernelError> {
 
 fn apply(tree: &Tree, name: &str, set: &str) -> Result<(), KernelError> {
     for (file, text) in embedded::patches(set) {
-        let copy = tree.path.join("..").join(file.file_name().expect("a patch is a file"));
-        fs::write(&copy, text).map_err(io_error("cannot write", &copy))?;
-        let mut patch = Command::new("patch");
-        patch.args(["--strip=1", "--forward", "--batch", "--no-backup-if-mismatch"]);
-        patch.arg("--directory").arg(&tree.path).arg("--input").arg(&copy);
-        run_logged(&mut patch, "patching", name, &tree.log, &mut |_| {})?;
+        tree.patch(&tree.path, file, text, name)?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use super::print;
 use crate::cli::KernelCommand;
 use crate::expected::ExpectedError;
-use crate::progress::KernelBar;
+use crate::progress::{KernelBar, say};
 use lab::kernel::{Cache, DEFAULT_VERSION, Kernel, KernelError, KernelName, Recipe, Source};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -21,7 +21,7 @@ pub fn kernel(command: &KernelCommand) -> Result<ExitCode, ExpectedError> {
                 )));
             }
             let kernel = if Path::new(what).is_dir() {
-                build(&cache, &tree_recipe(Path::new(what), name.as_deref())?)?
+                build_tree(&cache, Path::new(what), name.as_deref())?
             } else {
                 ready(&cache, &KernelName::parse(what))?
             };
@@ -33,19 +33,39 @@ pub fn kernel(command: &KernelCommand) -> Result<ExitCode, ExpectedError> {
 
 /// The kernel of that name; built now if it was not.
 pub fn ready(cache: &Cache, name: &KernelName) -> Result<Kernel, KernelError> {
-    match cache.find(name)? {
-        Ok(kernel) => Ok(kernel),
-        Err(recipe) => build(cache, &recipe),
+    match cache.find(name) {
+        Ok(Ok(kernel)) => Ok(kernel),
+        Ok(Err(recipe)) => build(cache, &recipe),
+        Err(KernelError::NotFetched { package, .. }) => {
+            fetch(cache, name, &package)?;
+            ready(cache, name)
+        }
+        Err(error) => Err(error),
     }
 }
 
+/// What [`ready`] has to get from Debian's mirror is one package at a time, and each is there afterwards.
+fn fetch(cache: &Cache, name: &KernelName, package: &str) -> Result<(), KernelError> {
+    say(&format!(
+        "raidlab: kernel {name}: getting {package} from Debian's mirror into {}",
+        cache.folder().display()
+    ));
+    cache.fetch(package, &mut |_| {})
+}
+
 /// A developer's tree, in the flavour that its name says.
-fn tree_recipe(path: &Path, name: Option<&str>) -> Result<Recipe, KernelError> {
+fn build_tree(cache: &Cache, path: &Path, name: Option<&str>) -> Result<Kernel, KernelError> {
     let name = name.map(KernelName::parse);
-    Ok(Recipe {
-        source: Source::tree(path, name.as_ref().map(|name| name.source.as_str()))?,
-        flavour: name.map(|name| name.flavour).unwrap_or_default(),
-    })
+    let source = Source::tree(path, name.as_ref().map(|name| name.source.as_str()))?;
+    let flavour = name.map(|name| name.flavour).unwrap_or_default();
+    let recipe = match cache.recipe(source.clone(), flavour) {
+        Err(KernelError::NotFetched { kernel, package }) => {
+            fetch(cache, &kernel, &package)?;
+            cache.recipe(source, flavour)?
+        }
+        recipe => recipe?,
+    };
+    build(cache, &recipe)
 }
 
 fn build(cache: &Cache, recipe: &Recipe) -> Result<Kernel, KernelError> {

@@ -136,7 +136,13 @@ fn devices(arguments: &RunArguments) -> Vec<String> {
 
 /// Every program that some trial will call must be here before the first begins.
 fn check_tools(plan: &Plan, teardown: trial::Teardown, others: &[tools::Tool]) -> Result<(), ExpectedError> {
-    let mut wanted = others.to_vec();
+    let mut wanted = tools_needed(plan, teardown);
+    wanted.extend(others);
+    must_be_here(wanted)
+}
+
+fn tools_needed(plan: &Plan, teardown: trial::Teardown) -> Vec<tools::Tool> {
+    let mut wanted = Vec::new();
     for cell in &plan.cells {
         let trial = Trial {
             cell: cell.clone(),
@@ -145,6 +151,10 @@ fn check_tools(plan: &Plan, teardown: trial::Teardown, others: &[tools::Tool]) -
         };
         wanted.extend(trial::tools_needed(&trial, teardown));
     }
+    wanted
+}
+
+fn must_be_here(mut wanted: Vec<tools::Tool>) -> Result<(), ExpectedError> {
     wanted.sort_unstable();
     wanted.dedup();
     tools::Tools::find(&wanted)

@@ -29,7 +29,7 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
     let kernel = super::kernel::ready(&cache, &KernelName::of(&cell.machine, &cell.stack))?;
     let machine = |error: std::io::Error| ExpectedError::Machine(error.to_string());
     let folder = TrialFolder::new(cache.folder()).map_err(machine)?;
-    let (disks, job) = guest_config_parts(&trial, Job::Shell(Box::new(trial.clone())))?;
+    let (disks, job) = guest_config_parts(&trial, Job::Shell(Box::new(trial.clone())), &kernel)?;
     let init = std::env::current_exe().map_err(machine)?;
     say(&format!(
         "raidlab: {}; `exit` or Ctrl-D ends the guest, and what is on its disks is gone",

@@ -4,6 +4,7 @@ use super::disks;
 use super::folder::TrialFolder;
 use super::heard::Heard;
 use crate::expected::ExpectedError;
+use lab::carried;
 use lab::guest::{self, Config, Ended, How, Limits, Pulse};
 use lab::job::Job;
 use lab::kernel::{Cache, Kernel, KernelName};
@@ -55,8 +56,8 @@ pub fn run(
     let failed = |what: &str, error: &dyn std::fmt::Display| ExpectedError::Failed(format!("{what}: {error}"));
     let folder = TrialFolder::new(laboratory.cache.folder())
         .map_err(|error| failed("cannot make a folder for the trial", &error))?;
-    let (disks, job) = guest_config_parts(trial, Job::Trial(Box::new(trial.clone())))?;
     let kernel = &laboratory.kernels[&KernelName::of(&trial.cell.machine, &trial.cell.stack)];
+    let (disks, job) = guest_config_parts(trial, Job::Trial(Box::new(trial.clone())), kernel)?;
     let trace = match &laboratory.trace_folder {
         Some(folder) => Some(trace_file(folder, trial).map_err(|error| failed("cannot write the trace", &error))?),
         None => None,
@@ -97,11 +98,11 @@ pub fn run(
     })
 }
 
-/// What a guest is told: its disks and its job, encoded.
-pub fn guest_config_parts(trial: &Trial, job: Job) -> Result<(Vec<u8>, Vec<u8>), ExpectedError> {
+/// What a guest is told: its disks and its job, encoded, with what its kernel carries.
+pub fn guest_config_parts(trial: &Trial, job: Job, kernel: &Kernel) -> Result<(Vec<u8>, Vec<u8>), ExpectedError> {
     let description = disks::description(&trial.cell.machine, &trial.cell.stack, trial.seed)?;
     let disks = postcard::to_allocvec(&description).expect("a description is plain data");
-    let job = serde_json::to_vec(&job).expect("a job is plain data");
+    let job = carried::encode(&job, &kernel.carried()?);
     Ok((disks, job))
 }
 

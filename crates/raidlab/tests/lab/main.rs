@@ -12,3 +12,4 @@ mod physics;
 mod robustness;
 mod smoke;
 mod stacks;
+mod zfs;

@@ -1,0 +1,72 @@
+//! OpenZFS in the lab. Its kernel is not built for a test: where nobody asked for it yet, this one is skipped.
+
+use crate::guest::{Guest, disks};
+use lab::carried;
+use lab::guest::How;
+use lab::job::{Job, Program};
+use lab::kernel::{Cache, KernelName};
+use study::event::Event;
+
+/// A pool is made, written, left, taken up again, read, checked and destroyed.
+const SCRIPT: &str = r#"
+PATH=$PATH:/run/raidlab/sbin
+export LD_LIBRARY_PATH=/run/raidlab/lib
+parts= where=
+for disk in a b c d e f; do
+    printf 'label: gpt\n,,0FC63DAF-8483-4772-8E79-3D69D8477DE4\n' | sfdisk --quiet /dev/vd$disk
+    parts="$parts /dev/vd${disk}1" where="$where -d /dev/vd${disk}1"
+done
+mkdir /tmp/pool
+zpool create -f -o cachefile=none -O mountpoint=/tmp/pool -O atime=off tank raidz2 $parts
+dd if=/dev/urandom of=/tmp/pool/file bs=1M count=48 conv=fsync status=none
+before=$(sha256sum < /tmp/pool/file)
+zpool export tank
+! test -e /tmp/pool/file
+zpool import $where -o cachefile=none tank
+test "$before" = "$(sha256sum < /tmp/pool/file)"
+zpool scrub -w tank
+zpool status tank | grep -q 'repaired 0B in .* with 0 errors'
+zpool destroy tank
+! zpool list tank
+echo "pool: $before"; cat /proc/uptime
+"#;
+
+#[test]
+fn a_pool_comes_and_goes_the_same_way_twice() {
+    let cache = Cache::of_user();
+    let Ok(Ok(kernel)) = cache.find(&KernelName::parse("6.12+zfs")) else {
+        println!("skipped: `raidlab kernel build 6.12+zfs` was never asked for");
+        return;
+    };
+    let job = Job::Program(Program {
+        path: "/bin/bash".into(),
+        arguments: ["-ex", "-c", SCRIPT].map(str::to_owned).into(),
+    });
+    let carried = kernel.carried().expect("the cache can be read");
+    let run = || {
+        let mut guest = Guest::new().expect("where there is this kernel there is the other");
+        guest.kernel = kernel.path.clone();
+        guest.disks = disks("wd-500gb-2007", 6);
+        guest.ram_bytes = 512 << 20;
+        guest.job = carried::encode(&job, &carried);
+        let seen = guest.run();
+        assert_eq!(seen.ended.how, How::ByItself, "{}", seen.ended.console);
+        let events = seen.events();
+        assert!(
+            matches!(events.last(), Some(Event::Done { .. })),
+            "{}",
+            seen.ended.console
+        );
+        assert!(seen.ended.console.contains("pool: "), "{}", seen.ended.console);
+        println!("{:?} wall, {:?}", seen.ended.wall, events.last());
+        (events, seen.ended.console)
+    };
+    let (first, second) = (run(), run());
+    let digests = |events: &[Event]| {
+        let is_digest =
+            |event: &&Event| matches!(event, Event::Provenance { key, .. } if key.ends_with(".contents"));
+        events.iter().filter(is_digest).count()
+    };
+    assert_eq!(digests(&first.0), 6, "each disk has a digest");
+    assert_eq!(first, second);
+}
