@@ -134,13 +134,7 @@ fn devices(arguments: &RunArguments) -> Vec<String> {
         .collect()
 }
 
-/// Every program that some trial will call must be here before the first begins.
-fn check_tools(plan: &Plan, teardown: trial::Teardown, others: &[tools::Tool]) -> Result<(), ExpectedError> {
-    let mut wanted = tools_needed(plan, teardown);
-    wanted.extend(others);
-    must_be_here(wanted)
-}
-
+/// Every program that some trial will call.
 fn tools_needed(plan: &Plan, teardown: trial::Teardown) -> Vec<tools::Tool> {
     let mut wanted = Vec::new();
     for cell in &plan.cells {
@@ -154,7 +148,8 @@ fn tools_needed(plan: &Plan, teardown: trial::Teardown) -> Vec<tools::Tool> {
     wanted
 }
 
-fn must_be_here(mut wanted: Vec<tools::Tool>) -> Result<(), ExpectedError> {
+/// They must be here before the first trial begins.
+fn check_tools(mut wanted: Vec<tools::Tool>) -> Result<(), ExpectedError> {
     wanted.sort_unstable();
     wanted.dedup();
     tools::Tools::find(&wanted)

@@ -42,7 +42,9 @@ impl Prepared {
             true => &[Tool::Losetup, Tool::Wipefs] as &[Tool],
             false => &[Tool::Wipefs] as &[Tool],
         };
-        super::check_tools(plan, Teardown::Full, others)?;
+        let mut tools = super::tools_needed(plan, Teardown::Full);
+        tools.extend(others);
+        super::check_tools(tools)?;
         let state = State::of_machine();
         if !arguments.dry_run {
             take_back_left_over(&state)?;

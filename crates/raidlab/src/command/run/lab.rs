@@ -26,7 +26,9 @@ pub fn check(arguments: &RunArguments, plan: &Plan, cache: &Cache) -> Result<(),
             "{option} is for trials on this machine: add `--on host`; nothing was touched"
         )));
     }
-    super::check_tools(plan, trial::Teardown::None, &[])?;
+    let mut tools = super::tools_needed(plan, trial::Teardown::None);
+    tools.retain(|tool| !tool.is_carried());
+    super::check_tools(tools)?;
     check_kernels(plan, cache)?;
     check_trace_folder(arguments.trace.as_deref())
 }
