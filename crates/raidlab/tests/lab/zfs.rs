@@ -1,10 +1,12 @@
 //! OpenZFS in the lab. Its kernel is not built for a test: where nobody asked for it yet, this one is skipped.
 
 use crate::guest::{Guest, disks};
+use crate::laboratory::turn;
 use lab::carried;
 use lab::guest::How;
 use lab::job::{Job, Program};
 use lab::kernel::{Cache, KernelName};
+use std::path::PathBuf;
 use study::event::Event;
 
 /// A pool is made, written, left, taken up again, read, checked and destroyed.
@@ -31,10 +33,17 @@ zpool destroy tank
 echo "pool: $before"; cat /proc/uptime
 "#;
 
+/// Its file, and what it carries. Others count the files that are open meanwhile, so none is left open.
+fn kernel_with_zfs() -> Option<(PathBuf, Vec<carried::File>)> {
+    let _turn = turn();
+    let kernel = Cache::of_user().find(&KernelName::parse("6.12+zfs")).ok()?.ok()?;
+    let carried = kernel.carried().expect("the cache can be read");
+    Some((kernel.path.clone(), carried))
+}
+
 #[test]
 fn a_pool_comes_and_goes_the_same_way_twice() {
-    let cache = Cache::of_user();
-    let Ok(Ok(kernel)) = cache.find(&KernelName::parse("6.12+zfs")) else {
+    let Some((kernel, carried)) = kernel_with_zfs() else {
         println!("skipped: `raidlab kernel build 6.12+zfs` was never asked for");
         return;
     };
@@ -42,10 +51,9 @@ fn a_pool_comes_and_goes_the_same_way_twice() {
         path: "/bin/bash".into(),
         arguments: ["-ex", "-c", SCRIPT].map(str::to_owned).into(),
     });
-    let carried = kernel.carried().expect("the cache can be read");
     let run = || {
         let mut guest = Guest::new().expect("where there is this kernel there is the other");
-        guest.kernel = kernel.path.clone();
+        guest.kernel = kernel.clone();
         guest.disks = disks("wd-500gb-2007", 6);
         guest.ram_bytes = 512 << 20;
         guest.job = carried::encode(&job, &carried);
