@@ -140,6 +140,7 @@ fn bonnie(point: &Point) -> BonnieSpec {
         volumes: point.small("volumes"),
         chunk_bytes: point.number("chunk_size").unwrap_or(8 << 10),
         per_char: point.flag("per_char"),
+        char_bytes: point.number("char_size").unwrap_or(1 << 20),
         seeks: point.small("seeks"),
         seekers: point.small("seekers"),
         files: point.small("files"),

@@ -77,6 +77,7 @@ fn default_of(table: Table, name: &str, known: &Known) -> Value {
         (Table::Io, "sync" | "verify") => Value::Word("none"),
         (Table::Io, "fdatasync" | "buffer_compress_percentage") => Value::Count(0),
         (Table::Bonnie, "chunk_size") => Value::Bytes(8 << 10),
+        (Table::Bonnie, "char_size") => Value::Bytes(1 << 20),
         (Table::Bonnie, "seeks") => Value::Count(8192),
         (Table::Bonnie, "seekers") => Value::Count(5),
         (Table::Bonnie, "files") => Value::Count(0),

@@ -87,6 +87,7 @@ pub(crate) static WORK_KEYS: &[Key] = &[
     key(Table::Bonnie, "volumes", Count { min: 1, max: 4096 }, Listed, "1", "so many volumes, worked through as one"),
     key(Table::Bonnie, "chunk_size", Size { min: 256, max: MIB }, Listed, "`8K`", "bytes of one read or write, a power of two"),
     key(Table::Bonnie, "per_char", Flag, Listed, "`true`", "the tests of single characters, too"),
+    key(Table::Bonnie, "char_size", Size { min: MIB, max: TIB }, Listed, "`1M`", "bytes of those, in whole MiB (`-f`): each costs a system call, in the lab some 10 µs of wall time"),
     key(Table::Bonnie, "seeks", Count { min: 1, max: 1 << 30 }, Listed, "8192", "number of seeks"),
     key(Table::Bonnie, "seekers", Count { min: 1, max: 1024 }, Listed, "5", "processes that seek"),
     key(Table::Bonnie, "files", Count { min: 0, max: 100_000_000 }, Listed, "0", "files of the file-creation tests, in multiples of 1024; 0: no such tests"),

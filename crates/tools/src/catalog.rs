@@ -10,6 +10,8 @@ pub enum Tool {
     MkfsReiserfs,
     MkfsBtrfs,
     Fio,
+    Bonnie,
+    Iozone,
     Wipefs,
     Losetup,
     MkfsF2fs,
@@ -24,7 +26,7 @@ pub enum Tool {
 }
 
 impl Tool {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 20] = [
         Self::Mdadm,
         Self::Mke2fs,
         Self::MkfsXfs,
@@ -32,6 +34,8 @@ impl Tool {
         Self::MkfsReiserfs,
         Self::MkfsBtrfs,
         Self::Fio,
+        Self::Bonnie,
+        Self::Iozone,
         Self::Wipefs,
         Self::Losetup,
         Self::MkfsF2fs,
@@ -55,6 +59,8 @@ impl Tool {
             Self::MkfsReiserfs => "mkfs.reiserfs",
             Self::MkfsBtrfs => "mkfs.btrfs",
             Self::Fio => "fio",
+            Self::Bonnie => "bonnie++",
+            Self::Iozone => "iozone",
             Self::Wipefs => "wipefs",
             Self::Losetup => "losetup",
             Self::MkfsF2fs => "mkfs.f2fs",
@@ -79,6 +85,9 @@ impl Tool {
             Self::MkfsReiserfs => "reiserfsprogs",
             Self::MkfsBtrfs => "btrfs-progs",
             Self::Fio => "fio",
+            Self::Bonnie => "bonnie++",
+            // Of the section non-free.
+            Self::Iozone => "iozone3",
             Self::Wipefs => "util-linux",
             Self::Losetup => "mount",
             Self::MkfsF2fs => "f2fs-tools",
@@ -115,7 +124,15 @@ impl Tool {
             Self::Lvm | Self::Bcachefs | Self::Zpool => "version",
             // Tells its version, and then how it is used.
             Self::MkfsVfat => "--help",
-            Self::Ntfs3g | Self::Mdadm | Self::MkfsBtrfs | Self::Fio | Self::Wipefs | Self::Losetup => "--version",
+            Self::Iozone => "-v",
+            // Bonnie++ has no such argument, and says its version when it does not know one.
+            Self::Bonnie
+            | Self::Ntfs3g
+            | Self::Mdadm
+            | Self::MkfsBtrfs
+            | Self::Fio
+            | Self::Wipefs
+            | Self::Losetup => "--version",
         }
     }
 

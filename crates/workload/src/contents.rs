@@ -11,6 +11,7 @@
 use crate::buffer::AlignedBuffer;
 use crate::random::{Random, hash, scale};
 use std::ops::Deref;
+use study::workload::{BufferFill, BufferSpec};
 
 /// Contents of all files under one seed.
 pub struct Contents {
@@ -18,6 +19,8 @@ pub struct Contents {
     pool: AlignedBuffer,
     /// Number of 4 KiB boundaries at which a stretch may begin.
     starts: u64,
+    /// Share of blocks that are equal to one before, per cent; all others are then made different from each other.
+    dedupe_percent: Option<u8>,
 }
 
 impl Contents {
@@ -44,7 +47,53 @@ impl Contents {
             seed,
             pool,
             starts: Self::STARTS,
+            dedupe_percent: None,
         }
+    }
+
+    /// A pool of what a job wants written, for blocks of `block_bytes`.
+    pub(crate) fn of_buffer(seed: u64, block_bytes: u64, buffer: &BufferSpec) -> Self {
+        let mut contents = Self::for_segments(seed, block_bytes);
+        match &buffer.fill {
+            BufferFill::Random => {}
+            BufferFill::Zero => contents.pool.fill(0),
+            BufferFill::Pattern(pattern) => {
+                contents.starts = 1;
+                for (byte, value) in contents.pool.iter_mut().zip(pattern.iter().cycle()) {
+                    *byte = *value;
+                }
+            }
+        }
+        let piece_bytes = block_bytes.min(Self::GRAIN_BYTES) as usize;
+        let zeros = piece_bytes * usize::from(buffer.compress_percent.min(100)) / 100;
+        if zeros > 0 {
+            for piece in contents.pool.chunks_mut(piece_bytes) {
+                let keep = piece.len().saturating_sub(zeros);
+                piece[keep..].fill(0);
+            }
+        }
+        contents.dedupe_percent = buffer.dedupe_percent;
+        contents
+    }
+
+    /// The bytes of block `index` of `stream`: a stretch of the pool, or, where blocks must differ from each other, a
+    /// copy of it in `scratch` with a stamp of its own in every 4 KiB.
+    pub(crate) fn block<'a>(&'a self, stream: u64, index: u64, scratch: &'a mut [u8]) -> &'a [u8] {
+        let Some(percent) = self.dedupe_percent else {
+            return self.stretch(stream, index, scratch.len());
+        };
+        let len = scratch.len();
+        let draw = hash(self.seed ^ u64::from_le_bytes(*b"deduping"), stream, index);
+        if scale(draw, 100) < u64::from(percent) {
+            return &self.pool[..len];
+        }
+        scratch.copy_from_slice(self.stretch(stream, index, len));
+        for (number, piece) in (1..).zip(scratch.chunks_mut(Self::GRAIN_BYTES as usize)) {
+            let mark = hash(self.seed ^ number, stream, index).to_le_bytes();
+            let marked = piece.len().min(mark.len());
+            piece[..marked].copy_from_slice(&mark[..marked]);
+        }
+        scratch
     }
 
     /// The stretch for the place (`stream`, `index`), without a stamp.

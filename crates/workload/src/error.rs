@@ -24,6 +24,13 @@ pub enum WorkloadError {
     /// fio ran, and what it printed is not what fio prints.
     #[error("fio's output cannot be understood: {what}; it printed: {printed}")]
     FioOutput { what: String, printed: String },
+    /// Another program ran, and what it printed is not what it prints.
+    #[error("{program}'s output cannot be understood: {what}; it printed: {printed}")]
+    Output {
+        program: &'static str,
+        what: String,
+        printed: String,
+    },
     /// The host could not do its part.
     #[error("{doing}: {source}")]
     Host { doing: &'static str, source: HostError },
@@ -54,5 +61,30 @@ impl WorkloadError {
             },
             other => other,
         }
+    }
+}
+
+/// The beginning and the end of what a program printed.
+pub(crate) fn excerpt(printed: &str) -> String {
+    const LINES: usize = 4;
+    let lines: Vec<&str> = printed.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    if lines.is_empty() {
+        return "nothing".to_owned();
+    }
+    if lines.len() <= 2 * LINES {
+        return shortened(&lines.join(" "));
+    }
+    format!(
+        "{} … {}",
+        shortened(&lines[..LINES].join(" ")),
+        shortened(&lines[lines.len() - LINES..].join(" "))
+    )
+}
+
+fn shortened(text: &str) -> String {
+    const CHARACTERS: usize = 200;
+    match text.char_indices().nth(CHARACTERS) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
     }
 }

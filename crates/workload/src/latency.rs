@@ -99,6 +99,17 @@ impl Stopwatch {
             .saturating_record(nanoseconds);
     }
 
+    /// Takes another clock's operations to its own.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        for (own, others) in self.histograms.iter_mut().zip(&other.histograms) {
+            if let Some(others) = others {
+                own.get_or_insert_with(histogram)
+                    .add(others)
+                    .expect("all histograms have the same bounds");
+            }
+        }
+    }
+
     /// From the start to the end of the latest operation.
     pub(crate) fn elapsed(&self) -> Duration {
         self.last - self.started

@@ -1,5 +1,5 @@
 //! The work that is measured on a stack, and the measuring of it: trees of files written, read, copied and deleted;
-//! reads and writes in fio's words.
+//! reads and writes in fio's words; Bonnie++'s and IOzone's tests.
 //!
 //! The same code runs on real disks and in the lab's guest, where time is virtual, processor time is free and each
 //! system call costs microseconds of wall time: so it makes few of them, and takes one time stamp between
@@ -9,11 +9,14 @@
 //! library; floating point takes no part in it.
 //! *Invariant*: nothing here knows of md, of mkfs or of the lab; what is needed from around is the trait [`Host`].
 
+mod bonnie;
 mod buffer;
 mod contents;
+mod cpu;
 mod error;
 mod host;
 mod io;
+mod iozone;
 mod latency;
 mod random;
 mod report;
@@ -41,8 +44,8 @@ pub fn run(spec: &WorkloadSpec, target: &Target<'_>, seed: u64, host: &mut dyn H
     match &spec.work {
         Work::Tree(tree) => tree::run(tree, target, seed, host),
         Work::Io(io) => io::run(io, target, seed, host),
-        Work::FioFile(_) | Work::Bonnie(_) | Work::Iozone(_) => Err(WorkloadError::Spec(
-            "this build of raidlab can plan this work and cannot do it".to_owned(),
-        )),
+        Work::FioFile(file) => io::fio_file::run(file, target, seed, host),
+        Work::Bonnie(bonnie) => bonnie::run(bonnie, target, seed, host),
+        Work::Iozone(iozone) => iozone::run(iozone, target, seed, host),
     }
 }

@@ -1,5 +1,6 @@
 //! Samples and guards, put together the same way by every engine.
 
+use crate::cpu::CpuTime;
 use crate::host::{DeviceCounters, Host};
 use crate::latency::{LatencyHistogram, Stopwatch, latency};
 use std::time::Duration;
@@ -70,6 +71,12 @@ impl Reporter<'_> {
             "MiB",
             Better::Neither,
         );
+    }
+
+    /// Processor time that went into the test.
+    pub(crate) fn cpu(&mut self, used: CpuTime) {
+        self.sample("cpu_user", used.user.as_secs_f64(), "s", Better::Lower);
+        self.sample("cpu_system", used.system.as_secs_f64(), "s", Better::Lower);
     }
 
     pub(crate) fn guard(&mut self, name: &str, passed: bool, detail: String) {

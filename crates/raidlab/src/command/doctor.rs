@@ -150,6 +150,11 @@ const NEEDS: &[Need] = &[
         package: "fio",
         why: "runs fio workloads",
     },
+    Need {
+        file: "bonnie++",
+        package: "bonnie++",
+        why: "runs Bonnie workloads",
+    },
 ];
 
 /// Space that building a kernel takes in the cache folder.

@@ -13,6 +13,8 @@ pub struct BonnieSpec {
     pub chunk_bytes: u64,
     /// Whether there are tests of single characters (`putc`, `getc`).
     pub per_char: bool,
+    /// Bytes of those, in whole MiB: each costs a system call.
+    pub char_bytes: u64,
     pub seeks: u32,
     pub seekers: u32,
     /// Files of the file-creation tests, a multiple of 1024; 0 leaves them out.

@@ -9,21 +9,50 @@
 //! its own choice, psync, the depth would be ignored.
 
 use crate::host::Host;
-use crate::io::order::is_mixed;
-use crate::io::tally::{Outcome, Stream, Tally};
-use crate::io::{place, ring};
+use crate::io::fio_report::{self, FioReport};
+use crate::io::place::{self, Layout};
+use crate::io::ring;
+use crate::io::tally::{Outcome, Tally};
 use crate::{Target, WorkloadError};
-use serde::Deserialize;
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
-use study::workload::IoSpec;
+use study::workload::{BufferFill, IoEngine, IoSpec, SyncMode};
 use tools::{Invocation, Tool};
 
 /// Far more than the histograms of a job come to.
-const OUTPUT_BYTES_MAX: usize = 16 << 20;
+pub(super) const OUTPUT_BYTES_MAX: usize = 16 << 20;
 /// A job of fixed size may be slow, but not for ever.
-const TIME_LIMIT: Duration = Duration::from_secs(24 * 3600);
+pub(super) const TIME_LIMIT: Duration = Duration::from_secs(24 * 3600);
+
+/// What raidlab says to fio whatever the job is.
+pub(super) const COMMON: [&str; 8] = [
+    "--output-format=json+",
+    "--eta=never",
+    "--thread=1",
+    "--clocksource=clock_gettime",
+    "--lat_percentiles=1",
+    "--clat_percentiles=0",
+    "--allow_mounted_write=0",
+    "--verify_state_save=0",
+];
+
+/// The files of a job, raidlab's or fio's.
+pub(super) fn layout<'a>(spec: &IoSpec, mount_point: &'a Path) -> Layout<'a> {
+    let mut layout = Layout::of(spec, mount_point);
+    if spec.engine == IoEngine::Fio
+        && let Some(files) = said(spec, "nrfiles").and_then(|files| files.parse::<u32>().ok())
+        && files > 1
+    {
+        layout.files = files;
+        layout.file_bytes /= u64::from(files);
+    }
+    layout
+}
+
+fn said<'a>(spec: &'a IoSpec, option: &str) -> Option<&'a str> {
+    let found = spec.fio_options.iter().find(|(name, _)| name == option);
+    found.map(|(_, value)| value.as_str())
+}
 
 pub(super) fn run(
     spec: &IoSpec,
@@ -32,7 +61,12 @@ pub(super) fn run(
     host: &mut dyn Host,
 ) -> Result<Outcome, WorkloadError> {
     // Fails where the files or the device are not there, or the device is in use: fio would not always.
-    drop(place::open_places(spec, target)?);
+    if target
+        .mount_point
+        .is_none_or(|mount_point| layout(spec, mount_point).files == 1)
+    {
+        drop(place::open_places(spec, target)?);
+    }
     let io_engine = match spec.queue_depth {
         1 => "psync",
         _ if ring::is_offered() => "io_uring",
@@ -43,183 +77,130 @@ pub(super) fn run(
         .limit(TIME_LIMIT + Duration::from_nanos(spec.runtime_ns.unwrap_or(0)))
         .output_bytes_max(OUTPUT_BYTES_MAX);
     let call = host.run_tool(&invocation)?;
-    parse(&call.stdout)
+    let mut report = fio_report::parse_own(&call.stdout)?;
+    if !spec.pattern.has_reads() {
+        report.jobs.iter_mut().for_each(fio_report::JobReport::without_reads);
+    }
+    Ok(outcome(report))
+}
+
+/// All jobs together, and each.
+fn outcome(report: FioReport) -> Outcome {
+    let mut tally = Tally::new();
+    report.jobs.iter().for_each(|job| tally.merge(&job.tally));
+    let duration = report.jobs.iter().map(fio_report::JobReport::duration).max();
+    Outcome {
+        tally,
+        duration: duration.unwrap_or_default(),
+        jobs: report
+            .jobs
+            .into_iter()
+            .map(|job| {
+                let duration = job.duration();
+                (job.tally, duration)
+            })
+            .collect(),
+    }
 }
 
 /// The job as fio's command line.
 fn arguments(spec: &IoSpec, target: &Target<'_>, seed: u64, io_engine: &str) -> Vec<String> {
-    let mut arguments: Vec<String> = [
-        "--name=io",
-        "--output-format=json+",
-        "--eta=never",
-        "--thread=1",
-        "--group_reporting=1",
-        "--clocksource=clock_gettime",
-        "--lat_percentiles=1",
-        "--clat_percentiles=0",
-        "--allow_mounted_write=0",
-        "--fallocate=native",
-    ]
-    .map(str::to_owned)
-    .to_vec();
+    let mut arguments: Vec<String> = COMMON.map(str::to_owned).to_vec();
+    arguments.insert(0, "--name=io".to_owned());
     let mut option = |name: &str, value: &dyn std::fmt::Display| arguments.push(format!("--{name}={value}"));
-    option("rw", &spec.pattern.name());
-    if is_mixed(spec.pattern) {
+    let pattern = spec.pattern.name();
+    match (spec.skip_bytes, spec.run_blocks) {
+        (0, 0 | 1) => option("rw", &pattern),
+        (0, blocks) => option("rw", &format_args!("{pattern}:{blocks}")),
+        (bytes, _) => option("rw", &format_args!("{pattern}:{bytes}")),
+    }
+    if spec.pattern.is_mixed() && said(spec, "rwmixwrite").is_none() {
         option("rwmixread", &spec.read_percent);
     }
     option("bs", &spec.block_bytes);
-    option("size", &spec.size_bytes);
     option("numjobs", &spec.jobs);
-    option("ioengine", &io_engine);
+    if said(spec, "ioengine").is_none() {
+        option("ioengine", &io_engine);
+    }
+    if said(spec, "fallocate").is_none() {
+        option("fallocate", &"native");
+    }
     option("iodepth", &spec.queue_depth);
     option("direct", &u8::from(spec.direct));
+    match spec.sync {
+        SyncMode::None => {}
+        SyncMode::Sync => option("sync", &"sync"),
+        SyncMode::Dsync => option("sync", &"dsync"),
+    }
     option("fsync", &spec.fsync_every);
+    option("fdatasync", &spec.fdatasync_every);
     option("end_fsync", &u8::from(spec.end_fsync));
+    option("group_reporting", &u8::from(spec.group_reporting));
     // fio takes a signed number.
     option("randseed", &(seed >> 1));
+    let microseconds = |nanoseconds: u64| format!("{}us", nanoseconds.div_ceil(1000));
     if let Some(runtime_ns) = spec.runtime_ns {
-        option("runtime", &format_args!("{}us", runtime_ns.div_ceil(1000)));
-        option("time_based", &1);
+        option("runtime", &microseconds(runtime_ns));
+        option("time_based", &u8::from(spec.time_based));
+    }
+    if spec.ramp_ns > 0 {
+        option("ramp_time", &microseconds(spec.ramp_ns));
+    }
+    if spec.think_ns > 0 {
+        option("thinktime", &microseconds(spec.think_ns));
+        option("thinktime_blocks", &spec.think_blocks);
+    }
+    if let Some(rate) = spec.rate_bytes_s {
+        option("rate", &rate);
+    }
+    if let Some(rate) = spec.rate_iops {
+        option("rate_iops", &rate);
+    }
+    match &spec.buffer.fill {
+        BufferFill::Random => {}
+        BufferFill::Zero => option("zero_buffers", &1),
+        BufferFill::Pattern(bytes) => {
+            let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            option("buffer_pattern", &format_args!("0x{digits}"));
+        }
+    }
+    if spec.buffer.compress_percent > 0 {
+        option("buffer_compress_percentage", &spec.buffer.compress_percent);
+    }
+    if let Some(percent) = spec.buffer.dedupe_percent {
+        option("dedupe_percentage", &percent);
+    }
+    if let Some(verify) = &spec.verify {
+        option("verify", verify);
     }
     match target.mount_point {
         Some(mount_point) => {
+            // To fio the size is that of the file, whose beginning is left out.
+            option("size", &(spec.size_bytes + spec.offset_bytes));
+            option("offset", &spec.offset_bytes);
             option("directory", &escaped(mount_point));
-            option("filename_format", &place::file_name("$jobnum"));
+            option("filename_format", &layout(spec, mount_point).fio_format());
         }
         None => {
+            option("size", &spec.size_bytes);
             option("filename", &escaped(target.block_device));
             option("allow_file_create", &0);
             option("offset", &spec.offset_bytes);
-            option("offset_increment", &spec.size_bytes);
+            option(
+                "offset_increment",
+                &spec.offset_increment_bytes.unwrap_or(spec.size_bytes),
+            );
         }
+    }
+    for (name, value) in &spec.fio_options {
+        option(name, value);
     }
     arguments
 }
 
 /// fio takes a colon for the end of a path.
-fn escaped(path: &Path) -> String {
+pub(super) fn escaped(path: &Path) -> String {
     path.display().to_string().replace('\\', "\\\\").replace(':', "\\:")
-}
-
-#[derive(Deserialize)]
-struct Report {
-    jobs: Vec<Job>,
-}
-
-#[derive(Deserialize)]
-struct Job {
-    error: i64,
-    read: Direction,
-    write: Direction,
-    sync: Syncs,
-}
-
-#[derive(Deserialize)]
-struct Direction {
-    io_bytes: u64,
-    /// Milliseconds.
-    runtime: u64,
-    lat_ns: Latencies,
-}
-
-#[derive(Deserialize)]
-struct Syncs {
-    lat_ns: Latencies,
-}
-
-#[derive(Deserialize)]
-struct Latencies {
-    #[serde(rename = "N")]
-    count: u64,
-    /// The middle of each of fio's bins, in nanoseconds, and how many are in it. Missing if there are none.
-    #[serde(default)]
-    bins: BTreeMap<u64, u64>,
-}
-
-/// Reads fio's json+ report, whatever it printed around it.
-fn parse(printed: &str) -> Result<Outcome, WorkloadError> {
-    let not_understood = |what: String| WorkloadError::FioOutput {
-        what,
-        printed: excerpt(printed),
-    };
-    let start = if printed.starts_with('{') {
-        Some(0)
-    } else {
-        printed.find("\n{").map(|at| at + 1)
-    };
-    let start = start.ok_or_else(|| not_understood("there is no JSON in it".to_owned()))?;
-    // A stream, so that words after the report do no harm.
-    let report: Report = serde_json::Deserializer::from_str(&printed[start..])
-        .into_iter()
-        .next()
-        .unwrap_or_else(|| unreachable!("a stream that begins with a brace is not empty"))
-        .map_err(|error| not_understood(error.to_string()))?;
-    let [job] = &report.jobs[..] else {
-        return Err(not_understood(format!(
-            "it has {} jobs instead of one",
-            report.jobs.len()
-        )));
-    };
-    if job.error != 0 {
-        let error = std::io::Error::from_raw_os_error(job.error as i32);
-        return Err(not_understood(format!("its job failed: {error}")));
-    }
-    let tally = Tally {
-        reads: stream(job.read.io_bytes, &job.read.lat_ns).map_err(not_understood)?,
-        writes: stream(job.write.io_bytes, &job.write.lat_ns).map_err(not_understood)?,
-        fsyncs: stream(0, &job.sync.lat_ns).map_err(not_understood)?,
-    };
-    let milliseconds = job.read.runtime.max(job.write.runtime);
-    if milliseconds == 0 {
-        let what = "it took less than a millisecond, which is all that fio tells: make the job larger";
-        return Err(not_understood(what.to_owned()));
-    }
-    Ok(Outcome {
-        tally,
-        duration: Duration::from_millis(milliseconds),
-    })
-}
-
-fn stream(bytes: u64, latencies: &Latencies) -> Result<Stream, String> {
-    let mut stream = Stream::new();
-    stream.bytes = bytes;
-    for (&nanoseconds, &count) in &latencies.bins {
-        stream.histogram.saturating_record_n(nanoseconds, count);
-    }
-    let binned = stream.operations();
-    if binned == latencies.count {
-        Ok(stream)
-    } else {
-        Err(format!(
-            "{binned} latencies in the bins of {} operations",
-            latencies.count
-        ))
-    }
-}
-
-/// The beginning and the end of what was printed.
-fn excerpt(printed: &str) -> String {
-    const LINES: usize = 4;
-    let lines: Vec<&str> = printed.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    if lines.is_empty() {
-        return "nothing".to_owned();
-    }
-    if lines.len() <= 2 * LINES {
-        return shortened(&lines.join(" "));
-    }
-    format!(
-        "{} … {}",
-        shortened(&lines[..LINES].join(" ")),
-        shortened(&lines[lines.len() - LINES..].join(" "))
-    )
-}
-
-fn shortened(text: &str) -> String {
-    const CHARACTERS: usize = 200;
-    match text.char_indices().nth(CHARACTERS) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
 }
 
 #[cfg(test)]

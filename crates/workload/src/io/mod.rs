@@ -13,44 +13,47 @@
 //! not wait for them; with `runtime` the job goes round until time is over; a block that does not fit in whole is
 //! left out. Not as fio: latencies of one engine's completions that came together share one time stamp.
 //!
+//! With a `rate` blocks have moments before which they do not begin; a wait of `thinktime` comes once what is under way
+//! has ended; what ends before `ramp_time` is over is not counted.
+//!
 //! **Honesty.** `cold-cache` for pure reads and for direct ones; `written-out` where direct or `end_fsync`;
-//! `contents` (raidlab's engine): a sample of the blocks that were written or laid out, after a remount.
+//! `contents` (raidlab's engine): a sample of the blocks that were written or laid out, after a remount; all of them
+//! with `verify`.
 
+mod feed;
 pub(crate) mod fio;
+pub(crate) mod fio_file;
+mod fio_report;
 mod native;
 mod order;
 mod pass;
 mod place;
 mod plain;
+mod report;
 mod ring;
 mod tally;
+mod verify;
 
+pub(crate) use order::Permutation;
 pub use pass::Pass;
 
-use crate::buffer::AlignedBuffer;
 use crate::contents::Contents;
-use crate::host::{DeviceCounters, Host};
-use crate::random::Random;
-use crate::report::Reporter;
+use crate::cpu::CpuTime;
+use crate::host::Host;
 use crate::{Target, WorkloadError};
 use native::Method;
-use order::{Cursor, has_reads, has_writes, is_mixed};
-use place::Place;
-use std::time::{Duration, Instant};
-use study::event::{Better, Event};
+use order::Cursor;
+use std::time::Instant;
+use study::event::Event;
 use study::workload::{IoEngine, IoSpec};
-use tally::{Outcome, Stream};
-
-/// Of blocks that are compared at the end.
-const CHECKED_BLOCKS_MAX: usize = 128;
-const CHECKED_BYTES_MAX: u64 = 32 << 20;
+use tally::Outcome;
 
 pub(crate) fn run(spec: &IoSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Result<(), WorkloadError> {
     check(spec, target)?;
-    let contents = Contents::for_segments(seed, spec.block_bytes);
+    let contents = Contents::of_buffer(seed, spec.block_bytes, &spec.buffer);
     if let Some(mount_point) = target.mount_point {
         host.step("lay out files");
-        place::lay_out(spec, mount_point, &contents)?;
+        place::lay_out(&fio::layout(spec, mount_point), &contents)?;
     }
     host.settle_and_drop_caches()
         .map_err(WorkloadError::host("settle and drop caches"))?;
@@ -58,20 +61,23 @@ pub(crate) fn run(spec: &IoSpec, target: &Target<'_>, seed: u64, host: &mut dyn 
         .device_counters()
         .map_err(WorkloadError::host("read the disks' counters"))?;
     host.step(spec.pattern.name());
+    let cpu_before = CpuTime::now();
     let (outcome, cursors) = match spec.engine {
         IoEngine::Native => run_native(spec, target, &contents, seed, host)?,
         IoEngine::Fio => (fio::run(spec, target, seed, host)?, Vec::new()),
     };
+    let cpu = CpuTime::now().since(cpu_before);
     let sync_began = Instant::now();
-    if has_writes(spec.pattern) {
+    if spec.pattern.has_writes() {
         place::sync(target)?;
     }
     let sync_after = sync_began.elapsed();
     let after = host
         .device_counters()
         .map_err(WorkloadError::host("read the disks' counters"))?;
-    report(spec, &outcome, sync_after, after - before, host);
-    verify(spec, target, &contents, &cursors, seed, host)
+    report::report(spec, &outcome, host);
+    report::report_around(spec, &outcome, sync_after, cpu, after - before, host);
+    verify::verify(spec, target, &contents, &cursors, seed, host)
 }
 
 /// All that is wrong with the job, so far as it can be known without trying.
@@ -105,9 +111,10 @@ fn check(spec: &IoSpec, target: &Target<'_>) -> Result<(), WorkloadError> {
             spec.block_bytes
         )
     });
-    demand(spec.offset_bytes == 0 || target.mount_point.is_none(), &|| {
-        "an offset is for work on a raw device, and this stack has a filesystem".to_owned()
-    });
+    demand(
+        spec.offset_increment_bytes.is_none() || target.mount_point.is_none(),
+        &|| "jobs of different offsets are for a raw device, and this stack has a filesystem".to_owned(),
+    );
     if wrong.is_empty() {
         Ok(())
     } else {
@@ -129,148 +136,4 @@ fn run_native(
     });
     let places = place::open_places(spec, target)?;
     native::run(spec, method, &places, contents, seed)
-}
-
-fn report(spec: &IoSpec, outcome: &Outcome, sync_after: Duration, moved: DeviceCounters, host: &mut dyn Host) {
-    let Outcome { tally, duration } = outcome;
-    let mut reporter = Reporter {
-        host,
-        test: spec.pattern.name(),
-    };
-    let bytes = tally.reads.bytes + tally.writes.bytes;
-    let operations = tally.reads.operations() + tally.writes.operations();
-    reporter.throughput("throughput", bytes, *duration);
-    reporter.sample(
-        "iops",
-        operations as f64 / duration.as_secs_f64(),
-        "IOPS",
-        Better::Higher,
-    );
-    reporter.seconds("duration", *duration);
-    if is_mixed(spec.pattern) {
-        report_stream(&mut reporter, "read_", &tally.reads, *duration);
-        report_stream(&mut reporter, "write_", &tally.writes, *duration);
-    } else {
-        report_percentiles(
-            &mut reporter,
-            "",
-            if has_reads(spec.pattern) {
-                &tally.reads
-            } else {
-                &tally.writes
-            },
-        );
-    }
-    for (operation, stream) in [
-        ("read", &tally.reads),
-        ("write", &tally.writes),
-        ("fsync", &tally.fsyncs),
-    ] {
-        reporter.latency(operation, &stream.histogram);
-    }
-    if has_writes(spec.pattern) {
-        reporter.seconds("sync_after", sync_after);
-    }
-    reporter.device_work(moved);
-    report_guards(&mut reporter, spec, outcome, moved);
-}
-
-fn report_stream(reporter: &mut Reporter<'_>, prefix: &str, stream: &Stream, duration: Duration) {
-    reporter.throughput(&format!("{prefix}throughput"), stream.bytes, duration);
-    let iops = stream.operations() as f64 / duration.as_secs_f64();
-    reporter.sample(&format!("{prefix}iops"), iops, "IOPS", Better::Higher);
-    report_percentiles(reporter, prefix, stream);
-}
-
-fn report_percentiles(reporter: &mut Reporter<'_>, prefix: &str, stream: &Stream) {
-    if stream.operations() == 0 {
-        return;
-    }
-    for (name, quantile) in [("p50", 0.5), ("p99", 0.99), ("p999", 0.999)] {
-        let milliseconds = stream.histogram.value_at_quantile(quantile) as f64 / 1e6;
-        reporter.sample(&format!("{prefix}latency_{name}"), milliseconds, "ms", Better::Lower);
-    }
-}
-
-fn report_guards(reporter: &mut Reporter<'_>, spec: &IoSpec, outcome: &Outcome, moved: DeviceCounters) {
-    // What is gone through a second time may come from memory, or be overwritten there.
-    let once = u64::from(spec.jobs) * spec.size_bytes;
-    let through = |bytes: u64| if spec.direct { bytes } else { bytes.min(once) };
-    let (reads, writes) = (outcome.tally.reads.bytes, outcome.tally.writes.bytes);
-    if has_reads(spec.pattern) && (spec.direct || !is_mixed(spec.pattern)) {
-        reporter.cold_cache_guard(through(reads), moved);
-    }
-    if has_writes(spec.pattern) && (spec.direct || spec.end_fsync) {
-        reporter.written_out_guard(through(writes), moved);
-    }
-}
-
-/// Compares a sample of what must be there by now: of what the jobs wrote, and on a filesystem of what was laid out.
-fn verify(
-    spec: &IoSpec,
-    target: &Target<'_>,
-    contents: &Contents,
-    cursors: &[Cursor],
-    seed: u64,
-    host: &mut dyn Host,
-) -> Result<(), WorkloadError> {
-    let on_files = target.mount_point.is_some();
-    if cursors.is_empty() || (has_reads(spec.pattern) && !on_files) {
-        return Ok(());
-    }
-    host.step("verify contents");
-    if on_files {
-        host.remount().map_err(WorkloadError::host("remount"))?;
-    } else {
-        host.settle_and_drop_caches()
-            .map_err(WorkloadError::host("settle and drop caches"))?;
-    }
-    let read_only = IoSpec {
-        pattern: study::workload::IoPattern::Read,
-        direct: false,
-        ..spec.clone()
-    };
-    let places = place::open_places(&read_only, target)?;
-    let (checked, wrong) = compare(spec, &places, contents, cursors, seed)?;
-    let detail = format!(
-        "{checked} blocks read back with cold caches, {}",
-        match &wrong {
-            None => "all as written".to_owned(),
-            Some(what) => format!("not as written: {what}"),
-        }
-    );
-    let passed = wrong.is_none() && checked > 0;
-    Reporter {
-        host,
-        test: spec.pattern.name(),
-    }
-    .guard("contents", passed, detail);
-    Ok(())
-}
-
-/// The number of blocks looked at, and the first that is wrong.
-fn compare(
-    spec: &IoSpec,
-    places: &[Place],
-    contents: &Contents,
-    cursors: &[Cursor],
-    seed: u64,
-) -> Result<(usize, Option<String>), WorkloadError> {
-    let mut random = Random::new(seed, u64::from_le_bytes(*b"checking"));
-    let mut buffer = AlignedBuffer::zeroed(spec.block_bytes as usize);
-    let blocks_max = (CHECKED_BYTES_MAX / spec.block_bytes).clamp(1, CHECKED_BLOCKS_MAX as u64);
-    let mut checked = 0;
-    for _ in 0..blocks_max {
-        let job = random.below(places.len() as u64) as usize;
-        let place = &places[job];
-        let Some(block) = cursors[job].a_block_with_known_contents(&mut random) else {
-            continue;
-        };
-        plain::read(place, block, &mut buffer)?;
-        checked += 1;
-        if *buffer != *contents.stretch(u64::from(place.job), block, buffer.len()) {
-            return Ok((checked, Some(format!("block {block} of {}", place.path.display()))));
-        }
-    }
-    Ok((checked, None))
 }

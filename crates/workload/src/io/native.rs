@@ -3,7 +3,8 @@
 
 use crate::WorkloadError;
 use crate::contents::Contents;
-use crate::io::order::{Cursor, has_writes};
+use crate::io::feed::Feed;
+use crate::io::order::Cursor;
 use crate::io::place::Place;
 use crate::io::tally::{Outcome, Tally};
 use crate::io::{plain, ring};
@@ -47,6 +48,12 @@ struct JobDone {
     cursor: Cursor,
 }
 
+impl JobDone {
+    fn duration(&self) -> Duration {
+        self.ended.saturating_duration_since(self.began)
+    }
+}
+
 /// Does the work; also gives each job's cursor as it is at the end.
 pub(super) fn run(
     spec: &IoSpec,
@@ -72,11 +79,13 @@ pub(super) fn run(
     }
     let began = jobs.iter().map(|job| job.began).min().expect("there is a job");
     let ended = jobs.iter().map(|job| job.ended).max().expect("there is a job");
+    let each = jobs.iter().map(|job| (job.tally.clone(), job.duration())).collect();
     let cursors = jobs.into_iter().map(|job| job.cursor).collect();
     Ok((
         Outcome {
             tally,
-            duration: ended - began,
+            duration: ended.saturating_duration_since(began),
+            jobs: each,
         },
         cursors,
     ))
@@ -90,26 +99,28 @@ fn job(
     seed: u64,
     barrier: &Barrier,
 ) -> Result<JobDone, WorkloadError> {
-    let mut cursor = Cursor::new(spec, seed, place.job);
     barrier.wait();
-    let began = Instant::now();
+    let started = Instant::now();
+    let mut feed = Feed::new(spec, seed, place.job, started);
+    let began = started + Duration::from_nanos(spec.ramp_ns);
     let rules = plain::Rules {
         contents,
         block_bytes: spec.block_bytes as usize,
+        counted_from: (spec.ramp_ns > 0).then_some(began),
         deadline: spec.runtime_ns.map(|runtime| began + Duration::from_nanos(runtime)),
     };
     let mut tally = match method {
-        Method::Ring => ring::run(place, &mut cursor, rules, spec.queue_depth, began)?,
+        Method::Ring => ring::run(place, &mut feed, rules, spec.queue_depth, started)?,
         Method::Plain | Method::Threads => {
             let lanes = if method == Method::Plain { 1 } else { spec.queue_depth };
-            let shared = Mutex::new(cursor);
-            let tally = lanes_of(lanes, place, &shared, rules, began)?;
-            cursor = shared.into_inner().expect("no thread panicked");
+            let shared = Mutex::new(feed);
+            let tally = lanes_of(lanes, place, &shared, rules, started)?;
+            feed = shared.into_inner().expect("no thread panicked");
             tally
         }
     };
     let mut ended = Instant::now();
-    if spec.end_fsync && has_writes(spec.pattern) {
+    if spec.end_fsync && spec.pattern.has_writes() {
         plain::fsync(place)?;
         let before = ended;
         ended = Instant::now();
@@ -119,23 +130,23 @@ fn job(
         tally,
         began,
         ended,
-        cursor,
+        cursor: feed.cursor,
     })
 }
 
 fn lanes_of(
     lanes: u32,
     place: &Place,
-    cursor: &Mutex<Cursor>,
+    feed: &Mutex<Feed>,
     rules: plain::Rules<'_>,
     began: Instant,
 ) -> Result<Tally, WorkloadError> {
     if lanes == 1 {
-        return plain::run(place, cursor, rules, began);
+        return plain::run(place, feed, rules, began);
     }
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..lanes)
-            .map(|_| scope.spawn(move || plain::run(place, cursor, rules, began)))
+            .map(|_| scope.spawn(move || plain::run(place, feed, rules, began)))
             .collect();
         let mut tally = Tally::new();
         for thread in threads {
@@ -149,7 +160,7 @@ fn lanes_of(
 mod tests {
     use super::*;
     use crate::Target;
-    use crate::io::place;
+    use crate::io::place::{self, Layout};
     use std::path::Path;
     use study::workload::{IoEngine, IoPattern};
 
@@ -185,7 +196,7 @@ mod tests {
                 mount_point: Some(folder.path()),
                 block_device: Path::new("/dev/null"),
             };
-            place::lay_out(&spec, folder.path(), &contents).expect("files are made");
+            place::lay_out(&Layout::of(&spec, folder.path()), &contents).expect("files are made");
             let places = place::open_places(&spec, &target).expect("and opened");
             let (outcome, _) = run(&spec, method, &places, &contents, 7).expect("the job runs");
             assert_eq!(outcome.tally.writes.operations(), 512, "{method:?}");

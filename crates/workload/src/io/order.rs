@@ -9,7 +9,7 @@ use study::workload::{IoPattern, IoSpec};
 
 /// A permutation of `0..count`, drawn by a seed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Permutation {
+pub(crate) struct Permutation {
     seed: u64,
     count: u64,
     half_bits: u32,
@@ -19,14 +19,14 @@ impl Permutation {
     const ROUNDS: u64 = 4;
 
     /// `count` is at least 1.
-    pub(super) const fn new(seed: u64, count: u64) -> Self {
+    pub(crate) const fn new(seed: u64, count: u64) -> Self {
         let bits = u64::BITS - (count - 1).leading_zeros();
         let half_bits = if bits < 2 { 1 } else { bits.div_ceil(2) };
         Self { seed, count, half_bits }
     }
 
     /// Where `index` goes.
-    pub(super) const fn at(&self, index: u64) -> u64 {
+    pub(crate) const fn at(&self, index: u64) -> u64 {
         let mut value = self.network(index);
         while value >= self.count {
             value = self.network(value);
@@ -52,6 +52,7 @@ pub(super) enum Step {
     Read { block: u64 },
     Write { block: u64 },
     Fsync,
+    Fdatasync,
 }
 
 /// The steps of one job, one after the other: the same whenever they are gone through again.
@@ -61,16 +62,52 @@ pub(super) struct Cursor {
     pattern: IoPattern,
     read_percent: u64,
     blocks: u64,
+    /// Blocks from the end of a sequential one to the beginning of the next.
+    skip_blocks: i64,
+    /// Blocks that follow one another in a random order.
+    run_blocks: u64,
     fsync_every: u32,
+    fdatasync_every: u32,
     /// Begin again when all blocks are done.
     endless: bool,
     permutation: Permutation,
     round: u64,
     /// In this round. Reads and writes of a sequential mix each have a position of their own, as in fio.
     done: u64,
-    reads: u64,
-    writes: u64,
+    reads: Position,
+    writes: Position,
     unsynced: u32,
+    undatasynced: u32,
+}
+
+/// Where a sequential order is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Position {
+    /// Absent before the first block.
+    last: Option<u64>,
+}
+
+impl Position {
+    /// fio's next: behind the last block and what is left out; past the end from the beginning again, before the
+    /// beginning from the end.
+    fn next(&mut self, blocks: u64, skip_blocks: i64) -> u64 {
+        let next = match self.last {
+            None if skip_blocks < 0 => blocks - 1,
+            None => 0,
+            Some(last) => {
+                let at = last.cast_signed() + 1 + skip_blocks;
+                if at < 0 {
+                    blocks - 1
+                } else if at >= blocks.cast_signed() {
+                    0
+                } else {
+                    at.cast_unsigned()
+                }
+            }
+        };
+        self.last = Some(next);
+        next
+    }
 }
 
 impl Cursor {
@@ -82,34 +119,75 @@ impl Cursor {
             pattern: spec.pattern,
             read_percent: u64::from(spec.read_percent),
             blocks,
+            skip_blocks: spec.skip_bytes / spec.block_bytes.cast_signed(),
+            run_blocks: u64::from(spec.run_blocks.max(1)),
             fsync_every: spec.fsync_every,
-            endless: spec.runtime_ns.is_some(),
-            permutation: Permutation::new(seed, blocks),
+            fdatasync_every: spec.fdatasync_every,
+            endless: spec.runtime_ns.is_some() && spec.time_based,
+            permutation: Permutation::new(seed, blocks.div_ceil(u64::from(spec.run_blocks.max(1)))),
             round: 0,
             done: 0,
-            reads: 0,
-            writes: 0,
+            reads: Position::default(),
+            writes: Position::default(),
             unsynced: 0,
+            undatasynced: 0,
         }
     }
 
     /// A block that was written by now, drawn at random; where files are laid out before, any.
     pub(super) fn a_block_with_known_contents(&self, random: &mut Random) -> Option<u64> {
-        if has_reads(self.pattern) || self.round > 0 {
+        if self.pattern.has_reads() {
             return Some(random.below(self.blocks));
         }
-        let step = (self.done > 0).then(|| random.below(self.done))?;
-        Some(if is_random(self.pattern) {
-            self.permutation.at(step)
-        } else {
-            step
-        })
+        let steps = if self.round > 0 { self.blocks } else { self.done };
+        let step = (steps > 0).then(|| random.below(steps))?;
+        self.written_in_step(step)
+    }
+
+    /// All blocks that were written by now, each once at least; where files are laid out before, all blocks.
+    pub(super) fn blocks_with_known_contents(&self) -> Box<dyn Iterator<Item = u64> + '_> {
+        if self.pattern.has_reads() {
+            return Box::new(0..self.blocks);
+        }
+        let steps = if self.round > 0 { self.blocks } else { self.done };
+        if self.pattern.is_random() {
+            return Box::new((0..steps).map(|step| self.random_block(step)));
+        }
+        let mut position = Position::default();
+        Box::new((0..steps).map(move |_| position.next(self.blocks, self.skip_blocks)))
+    }
+
+    /// The block of the step, if it is known: with strides, from the beginning of the first round on.
+    fn written_in_step(&self, step: u64) -> Option<u64> {
+        if self.pattern.is_random() {
+            return Some(self.random_block(step));
+        }
+        match self.skip_blocks {
+            0 => Some(step),
+            skip => {
+                let mut position = Position::default();
+                let mut at = None;
+                for _ in 0..=step {
+                    at = Some(position.next(self.blocks, skip));
+                }
+                at
+            }
+        }
+    }
+
+    /// The runs of a random order, each begun where the permutation says; the last may be cut short by the end.
+    fn random_block(&self, step: u64) -> u64 {
+        let begin = self.permutation.at(step / self.run_blocks) * self.run_blocks;
+        let block = begin + step % self.run_blocks;
+        if block < self.blocks { block } else { begin }
     }
 
     fn begin_round(&mut self) {
         self.round += 1;
-        self.permutation = Permutation::new(hash(self.seed, self.round, 0), self.blocks);
-        (self.done, self.reads, self.writes) = (0, 0, 0);
+        let runs = self.blocks.div_ceil(self.run_blocks);
+        self.permutation = Permutation::new(hash(self.seed, self.round, 0), runs);
+        self.done = 0;
+        (self.reads, self.writes) = (Position::default(), Position::default());
     }
 
     fn reads_next(&self) -> bool {
@@ -131,6 +209,10 @@ impl Iterator for Cursor {
             self.unsynced = 0;
             return Some(Step::Fsync);
         }
+        if self.fdatasync_every > 0 && self.undatasynced == self.fdatasync_every {
+            self.undatasynced = 0;
+            return Some(Step::Fdatasync);
+        }
         if self.done == self.blocks {
             if !self.endless {
                 return None;
@@ -138,37 +220,20 @@ impl Iterator for Cursor {
             self.begin_round();
         }
         let reads = self.reads_next();
-        let position = if reads { &mut self.reads } else { &mut self.writes };
-        let block = if is_random(self.pattern) {
-            self.permutation.at(self.done)
+        let block = if self.pattern.is_random() {
+            self.random_block(self.done)
         } else {
-            *position
+            let position = if reads { &mut self.reads } else { &mut self.writes };
+            position.next(self.blocks, self.skip_blocks)
         };
-        *position += 1;
         self.done += 1;
         if reads {
             return Some(Step::Read { block });
         }
         self.unsynced += 1;
+        self.undatasynced += 1;
         Some(Step::Write { block })
     }
-}
-
-pub(super) const fn is_random(pattern: IoPattern) -> bool {
-    matches!(pattern, IoPattern::RandRead | IoPattern::RandWrite | IoPattern::RandRw)
-}
-
-pub(super) const fn is_mixed(pattern: IoPattern) -> bool {
-    matches!(pattern, IoPattern::ReadWrite | IoPattern::RandRw)
-}
-
-/// Reads, and maybe writes too: what is read has to be there first.
-pub(super) const fn has_reads(pattern: IoPattern) -> bool {
-    !matches!(pattern, IoPattern::Write | IoPattern::RandWrite)
-}
-
-pub(super) const fn has_writes(pattern: IoPattern) -> bool {
-    !matches!(pattern, IoPattern::Read | IoPattern::RandRead)
 }
 
 #[cfg(test)]
@@ -199,7 +264,7 @@ mod tests {
     fn block(step: Step) -> u64 {
         match step {
             Step::Read { block } | Step::Write { block } => block,
-            Step::Fsync => panic!("no fsync was asked for"),
+            Step::Fsync | Step::Fdatasync => panic!("no fsync was asked for"),
         }
     }
 
@@ -250,6 +315,36 @@ mod tests {
         assert_eq!(reads, (0..reads.len() as u64).collect::<Vec<_>>());
         assert!((650..750).contains(&reads.len()), "{} of 1000 are reads", reads.len());
         assert_eq!(steps.len(), 1000);
+    }
+
+    #[test]
+    fn strides_leave_out_blocks_and_go_round_and_backwards() {
+        let order = |skip_blocks: i64, steps: usize| -> Vec<u64> {
+            let job = IoSpec {
+                skip_bytes: skip_blocks * 4096,
+                ..spec(IoPattern::Read, 10)
+            };
+            Cursor::new(&job, 1, 0).take(steps).map(block).collect()
+        };
+        assert_eq!(order(2, 6), [0, 3, 6, 9, 0, 3]);
+        assert_eq!(order(-2, 12), [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
+        assert_eq!(order(0, 12), (0..10).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn runs_of_a_random_order_are_sequential_inside() {
+        let job = IoSpec {
+            run_blocks: 4,
+            ..spec(IoPattern::RandRead, 32)
+        };
+        let order: Vec<u64> = Cursor::new(&job, 1, 0).map(block).collect();
+        assert!(
+            order
+                .chunks(4)
+                .all(|run| run[0] % 4 == 0 && run.windows(2).all(|pair| pair[1] == pair[0] + 1))
+        );
+        assert_eq!(order.iter().collect::<BTreeSet<_>>().len(), 32);
+        assert_ne!(order, (0..32).collect::<Vec<_>>());
     }
 
     #[test]

@@ -19,7 +19,7 @@ impl<'a> Pass<'a> {
     pub fn prepare(spec: &'a IoSpec, target: &Target<'_>, seed: u64) -> Result<Self, WorkloadError> {
         super::check(spec, target)?;
         let places = place::open_places(spec, target)?;
-        let contents = Contents::for_segments(seed, spec.block_bytes);
+        let contents = Contents::of_buffer(seed, spec.block_bytes, &spec.buffer);
         Ok(Self {
             spec,
             places,

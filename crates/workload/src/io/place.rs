@@ -2,14 +2,13 @@
 
 use crate::buffer::AlignedBuffer;
 use crate::contents::Contents;
-use crate::io::order::{has_reads, has_writes};
 use crate::{Target, WorkloadError};
 use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, open, syncfs, unlink};
 use rustix::io::Errno;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use study::workload::IoSpec;
+use study::workload::{IoSpec, SyncMode};
 
 /// What one job works on.
 pub(super) struct Place {
@@ -26,21 +25,68 @@ pub(super) fn file_name(job: impl std::fmt::Display) -> String {
     format!("io.{job}")
 }
 
+/// Files of jobs that begin together.
+pub(super) struct Layout<'a> {
+    pub(super) mount_point: &'a Path,
+    /// Names begin with this and a full stop.
+    pub(super) prefix: &'a str,
+    pub(super) jobs: u32,
+    /// Of each job.
+    pub(super) files: u32,
+    /// Of each file.
+    pub(super) file_bytes: u64,
+    pub(super) block_bytes: u64,
+    /// Where in the file its first block is.
+    pub(super) offset_bytes: u64,
+    /// With all their contents, for reading; otherwise only their space is reserved.
+    pub(super) filled: bool,
+}
+
+impl<'a> Layout<'a> {
+    pub(super) fn of(spec: &IoSpec, mount_point: &'a Path) -> Self {
+        Self {
+            mount_point,
+            prefix: "io",
+            jobs: spec.jobs,
+            files: 1,
+            file_bytes: spec.offset_bytes + spec.size_bytes,
+            block_bytes: spec.block_bytes,
+            offset_bytes: spec.offset_bytes,
+            filled: spec.pattern.has_reads(),
+        }
+    }
+
+    fn name(&self, job: u32, file: u32) -> String {
+        match self.files {
+            1 => format!("{}.{job}", self.prefix),
+            _ => format!("{}.{job}.{file}", self.prefix),
+        }
+    }
+
+    /// The same names as fio makes them (`filename_format`).
+    pub(super) fn fio_format(&self) -> String {
+        match self.files {
+            1 => format!("{}.$jobnum", self.prefix),
+            _ => format!("{}.$jobnum.$filenum", self.prefix),
+        }
+    }
+}
+
 /// Makes what the jobs find when they begin, unmeasured, as fio does: files to be read are there with all their
 /// contents; files only to be written are new and have their space reserved, where the filesystem can do that.
-pub(super) fn lay_out(spec: &IoSpec, mount_point: &Path, contents: &Contents) -> Result<(), WorkloadError> {
-    for job in 0..spec.jobs {
-        let path = mount_point.join(file_name(job));
+pub(super) fn lay_out(layout: &Layout<'_>, contents: &Contents) -> Result<(), WorkloadError> {
+    for (job, number) in (0..layout.jobs).flat_map(|job| (0..layout.files).map(move |file| (job, file))) {
+        let path = layout.mount_point.join(layout.name(job, number));
         match unlink(&path) {
             Ok(()) | Err(Errno::NOENT) => {}
             Err(error) => return Err(WorkloadError::at("delete", &path)(error)),
         }
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file = open(&path, flags, Mode::from_raw_mode(0o644)).map_err(WorkloadError::at("create", &path))?;
-        if has_reads(spec.pattern) {
-            fill(spec, job, &file, &path, contents)?;
+        if layout.filled {
+            fill(layout, job, &file, &path, contents)?;
         } else {
-            match fallocate(&file, FallocateFlags::empty(), 0, spec.size_bytes) {
+            match fallocate(&file, FallocateFlags::empty(), 0, layout.file_bytes) {
                 Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
                 Err(error) => return Err(WorkloadError::at("reserve space for", &path)(error)),
             }
@@ -49,25 +95,43 @@ pub(super) fn lay_out(spec: &IoSpec, mount_point: &Path, contents: &Contents) ->
     Ok(())
 }
 
-/// Writes a file of a job whole, at least a mebibyte at a time.
-fn fill(spec: &IoSpec, job: u32, file: &OwnedFd, path: &Path, contents: &Contents) -> Result<(), WorkloadError> {
-    let blocks_at_once = (Contents::SEGMENT_BYTES / spec.block_bytes).max(1);
-    let mut buffer = AlignedBuffer::zeroed((blocks_at_once * spec.block_bytes) as usize);
-    let mut block = 0;
+/// Writes a file of a job whole, at least a mebibyte at a time; what lies before its first block is zeros.
+fn fill(
+    layout: &Layout<'_>,
+    job: u32,
+    file: &OwnedFd,
+    path: &Path,
+    contents: &Contents,
+) -> Result<(), WorkloadError> {
+    let block_bytes = layout.block_bytes;
+    let blocks_at_once = (Contents::SEGMENT_BYTES / block_bytes).max(1);
+    let mut buffer = AlignedBuffer::zeroed((blocks_at_once * block_bytes) as usize);
+    let mut scratch = AlignedBuffer::zeroed(block_bytes as usize);
     let mut offset = 0;
-    while offset < spec.size_bytes {
-        let len = (spec.size_bytes - offset).min(buffer.len() as u64) as usize;
-        for part in buffer[..len].chunks_mut(spec.block_bytes as usize) {
-            part.copy_from_slice(contents.stretch(u64::from(job), block, part.len()));
+    while offset < layout.offset_bytes {
+        let len = (layout.offset_bytes - offset).min(buffer.len() as u64);
+        write_at(file, path, offset, &buffer[..len as usize])?;
+        offset += len;
+    }
+    let mut block = 0;
+    while offset < layout.file_bytes {
+        let len = (layout.file_bytes - offset).min(buffer.len() as u64) as usize;
+        for part in buffer[..len].chunks_mut(block_bytes as usize) {
+            let whole = contents.block(u64::from(job), block, &mut scratch);
+            part.copy_from_slice(&whole[..part.len()]);
             block += 1;
         }
-        let mut written = 0;
-        while written < len {
-            let at = offset + written as u64;
-            written +=
-                rustix::io::pwrite(file, &buffer[written..len], at).map_err(WorkloadError::at("lay out", path))?;
-        }
+        write_at(file, path, offset, &buffer[..len])?;
         offset += len as u64;
+    }
+    Ok(())
+}
+
+fn write_at(file: &OwnedFd, path: &Path, offset: u64, bytes: &[u8]) -> Result<(), WorkloadError> {
+    let mut written = 0;
+    while written < bytes.len() {
+        let at = offset + written as u64;
+        written += rustix::io::pwrite(file, &bytes[written..], at).map_err(WorkloadError::at("lay out", path))?;
     }
     Ok(())
 }
@@ -75,13 +139,20 @@ fn fill(spec: &IoSpec, job: u32, file: &OwnedFd, path: &Path, contents: &Content
 /// Opens what the jobs work on.
 pub(super) fn open_places(spec: &IoSpec, target: &Target<'_>) -> Result<Vec<Place>, WorkloadError> {
     let mut flags = OFlags::CLOEXEC;
-    flags |= if has_writes(spec.pattern) {
+    flags |= if spec.pattern.has_writes() {
         OFlags::RDWR
     } else {
         OFlags::RDONLY
     };
     if spec.direct {
         flags |= OFlags::DIRECT;
+    }
+    if spec.pattern.has_writes() {
+        flags |= match spec.sync {
+            SyncMode::None => OFlags::empty(),
+            SyncMode::Sync => OFlags::SYNC,
+            SyncMode::Dsync => OFlags::DSYNC,
+        };
     }
     let open_as = |path: &Path, flags| {
         open(path, flags, Mode::empty())
@@ -96,23 +167,24 @@ pub(super) fn open_places(spec: &IoSpec, target: &Target<'_>) -> Result<Vec<Plac
                     job,
                     file: open_as(&path, flags)?,
                     path,
-                    offset: 0,
+                    offset: spec.offset_bytes,
                 })
             })
             .collect();
     }
     // The kernel refuses to open a mounted device, or a member of an array, exclusively.
-    let exclusive = if has_writes(spec.pattern) {
+    let exclusive = if spec.pattern.has_writes() {
         flags | OFlags::EXCL
     } else {
         flags
     };
     let device = open_as(target.block_device, exclusive)?;
+    let apart = spec.offset_increment_bytes.unwrap_or(spec.size_bytes);
     let place = |job: u32| Place {
         job,
         path: target.block_device.to_owned(),
         file: Arc::clone(&device),
-        offset: spec.offset_bytes + u64::from(job) * spec.size_bytes,
+        offset: spec.offset_bytes + u64::from(job) * apart,
     };
     Ok((0..spec.jobs).map(place).collect())
 }

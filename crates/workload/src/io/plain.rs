@@ -3,7 +3,8 @@
 use crate::WorkloadError;
 use crate::buffer::AlignedBuffer;
 use crate::contents::Contents;
-use crate::io::order::{Cursor, Step};
+use crate::io::feed::Feed;
+use crate::io::order::Step;
 use crate::io::place::Place;
 use crate::io::tally::Tally;
 use rustix::io::{pread, pwrite};
@@ -15,40 +16,57 @@ use std::time::Instant;
 pub(super) struct Rules<'a> {
     pub(super) contents: &'a Contents,
     pub(super) block_bytes: usize,
+    /// What ends before this is not counted.
+    pub(super) counted_from: Option<Instant>,
     /// No request begins at or after this.
     pub(super) deadline: Option<Instant>,
 }
 
-/// Takes steps from `cursor`, which other threads may share, until it has no more or time is over.
+impl Rules<'_> {
+    pub(super) fn counts(&self, ended: Instant) -> bool {
+        self.counted_from.is_none_or(|from| ended >= from)
+    }
+
+    pub(super) fn is_over(&self, now: Instant) -> bool {
+        self.deadline.is_some_and(|deadline| now >= deadline)
+    }
+}
+
+/// Takes turns from `feed`, which other threads may share, until it has no more or time is over.
 pub(super) fn run(
     place: &Place,
-    cursor: &Mutex<Cursor>,
+    feed: &Mutex<Feed>,
     rules: Rules<'_>,
     mut now: Instant,
 ) -> Result<Tally, WorkloadError> {
     let mut tally = Tally::new();
     let mut buffer = AlignedBuffer::zeroed(rules.block_bytes);
-    let next = || {
-        cursor
-            .lock()
-            .expect("no thread panics with the cursor in its hands")
-            .next()
-    };
-    while rules.deadline.is_none_or(|deadline| now < deadline) {
-        let Some(step) = next() else { break };
+    let next = || feed.lock().expect("no thread panics with the feed in its hands").next();
+    while !rules.is_over(now) {
+        let Some(turn) = next() else { break };
+        if let Some(due) = turn.due.filter(|due| *due > now) {
+            let until = rules.deadline.map_or(due, |deadline| due.min(deadline));
+            std::thread::sleep(until - now);
+            now = Instant::now();
+            if rules.is_over(now) {
+                break;
+            }
+        }
         let began = now;
-        match step {
+        match turn.step {
             Step::Read { block } => read(place, block, &mut buffer)?,
-            Step::Write { block } => write(place, block, rules)?,
+            Step::Write { block } => write(place, block, rules, &mut buffer)?,
             Step::Fsync => fsync(place)?,
+            Step::Fdatasync => fdatasync(place)?,
         }
         now = Instant::now();
-        let (stream, bytes) = match step {
-            Step::Read { .. } => (&mut tally.reads, rules.block_bytes as u64),
-            Step::Write { .. } => (&mut tally.writes, rules.block_bytes as u64),
-            Step::Fsync => (&mut tally.fsyncs, 0),
-        };
-        stream.add(bytes, now - began);
+        if rules.counts(now) {
+            tally.add(turn.step, rules.block_bytes as u64, now - began);
+        }
+        if let Some(think) = turn.think {
+            std::thread::sleep(think);
+            now = Instant::now();
+        }
     }
     Ok(tally)
 }
@@ -68,8 +86,8 @@ pub(super) fn read(place: &Place, block: u64, buffer: &mut [u8]) -> Result<(), W
     Ok(())
 }
 
-fn write(place: &Place, block: u64, rules: Rules<'_>) -> Result<(), WorkloadError> {
-    let bytes = rules.contents.stretch(u64::from(place.job), block, rules.block_bytes);
+fn write(place: &Place, block: u64, rules: Rules<'_>, scratch: &mut [u8]) -> Result<(), WorkloadError> {
+    let bytes = rules.contents.block(u64::from(place.job), block, scratch);
     let offset = place.offset + block * rules.block_bytes as u64;
     let mut done = 0;
     while done < bytes.len() {
@@ -81,6 +99,10 @@ fn write(place: &Place, block: u64, rules: Rules<'_>) -> Result<(), WorkloadErro
 
 pub(super) fn fsync(place: &Place) -> Result<(), WorkloadError> {
     rustix::fs::fsync(&*place.file).map_err(WorkloadError::at("fsync", &place.path))
+}
+
+fn fdatasync(place: &Place) -> Result<(), WorkloadError> {
+    rustix::fs::fdatasync(&*place.file).map_err(WorkloadError::at("fdatasync", &place.path))
 }
 
 /// A file or device that is shorter than the job.

@@ -5,14 +5,16 @@
 
 use crate::WorkloadError;
 use crate::buffer::AlignedBuffer;
-use crate::io::order::{Cursor, Step};
+use crate::io::feed::{Feed, Turn};
+use crate::io::order::Step;
 use crate::io::place::Place;
 use crate::io::plain::{Rules, ended};
 use crate::io::tally::Tally;
 use io_uring::{IoUring, opcode, squeue, types};
+use rustix::io::Errno;
 use std::io;
 use std::os::fd::AsRawFd;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Whether this kernel lets us use io_uring. Containers and hardened machines often do not.
 pub(super) fn is_offered() -> bool {
@@ -35,14 +37,16 @@ struct Ring<'a> {
     buffers: Vec<AlignedBuffer>,
     slots: Vec<Option<Slot>>,
     free: Vec<usize>,
+    /// To be waited for once nothing is under way any more.
+    pause: Option<Duration>,
     tally: Tally,
     error: Option<WorkloadError>,
 }
 
-/// Takes steps from `cursor` until it has no more or time is over, and waits for all of them.
+/// Takes turns from `feed` until it has no more or time is over, and waits for all of them.
 pub(super) fn run(
     place: &Place,
-    cursor: &mut Cursor,
+    feed: &mut Feed,
     rules: Rules<'_>,
     queue_depth: u32,
     now: Instant,
@@ -56,10 +60,11 @@ pub(super) fn run(
         buffers: (0..depth).map(|_| AlignedBuffer::zeroed(rules.block_bytes)).collect(),
         slots: (0..depth).map(|_| None).collect(),
         free: (0..depth).rev().collect(),
+        pause: None,
         tally: Tally::new(),
         error: None,
     };
-    match ring.keep_going(cursor, now) {
+    match ring.keep_going(feed, now) {
         Ok(()) => ring.error.map_or(Ok(ring.tally), Err),
         Err(error) => {
             std::mem::forget(ring.buffers);
@@ -70,26 +75,23 @@ pub(super) fn run(
 
 impl Ring<'_> {
     /// Fails only if the ring itself does: then requests may still be under way.
-    fn keep_going(&mut self, cursor: &mut Cursor, mut now: Instant) -> io::Result<()> {
+    fn keep_going(&mut self, feed: &mut Feed, mut now: Instant) -> io::Result<()> {
         loop {
-            while self.may_begin(now)
-                && let Some(&slot) = self.free.last()
-                && let Some(step) = cursor.next()
-            {
-                self.free.pop();
-                self.slots[slot] = Some(Slot {
-                    step,
-                    began: now,
-                    done: 0,
-                });
-                self.push(slot);
-            }
+            let due = self.begin_what_is_due(feed, now);
             if self.free.len() == self.slots.len() {
-                return Ok(());
+                match (self.pause.take(), due) {
+                    (Some(pause), _) => std::thread::sleep(pause),
+                    (None, Some(due)) => std::thread::sleep(due.saturating_duration_since(now)),
+                    (None, None) => return Ok(()),
+                }
+                now = Instant::now();
+                continue;
             }
-            match self.ring.submit_and_wait(1) {
+            match self.wait(due.map(|due| due.saturating_duration_since(now))) {
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                // The next one is due.
+                Err(error) if error.raw_os_error() == Some(Errno::TIME.raw_os_error()) => {}
                 Err(error) => return Err(error),
             }
             now = Instant::now();
@@ -97,8 +99,45 @@ impl Ring<'_> {
         }
     }
 
+    /// Begins requests while there is room; when the next one is due, if that is later.
+    fn begin_what_is_due(&mut self, feed: &mut Feed, now: Instant) -> Option<Instant> {
+        while self.may_begin(now)
+            && self.pause.is_none()
+            && let Some(&slot) = self.free.last()
+            && let Some(turn) = feed.next()
+        {
+            if let Some(due) = turn.due.filter(|due| *due > now) {
+                feed.hold(turn);
+                return Some(self.rules.deadline.map_or(due, |deadline| due.min(deadline)));
+            }
+            self.begin(slot, turn, now);
+        }
+        None
+    }
+
+    fn begin(&mut self, slot: usize, turn: Turn, now: Instant) {
+        self.free.pop();
+        self.slots[slot] = Some(Slot {
+            step: turn.step,
+            began: now,
+            done: 0,
+        });
+        self.pause = turn.think;
+        self.push(slot);
+    }
+
+    /// For one completion at least, or until the time is over.
+    fn wait(&mut self, at_most: Option<Duration>) -> io::Result<usize> {
+        let Some(at_most) = at_most else {
+            return self.ring.submit_and_wait(1);
+        };
+        let time = types::Timespec::from(at_most);
+        let arguments = types::SubmitArgs::new().timespec(&time);
+        self.ring.submitter().submit_with_args(1, &arguments)
+    }
+
     fn may_begin(&self, now: Instant) -> bool {
-        self.error.is_none() && self.rules.deadline.is_none_or(|deadline| now < deadline)
+        self.error.is_none() && !self.rules.is_over(now)
     }
 
     /// Puts the request of a slot, or what is left of it, into the queue.
@@ -122,15 +161,14 @@ impl Ring<'_> {
                 opcode::Read::new(fd, buffer, left).offset(offset(block)).build()
             }
             Step::Write { block } => {
-                let bytes = self
-                    .rules
-                    .contents
-                    .stretch(u64::from(self.place.job), block, block_bytes);
+                let scratch = &mut self.buffers[index][..];
+                let bytes = self.rules.contents.block(u64::from(self.place.job), block, scratch);
                 opcode::Write::new(fd, bytes[done..].as_ptr(), left)
                     .offset(offset(block))
                     .build()
             }
             Step::Fsync => opcode::Fsync::new(fd).build(),
+            Step::Fdatasync => opcode::Fsync::new(fd).flags(types::FsyncFlags::DATASYNC).build(),
         }
     }
 
@@ -157,6 +195,7 @@ impl Ring<'_> {
             Step::Read { .. } => "read",
             Step::Write { .. } => "write",
             Step::Fsync => "fsync",
+            Step::Fdatasync => "fdatasync",
         };
         if result < 0 {
             let error = io::Error::from_raw_os_error(-result);
@@ -165,17 +204,17 @@ impl Ring<'_> {
             return true;
         }
         let block_bytes = self.rules.block_bytes;
-        let (stream, block) = match slot.step {
-            Step::Fsync => {
-                self.tally.fsyncs.add(0, now - slot.began);
+        let (step, began) = (slot.step, slot.began);
+        let block = match step {
+            Step::Read { block } | Step::Write { block } => block,
+            Step::Fsync | Step::Fdatasync => {
+                self.count(step, began, now);
                 return true;
             }
-            Step::Read { block } => (&mut self.tally.reads, block),
-            Step::Write { block } => (&mut self.tally.writes, block),
         };
         slot.done += result as usize;
         if slot.done == block_bytes {
-            stream.add(block_bytes as u64, now - slot.began);
+            self.count(step, began, now);
             return true;
         }
         if result == 0 {
@@ -183,5 +222,11 @@ impl Ring<'_> {
             self.error.get_or_insert_with(|| ended(self.place, offset));
         }
         result == 0
+    }
+
+    fn count(&mut self, step: Step, began: Instant, now: Instant) {
+        if self.rules.counts(now) {
+            self.tally.add(step, self.rules.block_bytes as u64, now - began);
+        }
     }
 }

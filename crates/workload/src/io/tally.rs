@@ -1,5 +1,6 @@
 //! What was done and how long it took: the same for raidlab's engine and for fio.
 
+use crate::io::order::Step;
 use crate::latency::{LatencyHistogram, histogram};
 use std::time::Duration;
 
@@ -8,6 +9,8 @@ use std::time::Duration;
 pub(super) struct Stream {
     pub(super) bytes: u64,
     pub(super) histogram: LatencyHistogram,
+    /// Operations that are known of, and not how long they took.
+    pub(super) uncounted: u64,
 }
 
 impl Stream {
@@ -15,11 +18,12 @@ impl Stream {
         Self {
             bytes: 0,
             histogram: histogram(),
+            uncounted: 0,
         }
     }
 
     pub(super) fn operations(&self) -> u64 {
-        self.histogram.len()
+        self.histogram.len() + self.uncounted
     }
 
     pub(super) fn add(&mut self, bytes: u64, duration: Duration) {
@@ -30,6 +34,7 @@ impl Stream {
 
     fn merge(&mut self, other: &Self) {
         self.bytes += other.bytes;
+        self.uncounted += other.uncounted;
         self.histogram
             .add(&other.histogram)
             .expect("all histograms have the same bounds");
@@ -52,6 +57,15 @@ impl Tally {
         }
     }
 
+    /// A step that is done.
+    pub(super) fn add(&mut self, step: Step, block_bytes: u64, duration: Duration) {
+        match step {
+            Step::Read { .. } => self.reads.add(block_bytes, duration),
+            Step::Write { .. } => self.writes.add(block_bytes, duration),
+            Step::Fsync | Step::Fdatasync => self.fsyncs.add(0, duration),
+        }
+    }
+
     pub(super) fn merge(&mut self, other: &Self) {
         self.reads.merge(&other.reads);
         self.writes.merge(&other.writes);
@@ -60,9 +74,11 @@ impl Tally {
 }
 
 /// A whole run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Outcome {
     pub(super) tally: Tally,
     /// From the common start to the end of the last job, its final fsync included if there was to be one.
     pub(super) duration: Duration,
+    /// Of each job by itself, in their order.
+    pub(super) jobs: Vec<(Tally, Duration)>,
 }

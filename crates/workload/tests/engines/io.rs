@@ -4,7 +4,9 @@ use crate::folder::{Folder, target};
 use std::fs;
 use std::path::Path;
 use study::event::Event;
-use study::workload::{IoEngine, IoPattern, IoSpec, Work, WorkloadSpec};
+use study::workload::{
+    BufferFill, BufferSpec, FioFileSpec, FioSection, IoEngine, IoPattern, IoSpec, SyncMode, Work, WorkloadSpec,
+};
 use workload::{Target, WorkloadError};
 
 const PATTERNS: [IoPattern; 6] = [
@@ -81,13 +83,12 @@ fn every_pattern_touches_every_block_of_every_job_at_any_depth() {
             let throughput = host.sample(pattern.name(), "throughput").expect("throughput");
             let duration = host.sample(pattern.name(), "duration").expect("duration");
             assert!((throughput * duration - 2.0).abs() < 1e-6, "two mebibytes were moved");
-            let prefix = if reads > 0 && writes > 0 { "write_" } else { "" };
+            // The halves of a mixed pattern are measured apart, too.
+            let test = if pattern.is_mixed() { "write" } else { pattern.name() };
             for percentile in ["p50", "p99", "p999"] {
-                assert!(
-                    host.sample(pattern.name(), &format!("{prefix}latency_{percentile}"))
-                        .is_some()
-                );
+                assert!(host.sample(test, &format!("latency_{percentile}")).is_some());
             }
+            assert!(host.sample(pattern.name(), "cpu_user").is_some());
         }
     }
 }
@@ -244,7 +245,7 @@ fn a_job_that_cannot_be_says_all_that_is_wrong() {
     let job = IoSpec {
         block_bytes: 1000,
         size_bytes: 10,
-        offset_bytes: 1,
+        offset_increment_bytes: Some(1),
         jobs: 0,
         queue_depth: 0,
         direct: true,
@@ -373,4 +374,172 @@ fn a_device_that_is_not_there_is_not_made() {
         );
         assert!(!missing.exists());
     }
+}
+
+/// The throughput that a rate leaves, at depth 1 and above, in MiB/s.
+#[test]
+fn a_rate_holds_at_any_depth_and_a_ramp_is_not_counted() {
+    for queue_depth in [1, 4] {
+        let host = run(IoSpec {
+            queue_depth,
+            jobs: 1,
+            rate_bytes_s: Some(1 << 20),
+            runtime_ns: Some(500_000_000),
+            ramp_ns: 200_000_000,
+            ..spec(IoPattern::RandRead)
+        });
+        let rate = host.sample("randread", "throughput").expect("a figure");
+        assert!((0.8..1.1).contains(&rate), "{rate} MiB/s at depth {queue_depth}");
+        let [reads, _] = counts(&host, "randread");
+        assert!(
+            (100..140).contains(&reads),
+            "{reads} reads in half a second of 256 a second"
+        );
+    }
+}
+
+#[test]
+fn waits_between_blocks_are_waited() {
+    for queue_depth in [1, 4] {
+        let host = run(IoSpec {
+            queue_depth,
+            jobs: 1,
+            size_bytes: 40 * 4096,
+            think_ns: 10_000_000,
+            think_blocks: 4,
+            ..spec(IoPattern::Write)
+        });
+        let duration = host.sample("write", "duration").expect("a figure");
+        assert!(
+            (0.09..0.5).contains(&duration),
+            "{duration} s of 10 waits at depth {queue_depth}"
+        );
+    }
+}
+
+/// All that was written is compared, whatever it is.
+#[test]
+fn contents_are_as_wanted_and_all_compared() {
+    let buffers = [
+        (BufferFill::Zero, 0, None),
+        (BufferFill::Pattern(vec![0xde, 0xad, 0xbe]), 0, None),
+        (BufferFill::Random, 50, None),
+        (BufferFill::Random, 0, Some(0)),
+        (BufferFill::Random, 0, Some(100)),
+    ];
+    for (fill, compress_percent, dedupe_percent) in buffers {
+        for queue_depth in [1, 4] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let mut host = Folder::default();
+            let job = IoSpec {
+                queue_depth,
+                offset_bytes: 8192,
+                fdatasync_every: 50,
+                sync: SyncMode::Dsync,
+                verify: Some("md5".to_owned()),
+                buffer: BufferSpec {
+                    fill: fill.clone(),
+                    compress_percent,
+                    dedupe_percent,
+                },
+                ..spec(IoPattern::RandWrite)
+            };
+            try_run(job, &target(folder.path()), &mut host).expect("the job runs");
+            assert!(host.guard("contents", "randwrite").detail.starts_with("512 blocks"));
+            assert!(host.guards().all(|guard| guard.passed));
+            let bytes = fs::read(folder.path().join("io.0")).expect("a file");
+            assert_eq!(bytes.len(), 8192 + (1 << 20));
+            let blocks: Vec<&[u8]> = bytes[8192..].chunks(4096).collect();
+            let distinct = blocks.iter().collect::<std::collections::HashSet<_>>().len();
+            let zeros = bytes[8192..].iter().filter(|byte| **byte == 0).count();
+            match (&fill, dedupe_percent) {
+                (BufferFill::Zero, _) => assert_eq!(zeros, 1 << 20),
+                (BufferFill::Pattern(_), _) => assert!(blocks.iter().all(|block| block[..3] == [0xde, 0xad, 0xbe])),
+                (_, Some(0)) => assert_eq!(distinct, 256),
+                (_, Some(_)) => assert_eq!(distinct, 1),
+                _ => assert!((zeros as f64 / (1 << 20) as f64 - 0.5).abs() < 0.01),
+            }
+        }
+    }
+}
+
+#[test]
+fn jobs_are_told_apart_if_wanted() {
+    for engine in [IoEngine::Native, IoEngine::Fio] {
+        let host = run(IoSpec {
+            engine,
+            size_bytes: 32 << 20,
+            group_reporting: false,
+            ..spec(IoPattern::Read)
+        });
+        for job in 0..2 {
+            assert!(
+                host.sample(&format!("read job {job}"), "throughput").is_some(),
+                "{engine:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_job_file_is_done_section_by_section() {
+    let options = |words: &[(&str, &str)]| -> Vec<(String, String)> {
+        words
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect()
+    };
+    let section = |name: &str, pattern, jobs, files, said: &[(&str, &str)]| FioSection {
+        name: name.to_owned(),
+        options: options(said),
+        pattern,
+        block_bytes: 4096,
+        size_bytes: 16 << 20,
+        jobs,
+        files,
+        runtime_ns: None,
+        direct: false,
+        end_fsync: false,
+    };
+    let fill = [
+        ("rw", "write"),
+        ("bs", "64k"),
+        ("size", "16m"),
+        ("verify", "crc32c"),
+        ("end_fsync", "1"),
+    ];
+    let look = [
+        ("stonewall", "1"),
+        ("rw", "randread"),
+        ("bs", "4k"),
+        ("size", "16m"),
+        ("numjobs", "2"),
+        ("nrfiles", "2"),
+    ];
+    let spec = FioFileSpec {
+        path: "x.fio".to_owned(),
+        sections: vec![
+            section("fill", IoPattern::Write, 1, 1, &fill),
+            section("look", IoPattern::RandRead, 2, 2, &look),
+        ],
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut host = Folder::default();
+    let work = WorkloadSpec {
+        name: "a file".to_owned(),
+        work: Work::FioFile(spec),
+    };
+    workload::run(&work, &target(folder.path()), 7, &mut host).expect("the jobs run");
+    assert_eq!(counts(&host, "fill"), [0, 256]);
+    assert_eq!(counts(&host, "look"), [8192, 0]);
+    let mut names: Vec<String> = fs::read_dir(folder.path())
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    assert_eq!(
+        names,
+        ["fill.0", "look.0.0", "look.0.1", "look.1.0", "look.1.1"],
+        "fio made no files of its own"
+    );
 }

@@ -1,5 +1,6 @@
 //! Every engine in a folder of this machine: one test program, so that they share what they are run with.
 
+mod classic;
 mod folder;
 mod io;
 mod loops;

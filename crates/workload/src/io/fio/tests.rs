@@ -1,4 +1,5 @@
 use super::*;
+use crate::io::fio_report::parse_own;
 use proptest::prelude::*;
 use std::process::Command;
 use study::workload::{IoEngine, IoPattern};
@@ -34,6 +35,10 @@ fn printed() -> String {
         .expect("fio is needed for this test: apt-get install fio");
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout).expect("fio prints text")
+}
+
+fn parse(printed: &str) -> Result<Outcome, WorkloadError> {
+    parse_own(printed).map(outcome)
 }
 
 /// What is said about output that is not understood. (A tally is too long to be printed by `expect_err`.)

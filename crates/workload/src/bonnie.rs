@@ -1,0 +1,157 @@
+//! Bonnie++ itself: its columns, with the processor and the longest wait of each, and its tests of files.
+//!
+//! Where. In `MOUNT/bonnie`. Bonnie++ works through all its tests in one go, so caches are dropped before it alone:
+//! its files have to be larger than memory, and `cold-cache` tells whether what it read came from the disks. A test
+//! that took Bonnie++ less than half a second has no figure (`+++++`); the guard `long-enough` says so.
+//!
+//! Bonnie's single characters cost a system call each. On the lab's free processor they are as fast as blocks, and
+//! say nothing of a real machine; they cost wall time all the same.
+
+pub(crate) mod csv;
+
+use crate::cpu::CpuTime;
+use crate::error::excerpt;
+use crate::host::Host;
+use crate::report::Reporter;
+use crate::{Target, WorkloadError};
+use csv::{Column, Line};
+use rustix::fs::{Mode, mkdir};
+use rustix::io::Errno;
+use std::time::Duration;
+use study::event::{Better, Event, Guard};
+use study::workload::BonnieSpec;
+use tools::{Invocation, Tool};
+
+const TIME_LIMIT: Duration = Duration::from_secs(24 * 3600);
+const MIB: u64 = 1 << 20;
+
+pub(crate) fn run(
+    spec: &BonnieSpec,
+    target: &Target<'_>,
+    seed: u64,
+    host: &mut dyn Host,
+) -> Result<(), WorkloadError> {
+    let mount_point = target
+        .mount_point
+        .ok_or_else(|| WorkloadError::Spec("Bonnie++ needs a filesystem, and this stack has none".to_owned()))?;
+    let folder = mount_point.join("bonnie");
+    match mkdir(&folder, Mode::from_raw_mode(0o777)) {
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(error) => return Err(WorkloadError::at("make the directory", &folder)(error)),
+    }
+    host.settle_and_drop_caches()
+        .map_err(WorkloadError::host("settle and drop caches"))?;
+    let counters = |host: &mut dyn Host| {
+        host.device_counters()
+            .map_err(WorkloadError::host("read the disks' counters"))
+    };
+    let before = counters(host)?;
+    host.step("bonnie++");
+    let cpu_before = CpuTime::now();
+    let invocation = Invocation::new(Tool::Bonnie)
+        .arg("-d")
+        .arg(&folder)
+        .args(arguments(spec, seed))
+        .limit(TIME_LIMIT)
+        .folder(&folder);
+    let call = host.run_tool(&invocation)?;
+    let cpu = CpuTime::now().since(cpu_before);
+    let moved = counters(host)? - before;
+    let line = csv::last_line(&call.stdout).map_err(|what| WorkloadError::Output {
+        program: "Bonnie++",
+        what,
+        printed: excerpt(&format!("{}\n{}", call.stdout, call.stderr)),
+    })?;
+    let wanted = study::workload::Work::Bonnie(spec.clone());
+    report(&line, &wanted.tests(), host);
+    let mut reporter = Reporter { host, test: "bonnie" };
+    reporter.cpu(cpu);
+    reporter.device_work(moved);
+    if spec.size_bytes > 0 {
+        let all = spec.size_bytes * u64::from(spec.volumes) * u64::from(spec.processes);
+        for test in ["rewrite", "read"] {
+            // Rewriting reads all once, and so does reading.
+            Reporter {
+                host: &mut *reporter.host,
+                test,
+            }
+            .cold_cache_guard(2 * all, moved);
+        }
+    }
+    Ok(())
+}
+
+fn arguments(spec: &BonnieSpec, seed: u64) -> Vec<String> {
+    let all_mib = spec.size_bytes * u64::from(spec.volumes) / MIB;
+    let mut arguments = vec![
+        "-q".to_owned(),
+        "-s".to_owned(),
+        match all_mib {
+            0 => "0".to_owned(),
+            _ => format!("{all_mib}:{}:{}:{}", spec.chunk_bytes, spec.seeks, spec.seekers),
+        },
+        "-n".to_owned(),
+        match spec.files / 1024 {
+            0 => "0".to_owned(),
+            units => format!(
+                "{units}:{}:{}:{}",
+                spec.file_max_bytes, spec.file_min_bytes, spec.directories
+            ),
+        },
+        // Whether all that is larger than memory is for the guard to say.
+        "-r".to_owned(),
+        "0".to_owned(),
+        "-u".to_owned(),
+        "root".to_owned(),
+        "-m".to_owned(),
+        "raidlab".to_owned(),
+        "-z".to_owned(),
+        (seed % (1 << 31)).to_string(),
+        "-c".to_owned(),
+        spec.processes.to_string(),
+    ];
+    arguments.push(match spec.per_char {
+        true => format!("-f{}", (spec.char_bytes / MIB).max(1)),
+        false => "-f".to_owned(),
+    });
+    if spec.direct {
+        arguments.push("-D".to_owned());
+    }
+    if spec.no_buffering {
+        arguments.push("-b".to_owned());
+    }
+    arguments
+}
+
+/// The figures of a line, for the tests wanted; also for a line that was measured elsewhere.
+pub(crate) fn report(line: &Line, wanted: &[&str], host: &mut dyn Host) {
+    for &test in wanted {
+        match line.column(test) {
+            Column::Absent => {}
+            Column::TooShort => host.event(Event::Guard(Guard {
+                name: "long-enough".to_owned(),
+                test: Some(test.to_owned()),
+                passed: false,
+                detail: "Bonnie++ has no figure for what took it less than half a second (`+++++`): more bytes, \
+                         more seeks or more files"
+                    .to_owned(),
+            })),
+            Column::Figure { rate, cpu_percent } => {
+                let mut reporter = Reporter { host, test };
+                match test {
+                    "seeks" => reporter.sample("iops", rate, "seeks/s", Better::Higher),
+                    "putc" | "write" | "rewrite" | "getc" | "read" => {
+                        reporter.sample("throughput", rate / 1024.0, "MiB/s", Better::Higher);
+                    }
+                    _ => reporter.sample("files_per_second", rate, "files/s", Better::Higher),
+                }
+                if let Some(cpu_percent) = cpu_percent {
+                    reporter.sample("cpu", cpu_percent, "%", Better::Lower);
+                }
+            }
+        }
+        if let Some(longest) = line.longest_wait(test) {
+            Reporter { host, test }.sample("latency_max", longest.as_secs_f64() * 1e3, "ms", Better::Lower);
+        }
+    }
+}

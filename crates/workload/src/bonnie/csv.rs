@@ -1,0 +1,262 @@
+//! Bonnie++'s line of comma-separated values, in the formats of its versions 1.03, 1.96, 1.97 and 1.98 (which 2.00
+//! prints).
+//!
+//! Source: `bon_csv2html(1)`, and what versions print: 1.03 begins with the machine's name and has 27 values without
+//! latencies; 1.96 and 1.97 begin with the format's version and have 48; 1.98 has the number of seeks and of seekers
+//! besides.
+
+use std::time::Duration;
+
+/// What Bonnie++ found.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Line {
+    /// The format, `1.98`; `1.03` for the old one, which does not say.
+    pub(crate) format: String,
+    /// Bonnie++'s own version, if the format has it.
+    pub(crate) version: Option<String>,
+    pub(crate) machine: String,
+    /// As printed, `64M`.
+    pub(crate) size: String,
+    columns: Vec<(Column, Option<Duration>)>,
+}
+
+/// One test.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Column {
+    /// It was left out.
+    Absent,
+    /// `+++++`: too short to have a figure.
+    TooShort,
+    /// KiB, seeks or files a second; the share of a processor.
+    Figure { rate: f64, cpu_percent: Option<f64> },
+}
+
+/// In the order of the line.
+const TESTS: [&str; 12] = [
+    "putc",
+    "write",
+    "rewrite",
+    "getc",
+    "read",
+    "seeks",
+    "create-seq",
+    "stat-seq",
+    "delete-seq",
+    "create-random",
+    "stat-random",
+    "delete-random",
+];
+
+/// Where things are in a line.
+struct Shape {
+    columns: usize,
+    machine: usize,
+    size: usize,
+    /// Of the first six tests, and of the last six.
+    rates: [usize; 2],
+    latencies: Option<usize>,
+}
+
+const OLD: Shape = Shape {
+    columns: 27,
+    machine: 0,
+    size: 1,
+    rates: [2, 15],
+    latencies: None,
+};
+const V1_97: Shape = Shape {
+    columns: 48,
+    machine: 2,
+    size: 5,
+    rates: [7, 24],
+    latencies: Some(36),
+};
+const V1_98: Shape = Shape {
+    columns: 50,
+    machine: 2,
+    size: 5,
+    rates: [9, 26],
+    latencies: Some(38),
+};
+
+impl Line {
+    pub(crate) fn column(&self, test: &str) -> Column {
+        let at = TESTS.iter().position(|known| *known == test);
+        at.map_or(Column::Absent, |at| self.columns[at].0)
+    }
+
+    pub(crate) fn longest_wait(&self, test: &str) -> Option<Duration> {
+        let at = TESTS.iter().position(|known| *known == test)?;
+        self.columns[at].1
+    }
+
+    /// The tests that have a figure, or should have one.
+    pub(crate) fn tests(&self) -> Vec<&'static str> {
+        let there = |test: &&'static str| self.column(test) != Column::Absent;
+        TESTS.into_iter().filter(there).collect()
+    }
+
+    /// Reads one line; what is wrong, if it is none.
+    pub(crate) fn parse(line: &str) -> Result<Self, String> {
+        let fields: Vec<&str> = line.trim().split(',').map(str::trim).collect();
+        let (format, shape) = match fields[0] {
+            format @ ("1.96" | "1.97") => (format, &V1_97),
+            "1.98" => ("1.98", &V1_98),
+            first if first.parse::<f64>().is_ok() => {
+                return Err(format!(
+                    "its format {first} is not known: 1.03, 1.96, 1.97 and 1.98 are"
+                ));
+            }
+            _ => ("1.03", &OLD),
+        };
+        if fields.len() != shape.columns {
+            return Err(format!(
+                "a line of the format {format} has {} values, and this one {}",
+                shape.columns,
+                fields.len()
+            ));
+        }
+        let column = |test: usize| -> Result<(Column, Option<Duration>), String> {
+            let at = shape.rates[test / 6] + 2 * (test % 6);
+            let wait = match shape.latencies {
+                Some(first) => duration(fields[first + test])?,
+                None => None,
+            };
+            Ok((figure(fields[at], fields[at + 1])?, wait))
+        };
+        Ok(Self {
+            format: format.to_owned(),
+            version: (format != "1.03").then(|| fields[1].to_owned()),
+            machine: fields[shape.machine].to_owned(),
+            size: fields[shape.size].to_owned(),
+            columns: (0..TESTS.len()).map(column).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+fn figure(rate: &str, cpu: &str) -> Result<Column, String> {
+    match rate {
+        "" => return Ok(Column::Absent),
+        plus if plus.bytes().all(|byte| byte == b'+') => return Ok(Column::TooShort),
+        _ => {}
+    }
+    let number = |text: &str| {
+        let number = text
+            .parse::<f64>()
+            .ok()
+            .filter(|number| number.is_finite() && *number >= 0.0);
+        number.ok_or_else(|| format!("`{text}` is no figure"))
+    };
+    let cpu_percent = match cpu {
+        "" => None,
+        plus if plus.bytes().all(|byte| byte == b'+') => None,
+        percent => Some(number(percent)?),
+    };
+    Ok(Column::Figure {
+        rate: number(rate)?,
+        cpu_percent,
+    })
+}
+
+/// `2840us`, `850ms`, `12s`.
+fn duration(text: &str) -> Result<Option<Duration>, String> {
+    if text.is_empty() || text.bytes().all(|byte| byte == b'+') {
+        return Ok(None);
+    }
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let wrong = || format!("`{text}` is no latency");
+    let number: u64 = text[..end].parse().map_err(|_| wrong())?;
+    match &text[end..] {
+        "us" => Ok(Some(Duration::from_micros(number))),
+        "ms" => Ok(Some(Duration::from_millis(number))),
+        "s" => Ok(Some(Duration::from_secs(number))),
+        _ => Err(wrong()),
+    }
+}
+
+/// The one line that a run prints, among whatever else it said.
+pub(crate) fn last_line(printed: &str) -> Result<Line, String> {
+    let mut lines = lines(printed)?;
+    lines
+        .pop()
+        .ok_or_else(|| "there is no line of comma-separated values in it".to_owned())
+}
+
+/// All lines of values in a file or in what was printed.
+pub(crate) fn lines(printed: &str) -> Result<Vec<Line>, String> {
+    let is_line = |line: &&str| line.matches(',').count() >= 20;
+    printed.lines().filter(is_line).map(Line::parse).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// As Debian's versions printed them: 1.03 and 1.97 from their manuals' examples, 1.98 by 2.00a.
+    const V1_03: &str = "rig,2G,25684,81,30672,14,15186,7,27044,76,44331,10,176.8,0,16,2461,98,+++++,+++,18362,88,2519,98,+++++,+++,5963,92";
+    const V1_97: &str = "1.97,1.97,rig,1,1408712345,7G,,672,98,52315,8,30551,6,2744,96,88071,8,221.1,7,16,,,,,17845,27,+++++,+++,24183,27,21437,32,+++++,+++,+++++,+++,18291us,1211ms,1467ms,15337us,165ms,328ms,1002us,385us,404us,113us,22us,76us";
+    const V1_98: &str = "1.98,2.00a,m,1,7,64M,,8192,5,48,20,+++++,+++,+++++,+++,44,16,+++++,+++,6668,70,1,,,,,+++++,+++,+++++,+++,+++++,+++,+++++,+++,+++++,+++,+++++,+++,850ms,2840us,12148us,454ms,6330us,210ms,3445us,4284us,4375us,7586us,4300us,3760us";
+
+    fn rate(line: &Line, test: &str) -> f64 {
+        match line.column(test) {
+            Column::Figure { rate, .. } => rate,
+            other => panic!("{test}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_format_gives_the_same_columns() {
+        let old = Line::parse(V1_03).expect("sound");
+        assert_eq!((old.machine.as_str(), old.size.as_str()), ("rig", "2G"));
+        assert_eq!(
+            [rate(&old, "putc"), rate(&old, "read"), rate(&old, "seeks")],
+            [25684.0, 44331.0, 176.8]
+        );
+        assert_eq!(
+            [rate(&old, "create-seq"), rate(&old, "delete-random")],
+            [2461.0, 5963.0]
+        );
+        assert_eq!(
+            (old.column("stat-seq"), old.longest_wait("read")),
+            (Column::TooShort, None)
+        );
+
+        let middle = Line::parse(V1_97).expect("sound");
+        assert_eq!(
+            [rate(&middle, "putc"), rate(&middle, "read"), rate(&middle, "seeks")],
+            [672.0, 88071.0, 221.1]
+        );
+        assert_eq!(middle.longest_wait("write"), Some(Duration::from_millis(1211)));
+        assert_eq!(middle.longest_wait("delete-random"), Some(Duration::from_micros(76)));
+
+        let new = last_line(&format!("Using uid:0\n{V1_98}\n")).expect("sound");
+        assert_eq!(
+            [rate(&new, "putc"), rate(&new, "getc"), rate(&new, "seeks")],
+            [48.0, 44.0, 6668.0]
+        );
+        assert_eq!(
+            (new.column("write"), new.version.as_deref()),
+            (Column::TooShort, Some("2.00a"))
+        );
+        assert_eq!(new.longest_wait("create-seq"), Some(Duration::from_micros(3445)));
+    }
+
+    #[test]
+    fn odd_lines_say_what_is_odd() {
+        let complaint = |line: &str| last_line(line).expect_err(line);
+        assert!(complaint("").contains("no line"));
+        assert!(complaint("Can't open file ./Bonnie.123").contains("no line"));
+        assert!(complaint(&V1_98.replace("1.98,", "3.14,")).contains("3.14 is not known"));
+        assert!(complaint(&V1_98[..V1_98.len() - 8]).contains("50 values, and this one 49"));
+        assert!(complaint(&V1_98.replace(",48,", ",x48,")).contains("`x48` is no figure"));
+        assert!(complaint(&V1_98.replace("850ms", "850 parsecs")).contains("no latency"));
+    }
+
+    proptest! {
+        #[test]
+        fn garbage_panics_nowhere(text in "[0-9+,a-z.]{0,300}") {
+            let _ = last_line(&text);
+        }
+    }
+}

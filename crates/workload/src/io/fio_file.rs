@@ -1,0 +1,139 @@
+//! A job file of fio's: all its sections in one start of fio, each a test of its name.
+//!
+//! Files are laid out by raidlab, a set for each section, so that reads are cold. What fio wrote it knows alone: its
+//! contents are compared by its own `verify`, if the file asks for that.
+
+use super::fio::{COMMON, OUTPUT_BYTES_MAX, TIME_LIMIT, escaped};
+use super::fio_report::{self, JobReport};
+use super::place::{self, Layout};
+use super::report;
+use super::tally::Tally;
+use crate::contents::Contents;
+use crate::cpu::CpuTime;
+use crate::host::{DeviceCounters, Host};
+use crate::report::Reporter;
+use crate::{Target, WorkloadError};
+use std::path::Path;
+use std::time::Duration;
+use study::workload::{FioFileSpec, FioSection};
+use tools::{Invocation, Tool};
+
+pub(crate) fn run(
+    spec: &FioFileSpec,
+    target: &Target<'_>,
+    seed: u64,
+    host: &mut dyn Host,
+) -> Result<(), WorkloadError> {
+    let mount_point = target
+        .mount_point
+        .ok_or_else(|| WorkloadError::Spec("a job file needs a filesystem, and this stack has none".to_owned()))?;
+    host.step("lay out files");
+    for section in &spec.sections {
+        let contents = Contents::for_segments(seed, section.block_bytes);
+        place::lay_out(&layout(section, mount_point), &contents)?;
+    }
+    host.settle_and_drop_caches()
+        .map_err(WorkloadError::host("settle and drop caches"))?;
+    let counters = |host: &mut dyn Host| {
+        host.device_counters()
+            .map_err(WorkloadError::host("read the disks' counters"))
+    };
+    let before = counters(host)?;
+    host.step("fio");
+    let cpu_before = CpuTime::now();
+    let running: u64 = spec.sections.iter().filter_map(|section| section.runtime_ns).sum();
+    let invocation = Invocation::new(Tool::Fio)
+        .args(arguments(spec, mount_point, seed))
+        .limit(TIME_LIMIT + Duration::from_nanos(running))
+        .output_bytes_max(OUTPUT_BYTES_MAX);
+    let call = host.run_tool(&invocation)?;
+    let cpu = CpuTime::now().since(cpu_before);
+    let jobs = fio_report::parse_own(&call.stdout)?.jobs;
+    place::sync(target)?;
+    let moved = counters(host)? - before;
+    for section in &spec.sections {
+        report_section(section, &jobs, host)?;
+    }
+    report_whole(spec, cpu, moved, host);
+    Ok(())
+}
+
+fn layout<'a>(section: &'a FioSection, mount_point: &'a Path) -> Layout<'a> {
+    Layout {
+        mount_point,
+        prefix: &section.name,
+        jobs: section.jobs,
+        files: section.files,
+        file_bytes: section.size_bytes / u64::from(section.files),
+        block_bytes: section.block_bytes,
+        offset_bytes: 0,
+        filled: section.pattern.has_reads(),
+    }
+}
+
+fn arguments(spec: &FioFileSpec, mount_point: &Path, seed: u64) -> Vec<String> {
+    let mut arguments: Vec<String> = COMMON.map(str::to_owned).to_vec();
+    arguments.insert(0, "--name=global".to_owned());
+    arguments.push(format!("--directory={}", escaped(mount_point)));
+    for (number, section) in (0..).zip(&spec.sections) {
+        arguments.push(format!("--name={}", section.name));
+        // fio takes a signed number.
+        arguments.push(format!("--randseed={}", (seed >> 1).wrapping_add(number) >> 1));
+        let format = layout(section, mount_point).fio_format();
+        arguments.push(format!("--filename_format={format}"));
+        let said = section.options.iter().filter(|(name, _)| name != "group_reporting");
+        arguments.extend(said.map(|(name, value)| format!("--{name}={value}")));
+    }
+    arguments
+}
+
+fn report_section(section: &FioSection, jobs: &[JobReport], host: &mut dyn Host) -> Result<(), WorkloadError> {
+    let own: Vec<&JobReport> = jobs.iter().filter(|job| job.name == section.name).collect();
+    if own.is_empty() {
+        return Err(WorkloadError::FioOutput {
+            what: format!("there is nothing on its section [{}]", section.name),
+            printed: "a report on other jobs".to_owned(),
+        });
+    }
+    let mut tally = Tally::new();
+    let mut duration = Duration::ZERO;
+    for job in own {
+        let verifies = !section.pattern.has_reads();
+        tally.merge(&Tally {
+            reads: if verifies {
+                Tally::new().reads
+            } else {
+                job.tally.reads.clone()
+            },
+            ..job.tally.clone()
+        });
+        duration = duration.max(if verifies { job.write_time } else { job.duration() });
+    }
+    report::report_test(&section.name, section.pattern, &tally, duration, host);
+    Ok(())
+}
+
+/// What cannot be told apart by section.
+fn report_whole(spec: &FioFileSpec, cpu: CpuTime, moved: DeviceCounters, host: &mut dyn Host) {
+    let mut reporter = Reporter { host, test: "fio" };
+    reporter.cpu(cpu);
+    reporter.device_work(moved);
+    if spec.sections.iter().all(|section| !section.pattern.has_writes()) {
+        let once = spec.sections.iter().map(|section| {
+            let all = section.size_bytes * u64::from(section.jobs);
+            if section.runtime_ns.is_some() || section.options.iter().any(|(name, _)| name == "io_size") {
+                0
+            } else {
+                all
+            }
+        });
+        let bytes = once.sum();
+        for section in &spec.sections {
+            Reporter {
+                host: &mut *reporter.host,
+                test: &section.name,
+            }
+            .cold_cache_guard(bytes, moved);
+        }
+    }
+}

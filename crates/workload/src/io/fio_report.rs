@@ -1,0 +1,205 @@
+//! fio's report in JSON (`json`, `json+`), as its versions 3.x print it → plain figures.
+
+use crate::error::excerpt;
+use crate::io::tally::{Stream, Tally};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// One entry of `jobs`.
+pub(crate) struct JobReport {
+    pub(crate) name: String,
+    pub(super) tally: Tally,
+    pub(crate) read_time: Duration,
+    pub(crate) write_time: Duration,
+    /// What fio was told for it, `[global]` not included.
+    pub(crate) options: BTreeMap<String, String>,
+    /// Per mille → nanoseconds, where there are no bins to make a histogram of (`json`).
+    pub(crate) percentiles: Vec<(&'static str, f64)>,
+}
+
+pub(crate) struct FioReport {
+    pub(crate) version: String,
+    pub(crate) global: BTreeMap<String, String>,
+    pub(crate) jobs: Vec<JobReport>,
+}
+
+impl JobReport {
+    /// From its first request to its last; fio tells whole milliseconds.
+    pub(super) fn duration(&self) -> Duration {
+        self.read_time.max(self.write_time)
+    }
+
+    /// Of verification, which reads what was written, only the writing is the job.
+    pub(super) fn without_reads(&mut self) {
+        self.tally.reads = Stream::new();
+        self.read_time = Duration::ZERO;
+    }
+}
+
+#[derive(Deserialize)]
+struct Report {
+    #[serde(rename = "fio version", default)]
+    version: String,
+    #[serde(rename = "global options", default)]
+    global: BTreeMap<String, String>,
+    jobs: Vec<Job>,
+}
+
+#[derive(Deserialize)]
+struct Job {
+    #[serde(default)]
+    jobname: String,
+    error: i64,
+    #[serde(rename = "job options", default)]
+    options: BTreeMap<String, String>,
+    read: Direction,
+    write: Direction,
+    sync: Syncs,
+}
+
+#[derive(Deserialize)]
+struct Direction {
+    io_bytes: u64,
+    /// Milliseconds.
+    runtime: u64,
+    #[serde(default)]
+    total_ios: u64,
+    lat_ns: Latencies,
+    #[serde(default)]
+    clat_ns: Option<Percentiles>,
+}
+
+#[derive(Deserialize, Default)]
+struct Percentiles {
+    #[serde(default)]
+    percentile: BTreeMap<String, u64>,
+}
+
+#[derive(Deserialize)]
+struct Syncs {
+    lat_ns: Latencies,
+}
+
+#[derive(Deserialize)]
+struct Latencies {
+    #[serde(rename = "N", default)]
+    count: u64,
+    /// The middle of each of fio's bins, in nanoseconds, and how many are in it. Missing if there are none.
+    #[serde(default)]
+    bins: BTreeMap<u64, u64>,
+    #[serde(default)]
+    percentile: BTreeMap<String, u64>,
+}
+
+/// Whether latencies have to come with their bins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bins {
+    /// As `json+` has them.
+    Needed,
+    /// `json` is good enough.
+    Optional,
+}
+
+/// Reads a report, whatever fio printed around it. What is wrong, if it is none.
+pub(crate) fn parse(printed: &str, bins: Bins) -> Result<FioReport, String> {
+    let start = if printed.starts_with('{') {
+        Some(0)
+    } else {
+        printed.find("\n{").map(|at| at + 1)
+    };
+    let start = start.ok_or_else(|| "there is no JSON in it".to_owned())?;
+    // A stream, so that words after the report do no harm.
+    let report: Report = serde_json::Deserializer::from_str(&printed[start..])
+        .into_iter()
+        .next()
+        .unwrap_or_else(|| unreachable!("a stream that begins with a brace is not empty"))
+        .map_err(|error| error.to_string())?;
+    if report.jobs.is_empty() {
+        return Err("it has 0 jobs instead of one".to_owned());
+    }
+    let jobs = report.jobs.into_iter().map(|job| job_report(job, bins));
+    Ok(FioReport {
+        jobs: jobs.collect::<Result<_, _>>()?,
+        version: report.version,
+        global: report.global,
+    })
+}
+
+fn job_report(job: Job, bins: Bins) -> Result<JobReport, String> {
+    if job.error != 0 {
+        let error = std::io::Error::from_raw_os_error(job.error as i32);
+        return Err(format!("its job failed: {error}"));
+    }
+    let milliseconds = job.read.runtime.max(job.write.runtime);
+    if milliseconds == 0 {
+        return Err("it took less than a millisecond, which is all that fio tells: make the job larger".to_owned());
+    }
+    let direction = if job.read.io_bytes > 0 { &job.read } else { &job.write };
+    let percentiles = percentiles(direction);
+    Ok(JobReport {
+        tally: Tally {
+            reads: direction_stream(&job.read, bins)?,
+            writes: direction_stream(&job.write, bins)?,
+            fsyncs: stream(0, &job.sync.lat_ns, job.sync.lat_ns.count, bins)?,
+        },
+        read_time: Duration::from_millis(job.read.runtime),
+        write_time: Duration::from_millis(job.write.runtime),
+        name: job.jobname,
+        options: job.options,
+        percentiles,
+    })
+}
+
+fn direction_stream(direction: &Direction, bins: Bins) -> Result<Stream, String> {
+    let count = if bins == Bins::Needed {
+        direction.lat_ns.count
+    } else {
+        direction.total_ios
+    };
+    stream(direction.io_bytes, &direction.lat_ns, count, bins)
+}
+
+fn stream(bytes: u64, latencies: &Latencies, count: u64, bins: Bins) -> Result<Stream, String> {
+    let mut stream = Stream::new();
+    stream.bytes = bytes;
+    for (&nanoseconds, &number) in &latencies.bins {
+        stream.histogram.saturating_record_n(nanoseconds, number);
+    }
+    let binned = stream.histogram.len();
+    if binned == latencies.count || (latencies.bins.is_empty() && bins == Bins::Optional) {
+        stream.uncounted = count.saturating_sub(binned);
+        return Ok(stream);
+    }
+    Err(format!(
+        "{binned} latencies in the bins of {} operations",
+        latencies.count
+    ))
+}
+
+fn percentiles(direction: &Direction) -> Vec<(&'static str, f64)> {
+    let of_completion = direction.clat_ns.as_ref().map(|clat| &clat.percentile);
+    let all = [Some(&direction.lat_ns.percentile), of_completion];
+    let Some(found) = all.into_iter().flatten().find(|map| !map.is_empty()) else {
+        return Vec::new();
+    };
+    let wanted = [("p50", 50.0), ("p99", 99.0), ("p999", 99.9)];
+    let value = |percent: f64| {
+        found
+            .iter()
+            .find(|(key, _)| key.parse::<f64>().is_ok_and(|key| (key - percent).abs() < 1e-6))
+            .map(|(_, nanoseconds)| *nanoseconds as f64)
+    };
+    wanted
+        .into_iter()
+        .filter_map(|(name, percent)| Some((name, value(percent)?)))
+        .collect()
+}
+
+/// The same as an error of the trial, with what was printed.
+pub(super) fn parse_own(printed: &str) -> Result<FioReport, crate::WorkloadError> {
+    parse(printed, Bins::Needed).map_err(|what| crate::WorkloadError::FioOutput {
+        what,
+        printed: excerpt(printed),
+    })
+}
