@@ -33,6 +33,8 @@ pub enum Command {
     Show(ShowArguments),
     /// Write all samples of the last run
     Export(ExportArguments),
+    /// Take results of fio (JSON), Bonnie++ (CSV) or IOzone that were measured elsewhere, as a run of their own
+    Import(ImportArguments),
     /// Compare two runs or stores, with statistics
     Compare { a: String, b: String },
     /// The disk catalogue, replay of traces, import of parameter files
@@ -141,6 +143,15 @@ pub struct ExportArguments {
     pub run: Option<i64>,
     #[arg(long, value_enum, default_value_t = ExportFormat::Json)]
     pub format: ExportFormat,
+}
+
+#[derive(Args, Debug)]
+pub struct ImportArguments {
+    /// What fio printed with --output-format=json or json+, Bonnie++'s lines of values, IOzone's output
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    #[arg(long, default_value = "raidlab.db")]
+    pub store: PathBuf,
 }
 
 #[derive(Debug, Subcommand)]

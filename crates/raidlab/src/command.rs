@@ -5,6 +5,7 @@ mod clean;
 mod disk;
 mod doctor;
 mod export;
+mod import;
 mod kernel;
 mod plan;
 mod report;
@@ -27,6 +28,7 @@ pub fn dispatch(arguments: Arguments) -> Result<ExitCode, ExpectedError> {
         Command::Report(arguments) => report::report(&arguments),
         Command::Show(arguments) => show::show(&arguments),
         Command::Export(arguments) => export::export(&arguments),
+        Command::Import(arguments) => import::import(&arguments),
         Command::Compare { .. } => Err(not_yet("comparing two runs")),
         Command::Disk(command) => disk::disk(&command),
         Command::Kernel(command) => kernel::kernel(&command),

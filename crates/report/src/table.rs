@@ -4,7 +4,7 @@ mod shaped;
 
 use crate::figure::{count, decimals, half_interval, number};
 use crate::input::{Input, TrialState, workload_of};
-use crate::words::{self, SIMULATED};
+use crate::words;
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentLineStyle, LineStyle, Table, TableStyle};
 use stats::{Basis, Measure, Row, TestResults, WorkloadResults};
 
@@ -36,11 +36,7 @@ pub fn table(input: &Input, options: TableOptions) -> String {
     }
     for workload in &results.workloads {
         text.push(String::new());
-        text.push(format!(
-            "{}  ({})",
-            workload.name,
-            if input.is_simulated() { "simulated" } else { "host" }
-        ));
+        text.push(format!("{}  ({})", workload.name, words::mark(input.run.machine)));
         text.push(workload_tables(input, workload, options).join("\n\n"));
     }
     text.push(String::new());
@@ -58,11 +54,7 @@ fn subtitle(input: &Input) -> String {
         .iter()
         .filter(|trial| trial.state == TrialState::Done)
         .count();
-    let machine = if input.is_simulated() {
-        SIMULATED
-    } else {
-        "real disks of this host"
-    };
+    let machine = words::machine(input.run.machine);
     let part = if input.run.only.is_empty() {
         String::new()
     } else {

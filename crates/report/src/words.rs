@@ -5,10 +5,28 @@ mod stack;
 pub(crate) use stack::{array, disks, filesystem, tuning};
 
 use study::event::Better;
-use study::stack::StackSpec;
+use study::stack::{MachineKind, StackSpec};
 
 /// What every page and table says of a lab run.
 pub(crate) const SIMULATED: &str = "simulated disks, virtual time";
+
+/// Where figures are from, in a sentence.
+pub(crate) const fn machine(machine: MachineKind) -> &'static str {
+    match machine {
+        MachineKind::Lab => SIMULATED,
+        MachineKind::Host => "real disks of this host",
+        MachineKind::Foreign => "machines that raidlab did not see: imported results",
+    }
+}
+
+/// The same as a mark beside figures.
+pub(crate) const fn mark(machine: MachineKind) -> &'static str {
+    match machine {
+        MachineKind::Lab => "simulated",
+        MachineKind::Host => "host",
+        MachineKind::Foreign => "imported",
+    }
+}
 
 /// As mount(8) takes them.
 pub(crate) fn mount_options(stack: &StackSpec) -> String {

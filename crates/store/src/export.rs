@@ -19,6 +19,7 @@ const fn machine_mark(machine: MachineKind) -> &'static str {
     match machine {
         MachineKind::Lab => "lab (simulated)",
         MachineKind::Host => "host",
+        MachineKind::Foreign => "foreign (imported)",
     }
 }
 

@@ -10,7 +10,11 @@ use std::time::Duration;
 const APPLICATION_ID: i64 = 0x7264_6c62;
 
 /// Statement batches that lead from each schema version to the next, from the empty file on.
-const MIGRATIONS: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+];
 
 /// How long to wait for another connection's transaction. They last milliseconds.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);

@@ -20,7 +20,7 @@ impl FromSql for Stored<Better> {
 
 impl FromSql for Stored<MachineKind> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        [MachineKind::Lab, MachineKind::Host]
+        [MachineKind::Lab, MachineKind::Host, MachineKind::Foreign]
             .into_iter()
             .find(|&machine| value.as_str() == Ok(machine_word(machine)))
             .map(Stored)
@@ -81,6 +81,7 @@ pub(crate) const fn machine_word(machine: MachineKind) -> &'static str {
     match machine {
         MachineKind::Lab => "lab",
         MachineKind::Host => "host",
+        MachineKind::Foreign => "foreign",
     }
 }
 

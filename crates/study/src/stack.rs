@@ -39,6 +39,8 @@ pub enum MachineKind {
     Lab,
     /// This machine's own kernel and real disks.
     Host,
+    /// Somewhere else, by another program: what was imported. Never in a study.
+    Foreign,
 }
 
 /// Disks of one model that serve one purpose.

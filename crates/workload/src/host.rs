@@ -2,6 +2,7 @@
 
 use crate::HostError;
 use std::ops::Sub;
+use std::path::PathBuf;
 use study::event::{Event, ToolCall};
 use tools::{Invocation, ToolError};
 
@@ -22,6 +23,11 @@ pub trait Host {
 
     /// Unmounts the filesystem under test and mounts it again, in the same place, with the same options.
     fn remount(&mut self) -> Result<(), HostError>;
+
+    /// Where the filesystem on the disks of another group is mounted, if that group has one.
+    fn beside(&self, _group: &str) -> Option<PathBuf> {
+        None
+    }
 
     /// Runs an external program and keeps the call with the trial's events.
     fn run_tool(&mut self, invocation: &Invocation) -> Result<ToolCall, ToolError>;

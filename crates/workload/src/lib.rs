@@ -14,6 +14,7 @@ mod buffer;
 mod contents;
 mod cpu;
 mod error;
+pub mod foreign;
 mod host;
 mod io;
 mod iozone;

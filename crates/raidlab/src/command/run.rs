@@ -24,7 +24,7 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
     let (mut plan, only) = studied::read(&arguments.study, arguments.only.as_deref(), &cache)?;
     let wanted = match machine_kind(arguments, &plan) {
         MachineKind::Lab => Wanted::Lab(cache),
-        MachineKind::Host => Wanted::Host(host::Prepared::of(arguments, &mut plan)?),
+        MachineKind::Host | MachineKind::Foreign => Wanted::Host(host::Prepared::of(arguments, &mut plan)?),
     };
     if let Wanted::Lab(cache) = &wanted {
         lab::check(arguments, &plan, cache)?;
@@ -242,13 +242,13 @@ fn command_line(arguments: &RunArguments, devices: &[String]) -> String {
 }
 
 /// Names this very build: a run is never carried on by another one.
-fn version() -> Result<String, ExpectedError> {
+pub(super) fn version() -> Result<String, ExpectedError> {
     let build = ::lab::own_build()
         .map_err(|error| ExpectedError::Machine(format!("cannot read this program's own file: {error}")))?;
     Ok(format!("{}+{build}", env!("CARGO_PKG_VERSION")))
 }
 
-fn now_unix_s() -> u64 {
+pub(super) fn now_unix_s() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |time| time.as_secs())

@@ -2,10 +2,12 @@
 //! do, study in and export out; only what no study can ask for (a guest that hangs, a spill without room) goes
 //! through the crate `lab`.
 
+mod agreement;
 mod arrays;
 mod contents;
 mod cost;
 mod determinism;
+mod every_workload;
 mod guest;
 mod laboratory;
 mod physics;

@@ -106,11 +106,7 @@ impl Head {
             title: input.plan.title.clone(),
             description: input.plan.description.clone(),
             is_simulated: input.is_simulated(),
-            machine: if input.is_simulated() {
-                words::SIMULATED
-            } else {
-                "real disks of this host"
-            },
+            machine: words::machine(input.run.machine),
             verdict: verdict.to_owned(),
             facts,
             incomplete: incomplete(input, done),

@@ -1,10 +1,15 @@
 //! fio's report in JSON (`json`, `json+`), as its versions 3.x print it → plain figures.
 
 use crate::error::excerpt;
+use crate::host::Host;
+use crate::io::report::report_test;
 use crate::io::tally::{Stream, Tally};
+use crate::report::Reporter;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
+use study::event::Better;
+use study::workload::IoPattern;
 
 /// One entry of `jobs`.
 pub(crate) struct JobReport {
@@ -12,15 +17,12 @@ pub(crate) struct JobReport {
     pub(super) tally: Tally,
     pub(crate) read_time: Duration,
     pub(crate) write_time: Duration,
-    /// What fio was told for it, `[global]` not included.
-    pub(crate) options: BTreeMap<String, String>,
     /// Per mille → nanoseconds, where there are no bins to make a histogram of (`json`).
     pub(crate) percentiles: Vec<(&'static str, f64)>,
 }
 
 pub(crate) struct FioReport {
     pub(crate) version: String,
-    pub(crate) global: BTreeMap<String, String>,
     pub(crate) jobs: Vec<JobReport>,
 }
 
@@ -41,8 +43,6 @@ impl JobReport {
 struct Report {
     #[serde(rename = "fio version", default)]
     version: String,
-    #[serde(rename = "global options", default)]
-    global: BTreeMap<String, String>,
     jobs: Vec<Job>,
 }
 
@@ -51,8 +51,6 @@ struct Job {
     #[serde(default)]
     jobname: String,
     error: i64,
-    #[serde(rename = "job options", default)]
-    options: BTreeMap<String, String>,
     read: Direction,
     write: Direction,
     sync: Syncs,
@@ -122,7 +120,6 @@ pub(crate) fn parse(printed: &str, bins: Bins) -> Result<FioReport, String> {
     Ok(FioReport {
         jobs: jobs.collect::<Result<_, _>>()?,
         version: report.version,
-        global: report.global,
     })
 }
 
@@ -146,7 +143,6 @@ fn job_report(job: Job, bins: Bins) -> Result<JobReport, String> {
         read_time: Duration::from_millis(job.read.runtime),
         write_time: Duration::from_millis(job.write.runtime),
         name: job.jobname,
-        options: job.options,
         percentiles,
     })
 }
@@ -202,4 +198,50 @@ pub(super) fn parse_own(printed: &str) -> Result<FioReport, crate::WorkloadError
         what,
         printed: excerpt(printed),
     })
+}
+
+/// A report that somebody else's fio made.
+pub(crate) struct FioResult<F> {
+    pub(crate) version: String,
+    /// Says the figures of every job name, the jobs of a name together.
+    pub(crate) report: F,
+}
+
+/// Reads a report in either format.
+pub(crate) fn fio_results(printed: &str) -> Result<FioResult<impl FnOnce(&mut dyn Host) + use<>>, String> {
+    let FioReport { version, jobs } = parse(printed, Bins::Optional)?;
+    let report = move |host: &mut dyn Host| {
+        let mut names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
+        names.dedup();
+        for name in names {
+            let own: Vec<&JobReport> = jobs.iter().filter(|job| job.name == name).collect();
+            report_name(name, &own, host);
+        }
+    };
+    Ok(FioResult { version, report })
+}
+
+fn report_name(name: &str, jobs: &[&JobReport], host: &mut dyn Host) {
+    let mut tally = Tally::new();
+    jobs.iter().for_each(|job| tally.merge(&job.tally));
+    let duration = jobs.iter().map(|job| job.duration()).max().unwrap_or_default();
+    let pattern = match (tally.reads.bytes > 0, tally.writes.bytes > 0) {
+        (true, true) => IoPattern::ReadWrite,
+        (false, true) => IoPattern::Write,
+        _ => IoPattern::Read,
+    };
+    report_test(name, pattern, &tally, duration, host);
+    // Percentiles of several jobs cannot be put together without their histograms.
+    if let ([job], true) = (
+        jobs,
+        tally.reads.histogram.is_empty() && tally.writes.histogram.is_empty(),
+    ) {
+        for (quantile, nanoseconds) in &job.percentiles {
+            Reporter {
+                host: &mut *host,
+                test: name,
+            }
+            .sample(&format!("latency_{quantile}"), nanoseconds / 1e6, "ms", Better::Lower);
+        }
+    }
 }

@@ -84,7 +84,7 @@ pub(super) fn report_test(test: &str, pattern: IoPattern, tally: &Tally, duratio
 }
 
 fn report_percentiles(reporter: &mut Reporter<'_>, stream: &Stream) {
-    if stream.operations() == 0 {
+    if stream.histogram.is_empty() {
         return;
     }
     for (name, quantile) in [("p50", 0.5), ("p99", 0.99), ("p999", 0.999)] {
@@ -119,6 +119,22 @@ fn report_guards(reporter: &mut Reporter<'_>, spec: &IoSpec, outcome: &Outcome, 
     let stride = 1 + spec.skip_bytes.max(0).unsigned_abs() / spec.block_bytes;
     let once = u64::from(spec.jobs) * spec.size_bytes / stride;
     let through = |bytes: u64| if spec.direct { bytes } else { bytes.min(once) };
+    // Nor can anyone tell how much is gone through twice.
+    let repeats = [
+        "random_distribution",
+        "norandommap",
+        "percentage_random",
+        "loops",
+        "io_size",
+    ];
+    if !spec.direct
+        && spec
+            .fio_options
+            .iter()
+            .any(|(name, _)| repeats.contains(&name.as_str()))
+    {
+        return;
+    }
     let (reads, writes) = (outcome.tally.reads.bytes, outcome.tally.writes.bytes);
     let pattern = spec.pattern;
     if pattern.has_reads() && (spec.direct || !pattern.is_mixed()) {

@@ -4,6 +4,9 @@
 //! original. A test that needs the tree finds it written, unmeasured, if no test before it left it; one that would
 //! find its result there already has it removed, unmeasured, first.
 //!
+//! With `from` the originals lie in `tree` on the filesystem of another group of disks, laid out there unmeasured, and
+//! *write* copies them from there. With `to`, *read* copies what it reads into `copy` on the filesystem there.
+//!
 //! **Before each test** all that is dirty is written, the array is idle and the caches are dropped.
 //!
 //! **What the clock stops on.** Writing, copying and deleting end when a final `syncfs` has returned, so that what
@@ -31,7 +34,7 @@ use collection::Collection;
 use rustix::fs::{AtFlags, Mode, OFlags, open, syncfs, unlinkat};
 use std::ffi::CStr;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use study::event::Better;
 use study::workload::{TreeSpec, TreeTest};
@@ -59,9 +62,12 @@ pub(crate) fn run(
         collection: Collection::new(spec, seed)?,
         contents: Contents::new(seed),
         buffer: AlignedBuffer::zeroed(Contents::SEGMENT_BYTES as usize),
+        from: beside(spec.from.as_deref(), host)?,
+        to: beside(spec.to.as_deref(), host)?,
         tree: State::Absent,
         copy: State::Absent,
     };
+    trees.lay_out_originals(host)?;
     for &test in &spec.tests {
         trees.prepare(test, host)?;
         trees.measure(test, host)?;
@@ -76,6 +82,9 @@ struct Trees<'a> {
     collection: Collection,
     contents: Contents,
     buffer: AlignedBuffer,
+    /// The other filesystem that files are written from, and the one that they are read to.
+    from: Option<PathBuf>,
+    to: Option<PathBuf>,
     tree: State,
     copy: State,
 }
@@ -107,14 +116,32 @@ struct Done {
     first_wrong: Option<String>,
 }
 
+/// Where the filesystem of a group is that the study names.
+fn beside(group: Option<&str>, host: &dyn Host) -> Result<Option<PathBuf>, WorkloadError> {
+    let Some(group) = group else { return Ok(None) };
+    let found = host.beside(group);
+    let missing = || WorkloadError::Spec(format!("there is no filesystem on the disks `{group}`"));
+    Ok(Some(found.ok_or_else(missing)?))
+}
+
+fn root_of(mount_point: &Path) -> Result<OwnedFd, WorkloadError> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    open(mount_point, flags, Mode::empty()).map_err(WorkloadError::at("open the mount point", mount_point))
+}
+
 impl Trees<'_> {
     fn root(&self) -> Result<OwnedFd, WorkloadError> {
-        open(
-            self.mount_point,
-            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
-            Mode::empty(),
-        )
-        .map_err(WorkloadError::at("open the mount point", self.mount_point))
+        root_of(self.mount_point)
+    }
+
+    fn lay_out_originals(&mut self, host: &mut dyn Host) -> Result<(), WorkloadError> {
+        let Some(from) = &self.from else { return Ok(()) };
+        host.step("lay out originals");
+        let root = root_of(from)?;
+        let mut watch = Stopwatch::start();
+        write::write_tree(&self.collection, &mut self.contents, root.as_fd(), TREE, &mut watch)
+            .map_err(|error| error.inside(from))?;
+        syncfs(&root).map_err(WorkloadError::at("syncfs", from))
     }
 
     /// Sees to it that `test` finds what it needs and not what it makes.
@@ -181,6 +208,10 @@ impl Trees<'_> {
     }
 
     fn write(&mut self, root: &OwnedFd, name: &CStr, watch: &mut Stopwatch) -> Result<Done, WorkloadError> {
+        if let Some(from) = &self.from {
+            let originals = root_of(from)?;
+            return self.copy_tree(&originals, root, name, watch);
+        }
         write::write_tree(&self.collection, &mut self.contents, root.as_fd(), name, watch)?;
         Ok(Done {
             files: self.collection.files.len() as u64,
@@ -190,6 +221,10 @@ impl Trees<'_> {
     }
 
     fn read(&mut self, root: &OwnedFd, watch: &mut Stopwatch) -> Result<Done, WorkloadError> {
+        if let Some(to) = &self.to {
+            let away = root_of(to)?;
+            return self.copy_tree(root, &away, COPY, watch);
+        }
         let mut reader = Reader {
             collection: &self.collection,
             contents: &self.contents,
@@ -217,14 +252,25 @@ impl Trees<'_> {
     }
 
     fn copy(&mut self, root: &OwnedFd, watch: &mut Stopwatch) -> Result<Done, WorkloadError> {
-        let to = write::make_directory(root.as_fd(), COPY, watch)?;
+        self.copy_tree(root, root, COPY, watch)
+    }
+
+    /// Copies the tree in one filesystem's root to `name` in another's, or in the same.
+    fn copy_tree(
+        &mut self,
+        from: &OwnedFd,
+        to: &OwnedFd,
+        name: &CStr,
+        watch: &mut Stopwatch,
+    ) -> Result<Done, WorkloadError> {
+        let to = write::make_directory(to.as_fd(), name, watch)?;
         let mut copier = Copier {
             buffer: &mut self.buffer[..READ_BYTES],
             watch,
             files: 0,
             bytes: 0,
         };
-        walk::walk(&mut copier, root.as_fd(), TREE, &to)?;
+        walk::walk(&mut copier, from.as_fd(), TREE, &to)?;
         let Copier { files, bytes, .. } = copier;
         Ok(Done {
             files,
@@ -274,6 +320,7 @@ impl Trees<'_> {
         let passed = done.wrong == 0 && done.files == expected;
         let mut detail = format!("{} of {expected} files found", done.files);
         match &done.first_wrong {
+            None if self.to.is_some() => detail.push_str(" and copied"),
             None => detail.push_str(", each with its length, beginning and end as written"),
             Some(name) => detail.push_str(&format!(
                 ", {} not with the length, beginning or end that was written, the first {name}",

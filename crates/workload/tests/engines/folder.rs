@@ -14,6 +14,8 @@ pub struct Folder<'a> {
     pub steps: Vec<String>,
     pub moved_bytes: u64,
     pub on_remount: Hook<'a>,
+    /// Filesystems of other groups of disks.
+    pub beside: Vec<(String, std::path::PathBuf)>,
     pub on_drop_caches: Hook<'a>,
     pub counters: DeviceCounters,
 }
@@ -25,6 +27,7 @@ impl Default for Folder<'_> {
             steps: Vec::new(),
             moved_bytes: 1 << 40,
             on_remount: Box::new(|| ()),
+            beside: Vec::new(),
             on_drop_caches: Box::new(|| ()),
             counters: DeviceCounters::default(),
         }
@@ -56,6 +59,11 @@ impl Host for Folder<'_> {
         self.steps.push("remount".to_owned());
         (self.on_remount)();
         Ok(())
+    }
+
+    fn beside(&self, group: &str) -> Option<std::path::PathBuf> {
+        let found = self.beside.iter().find(|(name, _)| name == group);
+        found.map(|(_, path)| path.clone())
     }
 
     fn run_tool(&mut self, invocation: &Invocation) -> Result<ToolCall, ToolError> {

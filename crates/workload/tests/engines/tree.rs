@@ -333,3 +333,45 @@ fn one_directory_and_equal_sizes() {
     );
     assert!(host.guards().all(|guard| guard.passed));
 }
+
+#[test]
+fn files_come_from_another_groups_filesystem_and_go_to_one() {
+    let [folder, source, sink] = [(); 3].map(|()| tempfile::tempdir().expect("a folder"));
+    let mut host = Folder {
+        beside: vec![
+            ("source".to_owned(), source.path().to_owned()),
+            ("sink".to_owned(), sink.path().to_owned()),
+        ],
+        ..Folder::default()
+    };
+    let spec = TreeSpec {
+        from: Some("source".to_owned()),
+        to: Some("sink".to_owned()),
+        ..small(&[TreeTest::Write, TreeTest::Read])
+    };
+    run(spec.clone(), folder.path(), &mut host);
+    for guard in host.guards() {
+        assert!(guard.passed, "{guard:?}");
+    }
+    for copy in [
+        folder.path().join("tree"),
+        source.path().join("tree"),
+        sink.path().join("copy"),
+    ] {
+        assert!(copy.is_dir(), "{}", copy.display());
+    }
+    let reads = host.latency("write", "read").expect("writing reads the originals");
+    assert!(reads.count > 0);
+    assert!(host.latency("read", "write").is_some(), "reading writes the copies");
+
+    let elsewhere = TreeSpec {
+        from: Some("nowhere".to_owned()),
+        ..spec
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let error = workload::run(&tree(elsewhere), &target(folder.path()), 7, &mut host).expect_err("no such group");
+    assert!(
+        error.to_string().contains("no filesystem on the disks `nowhere`"),
+        "{error}"
+    );
+}

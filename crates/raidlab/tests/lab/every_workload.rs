@@ -1,0 +1,29 @@
+//! Every kind of work on one stack: `studies/every-workload.toml` runs to its end, and its guards hold.
+
+use crate::laboratory::{Laboratory, succeeded};
+use serde_json::Value;
+use std::path::Path;
+
+#[test]
+fn every_workload_runs_and_what_it_wrote_is_there_after_a_remount() {
+    let Some(laboratory) = Laboratory::open() else { return };
+    if tools::Tools::find(&[tools::Tool::Bonnie]).is_err() {
+        println!("skipped: Bonnie++ is not here; `raidlab doctor --install` installs it");
+        return;
+    }
+    let study = Path::new(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../studies/every-workload.toml"
+    ));
+    succeeded(&mut laboratory.raidlab(&["run", &study.display().to_string()]));
+    let export: Value =
+        serde_json::from_str(&succeeded(&mut laboratory.raidlab(&["export", "--format", "json"]))).expect("JSON");
+    let guards = export["guards"].as_array().expect("guards");
+    for guard in guards {
+        // What is too short for Bonnie++ has no figure, and says so.
+        let is_of_bonnie = guard["guard"] == "long-enough";
+        assert!(is_of_bonnie || guard["passed"] == true, "{guard}");
+    }
+    let compared = guards.iter().filter(|guard| guard["guard"] == "contents").count();
+    assert!(compared >= 12, "{compared} comparisons of contents");
+}
