@@ -137,9 +137,12 @@ fn against_fs_mark(base: &Path, rounds: usize) -> Option<Vec<(f64, f64)>> {
     Some((0..rounds).map(pair).collect())
 }
 
+/// Seconds of ours and theirs, pair by pair.
+type Pairs = Vec<(f64, f64)>;
+
 /// The worst of several collections: the median of each one's pairs, engine / tool.
 #[derive(Default)]
-struct Worst(BTreeMap<&'static str, (f64, Vec<(f64, f64)>)>);
+struct Worst(BTreeMap<&'static str, (f64, Pairs)>);
 
 impl Worst {
     fn add(&mut self, name: &'static str, pairs: Vec<(f64, f64)>) {

@@ -347,7 +347,7 @@ fn files_come_from_another_groups_filesystem_and_go_to_one() {
     let spec = TreeSpec {
         from: Some("source".to_owned()),
         to: Some("sink".to_owned()),
-        ..small(&[TreeTest::Write, TreeTest::Read])
+        ..small(&[Write, Read])
     };
     run(spec.clone(), folder.path(), &mut host);
     for guard in host.guards() {
