@@ -97,7 +97,7 @@ impl Guest {
             &mut |_| {},
         )
         .expect("the guest starts");
-        assert_eq!(open_files(), files, "files are left open");
+        assert_closed_but(files);
         assert_none_at_work_in(folder);
         Seen {
             ended,
@@ -175,6 +175,16 @@ pub fn assert_none_at_work_in(folder: &Path) {
 
 fn open_files() -> usize {
     fs::read_dir("/proc/self/fd").expect("there is /proc").count()
+}
+
+/// No more files are open than before. Other tests open some for a moment while they get ready for their turn; what a
+/// guest had left open would stay.
+fn assert_closed_but(before: usize) {
+    let until = Instant::now() + Duration::from_secs(10);
+    while open_files() > before {
+        assert!(Instant::now() < until, "{} files are open, {before} were", open_files());
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// Of all children that have ended: there are no others amid a turn.
