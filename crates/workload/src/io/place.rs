@@ -3,7 +3,7 @@
 use crate::buffer::AlignedBuffer;
 use crate::contents::Contents;
 use crate::{Target, WorkloadError};
-use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, open, syncfs, unlink};
+use rustix::fs::{Advice, FallocateFlags, Mode, OFlags, fadvise, fallocate, open, syncfs, unlink};
 use rustix::io::Errno;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ pub(super) struct Layout<'a> {
     pub(super) block_bytes: u64,
     /// Where in the file its first block is.
     pub(super) offset_bytes: u64,
-    /// With all their contents, for reading; otherwise only their space is reserved.
+    /// With all their contents, for reading.
     pub(super) filled: bool,
 }
 
@@ -72,8 +72,8 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Makes what the jobs find when they begin, unmeasured, as fio does: files to be read are there with all their
-/// contents; files only to be written are new and have their space reserved, where the filesystem can do that.
+/// Makes what the jobs find when they begin, unmeasured, as fio does: new files, whose space is reserved where the
+/// filesystem can do that; those to be read have all their contents.
 pub(super) fn lay_out(layout: &Layout<'_>, contents: &Contents) -> Result<(), WorkloadError> {
     for (job, number) in (0..layout.jobs).flat_map(|job| (0..layout.files).map(move |file| (job, file))) {
         let path = layout.mount_point.join(layout.name(job, number));
@@ -83,13 +83,12 @@ pub(super) fn lay_out(layout: &Layout<'_>, contents: &Contents) -> Result<(), Wo
         }
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file = open(&path, flags, Mode::from_raw_mode(0o644)).map_err(WorkloadError::at("create", &path))?;
+        match fallocate(&file, FallocateFlags::empty(), 0, layout.file_bytes) {
+            Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
+            Err(error) => return Err(WorkloadError::at("reserve space for", &path)(error)),
+        }
         if layout.filled {
             fill(layout, job, &file, &path, contents)?;
-        } else {
-            match fallocate(&file, FallocateFlags::empty(), 0, layout.file_bytes) {
-                Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
-                Err(error) => return Err(WorkloadError::at("reserve space for", &path)(error)),
-            }
         }
     }
     Ok(())
@@ -136,7 +135,8 @@ fn write_at(file: &OwnedFd, path: &Path, offset: u64, bytes: &[u8]) -> Result<()
     Ok(())
 }
 
-/// Opens what the jobs work on.
+/// Opens what the jobs work on, and tells the kernel the pattern as fio does (`fadvise_hint`): read-ahead is doubled
+/// for what is sequential, and none is done for what is random.
 pub(super) fn open_places(spec: &IoSpec, target: &Target<'_>) -> Result<Vec<Place>, WorkloadError> {
     let mut flags = OFlags::CLOEXEC;
     flags |= if spec.pattern.has_writes() {
@@ -154,10 +154,15 @@ pub(super) fn open_places(spec: &IoSpec, target: &Target<'_>) -> Result<Vec<Plac
             SyncMode::Dsync => OFlags::DSYNC,
         };
     }
-    let open_as = |path: &Path, flags| {
-        open(path, flags, Mode::empty())
-            .map(Arc::new)
-            .map_err(WorkloadError::at("open", path))
+    let advice = if spec.pattern.is_random() {
+        Advice::Random
+    } else {
+        Advice::Sequential
+    };
+    let open_as = |path: &Path, flags| -> Result<Arc<OwnedFd>, WorkloadError> {
+        let file = open(path, flags, Mode::empty()).map_err(WorkloadError::at("open", path))?;
+        fadvise(&file, 0, None, advice).map_err(WorkloadError::at("advise on", path))?;
+        Ok(Arc::new(file))
     };
     if let Some(mount_point) = target.mount_point {
         return (0..spec.jobs)
