@@ -41,6 +41,7 @@ studies: build
 stacks: build
 	$(RAIDLAB) doctor --install
 	$(RAIDLAB) kernel build 6.12+more
+	$(RAIDLAB) kernel build 6.12+zfs || true
 	RAIDLAB_ALL_STACKS=1 cargo test --locked -p raidlab --test lab -- every_stack --show-output
 
 # On loop devices, as root: raidlab killed at 100 random moments leaves nothing and loses nothing.

@@ -17,6 +17,7 @@ pub fn tools_needed(spec: &StackSpec, teardown: Teardown) -> Vec<Tool> {
         tools.extend((array.bitmap == Bitmap::External).then_some(Tool::Mke2fs));
         tools.extend(mkfs_of(filesystem.kind));
         tools.extend((filesystem.kind == FilesystemKind::Ntfs3g).then_some(Tool::Ntfs3g));
+        tools.extend((filesystem.kind == FilesystemKind::Zfs).then_some(Tool::Sfdisk));
         let signs = mkfs_of(filesystem.kind).is_some() || array.bitmap == Bitmap::External;
         tools.extend((signs && teardown == Teardown::Full).then_some(Tool::Wipefs));
     }
@@ -31,7 +32,8 @@ pub fn tools_needed(spec: &StackSpec, teardown: Teardown) -> Vec<Tool> {
 
 pub(crate) fn mkfs_of(kind: FilesystemKind) -> Option<Tool> {
     match kind {
-        FilesystemKind::Raw | FilesystemKind::Zfs => None,
+        FilesystemKind::Raw => None,
+        FilesystemKind::Zfs => Some(Tool::Zpool),
         FilesystemKind::Ext2 | FilesystemKind::Ext3 | FilesystemKind::Ext4 => Some(Tool::Mke2fs),
         FilesystemKind::Xfs => Some(Tool::MkfsXfs),
         FilesystemKind::Jfs => Some(Tool::MkfsJfs),
@@ -68,9 +70,6 @@ pub(crate) fn check(spec: &FilesystemSpec, mount_options: &[String]) -> Result<(
     use FilesystemKind::{Ext3, Ext4, Jfs, Raw, Reiserfs, Xfs};
     let name = kernel_name(spec.kind);
     let refuse = |reason: String| Err(Cause::Impossible(reason));
-    if spec.kind == FilesystemKind::Zfs {
-        return refuse("raidlab cannot make pools of ZFS yet".to_owned());
-    }
     if spec.journal_mode.is_some() && !matches!(spec.kind, Ext3 | Ext4 | Reiserfs) {
         return refuse(format!(
             "{name} has no choice of journal mode: ext3, ext4 and reiserfs have"
@@ -104,6 +103,7 @@ pub(crate) fn signatures(kind: FilesystemKind) -> &'static str {
         // Which of the three blkid sees depends on the features, not on the name that mke2fs was given.
         FilesystemKind::Ext2 | FilesystemKind::Ext3 | FilesystemKind::Ext4 => "ext2,ext3,ext4",
         FilesystemKind::Ntfs3 | FilesystemKind::Ntfs3g => "ntfs",
+        FilesystemKind::Zfs => "zfs_member",
         other => kernel_name(other),
     }
 }

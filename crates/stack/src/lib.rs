@@ -27,6 +27,7 @@ mod stripes;
 mod sysfs;
 mod undo;
 mod up;
+mod zfs;
 
 pub use array::Array;
 pub use context::{Context, Teardown};

@@ -4,6 +4,7 @@ use crate::context::Context;
 use crate::error::Cause;
 use crate::filesystem;
 use crate::options::MountArguments;
+use crate::zfs::Pool;
 use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
 use std::ffi::CString;
@@ -35,6 +36,8 @@ pub(crate) struct Mounting {
     pub(crate) arguments: MountArguments,
     /// The study's options as they are, for a program that mounts.
     pub(crate) options: Vec<String>,
+    /// Of ZFS.
+    pub(crate) pool: Option<Pool>,
 }
 
 impl Mounting {

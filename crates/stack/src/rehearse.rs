@@ -8,8 +8,9 @@ use crate::filesystem::{self, Making};
 use crate::lvm::{self, Volume};
 use crate::stripes::Stripes;
 use crate::up::{aside, check, disks_used, versions};
+use crate::zfs;
 use std::path::{Path, PathBuf};
-use study::stack::{ArraySpec, BITMAP, Bitmap, DATA, FilesystemKind, JOURNAL, Level, StackSpec};
+use study::stack::{ArraySpec, BITMAP, Bitmap, DATA, FilesystemKind, JOURNAL, Level, SPECIAL, StackSpec};
 use tools::{Invocation, Tool, Version, shell_word};
 
 /// The commands that build a stack, and those that take it down.
@@ -70,7 +71,9 @@ impl Plan {
             _ => vec![self.md(&spec.array, disks, members, name, context)?],
         };
         let mut place = devices[0].clone();
-        if let Some(version) = &mkfs {
+        if spec.filesystem.kind == FilesystemKind::Zfs {
+            place = self.pool(spec, disks, &devices, name, context)?;
+        } else if let Some(version) = &mkfs {
             place = self.filesystem(spec, disks, (&devices, version), name, context)?;
         }
         if let Some(sectors) = spec.read_ahead_sectors {
@@ -227,6 +230,49 @@ impl Plan {
         };
         let source = word(&filesystem::mount_source(of.kind, devices));
         Ok(self.mounted(&format!("mount -t {kind}{with} {source}"), name, context))
+    }
+
+    fn pool(
+        &mut self,
+        spec: &StackSpec,
+        disks: &Disks,
+        devices: &[PathBuf],
+        name: &str,
+        context: &Context<'_>,
+    ) -> Result<PathBuf, Cause> {
+        let of = &spec.filesystem;
+        let data = devices.iter().map(|device| self.partition(device));
+        let data = data.collect::<Result<Vec<_>, _>>()?;
+        let log = of.zfs.log.then(|| disks.first(JOURNAL)).transpose()?;
+        let special = of.zfs.special.then(|| disks.first(SPECIAL)).transpose()?;
+        let log = log.map(|disk| self.partition(disk)).transpose()?;
+        let special = special.map(|disk| self.partition(disk)).transpose()?;
+        let create = zfs::Creation {
+            spec: of,
+            name,
+            data: &data,
+            log: log.as_deref(),
+            special: special.as_deref(),
+        };
+        self.call(&create.invocation());
+        self.down.push(vec![format!("zpool destroy -f {}", shell_word(name))]);
+        let with = match spec.mount_options.is_empty() {
+            true => String::new(),
+            false => format!(" -o {}", shell_word(&spec.mount_options.join(","))),
+        };
+        Ok(self.mounted(&format!("mount -t zfs{with} {}", shell_word(name)), name, context))
+    }
+
+    /// Of an array that is not there yet only the name is known.
+    fn partition(&mut self, device: &Path) -> Result<PathBuf, Cause> {
+        self.call(&zfs::partitioning(device, &array::new_filesystem_uuid()?));
+        let kernel_name = device.file_name().unwrap_or_default().to_string_lossy();
+        let partition = zfs::first_partition(&kernel_name);
+        self.down.push(vec![
+            format!("wipefs --all --quiet --types zfs_member {}", word(&partition)),
+            format!("wipefs --all --quiet --types gpt,PMBR {}", word(device)),
+        ]);
+        Ok(partition)
     }
 
     fn mounted(&mut self, mount: &str, name: &str, context: &Context<'_>) -> PathBuf {

@@ -3,11 +3,13 @@
 //! *Invariant:* an undo first makes sure that what it is about to destroy is still what was created, and has
 //! nothing to do if it is not there any more. So it can be repeated, and carried out by a later process.
 
+use crate::device::BlockDevice;
 use crate::error::Cause;
 use crate::filesystem;
 use crate::lvm;
 use crate::mount;
 use crate::sysfs;
+use crate::zfs;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::io;
@@ -41,6 +43,10 @@ pub enum Undo {
     Signatures { device: PathBuf, types: String },
     /// The volume group is removed, if it is on these devices and no others, and they are physical volumes no more.
     VolumeGroup { name: String, devices: Vec<PathBuf> },
+    /// The pool is destroyed, if it is on these partitions and no others.
+    Pool { name: String, partitions: Vec<PathBuf> },
+    /// The partition table is taken off, if it has this UUID, with what signs its first partition.
+    PartitionTable { device: PathBuf, uuid: String },
     /// An empty folder is removed.
     Folder { path: PathBuf },
     /// A device is unmounted from a folder.
@@ -62,6 +68,8 @@ impl fmt::Display for Undo {
             }
             Self::Signatures { device, types } => write!(f, "wipe {types} off {}", device.display()),
             Self::VolumeGroup { name, .. } => write!(f, "remove the volume group {name}"),
+            Self::Pool { name, .. } => write!(f, "destroy the pool {name}"),
+            Self::PartitionTable { device, .. } => write!(f, "wipe the partition table off {}", device.display()),
             Self::Folder { path } => write!(f, "remove {}", path.display()),
             Self::Mount { folder, .. } | Self::MountOfSeveral { folder, .. } => {
                 write!(f, "unmount {}", folder.display())
@@ -98,6 +106,8 @@ pub fn undo(act: &Undo, tools: &mut Tools, recorder: &mut dyn Recorder) -> Resul
             false => Ok(()),
         },
         Undo::VolumeGroup { name, devices } => remove_volume_group(name, devices, &mut call),
+        Undo::Pool { name, partitions } => destroy_pool(name, partitions, &mut call),
+        Undo::PartitionTable { device, uuid } => wipe_partitions(device, uuid, &mut call),
         Undo::Folder { path } => remove_folder(path),
         Undo::Mount { folder, device } => unmount(folder, std::slice::from_ref(device)),
         Undo::MountOfSeveral { folder, devices } => unmount(folder, devices),
@@ -231,6 +241,41 @@ fn remove_volume_group(name: &str, devices: &[PathBuf], call: Call<'_>) -> Resul
         }
     }
     Ok(())
+}
+
+/// Of a pool that is not up there is nothing to destroy: its labels go with the partitions.
+fn destroy_pool(name: &str, partitions: &[PathBuf], call: Call<'_>) -> Result<(), Cause> {
+    let pools = call(Invocation::new(Tool::Zpool).args(["list", "-H", "-o", "name"]))?;
+    if !pools.lines().any(|line| line.trim() == name) {
+        return Ok(());
+    }
+    let status = call(Invocation::new(Tool::Zpool).args(["status", "-P", name]))?;
+    let first_words = status.lines().filter_map(|line| line.split_whitespace().next());
+    let mut devices = first_words.filter(|word| word.starts_with('/')).map(Path::new);
+    if devices.all(|device| partitions.iter().any(|ours| ours == device)) {
+        call(Invocation::new(Tool::Zpool).args(["destroy", "-f", name]))?;
+    }
+    Ok(())
+}
+
+fn wipe_partitions(device: &Path, uuid: &str, call: Call<'_>) -> Result<(), Cause> {
+    if !device.exists() {
+        return Ok(());
+    }
+    let found = match call(Invocation::new(Tool::Sfdisk).arg("--disk-id").arg(device)) {
+        Ok(found) => found,
+        // There is no table.
+        Err(ToolError::Exit { .. }) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    if !found.trim().eq_ignore_ascii_case(uuid) {
+        return Ok(());
+    }
+    let partition = zfs::partition_of(&BlockDevice::at(device)?);
+    if partition.exists() {
+        wipe(&partition, filesystem::signatures(FilesystemKind::Zfs), call)?;
+    }
+    wipe(device, "gpt,PMBR", call)
 }
 
 fn remove_folder(path: &Path) -> Result<(), Cause> {

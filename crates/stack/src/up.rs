@@ -2,6 +2,7 @@
 
 mod arrays;
 mod filesystems;
+mod pools;
 mod queues;
 mod rising;
 
@@ -16,7 +17,7 @@ use crate::undo::undo;
 use crate::{filesystem, options, queue, settle, sysfs};
 use rising::Rising;
 use std::path::{Path, PathBuf};
-use study::stack::{ArraySpec, BITMAP, Bitmap, DATA, JOURNAL, Level, StackSpec};
+use study::stack::{ArraySpec, BITMAP, Bitmap, DATA, JOURNAL, Level, SPECIAL, StackSpec};
 use tools::Version;
 
 /// A stack that is up.
@@ -87,8 +88,15 @@ pub fn remount(
     // Unmounting writes out as well, but does not say what went wrong with it.
     settle::write_back(stack)?;
     mount::unmount(folder)?;
+    // What ZFS caches of a pool goes with the pool, not with the mount.
+    if let Some(pool) = &mounting.pool {
+        context.run(&pool.export())?;
+    }
     let outcome = between(context);
     context.step("mount");
+    if let Some(pool) = &mounting.pool {
+        context.run(&pool.import())?;
+    }
     mounting.mount(folder, context)?;
     outcome
 }
@@ -157,6 +165,8 @@ pub(crate) fn aside(spec: &StackSpec, disks: &Disks) -> Result<Vec<PathBuf>, Cau
         spec.array.write_journal.then_some(JOURNAL),
         (spec.array.bitmap == Bitmap::External).then_some(BITMAP),
         spec.filesystem.journal_on.as_deref(),
+        spec.filesystem.zfs.log.then_some(JOURNAL),
+        spec.filesystem.zfs.special.then_some(SPECIAL),
     ];
     let mut paths = Vec::new();
     for group in groups.into_iter().flatten() {

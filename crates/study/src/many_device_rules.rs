@@ -13,6 +13,7 @@ pub(crate) fn check(machine: &MachineSpec, stack: &StackSpec) -> Vec<Impossible>
     let mut all = Vec::new();
     all.extend(level_none(stack, disks));
     all.extend(pool(stack, devices));
+    all.extend(partitioned(stack));
     all.extend(of_zfs_alone(stack));
     all.extend(aside(machine, stack));
     all.extend(profiles(stack, devices));
@@ -63,6 +64,16 @@ fn pool(stack: &StackSpec, devices: u32) -> Option<Impossible> {
         return impossible(about, reason, format!("`count = {least}` in [disks] would do"));
     }
     impossible(about, reason, "write level = \"none\", which gives ZFS all disks")
+}
+
+/// ZFS is given a partition of each device.
+fn partitioned(stack: &StackSpec) -> Option<Impossible> {
+    if stack.filesystem.kind != FilesystemKind::Zfs || !stack.array.level.is_lvm() {
+        return None;
+    }
+    let reason = "ZFS wants partitions, and the kernel makes none on LVM's volumes".to_owned();
+    let mend = "write level = \"none\", which gives ZFS all disks, or an array of md";
+    impossible(&["level", "type"], reason, mend)
 }
 
 fn of_zfs_alone(stack: &StackSpec) -> Vec<Impossible> {

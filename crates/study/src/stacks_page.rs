@@ -11,6 +11,9 @@ const INTRODUCTION: &str = "\
 Every topology that raidlab builds, with every filesystem that it puts there. The table is written by `make docs` from
 `studies/every-stack.toml`, whose trials write files on each of these stacks in the lab, read them back after a remount
 with cold caches, compare every byte, and delete them: `make stacks` runs it, and it takes some minutes.
+
+bcachefs is not among them: Debian has no `bcachefs-tools` any more. Where its program is installed, studies may ask for
+it. ZFS gets a kernel of its own, from Debian's packages.
 ";
 
 /// Axes that tell how the array is made; the others belong to the filesystem.

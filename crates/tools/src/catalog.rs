@@ -22,11 +22,12 @@ pub enum Tool {
     Ntfs3g,
     Lvm,
     Bcachefs,
+    Sfdisk,
     Zpool,
 }
 
 impl Tool {
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Mdadm,
         Self::Mke2fs,
         Self::MkfsXfs,
@@ -46,6 +47,7 @@ impl Tool {
         Self::Ntfs3g,
         Self::Lvm,
         Self::Bcachefs,
+        Self::Sfdisk,
         Self::Zpool,
     ];
 
@@ -71,6 +73,7 @@ impl Tool {
             Self::Ntfs3g => "ntfs-3g",
             Self::Lvm => "lvm",
             Self::Bcachefs => "bcachefs",
+            Self::Sfdisk => "sfdisk",
             Self::Zpool => "zpool",
         }
     }
@@ -98,6 +101,7 @@ impl Tool {
             Self::Ntfs3g => "ntfs-3g",
             Self::Lvm => "lvm2",
             Self::Bcachefs => "bcachefs-tools",
+            Self::Sfdisk => "fdisk",
             Self::Zpool => "zfsutils-linux",
         }
     }
@@ -127,6 +131,7 @@ impl Tool {
             Self::Iozone => "-v",
             // Bonnie++ has no such argument, and says its version when it does not know one.
             Self::Bonnie
+            | Self::Sfdisk
             | Self::Ntfs3g
             | Self::Mdadm
             | Self::MkfsBtrfs
@@ -143,6 +148,8 @@ impl Tool {
             Self::Mke2fs => &[("MKE2FS_CONFIG", "/nonexistent/mke2fs.conf")],
             // Otherwise mdadm may start services of the machine that look after its arrays.
             Self::Mdadm => &[("MDADM_NO_SYSTEMCTL", "1")],
+            // Otherwise zpool waits for udev to name each device that it takes up again, udev or not.
+            Self::Zpool => &[("ZFS_VDEV_DEVID_OPT_OUT", "YES"), ("ZPOOL_IMPORT_UDEV_TIMEOUT_MS", "1")],
             _ => &[],
         }
     }

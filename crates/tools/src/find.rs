@@ -5,6 +5,7 @@ use crate::error::{MissingTool, MissingTools, ToolError};
 use crate::supervise::{self, Ended, Limits};
 use crate::{Invocation, Recorder, Tool, Version};
 use std::collections::BTreeMap;
+use std::io::{Seek, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -158,7 +159,7 @@ fn start(program: &Path, invocation: &Invocation) -> std::io::Result<Child> {
         .envs(invocation.tool.environment().iter().copied())
         .current_dir(&invocation.folder)
         // A program that asks a question gets the end of its input for an answer.
-        .stdin(Stdio::null())
+        .stdin(input(&invocation.input)?)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     supervise::in_a_group_of_its_own(&mut command);
@@ -169,6 +170,18 @@ fn start(program: &Path, invocation: &Invocation) -> std::io::Result<Child> {
 fn libraries(program: &Path) -> Option<(&'static str, String)> {
     let is_carried = program.starts_with(CARRIED);
     is_carried.then(|| ("LD_LIBRARY_PATH", format!("{CARRIED}/lib")))
+}
+
+/// The text as a file in memory: a program that does not read it does not stop us.
+fn input(text: &str) -> std::io::Result<Stdio> {
+    if text.is_empty() {
+        return Ok(Stdio::null());
+    }
+    let file = rustix::fs::memfd_create("input", rustix::fs::MemfdFlags::CLOEXEC)?;
+    let mut file = std::fs::File::from(file);
+    file.write_all(text.as_bytes())?;
+    file.rewind()?;
+    Ok(file.into())
 }
 
 fn argv(program: &Path, invocation: &Invocation) -> Vec<String> {

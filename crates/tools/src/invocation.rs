@@ -14,6 +14,8 @@ pub struct Invocation {
     pub(crate) limit: Duration,
     pub(crate) output_bytes_max: usize,
     pub(crate) folder: PathBuf,
+    /// What it reads from its standard input.
+    pub(crate) input: String,
 }
 
 impl Invocation {
@@ -25,6 +27,7 @@ impl Invocation {
             limit: Duration::from_secs(600),
             output_bytes_max: 1 << 20,
             folder: PathBuf::from("/"),
+            input: String::new(),
         }
     }
 
@@ -62,6 +65,13 @@ impl Invocation {
         self
     }
 
+    /// What it is told on its standard input; nothing if not said.
+    #[must_use]
+    pub fn input(mut self, text: impl Into<String>) -> Self {
+        self.input = text.into();
+        self
+    }
+
     /// As one would type it into a shell.
     pub fn shell_line(&self) -> String {
         let program = std::iter::once(self.tool.program().to_owned());
@@ -70,7 +80,12 @@ impl Invocation {
             .iter()
             .map(|argument| argument.to_string_lossy().into_owned());
         let words: Vec<String> = program.chain(arguments).map(|word| shell_word(&word)).collect();
-        words.join(" ")
+        let line = words.join(" ");
+        if self.input.is_empty() {
+            return line;
+        }
+        let input: Vec<String> = self.input.lines().map(shell_word).collect();
+        format!("printf '%s\\n' {} | {line}", input.join(" "))
     }
 
     pub fn tool(&self) -> Tool {
@@ -108,6 +123,13 @@ mod tests {
         assert_eq!(
             call.shell_line(),
             r"mdadm --create /dev/md100 '--homehost=<none>' 'it'\''s'"
+        );
+        let call = Invocation::new(Tool::Sfdisk)
+            .arg("/dev/sda")
+            .input("label: gpt\ntype=83\n");
+        assert_eq!(
+            call.shell_line(),
+            r"printf '%s\n' 'label: gpt' type=83 | sfdisk /dev/sda"
         );
     }
 }

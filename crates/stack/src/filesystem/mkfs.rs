@@ -49,6 +49,9 @@ impl Making<'_> {
         let Some(tool) = super::mkfs_of(self.spec.kind) else {
             return Ok(None);
         };
+        if tool == Tool::Zpool {
+            return Err(Cause::Impossible("a pool is more than one call".to_owned()));
+        }
         let call = Invocation::new(tool);
         let call = match tool {
             Tool::Mke2fs => self.mke2fs(call)?,

@@ -118,6 +118,7 @@ impl Rising {
             kind: FilesystemKind::Ext2,
             arguments: options::parse(&[], None)?,
             options: Vec::new(),
+            pool: None,
         };
         let folder = self.mount(&mounting, &format!("{name}-bitmap"), context)?;
         Ok(folder.join("bitmap"))

@@ -11,7 +11,7 @@ use crate::options;
 use crate::stripes::Stripes;
 use crate::undo::Undo;
 use std::path::PathBuf;
-use study::stack::{DATA, StackSpec};
+use study::stack::{DATA, FilesystemKind, StackSpec};
 use tools::{Invocation, Version};
 
 impl Rising {
@@ -25,6 +25,10 @@ impl Rising {
         context: &mut Context<'_>,
     ) -> Result<(Option<PathBuf>, Option<Mounting>), Cause> {
         let of = &spec.filesystem;
+        if of.kind == FilesystemKind::Zfs {
+            let (folder, mounting) = self.pool(spec, carrier, disks, name, context)?;
+            return Ok((Some(folder), Some(mounting)));
+        }
         let devices: Vec<PathBuf> = carrier.devices.iter().map(|device| device.path.clone()).collect();
         let journal = match &of.journal_on {
             Some(group) => Some(disks.first(group)?),
@@ -67,6 +71,7 @@ impl Rising {
             kind: of.kind,
             arguments,
             options: spec.mount_options.clone(),
+            pool: None,
         };
         let folder = self.mount(&mounting, name, context)?;
         Ok((Some(folder), Some(mounting)))

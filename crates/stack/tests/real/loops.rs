@@ -33,7 +33,12 @@ fn whole_life(kind: &str, spec: &StackSpec) -> Result<(), String> {
         &rig.with(spec, "raidlab-life", |context| stack::settle(&stack, quick, context))
             .expect("settles"),
     );
-    assert_eq!(stack::cached_bytes(&file).expect("looked at"), 3 << 20);
+    // Another test may just have dropped the machine's caches.
+    let is_cached = || {
+        fs::read(&file).expect("read");
+        stack::cached_bytes(&file).expect("looked at") == 3 << 20
+    };
+    assert!((0..50).any(|_| is_cached()), "what was read is cached");
     let cold = rig.with(spec, "raidlab-life", |context| {
         stack::drop_caches(&stack, std::slice::from_ref(&file), context)
     });

@@ -157,7 +157,7 @@ fn a_call_can_be_cancelled() {
     let mut fake = fake("exec sleep 1000");
     let (signal, mut press) = std::io::pipe().expect("a pipe");
     fake.tools.cancel_when_readable(signal.into());
-    std::io::Write::write_all(&mut press, b"x").expect("written");
+    press.write_all(b"x").expect("written");
     let (result, _) = run(&fake, &plain());
     assert_eq!(result.expect_err("cancelled").to_string(), "`mdadm` was cancelled");
 }

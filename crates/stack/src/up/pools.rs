@@ -1,0 +1,83 @@
+//! Pools of ZFS.
+
+use super::rising::{Carrier, Rising};
+use crate::array;
+use crate::context::Context;
+use crate::device::{self, BlockDevice};
+use crate::disks::Disks;
+use crate::error::Cause;
+use crate::mount::Mounting;
+use crate::options;
+use crate::undo::Undo;
+use crate::zfs::{self, Creation, Pool};
+use std::path::PathBuf;
+use std::time::Duration;
+use study::stack::{JOURNAL, SPECIAL, StackSpec};
+
+impl Rising {
+    /// A pool with its dataset mounted.
+    pub(super) fn pool(
+        &mut self,
+        spec: &StackSpec,
+        carrier: &Carrier,
+        disks: &Disks,
+        name: &str,
+        context: &mut Context<'_>,
+    ) -> Result<(PathBuf, Mounting), Cause> {
+        let of = &spec.filesystem;
+        let mut data = Vec::new();
+        for device in &carrier.devices {
+            data.push(self.partition(device, context)?);
+        }
+        let log = match of.zfs.log {
+            true => Some(self.partition(&BlockDevice::at(disks.first(JOURNAL)?)?, context)?),
+            false => None,
+        };
+        let special = match of.zfs.special {
+            true => Some(self.partition(&BlockDevice::at(disks.first(SPECIAL)?)?, context)?),
+            false => None,
+        };
+        self.begin("create pool", context);
+        let pool = Pool {
+            name: name.to_owned(),
+            partitions: data.iter().chain(&log).chain(&special).cloned().collect(),
+        };
+        let undo = Undo::Pool {
+            name: pool.name.clone(),
+            partitions: pool.partitions.clone(),
+        };
+        self.intend(undo, context)?;
+        let create = Creation {
+            spec: of,
+            name,
+            data: &data,
+            log: log.as_deref(),
+            special: special.as_deref(),
+        };
+        context.run(&create.invocation())?;
+        let mounting = Mounting {
+            source: PathBuf::from(name),
+            devices: vec![PathBuf::from(name)],
+            kind: of.kind,
+            arguments: options::parse(&spec.mount_options, None)?,
+            options: spec.mount_options.clone(),
+            pool: Some(pool),
+        };
+        let folder = self.mount(&mounting, name, context)?;
+        Ok((folder, mounting))
+    }
+
+    fn partition(&mut self, device: &BlockDevice, context: &mut Context<'_>) -> Result<PathBuf, Cause> {
+        self.begin("partition disks", context);
+        let uuid = array::new_filesystem_uuid()?;
+        let undo = Undo::PartitionTable {
+            device: device.path.clone(),
+            uuid: uuid.clone(),
+        };
+        self.intend(undo, context)?;
+        context.run(&zfs::partitioning(&device.path, &uuid))?;
+        let partition = zfs::partition_of(device);
+        device::wait_for_node(&partition, Duration::from_secs(10))?;
+        Ok(partition)
+    }
+}

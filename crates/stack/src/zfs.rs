@@ -1,0 +1,152 @@
+//! Pools of ZFS: a partition on each disk, a pool of the partitions, and its own dataset, mounted as other filesystems
+//! are.
+
+use crate::device::BlockDevice;
+use std::path::{Path, PathBuf};
+use study::stack::{FilesystemSpec, Pool as Kind, ZfsSync};
+use tools::{Invocation, Tool};
+
+/// Solaris /usr & Apple ZFS: what zpool itself gives the partitions that it makes.
+const PARTITION_TYPE: &str = "6A898CC3-1DD2-11B2-99A6-080020736631";
+
+/// Nothing is remembered of a pool outside it.
+const NO_CACHE: [&str; 2] = ["-o", "cachefile=none"];
+
+/// A pool of ours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Pool {
+    pub(crate) name: String,
+    /// The partitions that it is on.
+    pub(crate) partitions: Vec<PathBuf>,
+}
+
+/// What a pool is to be made of.
+#[derive(Debug)]
+pub(crate) struct Creation<'a> {
+    pub(crate) spec: &'a FilesystemSpec,
+    pub(crate) name: &'a str,
+    pub(crate) data: &'a [PathBuf],
+    pub(crate) log: Option<&'a Path>,
+    pub(crate) special: Option<&'a Path>,
+}
+
+impl Creation<'_> {
+    /// `zpool create`; the dataset is mounted by mount(2), as any filesystem.
+    pub(crate) fn invocation(&self) -> Invocation {
+        let zfs = &self.spec.zfs;
+        let mut call = Invocation::new(Tool::Zpool)
+            .args(["create", "-f"])
+            .args(NO_CACHE)
+            .args(["-O", "mountpoint=legacy"]);
+        if let Some(ashift) = zfs.ashift {
+            call = call.arg("-o").arg(format!("ashift={ashift}"));
+        }
+        let sync = zfs.sync.map(|sync| match sync {
+            ZfsSync::Standard => "standard",
+            ZfsSync::Always => "always",
+            ZfsSync::Disabled => "disabled",
+        });
+        let properties = [
+            ("recordsize", zfs.recordsize_bytes.map(|bytes| bytes.to_string())),
+            ("compression", self.spec.compression.clone()),
+            ("sync", sync.map(str::to_owned)),
+        ];
+        for (property, value) in properties {
+            if let Some(value) = value {
+                call = call.arg("-O").arg(format!("{property}={value}"));
+            }
+        }
+        call = call.arg(self.name);
+        let kind = zfs.pool.unwrap_or(Kind::Stripe);
+        if kind != Kind::Stripe {
+            call = call.arg(kind.word());
+        }
+        call = call.args(self.data);
+        for (word, device) in [("log", self.log), ("special", self.special)] {
+            if let Some(device) = device {
+                call = call.arg(word).arg(device);
+            }
+        }
+        call
+    }
+}
+
+impl Pool {
+    /// Writes everything out and forgets the pool, with all that is cached of it.
+    pub(crate) fn export(&self) -> Invocation {
+        Invocation::new(Tool::Zpool).arg("export").arg(&self.name)
+    }
+
+    /// Takes the pool up again, from its own partitions and no others; nothing is mounted.
+    pub(crate) fn import(&self) -> Invocation {
+        let call = Invocation::new(Tool::Zpool).args(["import", "-N"]).args(NO_CACHE);
+        let search = |call: Invocation, partition: &PathBuf| call.arg("-d").arg(partition);
+        self.partitions.iter().fold(call, search).arg(&self.name)
+    }
+}
+
+/// Writes a table with one partition. zpool would make one on a whole disk, too, but then waits for udev to name it.
+pub(crate) fn partitioning(device: &Path, uuid: &str) -> Invocation {
+    Invocation::new(Tool::Sfdisk)
+        .args(["--quiet", "--wipe", "always"])
+        .arg(device)
+        .input(format!("label: gpt\nlabel-id: {uuid}\ntype={PARTITION_TYPE}\n"))
+}
+
+/// The node of a device's first partition.
+pub(crate) fn partition_of(device: &BlockDevice) -> PathBuf {
+    first_partition(&device.kernel_name)
+}
+
+/// As the kernel names it: `sda1`, `nvme0n1p1`.
+pub(crate) fn first_partition(kernel_name: &str) -> PathBuf {
+    let between = if kernel_name.ends_with(|last: char| last.is_ascii_digit()) {
+        "p"
+    } else {
+        ""
+    };
+    Path::new("/dev").join(format!("{kernel_name}{between}1"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use study::stack::{FilesystemKind, ZfsSpec};
+
+    #[test]
+    fn a_pool_is_asked_for_in_zpools_words() {
+        let spec = FilesystemSpec {
+            kind: FilesystemKind::Zfs,
+            compression: Some("lz4".to_owned()),
+            zfs: ZfsSpec {
+                pool: Some(Kind::Raidz2),
+                recordsize_bytes: Some(1 << 20),
+                ashift: Some(12),
+                sync: Some(ZfsSync::Always),
+                log: true,
+                special: false,
+            },
+            ..FilesystemSpec::default()
+        };
+        let data = ["/dev/vda1", "/dev/vdb1"].map(PathBuf::from);
+        let creation = Creation {
+            spec: &spec,
+            name: "raidlab",
+            data: &data,
+            log: Some(Path::new("/dev/vdc1")),
+            special: None,
+        };
+        assert_eq!(
+            creation.invocation().to_string(),
+            "zpool create -f -o cachefile=none -O mountpoint=legacy -o ashift=12 -O recordsize=1048576 \
+             -O compression=lz4 -O sync=always raidlab raidz2 /dev/vda1 /dev/vdb1 log /dev/vdc1"
+        );
+    }
+
+    #[test]
+    fn partitions_are_named_as_the_kernel_does() {
+        assert_eq!(first_partition("vda"), Path::new("/dev/vda1"));
+        assert_eq!(first_partition("nvme0n1"), Path::new("/dev/nvme0n1p1"));
+        assert_eq!(first_partition("md100"), Path::new("/dev/md100p1"));
+    }
+}
