@@ -34,12 +34,12 @@ bench: build
 
 # The five published benchmarks, as studies: their tables beside what was published, under results/.
 studies: build
-	$(RAIDLAB) doctor --install
+	$(RAIDLAB) doctor --install --all
 	scripts/studies
 
 # Every stack that can be, each with files written, read back cold and compared: docs/stacks.md.
 stacks: build
-	$(RAIDLAB) doctor --install
+	$(RAIDLAB) doctor --install --all
 	$(RAIDLAB) kernel build 6.12+more
 	$(RAIDLAB) kernel build 6.12+zfs || true
 	RAIDLAB_ALL_STACKS=1 cargo test --locked -p raidlab --test lab -- every_stack --show-output

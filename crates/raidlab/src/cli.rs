@@ -206,6 +206,9 @@ pub struct DoctorArguments {
     /// Install the missing Debian packages (as root, or with sudo)
     #[arg(long)]
     pub install: bool,
+    /// Also what only some studies ask for: LVM, F2FS, NTFS and others
+    #[arg(long)]
+    pub all: bool,
 }
 
 #[derive(Args, Debug)]

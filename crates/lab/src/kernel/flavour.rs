@@ -37,8 +37,8 @@ impl Flavour {
     /// What it is for, in a few words.
     pub const fn purpose(self) -> &'static str {
         match self {
-            Flavour::Base => "md; ext2, ext3, ext4, XFS, JFS, ReiserFS, btrfs",
-            Flavour::More => "LVM; bcachefs, F2FS, NILFS2, vfat, exFAT, NTFS",
+            Flavour::Base => "md; ext2, ext3, ext4, XFS, JFS, btrfs; up to 6.12 ReiserFS",
+            Flavour::More => "LVM; F2FS, NILFS2, vfat, exFAT, NTFS; up to 6.17 bcachefs",
             Flavour::Zfs => "OpenZFS",
         }
     }

@@ -19,6 +19,7 @@ struct Need {
 
 const BUILDS_KERNEL: &str = "builds the lab's kernel";
 
+/// What no run does without.
 const NEEDS: &[Need] = &[
     Need {
         file: "/usr/src/linux-source-6.12.tar.xz",
@@ -106,6 +107,25 @@ const NEEDS: &[Need] = &[
         why: "makes btrfs",
     },
     Need {
+        file: "losetup",
+        package: "mount",
+        why: "attaches files to loop devices (`--loop`)",
+    },
+    Need {
+        file: "wipefs",
+        package: "util-linux",
+        why: "tells what is on a disk",
+    },
+    Need {
+        file: "fio",
+        package: "fio",
+        why: "runs fio workloads",
+    },
+];
+
+/// What only those studies need that ask for it; a run says which package is missing before it begins.
+const NEEDS_OF_SOME: &[Need] = &[
+    Need {
         file: "lvm",
         package: "lvm2",
         why: "makes LVM's volumes",
@@ -136,19 +156,14 @@ const NEEDS: &[Need] = &[
         why: "makes NTFS and mounts it",
     },
     Need {
-        file: "losetup",
-        package: "mount",
-        why: "attaches files to loop devices (`--loop`)",
+        file: "/lib/x86_64-linux-gnu/libtirpc.so.3",
+        package: "libtirpc3",
+        why: "OpenZFS's programs are linked with it",
     },
     Need {
-        file: "wipefs",
-        package: "util-linux",
-        why: "tells what is on a disk",
-    },
-    Need {
-        file: "fio",
-        package: "fio",
-        why: "runs fio workloads",
+        file: "/lib/x86_64-linux-gnu/libcrypto.so.3",
+        package: "libssl3",
+        why: "OpenZFS's programs are linked with it",
     },
     Need {
         file: "bonnie++",
@@ -167,13 +182,22 @@ struct Finding {
 }
 
 pub fn doctor(arguments: &DoctorArguments) -> Result<ExitCode, ExpectedError> {
-    let mut missing = missing();
-    if arguments.install && !missing.is_empty() {
-        install(&missing)?;
-        missing = self::missing();
+    let mut missing = missing(NEEDS);
+    let mut missing_for_some = self::missing(NEEDS_OF_SOME);
+    let mut wanted = missing.clone();
+    if arguments.all {
+        wanted.extend(&missing_for_some);
+    }
+    if arguments.install && !wanted.is_empty() {
+        install(&wanted)?;
+        missing = self::missing(NEEDS);
+        missing_for_some = self::missing(NEEDS_OF_SOME);
     }
     let findings = findings();
-    print(&rendered(&missing, &findings))?;
+    print(&rendered(&missing, &missing_for_some, &findings))?;
+    if arguments.all {
+        missing.extend(missing_for_some);
+    }
     Ok(if missing.is_empty() && findings.is_empty() {
         ExitCode::SUCCESS
     } else {
@@ -181,8 +205,8 @@ pub fn doctor(arguments: &DoctorArguments) -> Result<ExitCode, ExpectedError> {
     })
 }
 
-fn missing() -> Vec<&'static Need> {
-    NEEDS.iter().filter(|need| !is_there(need.file)).collect()
+fn missing(needs: &'static [Need]) -> Vec<&'static Need> {
+    needs.iter().filter(|need| !is_there(need.file)).collect()
 }
 
 fn is_there(file: &str) -> bool {
@@ -274,14 +298,15 @@ fn cache_finding() -> Option<Finding> {
     })
 }
 
-fn rendered(missing: &[&Need], findings: &[Finding]) -> String {
+fn rendered(missing: &[&Need], missing_for_some: &[&Need], findings: &[Finding]) -> String {
     let mut text = String::new();
-    for need in missing {
+    let named = missing.iter().map(|need| ("missing", need));
+    for (word, need) in named.chain(missing_for_some.iter().map(|need| ("for some", need))) {
         let file = Path::new(need.file)
             .file_name()
             .unwrap_or(OsStr::new(need.file))
             .to_string_lossy();
-        let _ = writeln!(text, "missing  {file:<28} package {:<18} {}", need.package, need.why);
+        let _ = writeln!(text, "{word:<8} {file:<28} package {:<18} {}", need.package, need.why);
     }
     for finding in findings {
         let _ = writeln!(text, "wrong    {}\n         {}", finding.what, finding.mend);
@@ -294,6 +319,13 @@ fn rendered(missing: &[&Need], findings: &[Finding]) -> String {
         );
     } else if findings.is_empty() {
         text.push_str("nothing is missing: this machine can run the lab\n");
+    }
+    if !missing_for_some.is_empty() {
+        let _ = writeln!(
+            text,
+            "for studies that ask for it: `raidlab doctor --install --all`, or as root: apt-get install {}",
+            packages(missing_for_some).join(" ")
+        );
     }
     let cache = lab::kernel::Cache::of_user();
     let (kernels, others) = super::kernel::in_use(&cache);

@@ -76,6 +76,29 @@ fn root_without_a_kernel_and_its_source_the_package_is_named() {
 }
 
 #[test]
+fn root_what_only_some_studies_need_is_told_apart() {
+    let desk = Desk::new();
+    let hide = "mount -t tmpfs tmpfs /usr/sbin";
+    let Some(doctor) = in_a_world_of_its_own(&desk, hide, &["doctor"]) else {
+        return;
+    };
+    assert_eq!(doctor.exit, Some(3), "mdadm is what every study needs");
+    for (word, file, package) in [("missing", "mdadm", "mdadm"), ("for some", "mkfs.f2fs", "f2fs-tools")] {
+        let is_told = |line: &str| line.starts_with(&format!("{word:<8} {file} ")) && line.contains(package);
+        assert!(doctor.stdout.lines().any(is_told), "{}", doctor.stdout);
+    }
+    let mend = |option: &str| {
+        doctor
+            .stdout
+            .lines()
+            .find(|line| line.contains(option))
+            .unwrap_or_default()
+    };
+    assert!(!mend("to mend: ").contains("f2fs-tools"), "{}", doctor.stdout);
+    assert!(mend("--install --all").contains("f2fs-tools"), "{}", doctor.stdout);
+}
+
+#[test]
 fn root_lab_no_room_for_a_store() {
     let Some((desk, _turn)) = lab::desk() else { return };
     std::fs::create_dir(desk.folder().join("disk")).expect("a folder");
