@@ -209,3 +209,34 @@ fn make_on_a_file(spec: &FilesystemSpec, zeroed: bool, tools: &Tools, version: &
     let seen: Vec<_> = found.split_whitespace().filter(|word| wanted.contains(word)).collect();
     assert_eq!(seen, [kernel_name(spec.kind)], "{call}: {found}");
 }
+
+#[test]
+fn stripes_are_told_right_wrong_or_not_at_all() {
+    use crate::stripes::Stripes;
+    use study::stack::Align;
+    let told = |kind, align| {
+        let making = Making {
+            spec: &FilesystemSpec { align, ..plain(kind) },
+            devices: &["/dev/md100".into()],
+            journal: None,
+            stripes: Some(Stripes {
+                unit_bytes: 64 << 10,
+                data_disks: 3,
+            }),
+            zeroed: false,
+            mkfs: &version([1, 47, 0]),
+        };
+        making
+            .invocation()
+            .expect("is possible")
+            .expect("is a call")
+            .to_string()
+    };
+    let (ext4, xfs) = (FilesystemKind::Ext4, FilesystemKind::Xfs);
+    assert!(told(ext4, Align::Right).contains(",stride=16,stripe_width=48"));
+    assert!(told(ext4, Align::Off).contains(",stride=0,stripe_width=0"));
+    assert!(told(ext4, Align::Wrong).contains(",stride=24,stripe_width=96"));
+    assert!(told(xfs, Align::Right).contains("-d su=65536,sw=3"));
+    assert!(told(xfs, Align::Off).contains("-d noalign"));
+    assert!(told(xfs, Align::Wrong).contains("-d su=98304,sw=4"));
+}
