@@ -1,6 +1,7 @@
 //! What a workload needs from around it, given by the stack that it runs on.
 
 use stack::{Context, DiskCounters, Settle, Stack};
+use std::path::{Path, PathBuf};
 use study::event::{Event, ToolCall};
 use tools::{Invocation, ToolError};
 use workload::{DeviceCounters, Host, HostError};
@@ -51,6 +52,10 @@ impl Host for StackHost<'_, '_> {
             stack::drop_caches(stack, &[], context).map(drop)
         })?;
         Ok(())
+    }
+
+    fn beside(&self, group: &str) -> Option<PathBuf> {
+        self.stack.beside(group).map(Path::to_path_buf)
     }
 
     fn run_tool(&mut self, invocation: &Invocation) -> Result<ToolCall, ToolError> {
