@@ -23,6 +23,7 @@ mod options;
 mod queue;
 mod rehearse;
 mod settle;
+mod start_up;
 mod stripes;
 mod sysfs;
 mod undo;

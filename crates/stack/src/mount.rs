@@ -4,6 +4,7 @@ use crate::context::Context;
 use crate::error::Cause;
 use crate::filesystem;
 use crate::options::MountArguments;
+use crate::start_up;
 use crate::zfs::Pool;
 use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
@@ -38,17 +39,20 @@ pub(crate) struct Mounting {
     pub(crate) options: Vec<String>,
     /// Of ZFS.
     pub(crate) pool: Option<Pool>,
+    /// The study asks for initialisation behind the measurement.
+    pub(crate) is_lazy: bool,
 }
 
 impl Mounting {
+    /// Returns when what the filesystem does by itself after it was mounted is over, too.
     pub(crate) fn mount(&self, folder: &Path, context: &mut Context<'_>) -> Result<Mounted, Cause> {
         if self.kind != FilesystemKind::Ntfs3g {
-            return mount(
-                &self.source,
-                folder,
-                filesystem::kernel_name(self.kind),
-                &self.arguments,
-            );
+            let kind = filesystem::kernel_name(self.kind);
+            let mounted = mount(&self.source, folder, kind, &self.arguments)?;
+            if !self.is_lazy {
+                start_up::wait(self.kind, context)?;
+            }
+            return Ok(mounted);
         }
         let mut call = Invocation::new(Tool::Ntfs3g).arg(&self.source).arg(folder);
         if !self.options.is_empty() {

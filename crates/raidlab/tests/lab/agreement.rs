@@ -38,9 +38,7 @@ const JOBS: &[(&str, &str, &str, &str)] = &[
         "buffered",
         "ext4",
         "write",
-        // Long enough: ext4 reads block bitmaps on its way, at moments that depend on everything, and a stream of
-        // 512 MiB loses up to a fifth to them or nothing.
-        "rw = \"write\", bs = \"64K\", size = \"2G\", end_fsync = true",
+        "rw = \"write\", bs = \"64K\", size = \"512M\", end_fsync = true",
     ),
     (
         "cold",

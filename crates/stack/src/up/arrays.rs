@@ -119,6 +119,7 @@ impl Rising {
             arguments: options::parse(&[], None)?,
             options: Vec::new(),
             pool: None,
+            is_lazy: false,
         };
         let folder = self.mount(&mounting, &format!("{name}-bitmap"), context)?;
         Ok(folder.join("bitmap"))

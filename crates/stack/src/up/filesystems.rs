@@ -72,6 +72,7 @@ impl Rising {
             arguments,
             options: spec.mount_options.clone(),
             pool: None,
+            is_lazy: of.lazy_init,
         };
         let folder = self.mount(&mounting, name, context)?;
         Ok((Some(folder), Some(mounting)))

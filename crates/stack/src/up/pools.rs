@@ -62,6 +62,7 @@ impl Rising {
             arguments: options::parse(&spec.mount_options, None)?,
             options: spec.mount_options.clone(),
             pool: Some(pool),
+            is_lazy: false,
         };
         let folder = self.mount(&mounting, name, context)?;
         Ok((folder, mounting))
