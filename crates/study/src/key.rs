@@ -407,7 +407,7 @@ static KEYS: &[Key] = &[
     key(Table::Filesystem, "log_buffer_size", Size { min: 16 * KIB, max: 256 * KIB }, ListedOrDefault, "the kernel's", "XFS: size of a log buffer (`logbsize`), a power of two"),
     key(Table::Filesystem, "data", Word(PROFILES), ListedOrDefault, "`single`", "btrfs: profile of data"),
     key(Table::Filesystem, "metadata", Word(PROFILES), ListedOrDefault, "`dup`, of several disks `raid1`", "btrfs: profile of metadata"),
-    key(Table::Filesystem, "replicas", Count { min: 1, max: 4 }, ListedOrDefault, "1", "bcachefs: copies of data and metadata"),
+    key(Table::Filesystem, "replicas", Count { min: 1, max: 3 }, ListedOrDefault, "1", "bcachefs: copies of data and metadata"),
     key(Table::Filesystem, "compression", Name, ListedOrDefault, "the filesystem's", "ZFS, btrfs, bcachefs: `off`, `lz4`, `zstd`, … in the filesystem's own words"),
     key(Table::Filesystem, "pool", Word(POOLS), ListedOrDefault, "`stripe`", "ZFS: what the disks are in the pool"),
     key(Table::Filesystem, "recordsize", Size { min: 512, max: 16 * MIB }, ListedOrDefault, "ZFS's (128K)", "ZFS: largest block of a file, a power of two"),

@@ -147,6 +147,7 @@ pub(crate) fn part(axis: &str, word: &str) -> Option<String> {
         "fs_data" => format!("data {word}"),
         "fs_metadata" => format!("metadata {word}"),
         "fs_sync" => format!("sync {word}"),
+        "replicas" if word == "1" => "1 replica".to_owned(),
         "replicas" => format!("{word} replicas"),
         "stripe_cache" => format!("stripe cache {word}"),
         "recordsize" | "ashift" | "compression" | "extent" => format!("{axis} {word}"),

@@ -208,6 +208,9 @@ fn filesystems_of_many_disks_and_journals_that_cannot_be() {
         "array = { level = \"none\" }\nfs = { type = \"btrfs\", data = \"raid10\" }",
         "array = { level = 1 }\nfs = { type = \"btrfs\", metadata = \"raid1\" }",
         "array = { level = \"none\" }\nfs = { type = \"bcachefs\", replicas = 4 }",
+        "array = { level = 5 }\nfs = { type = \"bcachefs\", replicas = 2 }",
+        "array = { level = \"none\" }\nfs = { type = \"bcachefs\", compression = \"lzo\" }",
+        "array = { level = \"none\" }\nfs = { type = \"bcachefs\", block_size = \"8K\" }",
         "fs = { type = \"xfs\", replicas = 2 }",
         "fs = { type = \"ext4\", journal_on = \"journal\" }",
         "fs = { type = \"btrfs\", journal_on = \"journal\" }",
@@ -245,6 +248,7 @@ fn groups_and_buses_that_cannot_be() {
 fn machines_and_mounts_that_cannot_be() {
     let stacks = [
         "kernel = \"7.3\"\n[[stack]]\nfs = { type = \"reiserfs\" }",
+        "kernel = \"7.3\"\n[[stack]]\nfs = { type = \"bcachefs\" }",
         "kernel = \"6.21\"",
         "kernel = 6.12",
         "machine = \"host\"\nkernel = \"6.12\"",
