@@ -10,6 +10,7 @@ use workload::{DeviceCounters, Host, HostError};
 pub struct StackHost<'a, 'c> {
     pub stack: &'a Stack,
     pub context: &'a mut Context<'c>,
+    pub compresses: bool,
 }
 
 impl Host for StackHost<'_, '_> {
@@ -52,6 +53,10 @@ impl Host for StackHost<'_, '_> {
             stack::drop_caches(stack, &[], context).map(drop)
         })?;
         Ok(())
+    }
+
+    fn compresses(&self) -> bool {
+        self.compresses
     }
 
     fn beside(&self, group: &str) -> Option<PathBuf> {

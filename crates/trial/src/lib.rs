@@ -188,7 +188,14 @@ fn work(trial: &Trial, stack: &Stack, context: &mut Context<'_>) -> Result<(), F
         mount_point: mount_point.as_deref(),
         block_device: &stack.block_device,
     };
-    let mut host = StackHost { stack, context };
+    let spec = &trial.cell.stack;
+    let by_mount = |option: &String| option.starts_with("compress");
+    let compresses = spec.filesystem.compresses() || spec.mount_options.iter().any(by_mount);
+    let mut host = StackHost {
+        stack,
+        context,
+        compresses,
+    };
     workload::run(&trial.cell.workload, &target, trial.seed, &mut host).map_err(|error| Failure {
         step: trial.cell.workload.name.clone(),
         message: error.to_string(),

@@ -24,6 +24,11 @@ pub trait Host {
     /// Unmounts the filesystem under test and mounts it again, in the same place, with the same options.
     fn remount(&mut self) -> Result<(), HostError>;
 
+    /// Whether the filesystem under test keeps what can be compressed in less room.
+    fn compresses(&self) -> bool {
+        false
+    }
+
     /// Where the filesystem on the disks of another group is mounted, if that group has one.
     fn beside(&self, _group: &str) -> Option<PathBuf> {
         None

@@ -42,6 +42,16 @@ pub struct FilesystemSpec {
     pub zfs: ZfsSpec,
 }
 
+impl FilesystemSpec {
+    /// Whether it is made to keep what can be compressed in less room. A pool of ZFS is, unless told not to.
+    pub fn compresses(&self) -> bool {
+        match self.compression.as_deref() {
+            Some(word) => word != "off",
+            None => self.kind == FilesystemKind::Zfs,
+        }
+    }
+}
+
 /// A pool of ZFS, with one dataset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ZfsSpec {

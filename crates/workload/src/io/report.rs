@@ -6,7 +6,7 @@ use crate::host::{DeviceCounters, Host};
 use crate::report::Reporter;
 use std::time::Duration;
 use study::event::Better;
-use study::workload::{IoPattern, IoSpec};
+use study::workload::{BufferFill, IoPattern, IoSpec};
 
 /// The figures of the job itself; of each job besides, if the study wants them.
 pub(super) fn report(spec: &IoSpec, outcome: &Outcome, host: &mut dyn Host) {
@@ -118,7 +118,13 @@ fn report_guards(reporter: &mut Reporter<'_>, spec: &IoSpec, outcome: &Outcome, 
     // What is gone through a second time may come from memory, or be overwritten there.
     let stride = 1 + spec.skip_bytes.max(0).unsigned_abs() / spec.block_bytes;
     let once = u64::from(spec.jobs) * spec.size_bytes / stride;
-    let through = |bytes: u64| if spec.direct { bytes } else { bytes.min(once) };
+    // What compresses to nothing need not be on any disk.
+    let percent = match (reporter.host.compresses(), &spec.buffer.fill) {
+        (false, _) => 100,
+        (true, BufferFill::Random) => 100 - u64::from(spec.buffer.compress_percent.min(100)),
+        (true, BufferFill::Zero | BufferFill::Pattern(_)) => 0,
+    };
+    let through = |bytes: u64| if spec.direct { bytes } else { bytes.min(once) } * percent / 100;
     // Nor can anyone tell how much is gone through twice.
     let repeats = [
         "random_distribution",
