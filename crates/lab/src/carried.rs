@@ -16,6 +16,16 @@ pub struct File {
     pub contents: Vec<u8>,
 }
 
+/// Programs of packages that the machine need not have, whatever the kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Programs {
+    /// That of the program.
+    pub name: &'static str,
+    /// Debian's packages, each with its version.
+    pub packages: Vec<String>,
+    pub files: Vec<File>,
+}
+
 /// A job as a guest reads it: JSON on one line, and then the files, if there are any.
 pub fn encode(job: &Job, files: &[File]) -> Vec<u8> {
     let mut text = serde_json::to_vec(job).expect("a job is plain data");

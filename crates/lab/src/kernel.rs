@@ -1,6 +1,7 @@
 //! The lab's kernels: built from Debian's source packages, or from a developer's own tree, and kept in the user's
 //! cache folder under a hash of everything that went into them.
 
+mod bcachefs;
 mod cache;
 mod compile;
 mod debian;
@@ -26,6 +27,9 @@ use std::path::{Path, PathBuf};
 
 /// The kernel that a study gets when it names none.
 pub const DEFAULT_VERSION: &str = "6.12";
+
+/// Debian's package of bcachefs's program, for [`Cache::fetch`].
+pub const BCACHEFS: &str = bcachefs::ORDER.name;
 
 /// A kernel that is ready to run.
 #[derive(Clone, Debug, Serialize, Deserialize)]

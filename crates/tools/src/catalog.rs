@@ -106,9 +106,17 @@ impl Tool {
         }
     }
 
-    /// Whether the lab's guests get it with their kernel, so that their host need not have it.
+    /// Whether the lab's guests get it, with their kernel or besides, so that their host need not have it.
     pub const fn is_carried(self) -> bool {
-        matches!(self, Self::Zpool)
+        matches!(self, Self::Zpool | Self::Bcachefs)
+    }
+
+    /// Where Debian has its package, if that is not where it has the others.
+    pub const fn suite(self) -> Option<&'static str> {
+        match self {
+            Self::Bcachefs => Some("experimental"),
+            _ => None,
+        }
     }
 
     /// The argument that makes it print its version and end.

@@ -36,7 +36,19 @@ impl fmt::Display for MissingTools {
             f,
             "missing {word} {}: `apt-get install {packages}` has what is needed",
             names.join(", ")
-        )
+        )?;
+        for (tool, suite) in self
+            .0
+            .iter()
+            .filter_map(|missing| Some((missing.0, missing.0.suite()?)))
+        {
+            write!(
+                f,
+                "; Debian has {} in {suite} alone, and the lab needs none installed",
+                tool.package()
+            )?;
+        }
+        Ok(())
     }
 }
 

@@ -32,6 +32,19 @@ impl Tools {
         Self::find_on(&format!("{SEARCH_PATH}:{CARRIED}/sbin"), wanted)
     }
 
+    /// As they are in a guest: it gets those that are carried, which cannot be called here.
+    pub fn find_as_in_guest(wanted: &[Tool]) -> Result<Self, MissingTools> {
+        let is_given = |tool: &Tool| tool.is_carried() && Self::find(&[*tool]).is_err();
+        let (given, own): (Vec<Tool>, Vec<Tool>) = wanted.iter().partition(|tool| is_given(tool));
+        let mut tools = Self::find(&own)?;
+        for tool in given {
+            let path = Path::new(CARRIED).join("sbin").join(tool.program());
+            tools.found.insert(tool, path);
+            tools.set_version(tool, Version::unknown());
+        }
+        Ok(tools)
+    }
+
     fn find_on(path: &str, wanted: &[Tool]) -> Result<Self, MissingTools> {
         let mut found = BTreeMap::new();
         let mut missing = Vec::new();

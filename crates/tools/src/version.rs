@@ -23,6 +23,14 @@ impl Version {
         })
     }
 
+    /// Of a program that cannot be asked: at least of no other.
+    pub(crate) fn unknown() -> Self {
+        Self {
+            line: "unknown".to_owned(),
+            numbers: [0; 3],
+        }
+    }
+
     pub fn at_least(&self, numbers: [u32; 3]) -> bool {
         self.numbers >= numbers
     }

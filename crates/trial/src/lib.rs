@@ -57,8 +57,13 @@ pub fn rehearse(trial: &Trial, setting: &Setting) -> Result<Rehearsal, Failure> 
         message,
     };
     let spec = &trial.cell.stack;
-    let mut tools =
-        Tools::find(&tools_needed(trial, setting.teardown)).map_err(|error| failed(error.to_string()))?;
+    let wanted = tools_needed(trial, setting.teardown);
+    // A guest ends with its trial, and takes all down.
+    let found = match setting.teardown {
+        Teardown::None => Tools::find_as_in_guest(&wanted),
+        _ => Tools::find(&wanted),
+    };
+    let mut tools = found.map_err(|error| failed(error.to_string()))?;
     let mut context = Context {
         tools: &mut tools,
         recorder: &mut |_| (),

@@ -2,9 +2,10 @@
 
 use super::compile::{self, Progress};
 use super::{
-    DEFAULT_VERSION, Flavour, Kernel, KernelError, KernelName, Recipe, Source, create_dir, debian, embedded,
-    io_error, kept, source, tree, zfs,
+    BCACHEFS, DEFAULT_VERSION, Flavour, Kernel, KernelError, KernelName, Recipe, Source, bcachefs, create_dir,
+    debian, embedded, io_error, kept, source, tree, zfs,
 };
+use crate::carried::Programs;
 use rustix::fs::FlockOperation;
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -114,11 +115,31 @@ impl Cache {
         if debian::fetched(&self.packages(), package).is_some() {
             return Ok(());
         }
-        let order = match package == zfs::ORDER.name {
-            true => zfs::ORDER,
-            false => source::order(package),
+        let order = match [zfs::ORDER, bcachefs::ORDER]
+            .into_iter()
+            .find(|order| order.name == package)
+        {
+            Some(order) => order,
+            None => source::order(package),
         };
         debian::fetch(&self.packages(), &order).map(drop)
+    }
+
+    /// bcachefs's program for guests, if it was fetched: [`BCACHEFS`] is the package.
+    ///
+    /// # Errors
+    /// When what is in the cache is no longer whole.
+    pub fn bcachefs(&self) -> Result<Option<Programs>, KernelError> {
+        let fetched = debian::fetched(&self.packages(), BCACHEFS);
+        fetched.as_ref().map(bcachefs::programs).transpose()
+    }
+
+    /// Whether packages can be fetched here, as far as can be told without doing so.
+    ///
+    /// # Errors
+    /// When programs are missing that this needs.
+    pub fn check_fetching() -> Result<(), KernelError> {
+        debian::check_tools()
     }
 
     /// Whether the kernel of that name is ready or can be built here. Nothing is written.

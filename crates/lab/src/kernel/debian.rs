@@ -2,14 +2,20 @@
 //! downloaded and unpacked into the cache. Neither apt's sources nor what is installed is touched, and nobody has to
 //! be root.
 
+mod apt;
+
 use super::compile::{self, run_logged};
 use super::{KernelError, create_dir, io_error};
+use apt::Apt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The keys that Debian signs with, of the package debian-archive-keyring.
-const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
+/// What is in a folder of the cache: all that the packages have, the version that the order is known by, and what of
+/// which version there is.
+const ROOT: &str = "root";
+const VERSION: &str = "version";
+const PACKAGES: &str = "packages";
 
 /// Names that a stable Debian's own suite may have in apt's sources besides its codename.
 const SUITES: &[&str] = &["stable", "oldstable", "testing", "unstable", "sid"];
@@ -21,11 +27,16 @@ pub struct Order<'a> {
     pub name: &'a str,
     /// Others that are unpacked to the same place.
     pub others: &'a [&'a str],
-    /// Those packages that one of `others` depends on come too, whose names begin and end so.
-    pub libraries: Option<(&'a str, &'a str)>,
+    /// By their names, which of the packages that these depend on come too, and of those that they depend on.
+    pub libraries: Option<fn(&str) -> bool>,
     pub component: &'a str,
-    /// Where it is looked for, the best first; `{}` is the codename of this machine's Debian.
+    /// Where it is looked for, the best first; `{}` is the codename of this machine's Debian. Of several suites in one
+    /// word, with `+` between them, a package is of the first if that has it, and else as apt prefers.
     pub suites: &'a [&'a str],
+    /// Whether what was unpacked to this root can be used; if not, the next suite is tried.
+    pub check: fn(&Path) -> Result<(), KernelError>,
+    /// What would do where it is not to be had.
+    pub otherwise: &'a str,
 }
 
 /// Packages, unpacked.
@@ -35,14 +46,20 @@ pub struct Fetched {
     pub root: PathBuf,
     /// Of the package that named the order.
     pub version: String,
+    /// Each with its version.
+    pub packages: Vec<String>,
 }
 
 /// What an earlier [`fetch`] left in the cache.
 pub fn fetched(packages: &Path, name: &str) -> Option<Fetched> {
     let folder = packages.join(name);
-    let version = fs::read_to_string(folder.join("version")).ok()?;
-    let root = folder.join("root");
-    Some(Fetched { root, version })
+    let version = fs::read_to_string(folder.join(VERSION)).ok()?;
+    let packages = fs::read_to_string(folder.join(PACKAGES)).unwrap_or_default();
+    Some(Fetched {
+        root: folder.join(ROOT),
+        version,
+        packages: packages.lines().map(str::to_owned).collect(),
+    })
 }
 
 /// Downloads and unpacks. Whoever calls it has the lock of the cache.
@@ -54,44 +71,64 @@ pub fn fetch(packages: &Path, order: &Order) -> Result<Fetched, KernelError> {
     }
     create_dir(&folder)?;
     let (mut last, mut tried) = (None, Vec::new());
-    for suite in order.suites {
-        let suite = suite.replace("{}", &mirror.codename);
-        let apt = Apt::new(&mirror, &suite, order, &folder)?;
-        match apt.download() {
-            Ok(()) => return unpack(&folder, order),
+    for suites in order.suites {
+        let suites = suites.replace("{}", &mirror.codename);
+        match fetch_from(&mirror, &suites, order, &folder) {
+            Ok(fetched) => return Ok(fetched),
             Err(error) => last = Some(error),
         }
-        tried.push(format!("{suite}/{}", order.component));
+        tried.push(format!("{suites}/{}", order.component));
     }
     Err(KernelError::NotOffered {
         package: order.name.to_owned(),
         tried: tried.join(", "),
+        otherwise: order.otherwise.to_owned(),
         why: last.map_or_else(String::new, |error| error.to_string()),
     })
 }
 
-fn unpack(folder: &Path, order: &Order) -> Result<Fetched, KernelError> {
-    let (root, log) = (folder.join("root"), folder.join("log"));
-    let mut version = String::new();
-    for deb in debs(folder)? {
-        let mut dpkg = Command::new("dpkg-deb");
-        dpkg.arg("--extract").arg(&deb).arg(&root);
-        run_logged(&mut dpkg, "unpacking", order.name, &log, &mut |_| {})?;
-        let is_first = |name: &str| name.starts_with(&format!("{}_", order.name));
-        if deb.file_name().is_some_and(|name| is_first(&name.to_string_lossy())) {
-            let mut ask = Command::new("dpkg-deb");
-            ask.arg("--field").arg(&deb).arg("Version");
-            run_logged(&mut ask, "reading the version", order.name, &log, &mut |line| {
-                version = line.trim().to_owned();
-            })?;
+fn fetch_from(mirror: &Mirror, suites: &str, order: &Order, folder: &Path) -> Result<Fetched, KernelError> {
+    let suites: Vec<&str> = suites.split('+').collect();
+    let (downloads, root) = (folder.join("downloads"), folder.join(ROOT));
+    for left_over in [&downloads, &root] {
+        if left_over.exists() {
+            fs::remove_dir_all(left_over).map_err(io_error("cannot remove", left_over))?;
         }
-        fs::remove_file(&deb).map_err(io_error("cannot remove", &deb))?;
     }
-    let _ = fs::remove_dir_all(folder.join("apt"));
-    // Written last: what has it is whole.
-    let path = folder.join("version");
-    fs::write(&path, &version).map_err(io_error("cannot write", &path))?;
-    Ok(Fetched { root, version })
+    Apt::new(mirror, &suites, order, &downloads)?.download()?;
+    let packages = unpack(&downloads, &root, order)?;
+    (order.check)(&root)?;
+    let _ = fs::remove_dir_all(&downloads);
+    let own = packages
+        .iter()
+        .find_map(|package| package.strip_prefix(order.name)?.strip_prefix(' '));
+    let version = own.unwrap_or_default().to_owned();
+    // What has a version is whole, so it is written last.
+    for (file, text) in [(PACKAGES, packages.join("\n")), (VERSION, version.clone())] {
+        let path = folder.join(file);
+        fs::write(&path, text).map_err(io_error("cannot write", &path))?;
+    }
+    Ok(Fetched {
+        root,
+        version,
+        packages,
+    })
+}
+
+/// Each package with its version.
+fn unpack(downloads: &Path, root: &Path, order: &Order) -> Result<Vec<String>, KernelError> {
+    let mut packages = Vec::new();
+    for deb in debs(downloads)? {
+        let mut dpkg = Command::new("dpkg-deb");
+        dpkg.arg("--extract").arg(&deb).arg(root);
+        logged(&mut dpkg, "unpacking", order, downloads, &mut |_| {})?;
+        let mut ask = Command::new("dpkg-deb");
+        ask.args(["--show", "--showformat=${Package} ${Version}\n"]).arg(&deb);
+        logged(&mut ask, "reading the version", order, downloads, &mut |line| {
+            packages.push(line.trim().to_owned());
+        })?;
+    }
+    Ok(packages)
 }
 
 fn debs(folder: &Path) -> Result<Vec<PathBuf>, KernelError> {
@@ -100,6 +137,30 @@ fn debs(folder: &Path) -> Result<Vec<PathBuf>, KernelError> {
     debs.retain(|path| path.extension().is_some_and(|extension| extension == "deb"));
     debs.sort();
     Ok(debs)
+}
+
+/// Runs a program for an order, with a log beside what was downloaded.
+fn logged(
+    command: &mut Command,
+    step: &'static str,
+    order: &Order,
+    downloads: &Path,
+    seen: &mut dyn FnMut(&str),
+) -> Result<(), KernelError> {
+    let log = downloads.with_file_name("log");
+    run_logged(command, step, order.name, &log, seen).map_err(|error| match error {
+        KernelError::Step { step, name, log, tail } => {
+            let tail = apt_errors(&tail).unwrap_or(tail);
+            KernelError::Package { step, name, log, tail }
+        }
+        other => other,
+    })
+}
+
+/// Of what apt said, what it calls errors.
+fn apt_errors(said: &str) -> Option<String> {
+    let errors: Vec<&str> = said.lines().filter(|line| line.starts_with("E: ")).collect();
+    (!errors.is_empty()).then(|| errors.join("\n"))
 }
 
 /// Where this machine has its Debian from.
@@ -145,85 +206,6 @@ fn mirror_of(targets: &str, codename: &str) -> Option<String> {
 /// The programs that fetching calls.
 pub fn check_tools() -> Result<(), KernelError> {
     compile::check(&["apt-get", "apt-cache", "dpkg-deb"])
-}
-
-/// An apt with one suite and lists of its own.
-struct Apt<'a> {
-    order: &'a Order<'a>,
-    folder: &'a Path,
-    options: Vec<String>,
-}
-
-impl Apt<'_> {
-    fn new<'a>(mirror: &Mirror, suite: &str, order: &'a Order, folder: &'a Path) -> Result<Apt<'a>, KernelError> {
-        let own = folder.join("apt");
-        for part in ["lists/partial", "cache/archives/partial"] {
-            create_dir(&own.join(part))?;
-        }
-        let signed_by = match Path::new(KEYRING).exists() {
-            true => format!("[signed-by={KEYRING}] "),
-            false => String::new(),
-        };
-        let (sources, status) = (own.join("sources.list"), own.join("status"));
-        let line = format!("deb {signed_by}{} {suite} {}\n", mirror.uri, order.component);
-        fs::write(&sources, line).map_err(io_error("cannot write", &sources))?;
-        // As on a machine that has nothing, so that what is installed here does not decide.
-        fs::write(&status, "").map_err(io_error("cannot write", &status))?;
-        let options = [
-            ("Dir::Etc::sourcelist", sources),
-            ("Dir::Etc::sourceparts", PathBuf::from("/dev/null")),
-            ("Dir::Etc::preferencesparts", PathBuf::from("/dev/null")),
-            ("Dir::State::lists", own.join("lists")),
-            ("Dir::State::status", status),
-            ("Dir::Cache", own.join("cache")),
-        ];
-        let mut options: Vec<String> = options
-            .map(|(key, path)| format!("--option={key}={}", path.display()))
-            .into();
-        // Its own user could not write into the cache of ours; and no indexes are needed but those of packages.
-        options.extend(
-            [
-                "APT::Sandbox::User=",
-                "Acquire::Languages=none",
-                "Debug::NoLocking=true",
-            ]
-            .map(|option| format!("--option={option}")),
-        );
-        Ok(Apt { order, folder, options })
-    }
-
-    fn download(&self) -> Result<(), KernelError> {
-        // Otherwise apt-get goes on with the lists that it has, which are none.
-        self.run("apt-get", &["--option=APT::Update::Error-Mode=any", "update"])?;
-        let mut packages = vec![self.order.name.to_owned()];
-        packages.extend(self.order.others.iter().map(|&name| name.to_owned()));
-        if let Some((first, last)) = self.order.libraries {
-            let mut arguments = vec!["depends"];
-            arguments.extend(self.order.others);
-            let told = self.run("apt-cache", &arguments)?;
-            let depended = told.lines().filter_map(|line| line.trim().strip_prefix("Depends: "));
-            packages.extend(
-                depended
-                    .filter(|name| name.starts_with(first) && name.ends_with(last))
-                    .map(str::to_owned),
-            );
-        }
-        let mut arguments = vec!["download"];
-        arguments.extend(packages.iter().map(String::as_str));
-        self.run("apt-get", &arguments).map(drop)
-    }
-
-    fn run(&self, program: &str, arguments: &[&str]) -> Result<String, KernelError> {
-        let mut command = Command::new(program);
-        command.args(&self.options).args(arguments).env("LC_ALL", "C");
-        command.current_dir(self.folder);
-        let (mut told, log) = (String::new(), self.folder.join("log"));
-        run_logged(&mut command, "fetching", self.order.name, &log, &mut |line| {
-            told.push_str(line);
-            told.push('\n');
-        })?;
-        Ok(told)
-    }
 }
 
 #[cfg(test)]

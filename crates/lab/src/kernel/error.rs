@@ -32,10 +32,11 @@ pub enum KernelError {
     NoPatches { version: String, known: String },
     #[error("{package} is not in this machine's cache yet: `raidlab kernel build {kernel}` gets it from Debian")]
     NotFetched { kernel: KernelName, package: String },
-    #[error("{package} is not to be had from Debian's mirror (looked in {tried}): {why}")]
+    #[error("{package} is not to be had from Debian's mirror (looked in {tried}); {otherwise}; {why}")]
     NotOffered {
         package: String,
         tried: String,
+        otherwise: String,
         why: String,
     },
     #[error("apt's sources name no mirror of this machine's Debian, where more packages could be had")]
@@ -54,6 +55,19 @@ pub enum KernelError {
         name: String,
         log: PathBuf,
         tail: String,
+    },
+    #[error("{step} {name} failed; from {log}:\n{tail}", log = log.display())]
+    Package {
+        step: &'static str,
+        name: String,
+        log: PathBuf,
+        tail: String,
+    },
+    #[error("{program} of {package} cannot be run: {why}")]
+    Unusable {
+        program: &'static str,
+        package: &'static str,
+        why: String,
     },
     #[error("{what} {path}: {error}", path = path.display())]
     Io {

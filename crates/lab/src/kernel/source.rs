@@ -119,6 +119,8 @@ pub fn order(package: &str) -> Order<'_> {
         libraries: None,
         component: "main",
         suites: &["{}-backports", "trixie-backports", "sid"],
+        check: |_| Ok(()),
+        otherwise: "a tree of your own would do: `raidlab kernel build /path/to/tree`",
     }
 }
 

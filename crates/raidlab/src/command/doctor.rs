@@ -4,6 +4,8 @@ use super::print;
 use crate::cli::DoctorArguments;
 use crate::expected::{EXIT_MACHINE, ExpectedError};
 use crate::progress::say;
+use crate::run::{fetched_bcachefs, has_bcachefs};
+use lab::kernel::{BCACHEFS, Cache};
 use std::ffi::OsStr;
 use std::fmt::Write;
 use std::path::Path;
@@ -193,6 +195,12 @@ pub fn doctor(arguments: &DoctorArguments) -> Result<ExitCode, ExpectedError> {
         missing = self::missing(NEEDS);
         missing_for_some = self::missing(NEEDS_OF_SOME);
     }
+    if arguments.all && arguments.install && !has_bcachefs() {
+        // Experimental may be without it one day, and nothing but bcachefs needs it.
+        if let Err(error) = fetched_bcachefs(&Cache::of_user()) {
+            say(&format!("raidlab: {error}"));
+        }
+    }
     let findings = findings();
     print(&rendered(&missing, &missing_for_some, &findings))?;
     if arguments.all {
@@ -284,7 +292,7 @@ fn left_over() -> Option<Finding> {
 }
 
 fn cache_finding() -> Option<Finding> {
-    let cache = lab::kernel::Cache::of_user();
+    let cache = Cache::of_user();
     let existing = cache.folder().ancestors().find(|folder| folder.exists())?;
     let space = rustix::fs::statvfs(existing).ok()?;
     let free = space.f_bavail * space.f_frsize;
@@ -327,7 +335,7 @@ fn rendered(missing: &[&Need], missing_for_some: &[&Need], findings: &[Finding])
             packages(missing_for_some).join(" ")
         );
     }
-    let cache = lab::kernel::Cache::of_user();
+    let cache = Cache::of_user();
     let (kernels, others) = super::kernel::in_use(&cache);
     if kernels.is_empty() {
         text.push_str("no kernel is built yet: the first `raidlab run` builds it, or `raidlab kernel build`\n");
@@ -336,8 +344,33 @@ fn rendered(missing: &[&Need], missing_for_some: &[&Need], findings: &[Finding])
         let _ = writeln!(text, "kernel   {} ({})", kernel.name, kernel.release);
     }
     text.push_str(&super::kernel::others_words(&cache, others));
+    text.push_str(&bcachefs_words(&cache));
     if !lab::guest::can_confine() {
         text.push_str("note     this kernel has no Landlock: guests are confined by their read-only root alone\n");
     }
     text
+}
+
+/// It is no package that this machine could install.
+fn bcachefs_words(cache: &Cache) -> String {
+    if has_bcachefs() {
+        return String::new();
+    }
+    match cache.bcachefs() {
+        Ok(Some(programs)) => {
+            let own = programs.packages.iter().find(|package| package.starts_with(BCACHEFS));
+            format!(
+                "program  bcachefs, for guests ({})\n",
+                own.map_or(BCACHEFS, String::as_str)
+            )
+        }
+        Ok(None) => format!(
+            "note     {BCACHEFS} is not in the cache: the first study of bcachefs gets it from Debian's mirror, or \
+             `raidlab doctor --install --all`\n"
+        ),
+        Err(error) => format!(
+            "note     {error}; delete `{}`\n",
+            cache.folder().join("packages").join(BCACHEFS).display()
+        ),
+    }
 }

@@ -4,7 +4,7 @@ use super::studied;
 use crate::cli::ShellArguments;
 use crate::expected::ExpectedError;
 use crate::progress::say;
-use crate::run::{TrialFolder, guest_config_parts};
+use crate::run::{GuestPrograms, TrialFolder, guest_config_parts};
 use lab::guest::{Config, Limits};
 use lab::job::Job;
 use lab::kernel::{Cache, KernelName};
@@ -26,10 +26,16 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
         index: 0,
         seed: study::trial_seed(arguments.seed, 0),
     };
+    let programs = GuestPrograms::ready(&cache, std::slice::from_ref(cell))?;
     let kernel = super::kernel::ready(&cache, &KernelName::of(&cell.machine, &cell.stack))?;
     let machine = |error: std::io::Error| ExpectedError::Machine(error.to_string());
     let folder = TrialFolder::new(cache.folder()).map_err(machine)?;
-    let (disks, job) = guest_config_parts(&trial, Job::Shell(Box::new(trial.clone())), &kernel)?;
+    let (disks, job) = guest_config_parts(
+        &trial,
+        Job::Shell(Box::new(trial.clone())),
+        &kernel,
+        programs.of(&trial),
+    )?;
     let init = std::env::current_exe().map_err(machine)?;
     say(&format!(
         "raidlab: {}; `exit` or Ctrl-D ends the guest, and what is on its disks is gone",

@@ -3,8 +3,9 @@
 use super::disks;
 use super::folder::TrialFolder;
 use super::heard::Heard;
+use super::programs::GuestPrograms;
 use crate::expected::ExpectedError;
-use lab::carried;
+use lab::carried::{self, Programs};
 use lab::guest::{self, Config, Ended, How, Limits, Pulse};
 use lab::job::Job;
 use lab::kernel::{Cache, Kernel, KernelName};
@@ -29,6 +30,7 @@ pub type Kernels = BTreeMap<KernelName, Kernel>;
 /// What all trials of a session share.
 pub struct Laboratory {
     pub kernels: Kernels,
+    pub programs: GuestPrograms,
     pub cache: Cache,
     /// This program, as the guest's init.
     pub init: PathBuf,
@@ -57,7 +59,8 @@ pub fn run(
     let folder = TrialFolder::new(laboratory.cache.folder())
         .map_err(|error| failed("cannot make a folder for the trial", &error))?;
     let kernel = &laboratory.kernels[&KernelName::of(&trial.cell.machine, &trial.cell.stack)];
-    let (disks, job) = guest_config_parts(trial, Job::Trial(Box::new(trial.clone())), kernel)?;
+    let programs = laboratory.programs.of(trial);
+    let (disks, job) = guest_config_parts(trial, Job::Trial(Box::new(trial.clone())), kernel, programs)?;
     let trace = match &laboratory.trace_folder {
         Some(folder) => Some(trace_file(folder, trial).map_err(|error| failed("cannot write the trace", &error))?),
         None => None,
@@ -89,6 +92,12 @@ pub fn run(
         key: "kernel.source".to_owned(),
         value: kernel.source.clone(),
     });
+    if let Some(programs) = programs {
+        event(Event::Provenance {
+            key: format!("{}.packages", programs.name),
+            value: programs.packages.join(", "),
+        });
+    }
     let ended = guest::run(&config, stop, &mut |line| heard.line(line, event), tick)
         .map_err(|error| ExpectedError::Machine(error.to_string()))?;
     Ok(Report {
@@ -98,12 +107,18 @@ pub fn run(
     })
 }
 
-/// What a guest is told: its disks and its job, encoded, with what its kernel carries.
-pub fn guest_config_parts(trial: &Trial, job: Job, kernel: &Kernel) -> Result<(Vec<u8>, Vec<u8>), ExpectedError> {
+/// What a guest is told: its disks and its job, encoded, with what its kernel carries and what it gets besides.
+pub fn guest_config_parts(
+    trial: &Trial,
+    job: Job,
+    kernel: &Kernel,
+    programs: Option<&Programs>,
+) -> Result<(Vec<u8>, Vec<u8>), ExpectedError> {
     let description = disks::description(&trial.cell.machine, &trial.cell.stack, trial.seed)?;
     let disks = postcard::to_allocvec(&description).expect("a description is plain data");
-    let job = carried::encode(&job, &kernel.carried()?);
-    Ok((disks, job))
+    let mut files = kernel.carried()?;
+    files.extend(programs.into_iter().flat_map(|programs| programs.files.iter().cloned()));
+    Ok((disks, carried::encode(&job, &files)))
 }
 
 fn trace_file(folder: &Path, trial: &Trial) -> std::io::Result<File> {

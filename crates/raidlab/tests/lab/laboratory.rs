@@ -212,15 +212,19 @@ impl Results {
 
     /// A sample of the first trial of the only cell of a workload.
     pub fn sample(&self, workload: &str, test: &str, metric: &str) -> f64 {
-        let ending = format!("| {workload}");
+        self.sample_of(&format!("| {workload}"), test, metric)
+    }
+
+    /// A sample of the first trial of the only cell whose key ends so.
+    pub fn sample_of(&self, ending: &str, test: &str, metric: &str) -> f64 {
         let wanted = |row: &&Value| {
-            row["cell"].as_str().is_some_and(|cell| cell.ends_with(&ending))
+            row["cell"].as_str().is_some_and(|cell| cell.ends_with(ending))
                 && (&row["test"], &row["metric"], &row["trial"]) == (&test.into(), &metric.into(), &0.into())
         };
         let mut found = self.rows("samples").filter(wanted);
         let value = found.next().and_then(|row| row["value"].as_f64());
-        assert!(found.next().is_none(), "more than one cell has the workload {workload}");
-        value.unwrap_or_else(|| panic!("no sample {test} {metric} of {workload}"))
+        assert!(found.next().is_none(), "more than one cell ends in `{ending}`");
+        value.unwrap_or_else(|| panic!("no sample {test} {metric} of {ending}"))
     }
 
     /// Everything but the facts of the wall clock.

@@ -4,6 +4,7 @@
 
 mod agreement;
 mod arrays;
+mod bcachefs;
 mod contents;
 mod cost;
 mod determinism;

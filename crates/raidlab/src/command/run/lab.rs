@@ -3,7 +3,7 @@
 use crate::cli::RunArguments;
 use crate::command::{kernel, reason};
 use crate::expected::ExpectedError;
-use crate::run::{Kernels, Laboratory};
+use crate::run::{GuestPrograms, Kernels, Laboratory};
 use lab::kernel::{Cache, KernelName};
 use std::collections::BTreeSet;
 use std::num::NonZero;
@@ -30,6 +30,7 @@ pub fn check(arguments: &RunArguments, plan: &Plan, cache: &Cache) -> Result<(),
     tools.retain(|tool| !tool.is_carried());
     super::check_tools(tools)?;
     check_kernels(plan, cache)?;
+    GuestPrograms::check(cache, &plan.cells)?;
     check_trace_folder(arguments.trace.as_deref())
 }
 
@@ -71,6 +72,8 @@ pub fn laboratory(
     cache: Cache,
     jobs: usize,
 ) -> Result<Laboratory, ExpectedError> {
+    // First what is quick to be had, or not to be had.
+    let programs = GuestPrograms::ready(&cache, &plan.cells)?;
     let mut kernels = Kernels::new();
     for name in kernels_of(plan) {
         let kernel = kernel::ready(&cache, &name)?;
@@ -78,6 +81,7 @@ pub fn laboratory(
     }
     Ok(Laboratory {
         kernels,
+        programs,
         cache,
         init: std::env::current_exe()
             .map_err(|error| ExpectedError::Machine(format!("cannot find this program's own file: {error}")))?,

@@ -1,0 +1,120 @@
+//! bcachefs's own program, for guests: a stable Debian has none, and that of a later suite is linked with libraries of
+//! that suite. So it comes with all of these, and with the loader that they belong to.
+
+use super::debian::{Fetched, Order};
+use super::{KernelError, io_error};
+use crate::carried::{File, Programs};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use trial::CARRIED;
+
+/// Debian has it in experimental alone since the stable suites went without it. Its libraries are best those of a
+/// stable suite, which change seldom.
+pub const ORDER: Order = Order {
+    name: "bcachefs-tools",
+    others: &[],
+    libraries: Some(|name| name.starts_with("lib") || name == "zlib1g"),
+    component: "main",
+    suites: &["{}", "trixie+sid+experimental", "sid+experimental"],
+    check: |root| needed(root).map(drop),
+    otherwise: "installed on this machine it would do as well, and a study's other stacks run without it, by `--only`",
+};
+
+const PROGRAM: &str = "bcachefs";
+const LOADER: &str = "ld-linux-x86-64.so.2";
+
+/// The folder of all that it is made of in a guest. Of no other program: the host's have a loader of their own, to
+/// which these libraries mean nothing.
+const FOLDER: &str = "bcachefs";
+
+/// What a guest gets.
+pub fn programs(fetched: &Fetched) -> Result<Programs, KernelError> {
+    let own = Path::new(CARRIED).join(FOLDER);
+    let own = own.display();
+    let script =
+        format!("#!/bin/sh\nexec {own}/{LOADER} --inhibit-cache --library-path {own} {own}/{PROGRAM} \"$@\"\n");
+    let mut files = vec![File {
+        path: Path::new("sbin").join(PROGRAM),
+        contents: script.into_bytes(),
+    }];
+    for (name, path) in needed(&fetched.root)? {
+        let contents = fs::read(&path).map_err(io_error("cannot read", &path))?;
+        let path = Path::new(FOLDER).join(name);
+        files.push(File { path, contents });
+    }
+    Ok(Programs {
+        name: PROGRAM,
+        packages: fetched.packages.clone(),
+        files,
+    })
+}
+
+/// Program, loader and libraries, by the names that they are asked for by: the loader's own word on what the program
+/// is linked with, and that all of it is there.
+fn needed(root: &Path) -> Result<Vec<(String, PathBuf)>, KernelError> {
+    let unusable = |why: String| KernelError::Unusable {
+        program: PROGRAM,
+        package: ORDER.name,
+        why,
+    };
+    let libraries = root.join(format!("usr/lib/{}-linux-gnu", std::env::consts::ARCH));
+    let (program, loader) = (root.join("usr/sbin").join(PROGRAM), libraries.join(LOADER));
+    let output = Command::new(&loader)
+        .args(["--inhibit-cache", "--library-path"])
+        .arg(&libraries)
+        .arg("--list")
+        .arg(&program)
+        .env_clear()
+        .output()
+        .map_err(|error| unusable(format!("{}: {error}", loader.display())))?;
+    if !output.status.success() {
+        let said = [output.stdout, output.stderr].concat();
+        return Err(unusable(String::from_utf8_lossy(&said).trim().to_owned()));
+    }
+    let listed = String::from_utf8_lossy(&output.stdout);
+    let mut needed = vec![(PROGRAM.to_owned(), program), (LOADER.to_owned(), loader)];
+    for (name, path) in listed.lines().filter_map(library) {
+        if !path.starts_with(root) {
+            return Err(unusable(format!(
+                "{name}, which it is linked with, is in none of its packages"
+            )));
+        }
+        if !name.ends_with(LOADER) {
+            needed.push((name.to_owned(), path.to_owned()));
+        }
+    }
+    needed.sort();
+    Ok(needed)
+}
+
+/// Name and file in a line of what the loader lists.
+fn library(line: &str) -> Option<(&str, &Path)> {
+    let (name, found) = line.trim().split_once(" => ")?;
+    let (path, _) = found.rsplit_once(" (")?;
+    Some((name, Path::new(path)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_loader_lists_libraries() {
+        assert_eq!(library("\tlinux-vdso.so.1 (0x00007fbbabb35000)"), None);
+        assert_eq!(
+            library("\tlibc.so.6 => /root dir/libc.so.6 (0x00007fbbab2a4000)"),
+            Some(("libc.so.6", Path::new("/root dir/libc.so.6")))
+        );
+    }
+
+    #[test]
+    fn a_root_without_the_program_is_no_good() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let error = needed(folder.path()).expect_err("it is empty");
+        assert!(
+            error.to_string().contains("bcachefs of bcachefs-tools cannot be run"),
+            "{error}"
+        );
+    }
+}
