@@ -12,6 +12,7 @@ mod cgroup;
 mod choose;
 mod disk;
 mod environment;
+mod filesystems;
 pub mod job;
 mod kernel_log;
 mod ledger;
@@ -26,6 +27,7 @@ mod undo;
 
 pub use choose::{Chosen, Refused, Wanted, choose};
 pub use disk::{Disk, DiskError, short_serial};
+pub use filesystems::kernel_has;
 pub use job::{Disks, LoopDisks, TrialJob};
 pub use kernel_log::KernelLog;
 pub use ledger::{Claim, Header};

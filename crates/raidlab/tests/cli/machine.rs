@@ -131,3 +131,39 @@ fn root_lab_a_disk_that_fills_up() {
     let trials = std::fs::read_dir(desk.cache().join("trials")).expect("it was made");
     assert_eq!(trials.count(), 0);
 }
+
+#[test]
+fn root_without_a_mirror_bcachefs_is_told_to_be_missing() {
+    let desk = Desk::new();
+    desk.write("bcachefs.toml", crate::desk::SMALL.replace("\"ext4\"", "\"bcachefs\""));
+    if Path::new("/usr/sbin/bcachefs").exists() || Path::new("/sbin/bcachefs").exists() {
+        println!("skipped: bcachefs-tools is installed here");
+        return;
+    }
+    // As if there were no network: apt is told so, and does not wait for an answer.
+    let offline = "mount -t tmpfs tmpfs /etc/apt/apt.conf.d\n\
+        echo 'Acquire::http::Proxy \"http://127.0.0.1:9\"; Acquire::Retries \"0\";' > /etc/apt/apt.conf.d/offline";
+    let Some(ran) = in_a_world_of_its_own(&desk, offline, &["run", "bcachefs.toml"]) else {
+        return;
+    };
+    assert_eq!(ran.exit, Some(3), "{}", ran.stderr);
+    for words in [
+        "bcachefs-tools is not to be had from Debian's mirror (looked in ",
+        "installed on this machine it would do as well",
+        "E: Failed to fetch",
+    ] {
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    }
+    let on_host = desk.run(&["run", "bcachefs.toml", "--on", "host", "--loop", "2x1G"]);
+    assert_eq!(on_host.exit, Some(3), "{}", on_host.stderr);
+    assert!(
+        on_host
+            .stderr
+            .contains("Debian has bcachefs-tools in experimental alone"),
+        "{}",
+        on_host.stderr
+    );
+    let dry = desk.run(&["run", "bcachefs.toml", "--dry-run"]);
+    assert_eq!(dry.exit, Some(0), "{}", dry.stderr);
+    assert!(dry.stdout.contains("bcachefs format "), "{}", dry.stdout);
+}

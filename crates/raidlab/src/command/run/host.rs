@@ -8,7 +8,7 @@ use host::{Chosen, Claim, Limits, Session, State, short_serial};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use study::plan::{Plan, Trial};
-use study::stack::MachineKind;
+use study::stack::{FilesystemKind, MachineKind};
 use study::workload::Work;
 use tools::{Invocation, Tool, Tools};
 use trial::{Setting, Teardown};
@@ -45,6 +45,7 @@ impl Prepared {
         let mut tools = super::tools_needed(plan, Teardown::Full);
         tools.extend(others);
         super::check_tools(tools)?;
+        check_kernel(plan)?;
         let state = State::of_machine();
         if !arguments.dry_run {
             take_back_left_over(&state)?;
@@ -319,6 +320,29 @@ fn on_host(arguments: &RunArguments, plan: &mut Plan) -> Result<(), ExpectedErro
         ));
     }
     Ok(())
+}
+
+/// The kernel has every filesystem that is mounted by the kernel and is a part of Linux.
+fn check_kernel(plan: &Plan) -> Result<(), ExpectedError> {
+    let stacks = plan.cells.iter().map(|cell| &cell.stack);
+    let kinds = stacks.flat_map(|stack| {
+        let beside = stack.beside.iter().map(|other| other.filesystem.kind);
+        std::iter::once(stack.filesystem.kind).chain(beside)
+    });
+    let is_linux =
+        |kind: &FilesystemKind| !matches!(kind, FilesystemKind::Raw | FilesystemKind::Zfs | FilesystemKind::Ntfs3g);
+    let mut missing: Vec<&str> = kinds.filter(is_linux).map(FilesystemKind::word).collect();
+    missing.sort_unstable();
+    missing.dedup();
+    missing.retain(|word| !host::kernel_has(word));
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(ExpectedError::Machine(format!(
+        "this machine's kernel has no {}, neither compiled in nor as a module: another kernel would do, or the lab \
+         (without `--on host`); nothing was touched",
+        missing.join(", ")
+    )))
 }
 
 /// Undoes what killed runs left, before anything is looked at: it may be on the very disks.
