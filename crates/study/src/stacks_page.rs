@@ -12,8 +12,8 @@ Every topology that raidlab builds, with every filesystem that it puts there. Th
 `studies/every-stack.toml`, whose trials write files on each of these stacks in the lab, read them back after a remount
 with cold caches, compare every byte, and delete them: `make stacks` runs it, and it takes some minutes.
 
-bcachefs is not among them: Debian has no `bcachefs-tools` any more. Where its program is installed, studies may ask for
-it. ZFS gets a kernel of its own, from Debian's packages.
+ZFS gets a kernel of its own, from Debian's packages; bcachefs, which Linux has from 6.7 to 6.17, its program from
+Debian's `bcachefs-tools` in experimental.
 ";
 
 /// Axes that tell how the array is made; the others belong to the filesystem.

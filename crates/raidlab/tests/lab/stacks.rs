@@ -32,6 +32,14 @@ fn run_zfs() -> usize {
     0
 }
 
+/// So it is with bcachefs's program.
+fn run_bcachefs() -> usize {
+    match crate::bcachefs::is_to_be_had() {
+        true => run("type=bcachefs"),
+        false => 0,
+    }
+}
+
 fn kernel(flavour: Flavour) -> KernelName {
     KernelName {
         flavour,
@@ -61,6 +69,13 @@ fn zfs_makes_pools() {
 }
 
 #[test]
+fn bcachefs_makes_copies() {
+    if crate::bcachefs::is_to_be_had() {
+        run("level=none,type=bcachefs");
+    }
+}
+
+#[test]
 fn every_stack_of_the_study() {
     if std::env::var_os(ALL).is_none() {
         println!("{ALL} is not set: `make stacks` sets it");
@@ -70,22 +85,29 @@ fn every_stack_of_the_study() {
     let types = types(&plan.cells);
     let levels: BTreeSet<&str> = plan.cells.iter().flat_map(|cell| axis(cell, "level")).collect();
     let run_level = |level: &&str| run(&format!("level={level},{types}"));
-    let cells = levels.iter().map(run_level).sum::<usize>() + run_zfs();
-    let pools = plan.cells.iter().filter(|cell| is_zfs(cell)).count();
-    let all = plan.cells.len();
+    let cells = levels.iter().map(run_level).sum::<usize>() + run_zfs() + run_bcachefs();
+    let of = |kind| {
+        plan.cells
+            .iter()
+            .filter(|cell| cell.stack.filesystem.kind == kind)
+            .count()
+    };
+    let (all, pools, copies) = (plan.cells.len(), of(FilesystemKind::Zfs), of(FilesystemKind::Bcachefs));
     assert!(
-        [0, all - pools, all].contains(&cells),
-        "{cells} of {all}, {pools} of them ZFS"
+        [0, all - pools - copies, all - pools, all - copies, all].contains(&cells),
+        "{cells} of {all}, {pools} of them ZFS, {copies} bcachefs"
     );
 }
 
-fn is_zfs(cell: &Cell) -> bool {
-    cell.stack.filesystem.kind == FilesystemKind::Zfs
-}
-
-/// All filesystems but ZFS, for `--only`.
+/// All filesystems but those that want packages which not every machine has, for `--only`.
 fn types(cells: &[Cell]) -> String {
-    let others = cells.iter().filter(|cell| !is_zfs(cell));
+    let wants_packages = |cell: &&Cell| {
+        matches!(
+            cell.stack.filesystem.kind,
+            FilesystemKind::Zfs | FilesystemKind::Bcachefs
+        )
+    };
+    let others = cells.iter().filter(|cell| !wants_packages(cell));
     let types: BTreeSet<&str> = others.flat_map(|cell| axis(cell, "type")).collect();
     let words: Vec<String> = types.into_iter().map(|word| format!("type={word}")).collect();
     words.join(",")
