@@ -112,9 +112,6 @@ impl Cache {
     pub fn fetch(&self, package: &str, progress: &mut dyn FnMut(Progress)) -> Result<(), KernelError> {
         debian::check_tools()?;
         let _lock = self.lock(progress)?;
-        if debian::fetched(&self.packages(), package).is_some() {
-            return Ok(());
-        }
         let order = match [zfs::ORDER, bcachefs::ORDER]
             .into_iter()
             .find(|order| order.name == package)
@@ -122,16 +119,16 @@ impl Cache {
             Some(order) => order,
             None => source::order(package),
         };
+        let is_whole = |fetched: debian::Fetched| (order.check)(&fetched.root).is_ok();
+        if debian::fetched(&self.packages(), package).is_some_and(is_whole) {
+            return Ok(());
+        }
         debian::fetch(&self.packages(), &order).map(drop)
     }
 
-    /// bcachefs's program for guests, if it was fetched: [`BCACHEFS`] is the package.
-    ///
-    /// # Errors
-    /// When what is in the cache is no longer whole.
-    pub fn bcachefs(&self) -> Result<Option<Programs>, KernelError> {
-        let fetched = debian::fetched(&self.packages(), BCACHEFS);
-        fetched.as_ref().map(bcachefs::programs).transpose()
+    /// bcachefs's program for guests, if it was fetched and is whole: [`BCACHEFS`] is the package.
+    pub fn bcachefs(&self) -> Option<Programs> {
+        bcachefs::programs(&debian::fetched(&self.packages(), BCACHEFS)?).ok()
     }
 
     /// Whether packages can be fetched here, as far as can be told without doing so.

@@ -357,20 +357,16 @@ fn bcachefs_words(cache: &Cache) -> String {
         return String::new();
     }
     match cache.bcachefs() {
-        Ok(Some(programs)) => {
+        Some(programs) => {
             let own = programs.packages.iter().find(|package| package.starts_with(BCACHEFS));
             format!(
                 "program  bcachefs, for guests ({})\n",
                 own.map_or(BCACHEFS, String::as_str)
             )
         }
-        Ok(None) => format!(
+        None => format!(
             "note     {BCACHEFS} is not in the cache: the first study of bcachefs gets it from Debian's mirror, or \
              `raidlab doctor --install --all`\n"
-        ),
-        Err(error) => format!(
-            "note     {error}; delete `{}`\n",
-            cache.folder().join("packages").join(BCACHEFS).display()
         ),
     }
 }

@@ -16,7 +16,7 @@ pub struct GuestPrograms {
 impl GuestPrograms {
     /// Says what is missing to have all that the cells ask for; nothing is written.
     pub fn check(cache: &Cache, cells: &[Cell]) -> Result<(), ExpectedError> {
-        if lack_bcachefs(cells) && cache.bcachefs()?.is_none() {
+        if lack_bcachefs(cells) && cache.bcachefs().is_none() {
             Cache::check_fetching()?;
         }
         Ok(())
@@ -39,7 +39,7 @@ impl GuestPrograms {
 
 /// bcachefs's program, from the cache or from Debian's mirror.
 pub fn fetched_bcachefs(cache: &Cache) -> Result<Programs, ExpectedError> {
-    if let Some(programs) = cache.bcachefs()? {
+    if let Some(programs) = cache.bcachefs() {
         return Ok(programs);
     }
     say(&format!(
@@ -48,7 +48,7 @@ pub fn fetched_bcachefs(cache: &Cache) -> Result<Programs, ExpectedError> {
     ));
     cache.fetch(BCACHEFS, &mut |_| {})?;
     cache
-        .bcachefs()?
+        .bcachefs()
         .ok_or_else(|| ExpectedError::Machine(format!("{BCACHEFS} was fetched, and went from the cache again")))
 }
 

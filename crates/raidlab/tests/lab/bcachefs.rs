@@ -21,8 +21,7 @@ pub fn is_to_be_had() -> bool {
     let why_not = WHY_NOT.get_or_init(|| {
         let _turn = turn();
         let cache = Cache::of_user();
-        let is_there =
-            Tools::find(&[Tool::Bcachefs]).is_ok() || cache.bcachefs().is_ok_and(|there| there.is_some());
+        let is_there = Tools::find(&[Tool::Bcachefs]).is_ok() || cache.bcachefs().is_some();
         let fetched = if is_there {
             Ok(())
         } else {
