@@ -58,6 +58,13 @@ impl Kernel {
         crate::carried::read(&folder).map_err(io_error("cannot read", &folder))
     }
 
+    /// What its guests' command line says because of it. From 6.16 on a guest's processes may be led by seccomp, where
+    /// the host allows it, instead of ptrace: their system calls are cheaper.
+    pub fn arguments(&self) -> Vec<String> {
+        let has_seccomp = embedded::number(&self.release).is_some_and(|version| version >= (6, 16));
+        has_seccomp.then(|| "seccomp=auto".to_owned()).into_iter().collect()
+    }
+
     /// Whether it has the configuration, patches, driver and disk model of this raidlab.
     fn is_up_to_date(&self) -> bool {
         let flavour = KernelName::parse(&self.name).flavour;

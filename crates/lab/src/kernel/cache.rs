@@ -170,7 +170,9 @@ impl Cache {
                 flavour,
             })
         };
-        embedded::versions().flat_map(flavours).collect()
+        // Each OpenZFS knows Linux up to a version, and says so itself.
+        let is_likely = |name: &KernelName| !name.flavour.has_zfs() || name.source == DEFAULT_VERSION;
+        embedded::versions().flat_map(flavours).filter(is_likely).collect()
     }
 
     fn known(&self) -> String {

@@ -2,7 +2,7 @@
 //! the build script compiled it.
 
 use super::Flavour;
-use include_dir::{Dir, include_dir};
+use include_dir::{Dir, File, include_dir};
 use std::path::{Path, PathBuf};
 
 static CONFIG: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../kernel/config");
@@ -34,8 +34,8 @@ pub fn number(version: &str) -> Option<(u32, u32)> {
     Some((major.parse().ok()?, minor[..digits].parse().ok()?))
 }
 
-/// The files of the configuration, one after the other.
-pub fn configs(flavour: Flavour) -> Vec<(&'static str, &'static [u8])> {
+/// The files of the configuration, one after the other; last what a version is asked in words of its own.
+pub fn configs(set: &str, flavour: Flavour) -> Vec<(&'static str, &'static [u8])> {
     let names: &[&str] = match flavour {
         Flavour::Base => &["base.config"],
         Flavour::More => &["base.config", "more.config"],
@@ -45,7 +45,15 @@ pub fn configs(flavour: Flavour) -> Vec<(&'static str, &'static [u8])> {
         let file = CONFIG.get_file(name).expect("kernel/config is part of the repository");
         (*name, file.contents())
     };
-    names.iter().map(contents).collect()
+    let mut configs: Vec<_> = names.iter().map(contents).collect();
+    let of_version = |file: &&File| file.path().file_stem().is_some_and(|stem| stem == set);
+    configs.extend(
+        CONFIG
+            .files()
+            .find(of_version)
+            .map(|file| ("version.config", file.contents())),
+    );
+    configs
 }
 
 /// The patches of a set, in the order in which they apply.
@@ -90,7 +98,7 @@ pub fn files(set: &str, flavour: Flavour) -> Vec<(PathBuf, &'static [u8])> {
         let patches = zfs_patches().into_iter();
         files.extend(patches.map(|(path, contents)| (Path::new("zfs").join(path), contents)));
     }
-    let configs = configs(flavour).into_iter();
+    let configs = configs(set, flavour).into_iter();
     files.extend(configs.map(|(name, contents)| (PathBuf::from(name), contents)));
     files
 }

@@ -89,7 +89,7 @@ pub fn prepare(recipe: &Recipe, build: &Path, progress: &mut dyn FnMut(Progress)
         }
     }
     put_driver(&tree)?;
-    put_config(&tree, recipe.flavour)?;
+    put_config(&tree, set, recipe.flavour)?;
     if let Some(zfs) = &recipe.zfs {
         zfs::put(&tree, zfs, source, progress)?;
     }
@@ -142,8 +142,11 @@ fn put_driver(tree: &Tree) -> Result<(), KernelError> {
     Ok(())
 }
 
-fn put_config(tree: &Tree, flavour: Flavour) -> Result<(), KernelError> {
-    let whole: Vec<&[u8]> = embedded::configs(flavour).into_iter().map(|(_, part)| part).collect();
+fn put_config(tree: &Tree, set: &str, flavour: Flavour) -> Result<(), KernelError> {
+    let whole: Vec<&[u8]> = embedded::configs(set, flavour)
+        .into_iter()
+        .map(|(_, part)| part)
+        .collect();
     write_if_changed(&tree.config, &whole.concat())
 }
 

@@ -52,7 +52,7 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
         folder: folder.path(),
         trace: None,
         processor: None,
-        kernel_arguments: &[],
+        kernel_arguments: &kernel.arguments(),
         limits: Limits::default(),
     };
     lab::guest::interact(&config).map_err(|error| ExpectedError::Machine(error.to_string()))?;

@@ -76,7 +76,7 @@ pub fn run(
         folder: folder.path(),
         trace: trace.as_ref(),
         processor,
-        kernel_arguments: &[],
+        kernel_arguments: &kernel.arguments(),
         limits: Limits::default(),
     };
     let mut heard = Heard::default();

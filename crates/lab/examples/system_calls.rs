@@ -1,0 +1,85 @@
+//! What a system call of a guest costs in wall time, on two kernels by turns:
+//! `cargo run --release -p lab --example system_calls -- 6.12 7.3`. Both must have been built.
+
+use lab::carried;
+use lab::guest::{self, Config, How, Limits};
+use lab::job::{Job, Program};
+use lab::kernel::{Cache, Kernel, KernelName};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// `dd` makes two calls a block, a read and a write; no disk takes part.
+const CALLS_A_BLOCK: u32 = 2;
+const BLOCKS: u32 = 100_000;
+const PAIRS: usize = 5;
+
+fn main() {
+    if std::process::id() == 1 {
+        lab::init::main();
+    }
+    let cache = Cache::of_user();
+    let kernels: Vec<Kernel> = std::env::args()
+        .skip(1)
+        .map(|name| match cache.find(&KernelName::parse(&name)) {
+            Ok(Ok(kernel)) => kernel,
+            Ok(Err(_)) => panic!("`raidlab kernel build {name}` first"),
+            Err(error) => panic!("{error}"),
+        })
+        .collect();
+    let mut seen = vec![Vec::new(); kernels.len()];
+    for _ in 0..PAIRS {
+        for (kernel, seen) in kernels.iter().zip(&mut seen) {
+            // Without what a guest's start costs.
+            let calls = wall(kernel, BLOCKS).saturating_sub(wall(kernel, 1));
+            seen.push(calls / (CALLS_A_BLOCK * (BLOCKS - 1)));
+        }
+    }
+    for (kernel, seen) in kernels.iter().zip(&mut seen) {
+        seen.sort();
+        println!("{}: {:?} a call, median of {seen:?}", kernel.name, seen[PAIRS / 2]);
+    }
+    if let [first, second] = &seen[..] {
+        let ratio = first[PAIRS / 2].as_secs_f64() / second[PAIRS / 2].as_secs_f64();
+        println!("ratio {ratio:.2}");
+    }
+}
+
+fn wall(kernel: &Kernel, blocks: u32) -> Duration {
+    let job = Job::Program(Program {
+        path: "/bin/dd".into(),
+        arguments: vec![
+            "if=/dev/zero".to_owned(),
+            "of=/dev/null".to_owned(),
+            "bs=1".to_owned(),
+            format!("count={blocks}"),
+            "status=none".to_owned(),
+        ],
+    });
+    let folder = tempfile::tempdir().expect("a folder");
+    let disks = disksim::description::Description {
+        links: Vec::new(),
+        disks: Vec::new(),
+    };
+    let ended = guest::run(
+        &Config {
+            kernel: &kernel.path,
+            init: &std::env::current_exe().expect("this program has a file"),
+            ram_bytes: 128 << 20,
+            seed: 1,
+            disks: &postcard::to_allocvec(&disks).expect("plain data"),
+            job: &carried::encode(&job, &[]),
+            memory_budget_bytes: 1 << 20,
+            folder: folder.path(),
+            trace: None,
+            processor: guest::processors().last().copied(),
+            kernel_arguments: &kernel.arguments(),
+            limits: Limits::default(),
+        },
+        &AtomicBool::new(false),
+        &mut |_| {},
+        &mut |_| {},
+    )
+    .expect("the guest starts");
+    assert_eq!(ended.how, How::ByItself, "{}", ended.console);
+    ended.wall
+}
