@@ -4,7 +4,6 @@ use crate::context::Context;
 use crate::error::Cause;
 use crate::filesystem;
 use crate::options::MountArguments;
-use crate::start_up;
 use crate::zfs::Pool;
 use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
@@ -44,15 +43,10 @@ pub(crate) struct Mounting {
 }
 
 impl Mounting {
-    /// Returns when what the filesystem does by itself after it was mounted is over, too.
     pub(crate) fn mount(&self, folder: &Path, context: &mut Context<'_>) -> Result<Mounted, Cause> {
         if self.kind != FilesystemKind::Ntfs3g {
             let kind = filesystem::kernel_name(self.kind);
-            let mounted = mount(&self.source, folder, kind, &self.arguments)?;
-            if !self.is_lazy {
-                start_up::wait(self.kind, context)?;
-            }
-            return Ok(mounted);
+            return mount(&self.source, folder, kind, &self.arguments);
         }
         let mut call = Invocation::new(Tool::Ntfs3g).arg(&self.source).arg(folder);
         if !self.options.is_empty() {

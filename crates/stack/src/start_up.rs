@@ -3,8 +3,8 @@
 use crate::context::Context;
 use crate::error::Cause;
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use study::stack::FilesystemKind;
 
 /// The kernel's thread that, from 0 to 5 s after each mount (the delay is random), reads the block bitmaps of all groups
 /// that are in use and fills the inode tables that mke2fs left for later. It ends when there is nothing left to do.
@@ -12,34 +12,42 @@ const EXT4_THREAD: &str = "ext4lazyinit";
 
 /// On arrays of many terabytes it reads for minutes.
 const AT_MOST: Duration = Duration::from_secs(600);
-const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+/// The first, and the longest: a look costs time, too, and there may be hundreds.
+const BETWEEN_LOOKS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
 
-/// Waits until it is over, and says so if it does not end: other filesystems of the machine are looked after by the same
-/// thread.
-pub(crate) fn wait(kind: FilesystemKind, context: &mut Context<'_>) -> Result<(), Cause> {
-    if !matches!(kind, FilesystemKind::Ext2 | FilesystemKind::Ext3 | FilesystemKind::Ext4) {
-        return Ok(());
-    }
+/// Waits until it is over, for all that this machine has mounted: a stack may have a filesystem beside it. The thread
+/// is one for all filesystems of the machine; if others keep it at work for too long, that is told.
+pub(crate) fn wait(context: &mut Context<'_>) -> Result<(), Cause> {
     let began = Instant::now();
-    while has_thread(EXT4_THREAD)? {
-        if began.elapsed() > AT_MOST {
-            let words = format!("{EXT4_THREAD} still at work {} s after mounting", AT_MOST.as_secs());
-            context.provenance("mount.start_up", words);
-            return Ok(());
+    let (mut pause, longest) = BETWEEN_LOOKS;
+    if let Some(thread) = find(EXT4_THREAD)? {
+        while is_named(&thread, EXT4_THREAD) {
+            if began.elapsed() > AT_MOST {
+                let words = format!("{EXT4_THREAD} still at work {} s after mounting", AT_MOST.as_secs());
+                context.provenance("mount.start_up", words);
+                return Ok(());
+            }
+            std::thread::sleep(pause);
+            pause = longest.min(pause * 2);
         }
-        std::thread::sleep(BETWEEN_LOOKS);
+        // What it asked for last may be under way.
+        std::thread::sleep(BETWEEN_LOOKS.0);
     }
-    // What it asked for last may be under way.
-    std::thread::sleep(BETWEEN_LOOKS);
     Ok(())
 }
 
-fn has_thread(name: &str) -> Result<bool, Cause> {
+/// The folder of a process in /proc.
+fn find(name: &str) -> Result<Option<PathBuf>, Cause> {
     let processes = fs::read_dir("/proc").map_err(Cause::system("read /proc"))?;
-    Ok(processes.filter_map(Result::ok).any(|process| {
-        // A process that ended meanwhile has no name any more.
-        fs::read_to_string(process.path().join("comm")).is_ok_and(|found| found.trim_end() == name)
-    }))
+    Ok(processes
+        .filter_map(Result::ok)
+        .map(|process| process.path())
+        .find(|process| is_named(process, name)))
+}
+
+fn is_named(process: &Path, name: &str) -> bool {
+    // One that ended has no name any more.
+    fs::read_to_string(process.join("comm")).is_ok_and(|found| found.trim_end() == name)
 }
 
 #[cfg(test)]
@@ -49,7 +57,7 @@ mod tests {
     #[test]
     fn threads_are_known_by_their_names() {
         let own = fs::read_to_string("/proc/self/comm").expect("/proc is there");
-        assert!(has_thread(own.trim_end()).expect("/proc is there"));
-        assert!(!has_thread("no such thread").expect("/proc is there"));
+        assert!(find(own.trim_end()).expect("/proc is there").is_some());
+        assert_eq!(find("no such thread").expect("/proc is there"), None);
     }
 }

@@ -14,7 +14,7 @@ use crate::error::{Cause, FailedUndo, StackError, TeardownError};
 use crate::ledger::Act;
 use crate::mount::{self, Mounting};
 use crate::undo::undo;
-use crate::{filesystem, options, queue, settle, sysfs};
+use crate::{filesystem, options, queue, settle, start_up, sysfs};
 use rising::Rising;
 use std::path::{Path, PathBuf};
 use study::stack::{ArraySpec, BITMAP, Bitmap, DATA, JOURNAL, Level, SPECIAL, StackSpec};
@@ -76,7 +76,7 @@ pub fn up(spec: &StackSpec, disks: &Disks, context: &mut Context<'_>) -> Result<
 }
 
 /// Unmounts the filesystem and mounts it again, in the same place, with the same options; `between` is done while it
-/// is not mounted. The ledger's entry for the mount stays true throughout.
+/// is not mounted. Returns when what filesystems do by themselves after a mount is over, too. The ledger's entry for the mount stays true throughout.
 pub fn remount(
     stack: &Stack,
     context: &mut Context<'_>,
@@ -98,6 +98,9 @@ pub fn remount(
         context.run(&pool.import())?;
     }
     mounting.mount(folder, context)?;
+    if !mounting.is_lazy {
+        start_up::wait(context)?;
+    }
     outcome
 }
 

@@ -11,8 +11,12 @@ use crate::options;
 use crate::stripes::Stripes;
 use crate::undo::Undo;
 use std::path::PathBuf;
+use std::time::Duration;
 use study::stack::{DATA, FilesystemKind, StackSpec};
 use tools::{Invocation, Version};
+
+/// Inode tables of many terabytes are written for hours; a trial has a limit of its own.
+const MKFS_LIMIT: Duration = Duration::from_secs(24 * 3600);
 
 impl Rising {
     pub(super) fn filesystem(
@@ -62,7 +66,7 @@ impl Rising {
             };
             self.intend(undo, context)?;
         }
-        context.run(&make)?;
+        context.run(&make.limit(MKFS_LIMIT))?;
         let mut arguments = options::parse(&spec.mount_options, filesystem::journal_option(of))?;
         arguments.add(&filesystem::own_options(of, &devices, journal));
         let mounting = Mounting {
