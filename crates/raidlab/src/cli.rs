@@ -35,7 +35,7 @@ pub enum Command {
     Export(ExportArguments),
     /// Take results of fio (JSON), Bonnie++ (CSV) or IOzone that were measured elsewhere, as a run of their own
     Import(ImportArguments),
-    /// Compare two runs or stores, with statistics
+    /// Compare two runs or stores, with statistics (not there yet)
     Compare { a: String, b: String },
     /// The disk catalogue, replay of traces, import of parameter files
     #[command(subcommand)]
@@ -52,8 +52,7 @@ pub enum Command {
     /// One piece of work of a run on this machine
     #[command(hide = true)]
     HostJob { ledger: i32 },
-    /// Measure what the lab costs against Linux's null_blk
-    #[command(hide = true)]
+    /// Measure what the lab costs against Linux's null_blk: ratios of about ten minutes' runs, as `make bench` does
     Bench(BenchArguments),
 }
 
@@ -104,9 +103,12 @@ pub struct RunArguments {
 
 #[derive(Args, Debug)]
 pub struct PlanArguments {
+    /// The study file
     pub study: PathBuf,
+    /// Show a part of the matrix: AXIS=VALUE,… (a value may be given for several axes)
     #[arg(long, value_name = "AXIS=VALUE,…")]
     pub only: Option<String>,
+    /// Drives every random choice of the run
     #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -191,7 +193,7 @@ pub enum DiskCommand {
 pub enum KernelCommand {
     /// Build a kernel: a version of Debian's linux-source packages, or a tree of your own
     Build {
-        /// `6.12`, `6.12+more`, or the path of a kernel tree
+        /// `6.12` (the default), `6.12+more`, `6.12+zfs`, `7.3`, `7.3+more`, or the path of a kernel tree
         what: Option<String>,
         /// Name of a tree's kernel in studies (default: its folder's)
         #[arg(long)]

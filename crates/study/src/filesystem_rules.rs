@@ -274,6 +274,8 @@ fn kernel(machine: &MachineSpec, kind: FilesystemKind) -> Option<Impossible> {
         FilesystemKind::Reiserfs if version >= (6, 13) => format!("{name} left Linux with 6.13"),
         FilesystemKind::Bcachefs if version >= (6, 18) => format!("{name} left Linux with 6.18"),
         FilesystemKind::Bcachefs if version < (6, 7) => format!("{name} came to Linux with 6.7"),
+        // Debian's newest backport for a stable release, 2.3, which the lab's kernels are built with.
+        FilesystemKind::Zfs if version > (6, 14) => format!("{name} 2.3 knows Linux up to 6.14"),
         _ => return None,
     };
     let reason = format!("{reason}, and the kernel is {}", machine.kernel);

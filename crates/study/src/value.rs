@@ -345,8 +345,10 @@ fn word(key: &Key, value: &DeValue, words: &'static [&'static [&'static str]]) -
         ("scheduler", "deadline") => "it is called `mq-deadline` now".to_owned(),
         ("scheduler", "noop") => "it is called `none` now".to_owned(),
         ("scheduler", "cfq") => "CFQ left Linux with 5.0; `bfq` took its place".to_owned(),
+        ("type", "ext") => enumerate(&["ext2", "ext3", "ext4"]),
+        ("type", word) if word.starts_with("ext") && word.len() == 4 => enumerate(&["ext2", "ext3", "ext4"]),
         ("type", "ntfs") => "`ntfs3` is the kernel's driver, `ntfs-3g` that of FUSE".to_owned(),
-        ("level", "7" | "z" | "raidz" | "raidz1" | "raidz2" | "raidz3") => {
+        ("level", "z" | "raidz" | "raidz1" | "raidz2" | "raidz3") => {
             "of ZFS: level = \"none\" and fs = { type = \"zfs\", pool = \"raidz1\" }".to_owned()
         }
         _ => suggest(&text, &firsts),

@@ -25,7 +25,10 @@ fn text(plan: &Plan) -> String {
     if !plan.description.is_empty() {
         let _ = writeln!(text, "{}", plan.description);
     }
-    let _ = writeln!(text, "\n{} cells:", plan.cells.len());
+    let _ = match plan.cells.len() {
+        1 => writeln!(text, "\n1 cell:"),
+        cells => writeln!(text, "\n{cells} cells:"),
+    };
     for (number, cell) in plan.cells.iter().enumerate() {
         let _ = writeln!(text, "{:>4}  {}", number + 1, cell.key);
     }

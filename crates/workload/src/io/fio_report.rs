@@ -114,7 +114,7 @@ pub(crate) fn parse(printed: &str, bins: Bins) -> Result<FioReport, String> {
         .unwrap_or_else(|| unreachable!("a stream that begins with a brace is not empty"))
         .map_err(|error| error.to_string())?;
     if report.jobs.is_empty() {
-        return Err("it has 0 jobs instead of one".to_owned());
+        return Err("there is no job in it".to_owned());
     }
     let jobs = report.jobs.into_iter().map(|job| job_report(job, bins));
     Ok(FioReport {
