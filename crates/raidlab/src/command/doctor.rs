@@ -168,6 +168,11 @@ const NEEDS_OF_SOME: &[Need] = &[
         why: "OpenZFS's programs are linked with it",
     },
     Need {
+        file: "sfdisk",
+        package: "fdisk",
+        why: "partitions the disks of ZFS's pools",
+    },
+    Need {
         file: "bonnie++",
         package: "bonnie++",
         why: "runs Bonnie workloads",
