@@ -58,11 +58,20 @@ impl Kernel {
         crate::carried::read(&folder).map_err(io_error("cannot read", &folder))
     }
 
-    /// What its guests' command line says because of it. From 6.16 on a guest's processes may be led by seccomp, where
-    /// the host allows it, instead of ptrace: their system calls are cheaper.
+    /// What its guests' command line says because of it.
     pub fn arguments(&self) -> Vec<String> {
-        let has_seccomp = embedded::number(&self.release).is_some_and(|version| version >= (6, 16));
-        has_seccomp.then(|| "seccomp=auto".to_owned()).into_iter().collect()
+        let mut arguments = Vec::new();
+        // From 6.16 on a guest's processes may be led by seccomp, where the host allows it, instead of ptrace: their
+        // system calls are cheaper.
+        if embedded::number(&self.release).is_some_and(|version| version >= (6, 16)) {
+            arguments.push("seccomp=auto".to_owned());
+        }
+        // OpenZFS's buffers above this many bytes (16 KiB by default) are of single pages, each a mapping of the guest's
+        // own address space, and a process may have 65,530 (vm.max_map_count): 256 MiB of them.
+        if KernelName::parse(&self.name).flavour.has_zfs() {
+            arguments.push(format!("spl.spl_kmem_cache_slab_limit={}", 1 << 20));
+        }
+        arguments
     }
 
     /// Whether it has the configuration, patches, driver and disk model of this raidlab.
