@@ -165,7 +165,7 @@ fn copy_changed(from: &Path, to: &Path) -> Result<(), KernelError> {
         let (source, name) = (entry.path(), entry.file_name());
         let target = to.join(&name);
         let kind = entry.file_type().map_err(io_error("cannot read", &source))?;
-        if is_product(&name.to_string_lossy(), from) {
+        if is_product(&name.to_string_lossy(), from, kind.is_dir()) {
             continue;
         } else if kind.is_dir() {
             copy_changed(&source, &target)?;
@@ -180,11 +180,13 @@ fn copy_changed(from: &Path, to: &Path) -> Result<(), KernelError> {
     Ok(())
 }
 
-fn is_product(name: &str, folder: &Path) -> bool {
+/// What a compilation leaves in a tree. Folders called `linux` are in each `include`, and are none.
+fn is_product(name: &str, folder: &Path, is_folder: bool) -> bool {
     let generated = matches!(name, "generated" | "config") && folder.ends_with("include");
     let suffixes = [".o", ".a", ".cmd", ".ko", ".mod"];
     generated
-        || matches!(name, ".git" | ".config" | ".config.old" | "vmlinux" | "linux")
+        || matches!(name, ".git" | ".config" | ".config.old")
+        || !is_folder && matches!(name, "vmlinux" | "linux")
         || suffixes.iter().any(|suffix| name.ends_with(suffix))
 }
 
@@ -199,4 +201,30 @@ fn copy_with_date(source: &Path, target: &Path) -> std::io::Result<()> {
     fs::copy(source, target)?;
     let date = fs::metadata(source)?.modified()?;
     fs::File::options().write(true).open(target)?.set_modified(date)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_are_copied_and_what_a_compilation_left_is_not() {
+        let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let paths = [
+            "include/linux/list.h",
+            "include/generated/utsrelease.h",
+            "mm/slub.c",
+            "mm/slub.o",
+            "linux",
+            ".config",
+        ];
+        for path in paths {
+            let path = from.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "text").unwrap();
+        }
+        copy_changed(from.path(), to.path()).unwrap();
+        let copied: Vec<&str> = paths.into_iter().filter(|path| to.path().join(path).exists()).collect();
+        assert_eq!(copied, ["include/linux/list.h", "mm/slub.c"]);
+    }
 }
