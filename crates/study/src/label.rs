@@ -157,6 +157,7 @@ pub(crate) fn part(axis: &str, word: &str) -> Option<String> {
         "ram" => format!("{word} RAM"),
         "count" => format!("{word} disks"),
         "spares" if word == "0" => return None,
+        "spares" if word == "1" => "1 spare".to_owned(),
         "spares" => format!("{word} spares"),
         "journal" if word == "journal" => "data=journal".to_owned(),
         "journal_size" => format!("{word} log"),

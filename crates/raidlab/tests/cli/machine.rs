@@ -16,8 +16,13 @@ pub fn in_a_world_of_its_own(desk: &Desk, before: &str, arguments: &[&str]) -> O
     };
     match unshare(before, &[]) {
         Ok(output) if output.status.success() => {}
-        refused => {
-            println!("skipped: needs a mount namespace, which only root may make: {refused:?}");
+        Ok(refused) => {
+            let said = String::from_utf8_lossy(&refused.stderr);
+            println!("skipped: needs a mount namespace of its own: {}", said.trim());
+            return None;
+        }
+        Err(error) => {
+            println!("skipped: needs a mount namespace of its own: unshare: {error}");
             return None;
         }
     }

@@ -4,6 +4,7 @@ use crate::folder::{Folder, target, tree, tree_spec};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{PoisonError, RwLock};
 use study::event::{Event, ToolCall};
 use study::workload::TreeTest::{Copy, Delete, Read, Write};
 use study::workload::{IoEngine, IoPattern, IoSpec, Work, WorkloadSpec};
@@ -128,7 +129,13 @@ impl Host for LoopHost<'_> {
     }
 }
 
+/// Caches are dropped for the whole machine, also those that another test means to find warm: dropping is shared,
+/// finding them warm is done alone.
+static CACHES: RwLock<()> = RwLock::new(());
+
 fn run(spec: &WorkloadSpec, disk: &Loop, cold: bool) -> Folder<'static> {
+    let shared = cold.then(|| CACHES.read().unwrap_or_else(PoisonError::into_inner));
+    let alone = (!cold).then(|| CACHES.write().unwrap_or_else(PoisonError::into_inner));
     let mount_point = disk.mount_point();
     let mut host = LoopHost {
         disk,
@@ -136,6 +143,7 @@ fn run(spec: &WorkloadSpec, disk: &Loop, cold: bool) -> Folder<'static> {
         kept: Folder::default(),
     };
     workload::run(spec, &target(&mount_point), 7, &mut host).expect("the work is done");
+    drop((shared, alone));
     host.kept
 }
 
@@ -218,6 +226,7 @@ fn loop_raw() {
         Ok(disk) => disk,
         Err(reason) => return println!("skipped: {reason}"),
     };
+    let _shared = CACHES.read().unwrap_or_else(PoisonError::into_inner);
     let raw = Target {
         mount_point: None,
         block_device: Path::new(&disk.device),
