@@ -1,6 +1,8 @@
-//! What raidlab adds to fio: the same job on the same loop device, through raidlab and by hand, in turn. Prints the two
-//! medians of throughput and of the 99th percentile, and adds `host_fio_overhead` to a JSON file: the larger of the two
-//! differences, as a share; the goal is less than 0.01.
+//! What raidlab adds to fio: the same job on the same loop device, through raidlab and by hand, in turn, and each of
+//! raidlab's against the mean of the two by hand around it, so that a machine that gets slower or faster takes no part.
+//! Prints the medians of these quotients, for throughput and for the 99th percentile, with the interval in which the
+//! median lies at 95 %, and adds `host_fio_overhead` to a JSON file: how far the farther of the two medians is from 1;
+//! the goal is less than 0.01.
 //!
 //! As root: `cargo run --release -p host --example fio_overhead -- [PAIRS] [FILE]`
 
@@ -113,42 +115,38 @@ fn by_hand(argv: &[String]) -> [f64; 2] {
     figures(&String::from_utf8_lossy(&output.stdout))
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+/// The median, and the order statistics between which the true one lies at 95 %, by the normal approximation of the
+/// binomial: n/2 ± 0.98 √n.
+fn median(mut values: Vec<f64>) -> (f64, [f64; 2]) {
     values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+    let (count, last) = (values.len() as f64, values.len() - 1);
+    let below = (count / 2.0 - 0.98 * count.sqrt()).floor().max(0.0) as usize;
+    (values[values.len() / 2], [values[below], values[last - below]])
 }
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let pairs: usize = arguments
         .next()
-        .map_or(9, |pairs| pairs.parse().expect("a number of pairs"));
+        .map_or(25, |pairs| pairs.parse().expect("a number of pairs"));
     let disk = Disk::new();
-    let mut argv = through_raidlab(&disk).argv;
+    let argv = through_raidlab(&disk).argv;
+    let mut before = by_hand(&argv);
     let mut seen: Vec<([f64; 2], [f64; 2])> = Vec::new();
-    for pair in 0..pairs {
-        // Whoever comes first may find the machine otherwise: they take turns at that, too.
-        let before = (pair % 2 == 1).then(|| by_hand(&argv));
-        let call = through_raidlab(&disk);
-        let ours = figures(&call.stdout);
-        argv = call.argv;
-        seen.push((ours, before.unwrap_or_else(|| by_hand(&argv))));
+    for _ in 0..pairs {
+        let ours = figures(&through_raidlab(&disk).stdout);
+        let after = by_hand(&argv);
+        let around = [0, 1].map(|index| f64::midpoint(before[index], after[index]));
+        seen.push((ours, around));
+        before = after;
     }
-    let of = |index: usize| {
-        let ours = median(seen.iter().map(|(ours, _)| ours[index]).collect());
-        let hand = median(seen.iter().map(|(_, hand)| hand[index]).collect());
-        (ours, hand, (ours / hand - 1.0).abs())
-    };
-    let (iops, p99) = (of(0), of(1));
-    println!(
-        "IOPS         {:>12.0} through raidlab, {:>12.0} by hand: {:.4}",
-        iops.0, iops.1, iops.2
-    );
-    println!(
-        "p99 latency  {:>9.0} ns through raidlab, {:>9.0} ns by hand: {:.4}",
-        p99.0, p99.1, p99.2
-    );
-    let overhead = iops.2.max(p99.2);
+    let mut overhead: f64 = 0.0;
+    for (index, name) in ["IOPS", "p99 latency"].into_iter().enumerate() {
+        let quotients = seen.iter().map(|(ours, hand)| ours[index] / hand[index]);
+        let (ratio, [low, high]) = median(quotients.collect());
+        println!("{name:<12} through raidlab / by hand: {ratio:.4} ({low:.4} to {high:.4})");
+        overhead = overhead.max((ratio - 1.0).abs());
+    }
     println!("host_fio_overhead {overhead:.4}  goal < 0.01");
     if let Some(path) = arguments.next() {
         add(

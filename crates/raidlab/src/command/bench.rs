@@ -56,7 +56,9 @@ fn measure_all(arguments: &BenchArguments, stop: &Stop) -> Result<(), ExpectedEr
         }
     }
     if wanted(&Figure::Jobs) {
-        keep(jobs::measure(arguments.pairs, stop)?, &mut all, arguments)?;
+        for measured in jobs::measure(arguments.pairs, stop)? {
+            keep(measured, &mut all, arguments)?;
+        }
     }
     Ok(())
 }

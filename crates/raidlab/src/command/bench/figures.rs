@@ -42,6 +42,9 @@ pub enum Figure {
     Pace(Load),
     /// Wall time of a study, one guest at a time against two.
     Jobs,
+    /// What this machine's processors do together: two raidlabs that share nothing, each on a processor of its own,
+    /// one after the other against both at the same time. Two guests of one raidlab can hardly do better.
+    Apart,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,12 +115,13 @@ impl Figure {
             Self::Pace(Load::StreamRead) => "lab_raid6_stream_virtual_per_wall".to_owned(),
             Self::Pace(_) => "lab_raid6_random_virtual_per_wall".to_owned(),
             Self::Jobs => "lab_jobs2_vs_jobs1".to_owned(),
+            Self::Apart => "machine_two_raidlabs_vs_one".to_owned(),
         }
     }
 
     pub fn goal(self) -> Goal {
         match self {
-            Self::Cost(_, Load::Read4k32Ring | Load::StreamWriteDistinct) => Goal::None,
+            Self::Cost(_, Load::Read4k32Ring | Load::StreamWriteDistinct) | Self::Apart => Goal::None,
             Self::Cost(..) => Goal::AtMost(1.3),
             Self::Pace(Load::StreamRead) => Goal::AtLeast(1.0),
             Self::Pace(_) => Goal::AtLeast(10.0),

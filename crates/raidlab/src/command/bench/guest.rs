@@ -114,7 +114,7 @@ impl<'a> Laboratory<'a> {
                             seed: 2 + round,
                         });
                     }
-                    Figure::Jobs => {}
+                    Figure::Jobs | Figure::Apart => {}
                 }
                 if round > 0 {
                     places.push((first, pieces.len() - 1));
@@ -204,7 +204,7 @@ fn measured(figure: Figure, pairs: &[(usize, usize)], timed: &[Timed]) -> Measur
     let cost = |piece: usize| timed[piece].wall_s / timed[piece].requests;
     let pair = |&(first, second): &(usize, usize)| match figure {
         Figure::Pace(_) => (timed[first].virtual_s, timed[first].wall_s),
-        Figure::Cost(..) | Figure::Jobs => (cost(first), cost(second)),
+        Figure::Cost(..) | Figure::Jobs | Figure::Apart => (cost(first), cost(second)),
     };
     Measured {
         figure,
