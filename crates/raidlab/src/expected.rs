@@ -60,6 +60,7 @@ impl From<StoreError> for ExpectedError {
             }
             StoreError::MissingFolder { .. }
             | StoreError::Missing { .. }
+            | StoreError::Empty { .. }
             | StoreError::Folder { .. }
             | StoreError::NotADatabase { .. }
             | StoreError::Foreign { .. }

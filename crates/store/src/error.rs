@@ -8,6 +8,8 @@ pub enum StoreError {
     MissingFolder { folder: PathBuf },
     #[error("no store at `{}`: `raidlab run STUDY` makes one, --store names another", path.display())]
     Missing { path: PathBuf },
+    #[error("`{}` is empty: no run was ever kept in it; --store names another", path.display())]
+    Empty { path: PathBuf },
     #[error("`{}` is a folder: --store names a file", path.display())]
     Folder { path: PathBuf },
     #[error("`{}` is not a database: name another file with --store (it was left as it is)", path.display())]

@@ -82,7 +82,7 @@ impl Store {
         let version = store.check_identity()?;
         if version == 0 {
             // An empty file: what `touch` leaves, or a run that was killed at its very start.
-            return Err(StoreError::Missing { path: path.to_owned() });
+            return Err(StoreError::Empty { path: path.to_owned() });
         }
         if version < MIGRATIONS.len() as i64 {
             // Reading code knows the newest schema only: an older store is brought up to date first.

@@ -22,6 +22,10 @@ pub fn kernel(command: &KernelCommand) -> Result<ExitCode, ExpectedError> {
             }
             let kernel = if Path::new(what).is_dir() {
                 build_tree(&cache, Path::new(what), name.as_deref())?
+            } else if let Some(name) = name {
+                return Err(ExpectedError::Input(format!(
+                    "--name {name} is for a kernel's tree: a version, as {what}, is its own name"
+                )));
             } else {
                 ready(&cache, &KernelName::parse(what))?
             };

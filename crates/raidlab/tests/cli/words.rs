@@ -53,6 +53,7 @@ fn kernels_that_there_are_not() {
         &["kernel", "build", "./nosuch"],
         &["kernel", "build", "folder"],
         &["kernel", "build", "5.10"],
+        &["kernel", "build", "6.12", "--name", "mine"],
         &["kernel", "list"],
     ]));
 }

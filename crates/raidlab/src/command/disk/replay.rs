@@ -33,8 +33,9 @@ pub fn replay(model: &Model, trace: &Path, format: Format, html: Option<&Path>) 
 
 fn text_of(report: &ReplayReport) -> String {
     let mut text = format!(
-        "{}: {} requests\n\n                 measured   simulated  (response time, ms)\n",
-        report.model, report.requests
+        "{}: {}\n\n                 measured   simulated  (response time, ms)\n",
+        report.model,
+        count(report.requests)
     );
     let (measured, simulated) = (&report.measured, &report.simulated);
     let _ = writeln!(
@@ -107,8 +108,9 @@ fn plot(report: &ReplayReport, trace: &str) -> String {
         },
     ];
     let note = format!(
-        "{} requests of {trace}; rms distance {:.4} ms",
-        report.requests, report.rms_ms
+        "{} of {trace}; rms distance {:.4} ms",
+        count(report.requests),
+        report.rms_ms
     );
     report::distributions(
         &format!("{}: response times", report.model),
@@ -116,4 +118,8 @@ fn plot(report: &ReplayReport, trace: &str) -> String {
         "response time, ms",
         &distributions,
     )
+}
+
+fn count(requests: usize) -> String {
+    format!("{requests} request{}", if requests == 1 { "" } else { "s" })
 }
