@@ -7,6 +7,7 @@
 //! As root: `cargo run --release -p host --example fio_overhead -- [PAIRS] [FILE]`
 
 use serde_json::{Value, json};
+use stats::Summary;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use study::Known;
@@ -120,13 +121,8 @@ fn by_hand(argv: &[String]) -> [f64; 2] {
     figures(&String::from_utf8_lossy(&output.stdout))
 }
 
-/// The median, and the order statistics between which the true one lies at 95 %, by the normal approximation of the
-/// binomial: n/2 ± 0.98 √n.
-fn median(mut values: Vec<f64>) -> (f64, [f64; 2]) {
-    values.sort_by(f64::total_cmp);
-    let (count, last) = (values.len() as f64, values.len() - 1);
-    let below = (count / 2.0 - 0.98 * count.sqrt()).floor().max(0.0) as usize;
-    (values[values.len() / 2], [values[below], values[last - below]])
+fn summary(quotients: impl Iterator<Item = f64>) -> Summary {
+    Summary::of(&quotients.collect::<Vec<_>>(), 0.05).expect("at least one pair")
 }
 
 fn main() {
@@ -149,10 +145,15 @@ fn main() {
     let mut overhead: f64 = 0.0;
     for (index, name) in ["IOPS", "p99 latency"].into_iter().enumerate() {
         let quotients = seen.iter().map(|(ours, hand)| ours[index] / hand[index]);
-        let (ratio, [low, high]) = median(quotients.collect());
-        println!("{name:<12} through raidlab / by hand: {ratio:.4} ({low:.4} to {high:.4})");
+        let Summary {
+            median: ratio,
+            interval,
+            ..
+        } = summary(quotients);
+        let interval = interval.map_or_else(String::new, |i| format!(" ({:.4} to {:.4})", i.low, i.high));
+        println!("{name:<12} through raidlab / by hand: {ratio:.4}{interval}");
         let apart = hands.windows(2).map(|two| (two[1][index] / two[0][index] - 1.0).abs());
-        let (apart, _) = median(apart.collect());
+        let apart = summary(apart).median;
         println!("{:<12} by hand, from one run to the next: {apart:.4}", "");
         overhead = overhead.max((ratio - 1.0).abs());
     }

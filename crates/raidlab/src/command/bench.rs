@@ -13,6 +13,7 @@ use crate::expected::{EXIT_INTERRUPTED, ExpectedError};
 use crate::run::Stop;
 use figures::Figure;
 use serde_json::{Map, Value, json};
+use stats::Summary;
 use std::process::ExitCode;
 
 /// What was measured: what was compared with what, pair by pair, in this order of the quotient.
@@ -24,14 +25,8 @@ pub struct Measured {
 impl Measured {
     /// The median of the pairs' quotients.
     fn ratio(&self) -> f64 {
-        let mut ratios: Vec<f64> = self.pairs.iter().map(|(a, b)| a / b).collect();
-        ratios.sort_by(f64::total_cmp);
-        let middle = ratios.len() / 2;
-        if ratios.len() % 2 == 1 {
-            ratios[middle]
-        } else {
-            (ratios[middle - 1] + ratios[middle]) / 2.0
-        }
+        let ratios: Vec<f64> = self.pairs.iter().map(|(a, b)| a / b).collect();
+        Summary::of(&ratios, 0.05).map_or(f64::NAN, |summary| summary.median)
     }
 }
 
@@ -55,7 +50,7 @@ fn measure_all(arguments: &BenchArguments, stop: &Stop) -> Result<(), ExpectedEr
             keep(measured, &mut all, arguments)?;
         }
     }
-    if wanted(&Figure::Jobs) {
+    if wanted(&Figure::Jobs) || wanted(&Figure::Apart) {
         for measured in jobs::measure(arguments.pairs, stop)? {
             keep(measured, &mut all, arguments)?;
         }

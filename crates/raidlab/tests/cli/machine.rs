@@ -14,17 +14,14 @@ pub fn in_a_world_of_its_own(desk: &Desk, before: &str, arguments: &[&str]) -> O
             .args(arguments);
         unshare.output()
     };
-    match unshare(before, &[]) {
-        Ok(output) if output.status.success() => {}
-        Ok(refused) => {
-            let said = String::from_utf8_lossy(&refused.stderr);
-            println!("skipped: needs a mount namespace of its own: {}", said.trim());
-            return None;
-        }
-        Err(error) => {
-            println!("skipped: needs a mount namespace of its own: unshare: {error}");
-            return None;
-        }
+    let refused = match unshare(before, &[]) {
+        Ok(output) if output.status.success() => None,
+        Ok(output) => Some(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+        Err(error) => Some(format!("unshare: {error}")),
+    };
+    if let Some(why) = refused {
+        println!("skipped: needs a mount namespace of its own: {why}");
+        return None;
     }
     let script = format!("{before}\nexec \"$0\" \"$@\"");
     Some(Ran::from(unshare(&script, arguments).expect("it went before")))

@@ -42,8 +42,9 @@ pub enum Figure {
     Pace(Load),
     /// Wall time of a study, one guest at a time against two.
     Jobs,
-    /// What this machine's processors do together: two raidlabs that share nothing, each on a processor of its own,
-    /// one after the other against both at the same time. Two guests of one raidlab can hardly do better.
+    /// What this machine's processors do together: the study twice, one after the other against both at the same time,
+    /// by two raidlabs that share nothing, each on a processor of its own. Two guests of one raidlab can hardly do
+    /// better.
     Apart,
 }
 

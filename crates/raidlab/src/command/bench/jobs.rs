@@ -10,29 +10,24 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
+const NAME: &str = "two-cells.toml";
 const STUDY: &str = include_str!("two-cells.toml");
-
-/// The same with one of its cells.
-const ONE_CELL: [&str; 2] = ["chunk = [\"256K\", \"512K\"]", "chunk = \"256K\""];
 
 pub fn measure(pairs: u32, stop: &Stop) -> Result<Vec<Measured>, ExpectedError> {
     let folder = tempfile::tempdir().map_err(|error| failed(&error))?;
-    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text);
-    write("two.toml", STUDY).map_err(|error| failed(&error))?;
-    write("one.toml", &STUDY.replace(ONE_CELL[0], ONE_CELL[1])).map_err(|error| failed(&error))?;
+    std::fs::write(folder.path().join(NAME), STUDY).map_err(|error| failed(&error))?;
     let processors = processors();
-    let (mut jobs, mut apart) = (Vec::new(), Vec::new());
     let bench = Bench {
         folder: folder.path(),
         stop,
     };
+    let (mut jobs, mut apart) = (Vec::new(), Vec::new());
     for _ in 0..pairs {
-        let [one, two] = ["1", "2"].map(|jobs| bench.wall_s(&[Start::new("two.toml", jobs, None)]));
-        jobs.push((one?, two?));
+        let one_s = bench.wall_s(&[Start::with_jobs("1")])?;
+        jobs.push((one_s, bench.wall_s(&[Start::with_jobs("2")])?));
         if let &[first, second, ..] = &processors[..] {
-            let [first, second] = [first, second].map(|number| Start::new("one.toml", "1", Some(number)));
-            let in_turn = bench.wall_s(&[first])? + bench.wall_s(&[second])?;
-            apart.push((in_turn, bench.wall_s(&[first, second])?));
+            let both_s = bench.wall_s(&[first, second].map(Start::on))?;
+            apart.push((2.0 * one_s, both_s));
         }
     }
     let figures = [(Figure::Jobs, jobs), (Figure::Apart, apart)];
@@ -47,15 +42,22 @@ fn failed(error: &dyn std::fmt::Display) -> ExpectedError {
 /// How a raidlab is started.
 #[derive(Clone, Copy)]
 struct Start {
-    study: &'static str,
     jobs: &'static str,
     /// The only one that it may use.
     processor: Option<usize>,
 }
 
 impl Start {
-    const fn new(study: &'static str, jobs: &'static str, processor: Option<usize>) -> Self {
-        Self { study, jobs, processor }
+    const fn with_jobs(jobs: &'static str) -> Self {
+        let processor = None;
+        Self { jobs, processor }
+    }
+
+    const fn on(processor: usize) -> Self {
+        Self {
+            jobs: "1",
+            processor: Some(processor),
+        }
     }
 }
 
@@ -77,9 +79,13 @@ impl Bench<'_> {
             .iter()
             .enumerate()
             .map(|(number, start)| self.spawn(*start, &store(number)));
-        let running: Result<Vec<Child>, _> = running.collect();
-        for child in running? {
-            let output = child.wait_with_output().map_err(|error| failed(&error))?;
+        let running: Vec<Result<Child, _>> = running.collect();
+        // All are waited for, also if one fails: none is left running.
+        let ended = running
+            .into_iter()
+            .map(|child| child?.wait_with_output().map_err(|error| failed(&error)));
+        for output in ended.collect::<Vec<_>>() {
+            let output = output?;
             if !output.status.success() {
                 return Err(failed(&String::from_utf8_lossy(&output.stderr)));
             }
@@ -98,7 +104,7 @@ impl Bench<'_> {
             }
         };
         command
-            .args(["run", start.study, "--jobs", start.jobs, "--store"])
+            .args(["run", NAME, "--jobs", start.jobs, "--store"])
             .arg(store)
             .current_dir(self.folder)
             .stdin(Stdio::null())
