@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use study::Known;
 use study::event::{Event, ToolCall};
-use trial::{Disks, MemoryLedger, Setting, Teardown};
+use trial::{Disks, MemoryLedger, NoDiskCheck, Safety, Setting, Teardown};
 
 const STUDY: &str = r#"
 machine = "host"
@@ -99,7 +99,10 @@ fn through_raidlab(disk: &Disk) -> ToolCall {
     trial::run(
         &trial,
         &setting,
-        &mut MemoryLedger::default(),
+        Safety {
+            ledger: &mut MemoryLedger::default(),
+            check: &mut NoDiskCheck,
+        },
         &mut |event| match event {
             Event::Call(call) => calls.push(call),
             Event::Failed(failure) => panic!("{}: {}", failure.step, failure.message),

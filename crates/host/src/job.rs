@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use study::event::{Event, Failure, Guard};
 use study::plan::Trial;
 use tools::{Tool, Tools};
-use trial::{Setting, Teardown};
+use trial::{NoDiskCheck, Safety, Setting, Teardown};
 
 /// Handed over as JSON.
 #[derive(Debug, Serialize, Deserialize)]
@@ -151,7 +151,11 @@ fn run_trial(job: &TrialJob, ledger: &mut DiskLedger) {
         check_array: false,
     };
     let load = Load::begin(&nodes);
-    trial::run(&job.trial, &setting, ledger, &mut |event| {
+    let safety = Safety {
+        ledger,
+        check: &mut NoDiskCheck,
+    };
+    trial::run(&job.trial, &setting, safety, &mut |event| {
         if matches!(event, Event::Done { .. }) {
             load.since().into_iter().for_each(provenance);
             environment::temperatures(&nodes).into_iter().for_each(provenance);

@@ -41,7 +41,14 @@ impl fmt::Display for Undo {
 /// Takes back an act, or as much of it as was done.
 pub(crate) fn undo(act: &Undo, tools: &mut Tools, recorder: &mut dyn Recorder) -> Result<(), String> {
     match act {
-        Undo::Stack(act) => stack::undo(act, tools, recorder).map_err(|cause| cause.to_string()),
+        Undo::Stack(act) => {
+            let mut access = stack::Access {
+                tools,
+                recorder,
+                check: &mut stack::NoDiskCheck,
+            };
+            stack::undo(act, &mut access).map_err(|cause| cause.to_string())
+        }
         Undo::Loop { file } => loops::detach(file, tools, recorder),
         Undo::File { path } => gone(fs::remove_file(path)),
         Undo::Folder { path } => remove_folder(path),

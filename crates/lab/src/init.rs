@@ -13,7 +13,7 @@ use std::time::Instant;
 use study::event::{Event, Failure};
 use study::plan::Trial;
 use study::stack::MachineSpec;
-use trial::{CARRIED, Disks, MemoryLedger, Setting, Teardown};
+use trial::{CARRIED, Disks, MemoryLedger, NoDiskCheck, Safety, Setting, Teardown};
 
 /// The guest's own folder, on a tmpfs.
 const FOLDER: &str = "/tmp/raidlab";
@@ -83,7 +83,11 @@ fn run_trial(channel: &mut Channel, trial: &Trial, check_array: bool) -> io::Res
         check_array,
         ..setting(channel, &trial.cell.machine)?
     };
-    trial::run(trial, &setting, &mut MemoryLedger::default(), &mut |event| {
+    let safety = Safety {
+        ledger: &mut MemoryLedger::default(),
+        check: &mut NoDiskCheck,
+    };
+    trial::run(trial, &setting, safety, &mut |event| {
         // The disks' own figures come before the end.
         if matches!(event, Event::Done { .. }) {
             end = Some(event);

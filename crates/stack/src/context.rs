@@ -1,11 +1,10 @@
 //! What provisioning is done with, and under which circumstances.
 
-use crate::error::Cause;
+use crate::access::Access;
 use crate::ledger::Ledger;
 use std::path::Path;
 use std::time::Instant;
-use study::event::{Event, Guard, ToolCall};
-use tools::{Invocation, Recorder, Tools};
+use study::event::{Event, Guard};
 
 /// Whether what was made is taken down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,8 +17,7 @@ pub enum Teardown {
 
 /// Everything that provisioning needs besides the spec and the devices.
 pub struct Context<'a> {
-    pub tools: &'a mut Tools,
-    pub recorder: &'a mut dyn Recorder,
+    pub access: Access<'a>,
     pub ledger: &'a mut dyn Ledger,
     /// When the trial began: the zero of the events' times.
     pub began: Instant,
@@ -38,14 +36,14 @@ pub struct Context<'a> {
 impl Context<'_> {
     pub(crate) fn step(&mut self, name: &str) {
         let at_ns = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.recorder.record(Event::Step {
+        self.access.recorder.record(Event::Step {
             name: name.to_owned(),
             at_ns,
         });
     }
 
     pub(crate) fn provenance(&mut self, key: &str, value: impl Into<String>) {
-        self.recorder.record(Event::Provenance {
+        self.access.recorder.record(Event::Provenance {
             key: key.to_owned(),
             value: value.into(),
         });
@@ -58,11 +56,7 @@ impl Context<'_> {
             passed,
             detail,
         };
-        self.recorder.record(Event::Guard(guard.clone()));
+        self.access.recorder.record(Event::Guard(guard.clone()));
         guard
-    }
-
-    pub(crate) fn run(&mut self, invocation: &Invocation) -> Result<ToolCall, Cause> {
-        Ok(self.tools.run(invocation, self.recorder)?)
     }
 }

@@ -23,6 +23,9 @@ pub enum Cause {
     /// The machine is not, or did not come to be, as it has to be.
     #[error("{0}")]
     State(String),
+    /// The check before a write found a reason against it.
+    #[error("{0}")]
+    Refused(String),
 }
 
 impl Cause {

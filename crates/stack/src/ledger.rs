@@ -16,6 +16,13 @@ pub trait Ledger {
     /// act is not done.
     fn intend(&mut self, undo: &Undo) -> io::Result<u64>;
 
+    /// Called after the act, where what it made could not be given an identity before: `undo` is the entry's, with the
+    /// identity that the kernel or a program shows now. From then on only what has that identity is undone.
+    fn made(&mut self, entry: u64, undo: &Undo) -> io::Result<()> {
+        let _ = (entry, undo);
+        Ok(())
+    }
+
     /// Called when the act has been undone.
     fn undone(&mut self, entry: u64) -> io::Result<()>;
 }

@@ -8,10 +8,12 @@
 //! or knows whether the machine is a lab guest or a host: that the devices are zero and that teardown may be
 //! skipped is said in the [`Context`].
 
+mod access;
 mod array;
 mod context;
 mod counters;
 mod device;
+mod disk_check;
 mod disks;
 mod error;
 mod filesystem;
@@ -30,10 +32,12 @@ mod undo;
 mod up;
 mod zfs;
 
+pub use access::Access;
 pub use array::Array;
 pub use context::{Context, Teardown};
 pub use counters::DiskCounters;
 pub use device::BlockDevice;
+pub use disk_check::{DiskCheck, NoDiskCheck};
 pub use disks::Disks;
 pub use error::{Cause, FailedUndo, StackError, TeardownError};
 pub use filesystem::tools_needed;

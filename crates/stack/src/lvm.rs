@@ -126,7 +126,7 @@ impl Volume<'_> {
         let mut last = String::new();
         let mut moved_at = Instant::now();
         loop {
-            let answer = context.run(&ask)?.stdout.trim().to_owned();
+            let answer = context.access.ask(&ask)?.stdout.trim().to_owned();
             if answer.starts_with("idle") && answer.ends_with("100.00") {
                 return Ok(());
             }

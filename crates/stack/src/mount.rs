@@ -52,7 +52,7 @@ impl Mounting {
         if !self.options.is_empty() {
             call = call.arg("-o").arg(self.options.join(","));
         }
-        context.run(&call)?;
+        context.access.run(&call, &self.devices)?;
         at(folder)?.ok_or_else(|| {
             let folder = folder.display();
             Cause::State(format!("ntfs-3g ended well, but {folder} is not mounted"))

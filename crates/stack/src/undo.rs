@@ -3,6 +3,7 @@
 //! *Invariant:* an undo first makes sure that what it is about to destroy is still what was created, and has
 //! nothing to do if it is not there any more. So it can be repeated, and carried out by a later process.
 
+use crate::access::Access;
 use crate::device::BlockDevice;
 use crate::error::Cause;
 use crate::filesystem;
@@ -16,7 +17,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use study::stack::FilesystemKind;
-use tools::{Invocation, Recorder, Tool, ToolError, Tools};
+use tools::{Invocation, Tool, ToolError};
 
 /// What takes back an act.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,18 +80,15 @@ impl fmt::Display for Undo {
 }
 
 /// Takes back an act, or as much of it as was done.
-pub fn undo(act: &Undo, tools: &mut Tools, recorder: &mut dyn Recorder) -> Result<(), Cause> {
-    let mut call = |invocation: Invocation| tools.run(&invocation, recorder).map(|call| call.stdout);
+pub fn undo(act: &Undo, access: &mut Access<'_>) -> Result<(), Cause> {
     match act {
         Undo::Attribute { path, value } => match path.exists() {
             true => sysfs::write(path, value),
             false => Ok(()),
         },
         Undo::Array { node, uuid, members } => {
-            stop_array(node, uuid, &mut call)?;
-            members
-                .iter()
-                .try_for_each(|member| clear_member(member, uuid, &mut call))
+            stop_array(node, uuid, access)?;
+            members.iter().try_for_each(|member| clear_member(member, uuid, access))
         }
         Undo::Filesystem {
             device,
@@ -98,34 +96,32 @@ pub fn undo(act: &Undo, tools: &mut Tools, recorder: &mut dyn Recorder) -> Resul
             array_uuid,
             uuid,
         } => match uuid {
-            Some(uuid) if !carries(device, uuid, &mut call)? => Ok(()),
-            _ => wipe_filesystem(device, *kind, array_uuid.as_deref(), &mut call),
+            Some(uuid) if !carries(device, uuid, access)? => Ok(()),
+            _ => wipe_filesystem(device, *kind, array_uuid.as_deref(), access),
         },
         Undo::Signatures { device, types } => match device.exists() {
-            true => wipe(device, types, &mut call),
+            true => wipe(device, types, access),
             false => Ok(()),
         },
-        Undo::VolumeGroup { name, devices } => remove_volume_group(name, devices, &mut call),
-        Undo::Pool { name, partitions } => destroy_pool(name, partitions, &mut call),
-        Undo::PartitionTable { device, uuid } => wipe_partitions(device, uuid, &mut call),
+        Undo::VolumeGroup { name, devices } => remove_volume_group(name, devices, access),
+        Undo::Pool { name, partitions } => destroy_pool(name, partitions, access),
+        Undo::PartitionTable { device, uuid } => wipe_partitions(device, uuid, access),
         Undo::Folder { path } => remove_folder(path),
         Undo::Mount { folder, device } => unmount(folder, std::slice::from_ref(device)),
         Undo::MountOfSeveral { folder, devices } => unmount(folder, devices),
     }
 }
 
-type Call<'a> = &'a mut dyn FnMut(Invocation) -> Result<String, ToolError>;
-
-fn stop_array(node: &Path, uuid: &str, call: Call<'_>) -> Result<(), Cause> {
+fn stop_array(node: &Path, uuid: &str, access: &mut Access<'_>) -> Result<(), Cause> {
     const TRIES: u32 = 10;
-    if !is_our_array(node, uuid, call)? {
+    if !is_our_array(node, uuid, access)? {
         return Ok(());
     }
     let mut tries_left = TRIES;
-    while let Err(error) = call(Invocation::new(Tool::Mdadm).arg("--stop").arg(node)) {
+    while let Err(error) = access.run(&Invocation::new(Tool::Mdadm).arg("--stop").arg(node), &[node]) {
         // udev may be looking into the device for a moment.
         if tries_left == 0 {
-            return Err(error.into());
+            return Err(error);
         }
         tries_left -= 1;
         std::thread::sleep(Duration::from_millis(200));
@@ -134,12 +130,12 @@ fn stop_array(node: &Path, uuid: &str, call: Call<'_>) -> Result<(), Cause> {
 }
 
 /// Whether an array runs at this node and has this UUID; a number can have passed to someone else's array.
-fn is_our_array(node: &Path, uuid: &str, call: Call<'_>) -> Result<bool, Cause> {
+fn is_our_array(node: &Path, uuid: &str, access: &mut Access<'_>) -> Result<bool, Cause> {
     if is_stopped(node) {
         return Ok(false);
     }
-    let answer = call(Invocation::new(Tool::Mdadm).args(["--detail", "--export"]).arg(node))?;
-    Ok(uuid_in(&answer) == Some(uuid))
+    let answer = access.ask(&Invocation::new(Tool::Mdadm).args(["--detail", "--export"]).arg(node))?;
+    Ok(uuid_in(&answer.stdout) == Some(uuid))
 }
 
 /// The block device may stay, empty, as long as someone has its node open.
@@ -163,10 +159,13 @@ fn wait_until_gone(node: &Path) -> Result<(), Cause> {
     )))
 }
 
-fn clear_member(member: &Path, uuid: &str, call: Call<'_>) -> Result<(), Cause> {
-    match call(Invocation::new(Tool::Mdadm).args(["--examine", "--export"]).arg(member)) {
-        Ok(answer) if uuid_in(&answer) == Some(uuid) => {
-            call(Invocation::new(Tool::Mdadm).arg("--zero-superblock").arg(member))?;
+fn clear_member(member: &Path, uuid: &str, access: &mut Access<'_>) -> Result<(), Cause> {
+    match access.ask(&Invocation::new(Tool::Mdadm).args(["--examine", "--export"]).arg(member)) {
+        Ok(answer) if uuid_in(&answer.stdout) == Some(uuid) => {
+            access.run(
+                &Invocation::new(Tool::Mdadm).arg("--zero-superblock").arg(member),
+                &[member],
+            )?;
             Ok(())
         }
         // Someone else's superblock, or none, which mdadm takes for a failure.
@@ -180,38 +179,38 @@ fn uuid_in(export: &str) -> Option<&str> {
 }
 
 /// Whether a signature on the device has this UUID.
-fn carries(device: &Path, uuid: &str, call: Call<'_>) -> Result<bool, Cause> {
+fn carries(device: &Path, uuid: &str, access: &mut Access<'_>) -> Result<bool, Cause> {
     if !device.exists() {
         return Ok(false);
     }
     let list = Invocation::new(Tool::Wipefs)
         .args(["--no-act", "--noheadings", "--output", "UUID"])
         .arg(device);
-    Ok(call(list)?.lines().any(|line| line.trim().eq_ignore_ascii_case(uuid)))
+    let found = access.ask(&list)?.stdout;
+    Ok(found.lines().any(|line| line.trim().eq_ignore_ascii_case(uuid)))
 }
 
 fn wipe_filesystem(
     device: &Path,
     kind: FilesystemKind,
     array_uuid: Option<&str>,
-    call: Call<'_>,
+    access: &mut Access<'_>,
 ) -> Result<(), Cause> {
     let is_ours = match array_uuid {
-        Some(uuid) => is_our_array(device, uuid, call)?,
+        Some(uuid) => is_our_array(device, uuid, access)?,
         None => device.exists(),
     };
     if !is_ours {
         return Ok(());
     }
-    wipe(device, filesystem::signatures(kind), call)
+    wipe(device, filesystem::signatures(kind), access)
 }
 
-fn wipe(device: &Path, types: &str, call: Call<'_>) -> Result<(), Cause> {
-    call(
-        Invocation::new(Tool::Wipefs)
-            .args(["--all", "--quiet", "--types", types])
-            .arg(device),
-    )?;
+fn wipe(device: &Path, types: &str, access: &mut Access<'_>) -> Result<(), Cause> {
+    let call = Invocation::new(Tool::Wipefs)
+        .args(["--all", "--quiet", "--types", types])
+        .arg(device);
+    access.run(&call, &[device])?;
     Ok(())
 }
 
@@ -223,47 +222,51 @@ fn unmount(folder: &Path, devices: &[PathBuf]) -> Result<(), Cause> {
 }
 
 /// A physical volume names its group: only devices whose group is ours are touched, and LVM sees no others.
-fn remove_volume_group(name: &str, devices: &[PathBuf], call: Call<'_>) -> Result<(), Cause> {
+fn remove_volume_group(name: &str, devices: &[PathBuf], access: &mut Access<'_>) -> Result<(), Cause> {
     let there: Vec<PathBuf> = devices.iter().filter(|device| device.exists()).cloned().collect();
     if there.is_empty() {
         return Ok(());
     }
     let report =
         lvm::call("pvs", &there).args(["--noheadings", "--separator", "|", "--options", "pv_name,vg_name"]);
-    let answer = call(report)?;
+    let answer = access.ask(&report)?.stdout;
     let volumes: Vec<(&str, &str)> = answer.lines().filter_map(|line| line.trim().split_once('|')).collect();
     if volumes.iter().any(|(_, group)| *group == name) {
-        call(lvm::call("vgremove", &there).args(["--force", "--yes", name]))?;
+        access.run(&lvm::call("vgremove", &there).args(["--force", "--yes", name]), &there)?;
     }
     for (device, group) in volumes {
         if group == name || group.is_empty() {
-            call(lvm::call("pvremove", &there).args(["--yes", device]))?;
+            access.run(&lvm::call("pvremove", &there).args(["--yes", device]), &[device])?;
         }
     }
     Ok(())
 }
 
 /// Of a pool that is not up there is nothing to destroy: its labels go with the partitions.
-fn destroy_pool(name: &str, partitions: &[PathBuf], call: Call<'_>) -> Result<(), Cause> {
-    let pools = call(Invocation::new(Tool::Zpool).args(["list", "-H", "-o", "name"]))?;
+fn destroy_pool(name: &str, partitions: &[PathBuf], access: &mut Access<'_>) -> Result<(), Cause> {
+    let pools = access
+        .ask(&Invocation::new(Tool::Zpool).args(["list", "-H", "-o", "name"]))?
+        .stdout;
     if !pools.lines().any(|line| line.trim() == name) {
         return Ok(());
     }
-    let status = call(Invocation::new(Tool::Zpool).args(["status", "-P", name]))?;
+    let status = access
+        .ask(&Invocation::new(Tool::Zpool).args(["status", "-P", name]))?
+        .stdout;
     let first_words = status.lines().filter_map(|line| line.split_whitespace().next());
     let mut devices = first_words.filter(|word| word.starts_with('/')).map(Path::new);
     if devices.all(|device| partitions.iter().any(|ours| ours == device)) {
-        call(Invocation::new(Tool::Zpool).args(["destroy", "-f", name]))?;
+        access.run(&Invocation::new(Tool::Zpool).args(["destroy", "-f", name]), partitions)?;
     }
     Ok(())
 }
 
-fn wipe_partitions(device: &Path, uuid: &str, call: Call<'_>) -> Result<(), Cause> {
+fn wipe_partitions(device: &Path, uuid: &str, access: &mut Access<'_>) -> Result<(), Cause> {
     if !device.exists() {
         return Ok(());
     }
-    let found = match call(Invocation::new(Tool::Sfdisk).arg("--disk-id").arg(device)) {
-        Ok(found) => found,
+    let found = match access.ask(&Invocation::new(Tool::Sfdisk).arg("--disk-id").arg(device)) {
+        Ok(found) => found.stdout,
         // There is no table.
         Err(ToolError::Exit { .. }) => return Ok(()),
         Err(error) => return Err(error.into()),
@@ -273,9 +276,9 @@ fn wipe_partitions(device: &Path, uuid: &str, call: Call<'_>) -> Result<(), Caus
     }
     let partition = zfs::partition_of(&BlockDevice::at(device)?);
     if partition.exists() {
-        wipe(&partition, filesystem::signatures(FilesystemKind::Zfs), call)?;
+        wipe(&partition, filesystem::signatures(FilesystemKind::Zfs), access)?;
     }
-    wipe(device, "gpt,PMBR", call)
+    wipe(device, "gpt,PMBR", access)
 }
 
 fn remove_folder(path: &Path) -> Result<(), Cause> {
@@ -290,6 +293,18 @@ fn remove_folder(path: &Path) -> Result<(), Cause> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disk_check::{DiskCheck, NoDiskCheck};
+    use tools::Tools;
+
+    fn undone(act: &Undo, check: &mut dyn DiskCheck) -> Result<(), Cause> {
+        let mut tools = Tools::find(&[]).expect("nothing is wanted");
+        let mut access = Access {
+            tools: &mut tools,
+            recorder: &mut |_| (),
+            check,
+        };
+        undo(act, &mut access)
+    }
 
     #[test]
     fn the_uuid_of_an_export() {
@@ -300,7 +315,6 @@ mod tests {
 
     #[test]
     fn what_is_gone_is_undone() {
-        let mut tools = Tools::find(&[]).expect("nothing is wanted");
         let folder = tempfile::tempdir().expect("a folder");
         let gone = folder.path().join("gone");
         let acts = [
@@ -326,21 +340,20 @@ mod tests {
             },
         ];
         for act in acts {
-            undo(&act, &mut tools, &mut |_| ()).expect("nothing to do");
+            undone(&act, &mut NoDiskCheck).expect("nothing to do");
         }
     }
 
     /// Without mdadm nothing is known of the member, so it must not be taken for undone.
     #[test]
     fn what_cannot_be_looked_at_is_not_undone() {
-        let mut tools = Tools::find(&[]).expect("nothing is wanted");
         let members = vec![PathBuf::from("/dev/null")];
         let act = Undo::Array {
             node: "/dev/md255".into(),
             uuid: "u".into(),
             members,
         };
-        let cause = undo(&act, &mut tools, &mut |_| ()).expect_err("has no mdadm");
+        let cause = undone(&act, &mut NoDiskCheck).expect_err("has no mdadm");
         assert!(cause.to_string().starts_with("missing tool `mdadm`"), "{cause}");
     }
 
@@ -348,11 +361,10 @@ mod tests {
     fn a_folder_with_something_in_it_stays() {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("mine"), "").expect("written");
-        let mut tools = Tools::find(&[]).expect("nothing is wanted");
         let act = Undo::Folder {
             path: folder.path().to_owned(),
         };
-        undo(&act, &mut tools, &mut |_| ()).expect_err("is not empty");
+        undone(&act, &mut NoDiskCheck).expect_err("is not empty");
         assert!(folder.path().join("mine").exists());
     }
 }

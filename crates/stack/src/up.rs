@@ -90,12 +90,12 @@ pub fn remount(
     mount::unmount(folder)?;
     // What ZFS caches of a pool goes with the pool, not with the mount.
     if let Some(pool) = &mounting.pool {
-        context.run(&pool.export())?;
+        context.access.run(&pool.export(), &pool.partitions)?;
     }
     let outcome = between(context);
     context.step("mount");
     if let Some(pool) = &mounting.pool {
-        context.run(&pool.import())?;
+        context.access.run(&pool.import(), &pool.partitions)?;
     }
     mounting.mount(folder, context)?;
     if !mounting.is_lazy {
@@ -123,7 +123,7 @@ fn take_back(acts: Vec<Act>, context: &mut Context<'_>) -> Vec<FailedUndo> {
         return Vec::new();
     }
     let undone = |act: Act| {
-        let result = undo(&act.undo, context.tools, context.recorder).and_then(|()| {
+        let result = undo(&act.undo, &mut context.access).and_then(|()| {
             context
                 .ledger
                 .undone(act.entry)
@@ -189,7 +189,7 @@ pub(crate) fn versions(spec: &StackSpec, context: &mut Context<'_>) -> Result<Op
     let mkfs = filesystem::mkfs_of(spec.filesystem.kind);
     let mut of_mkfs = None;
     for tool in filesystem::tools_needed(spec, context.teardown) {
-        let version = context.tools.version(tool, context.recorder)?;
+        let version = context.access.tools.version(tool, context.access.recorder)?;
         if mkfs == Some(tool) {
             of_mkfs = Some(version);
         }

@@ -15,12 +15,12 @@ pub struct StackHost<'a, 'c> {
 
 impl Host for StackHost<'_, '_> {
     fn event(&mut self, event: Event) {
-        self.context.recorder.record(event);
+        self.context.access.recorder.record(event);
     }
 
     fn step(&mut self, name: &str) {
         let at_ns = super::nanoseconds_since(self.context.began);
-        self.context.recorder.record(Event::Step {
+        self.context.access.recorder.record(Event::Step {
             name: name.to_owned(),
             at_ns,
         });
@@ -64,6 +64,6 @@ impl Host for StackHost<'_, '_> {
     }
 
     fn run_tool(&mut self, invocation: &Invocation) -> Result<ToolCall, ToolError> {
-        self.context.tools.run(invocation, self.context.recorder)
+        self.context.access.tools.run(invocation, self.context.access.recorder)
     }
 }

@@ -6,11 +6,11 @@
 mod host;
 
 use host::StackHost;
-pub use stack::{Disks, Ledger, MemoryLedger, Rehearsal, Stack, Teardown};
+pub use stack::{DiskCheck, Disks, Ledger, MemoryLedger, NoDiskCheck, Rehearsal, Stack, Teardown};
 pub use tools::CARRIED;
 pub use workload::{Pass, Target, WorkloadError};
 
-use stack::{Context, DiskCounters};
+use stack::{Access, Context, DiskCounters};
 use std::path::PathBuf;
 use std::time::Instant;
 use study::event::{Better, Event, Failure, Sample};
@@ -38,11 +38,19 @@ pub struct Setting {
     pub check_array: bool,
 }
 
+/// What keeps a trial from doing harm.
+pub struct Safety<'a> {
+    /// Every act that changes the machine is in it before it is done.
+    pub ledger: &'a mut dyn Ledger,
+    /// Judges disks again before each act that writes to them.
+    pub check: &'a mut dyn DiskCheck,
+}
+
 /// Runs a trial and tells `sink` what happens. The last event is `Done`, or `Failed`. Every act that changes the
-/// machine is in `ledger` before it is done.
-pub fn run(trial: &Trial, setting: &Setting, ledger: &mut dyn Ledger, sink: &mut dyn FnMut(Event)) {
+/// machine is in the ledger before it is done.
+pub fn run(trial: &Trial, setting: &Setting, safety: Safety<'_>, sink: &mut dyn FnMut(Event)) {
     let began = Instant::now();
-    match run_steps(trial, setting, ledger, began, sink) {
+    match run_steps(trial, setting, safety, began, sink) {
         Ok(()) => sink(Event::Done {
             at_ns: nanoseconds_since(began),
         }),
@@ -65,8 +73,11 @@ pub fn rehearse(trial: &Trial, setting: &Setting) -> Result<Rehearsal, Failure> 
     };
     let mut tools = found.map_err(|error| failed(error.to_string()))?;
     let mut context = Context {
-        tools: &mut tools,
-        recorder: &mut |_| (),
+        access: Access {
+            tools: &mut tools,
+            recorder: &mut |_| (),
+            check: &mut NoDiskCheck,
+        },
         ledger: &mut MemoryLedger::default(),
         began: Instant::now(),
         work_folder: &setting.folder,
@@ -99,13 +110,13 @@ fn work_tool(work: &Work) -> Option<Tool> {
 fn run_steps(
     trial: &Trial,
     setting: &Setting,
-    ledger: &mut dyn Ledger,
+    safety: Safety<'_>,
     began: Instant,
     sink: &mut dyn FnMut(Event),
 ) -> Result<(), Failure> {
     let tools = tools_needed(trial, setting.teardown);
     let spec = &trial.cell.stack;
-    with_stack(spec, &tools, setting, ledger, began, sink, &mut |stack, context| {
+    with_stack(spec, &tools, setting, safety, began, sink, &mut |stack, context| {
         work(trial, stack, context)?;
         if setting.check_array {
             check_array(stack, context)?;
@@ -122,26 +133,21 @@ pub fn with_stack_up(
     act: &mut dyn FnMut(&Stack),
 ) -> Result<(), Failure> {
     let tools = stack::tools_needed(spec, setting.teardown);
-    let mut ledger = MemoryLedger::default();
-    with_stack(
-        spec,
-        &tools,
-        setting,
-        &mut ledger,
-        Instant::now(),
-        sink,
-        &mut |stack, _| {
-            act(stack);
-            Ok(())
-        },
-    )
+    let safety = Safety {
+        ledger: &mut MemoryLedger::default(),
+        check: &mut NoDiskCheck,
+    };
+    with_stack(spec, &tools, setting, safety, Instant::now(), sink, &mut |stack, _| {
+        act(stack);
+        Ok(())
+    })
 }
 
 fn with_stack(
     spec: &StackSpec,
     tools: &[Tool],
     setting: &Setting,
-    ledger: &mut dyn Ledger,
+    safety: Safety<'_>,
     began: Instant,
     mut sink: &mut dyn FnMut(Event),
     act: &mut dyn FnMut(&Stack, &mut Context<'_>) -> Result<(), Failure>,
@@ -151,9 +157,12 @@ fn with_stack(
         message: missing.to_string(),
     })?;
     let mut context = Context {
-        tools: &mut tools,
-        recorder: &mut sink,
-        ledger,
+        access: Access {
+            tools: &mut tools,
+            recorder: &mut sink,
+            check: safety.check,
+        },
+        ledger: safety.ledger,
         began,
         work_folder: &setting.folder,
         name: &setting.name,
@@ -193,6 +202,13 @@ fn work(trial: &Trial, stack: &Stack, context: &mut Context<'_>) -> Result<(), F
         mount_point: mount_point.as_deref(),
         block_device: &stack.block_device,
     };
+    if mount_point.is_none() {
+        let judged = context.access.before_write(&[&stack.block_device]);
+        judged.map_err(|cause| Failure {
+            step: "check disks".to_owned(),
+            message: cause.to_string(),
+        })?;
+    }
     let spec = &trial.cell.stack;
     let by_mount = |option: &String| option.starts_with("compress");
     let compresses = spec.filesystem.compresses() || spec.mount_options.iter().any(by_mount);
@@ -221,7 +237,7 @@ fn report_member(disk: DiskCounters, context: &mut Context<'_>) {
         ("flushes", disk.flushes),
     ];
     for (metric, value) in figures {
-        context.recorder.record(Event::Sample(Sample {
+        context.access.recorder.record(Event::Sample(Sample {
             test: format!("member {}", disk.device),
             metric: metric.to_owned(),
             value: value as f64,

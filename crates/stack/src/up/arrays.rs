@@ -74,13 +74,14 @@ impl Rising {
             zeroed: context.zeroed,
         }
         .invocation()?;
+        let written: Vec<PathBuf> = members.iter().cloned().chain(journal.map(Path::to_owned)).collect();
         let undo = Undo::Array {
             node: node.clone(),
             uuid: uuid.clone(),
-            members: members.iter().cloned().chain(journal.map(Path::to_owned)).collect(),
+            members: written.clone(),
         };
         self.intend(undo, context)?;
-        context.run(&create)?;
+        context.access.run(&create, &written)?;
         let device = device::wait_for_node(&node, Duration::from_secs(10))?;
         let array = Array {
             device,
@@ -111,7 +112,7 @@ impl Rising {
             uuid: Some(uuid),
         };
         self.intend(undo, context)?;
-        context.run(&make)?;
+        context.access.run(&make, &[disk])?;
         let mounting = Mounting {
             source: disk.to_owned(),
             devices: vec![disk.to_owned()],
@@ -146,8 +147,8 @@ impl Rising {
             devices: devices.to_vec(),
         };
         self.intend(undo, context)?;
-        context.run(&volume.create_group())?;
-        context.run(&volume.create_volume())?;
+        context.access.run(&volume.create_group(), devices)?;
+        context.access.run(&volume.create_volume(), devices)?;
         let device = device::wait_for_node(&volume.device(), Duration::from_secs(10))?;
         self.begin("wait for synchronisation", context);
         volume.wait_until_in_sync(context)?;

@@ -10,7 +10,7 @@ use crate::mount::Mounting;
 use crate::options;
 use crate::stripes::Stripes;
 use crate::undo::Undo;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use study::stack::{DATA, FilesystemKind, StackSpec};
 use tools::{Invocation, Version};
@@ -53,8 +53,10 @@ impl Rising {
             let (device, types) = (device.to_owned(), filesystem::JOURNAL_SIGNATURES.to_owned());
             self.intend(Undo::Signatures { device, types }, context)?;
         }
-        if let Some(call) = journal.and_then(|device| filesystem::journal_device(of, device)) {
-            context.run(&call)?;
+        if let Some(device) = journal
+            && let Some(call) = filesystem::journal_device(of, device)
+        {
+            context.access.run(&call, &[device])?;
         }
         let (make, uuid) = known_again(make, carrier, context)?;
         for device in &devices {
@@ -66,7 +68,8 @@ impl Rising {
             };
             self.intend(undo, context)?;
         }
-        context.run(&make.limit(MKFS_LIMIT))?;
+        let written: Vec<&Path> = devices.iter().map(PathBuf::as_path).chain(journal).collect();
+        context.access.run(&make.limit(MKFS_LIMIT), &written)?;
         let mut arguments = options::parse(&spec.mount_options, filesystem::journal_option(of))?;
         arguments.add(&filesystem::own_options(of, &devices, journal));
         let mounting = Mounting {

@@ -54,7 +54,7 @@ impl Rising {
             log: log.as_deref(),
             special: special.as_deref(),
         };
-        context.run(&create.invocation())?;
+        context.access.run(&create.invocation(), &pool.partitions)?;
         let mounting = Mounting {
             source: PathBuf::from(name),
             devices: vec![PathBuf::from(name)],
@@ -76,7 +76,9 @@ impl Rising {
             uuid: uuid.clone(),
         };
         self.intend(undo, context)?;
-        context.run(&zfs::partitioning(&device.path, &uuid))?;
+        context
+            .access
+            .run(&zfs::partitioning(&device.path, &uuid), &[&device.path])?;
         let partition = zfs::partition_of(device);
         device::wait_for_node(&partition, Duration::from_secs(10))?;
         Ok(partition)

@@ -1,6 +1,6 @@
 //! Whole stacks on one loop device, by this machine's kernel; needs root.
 
-use crate::rig::{Rig, kernel_has, loops, passed, program, read, run, spec};
+use crate::rig::{Rig, kernel_has, loops, passed, program, read, run, spec, undone};
 use stack::{Disks, Settle, StackError, Undo};
 use std::fs;
 use std::path::PathBuf;
@@ -329,7 +329,7 @@ fn loop_what_a_killed_run_left_is_undone_from_the_ledger() {
         let mut tools = Tools::find(&[tools::Tool::Wipefs]).expect("is installed");
         for _twice in 0..2 {
             for act in read_later.iter().rev() {
-                stack::undo(act, &mut tools, &mut |_| ()).unwrap_or_else(|error| panic!("{act}: {error}"));
+                undone(act, &mut tools).unwrap_or_else(|error| panic!("{act}: {error}"));
             }
         }
         rig.ledger.open.clear();
@@ -354,7 +354,7 @@ fn loop_a_busy_mount_stays_and_is_told() {
         drop(open);
         let mut tools = Tools::find(&[tools::Tool::Wipefs]).expect("is installed");
         for act in rig.ledger.open.drain(..).rev() {
-            stack::undo(&act.undo, &mut tools, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
+            undone(&act.undo, &mut tools).unwrap_or_else(|error| panic!("{error}"));
         }
         rig.must_be_as_new();
         Ok(())

@@ -1,6 +1,6 @@
 //! Arrays on loop devices, where the kernel has md: in a lab guest, or on a host with md. Needs root.
 
-use crate::rig::{Rig, kernel_has, loops, passed, program, read, run, spec};
+use crate::rig::{Rig, kernel_has, loops, passed, program, read, run, spec, undone};
 use stack::{Disks, Settle, Undo};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -253,7 +253,7 @@ fn md_of_others_is_left_alone() {
             uuid: None,
         };
         for act in [filesystem, array] {
-            stack::undo(&act, &mut tools, &mut |_| ()).expect("nothing of ours is there");
+            undone(&act, &mut tools).expect("nothing of ours is there");
         }
         assert!(read("/proc/mdstat").contains("md42 : active raid1"));
 

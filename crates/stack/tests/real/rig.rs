@@ -1,6 +1,6 @@
 //! Loop devices and a context for tests on real kernels.
 
-use stack::{Context, Disks, MemoryLedger, StackError, Teardown, tools_needed};
+use stack::{Access, Cause, Context, Disks, MemoryLedger, NoDiskCheck, StackError, Teardown, Undo, tools_needed};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -69,8 +69,11 @@ impl Rig {
         let mut tools = Tools::find(&tools_needed(spec, Teardown::Full)).expect("the tools are installed");
         let events = &mut self.events;
         act(&mut Context {
-            tools: &mut tools,
-            recorder: &mut |event| events.push(event),
+            access: Access {
+                tools: &mut tools,
+                recorder: &mut |event| events.push(event),
+                check: &mut NoDiskCheck,
+            },
             ledger: &mut self.ledger,
             began: Instant::now(),
             work_folder: self.folder.path(),
@@ -139,7 +142,7 @@ impl Drop for Rig {
             .collect();
         let mut tools = Tools::find(&present).expect("were found");
         for act in self.ledger.open.drain(..).rev() {
-            if let Err(cause) = stack::undo(&act.undo, &mut tools, &mut |_| ()) {
+            if let Err(cause) = undone(&act.undo, &mut tools) {
                 println!("left behind: could not {}: {cause}", act.undo);
             }
         }
@@ -147,6 +150,16 @@ impl Drop for Rig {
             let _ = program("losetup").arg("--detach").arg(device).status();
         }
     }
+}
+
+/// Undoes an act by these programs.
+pub fn undone(act: &Undo, tools: &mut Tools) -> Result<(), Cause> {
+    let mut access = Access {
+        tools,
+        recorder: &mut |_| (),
+        check: &mut NoDiskCheck,
+    };
+    stack::undo(act, &mut access)
 }
 
 pub fn read(path: impl AsRef<Path>) -> String {

@@ -1,0 +1,73 @@
+//! How provisioning reaches the machine: the programs it may call, the check before each write, the record of it all.
+
+use crate::disk_check::DiskCheck;
+use crate::error::Cause;
+use std::path::Path;
+use study::event::ToolCall;
+use tools::{Invocation, Recorder, ToolError, Tools};
+
+/// What every act is done through.
+pub struct Access<'a> {
+    pub tools: &'a mut Tools,
+    pub recorder: &'a mut dyn Recorder,
+    pub check: &'a mut dyn DiskCheck,
+}
+
+impl Access<'_> {
+    /// Runs a program that looks and changes nothing.
+    pub fn ask(&mut self, call: &Invocation) -> Result<ToolCall, ToolError> {
+        self.tools.run(call, self.recorder)
+    }
+
+    /// Runs a program that writes to these devices, once they have been judged again.
+    pub fn run<P: AsRef<Path>>(&mut self, call: &Invocation, devices: &[P]) -> Result<ToolCall, Cause> {
+        self.before_write(devices)?;
+        Ok(self.tools.run(call, self.recorder)?)
+    }
+
+    /// Has devices judged that are about to be written to.
+    pub fn before_write<P: AsRef<Path>>(&mut self, devices: &[P]) -> Result<(), Cause> {
+        let devices: Vec<&Path> = devices.iter().map(AsRef::as_ref).collect();
+        self.check
+            .before_write(&devices)
+            .map_err(|why| Cause::Refused(format!("nothing was written: {why}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use study::event::Event;
+    use tools::Tool;
+
+    /// Refuses one disk.
+    struct NotThis(&'static str);
+
+    impl DiskCheck for NotThis {
+        fn before_write(&mut self, devices: &[&Path]) -> Result<(), String> {
+            match devices.contains(&Path::new(self.0)) {
+                true => Err(format!("{} is mounted", self.0)),
+                false => Ok(()),
+            }
+        }
+    }
+
+    #[test]
+    fn a_refused_disk_is_not_written_to() {
+        let mut tools = Tools::find(&[Tool::Losetup]).expect("util-linux is installed");
+        let (mut calls, before) = (0, Path::new("/dev/a"));
+        let mut recorder = |event: Event| calls += u32::from(matches!(event, Event::Call(_)));
+        let mut access = Access {
+            tools: &mut tools,
+            recorder: &mut recorder,
+            check: &mut NotThis("/dev/b"),
+        };
+        let call = Invocation::new(Tool::Losetup).arg("--version");
+        let cause = access
+            .run(&call, &[before, Path::new("/dev/b")])
+            .expect_err("is refused");
+        assert_eq!(cause.to_string(), "nothing was written: /dev/b is mounted");
+        access.run(&call, &[before]).expect("is not refused");
+        assert_eq!(calls, 1);
+    }
+}
