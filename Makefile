@@ -54,8 +54,8 @@ lint: compiler
 
 # Reference pages that are generated from the code's own tables.
 docs: compiler
-	cargo run --quiet -p study --example reference > docs/study.md
-	cargo run --quiet -p study --example stacks > docs/stacks.md
+	cargo run --quiet -p reference -- study > docs/study.md
+	cargo run --quiet -p reference -- stacks > docs/stacks.md
 
 build: compiler
 	cargo build --release --locked -p raidlab

@@ -30,12 +30,12 @@ fn told(mistake: &Mistake, text: &str) -> Result<(), TestCaseError> {
 fn study_files() {
     let seeds = [
         include_str!("../../../studies/first-look.toml"),
-        include_str!("../../study/tests/syntax.toml"),
-        include_str!("../../study/tests/ten-mistakes.toml"),
+        include_str!("../../study-file/tests/syntax.toml"),
+        include_str!("../../study-file/tests/ten-mistakes.toml"),
     ];
-    let known = study::Known::default();
+    let known = study_file::Known::default();
     fuzz::text(&seeds, |text| {
-        if let Err(mistakes) = study::read(text, "study.toml", &known) {
+        if let Err(mistakes) = study_file::read(text, "study.toml", &known) {
             prop_assert!(!mistakes.to_string().trim().is_empty());
         }
         Ok(())

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use stats::Summary;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use study::Known;
 use study::event::{Event, ToolCall};
+use study_file::Known;
 use trial::{Disks, MemoryLedger, NoDiskCheck, Safety, Setting, Teardown};
 
 const STUDY: &str = r#"
@@ -84,7 +84,7 @@ fn percentile(bins: &Value, share: f64) -> f64 {
 
 /// fio's call, as raidlab makes it.
 fn through_raidlab(disk: &Disk) -> ToolCall {
-    let plan = study::read(STUDY, "fio_overhead", &Known::default()).expect("a study");
+    let plan = study_file::read(STUDY, "fio_overhead", &Known::default()).expect("a study");
     let trial = plan.trials(1).next().expect("a trial");
     let setting = Setting {
         disks: Disks::data(std::slice::from_ref(&disk.node)),

@@ -1,4 +1,4 @@
-//! Claims: what a study says its results will show. Read here; judged where the results are.
+//! Claims: what a study says its results will show. Judged where the results are.
 //!
 //! ```text
 //! that   = side ( ">" | "<" ) side [ "by" margin ]     the left is faster, slower
@@ -10,12 +10,7 @@
 //! ```
 //! Faster means better in the sample's own sense: more MiB/s, fewer milliseconds.
 
-use crate::document::Entry;
-use crate::matrix::Unit;
-use crate::mistake::Found;
-use crate::plan::{Cell, Claim, Side};
-use crate::vocabulary::{METRIC, TEST, Unknown, Vocabulary};
-use crate::work::WorkloadEntry;
+use crate::plan::{Cell, Claim, METRIC, Side, TEST};
 use std::collections::HashMap;
 use std::fmt;
 
@@ -48,9 +43,9 @@ pub struct Contest {
 }
 
 impl Claim {
-    /// What `that` compares. A claim that [`read`](crate::read) gave always has it.
+    /// What `that` compares. A claim of a plan that was read from a study file always has it.
     pub fn comparison(&self) -> Result<Comparison, ClaimError> {
-        parse(&self.that, &mut |side| split_side(side))
+        Comparison::parse(&self.that, &mut |side| split_side(side))
     }
 
     /// The pairs of `cells` that have to be as the claim says for it to hold.
@@ -79,7 +74,71 @@ impl Claim {
 }
 
 impl Comparison {
-    fn sides(&self) -> Vec<&Side> {
+    /// Reads the grammar above; how a side is read is the caller's.
+    pub fn parse(
+        text: &str,
+        read_side: &mut dyn FnMut(&str) -> Result<Side, ClaimError>,
+    ) -> Result<Self, ClaimError> {
+        let (body, margin) = peel_margin(text.trim())?;
+        let by = match margin {
+            Some((Keyword::Within, _)) | None => 1.0,
+            Some((Keyword::By, ratio)) => ratio,
+        };
+        let within = match margin {
+            Some((Keyword::Within, ratio)) => ratio,
+            _ => EQUAL_WITHIN,
+        };
+        let keyword = margin.map(|(keyword, _)| keyword);
+        let must_be = |right: Keyword| match keyword {
+            Some(other) if other != right => error(
+                format!("`{}` does not go with this comparison", other.word()),
+                format!("write `{}`", right.word()),
+            ),
+            _ => Ok(()),
+        };
+        if body == "all equal" {
+            must_be(Keyword::Within)?;
+            return Ok(Self::AllEqual { within });
+        }
+        if let Some(side) = body.strip_suffix(" fastest") {
+            must_be(Keyword::By)?;
+            return Ok(Self::Fastest {
+                side: read_side(side)?,
+                by,
+            });
+        }
+        if let Some(side) = body.strip_suffix(" slowest") {
+            must_be(Keyword::By)?;
+            return Ok(Self::Slowest {
+                side: read_side(side)?,
+                by,
+            });
+        }
+        let Some((at, relation)) = body.char_indices().find(|(_, c)| matches!(c, '<' | '>' | '~')) else {
+            return error(format!("`{body}` compares nothing"), HOW);
+        };
+        let (left, right) = (read_side(body[..at].trim())?, read_side(body[at + 1..].trim())?);
+        if left == right {
+            return error("both sides are the same", HOW);
+        }
+        must_be(if relation == '~' { Keyword::Within } else { Keyword::By })?;
+        Ok(match relation {
+            '>' => Self::Better {
+                better: left,
+                worse: right,
+                by,
+            },
+            '<' => Self::Better {
+                better: right,
+                worse: left,
+                by,
+            },
+            _ => Self::Equal { left, right, within },
+        })
+    }
+
+    /// The cells that it compares with others; none if it compares all.
+    pub fn sides(&self) -> Vec<&Side> {
         match self {
             Self::Better { better, worse, .. } => vec![better, worse],
             Self::Equal { left, right, .. } => vec![left, right],
@@ -88,7 +147,8 @@ impl Comparison {
         }
     }
 
-    fn contests(&self, filter: &Side, cells: &[Cell]) -> Vec<Contest> {
+    /// The pairs of those `cells` that are where `filter` says.
+    pub fn contests(&self, filter: &Side, cells: &[Cell]) -> Vec<Contest> {
         let ring = Ring {
             cells,
             chosen: (0..cells.len()).filter(|at| holds(filter, &cells[*at])).collect(),
@@ -169,7 +229,7 @@ fn same_work(cells: &[Cell], left: usize, right: usize) -> bool {
 }
 
 /// Whether a cell is where `place` says; test and metric are of samples, not of cells.
-fn holds(place: &Side, cell: &Cell) -> bool {
+pub fn holds(place: &Side, cell: &Cell) -> bool {
     place
         .iter()
         .filter(|(axis, _)| axis != TEST && axis != METRIC)
@@ -179,8 +239,9 @@ fn holds(place: &Side, cell: &Cell) -> bool {
 /// What is wrong with a claim's `that`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimError {
-    message: String,
-    mend: String,
+    pub message: String,
+    /// What would be right.
+    pub mend: String,
 }
 
 impl fmt::Display for ClaimError {
@@ -191,84 +252,12 @@ impl fmt::Display for ClaimError {
 
 impl std::error::Error for ClaimError {}
 
-impl From<Unknown> for ClaimError {
-    fn from(unknown: Unknown) -> Self {
-        Self {
-            message: unknown.message,
-            mend: unknown.mend,
-        }
-    }
-}
-
 const HOW: &str = "write `A=1 > A=2`, `A=1 < A=2 by 20%`, `A=1 ~ A=2 within 10%`, `A=1 fastest`, `all equal`";
 
 fn error<T>(message: impl Into<String>, mend: impl Into<String>) -> Result<T, ClaimError> {
     Err(ClaimError {
         message: message.into(),
         mend: mend.into(),
-    })
-}
-
-/// Reads the grammar above; how a side is read is the caller's.
-fn parse(
-    text: &str,
-    read_side: &mut dyn FnMut(&str) -> Result<Side, ClaimError>,
-) -> Result<Comparison, ClaimError> {
-    let (body, margin) = peel_margin(text.trim())?;
-    let by = match margin {
-        Some((Keyword::Within, _)) | None => 1.0,
-        Some((Keyword::By, ratio)) => ratio,
-    };
-    let within = match margin {
-        Some((Keyword::Within, ratio)) => ratio,
-        _ => EQUAL_WITHIN,
-    };
-    let keyword = margin.map(|(keyword, _)| keyword);
-    let must_be = |right: Keyword| match keyword {
-        Some(other) if other != right => error(
-            format!("`{}` does not go with this comparison", other.word()),
-            format!("write `{}`", right.word()),
-        ),
-        _ => Ok(()),
-    };
-    if body == "all equal" {
-        must_be(Keyword::Within)?;
-        return Ok(Comparison::AllEqual { within });
-    }
-    if let Some(side) = body.strip_suffix(" fastest") {
-        must_be(Keyword::By)?;
-        return Ok(Comparison::Fastest {
-            side: read_side(side)?,
-            by,
-        });
-    }
-    if let Some(side) = body.strip_suffix(" slowest") {
-        must_be(Keyword::By)?;
-        return Ok(Comparison::Slowest {
-            side: read_side(side)?,
-            by,
-        });
-    }
-    let Some((at, relation)) = body.char_indices().find(|(_, c)| matches!(c, '<' | '>' | '~')) else {
-        return error(format!("`{body}` compares nothing"), HOW);
-    };
-    let (left, right) = (read_side(body[..at].trim())?, read_side(body[at + 1..].trim())?);
-    if left == right {
-        return error("both sides are the same", HOW);
-    }
-    must_be(if relation == '~' { Keyword::Within } else { Keyword::By })?;
-    Ok(match relation {
-        '>' => Comparison::Better {
-            better: left,
-            worse: right,
-            by,
-        },
-        '<' => Comparison::Better {
-            better: right,
-            worse: left,
-            by,
-        },
-        _ => Comparison::Equal { left, right, within },
     })
 }
 
@@ -336,91 +325,8 @@ fn split_side(side: &str) -> Result<Side, ClaimError> {
     Ok(pairs)
 }
 
-fn write_side(side: &Side) -> String {
+/// A side as a claim says it.
+pub fn write_side(side: &Side) -> String {
     let pairs: Vec<String> = side.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
     pairs.join(", ")
-}
-
-/// Reads the claims of a study.
-pub(crate) fn read_all(
-    top: &Entry,
-    units: &[Unit],
-    workloads: &[WorkloadEntry],
-    cells: &[Cell],
-    found: &mut Found,
-) -> Vec<Claim> {
-    let entries = top.tables("claim");
-    if entries.is_empty() {
-        return Vec::new();
-    }
-    let vocabulary = Vocabulary::of_entries(units, workloads);
-    let cells_are_whole = found.is_empty();
-    let mut all = Vec::new();
-    for entry in entries {
-        let filter = vocabulary.filter(entry, found);
-        let Some((that, comparison)) = read_that(entry, &vocabulary, found) else {
-            continue;
-        };
-        let Some(filter) = filter else { continue };
-        if cells_are_whole {
-            check_cells(entry, &filter, &comparison, cells, found);
-        }
-        let says = entry.text("says").unwrap_or_default();
-        all.push(Claim {
-            says,
-            filter,
-            that,
-            published: entry.text("published"),
-        });
-    }
-    all
-}
-
-/// The comparison, and its text: as written, but where it spells a value otherwise than the plan.
-fn read_that(entry: &Entry, vocabulary: &Vocabulary, found: &mut Found) -> Option<(String, Comparison)> {
-    let given = entry.value("that")?;
-    let mut text = given.value.word();
-    let mut respelt = Vec::new();
-    let read = parse(&text, &mut |side| {
-        let pairs = vocabulary.pairs(side)?;
-        respelt.push((side.to_owned(), write_side(&pairs)));
-        Ok(pairs)
-    });
-    match read {
-        Ok(comparison) => {
-            for (written, side) in respelt {
-                text = text.replacen(&written, &side, 1);
-            }
-            Some((text, comparison))
-        }
-        Err(error) => {
-            found.add_with_mend(&given.span, error.message, error.mend);
-            None
-        }
-    }
-}
-
-/// A claim that no two cells can bear out is a mistake, and most likely a typing one.
-fn check_cells(entry: &Entry, filter: &Side, comparison: &Comparison, cells: &[Cell], found: &mut Found) {
-    let span = entry.value("that").map_or(&entry.span, |given| &given.span);
-    if !cells.iter().any(|cell| holds(filter, cell)) {
-        let span = entry.field("where").map_or(span, |field| &field.span);
-        found.add_with_mend(
-            span,
-            "no cell is there",
-            "`raidlab plan` lists the cells with their axes",
-        );
-        return;
-    }
-    for side in comparison.sides() {
-        if !cells.iter().any(|cell| holds(filter, cell) && holds(side, cell)) {
-            let message = format!("no cell of this claim has {}", write_side(side));
-            found.add_with_mend(span, message, "`raidlab plan` lists the cells with their axes");
-            return;
-        }
-    }
-    if comparison.contests(filter, cells).is_empty() {
-        let mend = "say in both sides, or in `where`, what else is different";
-        found.add_with_mend(span, "no two cells of this claim differ in nothing else", mend);
-    }
 }

@@ -1,80 +1,18 @@
-//! What is to be measured: a study file read into a [`Plan`](plan::Plan) of cells and trials, and the plain
-//! data types in which all later stages speak of it.
+//! A study: what is to be measured, and the plain types in which all stages speak of it, from the plan to the events of
+//! a trial.
 //!
-//! TOML is known here and nowhere else. Nothing here knows how a stack is built, how work is done, or where a
-//! sample is kept: those stages use these types and are not used by them.
+//! Nothing here knows TOML or what a study file looks like (`study-file` reads it), how a stack is built, how work is
+//! done, or where a sample is kept: those stages use these types and are not used by them.
 
-mod array_rules;
-mod build;
-mod build_work;
 pub mod claim;
-mod consistency_rules;
-mod document;
 pub mod event;
-mod filesystem_rules;
-mod fio_file;
-mod fio_options;
-mod groups;
-mod key;
-mod label;
-mod lvm_rules;
-mod many_device_rules;
-mod matrix;
-mod mistake;
-mod only;
 mod order;
-mod pattern;
 pub mod plan;
-mod point;
-mod read;
-mod reference;
-mod rules;
 pub mod stack;
-mod stacks_page;
 mod summary;
 pub mod table;
 mod test_names;
-mod unit;
-mod value;
-mod vocabulary;
-mod work;
-mod work_key;
-mod work_rules;
 pub mod workload;
 
-pub use mistake::{Mistake, Mistakes};
-pub use only::{Only, OnlyError};
 pub use order::trial_seed;
-pub use read::read;
-pub use reference::reference;
-pub use stacks_page::stacks;
 pub use summary::Summary;
-
-use stack::{MachineKind, MachineSpec};
-
-/// What a study may name, told by those who know: this crate has neither disks nor kernels.
-#[derive(Clone, Debug, Default)]
-pub struct Known {
-    /// Disk models of the catalogue; the first is the default. Empty if any name will do.
-    pub models: Vec<KnownModel>,
-    /// Kernels that the lab has or can build; the first is the default. Empty if any name will do.
-    pub kernels: Vec<String>,
-    /// The study's folder, where the files lie that it names; absent if it may name none.
-    pub folder: Option<std::path::PathBuf>,
-}
-
-/// A disk model of the catalogue.
-#[derive(Clone, Debug)]
-pub struct KnownModel {
-    pub name: String,
-    pub capacity_bytes: u64,
-}
-
-impl Known {
-    /// Size of the machine's disks under test; unknown on a host, whose disks are whatever they are.
-    fn capacity(&self, kind: MachineKind, machine: &MachineSpec) -> Option<u64> {
-        let model = &machine.disks.first()?.model;
-        let known = self.models.iter().find(|known| known.name == *model)?;
-        (kind == MachineKind::Lab).then_some(known.capacity_bytes)
-    }
-}

@@ -8,6 +8,12 @@ use serde::{Deserialize, Serialize};
 /// Some cells, or some of their samples: axis = value, all of which hold.
 pub type Side = Vec<(String, String)>;
 
+/// The axis of a stack's label, where a table's rows go by it.
+pub const STACK: &str = "stack";
+/// The axes that samples have besides those of their cell.
+pub const TEST: &str = "test";
+pub const METRIC: &str = "metric";
+
 /// What a study file comes to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {

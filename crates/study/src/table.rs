@@ -1,12 +1,6 @@
 //! Tables in a study's own shape: what stands in which row and column, and what was published there.
 
-mod layout;
-mod read;
-
-pub(crate) use read::read_all;
-
-use crate::plan::{Cell, Side};
-use crate::vocabulary::{METRIC, STACK, TEST};
+use crate::plan::{Cell, METRIC, STACK, Side, TEST};
 use serde::{Deserialize, Serialize};
 
 /// A table of results, laid out: every row and column that the study's cells give, in the study's order.
@@ -69,7 +63,8 @@ impl Figure {
         }
     }
 
-    fn named(word: &str) -> Self {
+    /// The figure of that word; the median for any other.
+    pub fn named(word: &str) -> Self {
         let all = [Self::Median, Self::Mean, Self::Deviation, Self::Min, Self::Max];
         all.into_iter().find(|figure| figure.name() == word).unwrap_or_default()
     }
@@ -110,7 +105,7 @@ impl TableSpec {
 }
 
 /// Where a cell lies on an axis; on `stack` by its label.
-fn value_of<'a>(cell: &'a Cell, axis: &str) -> Option<&'a str> {
+pub fn value_of<'a>(cell: &'a Cell, axis: &str) -> Option<&'a str> {
     if axis == STACK {
         return Some(&cell.stack_label);
     }

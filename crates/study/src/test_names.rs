@@ -7,7 +7,7 @@ impl Work {
     pub fn tests(&self) -> Vec<&str> {
         match self {
             Self::Tree(tree) => tree.tests.iter().map(|test| test.name()).collect(),
-            Self::Io(io) => tests_of_pattern(io.pattern),
+            Self::Io(io) => io.pattern.tests(),
             Self::FioFile(file) => file.sections.iter().map(|section| section.name.as_str()).collect(),
             Self::Bonnie(bonnie) => tests_of_bonnie(bonnie),
             Self::Iozone(iozone) => iozone.tests.iter().map(|test| test.name()).collect(),
@@ -15,13 +15,15 @@ impl Work {
     }
 }
 
-/// The halves of a mixed pattern are measured apart, too.
-pub(crate) fn tests_of_pattern(pattern: IoPattern) -> Vec<&'static str> {
-    let mut tests = vec![pattern.name()];
-    if pattern.is_mixed() {
-        tests.extend(["read", "write"]);
+impl IoPattern {
+    /// The tests of a job with this pattern. The halves of a mixed pattern are measured apart, too.
+    pub fn tests(self) -> Vec<&'static str> {
+        let mut tests = vec![self.name()];
+        if self.is_mixed() {
+            tests.extend(["read", "write"]);
+        }
+        tests
     }
-    tests
 }
 
 fn tests_of_bonnie(bonnie: &BonnieSpec) -> Vec<&'static str> {

@@ -98,7 +98,7 @@ fn read(path: &Path) -> Result<Read, ExpectedError> {
 
 /// A cell for every result, and its events.
 fn plan_of(files: &[Read]) -> Result<(Plan, Vec<Vec<Event>>), ExpectedError> {
-    let mut plan = study::read(FRAME, "import", &study::Known::default())
+    let mut plan = study_file::read(FRAME, "import", &study_file::Known::default())
         .map_err(|mistakes| ExpectedError::Failed(mistakes.to_string()))?;
     let frame = plan.cells[0].clone();
     plan.cells.clear();

@@ -5,8 +5,8 @@ use crate::expected::ExpectedError;
 use lab::kernel::Cache;
 use std::io::IsTerminal;
 use std::path::Path;
-use study::Only;
 use study::plan::Plan;
+use study_file::Only;
 
 /// A larger file is something else: the longest study is some kB.
 const BYTES_MAX: u64 = 1 << 20;
@@ -23,11 +23,11 @@ pub fn read(
             "`{name}` {words}; name a study, as in `raidlab run studies/first-look.toml`"
         ))
     })?;
-    let known = study::Known {
+    let known = study_file::Known {
         folder: path.parent().map(Path::to_owned),
         ..crate::run::known(cache)
     };
-    let mut plan = study::read(&source, &name, &known).map_err(|mistakes| {
+    let mut plan = study_file::read(&source, &name, &known).map_err(|mistakes| {
         let coloured = std::io::stderr().is_terminal();
         ExpectedError::Study(if coloured {
             mistakes.to_string_in_colour()

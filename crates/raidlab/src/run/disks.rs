@@ -5,7 +5,7 @@ use disksim::catalogue;
 use disksim::description::{Description, Device};
 use disksim::link::LinkDescription;
 use study::stack::{Bus, BusDisk, BusKind, MachineSpec, StackSpec};
-use study::{Known, KnownModel};
+use study_file::{Known, KnownModel};
 
 /// What a study may name on this machine: the catalogue's disks, and kernels that are built or can be.
 pub fn known(cache: &lab::kernel::Cache) -> Known {
@@ -89,7 +89,7 @@ mod tests {
     fn described(study: &str) -> Description {
         let source = format!("{study}\n[[workload]]\nname = \"w\"\nio = {{}}\n");
         let known = known(&lab::kernel::Cache::of_user());
-        let plan = study::read(&source, "test.toml", &known).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        let plan = study_file::read(&source, "test.toml", &known).unwrap_or_else(|mistakes| panic!("{mistakes}"));
         let cell = &plan.cells[0];
         description(&cell.machine, &cell.stack, 7).expect("models are in the catalogue")
     }

@@ -73,7 +73,7 @@ mod tests {
              fs = {{ type = [\"ext2\", \"xfs\"] }}\n[[workload]]\nname = \"w\"\n\
              tree = {{ files = 1, size = \"4K\" }}\n[precision]\n{precision}\n"
         );
-        study::read(&source, "test.toml", &study::Known::default()).expect("a study")
+        study_file::read(&source, "test.toml", &study_file::Known::default()).expect("a study")
     }
 
     fn drained(schedule: &mut Schedule) -> Vec<(String, u32)> {

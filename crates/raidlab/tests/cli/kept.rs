@@ -22,7 +22,8 @@ pub fn empty_store(desk: &Desk, name: &str) -> PathBuf {
 pub fn store_with_samples(desk: &Desk, name: &str, samples: u32) -> PathBuf {
     let path = desk.folder().join(name);
     let mut store = Store::open(&path).expect("a store is made");
-    let plan = study::read(SMALL, "small.toml", &study::Known::default()).expect("a study without mistakes");
+    let plan =
+        study_file::read(SMALL, "small.toml", &study_file::Known::default()).expect("a study without mistakes");
     let spec = RunSpec {
         plan: &plan,
         seed: 1,

@@ -4,7 +4,7 @@ use crate::desk::Desk;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-const TEN_MISTAKES: &str = include_str!("../../../study/tests/ten-mistakes.toml");
+const TEN_MISTAKES: &str = include_str!("../../../study-file/tests/ten-mistakes.toml");
 
 #[test]
 fn ten_mistakes_are_all_told_with_place_and_mend() {

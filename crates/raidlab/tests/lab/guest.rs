@@ -10,9 +10,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
-use study::Known;
 use study::event::Event;
 use study::plan::Trial;
+use study_file::Known;
 use tempfile::TempDir;
 
 /// What a guest is started with; the rest is as raidlab has it.
@@ -133,7 +133,7 @@ pub fn disks(model: &str, count: u32) -> Description {
 
 /// The first trials of a study's cells.
 pub fn trials(study: &str) -> Vec<Trial> {
-    let plan = study::read(study, "test.toml", &Known::default()).expect("a study");
+    let plan = study_file::read(study, "test.toml", &Known::default()).expect("a study");
     plan.rounds(1).next().expect("a round")
 }
 

@@ -54,7 +54,7 @@ fn every_topology_has_a_filesystem() {
 
 #[test]
 fn every_filesystem_has_a_disk() {
-    let plan = study::read(STUDY, "every-stack.toml", &study::Known::default()).expect("a sound study");
+    let plan = study_file::read(STUDY, "every-stack.toml", &study_file::Known::default()).expect("a sound study");
     run(&format!("level=single,{}", types(&plan.cells)));
 }
 
@@ -81,7 +81,7 @@ fn every_stack_of_the_study() {
         println!("{ALL} is not set: `make stacks` sets it");
         return;
     }
-    let plan = study::read(STUDY, "every-stack.toml", &study::Known::default()).expect("a sound study");
+    let plan = study_file::read(STUDY, "every-stack.toml", &study_file::Known::default()).expect("a sound study");
     let types = types(&plan.cells);
     let levels: BTreeSet<&str> = plan.cells.iter().flat_map(|cell| axis(cell, "level")).collect();
     let run_level = |level: &&str| run(&format!("level={level},{types}"));

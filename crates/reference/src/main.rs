@@ -1,0 +1,40 @@
+//! Prints docs/study.md (every key of a study file, from the table that the reader itself uses) and docs/stacks.md (the
+//! stacks of studies/every-stack.toml, and what cannot be).
+
+mod stacks;
+mod study_md;
+
+use std::process::ExitCode;
+
+const EVERY_STACK: &str = include_str!("../../../studies/every-stack.toml");
+
+fn main() -> ExitCode {
+    let page = match std::env::args().nth(1).as_deref() {
+        Some("study") => Ok(study_md::page()),
+        Some("stacks") => stacks::page(EVERY_STACK),
+        _ => Err("which page? `study` or `stacks`".to_owned()),
+    };
+    match page {
+        Ok(page) => {
+            print!("{page}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `make docs` writes them.
+    #[test]
+    fn the_pages_in_docs_are_those_of_the_tables() {
+        assert_eq!(include_str!("../../../docs/study.md"), study_md::page());
+        let stacks = stacks::page(EVERY_STACK).expect("a sound study");
+        assert_eq!(include_str!("../../../docs/stacks.md"), stacks);
+    }
+}

@@ -1,0 +1,148 @@
+//! The page that shows a study's stacks: which topology there is with which filesystem.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use study::plan::{Cell, Plan};
+use study_file::{Known, label, read};
+
+const INTRODUCTION: &str = "\
+# Stacks
+
+Every topology that raidlab builds, with every filesystem that it puts there. The table is written by `make docs` from
+`studies/every-stack.toml`, whose trials write files on each of these stacks in the lab, read them back after a remount
+with cold caches, compare every byte, and delete them: `make stacks` runs it, and it takes some minutes.
+
+ZFS gets a kernel of its own, from Debian's packages; bcachefs, which Linux has from 6.7 to 6.17, its program from
+Debian's `bcachefs-tools` in experimental.
+";
+
+/// Axes that tell how the array is made; the others belong to the filesystem.
+const TOPOLOGY: &[&str] = &[
+    "level",
+    "of_level",
+    "of_disks",
+    "layout",
+    "bitmap",
+    "write_journal",
+    "ppl",
+    "spares",
+    "metadata",
+];
+
+/// What the filesystem makes of the disks, or of those aside.
+const FILESYSTEM: &[&str] = &[
+    "pool",
+    "fs_data",
+    "fs_metadata",
+    "replicas",
+    "compression",
+    "recordsize",
+    "ashift",
+    "fs_sync",
+    "log",
+    "special",
+    "journal_on",
+    "align",
+];
+
+/// The page of a study file, as Markdown; or what is wrong with the file.
+pub fn page(source: &str) -> Result<String, String> {
+    let plan = read(source, "studies/every-stack.toml", &Known::default());
+    plan.map(|plan| stacks(&plan)).map_err(|mistakes| mistakes.to_string())
+}
+
+/// A row for each topology, a column for each filesystem.
+fn stacks(plan: &Plan) -> String {
+    let mut page = INTRODUCTION.to_owned();
+    let plain: Vec<&Cell> = plan
+        .cells
+        .iter()
+        .filter(|cell| words(cell, FILESYSTEM).is_empty())
+        .collect();
+    page.push_str("\n## Topologies\n\n");
+    let kinds = kinds(plan);
+    table(&mut page, &plain, &kinds, TOPOLOGY);
+    let own: Vec<&Cell> = plan
+        .cells
+        .iter()
+        .filter(|cell| !words(cell, FILESYSTEM).is_empty())
+        .collect();
+    page.push_str(
+        "\n## What filesystems do with several disks\n\nArrays of their own, journals on another disk, and stripes that \
+         they are told\nwrong on purpose or not at all; in the table above they are told them right.\n\n",
+    );
+    table(&mut page, &own, &kinds, &[TOPOLOGY, FILESYSTEM].concat());
+    left_out(&mut page, plan);
+    page
+}
+
+/// The filesystems of the plan, in its order.
+fn kinds(plan: &Plan) -> Vec<&'static str> {
+    let mut kinds = Vec::new();
+    for cell in &plan.cells {
+        let kind = cell.stack.filesystem.kind.word();
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    kinds
+}
+
+fn table(page: &mut String, cells: &[&Cell], of_plan: &[&'static str], axes: &[&str]) {
+    let mut rows: Vec<(String, BTreeSet<&str>)> = Vec::new();
+    for cell in cells {
+        let kind = cell.stack.filesystem.kind.word();
+        let name = row_name(cell, axes);
+        match rows.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, there)) => {
+                there.insert(kind);
+            }
+            None => rows.push((name, BTreeSet::from([kind]))),
+        }
+    }
+    let is_here = |kind: &&str| rows.iter().any(|(_, there)| there.contains(kind));
+    let kinds: Vec<&str> = of_plan.iter().copied().filter(is_here).collect();
+    let _ = writeln!(page, "| | {} |\n|---|{}", kinds.join(" | "), ":-:|".repeat(kinds.len()));
+    for (name, there) in rows {
+        let marks: Vec<&str> = kinds
+            .iter()
+            .map(|kind| if there.contains(kind) { "✓" } else { "" })
+            .collect();
+        let _ = writeln!(page, "| {name} | {} |", marks.join(" | "));
+    }
+}
+
+/// Combinations of the study that cannot be, by reason.
+fn left_out(page: &mut String, plan: &Plan) {
+    let mut reasons: Vec<&str> = plan.left_out.iter().map(|left| left.reason.as_str()).collect();
+    reasons.sort_unstable();
+    reasons.dedup();
+    if reasons.is_empty() {
+        return;
+    }
+    page.push_str("\n## What cannot be\n\n");
+    for reason in reasons {
+        let _ = writeln!(page, "- {reason}");
+    }
+}
+
+fn row_name(cell: &Cell, axes: &[&str]) -> String {
+    let words = words(cell, axes);
+    if words.is_empty() {
+        return "disks as they are".to_owned();
+    }
+    words
+        .join(", ")
+        .replace(", of RAID", " of RAID")
+        .replace(", of 3 disks", " of 3 disks each")
+}
+
+/// The cell's words on these axes; a default goes without saying.
+fn words(cell: &Cell, axes: &[&str]) -> Vec<String> {
+    let value = |axis: &&str| cell.axes.iter().find(|(name, _)| name == axis);
+    let shown = |(axis, word): &(String, String)| match (axis.as_str(), word.as_str()) {
+        ("bitmap", "none") => None,
+        (axis, word) => label::part(axis, word),
+    };
+    axes.iter().filter_map(value).filter_map(shown).collect()
+}

@@ -1,0 +1,302 @@
+//! What md can build: levels, disks, chunks, layouts, sizes.
+
+use crate::rules::{Impossible, impossible};
+use crate::unit::{describe_size, format_size};
+use study::stack::{ArraySpec, Bitmap, InnerArray, Level, MachineSpec};
+
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+const TIB: u64 = 1 << 40;
+
+/// A level as people name it.
+pub(crate) fn level_name(level: Level) -> &'static str {
+    match level {
+        Level::Single => "a single disk",
+        Level::None => "level \"none\"",
+        Level::Linear => "a linear array",
+        Level::Raid0 => "RAID 0",
+        Level::Raid1 => "RAID 1",
+        Level::Raid4 => "RAID 4",
+        Level::Raid5 => "RAID 5",
+        Level::Raid6 => "RAID 6",
+        Level::Raid10 => "RAID 10",
+        Level::LvmLinear => "a linear volume of LVM",
+        Level::LvmRaid0 => "LVM's RAID 0",
+        Level::LvmRaid1 => "LVM's RAID 1",
+        Level::LvmRaid5 => "LVM's RAID 5",
+        Level::LvmRaid6 => "LVM's RAID 6",
+        Level::LvmRaid10 => "LVM's RAID 10",
+    }
+}
+
+/// Whether consecutive chunks lie on different disks.
+pub(crate) fn is_striped(array: &ArraySpec) -> bool {
+    has_chunk(array.level) || array.of.is_some_and(|of| has_chunk(of.level))
+}
+
+const fn has_chunk(level: Level) -> bool {
+    matches!(
+        level,
+        Level::Raid0
+            | Level::Raid4
+            | Level::Raid5
+            | Level::Raid6
+            | Level::Raid10
+            | Level::LvmRaid0
+            | Level::LvmRaid5
+            | Level::LvmRaid6
+            | Level::LvmRaid10
+    )
+}
+
+/// RAID 10 layouts as md writes them: the kind of copies and how many.
+fn raid10_copies(layout: Option<&str>) -> Option<u32> {
+    let layout = layout.unwrap_or("n2");
+    let copies = layout.strip_prefix(['n', 'f', 'o'])?;
+    copies
+        .parse()
+        .ok()
+        .filter(|copies| (2..=16).contains(copies) && !layout[1..].starts_with(['0', '+']))
+}
+
+const PARITY_LAYOUTS: &[&str] = &[
+    "left-symmetric",
+    "left-asymmetric",
+    "right-symmetric",
+    "right-asymmetric",
+    "parity-first",
+    "parity-last",
+];
+
+/// Members at work: all disks but the hot spares, of a single disk one.
+pub(crate) fn active_disks(array: &ArraySpec, disks: u32) -> u32 {
+    if array.level == Level::Single {
+        1
+    } else {
+        disks.saturating_sub(array.spares)
+    }
+}
+
+/// Bytes that the array offers, about; unknown if its disks' size is.
+pub(crate) fn capacity(array: &ArraySpec, disks: u32, disk_bytes: Option<u64>) -> Option<u64> {
+    let member = array.member_size_bytes.or(disk_bytes)?;
+    let Some(of) = array.of.filter(|of| of.disks > 0) else {
+        let layout = array.layout.as_deref();
+        return Some(offered(array.level, active_disks(array, disks), layout, member));
+    };
+    let inner = offered(of.level, of.disks, None, member);
+    Some(offered(array.level, disks / of.disks, array.layout.as_deref(), inner))
+}
+
+fn offered(level: Level, active: u32, layout: Option<&str>, member_bytes: u64) -> u64 {
+    let active = u64::from(active);
+    let members = match level {
+        Level::Single | Level::Raid1 | Level::LvmRaid1 => 1,
+        Level::None | Level::Linear | Level::Raid0 | Level::LvmLinear | Level::LvmRaid0 => active,
+        Level::Raid4 | Level::Raid5 | Level::LvmRaid5 => active.saturating_sub(1),
+        Level::Raid6 | Level::LvmRaid6 => active.saturating_sub(2),
+        Level::LvmRaid10 => active / 2,
+        Level::Raid10 => {
+            let copies = raid10_copies(layout).unwrap_or(2);
+            return member_bytes.saturating_mul(active) / u64::from(copies);
+        }
+    };
+    member_bytes.saturating_mul(members)
+}
+
+/// Whether mdadm gives an array a bitmap that nobody asked for: since 3.3 to redundant ones with large members.
+pub(crate) fn default_bitmap(level: Level, of: Option<&InnerArray>, member_bytes: Option<u64>) -> Bitmap {
+    let large = member_bytes.is_none_or(|bytes| bytes > 100 << 30);
+    if has_bitmap(level, of) && large {
+        Bitmap::Internal
+    } else {
+        Bitmap::None
+    }
+}
+
+/// Whether md can keep a bitmap: some array of it, the outer one or those that it is made of, is redundant.
+fn has_bitmap(level: Level, of: Option<&InnerArray>) -> bool {
+    level.is_md() && (level.is_redundant() || of.is_some_and(|of| of.level.is_redundant()))
+}
+
+/// Why the array cannot be, every reason.
+pub(crate) fn check(array: &ArraySpec, machine: &MachineSpec, disk_bytes: Option<u64>) -> Vec<Impossible> {
+    let disks = machine.disks.first().map_or(0, |group| group.count);
+    let mut all = Vec::new();
+    all.extend(members(array, disks));
+    all.extend(level_has_none(array));
+    all.extend(layout(array, disks));
+    all.extend(metadata(array, disks, disk_bytes));
+    all.extend(member_size(array, disk_bytes));
+    all
+}
+
+fn members(array: &ArraySpec, disks: u32) -> Option<Impossible> {
+    let name = level_name(array.level);
+    let least = match array.level {
+        Level::Single | Level::None | Level::LvmLinear => 1,
+        Level::Linear | Level::Raid0 | Level::Raid1 | Level::Raid10 | Level::LvmRaid0 | Level::LvmRaid1 => 2,
+        Level::Raid4 | Level::Raid5 | Level::LvmRaid5 => 3,
+        Level::Raid6 | Level::LvmRaid10 => 4,
+        Level::LvmRaid6 => 5,
+    };
+    if array.spares > 0 && !(array.level.is_md() && array.level.is_redundant()) {
+        let reason = format!("{name} has no hot spares");
+        return impossible(&["spares", "level"], reason, "leave `spares` out");
+    }
+    if let Some(of) = array.of.filter(|of| of.disks > 0) {
+        let members = disks / of.disks;
+        if members >= least {
+            return None;
+        }
+        let reason = format!("{name} needs at least {least} members, and {disks} disks make {members}");
+        let mend = format!("`count = {}` in [disks] would do", least * of.disks);
+        return impossible(&["level", "count", "of_disks"], reason, mend);
+    }
+    if array.level == Level::LvmRaid10 && disks >= least && !disks.is_multiple_of(2) {
+        let reason = format!("{name} needs an even number of disks, and there are {disks}");
+        return impossible(
+            &["level", "count"],
+            reason,
+            format!("`count = {}` in [disks] would do", disks + 1),
+        );
+    }
+    let active = active_disks(array, disks);
+    if active >= least {
+        return None;
+    }
+    let there = if active == 1 {
+        "there is 1".to_owned()
+    } else {
+        format!("there are {active}")
+    };
+    let besides = match array.spares {
+        0 => String::new(),
+        1 => " besides the hot spare".to_owned(),
+        spares => format!(" besides {spares} hot spares"),
+    };
+    let reason = format!("{name} needs at least {least} disks, and {there}{besides}");
+    let mend = format!("`count = {}` in [disks] would do", least + array.spares);
+    impossible(&["level", "count", "spares"], reason, mend)
+}
+
+fn level_has_none(array: &ArraySpec) -> Vec<Impossible> {
+    let name = level_name(array.level);
+    let mut all = Vec::new();
+    if array.chunk_bytes.is_some() && !has_chunk(array.level) {
+        let mend = "leave `chunk` out, or have \"default\" among its values";
+        all.extend(impossible(&["chunk", "level"], format!("{name} has no chunk"), mend));
+    }
+    // Of LVM its own rules tell.
+    if array.bitmap != Bitmap::None && !array.level.is_lvm() && !has_bitmap(array.level, array.of.as_ref()) {
+        let reason = format!("{name} has no redundancy and so no bitmap");
+        all.extend(impossible(&["bitmap", "level"], reason, "write bitmap = \"none\""));
+    }
+    if array.metadata.is_some() && !array.level.is_md() {
+        let reason = format!("{name} is without md and has no superblock of it");
+        all.extend(impossible(&["metadata", "level"], reason, "leave `metadata` out"));
+    }
+    all
+}
+
+fn layout(array: &ArraySpec, disks: u32) -> Option<Impossible> {
+    let layout = array.layout.as_deref()?;
+    let about: &[_] = &["layout", "level"];
+    let name = level_name(array.level);
+    match array.level {
+        Level::Raid10 => {
+            let Some(copies) = raid10_copies(Some(layout)) else {
+                let mend = "write n2 (near), f2 (far) or o2 (offset), with the number of copies";
+                return impossible(about, format!("RAID 10 has no layout `{layout}`"), mend);
+            };
+            let active = active_disks(array, disks);
+            if copies <= active {
+                return None;
+            }
+            let reason = format!("the layout `{layout}` keeps {copies} copies, and there are {active} disks");
+            impossible(
+                &["layout", "count", "spares", "level"],
+                reason,
+                format!("write {}2", &layout[..1]),
+            )
+        }
+        Level::Raid5 | Level::Raid6 if PARITY_LAYOUTS.contains(&layout) => None,
+        Level::Raid5 | Level::Raid6 => {
+            let mend = crate::mistake::suggest(layout, PARITY_LAYOUTS);
+            impossible(about, format!("{name} has no layout `{layout}`"), mend)
+        }
+        _ => impossible(about, format!("{name} has one layout only"), "leave `layout` out"),
+    }
+}
+
+fn metadata(array: &ArraySpec, disks: u32, disk_bytes: Option<u64>) -> Option<Impossible> {
+    if array.metadata.as_deref() != Some("0.90") || !array.level.is_md() {
+        return None;
+    }
+    if array.level == Level::Raid0 {
+        let reason = "mdadm makes no RAID 0 with metadata 0.90: it has no place for the layout".to_owned();
+        return impossible(&["metadata", "level"], reason, "write metadata = \"1.2\"");
+    }
+    if disks > 27 {
+        let reason = format!("metadata 0.90 knows at most 27 disks, and there are {disks}");
+        return impossible(&["metadata", "count"], reason, "write metadata = \"1.2\"");
+    }
+    let member = array.member_size_bytes.or(disk_bytes)?;
+    if member <= 4 * TIB {
+        return None;
+    }
+    let reason = format!(
+        "metadata 0.90 knows members up to 4 TiB, and they are of {}",
+        describe_size(member)
+    );
+    impossible(
+        &["metadata", "size", "model"],
+        reason,
+        "write metadata = \"1.2\", or a `size` of 4T at most",
+    )
+}
+
+fn member_size(array: &ArraySpec, disk_bytes: Option<u64>) -> Vec<Impossible> {
+    let Some(size) = array.member_size_bytes else {
+        return Vec::new();
+    };
+    let name = level_name(array.level);
+    let mut all = Vec::new();
+    if !array.level.is_redundant() && array.level != Level::LvmLinear {
+        let reason = format!("{name} uses all of every disk");
+        all.extend(impossible(&["size", "level"], reason, "leave `size` out"));
+    }
+    if let Some(chunk) = array.chunk_bytes.filter(|chunk| *chunk > size) {
+        let reason = format!(
+            "the chunk ({}) is larger than the member ({})",
+            format_size(chunk),
+            format_size(size)
+        );
+        all.extend(impossible(&["chunk", "size"], reason, "write a smaller chunk"));
+    }
+    let Some(disk) = disk_bytes else { return all };
+    // Superblock, bitmap and the room that mdadm leaves before the data, in which a reshape works.
+    let headroom = (disk / 1024).min(128 * MIB) + 8 * MIB;
+    let step = if disk > 64 * GIB { GIB } else { MIB };
+    let most = disk.saturating_sub(headroom) / step * step;
+    if size > disk {
+        let (size, disk) = (describe_size(size), describe_size(disk));
+        let reason = format!("the member size ({size}) is larger than the disk ({disk})");
+        all.extend(impossible(
+            &["size", "model"],
+            reason,
+            format!("{} or less", format_size(most)),
+        ));
+    } else if size > disk.saturating_sub(headroom) {
+        let reason = format!(
+            "a member of {} leaves no room on the disk for md's own data",
+            describe_size(size)
+        );
+        all.extend(impossible(
+            &["size", "model"],
+            reason,
+            format!("{} or less", format_size(most)),
+        ));
+    }
+    all
+}

@@ -1,0 +1,151 @@
+//! A point of the matrix → the specifications that later stages work by.
+
+use crate::array_rules::default_bitmap;
+use crate::groups::Fixed;
+use crate::point::Point;
+use crate::value::Value;
+use study::stack::{
+    Align, ArraySpec, Bitmap, DATA, DiskGroup, FilesystemKind, FilesystemSpec, InnerArray, JournalMode, Level,
+    MachineKind, MachineSpec, Pool, Profile, StackSpec, ZfsSpec, ZfsSync,
+};
+
+pub(crate) fn machine(point: &Point, kind: MachineKind, fixed: &Fixed) -> MachineSpec {
+    let model = point.text("model").unwrap_or_default();
+    let data = DiskGroup {
+        name: DATA.to_owned(),
+        model: model.clone(),
+        count: point.small("count"),
+    };
+    MachineSpec {
+        kind,
+        ram_bytes: point.number("ram").unwrap_or_default(),
+        // A host runs what it runs; the trial's provenance tells.
+        kernel: if kind == MachineKind::Host {
+            "host".to_owned()
+        } else {
+            point.text("kernel").unwrap_or_default()
+        },
+        disks: std::iter::once(data).chain(fixed.groups(&model)).collect(),
+        buses: fixed.buses.clone(),
+    }
+}
+
+/// The stack at a point, on disks of a size that may be unknown.
+pub(crate) fn stack(point: &Point, disk_bytes: Option<u64>, fixed: &Fixed) -> StackSpec {
+    StackSpec {
+        array: array(point, disk_bytes),
+        filesystem: filesystem(point),
+        mount_options: mount_options(&point.text("mount").unwrap_or_default()),
+        scheduler: point.text("scheduler"),
+        read_ahead_sectors: point.number("read_ahead"),
+        queue_depth: point.number("queue_depth").map(|_| point.small("queue_depth")),
+        write_cache: match point.get("write_cache") {
+            Value::Flag(on) => Some(*on),
+            _ => None,
+        },
+        beside: fixed.beside.clone(),
+    }
+}
+
+pub(crate) fn array(point: &Point, disk_bytes: Option<u64>) -> ArraySpec {
+    let level = level(point, "level").unwrap_or_default();
+    let of = level_of_members(point);
+    let member_size_bytes = point.number("size");
+    ArraySpec {
+        level,
+        chunk_bytes: point.number("chunk"),
+        bitmap: match point.text("bitmap").as_deref() {
+            Some("internal") => Bitmap::Internal,
+            Some("external") => Bitmap::External,
+            Some("none") => Bitmap::None,
+            // md keeps what was not written apart from what a bitmap would say.
+            _ if point.flag("write_journal") || point.flag("ppl") => Bitmap::None,
+            _ => default_bitmap(level, of.as_ref(), member_size_bytes.or(disk_bytes)),
+        },
+        spares: point.small("spares"),
+        member_size_bytes,
+        layout: point.text("layout"),
+        metadata: point.text("metadata"),
+        of,
+        write_journal: point.flag("write_journal"),
+        ppl: point.flag("ppl"),
+        stripe_cache_pages: point.number("stripe_cache").map(|_| point.small("stripe_cache")),
+        extent_bytes: point.number("extent"),
+    }
+}
+
+fn level(point: &Point, axis: &str) -> Option<Level> {
+    let word = point.text(axis)?;
+    Level::ALL.into_iter().find(|level| level.word() == word)
+}
+
+fn level_of_members(point: &Point) -> Option<InnerArray> {
+    Some(InnerArray {
+        level: level(point, "of_level")?,
+        disks: point.small("of_disks"),
+        chunk_bytes: point.number("of_chunk"),
+    })
+}
+
+pub(crate) fn filesystem(point: &Point) -> FilesystemSpec {
+    let word = point.text("type");
+    let kind = FilesystemKind::ALL
+        .into_iter()
+        .find(|kind| word.as_deref() == Some(kind.word()));
+    FilesystemSpec {
+        kind: kind.unwrap_or_default(),
+        block_size_bytes: point.number("block_size"),
+        journal_mode: match point.text("journal").as_deref() {
+            Some("journal") => Some(JournalMode::Journal),
+            Some("ordered") => Some(JournalMode::Ordered),
+            Some("writeback") => Some(JournalMode::Writeback),
+            _ => None,
+        },
+        journal_size_bytes: point.number("journal_size"),
+        journal_on: point.text("journal_on"),
+        align: match point.text("align").as_deref() {
+            Some("off") => Align::Off,
+            Some("wrong") => Align::Wrong,
+            _ => Align::Right,
+        },
+        lazy_init: point.flag("lazy_init"),
+        log_buffers: point.number("log_buffers").map(|_| point.small("log_buffers")),
+        log_buffer_size_bytes: point.number("log_buffer_size"),
+        data_profile: profile(point, "fs_data"),
+        metadata_profile: profile(point, "fs_metadata"),
+        replicas: point.number("replicas").map(|_| point.small("replicas")),
+        compression: point.text("compression"),
+        zfs: zfs(point),
+    }
+}
+
+fn profile(point: &Point, axis: &str) -> Option<Profile> {
+    let word = point.text(axis)?;
+    Profile::ALL.into_iter().find(|profile| profile.word() == word)
+}
+
+fn zfs(point: &Point) -> ZfsSpec {
+    let pool = point.text("pool");
+    ZfsSpec {
+        pool: Pool::ALL
+            .into_iter()
+            .find(|known| pool.as_deref() == Some(known.word())),
+        recordsize_bytes: point.number("recordsize"),
+        ashift: point.number("ashift").map(|_| point.small("ashift")),
+        sync: match point.text("fs_sync").as_deref() {
+            Some("standard") => Some(ZfsSync::Standard),
+            Some("always") => Some(ZfsSync::Always),
+            Some("disabled") => Some(ZfsSync::Disabled),
+            _ => None,
+        },
+        log: point.flag("log"),
+        special: point.flag("special"),
+    }
+}
+
+pub(crate) fn mount_options(text: &str) -> Vec<String> {
+    let options = text
+        .split(',')
+        .filter(|option| !option.is_empty() && *option != "defaults");
+    options.map(str::to_owned).collect()
+}

@@ -1,0 +1,153 @@
+//! What md can do about writes that a crash cuts off: bitmap, write journal, partial parity log; and arrays of arrays.
+
+use crate::array_rules::level_name;
+use crate::rules::{Impossible, impossible};
+use study::stack::{ArraySpec, BITMAP, Bitmap, JOURNAL, Level, MachineSpec};
+
+pub(crate) fn check(array: &ArraySpec, machine: &MachineSpec) -> Vec<Impossible> {
+    let mut all = Vec::new();
+    all.extend(external_bitmap(array, machine));
+    all.extend(write_journal(array, machine));
+    all.extend(ppl(array));
+    all.extend(stripe_cache(array));
+    all.extend(inner(array, machine));
+    all
+}
+
+/// Refuses a group that is not there.
+pub(crate) fn group_is_there(
+    machine: &MachineSpec,
+    group: &str,
+    about: &'static [&'static str],
+    what: &str,
+) -> Option<Impossible> {
+    if machine.group(group).is_some() {
+        return None;
+    }
+    let reason = format!("{what} is on the group of disks `{group}`, and there is none");
+    impossible(about, reason, format!("add [disks.{group}] with `model` and `count`"))
+}
+
+fn external_bitmap(array: &ArraySpec, machine: &MachineSpec) -> Option<Impossible> {
+    const ABOUT: &[&str] = &["bitmap", "level", "of_level"];
+    // Of what has no bitmap at all, the rules of arrays and of LVM tell.
+    if array.bitmap != Bitmap::External || !array.level.is_md() || !array.level.is_redundant() {
+        return None;
+    }
+    if array.of.is_some() {
+        let reason = "an external bitmap is one file, and arrays of arrays would need several".to_owned();
+        return impossible(ABOUT, reason, "write bitmap = \"internal\"");
+    }
+    group_is_there(machine, BITMAP, ABOUT, "an external bitmap")
+}
+
+fn write_journal(array: &ArraySpec, machine: &MachineSpec) -> Option<Impossible> {
+    const ABOUT: &[&str] = &["write_journal", "level", "bitmap", "metadata", "of_level"];
+    if !array.write_journal {
+        return None;
+    }
+    if !is_md_with_parity(array.level) {
+        let reason = format!("{} has no write journal: RAID 4, 5 and 6 have", level_name(array.level));
+        return impossible(ABOUT, reason, "leave `write_journal` out");
+    }
+    if array.bitmap != Bitmap::None {
+        let reason = "an array has a write journal or a bitmap, not both".to_owned();
+        return impossible(ABOUT, reason, "write bitmap = \"none\"");
+    }
+    if array.metadata.as_deref() == Some("0.90") {
+        let reason = "metadata 0.90 knows no write journal".to_owned();
+        return impossible(ABOUT, reason, "write metadata = \"1.2\"");
+    }
+    if array.of.is_some() {
+        let reason = "a write journal goes with an array of disks here, not with one of arrays".to_owned();
+        return impossible(ABOUT, reason, "leave `write_journal` out");
+    }
+    group_is_there(machine, JOURNAL, ABOUT, "a write journal")
+}
+
+fn ppl(array: &ArraySpec) -> Option<Impossible> {
+    const ABOUT: &[&str] = &["ppl", "level", "bitmap", "write_journal", "metadata", "of_level"];
+    if !array.ppl {
+        return None;
+    }
+    let refuse = |reason: &str, mend: &str| impossible(ABOUT, reason.to_owned(), mend);
+    if array.level != Level::Raid5 {
+        let reason = format!("{} has no partial parity log: RAID 5 has", level_name(array.level));
+        return refuse(&reason, "leave `ppl` out");
+    }
+    if array.bitmap != Bitmap::None {
+        let reason = "an array has a partial parity log or a bitmap, not both";
+        return refuse(reason, "write bitmap = \"none\"");
+    }
+    if array.write_journal {
+        let reason = "an array has a partial parity log or a write journal, not both";
+        return refuse(reason, "leave one of the two out");
+    }
+    if matches!(array.metadata.as_deref(), Some("0.90" | "1.0")) {
+        return refuse(
+            "a partial parity log wants metadata 1.1 or 1.2",
+            "write metadata = \"1.2\"",
+        );
+    }
+    if array.of.is_some() {
+        let reason = "a partial parity log goes with an array of disks here, not with one of arrays";
+        return refuse(reason, "leave `ppl` out");
+    }
+    None
+}
+
+fn stripe_cache(array: &ArraySpec) -> Option<Impossible> {
+    if array.stripe_cache_pages.is_none() || is_md_with_parity(array.level) {
+        return None;
+    }
+    let reason = format!("{} has no stripe cache: RAID 4, 5 and 6 have", level_name(array.level));
+    impossible(&["stripe_cache", "level"], reason, "leave `stripe_cache` out")
+}
+
+const fn is_md_with_parity(level: Level) -> bool {
+    level.is_md() && level.has_parity()
+}
+
+/// Arrays whose members are arrays.
+fn inner(array: &ArraySpec, machine: &MachineSpec) -> Option<Impossible> {
+    const ABOUT: &[&str] = &["of_disks", "of_level", "level", "count", "spares", "size", "of_chunk"];
+    let of = array.of?;
+    if array.level.is_lvm() {
+        return None;
+    }
+    let (name, of_name) = (level_name(array.level), level_name(of.level));
+    if !array.level.is_md() {
+        return impossible(
+            ABOUT,
+            format!("{name} has no members that could be arrays"),
+            "leave `of` out",
+        );
+    }
+    if array.spares > 0 {
+        let reason = "an array of arrays has no hot spares here".to_owned();
+        return impossible(ABOUT, reason, "leave `spares` out");
+    }
+    if array.member_size_bytes.is_some() {
+        let reason = "an array of arrays uses all of its members".to_owned();
+        return impossible(ABOUT, reason, "leave `size` out");
+    }
+    let least = match of.level {
+        Level::Raid5 => 3,
+        Level::Raid6 => 4,
+        _ => 2,
+    };
+    if of.disks < least {
+        let reason = format!("{of_name} needs at least {least} disks, and `of` gives it {}", of.disks);
+        return impossible(ABOUT, reason, format!("write disks = {least} in `of`"));
+    }
+    if of.chunk_bytes.is_some() && matches!(of.level, Level::Linear | Level::Raid1) {
+        return impossible(ABOUT, format!("{of_name} has no chunk"), "leave `chunk` out of `of`");
+    }
+    let count = machine.disks.first().map_or(0, |group| group.count);
+    if !count.is_multiple_of(of.disks) {
+        let reason = format!("{count} disks do not make arrays of {} disks", of.disks);
+        let mend = format!("`count = {}` in [disks] would do", count.next_multiple_of(of.disks));
+        return impossible(ABOUT, reason, mend);
+    }
+    None
+}

@@ -1,0 +1,324 @@
+//! A job file of fio's → sections, or why a study may not use it.
+
+use crate::Known;
+use crate::fio_options::{FIO_OPTIONS, canonical, is_of_files, refusal, wrong_value};
+use crate::key::Table;
+use crate::mistake::suggest;
+use std::path::{Component, Path};
+use study::workload::{FioFileSpec, FioSection, IoPattern};
+
+/// A larger file is something else.
+const BYTES_MAX: u64 = 256 << 10;
+const SECTIONS_MAX: usize = 1000;
+
+/// What is wrong, and what would be right.
+type Wrong = (String, String);
+
+/// Reads the file that a study names, from the study's folder.
+pub(crate) fn read(path: &str, known: &Known) -> Result<(FioFileSpec, String), Wrong> {
+    let wrong = |what: &str, mend: &str| Err((format!("`{path}` {what}"), mend.to_owned()));
+    let beside = "name a job file that lies beside the study";
+    let Some(folder) = &known.folder else {
+        return wrong("cannot be read here", beside);
+    };
+    // A study may come from a stranger: it does not look around.
+    let inside = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
+    if !Path::new(path).components().all(inside) {
+        return wrong("is outside the study's folder", beside);
+    }
+    let whole = folder.join(path);
+    match std::fs::metadata(&whole) {
+        Err(error) => {
+            let reason = error.to_string();
+            let reason = reason.split(" (os error").next().unwrap_or_default().to_lowercase();
+            return wrong(&format!("cannot be read: {reason}"), beside);
+        }
+        Ok(meta) if !meta.is_file() => return wrong("is no file", beside),
+        Ok(meta) if meta.len() > BYTES_MAX => return wrong("is too large for a job file", beside),
+        Ok(_) => {}
+    }
+    let Some(text) = std::fs::read(&whole)
+        .ok()
+        .and_then(|bytes| String::from_utf8(bytes).ok())
+    else {
+        return wrong("is no text", beside);
+    };
+    let sections = parse(&text).map_err(|(line, message, mend)| (format!("{path}:{line}: {message}"), mend))?;
+    let path = path.to_owned();
+    Ok((FioFileSpec { path, sections }, text))
+}
+
+/// The sections of a job file; or the line, what is wrong there, and what would be right.
+fn parse(text: &str) -> Result<Vec<FioSection>, (usize, String, String)> {
+    type Options = Vec<(String, String)>;
+    let mut global = Options::new();
+    let mut sections: Vec<(usize, String, Options)> = Vec::new();
+    let mut in_global = false;
+    let mut last_line = 0;
+    for (number, line) in (1..).zip(text.lines()) {
+        last_line = number;
+        let at = |(message, mend): Wrong| (number, message, mend);
+        let line = line.trim();
+        if line.is_empty() || line.starts_with(['#', ';']) {
+            continue;
+        }
+        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            in_global = name == "global";
+            if !in_global {
+                check_name(name).map_err(at)?;
+                if sections.len() == SECTIONS_MAX || sections.iter().any(|(_, other, _)| other == name) {
+                    let message = format!("there is another section `{name}`, or there are too many");
+                    return Err((number, message, "give every section a name of its own".to_owned()));
+                }
+                sections.push((number, name.to_owned(), global.clone()));
+            }
+            continue;
+        }
+        let (name, value) = line.split_once('=').unwrap_or((line, "1"));
+        let option = option(name.trim(), value.trim()).map_err(at)?;
+        let place = match sections.last_mut() {
+            _ if in_global => &mut global,
+            Some((_, _, options)) => options,
+            None => {
+                let message = format!("`{line}` stands before any section");
+                return Err((
+                    number,
+                    message,
+                    "begin with [global] or a job's name in brackets".to_owned(),
+                ));
+            }
+        };
+        // fio takes the last.
+        place.retain(|(other, _)| *other != option.0);
+        place.push(option);
+    }
+    if sections.is_empty() {
+        let message = "there is no job in it".to_owned();
+        return Err((
+            last_line.max(1),
+            message,
+            "write a job's name in brackets, then its options".to_owned(),
+        ));
+    }
+    sections
+        .into_iter()
+        .map(|(line, name, options)| section(name, options).map_err(|(message, mend)| (line, message, mend)))
+        .collect()
+}
+
+fn check_name(name: &str) -> Result<(), Wrong> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if !name.is_empty() && name.len() <= 64 && name.chars().all(is_plain) && !name.starts_with('.') {
+        return Ok(());
+    }
+    Err((
+        format!("`{name}` is no name for a job here: files and tests are called by it"),
+        "letters, digits, - _ and . only".to_owned(),
+    ))
+}
+
+/// Whether a study may say it.
+fn option(name: &str, value: &str) -> Result<(String, String), Wrong> {
+    let name = canonical(name).to_lowercase();
+    if let Some(reason) = refusal(&name) {
+        return Err((reason, "take the line out".to_owned()));
+    }
+    // raidlab sums the jobs of a section, so that its figures can be compared.
+    let typed = Table::Io.key(&name).is_some() || name == "buffered";
+    if !typed && !is_of_files(&name) && !FIO_OPTIONS.iter().any(|key| key.name == name) {
+        let known: Vec<&str> = Table::Fio.keys().map(|key| key.name).collect();
+        let mend = match crate::mistake::nearest(&name, known.iter().copied()) {
+            Some(_) => suggest(&name, &known),
+            None => "docs/study.md lists what a study may say to fio".to_owned(),
+        };
+        return Err((format!("a study may not say `{name}` to fio"), mend));
+    }
+    if name == "description" {
+        return Ok((name, String::new()));
+    }
+    match wrong_value(&name, value) {
+        Some(wrong) => Err(wrong),
+        None => Ok((name, value.to_owned())),
+    }
+}
+
+fn section(name: String, mut options: Vec<(String, String)>) -> Result<FioSection, Wrong> {
+    options.retain(|(name, _)| name != "description");
+    let text = |wanted: &str| {
+        options
+            .iter()
+            .find(|(name, _)| name == wanted)
+            .map(|(_, value)| value.as_str())
+    };
+    let rw = text("rw").unwrap_or("read").to_lowercase();
+    let word = rw.split(':').next().unwrap_or_default();
+    let Some(pattern) = IoPattern::from_name(word) else {
+        let names: Vec<&str> = IoPattern::ALL.iter().map(|pattern| pattern.name()).collect();
+        return Err((format!("`rw` cannot be `{rw}` here"), crate::mistake::enumerate(&names)));
+    };
+    let size = |wanted: &str| text(wanted).map(|value| (value, bytes(value)));
+    let size_bytes = match size("size") {
+        Some((_, Some(bytes))) if bytes > 0 => bytes,
+        Some((value, _)) => {
+            return Err((
+                format!("`size` of [{name}] is `{value}`, of which raidlab cannot tell how many bytes it is"),
+                "write size=512m".to_owned(),
+            ));
+        }
+        None => return Err((format!("[{name}] has no `size`"), "write size=512m".to_owned())),
+    };
+    // With different sizes of blocks, the first of the mix is as good as any for laying files out.
+    let block_bytes = size("bs").and_then(|(_, bytes)| bytes).filter(|bytes| *bytes > 0);
+    let count = |wanted: &str| match text(wanted).map(str::parse::<u32>) {
+        None => Ok(1),
+        Some(Ok(number)) if number > 0 => Ok(number),
+        _ => Err((
+            format!("`{wanted}` of [{name}] is no number from 1"),
+            format!("write {wanted}=1"),
+        )),
+    };
+    let flag = |wanted: &str| text(wanted).is_some_and(|value| value != "0");
+    Ok(FioSection {
+        jobs: count("numjobs")?,
+        files: count("nrfiles")?,
+        runtime_ns: text("runtime").and_then(nanoseconds),
+        direct: flag("direct") || text("buffered") == Some("0"),
+        end_fsync: flag("end_fsync"),
+        block_bytes: block_bytes.unwrap_or(4 << 10),
+        size_bytes,
+        pattern,
+        name,
+        options,
+    })
+}
+
+/// A size in fio's spelling: `4k`, `1g`, `4096`, `4kib`, powers of 1024 all.
+fn bytes(text: &str) -> Option<u64> {
+    let lower = text.trim().to_lowercase();
+    let end = lower.find(|c: char| !c.is_ascii_digit()).unwrap_or(lower.len());
+    let number: u64 = lower[..end].parse().ok()?;
+    let shift = match lower[end..].trim_end_matches("ib").trim_end_matches('b') {
+        "" => 0,
+        "k" => 10,
+        "m" => 20,
+        "g" => 30,
+        "t" => 40,
+        "p" => 50,
+        _ => return None,
+    };
+    number.checked_mul(1 << shift)
+}
+
+/// A time in fio's spelling, seconds if nothing is said.
+fn nanoseconds(text: &str) -> Option<u64> {
+    let lower = text.trim().to_lowercase();
+    let end = lower.find(|c: char| !c.is_ascii_digit()).unwrap_or(lower.len());
+    let number: u64 = lower[..end].parse().ok()?;
+    let unit: u64 = match &lower[end..] {
+        "" | "s" | "sec" => 1_000_000_000,
+        "ms" | "msec" => 1_000_000,
+        "us" | "usec" => 1_000,
+        "m" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        "d" => 86_400_000_000_000,
+        _ => return None,
+    };
+    number.checked_mul(unit).filter(|nanos| *nanos > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "\
+; a comment
+[global]
+bs=64k
+size=16m
+direct=1
+description=x $(y) '
+[fill]
+rw=write
+end_fsync
+
+[look]
+stonewall
+readwrite=randread:8
+blocksize=4k
+numjobs=2
+runtime=1500ms
+";
+
+    #[test]
+    fn sections_have_what_global_says_before_them() {
+        let sections = parse(FILE).expect("sound");
+        let [fill, look] = &sections[..] else { panic!("two") };
+        assert_eq!(
+            (fill.name.as_str(), fill.pattern, fill.block_bytes),
+            ("fill", IoPattern::Write, 64 << 10)
+        );
+        assert!(fill.direct && fill.end_fsync && !look.end_fsync);
+        assert_eq!(
+            (look.pattern, look.block_bytes, look.jobs),
+            (IoPattern::RandRead, 4 << 10, 2)
+        );
+        assert_eq!(look.runtime_ns, Some(1_500_000_000));
+        let words: Vec<String> = look
+            .options
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        assert_eq!(
+            words,
+            [
+                "size=16m",
+                "direct=1",
+                "stonewall=1",
+                "rw=randread:8",
+                "bs=4k",
+                "numjobs=2",
+                "runtime=1500ms"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_reaches_outside_is_refused_with_its_line_and_reason() {
+        let of = |line: &str| {
+            let (at, message, _) = parse(&format!("[a]\nsize=1m\n{line}\n")).expect_err(line);
+            assert!(at == 3 || at == 1, "{line}: {at}");
+            message
+        };
+        for (line, word) in [
+            ("exec_prerun=rm -rf /", "runs commands"),
+            ("filename=/dev/sda", "names files or devices"),
+            ("directory=/etc", "names files or devices"),
+            ("ioengine=external:/tmp/x.so", "a program of its own"),
+            ("ioengine=net", "no engine"),
+            ("write_bw_log=/etc/x", "writes logs"),
+            ("read_iolog=x", "outside the stack"),
+            ("include other.fio", "a study may not say"),
+            ("include=other.fio", "reaches outside"),
+            ("verify_pattern='/etc/passwd'", "has a `\\'` in it"),
+            ("rate=$ncpus*2", "has a `$` in it"),
+            ("size=`id`", "has a ``` in it"),
+            ("some_new_option=1", "a study may not say"),
+            ("mem=mmap:/etc/x", "`mem` cannot be"),
+            ("thinktime_spin=5", "virtual time"),
+            ("rw=trim", "`rw` cannot be"),
+            ("size=10%", "how many bytes"),
+            ("numjobs=0", "no number"),
+            ("[../x]", "no name for a job"),
+        ] {
+            let message = of(line);
+            assert!(message.contains(word), "{line}: {message}");
+        }
+        assert!(parse("[global]\nbs=4k\n").expect_err("no job").1.contains("no job"));
+        assert!(
+            parse("bs=4k\n")
+                .expect_err("no section")
+                .1
+                .contains("before any section")
+        );
+    }
+}

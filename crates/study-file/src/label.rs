@@ -1,0 +1,169 @@
+//! Names of cells: of a stack only what distinguishes it from the plan's other stacks.
+
+use std::collections::{BTreeSet, HashMap};
+use study::plan::Cell;
+
+/// The axes in the order in which a label names them: disks and array, filesystem, then the options.
+const ORDER: &[&str] = &[
+    "kernel",
+    "ram",
+    "model",
+    "count",
+    "level",
+    "of_level",
+    "of_disks",
+    "of_chunk",
+    "layout",
+    "chunk",
+    "type",
+    "pool",
+    "fs_data",
+    "fs_metadata",
+    "replicas",
+    "block_size",
+    "recordsize",
+    "ashift",
+    "compression",
+    "align",
+    "journal",
+    "journal_size",
+    "journal_on",
+    "log_buffers",
+    "log_buffer_size",
+    "log",
+    "special",
+    "fs_sync",
+    "lazy_init",
+    "bitmap",
+    "write_journal",
+    "ppl",
+    "stripe_cache",
+    "extent",
+    "size",
+    "spares",
+    "metadata",
+    "mount",
+    "scheduler",
+    "read_ahead",
+    "queue_depth",
+    "write_cache",
+];
+
+/// Gives every cell its label and key.
+pub(crate) fn put_on(cells: &mut [Cell]) {
+    let varying: Vec<&str> = ORDER.iter().copied().filter(|axis| varies(cells, axis)).collect();
+    let stacks: BTreeSet<Vec<(String, String)>> = cells.iter().map(stack_place).collect();
+    let mut labels: HashMap<Vec<(String, String)>, String> = HashMap::new();
+    let mut taken: HashMap<String, usize> = HashMap::new();
+    for place in &stacks {
+        let label = short(place, &varying);
+        *taken.entry(label.clone()).or_default() += 1;
+        labels.insert(place.clone(), label);
+    }
+    for cell in cells {
+        let place = stack_place(cell);
+        let label = labels.get(&place).cloned().unwrap_or_default();
+        cell.stack_label = if taken.get(&label) == Some(&1) {
+            label
+        } else {
+            long(&place, &varying)
+        };
+        cell.key = format!("{} | {}", cell.stack_label, cell.workload.name);
+    }
+}
+
+/// The cell's place on the axes of its stack.
+fn stack_place(cell: &Cell) -> Vec<(String, String)> {
+    cell.axes
+        .iter()
+        .take_while(|(axis, _)| axis != "workload")
+        .cloned()
+        .collect()
+}
+
+fn word<'a>(place: &'a [(String, String)], axis: &str) -> Option<&'a str> {
+    place
+        .iter()
+        .find(|(name, _)| name == axis)
+        .map(|(_, word)| word.as_str())
+}
+
+fn varies(cells: &[Cell], axis: &str) -> bool {
+    let mut words = cells.iter().map(|cell| word(&cell.axes, axis));
+    let first = words.next();
+    words.any(|word| Some(word) != first)
+}
+
+fn short(place: &[(String, String)], varying: &[&str]) -> String {
+    let axes = ORDER.iter().filter(|axis| **axis == "type" || varying.contains(axis));
+    let parts: Vec<String> = axes.filter_map(|axis| part(axis, word(place, axis)?)).collect();
+    parts.join(" ")
+}
+
+/// What is left where a short label does not do: axis and value.
+fn long(place: &[(String, String)], varying: &[&str]) -> String {
+    let axes = ORDER.iter().filter(|axis| **axis == "type" || varying.contains(axis));
+    let parts: Vec<String> = axes
+        .filter_map(|axis| Some(format!("{axis}={}", word(place, axis)?)))
+        .collect();
+    parts.join(" ")
+}
+
+/// How a label shows a value; a default goes without saying.
+pub fn part(axis: &str, word: &str) -> Option<String> {
+    if word == "default" {
+        return None;
+    }
+    Some(match axis {
+        "level" => match word {
+            "none" => return None,
+            number if number.parse::<u32>().is_ok() => format!("RAID {number}"),
+            lvm => lvm.replacen("lvm-", "LVM ", 1),
+        },
+        "of_level" => match word.parse::<u32>() {
+            Ok(number) => format!("of RAID {number}"),
+            Err(_) => format!("of {word}"),
+        },
+        "of_disks" => format!("of {word} disks"),
+        "of_chunk" => format!("inner chunk {word}"),
+        "bitmap" if word == "external" => "external bitmap".to_owned(),
+        // Flags: named where they are on.
+        "write_journal" | "ppl" | "log" | "special" | "lazy_init" => match (axis, word) {
+            (_, "false") => return None,
+            ("write_journal", _) => "write journal".to_owned(),
+            ("log", _) => "log device".to_owned(),
+            ("special", _) => "special device".to_owned(),
+            ("lazy_init", _) => "lazy init".to_owned(),
+            _ => "PPL".to_owned(),
+        },
+        "write_cache" if word == "true" => "write cache".to_owned(),
+        "write_cache" => "no write cache".to_owned(),
+        "queue_depth" => format!("queue depth {word}"),
+        "align" if word == "right" => return None,
+        "align" => format!("align {word}"),
+        "journal_on" => format!("journal on {word}"),
+        "log_buffers" => format!("{word} log buffers"),
+        "log_buffer_size" => format!("log buffers of {word}"),
+        "fs_data" => format!("data {word}"),
+        "fs_metadata" => format!("metadata {word}"),
+        "fs_sync" => format!("sync {word}"),
+        "replicas" if word == "1" => "1 replica".to_owned(),
+        "replicas" => format!("{word} replicas"),
+        "stripe_cache" => format!("stripe cache {word}"),
+        "recordsize" | "ashift" | "compression" | "extent" => format!("{axis} {word}"),
+        "bitmap" if word == "none" => "no bitmap".to_owned(),
+        "bitmap" => "bitmap".to_owned(),
+        "kernel" => format!("Linux {word}"),
+        "ram" => format!("{word} RAM"),
+        "count" => format!("{word} disks"),
+        "spares" if word == "0" => return None,
+        "spares" if word == "1" => "1 spare".to_owned(),
+        "spares" => format!("{word} spares"),
+        "journal" if word == "journal" => "data=journal".to_owned(),
+        "journal_size" => format!("{word} log"),
+        "chunk" | "size" | "metadata" => format!("{axis} {word}"),
+        "read_ahead" => format!("read-ahead {word}"),
+        "scheduler" => format!("scheduler {word}"),
+        _ => word.to_owned(),
+    })
+}

@@ -1,0 +1,67 @@
+//! Study files: TOML → [`Plan`](study::plan::Plan), with every error at its line and column.
+//!
+//! The words, keys and rules of study files are known here and nowhere else. Nothing here knows how a stack is built,
+//! how work is done, or where a sample is kept.
+
+mod array_rules;
+mod build;
+mod build_work;
+mod claims;
+mod consistency_rules;
+mod document;
+mod filesystem_rules;
+mod fio_file;
+mod fio_options;
+mod groups;
+pub mod key;
+pub mod label;
+mod lvm_rules;
+mod many_device_rules;
+mod matrix;
+mod mistake;
+mod only;
+mod pattern;
+mod point;
+mod read;
+mod rules;
+mod table;
+mod unit;
+mod value;
+mod vocabulary;
+mod work;
+mod work_key;
+mod work_rules;
+
+pub use mistake::{Mistake, Mistakes};
+pub use only::{Only, OnlyError};
+pub use read::read;
+pub use unit::format_size;
+
+use study::stack::{MachineKind, MachineSpec};
+
+/// What a study may name, told by those who know: this crate has neither disks nor kernels.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// Disk models of the catalogue; the first is the default. Empty if any name will do.
+    pub models: Vec<KnownModel>,
+    /// Kernels that the lab has or can build; the first is the default. Empty if any name will do.
+    pub kernels: Vec<String>,
+    /// The study's folder, where the files lie that it names; absent if it may name none.
+    pub folder: Option<std::path::PathBuf>,
+}
+
+/// A disk model of the catalogue.
+#[derive(Clone, Debug)]
+pub struct KnownModel {
+    pub name: String,
+    pub capacity_bytes: u64,
+}
+
+impl Known {
+    /// Size of the machine's disks under test; unknown on a host, whose disks are whatever they are.
+    fn capacity(&self, kind: MachineKind, machine: &MachineSpec) -> Option<u64> {
+        let model = &machine.disks.first()?.model;
+        let known = self.models.iter().find(|known| known.name == *model)?;
+        (kind == MachineKind::Lab).then_some(known.capacity_bytes)
+    }
+}

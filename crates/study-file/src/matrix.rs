@@ -1,0 +1,236 @@
+//! Stacks × workloads → cells, what is left out, and what cannot be at all.
+
+use crate::Known;
+use crate::build;
+use crate::groups::Fixed;
+use crate::mistake::{Found, Span};
+use crate::point::{Axis, Point, points, size};
+use crate::rules::{Impossible, check_stack};
+use crate::work::WorkloadEntry;
+use crate::work_rules::check_work;
+use std::collections::HashSet;
+use study::plan::{Cell, LeftOut};
+use study::stack::{MachineKind, MachineSpec, StackSpec};
+
+/// More cells than anyone can run, and an amount that still fits in memory.
+const MOST_CELLS: usize = 20_000;
+
+/// One array with one filesystem of one `[[stack]]`, each with its axes.
+pub(crate) struct Unit {
+    pub axes: Vec<Axis>,
+    pub span: Span,
+}
+
+/// What all cells have in common.
+pub(crate) struct Setting<'a> {
+    pub kind: MachineKind,
+    pub known: &'a Known,
+    pub fixed: &'a Fixed,
+}
+
+#[derive(Default)]
+pub(crate) struct Matrix {
+    pub cells: Vec<Cell>,
+    pub left_out: Vec<LeftOut>,
+}
+
+/// What there is to say of a stack or a workload of which no combination can be.
+#[derive(Default)]
+struct Verdict {
+    possible: bool,
+    reasons: Vec<(Span, Impossible)>,
+}
+
+impl Verdict {
+    fn tell(self, found: &mut Found) {
+        if !self.possible {
+            for (span, impossible) in self.reasons {
+                found.add_with_mend(&span, impossible.reason, impossible.mend);
+            }
+        }
+    }
+}
+
+impl Matrix {
+    pub fn lay_out(setting: &Setting, units: &[Unit], workloads: &[WorkloadEntry], found: &mut Found) -> Self {
+        let mut matrix = Self::default();
+        if too_many(units, workloads, found) {
+            return matrix;
+        }
+        let axes = stack_axes(units);
+        let mut of_workloads: Vec<Verdict> = workloads.iter().map(|_| Verdict::default()).collect();
+        let mut of_work_on_units = Vec::new();
+        for unit in units {
+            let mut of_unit = Verdict::default();
+            let mut of_work = Verdict::default();
+            for point in points(&unit.axes) {
+                let words = place(&point, &axes);
+                let Some((machine, stack, disk_bytes)) = matrix.stack(setting, &point, &words, unit, &mut of_unit)
+                else {
+                    continue;
+                };
+                let on = On {
+                    point: &point,
+                    words: &words,
+                    machine,
+                    stack,
+                    disk_bytes,
+                };
+                for (workload, verdict) in workloads.iter().zip(&mut of_workloads) {
+                    matrix.work(&on, workload, verdict, &mut of_work);
+                }
+            }
+            of_unit.tell(found);
+            of_work_on_units.push(of_work);
+        }
+        // Work that is nowhere possible is told once, as the work's mistake; only else is it a stack's.
+        if of_workloads.iter().all(|verdict| verdict.possible) {
+            of_work_on_units.into_iter().for_each(|verdict| verdict.tell(found));
+        }
+        of_workloads.into_iter().for_each(|verdict| verdict.tell(found));
+        let names: HashSet<&str> = workloads.iter().map(|workload| workload.name.as_str()).collect();
+        if names.len() == workloads.len() {
+            twice(&matrix.cells, units, found);
+        }
+        matrix
+    }
+
+    /// The stack at a point, if it can be.
+    fn stack(
+        &mut self,
+        setting: &Setting,
+        point: &Point,
+        words: &[(String, String)],
+        unit: &Unit,
+        verdict: &mut Verdict,
+    ) -> Option<(MachineSpec, StackSpec, Option<u64>)> {
+        let machine = build::machine(point, setting.kind, setting.fixed);
+        let disk_bytes = setting.known.capacity(setting.kind, &machine);
+        let stack = build::stack(point, disk_bytes, setting.fixed);
+        let mut reasons = check_stack(&machine, &stack, disk_bytes);
+        reasons.retain(|reason| !reason.about.iter().any(|axis| point.is_broken(axis)));
+        if reasons.is_empty() {
+            verdict.possible = true;
+            return Some((machine, stack, disk_bytes));
+        }
+        self.leave_out(words.to_vec(), &reasons);
+        for reason in reasons {
+            let span = reason
+                .about
+                .iter()
+                .find_map(|axis| point.span(axis))
+                .unwrap_or(&unit.span);
+            verdict.reasons.push((span.clone(), reason));
+        }
+        None
+    }
+
+    fn work(&mut self, on: &On, workload: &WorkloadEntry, verdict: &mut Verdict, of_unit: &mut Verdict) {
+        for variant in workload.variants() {
+            let mut axes = on.words.to_vec();
+            axes.push(("workload".to_owned(), workload.name.clone()));
+            axes.extend(variant.axes.clone());
+            let mut reasons = check_work(&on.machine, &on.stack, &variant.spec.work, on.disk_bytes);
+            let broken = |axis: &str| variant.point.is_broken(axis) || on.point.is_broken(axis);
+            reasons.retain(|reason| !workload.broken && !reason.about.iter().any(|axis| broken(axis)));
+            if !reasons.is_empty() {
+                self.leave_out(axes, &reasons);
+                for reason in reasons {
+                    let of_work = |axis: &&'static str| variant.point.span(axis);
+                    let of_stack = |axis: &&'static str| on.point.span(axis);
+                    let on_stack = reason.about.iter().find_map(of_stack).unwrap_or(&workload.span);
+                    let span = reason.about.iter().find_map(of_work).unwrap_or(on_stack);
+                    of_unit.reasons.push((on_stack.clone(), reason.clone()));
+                    verdict.reasons.push((span.clone(), reason));
+                }
+                continue;
+            }
+            verdict.possible = true;
+            of_unit.possible = true;
+            if !workload.broken && !on.point.has_broken() && !variant.point.has_broken() {
+                self.cells.push(Cell {
+                    key: String::new(),
+                    stack_label: String::new(),
+                    axes,
+                    machine: on.machine.clone(),
+                    stack: on.stack.clone(),
+                    workload: variant.spec,
+                });
+            }
+        }
+    }
+
+    fn leave_out(&mut self, axes: Vec<(String, String)>, reasons: &[Impossible]) {
+        let reasons: Vec<&str> = reasons.iter().map(|reason| reason.reason.as_str()).collect();
+        self.left_out.push(LeftOut {
+            axes,
+            reason: reasons.join("; "),
+        });
+    }
+}
+
+/// A stack that can be, for work to be put on.
+struct On<'a> {
+    point: &'a Point<'a>,
+    words: &'a [(String, String)],
+    machine: MachineSpec,
+    stack: StackSpec,
+    disk_bytes: Option<u64>,
+}
+
+fn too_many(units: &[Unit], workloads: &[WorkloadEntry], found: &mut Found) -> bool {
+    let sum = |sizes: &mut dyn Iterator<Item = usize>| sizes.fold(0_usize, usize::saturating_add);
+    let stacks = sum(&mut units.iter().map(|unit| size(&unit.axes)));
+    let works = sum(&mut workloads.iter().map(|workload| size(&workload.axes)));
+    let cells = stacks.saturating_mul(works.max(1));
+    if cells <= MOST_CELLS {
+        return false;
+    }
+    let span = units.first().map_or(0..0, |unit| unit.span.clone());
+    let message = format!("the axes multiply to {cells} cells");
+    found.add_with_mend(
+        &span,
+        message,
+        format!("shorten some of the lists: {MOST_CELLS} cells are the most"),
+    );
+    true
+}
+
+/// The axes of all stacks in the order of the file. Level and type are among them even if no stack writes them:
+/// one cannot speak of a stack without.
+fn stack_axes(units: &[Unit]) -> Vec<&'static str> {
+    let mut axes: Vec<(usize, &'static str)> = Vec::new();
+    for axis in units.iter().flat_map(|unit| &unit.axes) {
+        let start = match axis.values.first() {
+            Some(given) if axis.written => given.span.start,
+            _ if matches!(axis.name, "level" | "type") => usize::MAX,
+            _ => continue,
+        };
+        match axes.iter_mut().find(|(_, name)| *name == axis.name) {
+            Some((first, _)) => *first = start.min(*first),
+            None => axes.push((start, axis.name)),
+        }
+    }
+    axes.sort_by_key(|(start, _)| *start);
+    axes.into_iter().map(|(_, name)| name).collect()
+}
+
+/// Where a point lies on the axes of the plan.
+fn place(point: &Point, axes: &[&'static str]) -> Vec<(String, String)> {
+    axes.iter()
+        .map(|axis| ((*axis).to_owned(), point.get(axis).word()))
+        .collect()
+}
+
+/// Two cells in one place would be one cell measured twice. Workloads of one name have been told already.
+fn twice(cells: &[Cell], units: &[Unit], found: &mut Found) {
+    let mut places: Vec<&[(String, String)]> = cells.iter().map(|cell| cell.axes.as_slice()).collect();
+    places.sort_unstable();
+    let Some(pair) = places.windows(2).find(|pair| pair[0] == pair[1]) else {
+        return;
+    };
+    let words: Vec<String> = pair[0].iter().map(|(axis, word)| format!("{axis}={word}")).collect();
+    let span = units.last().map_or(0..0, |unit| unit.span.clone());
+    let message = format!("the same stack is there twice: {}", words.join(", "));
+    found.add_with_mend(&span, message, "leave one of the two out");
+}

@@ -1,0 +1,233 @@
+//! A study file's text → the plan, or all its mistakes.
+
+use crate::document::{Content, Entry, read_document};
+use crate::groups::Fixed;
+use crate::key::Table;
+use crate::matrix::{Matrix, Setting, Unit};
+use crate::mistake::{Found, Mistakes, suggest_and_show};
+use crate::point::{Axis, axes_of};
+use crate::value::{Given, Value};
+use crate::work::{Kind, WorkloadEntry, workloads};
+use crate::{Known, claims, label, table};
+use study::plan::{Plan, Precision};
+use study::stack::MachineKind;
+
+/// Reads a study. `file_name` stands in messages, and for a missing title.
+pub fn read(source: &str, file_name: &str, known: &Known) -> Result<Plan, Mistakes> {
+    let mut found = Found::new(source);
+    let Some(top) = read_document(source, known, &mut found) else {
+        return Err(found.into_mistakes(file_name));
+    };
+    let kind = machine_kind(&top, &mut found);
+    let units = units(&top, kind, known, &mut found);
+    let workloads = workloads(&top, known, &mut found);
+    let precision = precision(&top, &mut found);
+    let no_disks = Entry::absent(Table::Disks, 0..0);
+    let disks = top.tables("disks").first().unwrap_or(&no_disks);
+    let setting = Setting {
+        kind,
+        known,
+        fixed: &Fixed::read(disks, kind, known, &mut found),
+    };
+    let mut matrix = Matrix::lay_out(&setting, &units, &workloads, &mut found);
+    label::put_on(&mut matrix.cells);
+    let claims = claims::read_all(&top, &units, &workloads, &matrix.cells, &mut found);
+    let tables = table::read_all(&top, &units, &workloads, &matrix.cells, &mut found);
+    if !found.is_empty() {
+        return Err(found.into_mistakes(file_name));
+    }
+    Ok(Plan {
+        title: top.text("title").unwrap_or_else(|| title_from(file_name)),
+        description: top.text("description").unwrap_or_default().trim().to_owned(),
+        source: with_files(source, &workloads),
+        cells: matrix.cells,
+        left_out: matrix.left_out,
+        claims,
+        tables,
+        precision,
+    })
+}
+
+/// The study and, as comments, the files that it names: they belong to what was measured.
+fn with_files(source: &str, workloads: &[WorkloadEntry]) -> String {
+    let mut whole = source.to_owned();
+    for workload in workloads {
+        if let Kind::FioFile { spec, text } = &workload.kind {
+            whole.push_str(&format!("\n# {}:\n", spec.path));
+            text.lines().for_each(|line| whole.push_str(&format!("# {line}\n")));
+        }
+    }
+    whole
+}
+
+fn title_from(file_name: &str) -> String {
+    let name = file_name.rsplit('/').next().unwrap_or(file_name);
+    name.strip_suffix(".toml").unwrap_or(name).to_owned()
+}
+
+fn machine_kind(top: &Entry, found: &mut Found) -> MachineKind {
+    if top
+        .value("machine")
+        .is_none_or(|given| given.value == Value::Word("lab"))
+    {
+        return MachineKind::Lab;
+    }
+    if let Some(kernel) = top.field("kernel") {
+        found.add_with_mend(
+            &kernel.span,
+            "a host runs its own kernel",
+            "leave `kernel` out, or use machine = \"lab\"",
+        );
+    }
+    MachineKind::Host
+}
+
+/// Every array with every filesystem of every `[[stack]]`.
+fn units(top: &Entry, kind: MachineKind, known: &Known, found: &mut Found) -> Vec<Unit> {
+    let absent = |table| Entry::absent(table, 0..0);
+    let no_disks = absent(Table::Disks);
+    let disks = top.tables("disks").first().unwrap_or(&no_disks);
+    check_models(disks, kind, known, found);
+    let no_stack = [absent(Table::Stack)];
+    let stacks = if top.field("stack").is_some() {
+        top.tables("stack")
+    } else {
+        &no_stack
+    };
+    let mut units = Vec::new();
+    for stack in stacks {
+        let one = |name, table| match stack.tables(name) {
+            [] => vec![Entry {
+                broken: stack.is_broken(name),
+                ..Entry::absent(table, stack.span.clone())
+            }],
+            _ => Vec::new(),
+        };
+        let (no_array, no_fs) = (one("array", Table::Array), one("fs", Table::Filesystem));
+        let no_of = Entry::absent(Table::Inner, stack.span.clone());
+        for array in stack.tables("array").iter().chain(&no_array) {
+            for fs in stack.tables("fs").iter().chain(&no_fs) {
+                let of = array.tables("of").first().unwrap_or(&no_of);
+                let tables = [top, disks, array, of, fs, stack];
+                let mut axes: Vec<Axis> = tables.iter().flat_map(|entry| axes_of(entry, known)).collect();
+                give_zfs_all_disks(&mut axes);
+                units.push(Unit {
+                    axes,
+                    span: stack.span.clone(),
+                });
+            }
+        }
+    }
+    units
+}
+
+/// The level that nobody wrote, where there is nothing but ZFS to live on it.
+fn give_zfs_all_disks(axes: &mut [Axis]) {
+    let is_zfs = |given: &Given| given.value == Value::Word("zfs");
+    let only_zfs = axes
+        .iter()
+        .any(|axis| axis.name == "type" && axis.values.iter().all(is_zfs));
+    if let Some(level) = axes.iter_mut().find(|axis| axis.name == "level")
+        && only_zfs
+        && !level.written
+    {
+        level
+            .values
+            .iter_mut()
+            .for_each(|given| given.value = Value::Word("none"));
+    }
+}
+
+fn check_models(disks: &Entry, kind: MachineKind, known: &Known, found: &mut Found) {
+    // On a host the model is a note on what the disks are.
+    if kind == MachineKind::Host || known.models.is_empty() {
+        return;
+    }
+    let names: Vec<&str> = known.models.iter().map(|model| model.name.as_str()).collect();
+    let of_groups = disks.tables("NAME").iter().flat_map(|group| group.values("model"));
+    for given in disks.values("model").iter().chain(of_groups) {
+        let name = given.value.word();
+        if !names.contains(&name.as_str()) {
+            let mend = suggest_and_show(&name, &names, "`raidlab disk list` shows all");
+            found.add_with_mend(&given.span, format!("unknown disk model `{name}`"), mend);
+        }
+    }
+}
+
+fn precision(top: &Entry, found: &mut Found) -> Precision {
+    let absent = Entry::absent(Table::Precision, 0..0);
+    let entry = top.tables("precision").first().unwrap_or(&absent);
+    let count = |name| {
+        entry
+            .value(name)
+            .and_then(|given| given.value.count())
+            .map(|n| n as u32)
+    };
+    if let Some(trials) = count("trials") {
+        for name in ["relative", "min_trials", "max_trials"] {
+            if let Some(field) = entry.field(name) {
+                let message = format!("`trials` is exactly that many, and leaves nothing to `{name}`");
+                found.add_with_mend(&field.span, message, "leave one of the two out");
+            }
+        }
+        return Precision {
+            relative: None,
+            min_trials: trials,
+            max_trials: trials,
+        };
+    }
+    let relative = entry.value("relative").and_then(|given| match given.value {
+        Value::Share(share) => Some(share),
+        _ => None,
+    });
+    let broken = ["trials", "relative", "min_trials", "max_trials"]
+        .iter()
+        .any(|name| entry.is_broken(name));
+    if relative.is_none() && !broken {
+        for name in ["min_trials", "max_trials"] {
+            if let Some(field) = entry.field(name) {
+                let mend = "write `trials = 3`, or add `relative = 0.02`";
+                found.add_with_mend(&field.span, format!("`{name}` goes with `relative`"), mend);
+            }
+        }
+        return Precision {
+            relative: None,
+            min_trials: 3,
+            max_trials: 3,
+        };
+    }
+    let max = count("max_trials");
+    let min = count("min_trials").unwrap_or(3.min(max.unwrap_or(3)));
+    let max = max.unwrap_or(12.max(min));
+    check_trials(entry, min, max, found);
+    Precision {
+        relative,
+        min_trials: min,
+        max_trials: max,
+    }
+}
+
+fn check_trials(entry: &Entry, min: u32, max: u32, found: &mut Found) {
+    let span = |name| match entry.field(name) {
+        Some(field) => match &field.content {
+            Content::Values(values) => values.first().map_or(&field.span, |given| &given.span),
+            _ => &field.span,
+        },
+        None => &entry.span,
+    };
+    if min < 2 {
+        let name = if entry.field("min_trials").is_some() {
+            "min_trials"
+        } else {
+            "max_trials"
+        };
+        found.add_with_mend(
+            span(name),
+            "an interval needs 2 trials at least",
+            "write 2 or more, or `trials = 1` alone",
+        );
+    } else if min > max {
+        let message = format!("`max_trials` ({max}) is less than `min_trials` ({min})");
+        found.add_with_mend(span("max_trials"), message, format!("write {min} or more"));
+    }
+}

@@ -1,0 +1,102 @@
+//! What cannot be: filesystems on the array that carries them.
+
+use crate::array_rules::{active_disks, capacity};
+use crate::filesystem_rules::filesystem_name;
+use crate::unit::describe_size;
+use crate::{array_rules, consistency_rules, filesystem_rules, lvm_rules, many_device_rules};
+use study::stack::{Align, DATA, FilesystemKind, MachineSpec, StackSpec};
+
+const MIB: u64 = 1 << 20;
+
+/// Page size of x86, in which most filesystems' blocks must fit.
+pub(crate) const PAGE_BYTES: u64 = 4 << 10;
+
+/// Why a combination cannot be.
+#[derive(Clone, Debug)]
+pub(crate) struct Impossible {
+    /// The axes that it comes from, the one to change first.
+    pub about: &'static [&'static str],
+    pub reason: String,
+    pub mend: String,
+}
+
+pub(crate) fn impossible(
+    about: &'static [&'static str],
+    reason: String,
+    mend: impl Into<String>,
+) -> Option<Impossible> {
+    Some(Impossible {
+        about,
+        reason,
+        mend: mend.into(),
+    })
+}
+
+/// Why the stack cannot be, every reason.
+pub(crate) fn check_stack(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Vec<Impossible> {
+    let mut all = array_rules::check(&stack.array, machine, disk_bytes);
+    all.extend(lvm_rules::check(&stack.array));
+    all.extend(consistency_rules::check(&stack.array, machine));
+    all.extend(many_device_rules::check(machine, stack));
+    all.extend(filesystem_rules::check(machine, stack));
+    all.extend(buses(machine));
+    all.extend(room(machine, stack, disk_bytes));
+    all
+}
+
+/// Whether the array is large enough for mkfs.
+fn room(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Option<Impossible> {
+    let there = room_bytes(machine, stack, disk_bytes)?;
+    let needs = match stack.filesystem.kind {
+        FilesystemKind::Raw => 0,
+        FilesystemKind::Ext2 | FilesystemKind::Ext3 | FilesystemKind::Ext4 | FilesystemKind::Exfat => 8 * MIB,
+        FilesystemKind::Jfs | FilesystemKind::Ntfs3 | FilesystemKind::Ntfs3g => 16 * MIB,
+        FilesystemKind::Reiserfs => 40 * MIB,
+        FilesystemKind::Zfs | FilesystemKind::F2fs | FilesystemKind::Vfat => 64 * MIB,
+        FilesystemKind::Btrfs => 115 * MIB,
+        FilesystemKind::Nilfs2 | FilesystemKind::Bcachefs => 136 * MIB,
+        // Of stripes mkfs.xfs makes more allocation groups, each of which has to have room for the log of 64 MiB.
+        FilesystemKind::Xfs if is_aligned(stack) => 513 * MIB,
+        FilesystemKind::Xfs => 300 * MIB,
+    };
+    if there >= needs {
+        return None;
+    }
+    let (there, name) = (describe_size(there), filesystem_name(stack.filesystem.kind));
+    let reason = format!(
+        "{name} needs {} at least, and the array has {there}",
+        describe_size(needs)
+    );
+    impossible(
+        &["size", "type", "model", "count", "level", "spares", "layout"],
+        reason,
+        "make the array larger",
+    )
+}
+
+fn is_aligned(stack: &StackSpec) -> bool {
+    array_rules::is_striped(&stack.array) && stack.filesystem.align != Align::Off
+}
+
+/// Bytes on the array; unknown, too, where it cannot be built.
+pub(crate) fn room_bytes(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Option<u64> {
+    let disks = machine.disks.first().map_or(0, |group| group.count);
+    let buildable = active_disks(&stack.array, disks) > 0;
+    let large = disk_bytes.is_none_or(|disk| stack.array.member_size_bytes.is_none_or(|size| size <= disk));
+    let array = capacity(&stack.array, disks, disk_bytes).filter(|bytes| buildable && large && *bytes > 0)?;
+    Some(many_device_rules::usable(stack, disks, array)).filter(|bytes| *bytes > 0)
+}
+
+/// A bus names disks of `data` by number, and their count is an axis.
+fn buses(machine: &MachineSpec) -> Option<Impossible> {
+    let count = machine.disks.first()?.count;
+    let on_buses = machine.buses.iter().flat_map(|bus| &bus.disks);
+    let beyond = on_buses
+        .filter(|disk| disk.group == DATA)
+        .find(|disk| disk.number.is_some_and(|number| number > count))?;
+    let reason = format!(
+        "a bus has disk {} on it, and there are {count}",
+        beyond.number.unwrap_or_default()
+    );
+    impossible(&["count"], reason, "give the bus fewer disks, or [disks] more")
+}

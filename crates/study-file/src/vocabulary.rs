@@ -1,0 +1,264 @@
+//! The axes and values of a plan, as claims and filters may name them.
+
+use crate::document::{Content, Entry, FilterItem};
+use crate::key::{self, Takes};
+use crate::matrix::Unit;
+use crate::mistake::{Found, nearest, suggest};
+use crate::pattern::Pattern;
+use crate::point::points;
+use crate::unit::{format_size, format_time, parse_size, parse_time};
+use crate::value::Value;
+use crate::work::{Kind, WorkloadEntry};
+use study::plan::{Cell, METRIC, Side, TEST};
+use study::workload::{BONNIE_FILE_TESTS, BONNIE_TESTS};
+
+/// Metrics of samples.
+const METRICS: &[&str] = &[
+    "throughput",
+    "files_per_second",
+    "iops",
+    "duration",
+    "time_to_last_close",
+    "time_to_last_unlink",
+    "cpu",
+    "cpu_user",
+    "cpu_system",
+    "latency_p50",
+    "latency_p90",
+    "latency_p99",
+    "latency_p999",
+    "latency_max",
+];
+
+/// What is wrong with an axis or a value that somebody named, and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unknown {
+    pub of_value: bool,
+    pub message: String,
+    pub mend: String,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Vocabulary {
+    axes: Vec<Words>,
+}
+
+#[derive(Debug)]
+struct Words {
+    axis: String,
+    words: Vec<String>,
+    /// Some of its values could not be read: any may be meant.
+    open: bool,
+}
+
+impl Vocabulary {
+    /// Of a file that is still being read, with what is broken in it.
+    pub fn of_entries(units: &[Unit], workloads: &[WorkloadEntry]) -> Self {
+        let mut all = Self::default();
+        let axes = units
+            .iter()
+            .flat_map(|unit| &unit.axes)
+            .chain(workloads.iter().flat_map(|w| &w.axes));
+        for axis in axes {
+            for given in &axis.values {
+                all.add(axis.name, &given.value.word(), given.value == Value::Broken);
+            }
+        }
+        for workload in workloads {
+            all.add("workload", &workload.name, workload.name.is_empty());
+            all.tests_of_entry(workload);
+        }
+        all.metrics();
+        all
+    }
+
+    /// Of a plan's cells: what `--only` may name.
+    pub fn of_cells(cells: &[Cell]) -> Self {
+        let mut all = Self::default();
+        for (axis, word) in cells.iter().flat_map(|cell| &cell.axes) {
+            all.add(axis, word, false);
+        }
+        all
+    }
+
+    fn tests_of_entry(&mut self, workload: &WorkloadEntry) {
+        if workload.broken {
+            self.add(TEST, "", true);
+        }
+        match &workload.kind {
+            Kind::Tree { tests, .. } => tests.iter().for_each(|test| self.add(TEST, test.name(), false)),
+            Kind::Bonnie => {
+                let tests = BONNIE_TESTS.iter().chain(&BONNIE_FILE_TESTS);
+                tests.for_each(|test| self.add(TEST, test, false));
+            }
+            Kind::Iozone { tests } => tests.iter().for_each(|test| self.add(TEST, test.name(), false)),
+            Kind::FioFile { spec, .. } => {
+                let names = spec.sections.iter().map(|section| section.name.as_str());
+                names.for_each(|name| self.add(TEST, name, false));
+            }
+            Kind::Io(_) => {
+                let patterns: Vec<Value> = points(&workload.axes)
+                    .take(10_000)
+                    .map(|point| point.get("rw").clone())
+                    .collect();
+                patterns.iter().for_each(|pattern| self.tests_of_pattern(pattern));
+            }
+        }
+    }
+
+    fn tests_of_pattern(&mut self, pattern: &Value) {
+        let Ok(Pattern { pattern, .. }) = Pattern::parse(&pattern.word()) else {
+            return self.add(TEST, "", true);
+        };
+        pattern.tests().iter().for_each(|test| self.add(TEST, test, false));
+    }
+
+    fn metrics(&mut self) {
+        METRICS.iter().for_each(|metric| self.add(METRIC, metric, false));
+    }
+
+    fn add(&mut self, axis: &str, word: &str, open: bool) {
+        let at = self
+            .axes
+            .iter()
+            .position(|words| words.axis == axis)
+            .unwrap_or_else(|| {
+                self.axes.push(Words {
+                    axis: axis.to_owned(),
+                    words: Vec::new(),
+                    open: false,
+                });
+                self.axes.len() - 1
+            });
+        let words = &mut self.axes[at];
+        words.open |= open;
+        if !open && !words.words.iter().any(|known| known == word) {
+            words.words.push(word.to_owned());
+        }
+    }
+
+    fn axis(&self, name: &str) -> Result<&Words, Unknown> {
+        let known = self.axes.iter().find(|words| words.axis == name);
+        known.ok_or_else(|| self.unknown_axis(name))
+    }
+
+    pub fn has_axis(&self, name: &str) -> bool {
+        self.axis(name).is_ok()
+    }
+
+    pub fn unknown_axis(&self, name: &str) -> Unknown {
+        let names: Vec<&str> = self.axes.iter().map(|words| words.axis.as_str()).collect();
+        Unknown {
+            of_value: false,
+            message: format!("the study has no axis `{name}`"),
+            mend: suggest(name, &names),
+        }
+    }
+
+    /// What `where` of a claim, of a table or of a column says, in the plan's own spelling. None if it is wrong.
+    pub fn filter(&self, entry: &Entry, found: &mut Found) -> Option<Side> {
+        let items: &[FilterItem] = match entry.field("where").map(|field| &field.content) {
+            Some(Content::Filter(items)) => items,
+            Some(_) => return None,
+            None => &[],
+        };
+        let mut filter = Vec::new();
+        for item in items {
+            match self.resolve(&item.axis, &item.value) {
+                Ok(value) => filter.push((item.axis.clone(), value)),
+                Err(unknown) => {
+                    let span = if unknown.of_value {
+                        &item.value_span
+                    } else {
+                        &item.axis_span
+                    };
+                    found.add_with_mend(span, unknown.message, unknown.mend);
+                }
+            }
+        }
+        (filter.len() == items.len()).then_some(filter)
+    }
+
+    /// The value in the plan's own spelling.
+    pub fn resolve(&self, axis: &str, value: &str) -> Result<String, Unknown> {
+        let words = self.axis(axis)?;
+        let spelt = respell(axis, value);
+        let same = |word: &&String| **word == value || **word == spelt || word.eq_ignore_ascii_case(value);
+        if let Some(word) = words.words.iter().find(same) {
+            return Ok(word.clone());
+        }
+        if words.open {
+            return Ok(spelt);
+        }
+        let known: Vec<&str> = words.words.iter().map(String::as_str).collect();
+        let message = format!("the axis `{axis}` has no value `{value}`");
+        let mend = match nearest(value, known.iter().copied()) {
+            Some(_) => suggest(value, &known),
+            None => crate::mistake::enumerate(&known),
+        };
+        Err(Unknown {
+            of_value: true,
+            message,
+            mend,
+        })
+    }
+
+    /// `AXIS=VALUE, AXIS=VALUE` in the plan's own spelling. A value may have commas in it, as mount options have.
+    pub fn pairs(&self, text: &str) -> Result<Vec<(String, String)>, Unknown> {
+        let mut pairs: Vec<(String, String)> = Vec::new();
+        for piece in text.split(',') {
+            let pair = piece.split_once('=').map(|(axis, value)| (axis.trim(), value.trim()));
+            match (pair, pairs.last_mut()) {
+                // `noatime,data=journal`: an option, as there is no axis of that name.
+                (Some((axis, _)), Some((_, last))) if self.axis(axis).is_err() && self.goes_on(last, piece) => {
+                    last.push(',');
+                    last.push_str(piece.trim());
+                }
+                (Some((axis, value)), _) => pairs.push((axis.to_owned(), value.to_owned())),
+                (None, Some((_, last))) => {
+                    last.push(',');
+                    last.push_str(piece.trim());
+                }
+                (None, None) => {
+                    let message = format!("`{}` is not AXIS=VALUE", piece.trim());
+                    let names: Vec<&str> = self.axes.iter().map(|words| words.axis.as_str()).collect();
+                    let mend = format!("the axes are {}", names.join(", "));
+                    return Err(Unknown {
+                        of_value: false,
+                        message,
+                        mend,
+                    });
+                }
+            }
+        }
+        for (axis, value) in &mut pairs {
+            *value = self.resolve(axis, value)?;
+        }
+        Ok(pairs)
+    }
+
+    /// Whether some value begins with what was read so far and goes on with `piece`.
+    fn goes_on(&self, so_far: &str, piece: &str) -> bool {
+        let longer = format!("{so_far},{}", piece.trim());
+        self.axes
+            .iter()
+            .any(|words| words.words.iter().any(|word| word.starts_with(&longer)))
+    }
+}
+
+/// The one spelling of a value: `4096B` is `4K`, `raid6` is `6`.
+fn respell(axis: &str, value: &str) -> String {
+    let takes = key::all().find(|key| key.axis_name() == axis).map(|key| key.takes);
+    let spelt = match takes {
+        Some(Takes::Size { .. } | Takes::Spread) => parse_size(value).ok().map(format_size),
+        Some(Takes::Pattern) => Pattern::parse(value).ok().map(|pattern| pattern.word()),
+        Some(Takes::Time) => parse_time(value).ok().map(format_time),
+        Some(Takes::Word(words)) => {
+            let lower = value.to_lowercase();
+            let spellings = words.iter().find(|spellings| spellings.contains(&lower.as_str()));
+            spellings.map(|spellings| spellings[0].to_owned())
+        }
+        _ => None,
+    };
+    spelt.unwrap_or_else(|| value.to_owned())
+}

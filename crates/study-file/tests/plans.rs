@@ -1,0 +1,383 @@
+//! What a sound study comes to: cells, their names, what is left out, and which cells claims and filters pick.
+
+use study::claim::Comparison;
+use study::plan::{Cell, LeftOut, Plan};
+use study::stack::{Bitmap, Level};
+use study::workload::Work;
+use study_file::{Known, KnownModel, Only, read};
+
+fn known() -> Known {
+    let models = vec![KnownModel {
+        name: "small".to_owned(),
+        capacity_bytes: 500 << 30,
+    }];
+    Known {
+        models,
+        kernels: vec!["6.12".to_owned(), "7.3".to_owned()],
+        folder: None,
+    }
+}
+
+fn plan(source: &str) -> Plan {
+    read(source, "studies/plan.toml", &known()).unwrap_or_else(|mistakes| panic!("{mistakes}"))
+}
+
+fn keys(plan: &Plan) -> Vec<&str> {
+    plan.cells.iter().map(|cell| cell.key.as_str()).collect()
+}
+
+const DESIGN: &str = r#"
+machine = "lab"
+ram = "4 GiB"
+kernel = ["6.12"]
+
+[disks]
+count = 8
+
+[[stack]]
+array = { level = [6, 10], chunk = "512K", bitmap = ["internal", "none"] }
+fs    = { type = ["ext4", "xfs"] }
+mount = "noatime"
+
+[[workload]]
+name = "async-write-1M"
+fio  = { rw = "randwrite", bs = "1M", numjobs = 8, iodepth = 8, size = "2G", end_fsync = true }
+
+[[claim]]
+says  = "without a bitmap, RAID 6 writes 1 MiB faster"
+where = { level = 6, workload = "async-write-1M" }
+that  = "bitmap=none > bitmap=internal"
+published = "+27.9 %"
+
+[precision]
+relative = 0.02
+max_trials = 12
+"#;
+
+#[test]
+fn lists_multiply_and_labels_say_what_distinguishes() {
+    let plan = plan(DESIGN);
+    insta::assert_debug_snapshot!(keys(&plan));
+    assert_eq!(plan.title, "plan");
+    assert_eq!((plan.precision.min_trials, plan.precision.max_trials), (3, 12));
+}
+
+#[test]
+fn axes_are_in_the_order_of_the_file_also_those_with_one_value() {
+    let plan = plan(DESIGN);
+    let axes: Vec<String> = plan.cells[0]
+        .axes
+        .iter()
+        .map(|(axis, word)| format!("{axis}={word}"))
+        .collect();
+    let expected = "ram=4G kernel=6.12 count=8 level=6 chunk=512K bitmap=internal type=ext4 mount=noatime \
+                    workload=async-write-1M";
+    assert_eq!(axes.join(" "), expected);
+}
+
+#[test]
+fn a_label_names_every_axis_that_varies() {
+    let plan = plan(
+        r#"
+        ram = ["1G", "8G"]
+        kernel = ["6.12", "7.3"]
+        [disks]
+        count = [4, 6]
+        [[stack]]
+        array = { level = [5, 10], chunk = ["default", "64K"], bitmap = ["none", "internal"], spares = [0, 1], size = "100G" }
+        fs = { type = "ext4", journal = ["journal", "default"], journal_size = ["64M", "default"] }
+        mount = ["defaults", "noatime,commit=60"]
+        scheduler = ["none", "default"]
+        read_ahead = [8192, "default"]
+        [[workload]]
+        name = "w"
+        io = {}
+        "#,
+    );
+    let mut labels: Vec<&str> = plan.cells.iter().map(|cell| cell.stack_label.as_str()).collect();
+    insta::assert_debug_snapshot!((labels[0], labels[labels.len() - 1], labels.len()));
+    labels.sort_unstable();
+    labels.dedup();
+    assert_eq!(labels.len(), plan.cells.len(), "labels are unique");
+}
+
+#[test]
+fn what_cannot_be_is_left_out_with_its_reason() {
+    let plan = plan(
+        r#"
+        [disks]
+        count = [2, 4]
+        [[stack]]
+        array = { level = [0, 6], bitmap = ["none", "internal"] }
+        fs = { type = ["raw", "jfs"], block_size = ["1K", "default"] }
+        [[workload]]
+        name = "files"
+        tree = {}
+        [[workload]]
+        name = "blocks"
+        io = { size = ["1G", "1T"] }
+        "#,
+    );
+    let left_out = |left: &LeftOut| {
+        let axes: Vec<String> = left.axes.iter().map(|(axis, word)| format!("{axis}={word}")).collect();
+        format!("{}: {}", axes.join(" "), left.reason)
+    };
+    insta::assert_debug_snapshot!((keys(&plan), plan.left_out.iter().map(left_out).collect::<Vec<_>>()));
+}
+
+#[test]
+fn lists_in_a_workload_are_axes_and_in_its_name() {
+    let plan = plan(
+        "[[workload]]\nname = \"w\"\nfio = { rw = [\"read\", \"randread\"], bs = \"4K\", size = [\"1G\", \"2GiB\"] }",
+    );
+    assert_eq!(
+        keys(&plan),
+        [
+            "ext4 | w rw=read io_size=1G",
+            "ext4 | w rw=read io_size=2G",
+            "ext4 | w rw=randread io_size=1G",
+            "ext4 | w rw=randread io_size=2G",
+        ]
+    );
+    let last = plan.cells.last().expect("a cell");
+    assert_eq!(last.axes.last(), Some(&("io_size".to_owned(), "2G".to_owned())));
+}
+
+#[test]
+fn a_study_of_one_workload_has_defaults_for_all_else() {
+    let plan = plan("[[workload]]\nname = \"w\"\ntree = {}");
+    insta::assert_debug_snapshot!((&plan.cells, &plan.precision));
+}
+
+#[test]
+fn mdadm_gives_large_redundant_members_a_bitmap() {
+    let bitmap = |array: &str| {
+        let source = format!(
+            "[disks]\ncount = 2\n[[stack]]\narray = {{ {array} }}\n[[workload]]\nname = \"w\"\ntree = {{}}"
+        );
+        plan(&source).cells[0].stack.array.bitmap
+    };
+    assert_eq!(bitmap("level = 1"), Bitmap::Internal);
+    assert_eq!(bitmap("level = 1, size = \"100G\""), Bitmap::None);
+    assert_eq!(bitmap("level = 0"), Bitmap::None);
+}
+
+#[test]
+fn a_host_has_a_kernel_and_disks_of_its_own() {
+    let plan = plan(
+        "machine = \"host\"\n[disks]\nmodel = \"what I had\"\n[[workload]]\nname = \"w\"\nio = { size = \"1P\" }",
+    );
+    assert_eq!(plan.cells[0].machine.kernel, "host");
+    assert_eq!(plan.cells[0].machine.disks[0].model, "what I had");
+    assert!(matches!(plan.cells[0].workload.work, Work::Io(_)));
+}
+
+/// The stacks of the pairs that a claim compares, `better > worse`.
+fn contests(source: &str, claim: &str) -> Vec<String> {
+    let plan = plan(&format!("{source}\n[[claim]]\nsays = \"x\"\n{claim}"));
+    let claim = plan.claims.last().expect("a claim");
+    let label = |at: usize| plan.cells[at].stack_label.as_str();
+    claim
+        .contests(&plan.cells)
+        .iter()
+        .map(|c| format!("{} > {}", label(c.better), label(c.worse)))
+        .collect()
+}
+
+#[test]
+fn partners_differ_in_what_the_claim_names_and_in_nothing_else() {
+    assert_eq!(
+        contests(
+            DESIGN.split("[[claim]]").next().expect("text"),
+            "where = { level = \"raid6\" }\nthat = \"bitmap=none > bitmap=internal\""
+        ),
+        [
+            "RAID 6 ext4 no bitmap > RAID 6 ext4 bitmap",
+            "RAID 6 xfs no bitmap > RAID 6 xfs bitmap"
+        ]
+    );
+}
+
+const FILESYSTEMS: &str = r#"
+[[stack]]
+fs = [{ type = "ext3", block_size = ["1K", "4K"] }, { type = ["jfs", "xfs"] }]
+[[workload]]
+name = "by 3 files"
+tree = {}
+[[workload]]
+name = "other"
+tree = { tests = ["write"] }
+"#;
+
+#[test]
+fn the_slowest_is_held_against_all_others_of_its_workload() {
+    assert_eq!(
+        contests(
+            FILESYSTEMS,
+            "where = { workload = \"other\" }\nthat = \"type=jfs slowest by 50%\""
+        ),
+        ["ext3 1K > jfs", "ext3 4K > jfs", "xfs > jfs"]
+    );
+    assert_eq!(contests(FILESYSTEMS, "that = \"all equal\"").len(), 2 * 6);
+}
+
+#[test]
+fn less_is_more_turned_round() {
+    let one = contests(
+        FILESYSTEMS,
+        "where = { workload = \"other\" }\nthat = \"block_size=1K < block_size=4096B\"",
+    );
+    assert_eq!(one, ["ext3 4K > ext3 1K"]);
+}
+
+#[test]
+fn margins_are_ratios_and_words_in_names_are_not_margins() {
+    let comparison = |that: &str| {
+        let source = format!("{FILESYSTEMS}\n[[claim]]\nsays = \"x\"\nthat = \"{that}\"");
+        plan(&source).claims[0].comparison().expect("a comparison")
+    };
+    assert!(matches!(
+        comparison("type=xfs fastest by 2x"),
+        Comparison::Fastest { by: 2.0, .. }
+    ));
+    assert!(matches!(comparison("all equal"), Comparison::AllEqual { within: 1.1 }));
+    let Comparison::Better { worse, by, .. } = comparison("workload=other > workload=by 3 files by 25%") else {
+        panic!("a comparison of two sides");
+    };
+    assert_eq!(
+        (worse, by),
+        (vec![("workload".to_owned(), "by 3 files".to_owned())], 1.25)
+    );
+}
+
+fn only(filter: &str, source: &str) -> Vec<String> {
+    let mut plan = plan(source);
+    let only = Only::parse(filter, &plan).unwrap_or_else(|error| panic!("{error}"));
+    only.keep_in(&mut plan);
+    plan.cells.into_iter().map(|cell: Cell| cell.key).collect()
+}
+
+#[test]
+fn a_filter_keeps_what_matches_every_axis_and_any_of_its_values() {
+    let kept = only(
+        "type=jfs,type=ext3,block_size=1024B,block_size=default,workload=other",
+        FILESYSTEMS,
+    );
+    assert_eq!(kept, ["ext3 1K | other", "jfs | other"]);
+    assert_eq!(
+        only(" level = raid 6 , type=XFS,bitmap=none", DESIGN),
+        ["RAID 6 xfs no bitmap | async-write-1M"]
+    );
+}
+
+#[test]
+fn a_filter_knows_mount_options_with_commas() {
+    let source = "[[stack]]\nmount = [\"noatime\", \"noatime,data=journal\"]\n[[workload]]\nname = \"w\"\nio = {}";
+    assert_eq!(
+        only("mount=noatime,data=journal,type=ext4", source),
+        ["ext4 noatime,data=journal | w"]
+    );
+    assert_eq!(only("mount=noatime", source), ["ext4 noatime | w"]);
+}
+
+#[test]
+fn a_filter_that_is_wrong_says_what_there_is() {
+    let plan = plan(FILESYSTEMS);
+    let errors = [
+        "",
+        "xfs",
+        "typ=xfs",
+        "type=zfs",
+        "type=xfs,block_size=1K",
+        "block_size=2K",
+    ]
+    .map(|filter| Only::parse(filter, &plan).expect_err("a wrong filter").to_string());
+    insta::assert_debug_snapshot!(errors);
+}
+
+#[test]
+fn a_summary_tells_what_is_held_fixed_and_what_is_varied() {
+    insta::assert_debug_snapshot!(plan(DESIGN).summary());
+}
+
+#[test]
+fn raid_10_takes_odd_numbers_of_disks() {
+    let source = "[disks]\ncount = [2, 3]\n[[stack]]\narray = { level = 10, layout = [\"n2\", \"f2\", \"o3\"] }\n\
+                  [[workload]]\nname = \"w\"\nio = {}";
+    let plan = plan(source);
+    let expected = ["2 disks n2", "2 disks f2", "3 disks n2", "3 disks f2", "3 disks o3"];
+    assert_eq!(keys(&plan), expected.map(|disks| format!("{disks} ext4 | w")));
+}
+
+#[test]
+fn zfs_has_all_disks_where_no_level_is_written() {
+    let of = |stack: &str| {
+        let source = format!("[disks]\ncount = 4\n[[stack]]\n{stack}\n[[workload]]\nname = \"w\"\nio = {{}}\n");
+        plan(&source).cells[0].stack.array.level
+    };
+    assert_eq!(of("fs = { type = \"zfs\", pool = \"raidz1\" }"), Level::None);
+    assert_eq!(of("fs = { type = [\"zfs\", \"ext4\"] }"), Level::Single);
+    assert_eq!(of("array = { level = 5 }\nfs = { type = \"zfs\" }"), Level::Raid5);
+}
+
+#[test]
+fn groups_buses_and_filesystems_beside_are_the_machines() {
+    let source = r#"
+        [disks]
+        count = 2
+        bus = [
+            { name = "ide0", kind = "ide", mb_s = 66, disks = [1, 2] },
+            { name = "ide1", kind = "ide", mb_s = 66, disks = ["source:1"] },
+            { name = "pci", kind = "pci", mb_s = 133 },
+        ]
+        [disks.source]
+        count = 2
+        array = { level = 0, chunk = "64K" }
+        fs = { type = "xfs" }
+        mount = "noatime"
+        [disks.journal]
+        [[stack]]
+        array = { level = 1 }
+        fs = { type = "ext3", journal_on = ["default", "journal"] }
+        [[workload]]
+        name = "w"
+        io = {}
+    "#;
+    let plan = plan(source);
+    insta::assert_debug_snapshot!((keys(&plan), &plan.cells[1].machine, &plan.cells[1].stack));
+}
+
+#[test]
+fn labels_of_every_kind_of_stack() {
+    let source = r#"
+        [disks]
+        count = 6
+        [disks.journal]
+        [disks.special]
+        [disks.bitmap]
+        [[stack]]
+        array = [
+            { level = 1, of = { level = 0, disks = 3, chunk = ["64K", "default"] } },
+            { level = "lvm-raid5", extent = ["4M", "16M"] },
+            { level = 5, write_journal = true, stripe_cache = 4096 },
+            { level = 5, ppl = true },
+            { level = 6, bitmap = ["external", "none"] },
+        ]
+        [[stack]]
+        array = { level = 5 }
+        fs = { type = ["ext4", "xfs"], align = ["off", "wrong"] }
+        [[stack]]
+        fs = { type = "zfs", pool = ["raidz2", "draid1"], log = [true, false], special = [true, false], sync = "always" }
+        [[stack]]
+        array = { level = "none" }
+        fs = [{ type = "btrfs", data = "raid10", metadata = "raid1c3", compression = "zstd:3" }, { type = "bcachefs", replicas = 2 }]
+        [[stack]]
+        fs = { type = "xfs", log_buffers = 8, log_buffer_size = "256K" }
+        queue_depth = 1
+        write_cache = [true, false]
+        [[workload]]
+        name = "w"
+        io = {}
+    "#;
+    insta::assert_debug_snapshot!(keys(&plan(source)));
+}

@@ -1,0 +1,56 @@
+//! The studies that ship with raidlab are sound.
+
+use study_file::{Known, KnownModel, read};
+
+/// The catalogue.
+fn known() -> Known {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/disks");
+    let files = std::fs::read_dir(folder).expect("the catalogue's folder");
+    let model = |path: std::path::PathBuf| {
+        let text = std::fs::read_to_string(&path).expect("a disk");
+        let disk = toml::de::DeTable::parse(&text).expect("TOML");
+        let disk = disk.get_ref();
+        let sectors = disk["sectors"].get_ref()["is"]
+            .get_ref()
+            .as_integer()
+            .expect("a number of sectors");
+        KnownModel {
+            name: disk["name"].get_ref().as_str().expect("a name").to_owned(),
+            capacity_bytes: u64::from_str_radix(sectors.as_str(), sectors.radix()).expect("sectors") * 512,
+        }
+    };
+    Known {
+        models: files
+            .map(|entry| model(entry.expect("a folder entry").path()))
+            .collect(),
+        kernels: vec!["6.12".to_owned()],
+        folder: Some(concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies").into()),
+    }
+}
+
+#[test]
+fn every_study_that_ships_can_be_read() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies");
+    let mut read_so_far = 0;
+    for entry in std::fs::read_dir(folder).expect("the studies' folder") {
+        let path = entry.expect("a folder entry").path();
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            let source = std::fs::read_to_string(&path).expect("a study");
+            if let Err(mistakes) = read(&source, &path.display().to_string(), &known()) {
+                panic!("{mistakes}");
+            }
+            read_so_far += 1;
+        }
+    }
+    assert!(read_so_far > 0, "no study in {folder}");
+}
+
+#[test]
+fn first_look_has_seven_stacks_and_two_workloads() {
+    let source = include_str!("../../../studies/first-look.toml");
+    let plan = read(source, "first-look.toml", &known()).expect("a sound study");
+    let labels: Vec<&str> = plan.cells.iter().map(|cell| cell.key.as_str()).collect();
+    insta::assert_debug_snapshot!(labels);
+    assert!(plan.left_out.is_empty());
+    assert_eq!(plan.claims.len(), source.matches("[[claim]]").count());
+}
