@@ -14,6 +14,38 @@ pub struct LinkDescription {
     pub one_command: bool,
 }
 
+/// SCSI-2 (X3.131): arbitration delay, bus clear delay and two bus settle delays, once for each transfer.
+const SCSI_ARBITRATION_NS: u64 = 2_400 + 800 + 2 * 400;
+
+impl LinkDescription {
+    /// A bus that moves so many 10⁶ bytes a second and costs nothing besides, such as PCI or a host bus adapter.
+    pub const fn bus(mb_s: u32) -> Self {
+        // A sector is 512 bytes; a bus of no speed would take for ever.
+        let mb_s = if mb_s == 0 { 1 } else { mb_s };
+        LinkDescription {
+            sector_ps: 512_000_000 / mb_s as u64,
+            transfer_ns: 0,
+            one_command: false,
+        }
+    }
+
+    /// A parallel SCSI bus: each transfer is preceded by an arbitration.
+    pub const fn scsi(mb_s: u32) -> Self {
+        LinkDescription {
+            transfer_ns: SCSI_ARBITRATION_NS,
+            ..Self::bus(mb_s)
+        }
+    }
+
+    /// An IDE channel: only one of its disks has a command at a time.
+    pub const fn ide(mb_s: u32) -> Self {
+        LinkDescription {
+            one_command: true,
+            ..Self::bus(mb_s)
+        }
+    }
+}
+
 /// The links in their state.
 pub struct Links {
     links: Vec<Link>,

@@ -2,7 +2,7 @@
 
 use crate::disk::Disk;
 use crate::environment;
-use crate::ledger::{Claim, Contents, DiskLedger, Header, Open};
+use crate::ledger::{ClaimedDisk, Contents, DiskLedger, Header, Open};
 use crate::load::Load;
 use crate::session::boot_id;
 use crate::undo::{self, Undo};
@@ -21,7 +21,7 @@ use trial::{NoDiskCheck, Safety, Setting, Teardown};
 
 /// Handed over as JSON.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Job {
+pub(crate) enum HostJob {
     Trial(Box<TrialJob>),
     /// Undo what is open in the ledger.
     TakeBack,
@@ -31,7 +31,7 @@ pub(crate) enum Job {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrialJob {
     pub trial: Trial,
-    pub disks: Disks,
+    pub disks: TestDisks,
     /// Where mount points are made.
     pub folder: PathBuf,
     /// What the stack is called.
@@ -42,7 +42,7 @@ pub struct TrialJob {
 
 /// The disks under test.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum Disks {
+pub enum TestDisks {
     /// Disks of this machine, by their nodes, in their order.
     Real(Vec<PathBuf>),
     Loop(LoopDisks),
@@ -78,7 +78,7 @@ pub fn main(ledger: RawFd) -> ExitCode {
 fn work(ledger: RawFd) -> io::Result<()> {
     let mut text = Vec::new();
     io::stdin().read_to_end(&mut text)?;
-    let job: Job = serde_json::from_slice(&text).map_err(io::Error::other)?;
+    let job: HostJob = serde_json::from_slice(&text).map_err(io::Error::other)?;
     // SAFETY: asks about a number, no more.
     if ledger <= 2 || unsafe { libc::fcntl(ledger, libc::F_SETFD, libc::FD_CLOEXEC) } < 0 {
         return Err(io::Error::other(
@@ -89,11 +89,11 @@ fn work(ledger: RawFd) -> io::Result<()> {
     let file = unsafe { File::from_raw_fd(ledger) };
     let (mut ledger, contents) = DiskLedger::open(file)?;
     match job {
-        Job::Trial(job) => {
+        HostJob::Trial(job) => {
             run_trial(&job, &mut ledger);
             Ok(())
         }
-        Job::TakeBack => take_back(&mut ledger, contents),
+        HostJob::TakeBack => take_back(&mut ledger, contents),
     }
 }
 
@@ -124,8 +124,8 @@ fn run_trial(job: &TrialJob, ledger: &mut DiskLedger) {
     environment::of_machine().into_iter().for_each(provenance);
     limit_memory(job, ledger);
     let (nodes, zeroed) = match &job.disks {
-        Disks::Real(nodes) => (nodes.clone(), false),
-        Disks::Loop(disks) => match attach(disks, &job.name, ledger) {
+        TestDisks::Real(nodes) => (nodes.clone(), false),
+        TestDisks::Loop(disks) => match attach(disks, &job.name, ledger) {
             Ok(nodes) => (nodes, true),
             Err(message) => return failed("attach loop devices", message),
         },
@@ -242,7 +242,7 @@ fn take_back(ledger: &mut DiskLedger, contents: Contents) -> io::Result<()> {
 struct Known {
     same_boot: bool,
     /// A claimed disk, and its node now, if it is there.
-    disks: Vec<(Claim, Option<PathBuf>)>,
+    disks: Vec<(ClaimedDisk, Option<PathBuf>)>,
     /// An array's node as it was made, and as it was assembled since.
     arrays: Vec<(PathBuf, PathBuf)>,
 }
@@ -270,7 +270,7 @@ impl Known {
             .iter()
             .filter_map(|device| Disk::at(&Path::new("/dev").join(sysfs::name(device))).ok())
             .collect();
-        let place = |claim: Claim| {
+        let place = |claim: ClaimedDisk| {
             let node = present.iter().find(|disk| claim.is(disk)).map(|disk| disk.node.clone());
             (claim, node)
         };
@@ -327,8 +327,8 @@ impl Known {
 mod tests {
     use super::*;
 
-    fn claim(node: &str) -> Claim {
-        Claim {
+    fn claim(node: &str) -> ClaimedDisk {
+        ClaimedDisk {
             node: node.into(),
             serial: Some("S1".to_owned()),
             wwid: None,

@@ -19,21 +19,21 @@ pub struct Header {
     pub boot_id: String,
     /// The command that resumes the run.
     pub command: String,
-    pub claims: Vec<Claim>,
+    pub claims: Vec<ClaimedDisk>,
 }
 
 /// A disk, and by what it is known again when the machine was started anew and names have changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Claim {
+pub struct ClaimedDisk {
     pub node: PathBuf,
     pub serial: Option<String>,
     pub wwid: Option<String>,
     pub size_bytes: u64,
 }
 
-impl Claim {
-    pub fn of(disk: &Disk) -> Claim {
-        Claim {
+impl ClaimedDisk {
+    pub fn of(disk: &Disk) -> ClaimedDisk {
+        ClaimedDisk {
             node: disk.node.clone(),
             serial: disk.serial.clone(),
             wwid: disk.wwid.clone(),
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn disks_are_known_by_serial_and_size() {
-        let claim = Claim {
+        let claim = ClaimedDisk {
             node: "/dev/sdb".into(),
             serial: Some("S1".to_owned()),
             wwid: None,
@@ -275,7 +275,7 @@ mod tests {
         assert!(claim.is(&disk("/dev/sdc", Some("S1"), 5)));
         assert!(!claim.is(&disk("/dev/sdb", Some("S2"), 5)));
         assert!(!claim.is(&disk("/dev/sdb", Some("S1"), 6)));
-        let nameless = Claim { serial: None, ..claim };
+        let nameless = ClaimedDisk { serial: None, ..claim };
         assert!(nameless.is(&disk("/dev/sdb", None, 5)));
         assert!(!nameless.is(&disk("/dev/sdc", None, 5)));
     }

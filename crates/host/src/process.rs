@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use trial::{Limits, ProcessEnd};
 
 /// How often it is looked after.
 const TICK: Duration = Duration::from_millis(100);
@@ -25,36 +26,16 @@ const OURSELVES: &str = "/proc/self/exe";
 /// A line that grows past all reason is cut.
 const LINE_BYTES_MAX: usize = 16 << 20;
 
+/// What is read of its events at once, bytes: more than a pipe holds.
+const TAKEN_BYTES_MAX: u64 = 4 << 20;
+
 /// What is kept of its standard error, bytes.
 const ERRORS_BYTES_MAX: usize = 16 << 10;
 
-/// When a trial is given up.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Neither its processes nor its disks have done anything for so long.
-    pub stall: Duration,
-    /// It has run for so long.
-    pub wall: Duration,
-}
-
-/// How a process ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum How {
-    ByItself,
-    /// With this status, or by this signal.
-    Died(String),
-    /// It, or its disks, stood still.
-    Stalled,
-    TimeOut,
-    Stopped,
-    /// A disk failed: the kernel's words.
-    DiskFailed(String),
-}
-
-/// What is known after its end.
+/// A process that has ended.
 #[derive(Debug)]
-pub struct Ended {
-    pub how: How,
+pub struct EndedProcess {
+    pub end: ProcessEnd,
     pub wall: Duration,
     /// What it printed on standard error, the end of it.
     pub errors: String,
@@ -70,6 +51,8 @@ pub(crate) struct Running {
     console: OwnedFd,
     status: Option<ExitStatus>,
     partial: Vec<u8>,
+    /// What it has written to standard output so far.
+    output_bytes: u64,
     errors: Vec<u8>,
 }
 
@@ -119,6 +102,7 @@ impl Running {
             console,
             status: None,
             partial: Vec::new(),
+            output_bytes: 0,
             errors: Vec::new(),
         })
     }
@@ -132,30 +116,33 @@ impl Running {
         log: &mut KernelLog,
         line: &mut dyn FnMut(&[u8], &mut Vec<String>),
         tick: &mut dyn FnMut(),
-    ) -> Ended {
+    ) -> EndedProcess {
         let began = Instant::now();
         let mut disks = Vec::new();
         let mut life = (Life::default(), Instant::now());
         let mut looked = Instant::now();
-        let how = loop {
+        let end = loop {
             let is_over = self.wait(TICK, &mut |text| line(text, &mut disks));
             tick();
             // Also of a trial that came to its end: what was measured on a failing disk does not count.
             if let Some(words) = log.failure_of(&disks) {
-                break How::DiskFailed(words);
+                break ProcessEnd::DiskFailed(words);
             }
             if let Some(status) = is_over {
                 break match status.signal() {
-                    Some(signal) => How::Died(format!("it was killed by signal {signal}")),
-                    None if status.success() => How::ByItself,
-                    None => How::Died(format!("it exited with {}", status.code().unwrap_or_default())),
+                    Some(signal) => ProcessEnd::Died(format!("it was killed by signal {signal}")),
+                    None if status.success() => ProcessEnd::Exited,
+                    None => ProcessEnd::Died(format!("it exited with {}", status.code().unwrap_or_default())),
                 };
             }
             if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-                break How::Stopped;
+                break ProcessEnd::Stopped;
             }
             if began.elapsed() > limits.wall {
-                break How::TimeOut;
+                break ProcessEnd::TimedOut;
+            }
+            if self.output_bytes > limits.output_bytes {
+                break ProcessEnd::OutputLimit;
             }
             if looked.elapsed() > limits.stall / 20 {
                 looked = Instant::now();
@@ -163,14 +150,14 @@ impl Running {
                 if now != life.0 {
                     life = (now, looked);
                 } else if life.1.elapsed() > limits.stall {
-                    break How::Stalled;
+                    break ProcessEnd::Stalled;
                 }
             }
         };
         let wall = began.elapsed();
         let hung = self.end(&mut |text| line(text, &mut disks));
-        Ended {
-            how,
+        EndedProcess {
+            end,
             wall,
             errors: String::from_utf8_lossy(&self.errors).into_owned(),
             hung,
@@ -203,7 +190,12 @@ impl Running {
     /// Takes what it has said by now.
     fn take_in(&mut self, line: &mut dyn FnMut(&[u8])) {
         let mut buffer = [0; 64 << 10];
-        while let Ok(count @ 1..) = rustix::io::read(&self.events, &mut buffer) {
+        let before = self.output_bytes;
+        // Who writes without end must not keep us here: there is more to look at.
+        while self.output_bytes - before < TAKEN_BYTES_MAX
+            && let Ok(count @ 1..) = rustix::io::read(&self.events, &mut buffer)
+        {
+            self.output_bytes += count as u64;
             for &byte in &buffer[..count] {
                 match byte {
                     b'\n' => line(&std::mem::take(&mut self.partial)),

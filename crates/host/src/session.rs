@@ -1,9 +1,9 @@
 //! A run on this machine: its claim on the disks, its ledger, and the processes that work on both.
 
-use crate::job::{Job, TakeBackLine, TrialJob};
+use crate::job::{HostJob, TakeBackLine, TrialJob};
 use crate::kernel_log::KernelLog;
-use crate::ledger::{Claim, DiskLedger, Header};
-use crate::process::{Ended, How, Limits, Running};
+use crate::ledger::{ClaimedDisk, DiskLedger, Header};
+use crate::process::{EndedProcess, Running};
 use crate::state::{Leftover, State};
 use crate::sysfs;
 use rustix::fs::FlockOperation;
@@ -13,11 +13,13 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use trial::{Limits, OUTPUT_BYTES_MAX, ProcessEnd};
 
 /// How long taking back may take. Unmounting writes out what the page cache holds, which a slow disk takes long for.
 const TAKING_BACK: Limits = Limits {
     stall: Duration::from_secs(300),
     wall: Duration::from_secs(3600),
+    output_bytes: OUTPUT_BYTES_MAX,
 };
 
 /// Why a session cannot begin.
@@ -57,11 +59,20 @@ impl TakenBack {
     pub fn is_whole(&self) -> bool {
         self.failed.is_empty() && self.hung.is_empty()
     }
+
+    /// What could not be undone, in a sentence.
+    pub fn left(&self) -> String {
+        let mut words = self.failed.clone();
+        if !self.hung.is_empty() {
+            words.push(format!("{} will not end", self.hung.join(", ")));
+        }
+        words.join("; ")
+    }
 }
 
 impl Session {
     /// Claims disks and begins a ledger.
-    pub fn begin(state: &State, claims: Vec<Claim>, command: String) -> Result<Session, SessionError> {
+    pub fn begin(state: &State, claims: Vec<ClaimedDisk>, command: String) -> Result<Session, SessionError> {
         let failed = |error: io::Error| SessionError::State {
             folder: state.folder().to_owned(),
             reason: error.to_string(),
@@ -115,8 +126,8 @@ impl Session {
         log: &mut KernelLog,
         line: &mut dyn FnMut(&[u8], &mut Vec<String>),
         tick: &mut dyn FnMut(),
-    ) -> io::Result<Ended> {
-        let job = serde_json::to_vec(&Job::Trial(Box::new(job))).expect("a job is plain data");
+    ) -> io::Result<EndedProcess> {
+        let job = serde_json::to_vec(&HostJob::Trial(Box::new(job))).expect("a job is plain data");
         let running = Running::start(&self.ledger, &job)?;
         Ok(running.watch(limits, Some(stop), log, line, tick))
     }
@@ -157,7 +168,7 @@ fn take_back(ledger: &File) -> io::Result<TakenBack> {
     if DiskLedger::read(ledger)?.open.is_empty() {
         return Ok(taken_back);
     }
-    let job = serde_json::to_vec(&Job::TakeBack).expect("a job is plain data");
+    let job = serde_json::to_vec(&HostJob::TakeBack).expect("a job is plain data");
     let running = Running::start(ledger, &job)?;
     let mut line = |line: &[u8], _: &mut Vec<String>| match serde_json::from_slice(line) {
         Ok(TakeBackLine::Undone(words)) => taken_back.undone.push(words),
@@ -166,9 +177,9 @@ fn take_back(ledger: &File) -> io::Result<TakenBack> {
     };
     let ended = running.watch(&TAKING_BACK, None, &mut KernelLog::from_now(), &mut line, &mut || ());
     taken_back.hung = ended.hung;
-    if ended.how != How::ByItself && taken_back.failed.is_empty() {
-        let how = match ended.how {
-            How::Died(how) => how,
+    if ended.end != ProcessEnd::Exited && taken_back.failed.is_empty() {
+        let how = match ended.end {
+            ProcessEnd::Died(how) => how,
             _ => "it stood still".to_owned(),
         };
         taken_back.failed.push(format!(

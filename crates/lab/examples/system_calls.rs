@@ -2,11 +2,12 @@
 //! `cargo run --release -p lab --example system_calls -- 6.12 7.3`. Both must have been built.
 
 use lab::carried;
-use lab::guest::{self, Config, How, Limits};
-use lab::job::{Job, Program};
+use lab::guest::{self, Config, LIMITS};
+use lab::job::{GuestJob, Program};
 use lab::kernel::{Cache, Kernel, KernelName};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use trial::{Limits, ProcessEnd};
 
 /// `dd` makes two calls a block, a read and a write; no disk takes part.
 const CALLS_A_BLOCK: u32 = 2;
@@ -45,7 +46,7 @@ fn main() {
 }
 
 fn wall(kernel: &Kernel, blocks: u32) -> Duration {
-    let job = Job::Program(Program {
+    let job = GuestJob::Program(Program {
         path: "/bin/dd".into(),
         arguments: vec![
             "if=/dev/zero".to_owned(),
@@ -73,13 +74,13 @@ fn wall(kernel: &Kernel, blocks: u32) -> Duration {
             trace: None,
             processor: guest::processors().last().copied(),
             kernel_arguments: &kernel.arguments(),
-            limits: Limits::default(),
+            limits: LIMITS,
         },
         &AtomicBool::new(false),
         &mut |_| {},
         &mut |_| {},
     )
     .expect("the guest starts");
-    assert_eq!(ended.how, How::ByItself, "{}", ended.console);
+    assert_eq!(ended.end, ProcessEnd::Exited, "{}", ended.console);
     ended.wall
 }

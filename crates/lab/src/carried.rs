@@ -1,7 +1,7 @@
 //! Programs that guests get from the cache, because the machine's own root need not have them: they are handed to a
 //! guest after its job, and its init lays them where `tools` finds them. No path of the host comes with them.
 
-use crate::job::Job;
+use crate::job::GuestJob;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
@@ -27,7 +27,7 @@ pub struct Programs {
 }
 
 /// A job as a guest reads it: JSON on one line, and then the files, if there are any.
-pub fn encode(job: &Job, files: &[File]) -> Vec<u8> {
+pub fn encode(job: &GuestJob, files: &[File]) -> Vec<u8> {
     let mut text = serde_json::to_vec(job).expect("a job is plain data");
     if !files.is_empty() {
         text.push(b'\n');
@@ -37,7 +37,7 @@ pub fn encode(job: &Job, files: &[File]) -> Vec<u8> {
 }
 
 /// What [`encode`] made.
-pub fn decode(bytes: &[u8]) -> io::Result<(Job, Vec<File>)> {
+pub fn decode(bytes: &[u8]) -> io::Result<(GuestJob, Vec<File>)> {
     // Within JSON a line ends only between its words, and `encode` ends none.
     let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
     let job = serde_json::from_slice(&bytes[..end]).map_err(io::Error::other)?;
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_job_and_its_files_come_back() {
-        let job = Job::Program(Program {
+        let job = GuestJob::Program(Program {
             path: PathBuf::from("/bin/sh"),
             arguments: vec!["-c".to_owned(), "one\ntwo".to_owned()],
         });

@@ -2,7 +2,7 @@
 //! did. None of this takes virtual time.
 
 use crate::carried;
-use crate::job::Job;
+use crate::job::GuestJob;
 use rustix::ioctl::{self, Opcode, opcode};
 use std::ffi::c_void;
 use std::fs::File;
@@ -31,7 +31,7 @@ impl Channel {
     }
 
     /// What this guest is for, and what it is given for that.
-    pub fn job(&mut self) -> io::Result<(Job, Vec<carried::File>)> {
+    pub fn job(&mut self) -> io::Result<(GuestJob, Vec<carried::File>)> {
         let mut text = Vec::new();
         self.device.read_to_end(&mut text)?;
         carried::decode(&text)

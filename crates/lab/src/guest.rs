@@ -18,6 +18,7 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use trial::{Limits, OUTPUT_BYTES_MAX, ProcessEnd};
 
 /// A wall-clock moment at which the guest is looked after.
 const TICK: Duration = Duration::from_millis(100);
@@ -36,7 +37,7 @@ pub struct Config<'a> {
     pub seed: u64,
     /// `disksim`'s description of the disks, in postcard's encoding.
     pub disks: &'a [u8],
-    /// A [`crate::job::Job`] with what it is given, by [`crate::carried::encode`].
+    /// A [`crate::job::GuestJob`] with what it is given, by [`crate::carried::encode`].
     pub job: &'a [u8],
     /// Contents of the disks above this go to an unnamed file in `folder`.
     pub memory_budget_bytes: u64,
@@ -52,55 +53,21 @@ pub struct Config<'a> {
     pub limits: Limits,
 }
 
-/// When a guest is given up.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Virtual time has stood still for so long.
-    pub stall: Duration,
-    /// It has run for so long.
-    pub wall: Duration,
-    /// Its init has said so much, bytes. A trial says less than a mebibyte.
-    pub said: u64,
-}
+/// When a guest is ended, unless something else is said.
+pub const LIMITS: Limits = Limits {
+    stall: Duration::from_secs(60),
+    wall: Duration::from_secs(4 * 3600),
+    output_bytes: OUTPUT_BYTES_MAX,
+};
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
-            stall: Duration::from_secs(60),
-            wall: Duration::from_secs(4 * 3600),
-            said: 256 << 20,
-        }
-    }
-}
-
-/// How a guest ended.
+/// A guest that has ended.
 #[derive(Clone, Debug)]
-pub struct Ended {
-    pub how: How,
+pub struct EndedGuest {
+    pub end: ProcessEnd,
     /// What its console said last.
     pub console: String,
     pub wall: Duration,
     pub pulse: Pulse,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum How {
-    /// It said that it was done, and ended.
-    ByItself,
-    /// Its process ended otherwise, with this status.
-    Died(String),
-    /// Somebody sent it this signal, which no fault of its own brings.
-    Killed(i32),
-    /// Virtual time stood still.
-    Stalled,
-    /// It ran longer than it may.
-    TimeOut,
-    /// Its init does not stop talking.
-    SaidTooMuch,
-    /// Memory budget and the disk of the trial's folder are full: what was written can no longer be kept.
-    NoRoom,
-    /// It was told to stop from outside.
-    Stopped,
 }
 
 /// Why a guest could not be started.
@@ -121,7 +88,7 @@ pub fn run(
     stop: &AtomicBool,
     line: &mut dyn FnMut(&[u8]),
     tick: &mut dyn FnMut(Pulse),
-) -> Result<Ended, StartError> {
+) -> Result<EndedGuest, StartError> {
     let start = Instant::now();
     let (files, ends, console_end) = Files::create(config)?;
     let mut process = Process::start(config, ends, Console::Kept(console_end))?;
@@ -129,7 +96,7 @@ pub fn run(
     let (mut lines, mut said) = (Lines::default(), 0);
     let mut last = (files.pulse(), Instant::now());
     let mut ticked = None;
-    let how = loop {
+    let end = loop {
         let mut hear = |bytes: &[u8]| {
             said += bytes.len() as u64;
             lines.feed(bytes, line);
@@ -145,33 +112,33 @@ pub fn run(
         }
         if pulse.no_room {
             // The guest sees but I/O errors, and may not even notice.
-            break How::NoRoom;
+            break ProcessEnd::NoSpace;
         } else if let Some(status) = ended {
             break ending(status);
         } else if stop.load(Ordering::Relaxed) {
-            break How::Stopped;
+            break ProcessEnd::Stopped;
         } else if last.1.elapsed() > config.limits.stall {
-            break How::Stalled;
+            break ProcessEnd::Stalled;
         } else if start.elapsed() > config.limits.wall {
-            break How::TimeOut;
-        } else if said > config.limits.said {
-            break How::SaidTooMuch;
+            break ProcessEnd::TimedOut;
+        } else if said > config.limits.output_bytes {
+            break ProcessEnd::OutputLimit;
         }
     };
     process.kill();
-    Ok(Ended {
-        how,
+    Ok(EndedGuest {
+        end,
         console: console.text(),
         wall: start.elapsed(),
         pulse: files.pulse(),
     })
 }
 
-fn ending(status: ExitStatus) -> How {
+fn ending(status: ExitStatus) -> ProcessEnd {
     match status.signal() {
-        Some(signal @ (libc::SIGKILL | libc::SIGTERM | libc::SIGINT | libc::SIGHUP)) => How::Killed(signal),
-        _ if status.success() => How::ByItself,
-        _ => How::Died(status.to_string()),
+        Some(signal @ (libc::SIGKILL | libc::SIGTERM | libc::SIGINT | libc::SIGHUP)) => ProcessEnd::Killed(signal),
+        _ if status.success() => ProcessEnd::Exited,
+        _ => ProcessEnd::Died(status.to_string()),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::carried;
 use crate::channel::Channel;
-use crate::job::{Job, Program};
+use crate::job::{GuestJob, Program};
 use rustix::mount::{MountFlags, mount};
 use std::fs;
 use std::io;
@@ -68,11 +68,11 @@ fn work(channel: &mut Channel) -> io::Result<()> {
     let (job, files) = channel.job()?;
     carried::lay(&files, Path::new(CARRIED))?;
     match job {
-        Job::Trial(trial) => run_trial(channel, &trial, false),
-        Job::CheckedTrial(trial) => run_trial(channel, &trial, true),
-        Job::Shell(trial) => shell(channel, &trial),
-        Job::Program(program) => run_program(channel, &program),
-        Job::Bench(bench) => crate::bench::run(channel, &bench),
+        GuestJob::Trial(trial) => run_trial(channel, &trial, false),
+        GuestJob::CheckedTrial(trial) => run_trial(channel, &trial, true),
+        GuestJob::Shell(trial) => shell(channel, &trial),
+        GuestJob::Program(program) => run_program(channel, &program),
+        GuestJob::Bench(bench) => crate::bench::run(channel, &bench),
     }
 }
 

@@ -1,5 +1,7 @@
 //! What the program outside tells the guest's init to do.
 
+use crate::carried::{self, Programs};
+use crate::kernel::{Kernel, KernelError};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use study::plan::Trial;
@@ -8,7 +10,7 @@ use study::workload::IoSpec;
 
 /// Handed to the guest as JSON.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum Job {
+pub enum GuestJob {
     /// Run one trial and say its events.
     Trial(Box<Trial>),
     /// The same, and then have md compare copies and parity all over the array: for tests, as it reads every disk.
@@ -19,6 +21,16 @@ pub enum Job {
     Program(Program),
     /// Do pieces of work while somebody outside looks at the clock.
     Bench(Bench),
+}
+
+/// A job as a guest reads it, with what its kernel carries and the programs that it gets besides.
+///
+/// # Errors
+/// When the cache, where these are, cannot be read.
+pub fn encoded(job: &GuestJob, kernel: &Kernel, programs: Option<&Programs>) -> Result<Vec<u8>, KernelError> {
+    let mut files = kernel.carried()?;
+    files.extend(programs.into_iter().flat_map(|programs| programs.files.iter().cloned()));
+    Ok(carried::encode(job, &files))
 }
 
 /// A program of the guest's root, with its arguments.

@@ -1,16 +1,17 @@
 //! Guests gone mad: programs in the kernel's place that say and do what no guest should. Whatever they do, the run
 //! goes on in time, keeps a bounded amount, and nothing outside the trial's folder changes.
 
-use lab::guest::{self, Config, Ended, How, Limits, Pulse};
+use lab::guest::{self, Config, EndedGuest, LIMITS, Pulse};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
+use trial::{Limits, ProcessEnd};
 
 /// What was heard of a guest.
 struct Heard {
-    ended: Ended,
+    ended: EndedGuest,
     lines: usize,
     longest: usize,
     ticks: usize,
@@ -21,7 +22,7 @@ fn limits() -> Limits {
     Limits {
         stall: Duration::from_secs(2),
         wall: Duration::from_secs(20),
-        said: 64 << 20,
+        output_bytes: 64 << 20,
     }
 }
 
@@ -70,7 +71,7 @@ fn run_in(folder: &Path, script: &str, limits: Limits) -> Heard {
 #[test]
 fn one_that_never_stops_talking_is_ended() {
     let heard = run("exec yes '{\"step\":1}' >&102", limits());
-    assert_eq!(heard.ended.how, How::SaidTooMuch);
+    assert_eq!(heard.ended.end, ProcessEnd::OutputLimit);
     assert!(heard.lines > 1000 && heard.lines < 16 << 20, "{}", heard.lines);
 }
 
@@ -86,7 +87,7 @@ fn one_line_without_end_is_cut() {
         "yes | tr -d '\\n' | head -c 40000000 >&102; echo >&102; echo end >&102",
         patient,
     );
-    assert_eq!((heard.ended.how, heard.lines), (How::ByItself, 2));
+    assert_eq!((heard.ended.end, heard.lines), (ProcessEnd::Exited, 2));
     assert_eq!(heard.longest, 16 << 20);
 }
 
@@ -96,7 +97,7 @@ fn garbage_on_both_pipes_is_borne() {
         "head -c 4000000 /dev/urandom >&102; head -c 4000000 /dev/urandom; exit 3",
         limits(),
     );
-    assert_eq!(heard.ended.how, How::Died("exit status: 3".to_owned()));
+    assert_eq!(heard.ended.end, ProcessEnd::Died("exit status: 3".to_owned()));
     assert!(heard.ended.console.len() < 1 << 20);
     assert!(heard.lines > 100);
 }
@@ -104,7 +105,7 @@ fn garbage_on_both_pipes_is_borne() {
 #[test]
 fn closed_pipes_do_not_make_the_run_spin() {
     let heard = run("exec 102>&- 1>&- 2>&-; sleep 1", limits());
-    assert_eq!((heard.ended.how, heard.lines), (How::ByItself, 0));
+    assert_eq!((heard.ended.end, heard.lines), (ProcessEnd::Exited, 0));
     assert!(heard.took >= Duration::from_secs(1));
     assert!(heard.ticks < 100, "{} ticks in {:?}", heard.ticks, heard.took);
     // The time of this thread, had it spun, would be most of that second.
@@ -121,7 +122,7 @@ fn thread_time() -> Duration {
 #[test]
 fn one_that_does_nothing_is_given_up() {
     let heard = run("exec sleep 1000", limits());
-    assert_eq!(heard.ended.how, How::Stalled);
+    assert_eq!(heard.ended.end, ProcessEnd::Stalled);
     assert!(heard.took < Duration::from_secs(10), "{:?}", heard.took);
 }
 
@@ -134,7 +135,7 @@ fn a_pulse_that_lies_does_not_keep_a_guest_alive() {
         ..limits()
     };
     let heard = run(script, limits);
-    assert_eq!(heard.ended.how, How::TimeOut);
+    assert_eq!(heard.ended.end, ProcessEnd::TimedOut);
     assert!(heard.ended.pulse.virtual_ns > 0, "it did lie");
 }
 
@@ -145,7 +146,7 @@ fn the_files_in_memory_keep_their_size() {
         "truncate -s 0 /proc/self/fd/105 && echo cut >&102; truncate -s 1T /proc/self/fd/103 && echo grown >&102; sleep 0.5",
         limits(),
     );
-    assert_eq!((heard.ended.how, heard.lines), (How::ByItself, 0));
+    assert_eq!((heard.ended.end, heard.lines), (ProcessEnd::Exited, 0));
 }
 
 #[test]
@@ -170,7 +171,7 @@ fn nothing_outside_its_folder_can_be_written() {
         folder.path().display()
     );
     let heard = run_in(folder.path(), &script, limits());
-    assert_eq!(heard.ended.how, How::ByItself);
+    assert_eq!(heard.ended.end, ProcessEnd::Exited);
     assert_eq!(heard.lines, 1, "only what is its own");
     assert_eq!(fs::read_to_string(&outside).expect("still there"), "as it was");
     let mut names: Vec<_> = fs::read_dir(folder.path())

@@ -62,7 +62,7 @@ pub struct RunArguments {
     pub study: PathBuf,
     /// Where trials run, if not where the study says
     #[arg(long, value_enum)]
-    pub on: Option<Machine>,
+    pub on: Option<On>,
     /// Disks of this machine that are overwritten (with `--on host`), as in /dev/disk/by-id
     #[arg(long, value_delimiter = ',', value_name = "A,B,…")]
     pub devices: Vec<PathBuf>,
@@ -236,8 +236,9 @@ pub struct BenchArguments {
     pub pairs: u32,
 }
 
+/// Where trials run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Machine {
+pub enum On {
     Lab,
     Host,
 }

@@ -1,6 +1,7 @@
 //! Mistakes of the user's and of the world's, apart from bugs: each has its words and its exit code.
 
 use crate::progress::say;
+use runner::{PlaceError, RunError};
 use std::process::ExitCode;
 use store::StoreError;
 
@@ -90,6 +91,27 @@ impl From<lab::kernel::KernelError> for ExpectedError {
             Self::Input(error.to_string())
         } else {
             Self::Machine(error.to_string())
+        }
+    }
+}
+
+impl From<lab::disks::DisksError> for ExpectedError {
+    fn from(error: lab::disks::DisksError) -> Self {
+        Self::Input(error.to_string())
+    }
+}
+
+/// A run that had begun.
+impl From<RunError> for ExpectedError {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Store(error) => Self::store_under_way(&error),
+            RunError::Place(PlaceError::Kernel(error)) => error.into(),
+            RunError::Place(PlaceError::Disks(error)) => error.into(),
+            RunError::Place(error @ (PlaceError::Guest(_) | PlaceError::Tools(_))) => {
+                Self::Machine(error.to_string())
+            }
+            RunError::Place(error) => Self::Failed(error.to_string()),
         }
     }
 }

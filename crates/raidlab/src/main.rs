@@ -3,8 +3,8 @@
 mod cli;
 mod command;
 mod expected;
+mod interrupt;
 mod progress;
-mod run;
 
 use clap::Parser;
 use std::process::ExitCode;

@@ -4,8 +4,10 @@
 //! known here: what differs is in [`Setting`].
 
 mod host;
+mod process;
 
 use host::StackHost;
+pub use process::{Limits, OUTPUT_BYTES_MAX, ProcessEnd};
 pub use stack::{DiskCheck, Disks, Ledger, MemoryLedger, NoDiskCheck, Rehearsal, Stack, Teardown};
 pub use tools::CARRIED;
 pub use workload::{Pass, Target, WorkloadError};

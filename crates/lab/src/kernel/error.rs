@@ -39,6 +39,8 @@ pub enum KernelError {
         otherwise: String,
         why: String,
     },
+    #[error("{package} was fetched, and went from the cache again")]
+    Gone { package: &'static str },
     #[error("apt's sources name no mirror of this machine's Debian, where more packages could be had")]
     NoMirror,
     #[error("OpenZFS {zfs} can be built with Linux up to {newest}, and not with {kernel}")]

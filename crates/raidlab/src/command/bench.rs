@@ -10,7 +10,7 @@ mod jobs;
 
 use crate::cli::BenchArguments;
 use crate::expected::{EXIT_INTERRUPTED, ExpectedError};
-use crate::run::Stop;
+use crate::interrupt::Signals;
 use figures::Figure;
 use serde_json::{Map, Value, json};
 use stats::Summary;
@@ -31,14 +31,14 @@ impl Measured {
 }
 
 pub fn bench(arguments: &BenchArguments) -> Result<ExitCode, ExpectedError> {
-    let stop = Stop::on_signals("raidlab: interrupted".to_owned())?;
+    let stop = Signals::watch("raidlab: interrupted".to_owned())?;
     match measure_all(arguments, &stop) {
         Err(_) if stop.is_wanted() => Ok(ExitCode::from(EXIT_INTERRUPTED)),
         outcome => outcome.map(|()| ExitCode::SUCCESS),
     }
 }
 
-fn measure_all(arguments: &BenchArguments, stop: &Stop) -> Result<(), ExpectedError> {
+fn measure_all(arguments: &BenchArguments, stop: &Signals) -> Result<(), ExpectedError> {
     let only = arguments.only.as_deref().unwrap_or_default();
     let wanted = |figure: &Figure| figure.name().contains(only);
     let bench = guest::Laboratory::new(stop, arguments.pairs)?;

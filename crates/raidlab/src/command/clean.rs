@@ -3,7 +3,6 @@
 use super::print;
 use crate::expected::{EXIT_TRIAL_FAILED, ExpectedError};
 use crate::progress::say;
-use crate::run::left_words;
 use host::State;
 use std::process::ExitCode;
 
@@ -48,7 +47,7 @@ pub fn clean() -> Result<ExitCode, ExpectedError> {
             whole = false;
             say(&format!(
                 "raidlab: {}; it stays in {}",
-                left_words(&taken_back),
+                taken_back.left(),
                 leftover.path().display()
             ));
         }

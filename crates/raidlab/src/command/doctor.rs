@@ -4,8 +4,8 @@ use super::print;
 use crate::cli::DoctorArguments;
 use crate::expected::{EXIT_MACHINE, ExpectedError};
 use crate::progress::say;
-use crate::run::{fetched_bcachefs, has_bcachefs};
 use lab::kernel::{BCACHEFS, Cache};
+use lab::programs::{fetched_bcachefs, has_bcachefs};
 use std::ffi::OsStr;
 use std::fmt::Write;
 use std::path::Path;
@@ -202,7 +202,7 @@ pub fn doctor(arguments: &DoctorArguments) -> Result<ExitCode, ExpectedError> {
     }
     if arguments.all && arguments.install && !has_bcachefs() {
         // Experimental may be without it one day, and nothing but bcachefs needs it.
-        if let Err(error) = fetched_bcachefs(&Cache::of_user()) {
+        if let Err(error) = fetched_bcachefs(&Cache::of_user(), &mut |words| say(&format!("raidlab: {words}"))) {
             say(&format!("raidlab: {error}"));
         }
     }

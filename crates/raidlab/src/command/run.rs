@@ -5,11 +5,12 @@ mod host;
 mod lab;
 
 use super::{print, studied};
-use crate::cli::{Machine, RunArguments};
+use crate::cli::{On, RunArguments};
 use crate::expected::{EXIT_INTERRUPTED, EXIT_TRIAL_FAILED, ExpectedError};
-use crate::progress::{clock, say};
-use crate::run::{Machine as Place, Outcome, Session, Stop};
+use crate::interrupt::Signals;
+use crate::progress::{RunDisplay, clock, say};
 use ::lab::kernel::Cache;
+use ::runner::{Outcome, Place, Runner};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -23,10 +24,10 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
     let cache = Cache::of_user();
     let (mut plan, only) = studied::read(&arguments.study, arguments.only.as_deref(), &cache)?;
     let wanted = match machine_kind(arguments, &plan) {
-        MachineKind::Lab => Wanted::Lab(cache),
-        MachineKind::Host | MachineKind::Foreign => Wanted::Host(host::Prepared::of(arguments, &mut plan)?),
+        MachineKind::Lab => Prepared::Lab(cache),
+        MachineKind::Host | MachineKind::Foreign => Prepared::Host(host::PreparedHost::of(arguments, &mut plan)?),
     };
-    if let Wanted::Lab(cache) = &wanted {
+    if let Prepared::Lab(cache) = &wanted {
         lab::check(arguments, &plan, cache)?;
     }
     if arguments.dry_run {
@@ -46,13 +47,10 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
     };
     let run = store.open_run(&spec)?;
     let resume = command_line(arguments, &devices(arguments));
-    let stop = Stop::on_signals(format!(
+    let signals = Signals::watch(format!(
         "raidlab: interrupted before the first trial; to go on: {resume}"
     ))?;
-    let jobs = match &wanted {
-        Wanted::Lab(_) => arguments.jobs.map_or_else(lab::processors, |jobs| jobs as usize),
-        Wanted::Host(_) => 1,
-    };
+    let jobs = arguments.jobs.map_or_else(lab::processors, |jobs| jobs as usize);
     let outcome = if run.found == Found::Finished && everything_done(&plan, &run, arguments.seed) {
         say(&format!(
             "raidlab: all trials of this study with seed {} are in the store already",
@@ -63,36 +61,41 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
             ..Outcome::default()
         }
     } else {
-        let machine = match wanted {
-            Wanted::Lab(cache) => Place::Lab(lab::laboratory(arguments, &plan, cache, jobs)?),
-            Wanted::Host(prepared) => {
-                stop.begin_session();
-                Place::Host(prepared.begin(arguments, resume)?)
+        let place: Box<dyn Place> = match wanted {
+            Prepared::Lab(cache) => Box::new(lab::place(arguments, &plan, cache, jobs)?),
+            Prepared::Host(prepared) => {
+                signals.begin_session();
+                Box::new(prepared.begin(arguments, resume)?)
             }
         };
-        stop.begin_session();
-        let outcome = Session {
+        signals.begin_session();
+        let places = [place];
+        let mut display = RunDisplay::default();
+        let outcome = Runner {
             plan: &plan,
-            machine: &machine,
+            places: &places,
             store: &mut store,
             run: &run,
-            jobs,
-            stop: &stop,
+            interrupt: signals.interrupt(),
+            observer: &mut |progress| display.show(progress),
         }
         .run(arguments.seed);
-        machine.end();
+        display.finish();
+        for words in places.into_iter().flat_map(Place::end) {
+            say(&format!("raidlab: {words}"));
+        }
         outcome?
     };
     conclude(arguments, &mut store, &run, outcome, began)
 }
 
 /// Where the run is to be, and what was found there.
-enum Wanted {
+enum Prepared {
     Lab(Cache),
-    Host(host::Prepared),
+    Host(host::PreparedHost),
 }
 
-impl Wanted {
+impl Prepared {
     fn kind(&self) -> MachineKind {
         match self {
             Self::Lab(_) => MachineKind::Lab,
@@ -120,8 +123,8 @@ impl Wanted {
 fn machine_kind(arguments: &RunArguments, plan: &Plan) -> MachineKind {
     let of_study = plan.cells.first().map_or(MachineKind::Lab, |cell| cell.machine.kind);
     match arguments.on {
-        Some(Machine::Lab) => MachineKind::Lab,
-        Some(Machine::Host) => MachineKind::Host,
+        Some(On::Lab) => MachineKind::Lab,
+        Some(On::Host) => MachineKind::Host,
         None => of_study,
     }
 }
@@ -225,7 +228,7 @@ fn command_line(arguments: &RunArguments, devices: &[String]) -> String {
     if let Some(folder) = &arguments.trace {
         words.extend(["--trace".to_owned(), path(folder)]);
     }
-    if arguments.on == Some(Machine::Host) {
+    if arguments.on == Some(On::Host) {
         words.extend(["--on".to_owned(), "host".to_owned()]);
     }
     if !devices.is_empty() {

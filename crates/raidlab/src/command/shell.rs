@@ -4,10 +4,11 @@ use super::studied;
 use crate::cli::ShellArguments;
 use crate::expected::ExpectedError;
 use crate::progress::say;
-use crate::run::{GuestPrograms, TrialFolder, guest_config_parts};
-use lab::guest::{Config, Limits};
-use lab::job::Job;
+use lab::guest::{Config, LIMITS};
+use lab::job::GuestJob;
 use lab::kernel::{Cache, KernelName};
+use lab::programs::GuestPrograms;
+use lab::trial_folder::TrialFolder;
 use std::process::ExitCode;
 use study::plan::Trial;
 
@@ -26,16 +27,14 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
         index: 0,
         seed: study::trial_seed(arguments.seed, 0),
     };
-    let programs = GuestPrograms::ready(&cache, std::slice::from_ref(cell))?;
+    let programs = GuestPrograms::ready(&cache, std::slice::from_ref(cell), &mut |words| {
+        say(&format!("raidlab: {words}"));
+    })?;
     let kernel = super::kernel::ready(&cache, &KernelName::of(&cell.machine, &cell.stack))?;
     let machine = |error: std::io::Error| ExpectedError::Machine(error.to_string());
     let folder = TrialFolder::new(cache.folder()).map_err(machine)?;
-    let (disks, job) = guest_config_parts(
-        &trial,
-        Job::Shell(Box::new(trial.clone())),
-        &kernel,
-        programs.of(&trial),
-    )?;
+    let disks = lab::disks::encoded(&trial)?;
+    let job = lab::job::encoded(&GuestJob::Shell(Box::new(trial.clone())), &kernel, programs.of(&trial))?;
     let init = std::env::current_exe().map_err(machine)?;
     say(&format!(
         "raidlab: {}; `exit` or Ctrl-D ends the guest, and what is on its disks is gone",
@@ -53,7 +52,7 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
         trace: None,
         processor: None,
         kernel_arguments: &kernel.arguments(),
-        limits: Limits::default(),
+        limits: LIMITS,
     };
     lab::guest::interact(&config).map_err(|error| ExpectedError::Machine(error.to_string()))?;
     Ok(ExitCode::SUCCESS)

@@ -2,11 +2,12 @@
 
 use super::text;
 use crate::expected::ExpectedError;
+use disksim::catalogue;
 use lab::kernel::Cache;
 use std::io::IsTerminal;
 use std::path::Path;
 use study::plan::Plan;
-use study_file::Only;
+use study_file::{Known, KnownModel, Only};
 
 /// A larger file is something else: the longest study is some kB.
 const BYTES_MAX: u64 = 1 << 20;
@@ -23,10 +24,7 @@ pub fn read(
             "`{name}` {words}; name a study, as in `raidlab run studies/first-look.toml`"
         ))
     })?;
-    let known = study_file::Known {
-        folder: path.parent().map(Path::to_owned),
-        ..crate::run::known(cache)
-    };
+    let known = known(path.parent(), cache);
     let mut plan = study_file::read(&source, &name, &known).map_err(|mistakes| {
         let coloured = std::io::stderr().is_terminal();
         ExpectedError::Study(if coloured {
@@ -41,4 +39,17 @@ pub fn read(
     let only = Only::parse(only, &plan).map_err(|error| ExpectedError::Input(format!("--only: {error}")))?;
     only.keep_in(&mut plan);
     Ok((plan, only.pairs().to_vec()))
+}
+
+/// What a study in that folder may name on this machine: the catalogue's disks, and kernels that are built or can be.
+fn known(folder: Option<&Path>, cache: &Cache) -> Known {
+    let models = catalogue::list().into_iter().map(|entry| KnownModel {
+        name: entry.name,
+        capacity_bytes: entry.sectors * disksim::request::SECTOR_BYTES,
+    });
+    Known {
+        models: models.collect(),
+        kernels: cache.names(),
+        folder: folder.map(Path::to_owned),
+    }
 }

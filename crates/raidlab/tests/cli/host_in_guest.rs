@@ -2,8 +2,8 @@
 
 use crate::desk::PROGRAM;
 use crate::lab;
-use ::lab::guest::{Config, How, Limits};
-use ::lab::job::{Job, Program};
+use ::lab::guest::{Config, LIMITS};
+use ::lab::job::{GuestJob, Program};
 use ::lab::kernel::{Cache, DEFAULT_VERSION, KernelName};
 use disksim::catalogue;
 use disksim::description::Description;
@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use study::event::Event;
+use trial::{Limits, ProcessEnd};
 
 /// Disks of one model.
 fn disks(count: u64) -> Description {
@@ -33,7 +34,7 @@ fn script(disks: &Description, study: &str, lines: &str) -> Option<String> {
     let text = format!(
         "export RAIDLAB_STATE=/tmp/state R=/proc/1/exe; exec 2>&1; cd /tmp\ncat > study.toml <<'END'\n{study}\nEND\n{lines}"
     );
-    let job = Job::Program(Program {
+    let job = GuestJob::Program(Program {
         path: PathBuf::from("/bin/bash"),
         arguments: vec!["-e".to_owned(), "-c".to_owned(), text],
     });
@@ -56,14 +57,14 @@ fn script(disks: &Description, study: &str, lines: &str) -> Option<String> {
         kernel_arguments: &[],
         limits: Limits {
             wall: Duration::from_secs(240),
-            ..Limits::default()
+            ..LIMITS
         },
     };
     let mut last = None;
     let mut line = |line: &[u8]| last = serde_json::from_slice::<Event>(line).ok();
     let ended = ::lab::guest::run(&config, &AtomicBool::new(false), &mut line, &mut |_| ()).expect("it starts");
     let console = ended.console;
-    assert_eq!(ended.how, How::ByItself, "{console}");
+    assert_eq!(ended.end, ProcessEnd::Exited, "{console}");
     assert!(matches!(last, Some(Event::Done { .. })), "{last:?}\n{console}");
     Some(console)
 }

@@ -1,10 +1,10 @@
 //! What the disks hold: zeros when new, and what was written, wherever it is kept.
 
 use crate::guest::{Guest, Seen, script, trials};
-use lab::guest::How;
-use lab::job::Job;
+use lab::job::GuestJob;
 use std::process::Command;
 use study::event::Event;
+use trial::ProcessEnd;
 
 /// `mdadm --assume-clean` is true of new disks: copies and parity agree without ever having been made to.
 #[test]
@@ -20,7 +20,7 @@ fn new_disks_agree_without_a_resync() {
     ] {
         let study = study.replace("[\"raw\", \"ext4\"]", &format!("\"{kind}\""));
         for trial in trials(&format!("{study}[[workload]]\nname = \"some\"\n{work}\n")) {
-            let Some(guest) = Guest::for_job(&Job::CheckedTrial(Box::new(trial.clone())), &trial) else {
+            let Some(guest) = Guest::for_job(&GuestJob::CheckedTrial(Box::new(trial.clone())), &trial) else {
                 return;
             };
             let seen = guest.run();
@@ -64,7 +64,7 @@ const BUDGET_BYTES: u64 = 32 << 20;
 #[test]
 fn contents_past_the_memory_budget_are_kept_in_a_file() {
     let trial = trials(FILES).remove(0);
-    let job = Job::Trial(Box::new(trial.clone()));
+    let job = GuestJob::Trial(Box::new(trial.clone()));
     let Some(guest) = Guest::for_job(&job, &trial) else {
         return;
     };
@@ -81,7 +81,7 @@ fn contents_past_the_memory_budget_are_kept_in_a_file() {
 #[test]
 fn contents_without_room_fail_the_trial_with_its_reason() {
     let trial = trials(FILES).remove(0);
-    let Some(guest) = Guest::for_job(&Job::Trial(Box::new(trial.clone())), &trial) else {
+    let Some(guest) = Guest::for_job(&GuestJob::Trial(Box::new(trial.clone())), &trial) else {
         return;
     };
     let Some(room) = SmallFolder::mount("16M") else { return };
@@ -92,11 +92,16 @@ fn contents_without_room_fail_the_trial_with_its_reason() {
         ..guest
     }
     .run();
-    assert_eq!(seen.ended.how, How::NoRoom, "its console: {}", seen.ended.console);
+    assert_eq!(
+        seen.ended.end,
+        ProcessEnd::NoSpace,
+        "its console: {}",
+        seen.ended.console
+    );
 }
 
 fn assert_passed(seen: &Seen) {
-    assert_eq!(seen.ended.how, How::ByItself, "{}", seen.ended.console);
+    assert_eq!(seen.ended.end, ProcessEnd::Exited, "{}", seen.ended.console);
     let events = seen.events();
     assert!(matches!(events.last(), Some(Event::Done { .. })), "{:?}", events.last());
     for event in &events {

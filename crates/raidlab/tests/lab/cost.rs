@@ -1,11 +1,11 @@
 //! What a trial costs besides its work.
 
 use crate::guest::{Guest, trials};
-use lab::guest::How;
-use lab::job::Job;
+use lab::job::GuestJob;
 use std::fs;
 use std::time::Duration;
 use study::stack::FilesystemKind;
+use trial::ProcessEnd;
 
 /// Boot, provision, end.
 const AT_MOST: Duration = Duration::from_secs(2);
@@ -28,7 +28,7 @@ fn boot_provision_and_end_take_less_than_two_seconds_for_each_stack_of_first_loo
     assert!(trials.len() >= 7, "{} stacks", trials.len());
     let mut slow = Vec::new();
     for trial in trials {
-        let Some(guest) = Guest::for_job(&Job::Trial(Box::new(trial.clone())), &trial) else {
+        let Some(guest) = Guest::for_job(&GuestJob::Trial(Box::new(trial.clone())), &trial) else {
             return;
         };
         let at_most = match trial.cell.stack.filesystem.kind {
@@ -38,7 +38,7 @@ fn boot_provision_and_end_take_less_than_two_seconds_for_each_stack_of_first_loo
         let (mut wall, mut processor) = (Duration::MAX, Duration::MAX);
         for _ in 0..ATTEMPTS {
             let seen = guest.run();
-            assert_eq!(seen.ended.how, How::ByItself, "{}", seen.ended.console);
+            assert_eq!(seen.ended.end, ProcessEnd::Exited, "{}", seen.ended.console);
             (wall, processor) = (wall.min(seen.ended.wall), processor.min(seen.processor_time));
             if wall.min(processor) < at_most {
                 break;

@@ -3,8 +3,8 @@
 use crate::laboratory::{kernel, turn};
 use disksim::catalogue;
 use disksim::description::Description;
-use lab::guest::{Config, Ended, Limits};
-use lab::job::Job;
+use lab::guest::{Config, EndedGuest};
+use lab::job::GuestJob;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,7 @@ use study::event::Event;
 use study::plan::Trial;
 use study_file::Known;
 use tempfile::TempDir;
+use trial::Limits;
 
 /// What a guest is started with; the rest is as raidlab has it.
 pub struct Guest {
@@ -31,7 +32,7 @@ pub struct Guest {
 
 /// How it went.
 pub struct Seen {
-    pub ended: Ended,
+    pub ended: EndedGuest,
     pub lines: Vec<Vec<u8>>,
     /// What its processes had of the processors, to 10 ms.
     pub processor_time: Duration,
@@ -51,14 +52,14 @@ impl Guest {
             limits: Limits {
                 stall: Duration::from_secs(20),
                 wall: Duration::from_secs(150),
-                said: 100 << 20,
+                output_bytes: 100 << 20,
             },
             folder: None,
         })
     }
 
     /// A guest for a job with a trial in it.
-    pub fn for_job(job: &Job, trial: &Trial) -> Option<Guest> {
+    pub fn for_job(job: &GuestJob, trial: &Trial) -> Option<Guest> {
         let machine = &trial.cell.machine;
         Some(Guest {
             job: serde_json::to_vec(job).expect("a job is plain data"),

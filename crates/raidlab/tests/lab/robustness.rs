@@ -1,11 +1,11 @@
 //! A guest that goes mad, hangs or is killed ends its trial with words, and leaves nothing behind.
 
 use crate::guest::{Guest, script, trials};
-use lab::guest::{How, Limits};
-use lab::job::Job;
+use lab::job::GuestJob;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
+use trial::{Limits, ProcessEnd};
 
 #[test]
 fn a_guest_that_panics_is_quoted() {
@@ -16,7 +16,7 @@ fn a_guest_that_panics_is_quoted() {
         ..guest
     }
     .run();
-    assert!(matches!(seen.ended.how, How::Died(_)), "{:?}", seen.ended.how);
+    assert!(matches!(seen.ended.end, ProcessEnd::Died(_)), "{:?}", seen.ended.end);
     for words in [
         "these are its last words",
         "Attempted to kill init! exitcode=0x00000300",
@@ -35,7 +35,7 @@ fn a_guest_whose_time_stands_still_is_given_up() {
         ..guest.limits
     };
     let seen = Guest { init, limits, ..guest }.run();
-    assert_eq!(seen.ended.how, How::Stalled);
+    assert_eq!(seen.ended.end, ProcessEnd::Stalled);
     assert!(seen.ended.console.contains("about to spin"), "{}", seen.ended.console);
     assert!(seen.ended.wall < Duration::from_secs(5), "{:?}", seen.ended.wall);
 }
@@ -51,7 +51,7 @@ fn a_guest_that_sleeps_for_ever_is_given_up() {
         ..guest.limits
     };
     let seen = Guest { init, limits, ..guest }.run();
-    assert_eq!(seen.ended.how, How::TimeOut);
+    assert_eq!(seen.ended.end, ProcessEnd::TimedOut);
     assert!(seen.ended.pulse.virtual_ns > 0);
 }
 
@@ -65,7 +65,7 @@ fn nonsense_from_a_guest_does_no_harm() {
          echo >&3\necho end >&3\nhead -c 3000000 /dev/urandom\nexit 0",
     );
     let seen = Guest { init, ..guest }.run();
-    assert!(matches!(seen.ended.how, How::Died(_)), "{:?}", seen.ended.how);
+    assert!(matches!(seen.ended.end, ProcessEnd::Died(_)), "{:?}", seen.ended.end);
     assert_eq!(
         seen.lines.first().map(Vec::len),
         Some(16 << 20),
@@ -84,7 +84,7 @@ fn a_guest_that_never_stops_talking_is_stopped() {
         "yes '{\"event\":\"step\",\"name\":\"on and on\",\"at_ns\":0}' >/dev/raidlab",
     );
     let seen = Guest { init, ..guest }.run();
-    assert_eq!(seen.ended.how, How::SaidTooMuch);
+    assert_eq!(seen.ended.end, ProcessEnd::OutputLimit);
 }
 
 #[test]
@@ -190,12 +190,12 @@ fn a_guest_without_memory_says_so() {
          [[workload]]\nname = \"huge\"\nio = { rw = \"read\", bs = \"512M\", size = \"512M\", direct = true }\n",
     )
     .remove(0);
-    let job = Job::Trial(Box::new(trial.clone()));
+    let job = GuestJob::Trial(Box::new(trial.clone()));
     let Some(guest) = Guest::for_job(&job, &trial) else {
         return;
     };
     let seen = guest.run();
-    assert!(matches!(seen.ended.how, How::Died(_)), "{:?}", seen.ended.how);
+    assert!(matches!(seen.ended.end, ProcessEnd::Died(_)), "{:?}", seen.ended.end);
     let console = &seen.ended.console;
     assert!(
         console.contains("memory allocation of") || console.contains("Out of memory"),

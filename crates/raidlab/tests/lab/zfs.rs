@@ -3,11 +3,11 @@
 use crate::guest::{Guest, disks};
 use crate::laboratory::turn;
 use lab::carried;
-use lab::guest::How;
-use lab::job::{Job, Program};
+use lab::job::{GuestJob, Program};
 use lab::kernel::{Cache, KernelName};
 use std::path::PathBuf;
 use study::event::Event;
+use trial::ProcessEnd;
 
 /// A pool is made, written, left, taken up again, read, checked and destroyed.
 const SCRIPT: &str = r#"
@@ -47,7 +47,7 @@ fn a_pool_comes_and_goes_the_same_way_twice() {
         println!("skipped: `raidlab kernel build 6.12+zfs` was never asked for");
         return;
     };
-    let job = Job::Program(Program {
+    let job = GuestJob::Program(Program {
         path: "/bin/bash".into(),
         arguments: ["-ex", "-c", SCRIPT].map(str::to_owned).into(),
     });
@@ -58,7 +58,7 @@ fn a_pool_comes_and_goes_the_same_way_twice() {
         guest.ram_bytes = 512 << 20;
         guest.job = carried::encode(&job, &carried);
         let seen = guest.run();
-        assert_eq!(seen.ended.how, How::ByItself, "{}", seen.ended.console);
+        assert_eq!(seen.ended.end, ProcessEnd::Exited, "{}", seen.ended.console);
         let events = seen.events();
         assert!(
             matches!(events.last(), Some(Event::Done { .. })),

@@ -70,7 +70,7 @@ pub enum Load {
 }
 
 /// A guest in which some figures are measured.
-pub struct Machine {
+pub struct BenchGuest {
     pub array: Array,
     pub disks: u32,
     pub figures: Vec<Figure>,
@@ -82,7 +82,7 @@ pub const REGION_BYTES: u64 = 1 << 30;
 /// Bytes that one piece of streaming moves.
 const STREAM_BYTES: u64 = 512 << 20;
 
-pub fn machines() -> Vec<Machine> {
+pub fn machines() -> Vec<BenchGuest> {
     use Load::{Read4k, Read4k32Jobs, Read4k32Ring, StreamRead, StreamWrite, StreamWriteDistinct};
     let loads = [
         Read4k,
@@ -96,12 +96,12 @@ pub fn machines() -> Vec<Machine> {
     let mut raid6 = costs(Array::Raid6).to_vec();
     raid6.extend([Figure::Pace(Read4k32Ring), Figure::Pace(StreamRead)]);
     vec![
-        Machine {
+        BenchGuest {
             array: Array::Single,
             disks: 1,
             figures: costs(Array::Single).to_vec(),
         },
-        Machine {
+        BenchGuest {
             array: Array::Raid6,
             disks: 8,
             figures: raid6,

@@ -1,19 +1,21 @@
 //! Figures that are measured in one guest, which has the lab's disks and null_blk's side by side.
 
 use super::Measured;
-use super::figures::{self, Array, Figure, Load, Machine, REGION_BYTES};
+use super::figures::{self, Array, BenchGuest, Figure, Load, REGION_BYTES};
 use crate::expected::ExpectedError;
-use crate::run::{Stop, TrialFolder};
+use crate::interrupt::Signals;
 use disksim::catalogue;
 use disksim::description::Description;
 use disksim::request::SECTOR_BYTES;
-use lab::guest::{Config, Ended, How, Limits};
-use lab::job::{Bench, BenchStack, Job, Piece};
+use lab::guest::{Config, EndedGuest, LIMITS};
+use lab::job::{Bench, BenchStack, GuestJob, Piece};
 use lab::kernel::{Cache, DEFAULT_VERSION, Kernel, KernelName};
+use lab::trial_folder::TrialFolder;
 use std::path::PathBuf;
 use std::time::Instant;
 use study::event::Event;
 use study::stack::{ArraySpec, Bitmap, FilesystemKind, FilesystemSpec, Level, StackSpec};
+use trial::ProcessEnd;
 
 const MODEL: &str = "seagate-ironwolf-12tb";
 
@@ -32,7 +34,7 @@ const NULL_REQUESTS: u64 = 5000;
 pub struct Laboratory<'a> {
     kernel: Kernel,
     cache: Cache,
-    stop: &'a Stop,
+    stop: &'a Signals,
     pairs: u32,
 }
 
@@ -45,7 +47,7 @@ struct Timed {
 }
 
 impl<'a> Laboratory<'a> {
-    pub fn new(stop: &'a Stop, pairs: u32) -> Result<Self, ExpectedError> {
+    pub fn new(stop: &'a Signals, pairs: u32) -> Result<Self, ExpectedError> {
         let cache = Cache::of_user();
         let kernel = super::super::kernel::ready(&cache, &KernelName::parse(DEFAULT_VERSION))?;
         Ok(Self {
@@ -56,7 +58,7 @@ impl<'a> Laboratory<'a> {
         })
     }
 
-    pub fn measure(&self, machine: &Machine, figures: &[Figure]) -> Result<Vec<Measured>, ExpectedError> {
+    pub fn measure(&self, machine: &BenchGuest, figures: &[Figure]) -> Result<Vec<Measured>, ExpectedError> {
         if figures.is_empty() {
             return Ok(Vec::new());
         }
@@ -132,7 +134,7 @@ impl<'a> Laboratory<'a> {
             timed: vec![Timed::default(); bench.pieces.len()],
             ..Clock::default()
         };
-        let job = serde_json::to_vec(&Job::Bench(bench)).expect("a job is plain data");
+        let job = serde_json::to_vec(&GuestJob::Bench(bench)).expect("a job is plain data");
         let ended = lab::guest::run(
             &Config {
                 kernel: &self.kernel.path,
@@ -146,9 +148,9 @@ impl<'a> Laboratory<'a> {
                 trace: None,
                 processor: lab::guest::processors().last().copied(),
                 kernel_arguments: &null_arguments(null_disks),
-                limits: Limits::default(),
+                limits: LIMITS,
             },
-            self.stop.flag(),
+            self.stop.interrupt().flag(),
             &mut |line| clock.line(line),
             &mut |_| {},
         )
@@ -176,7 +178,7 @@ fn null_arguments(disks: usize) -> Vec<String> {
     options.map(|(name, value)| format!("null_blk.{name}={value}")).into()
 }
 
-fn stack(machine: &Machine, prefix: &str, suffix: impl Fn(u32) -> String) -> BenchStack {
+fn stack(machine: &BenchGuest, prefix: &str, suffix: impl Fn(u32) -> String) -> BenchStack {
     let devices = (0..machine.disks)
         .map(|disk| PathBuf::from(format!("/dev/{prefix}{}", suffix(disk))))
         .collect();
@@ -256,9 +258,9 @@ impl Clock {
         }
     }
 
-    fn end(self, ended: &Ended) -> Result<Vec<Timed>, ExpectedError> {
-        match (&ended.how, self.failure) {
-            (How::ByItself, None) if self.done => Ok(self.timed),
+    fn end(self, ended: &EndedGuest) -> Result<Vec<Timed>, ExpectedError> {
+        match (&ended.end, self.failure) {
+            (ProcessEnd::Exited, None) if self.done => Ok(self.timed),
             (how, failure) => Err(ExpectedError::Failed(format!(
                 "the guest failed ({how:?}): {}\n{}",
                 failure.unwrap_or_default(),

@@ -4,7 +4,7 @@
 use super::Measured;
 use super::figures::Figure;
 use crate::expected::ExpectedError;
-use crate::run::Stop;
+use crate::interrupt::Signals;
 use lab::guest::processors;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -13,7 +13,7 @@ use std::time::Instant;
 const NAME: &str = "two-cells.toml";
 const STUDY: &str = include_str!("two-cells.toml");
 
-pub fn measure(pairs: u32, stop: &Stop) -> Result<Vec<Measured>, ExpectedError> {
+pub fn measure(pairs: u32, stop: &Signals) -> Result<Vec<Measured>, ExpectedError> {
     let folder = tempfile::tempdir().map_err(|error| failed(&error))?;
     std::fs::write(folder.path().join(NAME), STUDY).map_err(|error| failed(&error))?;
     let processors = processors();
@@ -63,7 +63,7 @@ impl Start {
 
 struct Bench<'a> {
     folder: &'a Path,
-    stop: &'a Stop,
+    stop: &'a Signals,
 }
 
 impl Bench<'_> {

@@ -1,8 +1,8 @@
 //! `--dry-run`: every command that would be run, for reading and for a shell; none is.
 
-use super::Wanted;
+use super::Prepared;
 use crate::expected::ExpectedError;
-use crate::run::disks_of;
+use runner::disks_of;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use study::plan::{Cell, Plan, Trial};
@@ -10,10 +10,10 @@ use study::workload::{IoEngine, IoSpec, Work};
 use trial::{Disks, Setting, Teardown};
 
 /// The commands of each cell, once: its trials differ in their seeds alone.
-pub fn commands(plan: &Plan, wanted: &Wanted) -> Result<String, ExpectedError> {
+pub fn commands(plan: &Plan, wanted: &Prepared) -> Result<String, ExpectedError> {
     let mut text = match wanted {
-        Wanted::Lab(_) => "# each trial in a guest of the lab, which ends with it\n".to_owned(),
-        Wanted::Host(prepared) => prepared.before_all(),
+        Prepared::Lab(_) => "# each trial in a guest of the lab, which ends with it\n".to_owned(),
+        Prepared::Host(prepared) => prepared.before_all(),
     };
     for cell in &plan.cells {
         let trial = Trial {
@@ -22,8 +22,8 @@ pub fn commands(plan: &Plan, wanted: &Wanted) -> Result<String, ExpectedError> {
             seed: 0,
         };
         let (setting, before, after) = match wanted {
-            Wanted::Lab(_) => (guest(&trial)?, String::new(), String::new()),
-            Wanted::Host(prepared) => prepared.rehearsal_of(&trial)?,
+            Prepared::Lab(_) => (guest(&trial)?, String::new(), String::new()),
+            Prepared::Host(prepared) => prepared.rehearsal_of(&trial)?,
         };
         let commands = trial::rehearse(&trial, &setting).map_err(|failure| {
             ExpectedError::Input(format!("{}: {}; nothing was touched", cell.key, failure.message))

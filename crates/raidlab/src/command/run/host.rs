@@ -3,15 +3,15 @@
 use crate::cli::{LoopFiles, RunArguments};
 use crate::expected::ExpectedError;
 use crate::progress::say;
-use crate::run::{Ground, HostMachine, disks_of, left_words};
-use host::{Chosen, Claim, Limits, Session, State, short_serial};
+use host::{Chosen, ClaimedDisk, Session, State, short_serial};
+use runner::{DiskSource, HostPlace, disks_of};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use study::plan::{Plan, Trial};
 use study::stack::{FilesystemKind, MachineKind};
 use study::workload::Work;
 use tools::{Invocation, Tool, Tools};
-use trial::{Setting, Teardown};
+use trial::{Limits, OUTPUT_BYTES_MAX, Setting, Teardown};
 
 /// Files for those who name no disks.
 const LOOP_BYTES: u64 = 20 << 30;
@@ -23,19 +23,19 @@ const DISK_BYTES_MIN: u64 = 16 << 20;
 const STALL: Duration = Duration::from_secs(600);
 
 /// What a run on this machine was found to be able to use.
-pub struct Prepared {
+pub struct PreparedHost {
     state: State,
-    disks: Found,
+    disks: FoundDisks,
 }
 
-enum Found {
+enum FoundDisks {
     Disks(Vec<Chosen>),
     Files { files: LoopFiles, folder: PathBuf },
 }
 
-impl Prepared {
+impl PreparedHost {
     /// Looks at everything, and touches nothing but what a killed run left.
-    pub fn of(arguments: &RunArguments, plan: &mut Plan) -> Result<Prepared, ExpectedError> {
+    pub fn of(arguments: &RunArguments, plan: &mut Plan) -> Result<PreparedHost, ExpectedError> {
         on_host(arguments, plan)?;
         let count = disks_wanted(plan);
         let others = match arguments.devices.is_empty() {
@@ -51,16 +51,16 @@ impl Prepared {
             take_back_left_over(&state)?;
         }
         let disks = match arguments.devices.is_empty() {
-            true => Found::files(arguments, count)?,
-            false => Found::disks(arguments, count, bytes_each(plan))?,
+            true => FoundDisks::files(arguments, count)?,
+            false => FoundDisks::disks(arguments, count, bytes_each(plan))?,
         };
         disks.tell(plan);
-        Ok(Prepared { state, disks })
+        Ok(PreparedHost { state, disks })
     }
 
     /// For `--dry-run`: what is done once.
     pub fn before_all(&self) -> String {
-        let Found::Disks(chosen) = &self.disks else {
+        let FoundDisks::Disks(chosen) = &self.disks else {
             return "# each trial on new files\n".to_owned();
         };
         let given_up = chosen.iter().filter(|chosen| !chosen.given_up.is_empty());
@@ -80,11 +80,11 @@ impl Prepared {
         let name = "raidlab-dry-run";
         let (mut before, mut after) = (String::new(), String::new());
         let (devices, zeroed): (Vec<PathBuf>, bool) = match &self.disks {
-            Found::Disks(chosen) => (
+            FoundDisks::Disks(chosen) => (
                 chosen[..count].iter().map(|chosen| chosen.disk.node.clone()).collect(),
                 false,
             ),
-            Found::Files { files, folder } => {
+            FoundDisks::Files { files, folder } => {
                 let folder = folder.join(name);
                 let folder_word = tools::shell_word(&folder.to_string_lossy());
                 before.push_str(&format!("mkdir {folder_word}\n"));
@@ -122,7 +122,7 @@ impl Prepared {
     /// What tells this run from one on other disks, without telling whose they are.
     pub fn identity(&self) -> Vec<String> {
         match &self.disks {
-            Found::Disks(chosen) => chosen
+            FoundDisks::Disks(chosen) => chosen
                 .iter()
                 .map(|chosen| {
                     let disk = &chosen.disk;
@@ -131,13 +131,13 @@ impl Prepared {
                     format!("{model} {handle} {} bytes", disk.size_bytes)
                 })
                 .collect(),
-            Found::Files { files, .. } => vec![format!("loop {files}")],
+            FoundDisks::Files { files, .. } => vec![format!("loop {files}")],
         }
     }
 
     /// The paths of the disks, their serial numbers shortened.
     pub fn without_serials(&self) -> Vec<String> {
-        let Found::Disks(chosen) = &self.disks else {
+        let FoundDisks::Disks(chosen) = &self.disks else {
             return Vec::new();
         };
         chosen
@@ -155,41 +155,42 @@ impl Prepared {
     }
 
     /// Claims the disks, and clears those whose contents were given up.
-    pub fn begin(self, arguments: &RunArguments, resume: String) -> Result<HostMachine, ExpectedError> {
+    pub fn begin(self, arguments: &RunArguments, resume: String) -> Result<HostPlace, ExpectedError> {
         let claims = match &self.disks {
-            Found::Disks(chosen) => chosen.iter().map(|chosen| Claim::of(&chosen.disk)).collect(),
-            Found::Files { .. } => Vec::new(),
+            FoundDisks::Disks(chosen) => chosen.iter().map(|chosen| ClaimedDisk::of(&chosen.disk)).collect(),
+            FoundDisks::Files { .. } => Vec::new(),
         };
         let session = Session::begin(&self.state, claims, resume).map_err(|error| match error {
             host::SessionError::Taken { .. } => ExpectedError::Input(error.to_string()),
             host::SessionError::State { .. } => ExpectedError::Machine(error.to_string()),
         })?;
-        let ground = match self.disks {
-            Found::Files { files, folder } => Ground::Loop {
+        let disks = match self.disks {
+            FoundDisks::Files { files, folder } => DiskSource::Loop {
                 bytes_each: files.bytes_each,
                 folder,
             },
-            Found::Disks(chosen) => match clear(&chosen) {
-                Ok(()) => Ground::Real(chosen.into_iter().map(|chosen| chosen.disk.node).collect()),
+            FoundDisks::Disks(chosen) => match clear(&chosen) {
+                Ok(()) => DiskSource::Real(chosen.into_iter().map(|chosen| chosen.disk.node).collect()),
                 Err(error) => {
                     let _ = session.end();
                     return Err(error);
                 }
             },
         };
-        Ok(HostMachine {
+        Ok(HostPlace {
             session,
-            ground,
+            disks,
             limits: Limits {
                 stall: STALL,
                 wall: arguments.trial_limit,
+                output_bytes: OUTPUT_BYTES_MAX,
             },
             full_serials: arguments.serials,
         })
     }
 }
 
-impl Found {
+impl FoundDisks {
     /// Has the plan say what the disks are: the model that the study names is one of the lab's.
     fn tell(&self, plan: &mut Plan) {
         let words = match self {
@@ -213,7 +214,7 @@ impl Found {
         }
     }
 
-    fn files(arguments: &RunArguments, count: usize) -> Result<Found, ExpectedError> {
+    fn files(arguments: &RunArguments, count: usize) -> Result<FoundDisks, ExpectedError> {
         let files = arguments.loops.unwrap_or(LoopFiles {
             count,
             bytes_each: LOOP_BYTES,
@@ -244,10 +245,10 @@ impl Found {
                 folder.display()
             ));
         }
-        Ok(Found::Files { files, folder })
+        Ok(FoundDisks::Files { files, folder })
     }
 
-    fn disks(arguments: &RunArguments, count: usize, bytes_each: u64) -> Result<Found, ExpectedError> {
+    fn disks(arguments: &RunArguments, count: usize, bytes_each: u64) -> Result<FoundDisks, ExpectedError> {
         let tools = Tools::find(&[Tool::Wipefs]).map_err(|missing| ExpectedError::Machine(missing.to_string()))?;
         let wanted = host::Wanted {
             devices: &arguments.devices,
@@ -272,7 +273,7 @@ impl Found {
                 "raidlab: the study wants {count} of them, and takes the first"
             ));
         }
-        Ok(Found::Disks(chosen))
+        Ok(FoundDisks::Disks(chosen))
     }
 }
 
@@ -359,7 +360,7 @@ fn take_back_left_over(state: &State) -> Result<(), ExpectedError> {
         if !taken_back.is_whole() {
             say(&format!(
                 "raidlab: of what a killed run left, something stays: {}; `raidlab clean` tries again",
-                left_words(&taken_back)
+                taken_back.left()
             ));
         }
     }

@@ -3,8 +3,10 @@
 use crate::cli::RunArguments;
 use crate::command::{kernel, reason};
 use crate::expected::ExpectedError;
-use crate::run::{GuestPrograms, Kernels, Laboratory};
+use crate::progress::say;
 use lab::kernel::{Cache, KernelName};
+use lab::programs::GuestPrograms;
+use runner::{Kernels, LabPlace};
 use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::path::Path;
@@ -66,25 +68,22 @@ fn check_trace_folder(folder: Option<&Path>) -> Result<(), ExpectedError> {
 }
 
 /// The lab with its kernels built.
-pub fn laboratory(
-    arguments: &RunArguments,
-    plan: &Plan,
-    cache: Cache,
-    jobs: usize,
-) -> Result<Laboratory, ExpectedError> {
+pub fn place(arguments: &RunArguments, plan: &Plan, cache: Cache, jobs: usize) -> Result<LabPlace, ExpectedError> {
     // First what is quick to be had, or not to be had.
-    let programs = GuestPrograms::ready(&cache, &plan.cells)?;
+    let programs = GuestPrograms::ready(&cache, &plan.cells, &mut |words| say(&format!("raidlab: {words}")))?;
     let mut kernels = Kernels::new();
     for name in kernels_of(plan) {
         let kernel = kernel::ready(&cache, &name)?;
         kernels.insert(name, kernel);
     }
-    Ok(Laboratory {
+    Ok(LabPlace {
         kernels,
         programs,
         cache,
         init: std::env::current_exe()
             .map_err(|error| ExpectedError::Machine(format!("cannot find this program's own file: {error}")))?,
+        slots: jobs,
+        processors: lab::guest::processors(),
         memory_budget_bytes: free_memory_bytes() / MEMORY_SHARE / jobs as u64,
         trace_folder: arguments.trace.clone(),
     })

@@ -2,25 +2,28 @@
 
 use crate::expected::{EXIT_INTERRUPTED, ExpectedError};
 use crate::progress::say;
+use runner::Interrupt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the user wants to stop.
-#[derive(Clone, Default)]
-pub struct Stop {
-    wanted: Arc<AtomicBool>,
+/// Whether the user wants to stop, by a signal.
+pub struct Signals {
+    interrupt: Interrupt,
     session_began: Arc<AtomicBool>,
 }
 
-impl Stop {
+impl Signals {
     /// From now on Ctrl-C, SIGTERM and SIGHUP are seen here. Until the session begins they end the program, with
     /// these words; then the first one ends the session, and the second one the program.
-    pub fn on_signals(words: String) -> Result<Stop, ExpectedError> {
-        let stop = Stop::default();
-        let seen = stop.clone();
+    pub fn watch(words: String) -> Result<Signals, ExpectedError> {
+        let signals = Signals {
+            interrupt: Interrupt::default(),
+            session_began: Arc::default(),
+        };
+        let (interrupt, session_began) = (signals.interrupt.clone(), signals.session_began.clone());
         ctrlc::set_handler(move || {
-            let is_second = seen.wanted.swap(true, Ordering::Relaxed);
-            let session_began = seen.session_began.load(Ordering::Relaxed);
+            let is_second = interrupt.request();
+            let session_began = session_began.load(Ordering::Relaxed);
             if !session_began {
                 say(&words);
             }
@@ -29,7 +32,7 @@ impl Stop {
             }
         })
         .map_err(|error| ExpectedError::Machine(format!("cannot watch for Ctrl-C: {error}")))?;
-        Ok(stop)
+        Ok(signals)
     }
 
     /// There is something now that must be brought to an end in good order.
@@ -37,11 +40,11 @@ impl Stop {
         self.session_began.store(true, Ordering::Relaxed);
     }
 
-    pub fn is_wanted(&self) -> bool {
-        self.wanted.load(Ordering::Relaxed)
+    pub const fn interrupt(&self) -> &Interrupt {
+        &self.interrupt
     }
 
-    pub fn flag(&self) -> &AtomicBool {
-        &self.wanted
+    pub fn is_wanted(&self) -> bool {
+        self.interrupt.is_requested()
     }
 }

@@ -1,9 +1,7 @@
 //! Programs that guests get because this machine has none installed, whatever their kernel.
 
-use crate::expected::ExpectedError;
-use crate::progress::say;
-use lab::carried::Programs;
-use lab::kernel::{BCACHEFS, Cache};
+use crate::carried::Programs;
+use crate::kernel::{BCACHEFS, Cache, KernelError};
 use study::plan::{Cell, Trial};
 use study::stack::FilesystemKind;
 use tools::{Tool, Tools};
@@ -14,18 +12,28 @@ pub struct GuestPrograms {
 }
 
 impl GuestPrograms {
-    /// Says what is missing to have all that the cells ask for; nothing is written.
-    pub fn check(cache: &Cache, cells: &[Cell]) -> Result<(), ExpectedError> {
+    /// Looks whether all that the cells ask for can be had; nothing is written.
+    ///
+    /// # Errors
+    /// Says what is missing.
+    pub fn check(cache: &Cache, cells: &[Cell]) -> Result<(), KernelError> {
         if lack_bcachefs(cells) && cache.bcachefs().is_none() {
             Cache::check_fetching()?;
         }
         Ok(())
     }
 
-    /// Gets what the cells ask for from Debian's mirror, if it is not in the cache yet.
-    pub fn ready(cache: &Cache, cells: &[Cell]) -> Result<GuestPrograms, ExpectedError> {
+    /// Gets what the cells ask for from Debian's mirror, if it is not in the cache yet; `notice` is told so.
+    ///
+    /// # Errors
+    /// When it cannot be had.
+    pub fn ready(
+        cache: &Cache,
+        cells: &[Cell],
+        notice: &mut dyn FnMut(&str),
+    ) -> Result<GuestPrograms, KernelError> {
         let bcachefs = match lack_bcachefs(cells) {
-            true => Some(fetched_bcachefs(cache)?),
+            true => Some(fetched_bcachefs(cache, notice)?),
             false => None,
         };
         Ok(GuestPrograms { bcachefs })
@@ -38,18 +46,19 @@ impl GuestPrograms {
 }
 
 /// bcachefs's program, from the cache or from Debian's mirror.
-pub fn fetched_bcachefs(cache: &Cache) -> Result<Programs, ExpectedError> {
+///
+/// # Errors
+/// When it cannot be had.
+pub fn fetched_bcachefs(cache: &Cache, notice: &mut dyn FnMut(&str)) -> Result<Programs, KernelError> {
     if let Some(programs) = cache.bcachefs() {
         return Ok(programs);
     }
-    say(&format!(
-        "raidlab: getting {BCACHEFS} from Debian's mirror into {}",
+    notice(&format!(
+        "getting {BCACHEFS} from Debian's mirror into {}",
         cache.folder().display()
     ));
     cache.fetch(BCACHEFS, &mut |_| {})?;
-    cache
-        .bcachefs()
-        .ok_or_else(|| ExpectedError::Machine(format!("{BCACHEFS} was fetched, and went from the cache again")))
+    cache.bcachefs().ok_or(KernelError::Gone { package: BCACHEFS })
 }
 
 /// Whether it is installed on this machine; then guests call that.

@@ -1,8 +1,7 @@
 //! Whether a cell's figures are as sure as the study asks.
 
-use crate::expected::ExpectedError;
 use stats::{Decision, Observation};
-use store::{OpenRun, RunId, Store};
+use store::{OpenRun, RunId, Store, StoreError};
 use study::plan::{Plan, Precision};
 
 /// What a run has measured so far, by cell.
@@ -11,11 +10,9 @@ pub struct Judged {
 }
 
 impl Judged {
-    pub fn of(store: &Store, run: &OpenRun) -> Result<Judged, ExpectedError> {
+    pub fn of(store: &Store, run: &OpenRun) -> Result<Judged, StoreError> {
         let id = run.summary.id;
-        let plan = store
-            .plan(id)
-            .map_err(|error| ExpectedError::Failed(error.to_string()))?;
+        let plan = store.plan(id)?;
         Ok(Judged {
             observations: keyed(store, id, &plan)?,
         })
@@ -36,10 +33,8 @@ impl Judged {
     }
 }
 
-fn keyed(store: &Store, run: RunId, plan: &Plan) -> Result<Vec<(String, Observation)>, ExpectedError> {
-    let samples = store
-        .samples(run)
-        .map_err(|error| ExpectedError::Failed(error.to_string()))?;
+fn keyed(store: &Store, run: RunId, plan: &Plan) -> Result<Vec<(String, Observation)>, StoreError> {
+    let samples = store.samples(run)?;
     let observed = samples.into_iter().filter_map(|sample| {
         let cell = plan.cells.iter().find(|cell| cell.key == sample.cell_key)?;
         let observation = Observation {

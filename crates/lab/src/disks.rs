@@ -1,34 +1,41 @@
 //! The simulated disks of a trial, from the catalogue.
 
-use crate::expected::ExpectedError;
 use disksim::catalogue;
 use disksim::description::{Description, Device};
 use disksim::link::LinkDescription;
+use study::plan::Trial;
 use study::stack::{Bus, BusDisk, BusKind, MachineSpec, StackSpec};
-use study_file::{Known, KnownModel};
 
-/// What a study may name on this machine: the catalogue's disks, and kernels that are built or can be.
-pub fn known(cache: &lab::kernel::Cache) -> Known {
-    let models = catalogue::list().into_iter().map(|entry| KnownModel {
-        name: entry.name,
-        capacity_bytes: entry.sectors * disksim::request::SECTOR_BYTES,
-    });
-    Known {
-        models: models.collect(),
-        kernels: cache.names(),
-        folder: None,
-    }
+/// Why the disks of a trial cannot be simulated.
+#[derive(Debug, thiserror::Error)]
+pub enum DisksError {
+    #[error(transparent)]
+    Model(#[from] catalogue::Error),
+    #[error(
+        "write_cache = false: the model of `{model}` is a solid-state drive, whose buffer cannot be switched off here; \
+         leave `write_cache` out, or use a disk with platters"
+    )]
+    NoWriteCacheSwitch { model: String },
 }
 
-/// SCSI-2 (X3.131): arbitration delay, bus clear delay and two bus settle delays, once for each transfer.
-const SCSI_ARBITRATION_NS: u64 = 2_400 + 800 + 2 * 400;
+/// The disks of a trial as a guest's kernel is given them.
+///
+/// # Errors
+/// As [`description`].
+pub fn encoded(trial: &Trial) -> Result<Vec<u8>, DisksError> {
+    let description = description(&trial.cell.machine, &trial.cell.stack, trial.seed)?;
+    Ok(postcard::to_allocvec(&description).expect("a description is plain data"))
+}
 
 /// Every disk of every group, in the groups' order, each with a seed of its own, on the machine's buses, with the
 /// queue depth and the write cache that the stack asks for.
-pub fn description(machine: &MachineSpec, stack: &StackSpec, seed: u64) -> Result<Description, ExpectedError> {
+///
+/// # Errors
+/// When there is no such model, or it cannot do what the stack asks for.
+pub fn description(machine: &MachineSpec, stack: &StackSpec, seed: u64) -> Result<Description, DisksError> {
     let mut disks = Vec::new();
     for group in &machine.disks {
-        let model = catalogue::find(&group.model).map_err(|error| ExpectedError::Input(error.to_string()))?;
+        let model = catalogue::find(&group.model)?;
         for number in 1..=group.count {
             let mut disk = model.description(study::trial_seed(seed, disks.len() as u32));
             set(&mut disk.device, &group.model, stack)?;
@@ -48,20 +55,15 @@ pub fn description(machine: &MachineSpec, stack: &StackSpec, seed: u64) -> Resul
 }
 
 fn link(bus: &Bus) -> LinkDescription {
-    LinkDescription {
-        // 512 bytes at so many 10⁶ bytes a second.
-        sector_ps: 512_000_000 / u64::from(bus.mb_s.max(1)),
-        transfer_ns: if bus.kind == BusKind::Scsi {
-            SCSI_ARBITRATION_NS
-        } else {
-            0
-        },
-        one_command: bus.kind == BusKind::Ide,
+    match bus.kind {
+        BusKind::Ide => LinkDescription::ide(bus.mb_s),
+        BusKind::Scsi => LinkDescription::scsi(bus.mb_s),
+        BusKind::Pci | BusKind::Hba => LinkDescription::bus(bus.mb_s),
     }
 }
 
 /// What a real disk would be told by its mode pages. A depth beyond the disk's own leaves it as it is.
-fn set(device: &mut Device, model: &str, stack: &StackSpec) -> Result<(), ExpectedError> {
+fn set(device: &mut Device, model: &str, stack: &StackSpec) -> Result<(), DisksError> {
     let depth = match device {
         Device::Mechanical(disk) => &mut disk.queue.depth,
         Device::Flash(disk) => &mut disk.queue_depth,
@@ -72,10 +74,9 @@ fn set(device: &mut Device, model: &str, stack: &StackSpec) -> Result<(), Expect
     match (device, stack.write_cache) {
         (Device::Mechanical(disk), Some(on)) => disk.write_cache.enabled = on,
         (Device::Flash(_), Some(false)) => {
-            return Err(ExpectedError::Input(format!(
-                "write_cache = false: the model of `{model}` is a solid-state drive, whose buffer cannot be switched \
-                 off here; leave `write_cache` out, or use a disk with platters"
-            )));
+            return Err(DisksError::NoWriteCacheSwitch {
+                model: model.to_owned(),
+            });
         }
         _ => {}
     }
@@ -88,7 +89,14 @@ mod tests {
 
     fn described(study: &str) -> Description {
         let source = format!("{study}\n[[workload]]\nname = \"w\"\nio = {{}}\n");
-        let known = known(&lab::kernel::Cache::of_user());
+        let models = catalogue::list().into_iter().map(|entry| study_file::KnownModel {
+            name: entry.name,
+            capacity_bytes: entry.sectors * disksim::request::SECTOR_BYTES,
+        });
+        let known = study_file::Known {
+            models: models.collect(),
+            ..study_file::Known::default()
+        };
         let plan = study_file::read(&source, "test.toml", &known).unwrap_or_else(|mistakes| panic!("{mistakes}"));
         let cell = &plan.cells[0];
         description(&cell.machine, &cell.stack, 7).expect("models are in the catalogue")

@@ -1,0 +1,80 @@
+//! The building of a kernel.
+
+use super::{LINE_EVERY, clock, say, template};
+use indicatif::ProgressBar;
+use lab::kernel::Progress;
+use std::cell::Cell;
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+/// The building of a kernel.
+pub struct KernelBar {
+    bar: Option<ProgressBar>,
+    name: String,
+    last_line: Cell<Option<(Progress, Instant)>>,
+    began: Instant,
+}
+
+impl KernelBar {
+    pub fn new(name: &str) -> KernelBar {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let style = "{prefix} {wide_bar} {pos:>4}/~{len} files  {elapsed} {msg}";
+            let bar = ProgressBar::no_length().with_style(template(style));
+            bar.set_prefix(format!("kernel {name}"));
+            bar.enable_steady_tick(Duration::from_millis(200));
+            bar
+        });
+        say(&format!(
+            "raidlab: building the lab's kernel, Linux {name}: once, then it is kept"
+        ));
+        KernelBar {
+            bar,
+            name: name.to_owned(),
+            last_line: Cell::new(None),
+            began: Instant::now(),
+        }
+    }
+
+    pub fn show(&self, progress: Progress) {
+        let words = match progress {
+            Progress::Waiting => "waiting for another raidlab that builds a kernel",
+            Progress::Unpacking => "unpacking the source",
+            Progress::Copying => "copying what changed in the tree",
+            Progress::Configuring => "configuring",
+            Progress::Probing => "OpenZFS asks what the kernel offers",
+            Progress::Compiling { .. } => "",
+        };
+        if let Some(bar) = &self.bar {
+            bar.set_message(words);
+            if let Progress::Compiling { done, all } = progress {
+                bar.set_length(all);
+                bar.set_position(done);
+            }
+            return;
+        }
+        let is_new = self.last_line.get().is_none_or(|(last, at)| {
+            let same_step = std::mem::discriminant(&last) == std::mem::discriminant(&progress);
+            !same_step || at.elapsed() > LINE_EVERY
+        });
+        if is_new {
+            self.last_line.set(Some((progress, Instant::now())));
+            match progress {
+                Progress::Compiling { done, all } => {
+                    say(&format!("raidlab: kernel {}: {done} of about {all} files", self.name));
+                }
+                _ => say(&format!("raidlab: kernel {}: {words}", self.name)),
+            }
+        }
+    }
+
+    pub fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+        say(&format!(
+            "raidlab: kernel {} took {}",
+            self.name,
+            clock(self.began.elapsed())
+        ));
+    }
+}

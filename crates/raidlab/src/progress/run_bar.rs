@@ -1,0 +1,253 @@
+//! A run that is under way: how far it is, what runs now, what it still takes.
+
+use super::terminal::NoControlEcho;
+use super::{LINE_EVERY, clock, say, template};
+use indicatif::{MultiProgress, ProgressBar};
+use runner::Progress;
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+use store::Ending;
+
+/// Shows a run from its beginning on.
+#[derive(Default)]
+pub struct RunDisplay {
+    bar: Option<RunBar>,
+}
+
+impl RunDisplay {
+    pub fn show(&mut self, progress: Progress<'_>) {
+        match (progress, &mut self.bar) {
+            (
+                Progress::Began {
+                    done,
+                    all,
+                    is_simulated,
+                },
+                bar,
+            ) => *bar = Some(RunBar::new(done, all, is_simulated)),
+            (progress, Some(bar)) => bar.show(progress),
+            (_, None) => {}
+        }
+    }
+
+    /// Takes the bars away.
+    pub fn finish(self) {
+        self.bar.map(RunBar::finish).unwrap_or_default();
+    }
+}
+
+/// Trials done of all, what runs now, virtual time against wall time, time left.
+struct RunBar {
+    bars: Option<Bars>,
+    running: BTreeMap<usize, Running>,
+    began: Instant,
+    last_line: Instant,
+    done: u64,
+    all: u64,
+    /// Of what was done in this session, for the time left.
+    done_here: u64,
+    failed: u64,
+    virtual_done: Duration,
+    /// Whether the trials' clocks are virtual.
+    simulated: bool,
+}
+
+struct Bars {
+    group: MultiProgress,
+    total: ProgressBar,
+    /// Held as long as there are bars.
+    _terminal: Option<NoControlEcho>,
+}
+
+struct Running {
+    line: Option<ProgressBar>,
+    what: String,
+    step: String,
+    began: Instant,
+    virtual_time: Duration,
+}
+
+impl RunBar {
+    fn new(done: u64, all: u64, simulated: bool) -> RunBar {
+        let bars = std::io::stderr().is_terminal().then(|| {
+            let group = MultiProgress::new();
+            let total =
+                group.add(ProgressBar::new(all).with_style(template("{wide_bar} {pos}/{len} trials  {msg}")));
+            total.enable_steady_tick(Duration::from_millis(200));
+            Bars {
+                group,
+                total,
+                _terminal: NoControlEcho::begin(),
+            }
+        });
+        let now = Instant::now();
+        RunBar {
+            bars,
+            running: BTreeMap::new(),
+            began: now,
+            last_line: now,
+            done,
+            all,
+            done_here: 0,
+            failed: 0,
+            virtual_done: Duration::ZERO,
+            simulated,
+        }
+    }
+
+    fn show(&mut self, progress: Progress<'_>) {
+        match progress {
+            Progress::Began { .. } => {}
+            Progress::Extended { all } => self.set_all(all),
+            Progress::TrialBegan { id, trial } => {
+                self.begin(id, format!("{}, trial {}", trial.cell.key, trial.index + 1));
+            }
+            Progress::Step { id, name } => self.step(id, name),
+            Progress::Heartbeat { id, virtual_time } => self.heartbeat(id, virtual_time),
+            Progress::TrialEnded { id, ending } => {
+                let failure = match ending {
+                    Ending::Failed(failure) => Some(format!("{}: {}", failure.step, failure.message)),
+                    Ending::Done | Ending::Interrupted => None,
+                };
+                self.end(id, failure.as_deref());
+            }
+            Progress::Notice(words) => self.say(&format!("raidlab: {words}")),
+        }
+    }
+
+    /// More trials turned out to be needed.
+    fn set_all(&mut self, all: u64) {
+        self.all = all;
+        self.redraw();
+    }
+
+    fn begin(&mut self, id: usize, what: String) {
+        let line = self
+            .bars
+            .as_ref()
+            .map(|bars| bars.group.add(ProgressBar::no_length().with_style(template("  {msg}"))));
+        let running = Running {
+            line,
+            what,
+            step: if self.simulated { "boot" } else { "start" }.to_owned(),
+            began: Instant::now(),
+            virtual_time: Duration::ZERO,
+        };
+        self.running.insert(id, running);
+        self.redraw();
+    }
+
+    fn step(&mut self, id: usize, step: &str) {
+        if let Some(running) = self.running.get_mut(&id) {
+            step.clone_into(&mut running.step);
+        }
+    }
+
+    fn heartbeat(&mut self, id: usize, virtual_time: Duration) {
+        if let Some(running) = self.running.get_mut(&id) {
+            running.virtual_time = virtual_time;
+        }
+        self.redraw();
+    }
+
+    fn end(&mut self, id: usize, failure: Option<&str>) {
+        let Some(running) = self.running.remove(&id) else {
+            return;
+        };
+        self.done += 1;
+        self.done_here += 1;
+        self.failed += u64::from(failure.is_some());
+        self.virtual_done += running.virtual_time;
+        if let Some(line) = running.line {
+            line.finish_and_clear();
+        }
+        let times = times(self.simulated.then_some(running.virtual_time), running.began.elapsed());
+        match (failure, &self.bars) {
+            (Some(failure), _) => self.say(&format!("raidlab: {} failed after {times}: {failure}", running.what)),
+            (None, None) => {
+                let (done, all) = (self.done, self.all);
+                say(&format!(
+                    "raidlab: {done}/{all} {}: {times}; {}",
+                    running.what,
+                    self.left()
+                ));
+            }
+            (None, Some(_)) => {}
+        }
+        self.redraw();
+    }
+
+    /// A line above the bars.
+    fn say(&self, line: &str) {
+        match &self.bars {
+            Some(bars) => bars.group.suspend(|| say(line)),
+            None => say(line),
+        }
+    }
+
+    fn finish(self) {
+        if let Some(bars) = self.bars {
+            for line in self.running.into_values().filter_map(|running| running.line) {
+                line.finish_and_clear();
+            }
+            bars.total.finish_and_clear();
+        }
+    }
+
+    fn redraw(&mut self) {
+        if let Some(bars) = &self.bars {
+            bars.total.set_length(self.all);
+            bars.total.set_position(self.done);
+            bars.total.set_message(self.left());
+            for running in self.running.values() {
+                if let Some(line) = &running.line {
+                    line.set_message(running.words(self.simulated));
+                }
+            }
+        } else if self.last_line.elapsed() > LINE_EVERY {
+            self.last_line = Instant::now();
+            for running in self.running.values() {
+                say(&format!(
+                    "raidlab: {}/{} running: {}",
+                    self.done,
+                    self.all,
+                    running.words(self.simulated)
+                ));
+            }
+        }
+    }
+
+    fn left(&self) -> String {
+        let failed = if self.failed > 0 {
+            format!("{} failed, ", self.failed)
+        } else {
+            String::new()
+        };
+        if self.done_here == 0 {
+            return format!("{failed}time left: not known yet");
+        }
+        let per_trial = self.began.elapsed() / u32::try_from(self.done_here).unwrap_or(u32::MAX);
+        let left = per_trial * u32::try_from(self.all.saturating_sub(self.done)).unwrap_or(u32::MAX);
+        let so_far = match self.simulated {
+            true => format!(", {} virtual so far", clock(self.virtual_done)),
+            false => String::new(),
+        };
+        format!("{failed}{} left{so_far}", clock(left))
+    }
+}
+
+impl Running {
+    fn words(&self, simulated: bool) -> String {
+        let times = times(simulated.then_some(self.virtual_time), self.began.elapsed());
+        format!("{}: {}  {times}", self.what, self.step)
+    }
+}
+
+/// What a trial took: of its own time, where that is virtual, and of ours.
+fn times(virtual_time: Option<Duration>, wall: Duration) -> String {
+    match virtual_time {
+        Some(time) => format!("{} virtual in {}", clock(time), clock(wall)),
+        None => clock(wall),
+    }
+}

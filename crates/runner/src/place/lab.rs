@@ -1,0 +1,205 @@
+//! Guests of the lab as a place of trials.
+
+use super::{Place, Seen, TrialReport};
+use crate::error::PlaceError;
+use crate::transcript::Transcript;
+use lab::guest::{self, Config, EndedGuest, LIMITS};
+use lab::job::GuestJob;
+use lab::kernel::{Cache, Kernel, KernelName};
+use lab::programs::GuestPrograms;
+use lab::trial_folder::TrialFolder;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use study::event::Event;
+use study::plan::Trial;
+use trial::ProcessEnd;
+
+/// Lines of a console that a message shows.
+const CONSOLE_LINES: usize = 12;
+
+const NO_ROOM: &str = "there is no room for what the simulated disks hold: half of the free memory is full, and the \
+    disk of raidlab's cache folder as well; with fewer `--jobs` each guest has more";
+
+/// The kernels that a plan needs, ready to run.
+pub type Kernels = BTreeMap<KernelName, Kernel>;
+
+/// What all guests of a run share.
+pub struct LabPlace {
+    pub kernels: Kernels,
+    pub programs: GuestPrograms,
+    pub cache: Cache,
+    /// This program, as the guests' init.
+    pub init: PathBuf,
+    /// How many guests run at the same time.
+    pub slots: usize,
+    /// Those that guests may use; the guest of each slot is kept on one of them.
+    pub processors: Vec<usize>,
+    /// Of each guest, for the contents of its disks.
+    pub memory_budget_bytes: u64,
+    pub trace_folder: Option<PathBuf>,
+}
+
+impl Place for LabPlace {
+    fn is_simulated(&self) -> bool {
+        true
+    }
+
+    fn slots(&self) -> usize {
+        self.slots
+    }
+
+    fn run(
+        &self,
+        trial: &Trial,
+        slot: usize,
+        stop: &AtomicBool,
+        see: &mut dyn FnMut(Seen),
+    ) -> Result<TrialReport, PlaceError> {
+        let folder = TrialFolder::new(self.cache.folder()).map_err(PlaceError::Folder)?;
+        let kernel = &self.kernels[&KernelName::of(&trial.cell.machine, &trial.cell.stack)];
+        let programs = self.programs.of(trial);
+        let job = GuestJob::Trial(Box::new(trial.clone()));
+        let disks = lab::disks::encoded(trial)?;
+        let job = lab::job::encoded(&job, kernel, programs)?;
+        let trace = match &self.trace_folder {
+            Some(folder) => Some(trace_file(folder, trial).map_err(PlaceError::Trace)?),
+            None => None,
+        };
+        let config = Config {
+            kernel: &kernel.path,
+            init: &self.init,
+            ram_bytes: trial.cell.machine.ram_bytes,
+            seed: trial.seed,
+            disks: &disks,
+            job: &job,
+            memory_budget_bytes: self.memory_budget_bytes,
+            folder: folder.path(),
+            trace: trace.as_ref(),
+            processor: self.processors.get(slot % self.processors.len().max(1)).copied(),
+            kernel_arguments: &kernel.arguments(),
+            limits: LIMITS,
+        };
+        let mut facts = vec![
+            ("kernel".to_owned(), kernel.release.clone()),
+            ("kernel.name".to_owned(), kernel.name.clone()),
+            ("kernel.source".to_owned(), kernel.source.clone()),
+        ];
+        facts
+            .extend(programs.map(|programs| (format!("{}.packages", programs.name), programs.packages.join(", "))));
+        for (key, value) in facts {
+            see(Seen::Event(Event::Provenance { key, value }));
+        }
+        let mut transcript = Transcript::default();
+        let see = std::cell::RefCell::new(see);
+        let ended = guest::run(
+            &config,
+            stop,
+            &mut |line| transcript.line(line, &mut |event| (see.borrow_mut())(Seen::Event(event))),
+            &mut |pulse| {
+                let virtual_time = Duration::from_nanos(pulse.virtual_ns);
+                (see.borrow_mut())(Seen::Heartbeat { virtual_time });
+            },
+        )?;
+        Ok(TrialReport {
+            wall: ended.wall,
+            ending: transcript.ending(&ended.end, "boot", |end| message(end, &ended)),
+            halt: None,
+        })
+    }
+}
+
+fn trace_file(folder: &Path, trial: &Trial) -> std::io::Result<File> {
+    std::fs::create_dir_all(folder)?;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
+    let name: String = trial
+        .cell
+        .key
+        .chars()
+        .map(|c| if is_plain(c) { c } else { '_' })
+        .collect();
+    File::create(folder.join(format!("{name}.{}.trace", trial.index)))
+}
+
+/// The end of a guest for which its trial gave no reason.
+fn message(end: &ProcessEnd, ended: &EndedGuest) -> String {
+    let virtual_s = ended.pulse.virtual_ns as f64 / 1e9;
+    let console = last_lines(&ended.console);
+    match end {
+        ProcessEnd::NoSpace => NO_ROOM.to_owned(),
+        ProcessEnd::Exited => format!("the guest ended without a word; its console: {console}"),
+        ProcessEnd::Killed(signal) => {
+            let who = if *signal == 9 {
+                "by somebody or for lack of memory"
+            } else {
+                "by somebody"
+            };
+            format!("the guest was killed from outside (signal {signal}), {who}; its console: {console}")
+        }
+        ProcessEnd::Died(status) => format!("the guest died ({status}); its console: {console}"),
+        ProcessEnd::Stalled => {
+            format!("virtual time stood still at {virtual_s:.3} s for too long; the guest's console: {console}")
+        }
+        ProcessEnd::TimedOut => format!(
+            "not done after {} s of wall time, {virtual_s:.0} s virtual; the guest's console: {console}",
+            ended.wall.as_secs()
+        ),
+        ProcessEnd::OutputLimit => "the guest did not stop talking".to_owned(),
+        ProcessEnd::DiskFailed(words) => format!("a disk failed: {words}"),
+        ProcessEnd::Stopped => "it was stopped".to_owned(),
+    }
+}
+
+fn last_lines(console: &str) -> String {
+    let lines: Vec<&str> = console.lines().filter(|line| !line.trim().is_empty()).collect();
+    if lines.is_empty() {
+        return "silent".to_owned();
+    }
+    lines[lines.len().saturating_sub(CONSOLE_LINES)..].join("\n    ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lab::guest::Pulse;
+    use store::Ending;
+
+    const DONE: &[u8] = b"{\"event\":\"done\",\"at_ns\":1}";
+
+    /// What a trial comes to whose guest says no more than this, and ends in this way.
+    fn words(line: &[u8], end: ProcessEnd) -> String {
+        let ended = EndedGuest {
+            end,
+            console: "one\n\nlast words\n".to_owned(),
+            wall: Duration::ZERO,
+            pulse: Pulse::default(),
+        };
+        let mut transcript = Transcript::default();
+        transcript.line(line, &mut |_| {});
+        match transcript.ending(&ended.end, "boot", |end| message(end, &ended)) {
+            Ending::Failed(failure) => format!("{}: {}", failure.step, failure.message),
+            other => format!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_guest_that_ends_badly_shows_the_end_of_its_console() {
+        let mkfs: &[u8] = b"{\"event\":\"step\",\"name\":\"mkfs\",\"at_ns\":1}";
+        assert_eq!(
+            words(mkfs, ProcessEnd::Exited),
+            "mkfs: the guest ended without a word; its console: one\n    last words"
+        );
+        assert_eq!(
+            words(DONE, ProcessEnd::Died("signal: 9".to_owned())),
+            "boot: the guest died (signal: 9); its console: one\n    last words"
+        );
+        assert!(words(DONE, ProcessEnd::Stalled).contains("stood still"));
+    }
+
+    #[test]
+    fn disks_without_room_fail_a_trial_that_did_not_notice() {
+        assert!(words(DONE, ProcessEnd::NoSpace).contains("no room"));
+    }
+}

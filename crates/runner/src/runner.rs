@@ -1,0 +1,208 @@
+//! A run, from its first trial to its last or to its interruption.
+
+use crate::error::{PlaceError, RunError};
+use crate::interrupt::Interrupt;
+use crate::place::{Place, Seen, TrialReport};
+use crate::precision::Judged;
+use crate::progress::Progress;
+use crate::schedule::Schedule;
+use std::collections::BTreeMap;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+use store::{Ending, OpenRun, Store, TrialId};
+use study::event::Event;
+use study::plan::{Plan, Trial};
+
+/// How a run came out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    pub done: u64,
+    pub failed: u64,
+    /// Done before this run was resumed.
+    pub resumed: u64,
+    pub interrupted: bool,
+}
+
+/// A plan, where its trials run, and where their events are kept.
+pub struct Runner<'a> {
+    pub plan: &'a Plan,
+    /// Trials go to whichever has a slot free, in this order.
+    pub places: &'a [Box<dyn Place + 'a>],
+    pub store: &'a mut Store,
+    pub run: &'a OpenRun,
+    pub interrupt: &'a Interrupt,
+    /// Told what goes on.
+    pub observer: &'a mut dyn FnMut(Progress<'_>),
+}
+
+/// What a worker tells, with the number of its trial in this run.
+struct Message {
+    id: usize,
+    what: What,
+}
+
+enum What {
+    Seen(Seen),
+    End(Result<TrialReport, PlaceError>),
+}
+
+/// A slot of a place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Seat {
+    place: usize,
+    slot: usize,
+}
+
+/// A trial under way.
+struct Running {
+    row: TrialId,
+    seat: Seat,
+}
+
+impl Runner<'_> {
+    /// Runs what is not done yet, until every cell is as precise as the study asks.
+    ///
+    /// # Errors
+    /// When the store or a place fails. What was measured is kept, and the same run can be resumed.
+    pub fn run(&mut self, seed: u64) -> Result<Outcome, RunError> {
+        let mut schedule = Schedule::new(self.plan, seed);
+        let is_done = |trial: &&store::TrialRecord| self.run.is_done(&trial.cell_key, trial.index);
+        let mut outcome = Outcome {
+            resumed: self.run.trials.iter().filter(is_done).count() as u64,
+            ..Outcome::default()
+        };
+        (self.observer)(Progress::Began {
+            done: outcome.resumed,
+            all: schedule.all(),
+            is_simulated: self.places.iter().any(|place| place.is_simulated()),
+        });
+        loop {
+            self.batch(&mut schedule, &mut outcome)?;
+            if self.interrupt.is_requested() {
+                outcome.interrupted = true;
+                return Ok(outcome);
+            }
+            let judged = Judged::of(self.store, self.run)?;
+            if !schedule.next_batch(|cell, had| judged.wanted(&self.plan.precision, cell, had)) {
+                return Ok(outcome);
+            }
+            (self.observer)(Progress::Extended { all: schedule.all() });
+        }
+    }
+
+    /// Runs a batch's trials, as many at a time as there are slots.
+    fn batch(&mut self, schedule: &mut Schedule, outcome: &mut Outcome) -> Result<(), RunError> {
+        let (sender, receiver) = mpsc::channel();
+        let seats = seats(self.places);
+        let (places, interrupt) = (self.places, self.interrupt);
+        thread::scope(|scope| {
+            let mut running = BTreeMap::new();
+            let mut count = 0;
+            loop {
+                while let Some(seat) = free_seat(&seats, &running)
+                    && !interrupt.is_requested()
+                {
+                    let Some(trial) = schedule.next() else { break };
+                    if self.run.is_done(&trial.cell.key, trial.index) {
+                        continue;
+                    }
+                    count += 1;
+                    let row = self
+                        .store
+                        .begin_trial(self.run, &trial)
+                        .inspect_err(|_| stop_all(interrupt))?;
+                    (self.observer)(Progress::TrialBegan {
+                        id: count,
+                        trial: &trial,
+                    });
+                    let (place, sender) = (places[seat.place].as_ref(), sender.clone());
+                    scope.spawn(move || work(place, &trial, seat.slot, count, interrupt, &sender));
+                    running.insert(count, Running { row, seat });
+                }
+                if running.is_empty() {
+                    return Ok(());
+                }
+                self.take_in(&receiver, &mut running, outcome)
+                    .inspect_err(|_| stop_all(interrupt))?;
+            }
+        })
+    }
+
+    /// Waits for the next message of a worker, and keeps what it says.
+    fn take_in(
+        &mut self,
+        receiver: &Receiver<Message>,
+        running: &mut BTreeMap<usize, Running>,
+        outcome: &mut Outcome,
+    ) -> Result<(), RunError> {
+        let Message { id, what } = receiver.recv().expect("a worker is running and says when it ends");
+        match what {
+            What::Seen(Seen::Heartbeat { virtual_time }) => {
+                (self.observer)(Progress::Heartbeat { id, virtual_time });
+            }
+            What::Seen(Seen::Notice(words)) => (self.observer)(Progress::Notice(&words)),
+            What::Seen(Seen::Event(event)) => {
+                if let Event::Step { name, .. } = &event {
+                    (self.observer)(Progress::Step { id, name });
+                }
+                self.store.append(running[&id].row, &event)?;
+            }
+            What::End(report) => {
+                let Running { row, .. } = running.remove(&id).expect("it was running");
+                return self.end_trial(id, row, report?, outcome);
+            }
+        }
+        Ok(())
+    }
+
+    fn end_trial(
+        &mut self,
+        id: usize,
+        row: TrialId,
+        report: TrialReport,
+        outcome: &mut Outcome,
+    ) -> Result<(), RunError> {
+        let TrialReport { ending, wall, halt } = report;
+        let wall_ns = u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX);
+        self.store.end_trial(row, &ending, wall_ns)?;
+        match &ending {
+            Ending::Done => outcome.done += 1,
+            Ending::Failed(_) => outcome.failed += 1,
+            Ending::Interrupted => {}
+        }
+        if ending != Ending::Interrupted {
+            (self.observer)(Progress::TrialEnded { id, ending: &ending });
+        }
+        // Also of a trial that was interrupted: what hangs must be known.
+        halt.map_or(Ok(()), |why| Err(why.into()))
+    }
+}
+
+fn seats(places: &[Box<dyn Place + '_>]) -> Vec<Seat> {
+    let of_place = |(index, place): (usize, &Box<dyn Place + '_>)| {
+        (0..place.slots())
+            .map(move |slot| Seat { place: index, slot })
+            .collect::<Vec<_>>()
+    };
+    places.iter().enumerate().flat_map(of_place).collect()
+}
+
+fn free_seat(seats: &[Seat], running: &BTreeMap<usize, Running>) -> Option<Seat> {
+    let is_free = |seat: &&Seat| running.values().all(|trial| trial.seat != **seat);
+    seats.iter().find(is_free).copied()
+}
+
+fn work(place: &dyn Place, trial: &Trial, slot: usize, id: usize, interrupt: &Interrupt, sender: &Sender<Message>) {
+    // When nobody listens any more, the run has ended, and the flag ends the trial.
+    let tell = |what| drop(sender.send(Message { id, what }));
+    let report = place.run(trial, slot, interrupt.flag(), &mut |seen| tell(What::Seen(seen)));
+    tell(What::End(report));
+}
+
+/// Nothing can be kept any more: end the trials that run.
+fn stop_all(interrupt: &Interrupt) {
+    interrupt.request();
+}
+
+#[cfg(test)]
+mod tests;

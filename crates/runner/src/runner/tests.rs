@@ -1,0 +1,267 @@
+//! The runner with places that only pretend to run trials: which trials go where is exact here.
+
+use super::*;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+use store::RunSpec;
+use study::event::Failure;
+use study::stack::MachineKind;
+
+const STUDY: &str = r#"
+[disks]
+count = 1
+[[stack]]
+array = { level = "single" }
+fs = { type = ["ext2", "ext4", "xfs"] }
+[[workload]]
+name = "w"
+tree = { files = 1, size = "4K" }
+[precision]
+trials = 2
+"#;
+
+/// What all places of a test saw.
+#[derive(Default)]
+struct Log {
+    /// `place:key:index`, in the order in which trials ended.
+    trials: Mutex<Vec<String>>,
+    under_way: AtomicUsize,
+    under_way_max: AtomicUsize,
+}
+
+struct Pretended<'a> {
+    name: &'static str,
+    slots: usize,
+    log: &'a Log,
+    /// What becomes of a trial, given how many have ended before it.
+    end: &'a (dyn Fn(usize, &AtomicBool) -> TrialReport + Sync),
+}
+
+impl Place for Pretended<'_> {
+    fn is_simulated(&self) -> bool {
+        true
+    }
+
+    fn slots(&self) -> usize {
+        self.slots
+    }
+
+    fn run(
+        &self,
+        trial: &Trial,
+        slot: usize,
+        stop: &AtomicBool,
+        see: &mut dyn FnMut(Seen),
+    ) -> Result<TrialReport, PlaceError> {
+        assert!(slot < self.slots);
+        let now = self.log.under_way.fetch_add(1, Ordering::SeqCst) + 1;
+        self.log.under_way_max.fetch_max(now, Ordering::SeqCst);
+        see(Seen::Event(Event::Step {
+            name: "mkfs".to_owned(),
+            at_ns: 1,
+        }));
+        see(Seen::Heartbeat {
+            virtual_time: Duration::from_millis(3),
+        });
+        // Long enough for the other slots to be taken meanwhile.
+        thread::sleep(Duration::from_millis(20));
+        let mut trials = self.log.trials.lock().expect("no test panics while it holds it");
+        let report = (self.end)(trials.len(), stop);
+        trials.push(format!("{}:{}:{}", self.name, trial.cell.key, trial.index));
+        self.log.under_way.fetch_sub(1, Ordering::SeqCst);
+        Ok(report)
+    }
+}
+
+fn report(ending: Ending) -> TrialReport {
+    TrialReport {
+        ending,
+        wall: Duration::from_millis(20),
+        halt: None,
+    }
+}
+
+fn done(_: usize, _: &AtomicBool) -> TrialReport {
+    report(Ending::Done)
+}
+
+struct World {
+    plan: Plan,
+    folder: tempfile::TempDir,
+    interrupt: Interrupt,
+    told: Vec<String>,
+}
+
+impl World {
+    fn new() -> World {
+        World {
+            plan: study_file::read(STUDY, "test.toml", &study_file::Known::default()).expect("a study"),
+            folder: tempfile::tempdir().expect("a folder"),
+            interrupt: Interrupt::default(),
+            told: Vec::new(),
+        }
+    }
+
+    fn run(&mut self, places: &[Box<dyn Place + '_>]) -> Result<Outcome, RunError> {
+        let mut store = Store::open(&self.folder.path().join("raidlab.db")).expect("a store");
+        let run = store
+            .open_run(&RunSpec {
+                plan: &self.plan,
+                seed: 1,
+                machine: MachineKind::Lab,
+                devices: &[],
+                only: &[],
+                raidlab_version: "test",
+                command: "test",
+                started_at_unix_s: 0,
+            })
+            .expect("a run");
+        let told = &mut self.told;
+        Runner {
+            plan: &self.plan,
+            places,
+            store: &mut store,
+            run: &run,
+            interrupt: &self.interrupt,
+            observer: &mut |progress| told.push(words(progress)),
+        }
+        .run(1)
+    }
+}
+
+fn words(progress: Progress<'_>) -> String {
+    match progress {
+        Progress::Began { done, all, .. } => format!("began {done}/{all}"),
+        Progress::Extended { all } => format!("extended {all}"),
+        Progress::TrialBegan { id, trial } => format!("{id} began {}", trial.cell.key),
+        Progress::Step { id, name } => format!("{id} {name}"),
+        Progress::Heartbeat { id, virtual_time } => format!("{id} at {} ms", virtual_time.as_millis()),
+        Progress::TrialEnded { id, ending } => format!("{id} {ending:?}"),
+        Progress::Notice(words) => words.to_owned(),
+    }
+}
+
+#[test]
+fn every_trial_is_run_once_and_its_progress_told() {
+    let (mut world, log) = (World::new(), Log::default());
+    let outcome = world.run(&[Box::new(Pretended {
+        name: "a",
+        slots: 1,
+        log: &log,
+        end: &done,
+    })]);
+    assert_eq!(outcome.expect("it went").done, 6);
+    let mut trials = log.trials.into_inner().expect("no panic");
+    assert_eq!(trials.iter().filter(|trial| trial.ends_with(":0")).count(), 3);
+    assert!(
+        trials[..3].iter().all(|trial| trial.ends_with(":0")),
+        "rounds are interleaved: {trials:?}"
+    );
+    trials.sort();
+    trials.dedup();
+    assert_eq!(trials.len(), 6);
+    assert_eq!(log.under_way_max.into_inner(), 1);
+    assert_eq!(world.told[0], "began 0/6");
+    assert_eq!(world.told[2..5], ["1 mkfs", "1 at 3 ms", "1 Done"]);
+}
+
+#[test]
+fn all_slots_of_all_places_are_used_and_no_more() {
+    let (mut world, log) = (World::new(), Log::default());
+    let place = |name, slots| -> Box<dyn Place + '_> {
+        Box::new(Pretended {
+            name,
+            slots,
+            log: &log,
+            end: &done,
+        })
+    };
+    world.run(&[place("a", 1), place("b", 2)]).expect("it went");
+    let trials = log.trials.lock().expect("no panic").clone();
+    assert_eq!(trials.len(), 6);
+    assert!(
+        ["a:", "b:"]
+            .iter()
+            .all(|name| trials.iter().any(|trial| trial.starts_with(name))),
+        "{trials:?}"
+    );
+    assert_eq!(log.under_way_max.load(Ordering::SeqCst), 3);
+}
+
+#[test]
+fn an_interrupted_run_is_resumed_where_it_stopped() {
+    let (mut world, log) = (World::new(), Log::default());
+    let third_is_stopped = |before: usize, stop: &AtomicBool| {
+        if before < 2 {
+            return report(Ending::Done);
+        }
+        stop.store(true, Ordering::Relaxed);
+        report(Ending::Interrupted)
+    };
+    let outcome = world.run(&[Box::new(Pretended {
+        name: "a",
+        slots: 1,
+        log: &log,
+        end: &third_is_stopped,
+    })]);
+    let outcome = outcome.expect("an interruption is no error");
+    assert_eq!((outcome.done, outcome.interrupted), (2, true));
+    world.interrupt = Interrupt::default();
+    let rest = Log::default();
+    let outcome = world.run(&[Box::new(Pretended {
+        name: "a",
+        slots: 1,
+        log: &rest,
+        end: &done,
+    })]);
+    let outcome = outcome.expect("it goes on");
+    assert_eq!((outcome.resumed, outcome.done, outcome.interrupted), (2, 4, false));
+}
+
+#[test]
+fn a_trial_that_fails_does_not_stop_the_others() {
+    let (mut world, log) = (World::new(), Log::default());
+    let second_fails = |before: usize, _: &AtomicBool| match before {
+        1 => report(Ending::Failed(Failure {
+            step: "mkfs".to_owned(),
+            message: "no".to_owned(),
+        })),
+        _ => report(Ending::Done),
+    };
+    let outcome = world.run(&[Box::new(Pretended {
+        name: "a",
+        slots: 1,
+        log: &log,
+        end: &second_fails,
+    })]);
+    let outcome = outcome.expect("it went");
+    assert_eq!((outcome.done, outcome.failed), (5, 1));
+}
+
+#[test]
+fn a_place_that_hangs_ends_the_run_and_what_was_measured_is_kept() {
+    let (mut world, log) = (World::new(), Log::default());
+    let second_hangs = |before: usize, _: &AtomicBool| TrialReport {
+        halt: (before == 1).then(|| PlaceError::Hung(vec!["process 7".to_owned()])),
+        ..report(Ending::Done)
+    };
+    let error = world.run(&[Box::new(Pretended {
+        name: "a",
+        slots: 1,
+        log: &log,
+        end: &second_hangs,
+    })]);
+    let error = error.expect_err("nothing more can be run");
+    assert!(error.to_string().starts_with("process 7 cannot be ended"), "{error}");
+    assert_eq!(log.trials.lock().expect("no panic").len(), 2);
+    world.interrupt = Interrupt::default();
+    let rest = Log::default();
+    let outcome = world.run(&[Box::new(Pretended {
+        name: "a",
+        slots: 1,
+        log: &rest,
+        end: &done,
+    })]);
+    assert_eq!(outcome.expect("it goes on").resumed, 2);
+}

@@ -1,0 +1,107 @@
+//! What a trial reports of itself, from wherever it runs, and how it ended by that.
+
+use store::Ending;
+use study::event::{Event, Failure};
+use trial::ProcessEnd;
+
+/// Takes in a trial's lines, and remembers what its ending depends on.
+#[derive(Default)]
+pub struct Transcript {
+    is_done: bool,
+    failure: Option<Failure>,
+    last_step: Option<String>,
+    nonsense: Option<String>,
+}
+
+impl Transcript {
+    /// One line that the trial wrote; `event` gets what it says.
+    pub fn line(&mut self, line: &[u8], event: &mut dyn FnMut(Event)) {
+        match serde_json::from_slice::<Event>(line) {
+            Ok(said) => {
+                match &said {
+                    Event::Done { .. } => self.is_done = true,
+                    Event::Failed(failure) => self.failure = Some(failure.clone()),
+                    Event::Step { name, .. } => self.last_step = Some(name.clone()),
+                    _ => {}
+                }
+                event(said);
+            }
+            Err(error) => {
+                let start = String::from_utf8_lossy(&line[..line.len().min(200)]).into_owned();
+                self.nonsense
+                    .get_or_insert(format!("the trial said what makes no sense ({error}): {start}"));
+            }
+        }
+    }
+
+    /// How the trial ended, whose process ended in this way. It was done only if it said so and its process exited.
+    /// `first_step` is what it did before it named a step; `message` describes the end of a process for which the
+    /// trial itself gave no reason.
+    pub fn ending(self, end: &ProcessEnd, first_step: &str, message: impl Fn(&ProcessEnd) -> String) -> Ending {
+        let (failure, nonsense) = (self.failure, self.nonsense);
+        let message = match (end, failure, nonsense) {
+            (ProcessEnd::Stopped, ..) => return Ending::Interrupted,
+            // All that the trial itself saw of it is an I/O error, if anything.
+            (ProcessEnd::NoSpace, ..) => message(end),
+            (ProcessEnd::DiskFailed(_), Some(failure), _) => format!("{}; {}", message(end), failure.message),
+            (ProcessEnd::DiskFailed(_), None, _) => message(end),
+            (_, Some(failure), _) => return Ending::Failed(failure),
+            (_, None, Some(nonsense)) => nonsense,
+            (ProcessEnd::Exited, None, None) if self.is_done => return Ending::Done,
+            _ => message(end),
+        };
+        let step = self.last_step.unwrap_or_else(|| first_step.to_owned());
+        Ending::Failed(Failure { step, message })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DONE: &[u8] = b"{\"event\":\"done\",\"at_ns\":1}";
+    const MKFS: &[u8] = b"{\"event\":\"step\",\"name\":\"mkfs\",\"at_ns\":1}";
+    const FAILED: &[u8] = b"{\"event\":\"failed\",\"step\":\"mkfs\",\"message\":\"I/O error\"}";
+
+    /// How a trial that wrote these lines ends, in words, and how many of them are events.
+    fn ending(lines: &[&[u8]], end: &ProcessEnd) -> (String, usize) {
+        let (mut transcript, mut events) = (Transcript::default(), 0);
+        for line in lines {
+            transcript.line(line, &mut |_| events += 1);
+        }
+        let words = match transcript.ending(end, "boot", |end| format!("{end:?}")) {
+            Ending::Failed(failure) => format!("{}: {}", failure.step, failure.message),
+            Ending::Done => "done".to_owned(),
+            Ending::Interrupted => "interrupted".to_owned(),
+        };
+        (words, events)
+    }
+
+    #[test]
+    fn only_who_says_so_and_exits_is_done() {
+        assert_eq!(ending(&[MKFS, DONE], &ProcessEnd::Exited), ("done".to_owned(), 2));
+        assert_eq!(ending(&[MKFS], &ProcessEnd::Exited).0, "mkfs: Exited");
+        assert_eq!(ending(&[DONE], &ProcessEnd::Stalled).0, "boot: Stalled");
+        assert_eq!(ending(&[DONE], &ProcessEnd::Stopped).0, "interrupted");
+        assert_eq!(ending(&[MKFS, FAILED, DONE], &ProcessEnd::Exited).0, "mkfs: I/O error");
+    }
+
+    #[test]
+    fn what_the_trial_cannot_know_explains_its_end() {
+        assert_eq!(ending(&[DONE], &ProcessEnd::NoSpace).0, "boot: NoSpace");
+        let failed = ProcessEnd::DiskFailed("sda".to_owned());
+        assert_eq!(
+            ending(&[MKFS, FAILED], &failed).0,
+            "mkfs: DiskFailed(\"sda\"); I/O error"
+        );
+    }
+
+    #[test]
+    fn nonsense_is_no_event_and_fails_the_trial() {
+        let deep = b"[".repeat(1 << 20);
+        let lines = [&b"\xff\xfe\0"[..], b"{}", b"{\"event\":\"sample\"}", &deep, b"", DONE];
+        let (words, events) = ending(&lines, &ProcessEnd::Exited);
+        assert_eq!(events, 1);
+        assert!(words.len() < 1000 && words.contains("makes no sense"), "{words}");
+    }
+}
