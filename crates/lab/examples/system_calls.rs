@@ -7,7 +7,7 @@ use lab::job::{GuestJob, Program};
 use lab::kernel::{Cache, Kernel, KernelName};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use trial::{Limits, ProcessEnd};
+use trial::ProcessEnd;
 
 /// `dd` makes two calls a block, a read and a write; no disk takes part.
 const CALLS_A_BLOCK: u32 = 2;

@@ -1,7 +1,7 @@
 //! Guests gone mad: programs in the kernel's place that say and do what no guest should. Whatever they do, the run
 //! goes on in time, keeps a bounded amount, and nothing outside the trial's folder changes.
 
-use lab::guest::{self, Config, EndedGuest, LIMITS, Pulse};
+use lab::guest::{self, Config, EndedGuest, Pulse};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

@@ -179,12 +179,11 @@ impl Runner<'_> {
 }
 
 fn seats(places: &[Box<dyn Place + '_>]) -> Vec<Seat> {
-    let of_place = |(index, place): (usize, &Box<dyn Place + '_>)| {
-        (0..place.slots())
-            .map(move |slot| Seat { place: index, slot })
-            .collect::<Vec<_>>()
-    };
-    places.iter().enumerate().flat_map(of_place).collect()
+    let mut seats = Vec::new();
+    for (place, slots) in places.iter().map(|place| place.slots()).enumerate() {
+        seats.extend((0..slots).map(|slot| Seat { place, slot }));
+    }
+    seats
 }
 
 fn free_seat(seats: &[Seat], running: &BTreeMap<usize, Running>) -> Option<Seat> {

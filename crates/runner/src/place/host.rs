@@ -99,7 +99,7 @@ impl Place for HostPlace {
         Ok(TrialReport {
             ending,
             wall: ended.wall,
-            halt: (!hung.is_empty()).then(|| PlaceError::Hung(hung)),
+            halt: (!hung.is_empty()).then_some(PlaceError::Hung(hung)),
         })
     }
 
