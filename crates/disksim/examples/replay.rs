@@ -1,4 +1,4 @@
-//! `cargo run -p disksim --features catalogue --example replay -- FILE.diskspecs TRACE [SEED]`: how far the model is off.
+//! `cargo run -p disksim --features catalogue --example replay -- FILE TRACE [SEED]`: how far the model is off.
 
 use disksim::catalogue::Model;
 use disksim::{disksim_import, replay};
@@ -7,7 +7,7 @@ use std::path::Path;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().collect();
     let [_, specs, trace, rest @ ..] = &args[..] else {
-        return Err("FILE.diskspecs TRACE [SEED]".into());
+        return Err("FILE.diskspecs|FILE.toml TRACE [SEED]".into());
     };
     let seed = rest.first().map_or(Ok(1), |s| s.parse())?;
     let folder = Path::new(specs).parent().unwrap_or(Path::new("."));
@@ -17,8 +17,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .to_string_lossy()
         .into_owned();
     let mut files = |file: &str| std::fs::read_to_string(folder.join(file)).map_err(|e| e.to_string());
-    let file = disksim_import::import(&name, &mut files)?;
-    let text = disksim_import::to_toml(&file)?;
+    let text = if name.ends_with(".toml") {
+        files(&name)?
+    } else {
+        disksim_import::to_toml(&disksim_import::import(&name, &mut files)?)?
+    };
     let model = Model::parse(&name, &text)?;
     let requests = replay::parse(trace, &std::fs::read_to_string(trace)?)?;
     let mut report = replay::run(&model, trace, &requests, seed)?;

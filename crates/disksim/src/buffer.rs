@@ -30,6 +30,10 @@ pub struct Segment {
     /// How far must, and may, be read ahead.
     pub ahead_min: u64,
     pub ahead_max: u64,
+    /// Where the last read from it ended: one that begins there goes on with a stream.
+    pub next: u64,
+    /// What lies before this went to the host, or was skipped by it, and is not served again.
+    pub delivered: u64,
     /// Its last use was a write.
     pub written: bool,
     /// Extents in it that are not on the media.
@@ -51,7 +55,6 @@ pub struct Buffer {
     size: u64,
     caching: bool,
     hits_on_written: bool,
-    almost_hits: bool,
     /// Segment 0 is for writes alone.
     own_write_segment: bool,
     /// Segments by their last use, the most recent one last.
@@ -66,6 +69,8 @@ impl Buffer {
             end: 0,
             ahead_min: 0,
             ahead_max: 0,
+            next: u64::MAX,
+            delivered: 0,
             written: false,
             dirty: 0,
         };
@@ -74,7 +79,6 @@ impl Buffer {
             size: u64::from(buffer.segment_sectors.max(1)),
             caching: buffer.caching,
             hits_on_written: buffer.hits_on_written,
-            almost_hits: buffer.almost_hits,
             own_write_segment: own_write_segment && buffer.segments > 1,
             order: (0..buffer.segments.max(1) as u16).collect(),
         }
@@ -99,14 +103,14 @@ impl Buffer {
             .skip(usize::from(self.own_write_segment))
         {
             // Most segments are out of the question; this is the quickest way to say so.
-            if lbn < segment.start || lbn > segment.end {
+            if lbn < segment.start || lbn > segment.end || lbn < segment.delivered {
                 continue;
             }
             let rank = match segment.state {
                 State::Empty => 0,
-                State::Reading if self.almost_hits => 9,
-                _ if lbn == segment.end => 0,
+                // Where the head is, or will be next: what reads on in order never has to go back for it.
                 State::Reading => 9,
+                _ if lbn == segment.end => 0,
                 State::Dirty if self.hits_on_written => 10,
                 State::Clean if self.hits_on_written || !segment.written => 8,
                 State::Dirty | State::Clean => 0,

@@ -7,7 +7,7 @@ pub mod format;
 mod layout;
 pub mod note;
 
-use crate::description::{Device, DiskDescription};
+use crate::description::{Device, DiskDescription, Interface};
 use crate::faults::Faults;
 use format::ModelFile;
 use std::fmt;
@@ -65,6 +65,8 @@ pub struct Model {
     pub file: ModelFile,
     pub sectors: u64,
     pub device: Device,
+    /// The bus on which traces of the disk were taken.
+    pub rig: Option<Interface>,
     /// Every figure of the file with its source.
     pub notes: Vec<note::Note>,
 }
@@ -194,11 +196,13 @@ impl Model {
     /// Makes a model of a file that is already in its parts; `text` is what it looks like.
     pub fn build(file: ModelFile, text: &str) -> Result<Model, build::Wrong> {
         let (sectors, device) = build::device(&file)?;
+        let rig = build::rig(&file)?;
         let notes = note::collect(text);
         let model = Model {
             file,
             sectors,
             device,
+            rig,
             notes,
         };
         let disks = std::vec![model.description(0)];
@@ -222,6 +226,15 @@ impl Model {
             links: Vec::new(),
             faults: Faults::default(),
         }
+    }
+
+    /// The same disk on the rig on which its traces were taken. Without one, as it is.
+    pub fn on_rig(&self, seed: u64) -> DiskDescription {
+        let mut disk = self.description(seed);
+        if let (Device::Mechanical(model), Some(rig)) = (&mut disk.device, self.rig) {
+            model.interface = rig;
+        }
+        disk
     }
 }
 

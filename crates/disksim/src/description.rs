@@ -180,6 +180,13 @@ pub struct Buffer {
     /// Sectors are taken in the order in which they pass, not in theirs.
     pub read_on_arrival: bool,
     pub write_on_arrival: bool,
+    /// A read of sectors to which the head comes on its track while it reads ahead does not end the read-ahead: what
+    /// lies between is read and kept.
+    pub keeps_gaps: bool,
+    /// Only reads that go on where an earlier one ended are read ahead of.
+    pub adaptive_read_ahead: bool,
+    /// Data that went to the host, and what lies before it, is not served again.
+    pub drops_delivered: bool,
     /// The sector that is being read ahead when it is asked for counts as found.
     pub almost_hits: bool,
     /// A read that is wholly in the buffer does not wait for the arm's work.
@@ -228,6 +235,8 @@ pub struct WriteCache {
     /// Adjacent writes become one.
     pub combine: bool,
     pub destage: Destage,
+    /// In the order of their sectors (C-LOOK), not by the queue's policy.
+    pub destage_in_platter_order: bool,
     /// Sectors written in one go, so that reads get their turn.
     pub destage_sectors_max: u32,
 }
@@ -249,6 +258,10 @@ pub struct Queue {
     pub policy: Policy,
     /// A request older than this is served first, whatever the policy.
     pub age_max_ns: u64,
+    /// With fewer requests than this waiting they are served as they came.
+    pub reorder_from: u32,
+    /// For [`Policy::Sptf`]: a sector that passes sooner than this after the seek is taken for missed.
+    pub rotation_margin_ns: u64,
     /// A flush is a command outside the queue: it waits for those before it and holds up those after it (ATA).
     pub flush_alone: bool,
     pub seek_early: SeekEarly,

@@ -141,6 +141,31 @@ impl Geometry {
                 .min(zone.lbns.saturating_sub(1))
     }
 
+    /// How long `sectors` sectors from `first` on take to pass the heads, from track to track, if no revolution is
+    /// lost: what they lie apart by their angles.
+    pub fn pass_ns(&self, first: u64, sectors: u64) -> u64 {
+        let end = first.saturating_add(sectors).min(self.capacity());
+        let start_ns = self.locate(first).angle_ns;
+        let (mut sector, mut passed_ns) = (first, 0);
+        while sector < end {
+            let spot = self.locate(sector);
+            // Since the first sector's start the platters have turned this far, and whole revolutions besides.
+            let turned_ns = (spot.angle_ns + self.revolution_ns - start_ns) % self.revolution_ns;
+            let past_ns = passed_ns % self.revolution_ns;
+            let wait_ns = (turned_ns + self.revolution_ns - past_ns) % self.revolution_ns;
+            // Rounding is no lost revolution.
+            passed_ns += if wait_ns + 1_000 < self.revolution_ns {
+                wait_ns
+            } else {
+                0
+            };
+            let run = u64::from(spot.run).min(end - sector);
+            passed_ns += (run * spot.sector_fp) >> 32;
+            sector += run;
+        }
+        passed_ns
+    }
+
     /// First sector, sectors per track and first cylinder of each zone.
     pub fn zones(&self) -> impl Iterator<Item = (u64, u64, u32)> + '_ {
         self.zones.iter().map(|z| (z.first_lbn, z.lbns, z.track_sectors))

@@ -84,6 +84,8 @@ struct Job {
     data: Option<Arrival>,
     extra_disconnect: bool,
     after_read: bool,
+    /// It begins where an earlier read ended.
+    sequential: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -241,6 +243,7 @@ impl Drive {
             data: None,
             extra_disconnect: false,
             after_read: self.last_was_read,
+            sequential: false,
         }
     }
 
@@ -254,7 +257,7 @@ impl Drive {
                     match job.kind {
                         Kind::Read => self.begin_read(now_ns, job, around),
                         Kind::ThroughWrite => self.begin_through_write(now_ns, job, around),
-                        Kind::CachedWrite => self.accept_at_turn(now_ns, &job, around),
+                        Kind::CachedWrite => self.accept_at_turn(now_ns, job, around),
                     }
                 }
                 Pick::Extent(index) => self.begin_destage(now_ns, index, around),

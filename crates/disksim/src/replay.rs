@@ -152,9 +152,10 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Plays a trace to a disk of a model: each request is issued `gap` after the completion of the one before.
+/// Plays a trace to a disk of a model, on the rig on which the trace was taken: each request is issued `gap` after the
+/// completion of the one before.
 pub fn run(model: &Model, file: &str, trace: &[Traced], seed: u64) -> Result<ReplayReport, Mistake> {
-    let disk = model.description(seed);
+    let disk = model.on_rig(seed);
     let mistake = |at: At, message: String| Mistake {
         file: file.to_string(),
         line: at.line,

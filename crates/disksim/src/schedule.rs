@@ -80,10 +80,11 @@ impl Chooser<'_> {
             Policy::Sptf if place.cylinder.abs_diff(candidate.place.cylinder) > reach => return None,
             Policy::Sptf => {
                 let seek_ns = seek_ns();
-                2 + seek_ns
-                    + self
-                        .mechanics
-                        .wait_after_ns(self.turned_ns, seek_ns, candidate.angle_ns)
+                let wait_ns = self
+                    .mechanics
+                    .wait_after_ns(self.turned_ns, seek_ns, candidate.angle_ns);
+                let missed = wait_ns < self.queue.rotation_margin_ns && seek_ns > 0;
+                2 + seek_ns + wait_ns + if missed { self.mechanics.revolution_ns() } else { 0 }
             }
             // Behind the arm comes after everything before it.
             Policy::Elevator => 2 + (candidate.lbn.wrapping_sub(lbn) >> 1),

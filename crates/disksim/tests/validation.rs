@@ -7,6 +7,7 @@
 use disksim::catalogue::{self, Model};
 use disksim::disksim_import::{import, to_toml};
 use disksim::replay;
+use disksim::request::Op;
 use std::path::PathBuf;
 
 fn folder() -> Option<PathBuf> {
@@ -59,16 +60,78 @@ fn models_are_as_close_to_real_disks_as_they_were() {
     }
 }
 
+/// The catalogue knows of the two Seagates what DiskSim's parameters have no word for: what was passed on the way to
+/// the host's data is not served again. All else is as imported.
 #[test]
-fn the_catalogue_has_the_same_disks() {
+fn the_catalogue_has_the_same_disks_or_truer_ones() {
     let Some(folder) = folder() else { return };
-    for (name, entry, _) in REACHED {
+    for ((name, entry, _), most) in REACHED.iter().zip([0.0975, 0.0960, 0.3140, 0.0925]) {
         let model = catalogue::find(entry).unwrap_or_else(|e| panic!("{e}"));
-        assert_eq!(
+        let (here, imported) = (
             rms_ms(&folder, name, &model, 1),
             rms_ms(&folder, name, &imported(&folder, name), 1),
-            "{name}"
         );
+        println!("{entry}: rms {here:.4} ms, {imported:.4} ms as imported");
+        assert!(
+            here <= imported && here <= most,
+            "{name}: {here}, {imported} as imported"
+        );
+    }
+}
+
+/// A read into what an earlier read skipped: the three reads lie within a segment of the drive's buffer.
+fn falls_into_a_gap(trace: &[replay::Traced], at: usize, segment: u64) -> bool {
+    const BACK: usize = 7;
+    let read = trace[at];
+    let end = |t: &replay::Traced| t.sector + u64::from(t.sectors);
+    let reads = |before: usize| {
+        let from = before.saturating_sub(BACK);
+        (from..before).filter(|&i| trace[i].op == Op::Read)
+    };
+    let skips = |second: usize| {
+        let far = &trace[second];
+        end(&read) <= far.sector
+            && reads(second).any(|i| end(&trace[i]) <= read.sector && far.sector - end(&trace[i]) <= segment)
+    };
+    read.op == Op::Read && reads(at).any(skips)
+}
+
+/// Of the reads into a gap: how many there are, in how many the model is within a millisecond of the disk, and the mean
+/// times. What the drives of 1997 to 1999 keep of a gap is theirs: the Atlas 10K mostly has it, the Barracuda seldom.
+const GAPS: [(&str, &str, u64, usize, f64); 3] = [
+    ("cheetah9LP", "seagate-cheetah-9lp", 561, 72, 0.45),
+    ("atlas10k", "quantum-atlas-10k", 374, 97, 0.88),
+    ("barracuda", "seagate-barracuda-st32171w", 281, 55, 0.40),
+];
+
+#[test]
+fn reads_into_a_gap_take_what_they_took() {
+    let Some(folder) = folder() else { return };
+    for (name, entry, segment, reads, close) in GAPS {
+        let model = catalogue::find(entry).unwrap_or_else(|e| panic!("{e}"));
+        let file = format!("{name}.trace");
+        let text = std::fs::read_to_string(folder.join(&file)).expect("the trace is there");
+        let trace = replay::parse(&file, &text).unwrap_or_else(|e| panic!("{e}"));
+        let report = replay::run(&model, &file, &trace, 1).unwrap_or_else(|e| panic!("{e}"));
+        let gaps: Vec<_> = (0..trace.len())
+            .filter(|&i| falls_into_a_gap(&trace, i, segment))
+            .map(|i| &report.deviations[i])
+            .collect();
+        let mean = |of: fn(&replay::Deviation) -> f64| gaps.iter().map(|d| of(d)).sum::<f64>() / gaps.len() as f64;
+        let near = gaps
+            .iter()
+            .filter(|d| (d.measured_ms - d.simulated_ms).abs() < 1.0)
+            .count();
+        println!(
+            "{name}: {} reads into a gap, {near} within 1 ms; mean {:.3} ms measured, {:.3} ms simulated",
+            gaps.len(),
+            mean(|d| d.measured_ms),
+            mean(|d| d.simulated_ms)
+        );
+        assert_eq!(gaps.len(), reads, "{name}");
+        assert!(near as f64 >= close * gaps.len() as f64, "{name}");
+        let off_ms = mean(|d| d.simulated_ms) - mean(|d| d.measured_ms);
+        assert!(off_ms.abs() < 0.6, "{name}: {off_ms} ms");
     }
 }
 

@@ -43,6 +43,12 @@ pub fn device(file: &ModelFile) -> Result<(u64, Device), Wrong> {
     }
 }
 
+/// The bus of the rig on which traces of the disk were taken, if the file says so.
+pub fn rig(file: &ModelFile) -> Result<Option<Interface>, Wrong> {
+    let rig = file.disk.as_ref().and_then(|disk| disk.rig.as_ref());
+    rig.map(interface).transpose()
+}
+
 fn mechanical(file: &ModelFile, disk: &Disk) -> Result<Mechanical, Wrong> {
     let rpm = disk.rpm.get();
     if !(60.0..=100_000.0).contains(&rpm) {
@@ -330,6 +336,9 @@ fn buffer(figure: &Figure<BufferKeys>) -> Result<Buffer, Wrong> {
         read_free_sectors: k.read_free_sectors,
         read_on_arrival: k.read_on_arrival,
         write_on_arrival: k.write_on_arrival,
+        keeps_gaps: k.keeps_gaps,
+        adaptive_read_ahead: k.adaptive_read_ahead,
+        drops_delivered: k.drops_delivered,
         almost_hits: k.almost_hits,
         hits_while_busy: k.hits_while_busy,
         hits_on_written: k.hits_on_written,
@@ -359,6 +368,7 @@ fn write_cache(figure: &Figure<WriteCacheKeys>) -> Result<WriteCache, Wrong> {
         accept_while_busy: k.accept_while_busy,
         combine: k.combine,
         destage,
+        destage_in_platter_order: k.destage_in_platter_order,
         destage_sectors_max: k.destage_sectors_max,
     })
 }
@@ -381,6 +391,8 @@ fn queue(figure: &Figure<QueueKeys>) -> Result<Queue, Wrong> {
         depth: k.depth,
         policy,
         age_max_ns: ms_to_ns(figure, k.age_max_ms)?,
+        reorder_from: k.reorder_from,
+        rotation_margin_ns: ms_to_ns(figure, k.rotation_margin_ms)?,
         flush_alone: k.flush_alone,
         seek_early: if k.seek_early {
             SeekEarly::AfterMedia

@@ -86,6 +86,10 @@ pub struct Disk {
     /// What a write waits longer than a read after a seek or a head switch; negative if reads wait longer.
     pub write_settle_ms: Figure<f64>,
     pub interface: Figure<InterfaceKeys>,
+    /// What the bus of the rig let through on which traces of this disk were taken. Only a replay of such a trace
+    /// goes by it; in a study the disk has its own interface and hangs on the study's buses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rig: Option<Figure<InterfaceKeys>>,
     pub overheads: Figure<OverheadKeys>,
     pub buffer: Figure<BufferKeys>,
     pub write_cache: Figure<WriteCacheKeys>,
@@ -238,6 +242,12 @@ pub struct BufferKeys {
     #[serde(default)]
     pub write_on_arrival: bool,
     #[serde(default)]
+    pub keeps_gaps: bool,
+    #[serde(default)]
+    pub adaptive_read_ahead: bool,
+    #[serde(default)]
+    pub drops_delivered: bool,
+    #[serde(default)]
     pub almost_hits: bool,
     #[serde(default)]
     pub hits_while_busy: bool,
@@ -275,6 +285,9 @@ pub struct WriteCacheKeys {
     /// Left out: in turn with other requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destage_after_idle_ms: Option<f64>,
+    /// Cached writes go out in the order of their sectors, whatever the queue's policy.
+    #[serde(default)]
+    pub destage_in_platter_order: bool,
     pub destage_sectors_max: u32,
 }
 
@@ -286,6 +299,12 @@ pub struct QueueKeys {
     /// `fcfs`, `sstf`, `sptf` or `elevator`.
     pub policy: String,
     pub age_max_ms: f64,
+    /// With fewer requests than this waiting they are served as they came.
+    #[serde(default)]
+    pub reorder_from: u32,
+    /// The firmware takes a rotation for missed that leaves it less time than this (`sptf` only).
+    #[serde(default)]
+    pub rotation_margin_ms: f64,
     #[serde(default)]
     pub flush_alone: bool,
     /// The arm leaves for the next request when the media is done, not when the host has its completion.

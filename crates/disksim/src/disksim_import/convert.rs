@@ -5,7 +5,7 @@ use super::layout::{self, layout_keys};
 use super::reader::Reader;
 use super::seek::seek_keys;
 use super::syntax::{At, Block, Sources};
-use crate::catalogue::format::{Disk, Figure, InterfaceKeys, ModelFile, Sure};
+use crate::catalogue::format::{Disk, Figure, InterfaceKeys, LayoutKeys, ModelFile, Sure};
 use std::format;
 use std::string::ToString;
 use std::vec::Vec;
@@ -110,6 +110,20 @@ fn bus_times(name: &str, sources: &mut Sources) -> BusTimes {
     times
 }
 
+/// What is said of [`free_interface`].
+const FREE_INTERFACE: &str = "not in DiskSim's files, which know only the bus of the rig; \
+    fast enough that the media decides: twice the fastest track";
+
+/// An interface that never holds the media up.
+fn free_interface(layout: &LayoutKeys, rpm: f64) -> InterfaceKeys {
+    let track_sectors = layout.zones.iter().map(|zone| zone.track_sectors).max().unwrap_or(1);
+    let mb_s = (2.0 * f64::from(track_sectors) * 512e-6 * rpm / 60.0).max(1.0);
+    InterfaceKeys {
+        read_mb_s: mb_s,
+        write_mb_s: mb_s,
+    }
+}
+
 fn disk(specs: &mut Reader, model: &Block, bus: &BusTimes, source: &str) -> Option<Disk> {
     let mut model = Reader {
         block: model,
@@ -136,10 +150,11 @@ fn disk(specs: &mut Reader, model: &Block, bus: &BusTimes, source: &str) -> Opti
     let write_settle_ms = mechanics.number("Add. write settling delay", -60_000.0, 60_000.0);
     let own_ms = specs.ms("Bulk sector transfer time");
     let mb_s = |ms: f64| if ms > 0.0 { 512e-6 / (ms * 1e-3) } else { 1e4 };
-    let interface = InterfaceKeys {
+    let rig = InterfaceKeys {
         read_mb_s: mb_s(own_ms.max(bus.read_ms)),
         write_mb_s: mb_s(own_ms.max(bus.write_ms)),
     };
+    let interface = free_interface(&layout, rpm);
     let figure = |source| source;
     Some(Disk {
         rpm: Figure::new(rpm, Sure::Measured, figure(source)),
@@ -150,7 +165,8 @@ fn disk(specs: &mut Reader, model: &Block, bus: &BusTimes, source: &str) -> Opti
         seek: Figure::new(seek?, Sure::Measured, source),
         head_switch_ms: Figure::new(head_switch_ms, Sure::Measured, source),
         write_settle_ms: Figure::new(write_settle_ms, Sure::Measured, source),
-        interface: Figure::new(interface, Sure::Measured, source),
+        interface: Figure::new(interface, Sure::Unverified, FREE_INTERFACE),
+        rig: Some(Figure::new(rig, Sure::Measured, source)),
         overheads: Figure::new(overhead_keys(specs), Sure::Measured, source),
         buffer: Figure::new(buffer_keys(specs), Sure::Measured, source),
         write_cache: Figure::new(write_cache_keys(specs), Sure::Measured, source),

@@ -77,6 +77,9 @@ pub(super) fn buffer_keys(specs: &mut Reader) -> BufferKeys {
         read_free_sectors: specs.flag("Read any free blocks"),
         read_on_arrival: specs.flag("Immediate buffer read"),
         write_on_arrival: specs.flag("Immediate buffer write"),
+        keeps_gaps: false,
+        adaptive_read_ahead: false,
+        drops_delivered: false,
         almost_hits: specs.flag("Allow almost read hits"),
         hits_while_busy: specs.flag("Allow sneaky full read hits"),
         hits_on_written: specs.flag("Allow read hits on write data"),
@@ -102,7 +105,8 @@ pub(super) fn write_cache_keys(specs: &mut Reader) -> WriteCacheKeys {
         accept_while_busy: specs.flag("Allow write prebuffering"),
         combine: specs.flag("Combine seq writes"),
         destage_after_idle_ms: None,
-        destage_sectors_max: segment_sectors,
+        destage_in_platter_order: false,
+        destage_sectors_max: (segment_sectors / 4).max(64).min(segment_sectors),
     }
 }
 
@@ -128,6 +132,8 @@ pub(super) fn queue_keys(specs: &mut Reader) -> QueueKeys {
         depth: if depth == 0 { 256 } else { depth },
         policy: policy.to_string(),
         age_max_ms: 60_000.0,
+        reorder_from: 0,
+        rotation_margin_ms: 0.0,
         flush_alone: false,
         seek_early,
     }

@@ -37,8 +37,11 @@ fn a_disk_is_read_and_survives_our_format() {
     };
     assert_eq!(disk.revolution_ns, 10_000_000);
     assert_eq!(disk.seek.len(), 3);
-    assert_eq!(disk.interface.read_sector_ps, 200_000_000, "the slower of disk and bus");
-    assert_eq!(disk.interface.write_sector_ps, 250_000_000);
+    let rig = model.rig.expect("the bus is known");
+    assert_eq!(rig.read_sector_ps, 200_000_000, "the slower of disk and bus");
+    assert_eq!(rig.write_sector_ps, 250_000_000);
+    // 50 sectors of 512 bytes in 10 ms are 2.56 MB/s.
+    assert_eq!(disk.interface.read_sector_ps, 100_000_000, "twice the fastest track");
     assert_eq!(disk.overheads.read_miss_after_read_ns, 300_000);
     assert_eq!(disk.layout.zones[0].slips, [77]);
 }

@@ -67,7 +67,11 @@ impl Drive {
                     arrive_ns: job.arrive_ns,
                     free: job.kind == Kind::Read && reading.is_some_and(|s| job.lbn >= s.start && job.lbn <= s.end),
                 });
-                choose(&self.queue_rules, &self.mechanics, stand, candidates)
+                let mut rules = self.queue_rules;
+                if jobs.len() < rules.reorder_from as usize {
+                    rules.policy = Policy::Fcfs;
+                }
+                choose(&rules, &self.mechanics, stand, candidates)
             }
         }
     }
@@ -78,6 +82,9 @@ impl Drive {
         if rules.policy == Policy::Fcfs && self.cache_rules.destage != Destage::InTurn {
             // A drive without a queue still chooses among what its own cache holds.
             rules.policy = Policy::Sptf;
+        }
+        if self.cache_rules.destage_in_platter_order {
+            rules.policy = Policy::Elevator;
         }
         let at = extents.partition_point(|e| e.lbn < stand.lbn);
         let range = window(rules.policy, at, extents.len());

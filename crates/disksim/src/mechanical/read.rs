@@ -27,7 +27,7 @@ impl Drive {
         let arm_free = self.busy == Busy::No && self.queue.is_empty();
         let at_once = match hit {
             Hit::Whole => arm_free || self.buffer_rules.hits_while_busy,
-            Hit::Partial => arm_free && self.enough(&job, segment),
+            Hit::Partial => arm_free && self.enough(&job, segment) && !self.just_missed(&job, segment),
             Hit::No => false,
         };
         if at_once {
@@ -74,7 +74,22 @@ impl Drive {
             && !self.cache_rules.in_segments
             && self.buffer_rules.hits_on_written
             && self.cache.holds(job.lbn, job.sectors);
-        if written { (usize::MAX, Hit::Whole) } else { found }
+        if written {
+            return (usize::MAX, Hit::Whole);
+        }
+        match self.sweep {
+            Some(sweep) if found.1 == Hit::No && self.comes_to(&sweep, job.lbn) => (sweep.segment, Hit::Partial),
+            _ => found,
+        }
+    }
+
+    /// The head, reading ahead, will pass a sector on its track, and the drive lets it go on.
+    fn comes_to(&self, sweep: &Sweep, lbn: u64) -> bool {
+        let reached = self.buffer.segments[sweep.segment].end;
+        self.buffer_rules.keeps_gaps
+            && lbn >= reached
+            && lbn < reached + self.buffer.segment_sectors()
+            && self.mechanics.geometry.locate(lbn).place == sweep.run.place
     }
 
     fn enough(&self, job: &Job, segment: usize) -> bool {
@@ -82,7 +97,14 @@ impl Drive {
         self.buffer_rules.partial_hit_at_once || there >= u64::from(self.watermark(job))
     }
 
+    /// Nothing of it is there: the head is just coming to it, which not every drive takes for a hit.
+    fn just_missed(&self, job: &Job, segment: usize) -> bool {
+        !self.buffer_rules.almost_hits && job.lbn >= self.buffer.segments[segment].end
+    }
+
     fn serve(&mut self, now_ns: u64, job: Job, segment: usize, hit: Hit, want_ns: u64, around: &mut Surroundings) {
+        let mut job = job;
+        job.sequential = self.buffer.segments.iter().any(|s| s.next == job.lbn);
         match hit {
             Hit::Whole => self.serve_whole(now_ns, job, segment, want_ns, around),
             Hit::Partial | Hit::No => self.serve_from_media(now_ns, job, segment, hit, want_ns, around),
@@ -233,6 +255,7 @@ impl Drive {
         let aimed = &mut self.buffer.segments[segment];
         (aimed.start, aimed.end) = (job.lbn, job.lbn);
         (aimed.ahead_min, aimed.ahead_max) = (0, 0);
+        aimed.delivered = 0;
         (aimed.written, aimed.dirty) = (false, 0);
         aimed.state = State::Clean;
         segment
@@ -263,8 +286,18 @@ impl Drive {
         let minimum = end
             .saturating_add(u64::from(self.buffer_rules.read_ahead_min_sectors))
             .min(self.sectors);
-        let maximum = self.read_ahead_limit(job.lbn, end, segment).min(self.sectors).max(end);
+        let wanted = if self.buffer_rules.adaptive_read_ahead && !job.sequential {
+            end
+        } else {
+            self.read_ahead_limit(job.lbn, end, segment)
+        };
+        let maximum = wanted.min(self.sectors).max(end);
+        let drops = self.buffer_rules.drops_delivered;
         let segment = &mut self.buffer.segments[segment];
+        segment.next = end;
+        if drops {
+            segment.delivered = segment.delivered.max(end);
+        }
         segment.ahead_min = segment.ahead_min.max(minimum);
         segment.ahead_max = segment.ahead_max.max(maximum);
     }

@@ -13,7 +13,7 @@ impl Drive {
         around.faults.heal(request.sector, request.sectors);
         self.settle(now_ns);
         let rules = self.cache_rules;
-        let cached = rules.enabled && !request.fua && request.sectors <= rules.sectors_max;
+        let cached = rules.enabled && !request.fua && rules.sectors_max > 0;
         let mut job = self.job(
             now_ns,
             request,
@@ -23,14 +23,9 @@ impl Drive {
         self.stop_if_overlapped(now_ns, &job);
         if !cached {
             self.through_write_arrives(now_ns, job, around);
-        } else if self.has_room(&job) && (rules.accept_while_busy || self.arm_free() || self.appends(&job)) {
-            let want_ns = job.leave_ns + self.overheads.data_preparation_ns;
-            self.accept(&job, want_ns, around);
-            if self.busy == Busy::No {
-                self.dispatch(now_ns, around);
-            }
-        } else if rules.accept_while_busy {
+        } else if rules.accept_while_busy || self.appends(&job) || (self.arm_free() && self.room(&job) > 0) {
             self.stalled.push_back(job);
+            self.accept_stalled(now_ns, around);
             if self.busy == Busy::No {
                 self.dispatch(now_ns, around);
             }
@@ -50,10 +45,24 @@ impl Drive {
         self.cache_rules.combine && self.cache.continues(job.lbn).is_some()
     }
 
-    fn has_room(&self, job: &Job) -> bool {
-        let (extents, sectors) = self.cache.held();
-        let fits = sectors + u64::from(job.sectors) <= u64::from(self.cache_rules.sectors_max);
-        fits && (extents < self.cache_rules.extents_max as usize || self.appends(job))
+    /// How many of a write's sectors the cache takes now: all, or as many as are written in one go, or none.
+    fn room(&self, job: &Job) -> u32 {
+        let (extents, held) = self.cache.held();
+        if extents >= self.cache_rules.extents_max as usize && !self.appends(job) {
+            return 0;
+        }
+        let free = u64::from(self.cache_rules.sectors_max).saturating_sub(held);
+        let enough = self.step().min(job.sectors);
+        match u64::from(job.sectors).min(free) as u32 {
+            room if room >= enough => room,
+            _ => 0,
+        }
+    }
+
+    /// What the arm writes in one go; the cache is never too small for it.
+    fn step(&self) -> u32 {
+        let rules = &self.cache_rules;
+        rules.destage_sectors_max.min(rules.sectors_max / 2).max(1)
     }
 
     /// What is being read ahead is old as soon as it is written.
@@ -70,13 +79,15 @@ impl Drive {
         }
     }
 
-    /// A write goes into the cache and is acknowledged when its data has come.
-    fn accept(&mut self, job: &Job, want_ns: u64, around: &mut Surroundings) {
+    /// A write, or the next part of it, goes into the cache. With its last sector it is acknowledged.
+    fn accept(&mut self, job: &Job, last: bool, want_ns: u64, around: &mut Surroundings) {
         let (start_ns, end_ns) = self.wire_in(want_ns, job.sectors, around);
-        around
-            .finishes
-            .push(end_ns + self.overheads.write_completion_ns, job.tag, Status::Ok);
-        around.counters.cached_writes += 1;
+        if last {
+            around
+                .finishes
+                .push(end_ns + self.overheads.write_completion_ns, job.tag, Status::Ok);
+            around.counters.cached_writes += 1;
+        }
         let segment = self.cache_rules.in_segments.then(|| self.segment_for(job));
         self.buffer.forget(job.lbn, job.sectors, segment.unwrap_or(usize::MAX));
         let data = Arrival {
@@ -94,11 +105,12 @@ impl Drive {
     }
 
     /// Its turn has come for a write whose data the drive would not take before.
-    pub(super) fn accept_at_turn(&mut self, now_ns: u64, job: &Job, around: &mut Surroundings) {
+    pub(super) fn accept_at_turn(&mut self, now_ns: u64, mut job: Job, around: &mut Surroundings) {
         self.stop_sweep(now_ns);
         let connected_ns = (job.leave_ns + self.overheads.write_disconnect_ns).max(now_ns);
-        let want_ns = connected_ns + self.overheads.first_reselect_ns + self.overheads.data_preparation_ns;
-        self.accept(job, want_ns, around);
+        job.leave_ns = connected_ns + self.overheads.first_reselect_ns;
+        self.stalled.push_front(job);
+        self.accept_stalled(now_ns, around);
     }
 
     /// Chooses the segment of a cached write.
@@ -121,6 +133,7 @@ impl Drive {
             segment.start = job.lbn;
             segment.dirty = 0;
             (segment.ahead_min, segment.ahead_max) = (0, 0);
+            (segment.next, segment.delivered) = (u64::MAX, 0);
         }
         segment.end = job.lbn + u64::from(job.sectors);
         segment.state = State::Dirty;
@@ -131,23 +144,43 @@ impl Drive {
         index
     }
 
-    fn accept_stalled(&mut self, now_ns: u64, around: &mut Surroundings) {
-        while let Some(job) = self.stalled.front().copied() {
-            if !self.has_room(&job) {
+    /// Takes in, in their order, what waited for room, as far as there is some.
+    pub(super) fn accept_stalled(&mut self, now_ns: u64, around: &mut Surroundings) {
+        while let Some(mut job) = self.stalled.pop_front() {
+            let room = self.room(&job);
+            if room == 0 {
+                self.stalled.push_front(job);
                 return;
             }
-            self.stalled.pop_front();
+            let part = Job { sectors: room, ..job };
             let want_ns = now_ns.max(job.leave_ns) + self.overheads.data_preparation_ns;
-            self.accept(&job, want_ns, around);
+            self.accept(&part, room == job.sectors, want_ns, around);
+            if room < job.sectors {
+                job.lbn += u64::from(room);
+                job.sectors -= room;
+                let spot = self.mechanics.geometry.locate(job.lbn);
+                (job.place, job.angle_ns) = (spot.place, spot.angle_ns);
+                self.stalled.push_front(job);
+            }
         }
     }
 
     pub(super) fn begin_destage(&mut self, now_ns: u64, index: usize, around: &mut Surroundings) {
         self.stop_sweep(now_ns);
-        let sectors_max = self.cache_rules.destage_sectors_max.max(1);
+        let sectors_max = self.step();
         let Some(extent) = self.cache.take(index, sectors_max, &self.mechanics.geometry) else {
             return;
         };
+        if let Some(segment) = extent.segment.and_then(|s| self.buffer.segments.get_mut(s as usize))
+            && self
+                .cache
+                .extents()
+                .iter()
+                .any(|e| e.lbn == extent.end() && e.order == extent.order)
+        {
+            // The rest of what was taken counts for itself.
+            segment.dirty += 1;
+        }
         let slow_ns = around.faults.slowdown_ns(now_ns);
         let leave_ns = now_ns.max(extent.leave_ns).max(self.free_ns) + slow_ns;
         let done_ns = self.write_media(leave_ns, &extent, around);
