@@ -111,7 +111,13 @@ static long channel_ioctl(struct file *file, unsigned int cmd, unsigned long arg
 	return -ENOTTY;
 }
 
+static int channel_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	return raidlab_map_init(vma);
+}
+
 static const struct file_operations channel_fops = {
+	.mmap = channel_mmap,
 	.read = channel_read,
 	.write = channel_write,
 	.unlocked_ioctl = channel_ioctl,

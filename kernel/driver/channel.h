@@ -3,6 +3,7 @@
 #define RAIDLAB_CHANNEL_H
 
 #include <linux/blk-mq.h>
+#include <linux/mm_types.h>
 #include <linux/version.h>
 
 /* Merging became the rule, and the flag went, in 6.14. */
@@ -14,6 +15,8 @@
 
 u32 raidlab_disk_count(void);
 void raidlab_count_request(void);
+/* Maps the init's memory, for the init alone. */
+int raidlab_map_init(struct vm_area_struct *vma);
 void raidlab_trace(u32 disk, struct request *rq, u64 submit_ns, u64 complete_ns, u32 status);
 
 #endif

@@ -24,6 +24,24 @@ void *rl_host_slurp(int fd, rl_u64 *length)
 	return data;
 }
 
+int rl_host_read(int fd, rl_u64 offset, void *data, rl_u64 length)
+{
+	rl_u64 done = 0;
+
+	while (done < length) {
+		ssize_t n = pread(fd, (char *)data + done, length - done, offset + done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		if (n == 0)
+			return 0;
+		done += n;
+	}
+	return 0;
+}
+
 void *rl_host_map(rl_u64 length)
 {
 	void *p = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -24,6 +24,10 @@ typedef unsigned long long rl_u64;
 #define RL_FD_PULSE 105		/* map: one page, struct rl_pulse */
 #define RL_FD_TRACE 106		/* write: struct rl_trace_record, one a request; need not be open */
 #define RL_FD_INIT 107		/* execute: the guest's init, /raidlab-init (0008-init-by-number.patch) */
+#define RL_FD_IMAGE 108		/* read: the memory of the program that the init loads; need not be open */
+
+/* Bytes of the memory that the init's program runs in, its stack included. */
+#define RL_INIT_BYTES (64UL << 20)
 
 /* Signs of life for the program outside, in a page shared with it. */
 struct rl_pulse {
@@ -87,10 +91,15 @@ void rl_digest(rl_u32 disk, rl_u8 digest[RL_DIGEST_BYTES]);
 void *rl_host_slurp(int fd, rl_u64 *length);
 /* Memory that is not the guest's: zeroed, never moved, not copied when a process is cloned. NULL if none. */
 void *rl_host_map(rl_u64 length);
-/* Segment of the disks' contents; zeroed. NULL if neither memory nor the spill file has room. */
+/*
+ * Segment of the disks' contents; zeroed. NULL if neither memory nor the spill file has room. The memory budget is so
+ * many whole segments; later ones go to the spill file.
+ */
 void *rl_host_segment(rl_u64 index, rl_u64 length);
-/* Number of whole segments that the memory budget allows; later ones go to the spill file. */
+/* The page of signs of life, mapped. NULL if it is not there. */
 struct rl_pulse *rl_host_pulse(void);
+/* Reads from an offset of a file, as much as there is. 0, or -1 when it cannot be read. */
+int rl_host_read(int fd, rl_u64 offset, void *data, rl_u64 length);
 long rl_host_write(int fd, const void *data, unsigned long length);
 int rl_host_is_open(int fd);
 void rl_host_say(const char *message, rl_u64 length);

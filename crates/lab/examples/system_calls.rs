@@ -2,7 +2,7 @@
 //! `cargo run --release -p lab --example system_calls -- 6.12 7.3`. Both must have been built.
 
 use lab::carried;
-use lab::guest::{self, Config, LIMITS};
+use lab::guest::{self, Config, Init, LIMITS};
 use lab::job::{GuestJob, Program};
 use lab::kernel::{Cache, Kernel, KernelName};
 use std::sync::atomic::AtomicBool;
@@ -61,10 +61,12 @@ fn wall(kernel: &Kernel, blocks: u32) -> Duration {
         links: Vec::new(),
         disks: Vec::new(),
     };
+    let program = std::env::current_exe().expect("this program has a file");
+    let init = Init::in_own_memory(&program).expect("it is linked as raidlab is");
     let ended = guest::run(
         &Config {
             kernel: &kernel.path,
-            init: &std::env::current_exe().expect("this program has a file"),
+            init: &init,
             ram_bytes: 128 << 20,
             seed: 1,
             disks: &postcard::to_allocvec(&disks).expect("plain data"),

@@ -4,9 +4,11 @@
 //! processes are one group that dies with the thread that started it.
 
 mod files;
+pub(crate) mod init;
 mod process;
 
 pub use files::Pulse;
+pub use init::Init;
 pub use process::{can_confine, processors};
 
 use files::Files;
@@ -30,8 +32,8 @@ const CONSOLE_BYTES: usize = 64 << 10;
 pub struct Config<'a> {
     /// The kernel's executable.
     pub kernel: &'a Path,
-    /// The guest's init: this program, by its path on the host.
-    pub init: &'a Path,
+    /// The guest's first program.
+    pub init: &'a Init,
     pub ram_bytes: u64,
     /// The only source of randomness.
     pub seed: u64,

@@ -1,6 +1,8 @@
 //! The first process of a guest: makes the few filesystems that programs expect, asks what to do, does it, says what
 //! was seen, and ends the machine.
 
+mod memory;
+
 use crate::carried;
 use crate::channel::Channel;
 use crate::job::{GuestJob, Program};
@@ -32,6 +34,7 @@ const MOUNTS: &[(&str, &str, &str)] = &[
 
 /// Runs as process 1; never returns.
 pub fn main() -> ! {
+    memory::take_heap();
     let mut channel = match prepare().and_then(|()| Channel::open()) {
         Ok(channel) => channel,
         Err(error) => {

@@ -1,7 +1,7 @@
 //! Guests gone mad: programs in the kernel's place that say and do what no guest should. Whatever they do, the run
 //! goes on in time, keeps a bounded amount, and nothing outside the trial's folder changes.
 
-use lab::guest::{self, Config, EndedGuest, Pulse};
+use lab::guest::{self, Config, EndedGuest, Init, Pulse};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -40,7 +40,7 @@ fn run_in(folder: &Path, script: &str, limits: Limits) -> Heard {
     fs::create_dir_all(&trial).expect("a folder");
     let config = Config {
         kernel: &kernel,
-        init: Path::new("/bin/true"),
+        init: &Init::from_file(Path::new("/bin/true")).expect("it can be opened"),
         ram_bytes: 64 << 20,
         seed: 1,
         disks: b"disks",

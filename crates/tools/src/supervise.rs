@@ -37,6 +37,9 @@ pub(crate) struct Limits<'a> {
 /// see the terminal's Ctrl-C; and has it die with raidlab rather than go on alone over devices nobody watches.
 pub(crate) fn in_a_group_of_its_own(command: &mut Command) {
     command.process_group(0);
+    if is_first_process() {
+        return;
+    }
     let parent = rustix::process::getpid();
     // SAFETY: the closure runs between fork and exec and only makes two system calls.
     unsafe {
@@ -50,6 +53,21 @@ pub(crate) fn in_a_group_of_its_own(command: &mut Command) {
         });
     }
 }
+
+/// When the first process of a machine ends, so does the machine, and all that it started. Nothing has to be done in
+/// the child, then, and without the closure posix_spawn(3) starts it: no memory of this process is copied, neither
+/// its page tables nor pages that it writes to meanwhile, whose number would depend on how it was compiled.
+fn is_first_process() -> bool {
+    rustix::process::getpid().is_init()
+}
+
+/// Named so that the linker takes it from the C library: the standard library starts a program in another folder with
+/// posix_spawn(3) only if it finds this function, and does not ask for it itself.
+#[used]
+static CHANGE_FOLDER: unsafe extern "C" fn(
+    *mut libc::posix_spawn_file_actions_t,
+    *const libc::c_char,
+) -> libc::c_int = libc::posix_spawn_file_actions_addchdir_np;
 
 /// Waits until the program ends or may not go on, taking in what it prints.
 pub(crate) fn to_its_end(child: Child, limits: &Limits<'_>) -> (Ended, Capture, Capture) {

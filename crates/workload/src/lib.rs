@@ -21,6 +21,7 @@ mod iozone;
 mod latency;
 mod random;
 mod report;
+mod thread_stack;
 pub mod tree;
 
 pub use contents::Contents;

@@ -62,7 +62,6 @@ impl Files {
             Mode::RUSR | Mode::WUSR,
         )
         .map_err(|error| starting("cannot make a file for the disks' contents")(error.into()))?;
-        let init = File::open(config.init).map_err(starting("cannot open the program that is the guest's init"))?;
         let mut numbered = vec![
             (100, disks),
             (101, job),
@@ -70,8 +69,8 @@ impl Files {
             (103, contents),
             (104, spill),
             (105, pulse_file),
-            (107, init.into()),
         ];
+        numbered.extend(config.init.ends()?);
         if let Some(trace) = config.trace {
             let trace = trace.try_clone().map_err(starting("cannot hand the trace's file on"))?;
             numbered.push((106, trace.into()));

@@ -1,7 +1,7 @@
 //! The guest's processes, as one group.
 
 use super::files::{Ends, Files, Heard};
-use super::{Config, StartError, starting};
+use super::{Config, StartError, init, starting};
 use landlock::{ABI, AccessFs, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, PidfdFlags, Signal};
@@ -17,7 +17,7 @@ use std::time::Duration;
 const START_NS: u64 = 1_700_000_000_000_000_000;
 
 /// How many files a guest is born with, at most, besides the standard three.
-const NUMBERED_MAX: usize = 8;
+const NUMBERED_MAX: usize = 9;
 
 /// No number of theirs is so high.
 const ABOVE_NUMBERS: i32 = 200;
@@ -145,7 +145,7 @@ impl Drop for Process {
 
 fn arguments(config: &Config<'_>) -> Vec<String> {
     // The kernel's memory comes in whole pages.
-    let ram_kib = config.ram_bytes >> 10;
+    let ram_kib = (config.ram_bytes + init::RESERVED_BYTES) >> 10;
     let mut arguments: Vec<String> = [
         "time-travel=inf-cpu",
         "root=/dev/root",

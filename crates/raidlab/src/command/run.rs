@@ -4,6 +4,8 @@ mod dry;
 mod host;
 mod lab;
 
+pub(super) use lab::own_init;
+
 use super::{print, studied};
 use crate::cli::{On, RunArguments};
 use crate::expected::{EXIT_INTERRUPTED, EXIT_TRIAL_FAILED, ExpectedError};

@@ -1,5 +1,6 @@
 //! `raidlab shell`: a shell in a guest, with a study's stack up.
 
+use super::run::own_init;
 use super::studied;
 use crate::cli::ShellArguments;
 use crate::expected::ExpectedError;
@@ -35,7 +36,7 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
     let folder = TrialFolder::new(cache.folder()).map_err(machine)?;
     let disks = lab::disks::encoded(&trial)?;
     let job = lab::job::encoded(&GuestJob::Shell(Box::new(trial.clone())), &kernel, programs.of(&trial))?;
-    let init = std::env::current_exe().map_err(machine)?;
+    let init = own_init()?;
     say(&format!(
         "raidlab: {}; `exit` or Ctrl-D ends the guest, and what is on its disks is gone",
         cell.stack_label

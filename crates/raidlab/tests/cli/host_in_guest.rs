@@ -2,7 +2,7 @@
 
 use crate::desk::PROGRAM;
 use crate::lab;
-use ::lab::guest::{Config, LIMITS};
+use ::lab::guest::{Config, Init, LIMITS};
 use ::lab::job::{GuestJob, Program};
 use ::lab::kernel::{Cache, DEFAULT_VERSION, KernelName};
 use disksim::catalogue;
@@ -32,7 +32,7 @@ fn script(disks: &Description, study: &str, lines: &str) -> Option<String> {
         .expect("it can be looked for")
         .expect("a desk comes with a kernel");
     let text = format!(
-        "export RAIDLAB_STATE=/tmp/state R=/proc/1/exe; exec 2>&1; cd /tmp\ncat > study.toml <<'END'\n{study}\nEND\n{lines}"
+        "export RAIDLAB_STATE=/tmp/state R={PROGRAM}; exec 2>&1; cd /tmp\ncat > study.toml <<'END'\n{study}\nEND\n{lines}"
     );
     let job = GuestJob::Program(Program {
         path: PathBuf::from("/bin/bash"),
@@ -45,7 +45,7 @@ fn script(disks: &Description, study: &str, lines: &str) -> Option<String> {
     let folder = tempfile::tempdir().expect("a folder");
     let config = Config {
         kernel: &kernel.path,
-        init: Path::new(PROGRAM),
+        init: &Init::in_own_memory(Path::new(PROGRAM)).expect("it is loaded"),
         ram_bytes: 512 << 20,
         seed: 1,
         disks: &disks,

@@ -49,7 +49,11 @@ fn a_check_sees_what_disagrees() {
          cat /sys/block/md100/md/mismatch_cnt >/dev/raidlab; }\n\
          check\ndd if=/dev/urandom of=/dev/vdb bs=4096 count=16 seek=34000 conv=fsync\ncheck\nexit 0",
     );
-    let seen = Guest { init, ..guest }.run();
+    let seen = Guest {
+        init: Some(init),
+        ..guest
+    }
+    .run();
     assert_eq!(seen.words(), ["0", "128"], "its console: {}", seen.ended.console);
 }
 

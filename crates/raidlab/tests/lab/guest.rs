@@ -3,7 +3,7 @@
 use crate::laboratory::{kernel, turn};
 use disksim::catalogue;
 use disksim::description::Description;
-use lab::guest::{Config, EndedGuest};
+use lab::guest::{Config, EndedGuest, Init};
 use lab::job::GuestJob;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -19,7 +19,8 @@ use trial::Limits;
 /// What a guest is started with; the rest is as raidlab has it.
 pub struct Guest {
     pub kernel: PathBuf,
-    pub init: PathBuf,
+    /// A program in the place of raidlab.
+    pub init: Option<PathBuf>,
     pub job: Vec<u8>,
     pub disks: Description,
     pub ram_bytes: u64,
@@ -43,7 +44,7 @@ impl Guest {
     pub fn new() -> Option<Guest> {
         Some(Guest {
             kernel: kernel()?.path.clone(),
-            init: PathBuf::from(env!("CARGO_BIN_EXE_raidlab")),
+            init: None,
             job: Vec::new(),
             disks: disks("wd-500gb-2007", 2),
             ram_bytes: 64 << 20,
@@ -70,6 +71,14 @@ impl Guest {
         })
     }
 
+    fn init(&self) -> Init {
+        let init = match &self.init {
+            None => Init::in_own_memory(Path::new(env!("CARGO_BIN_EXE_raidlab"))),
+            Some(program) => Init::from_file(program),
+        };
+        init.expect("it can be loaded")
+    }
+
     /// Runs it to its end, after which nothing of it may be left.
     pub fn run(&self) -> Seen {
         let _turn = turn();
@@ -77,7 +86,7 @@ impl Guest {
         let folder = self.folder.as_deref().unwrap_or(own.path());
         let config = Config {
             kernel: &self.kernel,
-            init: &self.init,
+            init: &self.init(),
             ram_bytes: self.ram_bytes,
             seed: self.seed,
             disks: &postcard::to_allocvec(&self.disks).expect("a description is plain data"),

@@ -12,7 +12,7 @@ fn a_guest_that_panics_is_quoted() {
     let Some(guest) = Guest::new() else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let seen = Guest {
-        init: script(&folder, "echo these are its last words\nexit 3"),
+        init: Some(script(&folder, "echo these are its last words\nexit 3")),
         ..guest
     }
     .run();
@@ -34,7 +34,12 @@ fn a_guest_whose_time_stands_still_is_given_up() {
         stall: Duration::from_secs(1),
         ..guest.limits
     };
-    let seen = Guest { init, limits, ..guest }.run();
+    let seen = Guest {
+        init: Some(init),
+        limits,
+        ..guest
+    }
+    .run();
     assert_eq!(seen.ended.end, ProcessEnd::Stalled);
     assert!(seen.ended.console.contains("about to spin"), "{}", seen.ended.console);
     assert!(seen.ended.wall < Duration::from_secs(5), "{:?}", seen.ended.wall);
@@ -50,7 +55,12 @@ fn a_guest_that_sleeps_for_ever_is_given_up() {
         wall: Duration::from_secs(1),
         ..guest.limits
     };
-    let seen = Guest { init, limits, ..guest }.run();
+    let seen = Guest {
+        init: Some(init),
+        limits,
+        ..guest
+    }
+    .run();
     assert_eq!(seen.ended.end, ProcessEnd::TimedOut);
     assert!(seen.ended.pulse.virtual_ns > 0);
 }
@@ -64,7 +74,11 @@ fn nonsense_from_a_guest_does_no_harm() {
         "exec 3>/dev/raidlab\nhead -c 40000000 /dev/zero >&3\necho >&3\nhead -c 100000 /dev/urandom >&3\n\
          echo >&3\necho end >&3\nhead -c 3000000 /dev/urandom\nexit 0",
     );
-    let seen = Guest { init, ..guest }.run();
+    let seen = Guest {
+        init: Some(init),
+        ..guest
+    }
+    .run();
     assert!(matches!(seen.ended.end, ProcessEnd::Died(_)), "{:?}", seen.ended.end);
     assert_eq!(
         seen.lines.first().map(Vec::len),
@@ -83,7 +97,11 @@ fn a_guest_that_never_stops_talking_is_stopped() {
         &folder,
         "yes '{\"event\":\"step\",\"name\":\"on and on\",\"at_ns\":0}' >/dev/raidlab",
     );
-    let seen = Guest { init, ..guest }.run();
+    let seen = Guest {
+        init: Some(init),
+        ..guest
+    }
+    .run();
     assert_eq!(seen.ended.end, ProcessEnd::OutputLimit);
 }
 
@@ -108,7 +126,11 @@ fn nothing_of_the_host_can_be_written_by_a_guest() {
              test -r {place}/file && echo tried >/dev/raidlab\nexit 0"
         ),
     );
-    let seen = Guest { init, ..guest }.run();
+    let seen = Guest {
+        init: Some(init),
+        ..guest
+    }
+    .run();
     assert_eq!(
         seen.words(),
         ["tried"],

@@ -3,7 +3,7 @@
 use super::{Place, Seen, TrialReport};
 use crate::error::PlaceError;
 use crate::transcript::Transcript;
-use lab::guest::{self, Config, EndedGuest, LIMITS};
+use lab::guest::{self, Config, EndedGuest, Init, LIMITS};
 use lab::job::GuestJob;
 use lab::kernel::{Cache, Kernel, KernelName};
 use lab::programs::GuestPrograms;
@@ -32,7 +32,7 @@ pub struct LabPlace {
     pub programs: GuestPrograms,
     pub cache: Cache,
     /// This program, as the guests' init.
-    pub init: PathBuf,
+    pub init: Init,
     /// How many guests run at the same time.
     pub slots: usize,
     /// Those that guests may use; the guest of each slot is kept on one of them.

@@ -8,6 +8,7 @@ use crate::io::order::Cursor;
 use crate::io::place::Place;
 use crate::io::tally::{Outcome, Tally};
 use crate::io::{plain, ring};
+use crate::thread_stack;
 use std::sync::{Barrier, Mutex};
 use std::time::{Duration, Instant};
 use study::workload::IoSpec;
@@ -99,6 +100,7 @@ fn job(
     seed: u64,
     barrier: &Barrier,
 ) -> Result<JobDone, WorkloadError> {
+    thread_stack::back_with_memory();
     barrier.wait();
     let started = Instant::now();
     let mut feed = Feed::new(spec, seed, place.job, started);
@@ -146,7 +148,12 @@ fn lanes_of(
     }
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..lanes)
-            .map(|_| scope.spawn(move || plain::run(place, feed, rules, began)))
+            .map(|_| {
+                scope.spawn(move || {
+                    thread_stack::back_with_memory();
+                    plain::run(place, feed, rules, began)
+                })
+            })
             .collect();
         let mut tally = Tally::new();
         for thread in threads {

@@ -11,6 +11,7 @@ use crate::io::Permutation;
 use crate::latency::{Operation, Stopwatch};
 use crate::random::Random;
 use crate::report::Reporter;
+use crate::thread_stack;
 use rustix::fs::{Mode, OFlags, fsync, open, unlink};
 use rustix::io::{Errno, pread, pwrite};
 use std::fs::File;
@@ -146,6 +147,7 @@ impl Work<'_> {
         test: IozoneTest,
         barrier: &Barrier,
     ) -> Result<(Stopwatch, Instant, Instant), WorkloadError> {
+        thread_stack::back_with_memory();
         let path = file(self.mount_point, number);
         if test == IozoneTest::Write {
             match unlink(&path) {

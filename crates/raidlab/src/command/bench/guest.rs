@@ -2,6 +2,7 @@
 
 use super::Measured;
 use super::figures::{self, Array, BenchGuest, Figure, Load, REGION_BYTES};
+use crate::command::run::own_init;
 use crate::expected::ExpectedError;
 use crate::interrupt::Signals;
 use disksim::catalogue;
@@ -138,7 +139,7 @@ impl<'a> Laboratory<'a> {
         let ended = lab::guest::run(
             &Config {
                 kernel: &self.kernel.path,
-                init: &std::env::current_exe().map_err(machine)?,
+                init: &own_init()?,
                 ram_bytes: 5 << 30,
                 seed: 1,
                 disks: &postcard::to_allocvec(description).expect("a description is plain data"),

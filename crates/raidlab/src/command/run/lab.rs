@@ -4,6 +4,7 @@ use crate::cli::RunArguments;
 use crate::command::{kernel, reason};
 use crate::expected::ExpectedError;
 use crate::progress::say;
+use lab::guest::Init;
 use lab::kernel::{Cache, KernelName};
 use lab::programs::GuestPrograms;
 use runner::{Kernels, LabPlace};
@@ -80,13 +81,19 @@ pub fn place(arguments: &RunArguments, plan: &Plan, cache: Cache, jobs: usize) -
         kernels,
         programs,
         cache,
-        init: std::env::current_exe()
-            .map_err(|error| ExpectedError::Machine(format!("cannot find this program's own file: {error}")))?,
+        init: own_init()?,
         slots: jobs,
         processors: lab::guest::processors(),
         memory_budget_bytes: free_memory_bytes() / MEMORY_SHARE / jobs as u64,
         trace_folder: arguments.trace.clone(),
     })
+}
+
+/// This program as the first process of guests.
+pub fn own_init() -> Result<Init, ExpectedError> {
+    let program = std::env::current_exe()
+        .map_err(|error| ExpectedError::Machine(format!("cannot find this program's own file: {error}")))?;
+    Init::in_own_memory(&program).map_err(|error| ExpectedError::Machine(error.to_string()))
 }
 
 pub fn processors() -> usize {

@@ -1,0 +1,38 @@
+//! The init's heap: taken whole at the start, so that what the guest has left does not depend on how this program was
+//! compiled.
+
+use crate::guest::init::{HEAP_ADDRESS, HEAP_BYTES};
+use rustix::mm::{Advice, madvise};
+use std::ffi::c_void;
+
+/// Blocks of at least this size come from mmap(2) and go back to the kernel when freed.
+const MMAP_BYTES: i32 = 128 << 10;
+
+/// By how much the heap grows once it is full.
+const GROWTH_BYTES: i32 = 1 << 20;
+
+/// Extends the heap to its full size and has the kernel back all of it with memory. A different compiler, another
+/// level of optimisation or a larger table of thread-local data moves blocks within it, and nothing else.
+///
+/// One arena serves all threads, and the threshold for mmap(2) stays where it is rather than follow what is freed.
+pub(super) fn take_heap() {
+    // SAFETY: no other thread runs yet; the block is freed once, and unused.
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, 1);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, i32::MAX);
+        libc::mallopt(libc::M_TOP_PAD, GROWTH_BYTES);
+        libc::mallopt(libc::M_MMAP_MAX, 0);
+        libc::free(libc::malloc(HEAP_BYTES as usize));
+        libc::mallopt(libc::M_MMAP_MAX, 65_536);
+        libc::mallopt(libc::M_MMAP_THRESHOLD, MMAP_BYTES);
+    }
+    // SAFETY: the pages are the heap's, of which no content changes. The heap reaches beyond them: `malloc` extended it
+    // by so much and more.
+    let _ = unsafe {
+        madvise(
+            std::ptr::without_provenance_mut::<c_void>(HEAP_ADDRESS as usize),
+            HEAP_BYTES as usize,
+            Advice::LinuxPopulateWrite,
+        )
+    };
+}
