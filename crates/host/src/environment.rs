@@ -20,6 +20,14 @@ pub(crate) fn ram_bytes() -> u64 {
     kib.unwrap_or(0) << 10
 }
 
+/// What tells this machine and its kernel from others, as far as figures depend on them.
+pub fn identity() -> String {
+    const TOLD_BY: [&str; 4] = ["kernel", "kernel.build", "host.processor", "host.ram_bytes"];
+    let facts = of_machine();
+    let told = facts.iter().filter(|(key, _)| TOLD_BY.contains(&key.as_str()));
+    told.map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(", ")
+}
+
 /// Kernel, processors and memory.
 pub(crate) fn of_machine() -> Facts {
     let mut facts = Facts::new();

@@ -27,6 +27,7 @@ mod undo;
 
 pub use choose::{Chosen, Refused, Wanted, choose};
 pub use disk::{Disk, DiskError, short_serial};
+pub use environment::identity;
 pub use filesystems::kernel_has;
 pub use job::{LoopDisks, TestDisks, TrialJob};
 pub use kernel_log::KernelLog;

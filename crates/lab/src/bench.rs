@@ -10,14 +10,12 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use study::event::{Better, Event, Sample};
+use study::event::{Event, Sample};
+use study::metric::Metric;
 use trial::{Disks, Pass, Target};
 
 /// What the step is called that ends a piece; each piece's own name is its number.
 pub const END: &str = "end";
-
-/// How many reads and writes a piece did, once it is over.
-pub const REQUESTS: &str = "requests";
 
 pub(crate) fn run(channel: &mut Channel, bench: &Bench) -> io::Result<()> {
     let began = Instant::now();
@@ -78,10 +76,8 @@ fn run_piece(channel: &mut Channel, number: usize, piece: &Piece, device: &Path,
     };
     channel.say(&Event::Sample(Sample {
         test: number.to_string(),
-        metric: REQUESTS.to_owned(),
+        metric: Metric::Requests,
         value: requests? as f64,
-        unit: "requests".to_owned(),
-        better: Better::Neither,
     }))
 }
 

@@ -5,12 +5,13 @@
 //! unit has the same scale.
 
 use crate::figure::{decimals, half_interval, number};
-use crate::input::{Input, workload_of};
+use crate::input::Input;
 use crate::scale::Scale;
 use crate::table::without_figure;
 use crate::words;
 use serde::Serialize;
 use stats::{Measure, Row, WorkloadResults};
+use study::metric::Unit;
 
 /// An interval that reaches this far beyond all trials is cut off at the edge rather than press the rest together.
 const INTERVAL_REACH_MAX: f64 = 1.4;
@@ -75,7 +76,7 @@ pub(crate) fn chart(input: &Input, workload: &WorkloadResults) -> Chart {
     let measures: Vec<&Measure> = workload.tests.iter().map(|test| test.headline()).collect();
     let scales: Vec<Scale> = measures
         .iter()
-        .map(|measure| shared_scale(&measures, &measure.unit))
+        .map(|measure| shared_scale(&measures, measure.metric.unit()))
         .collect();
     let panels = workload
         .tests
@@ -90,11 +91,11 @@ pub(crate) fn chart(input: &Input, workload: &WorkloadResults) -> Chart {
 }
 
 /// The scale of all panels with this unit.
-fn shared_scale(measures: &[&Measure], unit: &str) -> Scale {
+fn shared_scale(measures: &[&Measure], unit: Unit) -> Scale {
     let rows = || {
         measures
             .iter()
-            .filter(|measure| measure.unit == unit)
+            .filter(|measure| measure.metric.unit() == unit)
             .flat_map(|measure| &measure.rows)
     };
     let values: Vec<f64> = rows()
@@ -118,16 +119,19 @@ fn shared_scale(measures: &[&Measure], unit: &str) -> Scale {
 fn scale_note(measures: &[&Measure], scales: &[Scale]) -> String {
     let mut notes: Vec<String> = Vec::new();
     for (measure, scale) in measures.iter().zip(scales) {
-        let panels = measures.iter().filter(|other| other.unit == measure.unit).count();
+        let panels = measures
+            .iter()
+            .filter(|other| other.metric.unit() == measure.metric.unit())
+            .count();
         let kind = if scale.is_logarithmic {
             "logarithmic"
         } else {
             "linear, from zero"
         };
         let of = if panels > 1 {
-            format!("one scale for all panels in {}", measure.unit)
+            format!("one scale for all panels in {}", measure.metric.unit())
         } else {
-            measure.unit.clone()
+            measure.metric.unit().to_string()
         };
         let note = format!("{of}: {kind}");
         if !notes.contains(&note) {
@@ -145,7 +149,7 @@ fn panel(input: &Input, workload: &WorkloadResults, test: &str, measure: &Measur
         .iter()
         .enumerate()
         .filter(|(_, row)| ran(row))
-        .map(|(place, row)| panel_row(input, workload, measure, (place, row), scale, decimals))
+        .map(|(place, row)| panel_row(input, measure, (place, row), scale, decimals))
         .collect();
     let tick = |&value: &f64| Tick {
         percent: scale.percent(value),
@@ -156,8 +160,8 @@ fn panel(input: &Input, workload: &WorkloadResults, test: &str, measure: &Measur
         test: test.to_owned(),
         measured: format!(
             "{}, {}",
-            words::measured(&measure.metric, &measure.unit),
-            words::better(measure.better)
+            words::measured(measure.metric),
+            words::better(measure.metric.better())
         ),
         ticks: scale.ticks.iter().map(tick).collect(),
         rows,
@@ -170,12 +174,11 @@ pub(crate) fn is_in(input: &Input, workload: &WorkloadResults, stack: &str) -> b
         .plan
         .cells
         .iter()
-        .any(|cell| cell.stack_label == stack && workload_of(cell) == workload.name)
+        .any(|cell| cell.stack_label == stack && cell.workload.name == workload.name)
 }
 
 fn panel_row(
     input: &Input,
-    workload: &WorkloadResults,
     measure: &Measure,
     (place, row): (usize, &Row),
     scale: &Scale,
@@ -183,7 +186,7 @@ fn panel_row(
 ) -> PanelRow {
     let figure = match &row.summary {
         Some(summary) => number(summary.median, decimals),
-        None => without_figure(input, workload, row).to_owned(),
+        None => without_figure(input, row).to_owned(),
     };
     let interval = row.summary.as_ref().and_then(|summary| summary.interval);
     PanelRow {
@@ -213,9 +216,9 @@ fn dots(measure: &Measure, row: &Row, scale: &Scale, decimals: usize) -> Vec<Dot
         .map(|seeded| (seeded.value, seeded.seed, String::new()));
     let kept_out = row.kept_out.iter().map(|kept_out| {
         (
-            kept_out.value,
-            kept_out.seed,
-            format!(", kept out: {} failed", kept_out.guards.join(", ")),
+            kept_out.entry.value,
+            kept_out.trial.seed,
+            format!(", kept out: {} failed", kept_out.failed_guards.join(", ")),
         )
     });
     let all: Vec<(f64, u64, String)> = counted.chain(kept_out).collect();
@@ -229,7 +232,7 @@ fn dots(measure: &Measure, row: &Row, scale: &Scale, decimals: usize) -> Vec<Dot
                 "{}: {} {} (seed {seed}{why_kept_out})",
                 row.stack,
                 number(value, decimals),
-                measure.unit
+                measure.metric.unit()
             ),
             is_kept_out: !why_kept_out.is_empty(),
         })
@@ -258,6 +261,8 @@ fn row_words(measure: &Measure, row: &Row, figure: &str, decimals: usize) -> Str
     });
     format!(
         "{}: median {figure} {} of {} trials{interval}",
-        row.stack, measure.unit, summary.n
+        row.stack,
+        measure.metric.unit(),
+        summary.n
     )
 }

@@ -1,9 +1,10 @@
 //! What a report is made from.
 
-use stats::{Observation, Results};
-use study::event::{Failure, Guard, Latency, Sample, ToolCall};
+use stats::Results;
+use study::event::{Failure, Guard, Latency, ToolCall};
 use study::plan::{Cell, Plan};
 use study::stack::MachineKind;
+use study::{Measured, Measurement, ProvenanceEntry, Recorded, TrialKey};
 
 /// A run, whole, as plain data. Rows come in the plan's order of cells, then by trial, then as things happened.
 #[derive(Clone, Debug)]
@@ -12,11 +13,11 @@ pub struct Input {
     pub run: RunInfo,
     /// The latest attempt at each trial.
     pub trials: Vec<TrialInfo>,
-    pub samples: Vec<SampleInfo>,
-    pub guards: Vec<GuardInfo>,
-    pub latencies: Vec<LatencyInfo>,
-    pub calls: Vec<CallInfo>,
-    pub provenance: Vec<ProvenanceInfo>,
+    pub samples: Vec<Measurement>,
+    pub guards: Vec<Recorded<Guard>>,
+    pub latencies: Vec<Measured<Latency>>,
+    pub calls: Vec<Recorded<ToolCall>>,
+    pub provenance: Vec<Recorded<ProvenanceEntry>>,
     /// What there is to say on the disk models that the plan names.
     pub disks: Vec<DiskInfo>,
 }
@@ -40,9 +41,7 @@ pub struct RunInfo {
 
 #[derive(Clone, Debug)]
 pub struct TrialInfo {
-    pub cell_key: String,
-    pub index: u32,
-    pub seed: u64,
+    pub key: TrialKey,
     pub state: TrialState,
     pub wall_ns: Option<u64>,
     /// Time on the trial's machine (lab: virtual).
@@ -57,46 +56,6 @@ pub enum TrialState {
     Unfinished,
 }
 
-#[derive(Clone, Debug)]
-pub struct SampleInfo {
-    pub cell_key: String,
-    pub index: u32,
-    pub seed: u64,
-    pub sample: Sample,
-    /// Guards that failed for it; it stays out of all figures if there are any.
-    pub failed_guards: Vec<String>,
-}
-
-#[derive(Clone, Debug)]
-pub struct GuardInfo {
-    pub cell_key: String,
-    pub index: u32,
-    pub guard: Guard,
-}
-
-#[derive(Clone, Debug)]
-pub struct LatencyInfo {
-    pub cell_key: String,
-    pub index: u32,
-    pub latency: Latency,
-    pub failed_guards: Vec<String>,
-}
-
-#[derive(Clone, Debug)]
-pub struct CallInfo {
-    pub cell_key: String,
-    pub index: u32,
-    pub call: ToolCall,
-}
-
-#[derive(Clone, Debug)]
-pub struct ProvenanceInfo {
-    pub cell_key: String,
-    pub index: u32,
-    pub key: String,
-    pub value: String,
-}
-
 /// A disk model in words.
 #[derive(Clone, Debug)]
 pub struct DiskInfo {
@@ -108,55 +67,20 @@ pub struct DiskInfo {
 impl Input {
     /// All samples, judged.
     pub fn results(&self) -> Results {
-        stats::judge(&self.stacks(), &self.observations(), &self.plan.precision)
+        stats::judge(&self.plan, &self.samples)
     }
 
-    /// The stacks' labels, each once, in the plan's order.
-    pub(crate) fn stacks(&self) -> Vec<String> {
-        let mut stacks: Vec<String> = Vec::new();
-        for cell in &self.plan.cells {
-            if !stacks.contains(&cell.stack_label) {
-                stacks.push(cell.stack_label.clone());
-            }
-        }
-        stacks
+    /// The cell that a trial ran.
+    pub(crate) fn cell(&self, trial: TrialKey) -> Option<&Cell> {
+        self.plan.cell(trial.cell)
     }
 
-    pub(crate) fn cell(&self, key: &str) -> Option<&Cell> {
-        self.plan.cells.iter().find(|cell| cell.key == key)
+    /// Its key, for messages.
+    pub(crate) fn cell_key(&self, trial: TrialKey) -> &str {
+        self.cell(trial).map_or("", |cell| &cell.key)
     }
 
     pub(crate) fn is_simulated(&self) -> bool {
         self.run.machine == MachineKind::Lab
     }
-
-    fn observations(&self) -> Vec<Observation> {
-        self.samples
-            .iter()
-            .filter_map(|row| {
-                let cell = self.cell(&row.cell_key)?;
-                let sample = &row.sample;
-                Some(Observation {
-                    stack: cell.stack_label.clone(),
-                    workload: workload_of(cell).to_owned(),
-                    test: sample.test.clone(),
-                    metric: sample.metric.clone(),
-                    unit: sample.unit.clone(),
-                    better: sample.better,
-                    index: row.index,
-                    seed: row.seed,
-                    value: sample.value,
-                    failed_guards: row.failed_guards.clone(),
-                })
-            })
-            .collect()
-    }
-}
-
-/// The workload's name as the cell's key has it: there it also tells apart the points of a workload's own axes.
-pub(crate) fn workload_of(cell: &Cell) -> &str {
-    cell.key
-        .strip_prefix(cell.stack_label.as_str())
-        .and_then(|rest| rest.strip_prefix(" | "))
-        .unwrap_or(&cell.workload.name)
 }

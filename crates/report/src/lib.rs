@@ -19,8 +19,6 @@ mod words;
 mod work_words;
 
 pub use distribution::{Distribution, distributions};
-pub use input::{
-    CallInfo, DiskInfo, GuardInfo, Input, LatencyInfo, ProvenanceInfo, RunInfo, SampleInfo, TrialInfo, TrialState,
-};
+pub use input::{DiskInfo, Input, RunInfo, TrialInfo, TrialState};
 pub use page::html;
 pub use table::{TableOptions, table};

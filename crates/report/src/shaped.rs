@@ -3,7 +3,7 @@
 mod unit;
 
 use crate::figure::number;
-use crate::input::{Input, TrialState, workload_of};
+use crate::input::{Input, TrialState};
 use stats::{Measure, Results, Summary};
 use study::plan::Cell;
 use study::table::{Figure, Place, TableColumn, TableRow, TableSpec};
@@ -187,25 +187,22 @@ impl Maker<'_> {
         let cell = &self.input.plan.cells[place.cell];
         let spec = &self.spec.columns[column];
         let measure = self.measure(cell, place).ok_or_else(|| self.why_not(cell))?;
-        let of_stack = measure
-            .rows
-            .iter()
-            .find(|row| row.stack == cell.stack_label)
-            .ok_or("–")?;
+        let of_stack = measure.rows.iter().find(|row| row.cell == Some(cell.id)).ok_or("–")?;
         if of_stack.summary.is_none() && !of_stack.kept_out.is_empty() {
             return Err("guard failed");
         }
         let summary = of_stack.summary.as_ref().ok_or_else(|| self.why_not(cell))?;
         let value = figure_of(summary, spec).ok_or("–")?;
-        let wanted = spec.unit.as_deref().unwrap_or(&measure.unit);
-        Ok(match unit::convert(value, &measure.unit, wanted) {
+        let own = measure.metric.unit().name();
+        let wanted = spec.unit.as_deref().unwrap_or(own);
+        Ok(match unit::convert(value, own, wanted) {
             Some(value) => Ours {
                 value,
                 unit: wanted.to_owned(),
             },
             None => Ours {
                 value,
-                unit: measure.unit.clone(),
+                unit: own.to_owned(),
             },
         })
     }
@@ -215,15 +212,15 @@ impl Maker<'_> {
             .results
             .workloads
             .iter()
-            .find(|one| one.name == workload_of(cell))?;
+            .find(|one| one.name == cell.workload.name)?;
         let mut all = workload.tests.iter().chain(&workload.counts);
-        let is_it = |measure: &&Measure| place.metric.is_none_or(|metric| measure.metric == metric);
+        let is_it = |measure: &&Measure| place.metric.is_none_or(|metric| measure.metric.name() == metric);
         let named = |test: &str| place.test.is_none_or(|wanted| test == wanted);
         all.find_map(|test| named(&test.name).then(|| test.measures.iter().find(is_it)).flatten())
     }
 
     fn why_not(&self, cell: &Cell) -> &'static str {
-        let mut trials = self.input.trials.iter().filter(|trial| trial.cell_key == cell.key);
+        let mut trials = self.input.trials.iter().filter(|trial| trial.key.cell == cell.id);
         let has_failed = trials.any(|trial| matches!(trial.state, TrialState::Failed(_)));
         if has_failed { "failed" } else { "–" }
     }

@@ -3,7 +3,7 @@
 mod shaped;
 
 use crate::figure::{count, decimals, half_interval, number};
-use crate::input::{Input, TrialState, workload_of};
+use crate::input::{Input, TrialInfo, TrialState};
 use crate::words;
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentLineStyle, LineStyle, Table, TableStyle};
 use stats::{Basis, Measure, Row, TestResults, WorkloadResults};
@@ -65,17 +65,14 @@ fn subtitle(input: &Input) -> String {
 
 /// As many tables, one below the other, as the width makes necessary.
 fn workload_tables(input: &Input, workload: &WorkloadResults, options: TableOptions) -> Vec<String> {
-    let columns: Vec<Vec<String>> = workload
-        .tests
-        .iter()
-        .map(|test| column(input, workload, test))
-        .collect();
+    let columns: Vec<Vec<String>> = workload.tests.iter().map(|test| column(input, test)).collect();
     let widths: Vec<usize> = columns
         .iter()
         .map(|column| column.iter().map(|cell| cell.chars().count()).max().unwrap_or(0) + 2)
         .collect();
     let label_width = input
-        .stacks()
+        .plan
+        .stack_labels()
         .iter()
         .map(|stack| stack.chars().count())
         .max()
@@ -103,7 +100,7 @@ fn workload_tables(input: &Input, workload: &WorkloadResults, options: TableOpti
 }
 
 /// Heading, unit, and a cell for each stack.
-fn column(input: &Input, workload: &WorkloadResults, test: &TestResults) -> Vec<String> {
+fn column(input: &Input, test: &TestResults) -> Vec<String> {
     let measure = test.headline();
     let decimals = decimals(measure.rows.iter().filter_map(|row| row.summary.as_ref()));
     let leaders = measure.leaders();
@@ -122,28 +119,27 @@ fn column(input: &Input, workload: &WorkloadResults, test: &TestResults) -> Vec<
             let space = if half.is_empty() { "" } else { " " };
             format!("{}{space}{half}{}", number(summary.median, decimals), marks(place))
         }
-        None => format!("{}{}", without_figure(input, workload, row), marks(place)),
+        None => format!("{}{}", without_figure(input, row), marks(place)),
     });
     let unit_mark = if leaders.is_empty() { "" } else { "  " };
-    [test.name.clone() + unit_mark, measure.unit.clone() + unit_mark]
-        .into_iter()
-        .chain(cells)
-        .collect()
+    [
+        test.name.clone() + unit_mark,
+        measure.metric.unit().name().to_owned() + unit_mark,
+    ]
+    .into_iter()
+    .chain(cells)
+    .collect()
 }
 
 /// Why there is no figure.
-pub(crate) fn without_figure(input: &Input, workload: &WorkloadResults, row: &Row) -> &'static str {
-    let of_row = |key: &str| {
-        input
-            .cell(key)
-            .is_some_and(|cell| cell.stack_label == row.stack && workload_of(cell) == workload.name)
-    };
+pub(crate) fn without_figure(input: &Input, row: &Row) -> &'static str {
+    let of_row = |trial: &TrialInfo| Some(trial.key.cell) == row.cell;
     if !row.kept_out.is_empty() {
         "guard failed"
     } else if input
         .trials
         .iter()
-        .any(|trial| of_row(&trial.cell_key) && matches!(trial.state, TrialState::Failed(_)))
+        .any(|trial| of_row(trial) && matches!(trial.state, TrialState::Failed(_)))
     {
         "failed"
     } else {
@@ -161,7 +157,7 @@ fn one_table(input: &Input, tests: &[TestResults], columns: &[Vec<String>], colo
     };
     let heading = |column: &Vec<String>| right(format!("{}\n{}", column[0], column[1]));
     table.set_header(std::iter::once(Cell::new("stack")).chain(columns.iter().map(heading)));
-    for (place, stack) in input.stacks().iter().enumerate() {
+    for (place, stack) in input.plan.stack_labels().into_iter().enumerate() {
         let cells = columns.iter().zip(tests).map(|(column, test)| {
             let cell = right(column[place + 2].clone());
             styled(cell, test.headline(), place, colour)

@@ -4,7 +4,7 @@ mod stack;
 
 pub(crate) use stack::{array, disks, filesystem, tuning};
 
-use study::event::Better;
+use study::metric::{Better, Metric};
 use study::stack::{MachineKind, StackSpec};
 
 /// What every page and table says of a lab run.
@@ -37,16 +37,17 @@ pub(crate) fn mount_options(stack: &StackSpec) -> String {
     }
 }
 
-/// A metric or test as a heading shows it: `files per second`.
-pub(crate) fn metric(name: &str) -> String {
-    name.replace('_', " ")
+/// A metric as a heading shows it: `files per second`.
+pub(crate) fn metric(metric: Metric) -> String {
+    metric.name().replace('_', " ")
 }
 
 /// A metric with its unit; the unit alone where it says what is measured.
-pub(crate) fn measured(name: &str, unit: &str) -> String {
-    match name {
-        "throughput" | "files_per_second" | "iops" => unit.to_owned(),
-        _ => format!("{} in {unit}", metric(name)),
+pub(crate) fn measured(measured: Metric) -> String {
+    let unit = measured.unit();
+    match measured {
+        Metric::Throughput | Metric::FilesPerSecond | Metric::Iops | Metric::Seeks => unit.to_string(),
+        _ => format!("{} in {unit}", metric(measured)),
     }
 }
 

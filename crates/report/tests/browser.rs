@@ -187,14 +187,6 @@ fn long_labels_on_a_phone() {
         cell.key = long(&cell.key);
         cell.stack_label = cell.key.split(" | ").next().expect("a stack").to_owned();
     }
-    input
-        .trials
-        .iter_mut()
-        .for_each(|row| row.cell_key = long(&row.cell_key));
-    input
-        .samples
-        .iter_mut()
-        .for_each(|row| row.cell_key = long(&row.cell_key));
     let Some(page) = measured(&input, 360, Scheme::Light) else {
         return;
     };

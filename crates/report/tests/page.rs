@@ -38,30 +38,22 @@ fn a_strangers_study_cannot_inject() {
         cell.key = format!("{} | {}", cell.stack_label, cell.workload.name);
         cell.stack.mount_options.push(hostile.clone());
     }
-    let keys: Vec<String> = input
-        .plan
-        .cells
-        .iter()
-        .flat_map(|cell| vec![cell.key.clone(); 3])
-        .collect();
-    let old: Vec<String> = input.trials.iter().map(|trial| trial.cell_key.clone()).collect();
-    let renamed = |key: &String| keys[old.iter().position(|old| old == key).expect("a known cell")].clone();
+    // The cells keep the identities by which trials refer to them.
     for row in &mut input.samples {
-        row.cell_key = renamed(&row.cell_key);
-        row.sample.test.push_str(HOSTILE);
-        row.sample.metric.push_str(HOSTILE);
-        row.sample.unit.push_str(HOSTILE);
+        row.entry.test.push_str(HOSTILE);
         row.failed_guards.iter_mut().for_each(|guard| guard.push_str(HOSTILE));
     }
     for row in &mut input.calls {
-        row.cell_key = renamed(&row.cell_key);
-        row.call.argv.push(hostile.clone());
+        row.entry.argv.push(hostile.clone());
     }
-    input.provenance.iter_mut().for_each(|row| row.value.push_str(HOSTILE));
+    input
+        .provenance
+        .iter_mut()
+        .for_each(|row| row.entry.value.push_str(HOSTILE));
     input
         .guards
         .iter_mut()
-        .for_each(|row| row.guard.detail.push_str(HOSTILE));
+        .for_each(|row| row.entry.detail.push_str(HOSTILE));
 
     let page = html(&input);
     assert!(

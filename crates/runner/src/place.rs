@@ -21,6 +21,10 @@ pub trait Place: Sync {
     /// How many trials it can run at the same time without their disturbing one another.
     fn slots(&self) -> usize;
 
+    /// What a trial's results depend on here, besides its cell and its seed, in words that say it whole: raidlab's
+    /// build and the kernel, or the machine and its disks. Results of one origin stand for one another.
+    fn origin(&self, trial: &Trial) -> String;
+
     /// Runs a trial to its end in one of the slots, counted from 0; `see` is told what happens in it. It ends early
     /// when `stop` becomes true, and leaves nothing of the trial behind.
     ///

@@ -18,6 +18,10 @@ pub enum Progress<'a> {
     Extended {
         all: u64,
     },
+    /// A trial need not be run: another run's result of the same cell is this one's too.
+    Known {
+        trial: &'a Trial,
+    },
     TrialBegan {
         id: usize,
         trial: &'a Trial,

@@ -9,7 +9,7 @@ use crate::schedule::Schedule;
 use std::collections::BTreeMap;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
-use store::{Ending, OpenRun, Store, TrialId};
+use store::{Ending, OpenRun, Store, TrialId, TrialStatus};
 use study::event::Event;
 use study::plan::{Plan, Trial};
 
@@ -18,7 +18,7 @@ use study::plan::{Plan, Trial};
 pub struct Outcome {
     pub done: u64,
     pub failed: u64,
-    /// Done before this run was resumed.
+    /// Done before: by this run, or by another whose results belong to the same cell.
     pub resumed: u64,
     pub interrupted: bool,
 }
@@ -30,6 +30,9 @@ pub struct Runner<'a> {
     pub places: &'a [Box<dyn Place + 'a>],
     pub store: &'a mut Store,
     pub run: &'a OpenRun,
+    /// Trials that other runs of the store have done of the same cell, with the same seed and origin, stand for this
+    /// run's: only the others are run.
+    pub reuse: bool,
     pub interrupt: &'a Interrupt,
     /// Told what goes on.
     pub observer: &'a mut dyn FnMut(Progress<'_>),
@@ -66,7 +69,7 @@ impl Runner<'_> {
     /// When the store or a place fails. What was measured is kept, and the same run can be resumed.
     pub fn run(&mut self, seed: u64) -> Result<Outcome, RunError> {
         let mut schedule = Schedule::new(self.plan, seed);
-        let is_done = |trial: &&store::TrialRecord| self.run.is_done(&trial.cell_key, trial.index);
+        let is_done = |trial: &&store::TrialRecord| trial.status == TrialStatus::Done;
         let mut outcome = Outcome {
             resumed: self.run.trials.iter().filter(is_done).count() as u64,
             ..Outcome::default()
@@ -103,13 +106,20 @@ impl Runner<'_> {
                     && !interrupt.is_requested()
                 {
                     let Some(trial) = schedule.next() else { break };
-                    if self.run.is_done(&trial.cell.key, trial.index) {
+                    if self.run.is_done(trial.cell.id, trial.index) {
+                        continue;
+                    }
+                    let origin = places[seat.place].origin(&trial);
+                    let known = self.reuse && self.store.reuse(self.run, &trial, &origin)?;
+                    if known {
+                        outcome.resumed += 1;
+                        (self.observer)(Progress::Known { trial: &trial });
                         continue;
                     }
                     count += 1;
                     let row = self
                         .store
-                        .begin_trial(self.run, &trial)
+                        .begin_trial(self.run, &trial, &origin)
                         .inspect_err(|_| stop_all(interrupt))?;
                     (self.observer)(Progress::TrialBegan {
                         id: count,

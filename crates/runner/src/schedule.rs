@@ -5,13 +5,14 @@
 //! done, so that what is run does not depend on how many guests run side by side.
 
 use std::collections::{HashMap, VecDeque};
+use study::CellId;
 use study::plan::{Plan, Trial};
 
 /// The trials of a run, handed out one after the other.
 pub struct Schedule {
     rounds: Vec<Vec<Trial>>,
     /// How many trials of a cell were handed to a batch.
-    scheduled: HashMap<String, u32>,
+    scheduled: HashMap<CellId, u32>,
     queue: VecDeque<Trial>,
     all: u64,
 }
@@ -37,13 +38,13 @@ impl Schedule {
 
     /// Begins the next batch: `wanted` says how many trials a cell, which has had so many, should have in all. False
     /// when no cell needs any more.
-    pub fn next_batch(&mut self, mut wanted: impl FnMut(&str, u32) -> u32) -> bool {
-        let mut upto: HashMap<&str, (u32, u32)> = HashMap::new();
+    pub fn next_batch(&mut self, mut wanted: impl FnMut(CellId, u32) -> u32) -> bool {
+        let mut upto: HashMap<CellId, (u32, u32)> = HashMap::new();
         for trial in self.rounds.iter().flatten() {
-            let key = trial.cell.key.as_str();
-            let (from, to) = *upto.entry(key).or_insert_with(|| {
-                let had = self.scheduled.get(key).copied().unwrap_or(0);
-                (had, wanted(key, had))
+            let cell = trial.cell.id;
+            let (from, to) = *upto.entry(cell).or_insert_with(|| {
+                let had = self.scheduled.get(&cell).copied().unwrap_or(0);
+                (had, wanted(cell, had))
             });
             if (from..to).contains(&trial.index) {
                 self.queue.push_back(trial.clone());
@@ -51,7 +52,7 @@ impl Schedule {
         }
         self.scheduled = upto
             .into_iter()
-            .map(|(key, (from, to))| (key.to_owned(), to.max(from)))
+            .map(|(cell, (from, to))| (cell, to.max(from)))
             .collect();
         self.all += self.queue.len() as u64;
         !self.queue.is_empty()
@@ -94,9 +95,16 @@ mod tests {
 
     #[test]
     fn only_cells_that_need_more_get_more() {
-        let mut schedule = Schedule::new(&plan("relative = 0.01\nmin_trials = 2\nmax_trials = 6"), 1);
+        let plan = plan("relative = 0.01\nmin_trials = 2\nmax_trials = 6");
+        let xfs = plan
+            .cells
+            .iter()
+            .find(|cell| cell.stack_label == "xfs")
+            .expect("a cell")
+            .id;
+        let mut schedule = Schedule::new(&plan, 1);
         assert_eq!(drained(&mut schedule).len(), 4);
-        assert!(schedule.next_batch(|key, had| if key.starts_with("xfs") { had + 2 } else { had }));
+        assert!(schedule.next_batch(|cell, had| if cell == xfs { had + 2 } else { had }));
         let order = drained(&mut schedule);
         assert_eq!(order, [("xfs".to_owned(), 2), ("xfs".to_owned(), 3)]);
     }

@@ -9,13 +9,23 @@
 
 use crate::interval::{self, Basis, Interval, VALUES_MIN, mean_and_variance, student_t};
 use crate::summary::median;
-use study::event::Better;
+use study::Measurement;
+use study::metric::Better;
 
 /// A value and the seed of its trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seeded {
     pub seed: u64,
     pub value: f64,
+}
+
+impl Seeded {
+    pub fn of(measurement: &Measurement) -> Self {
+        Self {
+            seed: measurement.trial.seed,
+            value: measurement.entry.value,
+        }
+    }
 }
 
 /// The first cell against the second.

@@ -4,31 +4,14 @@ use crate::compare::Seeded;
 use crate::precision::alpha_per_look;
 use crate::ranking::tiers;
 use crate::summary::Summary;
-use study::event::Better;
-use study::plan::Precision;
-
-/// A sample, and where it comes from.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Observation {
-    /// The stack's label, unique among the stacks that are compared.
-    pub stack: String,
-    pub workload: String,
-    pub test: String,
-    pub metric: String,
-    pub unit: String,
-    pub better: Better,
-    /// The trial's index in its cell.
-    pub index: u32,
-    pub seed: u64,
-    pub value: f64,
-    /// If not empty, the sample stays out of every figure.
-    pub failed_guards: Vec<String>,
-}
+use study::metric::{Better, Metric};
+use study::plan::Plan;
+use study::{CellId, Measurement};
 
 /// What a run shows.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Results {
-    /// In the order in which the observations name them, as everything below.
+    /// In the plan's order, as everything below.
     pub workloads: Vec<WorkloadResults>,
 }
 
@@ -57,9 +40,7 @@ impl TestResults {
 /// One metric of a test over all stacks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
-    pub metric: String,
-    pub unit: String,
-    pub better: Better,
+    pub metric: Metric,
     pub rows: Vec<Row>,
     /// Places in `rows`, best tier first: see [`tiers`].
     pub tiers: Vec<Vec<usize>>,
@@ -91,220 +72,130 @@ impl Measure {
 /// One stack's figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
+    /// The stack's label in the plan.
     pub stack: String,
+    /// The stack's cell with this workload; absent if the plan has none.
+    pub cell: Option<CellId>,
     /// The values that count, by trial.
     pub values: Vec<Seeded>,
     /// `None` if there are none.
     pub summary: Option<Summary>,
-    pub kept_out: Vec<KeptOut>,
+    /// Measurements that do not count, because a guard failed.
+    pub kept_out: Vec<Measurement>,
 }
 
-/// A sample that does not count.
-#[derive(Clone, Debug, PartialEq)]
-pub struct KeptOut {
-    pub index: u32,
-    pub seed: u64,
-    pub value: f64,
-    pub guards: Vec<String>,
-}
-
-/// Judges all observations of a run. `stacks` gives the order of the rows; each measure has a row for every one of
-/// them, empty where nothing was measured.
-pub fn judge(stacks: &[String], observations: &[Observation], precision: &Precision) -> Results {
-    let alpha = alpha_per_look(precision);
-    let workloads = distinct(observations.iter().map(|observation| &observation.workload));
-    Results {
-        workloads: workloads
+/// Judges all measurements of a run. Each measure has a row for every stack of the plan, in its order, empty where
+/// nothing was measured. Tests and metrics come in the order in which they were measured.
+pub fn judge(plan: &Plan, measurements: &[Measurement]) -> Results {
+    let alpha = alpha_per_look(&plan.precision);
+    let workloads = plan.workload_names().into_iter().filter_map(|name| {
+        let stacks = stacks(plan, name);
+        let of_workload: Vec<&Measurement> = measurements
+            .iter()
+            .filter(|one| stacks.iter().any(|stack| stack.cell == Some(one.trial.cell)))
+            .collect();
+        let tests = distinct(of_workload.iter().map(|one| one.entry.test.as_str()));
+        let (tests, counts): (Vec<_>, Vec<_>) = tests
             .into_iter()
-            .map(|workload| {
-                let of_workload: Vec<&Observation> = observations
-                    .iter()
-                    .filter(|observation| observation.workload == workload)
-                    .collect();
-                let tests = distinct(of_workload.iter().map(|observation| &observation.test));
-                let (tests, counts) = tests
-                    .into_iter()
-                    .map(|test| judge_test(stacks, &of_workload, test, alpha))
-                    .partition(|test| test.headline().better != Better::Neither);
-                WorkloadResults {
-                    name: workload.to_owned(),
-                    tests,
-                    counts,
-                }
-            })
+            .map(|test| judge_test(&stacks, &of_workload, test, alpha))
+            .partition(|test| test.headline().metric.better() != Better::Neither);
+        (!of_workload.is_empty()).then(|| WorkloadResults {
+            name: name.to_owned(),
+            tests,
+            counts,
+        })
+    });
+    Results {
+        workloads: workloads.collect(),
+    }
+}
+
+/// A stack, and its cell with the workload in question.
+struct Stack<'a> {
+    label: &'a str,
+    cell: Option<CellId>,
+}
+
+fn stacks<'a>(plan: &'a Plan, workload: &str) -> Vec<Stack<'a>> {
+    let of_label = |label: &'a str| {
+        let mut cells = plan.cells.iter();
+        let cell = cells.find(|cell| cell.stack_label == label && cell.workload.name == workload);
+        Stack {
+            label,
+            cell: cell.map(|cell| cell.id),
+        }
+    };
+    plan.stack_labels().into_iter().map(of_label).collect()
+}
+
+fn judge_test(stacks: &[Stack<'_>], of_workload: &[&Measurement], test: &str, alpha: f64) -> TestResults {
+    let of_test: Vec<&Measurement> = of_workload
+        .iter()
+        .copied()
+        .filter(|one| one.entry.test == test)
+        .collect();
+    let mut metrics = distinct(of_test.iter().map(|one| one.entry.metric));
+    let first = headline(&metrics);
+    // Stable: the others stay as they came.
+    metrics.sort_by_key(|&metric| Some(metric) != first);
+    TestResults {
+        name: test.to_owned(),
+        measures: metrics
+            .into_iter()
+            .map(|metric| judge_measure(stacks, &of_test, metric, alpha))
             .collect(),
     }
 }
 
-fn judge_test(stacks: &[String], of_workload: &[&Observation], test: &str, alpha: f64) -> TestResults {
-    let of_test: Vec<&Observation> = of_workload
-        .iter()
-        .copied()
-        .filter(|observation| observation.test == test)
-        .collect();
-    let mut metrics = distinct(of_test.iter().map(|observation| &observation.metric));
-    let first = headline(&of_test);
-    // Stable: the others stay as they came.
-    metrics.sort_by_key(|&metric| Some(metric) != first);
-    let measures = metrics
-        .into_iter()
-        .map(|metric| {
-            let of_metric: Vec<&Observation> = of_test
-                .iter()
-                .copied()
-                .filter(|observation| observation.metric == metric)
-                .collect();
-            judge_measure(stacks, &of_metric, alpha)
-        })
-        .collect();
-    TestResults {
-        name: test.to_owned(),
-        measures,
-    }
-}
-
-fn judge_measure(stacks: &[String], of_metric: &[&Observation], alpha: f64) -> Measure {
+fn judge_measure(stacks: &[Stack<'_>], of_test: &[&Measurement], metric: Metric, alpha: f64) -> Measure {
+    let of_metric = || of_test.iter().copied().filter(|one| one.entry.metric == metric);
     let rows: Vec<Row> = stacks
         .iter()
         .map(|stack| {
-            let (counted, kept_out): (Vec<&Observation>, Vec<&Observation>) = of_metric
-                .iter()
-                .copied()
-                .filter(|observation| observation.stack == *stack)
-                .partition(|observation| observation.failed_guards.is_empty());
-            let values: Vec<f64> = counted.iter().map(|observation| observation.value).collect();
+            let of_stack = of_metric().filter(|one| Some(one.trial.cell) == stack.cell);
+            let (counted, kept_out): (Vec<&Measurement>, Vec<&Measurement>) =
+                of_stack.partition(|one| one.counts());
+            let values: Vec<f64> = counted.iter().map(|one| one.entry.value).collect();
             Row {
-                stack: stack.clone(),
-                values: counted
-                    .iter()
-                    .map(|one| Seeded {
-                        seed: one.seed,
-                        value: one.value,
-                    })
-                    .collect(),
+                stack: stack.label.to_owned(),
+                cell: stack.cell,
+                values: counted.iter().map(|one| Seeded::of(one)).collect(),
                 summary: Summary::of(&values, alpha),
-                kept_out: kept_out.into_iter().map(kept_out_row).collect(),
+                kept_out: kept_out.into_iter().cloned().collect(),
             }
         })
         .collect();
-    let (unit, better) = of_metric
-        .first()
-        .map_or((String::new(), Better::Neither), |one| (one.unit.clone(), one.better));
-    let metric = of_metric.first().map_or_else(String::new, |one| one.metric.clone());
     let values: Vec<Vec<Seeded>> = rows.iter().map(|row| row.values.clone()).collect();
     Measure {
         metric,
-        unit,
-        better,
-        tiers: tiers(&values, better),
+        tiers: tiers(&values, metric.better()),
         rows,
     }
 }
 
-fn kept_out_row(observation: &Observation) -> KeptOut {
-    KeptOut {
-        index: observation.index,
-        seed: observation.seed,
-        value: observation.value,
-        guards: observation.failed_guards.clone(),
-    }
+/// The metric of one test that stands for the test: a known one, or the first that can be better or worse; `None` if
+/// there are only counts.
+pub fn headline(of_test: &[Metric]) -> Option<Metric> {
+    let known = Metric::HEADLINES.into_iter().find(|metric| of_test.contains(metric));
+    let any = || {
+        of_test
+            .iter()
+            .copied()
+            .find(|metric| metric.better() != Better::Neither)
+    };
+    known.or_else(any)
 }
 
-/// Metrics that say how fast a test is, the most telling first. They are different views of one measurement, of
-/// which one is ranked: three rankings of one thing would count it three times.
-const HEADLINES: [&str; 4] = ["throughput", "iops", "files_per_second", "duration"];
-
-/// The metric of one test's observations that stands for the test: a known one, or the first that can be better or
-/// worse; `None` if there are only counts.
-pub fn headline<'a>(of_test: &[&'a Observation]) -> Option<&'a str> {
-    let known = HEADLINES
-        .iter()
-        .find_map(|name| of_test.iter().find(|observation| observation.metric == *name));
-    let any = || of_test.iter().find(|observation| observation.better != Better::Neither);
-    known.or_else(any).map(|observation| observation.metric.as_str())
-}
-
-/// Each name once, in order of appearance.
-fn distinct<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
-    let mut seen: Vec<&str> = Vec::new();
-    for name in names {
-        if !seen.contains(&name.as_str()) {
-            seen.push(name);
+/// Each once, in order of appearance.
+pub(crate) fn distinct<T: Copy + Eq>(items: impl Iterator<Item = T>) -> Vec<T> {
+    let mut seen: Vec<T> = Vec::new();
+    for item in items {
+        if !seen.contains(&item) {
+            seen.push(item);
         }
     }
     seen
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
-
-    pub(crate) const FIXED: Precision = Precision {
-        relative: None,
-        min_trials: 3,
-        max_trials: 3,
-    };
-
-    /// Throughput of a test of the workload `small files`; the seed follows from the index.
-    pub(crate) fn observation(stack: &str, test: &str, index: u32, value: f64) -> Observation {
-        Observation {
-            stack: stack.to_owned(),
-            workload: "small files".to_owned(),
-            test: test.to_owned(),
-            metric: "throughput".to_owned(),
-            unit: "MiB/s".to_owned(),
-            better: Better::Higher,
-            index,
-            seed: 1000 + u64::from(index),
-            value,
-            failed_guards: Vec::new(),
-        }
-    }
-
-    fn stacks() -> [String; 2] {
-        ["xfs".to_owned(), "ext4".to_owned()]
-    }
-
-    #[test]
-    fn the_headline_comes_first_and_counts_are_not_ranked() {
-        let mut requests = observation("xfs", "read", 0, 12.0);
-        requests.metric = "device_reads".to_owned();
-        requests.better = Better::Neither;
-        let observations = [requests, observation("xfs", "read", 0, 80.0)];
-        let results = judge(&stacks(), &observations, &FIXED);
-        let test = &results.workloads[0].tests[0];
-        assert_eq!(test.headline().metric, "throughput");
-        assert_eq!(test.measures[1].metric, "device_reads");
-        assert!(test.measures[1].tiers.is_empty());
-    }
-
-    #[test]
-    fn samples_with_failed_guards_stay_out_and_are_listed() {
-        let mut warm = observation("xfs", "read", 1, 9_000.0);
-        warm.failed_guards.push("cold-cache".to_owned());
-        let observations = [
-            observation("xfs", "read", 0, 80.0),
-            warm,
-            observation("xfs", "read", 2, 82.0),
-        ];
-        let results = judge(&stacks(), &observations, &FIXED);
-        let row = &results.workloads[0].tests[0].headline().rows[0];
-        assert_eq!(row.summary.as_ref().unwrap().max, 82.0);
-        assert_eq!(
-            (row.kept_out[0].index, row.kept_out[0].guards[0].as_str()),
-            (1, "cold-cache")
-        );
-    }
-
-    #[test]
-    fn a_stack_without_samples_has_an_empty_row_and_no_rank() {
-        let trials: Vec<Observation> = (0..3).map(|index| observation("ext4", "read", index, 80.0)).collect();
-        let results = judge(&stacks(), &trials, &FIXED);
-        let measure = results.workloads[0].tests[0].headline();
-        assert_eq!(measure.rows[0].summary, None);
-        assert_eq!(
-            (measure.placed(), measure.leaders().len(), measure.not_placed().count()),
-            (1, 0, 0)
-        );
-    }
-}
+pub(crate) mod tests;

@@ -15,7 +15,7 @@ mod verdict;
 
 pub use compare::{Comparison, Pairing, Seeded, Verdict, compare};
 pub use interval::{Basis, Interval};
-pub use judge::{KeptOut, Measure, Observation, Results, Row, TestResults, WorkloadResults, headline, judge};
+pub use judge::{Measure, Results, Row, TestResults, WorkloadResults, headline, judge};
 pub use latency::{LatencyError, Percentiles, merge_latencies};
 pub use precision::{ALPHA, Decision, alpha_per_look, decide, looks};
 pub use ranking::tiers;

@@ -8,8 +8,9 @@
 //! (1983); it needs no assumption on how the looks depend on each other. Intervals that are reported use the same
 //! share, because it is they that the stopping chose.
 
-use crate::judge::{Observation, headline};
+use crate::judge::{distinct, headline};
 use crate::summary::Summary;
+use study::Measurement;
 use study::plan::Precision;
 
 /// What may go wrong: 1 in 20.
@@ -42,47 +43,39 @@ pub fn alpha_per_look(precision: &Precision) -> f64 {
     ALPHA / looks(precision).len() as f64
 }
 
-/// Looks at a cell after `trials` of its trials have ended; `observations` are those of the cell. The headline
+/// Looks at a cell after `trials` of its trials have ended; `measurements` are those of the cell. The headline
 /// metric of each test decides: tail latencies would never be precise enough.
-pub fn decide(precision: &Precision, trials: u32, observations: &[Observation]) -> Decision {
+pub fn decide(precision: &Precision, trials: u32, measurements: &[Measurement]) -> Decision {
     let looks = looks(precision);
     if let Some(&next) = looks.iter().find(|&&look| look > trials) {
         let at_a_look = looks.contains(&trials);
-        return if at_a_look && is_precise(precision, observations) {
+        return if at_a_look && is_precise(precision, measurements) {
             Decision::Done
         } else {
             Decision::RunUpTo(next)
         };
     }
-    if precision.relative.is_none() || is_precise(precision, observations) {
+    if precision.relative.is_none() || is_precise(precision, measurements) {
         Decision::Done
     } else {
         Decision::NotPrecise
     }
 }
 
-fn is_precise(precision: &Precision, observations: &[Observation]) -> bool {
+fn is_precise(precision: &Precision, measurements: &[Measurement]) -> bool {
     let Some(relative) = precision.relative else {
         return false;
     };
     let alpha = alpha_per_look(precision);
-    let mut tests: Vec<&str> = observations
-        .iter()
-        .map(|observation| observation.test.as_str())
-        .collect();
-    tests.sort_unstable();
-    tests.dedup();
+    let tests = distinct(measurements.iter().map(|one| one.entry.test.as_str()));
     !tests.is_empty()
         && tests.into_iter().all(|test| {
-            let of_test: Vec<&Observation> = observations
-                .iter()
-                .filter(|observation| observation.test == test)
-                .collect();
-            let Some(metric) = headline(&of_test) else { return true };
-            let values: Vec<f64> = of_test
-                .iter()
-                .filter(|observation| observation.metric == metric && observation.failed_guards.is_empty())
-                .map(|observation| observation.value)
+            let of_test = || measurements.iter().filter(|one| one.entry.test == test);
+            let metrics = distinct(of_test().map(|one| one.entry.metric));
+            let Some(metric) = headline(&metrics) else { return true };
+            let values: Vec<f64> = of_test()
+                .filter(|one| one.entry.metric == metric && one.counts())
+                .map(|one| one.entry.value)
                 .collect();
             Summary::of(&values, alpha)
                 .and_then(|summary| summary.relative_half_width())
@@ -93,7 +86,7 @@ fn is_precise(precision: &Precision, observations: &[Observation]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::tests::observation;
+    use crate::judge::tests::{measurement, plan};
 
     const ASKED: Precision = Precision {
         relative: Some(0.02),
@@ -101,11 +94,12 @@ mod tests {
         max_trials: 12,
     };
 
-    fn cell(values: &[f64]) -> Vec<Observation> {
+    fn cell(values: &[f64]) -> Vec<Measurement> {
+        let plan = plan(&["xfs"]);
         values
             .iter()
-            .enumerate()
-            .map(|(index, &value)| observation("xfs", "read", index as u32, value))
+            .zip(0..)
+            .map(|(&value, index)| measurement(&plan, "xfs", "read", index, value))
             .collect()
     }
 

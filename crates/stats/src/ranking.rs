@@ -9,7 +9,7 @@ use crate::compare::{Seeded, Verdict, compare};
 use crate::interval::VALUES_MIN;
 use crate::precision::ALPHA;
 use crate::summary::median;
-use study::event::Better;
+use study::metric::Better;
 
 /// The places in `stacks`, best tier first, and within a tier by median. A stack with too few values to compare,
 /// or with values that are not positive, is in none: it can be placed neither above nor below another.

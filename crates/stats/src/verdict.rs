@@ -3,7 +3,7 @@
 use crate::interval::VALUES_MIN;
 use crate::judge::{Measure, Results};
 use std::collections::BTreeMap;
-use study::event::Better;
+use study::metric::Better;
 
 /// At most this many undecided tests are named one by one.
 const NAMED_MAX: usize = 4;
@@ -44,7 +44,7 @@ fn headlines(results: &Results) -> Vec<Ranked<'_>> {
         })
     });
     of_workload
-        .filter(|test| test.measure.better != Better::Neither)
+        .filter(|test| test.measure.metric.better() != Better::Neither)
         .collect()
 }
 
@@ -140,27 +140,33 @@ fn listed(names: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::tests::{FIXED, observation};
-    use crate::judge::{Observation, judge};
+    use crate::judge::judge;
+    use crate::judge::tests::{measurement, plan};
+    use study::Measurement;
+    use study::plan::Plan;
+
+    fn stacks() -> Plan {
+        plan(&["xfs", "ext4", "jfs"])
+    }
 
     /// Three trials of each stack around the values given, with half a per cent of noise that is not shared.
-    fn test(name: &str, values: &[(&str, f64)]) -> Vec<Observation> {
+    fn test(name: &str, values: &[(&str, f64)]) -> Vec<Measurement> {
         let noise = [[1.005, 0.995, 1.0], [1.0, 1.004, 0.996], [0.996, 1.0, 1.005]];
+        let plan = stacks();
         let trials = |place: usize, stack: &str, value: f64| {
             (0..3)
-                .map(|index| observation(stack, name, index, value * noise[place % 3][index as usize]))
+                .map(|index| measurement(&plan, stack, name, index, value * noise[place % 3][index as usize]))
                 .collect()
         };
         values
             .iter()
             .enumerate()
-            .flat_map(|(place, &(stack, value))| -> Vec<Observation> { trials(place, stack, value) })
+            .flat_map(|(place, &(stack, value))| -> Vec<Measurement> { trials(place, stack, value) })
             .collect()
     }
 
-    fn words(observations: &[Observation]) -> String {
-        let stacks = ["xfs", "ext4", "jfs"].map(str::to_owned);
-        verdict(&judge(&stacks, observations, &FIXED))
+    fn words(measurements: &[Measurement]) -> String {
+        verdict(&judge(&stacks(), measurements))
     }
 
     #[test]
@@ -205,8 +211,8 @@ mod tests {
             "There are no two stacks to compare in any test."
         );
         let once = [
-            observation("xfs", "read", 0, 1.0),
-            observation("ext4", "read", 0, 500.0),
+            measurement(&stacks(), "xfs", "read", 0, 1.0),
+            measurement(&stacks(), "ext4", "read", 0, 500.0),
         ];
         assert_eq!(
             words(&once),
@@ -217,7 +223,7 @@ mod tests {
     #[test]
     fn a_stack_that_only_partly_ran_is_not_called_slow() {
         let mut all = test("read", &[("xfs", 90.0), ("ext4", 70.0)]);
-        all.push(observation("jfs", "read", 0, 5.0));
+        all.push(measurement(&stacks(), "jfs", "read", 0, 5.0));
         assert_eq!(
             words(&all),
             "xfs is fastest in the one test. Too few trials to be placed: jfs in 1 test."

@@ -1,25 +1,25 @@
 //! One number for everything that a run measured.
 
-use crate::record::{LatencyRow, RunId, SampleRow};
+use crate::record::RunId;
 use crate::run::hex;
-use crate::words::better_word;
 use crate::{Result, Store};
 use sha2::{Digest, Sha256};
+use study::event::Latency;
+use study::plan::Plan;
+use study::{Measured, Measurement, TrialKey};
 
 impl Store {
     /// SHA-256 over the samples (device counters among them) and latencies of all trials that were done, in an
     /// order that does not depend on how trials were run. Two runs of one study and seed in the lab agree.
     pub fn digest(&self, run: RunId) -> Result<String> {
-        Ok(digest(&self.samples(run)?, &self.latencies(run)?))
+        Ok(digest(&self.plan(run)?, &self.samples(run)?, &self.latencies(run)?))
     }
 }
 
-pub(crate) fn digest(samples: &[SampleRow], latencies: &[LatencyRow]) -> String {
-    let mut lines: Vec<String> = samples
-        .iter()
-        .map(sample_line)
-        .chain(latencies.iter().map(latency_line))
-        .collect();
+pub(crate) fn digest(plan: &Plan, samples: &[Measurement], latencies: &[Measured<Latency>]) -> String {
+    let samples = samples.iter().map(|row| sample_line(plan, row));
+    let latencies = latencies.iter().map(|row| latency_line(plan, row));
+    let mut lines: Vec<String> = samples.chain(latencies).collect();
     // Within a trial too, the order of events must not matter: counters may come out of a map.
     lines.sort_unstable();
     let mut hash = Sha256::new();
@@ -30,28 +30,31 @@ pub(crate) fn digest(samples: &[SampleRow], latencies: &[LatencyRow]) -> String 
     hex(&hash.finalize())
 }
 
+/// The trial as a line begins with it: by the cell's key, which a person can find in the plan.
+fn trial(plan: &Plan, trial: TrialKey) -> String {
+    let key = plan.cell(trial.cell).map_or("", |cell| cell.key.as_str());
+    format!("{key:?} {} {}", trial.index, trial.seed)
+}
+
 /// Names are quoted, so that no two different rows make one line; the value goes in by its bits.
-fn sample_line(row: &SampleRow) -> String {
+fn sample_line(plan: &Plan, row: &Measurement) -> String {
+    let (sample, metric) = (&row.entry, row.entry.metric);
     format!(
-        "{:?} {} {} sample {:?} {:?} {:016x} {:?} {}",
-        row.cell_key,
-        row.index,
-        row.seed,
-        row.test,
-        row.metric,
-        row.value.to_bits(),
-        row.unit,
-        better_word(row.better),
+        "{} sample {:?} {:?} {:016x} {:?} {}",
+        trial(plan, row.trial),
+        sample.test,
+        metric.name(),
+        sample.value.to_bits(),
+        metric.unit().name(),
+        metric.better().name(),
     )
 }
 
-fn latency_line(row: &LatencyRow) -> String {
-    let latency = &row.latency;
+fn latency_line(plan: &Plan, row: &Measured<Latency>) -> String {
+    let latency = &row.entry;
     format!(
-        "{:?} {} {} latency {:?} {:?} {} {} {} {:?}",
-        row.cell_key,
-        row.index,
-        row.seed,
+        "{} latency {:?} {:?} {} {} {} {:?}",
+        trial(plan, row.trial),
         latency.test,
         latency.operation,
         latency.count,

@@ -4,13 +4,16 @@
 //! text there. `format_version` is raised when a field changes its meaning or goes; fields may be added.
 
 use crate::digest::digest;
-use crate::record::{LatencyRow, RunId, SampleRow};
-use crate::words::{better_word, machine_word};
+use crate::record::RunId;
+use crate::words::machine_word;
 use crate::{Result, Store};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use study::event::Latency;
+use study::metric::{Better, Unit};
 use study::plan::{Cell, Plan};
 use study::stack::MachineKind;
+use study::{CellId, Measured, Measurement, TrialKey};
 
 const FORMAT_VERSION: u32 = 1;
 
@@ -30,6 +33,7 @@ impl Store {
         let plan = self.plan(run)?;
         let (samples, latencies) = (self.samples(run)?, self.latencies(run)?);
         let trials = self.trials(run)?;
+        let keys = Keys::of(&plan);
         let export = json!({
             "format": "raidlab-export",
             "format_version": FORMAT_VERSION,
@@ -49,22 +53,23 @@ impl Store {
                 "only": pairs(&summary.only),
                 "raidlab_version": summary.raidlab_version,
                 "finished": summary.finished_at_unix_s.is_some(),
-                "digest_sha256": digest(&samples, &latencies),
+                "digest_sha256": digest(&plan, &samples, &latencies),
             },
             "study": plan.source,
             "cells": plan.cells.iter().map(cell).collect::<Vec<_>>(),
             "left_out": plan.left_out.iter()
                 .map(|left| json!({ "axes": pairs(&left.axes), "reason": left.reason }))
                 .collect::<Vec<_>>(),
-            "trials": trials.iter().map(trial).collect::<Vec<_>>(),
-            "samples": samples.iter().map(|row| sample(row, summary.machine)).collect::<Vec<_>>(),
-            "latencies": latencies.iter().map(|row| latency(row, summary.machine)).collect::<Vec<_>>(),
+            "trials": trials.iter().map(|row| trial(&keys, row)).collect::<Vec<_>>(),
+            "samples": samples.iter().map(|row| sample(&keys, row, summary.machine)).collect::<Vec<_>>(),
+            "latencies": latencies.iter().map(|row| latency(&keys, row, summary.machine)).collect::<Vec<_>>(),
             "guards": self.guards(run)?.iter().map(|row| json!({
-                "cell": row.cell_key, "trial": row.index, "guard": row.guard.name, "test": row.guard.test,
-                "passed": row.guard.passed, "detail": row.guard.detail,
+                "cell": keys.of_trial(row.trial), "trial": row.trial.index, "guard": row.entry.name,
+                "test": row.entry.test, "passed": row.entry.passed, "detail": row.entry.detail,
             })).collect::<Vec<_>>(),
             "provenance": self.provenance(run)?.iter().map(|row| json!({
-                "cell": row.cell_key, "trial": row.index, "key": row.key, "value": row.value,
+                "cell": keys.of_trial(row.trial), "trial": row.trial.index, "key": row.entry.key,
+                "value": row.entry.value,
             })).collect::<Vec<_>>(),
         });
         Ok(format!("{export:#}\n"))
@@ -75,7 +80,6 @@ impl Store {
         let summary = self.run(run)?;
         let plan = self.plan(run)?;
         let axes = axis_names(&plan);
-        let by_key: BTreeMap<&str, &Cell> = plan.cells.iter().map(|cell| (cell.key.as_str(), cell)).collect();
         let mut lines = csv::Writer::from_writer(Vec::new());
         let fixed = [
             "cell", "stack", "workload", "machine", "seed", "trial", "test", "metric",
@@ -91,20 +95,21 @@ impl Store {
         write(&mut lines, &heading);
         let latencies = self.latencies(run)?;
         let samples = self.samples(run)?;
-        for row in samples.into_iter().chain(latencies.iter().flat_map(percentiles)) {
-            let cell = by_key.get(row.cell_key.as_str());
+        let samples = samples.iter().map(CsvRow::of_sample);
+        for row in samples.chain(latencies.iter().flat_map(CsvRow::percentiles)) {
+            let cell = plan.cell(row.trial.cell);
             let mut line = vec![
-                row.cell_key.clone(),
+                cell.map_or_else(String::new, |cell| cell.key.clone()),
                 cell.map_or_else(String::new, |cell| cell.stack_label.clone()),
                 cell.map_or_else(String::new, |cell| cell.workload.name.clone()),
                 machine_mark(summary.machine).to_owned(),
-                row.seed.to_string(),
-                row.index.to_string(),
-                row.test,
+                row.trial.seed.to_string(),
+                row.trial.index.to_string(),
+                row.test.to_owned(),
                 row.metric,
                 row.value.to_string(),
-                row.unit,
-                better_word(row.better).to_owned(),
+                row.unit.name().to_owned(),
+                row.better.name().to_owned(),
                 row.failed_guards.join(" "),
             ];
             line.extend(axes.iter().map(|axis| {
@@ -144,60 +149,97 @@ fn pairs(pairs: &[(String, String)]) -> Value {
     )
 }
 
+/// The cells' keys, by which the parts of an export refer to them.
+struct Keys<'a>(HashMap<CellId, &'a str>);
+
+impl<'a> Keys<'a> {
+    fn of(plan: &'a Plan) -> Self {
+        Self(plan.cells.iter().map(|cell| (cell.id, cell.key.as_str())).collect())
+    }
+
+    fn of_trial(&self, trial: TrialKey) -> &'a str {
+        self.0.get(&trial.cell).copied().unwrap_or_default()
+    }
+}
+
 fn cell(cell: &Cell) -> Value {
     json!({
-        "cell": cell.key, "stack": cell.stack_label, "workload": cell.workload.name, "axes": pairs(&cell.axes),
-        "machine": cell.machine, "stack_spec": cell.stack, "workload_spec": cell.workload,
+        "cell": cell.key, "id": cell.id, "stack": cell.stack_label, "workload": cell.workload.name,
+        "axes": pairs(&cell.axes), "machine": cell.machine, "stack_spec": cell.stack, "workload_spec": cell.workload,
     })
 }
 
-fn trial(trial: &crate::TrialRecord) -> Value {
+fn trial(keys: &Keys<'_>, trial: &crate::TrialRecord) -> Value {
     json!({
-        "cell": trial.cell_key, "trial": trial.index, "seed": trial.seed, "status": trial.status.name(),
-        "machine_ns": trial.machine_ns,
+        "cell": keys.of_trial(trial.key), "trial": trial.key.index, "seed": trial.key.seed,
+        "status": trial.status.name(), "machine_ns": trial.machine_ns,
         "failure": trial.failure.as_ref().map(|failure| json!({ "step": failure.step, "message": failure.message })),
     })
 }
 
-fn sample(row: &SampleRow, machine: MachineKind) -> Value {
+fn sample(keys: &Keys<'_>, row: &Measurement, machine: MachineKind) -> Value {
+    let (sample, metric) = (&row.entry, row.entry.metric);
     json!({
-        "cell": row.cell_key, "trial": row.index, "seed": row.seed, "machine": machine_mark(machine),
-        "test": row.test, "metric": row.metric, "value": row.value, "unit": row.unit,
-        "better": better_word(row.better), "failed_guards": row.failed_guards,
+        "cell": keys.of_trial(row.trial), "trial": row.trial.index, "seed": row.trial.seed,
+        "machine": machine_mark(machine), "test": sample.test, "metric": metric.name(), "value": sample.value,
+        "unit": metric.unit().name(), "better": metric.better().name(), "failed_guards": row.failed_guards,
     })
 }
 
-fn latency(row: &LatencyRow, machine: MachineKind) -> Value {
-    let latency = &row.latency;
+fn latency(keys: &Keys<'_>, row: &Measured<Latency>, machine: MachineKind) -> Value {
+    let latency = &row.entry;
     json!({
-        "cell": row.cell_key, "trial": row.index, "seed": row.seed, "machine": machine_mark(machine),
+        "cell": keys.of_trial(row.trial), "trial": row.trial.index, "seed": row.trial.seed,
+        "machine": machine_mark(machine),
         "test": latency.test, "operation": latency.operation, "count": latency.count,
         "min_ns": latency.min_ns, "p50_ns": latency.p50_ns, "p90_ns": latency.p90_ns, "p99_ns": latency.p99_ns,
         "p999_ns": latency.p999_ns, "max_ns": latency.max_ns, "histogram_hdr_v2_base64": latency.histogram_base64,
     })
 }
 
-/// A latency histogram's figures as samples, `latency_p99_unlink` in ns.
-fn percentiles(row: &LatencyRow) -> Vec<SampleRow> {
-    let latency = &row.latency;
-    [
-        ("p50", latency.p50_ns),
-        ("p90", latency.p90_ns),
-        ("p99", latency.p99_ns),
-        ("p999", latency.p999_ns),
-        ("max", latency.max_ns),
-    ]
-    .into_iter()
-    .map(|(name, value_ns)| SampleRow {
-        cell_key: row.cell_key.clone(),
-        index: row.index,
-        seed: row.seed,
-        test: latency.test.clone(),
-        metric: format!("latency_{name}_{}", latency.operation),
-        value: value_ns as f64,
-        unit: "ns".to_owned(),
-        better: study::event::Better::Lower,
-        failed_guards: row.failed_guards.clone(),
-    })
-    .collect()
+/// A figure as a line of CSV has it.
+struct CsvRow<'a> {
+    trial: TrialKey,
+    test: &'a str,
+    metric: String,
+    value: f64,
+    unit: Unit,
+    better: Better,
+    failed_guards: &'a [String],
+}
+
+impl<'a> CsvRow<'a> {
+    fn of_sample(row: &'a Measurement) -> Self {
+        let metric = row.entry.metric;
+        Self {
+            trial: row.trial,
+            test: &row.entry.test,
+            metric: metric.name().to_owned(),
+            value: row.entry.value,
+            unit: metric.unit(),
+            better: metric.better(),
+            failed_guards: &row.failed_guards,
+        }
+    }
+
+    /// A latency histogram's figures, `latency_p99_unlink` in ns.
+    fn percentiles(row: &'a Measured<Latency>) -> impl Iterator<Item = Self> {
+        let latency = &row.entry;
+        let figures = [
+            ("p50", latency.p50_ns),
+            ("p90", latency.p90_ns),
+            ("p99", latency.p99_ns),
+            ("p999", latency.p999_ns),
+            ("max", latency.max_ns),
+        ];
+        figures.into_iter().map(move |(name, value_ns)| Self {
+            trial: row.trial,
+            test: &latency.test,
+            metric: format!("latency_{name}_{}", latency.operation),
+            value: value_ns as f64,
+            unit: Unit::Nanoseconds,
+            better: Better::Lower,
+            failed_guards: &row.failed_guards,
+        })
+    }
 }

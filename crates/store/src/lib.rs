@@ -11,6 +11,7 @@ mod digest;
 mod error;
 mod export;
 mod lock;
+mod migrate;
 mod open;
 mod read;
 pub mod record;
@@ -20,10 +21,7 @@ mod write;
 
 pub use error::StoreError;
 pub use open::Store;
-pub use record::{
-    CallRow, Ending, GuardRow, LatencyRow, ProvenanceRow, RunId, RunSpec, RunSummary, SampleRow, StepRow, TrialId,
-    TrialRecord, TrialStatus,
-};
+pub use record::{Ending, RunId, RunSpec, RunSummary, TrialId, TrialRecord, TrialStatus};
 pub use run::{Found, OpenRun};
 
 /// What every fallible call of this crate returns.

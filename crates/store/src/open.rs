@@ -1,5 +1,6 @@
 //! Opening a store: is it one, may it be written, is its schema known.
 
+use crate::migrate::{self, migrate};
 use crate::{Result, StoreError};
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use std::fs;
@@ -8,13 +9,6 @@ use std::time::Duration;
 
 /// Marks a database file as raidlab's: "rdlb".
 const APPLICATION_ID: i64 = 0x7264_6c62;
-
-/// Statement batches that lead from each schema version to the next, from the empty file on.
-const MIGRATIONS: &[&str] = &[
-    include_str!("schema/1.sql"),
-    include_str!("schema/2.sql"),
-    include_str!("schema/3.sql"),
-];
 
 /// How long to wait for another connection's transaction. They last milliseconds.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -84,7 +78,7 @@ impl Store {
             // An empty file: what `touch` leaves, or a run that was killed at its very start.
             return Err(StoreError::Empty { path: path.to_owned() });
         }
-        if version < MIGRATIONS.len() as i64 {
+        if version < migrate::VERSION {
             // Reading code knows the newest schema only: an older store is brought up to date first.
             drop(store);
             return Self::open(path);
@@ -101,7 +95,7 @@ impl Store {
         ))?;
         let application_id = self.pragma("application_id")?;
         let version = self.pragma("user_version")?;
-        let known = MIGRATIONS.len() as i64;
+        let known = migrate::VERSION;
         match application_id {
             APPLICATION_ID if version > known => Err(StoreError::Newer {
                 path: self.path.clone(),
@@ -152,14 +146,12 @@ impl Store {
         let version: i64 = transaction
             .pragma_query_value(None, "user_version", |row| row.get(0))
             .map_err(named)?;
-        for batch in MIGRATIONS.iter().skip(usize::try_from(version).unwrap_or(0)) {
-            transaction.execute_batch(batch).map_err(named)?;
-        }
+        migrate(&transaction, version).map_err(named)?;
         transaction
             .pragma_update(None, "application_id", APPLICATION_ID)
             .map_err(named)?;
         transaction
-            .pragma_update(None, "user_version", MIGRATIONS.len() as i64)
+            .pragma_update(None, "user_version", migrate::VERSION)
             .map_err(named)?;
         transaction.commit().map_err(named)?;
         self.sync_commits(false)

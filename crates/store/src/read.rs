@@ -1,19 +1,18 @@
 //! Reading a run back, as plain rows in a stable order: cells as the plan has them, trials by index, and within a
 //! trial as things happened.
 
-use crate::record::{
-    CallRow, GuardRow, LatencyRow, ProvenanceRow, RunId, RunSummary, SampleRow, StepRow, TrialId, TrialRecord,
-};
-use crate::words::{Json, Stored, unsigned};
+use crate::record::{RunId, RunSummary, TrialId, TrialRecord};
+use crate::words::{Json, Stored, metric, unsigned};
 use crate::{Result, Store, StoreError};
 use rusqlite::{OptionalExtension, Row};
 use std::collections::HashMap;
-use study::event::{Failure, Guard, Latency, ToolCall};
+use study::event::{Failure, Guard, Latency, Sample, ToolCall};
 use study::plan::Plan;
+use study::{CellId, Measured, Measurement, ProvenanceEntry, Recorded, StepEntry, TrialKey};
 
 const RUN_COLUMNS: &str = "SELECT id, title, study_source, study_sha256, seed, machine, only_json, raidlab_version,
         command, started_at_unix_s, finished_at_unix_s,
-        (SELECT count(*) FROM trial WHERE run_id = run.id AND status = 'done'),
+        (SELECT count(*) FROM run_trial WHERE run_id = run.id AND status = 'done'),
         (SELECT count(*) FROM latest_trial WHERE run_id = run.id AND status = 'failed')
     FROM run";
 
@@ -49,117 +48,128 @@ impl Store {
 
     /// The latest attempt at every trial that was begun.
     pub fn trials(&self, run: RunId) -> Result<Vec<TrialRecord>> {
-        let sql = "SELECT id, cell_key, idx, seed, status, wall_ns, machine_ns, failure_step, failure_message,
-                          (SELECT count(*) FROM trial WHERE run_id = ?1 AND cell_key = latest.cell_key
-                                                        AND idx = latest.idx)
+        let sql = "SELECT cell_id, idx, seed, id, status, wall_ns, machine_ns, failure_step, failure_message,
+                          (SELECT count(*) FROM run_trial AS other
+                           WHERE other.run_id = ?1 AND other.cell_id = latest.cell_id AND other.idx = latest.idx),
+                          is_reused
                    FROM latest_trial AS latest WHERE run_id = ?1 ORDER BY id";
         self.in_plan_order(run, self.rows(sql, [run.0], trial_record)?)
     }
 
     /// The samples of all trials that were done.
-    pub fn samples(&self, run: RunId) -> Result<Vec<SampleRow>> {
-        let sql = "SELECT cell_key, idx, seed, test, metric, value, unit, better
-                   FROM sample JOIN trial ON trial.id = trial_id
+    pub fn samples(&self, run: RunId) -> Result<Vec<Measurement>> {
+        let sql = "SELECT cell_id, idx, seed, test, metric, unit, better, value
+                   FROM sample JOIN run_trial ON run_trial.id = trial_id
                    WHERE run_id = ?1 AND status = 'done' ORDER BY sample.id";
-        let mut samples = self.rows(sql, [run.0], sample_row)?;
-        let guards = self.guards_that_failed(run)?;
-        for sample in &mut samples {
-            sample.failed_guards = failed_guards(&guards, (&sample.cell_key, sample.index), &sample.test);
-        }
-        self.in_plan_order(run, samples)
+        let samples = self.rows(sql, [run.0], |row| Ok((trial_key(row)?, sample(row)?)))?;
+        self.measured(run, samples, |sample| &sample.test)
     }
 
     /// The latencies of all trials that were done.
-    pub fn latencies(&self, run: RunId) -> Result<Vec<LatencyRow>> {
-        let sql = "SELECT cell_key, idx, seed, test, operation, count, min_ns, p50_ns, p90_ns, p99_ns, p999_ns,
+    pub fn latencies(&self, run: RunId) -> Result<Vec<Measured<Latency>>> {
+        let sql = "SELECT cell_id, idx, seed, test, operation, count, min_ns, p50_ns, p90_ns, p99_ns, p999_ns,
                           max_ns, histogram_base64
-                   FROM latency JOIN trial ON trial.id = trial_id
+                   FROM latency JOIN run_trial ON run_trial.id = trial_id
                    WHERE run_id = ?1 AND status = 'done' ORDER BY latency.id";
-        let mut latencies = self.rows(sql, [run.0], latency_row)?;
-        let guards = self.guards_that_failed(run)?;
-        for row in &mut latencies {
-            row.failed_guards = failed_guards(&guards, (&row.cell_key, row.index), &row.latency.test);
-        }
-        self.in_plan_order(run, latencies)
+        let latencies = self.rows(sql, [run.0], |row| Ok((trial_key(row)?, latency(row)?)))?;
+        self.measured(run, latencies, |latency| &latency.test)
     }
 
     /// The guards of all trials that were done.
-    pub fn guards(&self, run: RunId) -> Result<Vec<GuardRow>> {
-        let sql = "SELECT cell_key, idx, name, test, passed, detail FROM guard JOIN trial ON trial.id = trial_id
+    pub fn guards(&self, run: RunId) -> Result<Vec<Recorded<Guard>>> {
+        let sql = "SELECT cell_id, idx, seed, name, test, passed, detail
+                   FROM guard JOIN run_trial ON run_trial.id = trial_id
                    WHERE run_id = ?1 AND status = 'done' ORDER BY guard.id";
-        let rows = self.rows(sql, [run.0], |row| {
-            let guard = Guard {
-                name: row.get(2)?,
-                test: row.get(3)?,
-                passed: row.get(4)?,
-                detail: row.get(5)?,
-            };
-            Ok(GuardRow {
-                cell_key: row.get(0)?,
-                index: row.get(1)?,
-                guard,
+        self.recorded(run, sql, |row| {
+            Ok(Guard {
+                name: row.get(3)?,
+                test: row.get(4)?,
+                passed: row.get(5)?,
+                detail: row.get(6)?,
             })
-        })?;
-        self.in_plan_order(run, rows)
-    }
-
-    fn guards_that_failed(&self, run: RunId) -> Result<Vec<GuardRow>> {
-        let mut guards = self.guards(run)?;
-        guards.retain(|row| !row.guard.passed);
-        Ok(guards)
+        })
     }
 
     /// The external programs' calls in the latest attempt at each trial, also of those that failed.
-    pub fn calls(&self, run: RunId) -> Result<Vec<CallRow>> {
-        let sql = "SELECT cell_key, idx, argv_json, exit, stdout, stderr, duration_ns
+    pub fn calls(&self, run: RunId) -> Result<Vec<Recorded<ToolCall>>> {
+        let sql = "SELECT cell_id, idx, seed, argv_json, exit, stdout, stderr, duration_ns
                    FROM tool_call JOIN latest_trial ON latest_trial.id = trial_id
                    WHERE run_id = ?1 ORDER BY tool_call.id";
-        let rows = self.rows(sql, [run.0], |row| {
-            let call = ToolCall {
-                argv: row.get::<_, Json<Vec<String>>>(2)?.0,
-                exit: row.get(3)?,
-                stdout: row.get(4)?,
-                stderr: row.get(5)?,
-                duration_ns: unsigned(row.get(6)?),
-            };
-            Ok(CallRow {
-                cell_key: row.get(0)?,
-                index: row.get(1)?,
-                call,
+        self.recorded(run, sql, |row| {
+            Ok(ToolCall {
+                argv: row.get::<_, Json<Vec<String>>>(3)?.0,
+                exit: row.get(4)?,
+                stdout: row.get(5)?,
+                stderr: row.get(6)?,
+                duration_ns: unsigned(row.get(7)?),
             })
-        })?;
-        self.in_plan_order(run, rows)
+        })
     }
 
     /// What the machines of the latest attempt at each trial were.
-    pub fn provenance(&self, run: RunId) -> Result<Vec<ProvenanceRow>> {
-        let sql = "SELECT cell_key, idx, key, value FROM provenance JOIN latest_trial ON latest_trial.id = trial_id
+    pub fn provenance(&self, run: RunId) -> Result<Vec<Recorded<ProvenanceEntry>>> {
+        let sql = "SELECT cell_id, idx, seed, key, value
+                   FROM provenance JOIN latest_trial ON latest_trial.id = trial_id
                    WHERE run_id = ?1 ORDER BY provenance.id";
+        self.recorded(run, sql, |row| {
+            Ok(ProvenanceEntry {
+                key: row.get(3)?,
+                value: row.get(4)?,
+            })
+        })
+    }
+
+    /// The steps of the latest attempt at each trial.
+    pub fn steps(&self, run: RunId) -> Result<Vec<Recorded<StepEntry>>> {
+        let sql = "SELECT cell_id, idx, seed, name, at_ns FROM step JOIN latest_trial ON latest_trial.id = trial_id
+                   WHERE run_id = ?1 ORDER BY step.id";
+        self.recorded(run, sql, |row| {
+            Ok(StepEntry {
+                name: row.get(3)?,
+                at_ns: unsigned(row.get(4)?),
+            })
+        })
+    }
+
+    /// Rows of which the first three columns are the trial's.
+    fn recorded<T>(
+        &self,
+        run: RunId,
+        sql: &str,
+        mut entry: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<Recorded<T>>> {
         let rows = self.rows(sql, [run.0], |row| {
-            Ok(ProvenanceRow {
-                cell_key: row.get(0)?,
-                index: row.get(1)?,
-                key: row.get(2)?,
-                value: row.get(3)?,
+            Ok(Recorded {
+                trial: trial_key(row)?,
+                entry: entry(row)?,
             })
         })?;
         self.in_plan_order(run, rows)
     }
 
-    /// The steps of the latest attempt at each trial.
-    pub fn steps(&self, run: RunId) -> Result<Vec<StepRow>> {
-        let sql = "SELECT cell_key, idx, name, at_ns FROM step JOIN latest_trial ON latest_trial.id = trial_id
-                   WHERE run_id = ?1 ORDER BY step.id";
-        let rows = self.rows(sql, [run.0], |row| {
-            let at_ns = unsigned(row.get(3)?);
-            Ok(StepRow {
-                cell_key: row.get(0)?,
-                index: row.get(1)?,
-                name: row.get(2)?,
-                at_ns,
-            })
-        })?;
-        self.in_plan_order(run, rows)
+    /// Entries with the guards that failed for their tests.
+    fn measured<T>(
+        &self,
+        run: RunId,
+        entries: Vec<(TrialKey, T)>,
+        test: fn(&T) -> &str,
+    ) -> Result<Vec<Measured<T>>> {
+        let mut failed: HashMap<TrialKey, Vec<Guard>> = HashMap::new();
+        for Recorded { trial, entry } in self.guards(run)? {
+            if !entry.passed {
+                failed.entry(trial).or_default().push(entry);
+            }
+        }
+        let measured = entries.into_iter().map(|(trial, entry)| {
+            let guards = failed.get(&trial).into_iter().flatten();
+            let of_test = guards.filter(|guard| guard.test.as_deref().is_none_or(|of| of == test(&entry)));
+            Measured {
+                trial,
+                failed_guards: of_test.map(|guard| guard.name.clone()).collect(),
+                entry,
+            }
+        });
+        self.in_plan_order(run, measured.collect())
     }
 
     fn rows<T>(
@@ -178,19 +188,15 @@ impl Store {
     /// Trials are run in a random order and side by side; nobody should see that in the results.
     fn in_plan_order<T: OfTrial>(&self, run: RunId, mut rows: Vec<T>) -> Result<Vec<T>> {
         let plan = self.plan(run)?;
-        let place: HashMap<&str, usize> = plan
+        let place: HashMap<CellId, usize> = plan
             .cells
             .iter()
             .enumerate()
-            .map(|(place, cell)| (cell.key.as_str(), place))
+            .map(|(place, cell)| (cell.id, place))
             .collect();
-        rows.sort_by_cached_key(|row| {
-            let (cell_key, index) = row.of_trial();
-            (
-                place.get(cell_key).copied().unwrap_or(usize::MAX),
-                cell_key.to_owned(),
-                index,
-            )
+        rows.sort_by_key(|row| {
+            let trial = row.of_trial();
+            (place.get(&trial.cell).copied().unwrap_or(usize::MAX), trial)
         });
         Ok(rows)
     }
@@ -207,39 +213,28 @@ impl Store {
     }
 }
 
-/// Names of the guards, of those that failed, that guard a test of a trial or all of the trial.
-fn failed_guards(failed: &[GuardRow], of_trial: (&str, u32), test: &str) -> Vec<String> {
-    failed
-        .iter()
-        .filter(|row| row.of_trial() == of_trial)
-        .filter(|row| row.guard.test.as_deref().is_none_or(|guarded| guarded == test))
-        .map(|row| row.guard.name.clone())
-        .collect()
-}
-
 /// A row that belongs to a trial.
 trait OfTrial {
-    fn of_trial(&self) -> (&str, u32);
+    fn of_trial(&self) -> TrialKey;
 }
 
-macro_rules! of_trial {
-    ($($row:ty),*) => { $(
-        impl OfTrial for $row {
-            fn of_trial(&self) -> (&str, u32) {
-                (&self.cell_key, self.index)
-            }
-        }
-    )* };
+impl OfTrial for TrialRecord {
+    fn of_trial(&self) -> TrialKey {
+        self.key
+    }
 }
-of_trial!(
-    TrialRecord,
-    SampleRow,
-    LatencyRow,
-    GuardRow,
-    CallRow,
-    ProvenanceRow,
-    StepRow
-);
+
+impl<T> OfTrial for Recorded<T> {
+    fn of_trial(&self) -> TrialKey {
+        self.trial
+    }
+}
+
+impl<T> OfTrial for Measured<T> {
+    fn of_trial(&self) -> TrialKey {
+        self.trial
+    }
+}
 
 fn run_summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
     Ok(RunSummary {
@@ -259,41 +254,43 @@ fn run_summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
     })
 }
 
+/// The trial in a row's first three columns.
+fn trial_key(row: &Row<'_>) -> rusqlite::Result<TrialKey> {
+    Ok(TrialKey {
+        cell: row.get::<_, Stored<_>>(0)?.0,
+        index: row.get(1)?,
+        seed: row.get::<_, Stored<u64>>(2)?.0,
+    })
+}
+
 fn trial_record(row: &Row<'_>) -> rusqlite::Result<TrialRecord> {
     let failure = match (row.get(7)?, row.get(8)?) {
         (Some(step), Some(message)) => Some(Failure { step, message }),
         _ => None,
     };
     Ok(TrialRecord {
-        id: TrialId(row.get(0)?),
-        cell_key: row.get(1)?,
-        index: row.get(2)?,
-        seed: row.get::<_, Stored<u64>>(3)?.0,
+        key: trial_key(row)?,
+        id: TrialId(row.get(3)?),
         status: row.get::<_, Stored<_>>(4)?.0,
         wall_ns: row.get::<_, Option<i64>>(5)?.map(unsigned),
         machine_ns: row.get::<_, Option<i64>>(6)?.map(unsigned),
         failure,
         attempts: row.get(9)?,
+        is_reused: row.get(10)?,
     })
 }
 
-fn sample_row(row: &Row<'_>) -> rusqlite::Result<SampleRow> {
-    Ok(SampleRow {
-        cell_key: row.get(0)?,
-        index: row.get(1)?,
-        seed: row.get::<_, Stored<u64>>(2)?.0,
+fn sample(row: &Row<'_>) -> rusqlite::Result<Sample> {
+    Ok(Sample {
         test: row.get(3)?,
-        metric: row.get(4)?,
-        value: row.get(5)?,
-        unit: row.get(6)?,
-        better: row.get::<_, Stored<_>>(7)?.0,
-        failed_guards: Vec::new(),
+        metric: metric(row, 4)?,
+        value: row.get(7)?,
     })
 }
 
-fn latency_row(row: &Row<'_>) -> rusqlite::Result<LatencyRow> {
+fn latency(row: &Row<'_>) -> rusqlite::Result<Latency> {
     let number = |column| row.get(column).map(unsigned);
-    let latency = Latency {
+    Ok(Latency {
         test: row.get(3)?,
         operation: row.get(4)?,
         count: number(5)?,
@@ -304,12 +301,5 @@ fn latency_row(row: &Row<'_>) -> rusqlite::Result<LatencyRow> {
         p999_ns: number(10)?,
         max_ns: number(11)?,
         histogram_base64: row.get(12)?,
-    };
-    Ok(LatencyRow {
-        cell_key: row.get(0)?,
-        index: row.get(1)?,
-        seed: row.get::<_, Stored<u64>>(2)?.0,
-        latency,
-        failed_guards: Vec::new(),
     })
 }

@@ -1,6 +1,7 @@
 //! What goes into a store and comes out of it.
 
-use study::event::{Better, Failure, Guard, Latency, ToolCall};
+use study::TrialKey;
+use study::event::Failure;
 use study::plan::Plan;
 use study::stack::MachineKind;
 
@@ -82,9 +83,7 @@ pub enum Ending {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialRecord {
     pub id: TrialId,
-    pub cell_key: String,
-    pub index: u32,
-    pub seed: u64,
+    pub key: TrialKey,
     pub status: TrialStatus,
     /// Wall time from begin to end; absent until the trial has ended.
     pub wall_ns: Option<u64>,
@@ -93,64 +92,6 @@ pub struct TrialRecord {
     pub failure: Option<Failure>,
     /// How often it was begun, this time included.
     pub attempts: u32,
-}
-
-/// A sample of a trial that was done.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SampleRow {
-    pub cell_key: String,
-    pub index: u32,
-    pub seed: u64,
-    pub test: String,
-    pub metric: String,
-    pub value: f64,
-    pub unit: String,
-    pub better: Better,
-    /// Names of the guards that failed for this sample's test, or for all of its trial.
-    pub failed_guards: Vec<String>,
-}
-
-/// Latencies of one operation in a trial that was done.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LatencyRow {
-    pub cell_key: String,
-    pub index: u32,
-    pub seed: u64,
-    pub latency: Latency,
-    /// As in [`SampleRow::failed_guards`].
-    pub failed_guards: Vec<String>,
-}
-
-/// A guard's verdict in a trial that was done.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GuardRow {
-    pub cell_key: String,
-    pub index: u32,
-    pub guard: Guard,
-}
-
-/// An external program's call, in the latest attempt at a trial, however it ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CallRow {
-    pub cell_key: String,
-    pub index: u32,
-    pub call: ToolCall,
-}
-
-/// What the trial's machine was, in the latest attempt at a trial.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProvenanceRow {
-    pub cell_key: String,
-    pub index: u32,
-    pub key: String,
-    pub value: String,
-}
-
-/// A step of the latest attempt at a trial.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StepRow {
-    pub cell_key: String,
-    pub index: u32,
-    pub name: String,
-    pub at_ns: u64,
+    /// It ran in another run of the store, whose result stands for this run's too.
+    pub is_reused: bool,
 }

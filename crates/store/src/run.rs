@@ -6,6 +6,8 @@ use crate::words::{json, machine_word, signed};
 use crate::{Result, Store, StoreError};
 use rusqlite::{OptionalExtension, params};
 use sha2::{Digest, Sha256};
+use study::CellId;
+use study::plan::Trial;
 
 /// A run that this process may write; no other can until this is dropped.
 #[derive(Debug)]
@@ -30,10 +32,11 @@ pub enum Found {
 
 impl OpenRun {
     /// Whether the trial needs no repetition. A failed or interrupted one does.
-    pub fn is_done(&self, cell_key: &str, index: u32) -> bool {
+    pub fn is_done(&self, cell: CellId, index: u32) -> bool {
+        let is_it = |trial: &TrialRecord| trial.key.cell == cell && trial.key.index == index;
         self.trials
             .iter()
-            .any(|trial| trial.cell_key == cell_key && trial.index == index && trial.status == TrialStatus::Done)
+            .any(|trial| is_it(trial) && trial.status == TrialStatus::Done)
     }
 }
 
@@ -55,6 +58,18 @@ impl Store {
             trials: self.trials(id)?,
             _lock: lock,
         })
+    }
+
+    /// Has a trial of another run stand for this one, if the store has one that was done: of the same cell, with the
+    /// same seed and the same origin. The origin says what else results depend on: in the lab raidlab's build and the
+    /// kernel, on a host the machine and its disks. False if there is none.
+    pub fn reuse(&mut self, run: &OpenRun, trial: &Trial, origin: &str) -> Result<bool> {
+        let sql = "INSERT INTO reused (run_id, cell_id, idx, trial_id)
+                   SELECT ?1, ?2, ?3, id FROM trial
+                   WHERE cell_id = ?2 AND seed = ?4 AND origin = ?5 AND status = 'done' ORDER BY id DESC LIMIT 1";
+        let (cell, seed) = (trial.cell.id.to_string(), trial.seed.to_string());
+        let columns = params![run.summary.id.0, cell, trial.index, seed, origin];
+        self.checked(self.connection.execute(sql, columns)).map(|rows| rows > 0)
     }
 
     /// All trials that were wanted are done or have failed.

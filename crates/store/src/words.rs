@@ -1,20 +1,22 @@
 //! The words and numbers in which plain types stand in the database.
 
 use crate::record::TrialStatus;
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ValueRef};
-use study::event::Better;
+use rusqlite::Row;
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, Type, ValueRef};
+use study::CellId;
+use study::metric::Metric;
 use study::stack::MachineKind;
 
 /// A column of one of these types reads as `Stored<T>`.
 pub(crate) struct Stored<T>(pub T);
 
-impl FromSql for Stored<Better> {
+impl FromSql for Stored<CellId> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        [Better::Higher, Better::Lower, Better::Neither]
-            .into_iter()
-            .find(|&better| value.as_str() == Ok(better_word(better)))
+        value
+            .as_str()?
+            .parse()
             .map(Stored)
-            .ok_or(FromSqlError::InvalidType)
+            .map_err(|error| FromSqlError::Other(Box::new(error)))
     }
 }
 
@@ -69,12 +71,11 @@ pub(crate) fn json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).expect("plain types with string keys have a JSON form")
 }
 
-pub(crate) const fn better_word(better: Better) -> &'static str {
-    match better {
-        Better::Higher => "higher",
-        Better::Lower => "lower",
-        Better::Neither => "neither",
-    }
+/// The metric in three columns that begin with `first`: name, unit, direction.
+pub(crate) fn metric(row: &Row<'_>, first: usize) -> rusqlite::Result<Metric> {
+    let word = |place: usize| row.get::<_, String>(first + place);
+    Metric::of_words(&word(0)?, &word(1)?, &word(2)?)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(first, Type::Text, Box::new(error)))
 }
 
 pub(crate) const fn machine_word(machine: MachineKind) -> &'static str {

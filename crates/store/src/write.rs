@@ -2,17 +2,19 @@
 
 use crate::record::{Ending, TrialId};
 use crate::run::OpenRun;
-use crate::words::{better_word, json, signed};
+use crate::words::{json, signed};
 use crate::{Result, Store, StoreError};
 use rusqlite::params;
 use study::event::{Event, Failure, Guard, Latency, Sample, ToolCall};
 use study::plan::Trial;
 
 impl Store {
-    /// A trial begins.
-    pub fn begin_trial(&mut self, run: &OpenRun, trial: &Trial) -> Result<TrialId> {
-        let sql = "INSERT INTO trial (run_id, cell_key, idx, seed, status) VALUES (?1, ?2, ?3, ?4, 'running')";
-        let columns = params![run.summary.id.0, trial.cell.key, trial.index, trial.seed.to_string()];
+    /// A trial begins. `origin` says what else its results depend on besides cell and seed: see [`Store::reuse`].
+    pub fn begin_trial(&mut self, run: &OpenRun, trial: &Trial, origin: &str) -> Result<TrialId> {
+        let sql = "INSERT INTO trial (run_id, cell_id, idx, seed, origin, status)
+                   VALUES (?1, ?2, ?3, ?4, ?5, 'running')";
+        let (cell, seed) = (trial.cell.id.to_string(), trial.seed.to_string());
+        let columns = params![run.summary.id.0, cell, trial.index, seed, origin];
         match self.connection.execute(sql, columns) {
             Ok(_) => Ok(TrialId(self.connection.last_insert_rowid())),
             Err(error) if is_taken(&error) => Err(StoreError::TrialTaken {
@@ -66,7 +68,7 @@ impl Store {
     fn append_sample(&self, trial: TrialId, sample: &Sample) -> rusqlite::Result<()> {
         if !sample.value.is_finite() {
             // 0 bytes in 0 seconds. Not a value to keep, and not one to lose in silence either.
-            let detail = format!("{} is {}, should be a number", sample.metric, sample.value);
+            let detail = format!("{} is {}, should be a number", sample.metric.name(), sample.value);
             let guard = Guard {
                 name: "finite".to_owned(),
                 test: Some(sample.test.clone()),
@@ -80,10 +82,10 @@ impl Store {
             params![
                 trial.0,
                 sample.test,
-                sample.metric,
+                sample.metric.name(),
                 sample.value,
-                sample.unit,
-                better_word(sample.better)
+                sample.metric.unit().name(),
+                sample.metric.better().name()
             ],
         )
     }

@@ -2,7 +2,7 @@
 
 mod fixture;
 
-use fixture::{Bench, events, sample};
+use fixture::{Bench, ORIGIN, events, sample};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -27,7 +27,7 @@ fn a_run_reads_back_as_it_was_written() {
     let samples = store.samples(summary.id).unwrap();
     let values: Vec<(&str, &str, f64)> = samples
         .iter()
-        .map(|row| (row.cell_key.as_str(), row.test.as_str(), row.value))
+        .map(|row| (bench.key(row.trial), row.entry.test.as_str(), row.entry.value))
         .collect();
     // The plan's order, although the other cell ran first.
     assert_eq!(
@@ -48,9 +48,9 @@ fn a_run_reads_back_as_it_was_written() {
         Event::Latency(latency) => Some(latency),
         _ => None,
     });
-    assert_eq!(Some(store.latencies(summary.id).unwrap()[0].latency.clone()), expected);
-    assert_eq!(store.provenance(summary.id).unwrap()[0].value, "6.12.117");
-    assert_eq!(store.steps(summary.id).unwrap()[0].name, "mkfs");
+    assert_eq!(Some(store.latencies(summary.id).unwrap()[0].entry.clone()), expected);
+    assert_eq!(store.provenance(summary.id).unwrap()[0].entry.value, "6.12.117");
+    assert_eq!(store.steps(summary.id).unwrap()[0].entry.name, "mkfs");
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn write_until_killed(path: &Path) {
     let mut store = Store::open(path).unwrap();
     let run = store.open_run(&bench.spec()).unwrap();
     bench.measure(&mut store, &run, 0, 0);
-    let trial = store.begin_trial(&run, &bench.trial(1, 0)).unwrap();
+    let trial = store.begin_trial(&run, &bench.trial(1, 0), ORIGIN).unwrap();
     store.append(trial, &sample("read", 1.0)).unwrap();
     println!("\nappended");
     std::thread::sleep(std::time::Duration::from_secs(60));
@@ -105,8 +105,8 @@ fn a_killed_writer_loses_its_running_trial_only() {
 
     let run = store.open_run(&bench.spec()).unwrap();
     assert_eq!(run.found, Found::Unfinished);
-    assert!(run.is_done("xfs | files, small", 0));
-    assert!(!run.is_done("ext4 | files, small", 0));
+    assert!(run.is_done(bench.plan.cells[0].id, 0));
+    assert!(!run.is_done(bench.plan.cells[1].id, 0));
     assert_eq!(run.trials[1].status, TrialStatus::Interrupted);
     bench.measure(&mut store, &run, 1, 0);
 
@@ -122,7 +122,7 @@ fn no_trial_is_counted_twice() {
     let mut store = bench.open();
     let run = store.open_run(&bench.spec()).unwrap();
     bench.measure(&mut store, &run, 0, 0);
-    let again = store.begin_trial(&run, &bench.trial(0, 0));
+    let again = store.begin_trial(&run, &bench.trial(0, 0), ORIGIN);
     assert!(
         matches!(again, Err(StoreError::TrialTaken { index: 0, .. })),
         "{again:?}"
@@ -134,7 +134,7 @@ fn a_failed_trial_may_be_tried_again() {
     let bench = Bench::new();
     let mut store = bench.open();
     let run = store.open_run(&bench.spec()).unwrap();
-    let trial = store.begin_trial(&run, &bench.trial(0, 0)).unwrap();
+    let trial = store.begin_trial(&run, &bench.trial(0, 0), ORIGIN).unwrap();
     let failure = Failure {
         step: "mkfs".to_owned(),
         message: "the guest was killed from outside".to_owned(),
@@ -211,16 +211,16 @@ fn a_value_that_is_no_number_becomes_a_failed_guard() {
     let bench = Bench::new();
     let mut store = bench.open();
     let run = store.open_run(&bench.spec()).unwrap();
-    let trial = store.begin_trial(&run, &bench.trial(0, 0)).unwrap();
+    let trial = store.begin_trial(&run, &bench.trial(0, 0), ORIGIN).unwrap();
     store.append(trial, &sample("read", f64::NAN)).unwrap();
     store.end_trial(trial, &Ending::Done, 1).unwrap();
     assert!(store.samples(run.summary.id).unwrap().is_empty());
     let guards = store.guards(run.summary.id).unwrap();
     assert_eq!(
-        (guards[0].guard.name.as_str(), guards[0].guard.passed),
+        (guards[0].entry.name.as_str(), guards[0].entry.passed),
         ("finite", false)
     );
-    assert_eq!(guards[0].guard.detail, "throughput is NaN, should be a number");
+    assert_eq!(guards[0].entry.detail, "throughput is NaN, should be a number");
 }
 
 #[test]
@@ -259,13 +259,13 @@ fn a_changed_value_changes_the_digest() {
     let bench = Bench::new();
     let mut store = bench.open();
     let run = store.open_run(&bench.spec()).unwrap();
-    let trial = store.begin_trial(&run, &bench.trial(0, 0)).unwrap();
+    let trial = store.begin_trial(&run, &bench.trial(0, 0), ORIGIN).unwrap();
     store.append(trial, &sample("read", 0.3)).unwrap();
     store.end_trial(trial, &Ending::Done, 1).unwrap();
     let other = Bench::new();
     let mut nearly = other.open();
     let run_nearly = nearly.open_run(&other.spec()).unwrap();
-    let trial = nearly.begin_trial(&run_nearly, &other.trial(0, 0)).unwrap();
+    let trial = nearly.begin_trial(&run_nearly, &other.trial(0, 0), ORIGIN).unwrap();
     nearly.append(trial, &sample("read", 0.1 + 0.2)).unwrap();
     nearly.end_trial(trial, &Ending::Done, 1).unwrap();
     assert_ne!(

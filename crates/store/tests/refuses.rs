@@ -1,9 +1,10 @@
 //! A file that is no store, or cannot be one: a message that says what is wrong and what mends it, and the file is
 //! left as it was.
 
+#[expect(dead_code, reason = "each test file uses a part of it")]
 mod fixture;
 
-use fixture::{Bench, sample};
+use fixture::{Bench, ORIGIN, sample};
 use rusqlite::Connection;
 use std::fs;
 use std::path::Path;
@@ -84,8 +85,8 @@ fn a_store_of_a_newer_raidlab() {
         .pragma_update(None, "user_version", 99)
         .unwrap();
     insta::assert_snapshot!(messages(&bench.path()), @"
-    write: `/folder/raidlab.db` was written by a newer raidlab (its schema is 99, this raidlab knows up to 3): update raidlab, or name another file with --store
-    read:  `/folder/raidlab.db` was written by a newer raidlab (its schema is 99, this raidlab knows up to 3): update raidlab, or name another file with --store
+    write: `/folder/raidlab.db` was written by a newer raidlab (its schema is 99, this raidlab knows up to 4): update raidlab, or name another file with --store
+    read:  `/folder/raidlab.db` was written by a newer raidlab (its schema is 99, this raidlab knows up to 4): update raidlab, or name another file with --store
     ");
 }
 
@@ -127,7 +128,7 @@ fn root_a_full_disk_keeps_what_was_done() {
     let mut store = bench.open();
     let run = store.open_run(&bench.spec()).unwrap();
     bench.measure(&mut store, &run, 0, 0);
-    let trial = store.begin_trial(&run, &bench.trial(0, 1)).unwrap();
+    let trial = store.begin_trial(&run, &bench.trial(0, 1), ORIGIN).unwrap();
     let error = (0..100_000)
         .find_map(|_| store.append(trial, &sample("read", 1.0)).err())
         .expect("it fills up");

@@ -9,6 +9,7 @@ use crate::rules::{Impossible, check_stack};
 use crate::work::WorkloadEntry;
 use crate::work_rules::check_work;
 use std::collections::HashSet;
+use study::CellId;
 use study::plan::{Cell, LeftOut};
 use study::stack::{MachineKind, MachineSpec, StackSpec};
 
@@ -150,7 +151,9 @@ impl Matrix {
             if !workload.broken && !on.point.has_broken() && !variant.point.has_broken() {
                 self.cells.push(Cell {
                     key: String::new(),
+                    id: CellId::default(),
                     stack_label: String::new(),
+                    replicate: 0,
                     axes,
                     machine: on.machine.clone(),
                     stack: on.stack.clone(),

@@ -36,7 +36,7 @@ pub fn read(source: &str, file_name: &str, known: &Known) -> Result<Plan, Mistak
     if !found.is_empty() {
         return Err(found.into_mistakes(file_name));
     }
-    Ok(Plan {
+    let mut plan = Plan {
         title: top.text("title").unwrap_or_else(|| title_from(file_name)),
         description: top.text("description").unwrap_or_default().trim().to_owned(),
         source: with_files(source, &workloads),
@@ -45,7 +45,9 @@ pub fn read(source: &str, file_name: &str, known: &Known) -> Result<Plan, Mistak
         claims,
         tables,
         precision,
-    })
+    };
+    plan.identify();
+    Ok(plan)
 }
 
 /// The study and, as comments, the files that it names: they belong to what was measured.

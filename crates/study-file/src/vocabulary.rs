@@ -9,26 +9,9 @@ use crate::point::points;
 use crate::unit::{format_size, format_time, parse_size, parse_time};
 use crate::value::Value;
 use crate::work::{Kind, WorkloadEntry};
+use study::metric::Metric;
 use study::plan::{Cell, METRIC, Side, TEST};
 use study::workload::{BONNIE_FILE_TESTS, BONNIE_TESTS};
-
-/// Metrics of samples.
-const METRICS: &[&str] = &[
-    "throughput",
-    "files_per_second",
-    "iops",
-    "duration",
-    "time_to_last_close",
-    "time_to_last_unlink",
-    "cpu",
-    "cpu_user",
-    "cpu_system",
-    "latency_p50",
-    "latency_p90",
-    "latency_p99",
-    "latency_p999",
-    "latency_max",
-];
 
 /// What is wrong with an axis or a value that somebody named, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,7 +97,7 @@ impl Vocabulary {
     }
 
     fn metrics(&mut self) {
-        METRICS.iter().for_each(|metric| self.add(METRIC, metric, false));
+        Metric::of_studies().for_each(|metric| self.add(METRIC, metric.name(), false));
     }
 
     fn add(&mut self, axis: &str, word: &str, open: bool) {

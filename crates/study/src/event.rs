@@ -1,5 +1,6 @@
 //! What a trial says while it runs: the one stream that leaves a machine, a JSON object a line.
 
+use crate::metric::{Better, Metric, UnknownMetric};
 use serde::{Deserialize, Serialize};
 
 /// In the order in which things happened. Times are of the trial's machine (lab: virtual), in nanoseconds since
@@ -27,25 +28,46 @@ pub enum Event {
 
 /// One measured value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "SampleLine", into = "SampleLine")]
 pub struct Sample {
     /// What was done: `read`, `write`, `copy`, `delete`, `randread`, …
     pub test: String,
-    /// What was measured: `throughput`, `files_per_second`, `iops`, `duration`, `latency_p99`, …
-    pub metric: String,
+    pub metric: Metric,
     pub value: f64,
-    /// `MiB/s`, `files/s`, `IOPS`, `s`, `ms`, …
-    pub unit: String,
-    /// Whether more is better or less is.
-    pub better: Better,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Better {
-    Higher,
-    Lower,
-    /// Neither: a count that explains, such as requests at a disk.
-    Neither,
+/// A sample as it is written: with unit and direction, so that a reader needs no table of metrics.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct SampleLine {
+    test: String,
+    metric: String,
+    value: f64,
+    unit: String,
+    better: Better,
+}
+
+impl From<Sample> for SampleLine {
+    fn from(sample: Sample) -> Self {
+        Self {
+            test: sample.test,
+            metric: sample.metric.name().to_owned(),
+            value: sample.value,
+            unit: sample.metric.unit().name().to_owned(),
+            better: sample.metric.better(),
+        }
+    }
+}
+
+impl TryFrom<SampleLine> for Sample {
+    type Error = UnknownMetric;
+
+    fn try_from(line: SampleLine) -> Result<Self, UnknownMetric> {
+        Ok(Self {
+            metric: Metric::of_words(&line.metric, &line.unit, line.better.name())?,
+            test: line.test,
+            value: line.value,
+        })
+    }
 }
 
 /// A histogram of latencies, mergeable: an HdrHistogram in its V2 serialisation, base64.

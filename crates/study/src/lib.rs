@@ -4,8 +4,11 @@
 //! Nothing here knows TOML or what a study file looks like (`study-file` reads it), how a stack is built, how work is
 //! done, or where a sample is kept: those stages use these types and are not used by them.
 
+mod cell_id;
 pub mod claim;
 pub mod event;
+mod measurement;
+pub mod metric;
 mod order;
 pub mod plan;
 pub mod stack;
@@ -14,5 +17,7 @@ pub mod table;
 mod test_names;
 pub mod workload;
 
+pub use cell_id::{CellId, NotACellId};
+pub use measurement::{Measured, Measurement, ProvenanceEntry, Recorded, StepEntry, TrialKey};
 pub use order::trial_seed;
 pub use summary::Summary;

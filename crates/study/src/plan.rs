@@ -1,9 +1,11 @@
 //! A study laid out: cells, trials, and what was left out of the matrix.
 
+use crate::cell_id::CellId;
 use crate::stack::{MachineSpec, StackSpec};
 use crate::table::TableSpec;
 use crate::workload::WorkloadSpec;
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 
 /// Some cells, or some of their samples: axis = value, all of which hold.
 pub type Side = Vec<(String, String)>;
@@ -37,8 +39,14 @@ pub struct Plan {
 pub struct Cell {
     /// Unique in the plan, stable from run to run, readable: `ext3 1K | small files`.
     pub key: String,
+    /// What it is, whatever it is called: results belong to it. Set by [`Plan::identify`].
+    #[serde(default)]
+    pub id: CellId,
     /// What distinguishes this cell's stack from the other stacks of the plan, short: `ext3 1K`.
     pub stack_label: String,
+    /// Cells that are the same but for this number are repetitions with seeds of their own; 0 for the first.
+    #[serde(default)]
+    pub replicate: u32,
     /// Where the cell lies on every axis, `level` = `6`, `block_size` = `4K`, `workload` = …: in the study's words
     /// and order, also the axes that have one value only.
     pub axes: Vec<(String, String)>,
@@ -84,4 +92,38 @@ pub struct Trial {
     /// Drives every random choice of the trial. Trials of equal index have the same seed in every cell, so that
     /// stacks are compared on the same files.
     pub seed: u64,
+}
+
+impl Plan {
+    /// Gives every cell its identity; to be called again after cells were changed. Of cells that are the same, each
+    /// becomes a replicate of the first.
+    pub fn identify(&mut self) {
+        let mut known = HashSet::new();
+        for cell in &mut self.cells {
+            cell.id = CellId::of(cell);
+            while !known.insert(cell.id) {
+                cell.replicate += 1;
+                cell.id = CellId::of(cell);
+            }
+        }
+    }
+
+    pub fn cell(&self, id: CellId) -> Option<&Cell> {
+        self.cells.iter().find(|cell| cell.id == id)
+    }
+
+    /// Labels of the stacks, each once, in the plan's order.
+    pub fn stack_labels(&self) -> Vec<&str> {
+        distinct(self.cells.iter().map(|cell| cell.stack_label.as_str()))
+    }
+
+    /// Names of the workloads (with the values of their own axes: `stream bs=4K`), likewise.
+    pub fn workload_names(&self) -> Vec<&str> {
+        distinct(self.cells.iter().map(|cell| cell.workload.name.as_str()))
+    }
+}
+
+fn distinct<'a>(labels: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut known = HashSet::new();
+    labels.filter(|label| known.insert(*label)).collect()
 }

@@ -15,7 +15,8 @@ pub use workload::{Pass, Target, WorkloadError};
 use stack::{Access, Context, DiskCounters};
 use std::path::PathBuf;
 use std::time::Instant;
-use study::event::{Better, Event, Failure, Sample};
+use study::event::{Event, Failure, Sample};
+use study::metric::Metric;
 use study::plan::Trial;
 use study::stack::StackSpec;
 use study::workload::{IoEngine, IozoneEngine, Work};
@@ -232,24 +233,17 @@ fn work(trial: &Trial, stack: &Stack, context: &mut Context<'_>) -> Result<(), F
 /// What reached one member disk while the work was done, laying out and caches dropped included.
 fn report_member(disk: DiskCounters, context: &mut Context<'_>) {
     let figures = [
-        ("reads", disk.reads),
-        ("writes", disk.writes),
-        ("sectors_read", disk.sectors_read),
-        ("sectors_written", disk.sectors_written),
-        ("flushes", disk.flushes),
+        (Metric::MemberReads, disk.reads),
+        (Metric::MemberWrites, disk.writes),
+        (Metric::MemberSectorsRead, disk.sectors_read),
+        (Metric::MemberSectorsWritten, disk.sectors_written),
+        (Metric::MemberFlushes, disk.flushes),
     ];
     for (metric, value) in figures {
         context.access.recorder.record(Event::Sample(Sample {
             test: format!("member {}", disk.device),
-            metric: metric.to_owned(),
+            metric,
             value: value as f64,
-            unit: if metric.starts_with("sectors") {
-                "sectors"
-            } else {
-                "requests"
-            }
-            .to_owned(),
-            better: Better::Neither,
         }));
     }
 }

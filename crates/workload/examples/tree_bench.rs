@@ -13,13 +13,14 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 use study::event::{Event, ToolCall};
+use study::metric::Metric;
 use study::workload::{SizeSpec, TreeSpec, TreeTest, Work, WorkloadSpec};
 use tools::{Invocation, ToolError};
 use workload::{DeviceCounters, Host, HostError, Target};
 
 /// Takes the samples; has no disks.
 #[derive(Default)]
-struct Samples(Vec<(String, String, f64)>);
+struct Samples(Vec<(String, Metric, f64)>);
 
 impl Host for Samples {
     fn event(&mut self, event: Event) {
@@ -80,7 +81,7 @@ fn engine(spec: &WorkloadSpec, folder: &Path) -> [f64; 4] {
         samples
             .0
             .iter()
-            .find(|(of, metric, _)| of == test && metric == "duration")
+            .find(|(of, metric, _)| of == test && *metric == Metric::Duration)
             .map_or(f64::NAN, |(_, _, seconds)| *seconds)
     })
 }

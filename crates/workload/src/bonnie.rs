@@ -18,7 +18,8 @@ use csv::{Column, Line};
 use rustix::fs::{Mode, mkdir};
 use rustix::io::Errno;
 use std::time::Duration;
-use study::event::{Better, Event, Guard};
+use study::event::{Event, Guard};
+use study::metric::Metric;
 use study::workload::BonnieSpec;
 use tools::{Invocation, Tool};
 
@@ -139,19 +140,19 @@ pub(crate) fn report(line: &Line, wanted: &[&str], host: &mut dyn Host) {
             Column::Figure { rate, cpu_percent } => {
                 let mut reporter = Reporter { host, test };
                 match test {
-                    "seeks" => reporter.sample("iops", rate, "seeks/s", Better::Higher),
+                    "seeks" => reporter.sample(Metric::Seeks, rate),
                     "putc" | "write" | "rewrite" | "getc" | "read" => {
-                        reporter.sample("throughput", rate / 1024.0, "MiB/s", Better::Higher);
+                        reporter.sample(Metric::Throughput, rate / 1024.0);
                     }
-                    _ => reporter.sample("files_per_second", rate, "files/s", Better::Higher),
+                    _ => reporter.sample(Metric::FilesPerSecond, rate),
                 }
                 if let Some(cpu_percent) = cpu_percent {
-                    reporter.sample("cpu", cpu_percent, "%", Better::Lower);
+                    reporter.sample(Metric::Cpu, cpu_percent);
                 }
             }
         }
         if let Some(longest) = line.longest_wait(test) {
-            Reporter { host, test }.sample("latency_max", longest.as_secs_f64() * 1e3, "ms", Better::Lower);
+            Reporter { host, test }.sample(Metric::LatencyMax, longest.as_secs_f64() * 1e3);
         }
     }
 }

@@ -124,7 +124,7 @@ mod tests {
 
     fn samples(foreign: &Foreign) -> Vec<(String, String)> {
         let of = |event: &Event| match event {
-            Event::Sample(sample) => Some((sample.test.clone(), sample.metric.clone())),
+            Event::Sample(sample) => Some((sample.test.clone(), sample.metric.name().to_owned())),
             _ => None,
         };
         foreign.events.iter().filter_map(of).collect()

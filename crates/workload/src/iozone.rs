@@ -18,7 +18,7 @@ use crate::report::Reporter;
 use crate::{Target, WorkloadError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use study::event::Better;
+use study::metric::Metric;
 use study::workload::{IozoneEngine, IozoneSpec, IozoneTest};
 use tools::{Invocation, Tool};
 
@@ -114,7 +114,7 @@ pub(crate) fn report(test: IozoneTest, kib_per_second: f64, host: &mut dyn Host)
         host,
         test: test.name(),
     }
-    .sample("throughput", kib_per_second / 1024.0, "MiB/s", Better::Higher);
+    .sample(Metric::Throughput, kib_per_second / 1024.0);
 }
 
 fn call(

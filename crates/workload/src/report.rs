@@ -4,7 +4,8 @@ use crate::cpu::CpuTime;
 use crate::host::{DeviceCounters, Host};
 use crate::latency::{LatencyHistogram, Stopwatch, latency};
 use std::time::Duration;
-use study::event::{Better, Event, Guard, Sample};
+use study::event::{Event, Guard, Sample};
+use study::metric::Metric;
 
 const MEBIBYTE: f64 = (1 << 20) as f64;
 
@@ -19,27 +20,22 @@ pub(crate) struct Reporter<'a> {
 }
 
 impl Reporter<'_> {
-    pub(crate) fn sample(&mut self, metric: &str, value: f64, unit: &str, better: Better) {
+    /// `value` is in the metric's unit.
+    pub(crate) fn sample(&mut self, metric: Metric, value: f64) {
         self.host.event(Event::Sample(Sample {
             test: self.test.to_owned(),
-            metric: metric.to_owned(),
+            metric,
             value,
-            unit: unit.to_owned(),
-            better,
         }));
     }
 
-    pub(crate) fn throughput(&mut self, metric: &str, bytes: u64, duration: Duration) {
-        self.sample(
-            metric,
-            bytes as f64 / MEBIBYTE / duration.as_secs_f64(),
-            "MiB/s",
-            Better::Higher,
-        );
+    pub(crate) fn throughput(&mut self, bytes: u64, duration: Duration) {
+        self.sample(Metric::Throughput, bytes as f64 / MEBIBYTE / duration.as_secs_f64());
     }
 
-    pub(crate) fn seconds(&mut self, metric: &str, duration: Duration) {
-        self.sample(metric, duration.as_secs_f64(), "s", Better::Lower);
+    /// A metric whose unit is the second.
+    pub(crate) fn seconds(&mut self, metric: Metric, duration: Duration) {
+        self.sample(metric, duration.as_secs_f64());
     }
 
     pub(crate) fn latencies(&mut self, watch: &Stopwatch) {
@@ -57,26 +53,16 @@ impl Reporter<'_> {
 
     /// What the member disks did during the test: neither good nor bad, but it explains.
     pub(crate) fn device_work(&mut self, moved: DeviceCounters) {
-        self.sample("device_reads", moved.reads as f64, "requests", Better::Neither);
-        self.sample("device_writes", moved.writes as f64, "requests", Better::Neither);
-        self.sample(
-            "device_read",
-            moved.read_bytes() as f64 / MEBIBYTE,
-            "MiB",
-            Better::Neither,
-        );
-        self.sample(
-            "device_written",
-            moved.written_bytes() as f64 / MEBIBYTE,
-            "MiB",
-            Better::Neither,
-        );
+        self.sample(Metric::DeviceReads, moved.reads as f64);
+        self.sample(Metric::DeviceWrites, moved.writes as f64);
+        self.sample(Metric::DeviceRead, moved.read_bytes() as f64 / MEBIBYTE);
+        self.sample(Metric::DeviceWritten, moved.written_bytes() as f64 / MEBIBYTE);
     }
 
     /// Processor time that went into the test.
     pub(crate) fn cpu(&mut self, used: CpuTime) {
-        self.sample("cpu_user", used.user.as_secs_f64(), "s", Better::Lower);
-        self.sample("cpu_system", used.system.as_secs_f64(), "s", Better::Lower);
+        self.seconds(Metric::CpuUser, used.user);
+        self.seconds(Metric::CpuSystem, used.system);
     }
 
     pub(crate) fn guard(&mut self, name: &str, passed: bool, detail: String) {

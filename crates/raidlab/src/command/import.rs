@@ -21,6 +21,9 @@ const BYTES_MAX: u64 = 256 << 20;
 /// What stands in a plan where nothing is known: a cell is made of it for every result.
 const FRAME: &str = "machine = \"host\"\n[[workload]]\nname = \"imported\"\nio = {}\n[precision]\ntrials = 1\n";
 
+/// What an imported result depends on, besides its own file: it is no other run's.
+const ORIGIN: &str = "imported";
+
 /// A file, and what is in it.
 struct Read {
     path: PathBuf,
@@ -56,7 +59,7 @@ pub fn import(arguments: &ImportArguments) -> Result<ExitCode, ExpectedError> {
     }
     let failed = |error: store::StoreError| ExpectedError::Failed(error.to_string());
     for (cell, events) in plan.cells.iter().zip(&events) {
-        if run.is_done(&cell.key, 0) {
+        if run.is_done(cell.id, 0) {
             continue;
         }
         let trial = Trial {
@@ -64,7 +67,7 @@ pub fn import(arguments: &ImportArguments) -> Result<ExitCode, ExpectedError> {
             index: 0,
             seed: 0,
         };
-        let id = store.begin_trial(&run, &trial).map_err(failed)?;
+        let id = store.begin_trial(&run, &trial, ORIGIN).map_err(failed)?;
         for event in events {
             store.append(id, event).map_err(failed)?;
         }

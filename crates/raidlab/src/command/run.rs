@@ -78,6 +78,8 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
             places: &places,
             store: &mut store,
             run: &run,
+            // A trace is of trials that run.
+            reuse: arguments.trace.is_none(),
             interrupt: signals.interrupt(),
             observer: &mut |progress| display.show(progress),
         }
@@ -168,7 +170,7 @@ fn everything_done(plan: &Plan, run: &OpenRun, seed: u64) -> bool {
     plan.rounds(seed)
         .take(first)
         .flatten()
-        .all(|trial| run.is_done(&trial.cell.key, trial.index))
+        .all(|trial| run.is_done(trial.cell.id, trial.index))
 }
 
 fn conclude(

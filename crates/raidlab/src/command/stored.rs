@@ -2,12 +2,9 @@
 
 use crate::expected::ExpectedError;
 use disksim::catalogue;
-use report::{
-    CallInfo, DiskInfo, GuardInfo, Input, LatencyInfo, ProvenanceInfo, RunInfo, SampleInfo, TrialInfo, TrialState,
-};
+use report::{DiskInfo, Input, RunInfo, TrialInfo, TrialState};
 use std::path::Path;
-use store::{RunId, RunSummary, SampleRow, Store, TrialRecord, TrialStatus};
-use study::event::Sample;
+use store::{RunId, RunSummary, Store, TrialRecord, TrialStatus};
 use study::plan::Plan;
 
 /// The run of that number, or the last.
@@ -36,45 +33,11 @@ fn read_input(store: &Store, run: &RunSummary) -> Result<Input, store::StoreErro
         disks: disk_infos(&plan),
         run: run_info(run, store.digest(run.id)?),
         trials: store.trials(run.id)?.into_iter().map(trial_info).collect(),
-        samples: store.samples(run.id)?.into_iter().map(sample_info).collect(),
-        guards: store
-            .guards(run.id)?
-            .into_iter()
-            .map(|row| GuardInfo {
-                cell_key: row.cell_key,
-                index: row.index,
-                guard: row.guard,
-            })
-            .collect(),
-        latencies: store
-            .latencies(run.id)?
-            .into_iter()
-            .map(|row| LatencyInfo {
-                cell_key: row.cell_key,
-                index: row.index,
-                latency: row.latency,
-                failed_guards: row.failed_guards,
-            })
-            .collect(),
-        calls: store
-            .calls(run.id)?
-            .into_iter()
-            .map(|row| CallInfo {
-                cell_key: row.cell_key,
-                index: row.index,
-                call: row.call,
-            })
-            .collect(),
-        provenance: store
-            .provenance(run.id)?
-            .into_iter()
-            .map(|row| ProvenanceInfo {
-                cell_key: row.cell_key,
-                index: row.index,
-                key: row.key,
-                value: row.value,
-            })
-            .collect(),
+        samples: store.samples(run.id)?,
+        guards: store.guards(run.id)?,
+        latencies: store.latencies(run.id)?,
+        calls: store.calls(run.id)?,
+        provenance: store.provenance(run.id)?,
         plan,
     })
 }
@@ -100,29 +63,10 @@ fn trial_info(trial: TrialRecord) -> TrialInfo {
         _ => TrialState::Unfinished,
     };
     TrialInfo {
-        cell_key: trial.cell_key,
-        index: trial.index,
-        seed: trial.seed,
+        key: trial.key,
         state,
         wall_ns: trial.wall_ns,
         machine_ns: trial.machine_ns,
-    }
-}
-
-fn sample_info(row: SampleRow) -> SampleInfo {
-    let sample = Sample {
-        test: row.test,
-        metric: row.metric,
-        value: row.value,
-        unit: row.unit,
-        better: row.better,
-    };
-    SampleInfo {
-        cell_key: row.cell_key,
-        index: row.index,
-        seed: row.seed,
-        sample,
-        failed_guards: row.failed_guards,
     }
 }
 

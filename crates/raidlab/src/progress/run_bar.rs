@@ -100,6 +100,10 @@ impl RunBar {
         match progress {
             Progress::Began { .. } => {}
             Progress::Extended { all } => self.set_all(all),
+            Progress::Known { .. } => {
+                self.done += 1;
+                self.redraw();
+            }
             Progress::TrialBegan { id, trial } => {
                 self.begin(id, format!("{}, trial {}", trial.cell.key, trial.index + 1));
             }

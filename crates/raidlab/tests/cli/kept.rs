@@ -4,7 +4,8 @@ use crate::desk::{Desk, SMALL};
 use std::fs;
 use std::path::PathBuf;
 use store::{Ending, RunSpec, Store};
-use study::event::{Better, Event, Sample};
+use study::event::{Event, Sample};
+use study::metric::Metric;
 use study::plan::Trial;
 use study::stack::MachineKind;
 
@@ -40,14 +41,12 @@ pub fn store_with_samples(desk: &Desk, name: &str, samples: u32) -> PathBuf {
         index: 0,
         seed: 1,
     };
-    let trial = store.begin_trial(&run, &trial).expect("a trial begins");
+    let trial = store.begin_trial(&run, &trial, "test").expect("a trial begins");
     for number in 0..samples {
         let sample = Sample {
             test: "write".to_owned(),
-            metric: format!("metric {number}"),
+            metric: Metric::Throughput,
             value: f64::from(number),
-            unit: "MiB/s".to_owned(),
-            better: Better::Higher,
         };
         store.append(trial, &Event::Sample(sample)).expect("a sample is kept");
     }

@@ -85,7 +85,7 @@ impl Head {
         let mut facts = vec![
             ("Disks", setup::disk_words(input)),
             ("Kernel", setup::kernel_words(input)),
-            ("Stacks", input.stacks().len().to_string()),
+            ("Stacks", input.plan.stack_labels().len().to_string()),
             ("Trials", trials),
             ("Seed", input.run.seed.to_string()),
             ("Run", time(input.run.started_at_unix_s)),

@@ -2,7 +2,7 @@
 
 use crate::chart::{Chart, chart, is_in};
 use crate::figure::{decimals, half_interval, nanoseconds, number};
-use crate::input::{Input, workload_of};
+use crate::input::Input;
 use crate::table::without_figure;
 use crate::words;
 use crate::work_words;
@@ -82,7 +82,7 @@ pub(super) fn workloads(input: &Input, results: &Results) -> Vec<Workload> {
 }
 
 fn work_words(input: &Input, workload: &WorkloadResults) -> String {
-    let cell = input.plan.cells.iter().find(|cell| workload_of(cell) == workload.name);
+    let cell = input.plan.cells.iter().find(|cell| cell.workload.name == workload.name);
     cell.map_or_else(String::new, |cell| work_words::work(&cell.workload.work))
 }
 
@@ -93,20 +93,21 @@ fn table(input: &Input, workload: &WorkloadResults) -> Table {
         .iter()
         .map(|test| Column {
             test: test.name.clone(),
-            unit: test.headline().unit.clone(),
+            unit: test.headline().metric.unit().to_string(),
         })
         .collect();
     let rows = input
-        .stacks()
+        .plan
+        .stack_labels()
         .into_iter()
         .enumerate()
         .filter(|(_, stack)| is_in(input, workload, stack))
         .map(|(place, stack)| {
             let cells = headlines
                 .iter()
-                .map(|measure| table_cell(input, workload, measure, place))
+                .map(|measure| table_cell(input, measure, place))
                 .collect();
-            (stack, cells)
+            (stack.to_owned(), cells)
         })
         .collect();
     Table {
@@ -116,13 +117,13 @@ fn table(input: &Input, workload: &WorkloadResults) -> Table {
     }
 }
 
-fn table_cell(input: &Input, workload: &WorkloadResults, measure: &Measure, place: usize) -> TableCell {
+fn table_cell(input: &Input, measure: &Measure, place: usize) -> TableCell {
     let decimals = decimals(measure.rows.iter().filter_map(|row| row.summary.as_ref()));
     let row = &measure.rows[place];
     TableCell {
         figure: match &row.summary {
             Some(summary) => number(summary.median, decimals),
-            None => without_figure(input, workload, row).to_owned(),
+            None => without_figure(input, row).to_owned(),
         },
         half: row
             .summary
@@ -141,8 +142,8 @@ fn figures(workload: &WorkloadResults) -> Vec<Figure> {
             let rows = measure.rows.iter().filter_map(|row| Some((row, row.summary.as_ref()?)));
             figures.extend(rows.map(|(row, summary)| Figure {
                 test: test.name.clone(),
-                metric: words::metric(&measure.metric),
-                unit: measure.unit.clone(),
+                metric: words::metric(measure.metric),
+                unit: measure.metric.unit().to_string(),
                 stack: row.stack.clone(),
                 n: summary.n,
                 median: number(summary.median, decimals),
@@ -169,9 +170,9 @@ fn latencies(input: &Input, workload: &WorkloadResults) -> Vec<LatencyRow> {
     let of_workload: Vec<_> = input
         .latencies
         .iter()
-        .filter(|row| row.failed_guards.is_empty())
-        .filter_map(|row| Some((input.cell(&row.cell_key)?, &row.latency)))
-        .filter(|(cell, _)| workload_of(cell) == workload.name)
+        .filter(|row| row.counts())
+        .filter_map(|row| Some((input.cell(row.trial)?, &row.entry)))
+        .filter(|(cell, _)| cell.workload.name == workload.name)
         .collect();
     let mut keys: Vec<(&str, &str)> = Vec::new();
     for (_, latency) in &of_workload {
@@ -183,12 +184,12 @@ fn latencies(input: &Input, workload: &WorkloadResults) -> Vec<LatencyRow> {
     // By test in the order of tests, and within a test as operations came.
     let place = |test: &str| workload.tests.iter().position(|known| known.name == test);
     keys.sort_by_key(|(test, _)| place(test));
-    let stacks = input.stacks();
+    let stacks = input.plan.stack_labels();
     keys.iter()
-        .flat_map(|&(test, operation)| stacks.iter().map(move |stack| (test, operation, stack)))
+        .flat_map(|&(test, operation)| stacks.iter().map(move |&stack| (test, operation, stack)))
         .filter_map(|(test, operation, stack)| {
             let of_row = of_workload.iter().filter(|(cell, latency)| {
-                cell.stack_label == *stack && latency.test == test && latency.operation == operation
+                cell.stack_label == stack && latency.test == test && latency.operation == operation
             });
             let (count, percentiles) = match stats::merge_latencies(of_row.map(|(_, latency)| *latency)) {
                 Ok(None) => return None,
@@ -201,7 +202,7 @@ fn latencies(input: &Input, workload: &WorkloadResults) -> Vec<LatencyRow> {
             Some(LatencyRow {
                 test: test.to_owned(),
                 operation: operation.to_owned(),
-                stack: stack.clone(),
+                stack: stack.to_owned(),
                 count,
                 percentiles,
             })

@@ -59,7 +59,8 @@ pub(super) fn setup(input: &Input) -> Setup {
         shared,
         headings: differing.iter().map(|(heading, _)| *heading).collect(),
         stacks: input
-            .stacks()
+            .plan
+            .stack_labels()
             .into_iter()
             .map(|stack| {
                 let cell = cells.iter().find(|cell| cell.stack_label == stack);
@@ -67,7 +68,7 @@ pub(super) fn setup(input: &Input) -> Setup {
                     .iter()
                     .map(|(_, fact)| cell.map_or_else(String::new, fact))
                     .collect();
-                (stack, facts)
+                (stack.to_owned(), facts)
             })
             .collect(),
         left_out: input
@@ -85,10 +86,10 @@ pub(super) fn setup(input: &Input) -> Setup {
 fn provenance(input: &Input) -> Vec<(String, String)> {
     let mut values: BTreeMap<&str, Vec<(&str, usize)>> = BTreeMap::new();
     for row in &input.provenance {
-        let of_key = values.entry(&row.key).or_default();
-        match of_key.iter_mut().find(|(value, _)| *value == row.value) {
+        let of_key = values.entry(&row.entry.key).or_default();
+        match of_key.iter_mut().find(|(value, _)| *value == row.entry.value) {
             Some((_, count)) => *count += 1,
-            None => of_key.push((&row.value, 1)),
+            None => of_key.push((&row.entry.value, 1)),
         }
     }
     let words = |of_key: Vec<(&str, usize)>| match of_key.as_slice() {
@@ -105,16 +106,19 @@ fn provenance(input: &Input) -> Vec<(String, String)> {
 }
 
 fn recipes(input: &Input) -> Vec<Recipe> {
-    let recipe = |stack: String| {
+    let recipe = |stack: &str| {
         let cell = input.plan.cells.iter().find(|cell| cell.stack_label == stack)?;
         let calls = input
             .calls
             .iter()
-            .filter(|row| row.cell_key == cell.key && row.index == 0);
-        let lines: Vec<String> = calls.map(|row| shell_line(&row.call.argv)).collect();
-        (!lines.is_empty()).then_some(Recipe { stack, lines })
+            .filter(|row| row.trial.cell == cell.id && row.trial.index == 0);
+        let lines: Vec<String> = calls.map(|row| shell_line(&row.entry.argv)).collect();
+        (!lines.is_empty()).then(|| Recipe {
+            stack: stack.to_owned(),
+            lines,
+        })
     };
-    input.stacks().into_iter().filter_map(recipe).collect()
+    input.plan.stack_labels().into_iter().filter_map(recipe).collect()
 }
 
 /// An argv as one would type it.
@@ -140,8 +144,8 @@ pub(super) fn kernel_words(input: &Input) -> String {
     let told = input
         .provenance
         .iter()
-        .filter(|row| row.key == "kernel")
-        .map(|row| row.value.as_str());
+        .filter(|row| row.entry.key == "kernel")
+        .map(|row| row.entry.value.as_str());
     let asked = input.plan.cells.iter().map(|cell| cell.machine.kernel.as_str());
     let mut kernels: Vec<&str> = told.collect();
     if kernels.is_empty() {

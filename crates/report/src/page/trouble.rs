@@ -48,9 +48,9 @@ pub(super) fn trouble(input: &Input) -> Trouble {
         .iter()
         .filter_map(|trial| match &trial.state {
             TrialState::Failed(failure) => Some(FailedTrial {
-                cell: trial.cell_key.clone(),
-                trial: trial.index,
-                seed: trial.seed,
+                cell: input.cell_key(trial.key).to_owned(),
+                trial: trial.key.index,
+                seed: trial.key.seed,
                 step: failure.step.clone(),
                 message: failure.message.clone(),
             }),
@@ -60,20 +60,20 @@ pub(super) fn trouble(input: &Input) -> Trouble {
     let guards: Vec<FailedGuard> = input
         .guards
         .iter()
-        .filter(|row| !row.guard.passed)
+        .filter(|row| !row.entry.passed)
         .map(|row| FailedGuard {
-            cell: row.cell_key.clone(),
-            trial: row.index,
-            guard: row.guard.name.clone(),
-            test: row.guard.test.clone().unwrap_or_else(|| "all tests".to_owned()),
-            detail: row.guard.detail.clone(),
+            cell: input.cell_key(row.trial).to_owned(),
+            trial: row.trial.index,
+            guard: row.entry.name.clone(),
+            test: row.entry.test.clone().unwrap_or_else(|| "all tests".to_owned()),
+            detail: row.entry.detail.clone(),
         })
         .collect();
     let unfinished = input
         .trials
         .iter()
         .filter(|trial| trial.state == TrialState::Unfinished)
-        .map(|trial| format!("{}, trial {}", trial.cell_key, trial.index))
+        .map(|trial| format!("{}, trial {}", input.cell_key(trial.key), trial.key.index))
         .collect();
     Trouble {
         summary: summary(input, failed.len(), guards.len()),
@@ -101,16 +101,16 @@ fn summary(input: &Input, failed: usize, guards_failed: usize) -> String {
 fn programs(input: &Input) -> Vec<Program> {
     let mut programs: Vec<(String, usize, usize, u64)> = Vec::new();
     for row in &input.calls {
-        let path = row.call.argv.first().map_or("", String::as_str);
+        let path = row.entry.argv.first().map_or("", String::as_str);
         let name = path.rsplit('/').next().unwrap_or(path);
-        let failed = usize::from(row.call.exit != Some(0));
+        let failed = usize::from(row.entry.exit != Some(0));
         match programs.iter_mut().find(|(known, ..)| known == name) {
             Some((_, calls, failures, duration_ns)) => {
                 *calls += 1;
                 *failures += failed;
-                *duration_ns += row.call.duration_ns;
+                *duration_ns += row.entry.duration_ns;
             }
-            None => programs.push((name.to_owned(), 1, failed, row.call.duration_ns)),
+            None => programs.push((name.to_owned(), 1, failed, row.entry.duration_ns)),
         }
     }
     programs.sort();

@@ -5,15 +5,15 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
-use report::{
-    CallInfo, DiskInfo, GuardInfo, Input, LatencyInfo, ProvenanceInfo, RunInfo, SampleInfo, TrialInfo, TrialState,
-};
-use study::event::{Better, Failure, Guard, Latency, Sample, ToolCall};
+use report::{DiskInfo, Input, RunInfo, TrialInfo, TrialState};
+use study::event::{Failure, Guard, Latency, Sample, ToolCall};
+use study::metric::Metric;
 use study::plan::{Cell, Claim, LeftOut, Plan, Precision};
 use study::stack::{
     ArraySpec, Bitmap, DiskGroup, FilesystemKind, FilesystemSpec, Level, MachineKind, MachineSpec, StackSpec,
 };
 use study::workload::{SizeSpec, TreeSpec, TreeTest, Work, WorkloadSpec};
+use study::{CellId, Measured, ProvenanceEntry, Recorded, TrialKey};
 
 const TESTS: [TreeTest; 4] = [TreeTest::Write, TreeTest::Read, TreeTest::Copy, TreeTest::Delete];
 const TRIALS: u32 = 3;
@@ -117,7 +117,6 @@ pub fn input() -> Input {
 }
 
 fn trial(input: &mut Input, cell: &Cell, stack: &Stack, place: usize, index: u32) {
-    let seed = 7_000_000 + u64::from(index);
     let failed = cell.stack_label == "reiserfs" && cell.workload.name == "medium files" && index == 2;
     let failure = Failure {
         step: "mkfs".to_owned(),
@@ -125,9 +124,7 @@ fn trial(input: &mut Input, cell: &Cell, stack: &Stack, place: usize, index: u32
             .to_owned(),
     };
     input.trials.push(TrialInfo {
-        cell_key: cell.key.clone(),
-        index,
-        seed,
+        key: key(cell, index),
         state: if failed {
             TrialState::Failed(failure)
         } else {
@@ -153,13 +150,21 @@ fn trial(input: &mut Input, cell: &Cell, stack: &Stack, place: usize, index: u32
     }
 }
 
+fn key(cell: &Cell, index: u32) -> TrialKey {
+    TrialKey {
+        cell: cell.id,
+        index,
+        seed: 7_000_000 + u64::from(index),
+    }
+}
+
 fn measure(input: &mut Input, cell: &Cell, index: u32, test: TreeTest, value: f64) {
     let warm =
         cell.stack_label == "jfs" && cell.workload.name == "small files" && index == 1 && test == TreeTest::Read;
-    let (metric, unit) = if test == TreeTest::Delete {
-        ("files_per_second", "files/s")
+    let metric = if test == TreeTest::Delete {
+        Metric::FilesPerSecond
     } else {
-        ("throughput", "MiB/s")
+        Metric::Throughput
     };
     let value = if warm { value * 3.1 } else { value };
     let failed_guards = if warm {
@@ -168,29 +173,24 @@ fn measure(input: &mut Input, cell: &Cell, index: u32, test: TreeTest, value: f6
         Vec::new()
     };
     let samples = [
-        (metric, value, unit, Better::Higher),
-        ("duration", 26.0 / value, "s", Better::Lower),
-        ("device_writes", (40_000.0 / value).round(), "requests", Better::Neither),
+        (metric, value),
+        (Metric::Duration, 26.0 / value),
+        (Metric::DeviceWrites, (40_000.0 / value).round()),
     ];
-    for (metric, value, unit, better) in samples {
-        input.samples.push(SampleInfo {
-            cell_key: cell.key.clone(),
-            index,
-            seed: 7_000_000 + u64::from(index),
-            sample: Sample {
+    for (metric, value) in samples {
+        input.samples.push(Measured {
+            trial: key(cell, index),
+            entry: Sample {
                 test: test.name().to_owned(),
-                metric: metric.to_owned(),
+                metric,
                 value,
-                unit: unit.to_owned(),
-                better,
             },
             failed_guards: failed_guards.clone(),
         });
     }
-    input.guards.push(GuardInfo {
-        cell_key: cell.key.clone(),
-        index,
-        guard: Guard {
+    input.guards.push(Recorded {
+        trial: key(cell, index),
+        entry: Guard {
             name: "cold-cache".to_owned(),
             test: Some(test.name().to_owned()),
             passed: !warm,
@@ -205,10 +205,9 @@ fn measure(input: &mut Input, cell: &Cell, index: u32, test: TreeTest, value: f6
         TreeTest::Copy => "write",
         TreeTest::Delete => "unlink",
     };
-    input.latencies.push(LatencyInfo {
-        cell_key: cell.key.clone(),
-        index,
-        latency: latency(test.name(), operation, value),
+    input.latencies.push(Measured {
+        trial: key(cell, index),
+        entry: latency(test.name(), operation, value),
         failed_guards,
     });
 }
@@ -241,10 +240,9 @@ fn calls(input: &mut Input, cell: &Cell, stack: &Stack, index: u32) {
             stderr: String::new(),
             duration_ns: 41_000_000,
         };
-        input.calls.push(CallInfo {
-            cell_key: cell.key.clone(),
-            index,
-            call,
+        input.calls.push(Recorded {
+            trial: key(cell, index),
+            entry: call,
         });
     }
     let facts = [("kernel", "6.12.117"), ("mdadm", "4.2-5"), ("raidlab-guest", "0.1.0")];
@@ -255,12 +253,13 @@ fn calls(input: &mut Input, cell: &Cell, stack: &Stack, index: u32) {
         FilesystemKind::Jfs => ("mkfs.jfs", "1.1.15"),
         _ => ("mke2fs", "1.47.0"),
     };
-    for (key, value) in facts.into_iter().chain([own]) {
-        input.provenance.push(ProvenanceInfo {
-            cell_key: cell.key.clone(),
-            index,
-            key: key.to_owned(),
-            value: value.to_owned(),
+    for (fact, value) in facts.into_iter().chain([own]) {
+        input.provenance.push(Recorded {
+            trial: key(cell, index),
+            entry: ProvenanceEntry {
+                key: fact.to_owned(),
+                value: value.to_owned(),
+            },
         });
     }
 }
@@ -352,7 +351,7 @@ fn plan() -> Plan {
             )
         })
     });
-    Plan {
+    let mut plan = Plan {
         title: "First look: filesystems on RAID 1".to_owned(),
         description: "Sander Marechal's question of 2008: which filesystem, with which block size, for backups of \
                       source code and for a music collection, on a RAID 1 of two 500 GB disks?"
@@ -373,7 +372,9 @@ fn plan() -> Plan {
             min_trials: TRIALS,
             max_trials: TRIALS,
         },
-    }
+    };
+    plan.identify();
+    plan
 }
 
 fn claim() -> Claim {
@@ -391,7 +392,9 @@ fn claim() -> Claim {
 fn cell(stack: &Stack, workload: &str, tree: TreeSpec) -> Cell {
     Cell {
         key: format!("{} | {workload}", stack.label),
+        id: CellId::default(),
         stack_label: stack.label.to_owned(),
+        replicate: 0,
         axes: vec![
             ("type".to_owned(), stack.label.to_owned()),
             ("workload".to_owned(), workload.to_owned()),

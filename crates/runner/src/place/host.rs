@@ -21,6 +21,8 @@ pub struct HostPlace {
     pub limits: Limits,
     /// Serial numbers are stored whole.
     pub full_serials: bool,
+    /// What tells this machine, its kernel and the disks under test from others.
+    pub identity: String,
 }
 
 /// What the stacks are built on.
@@ -40,6 +42,10 @@ impl Place for HostPlace {
     /// Trials would disturb one another.
     fn slots(&self) -> usize {
         1
+    }
+
+    fn origin(&self, _trial: &Trial) -> String {
+        format!("host, {}", self.identity)
     }
 
     /// In a process of its own; another then undoes all that it left.

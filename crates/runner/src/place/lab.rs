@@ -40,6 +40,8 @@ pub struct LabPlace {
     /// Of each guest, for the contents of its disks.
     pub memory_budget_bytes: u64,
     pub trace_folder: Option<PathBuf>,
+    /// Names this very build of raidlab, which has the workloads' engines and the models of disks.
+    pub build: String,
 }
 
 impl Place for LabPlace {
@@ -49,6 +51,15 @@ impl Place for LabPlace {
 
     fn slots(&self) -> usize {
         self.slots
+    }
+
+    fn origin(&self, trial: &Trial) -> String {
+        let kernel = &self.kernels[&KernelName::of(&trial.cell.machine, &trial.cell.stack)];
+        let packages = self
+            .programs
+            .of(trial)
+            .map_or_else(String::new, |programs| format!(", {}", programs.packages.join(", ")));
+        format!("lab, raidlab {}, kernel {}{packages}", self.build, kernel.key)
     }
 
     fn run(

@@ -47,6 +47,10 @@ impl Place for Pretended<'_> {
         self.slots
     }
 
+    fn origin(&self, _trial: &Trial) -> String {
+        "pretended".to_owned()
+    }
+
     fn run(
         &self,
         trial: &Trial,
@@ -123,6 +127,7 @@ impl World {
             places,
             store: &mut store,
             run: &run,
+            reuse: true,
             interrupt: &self.interrupt,
             observer: &mut |progress| told.push(words(progress)),
         }
@@ -134,6 +139,7 @@ fn words(progress: Progress<'_>) -> String {
     match progress {
         Progress::Began { done, all, .. } => format!("began {done}/{all}"),
         Progress::Extended { all } => format!("extended {all}"),
+        Progress::Known { trial } => format!("known {}", trial.cell.key),
         Progress::TrialBegan { id, trial } => format!("{id} began {}", trial.cell.key),
         Progress::Step { id, name } => format!("{id} {name}"),
         Progress::Heartbeat { id, virtual_time } => format!("{id} at {} ms", virtual_time.as_millis()),
@@ -264,4 +270,28 @@ fn a_place_that_hangs_ends_the_run_and_what_was_measured_is_kept() {
         end: &done,
     })]);
     assert_eq!(outcome.expect("it goes on").resumed, 2);
+}
+
+#[test]
+fn issue_12_item_11_an_edit_of_the_study_runs_only_what_is_new() {
+    let (mut world, log) = (World::new(), Log::default());
+    let place = || -> Box<dyn Place + '_> {
+        Box::new(Pretended {
+            name: "a",
+            slots: 1,
+            log: &log,
+            end: &done,
+        })
+    };
+    assert_eq!(world.run(&[place()]).expect("it went").done, 6);
+    for (edit, (done, resumed)) in [
+        (("title = \"Other\"\n", "trials = 2"), (0, 6)),
+        (("", "trials = 3"), (3, 6)),
+        (("ram = [\"1G\", \"2G\"]\n", "trials = 3"), (9, 9)),
+    ] {
+        let study = format!("{}{}", edit.0, STUDY.replace("trials = 2", edit.1));
+        world.plan = study_file::read(&study, "test.toml", &study_file::Known::default()).expect("a study");
+        let outcome = world.run(&[place()]).expect("it went");
+        assert_eq!((outcome.done, outcome.resumed), (done, resumed), "{study}");
+    }
 }

@@ -8,7 +8,7 @@ use crate::report::Reporter;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use study::event::Better;
+use study::metric::Metric;
 use study::workload::IoPattern;
 
 /// One entry of `jobs`.
@@ -18,7 +18,7 @@ pub(crate) struct JobReport {
     pub(crate) read_time: Duration,
     pub(crate) write_time: Duration,
     /// Per mille → nanoseconds, where there are no bins to make a histogram of (`json`).
-    pub(crate) percentiles: Vec<(&'static str, f64)>,
+    pub(crate) percentiles: Vec<(Metric, f64)>,
 }
 
 pub(crate) struct FioReport {
@@ -173,13 +173,17 @@ fn stream(bytes: u64, latencies: &Latencies, count: u64, bins: Bins) -> Result<S
     ))
 }
 
-fn percentiles(direction: &Direction) -> Vec<(&'static str, f64)> {
+fn percentiles(direction: &Direction) -> Vec<(Metric, f64)> {
     let of_completion = direction.clat_ns.as_ref().map(|clat| &clat.percentile);
     let all = [Some(&direction.lat_ns.percentile), of_completion];
     let Some(found) = all.into_iter().flatten().find(|map| !map.is_empty()) else {
         return Vec::new();
     };
-    let wanted = [("p50", 50.0), ("p99", 99.0), ("p999", 99.9)];
+    let wanted = [
+        (Metric::LatencyP50, 50.0),
+        (Metric::LatencyP99, 99.0),
+        (Metric::LatencyP999, 99.9),
+    ];
     let value = |percent: f64| {
         found
             .iter()
@@ -188,7 +192,7 @@ fn percentiles(direction: &Direction) -> Vec<(&'static str, f64)> {
     };
     wanted
         .into_iter()
-        .filter_map(|(name, percent)| Some((name, value(percent)?)))
+        .filter_map(|(metric, percent)| Some((metric, value(percent)?)))
         .collect()
 }
 
@@ -236,12 +240,12 @@ fn report_name(name: &str, jobs: &[&JobReport], host: &mut dyn Host) {
         jobs,
         tally.reads.histogram.is_empty() && tally.writes.histogram.is_empty(),
     ) {
-        for (quantile, nanoseconds) in &job.percentiles {
+        for (metric, nanoseconds) in &job.percentiles {
             Reporter {
                 host: &mut *host,
                 test: name,
             }
-            .sample(&format!("latency_{quantile}"), nanoseconds / 1e6, "ms", Better::Lower);
+            .sample(*metric, nanoseconds / 1e6);
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::cpu::CpuTime;
 use crate::host::{DeviceCounters, Host};
 use crate::report::Reporter;
 use std::time::Duration;
-use study::event::Better;
+use study::metric::Metric;
 use study::workload::{BufferFill, IoPattern, IoSpec};
 
 /// The figures of the job itself; of each job besides, if the study wants them.
@@ -58,14 +58,9 @@ pub(super) fn report_test(test: &str, pattern: IoPattern, tally: &Tally, duratio
     let mut reporter = Reporter { host, test };
     let bytes = tally.reads.bytes + tally.writes.bytes;
     let operations = tally.reads.operations() + tally.writes.operations();
-    reporter.throughput("throughput", bytes, duration);
-    reporter.sample(
-        "iops",
-        operations as f64 / duration.as_secs_f64(),
-        "IOPS",
-        Better::Higher,
-    );
-    reporter.seconds("duration", duration);
+    reporter.throughput(bytes, duration);
+    reporter.sample(Metric::Iops, operations as f64 / duration.as_secs_f64());
+    reporter.seconds(Metric::Duration, duration);
     if !pattern.is_mixed() {
         let stream = if pattern.has_reads() {
             &tally.reads
@@ -87,9 +82,13 @@ fn report_percentiles(reporter: &mut Reporter<'_>, stream: &Stream) {
     if stream.histogram.is_empty() {
         return;
     }
-    for (name, quantile) in [("p50", 0.5), ("p99", 0.99), ("p999", 0.999)] {
+    for (metric, quantile) in [
+        (Metric::LatencyP50, 0.5),
+        (Metric::LatencyP99, 0.99),
+        (Metric::LatencyP999, 0.999),
+    ] {
         let milliseconds = stream.histogram.value_at_quantile(quantile) as f64 / 1e6;
-        reporter.sample(&format!("latency_{name}"), milliseconds, "ms", Better::Lower);
+        reporter.sample(metric, milliseconds);
     }
 }
 
@@ -107,7 +106,7 @@ pub(super) fn report_around(
         test: spec.pattern.name(),
     };
     if spec.pattern.has_writes() {
-        reporter.seconds("sync_after", sync_after);
+        reporter.seconds(Metric::SyncAfter, sync_after);
     }
     reporter.cpu(cpu);
     reporter.device_work(moved);

@@ -20,6 +20,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
+use study::metric::Metric;
 use study::workload::{IozoneSpec, IozoneTest};
 
 /// glibc's buffer for a file on most filesystems: `st_blksize`.
@@ -209,8 +210,8 @@ impl Work<'_> {
             host,
             test: test.name(),
         };
-        reporter.throughput("throughput", all, duration);
-        reporter.seconds("duration", duration);
+        reporter.throughput(all, duration);
+        reporter.seconds(Metric::Duration, duration);
         reporter.cpu(cpu);
         reporter.device_work(moved);
         reporter.latencies(watch);

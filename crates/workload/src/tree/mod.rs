@@ -36,7 +36,7 @@ use std::ffi::CStr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use study::event::Better;
+use study::metric::Metric;
 use study::workload::{TreeSpec, TreeTest};
 use visit::{Copier, Deleter, Reader};
 
@@ -287,19 +287,14 @@ impl Trees<'_> {
             test: test.name(),
         };
         if test != TreeTest::Delete {
-            reporter.throughput("throughput", done.bytes, duration);
+            reporter.throughput(done.bytes, duration);
         }
-        reporter.sample(
-            "files_per_second",
-            done.files as f64 / duration.as_secs_f64(),
-            "files/s",
-            Better::Higher,
-        );
-        reporter.seconds("duration", duration);
+        reporter.sample(Metric::FilesPerSecond, done.files as f64 / duration.as_secs_f64());
+        reporter.seconds(Metric::Duration, duration);
         match test {
             TreeTest::Read => {}
-            TreeTest::Delete => reporter.seconds("time_to_last_unlink", *closed),
-            TreeTest::Write | TreeTest::Copy => reporter.seconds("time_to_last_close", *closed),
+            TreeTest::Delete => reporter.seconds(Metric::TimeToLastUnlink, *closed),
+            TreeTest::Write | TreeTest::Copy => reporter.seconds(Metric::TimeToLastClose, *closed),
         }
         reporter.device_work(moved);
         reporter.latencies(watch);

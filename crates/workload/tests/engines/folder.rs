@@ -85,7 +85,7 @@ impl Folder<'_> {
 
     pub fn sample(&self, test: &str, metric: &str) -> Option<f64> {
         self.samples()
-            .find(|sample| sample.test == test && sample.metric == metric)
+            .find(|sample| sample.test == test && sample.metric.name() == metric)
             .map(|sample| sample.value)
     }
 

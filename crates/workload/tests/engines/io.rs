@@ -282,10 +282,9 @@ fn fio_gives_the_same_samples() {
             engine: IoEngine::Fio,
             ..job
         });
-        let names = |host: &Folder<'_>| -> Vec<(String, String, String)> {
-            let triple =
-                |sample: &study::event::Sample| (sample.test.clone(), sample.metric.clone(), sample.unit.clone());
-            host.samples().map(triple).collect()
+        let names = |host: &Folder<'_>| -> Vec<(String, study::metric::Metric)> {
+            let pair = |sample: &study::event::Sample| (sample.test.clone(), sample.metric);
+            host.samples().map(pair).collect()
         };
         assert_eq!(names(&native), names(&fio));
         let sum = |host: &Folder<'_>| counts(host, pattern.name()).iter().sum::<u64>();

@@ -288,7 +288,7 @@ fn a_test_finds_what_it_needs_and_repeats() {
     run(small(&[Delete, Read, Copy, Copy, Write]), folder.path(), &mut host);
     assert_eq!(
         host.samples()
-            .filter(|sample| sample.test == "copy" && sample.metric == "duration")
+            .filter(|sample| sample.test == "copy" && sample.metric == study::metric::Metric::Duration)
             .count(),
         2
     );

@@ -55,6 +55,7 @@ impl PreparedHost {
             false => FoundDisks::disks(arguments, count, bytes_each(plan))?,
         };
         disks.tell(plan);
+        plan.identify();
         Ok(PreparedHost { state, disks })
     }
 
@@ -160,6 +161,12 @@ impl PreparedHost {
             FoundDisks::Disks(chosen) => chosen.iter().map(|chosen| ClaimedDisk::of(&chosen.disk)).collect(),
             FoundDisks::Files { .. } => Vec::new(),
         };
+        let identity = format!(
+            "raidlab {}, {}, on {}",
+            env!("CARGO_PKG_VERSION"),
+            ::host::identity(),
+            self.identity().join(", ")
+        );
         let session = Session::begin(&self.state, claims, resume).map_err(|error| match error {
             host::SessionError::Taken { .. } => ExpectedError::Input(error.to_string()),
             host::SessionError::State { .. } => ExpectedError::Machine(error.to_string()),
@@ -186,6 +193,7 @@ impl PreparedHost {
                 output_bytes: OUTPUT_BYTES_MAX,
             },
             full_serials: arguments.serials,
+            identity,
         })
     }
 }

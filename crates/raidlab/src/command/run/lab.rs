@@ -86,6 +86,7 @@ pub fn place(arguments: &RunArguments, plan: &Plan, cache: Cache, jobs: usize) -
         processors: lab::guest::processors(),
         memory_budget_bytes: free_memory_bytes() / MEMORY_SHARE / jobs as u64,
         trace_folder: arguments.trace.clone(),
+        build: super::version()?,
     })
 }
 

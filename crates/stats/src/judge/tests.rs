@@ -1,0 +1,129 @@
+use super::*;
+use study::TrialKey;
+use study::event::Sample;
+use study::plan::{Cell, Precision};
+use study::stack::{MachineKind, MachineSpec, StackSpec};
+use study::workload::{SizeSpec, TreeSpec, Work, WorkloadSpec};
+
+pub(crate) const FIXED: Precision = Precision {
+    relative: None,
+    min_trials: 3,
+    max_trials: 3,
+};
+
+/// A plan of stacks, in this order, each with the workload `small files`.
+pub(crate) fn plan(stacks: &[&str]) -> Plan {
+    let mut plan = Plan {
+        title: String::new(),
+        description: String::new(),
+        source: String::new(),
+        cells: stacks.iter().map(|stack| cell(stack)).collect(),
+        left_out: Vec::new(),
+        claims: Vec::new(),
+        tables: Vec::new(),
+        precision: FIXED,
+    };
+    plan.identify();
+    plan
+}
+
+fn cell(stack: &str) -> Cell {
+    Cell {
+        key: format!("{stack} | small files"),
+        id: CellId::default(),
+        stack_label: stack.to_owned(),
+        replicate: 0,
+        axes: vec![
+            ("type".to_owned(), stack.to_owned()),
+            ("workload".to_owned(), "small files".to_owned()),
+        ],
+        machine: MachineSpec {
+            kind: MachineKind::Lab,
+            ram_bytes: 1 << 30,
+            kernel: "6.12".to_owned(),
+            disks: Vec::new(),
+            buses: Vec::new(),
+        },
+        stack: StackSpec {
+            mount_options: vec![stack.to_owned()],
+            ..StackSpec::default()
+        },
+        workload: WorkloadSpec {
+            name: "small files".to_owned(),
+            work: Work::Tree(TreeSpec {
+                files: 1,
+                size: SizeSpec {
+                    min_bytes: 1,
+                    median_bytes: 1,
+                    max_bytes: 1,
+                },
+                directories: 1,
+                tests: Vec::new(),
+                from: None,
+                to: None,
+            }),
+        },
+    }
+}
+
+/// Throughput in a test of a stack of [`plan`]; the seed follows from the index.
+pub(crate) fn measurement(plan: &Plan, stack: &str, test: &str, index: u32, value: f64) -> Measurement {
+    let cell = plan.cells.iter().find(|cell| cell.stack_label == stack);
+    Measurement {
+        trial: TrialKey {
+            cell: cell.expect("a stack of the plan").id,
+            index,
+            seed: 1000 + u64::from(index),
+        },
+        entry: Sample {
+            test: test.to_owned(),
+            metric: Metric::Throughput,
+            value,
+        },
+        failed_guards: Vec::new(),
+    }
+}
+
+#[test]
+fn the_headline_comes_first_and_counts_are_not_ranked() {
+    let plan = plan(&["xfs", "ext4"]);
+    let mut requests = measurement(&plan, "xfs", "read", 0, 12.0);
+    requests.entry.metric = Metric::DeviceReads;
+    let measurements = [requests, measurement(&plan, "xfs", "read", 0, 80.0)];
+    let results = judge(&plan, &measurements);
+    let test = &results.workloads[0].tests[0];
+    assert_eq!(test.headline().metric, Metric::Throughput);
+    assert_eq!(test.measures[1].metric, Metric::DeviceReads);
+    assert!(test.measures[1].tiers.is_empty());
+}
+
+#[test]
+fn samples_with_failed_guards_stay_out_and_are_listed() {
+    let plan = plan(&["xfs", "ext4"]);
+    let mut warm = measurement(&plan, "xfs", "read", 1, 9_000.0);
+    warm.failed_guards.push("cold-cache".to_owned());
+    let measurements = [
+        measurement(&plan, "xfs", "read", 0, 80.0),
+        warm.clone(),
+        measurement(&plan, "xfs", "read", 2, 82.0),
+    ];
+    let results = judge(&plan, &measurements);
+    let row = &results.workloads[0].tests[0].headline().rows[0];
+    assert_eq!(row.summary.as_ref().unwrap().max, 82.0);
+    assert_eq!(row.kept_out, [warm]);
+}
+
+#[test]
+fn a_stack_without_samples_has_an_empty_row_and_no_rank() {
+    let plan = plan(&["xfs", "ext4"]);
+    let trials: Vec<Measurement> = (0..3)
+        .map(|index| measurement(&plan, "ext4", "read", index, 80.0))
+        .collect();
+    let results = judge(&plan, &trials);
+    let measure = results.workloads[0].tests[0].headline();
+    assert_eq!(measure.rows[0].summary, None);
+    assert_eq!(
+        (measure.placed(), measure.leaders().len(), measure.not_placed().count()),
+        (1, 0, 0)
+    );
+}

@@ -1,0 +1,238 @@
+//! What a sample measures: the metric, which has a unit and a direction.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Whether more of a metric is better, or less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Better {
+    Higher,
+    Lower,
+    /// Neither: a count that explains, such as requests at a disk.
+    Neither,
+}
+
+impl Better {
+    pub const ALL: [Self; 3] = [Self::Higher, Self::Lower, Self::Neither];
+
+    /// `higher`, `lower`, `neither`: in stores and exports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Higher => "higher",
+            Self::Lower => "lower",
+            Self::Neither => "neither",
+        }
+    }
+}
+
+/// Unit of a sample's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unit {
+    MebibytesPerSecond,
+    FilesPerSecond,
+    /// Operations a second.
+    Iops,
+    /// Bonnie++'s seeks a second: each is a read, some with a write.
+    SeeksPerSecond,
+    Seconds,
+    Milliseconds,
+    Nanoseconds,
+    Percent,
+    Requests,
+    /// Sectors of 512 bytes.
+    Sectors,
+    Mebibytes,
+}
+
+impl Unit {
+    pub const ALL: [Self; 11] = [
+        Self::MebibytesPerSecond,
+        Self::FilesPerSecond,
+        Self::Iops,
+        Self::SeeksPerSecond,
+        Self::Seconds,
+        Self::Milliseconds,
+        Self::Nanoseconds,
+        Self::Percent,
+        Self::Requests,
+        Self::Sectors,
+        Self::Mebibytes,
+    ];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::MebibytesPerSecond => "MiB/s",
+            Self::FilesPerSecond => "files/s",
+            Self::Iops => "IOPS",
+            Self::SeeksPerSecond => "seeks/s",
+            Self::Seconds => "s",
+            Self::Milliseconds => "ms",
+            Self::Nanoseconds => "ns",
+            Self::Percent => "%",
+            Self::Requests => "requests",
+            Self::Sectors => "sectors",
+            Self::Mebibytes => "MiB",
+        }
+    }
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+macro_rules! metrics {
+    ($($(#[$doc:meta])* $metric:ident = $name:literal, $unit:ident, $better:ident;)*) => {
+        /// What was measured. Its name, unit and direction are one row of the table in this module.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Metric {
+            $($(#[$doc])* $metric,)*
+        }
+
+        impl Metric {
+            pub const ALL: &'static [Self] = &[$(Self::$metric,)*];
+
+            /// As studies, stores and exports write it. `iops` has two units, all others one.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$metric => $name,)*
+                }
+            }
+
+            pub const fn unit(self) -> Unit {
+                match self {
+                    $(Self::$metric => Unit::$unit,)*
+                }
+            }
+
+            pub const fn better(self) -> Better {
+                match self {
+                    $(Self::$metric => Better::$better,)*
+                }
+            }
+        }
+    };
+}
+
+metrics! {
+    /// Bytes of the test over its duration.
+    Throughput = "throughput", MebibytesPerSecond, Higher;
+    FilesPerSecond = "files_per_second", FilesPerSecond, Higher;
+    Iops = "iops", Iops, Higher;
+    /// Bonnie++'s random seeks.
+    Seeks = "iops", SeeksPerSecond, Higher;
+    Duration = "duration", Seconds, Lower;
+    /// From the start until the last file was closed; its data may be in memory still.
+    TimeToLastClose = "time_to_last_close", Seconds, Lower;
+    TimeToLastUnlink = "time_to_last_unlink", Seconds, Lower;
+    /// What it took after the test to bring the rest of what was written to the disks.
+    SyncAfter = "sync_after", Seconds, Lower;
+    /// Share of a processor.
+    Cpu = "cpu", Percent, Lower;
+    CpuUser = "cpu_user", Seconds, Lower;
+    CpuSystem = "cpu_system", Seconds, Lower;
+    LatencyP50 = "latency_p50", Milliseconds, Lower;
+    LatencyP90 = "latency_p90", Milliseconds, Lower;
+    LatencyP99 = "latency_p99", Milliseconds, Lower;
+    LatencyP999 = "latency_p999", Milliseconds, Lower;
+    LatencyMax = "latency_max", Milliseconds, Lower;
+    /// Requests at all member disks together during the test.
+    DeviceReads = "device_reads", Requests, Neither;
+    DeviceWrites = "device_writes", Requests, Neither;
+    DeviceRead = "device_read", Mebibytes, Neither;
+    DeviceWritten = "device_written", Mebibytes, Neither;
+    /// Of one member disk during the whole of the work; the test's name says which.
+    MemberReads = "reads", Requests, Neither;
+    MemberWrites = "writes", Requests, Neither;
+    MemberSectorsRead = "sectors_read", Sectors, Neither;
+    MemberSectorsWritten = "sectors_written", Sectors, Neither;
+    MemberFlushes = "flushes", Requests, Neither;
+    /// Of a piece of work of `raidlab bench`.
+    Requests = "requests", Requests, Neither;
+}
+
+impl Metric {
+    /// Those that say how fast a test is, the most telling first. They are views of one measurement, of which one is
+    /// ranked: three rankings of one thing would count it three times.
+    pub const HEADLINES: [Self; 5] = [
+        Self::Throughput,
+        Self::Iops,
+        Self::Seeks,
+        Self::FilesPerSecond,
+        Self::Duration,
+    ];
+
+    /// Those that claims and tables of a study may name.
+    pub fn of_studies() -> impl Iterator<Item = Self> {
+        let is_named = |metric: &Self| metric.better() != Better::Neither && *metric != Self::Seeks;
+        Self::ALL.iter().copied().filter(is_named)
+    }
+
+    /// The metric of that name and unit, as they are stored.
+    pub fn of_words(name: &str, unit: &str, better: &str) -> Result<Self, UnknownMetric> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|metric| {
+                metric.name() == name && metric.unit().name() == unit && metric.better().name() == better
+            })
+            .ok_or_else(|| UnknownMetric {
+                name: name.to_owned(),
+                unit: unit.to_owned(),
+                better: better.to_owned(),
+            })
+    }
+}
+
+/// A metric, unit and direction that do not go together, or of which one is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownMetric {
+    pub name: String,
+    pub unit: String,
+    pub better: String,
+}
+
+impl fmt::Display for UnknownMetric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, unit, better } = self;
+        write!(
+            f,
+            "no metric `{name}` in `{unit}` with `{better}` as the better one is known"
+        )
+    }
+}
+
+impl std::error::Error for UnknownMetric {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_metric_is_found_by_its_words() {
+        for &metric in Metric::ALL {
+            let found = Metric::of_words(metric.name(), metric.unit().name(), metric.better().name());
+            assert_eq!(found, Ok(metric), "{metric:?}");
+        }
+    }
+
+    #[test]
+    fn unknown_words_are_errors() {
+        let error = Metric::of_words("throughput", "furlongs", "higher").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "no metric `throughput` in `furlongs` with `higher` as the better one is known"
+        );
+        assert!(Metric::of_words("throughput", "MiB/s", "lower").is_err());
+    }
+
+    #[test]
+    fn a_study_names_what_can_be_better() {
+        let names: Vec<&str> = Metric::of_studies().map(Metric::name).collect();
+        assert!(names.contains(&"throughput") && names.contains(&"latency_p999"));
+        assert!(!names.contains(&"device_reads"));
+        assert_eq!(names.iter().filter(|name| **name == "iops").count(), 1);
+    }
+}

@@ -1,0 +1,95 @@
+//! The stream of events as it leaves a machine: guests of one build talk to a store of the same, but stores and other
+//! programs keep what these lines say.
+
+use study::event::{Event, Failure, Guard, Latency, Sample, ToolCall};
+use study::metric::Metric;
+
+#[test]
+fn events_are_these_lines() {
+    let test = || "read".to_owned();
+    let lines = [
+        (
+            Event::Step {
+                name: "mkfs".to_owned(),
+                at_ns: 5,
+            },
+            r#"{"event":"step","name":"mkfs","at_ns":5}"#,
+        ),
+        (
+            Event::Call(ToolCall {
+                argv: vec!["mkfs.xfs".to_owned()],
+                exit: None,
+                stdout: String::new(),
+                stderr: "no".to_owned(),
+                duration_ns: 7,
+            }),
+            r#"{"event":"call","argv":["mkfs.xfs"],"exit":null,"stdout":"","stderr":"no","duration_ns":7}"#,
+        ),
+        (
+            Event::Sample(Sample {
+                test: test(),
+                metric: Metric::Throughput,
+                value: 1.5,
+            }),
+            r#"{"event":"sample","test":"read","metric":"throughput","value":1.5,"unit":"MiB/s","better":"higher"}"#,
+        ),
+        (
+            Event::Sample(Sample {
+                test: test(),
+                metric: Metric::Seeks,
+                value: 2.0,
+            }),
+            r#"{"event":"sample","test":"read","metric":"iops","value":2.0,"unit":"seeks/s","better":"higher"}"#,
+        ),
+        (
+            Event::Latency(Latency {
+                test: test(),
+                operation: "open".to_owned(),
+                count: 1,
+                min_ns: 2,
+                p50_ns: 3,
+                p90_ns: 4,
+                p99_ns: 5,
+                p999_ns: 6,
+                max_ns: 7,
+                histogram_base64: "HIST".to_owned(),
+            }),
+            r#"{"event":"latency","test":"read","operation":"open","count":1,"min_ns":2,"p50_ns":3,"p90_ns":4,"p99_ns":5,"p999_ns":6,"max_ns":7,"histogram_base64":"HIST"}"#,
+        ),
+        (
+            Event::Guard(Guard {
+                name: "cold-cache".to_owned(),
+                test: None,
+                passed: true,
+                detail: "seen".to_owned(),
+            }),
+            r#"{"event":"guard","name":"cold-cache","test":null,"passed":true,"detail":"seen"}"#,
+        ),
+        (
+            Event::Provenance {
+                key: "kernel".to_owned(),
+                value: "6.12".to_owned(),
+            },
+            r#"{"event":"provenance","key":"kernel","value":"6.12"}"#,
+        ),
+        (
+            Event::Failed(Failure {
+                step: "mkfs".to_owned(),
+                message: "no room".to_owned(),
+            }),
+            r#"{"event":"failed","step":"mkfs","message":"no room"}"#,
+        ),
+        (Event::Done { at_ns: 9 }, r#"{"event":"done","at_ns":9}"#),
+    ];
+    for (event, line) in lines {
+        assert_eq!(serde_json::to_string(&event).expect("plain data"), line);
+        assert_eq!(serde_json::from_str::<Event>(line).expect("an event"), event);
+    }
+}
+
+#[test]
+fn a_sample_with_an_unknown_word_is_an_error() {
+    let line = r#"{"event":"sample","test":"read","metric":"speed","value":1.5,"unit":"MiB/s","better":"higher"}"#;
+    let error = serde_json::from_str::<Event>(line).expect_err("there is no such metric");
+    assert!(error.to_string().contains("no metric `speed`"), "{error}");
+}
