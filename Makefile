@@ -50,6 +50,8 @@ kill-test: compiler
 
 lint: compiler
 	cargo fmt --all --check
+	@# The registry's macro declares these modules, where cargo fmt does not look.
+	rustfmt --check --edition 2024 crates/filesystems/src/*.rs
 	cargo clippy --workspace --all-targets -- -D warnings
 
 # Reference pages that are generated from the code's own tables.

@@ -215,7 +215,7 @@ fn attach(disks: &LoopDisks, name: &str, ledger: &mut DiskLedger) -> Result<Vec<
 }
 
 fn take_back(ledger: &mut DiskLedger, contents: Contents) -> io::Result<()> {
-    let present: Vec<Tool> = Tool::ALL
+    let present: Vec<Tool> = Tool::all()
         .into_iter()
         .filter(|&tool| Tools::find(&[tool]).is_ok())
         .collect();

@@ -16,7 +16,8 @@ mod zfs;
 pub use cache::Cache;
 pub use compile::Progress;
 pub use error::KernelError;
-pub use flavour::{Flavour, KernelName};
+pub use filesystems::Flavour;
+pub use flavour::{KernelName, purpose};
 pub use source::Source;
 
 use serde::{Deserialize, Serialize};

@@ -2,8 +2,8 @@
 
 use crate::carried::Programs;
 use crate::kernel::{BCACHEFS, Cache, KernelError};
+use filesystems::bcachefs;
 use study::plan::{Cell, Trial};
-use study::stack::FilesystemKind;
 use tools::{Tool, Tools};
 
 /// What guests are given.
@@ -63,7 +63,7 @@ pub fn fetched_bcachefs(cache: &Cache, notice: &mut dyn FnMut(&str)) -> Result<P
 
 /// Whether it is installed on this machine; then guests call that.
 pub fn has_bcachefs() -> bool {
-    Tools::find(&[Tool::Bcachefs]).is_ok()
+    Tools::find(&[Tool::Filesystem(&bcachefs::BCACHEFS)]).is_ok()
 }
 
 fn lack_bcachefs(cells: &[Cell]) -> bool {
@@ -74,5 +74,5 @@ fn asks_for_bcachefs(cell: &Cell) -> bool {
     let beside = cell.stack.beside.iter().map(|other| other.filesystem.kind);
     std::iter::once(cell.stack.filesystem.kind)
         .chain(beside)
-        .any(|kind| kind == FilesystemKind::Bcachefs)
+        .any(|kind| kind.maker() == Some(&bcachefs::BCACHEFS))
 }

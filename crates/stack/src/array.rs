@@ -228,7 +228,7 @@ pub(crate) fn free_node_after(taken: usize) -> Result<PathBuf, Cause> {
 /// The small filesystem for the file of an external bitmap, which md wants on ext2 or ext3.
 pub(crate) fn filesystem_of_bitmap(disk: &Path, uuid: &str) -> Invocation {
     const BLOCKS: &str = "65536";
-    Invocation::new(Tool::Mke2fs)
+    Invocation::new(Tool::MKE2FS)
         .args(["-q", "-F", "-t", "ext2", "-b", "4096", "-E", "nodiscard", "-U", uuid])
         .arg(disk)
         .arg(BLOCKS)

@@ -2,7 +2,6 @@
 
 use crate::context::Context;
 use crate::error::Cause;
-use crate::filesystem;
 use crate::options::MountArguments;
 use crate::zfs::Pool;
 use rustix::io::Errno;
@@ -44,18 +43,17 @@ pub(crate) struct Mounting {
 
 impl Mounting {
     pub(crate) fn mount(&self, folder: &Path, context: &mut Context<'_>) -> Result<Mounted, Cause> {
-        if self.kind != FilesystemKind::Ntfs3g {
-            let kind = filesystem::kernel_name(self.kind);
-            return mount(&self.source, folder, kind, &self.arguments);
-        }
-        let mut call = Invocation::new(Tool::Ntfs3g).arg(&self.source).arg(folder);
+        let Some(program) = self.kind.mounting.program else {
+            return mount(&self.source, folder, self.kind.mount_type(), &self.arguments);
+        };
+        let mut call = Invocation::new(Tool::Filesystem(program)).arg(&self.source).arg(folder);
         if !self.options.is_empty() {
             call = call.arg("-o").arg(self.options.join(","));
         }
         context.access.run(&call, &self.devices)?;
         at(folder)?.ok_or_else(|| {
             let folder = folder.display();
-            Cause::State(format!("ntfs-3g ended well, but {folder} is not mounted"))
+            Cause::State(format!("{} ended well, but {folder} is not mounted", program.file))
         })
     }
 }

@@ -6,7 +6,7 @@ use crate::disks::Disks;
 use crate::error::Cause;
 use crate::filesystem::{self, Making};
 use crate::lvm::{self, Volume};
-use crate::stripes::Stripes;
+use crate::stripes;
 use crate::up::{aside, check, disks_used, versions};
 use crate::zfs;
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ impl Plan {
             _ => vec![self.md(&spec.array, disks, members, name, context)?],
         };
         let mut place = devices[0].clone();
-        if spec.filesystem.kind == FilesystemKind::Zfs {
+        if spec.filesystem.kind.is_pool() {
             place = self.pool(spec, disks, &devices, name, context)?;
         } else if let Some(version) = &mkfs {
             place = self.filesystem(spec, disks, (&devices, version), name, context)?;
@@ -168,7 +168,7 @@ impl Plan {
 
     fn bitmap_file(&mut self, disk: &Path, name: &str, context: &Context<'_>) -> Result<PathBuf, Cause> {
         self.call(&array::filesystem_of_bitmap(disk, &array::new_filesystem_uuid()?));
-        self.wiped(&[disk.to_owned()], filesystem::signatures(FilesystemKind::Ext2));
+        self.wiped(&[disk.to_owned()], &filesystem::signatures(FilesystemKind::Ext2));
         let folder = self.mounted(
             &format!("mount -t ext2 {}", word(disk)),
             &format!("{name}-bitmap"),
@@ -206,28 +206,29 @@ impl Plan {
             spec: of,
             devices,
             journal,
-            stripes: Stripes::of(&spec.array, disks.group(DATA).len()),
+            stripes: stripes::of(&spec.array, disks.group(DATA).len()),
             zeroed: context.zeroed,
             mkfs: version,
         };
         if let Some(device) = journal {
             let made = filesystem::journal_device(of, device);
             made.iter().for_each(|call| self.call(call));
-            self.wiped(&[device.to_owned()], filesystem::JOURNAL_SIGNATURES);
+            self.wiped(&[device.to_owned()], &filesystem::journal_signatures());
         }
         make.invocation()?.iter().for_each(|call| self.call(call));
-        self.wiped(devices, filesystem::signatures(of.kind));
+        self.wiped(devices, &filesystem::signatures(of.kind));
         let mut words = spec.mount_options.clone();
-        words.extend(filesystem::journal_option(of).map(str::to_owned));
+        words.extend(filesystem::journal_option(of));
         words.extend(filesystem::own_options(of, devices, journal));
         let with = match words.is_empty() {
             true => String::new(),
             false => format!(" -o {}", shell_word(&words.join(","))),
         };
-        let kind = match of.kind {
-            FilesystemKind::Ntfs3g => "ntfs-3g",
-            other => filesystem::kernel_name(other),
-        };
+        let kind = of
+            .kind
+            .mounting
+            .program
+            .map_or(of.kind.mount_type(), |program| program.file);
         let source = word(&filesystem::mount_source(of.kind, devices));
         Ok(self.mounted(&format!("mount -t {kind}{with} {source}"), name, context))
     }

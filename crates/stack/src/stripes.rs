@@ -1,5 +1,6 @@
 //! How an array is striped, for filesystems that want to know.
 
+use filesystems::Stripes;
 use study::stack::{ArraySpec, Level};
 
 /// mdadm's default chunk since 3.1.
@@ -7,40 +8,21 @@ const MD_CHUNK_BYTES: u64 = 512 << 10;
 /// LVM's default stripe size.
 const LVM_CHUNK_BYTES: u64 = 64 << 10;
 
-/// Stripes of an array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stripes {
-    /// What lies on one disk before the next has its turn.
-    pub(crate) unit_bytes: u64,
-    /// Disks of a stripe that hold data, copies and parity not counted.
-    pub(crate) data_disks: u64,
-}
-
-impl Stripes {
-    /// Those of an array on so many disks; none where it has none.
-    pub(crate) fn of(array: &ArraySpec, disks: usize) -> Option<Self> {
-        let disks = disks as u64 - u64::from(array.spares).min(disks as u64);
-        let layout = array.layout.as_deref();
-        let Some(of) = array.of.filter(|of| of.disks > 0) else {
-            return level(array.level, array.chunk_bytes, layout, disks);
-        };
-        let inner = level(of.level, of.chunk_bytes, None, u64::from(of.disks));
-        let outer = level(array.level, array.chunk_bytes, layout, disks / u64::from(of.disks));
-        match (inner, outer) {
-            (Some(inner), Some(outer)) => Some(Self {
-                unit_bytes: inner.unit_bytes,
-                data_disks: inner.data_disks * outer.data_disks,
-            }),
-            (inner, outer) => inner.or(outer),
-        }
-    }
-
-    /// One and a half units, in whole blocks, and a disk too many.
-    pub(crate) fn wrong(self, block_bytes: u64) -> Self {
-        Self {
-            unit_bytes: (self.unit_bytes * 3 / 2).next_multiple_of(block_bytes),
-            data_disks: self.data_disks + 1,
-        }
+/// Those of an array on so many disks; none where it has none.
+pub(crate) fn of(array: &ArraySpec, disks: usize) -> Option<Stripes> {
+    let disks = disks as u64 - u64::from(array.spares).min(disks as u64);
+    let layout = array.layout.as_deref();
+    let Some(of) = array.of.filter(|of| of.disks > 0) else {
+        return level(array.level, array.chunk_bytes, layout, disks);
+    };
+    let inner = level(of.level, of.chunk_bytes, None, u64::from(of.disks));
+    let outer = level(array.level, array.chunk_bytes, layout, disks / u64::from(of.disks));
+    match (inner, outer) {
+        (Some(inner), Some(outer)) => Some(Stripes {
+            unit_bytes: inner.unit_bytes,
+            data_disks: inner.data_disks * outer.data_disks,
+        }),
+        (inner, outer) => inner.or(outer),
     }
 }
 
@@ -79,7 +61,7 @@ mod tests {
     use study::stack::InnerArray;
 
     fn of(array: &ArraySpec, disks: usize) -> Option<(u64, u64)> {
-        Stripes::of(array, disks).map(|stripes| (stripes.unit_bytes >> 10, stripes.data_disks))
+        super::of(array, disks).map(|stripes| (stripes.unit_bytes >> 10, stripes.data_disks))
     }
 
     fn plain(level: Level) -> ArraySpec {

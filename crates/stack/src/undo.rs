@@ -10,7 +10,7 @@ use crate::filesystem;
 use crate::lvm;
 use crate::mount;
 use crate::sysfs;
-use crate::zfs;
+use crate::zfs::{self, ZPOOL};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::io;
@@ -65,7 +65,7 @@ impl fmt::Display for Undo {
                 write!(f, "stop {} ({uuid}) and clear its members", node.display())
             }
             Self::Filesystem { device, kind, .. } => {
-                write!(f, "wipe {} off {}", filesystem::kernel_name(*kind), device.display())
+                write!(f, "wipe {} off {}", kind.mount_type(), device.display())
             }
             Self::Signatures { device, types } => write!(f, "wipe {types} off {}", device.display()),
             Self::VolumeGroup { name, .. } => write!(f, "remove the volume group {name}"),
@@ -203,7 +203,7 @@ fn wipe_filesystem(
     if !is_ours {
         return Ok(());
     }
-    wipe(device, filesystem::signatures(kind), access)
+    wipe(device, &filesystem::signatures(kind), access)
 }
 
 fn wipe(device: &Path, types: &str, access: &mut Access<'_>) -> Result<(), Cause> {
@@ -245,18 +245,16 @@ fn remove_volume_group(name: &str, devices: &[PathBuf], access: &mut Access<'_>)
 /// Of a pool that is not up there is nothing to destroy: its labels go with the partitions.
 fn destroy_pool(name: &str, partitions: &[PathBuf], access: &mut Access<'_>) -> Result<(), Cause> {
     let pools = access
-        .ask(&Invocation::new(Tool::Zpool).args(["list", "-H", "-o", "name"]))?
+        .ask(&Invocation::new(ZPOOL).args(["list", "-H", "-o", "name"]))?
         .stdout;
     if !pools.lines().any(|line| line.trim() == name) {
         return Ok(());
     }
-    let status = access
-        .ask(&Invocation::new(Tool::Zpool).args(["status", "-P", name]))?
-        .stdout;
+    let status = access.ask(&Invocation::new(ZPOOL).args(["status", "-P", name]))?.stdout;
     let first_words = status.lines().filter_map(|line| line.split_whitespace().next());
     let mut devices = first_words.filter(|word| word.starts_with('/')).map(Path::new);
     if devices.all(|device| partitions.iter().any(|ours| ours == device)) {
-        access.run(&Invocation::new(Tool::Zpool).args(["destroy", "-f", name]), partitions)?;
+        access.run(&Invocation::new(ZPOOL).args(["destroy", "-f", name]), partitions)?;
     }
     Ok(())
 }
@@ -276,7 +274,7 @@ fn wipe_partitions(device: &Path, uuid: &str, access: &mut Access<'_>) -> Result
     }
     let partition = zfs::partition_of(&BlockDevice::at(device)?);
     if partition.exists() {
-        wipe(&partition, filesystem::signatures(FilesystemKind::Zfs), access)?;
+        wipe(&partition, &filesystem::signatures(FilesystemKind::Zfs), access)?;
     }
     wipe(device, "gpt,PMBR", access)
 }

@@ -139,7 +139,10 @@ pub(crate) fn check(spec: &StackSpec, disks: &Disks, context: &Context<'_>) -> R
     let used = disks_used(&spec.array, disks.group(DATA));
     array::check(&spec.array, used.len())?;
     filesystem::check(&spec.filesystem, &spec.mount_options)?;
-    options::parse(&spec.mount_options, filesystem::journal_option(&spec.filesystem))?;
+    options::parse(
+        &spec.mount_options,
+        filesystem::journal_option(&spec.filesystem).as_deref(),
+    )?;
     aside(spec, disks)?;
     if let Some(sectors) = spec.read_ahead_sectors {
         queue::kibibytes_of(sectors)?;

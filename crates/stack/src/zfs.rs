@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use study::stack::{FilesystemSpec, Pool as Kind, ZfsSync};
 use tools::{Invocation, Tool};
 
+/// The program for pools.
+pub(crate) const ZPOOL: Tool = Tool::Filesystem(&filesystems::zfs::ZPOOL);
+
 /// Solaris /usr & Apple ZFS: what zpool itself gives the partitions that it makes.
 const PARTITION_TYPE: &str = "6A898CC3-1DD2-11B2-99A6-080020736631";
 
@@ -34,7 +37,7 @@ impl Creation<'_> {
     /// `zpool create`; the dataset is mounted by mount(2), as any filesystem.
     pub(crate) fn invocation(&self) -> Invocation {
         let zfs = &self.spec.zfs;
-        let mut call = Invocation::new(Tool::Zpool)
+        let mut call = Invocation::new(ZPOOL)
             .args(["create", "-f"])
             .args(NO_CACHE)
             .args(["-O", "mountpoint=legacy"]);
@@ -74,12 +77,12 @@ impl Creation<'_> {
 impl Pool {
     /// Writes everything out and forgets the pool, with all that is cached of it.
     pub(crate) fn export(&self) -> Invocation {
-        Invocation::new(Tool::Zpool).arg("export").arg(&self.name)
+        Invocation::new(ZPOOL).arg("export").arg(&self.name)
     }
 
     /// Takes the pool up again, from its own partitions and no others; nothing is mounted.
     pub(crate) fn import(&self) -> Invocation {
-        let call = Invocation::new(Tool::Zpool).args(["import", "-N"]).args(NO_CACHE);
+        let call = Invocation::new(ZPOOL).args(["import", "-N"]).args(NO_CACHE);
         let search = |call: Invocation, partition: &PathBuf| call.arg("-d").arg(partition);
         self.partitions.iter().fold(call, search).arg(&self.name)
     }

@@ -88,19 +88,13 @@ fn level_of_members(point: &Point) -> Option<InnerArray> {
 }
 
 pub(crate) fn filesystem(point: &Point) -> FilesystemSpec {
-    let word = point.text("type");
-    let kind = FilesystemKind::ALL
-        .into_iter()
-        .find(|kind| word.as_deref() == Some(kind.word()));
     FilesystemSpec {
-        kind: kind.unwrap_or_default(),
+        kind: kind(point),
         block_size_bytes: point.number("block_size"),
-        journal_mode: match point.text("journal").as_deref() {
-            Some("journal") => Some(JournalMode::Journal),
-            Some("ordered") => Some(JournalMode::Ordered),
-            Some("writeback") => Some(JournalMode::Writeback),
-            _ => None,
-        },
+        journal_mode: point.text("journal").map(|word| {
+            let mode = JournalMode::ALL.into_iter().find(|mode| mode.word() == word);
+            mode.expect("no other word is read for a journal mode")
+        }),
         journal_size_bytes: point.number("journal_size"),
         journal_on: point.text("journal_on"),
         align: match point.text("align").as_deref() {
@@ -117,6 +111,13 @@ pub(crate) fn filesystem(point: &Point) -> FilesystemSpec {
         compression: point.text("compression"),
         zfs: zfs(point),
     }
+}
+
+/// The filesystem that the study names, ext4 if it names none. A word that is none was refused when it was read.
+fn kind(point: &Point) -> FilesystemKind {
+    point.text("type").map_or_else(FilesystemKind::default, |word| {
+        FilesystemKind::named(&word).expect("no other word is read for a filesystem")
+    })
 }
 
 fn profile(point: &Point, axis: &str) -> Option<Profile> {

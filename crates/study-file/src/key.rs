@@ -8,6 +8,7 @@ use Takes::{
     BusDisks, Count, Figures, Filter, Flag, Kernel, Layout, Model, Mount, Name, Names, Scalars, Share, Size, Text,
     Word,
 };
+use filesystems::FilesystemKind;
 
 /// A table of the study file, and where it stands there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -254,24 +255,7 @@ const INNER_LEVELS: &[&[&str]] = &[
 const BUSES: &[&[&str]] = &[&["scsi"], &["ide"], &["pci"], &["hba"]];
 const BITMAPS: &[&[&str]] = &[&["internal"], &["none"], &["external"]];
 const METADATA: &[&[&str]] = &[&["1.2"], &["1.1"], &["1.0"], &["0.90"]];
-const FILESYSTEMS: &[&[&str]] = &[
-    &["raw", "none"],
-    &["ext2"],
-    &["ext3"],
-    &["ext4"],
-    &["xfs"],
-    &["jfs"],
-    &["reiserfs"],
-    &["btrfs"],
-    &["zfs"],
-    &["bcachefs"],
-    &["f2fs"],
-    &["nilfs2", "nilfs"],
-    &["vfat", "fat32"],
-    &["exfat"],
-    &["ntfs3"],
-    &["ntfs-3g"],
-];
+const FILESYSTEMS: &[&[&str]] = FilesystemKind::WORDS;
 const ALIGNMENTS: &[&[&str]] = &[&["right"], &["off"], &["wrong"]];
 const POOLS: &[&[&str]] = &[
     &["stripe"],

@@ -1,12 +1,9 @@
 //! What cannot be: filesystems on the array that carries them.
 
 use crate::array_rules::{active_disks, capacity};
-use crate::filesystem_rules::filesystem_name;
 use crate::unit::describe_size;
 use crate::{array_rules, consistency_rules, filesystem_rules, lvm_rules, many_device_rules};
-use study::stack::{Align, DATA, FilesystemKind, MachineSpec, StackSpec};
-
-const MIB: u64 = 1 << 20;
+use study::stack::{Align, DATA, MachineSpec, StackSpec};
 
 /// Page size of x86, in which most filesystems' blocks must fit.
 pub(crate) const PAGE_BYTES: u64 = 4 << 10;
@@ -47,22 +44,15 @@ pub(crate) fn check_stack(machine: &MachineSpec, stack: &StackSpec, disk_bytes: 
 /// Whether the array is large enough for mkfs.
 fn room(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Option<Impossible> {
     let there = room_bytes(machine, stack, disk_bytes)?;
-    let needs = match stack.filesystem.kind {
-        FilesystemKind::Raw => 0,
-        FilesystemKind::Ext2 | FilesystemKind::Ext3 | FilesystemKind::Ext4 | FilesystemKind::Exfat => 8 * MIB,
-        FilesystemKind::Jfs | FilesystemKind::Ntfs3 | FilesystemKind::Ntfs3g => 16 * MIB,
-        FilesystemKind::Reiserfs => 40 * MIB,
-        FilesystemKind::Zfs | FilesystemKind::F2fs | FilesystemKind::Vfat => 64 * MIB,
-        FilesystemKind::Btrfs => 115 * MIB,
-        FilesystemKind::Nilfs2 | FilesystemKind::Bcachefs => 136 * MIB,
-        // Of stripes mkfs.xfs makes more allocation groups, each of which has to have room for the log of 64 MiB.
-        FilesystemKind::Xfs if is_aligned(stack) => 513 * MIB,
-        FilesystemKind::Xfs => 300 * MIB,
+    let kind = stack.filesystem.kind;
+    let needs = match is_aligned(stack) {
+        true => kind.smallest_striped_bytes,
+        false => kind.smallest_bytes,
     };
     if there >= needs {
         return None;
     }
-    let (there, name) = (describe_size(there), filesystem_name(stack.filesystem.kind));
+    let (there, name) = (describe_size(there), kind.name);
     let reason = format!(
         "{name} needs {} at least, and the array has {there}",
         describe_size(needs)

@@ -2,7 +2,7 @@
 
 use crate::rules::{Impossible, PAGE_BYTES, impossible, room_bytes};
 use crate::unit::{describe_size, format_size};
-use study::stack::{FilesystemKind, Level, MachineSpec, StackSpec};
+use study::stack::{Level, MachineSpec, StackSpec};
 use study::workload::{
     BonnieSpec, FioFileSpec, IoEngine, IoSpec, IozoneEngine, IozoneSpec, TreeSpec, TreeTest, Work,
 };
@@ -38,7 +38,7 @@ pub(crate) fn check_work(
     work: &Work,
     disk_bytes: Option<u64>,
 ) -> Vec<Impossible> {
-    let raw = stack.filesystem.kind == FilesystemKind::Raw;
+    let raw = stack.filesystem.kind.is_raw();
     if raw && let Some(what) = needs_files(work) {
         let mend = "use `io` or `fio` there, or give the stack a filesystem";
         return impossible(&["tree", "type"], what.to_owned(), mend)
@@ -52,7 +52,7 @@ pub(crate) fn check_work(
         Work::Bonnie(bonnie) => check_bonnie(bonnie),
         Work::Iozone(iozone) => check_iozone(iozone),
     };
-    all.extend(file_of_vfat(stack, work));
+    all.extend(largest_file(stack, work));
     let Some(there) = room_bytes(machine, stack, disk_bytes) else {
         return all;
     };
@@ -106,8 +106,9 @@ fn work_bytes(work: &Work, block_bytes: u64) -> u64 {
     }
 }
 
-fn file_of_vfat(stack: &StackSpec, work: &Work) -> Option<Impossible> {
-    const MOST: u64 = (4 << 30) - 1;
+fn largest_file(stack: &StackSpec, work: &Work) -> Option<Impossible> {
+    let kind = stack.filesystem.kind;
+    let most = kind.largest_file_bytes?;
     let largest = match work {
         Work::Tree(tree) => tree.size.max_bytes,
         Work::Io(io) => io.size_bytes,
@@ -121,11 +122,13 @@ fn file_of_vfat(stack: &StackSpec, work: &Work) -> Option<Impossible> {
         Work::Bonnie(_) => 0,
         Work::Iozone(iozone) => iozone.file_bytes,
     };
-    if stack.filesystem.kind != FilesystemKind::Vfat || largest <= MOST {
+    if largest <= most {
         return None;
     }
     let reason = format!(
-        "vfat has no files of 4 GiB and more, and the work has one of {}",
+        "{} has no files of {} and more, and the work has one of {}",
+        kind.name,
+        describe_size(most + 1),
         describe_size(largest)
     );
     impossible(

@@ -1,10 +1,9 @@
 //! The stack under test: disks, the array over them, the filesystem on it, how it is mounted.
 
 mod array;
-mod filesystem;
 
 pub use array::{ArraySpec, Bitmap, InnerArray, Level};
-pub use filesystem::{Align, FilesystemKind, FilesystemSpec, JournalMode, Pool, Profile, ZfsSpec, ZfsSync};
+pub use filesystems::{Align, FilesystemKind, FilesystemSpec, JournalMode, Pool, Profile, ZfsSpec, ZfsSync};
 
 use serde::{Deserialize, Serialize};
 

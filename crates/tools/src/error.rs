@@ -162,7 +162,10 @@ mod tests {
 
     #[test]
     fn names_the_packages_that_mend() {
-        let missing = MissingTools(vec![MissingTool(Tool::MkfsXfs), MissingTool(Tool::Mke2fs)]);
+        let missing = MissingTools(vec![
+            MissingTool(Tool::Filesystem(&filesystems::xfs::MKFS)),
+            MissingTool(Tool::MKE2FS),
+        ]);
         assert_eq!(
             missing.to_string(),
             "missing tools `mkfs.xfs`, `mke2fs`: `apt-get install e2fsprogs xfsprogs` has what is needed"

@@ -2,8 +2,10 @@
 //! the build script compiled it.
 
 use super::Flavour;
+use filesystems::FilesystemKind;
 use include_dir::{Dir, File, include_dir};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 static CONFIG: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../kernel/config");
 static DRIVER: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../kernel/driver");
@@ -12,6 +14,29 @@ static PATCHES: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../kernel/patches");
 static MODEL: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/model.o"));
 /// What the model was compiled from.
 static MODEL_SOURCES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/model.sources"));
+
+static BASE: LazyLock<String> = LazyLock::new(|| with_filesystems("base.config", Flavour::Base));
+static MORE: LazyLock<String> = LazyLock::new(|| with_filesystems("more.config", Flavour::More));
+static ZFS_CONFIG: LazyLock<String> = LazyLock::new(|| with_filesystems("zfs.config", Flavour::Zfs));
+
+/// The line of a configuration in whose place the options of the flavour's filesystems go.
+const FILESYSTEMS: &str = "#FILESYSTEMS\n";
+
+/// A file of the configuration, with what each filesystem of the flavour asks of the kernel.
+fn with_filesystems(name: &str, flavour: Flavour) -> String {
+    let file = CONFIG.get_file(name).expect("kernel/config is part of the repository");
+    let kinds = FilesystemKind::ALL.iter().filter(|kind| kind.kernel.flavour == flavour);
+    let lines: String = kinds
+        .flat_map(|kind| kind.get().kernel.config)
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let text = file.contents_utf8().expect("it is text");
+    assert!(
+        lines.is_empty() || text.contains(FILESYSTEMS),
+        "kernel/config/{name} has a place for filesystems"
+    );
+    text.replace(FILESYSTEMS, &lines)
+}
 
 /// Linux versions that there are patches for, `6.12`.
 pub fn versions() -> impl Iterator<Item = &'static str> {
@@ -36,16 +61,14 @@ pub fn number(version: &str) -> Option<(u32, u32)> {
 
 /// The files of the configuration, one after the other; last what a version is asked in words of its own.
 pub fn configs(set: &str, flavour: Flavour) -> Vec<(&'static str, &'static [u8])> {
-    let names: &[&str] = match flavour {
-        Flavour::Base => &["base.config"],
-        Flavour::More => &["base.config", "more.config"],
-        Flavour::Zfs => &["base.config", "more.config", "zfs.config"],
-    };
-    let contents = |name: &&'static str| {
-        let file = CONFIG.get_file(name).expect("kernel/config is part of the repository");
-        (*name, file.contents())
-    };
-    let mut configs: Vec<_> = names.iter().map(contents).collect();
+    let up_to = Flavour::ALL.into_iter().filter(|other| *other <= flavour);
+    let mut configs: Vec<(&str, &[u8])> = up_to
+        .map(|flavour| match flavour {
+            Flavour::Base => ("base.config", BASE.as_bytes()),
+            Flavour::More => ("more.config", MORE.as_bytes()),
+            Flavour::Zfs => ("zfs.config", ZFS_CONFIG.as_bytes()),
+        })
+        .collect();
     let of_version = |file: &&File| file.path().file_stem().is_some_and(|stem| stem == set);
     configs.extend(
         CONFIG

@@ -18,7 +18,7 @@ pub enum KernelError {
     Stale { name: KernelName, source_path: String },
     #[error(
         "`{source}` was built without what this asks for ({purpose}): `raidlab kernel build {source_path} --name {name}`",
-        source = name.source, purpose = name.flavour.purpose()
+        source = name.source, purpose = super::purpose(name.flavour)
     )]
     NoFlavour { name: KernelName, source_path: String },
     #[error(

@@ -1,98 +1,48 @@
 //! What is compiled into a kernel beside what every study needs: what few studies ask for has a kernel of its own, so
 //! that the others need not wait for it.
 
-use serde::{Deserialize, Serialize};
+use filesystems::{FilesystemKind, Flavour};
 use std::fmt;
-use study::stack::{FilesystemKind, Level, MachineSpec, StackSpec};
+use study::stack::{Level, MachineSpec, StackSpec};
 
-/// How much a kernel has, each with all of the one before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Flavour {
-    /// md and the filesystems of most studies (`kernel/config/base.config`).
-    #[default]
-    Base,
-    /// Device mapper, and filesystems that few studies ask for (`more.config`).
-    More,
-    /// OpenZFS, which is no part of Linux and comes from a package of its own.
-    Zfs,
-}
-
-impl Flavour {
-    pub const ALL: [Flavour; 3] = [Flavour::Base, Flavour::More, Flavour::Zfs];
-
-    /// What it adds to a kernel's name.
-    const fn suffix(self) -> &'static str {
-        match self {
-            Flavour::Base => "",
-            Flavour::More => "+more",
-            Flavour::Zfs => "+zfs",
-        }
-    }
-
-    pub const fn has_zfs(self) -> bool {
-        matches!(self, Flavour::Zfs)
-    }
-
-    /// What it is for, in a few words.
-    pub const fn purpose(self) -> &'static str {
-        match self {
-            Flavour::Base => "md; ext2, ext3, ext4, XFS, JFS, btrfs; up to 6.12 ReiserFS",
-            Flavour::More => "LVM; F2FS, NILFS2, vfat, exFAT, NTFS; up to 6.17 bcachefs",
-            Flavour::Zfs => "OpenZFS",
-        }
-    }
-
-    /// The smallest that has what the stack asks for.
-    pub fn needed_by(stack: &StackSpec) -> Flavour {
-        let beside = stack
-            .beside
-            .iter()
-            .flat_map(|other| [of_level(other.array.level), of_filesystem(other.filesystem.kind)]);
-        let own = of_level(stack.array.level).max(of_filesystem(stack.filesystem.kind));
-        beside.fold(own, Flavour::max)
+/// What it is for, in a few words.
+pub fn purpose(flavour: Flavour) -> String {
+    match flavour {
+        Flavour::Base => format!("md; {}", filesystems_of(flavour)),
+        Flavour::More => format!("LVM; {}", filesystems_of(flavour)),
+        Flavour::Zfs => "OpenZFS".to_owned(),
     }
 }
 
-fn of_level(level: Level) -> Flavour {
-    match level {
-        Level::Single
-        | Level::None
-        | Level::Linear
-        | Level::Raid0
-        | Level::Raid1
-        | Level::Raid4
-        | Level::Raid5
-        | Level::Raid6
-        | Level::Raid10 => Flavour::Base,
-        Level::LvmLinear
-        | Level::LvmRaid0
-        | Level::LvmRaid1
-        | Level::LvmRaid5
-        | Level::LvmRaid6
-        | Level::LvmRaid10 => Flavour::More,
+/// Those that a flavour adds, the removed ones last with the last version that has them.
+fn filesystems_of(flavour: Flavour) -> String {
+    let all = FilesystemKind::ALL.iter().map(|kind| kind.get());
+    let (removed, kept): (Vec<_>, Vec<_>) = all
+        .filter(|filesystem| filesystem.kernel.flavour == flavour && !filesystem.is_raw())
+        .partition(|filesystem| filesystem.kernel.last.is_some());
+    let mut names: Vec<&str> = kept.iter().map(|filesystem| filesystem.name).collect();
+    names.dedup();
+    let mut words = names.join(", ");
+    for filesystem in removed {
+        let (major, minor) = filesystem.kernel.last.unwrap_or_default();
+        words.push_str(&format!("; up to {major}.{minor} {}", filesystem.name));
     }
+    words
 }
 
-fn of_filesystem(kind: FilesystemKind) -> Flavour {
-    match kind {
-        FilesystemKind::Raw
-        | FilesystemKind::Ext2
-        | FilesystemKind::Ext3
-        | FilesystemKind::Ext4
-        | FilesystemKind::Xfs
-        | FilesystemKind::Jfs
-        | FilesystemKind::Reiserfs
-        | FilesystemKind::Btrfs => Flavour::Base,
-        FilesystemKind::Zfs => Flavour::Zfs,
-        FilesystemKind::Bcachefs
-        | FilesystemKind::F2fs
-        | FilesystemKind::Nilfs2
-        | FilesystemKind::Vfat
-        | FilesystemKind::Exfat
-        | FilesystemKind::Ntfs3
-        | FilesystemKind::Ntfs3g => Flavour::More,
-    }
+/// The smallest that has what the stack asks for.
+pub fn needed_by(stack: &StackSpec) -> Flavour {
+    let beside = stack.beside.iter().map(|other| (&other.array, &other.filesystem));
+    std::iter::once((&stack.array, &stack.filesystem))
+        .chain(beside)
+        .map(|(array, filesystem)| of_level(array.level).max(filesystem.kind.kernel.flavour))
+        .max()
+        .unwrap_or_default()
+}
+
+/// LVM wants device mapper.
+const fn of_level(level: Level) -> Flavour {
+    if level.is_lvm() { Flavour::More } else { Flavour::Base }
 }
 
 /// What a kernel is called: `6.12`, `6.12+more`, `mine`.
@@ -108,7 +58,7 @@ impl KernelName {
     pub fn of(machine: &MachineSpec, stack: &StackSpec) -> KernelName {
         KernelName {
             source: machine.kernel.clone(),
-            flavour: Flavour::needed_by(stack),
+            flavour: needed_by(stack),
         }
     }
 
@@ -153,9 +103,9 @@ mod tests {
     #[test]
     fn a_stack_gets_the_smallest_that_has_all_of_it() {
         let mut stack = StackSpec::default();
-        assert_eq!(Flavour::needed_by(&stack), Flavour::Base);
+        assert_eq!(needed_by(&stack), Flavour::Base);
         stack.array.level = Level::LvmRaid5;
-        assert_eq!(Flavour::needed_by(&stack), Flavour::More);
+        assert_eq!(needed_by(&stack), Flavour::More);
         let source = GroupStack {
             group: "source".to_owned(),
             array: ArraySpec::default(),
@@ -169,10 +119,6 @@ mod tests {
             beside: vec![source],
             ..StackSpec::default()
         };
-        assert_eq!(
-            Flavour::needed_by(&stack),
-            Flavour::More,
-            "what is copied from counts too"
-        );
+        assert_eq!(needed_by(&stack), Flavour::More, "what is copied from counts too");
     }
 }

@@ -4,6 +4,7 @@ use super::print;
 use crate::cli::DoctorArguments;
 use crate::expected::{EXIT_MACHINE, ExpectedError};
 use crate::progress::say;
+use filesystems::{FilesystemKind, Flavour, Need};
 use lab::kernel::{BCACHEFS, Cache};
 use lab::programs::{fetched_bcachefs, has_bcachefs};
 use std::ffi::OsStr;
@@ -11,18 +12,10 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
-/// A file that has to be there, Debian's package that brings it, and what for.
-struct Need {
-    /// A program on the path, or an absolute path.
-    file: &'static str,
-    package: &'static str,
-    why: &'static str,
-}
-
 const BUILDS_KERNEL: &str = "builds the lab's kernel";
 
-/// What no run does without.
-const NEEDS: &[Need] = &[
+/// What the lab's kernel and arrays need.
+const OF_KERNEL_AND_ARRAYS: &[Need] = &[
     Need {
         file: "/usr/src/linux-source-6.12.tar.xz",
         package: "linux-source-6.12",
@@ -83,31 +76,10 @@ const NEEDS: &[Need] = &[
         package: "mdadm",
         why: "makes arrays",
     },
-    Need {
-        file: "mke2fs",
-        package: "e2fsprogs",
-        why: "makes ext2, ext3, ext4",
-    },
-    Need {
-        file: "mkfs.xfs",
-        package: "xfsprogs",
-        why: "makes XFS",
-    },
-    Need {
-        file: "mkfs.jfs",
-        package: "jfsutils",
-        why: "makes JFS",
-    },
-    Need {
-        file: "mkfs.reiserfs",
-        package: "reiserfsprogs",
-        why: "makes ReiserFS",
-    },
-    Need {
-        file: "mkfs.btrfs",
-        package: "btrfs-progs",
-        why: "makes btrfs",
-    },
+];
+
+/// What runs need whose filesystems are those of most studies.
+const OF_RUNS: &[Need] = &[
     Need {
         file: "losetup",
         package: "mount",
@@ -125,59 +97,47 @@ const NEEDS: &[Need] = &[
     },
 ];
 
+const OF_LVM: Need = Need {
+    file: "lvm",
+    package: "lvm2",
+    why: "makes LVM's volumes",
+};
+
+const OF_BONNIE: Need = Need {
+    file: "bonnie++",
+    package: "bonnie++",
+    why: "runs Bonnie workloads",
+};
+
+/// What no run does without, and the filesystems of most studies.
+fn needs() -> Vec<&'static Need> {
+    let filesystems = needs_of_filesystems(Flavour::Base);
+    OF_KERNEL_AND_ARRAYS.iter().chain(filesystems).chain(OF_RUNS).collect()
+}
+
 /// What only those studies need that ask for it; a run says which package is missing before it begins.
-const NEEDS_OF_SOME: &[Need] = &[
-    Need {
-        file: "lvm",
-        package: "lvm2",
-        why: "makes LVM's volumes",
-    },
-    Need {
-        file: "mkfs.f2fs",
-        package: "f2fs-tools",
-        why: "makes F2FS",
-    },
-    Need {
-        file: "mkfs.nilfs2",
-        package: "nilfs-tools",
-        why: "makes NILFS2",
-    },
-    Need {
-        file: "mkfs.vfat",
-        package: "dosfstools",
-        why: "makes vfat",
-    },
-    Need {
-        file: "mkfs.exfat",
-        package: "exfatprogs",
-        why: "makes exFAT",
-    },
-    Need {
-        file: "ntfs-3g",
-        package: "ntfs-3g",
-        why: "makes NTFS and mounts it",
-    },
-    Need {
-        file: "/lib/x86_64-linux-gnu/libtirpc.so.3",
-        package: "libtirpc3",
-        why: "OpenZFS's programs are linked with it",
-    },
-    Need {
-        file: "/lib/x86_64-linux-gnu/libcrypto.so.3",
-        package: "libssl3",
-        why: "OpenZFS's programs are linked with it",
-    },
-    Need {
-        file: "sfdisk",
-        package: "fdisk",
-        why: "partitions the disks of ZFS's pools",
-    },
-    Need {
-        file: "bonnie++",
-        package: "bonnie++",
-        why: "runs Bonnie workloads",
-    },
-];
+fn needs_of_some() -> Vec<&'static Need> {
+    let mut needs = vec![&OF_LVM];
+    needs.extend(needs_of_filesystems(Flavour::More));
+    needs.extend(needs_of_filesystems(Flavour::Zfs));
+    needs.push(&OF_BONNIE);
+    needs
+}
+
+/// What the filesystems of a kernel's flavour need, each once.
+fn needs_of_filesystems(flavour: Flavour) -> Vec<&'static Need> {
+    let mut needs: Vec<&Need> = Vec::new();
+    let kinds = FilesystemKind::ALL.iter().map(|kind| kind.get());
+    for need in kinds
+        .filter(|filesystem| filesystem.kernel.flavour == flavour)
+        .flat_map(|filesystem| filesystem.needs)
+    {
+        if !needs.contains(&need) {
+            needs.push(need);
+        }
+    }
+    needs
+}
 
 /// Space that building a kernel takes in the cache folder.
 const CACHE_FREE_BYTES: u64 = 3 << 30;
@@ -189,16 +149,16 @@ struct Finding {
 }
 
 pub fn doctor(arguments: &DoctorArguments) -> Result<ExitCode, ExpectedError> {
-    let mut missing = missing(NEEDS);
-    let mut missing_for_some = self::missing(NEEDS_OF_SOME);
+    let mut missing = missing(needs());
+    let mut missing_for_some = self::missing(needs_of_some());
     let mut wanted = missing.clone();
     if arguments.all {
         wanted.extend(&missing_for_some);
     }
     if arguments.install && !wanted.is_empty() {
         install(&wanted)?;
-        missing = self::missing(NEEDS);
-        missing_for_some = self::missing(NEEDS_OF_SOME);
+        missing = self::missing(needs());
+        missing_for_some = self::missing(needs_of_some());
     }
     if arguments.all && arguments.install && !has_bcachefs() {
         // Experimental may be without it one day, and nothing but bcachefs needs it.
@@ -218,8 +178,8 @@ pub fn doctor(arguments: &DoctorArguments) -> Result<ExitCode, ExpectedError> {
     })
 }
 
-fn missing(needs: &'static [Need]) -> Vec<&'static Need> {
-    needs.iter().filter(|need| !is_there(need.file)).collect()
+fn missing(needs: Vec<&'static Need>) -> Vec<&'static Need> {
+    needs.into_iter().filter(|need| !is_there(need.file)).collect()
 }
 
 fn is_there(file: &str) -> bool {

@@ -87,7 +87,10 @@ fn list(cache: &Cache) -> String {
     }
     for name in Cache::versions() {
         if kernels.iter().all(|kernel| kernel.name != name.to_string()) {
-            text.push_str(&format!("{name:<12} not built: {}\n", name.flavour.purpose()));
+            text.push_str(&format!(
+                "{name:<12} not built: {}\n",
+                lab::kernel::purpose(name.flavour)
+            ));
         }
     }
     text + &others_words(cache, others)

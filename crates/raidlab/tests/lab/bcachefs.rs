@@ -21,7 +21,8 @@ pub fn is_to_be_had() -> bool {
     let why_not = WHY_NOT.get_or_init(|| {
         let _turn = turn();
         let cache = Cache::of_user();
-        let is_there = Tools::find(&[Tool::Bcachefs]).is_ok() || cache.bcachefs().is_some();
+        let is_there = Tools::find(&[Tool::Filesystem(&filesystems::bcachefs::BCACHEFS)]).is_ok()
+            || cache.bcachefs().is_some();
         let fetched = if is_there {
             Ok(())
         } else {
@@ -68,7 +69,7 @@ fn copies_and_compression_reach_the_disks_the_same_way_twice() {
     assert!(less < 0.6 * one, "{less} of {one} sectors");
 
     // That of the cells whose guests were given it says where it is from.
-    if Tools::find(&[Tool::Bcachefs]).is_err() {
+    if Tools::find(&[Tool::Filesystem(&filesystems::bcachefs::BCACHEFS)]).is_err() {
         let packages = first.provenance("bcachefs.packages");
         assert_eq!(packages.len(), 10);
         assert!(

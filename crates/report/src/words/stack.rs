@@ -3,8 +3,7 @@
 use super::joined;
 use crate::figure::{bytes, count};
 use study::stack::{
-    Align, ArraySpec, Bitmap, BusKind, FilesystemKind, FilesystemSpec, InnerArray, JournalMode, Level, MachineSpec,
-    StackSpec, ZfsSpec, ZfsSync,
+    Align, ArraySpec, Bitmap, BusKind, FilesystemSpec, InnerArray, Level, MachineSpec, StackSpec, ZfsSpec, ZfsSync,
 };
 
 pub(crate) fn array(array: &ArraySpec) -> String {
@@ -60,29 +59,6 @@ fn inner(of: &InnerArray) -> String {
 }
 
 pub(crate) fn filesystem(filesystem: &FilesystemSpec) -> String {
-    let kind = match filesystem.kind {
-        FilesystemKind::Raw => "none (the block device itself)",
-        FilesystemKind::Ext2 => "ext2",
-        FilesystemKind::Ext3 => "ext3",
-        FilesystemKind::Ext4 => "ext4",
-        FilesystemKind::Xfs => "XFS",
-        FilesystemKind::Jfs => "JFS",
-        FilesystemKind::Reiserfs => "ReiserFS",
-        FilesystemKind::Btrfs => "btrfs",
-        FilesystemKind::Zfs => "ZFS",
-        FilesystemKind::Bcachefs => "bcachefs",
-        FilesystemKind::F2fs => "F2FS",
-        FilesystemKind::Nilfs2 => "NILFS2",
-        FilesystemKind::Vfat => "vfat",
-        FilesystemKind::Exfat => "exFAT",
-        FilesystemKind::Ntfs3 => "NTFS (ntfs3)",
-        FilesystemKind::Ntfs3g => "NTFS (ntfs-3g)",
-    };
-    let journal = |mode| match mode {
-        JournalMode::Journal => "data=journal",
-        JournalMode::Ordered => "data=ordered",
-        JournalMode::Writeback => "data=writeback",
-    };
     let parts = [
         filesystem.data_profile.map(|data| format!("data {}", data.word())),
         filesystem
@@ -96,7 +72,7 @@ pub(crate) fn filesystem(filesystem: &FilesystemSpec) -> String {
             .compression
             .as_ref()
             .map(|word| format!("compression {word}")),
-        filesystem.journal_mode.map(|mode| journal(mode).to_owned()),
+        filesystem.journal_mode.map(|mode| format!("data={}", mode.word())),
         filesystem
             .journal_size_bytes
             .map(|size| format!("{} journal", bytes(size))),
@@ -117,7 +93,7 @@ pub(crate) fn filesystem(filesystem: &FilesystemSpec) -> String {
         },
         filesystem.lazy_init.then(|| "lazy initialisation".to_owned()),
     ];
-    let words = joined(kind, parts);
+    let words = joined(filesystem.kind.title, parts);
     joined(&words, zfs(&filesystem.zfs))
 }
 

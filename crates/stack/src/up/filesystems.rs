@@ -8,7 +8,7 @@ use crate::error::Cause;
 use crate::filesystem::{self, Making};
 use crate::mount::Mounting;
 use crate::options;
-use crate::stripes::Stripes;
+use crate::stripes;
 use crate::undo::Undo;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -29,7 +29,7 @@ impl Rising {
         context: &mut Context<'_>,
     ) -> Result<(Option<PathBuf>, Option<Mounting>), Cause> {
         let of = &spec.filesystem;
-        if of.kind == FilesystemKind::Zfs {
+        if of.kind.is_pool() {
             let (folder, mounting) = self.pool(spec, carrier, disks, name, context)?;
             return Ok((Some(folder), Some(mounting)));
         }
@@ -42,7 +42,7 @@ impl Rising {
             spec: of,
             devices: &devices,
             journal,
-            stripes: Stripes::of(&spec.array, disks.group(DATA).len()),
+            stripes: stripes::of(&spec.array, disks.group(DATA).len()),
             zeroed: context.zeroed,
             mkfs: version,
         }
@@ -50,7 +50,7 @@ impl Rising {
         let Some(make) = make else { return Ok((None, None)) };
         self.begin("mkfs", context);
         if let Some(device) = journal {
-            let (device, types) = (device.to_owned(), filesystem::JOURNAL_SIGNATURES.to_owned());
+            let (device, types) = (device.to_owned(), filesystem::journal_signatures());
             self.intend(Undo::Signatures { device, types }, context)?;
         }
         if let Some(device) = journal
@@ -58,7 +58,7 @@ impl Rising {
         {
             context.access.run(&call, &[device])?;
         }
-        let (make, uuid) = known_again(make, carrier, context)?;
+        let (make, uuid) = known_again(of.kind, make, carrier, context)?;
         for device in &devices {
             let undo = Undo::Filesystem {
                 device: device.clone(),
@@ -70,7 +70,7 @@ impl Rising {
         }
         let written: Vec<&Path> = devices.iter().map(PathBuf::as_path).chain(journal).collect();
         context.access.run(&make.limit(MKFS_LIMIT), &written)?;
-        let mut arguments = options::parse(&spec.mount_options, filesystem::journal_option(of))?;
+        let mut arguments = options::parse(&spec.mount_options, filesystem::journal_option(of).as_deref())?;
         arguments.add(&filesystem::own_options(of, &devices, journal));
         let mounting = Mounting {
             source: filesystem::mount_source(of.kind, &devices),
@@ -121,6 +121,7 @@ impl Rising {
 /// On a disk that outlives the trial, a filesystem is made with a UUID that is in the ledger; on an array of ours it is
 /// known by the array.
 fn known_again(
+    kind: FilesystemKind,
     make: Invocation,
     carrier: &Carrier,
     context: &Context<'_>,
@@ -129,7 +130,7 @@ fn known_again(
         return Ok((make, None));
     }
     let uuid = array::new_filesystem_uuid()?;
-    Ok(match filesystem::with_uuid(make.clone(), &uuid) {
+    Ok(match filesystem::with_uuid(kind, make.clone(), &uuid) {
         Some(make) => (make, Some(uuid)),
         None => (make, None),
     })

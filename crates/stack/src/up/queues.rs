@@ -7,7 +7,7 @@ use crate::error::Cause;
 use crate::undo::Undo;
 use crate::{queue, sysfs};
 use std::path::Path;
-use study::stack::{FilesystemKind, StackSpec};
+use study::stack::StackSpec;
 
 impl Rising {
     /// Scheduler, queue depth and write cache of the disks.
@@ -118,7 +118,7 @@ impl Rising {
         let path = attribute.clone();
         self.intend(Undo::Attribute { path, value }, context)?;
         queue::set_read_ahead(&attribute, sectors)?;
-        if spec.filesystem.kind == FilesystemKind::Btrfs && mount_point.is_some() {
+        if spec.filesystem.kind.reads_ahead_itself && mount_point.is_some() {
             // btrfs reads ahead by a setting of its own, which ends with the mount.
             queue::set_read_ahead(&queue::btrfs_read_ahead_attribute(device)?, sectors)?;
         }

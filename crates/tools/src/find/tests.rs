@@ -181,7 +181,7 @@ fn a_missing_program_is_named_with_its_package() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("fio"), "not executable").expect("written");
     let path = folder.path().to_str().expect("UTF-8");
-    let missing = Tools::find_on(path, &[Tool::Fio, Tool::Mke2fs]).expect_err("neither is a program");
+    let missing = Tools::find_on(path, &[Tool::Fio, Tool::MKE2FS]).expect_err("neither is a program");
     assert_eq!(missing.packages(), ["e2fsprogs", "fio"]);
     let (result, _) = run(&fake(""), &Invocation::new(Tool::Fio));
     assert!(
@@ -225,7 +225,7 @@ fn garbage_for_a_version_is_shown() {
 
 #[test]
 fn the_real_programs_tell_their_versions() {
-    for tool in Tool::ALL {
+    for tool in Tool::all() {
         match Tools::find(&[tool]) {
             Err(missing) => println!("skipped: {missing}"),
             Ok(mut tools) => {

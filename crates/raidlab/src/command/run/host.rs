@@ -8,7 +8,7 @@ use runner::{DiskSource, HostPlace, disks_of};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use study::plan::{Plan, Trial};
-use study::stack::{FilesystemKind, MachineKind};
+use study::stack::MachineKind;
 use study::workload::Work;
 use tools::{Invocation, Tool, Tools};
 use trial::{Limits, OUTPUT_BYTES_MAX, Setting, Teardown};
@@ -338,9 +338,8 @@ fn check_kernel(plan: &Plan) -> Result<(), ExpectedError> {
         let beside = stack.beside.iter().map(|other| other.filesystem.kind);
         std::iter::once(stack.filesystem.kind).chain(beside)
     });
-    let is_linux =
-        |kind: &FilesystemKind| !matches!(kind, FilesystemKind::Raw | FilesystemKind::Zfs | FilesystemKind::Ntfs3g);
-    let mut missing: Vec<&str> = kinds.filter(is_linux).map(FilesystemKind::word).collect();
+    let in_linux = kinds.filter(|kind| kind.kernel.is_in_linux);
+    let mut missing: Vec<&str> = in_linux.map(|kind| kind.word()).collect();
     missing.sort_unstable();
     missing.dedup();
     missing.retain(|word| !host::kernel_has(word));

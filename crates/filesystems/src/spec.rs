@@ -1,5 +1,6 @@
-//! The filesystem on the array, and what each kind lets one choose.
+//! What a study chooses of a filesystem.
 
+use crate::FilesystemKind;
 use serde::{Deserialize, Serialize};
 
 /// The filesystem on the array.
@@ -43,11 +44,11 @@ pub struct FilesystemSpec {
 }
 
 impl FilesystemSpec {
-    /// Whether it is made to keep what can be compressed in less room. A pool of ZFS is, unless told not to.
+    /// Whether it compresses what is written.
     pub fn compresses(&self) -> bool {
         match self.compression.as_deref() {
             Some(word) => word != "off",
-            None => self.kind == FilesystemKind::Zfs,
+            None => self.kind.compression.as_ref().is_some_and(|how| how.is_default),
         }
     }
 }
@@ -181,84 +182,23 @@ pub enum Align {
     Wrong,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FilesystemKind {
-    /// No filesystem: the work goes to the block device itself.
-    Raw,
-    Ext2,
-    Ext3,
-    #[default]
-    Ext4,
-    Xfs,
-    Jfs,
-    Reiserfs,
-    Btrfs,
-    Zfs,
-    Bcachefs,
-    F2fs,
-    Nilfs2,
-    Vfat,
-    Exfat,
-    /// NTFS by the kernel's own driver.
-    Ntfs3,
-    /// NTFS by the FUSE driver.
-    #[serde(rename = "ntfs-3g")]
-    Ntfs3g,
-}
-
-impl FilesystemKind {
-    pub const ALL: [Self; 16] = [
-        Self::Raw,
-        Self::Ext2,
-        Self::Ext3,
-        Self::Ext4,
-        Self::Xfs,
-        Self::Jfs,
-        Self::Reiserfs,
-        Self::Btrfs,
-        Self::Zfs,
-        Self::Bcachefs,
-        Self::F2fs,
-        Self::Nilfs2,
-        Self::Vfat,
-        Self::Exfat,
-        Self::Ntfs3,
-        Self::Ntfs3g,
-    ];
-
-    /// As studies write it.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Raw => "raw",
-            Self::Ext2 => "ext2",
-            Self::Ext3 => "ext3",
-            Self::Ext4 => "ext4",
-            Self::Xfs => "xfs",
-            Self::Jfs => "jfs",
-            Self::Reiserfs => "reiserfs",
-            Self::Btrfs => "btrfs",
-            Self::Zfs => "zfs",
-            Self::Bcachefs => "bcachefs",
-            Self::F2fs => "f2fs",
-            Self::Nilfs2 => "nilfs2",
-            Self::Vfat => "vfat",
-            Self::Exfat => "exfat",
-            Self::Ntfs3 => "ntfs3",
-            Self::Ntfs3g => "ntfs-3g",
-        }
-    }
-
-    /// Can be made of several devices without an array below.
-    pub const fn takes_many_devices(self) -> bool {
-        matches!(self, Self::Btrfs | Self::Zfs | Self::Bcachefs)
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum JournalMode {
     Journal,
     Ordered,
     Writeback,
+}
+
+impl JournalMode {
+    pub const ALL: [Self; 3] = [Self::Journal, Self::Ordered, Self::Writeback];
+
+    /// As studies write it, and `data=` of a mount.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Journal => "journal",
+            Self::Ordered => "ordered",
+            Self::Writeback => "writeback",
+        }
+    }
 }

@@ -1,0 +1,47 @@
+//! exFAT.
+
+use crate::{BlockSizes, Checker, Filesystem, Flavour, Kernel, Made, Mkfs, Need, Program};
+
+static MKFS: Program = Program::new("mkfs.exfat", "exfatprogs").version_argument("-V");
+static FSCK: Program = Program::new("fsck.exfat", "exfatprogs").version_argument("-V");
+
+pub const FILESYSTEM: Filesystem = Filesystem {
+    words: &["exfat"],
+    name: "exFAT",
+    title: "exFAT",
+    smallest_bytes: 8 << 20,
+    smallest_striped_bytes: 8 << 20,
+    block_sizes: BlockSizes::Clusters,
+    kernel: Kernel {
+        flavour: Flavour::More,
+        config: &["CONFIG_EXFAT_FS=y"],
+        ..Kernel::PLAIN
+    },
+    made: Made::Mkfs(Mkfs {
+        block_size: &["-c", "{}"],
+        ..Mkfs::new(&MKFS, &[])
+    }),
+    signatures: &["exfat"],
+    checker: Some(Checker {
+        program: &FSCK,
+        arguments: &["-n"],
+    }),
+    needs: &[Need {
+        file: "mkfs.exfat",
+        package: "exfatprogs",
+        why: "makes exFAT",
+    }],
+    ..Filesystem::PLAIN
+};
+
+#[cfg(test)]
+mod tests {
+    use crate::FilesystemKind::Exfat;
+    use crate::make::tests::{chosen, plain};
+
+    #[test]
+    fn the_call_of_mkfs() {
+        assert_eq!(plain(Exfat), "mkfs.exfat");
+        assert_eq!(chosen(Exfat, 32 << 10, None), "mkfs.exfat -c 32768");
+    }
+}

@@ -1,0 +1,185 @@
+//! How a filesystem is made: the arguments of its mkfs.
+
+use crate::{Align, FilesystemSpec, Program};
+
+/// What makes a filesystem.
+#[derive(Debug)]
+pub enum Made {
+    Nothing,
+    Mkfs(Mkfs),
+    /// A pool, by this program.
+    Pool(&'static Program),
+}
+
+/// Computes arguments of mkfs; the error says what is impossible.
+pub type Computed = fn(&Request) -> Result<Vec<String>, String>;
+
+/// A call of mkfs: `PROGRAM ARGUMENTS [BLOCK SIZE] COMPUTED DEVICES [UUID]`.
+#[derive(Debug)]
+pub struct Mkfs {
+    pub program: &'static Program,
+    /// Always: without questions, without discarding.
+    pub arguments: &'static [&'static str],
+    /// The arguments for a chosen block size, with `{}` for it.
+    pub block_size: &'static [&'static str],
+    /// The unit of that size, in bytes.
+    pub block_unit_bytes: u64,
+    /// What depends on more than the block size.
+    pub computed: Option<Computed>,
+    /// The arguments for a UUID of our choice, with `{}` for it; empty if it takes none.
+    pub uuid: &'static [&'static str],
+}
+
+impl Mkfs {
+    pub(crate) const fn new(program: &'static Program, arguments: &'static [&'static str]) -> Self {
+        Self {
+            program,
+            arguments,
+            block_size: &[],
+            block_unit_bytes: 1,
+            computed: None,
+            uuid: &[],
+        }
+    }
+
+    /// All arguments before the devices. The error says what is impossible.
+    pub fn arguments(&self, request: &Request) -> Result<Vec<String>, String> {
+        let mut arguments: Vec<String> = self.arguments.iter().map(|&word| word.to_owned()).collect();
+        arguments.extend(request.block_size(self.block_size, self.block_unit_bytes));
+        if let Some(computed) = self.computed {
+            arguments.extend(computed(request)?);
+        }
+        Ok(arguments)
+    }
+}
+
+/// What mkfs is to make, and of what.
+#[derive(Debug)]
+pub struct Request<'a> {
+    pub spec: &'a FilesystemSpec,
+    /// How many devices it is made of.
+    pub devices: usize,
+    /// The device of an external journal.
+    pub journal: Option<&'a str>,
+    /// Stripes of the array below.
+    pub stripes: Option<Stripes>,
+    /// All blocks of the devices are zero.
+    pub zeroed: bool,
+    /// Version of mkfs.
+    pub version: [u32; 3],
+}
+
+impl Request<'_> {
+    /// The block size in bytes, 4096 if none is chosen.
+    pub(crate) fn block_bytes(&self) -> u64 {
+        self.spec.block_size_bytes.unwrap_or(4096)
+    }
+
+    /// The arguments for a chosen block size, in units of `unit_bytes`.
+    pub(crate) fn block_size(&self, template: &[&str], unit_bytes: u64) -> Vec<String> {
+        match self.spec.block_size_bytes {
+            Some(bytes) => fill(template, &(bytes / unit_bytes).to_string()),
+            None => Vec::new(),
+        }
+    }
+
+    /// What mkfs is told of stripes: `Some(None)` that there are none, `None` nothing, as there are none.
+    pub(crate) fn stripes(&self) -> Option<Option<Stripes>> {
+        let stripes = self.stripes?;
+        Some(match self.spec.align {
+            Align::Right => Some(stripes),
+            Align::Off => None,
+            Align::Wrong => Some(stripes.wrong(self.block_bytes())),
+        })
+    }
+}
+
+/// Stripes of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stripes {
+    /// What lies on one disk before the next has its turn, in bytes.
+    pub unit_bytes: u64,
+    /// Disks of a stripe that hold data, copies and parity not counted.
+    pub data_disks: u64,
+}
+
+impl Stripes {
+    /// One and a half units, in whole blocks, and a disk too many.
+    pub fn wrong(self, block_bytes: u64) -> Self {
+        Self {
+            unit_bytes: (self.unit_bytes * 3 / 2).next_multiple_of(block_bytes),
+            data_disks: self.data_disks + 1,
+        }
+    }
+}
+
+/// The words of a template with `value` for `{}`.
+pub fn fill(template: &[&str], value: &str) -> Vec<String> {
+    template.iter().map(|word| word.replace("{}", value)).collect()
+}
+
+/// A size for an mkfs that counts in MiB.
+pub(crate) fn mebibytes(what: &str, bytes: u64) -> Result<u64, String> {
+    const MIB: u64 = 1 << 20;
+    if bytes == 0 || !bytes.is_multiple_of(MIB) {
+        return Err(format!("a {what} of {bytes} bytes: its mkfs counts in MiB"));
+    }
+    Ok(bytes / MIB)
+}
+
+/// A journal on a disk of its own whose size is not chosen: what mke2fs makes of a large filesystem, in bytes.
+pub(crate) const JOURNAL_BYTES: u64 = 1 << 30;
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::FilesystemKind;
+
+    /// The call of mkfs on one device without stripes.
+    pub(crate) fn call(spec: &FilesystemSpec, zeroed: bool, version: [u32; 3]) -> Result<String, String> {
+        striped(spec, zeroed, version, None)
+    }
+
+    pub(crate) fn striped(
+        spec: &FilesystemSpec,
+        zeroed: bool,
+        version: [u32; 3],
+        stripes: Option<Stripes>,
+    ) -> Result<String, String> {
+        let Made::Mkfs(mkfs) = &spec.kind.made else {
+            panic!("{} has no mkfs", spec.kind.name)
+        };
+        let request = Request {
+            spec,
+            devices: 1,
+            journal: None,
+            stripes,
+            zeroed,
+            version,
+        };
+        let words = [vec![mkfs.program.file.to_owned()], mkfs.arguments(&request)?].concat();
+        Ok(words.join(" "))
+    }
+
+    /// With all defaults, on used disks, by a new mkfs.
+    pub(crate) fn plain(kind: FilesystemKind) -> String {
+        call(&spec(kind), false, [99, 0, 0]).expect("is possible")
+    }
+
+    /// With a block size and a journal.
+    pub(crate) fn chosen(kind: FilesystemKind, block_bytes: u64, journal_bytes: Option<u64>) -> String {
+        let spec = FilesystemSpec {
+            block_size_bytes: Some(block_bytes),
+            journal_size_bytes: journal_bytes,
+            ..spec(kind)
+        };
+        call(&spec, false, [99, 0, 0]).expect("is possible")
+    }
+
+    pub(crate) fn spec(kind: FilesystemKind) -> FilesystemSpec {
+        FilesystemSpec {
+            kind,
+            ..FilesystemSpec::default()
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! NTFS by the kernel's own driver, and what it has in common with the FUSE driver. There is no checker on Linux:
+//! ntfsfix repairs a few things and leaves the rest to Windows.
+
+use crate::{BlockSizes, Filesystem, Flavour, Kernel, Made, Mkfs, Need, Program};
+
+static MKFS: Program = Program::new("mkfs.ntfs", "ntfs-3g").version_argument("-V");
+
+pub const FILESYSTEM: Filesystem = Filesystem {
+    words: &["ntfs3"],
+    title: "NTFS (ntfs3)",
+    kernel: Kernel {
+        flavour: Flavour::More,
+        config: &["CONFIG_NTFS3_FS=y"],
+        ..Kernel::PLAIN
+    },
+    ..NTFS
+};
+
+pub(crate) const NTFS: Filesystem = Filesystem {
+    name: "NTFS",
+    smallest_bytes: 16 << 20,
+    smallest_striped_bytes: 16 << 20,
+    block_sizes: BlockSizes::Clusters,
+    made: Made::Mkfs(Mkfs {
+        block_size: &["-c", "{}"],
+        ..Mkfs::new(&MKFS, &["-F", "-Q", "-q"])
+    }),
+    signatures: &["ntfs"],
+    needs: &[Need {
+        file: "ntfs-3g",
+        package: "ntfs-3g",
+        why: "makes NTFS and mounts it",
+    }],
+    ..Filesystem::PLAIN
+};
+
+#[cfg(test)]
+mod tests {
+    use crate::FilesystemKind::Ntfs3;
+    use crate::make::tests::{chosen, plain};
+
+    #[test]
+    fn the_call_of_mkfs() {
+        assert_eq!(plain(Ntfs3), "mkfs.ntfs -F -Q -q");
+        assert_eq!(chosen(Ntfs3, 4096, None), "mkfs.ntfs -F -Q -q -c 4096");
+    }
+}

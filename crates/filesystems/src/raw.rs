@@ -1,0 +1,18 @@
+//! No filesystem: the work goes to the block device itself.
+
+use crate::{BlockSizes, Filesystem, Kernel};
+
+pub const FILESYSTEM: Filesystem = Filesystem {
+    words: &["raw", "none"],
+    name: "the raw device",
+    title: "none (the block device itself)",
+    block_sizes: BlockSizes::None {
+        reason: "the raw device has no block size",
+        instead: "leave `block_size` out",
+    },
+    kernel: Kernel {
+        is_in_linux: false,
+        ..Kernel::PLAIN
+    },
+    ..Filesystem::PLAIN
+};

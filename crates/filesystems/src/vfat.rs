@@ -1,0 +1,52 @@
+//! vfat, as FAT32.
+
+use crate::{BlockSizes, Checker, Filesystem, Flavour, Kernel, Made, Mkfs, Need, Program};
+
+// It prints its version, and then how it is used.
+static MKFS: Program = Program::new("mkfs.vfat", "dosfstools").version_argument("--help");
+// It prints its version only when it checks.
+static FSCK: Program = Program::new("fsck.vfat", "dosfstools").version_argument("-v");
+
+pub const FILESYSTEM: Filesystem = Filesystem {
+    words: &["vfat", "fat32"],
+    name: "vfat",
+    title: "vfat",
+    smallest_bytes: 64 << 20,
+    smallest_striped_bytes: 64 << 20,
+    block_sizes: BlockSizes::Clusters,
+    largest_file_bytes: Some((4 << 30) - 1),
+    kernel: Kernel {
+        flavour: Flavour::More,
+        config: &["CONFIG_VFAT_FS=y"],
+        ..Kernel::PLAIN
+    },
+    made: Made::Mkfs(Mkfs {
+        block_size: &["-s", "{}"],
+        block_unit_bytes: 512,
+        // FAT32 whatever the size; whole disks, too.
+        ..Mkfs::new(&MKFS, &["-F", "32", "-I"])
+    }),
+    signatures: &["vfat"],
+    checker: Some(Checker {
+        program: &FSCK,
+        arguments: &["-n"],
+    }),
+    needs: &[Need {
+        file: "mkfs.vfat",
+        package: "dosfstools",
+        why: "makes vfat",
+    }],
+    ..Filesystem::PLAIN
+};
+
+#[cfg(test)]
+mod tests {
+    use crate::FilesystemKind::Vfat;
+    use crate::make::tests::{chosen, plain};
+
+    #[test]
+    fn the_call_of_mkfs() {
+        assert_eq!(plain(Vfat), "mkfs.vfat -F 32 -I");
+        assert_eq!(chosen(Vfat, 4096, None), "mkfs.vfat -F 32 -I -s 8");
+    }
+}

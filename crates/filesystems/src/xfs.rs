@@ -1,0 +1,108 @@
+//! XFS.
+
+use crate::make::JOURNAL_BYTES;
+use crate::{Amount, BlockSizes, Checker, Filesystem, Journal, Kernel, Made, Mkfs, Need, Program, Request};
+
+const MIB: u64 = 1 << 20;
+
+pub static MKFS: Program = Program::new("mkfs.xfs", "xfsprogs").version_argument("-V");
+static XFS_REPAIR: Program = Program::new("xfs_repair", "xfsprogs").version_argument("-V");
+
+pub const FILESYSTEM: Filesystem = Filesystem {
+    words: &["xfs"],
+    name: "XFS",
+    title: "XFS",
+    smallest_bytes: 300 * MIB,
+    // Of stripes mkfs.xfs makes more allocation groups, each of which has to have room for the log of 64 MiB.
+    smallest_striped_bytes: 513 * MIB,
+    // On a host, XFS has mounted larger blocks than pages since 6.12, where large folios are compiled in. The lab's
+    // kernel is without them.
+    block_sizes: BlockSizes::UpToPage {
+        least_bytes: 1 << 10,
+        larger_on_host: true,
+    },
+    journal: Some(Journal {
+        // xfsprogs 5.15 and later make no smaller log on filesystems of 300 MiB and more.
+        least: Amount::Bytes(64 * MIB),
+        most: Amount::Bytes(2038 * MIB),
+        is_in_mib: false,
+        signature: "xfs_external_log",
+        device: None,
+        mount_option: Some("logdev={}"),
+    }),
+    aligns: true,
+    has_log_buffers: true,
+    kernel: Kernel {
+        config: &["CONFIG_XFS_FS=y", "CONFIG_XFS_SUPPORT_V4=y"],
+        ..Kernel::PLAIN
+    },
+    made: Made::Mkfs(Mkfs {
+        block_size: &["-b", "size={}"],
+        computed: Some(stripes_and_log),
+        uuid: &["-m", "uuid={}"],
+        ..Mkfs::new(&MKFS, &["-f", "-q", "-K"])
+    }),
+    signatures: &["xfs"],
+    checker: Some(Checker {
+        program: &XFS_REPAIR,
+        arguments: &["-n"],
+    }),
+    needs: &[Need {
+        file: "mkfs.xfs",
+        package: "xfsprogs",
+        why: "makes XFS",
+    }],
+    ..Filesystem::PLAIN
+};
+
+fn stripes_and_log(request: &Request) -> Result<Vec<String>, String> {
+    let mut arguments = Vec::new();
+    match request.stripes() {
+        Some(Some(stripes)) => {
+            let (unit, width) = (stripes.unit_bytes, stripes.data_disks);
+            arguments.extend(["-d".to_owned(), format!("su={unit},sw={width}")]);
+        }
+        Some(None) => arguments.extend(["-d", "noalign"].map(str::to_owned)),
+        None => {}
+    }
+    match (request.journal, request.spec.journal_size_bytes) {
+        (Some(device), size) => {
+            let size = size.unwrap_or(JOURNAL_BYTES);
+            arguments.extend(["-l".to_owned(), format!("logdev={device},size={size}")]);
+        }
+        (None, Some(bytes)) => arguments.extend(["-l".to_owned(), format!("internal,size={bytes}")]),
+        (None, None) => {}
+    }
+    Ok(arguments)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::FilesystemKind::Xfs;
+    use crate::make::tests::{chosen, plain, spec, striped};
+    use crate::{Align, FilesystemSpec, Stripes};
+
+    #[test]
+    fn the_call_of_mkfs() {
+        assert_eq!(plain(Xfs), "mkfs.xfs -f -q -K");
+        assert_eq!(
+            chosen(Xfs, 4096, Some(64 << 20)),
+            "mkfs.xfs -f -q -K -b size=4096 -l internal,size=67108864"
+        );
+    }
+
+    #[test]
+    fn mkfs_is_told_of_stripes() {
+        let stripes = Stripes {
+            unit_bytes: 64 << 10,
+            data_disks: 3,
+        };
+        let told = |align| {
+            let spec = FilesystemSpec { align, ..spec(Xfs) };
+            striped(&spec, false, [6, 1, 0], Some(stripes)).expect("is possible")
+        };
+        assert!(told(Align::Right).ends_with("-d su=65536,sw=3"));
+        assert!(told(Align::Off).ends_with("-d noalign"));
+        assert!(told(Align::Wrong).ends_with("-d su=98304,sw=4"));
+    }
+}

@@ -1,0 +1,74 @@
+//! ZFS: OpenZFS, which is no part of Linux.
+
+use crate::{
+    BlockSizes, Compression, Filesystem, FilesystemSpec, Flavour, Kernel, Made, Need, Pool, Program, Several,
+    SeveralDevices,
+};
+
+pub static ZPOOL: Program = Program {
+    is_carried: true,
+    // Otherwise zpool waits for udev to name each device that it takes up again, udev or not.
+    environment: &[("ZFS_VDEV_DEVID_OPT_OUT", "YES"), ("ZPOOL_IMPORT_UDEV_TIMEOUT_MS", "1")],
+    ..Program::new("zpool", "zfsutils-linux").version_argument("version")
+};
+
+pub const FILESYSTEM: Filesystem = Filesystem {
+    words: &["zfs"],
+    name: "ZFS",
+    title: "ZFS",
+    smallest_bytes: 64 << 20,
+    smallest_striped_bytes: 64 << 20,
+    block_sizes: BlockSizes::None {
+        reason: "ZFS has no block size: it has a record size",
+        instead: "write `recordsize`",
+    },
+    compression: Some(Compression {
+        words: &["off", "on", "lz4", "lzjb", "zle", "gzip", "zstd", "zstd-fast"],
+        levels: &[("gzip-", 9), ("zstd-", 19)],
+        shown: "off, on, lz4, lzjb, zle, gzip, gzip-1 … gzip-9, zstd, zstd-1 … zstd-19, zstd-fast",
+        is_default: true,
+        mount_option: None,
+    }),
+    several: Some(SeveralDevices {
+        kind: Several::Pool,
+        usable_bytes,
+    }),
+    kernel: Kernel {
+        flavour: Flavour::Zfs,
+        // Debian's newest backport for a stable release, which the lab's kernels are built with.
+        release: Some(("2.3", (6, 14))),
+        is_in_linux: false,
+        ..Kernel::PLAIN
+    },
+    made: Made::Pool(&ZPOOL),
+    signatures: &["zfs_member"],
+    needs: &[
+        Need {
+            file: "/lib/x86_64-linux-gnu/libtirpc.so.3",
+            package: "libtirpc3",
+            why: "OpenZFS's programs are linked with it",
+        },
+        Need {
+            file: "/lib/x86_64-linux-gnu/libcrypto.so.3",
+            package: "libssl3",
+            why: "OpenZFS's programs are linked with it",
+        },
+        Need {
+            file: "sfdisk",
+            package: "fdisk",
+            why: "partitions the disks of ZFS's pools",
+        },
+    ],
+    ..Filesystem::PLAIN
+};
+
+fn usable_bytes(spec: &FilesystemSpec, devices: u64, bytes: u64) -> u64 {
+    let without = |parity: u64| bytes / devices.max(1) * devices.saturating_sub(parity);
+    match spec.zfs.pool.unwrap_or(Pool::Stripe) {
+        Pool::Stripe => bytes,
+        Pool::Mirror => bytes / devices.max(1),
+        Pool::Raidz1 | Pool::Draid1 => without(1),
+        Pool::Raidz2 | Pool::Draid2 => without(2),
+        Pool::Raidz3 => without(3),
+    }
+}
