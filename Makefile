@@ -58,6 +58,7 @@ lint: compiler
 docs: compiler
 	cargo run --quiet -p reference -- study > docs/study.md
 	cargo run --quiet -p reference -- stacks > docs/stacks.md
+	cargo run --quiet -p reference -- disks > docs/disks.md
 
 build: compiler
 	cargo build --release --locked -p raidlab

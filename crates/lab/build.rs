@@ -24,7 +24,7 @@ const EXPORTS: &[&str] = &[
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 /// Parts of `disksim` that are compiled for the host alone.
-const HOST_ONLY: &[&str] = &["catalogue", "disksim_import"];
+const HOST_ONLY: &[&str] = &["catalogue", "comparison", "disksim_import", "replay", "show", "user"];
 
 fn main() {
     let root = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../..");

@@ -30,7 +30,7 @@ pub struct Segment {
     /// How far must, and may, be read ahead.
     pub ahead_min: u64,
     pub ahead_max: u64,
-    /// Where the last read from it ended: one that begins there goes on with a stream.
+    /// How far reads from it have come: one that begins there, or before, goes on with a stream.
     pub next: u64,
     /// What lies before this went to the host, or was skipped by it, and is not served again.
     pub delivered: u64,
@@ -69,7 +69,7 @@ impl Buffer {
             end: 0,
             ahead_min: 0,
             ahead_max: 0,
-            next: u64::MAX,
+            next: 0,
             delivered: 0,
             written: false,
             dirty: 0,
@@ -128,6 +128,12 @@ impl Buffer {
             }
         }
         best
+    }
+
+    /// A read begins where others ended, or among what they left: of several under way, some overtake others.
+    pub fn goes_on(&self, lbn: u64) -> bool {
+        let mut known = self.segments.iter().filter(|s| s.state != State::Empty);
+        known.any(|s| s.start <= lbn && lbn <= s.next)
     }
 
     /// The segment that a read which found nothing takes.

@@ -16,48 +16,62 @@ use std::vec::Vec;
 
 pub(crate) use layout::{SPARING_NAMES, known as known_layout};
 
+/// The model file of a name, built in.
+macro_rules! built_in {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../data/disks/", $name, ".toml")))),*]
+    };
+}
+
 /// The built-in model files: name of the file, contents.
-const FILES: &[(&str, &str)] = &[
-    ("hitachi-7k500", include_str!("../../../data/disks/hitachi-7k500.toml")),
-    ("hp-c2247a", include_str!("../../../data/disks/hp-c2247a.toml")),
-    (
-        "maxtor-d540x-4g-120gb",
-        include_str!("../../../data/disks/maxtor-d540x-4g-120gb.toml"),
-    ),
-    (
-        "nvme-ssd-1920gb",
-        include_str!("../../../data/disks/nvme-ssd-1920gb.toml"),
-    ),
-    (
-        "quantum-atlas-10k",
-        include_str!("../../../data/disks/quantum-atlas-10k.toml"),
-    ),
-    (
-        "quantum-atlas-iii-9gb",
-        include_str!("../../../data/disks/quantum-atlas-iii-9gb.toml"),
-    ),
-    (
-        "sata-ssd-960gb",
-        include_str!("../../../data/disks/sata-ssd-960gb.toml"),
-    ),
-    (
-        "seagate-barracuda-st32171w",
-        include_str!("../../../data/disks/seagate-barracuda-st32171w.toml"),
-    ),
-    (
-        "seagate-cheetah-15k7-450gb",
-        include_str!("../../../data/disks/seagate-cheetah-15k7-450gb.toml"),
-    ),
-    (
-        "seagate-cheetah-9lp",
-        include_str!("../../../data/disks/seagate-cheetah-9lp.toml"),
-    ),
-    (
-        "seagate-ironwolf-12tb",
-        include_str!("../../../data/disks/seagate-ironwolf-12tb.toml"),
-    ),
-    ("wd-500gb-2007", include_str!("../../../data/disks/wd-500gb-2007.toml")),
+const FILES: &[(&str, &str)] = built_in![
+    "crucial-mx200-250gb",
+    "hitachi-7k250-250gb",
+    "hitachi-7k500",
+    "hitachi-t7k250-250gb",
+    "hp-c2247a",
+    "ibm-18es-9gb",
+    "ibm-deskstar-180gxp-120gb",
+    "ibm-deskstar-75gxp-45gb",
+    "ibm-ultrastar-146z10",
+    "intel-p4510-2tb",
+    "intel-s4510-3840gb",
+    "maxtor-atlas-10k-v-300gb",
+    "maxtor-d540x-4g-120gb",
+    "nvme-ssd-1920gb",
+    "quantum-atlas-10k",
+    "quantum-atlas-iii-9gb",
+    "samsung-860-pro-512gb",
+    "samsung-870-evo-4tb",
+    "samsung-870-qvo-4tb",
+    "samsung-970-evo-500gb",
+    "samsung-980-1tb",
+    "samsung-980-pro-1tb",
+    "samsung-f1-1tb",
+    "samsung-f3-500gb",
+    "samsung-pm883-480gb",
+    "samsung-pm9a3-1920gb",
+    "samsung-t166-500gb",
+    "sata-ssd-960gb",
+    "seagate-barracuda-st32171w",
+    "seagate-cheetah-15k7-450gb",
+    "seagate-cheetah-4lp",
+    "seagate-cheetah-9lp",
+    "seagate-exos-8tb",
+    "seagate-exos-x16-16tb",
+    "seagate-ironwolf-12tb",
+    "seagate-ironwolf-4tb",
+    "seagate-st2000dm001",
+    "toshiba-mg08-16tb",
+    "wd-500gb-2007",
+    "wd-raptor-150gb",
+    "wd-ultrastar-hc550-18tb",
+    "wd-wd30efrx",
+    "wd-wd40efrx",
 ];
+
+/// The model of a study that names none.
+pub const DEFAULT: &str = "hitachi-7k500";
 
 /// A model, ready to make disks of.
 #[derive(Clone, Debug)]
@@ -77,6 +91,8 @@ pub struct Entry {
     pub name: String,
     pub title: String,
     pub sectors: u64,
+    /// Published or measured figures of it that the model was not made from; see [`crate::comparison`].
+    pub independent_figures: usize,
 }
 
 /// Why there is no model.
@@ -129,6 +145,7 @@ pub fn list() -> Vec<Entry> {
         .iter()
         .filter_map(|(name, text)| Model::parse(name, text).ok())
         .map(|m| Entry {
+            independent_figures: crate::comparison::independent_figures(&m),
             name: m.file.name,
             title: m.file.title,
             sectors: m.sectors,

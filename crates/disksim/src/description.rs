@@ -258,8 +258,9 @@ pub struct Queue {
     pub policy: Policy,
     /// A request older than this is served first, whatever the policy.
     pub age_max_ns: u64,
-    /// With fewer requests than this waiting they are served as they came.
-    pub reorder_from: u32,
+    /// So many of the newest requests wait in the order in which they came, before the policy may choose them: with
+    /// no more than that in the queue, it is served as it came.
+    pub unsorted_newest: u32,
     /// For [`Policy::Sptf`]: a sector that passes sooner than this after the seek is taken for missed.
     pub rotation_margin_ns: u64,
     /// A flush is a command outside the queue: it waits for those before it and holds up those after it (ATA).

@@ -34,6 +34,7 @@ pub struct Flash {
     pub aged: bool,
     /// A read stops a program or an erase at this price; without it, it waits for the end.
     pub suspend_ns: Option<u64>,
+    pub slc: Option<Slc>,
     /// Sectors that the drive takes in before they are programmed.
     pub buffer_sectors: u32,
     /// The buffer survives a power cut; a flush has nothing to wait for.
@@ -44,11 +45,24 @@ pub struct Flash {
     pub flush_overhead_ns: u64,
     /// The controller takes up one command after the other, each for this long.
     pub command_ns: u64,
+    /// The same for a write.
+    pub write_command_ns: u64,
     pub interface: Interface,
     /// Reads and writes share the wire (SATA); PCIe has one for each.
     pub half_duplex: bool,
     pub queue_depth: u32,
     pub flush_alone: bool,
+}
+
+/// Flash that is written with one bit a cell at first, which is quick, and moved when the drive has time.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Slc {
+    /// Mapped units that it takes while the drive is empty, and while it is full; between, in proportion.
+    pub empty_units: u64,
+    pub full_units: u64,
+    pub program_ns: u64,
+    /// Time without writes after which it can take one unit more.
+    pub refill_unit_ns: u64,
 }
 
 impl Flash {
@@ -102,10 +116,21 @@ pub(crate) fn sound(model: &Flash, sectors: u64) -> Result<(), &'static str> {
         model.write_overhead_ns,
         model.flush_overhead_ns,
         model.command_ns,
+        model.write_command_ns,
     ];
     need(
         times.iter().all(|&ns| ns <= 10_000_000_000),
         "one of its times is longer than ten seconds",
+    )?;
+    let slc = model.slc.is_none_or(|slc| {
+        slc.full_units <= slc.empty_units
+            && slc.empty_units <= units
+            && slc.program_ns <= 10_000_000_000
+            && (1..=10_000_000_000).contains(&slc.refill_unit_ns)
+    });
+    need(
+        slc,
+        "its SLC cache is larger than the drive, or larger when full than when empty",
     )?;
     let wires = [
         model.channel_sector_ps,

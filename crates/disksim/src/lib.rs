@@ -17,6 +17,8 @@ mod buffer;
 pub mod catalogue;
 mod channel;
 mod check;
+#[cfg(feature = "catalogue")]
+pub mod comparison;
 pub mod contents;
 mod counters;
 pub mod description;
@@ -38,5 +40,7 @@ pub mod request;
 mod schedule;
 #[cfg(feature = "catalogue")]
 pub mod show;
+#[cfg(feature = "catalogue")]
+mod user;
 pub mod world;
 mod write_back;

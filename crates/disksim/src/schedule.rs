@@ -10,6 +10,8 @@ const WINDOW: usize = 16;
 /// What the scheduler needs to know of something that waits.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate {
+    /// It may be chosen.
+    pub considered: bool,
     pub lbn: u64,
     pub place: Place,
     pub angle_ns: u64,
@@ -69,6 +71,9 @@ struct Chooser<'a> {
 impl Chooser<'_> {
     /// What a candidate costs; nothing if it is out of reach.
     fn cost(&self, candidate: &Candidate, reach: u32) -> Option<u64> {
+        if !candidate.considered {
+            return None;
+        }
         let Stand { place, leave_ns, lbn } = self.stand;
         let overdue = leave_ns.saturating_sub(candidate.arrive_ns) > self.queue.age_max_ns;
         let seek_ns = || self.mechanics.reposition_ns(place, candidate.place, candidate.write);

@@ -132,7 +132,7 @@ fn every_disk_streams_at_the_sustained_rate_of_its_zone() {
             // Enough to fill every cache first, and then for many tracks; no more than a small disk has.
             let buffered = u64::from(disk_cache_sectors(&model));
             let bytes_counted: u64 = 48 << 20;
-            let warm = (buffered * 4).div_ceil(u64::from(how.sectors)) + 64;
+            let warm = (buffered * 24).div_ceil(u64::from(how.sectors)) + 64;
             let counted = (bytes_counted / SECTOR_BYTES / u64::from(how.sectors)).max(32);
             let length = (warm + counted + 64) * u64::from(how.sectors);
             for from in places(&model, length) {

@@ -170,6 +170,14 @@ pub enum DiskCommand {
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
     },
+    /// Run models, and compare them with what was published of their disks or measured on them
+    Check {
+        /// Models of the catalogue, model files (.toml), or DiskSim's parameters (.diskspecs); without any, the whole
+        /// catalogue
+        models: Vec<String>,
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
     /// Replay a validation trace and compare with what was measured
     Replay {
         /// A model of the catalogue, or a model file (.toml), or DiskSim's parameters (.diskspecs)

@@ -1,6 +1,7 @@
 //! Prints docs/study.md (every key of a study file, from the table that the reader itself uses) and docs/stacks.md (the
-//! stacks of studies/every-stack.toml, and what cannot be).
+//! stacks of studies/every-stack.toml, and what cannot be), and docs/disks.md (every disk model against published figures).
 
+mod disks;
 mod stacks;
 mod study_md;
 
@@ -12,7 +13,8 @@ fn main() -> ExitCode {
     let page = match std::env::args().nth(1).as_deref() {
         Some("study") => Ok(study_md::page()),
         Some("stacks") => stacks::page(EVERY_STACK),
-        _ => Err("which page? `study` or `stacks`".to_owned()),
+        Some("disks") => disks::page(),
+        _ => Err("which page? `study`, `stacks` or `disks`".to_owned()),
     };
     match page {
         Ok(page) => {
@@ -36,5 +38,7 @@ mod tests {
         assert_eq!(include_str!("../../../docs/study.md"), study_md::page());
         let stacks = stacks::page(EVERY_STACK).expect("a sound study");
         assert_eq!(include_str!("../../../docs/stacks.md"), stacks);
+        let disks = disks::page().expect("sound models");
+        assert_eq!(include_str!("../../../docs/disks.md"), disks);
     }
 }

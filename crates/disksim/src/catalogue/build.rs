@@ -9,7 +9,7 @@ use crate::description::{
     Buffer, Destage, Device, ExtraWriteDisconnect, Interface, Mechanical, Overheads, Policy, Queue, ReadAhead,
     SeekEarly, SeekPoint, WriteCache,
 };
-use crate::flash::Flash;
+use crate::flash::{Flash, Slc};
 use std::boxed::Box;
 use std::format;
 use std::string::String;
@@ -141,6 +141,29 @@ fn interface(figure: &Figure<InterfaceKeys>) -> Result<Interface, Wrong> {
     })
 }
 
+fn slc(keys: &FlashKeys, unit_sectors: u32) -> Result<Option<Slc>, Wrong> {
+    let Some(figure) = &keys.slc else { return Ok(None) };
+    let k = figure.is.get_ref();
+    let unit_bytes = 512.0 * f64::from(unit_sectors.max(1));
+    let sound = |value: f64| (0.0..=1e6).contains(&value);
+    if ![k.empty_gb, k.full_gb, k.program_us, k.refill_mb_s]
+        .into_iter()
+        .all(sound)
+        || k.refill_mb_s < 0.01
+    {
+        return Err(Wrong::at(
+            figure,
+            "an SLC cache needs sizes from 0 to 1000000 GB and a refill above 0.01 MB/s",
+        ));
+    }
+    Ok(Some(Slc {
+        empty_units: (k.empty_gb * 1e9 / unit_bytes) as u64,
+        full_units: (k.full_gb * 1e9 / unit_bytes) as u64,
+        program_ns: (k.program_us * 1e3).round() as u64,
+        refill_unit_ns: (unit_bytes / k.refill_mb_s * 1e3).round().max(1.0) as u64,
+    }))
+}
+
 fn flash(keys: &FlashKeys) -> Result<Flash, Wrong> {
     let chips = keys.chips.is.get_ref();
     let us = |us: f64| {
@@ -165,12 +188,14 @@ fn flash(keys: &FlashKeys) -> Result<Flash, Wrong> {
         spare_permille: (keys.spare_percent.get() * 10.0).round().clamp(0.0, 1e6) as u32,
         aged: keys.aged.get(),
         suspend_ns: chips.suspend_us.map(us).transpose()?,
+        slc: slc(keys, chips.unit_sectors)?,
         buffer_sectors: keys.buffer_sectors.get(),
         power_loss_protection: keys.power_loss_protection.get(),
         read_overhead_ns: us(overheads.read_us)?,
         write_overhead_ns: us(overheads.write_us)?,
         flush_overhead_ns: us(overheads.flush_us)?,
         command_ns: us(overheads.command_us)?,
+        write_command_ns: us(overheads.write_command_us.unwrap_or(overheads.command_us))?,
         interface: interface(&keys.interface)?,
         half_duplex: queue.half_duplex,
         queue_depth: queue.depth,
@@ -391,7 +416,7 @@ fn queue(figure: &Figure<QueueKeys>) -> Result<Queue, Wrong> {
         depth: k.depth,
         policy,
         age_max_ns: ms_to_ns(figure, k.age_max_ms)?,
-        reorder_from: k.reorder_from,
+        unsorted_newest: k.unsorted_newest,
         rotation_margin_ns: ms_to_ns(figure, k.rotation_margin_ms)?,
         flush_alone: k.flush_alone,
         seek_early: if k.seek_early {

@@ -64,6 +64,61 @@ pub struct ModelFile {
     pub disk: Option<Disk>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flash: Option<FlashKeys>,
+    /// What such a disk was seen to do, or is sold to do: what the model is held against.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub check: Vec<CheckKeys>,
+}
+
+/// A published or measured figure that the model did not get as it is, to compare it with.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CheckKeys {
+    pub what: Quantity,
+    pub is: f64,
+    /// For streams: 0 is the first sector, 1 the last. Without it, the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<f64>,
+    /// Requests under way; without it, one (two for streams).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+    /// Size of a random request in sectors; without it, 8.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sectors: Option<u32>,
+    /// For `flush-ms`: scattered 4 KiB writes before the flush.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writes: Option<u32>,
+    /// For `write-mb-s`: what the stream wrote before it is looked at, in 10^9 bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_gb: Option<f64>,
+    /// The drive is new, or trimmed as a whole.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub empty: bool,
+    /// Other figures of the model were chosen to meet this one, so that it says little to meet it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fitted: bool,
+    pub sure: Sure,
+    pub source: String,
+}
+
+/// What can be compared; requests are aligned to their size and spread over the whole disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quantity {
+    /// A stream of 1 MiB reads, 10^6 bytes a second.
+    ReadMbS,
+    WriteMbS,
+    RandomReadIops,
+    RandomReadMs,
+    RandomReadP50Ms,
+    RandomReadP99Ms,
+    RandomWriteIops,
+    RandomWriteMs,
+    RandomWriteP50Ms,
+    RandomWriteP99Ms,
+    /// A flush after so many scattered writes.
+    FlushMs,
+    /// A random 4 KiB write and a flush, both.
+    SyncWriteMs,
 }
 
 /// A drive with platters.
@@ -299,9 +354,9 @@ pub struct QueueKeys {
     /// `fcfs`, `sstf`, `sptf` or `elevator`.
     pub policy: String,
     pub age_max_ms: f64,
-    /// With fewer requests than this waiting they are served as they came.
+    /// So many of the newest requests wait in the order in which they came, before the policy may choose them.
     #[serde(default)]
-    pub reorder_from: u32,
+    pub unsorted_newest: u32,
     /// The firmware takes a rotation for missed that leaves it less time than this (`sptf` only).
     #[serde(default)]
     pub rotation_margin_ms: f64,
@@ -322,6 +377,9 @@ pub struct FlashKeys {
     /// In its steady state: every sector was written before. `false` is a drive out of the box.
     pub aged: Figure<bool>,
     pub buffer_sectors: Figure<u32>,
+    /// Flash that is written with one bit a cell at first; without it, all is written as it will stay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slc: Option<Figure<SlcKeys>>,
     pub power_loss_protection: Figure<bool>,
     pub interface: Figure<InterfaceKeys>,
     pub overheads: Figure<FlashOverheadKeys>,
@@ -345,6 +403,19 @@ pub struct ChipKeys {
     pub suspend_us: Option<f64>,
 }
 
+/// The SLC cache; see [`Slc`](crate::flash::Slc).
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SlcKeys {
+    /// What an empty drive takes in, in 10^9 bytes.
+    pub empty_gb: f64,
+    /// What a full one does.
+    pub full_gb: f64,
+    pub program_us: f64,
+    /// How fast it empties while nothing is written.
+    pub refill_mb_s: f64,
+}
+
 /// What the controller takes.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -353,6 +424,9 @@ pub struct FlashOverheadKeys {
     pub write_us: f64,
     pub flush_us: f64,
     pub command_us: f64,
+    /// For writes; without it, as for all commands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_command_us: Option<f64>,
 }
 
 /// How requests reach the drive.

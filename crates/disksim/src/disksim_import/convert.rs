@@ -47,6 +47,7 @@ pub fn model_file(name: &str, sources: &mut Sources) -> Option<ModelFile> {
         sectors: Figure::new(sectors, Sure::Measured, &source),
         disk,
         flash: None,
+        check: Vec::new(),
     })
 }
 

@@ -132,7 +132,7 @@ pub(super) fn queue_keys(specs: &mut Reader) -> QueueKeys {
         depth: if depth == 0 { 256 } else { depth },
         policy: policy.to_string(),
         age_max_ms: 60_000.0,
-        reorder_from: 0,
+        unsorted_newest: 0,
         rotation_margin_ms: 0.0,
         flush_alone: false,
         seek_early,

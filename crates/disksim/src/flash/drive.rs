@@ -1,7 +1,7 @@
 //! Dies, channels, wires and the buffer of a flash drive, and when each is free.
 
-use super::Flash;
 use super::translation::{Location, Translation, Work};
+use super::{Flash, Slc};
 use crate::link::span_ns;
 use crate::mechanical::Surroundings;
 use crate::request::{Op, Request, Status};
@@ -33,6 +33,18 @@ pub struct FlashDrive {
     volatile: VecDeque<(u64, u64, u32)>,
     /// The same, not yet in a program.
     unprogrammed: Vec<(u64, u32)>,
+    slc: SlcState,
+}
+
+/// What the SLC cache can still take.
+#[derive(Clone, Copy, Default)]
+struct SlcState {
+    left_units: u64,
+    /// When the last program ended: from then on it empties.
+    idle_from_ns: u64,
+    /// Mapped units of the drive, and those that hold nothing.
+    units: u64,
+    nothing: u64,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -42,6 +54,33 @@ struct Die {
     read_ns: u64,
     /// What it programs last, and until when: reads of it come from the buffer.
     program: (u32, u64),
+}
+
+impl SlcState {
+    fn new(model: &Flash, sectors: u64) -> Self {
+        let units = sectors.div_ceil(u64::from(model.unit_sectors)).max(1);
+        let mut state = SlcState {
+            units,
+            nothing: if model.aged { 0 } else { units },
+            ..SlcState::default()
+        };
+        state.left_units = model.slc.map_or(0, |slc| state.capacity(&slc));
+        state
+    }
+
+    fn capacity(&self, slc: &Slc) -> u64 {
+        let more = u128::from(slc.empty_units - slc.full_units) * u128::from(self.nothing) / u128::from(self.units);
+        slc.full_units + more as u64
+    }
+
+    /// Takes units in if there is room; how long a program takes then.
+    fn take(&mut self, slc: &Slc, from_ns: u64, units: u32) -> Option<u64> {
+        let idle_ns = from_ns.saturating_sub(self.idle_from_ns);
+        let regained = idle_ns / slc.refill_unit_ns.max(1);
+        self.left_units = (self.left_units + regained).min(self.capacity(slc));
+        self.left_units = self.left_units.checked_sub(u64::from(units))?;
+        Some(slc.program_ns)
+    }
 }
 
 impl FlashDrive {
@@ -63,12 +102,17 @@ impl FlashDrive {
             next_die: 1 % model.dies(),
             volatile: VecDeque::new(),
             unprogrammed: Vec::new(),
+            slc: SlcState::new(model, sectors),
         }
     }
 
     pub fn arrive(&mut self, now_ns: u64, request: &Request, around: &mut Surroundings) {
         let now_ns = now_ns + around.faults.slowdown_ns(now_ns);
-        self.controller_ns = self.controller_ns.max(now_ns) + self.model.command_ns;
+        let command_ns = match request.op {
+            Op::Write => self.model.write_command_ns,
+            _ => self.model.command_ns,
+        };
+        self.controller_ns = self.controller_ns.max(now_ns) + command_ns;
         let start_ns = self.controller_ns;
         match request.op {
             Op::Read => self.read(start_ns, request, around),
@@ -79,7 +123,10 @@ impl FlashDrive {
             }
             Op::Discard => {
                 let (first, past) = self.whole_units(request);
-                (first..past).for_each(|unit| self.translation.trim(unit));
+                for unit in first..past {
+                    self.slc.nothing += u64::from(self.translation.find(unit) != Location::Nowhere);
+                    self.translation.trim(unit);
+                }
                 around
                     .finishes
                     .push(start_ns + self.model.write_overhead_ns, request.tag, Status::Ok);
@@ -197,6 +244,9 @@ impl FlashDrive {
         self.unprogrammed.push((request.sector, request.sectors));
         self.held += request.sectors;
         for unit in first..past {
+            if self.model.slc.is_some() && self.translation.find(unit) == Location::Nowhere {
+                self.slc.nothing = self.slc.nothing.saturating_sub(1);
+            }
             let physical = self.translation.write(unit, &mut work);
             self.open_die = (physical / self.model.program_units) % self.model.dies();
             self.open_units += 1;
@@ -256,7 +306,13 @@ impl FlashDrive {
     /// Programs what has gathered.
     fn program(&mut self, from_ns: u64, row: u32) {
         let index = self.open_die;
-        let done_ns = self.occupy(index, from_ns, self.model.program_units, self.model.program_ns);
+        let quick = self
+            .model
+            .slc
+            .and_then(|slc| self.slc.take(&slc, from_ns, self.open_units));
+        let program_ns = quick.unwrap_or(self.model.program_ns);
+        let done_ns = self.occupy(index, from_ns, self.model.program_units, program_ns);
+        self.slc.idle_from_ns = self.slc.idle_from_ns.max(done_ns);
         self.dies[index as usize].program = (row, done_ns);
         // Dies finish out of order; the buffer frees its space in order.
         let done_ns = self

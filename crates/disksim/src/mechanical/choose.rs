@@ -1,6 +1,6 @@
 //! What the arm does next: a request, something from the write cache, or nothing.
 
-use super::{Drive, Kind};
+use super::{Drive, Job, Kind};
 use crate::description::{Destage, Policy};
 use crate::schedule::{Candidate, Stand, choose, window};
 
@@ -9,6 +9,11 @@ pub(super) enum Pick {
     Extent(usize),
     Later(u64),
     Nothing,
+}
+
+/// How many requests came before one.
+fn older(jobs: &[Job], job: &Job) -> usize {
+    jobs.iter().filter(|other| other.order < job.order).count()
 }
 
 impl Drive {
@@ -58,7 +63,12 @@ impl Drive {
             [only] if self.cache.extents().is_empty() => Some((0, only.order)),
             jobs => {
                 let reading = self.sweep.map(|s| self.buffer.segments[s.segment]);
+                // The newest are out of the choice as long as there is another one.
+                let newest = self.queue_rules.unsorted_newest as usize;
+                let sorted = jobs.len().saturating_sub(newest).max(1);
+                let considered = |job: &Job| newest == 0 || older(jobs, job) < sorted;
                 let candidates = jobs.iter().map(|job| Candidate {
+                    considered: considered(job),
                     lbn: job.lbn,
                     place: job.place,
                     angle_ns: job.angle_ns,
@@ -67,11 +77,7 @@ impl Drive {
                     arrive_ns: job.arrive_ns,
                     free: job.kind == Kind::Read && reading.is_some_and(|s| job.lbn >= s.start && job.lbn <= s.end),
                 });
-                let mut rules = self.queue_rules;
-                if jobs.len() < rules.reorder_from as usize {
-                    rules.policy = Policy::Fcfs;
-                }
-                choose(&rules, &self.mechanics, stand, candidates)
+                choose(&self.queue_rules, &self.mechanics, stand, candidates)
             }
         }
     }
@@ -90,6 +96,7 @@ impl Drive {
         let range = window(rules.policy, at, extents.len());
         let first = range.start;
         let candidates = extents.range(range).map(|e| Candidate {
+            considered: true,
             lbn: e.lbn,
             place: e.place,
             angle_ns: e.angle_ns,

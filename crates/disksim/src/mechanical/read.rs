@@ -104,7 +104,7 @@ impl Drive {
 
     fn serve(&mut self, now_ns: u64, job: Job, segment: usize, hit: Hit, want_ns: u64, around: &mut Surroundings) {
         let mut job = job;
-        job.sequential = self.buffer.segments.iter().any(|s| s.next == job.lbn);
+        job.sequential = self.buffer.goes_on(job.lbn);
         match hit {
             Hit::Whole => self.serve_whole(now_ns, job, segment, want_ns, around),
             Hit::Partial | Hit::No => self.serve_from_media(now_ns, job, segment, hit, want_ns, around),
@@ -255,7 +255,7 @@ impl Drive {
         let aimed = &mut self.buffer.segments[segment];
         (aimed.start, aimed.end) = (job.lbn, job.lbn);
         (aimed.ahead_min, aimed.ahead_max) = (0, 0);
-        aimed.delivered = 0;
+        (aimed.next, aimed.delivered) = (0, 0);
         (aimed.written, aimed.dirty) = (false, 0);
         aimed.state = State::Clean;
         segment
@@ -294,7 +294,7 @@ impl Drive {
         let maximum = wanted.min(self.sectors).max(end);
         let drops = self.buffer_rules.drops_delivered;
         let segment = &mut self.buffer.segments[segment];
-        segment.next = end;
+        segment.next = segment.next.max(end);
         if drops {
             segment.delivered = segment.delivered.max(end);
         }

@@ -133,7 +133,7 @@ impl Drive {
             segment.start = job.lbn;
             segment.dirty = 0;
             (segment.ahead_min, segment.ahead_max) = (0, 0);
-            (segment.next, segment.delivered) = (u64::MAX, 0);
+            (segment.next, segment.delivered) = (0, 0);
         }
         segment.end = job.lbn + u64::from(job.sectors);
         segment.state = State::Dirty;

@@ -1,5 +1,6 @@
 //! `raidlab disk`: the catalogue, what a model does, how it compares with a real disk.
 
+mod check;
 mod replay;
 mod show;
 
@@ -7,6 +8,7 @@ use super::{print, text};
 use crate::cli::{DiskCommand, Format};
 use crate::expected::ExpectedError;
 use disksim::catalogue::{self, Model};
+use disksim::comparison::INDEPENDENT_MIN;
 use disksim::disksim_import;
 use disksim::request::SECTOR_BYTES;
 use std::path::Path;
@@ -19,6 +21,7 @@ pub fn disk(command: &DiskCommand) -> Result<ExitCode, ExpectedError> {
     match command {
         DiskCommand::List { format } => print(&list(*format))?,
         DiskCommand::Show { model, format } => print(&show::show(&model_of(model)?, *format)?)?,
+        DiskCommand::Check { models, format } => print(&check::check(models, *format)?)?,
         DiskCommand::Replay {
             model,
             trace,
@@ -38,7 +41,19 @@ fn list(format: Format) -> String {
     match format {
         Format::Text => entries
             .into_iter()
-            .map(|entry| format!("{:<28} {:>9}  {}\n", entry.name, capacity(entry.sectors), entry.title))
+            .map(|entry| {
+                let few = if entry.independent_figures < INDEPENDENT_MIN {
+                    format!("; hardly checked ({} independent figures)", entry.independent_figures)
+                } else {
+                    String::new()
+                };
+                format!(
+                    "{:<28} {:>9}  {}{few}\n",
+                    entry.name,
+                    capacity(entry.sectors),
+                    entry.title
+                )
+            })
             .collect(),
         Format::Json => {
             let entry = |entry: catalogue::Entry| {
@@ -46,6 +61,7 @@ fn list(format: Format) -> String {
                     "name": entry.name,
                     "title": entry.title,
                     "size_bytes": entry.sectors * SECTOR_BYTES,
+                    "independent_figures": entry.independent_figures,
                 })
             };
             format!("{}\n", entries.into_iter().map(entry).collect::<serde_json::Value>())

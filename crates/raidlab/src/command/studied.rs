@@ -47,8 +47,11 @@ fn known(folder: Option<&Path>, cache: &Cache) -> Known {
         name: entry.name,
         capacity_bytes: entry.sectors * disksim::request::SECTOR_BYTES,
     });
+    let mut models: Vec<KnownModel> = models.collect();
+    // The first is the default.
+    models.sort_by_key(|model| model.name != catalogue::DEFAULT);
     Known {
-        models: models.collect(),
+        models,
         kernels: cache.names(),
         folder: folder.map(Path::to_owned),
     }

@@ -1,0 +1,92 @@
+//! Somebody who uses a simulated disk, one request after the other or many at a time, and looks at the clock.
+
+use crate::catalogue::{Model, build::Wrong};
+use crate::request::{Completion, Op, Request};
+use crate::world::{Description, World};
+use std::vec::Vec;
+
+const SECTOR_BYTES: f64 = 512.0;
+
+/// A disk of the model and somebody who uses it.
+pub(crate) struct User {
+    world: World,
+    pub(crate) now_ns: u64,
+    done: Vec<Completion>,
+    random: u64,
+}
+
+impl User {
+    pub(crate) fn new(model: &Model) -> Result<Self, Wrong> {
+        let disks = std::vec![model.description(1)];
+        let world = World::new(&Description {
+            links: Vec::new(),
+            disks,
+        })
+        .map_err(|e| Wrong {
+            offset: 0,
+            message: e.reason.into(),
+        })?;
+        Ok(User {
+            world,
+            now_ns: 0,
+            done: Vec::new(),
+            random: 1,
+        })
+    }
+
+    pub(crate) fn random(&mut self, below: u64) -> u64 {
+        self.random = self.random.wrapping_add(1);
+        crate::random::mix(self.random) % below.max(1)
+    }
+
+    pub(crate) fn submit(&mut self, tag: u32, op: Op, sector: u64, sectors: u32) {
+        self.world.submit(
+            0,
+            self.now_ns,
+            Request {
+                tag,
+                op,
+                sector,
+                sectors,
+                fua: false,
+            },
+        );
+    }
+
+    /// Waits for the next completion; its tag.
+    pub(crate) fn next(&mut self) -> u32 {
+        while self.done.is_empty() {
+            let Some(at_ns) = self.world.next_event_ns() else {
+                return 0;
+            };
+            self.now_ns = at_ns;
+            self.world.advance(at_ns, &mut self.done);
+        }
+        self.done.remove(0).tag
+    }
+
+    /// Flushes; how long that takes.
+    pub(crate) fn flush_ns(&mut self) -> u64 {
+        let from_ns = self.now_ns;
+        self.submit(0, Op::Flush, 0, 0);
+        self.next();
+        self.now_ns - from_ns
+    }
+
+    /// Two requests of `sectors` at a time, one behind the other; the rate once the drive is in its stride.
+    pub(crate) fn stream_mb_s(&mut self, op: Op, from: u64, sectors: u32, warm: u64, counted: u64) -> f64 {
+        let at = |i: u64| from + i * u64::from(sectors);
+        self.submit(0, op, at(0), sectors);
+        self.submit(1, op, at(1), sectors);
+        let mut start_ns = 0;
+        for i in 2..warm + counted {
+            let tag = self.next();
+            if i == warm {
+                start_ns = self.now_ns;
+            }
+            self.submit(tag, op, at(i), sectors);
+        }
+        counted as f64 * f64::from(sectors) * SECTOR_BYTES / self.now_ns.saturating_sub(start_ns).max(1) as f64
+            * 1e3
+    }
+}

@@ -1,0 +1,100 @@
+//! Models against what was published of their disks: figure by figure, with source and how sure it is.
+
+use crate::cli::Format;
+use crate::expected::ExpectedError;
+use disksim::catalogue::{self, Model};
+use disksim::comparison::{Comparison, INDEPENDENT_MIN, compare, independent_figures};
+use std::fmt::Write;
+
+pub fn check(models: &[String], format: Format) -> Result<String, ExpectedError> {
+    let names: Vec<String> = match models {
+        [] => catalogue::list().into_iter().map(|entry| entry.name).collect(),
+        some => some.to_vec(),
+    };
+    let mut compared = Vec::new();
+    for name in &names {
+        let model = super::model_of(name)?;
+        let figures =
+            compare(&model).map_err(|wrong| ExpectedError::Input(format!("{name}: {}", wrong.message)))?;
+        compared.push((model, figures));
+    }
+    Ok(match format {
+        Format::Text => text(&compared),
+        Format::Json => format!("{}\n", json(&compared)),
+    })
+}
+
+fn text(compared: &[(Model, Vec<Comparison>)]) -> String {
+    let mut text = String::new();
+    let (mut figures, mut met) = (0, 0);
+    for (model, comparisons) in compared {
+        let _ = writeln!(text, "{}: {}", model.file.name, model.file.title);
+        let independent = independent_figures(model);
+        if independent < INDEPENDENT_MIN {
+            let _ = writeln!(text, "  hardly checked: {independent} independent figures");
+        }
+        if !comparisons.is_empty() {
+            let _ = writeln!(
+                text,
+                "  {:<44} {:>10} {:>10}       {:>8}  {:>5}",
+                "", "real", "simulated", "off", "goal"
+            );
+        }
+        for figure in comparisons {
+            figures += 1;
+            met += usize::from(figure.meets_its_goal());
+            let _ = writeln!(
+                text,
+                "  {:<44} {:>10} {:>10} {:<4} {:>+7.1}% {:>5}  {:<10} {}{}",
+                figure.what,
+                number(figure.real),
+                number(figure.model),
+                figure.unit,
+                figure.deviation_percent(),
+                if figure.meets_its_goal() {
+                    format!("{:.0}%", figure.goal_percent)
+                } else {
+                    format!(">{:.0}%", figure.goal_percent)
+                },
+                format!("{:?}", figure.sure).to_lowercase(),
+                if figure.put_in {
+                    "(the model was made from it) "
+                } else {
+                    ""
+                },
+                figure.source
+            );
+        }
+        text.push('\n');
+    }
+    let _ = writeln!(text, "{met} of {figures} figures within their goals");
+    text
+}
+
+/// With three or four digits that matter.
+fn number(value: f64) -> String {
+    match value {
+        v if v >= 1000.0 => format!("{v:.0}"),
+        v if v >= 10.0 => format!("{v:.1}"),
+        v if v >= 1.0 => format!("{v:.2}"),
+        v => format!("{v:.3}"),
+    }
+}
+
+fn json(compared: &[(Model, Vec<Comparison>)]) -> serde_json::Value {
+    let figure = |c: &Comparison| {
+        serde_json::json!({
+            "what": c.what, "unit": c.unit, "real": c.real, "simulated": c.model,
+            "deviation_percent": c.deviation_percent(), "goal_percent": c.goal_percent,
+            "within_goal": c.meets_its_goal(), "independent": c.is_independent(),
+            "sure": format!("{:?}", c.sure).to_lowercase(), "source": c.source,
+        })
+    };
+    let model = |(model, comparisons): &(Model, Vec<Comparison>)| {
+        serde_json::json!({
+            "name": model.file.name, "title": model.file.title,
+            "figures": comparisons.iter().map(figure).collect::<Vec<_>>(),
+        })
+    };
+    compared.iter().map(model).collect()
+}

@@ -1,0 +1,81 @@
+//! docs/disks.md: each model of the catalogue, and how it compares with what was published of its disk.
+
+use disksim::catalogue;
+use disksim::comparison::{Comparison, INDEPENDENT_MIN, compare, independent_figures};
+use std::fmt::Write;
+
+/// The page, or which model cannot be run.
+pub fn page() -> Result<String, String> {
+    let mut page = String::from(HEAD);
+    let mut missed = String::new();
+    for entry in catalogue::list() {
+        let model = catalogue::find(&entry.name).map_err(|error| error.to_string())?;
+        let figures = compare(&model).map_err(|wrong| format!("{}: {}", entry.name, wrong.message))?;
+        let _ = writeln!(page, "\n## {}\n\n{}.", entry.name, entry.title);
+        let independent = independent_figures(&model);
+        if independent < INDEPENDENT_MIN {
+            let _ = writeln!(page, "\nHardly checked: {independent} independent figures.");
+        }
+        if figures.is_empty() {
+            continue;
+        }
+        page.push_str(
+            "\n| figure | real | simulated | off | goal | how sure | source |\n|---|---|---|---|---|---|---|\n",
+        );
+        for figure in &figures {
+            row(&mut page, figure);
+            if !figure.meets_its_goal() {
+                let _ = writeln!(
+                    missed,
+                    "| {} | {} | {:+.1} % | {:.0} % |",
+                    entry.name,
+                    figure.what,
+                    figure.deviation_percent(),
+                    figure.goal_percent
+                );
+            }
+        }
+    }
+    page.push_str("\n# Goals that are missed\n\n| model | figure | off | goal |\n|---|---|---|---|\n");
+    page.push_str(&missed);
+    Ok(page)
+}
+
+const HEAD: &str = "# The disks of the catalogue, against what was published of them
+
+Written by `make docs`; `raidlab disk check [MODEL]` prints the same. *Fitted* means that the model was made from this
+figure, so that meeting it says little; a model with fewer than three figures that are independent and not guesses says
+so. *Unverified* figures are general knowledge for which no document was found. All simulated figures are those of the
+disk alone, without a kernel.
+";
+
+fn row(page: &mut String, figure: &Comparison) {
+    let off = format!("{:+.1} %", figure.deviation_percent());
+    let _ = writeln!(
+        page,
+        "| {} | {} {unit} | {} {unit} | {} | {:.0} % | {}{} | {} |",
+        figure.what,
+        short(figure.real),
+        short(figure.model),
+        if figure.meets_its_goal() {
+            off
+        } else {
+            format!("**{off}**")
+        },
+        figure.goal_percent,
+        format!("{:?}", figure.sure).to_lowercase(),
+        if figure.put_in { ", fitted" } else { "" },
+        figure.source.replace('|', "/"),
+        unit = figure.unit,
+    );
+}
+
+/// Four digits at most.
+fn short(value: f64) -> String {
+    match value {
+        v if v >= 1000.0 => format!("{v:.0}"),
+        v if v >= 100.0 => format!("{v:.1}"),
+        v if v >= 10.0 => format!("{v:.2}"),
+        v => format!("{v:.3}"),
+    }
+}
