@@ -230,7 +230,9 @@ mod tests {
         for entry in list() {
             let show = show(&find(&entry.name).expect("listed")).expect("a sound model");
             assert!(
-                show.streaming.iter().all(|s| s.read_mb_s > 1.0 && s.read_mb_s < 10_000.0),
+                show.streaming
+                    .iter()
+                    .all(|s| s.read_mb_s > 1.0 && s.read_mb_s < 10_000.0),
                 "{:?}",
                 show.streaming
             );
