@@ -43,7 +43,7 @@ pub(crate) fn undo(act: &Undo, tools: &mut Tools, recorder: &mut dyn Recorder) -
     match act {
         Undo::Stack(act) => {
             let mut access = stack::Access {
-                tools,
+                executor: &mut stack::System::new(tools),
                 recorder,
                 check: &mut stack::NoDiskCheck,
             };

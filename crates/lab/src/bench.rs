@@ -2,8 +2,8 @@
 //! that the program outside can look at its own clock; the guest's is virtual.
 
 use crate::channel::Channel;
-use crate::init::setting_on;
 use crate::job::{Bench, BenchStack, Piece, PieceWork};
+use crate::setting::setting_on;
 use rustix::fs::{Mode, OFlags};
 use rustix::mm::{MapFlags, ProtFlags};
 use std::io;

@@ -5,20 +5,18 @@ mod memory;
 
 use crate::carried;
 use crate::channel::Channel;
-use crate::job::{GuestJob, Program};
+use crate::job::{GuestJob, Program, Provisioning};
+use crate::setting::{FOLDER, device, devices, setting_on};
 use rustix::mount::{MountFlags, mount};
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 use study::event::{Event, Failure};
 use study::plan::Trial;
 use study::stack::MachineSpec;
 use trial::{CARRIED, Disks, MemoryLedger, NoDiskCheck, Safety, Setting, Teardown};
-
-/// The guest's own folder, on a tmpfs.
-const FOLDER: &str = "/tmp/raidlab";
 
 /// Where a guest's scripts and shells find programs.
 const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
@@ -75,6 +73,7 @@ fn work(channel: &mut Channel) -> io::Result<()> {
         GuestJob::CheckedTrial(trial) => run_trial(channel, &trial, true),
         GuestJob::Shell(trial) => shell(channel, &trial),
         GuestJob::Program(program) => run_program(channel, &program),
+        GuestJob::Provisioning(provisioning) => provision(channel, &provisioning),
         GuestJob::Bench(bench) => crate::bench::run(channel, &bench),
     }
 }
@@ -150,32 +149,37 @@ fn say_disks(channel: &mut Channel) -> io::Result<()> {
 }
 
 fn setting(channel: &Channel, machine: &MachineSpec) -> io::Result<Setting> {
-    let devices: Vec<PathBuf> = (0..channel.disks()?).map(device).collect();
+    let devices = devices(channel.disks()?);
     Ok(setting_on(
         Disks::of(&machine.disks, &devices).map_err(io::Error::other)?,
     ))
 }
 
-/// What a guest is to a stack on these disks.
-pub(crate) fn setting_on(disks: Disks) -> Setting {
-    Setting {
-        disks,
-        folder: PathBuf::from(FOLDER),
-        name: "raidlab".to_owned(),
-        zeroed: true,
-        disks_are_set: true,
-        teardown: Teardown::None,
-        check_array: false,
+/// Brings stacks up and down, one after the other, on the same disks.
+fn provision(channel: &mut Channel, provisioning: &Provisioning) -> io::Result<()> {
+    let began = Instant::now();
+    let setting = setting_on(Disks::data(&devices(channel.disks()?)));
+    for stack in &provisioning.stacks {
+        let setting = Setting {
+            disks: Disks::of(&stack.disks, &devices(channel.disks()?)).map_err(io::Error::other)?,
+            zeroed: stack.zeroed,
+            teardown: Teardown::Full,
+            ..setting.clone()
+        };
+        let mut lost = None;
+        let outcome = trial::compare_and_fail(&stack.spec, &setting, stack.failures, &mut |event| {
+            lost = lost.take().or(channel.say(&event).err());
+        });
+        if let Some(error) = lost {
+            return Err(error);
+        }
+        if let Err(failure) = outcome {
+            return channel.say(&Event::Failed(failure));
+        }
     }
-}
-
-/// The driver's names: vda … vdz, vdaa, …
-fn device(disk: u32) -> PathBuf {
-    let letter = |n: u32| char::from(b'a' + (n % 26) as u8);
-    match disk {
-        0..26 => format!("/dev/vd{}", letter(disk)).into(),
-        _ => format!("/dev/vd{}{}", letter(disk / 26 - 1), letter(disk)).into(),
-    }
+    channel.say(&Event::Done {
+        at_ns: u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX),
+    })
 }
 
 fn shell(channel: &Channel, trial: &Trial) -> io::Result<()> {
@@ -198,17 +202,4 @@ fn shell(channel: &Channel, trial: &Trial) -> io::Result<()> {
         println!("{}: {}", failure.step, failure.message);
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn disks_have_the_names_of_the_driver() {
-        assert_eq!(device(0), Path::new("/dev/vda"));
-        assert_eq!(device(25), Path::new("/dev/vdz"));
-        assert_eq!(device(26), Path::new("/dev/vdaa"));
-        assert_eq!(device(53), Path::new("/dev/vdbb"));
-    }
 }

@@ -5,7 +5,7 @@ use crate::kernel::{Kernel, KernelError};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use study::plan::Trial;
-use study::stack::StackSpec;
+use study::stack::{DiskGroup, StackSpec};
 use study::workload::IoSpec;
 
 /// Handed to the guest as JSON.
@@ -19,6 +19,8 @@ pub enum GuestJob {
     Shell(Box<Trial>),
     /// Run a program, as on a machine whose disks are real; what it prints goes to the console.
     Program(Program),
+    /// Prove what is said of provisioning, stack by stack: for tests.
+    Provisioning(Provisioning),
     /// Do pieces of work while somebody outside looks at the clock.
     Bench(Bench),
 }
@@ -38,6 +40,23 @@ pub fn encoded(job: &GuestJob, kernel: &Kernel, programs: Option<&Programs>) -> 
 pub struct Program {
     pub path: PathBuf,
     pub arguments: Vec<String>,
+}
+
+/// Stacks, brought up and taken down one after the other, as on a machine that goes on afterwards:
+/// [`trial::compare_and_fail`].
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Provisioning {
+    pub stacks: Vec<ProvisionedStack>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ProvisionedStack {
+    pub disks: Vec<DiskGroup>,
+    pub spec: StackSpec,
+    /// Provisioning is told that the disks are zero; it need not be true.
+    pub zeroed: bool,
+    /// Each act fails once before it is done, and once after.
+    pub failures: bool,
 }
 
 /// Stacks, all up at the same time, and work on them in its order.

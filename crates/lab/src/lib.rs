@@ -13,6 +13,7 @@ pub mod init;
 pub mod job;
 pub mod kernel;
 pub mod programs;
+pub mod setting;
 pub mod trial_folder;
 
 use sha2::{Digest, Sha256};

@@ -1,14 +1,15 @@
-//! How provisioning reaches the machine: the programs it may call, the check before each write, the record of it all.
+//! How provisioning reaches the machine: what executes its acts, the check before each write, the record of it all.
 
 use crate::disk_check::DiskCheck;
 use crate::error::Cause;
+use crate::executor::Executor;
 use std::path::Path;
 use study::event::ToolCall;
-use tools::{Invocation, Recorder, ToolError, Tools};
+use tools::{Invocation, Recorder, ToolError};
 
 /// What every act is done through.
 pub struct Access<'a> {
-    pub tools: &'a mut Tools,
+    pub executor: &'a mut dyn Executor,
     pub recorder: &'a mut dyn Recorder,
     pub check: &'a mut dyn DiskCheck,
 }
@@ -16,13 +17,13 @@ pub struct Access<'a> {
 impl Access<'_> {
     /// Runs a program that looks and changes nothing.
     pub fn ask(&mut self, call: &Invocation) -> Result<ToolCall, ToolError> {
-        self.tools.run(call, self.recorder)
+        self.executor.ask(call, self.recorder)
     }
 
     /// Runs a program that writes to these devices, once they have been judged again.
     pub fn run<P: AsRef<Path>>(&mut self, call: &Invocation, devices: &[P]) -> Result<ToolCall, Cause> {
         self.before_write(devices)?;
-        Ok(self.tools.run(call, self.recorder)?)
+        Ok(self.executor.run(call, self.recorder)?)
     }
 
     /// Has devices judged that are about to be written to.
@@ -37,8 +38,9 @@ impl Access<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::executor::System;
     use study::event::Event;
-    use tools::Tool;
+    use tools::{Tool, Tools};
 
     /// Refuses one disk.
     struct NotThis(&'static str);
@@ -58,7 +60,7 @@ mod tests {
         let (mut calls, before) = (0, Path::new("/dev/a"));
         let mut recorder = |event: Event| calls += u32::from(matches!(event, Event::Call(_)));
         let mut access = Access {
-            tools: &mut tools,
+            executor: &mut System::new(&mut tools),
             recorder: &mut recorder,
             check: &mut NotThis("/dev/b"),
         };

@@ -1,26 +1,10 @@
 //! md arrays: how mdadm is asked for one, and what the kernel says of it.
 
-use crate::context::Context;
-use crate::device::BlockDevice;
 use crate::error::Cause;
-use crate::sysfs;
+use crate::executor::Executor;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 use study::stack::{ArraySpec, Bitmap, Level};
 use tools::{Invocation, Tool};
-
-/// Longer than any array should go without getting on with its resync.
-const STALLED: Duration = Duration::from_secs(600);
-
-/// A running md array that this run created.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Array {
-    pub device: BlockDevice,
-    /// Ours alone; by it the array is known again.
-    pub uuid: String,
-    /// Members hold copies or parity that can agree or not.
-    pub redundant: bool,
-}
 
 /// What an array is to be called, and what it is to be made of.
 #[derive(Debug)]
@@ -211,16 +195,12 @@ fn kibibytes(what: &str, bytes: u64) -> Result<u64, Cause> {
 }
 
 /// A node of the form /dev/mdN that no array has. The numbers below 100 are left to the machine's own arrays.
-pub(crate) fn free_node() -> Result<PathBuf, Cause> {
-    free_node_after(0)
-}
-
-/// The node that is free when the next so many have been taken.
-pub(crate) fn free_node_after(taken: usize) -> Result<PathBuf, Cause> {
+pub(crate) fn free_node(executor: &mut dyn Executor) -> Result<PathBuf, Cause> {
     (100..256)
         .map(|number| format!("md{number}"))
-        .filter(|name| !Path::new("/sys/block").join(name).exists() && !Path::new("/dev").join(name).exists())
-        .nth(taken)
+        .find(|name| {
+            !executor.exists(&Path::new("/sys/block").join(name)) && !executor.exists(&Path::new("/dev").join(name))
+        })
         .map(|name| Path::new("/dev").join(name))
         .ok_or_else(|| Cause::State("every node from /dev/md100 to /dev/md255 is taken".to_owned()))
 }
@@ -234,149 +214,9 @@ pub(crate) fn filesystem_of_bitmap(disk: &Path, uuid: &str) -> Invocation {
         .arg(BLOCKS)
 }
 
-/// Refuses a path that is taken.
-pub(crate) fn new_name_is_free(path: &Path) -> Result<(), Cause> {
-    if path.exists() {
-        return Err(Cause::State(format!("{} is there already", path.display())));
-    }
-    Ok(())
-}
+mod running;
 
-/// A new UUID as mdadm writes them.
-pub(crate) fn new_uuid() -> Result<String, Cause> {
-    Ok(random_hex()?.join(":"))
-}
-
-/// A new UUID as mkfs wants them: of version 4, variant 1.
-pub(crate) fn new_filesystem_uuid() -> Result<String, Cause> {
-    let hex = random_hex()?.concat();
-    Ok(format!(
-        "{}-{}-4{}-a{}-{}",
-        &hex[..8],
-        &hex[8..12],
-        &hex[13..16],
-        &hex[17..20],
-        &hex[20..]
-    ))
-}
-
-/// Sixteen bytes of chance, as four words.
-fn random_hex() -> Result<[String; 4], Cause> {
-    let mut bytes = [0_u8; 16];
-    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
-        .map_err(Cause::errno("get random bytes"))?;
-    Ok([0, 4, 8, 12].map(|at| bytes[at..at + 4].iter().map(|byte| format!("{byte:02x}")).collect()))
-}
-
-impl Array {
-    fn attribute(&self, name: &str) -> PathBuf {
-        self.device.sysfs.join("md").join(name)
-    }
-
-    /// md's `stripe_cache_size`; ends with the array.
-    pub(crate) fn set_stripe_cache(&self, pages: u32) -> Result<(), Cause> {
-        let attribute = self.attribute("stripe_cache_size");
-        sysfs::write(&attribute, &pages.to_string())?;
-        let got = sysfs::read(&attribute)?;
-        if got == pages.to_string() {
-            return Ok(());
-        }
-        Err(Cause::Setting {
-            what: format!("the stripe cache of {}", self.device.kernel_name),
-            wanted: pages.to_string(),
-            got,
-        })
-    }
-
-    /// Whether all members agree and nothing is going on that would make them.
-    pub(crate) fn is_idle(&self) -> Result<bool, Cause> {
-        if !self.redundant {
-            return Ok(true);
-        }
-        // Just after a start the action is still `idle` though a resync is due: the other two know better.
-        Ok(sysfs::read(&self.attribute("sync_action"))? == "idle"
-            && sysfs::read(&self.attribute("resync_start"))? == "none"
-            && sysfs::read_number(&self.attribute("degraded"))? == 0)
-    }
-
-    /// Whether the superblocks say that no write is under way; md writes that 200 ms after the last one.
-    pub(crate) fn is_marked_clean(&self) -> Result<bool, Cause> {
-        let state = sysfs::read(&self.attribute("array_state"))?;
-        Ok(!self.redundant || !matches!(state.as_str(), "active" | "write-pending"))
-    }
-
-    /// Waits for resync, recovery or check to end, at the disks' full speed.
-    pub(crate) fn wait_until_idle(&self) -> Result<(), Cause> {
-        if self.is_idle()? {
-            return Ok(());
-        }
-        sysfs::write(&self.attribute("sync_speed_max"), "100000000")?;
-        let waited = self.wait_for_the_end();
-        sysfs::write(&self.attribute("sync_speed_max"), "system")?;
-        waited
-    }
-
-    fn wait_for_the_end(&self) -> Result<(), Cause> {
-        let mut progress = String::new();
-        let mut moved_at = Instant::now();
-        loop {
-            sysfs::read_or_sleep(&self.attribute("sync_action"), "idle", Duration::from_secs(1))?;
-            if self.is_idle()? {
-                return Ok(());
-            }
-            let completed = sysfs::read(&self.attribute("sync_completed"))?;
-            if completed != progress {
-                (progress, moved_at) = (completed, Instant::now());
-            } else if moved_at.elapsed() > STALLED {
-                let name = &self.device.kernel_name;
-                return Err(Cause::State(format!("the resync of {name} stands still at {progress}")));
-            } else {
-                // `idle` without being clean passes in an instant; then this is the pace of asking again.
-                std::thread::sleep(Duration::from_millis(20));
-            }
-        }
-    }
-
-    /// Has md compare copies and parity all over the array; the sectors that disagree.
-    pub(crate) fn check(&self) -> Result<u64, Cause> {
-        if !self.redundant {
-            return Ok(0);
-        }
-        self.wait_until_idle()?;
-        sysfs::write(&self.attribute("sync_action"), "check")?;
-        self.wait_until_idle()?;
-        let last = sysfs::read(&self.attribute("last_sync_action"))?;
-        if last != "check" {
-            let name = &self.device.kernel_name;
-            return Err(Cause::State(format!(
-                "a check of {name} was asked for, but md did `{last}`"
-            )));
-        }
-        sysfs::read_number(&self.attribute("mismatch_cnt"))
-    }
-
-    /// What the kernel made of the spec.
-    pub(crate) fn record(&self, context: &mut Context<'_>) {
-        let attributes = [
-            "level",
-            "raid_disks",
-            "chunk_size",
-            "layout",
-            "metadata_version",
-            "component_size",
-            "consistency_policy",
-            "stripe_cache_size",
-        ];
-        for attribute in attributes {
-            if let Ok(value) = sysfs::read(&self.attribute(attribute)) {
-                context.provenance(&format!("array.{attribute}"), value);
-            }
-        }
-        if let Ok(value) = sysfs::read(&self.attribute("bitmap/location")) {
-            context.provenance("array.bitmap", value);
-        }
-    }
-}
+pub use running::Array;
 
 #[cfg(test)]
 mod tests;

@@ -21,6 +21,12 @@ pub struct Context<'a> {
     pub ledger: &'a mut dyn Ledger,
     /// When the trial began: the zero of the events' times.
     pub began: Instant,
+    pub setting: Setting<'a>,
+}
+
+/// What kind of a machine a stack is built on, and under which name.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting<'a> {
     /// Where the mount point is made; nothing is created in any other folder.
     pub work_folder: &'a Path,
     /// The stack's own name, unlike that of any other on this machine: `raidlab-3f2c`. It becomes the array's name

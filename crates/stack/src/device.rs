@@ -15,6 +15,8 @@ pub struct BlockDevice {
     pub kernel_name: String,
     /// Its folder in /sys.
     pub(crate) sysfs: PathBuf,
+    /// The folder of its request queue: a partition has that of its disk.
+    pub(crate) queue: PathBuf,
 }
 
 impl BlockDevice {
@@ -29,25 +31,31 @@ impl BlockDevice {
         let link = PathBuf::from(format!("/sys/dev/block/{major}:{minor}"));
         let sysfs = fs::canonicalize(&link).map_err(Cause::system(format!("find {shown} in /sys")))?;
         let kernel_name = sysfs.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let disk = match sysfs.join("partition").exists() {
+            true => sysfs.join(".."),
+            false => sysfs.clone(),
+        };
         Ok(Self {
             path: path.to_owned(),
             kernel_name,
+            queue: disk.join("queue"),
             sysfs,
         })
     }
 
-    pub fn size_bytes(&self) -> Result<u64, Cause> {
-        Ok(sysfs::read_number(&self.sysfs.join("size"))? * 512)
+    /// A device that is only told of: a whole disk, or what is used like one.
+    pub(crate) fn simulated(path: &Path, sysfs: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            kernel_name: sysfs.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            sysfs: sysfs.to_owned(),
+            queue: sysfs.join("queue"),
+        }
     }
 
-    /// The folder of its request queue: a partition has that of its disk.
-    pub(crate) fn queue(&self) -> PathBuf {
-        let disk = if self.sysfs.join("partition").exists() {
-            self.sysfs.join("..")
-        } else {
-            self.sysfs.clone()
-        };
-        disk.join("queue")
+    pub fn size_bytes(&self) -> Result<u64, Cause> {
+        let attribute = self.sysfs.join("size");
+        Ok(sysfs::number(&attribute, &sysfs::read(&attribute)?)? * 512)
     }
 
     /// Refuses a device that is mounted, swapped to, or part of an array or volume: the kernel itself knows.

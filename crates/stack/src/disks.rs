@@ -44,6 +44,11 @@ impl Disks {
         found.map_or(&[], |(_, devices)| devices)
     }
 
+    /// Every device, in the groups' order.
+    pub fn all(&self) -> impl Iterator<Item = &PathBuf> {
+        self.groups.iter().flat_map(|(_, devices)| devices)
+    }
+
     /// The disk that a group is there for.
     pub(crate) fn first(&self, name: &str) -> Result<&Path, Cause> {
         let first = self.group(name).first().map(PathBuf::as_path);

@@ -5,8 +5,8 @@
 //! a run that was killed can be cleaned up; undone is what was created, and only while it can be told to be ours.
 //!
 //! Between the tests of a trial: [`settle`], [`drop_caches`], [`counters`]. Nothing here measures, knows a workload,
-//! or knows whether the machine is a lab guest or a host: that the devices are zero and that teardown may be
-//! skipped is said in the [`Context`].
+//! or knows whether the machine is a lab guest, a host, or a dry run: that the devices are zero and that teardown may
+//! be skipped is said in the [`Setting`], and every act is done by an [`Executor`].
 
 mod access;
 mod array;
@@ -15,7 +15,9 @@ mod counters;
 mod device;
 mod disk_check;
 mod disks;
+mod dry_run;
 mod error;
+mod executor;
 mod filesystem;
 mod ledger;
 mod lvm;
@@ -23,27 +25,28 @@ mod memory;
 mod mount;
 mod options;
 mod queue;
-mod rehearse;
 mod settle;
 mod start_up;
 mod stripes;
 mod sysfs;
 mod undo;
 mod up;
+mod uuid;
 mod zfs;
 
 pub use access::Access;
 pub use array::Array;
-pub use context::{Context, Teardown};
+pub use context::{Context, Setting, Teardown};
 pub use counters::DiskCounters;
 pub use device::BlockDevice;
 pub use disk_check::{DiskCheck, NoDiskCheck};
 pub use disks::Disks;
+pub use dry_run::{DryRun, dry_run};
 pub use error::{Cause, FailedUndo, StackError, TeardownError};
+pub use executor::{Command, DryRunOn, Executor, FailAt, Listed, Moment, Mount, Mounted, Simulated, System};
 pub use filesystem::tools_needed;
 pub use ledger::{Act, Ledger, MemoryLedger};
 pub use memory::{cached_bytes, dirty_bytes};
-pub use rehearse::{Rehearsal, rehearse};
 pub use settle::{Settle, array_mismatches, counters, drop_caches, settle};
 pub use undo::{Undo, undo};
 pub use up::{Stack, down, remount, up};

@@ -1,8 +1,8 @@
 //! LVM: a volume group of the disks with one volume on it.
 
-use crate::array::new_name_is_free;
-use crate::context::Context;
+use crate::access::Access;
 use crate::error::Cause;
+use crate::executor::Executor;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use study::stack::{ArraySpec, Level};
@@ -21,16 +21,22 @@ pub(crate) struct Volume<'a> {
     pub(crate) group: &'a str,
     pub(crate) devices: &'a [PathBuf],
     pub(crate) zeroed: bool,
+    /// udev makes the nodes of devices.
+    pub(crate) udev: bool,
+}
+
+pub(crate) fn udev_runs(executor: &mut dyn Executor) -> bool {
+    executor.exists(Path::new("/run/udev/control"))
 }
 
 /// A call of LVM that sees these devices only, the lab's among them (by their name in /proc/devices), writes nothing
 /// outside them, and waits for udev only if there is one.
-pub(crate) fn call(command: &str, devices: &[PathBuf]) -> Invocation {
+pub(crate) fn call(command: &str, devices: &[PathBuf], udev: bool) -> Invocation {
     let accepted: String = devices
         .iter()
         .map(|device| format!("\"a|^{}$|\",", device.display()))
         .collect();
-    let udev = u8::from(Path::new("/run/udev/control").exists());
+    let udev = u8::from(udev);
     let config = format!(
         "devices {{ filter=[{accepted}\"r|.*|\"] use_devicesfile=0 types=[\"raidlab\",16] }} \
          activation {{ udev_sync={udev} udev_rules={udev} monitoring=0 }} \
@@ -51,12 +57,16 @@ impl Volume<'_> {
     }
 
     /// Refuses a group of this name that is there already.
-    pub(crate) fn must_be_free(&self) -> Result<(), Cause> {
-        new_name_is_free(&Path::new("/dev").join(self.group))
+    pub(crate) fn must_be_free(&self, executor: &mut dyn Executor) -> Result<(), Cause> {
+        let folder = Path::new("/dev").join(self.group);
+        match executor.exists(&folder) {
+            true => Err(Cause::State(format!("{} is there already", folder.display()))),
+            false => Ok(()),
+        }
     }
 
     pub(crate) fn create_group(&self) -> Invocation {
-        let mut call = call("vgcreate", self.devices).arg("--yes");
+        let mut call = call("vgcreate", self.devices, self.udev).arg("--yes");
         if let Some(bytes) = self.spec.extent_bytes {
             call = call.arg("--physicalextentsize").arg(format!("{bytes}b"));
         }
@@ -73,7 +83,7 @@ impl Volume<'_> {
             Level::LvmRaid10 => disks / 2,
             _ => 1,
         };
-        let mut call = call("lvcreate", self.devices)
+        let mut call = call("lvcreate", self.devices, self.udev)
             .args([
                 "--yes",
                 "--wipesignatures",
@@ -107,26 +117,18 @@ impl Volume<'_> {
         call.arg(self.group)
     }
 
-    /// The calls that take group and physical volumes away.
-    pub(crate) fn removal(&self) -> [Invocation; 2] {
-        [
-            call("vgremove", self.devices).args(["--force", "--yes", self.group]),
-            call("pvremove", self.devices).arg("--yes").args(self.devices),
-        ]
-    }
-
     /// Waits until copies and parity agree.
-    pub(crate) fn wait_until_in_sync(&self, context: &mut Context<'_>) -> Result<(), Cause> {
+    pub(crate) fn wait_until_in_sync(&self, access: &mut Access<'_>) -> Result<(), Cause> {
         if !self.spec.level.is_redundant() {
             return Ok(());
         }
-        let ask = call("lvs", self.devices)
+        let ask = call("lvs", self.devices, self.udev)
             .args(["--noheadings", "--options", "raid_sync_action,sync_percent"])
             .arg(format!("{}/{VOLUME}", self.group));
         let mut last = String::new();
         let mut moved_at = Instant::now();
         loop {
-            let answer = context.access.ask(&ask)?.stdout.trim().to_owned();
+            let answer = access.ask(&ask)?.stdout.trim().to_owned();
             if answer.starts_with("idle") && answer.ends_with("100.00") {
                 return Ok(());
             }
@@ -138,7 +140,7 @@ impl Volume<'_> {
                     self.device().display()
                 )));
             }
-            std::thread::sleep(Duration::from_secs(1));
+            access.executor.sleep(Duration::from_secs(1));
         }
     }
 }

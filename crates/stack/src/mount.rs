@@ -1,7 +1,8 @@
 //! Mounting and unmounting by the system calls themselves, and what the kernel shows of it.
 
-use crate::context::Context;
+use crate::access::Access;
 use crate::error::Cause;
+use crate::executor::{Mount, Mounted};
 use crate::options::MountArguments;
 use crate::zfs::Pool;
 use rustix::io::Errno;
@@ -14,15 +15,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use study::stack::FilesystemKind;
 use tools::{Invocation, Tool};
-
-/// A line of /proc/self/mounts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mounted {
-    pub(crate) source: PathBuf,
-    pub(crate) mount_point: PathBuf,
-    pub(crate) kind: String,
-    pub(crate) options: String,
-}
 
 /// How a filesystem is mounted, each time in the same way.
 #[derive(Debug)]
@@ -42,28 +34,40 @@ pub(crate) struct Mounting {
 }
 
 impl Mounting {
-    pub(crate) fn mount(&self, folder: &Path, context: &mut Context<'_>) -> Result<Mounted, Cause> {
-        let Some(program) = self.kind.mounting.program else {
-            return mount(&self.source, folder, self.kind.mount_type(), &self.arguments);
+    pub(crate) fn mount(&self, folder: &Path, access: &mut Access<'_>) -> Result<Mounted, Cause> {
+        let by = match self.kind.mounting.program {
+            Some(program) => {
+                let mut call = Invocation::new(Tool::Filesystem(program)).arg(&self.source).arg(folder);
+                if !self.options.is_empty() {
+                    call = call.arg("-o").arg(self.options.join(","));
+                }
+                access.run(&call, &self.devices)?;
+                program.file
+            }
+            None => {
+                access.executor.mount(&Mount {
+                    source: &self.source,
+                    folder,
+                    kind: self.kind.mount_type(),
+                    arguments: &self.arguments,
+                })?;
+                "the kernel"
+            }
         };
-        let mut call = Invocation::new(Tool::Filesystem(program)).arg(&self.source).arg(folder);
-        if !self.options.is_empty() {
-            call = call.arg("-o").arg(self.options.join(","));
-        }
-        context.access.run(&call, &self.devices)?;
-        at(folder)?.ok_or_else(|| {
-            let folder = folder.display();
-            Cause::State(format!("{} ended well, but {folder} is not mounted", program.file))
-        })
+        access
+            .executor
+            .mounted(folder)?
+            .ok_or_else(|| Cause::State(format!("{} was mounted by {by}, but is not mounted", folder.display())))
     }
 }
 
-/// Mounts a device; a refusal comes with what the kernel logged of it.
-fn mount(device: &Path, folder: &Path, kind: &str, with: &MountArguments) -> Result<Mounted, Cause> {
+/// mount(2); a refusal comes with what the kernel logged of it.
+pub(crate) fn mount(call: &Mount<'_>) -> Result<(), Cause> {
+    let (device, kind, with) = (call.source, call.kind, call.arguments);
     let data = CString::new(with.data.as_str())
         .map_err(|_| Cause::Impossible("mount options with a NUL byte".to_owned()))?;
     let mut log = KernelLog::from_now();
-    rustix::mount::mount(device, folder, kind, with.flags, data.as_c_str()).map_err(|errno| {
+    rustix::mount::mount(device, call.folder, kind, with.flags, data.as_c_str()).map_err(|errno| {
         let with = if with.data.is_empty() {
             String::new()
         } else {
@@ -71,12 +75,6 @@ fn mount(device: &Path, folder: &Path, kind: &str, with: &MountArguments) -> Res
         };
         let doing = format!("mount {} as {kind}{with}{}", device.display(), log.words());
         Cause::errno(doing)(errno)
-    })?;
-    at(folder)?.ok_or_else(|| {
-        Cause::State(format!(
-            "{} was mounted, but the kernel does not show it",
-            folder.display()
-        ))
     })
 }
 

@@ -5,19 +5,42 @@ use rustix::mount::MountFlags;
 
 /// What mount(2) is called with.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct MountArguments {
+pub struct MountArguments {
     pub(crate) flags: MountFlags,
     /// What the filesystem itself understands, comma-separated.
     pub(crate) data: String,
 }
 
 impl MountArguments {
+    /// As mount(8) takes them after `-o`; empty for the defaults.
+    pub(crate) fn words(&self) -> String {
+        let flags = FLAGS.iter().filter(|(flag, _)| self.flags.contains(*flag));
+        let words = flags.map(|(_, word)| *word).chain([self.data.as_str()]);
+        words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(",")
+    }
+
     /// Adds words that the study has not to say.
     pub(crate) fn add(&mut self, words: &[String]) {
         let all = std::iter::once(self.data.clone()).chain(words.iter().cloned());
         self.data = all.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(",");
     }
 }
+
+/// Options that are flags of mount(2).
+const FLAGS: [(MountFlags, &str); 12] = [
+    (MountFlags::RDONLY, "ro"),
+    (MountFlags::NOATIME, "noatime"),
+    (MountFlags::NODIRATIME, "nodiratime"),
+    (MountFlags::RELATIME, "relatime"),
+    (MountFlags::STRICTATIME, "strictatime"),
+    (MountFlags::LAZYTIME, "lazytime"),
+    (MountFlags::NOSUID, "nosuid"),
+    (MountFlags::NODEV, "nodev"),
+    (MountFlags::NOEXEC, "noexec"),
+    (MountFlags::SYNCHRONOUS, "sync"),
+    (MountFlags::DIRSYNC, "dirsync"),
+    (MountFlags::SILENT, "silent"),
+];
 
 enum Meaning {
     Set(MountFlags),
@@ -32,20 +55,11 @@ enum Meaning {
 
 fn meaning(option: &str) -> Meaning {
     use Meaning::{Clear, Data, Nothing, Refused, Set};
+    if let Some((flag, _)) = FLAGS.iter().find(|(_, word)| *word == option) {
+        return Set(*flag);
+    }
     let name = option.split('=').next().unwrap_or(option);
     match option {
-        "ro" => Set(MountFlags::RDONLY),
-        "noatime" => Set(MountFlags::NOATIME),
-        "nodiratime" => Set(MountFlags::NODIRATIME),
-        "relatime" => Set(MountFlags::RELATIME),
-        "strictatime" => Set(MountFlags::STRICTATIME),
-        "lazytime" => Set(MountFlags::LAZYTIME),
-        "nosuid" => Set(MountFlags::NOSUID),
-        "nodev" => Set(MountFlags::NODEV),
-        "noexec" => Set(MountFlags::NOEXEC),
-        "sync" => Set(MountFlags::SYNCHRONOUS),
-        "dirsync" => Set(MountFlags::DIRSYNC),
-        "silent" => Set(MountFlags::SILENT),
         "rw" => Clear(MountFlags::RDONLY),
         "atime" => Clear(MountFlags::NOATIME),
         "diratime" => Clear(MountFlags::NODIRATIME),
@@ -115,6 +129,12 @@ mod tests {
     fn parsed(options: &[&str]) -> Result<MountArguments, String> {
         let options: Vec<_> = options.iter().map(|&option| option.to_owned()).collect();
         parse(&options, None).map_err(|cause| cause.to_string())
+    }
+
+    #[test]
+    fn flags_and_words_come_back_as_words() {
+        let parsed = parsed(&["noatime,barrier=0", "ro", "defaults"]).expect("is sound");
+        assert_eq!(parsed.words(), "ro,noatime,barrier=0");
     }
 
     #[test]

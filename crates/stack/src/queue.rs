@@ -2,23 +2,23 @@
 
 use crate::device::BlockDevice;
 use crate::error::Cause;
-use crate::sysfs;
+use crate::executor::{Executor, read_number};
 use std::path::{Path, PathBuf};
 
 /// The kernel keeps read-ahead in pages.
 const SECTORS_OF_A_PAGE: u64 = 8;
 
 pub(crate) fn scheduler_attribute(device: &BlockDevice) -> PathBuf {
-    device.queue().join("scheduler")
+    device.queue.join("scheduler")
 }
 
 pub(crate) fn read_ahead_attribute(device: &BlockDevice) -> PathBuf {
-    device.queue().join("read_ahead_kb")
+    device.queue.join("read_ahead_kb")
 }
 
 /// The scheduler in use, out of `none [mq-deadline] kyber`.
-pub(crate) fn scheduler(device: &BlockDevice) -> Result<String, Cause> {
-    let line = sysfs::read(&scheduler_attribute(device))?;
+pub(crate) fn scheduler(device: &BlockDevice, executor: &mut dyn Executor) -> Result<String, Cause> {
+    let line = executor.read(&scheduler_attribute(device))?;
     Ok(in_use(&line).to_owned())
 }
 
@@ -29,16 +29,16 @@ fn in_use(line: &str) -> &str {
 }
 
 /// Chooses the scheduler. The kernel loads its module for that, so what is offered shows only in a refusal.
-pub(crate) fn set_scheduler(device: &BlockDevice, name: &str) -> Result<(), Cause> {
+pub(crate) fn set_scheduler(device: &BlockDevice, name: &str, executor: &mut dyn Executor) -> Result<(), Cause> {
     let attribute = scheduler_attribute(device);
-    if sysfs::write(&attribute, name).is_err() {
-        let offered = sysfs::read(&attribute)?.replace(['[', ']'], "").replace(' ', ", ");
+    if executor.write(&attribute, name).is_err() {
+        let offered = executor.read(&attribute)?.replace(['[', ']'], "").replace(' ', ", ");
         let device = &device.kernel_name;
         return Err(Cause::Impossible(format!(
             "{device} has no I/O scheduler `{name}`; it has {offered}"
         )));
     }
-    let got = scheduler(device)?;
+    let got = scheduler(device, executor)?;
     if got == name {
         return Ok(());
     }
@@ -50,24 +50,22 @@ pub(crate) fn set_scheduler(device: &BlockDevice, name: &str) -> Result<(), Caus
 }
 
 /// The attribute by which a SCSI disk, or an ATA one behind libata, is told how many commands it gets at a time.
-pub(crate) fn depth_attribute(device: &BlockDevice) -> Option<PathBuf> {
-    let attribute = device.queue().join("../device/queue_depth");
-    attribute.exists().then_some(attribute)
+pub(crate) fn depth_attribute(device: &BlockDevice, executor: &mut dyn Executor) -> Option<PathBuf> {
+    let attribute = device.queue.join("../device/queue_depth");
+    executor.exists(&attribute).then_some(attribute)
 }
 
 /// The attribute that switches the write cache in the disk itself (SCSI's caching mode page; libata makes the ATA
 /// command of it).
-pub(crate) fn cache_type_attribute(device: &BlockDevice) -> Option<PathBuf> {
-    let disks = device.queue().join("../device/scsi_disk").read_dir().ok()?;
-    disks
-        .flatten()
-        .map(|entry| entry.path().join("cache_type"))
-        .find(|path| path.exists())
+pub(crate) fn cache_type_attribute(device: &BlockDevice, executor: &mut dyn Executor) -> Option<PathBuf> {
+    let disks = executor.entries(&device.queue.join("../device/scsi_disk")).ok()?;
+    let mut attributes = disks.iter().map(|disk| disk.join("cache_type"));
+    attributes.find(|path| executor.exists(path))
 }
 
 /// Whether the kernel takes the disk to have a volatile write cache that is on.
-pub(crate) fn write_cache(device: &BlockDevice) -> Result<bool, Cause> {
-    Ok(sysfs::read(&device.queue().join("write_cache"))? == "write back")
+pub(crate) fn write_cache(device: &BlockDevice, executor: &mut dyn Executor) -> Result<bool, Cause> {
+    Ok(executor.read(&device.queue.join("write_cache"))? == "write back")
 }
 
 /// Read-ahead in the unit of its attribute.
@@ -80,10 +78,10 @@ pub(crate) fn kibibytes_of(sectors: u64) -> Result<u64, Cause> {
     Ok(sectors / 2)
 }
 
-pub(crate) fn set_read_ahead(attribute: &Path, sectors: u64) -> Result<(), Cause> {
+pub(crate) fn set_read_ahead(attribute: &Path, sectors: u64, executor: &mut dyn Executor) -> Result<(), Cause> {
     let wanted = kibibytes_of(sectors)?;
-    sysfs::write(attribute, &wanted.to_string())?;
-    let got = sysfs::read_number(attribute)?;
+    executor.write(attribute, &wanted.to_string())?;
+    let got = read_number(executor, attribute)?;
     if got == wanted {
         return Ok(());
     }
@@ -96,12 +94,14 @@ pub(crate) fn set_read_ahead(attribute: &Path, sectors: u64) -> Result<(), Cause
 }
 
 /// Where the btrfs that is mounted from this device keeps its read-ahead.
-pub(crate) fn btrfs_read_ahead_attribute(device: &BlockDevice) -> Result<PathBuf, Cause> {
-    let filesystems = Path::new("/sys/fs/btrfs");
-    let entries = filesystems.read_dir().map_err(Cause::system("read /sys/fs/btrfs"))?;
-    let mut folders = entries.flatten().map(|entry| entry.path());
+pub(crate) fn btrfs_read_ahead_attribute(
+    device: &BlockDevice,
+    executor: &mut dyn Executor,
+) -> Result<PathBuf, Cause> {
+    let folders = executor.entries(Path::new("/sys/fs/btrfs"))?;
     folders
-        .find(|folder| folder.join("devices").join(&device.kernel_name).exists())
+        .iter()
+        .find(|folder| executor.exists(&folder.join("devices").join(&device.kernel_name)))
         .map(|folder| folder.join("bdi/read_ahead_kb"))
         .ok_or_else(|| Cause::State(format!("no btrfs in /sys/fs/btrfs is on {}", device.kernel_name)))
 }

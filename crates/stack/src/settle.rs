@@ -3,6 +3,7 @@
 use crate::context::Context;
 use crate::counters::DiskCounters;
 use crate::error::Cause;
+use crate::executor::Executor;
 use crate::memory;
 use crate::sysfs;
 use crate::up::Stack;
@@ -38,14 +39,16 @@ pub fn settle(stack: &Stack, how: Settle, context: &mut Context<'_>) -> Result<G
     context.step("settle");
     let began = Instant::now();
     write_back(stack)?;
-    stack.arrays().try_for_each(crate::Array::wait_until_idle)?;
+    for array in stack.arrays() {
+        array.wait_until_idle(context.access.executor)?;
+    }
     let mut unrest = String::new();
     let mut last = counters(stack)?;
     let mut quiet_since = Instant::now();
     while quiet_since.elapsed() < how.quiet && began.elapsed() < how.at_most {
         std::thread::sleep(how.quiet / 5);
         let now = counters(stack)?;
-        if let Some(why) = not_at_rest(stack, &last, &now)? {
+        if let Some(why) = not_at_rest(stack, &last, &now, context.access.executor)? {
             unrest = why;
             quiet_since = Instant::now();
         }
@@ -63,7 +66,12 @@ pub fn settle(stack: &Stack, how: Settle, context: &mut Context<'_>) -> Result<G
     Ok(context.guard("settled", passed, detail))
 }
 
-fn not_at_rest(stack: &Stack, last: &[DiskCounters], now: &[DiskCounters]) -> Result<Option<String>, Cause> {
+fn not_at_rest(
+    stack: &Stack,
+    last: &[DiskCounters],
+    now: &[DiskCounters],
+    executor: &mut dyn Executor,
+) -> Result<Option<String>, Cause> {
     if let Some(busy) = now
         .iter()
         .zip(last)
@@ -72,7 +80,7 @@ fn not_at_rest(stack: &Stack, last: &[DiskCounters], now: &[DiskCounters]) -> Re
         return Ok(Some(format!("requests still reach {}", busy.0.device)));
     }
     for array in stack.arrays() {
-        if !array.is_marked_clean()? {
+        if !array.is_marked_clean(executor)? {
             return Ok(Some("the array is still marked active".to_owned()));
         }
     }
@@ -127,7 +135,7 @@ pub fn array_mismatches(stack: &Stack, context: &mut Context<'_>) -> Result<u64,
     rustix::fs::sync();
     let mut sectors = 0;
     for array in stack.arrays() {
-        sectors += array.check()?;
+        sectors += array.check(context.access.executor)?;
     }
     context.guard("array-clean", sectors == 0, format!("{sectors} sectors disagree"));
     Ok(sectors)

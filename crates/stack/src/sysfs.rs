@@ -13,8 +13,8 @@ pub(crate) fn read(path: &Path) -> Result<String, Cause> {
     Ok(text.trim_end().to_owned())
 }
 
-pub(crate) fn read_number(path: &Path) -> Result<u64, Cause> {
-    let text = read(path)?;
+/// What an attribute says, as a number.
+pub(crate) fn number(path: &Path, text: &str) -> Result<u64, Cause> {
     text.parse()
         .map_err(|_| Cause::State(format!("{} is no number but `{text}`", path.display())))
 }
@@ -49,10 +49,17 @@ mod tests {
     fn what_is_no_number_is_shown() {
         let file = tempfile::NamedTempFile::new().expect("a file");
         write(file.path(), "max\n").expect("written");
-        let error = read_number(file.path()).expect_err("no number");
+        let error = read(file.path())
+            .and_then(|text| number(file.path(), &text))
+            .expect_err("no number");
         assert!(error.to_string().ends_with("is no number but `max`"), "{error}");
         write(file.path(), "128\n").expect("written");
-        assert_eq!(read_number(file.path()).expect("a number"), 128);
+        assert_eq!(
+            read(file.path())
+                .and_then(|text| number(file.path(), &text))
+                .expect("a number"),
+            128
+        );
     }
 
     #[test]

@@ -4,16 +4,13 @@
 //! nothing to do if it is not there any more. So it can be repeated, and carried out by a later process.
 
 use crate::access::Access;
-use crate::device::BlockDevice;
 use crate::error::Cause;
+use crate::executor::Executor;
 use crate::filesystem;
 use crate::lvm;
-use crate::mount;
-use crate::sysfs;
 use crate::zfs::{self, ZPOOL};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use study::stack::FilesystemKind;
@@ -82,8 +79,8 @@ impl fmt::Display for Undo {
 /// Takes back an act, or as much of it as was done.
 pub fn undo(act: &Undo, access: &mut Access<'_>) -> Result<(), Cause> {
     match act {
-        Undo::Attribute { path, value } => match path.exists() {
-            true => sysfs::write(path, value),
+        Undo::Attribute { path, value } => match access.executor.exists(path) {
+            true => access.executor.write(path, value),
             false => Ok(()),
         },
         Undo::Array { node, uuid, members } => {
@@ -99,16 +96,16 @@ pub fn undo(act: &Undo, access: &mut Access<'_>) -> Result<(), Cause> {
             Some(uuid) if !carries(device, uuid, access)? => Ok(()),
             _ => wipe_filesystem(device, *kind, array_uuid.as_deref(), access),
         },
-        Undo::Signatures { device, types } => match device.exists() {
+        Undo::Signatures { device, types } => match access.executor.exists(device) {
             true => wipe(device, types, access),
             false => Ok(()),
         },
         Undo::VolumeGroup { name, devices } => remove_volume_group(name, devices, access),
         Undo::Pool { name, partitions } => destroy_pool(name, partitions, access),
         Undo::PartitionTable { device, uuid } => wipe_partitions(device, uuid, access),
-        Undo::Folder { path } => remove_folder(path),
-        Undo::Mount { folder, device } => unmount(folder, std::slice::from_ref(device)),
-        Undo::MountOfSeveral { folder, devices } => unmount(folder, devices),
+        Undo::Folder { path } => access.executor.remove_folder(path),
+        Undo::Mount { folder, device } => unmount(folder, std::slice::from_ref(device), access),
+        Undo::MountOfSeveral { folder, devices } => unmount(folder, devices, access),
     }
 }
 
@@ -124,14 +121,14 @@ fn stop_array(node: &Path, uuid: &str, access: &mut Access<'_>) -> Result<(), Ca
             return Err(error);
         }
         tries_left -= 1;
-        std::thread::sleep(Duration::from_millis(200));
+        access.executor.sleep(Duration::from_millis(200));
     }
-    wait_until_gone(node)
+    wait_until_gone(node, access.executor)
 }
 
 /// Whether an array runs at this node and has this UUID; a number can have passed to someone else's array.
 fn is_our_array(node: &Path, uuid: &str, access: &mut Access<'_>) -> Result<bool, Cause> {
-    if is_stopped(node) {
+    if is_stopped(node, access.executor) {
         return Ok(false);
     }
     let answer = access.ask(&Invocation::new(Tool::Mdadm).args(["--detail", "--export"]).arg(node))?;
@@ -139,19 +136,19 @@ fn is_our_array(node: &Path, uuid: &str, access: &mut Access<'_>) -> Result<bool
 }
 
 /// The block device may stay, empty, as long as someone has its node open.
-fn is_stopped(node: &Path) -> bool {
+fn is_stopped(node: &Path, executor: &mut dyn Executor) -> bool {
     let state = Path::new("/sys/block")
         .join(node.file_name().unwrap_or_default())
         .join("md/array_state");
-    sysfs::read(&state).map_or(true, |state| state == "clear")
+    executor.read(&state).map_or(true, |state| state == "clear")
 }
 
-fn wait_until_gone(node: &Path) -> Result<(), Cause> {
+fn wait_until_gone(node: &Path, executor: &mut dyn Executor) -> Result<(), Cause> {
     for _ in 0..500 {
-        if is_stopped(node) {
+        if is_stopped(node, executor) {
             return Ok(());
         }
-        std::thread::sleep(Duration::from_millis(10));
+        executor.sleep(Duration::from_millis(10));
     }
     Err(Cause::State(format!(
         "{} was stopped, but is still there",
@@ -180,7 +177,7 @@ fn uuid_in(export: &str) -> Option<&str> {
 
 /// Whether a signature on the device has this UUID.
 fn carries(device: &Path, uuid: &str, access: &mut Access<'_>) -> Result<bool, Cause> {
-    if !device.exists() {
+    if !access.executor.exists(device) {
         return Ok(false);
     }
     let list = Invocation::new(Tool::Wipefs)
@@ -198,7 +195,7 @@ fn wipe_filesystem(
 ) -> Result<(), Cause> {
     let is_ours = match array_uuid {
         Some(uuid) => is_our_array(device, uuid, access)?,
-        None => device.exists(),
+        None => access.executor.exists(device),
     };
     if !is_ours {
         return Ok(());
@@ -214,29 +211,37 @@ fn wipe(device: &Path, types: &str, access: &mut Access<'_>) -> Result<(), Cause
     Ok(())
 }
 
-fn unmount(folder: &Path, devices: &[PathBuf]) -> Result<(), Cause> {
-    match mount::at(folder)? {
-        Some(mounted) if devices.contains(&mounted.source) => mount::unmount(folder),
+fn unmount(folder: &Path, devices: &[PathBuf], access: &mut Access<'_>) -> Result<(), Cause> {
+    match access.executor.mounted(folder)? {
+        Some(mounted) if devices.contains(&mounted.source) => access.executor.unmount(folder),
         _ => Ok(()),
     }
 }
 
 /// A physical volume names its group: only devices whose group is ours are touched, and LVM sees no others.
 fn remove_volume_group(name: &str, devices: &[PathBuf], access: &mut Access<'_>) -> Result<(), Cause> {
-    let there: Vec<PathBuf> = devices.iter().filter(|device| device.exists()).cloned().collect();
+    let there: Vec<PathBuf> = devices
+        .iter()
+        .filter(|device| access.executor.exists(device))
+        .cloned()
+        .collect();
     if there.is_empty() {
         return Ok(());
     }
+    let udev = lvm::udev_runs(access.executor);
     let report =
-        lvm::call("pvs", &there).args(["--noheadings", "--separator", "|", "--options", "pv_name,vg_name"]);
+        lvm::call("pvs", &there, udev).args(["--noheadings", "--separator", "|", "--options", "pv_name,vg_name"]);
     let answer = access.ask(&report)?.stdout;
     let volumes: Vec<(&str, &str)> = answer.lines().filter_map(|line| line.trim().split_once('|')).collect();
     if volumes.iter().any(|(_, group)| *group == name) {
-        access.run(&lvm::call("vgremove", &there).args(["--force", "--yes", name]), &there)?;
+        access.run(
+            &lvm::call("vgremove", &there, udev).args(["--force", "--yes", name]),
+            &there,
+        )?;
     }
     for (device, group) in volumes {
         if group == name || group.is_empty() {
-            access.run(&lvm::call("pvremove", &there).args(["--yes", device]), &[device])?;
+            access.run(&lvm::call("pvremove", &there, udev).args(["--yes", device]), &[device])?;
         }
     }
     Ok(())
@@ -260,7 +265,7 @@ fn destroy_pool(name: &str, partitions: &[PathBuf], access: &mut Access<'_>) -> 
 }
 
 fn wipe_partitions(device: &Path, uuid: &str, access: &mut Access<'_>) -> Result<(), Cause> {
-    if !device.exists() {
+    if !access.executor.exists(device) {
         return Ok(());
     }
     let found = match access.ask(&Invocation::new(Tool::Sfdisk).arg("--disk-id").arg(device)) {
@@ -272,32 +277,24 @@ fn wipe_partitions(device: &Path, uuid: &str, access: &mut Access<'_>) -> Result
     if !found.trim().eq_ignore_ascii_case(uuid) {
         return Ok(());
     }
-    let partition = zfs::partition_of(&BlockDevice::at(device)?);
-    if partition.exists() {
+    let partition = zfs::partition_of(&access.executor.device(device)?);
+    if access.executor.exists(&partition) {
         wipe(&partition, &filesystem::signatures(FilesystemKind::Zfs), access)?;
     }
     wipe(device, "gpt,PMBR", access)
-}
-
-fn remove_folder(path: &Path) -> Result<(), Cause> {
-    match std::fs::remove_dir(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(Cause::system(format!("remove {}", path.display()))(error))
-        }
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::disk_check::{DiskCheck, NoDiskCheck};
+    use crate::executor::System;
     use tools::Tools;
 
     fn undone(act: &Undo, check: &mut dyn DiskCheck) -> Result<(), Cause> {
         let mut tools = Tools::find(&[]).expect("nothing is wanted");
         let mut access = Access {
-            tools: &mut tools,
+            executor: &mut System::new(&mut tools),
             recorder: &mut |_| (),
             check,
         };

@@ -11,10 +11,11 @@ use crate::context::{Context, Teardown};
 use crate::device::BlockDevice;
 use crate::disks::Disks;
 use crate::error::{Cause, FailedUndo, StackError, TeardownError};
+use crate::executor::read_number;
 use crate::ledger::Act;
-use crate::mount::{self, Mounting};
+use crate::mount::Mounting;
 use crate::undo::undo;
-use crate::{filesystem, options, queue, settle, start_up, sysfs};
+use crate::{filesystem, options, queue, settle, start_up};
 use rising::Rising;
 use std::path::{Path, PathBuf};
 use study::stack::{ArraySpec, BITMAP, Bitmap, DATA, JOURNAL, Level, SPECIAL, StackSpec};
@@ -87,7 +88,7 @@ pub fn remount(
     };
     // Unmounting writes out as well, but does not say what went wrong with it.
     settle::write_back(stack)?;
-    mount::unmount(folder)?;
+    context.access.executor.unmount(folder)?;
     // What ZFS caches of a pool goes with the pool, not with the mount.
     if let Some(pool) = &mounting.pool {
         context.access.run(&pool.export(), &pool.partitions)?;
@@ -97,7 +98,7 @@ pub fn remount(
     if let Some(pool) = &mounting.pool {
         context.access.run(&pool.import(), &pool.partitions)?;
     }
-    mounting.mount(folder, context)?;
+    mounting.mount(folder, &mut context.access)?;
     if !mounting.is_lazy {
         start_up::wait(context)?;
     }
@@ -107,7 +108,7 @@ pub fn remount(
 /// Takes a stack down, as the context says. What cannot be undone does not keep the rest from it, and stays in
 /// the ledger.
 pub fn down(stack: Stack, context: &mut Context<'_>) -> Result<(), TeardownError> {
-    if context.teardown == Teardown::Full {
+    if context.setting.teardown == Teardown::Full {
         context.step("tear down");
     }
     let failed_undo = take_back(stack.acts, context);
@@ -119,7 +120,7 @@ pub fn down(stack: Stack, context: &mut Context<'_>) -> Result<(), TeardownError
 }
 
 fn take_back(acts: Vec<Act>, context: &mut Context<'_>) -> Vec<FailedUndo> {
-    if context.teardown == Teardown::None {
+    if context.setting.teardown == Teardown::None {
         return Vec::new();
     }
     let undone = |act: Act| {
@@ -147,7 +148,7 @@ pub(crate) fn check(spec: &StackSpec, disks: &Disks, context: &Context<'_>) -> R
     if let Some(sectors) = spec.read_ahead_sectors {
         queue::kibibytes_of(sectors)?;
     }
-    let name = context.name;
+    let name = context.setting.name;
     let is_fit = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if name.is_empty() || name.len() > 32 || !name.chars().all(is_fit) {
         return Err(Cause::Impossible(format!(
@@ -191,8 +192,8 @@ pub(crate) fn aside(spec: &StackSpec, disks: &Disks) -> Result<Vec<PathBuf>, Cau
 pub(crate) fn versions(spec: &StackSpec, context: &mut Context<'_>) -> Result<Option<Version>, Cause> {
     let mkfs = filesystem::mkfs_of(spec.filesystem.kind);
     let mut of_mkfs = None;
-    for tool in filesystem::tools_needed(spec, context.teardown) {
-        let version = context.access.tools.version(tool, context.access.recorder)?;
+    for tool in filesystem::tools_needed(spec, context.setting.teardown) {
+        let version = context.access.executor.version(tool, context.access.recorder)?;
         if mkfs == Some(tool) {
             of_mkfs = Some(version);
         }
@@ -202,14 +203,21 @@ pub(crate) fn versions(spec: &StackSpec, context: &mut Context<'_>) -> Result<Op
 
 /// What the kernel shows of the queues, whether we set it or not.
 fn record(members: &[BlockDevice], device: &BlockDevice, context: &mut Context<'_>) -> Result<(), Cause> {
-    let mut schedulers = members.iter().map(queue::scheduler).collect::<Result<Vec<_>, _>>()?;
+    let executor = &mut *context.access.executor;
+    let schedulers = members.iter().map(|disk| queue::scheduler(disk, executor));
+    let mut schedulers = schedulers.collect::<Result<Vec<_>, _>>()?;
     schedulers.dedup();
     context.provenance("members.scheduler", schedulers.join(" "));
-    let mut caches = members.iter().map(queue::write_cache).collect::<Result<Vec<_>, _>>()?;
+    let executor = &mut *context.access.executor;
+    let caches = members.iter().map(|disk| queue::write_cache(disk, executor));
+    let mut caches = caches.collect::<Result<Vec<_>, _>>()?;
     caches.dedup();
     let words: Vec<&str> = caches.iter().map(|on| if *on { "on" } else { "off" }).collect();
     context.provenance("members.write_cache", words.join(" "));
-    let kibibytes = sysfs::read_number(&queue::read_ahead_attribute(device))?;
+    let kibibytes = read_number(context.access.executor, &queue::read_ahead_attribute(device))?;
     context.provenance("read_ahead_sectors", (kibibytes * 2).to_string());
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -198,13 +198,9 @@ fn input(text: &str) -> std::io::Result<Stdio> {
 }
 
 fn argv(program: &Path, invocation: &Invocation) -> Vec<String> {
-    let arguments = invocation
-        .arguments
-        .iter()
-        .map(|argument| argument.to_string_lossy().into_owned());
-    std::iter::once(program.to_string_lossy().into_owned())
-        .chain(arguments)
-        .collect()
+    let mut argv = invocation.argv();
+    argv[0] = program.to_string_lossy().into_owned();
+    argv
 }
 
 fn is_program(path: &Path) -> bool {

@@ -74,12 +74,7 @@ impl Invocation {
 
     /// As one would type it into a shell.
     pub fn shell_line(&self) -> String {
-        let program = std::iter::once(self.tool.program().to_owned());
-        let arguments = self
-            .arguments
-            .iter()
-            .map(|argument| argument.to_string_lossy().into_owned());
-        let words: Vec<String> = program.chain(arguments).map(|word| shell_word(&word)).collect();
+        let words: Vec<String> = self.argv().iter().map(|word| shell_word(word)).collect();
         let line = words.join(" ");
         if self.input.is_empty() {
             return line;
@@ -90,6 +85,22 @@ impl Invocation {
 
     pub fn tool(&self) -> Tool {
         self.tool
+    }
+
+    /// The program's name and its arguments.
+    pub fn argv(&self) -> Vec<String> {
+        let arguments = self
+            .arguments
+            .iter()
+            .map(|argument| argument.to_string_lossy().into_owned());
+        std::iter::once(self.tool.program().to_owned())
+            .chain(arguments)
+            .collect()
+    }
+
+    /// What it is told on its standard input.
+    pub fn input_text(&self) -> &str {
+        &self.input
     }
 }
 

@@ -24,7 +24,7 @@ impl Version {
     }
 
     /// Of a program that cannot be asked: at least of no other.
-    pub(crate) fn unknown() -> Self {
+    pub fn unknown() -> Self {
         Self {
             line: "unknown".to_owned(),
             numbers: [0; 3],

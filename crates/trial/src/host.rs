@@ -64,6 +64,9 @@ impl Host for StackHost<'_, '_> {
     }
 
     fn run_tool(&mut self, invocation: &Invocation) -> Result<ToolCall, ToolError> {
-        self.context.access.tools.run(invocation, self.context.access.recorder)
+        self.context
+            .access
+            .executor
+            .run(invocation, self.context.access.recorder)
     }
 }

@@ -5,14 +5,17 @@
 
 mod host;
 mod process;
+mod provisioning;
 
 use host::StackHost;
 pub use process::{Limits, OUTPUT_BYTES_MAX, ProcessEnd};
-pub use stack::{DiskCheck, Disks, Ledger, MemoryLedger, NoDiskCheck, Rehearsal, Stack, Teardown};
+pub use provisioning::compare_and_fail;
+pub use stack::{Command, DryRun, DryRunOn};
+pub use stack::{DiskCheck, Disks, Ledger, MemoryLedger, NoDiskCheck, Stack, Teardown};
 pub use tools::CARRIED;
 pub use workload::{Pass, Target, WorkloadError};
 
-use stack::{Access, Context, DiskCounters};
+use stack::{Access, Context, DiskCounters, System};
 use std::path::PathBuf;
 use std::time::Instant;
 use study::event::{Event, Failure, Sample};
@@ -41,6 +44,19 @@ pub struct Setting {
     pub check_array: bool,
 }
 
+impl Setting {
+    /// What of it provisioning knows.
+    fn of_stack(&self) -> stack::Setting<'_> {
+        stack::Setting {
+            work_folder: &self.folder,
+            name: &self.name,
+            zeroed: self.zeroed,
+            disks_are_set: self.disks_are_set,
+            teardown: self.teardown,
+        }
+    }
+}
+
 /// What keeps a trial from doing harm.
 pub struct Safety<'a> {
     /// Every act that changes the machine is in it before it is done.
@@ -62,34 +78,20 @@ pub fn run(trial: &Trial, setting: &Setting, safety: Safety<'_>, sink: &mut dyn 
 }
 
 /// What a trial would do for its stack, as commands; nothing is done.
-pub fn rehearse(trial: &Trial, setting: &Setting) -> Result<Rehearsal, Failure> {
+pub fn dry_run(trial: &Trial, setting: &Setting, on: DryRunOn) -> Result<DryRun, Failure> {
     let failed = |message: String| Failure {
-        step: "rehearse".to_owned(),
+        step: "dry run".to_owned(),
         message,
     };
-    let spec = &trial.cell.stack;
     let wanted = tools_needed(trial, setting.teardown);
-    // A guest ends with its trial, and takes all down.
-    let found = match setting.teardown {
-        Teardown::None => Tools::find_as_in_guest(&wanted),
-        _ => Tools::find(&wanted),
+    let found = match on {
+        DryRunOn::Guest => Tools::find_as_in_guest(&wanted),
+        DryRunOn::LoopFiles | DryRunOn::ThisMachine => Tools::find(&wanted),
     };
     let mut tools = found.map_err(|error| failed(error.to_string()))?;
-    let mut context = Context {
-        access: Access {
-            tools: &mut tools,
-            recorder: &mut |_| (),
-            check: &mut NoDiskCheck,
-        },
-        ledger: &mut MemoryLedger::default(),
-        began: Instant::now(),
-        work_folder: &setting.folder,
-        name: &setting.name,
-        zeroed: setting.zeroed,
-        disks_are_set: setting.disks_are_set,
-        teardown: setting.teardown,
-    };
-    stack::rehearse(spec, &setting.disks, &mut context).map_err(|cause| failed(cause.to_string()))
+    let spec = &trial.cell.stack;
+    stack::dry_run(spec, &setting.disks, on, setting.of_stack(), &mut tools)
+        .map_err(|cause| failed(cause.to_string()))
 }
 
 /// The programs that a trial of this cell calls.
@@ -161,17 +163,13 @@ fn with_stack(
     })?;
     let mut context = Context {
         access: Access {
-            tools: &mut tools,
+            executor: &mut System::new(&mut tools),
             recorder: &mut sink,
             check: safety.check,
         },
         ledger: safety.ledger,
         began,
-        work_folder: &setting.folder,
-        name: &setting.name,
-        zeroed: setting.zeroed,
-        disks_are_set: setting.disks_are_set,
-        teardown: setting.teardown,
+        setting: setting.of_stack(),
     };
     let stack = stack::up(spec, &setting.disks, &mut context).map_err(|error| error.failure())?;
     let outcome = act(&stack, &mut context);

@@ -1,7 +1,9 @@
 //! raidlab at work in a folder of its own.
 
+use crate::commands::comparable;
 use lab::kernel::{Cache, DEFAULT_VERSION, Kernel, KernelError, KernelName};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
@@ -9,7 +11,9 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+use store::Store;
 use tempfile::TempDir;
+use tools::shell_word;
 
 /// One test at a time has the processors: some measure wall time, and each uses both.
 static PROCESSORS: Mutex<()> = Mutex::new(());
@@ -41,6 +45,18 @@ fn built(name: &KernelName) -> Result<Kernel, String> {
     match built {
         Err(error @ (KernelError::NoSource { .. } | KernelError::Tools { .. })) => Err(error.to_string()),
         built => Ok(built.expect("the lab's kernel can be built")),
+    }
+}
+
+/// A kernel of another name, which is built if it is not there.
+pub fn kernel_named(name: &KernelName) -> Option<Kernel> {
+    let _turn = turn();
+    match built(name) {
+        Ok(kernel) => Some(kernel),
+        Err(reason) => {
+            println!("skipped: {reason}");
+            None
+        }
     }
 }
 
@@ -118,6 +134,58 @@ impl Laboratory {
         let results = Results { json };
         results.must_be_honest();
         results
+    }
+
+    /// The programs that the dry run of the study names, by cell.
+    pub fn dry_run(&self, options: &[&str]) -> BTreeMap<String, Vec<String>> {
+        let arguments = [&["run", "study.toml", "--dry-run"], options].concat();
+        let text = succeeded(&mut self.raidlab(&arguments));
+        let mut cells: BTreeMap<String, String> = BTreeMap::new();
+        let mut cell = String::new();
+        let by_system_call = ["mkdir ", "mount ", "echo ", "# "];
+        for line in text.lines().filter(|line| !line.is_empty()) {
+            match line.strip_prefix("# ") {
+                Some(heading) if heading.contains(" | ") => cell = heading.to_owned(),
+                _ if by_system_call.iter().any(|word| line.starts_with(word)) => {}
+                _ => {
+                    let program = line.rsplit_once(" | ").map_or(line, |(_, program)| program);
+                    *cells.entry(cell.clone()).or_default() += &format!("{program}\n");
+                }
+            }
+        }
+        cells
+            .into_iter()
+            .map(|(cell, lines)| (cell, comparable(&lines)))
+            .collect()
+    }
+
+    /// The programs that the study's trials called for their stacks, by cell; not those that only look.
+    pub fn programs_called(&self) -> BTreeMap<String, Vec<String>> {
+        let store = Store::open_existing(&self.folder().join("raidlab.db")).expect("there is a store");
+        let run = store.latest_run().expect("readable").expect("there is a run");
+        let plan = store.plan(run.id).expect("readable");
+        let keys: BTreeMap<_, _> = plan.cells.into_iter().map(|cell| (cell.id, cell.key)).collect();
+        let mut cells: BTreeMap<String, String> = BTreeMap::new();
+        for row in store.calls(run.id).expect("readable") {
+            let mut argv = row.entry.argv;
+            argv[0] = argv[0].rsplit('/').next().unwrap_or_default().to_owned();
+            let argv: Vec<&str> = argv.iter().map(String::as_str).collect();
+            let only_looks = match argv.as_slice() {
+                [_, argument] => ["-V", "--version", "version", "--help"].contains(argument),
+                ["lvm", command, ..] => *command == "lvs",
+                // Between the tests of a workload.
+                ["zpool", command, ..] => ["export", "import"].contains(command),
+                _ => false,
+            };
+            if !only_looks {
+                let words: Vec<String> = argv.iter().map(|word| shell_word(word)).collect();
+                *cells.entry(keys[&row.trial.cell].clone()).or_default() += &format!("{}\n", words.join(" "));
+            }
+        }
+        cells
+            .into_iter()
+            .map(|(cell, lines)| (cell, comparable(&lines)))
+            .collect()
     }
 
     /// The same program and the same study, at another place and with another environment.

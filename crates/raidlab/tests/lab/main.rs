@@ -5,6 +5,7 @@
 mod agreement;
 mod arrays;
 mod bcachefs;
+mod commands;
 mod contents;
 mod cost;
 mod determinism;
@@ -12,6 +13,7 @@ mod every_workload;
 mod guest;
 mod laboratory;
 mod physics;
+mod provisioning;
 mod robustness;
 mod smoke;
 mod stacks;

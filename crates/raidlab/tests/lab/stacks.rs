@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use study::plan::Cell;
 use study::stack::FilesystemKind;
 
-const STUDY: &str = include_str!("../../../../studies/every-stack.toml");
+pub const STUDY: &str = include_str!("../../../../studies/every-stack.toml");
 
 /// Set to have all stacks.
-const ALL: &str = "RAIDLAB_ALL_STACKS";
+pub const ALL: &str = "RAIDLAB_ALL_STACKS";
 
 /// Runs a part of the study; the number of its cells.
 fn run(only: &str) -> usize {
@@ -20,6 +20,12 @@ fn run(only: &str) -> usize {
     laboratory.study(STUDY);
     let results = laboratory.run_with(&["--jobs", "2", "--only", only]);
     println!("{only}: {} stacks", results.cells().len());
+    let dry = laboratory.dry_run(&["--only", only]);
+    let real = laboratory.programs_called();
+    assert_eq!(dry.len(), real.len());
+    for (cell, commands) in &dry {
+        assert_eq!(commands, &real[cell], "the dry run and the run of {cell}");
+    }
     results.cells().len()
 }
 

@@ -162,11 +162,3 @@ fn what_can_be_is_not_refused() {
     )
     .expect("4 and 2 spares");
 }
-
-#[test]
-fn a_uuid_is_new_and_of_mdadms_form() {
-    let (one, two) = (new_uuid().expect("random"), new_uuid().expect("random"));
-    assert_ne!(one, two);
-    let is_word = |word: &str| word.len() == 8 && word.chars().all(|c| c.is_ascii_hexdigit());
-    assert!(one.split(':').count() == 4 && one.split(':').all(is_word), "{one}");
-}

@@ -3,13 +3,14 @@
 use super::rising::{Carrier, Rising};
 use crate::array::{self, Array, Creation};
 use crate::context::Context;
-use crate::device::{self, BlockDevice};
+use crate::device::BlockDevice;
 use crate::disks::Disks;
 use crate::error::Cause;
 use crate::lvm::{self, Volume};
 use crate::mount::Mounting;
 use crate::options;
 use crate::undo::Undo;
+use crate::uuid;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use study::stack::{ArraySpec, BITMAP, Bitmap, FilesystemKind, JOURNAL};
@@ -43,7 +44,7 @@ impl Rising {
         };
         let made = self.array(&outer, &members, name, (journal, bitmap_file.as_deref()), context)?;
         if let Some(pages) = spec.stripe_cache_pages {
-            made.set_stripe_cache(pages)?;
+            made.set_stripe_cache(pages, context.access.executor)?;
         }
         made.record(context);
         Ok(Carrier {
@@ -62,7 +63,8 @@ impl Rising {
         context: &mut Context<'_>,
     ) -> Result<Array, Cause> {
         self.begin("create array", context);
-        let (node, uuid) = (array::free_node()?, array::new_uuid()?);
+        let node = array::free_node(context.access.executor)?;
+        let uuid = uuid::of_array(context.access.executor)?;
         let create = Creation {
             spec,
             node: &node,
@@ -71,7 +73,7 @@ impl Rising {
             members,
             journal,
             bitmap_file,
-            zeroed: context.zeroed,
+            zeroed: context.setting.zeroed,
         }
         .invocation()?;
         let written: Vec<PathBuf> = members.iter().cloned().chain(journal.map(Path::to_owned)).collect();
@@ -82,15 +84,15 @@ impl Rising {
         };
         self.intend(undo, context)?;
         context.access.run(&create, &written)?;
-        let device = device::wait_for_node(&node, Duration::from_secs(10))?;
+        let device = wait_for(&node, context)?;
         let array = Array {
             device,
             uuid,
             redundant: spec.level.is_redundant(),
         };
-        if !array.is_idle()? {
+        if !array.is_idle(context.access.executor)? {
             self.begin("wait for resync", context);
-            array.wait_until_idle()?;
+            array.wait_until_idle(context.access.executor)?;
         }
         Ok(array)
     }
@@ -103,7 +105,7 @@ impl Rising {
         context: &mut Context<'_>,
     ) -> Result<PathBuf, Cause> {
         self.begin("make filesystem for the bitmap", context);
-        let uuid = array::new_filesystem_uuid()?;
+        let uuid = uuid::of_filesystem(context.access.executor)?;
         let make = array::filesystem_of_bitmap(disk, &uuid);
         let undo = Undo::Filesystem {
             device: disk.to_owned(),
@@ -139,9 +141,10 @@ impl Rising {
             spec,
             group: &group,
             devices,
-            zeroed: context.zeroed,
+            zeroed: context.setting.zeroed,
+            udev: lvm::udev_runs(context.access.executor),
         };
-        volume.must_be_free()?;
+        volume.must_be_free(context.access.executor)?;
         let undo = Undo::VolumeGroup {
             name: group.clone(),
             devices: devices.to_vec(),
@@ -149,9 +152,14 @@ impl Rising {
         self.intend(undo, context)?;
         context.access.run(&volume.create_group(), devices)?;
         context.access.run(&volume.create_volume(), devices)?;
-        let device = device::wait_for_node(&volume.device(), Duration::from_secs(10))?;
+        let device = wait_for(&volume.device(), context)?;
         self.begin("wait for synchronisation", context);
-        volume.wait_until_in_sync(context)?;
+        volume.wait_until_in_sync(&mut context.access)?;
         Ok(device)
     }
+}
+
+/// Waits for the node of what was just made.
+fn wait_for(node: &Path, context: &mut Context<'_>) -> Result<BlockDevice, Cause> {
+    context.access.executor.wait_for_device(node, Duration::from_secs(10))
 }

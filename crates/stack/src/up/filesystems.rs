@@ -1,7 +1,6 @@
 //! The filesystem, its journal's device, and the mount.
 
 use super::rising::{Carrier, Rising};
-use crate::array;
 use crate::context::{Context, Teardown};
 use crate::disks::Disks;
 use crate::error::Cause;
@@ -10,6 +9,7 @@ use crate::mount::Mounting;
 use crate::options;
 use crate::stripes;
 use crate::undo::Undo;
+use crate::uuid;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use study::stack::{DATA, FilesystemKind, StackSpec};
@@ -43,7 +43,7 @@ impl Rising {
             devices: &devices,
             journal,
             stripes: stripes::of(&spec.array, disks.group(DATA).len()),
-            zeroed: context.zeroed,
+            zeroed: context.setting.zeroed,
             mkfs: version,
         }
         .invocation()?;
@@ -92,14 +92,12 @@ impl Rising {
         context: &mut Context<'_>,
     ) -> Result<PathBuf, Cause> {
         self.begin("mount", context);
-        let folder = context.work_folder.join(name);
-        array::new_name_is_free(&folder)?;
+        let folder = context.setting.work_folder.join(name);
+        if context.access.executor.exists(&folder) {
+            return Err(Cause::State(format!("{} is there already", folder.display())));
+        }
         self.intend(Undo::Folder { path: folder.clone() }, context)?;
-        std::fs::create_dir(&folder).map_err(Cause::system(format!("create {}", folder.display())))?;
-        // The kernel's table of mounts has no symbolic links.
-        let folder = folder
-            .canonicalize()
-            .map_err(Cause::system(format!("find {}", folder.display())))?;
+        let folder = context.access.executor.make_folder(&folder)?;
         let undo = match mounting.devices.as_slice() {
             [device] => Undo::Mount {
                 folder: folder.clone(),
@@ -111,7 +109,7 @@ impl Rising {
             },
         };
         self.intend(undo, context)?;
-        let mounted = mounting.mount(&folder, context)?;
+        let mounted = mounting.mount(&folder, &mut context.access)?;
         context.provenance("mount.type", mounted.kind);
         context.provenance("mount.options", mounted.options);
         Ok(folder)
@@ -124,12 +122,12 @@ fn known_again(
     kind: FilesystemKind,
     make: Invocation,
     carrier: &Carrier,
-    context: &Context<'_>,
+    context: &mut Context<'_>,
 ) -> Result<(Invocation, Option<String>), Cause> {
-    if carrier.array.is_some() || context.teardown == Teardown::None {
+    if carrier.array.is_some() || context.setting.teardown == Teardown::None {
         return Ok((make, None));
     }
-    let uuid = array::new_filesystem_uuid()?;
+    let uuid = uuid::of_filesystem(context.access.executor)?;
     Ok(match filesystem::with_uuid(kind, make.clone(), &uuid) {
         Some(make) => (make, Some(uuid)),
         None => (make, None),

@@ -1,14 +1,14 @@
 //! Pools of ZFS.
 
 use super::rising::{Carrier, Rising};
-use crate::array;
 use crate::context::Context;
-use crate::device::{self, BlockDevice};
+use crate::device::BlockDevice;
 use crate::disks::Disks;
 use crate::error::Cause;
 use crate::mount::Mounting;
 use crate::options;
 use crate::undo::Undo;
+use crate::uuid;
 use crate::zfs::{self, Creation, Pool};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -30,11 +30,17 @@ impl Rising {
             data.push(self.partition(device, context)?);
         }
         let log = match of.zfs.log {
-            true => Some(self.partition(&BlockDevice::at(disks.first(JOURNAL)?)?, context)?),
+            true => {
+                let disk = context.access.executor.device(disks.first(JOURNAL)?)?;
+                Some(self.partition(&disk, context)?)
+            }
             false => None,
         };
         let special = match of.zfs.special {
-            true => Some(self.partition(&BlockDevice::at(disks.first(SPECIAL)?)?, context)?),
+            true => {
+                let disk = context.access.executor.device(disks.first(SPECIAL)?)?;
+                Some(self.partition(&disk, context)?)
+            }
             false => None,
         };
         self.begin("create pool", context);
@@ -70,7 +76,7 @@ impl Rising {
 
     fn partition(&mut self, device: &BlockDevice, context: &mut Context<'_>) -> Result<PathBuf, Cause> {
         self.begin("partition disks", context);
-        let uuid = array::new_filesystem_uuid()?;
+        let uuid = uuid::of_filesystem(context.access.executor)?;
         let undo = Undo::PartitionTable {
             device: device.path.clone(),
             uuid: uuid.clone(),
@@ -80,7 +86,10 @@ impl Rising {
             .access
             .run(&zfs::partitioning(&device.path, &uuid), &[&device.path])?;
         let partition = zfs::partition_of(device);
-        device::wait_for_node(&partition, Duration::from_secs(10))?;
+        context
+            .access
+            .executor
+            .wait_for_device(&partition, Duration::from_secs(10))?;
         Ok(partition)
     }
 }

@@ -4,8 +4,8 @@ use super::rising::Rising;
 use crate::context::Context;
 use crate::device::BlockDevice;
 use crate::error::Cause;
+use crate::queue;
 use crate::undo::Undo;
-use crate::{queue, sysfs};
 use std::path::Path;
 use study::stack::StackSpec;
 
@@ -23,10 +23,10 @@ impl Rising {
                 self.scheduler(disk, scheduler, context)?;
             }
         }
-        if let Some(depth) = spec.queue_depth.filter(|_| !context.disks_are_set) {
+        if let Some(depth) = spec.queue_depth.filter(|_| !context.setting.disks_are_set) {
             self.begin("set queue depth", context);
             for disk in members {
-                let attribute = queue::depth_attribute(disk).ok_or_else(|| {
+                let attribute = queue::depth_attribute(disk, context.access.executor).ok_or_else(|| {
                     Cause::Impossible(format!(
                         "{} has no queue depth that could be set: SCSI and SATA disks have",
                         disk.kernel_name
@@ -50,13 +50,13 @@ impl Rising {
         wanted: &str,
         context: &mut Context<'_>,
     ) -> Result<(), Cause> {
-        let former = queue::scheduler(disk)?;
+        let former = queue::scheduler(disk, context.access.executor)?;
         if former == wanted {
             return Ok(());
         }
         let path = queue::scheduler_attribute(disk);
         self.intend(Undo::Attribute { path, value: former }, context)?;
-        queue::set_scheduler(disk, wanted)
+        queue::set_scheduler(disk, wanted, context.access.executor)
     }
 
     pub(super) fn write_cache(
@@ -65,11 +65,11 @@ impl Rising {
         on: bool,
         context: &mut Context<'_>,
     ) -> Result<(), Cause> {
-        if queue::write_cache(disk)? == on {
+        if queue::write_cache(disk, context.access.executor)? == on {
             return Ok(());
         }
         let word = if on { "write back" } else { "write through" };
-        let Some(attribute) = queue::cache_type_attribute(disk) else {
+        let Some(attribute) = queue::cache_type_attribute(disk, context.access.executor) else {
             let wanted = if on { "on" } else { "off" };
             return Err(Cause::Impossible(format!(
                 "the write cache of {} cannot be switched {wanted}: that goes with SCSI and SATA disks",
@@ -81,7 +81,7 @@ impl Rising {
 
     /// Sets an attribute in /sys and looks whether it took.
     pub(super) fn attribute(&mut self, path: &Path, wanted: &str, context: &mut Context<'_>) -> Result<(), Cause> {
-        let value = sysfs::read(path)?;
+        let value = context.access.executor.read(path)?;
         if value == wanted {
             return Ok(());
         }
@@ -90,8 +90,8 @@ impl Rising {
             value,
         };
         self.intend(undo, context)?;
-        sysfs::write(path, wanted)?;
-        let got = sysfs::read(path)?;
+        context.access.executor.write(path, wanted)?;
+        let got = context.access.executor.read(path)?;
         if got == wanted {
             return Ok(());
         }
@@ -114,13 +114,14 @@ impl Rising {
         };
         self.begin("set read-ahead", context);
         let attribute = queue::read_ahead_attribute(device);
-        let value = sysfs::read(&attribute)?;
+        let value = context.access.executor.read(&attribute)?;
         let path = attribute.clone();
         self.intend(Undo::Attribute { path, value }, context)?;
-        queue::set_read_ahead(&attribute, sectors)?;
+        queue::set_read_ahead(&attribute, sectors, context.access.executor)?;
         if spec.filesystem.kind.reads_ahead_itself && mount_point.is_some() {
             // btrfs reads ahead by a setting of its own, which ends with the mount.
-            queue::set_read_ahead(&queue::btrfs_read_ahead_attribute(device)?, sectors)?;
+            let attribute = queue::btrfs_read_ahead_attribute(device, context.access.executor)?;
+            queue::set_read_ahead(&attribute, sectors, context.access.executor)?;
         }
         Ok(())
     }

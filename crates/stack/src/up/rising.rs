@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::device::BlockDevice;
 use crate::disks::Disks;
 use crate::error::Cause;
+use crate::executor::{Executor, read_number};
 use crate::ledger::Act;
 use crate::undo::Undo;
 use std::path::PathBuf;
@@ -44,14 +45,14 @@ impl Rising {
     ) -> Result<Stack, Cause> {
         let mut beside = Vec::new();
         for group in &spec.beside {
-            let name = format!("{}-{}", context.name, group.group);
+            let name = format!("{}-{}", context.setting.name, group.group);
             let of_group = Disks::data(disks.group(&group.group));
             let stack = self.one(&spec.stack_beside(group), &of_group, &name, context)?;
             if let Some(folder) = stack.mount_point {
                 beside.push((group.group.clone(), folder));
             }
         }
-        let name = context.name;
+        let name = context.setting.name;
         let stack = self.one(spec, disks, name, context)?;
         Ok(Stack { beside, ..stack })
     }
@@ -67,7 +68,7 @@ impl Rising {
         check(spec, disks, context)?;
         let used = disks_used(&spec.array, disks.group(DATA));
         let all = [used, &aside(spec, disks)?].concat();
-        let members = identify(&all)?;
+        let members = identify(&all, context.access.executor)?;
         let mkfs = versions(spec, context)?;
         self.queues(spec, &members, context)?;
         let carrier = self.carrier(spec, disks, &members[..used.len()], name, context)?;
@@ -128,10 +129,10 @@ impl Rising {
 }
 
 /// The devices, each there, free, and given once.
-fn identify(devices: &[PathBuf]) -> Result<Vec<BlockDevice>, Cause> {
+fn identify(devices: &[PathBuf], executor: &mut dyn Executor) -> Result<Vec<BlockDevice>, Cause> {
     let mut members: Vec<BlockDevice> = Vec::new();
     for path in devices {
-        let member = BlockDevice::at(path)?;
+        let member = executor.device(path)?;
         if let Some(same) = members.iter().find(|other| other.kernel_name == member.kernel_name) {
             let (one, two) = (same.path.display(), path.display());
             return Err(Cause::Impossible(format!(
@@ -139,8 +140,8 @@ fn identify(devices: &[PathBuf]) -> Result<Vec<BlockDevice>, Cause> {
                 same.kernel_name
             )));
         }
-        member.must_be_free()?;
-        if member.size_bytes()? == 0 {
+        executor.must_be_free(&member)?;
+        if read_number(executor, &member.sysfs.join("size"))? == 0 {
             return Err(Cause::Impossible(format!(
                 "{} has no size: there is no disk in it",
                 path.display()

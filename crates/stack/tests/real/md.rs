@@ -131,7 +131,7 @@ fn md_used_members_are_brought_to_agree() {
             let spec = raw(level);
             let devices = rig.devices.clone();
             let stack = rig.with(&spec, "raidlab-used", |context| {
-                context.zeroed = false;
+                context.setting.zeroed = false;
                 stack::up(&spec, &Disks::data(&devices), context)
             });
             let stack = stack.unwrap_or_else(|error| panic!("{level:?}: {error}"));

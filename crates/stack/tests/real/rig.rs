@@ -1,6 +1,9 @@
 //! Loop devices and a context for tests on real kernels.
 
-use stack::{Access, Cause, Context, Disks, MemoryLedger, NoDiskCheck, StackError, Teardown, Undo, tools_needed};
+use stack::{
+    Access, Cause, Context, Disks, MemoryLedger, NoDiskCheck, Setting, StackError, System, Teardown, Undo,
+    tools_needed,
+};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -70,17 +73,19 @@ impl Rig {
         let events = &mut self.events;
         act(&mut Context {
             access: Access {
-                tools: &mut tools,
+                executor: &mut System::new(&mut tools),
                 recorder: &mut |event| events.push(event),
                 check: &mut NoDiskCheck,
             },
             ledger: &mut self.ledger,
             began: Instant::now(),
-            work_folder: self.folder.path(),
-            name,
-            zeroed: true,
-            disks_are_set: false,
-            teardown: Teardown::Full,
+            setting: Setting {
+                work_folder: self.folder.path(),
+                name,
+                zeroed: true,
+                disks_are_set: false,
+                teardown: Teardown::Full,
+            },
         })
     }
 
@@ -155,7 +160,7 @@ impl Drop for Rig {
 /// Undoes an act by these programs.
 pub fn undone(act: &Undo, tools: &mut Tools) -> Result<(), Cause> {
     let mut access = Access {
-        tools,
+        executor: &mut System::new(tools),
         recorder: &mut |_| (),
         check: &mut NoDiskCheck,
     };

@@ -2,12 +2,22 @@
 
 use super::Prepared;
 use crate::expected::ExpectedError;
+use lab::setting::{devices, setting_on};
 use runner::disks_of;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use study::plan::{Cell, Plan, Trial};
 use study::workload::{IoEngine, IoSpec, Work};
-use trial::{Disks, Setting, Teardown};
+use trial::{Command, Disks, DryRunOn, Setting};
+
+/// What is around the stack of a trial.
+pub struct Around {
+    pub setting: Setting,
+    pub on: DryRunOn,
+    /// Commands for its disks, before and after it.
+    pub before: String,
+    pub after: String,
+}
 
 /// The commands of each cell, once: its trials differ in their seeds alone.
 pub fn commands(plan: &Plan, wanted: &Prepared) -> Result<String, ExpectedError> {
@@ -21,26 +31,29 @@ pub fn commands(plan: &Plan, wanted: &Prepared) -> Result<String, ExpectedError>
             index: 0,
             seed: 0,
         };
-        let (setting, before, after) = match wanted {
-            Prepared::Lab(_) => (guest(&trial)?, String::new(), String::new()),
-            Prepared::Host(prepared) => prepared.rehearsal_of(&trial)?,
+        let around = match wanted {
+            Prepared::Lab(_) => Around {
+                setting: guest(&trial)?,
+                on: DryRunOn::Guest,
+                before: String::new(),
+                after: String::new(),
+            },
+            Prepared::Host(prepared) => prepared.around(&trial)?,
         };
-        let commands = trial::rehearse(&trial, &setting).map_err(|failure| {
+        let commands = trial::dry_run(&trial, &around.setting, around.on).map_err(|failure| {
             ExpectedError::Input(format!("{}: {}; nothing was touched", cell.key, failure.message))
         })?;
         let _ = writeln!(text, "\n# {}", cell.key);
-        text.push_str(&before);
+        text.push_str(&around.before);
         lines(&mut text, &commands.up);
         let _ = writeln!(text, "# {} on {}", work(cell), commands.place.display());
-        if setting.teardown == Teardown::Full {
-            lines(&mut text, &commands.down);
-        }
-        text.push_str(&after);
+        lines(&mut text, &commands.down);
+        text.push_str(&around.after);
     }
     Ok(text)
 }
 
-fn lines(text: &mut String, commands: &[String]) {
+fn lines(text: &mut String, commands: &[Command]) {
     for command in commands {
         let _ = writeln!(text, "{command}");
     }
@@ -60,21 +73,8 @@ fn work(cell: &Cell) -> String {
 
 /// What a guest is to its stack.
 fn guest(trial: &Trial) -> Result<Setting, ExpectedError> {
-    let letter = |index: usize| char::from(b'a' + (index % 26) as u8);
-    let name = |index: usize| match index {
-        0..26 => format!("/dev/vd{}", letter(index)),
-        _ => format!("/dev/vd{}{}", letter(index / 26 - 1), letter(index)),
-    };
-    let devices: Vec<PathBuf> = (0..disks_of(trial)).map(|index| PathBuf::from(name(index))).collect();
-    Ok(Setting {
-        disks: dealt(trial, &devices)?,
-        folder: Path::new("/tmp/raidlab").to_owned(),
-        name: "raidlab".to_owned(),
-        zeroed: true,
-        disks_are_set: true,
-        teardown: Teardown::None,
-        check_array: false,
-    })
+    let count = u32::try_from(disks_of(trial)).unwrap_or(u32::MAX);
+    Ok(setting_on(dealt(trial, &devices(count))?))
 }
 
 /// The trial's disks, by groups.

@@ -1,5 +1,6 @@
 //! A run on this machine: whether it may be, on which disks, and what an earlier one left.
 
+use super::dry::Around;
 use crate::cli::{LoopFiles, RunArguments};
 use crate::expected::ExpectedError;
 use crate::progress::say;
@@ -11,7 +12,7 @@ use study::plan::{Plan, Trial};
 use study::stack::MachineKind;
 use study::workload::Work;
 use tools::{Invocation, Tool, Tools};
-use trial::{Limits, OUTPUT_BYTES_MAX, Setting, Teardown};
+use trial::{DryRunOn, Limits, OUTPUT_BYTES_MAX, Setting, Teardown};
 
 /// Files for those who name no disks.
 const LOOP_BYTES: u64 = 20 << 30;
@@ -76,14 +77,14 @@ impl PreparedHost {
     }
 
     /// For `--dry-run`: what a stack on so many disks finds, what is done before and what after it.
-    pub fn rehearsal_of(&self, trial: &Trial) -> Result<(Setting, String, String), ExpectedError> {
+    pub fn around(&self, trial: &Trial) -> Result<Around, ExpectedError> {
         let count = disks_of(trial);
         let name = "raidlab-dry-run";
         let (mut before, mut after) = (String::new(), String::new());
-        let (devices, zeroed): (Vec<PathBuf>, bool) = match &self.disks {
+        let (devices, on): (Vec<PathBuf>, DryRunOn) = match &self.disks {
             FoundDisks::Disks(chosen) => (
                 chosen[..count].iter().map(|chosen| chosen.disk.node.clone()).collect(),
-                false,
+                DryRunOn::ThisMachine,
             ),
             FoundDisks::Files { files, folder } => {
                 let folder = folder.join(name);
@@ -104,7 +105,7 @@ impl PreparedHost {
                     (0..count)
                         .map(|index| PathBuf::from(format!("/dev/loop{index}")))
                         .collect(),
-                    true,
+                    DryRunOn::LoopFiles,
                 )
             }
         };
@@ -112,12 +113,17 @@ impl PreparedHost {
             disks: super::dry::dealt(trial, &devices)?,
             folder: self.state.folder().to_owned(),
             name: name.to_owned(),
-            zeroed,
+            zeroed: on == DryRunOn::LoopFiles,
             disks_are_set: false,
             teardown: Teardown::Full,
             check_array: false,
         };
-        Ok((setting, before, after))
+        Ok(Around {
+            setting,
+            on,
+            before,
+            after,
+        })
     }
 
     /// What tells this run from one on other disks, without telling whose they are.

@@ -1,0 +1,47 @@
+//! What a guest is to the stack that is built in it.
+
+use std::path::PathBuf;
+use trial::{Disks, Setting, Teardown};
+
+/// The guest's own folder, on a tmpfs.
+pub const FOLDER: &str = "/tmp/raidlab";
+
+/// On these disks.
+pub fn setting_on(disks: Disks) -> Setting {
+    Setting {
+        disks,
+        folder: PathBuf::from(FOLDER),
+        name: "raidlab".to_owned(),
+        zeroed: true,
+        disks_are_set: true,
+        teardown: Teardown::None,
+        check_array: false,
+    }
+}
+
+/// The nodes of so many disks, by the driver's names: vda … vdz, vdaa, …
+pub fn devices(count: u32) -> Vec<PathBuf> {
+    (0..count).map(device).collect()
+}
+
+pub(crate) fn device(disk: u32) -> PathBuf {
+    let letter = |n: u32| char::from(b'a' + (n % 26) as u8);
+    match disk {
+        0..26 => format!("/dev/vd{}", letter(disk)).into(),
+        _ => format!("/dev/vd{}{}", letter(disk / 26 - 1), letter(disk)).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn disks_have_the_names_of_the_driver() {
+        assert_eq!(device(0), Path::new("/dev/vda"));
+        assert_eq!(device(25), Path::new("/dev/vdz"));
+        assert_eq!(device(26), Path::new("/dev/vdaa"));
+        assert_eq!(device(53), Path::new("/dev/vdbb"));
+    }
+}

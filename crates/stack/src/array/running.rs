@@ -1,0 +1,131 @@
+//! A running array, as the kernel shows it.
+
+use crate::context::Context;
+use crate::device::BlockDevice;
+use crate::error::Cause;
+use crate::executor::{Executor, read_number};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Longer than any array should go without getting on with its resync.
+const STALLED: Duration = Duration::from_secs(600);
+
+/// A running md array that this run created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Array {
+    pub device: BlockDevice,
+    /// Ours alone; by it the array is known again.
+    pub uuid: String,
+    /// Members hold copies or parity that can agree or not.
+    pub redundant: bool,
+}
+
+impl Array {
+    pub(crate) fn attribute(&self, name: &str) -> PathBuf {
+        self.device.sysfs.join("md").join(name)
+    }
+
+    /// md's `stripe_cache_size`; ends with the array.
+    pub(crate) fn set_stripe_cache(&self, pages: u32, executor: &mut dyn Executor) -> Result<(), Cause> {
+        let attribute = self.attribute("stripe_cache_size");
+        executor.write(&attribute, &pages.to_string())?;
+        let got = executor.read(&attribute)?;
+        if got == pages.to_string() {
+            return Ok(());
+        }
+        Err(Cause::Setting {
+            what: format!("the stripe cache of {}", self.device.kernel_name),
+            wanted: pages.to_string(),
+            got,
+        })
+    }
+
+    /// Whether all members agree and nothing is going on that would make them.
+    pub(crate) fn is_idle(&self, executor: &mut dyn Executor) -> Result<bool, Cause> {
+        if !self.redundant {
+            return Ok(true);
+        }
+        // Just after a start the action is still `idle` though a resync is due: the other two know better.
+        Ok(executor.read(&self.attribute("sync_action"))? == "idle"
+            && executor.read(&self.attribute("resync_start"))? == "none"
+            && read_number(executor, &self.attribute("degraded"))? == 0)
+    }
+
+    /// Whether the superblocks say that no write is under way; md writes that 200 ms after the last one.
+    pub(crate) fn is_marked_clean(&self, executor: &mut dyn Executor) -> Result<bool, Cause> {
+        let state = executor.read(&self.attribute("array_state"))?;
+        Ok(!self.redundant || !matches!(state.as_str(), "active" | "write-pending"))
+    }
+
+    /// Waits for resync, recovery or check to end, at the disks' full speed.
+    pub(crate) fn wait_until_idle(&self, executor: &mut dyn Executor) -> Result<(), Cause> {
+        if self.is_idle(executor)? {
+            return Ok(());
+        }
+        executor.write(&self.attribute("sync_speed_max"), "100000000")?;
+        let waited = self.wait_for_the_end(executor);
+        executor.write(&self.attribute("sync_speed_max"), "system")?;
+        waited
+    }
+
+    fn wait_for_the_end(&self, executor: &mut dyn Executor) -> Result<(), Cause> {
+        let mut progress = String::new();
+        let mut moved_at = Instant::now();
+        loop {
+            executor.read_or_wait(&self.attribute("sync_action"), "idle", Duration::from_secs(1))?;
+            if self.is_idle(executor)? {
+                return Ok(());
+            }
+            let completed = executor.read(&self.attribute("sync_completed"))?;
+            if completed != progress {
+                (progress, moved_at) = (completed, Instant::now());
+            } else if moved_at.elapsed() > STALLED {
+                let name = &self.device.kernel_name;
+                return Err(Cause::State(format!("the resync of {name} stands still at {progress}")));
+            } else {
+                // `idle` without being clean passes in an instant; then this is the pace of asking again.
+                executor.sleep(Duration::from_millis(20));
+            }
+        }
+    }
+
+    /// Has md compare copies and parity all over the array; the sectors that disagree.
+    pub(crate) fn check(&self, executor: &mut dyn Executor) -> Result<u64, Cause> {
+        if !self.redundant {
+            return Ok(0);
+        }
+        self.wait_until_idle(executor)?;
+        executor.write(&self.attribute("sync_action"), "check")?;
+        self.wait_until_idle(executor)?;
+        let last = executor.read(&self.attribute("last_sync_action"))?;
+        if last != "check" {
+            let name = &self.device.kernel_name;
+            return Err(Cause::State(format!(
+                "a check of {name} was asked for, but md did `{last}`"
+            )));
+        }
+        read_number(executor, &self.attribute("mismatch_cnt"))
+    }
+
+    /// What the kernel made of the spec.
+    pub(crate) fn record(&self, context: &mut Context<'_>) {
+        let attributes = [
+            "level",
+            "raid_disks",
+            "chunk_size",
+            "layout",
+            "metadata_version",
+            "component_size",
+            "consistency_policy",
+            "stripe_cache_size",
+        ];
+        for attribute in attributes {
+            if let Ok(value) = context.access.executor.read(&self.attribute(attribute)) {
+                context.provenance(&format!("array.{attribute}"), value);
+            }
+        }
+        if let Ok(value) = context.access.executor.read(&self.attribute("bitmap/location")) {
+            context.provenance("array.bitmap", value);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! An executor that keeps a list of what another one does.
+
+use super::{Executor, Mount, Mounted};
+use crate::device::BlockDevice;
+use crate::error::Cause;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use study::event::ToolCall;
+use tools::{Invocation, Recorder, Tool, ToolError, Version, shell_word};
+
+/// An act that changes the machine. Shown as a line for a shell: what raidlab does by system calls, as the command
+/// that does the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    Program(Invocation),
+    Attribute {
+        path: PathBuf,
+        value: String,
+    },
+    /// An attribute in /sys is waited for.
+    Wait {
+        path: PathBuf,
+        until: String,
+    },
+    MakeFolder(PathBuf),
+    RemoveFolder(PathBuf),
+    Mount {
+        source: PathBuf,
+        folder: PathBuf,
+        kind: String,
+        /// Comma-separated; empty for the defaults.
+        options: String,
+    },
+    Unmount(PathBuf),
+}
+
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Program(call) => f.write_str(&call.shell_line()),
+            Self::Attribute { path, value } => write!(f, "echo {} > {}", shell_word(value), word(path)),
+            Self::Wait { path, until } => write!(f, "# wait until {} is `{until}`", path.display()),
+            Self::MakeFolder(path) => write!(f, "mkdir {}", word(path)),
+            Self::RemoveFolder(path) => write!(f, "rmdir {}", word(path)),
+            Self::Mount {
+                source,
+                folder,
+                kind,
+                options,
+            } => {
+                write!(f, "mount -t {kind} ")?;
+                if !options.is_empty() {
+                    write!(f, "-o {} ", shell_word(options))?;
+                }
+                write!(f, "{} {}", word(source), word(folder))
+            }
+            Self::Unmount(folder) => write!(f, "umount {}", word(folder)),
+        }
+    }
+}
+
+fn word(path: &Path) -> String {
+    shell_word(&path.to_string_lossy())
+}
+
+/// Does what another executor does, and lists every act that changes the machine, also one that fails.
+pub struct Listed<'a> {
+    inner: &'a mut dyn Executor,
+    commands: Vec<Command>,
+}
+
+impl<'a> Listed<'a> {
+    pub fn new(inner: &'a mut dyn Executor) -> Self {
+        Self {
+            inner,
+            commands: Vec::new(),
+        }
+    }
+
+    /// What was done since this was asked last.
+    pub fn take(&mut self) -> Vec<Command> {
+        std::mem::take(&mut self.commands)
+    }
+}
+
+impl Executor for Listed<'_> {
+    fn ask(&mut self, call: &Invocation, recorder: &mut dyn Recorder) -> Result<ToolCall, ToolError> {
+        self.inner.ask(call, recorder)
+    }
+
+    fn run(&mut self, call: &Invocation, recorder: &mut dyn Recorder) -> Result<ToolCall, ToolError> {
+        self.commands.push(Command::Program(call.clone()));
+        self.inner.run(call, recorder)
+    }
+
+    fn version(&mut self, tool: Tool, recorder: &mut dyn Recorder) -> Result<Version, ToolError> {
+        self.inner.version(tool, recorder)
+    }
+
+    fn device(&mut self, path: &Path) -> Result<BlockDevice, Cause> {
+        self.inner.device(path)
+    }
+
+    fn wait_for_device(&mut self, path: &Path, at_most: Duration) -> Result<BlockDevice, Cause> {
+        self.inner.wait_for_device(path, at_most)
+    }
+
+    fn must_be_free(&mut self, device: &BlockDevice) -> Result<(), Cause> {
+        self.inner.must_be_free(device)
+    }
+
+    fn exists(&mut self, path: &Path) -> bool {
+        self.inner.exists(path)
+    }
+
+    fn entries(&mut self, folder: &Path) -> Result<Vec<PathBuf>, Cause> {
+        self.inner.entries(folder)
+    }
+
+    fn read(&mut self, attribute: &Path) -> Result<String, Cause> {
+        self.inner.read(attribute)
+    }
+
+    /// Listed once, however often it is asked.
+    fn read_or_wait(&mut self, attribute: &Path, until: &str, at_most: Duration) -> Result<String, Cause> {
+        let wait = Command::Wait {
+            path: attribute.to_owned(),
+            until: until.to_owned(),
+        };
+        if self.commands.last() != Some(&wait) {
+            self.commands.push(wait);
+        }
+        self.inner.read_or_wait(attribute, until, at_most)
+    }
+
+    fn write(&mut self, attribute: &Path, value: &str) -> Result<(), Cause> {
+        self.commands.push(Command::Attribute {
+            path: attribute.to_owned(),
+            value: value.to_owned(),
+        });
+        self.inner.write(attribute, value)
+    }
+
+    fn make_folder(&mut self, path: &Path) -> Result<PathBuf, Cause> {
+        self.commands.push(Command::MakeFolder(path.to_owned()));
+        self.inner.make_folder(path)
+    }
+
+    fn remove_folder(&mut self, path: &Path) -> Result<(), Cause> {
+        self.commands.push(Command::RemoveFolder(path.to_owned()));
+        self.inner.remove_folder(path)
+    }
+
+    fn mount(&mut self, mount: &Mount<'_>) -> Result<(), Cause> {
+        self.commands.push(Command::Mount {
+            source: mount.source.to_owned(),
+            folder: mount.folder.to_owned(),
+            kind: mount.kind.to_owned(),
+            options: mount.arguments.words(),
+        });
+        self.inner.mount(mount)
+    }
+
+    fn unmount(&mut self, folder: &Path) -> Result<(), Cause> {
+        self.commands.push(Command::Unmount(folder.to_owned()));
+        self.inner.unmount(folder)
+    }
+
+    fn mounted(&mut self, folder: &Path) -> Result<Option<Mounted>, Cause> {
+        self.inner.mounted(folder)
+    }
+
+    fn sleep(&mut self, time: Duration) {
+        self.inner.sleep(time);
+    }
+
+    fn random(&mut self) -> Result<[u8; 16], Cause> {
+        self.inner.random()
+    }
+}

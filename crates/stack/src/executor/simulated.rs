@@ -1,0 +1,279 @@
+//! A machine in memory: it answers as a real one would and remembers what was done to it, so that a stack can be
+//! brought up and taken down on it by the very code that does it for real. Nothing is changed.
+//!
+//! What it knows of a program is what provisioning relies on, no more: a UUID that was written is read back, an array
+//! that was made has a node, a resync ends when it is waited for.
+
+mod programs;
+
+use super::system::random;
+use super::{Executor, Mount, Mounted};
+use crate::device::BlockDevice;
+use crate::error::Cause;
+use crate::{mount, sysfs};
+use programs::Contents;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use study::event::ToolCall;
+use tools::{Invocation, Recorder, Tool, ToolError, Tools, Version};
+
+/// What the disks of a dry run are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DryRunOn {
+    /// Those of a lab guest.
+    Guest,
+    /// Files behind loop devices that are not there yet.
+    LoopFiles,
+    /// Disks of this machine: their settings are looked up, as is everything else that is not made in the dry run.
+    ThisMachine,
+}
+
+/// A machine in memory.
+pub struct Simulated<'a> {
+    /// Asked for their versions; without them every version is unknown.
+    tools: Option<&'a mut Tools>,
+    on: DryRunOn,
+    write_cache: bool,
+    state: State,
+}
+
+/// What was done to it, as far as it was not undone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct State {
+    /// Disks that it was given, by their nodes.
+    disks: BTreeSet<PathBuf>,
+    attributes: BTreeMap<PathBuf, String>,
+    folders: BTreeSet<PathBuf>,
+    mounts: Vec<Mounted>,
+    contents: Contents,
+}
+
+impl<'a> Simulated<'a> {
+    /// A machine with these disks and nothing on them. `write_cache` is what the disks of a guest have.
+    pub fn new<'d>(
+        on: DryRunOn,
+        disks: impl Iterator<Item = &'d PathBuf>,
+        write_cache: bool,
+        tools: Option<&'a mut Tools>,
+    ) -> Self {
+        let disks = match on {
+            DryRunOn::ThisMachine => BTreeSet::new(),
+            DryRunOn::Guest | DryRunOn::LoopFiles => disks.cloned().collect(),
+        };
+        Self {
+            tools,
+            on,
+            write_cache,
+            state: State {
+                disks,
+                ..State::default()
+            },
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Whether this machine answers for what the simulated one does not know.
+    fn looks(&self) -> bool {
+        self.on == DryRunOn::ThisMachine
+    }
+
+    /// Whether it is a device of the simulated machine.
+    fn has(&self, path: &Path) -> bool {
+        self.state.disks.contains(path) || self.state.contents.has_node(path)
+    }
+
+    /// Its folder in /sys.
+    fn folder_of(&self, path: &Path) -> PathBuf {
+        let node = self.state.contents.mapped(path).unwrap_or_else(|| path.to_owned());
+        Path::new("/sys/block").join(node.file_name().unwrap_or_default())
+    }
+
+    /// The value that an attribute has before anybody sets it.
+    fn default_of(&self, attribute: &Path) -> Option<String> {
+        let text = attribute.to_str()?;
+        if let Some(folder) = text.strip_suffix("/bdi/read_ahead_kb") {
+            let is_there = self.state.contents.btrfs_folders().contains(&PathBuf::from(folder));
+            return is_there.then(|| "4096".to_owned());
+        }
+        let device = Path::new("/dev").join(text.strip_prefix("/sys/block/")?.split('/').next()?);
+        if !self.has(&device) {
+            return None;
+        }
+        let is_array = self.state.contents.is_array(&device);
+        let value = match text.splitn(5, '/').nth(4)? {
+            "queue/scheduler" if is_array => "none",
+            // So it is of the lab's disks, and of loop devices.
+            "queue/scheduler" => "[none] mq-deadline kyber bfq",
+            "queue/write_cache" if is_array || self.write_cache => "write back",
+            "queue/write_cache" => "write through",
+            "queue/read_ahead_kb" => "128",
+            "size" => "2097152",
+            "md/array_state" if is_array => "clean",
+            "md/sync_action" if is_array => match self.state.contents.is_in_sync(&device) {
+                true => "idle",
+                false => "resync",
+            },
+            "md/resync_start" if is_array && self.state.contents.is_in_sync(&device) => "none",
+            "md/resync_start" | "md/degraded" if is_array => "0",
+            "md/sync_completed" if is_array => "none",
+            "md/sync_speed_max" if is_array => "system",
+            "md/stripe_cache_size" if is_array => "256",
+            _ => return None,
+        };
+        Some(value.to_owned())
+    }
+}
+
+impl Executor for Simulated<'_> {
+    fn ask(&mut self, call: &Invocation, _: &mut dyn Recorder) -> Result<ToolCall, ToolError> {
+        self.state.contents.answer(call)
+    }
+
+    fn run(&mut self, call: &Invocation, _: &mut dyn Recorder) -> Result<ToolCall, ToolError> {
+        self.state.mounts.extend(programs::mounted_by(call));
+        let ended = self.state.contents.change(call);
+        // Settings of a device end with it.
+        let mut attributes = std::mem::take(&mut self.state.attributes);
+        let is_simulated = |path: &Path| path.starts_with("/sys/block") || path.starts_with("/sys/fs/btrfs");
+        attributes.retain(|path, _| !is_simulated(path) || self.default_of(path).is_some());
+        self.state.attributes = attributes;
+        ended
+    }
+
+    fn version(&mut self, tool: Tool, recorder: &mut dyn Recorder) -> Result<Version, ToolError> {
+        match &mut self.tools {
+            Some(tools) => tools.version(tool, recorder),
+            None => Ok(Version::unknown()),
+        }
+    }
+
+    fn device(&mut self, path: &Path) -> Result<BlockDevice, Cause> {
+        if self.has(path) {
+            return Ok(BlockDevice::simulated(path, &self.folder_of(path)));
+        }
+        match self.looks() {
+            true => BlockDevice::at(path),
+            false => Err(Cause::State(format!("{} is not there", path.display()))),
+        }
+    }
+
+    fn wait_for_device(&mut self, path: &Path, _: Duration) -> Result<BlockDevice, Cause> {
+        self.device(path)
+    }
+
+    fn must_be_free(&mut self, device: &BlockDevice) -> Result<(), Cause> {
+        match self.has(&device.path) {
+            true => Ok(()),
+            false => device.must_be_free(),
+        }
+    }
+
+    fn exists(&mut self, path: &Path) -> bool {
+        let state = &self.state;
+        let is_simulated = self.has(path)
+            || state.folders.contains(path)
+            || state.contents.is_group(path)
+            || state.contents.is_of_btrfs(path)
+            || self.default_of(path).is_some()
+            || path
+                .strip_prefix("/sys/block")
+                .is_ok_and(|name| self.has(&Path::new("/dev").join(name)));
+        is_simulated || (self.looks() && path.exists())
+    }
+
+    fn entries(&mut self, folder: &Path) -> Result<Vec<PathBuf>, Cause> {
+        if folder == Path::new("/sys/fs/btrfs") {
+            return Ok(self.state.contents.btrfs_folders());
+        }
+        match self.looks() {
+            true => {
+                let entries = folder
+                    .read_dir()
+                    .map_err(Cause::system(format!("read {}", folder.display())))?;
+                Ok(entries.flatten().map(|entry| entry.path()).collect())
+            }
+            false => Err(Cause::State(format!("{} is not there", folder.display()))),
+        }
+    }
+
+    fn read(&mut self, attribute: &Path) -> Result<String, Cause> {
+        if let Some(value) = self.state.attributes.get(attribute) {
+            return Ok(value.clone());
+        }
+        match self.default_of(attribute) {
+            Some(value) => Ok(value),
+            None if self.looks() => sysfs::read(attribute),
+            None => Err(Cause::State(format!("{} is not there", attribute.display()))),
+        }
+    }
+
+    /// What is waited for comes at once.
+    fn read_or_wait(&mut self, attribute: &Path, until: &str, _: Duration) -> Result<String, Cause> {
+        let value = self.read(attribute)?;
+        if value != until && attribute.ends_with("md/sync_action") {
+            let kernel_name = attribute.iter().rev().nth(2).unwrap_or_default();
+            self.state.contents.bring_in_sync(&Path::new("/dev").join(kernel_name));
+        }
+        Ok(value)
+    }
+
+    fn write(&mut self, attribute: &Path, value: &str) -> Result<(), Cause> {
+        self.state.attributes.remove(attribute);
+        let untouched = self.read(attribute)?;
+        // A list of choices shows the one that was made in brackets.
+        let is_as_before = untouched == value || untouched.contains(&format!("[{value}]"));
+        if !is_as_before {
+            self.state.attributes.insert(attribute.to_owned(), value.to_owned());
+        }
+        Ok(())
+    }
+
+    fn make_folder(&mut self, path: &Path) -> Result<PathBuf, Cause> {
+        self.state.folders.insert(path.to_owned());
+        Ok(path.to_owned())
+    }
+
+    fn remove_folder(&mut self, path: &Path) -> Result<(), Cause> {
+        self.state.folders.remove(path);
+        Ok(())
+    }
+
+    fn mount(&mut self, call: &Mount<'_>) -> Result<(), Cause> {
+        self.state.mounts.push(Mounted {
+            source: call.source.to_owned(),
+            mount_point: call.folder.to_owned(),
+            kind: call.kind.to_owned(),
+            options: call.arguments.words(),
+        });
+        Ok(())
+    }
+
+    fn unmount(&mut self, folder: &Path) -> Result<(), Cause> {
+        self.state.mounts.retain(|mounted| mounted.mount_point != folder);
+        Ok(())
+    }
+
+    fn mounted(&mut self, folder: &Path) -> Result<Option<Mounted>, Cause> {
+        let found = self
+            .state
+            .mounts
+            .iter()
+            .rev()
+            .find(|mounted| mounted.mount_point == folder);
+        match (found, self.looks()) {
+            (None, true) => mount::at(folder),
+            (found, _) => Ok(found.cloned()),
+        }
+    }
+
+    fn sleep(&mut self, _: Duration) {}
+
+    fn random(&mut self) -> Result<[u8; 16], Cause> {
+        random()
+    }
+}
