@@ -3,6 +3,7 @@
 
 use std::env;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -20,6 +21,9 @@ const EXPORTS: &[&str] = &[
     "rl_digest",
 ];
 
+/// The kernel is linked at a fixed place, and its signal handlers run on the stack that was interrupted.
+const FLAGS: &[&str] = &["-Crelocation-model=static", "-Cno-redzone=yes", "-Cembed-bitcode=yes"];
+
 /// Named, so that the flags below go to the model alone and not to the macros that its build runs.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
@@ -27,13 +31,16 @@ const TARGET: &str = "x86_64-unknown-linux-gnu";
 const HOST_ONLY: &[&str] = &["catalogue", "comparison", "disksim_import", "replay", "show", "user"];
 
 fn main() {
-    let root = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../..");
+    let crate_folder = env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
+    let root = fs::canonicalize(Path::new(&crate_folder).join("../..")).expect("the crate lies in the workspace");
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
     for watched in ["kernel", "crates/disksim/src", "crates/disksim/Cargo.toml"] {
         println!("cargo::rerun-if-changed={}", root.join(watched).display());
     }
     fs::write(out.join("model.sources"), sources(&root)).expect("OUT_DIR can be written");
-    compile(&root.join("kernel/model"), &out.join("model"));
+    let wrapper = out.join("rustc");
+    write_wrapper(&wrapper);
+    compile(&root, &out.join("model"), &wrapper);
     link(
         &out.join("model").join(TARGET).join("release/libmodel.a"),
         &out.join("model.o"),
@@ -60,6 +67,7 @@ fn sources(root: &Path) -> Vec<u8> {
         .arg("--version")
         .output();
     text.extend(rustc.expect("rustc says its version").stdout);
+    text.extend(FLAGS.concat().bytes());
     text
 }
 
@@ -77,7 +85,34 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-fn compile(source: &Path, target: &Path) {
+/// Paths of this machine, which messages of panics have in them: the same object comes out of any folder.
+fn remapped(root: &Path) -> Vec<String> {
+    let sysroot = Command::new(env::var("RUSTC").expect("cargo sets it"))
+        .args(["--print", "sysroot"])
+        .output();
+    let sysroot = sysroot.expect("rustc says where it is").stdout;
+    let library = Path::new(String::from_utf8_lossy(&sysroot).trim()).join("lib/rustlib/src/rust");
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home
+        .or_else(|| Some(env::home_dir()?.join(".cargo")))
+        .unwrap_or_default();
+    [(root, "raidlab"), (&home, "cargo"), (&library, "rust")]
+        .map(|(from, to)| format!("--remap-path-prefix={}=/{to}", from.display()))
+        .into()
+}
+
+/// A compiler that does not see cargo's `-C metadata`, which is a hash of the folder that a crate lies in: it is part of
+/// the names of functions, and their names decide their order.
+fn write_wrapper(path: &Path) {
+    let script = "#!/bin/sh\nrustc=$1\nshift\nfor argument do\n    shift\n\
+        \x20   case $argument in metadata=*) argument=metadata=raidlab ;; esac\n\
+        \x20   set -- \"$@\" \"$argument\"\ndone\nexec \"$rustc\" \"$@\"\n";
+    fs::write(path, script).expect("OUT_DIR can be written");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("OUT_DIR can be written");
+}
+
+fn compile(root: &Path, target: &Path, wrapper: &Path) {
+    let source = root.join("kernel/model");
     let mut cargo = Command::new(env::var("CARGO").expect("cargo sets it"));
     // The flags of the workspace's own build are not for the kernel.
     for (name, _) in env::vars_os() {
@@ -86,11 +121,11 @@ fn compile(source: &Path, target: &Path) {
             cargo.env_remove(&*name);
         }
     }
-    // The kernel is linked at a fixed place, and its signal handlers run on the stack that was interrupted.
-    cargo.env(
-        "RUSTFLAGS",
-        "-C relocation-model=static -C no-redzone=yes -C embed-bitcode=yes",
-    );
+    let flags: Vec<String> = FLAGS.iter().map(ToString::to_string).chain(remapped(root)).collect();
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"));
+    cargo
+        .env("RUSTC_WRAPPER", wrapper)
+        .env_remove("RUSTC_WORKSPACE_WRAPPER");
     cargo
         .args(["build", "--release", "--locked", "--manifest-path"])
         .arg(source.join("Cargo.toml"));

@@ -33,6 +33,8 @@ pub enum Command {
     Show(ShowArguments),
     /// Write all samples of the last run
     Export(ExportArguments),
+    /// Print the digest of a run, or say where two runs that should be equal first differ
+    Digest(DigestArguments),
     /// Take results of fio (JSON), Bonnie++ (CSV) or IOzone that were measured elsewhere, as a run of their own
     Import(ImportArguments),
     /// Compare two runs or stores, with statistics (not there yet)
@@ -145,6 +147,23 @@ pub struct ExportArguments {
     pub run: Option<i64>,
     #[arg(long, value_enum, default_value_t = ExportFormat::Json)]
     pub format: ExportFormat,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "exit status: 0 equal (or only one run given), 1 different, 2 the input is wrong")]
+pub struct DigestArguments {
+    /// A store, or a run as `raidlab export` writes it
+    #[arg(value_name = "RUN", default_value = "raidlab.db")]
+    pub one: PathBuf,
+    /// Another, to compare it with: first cell, trial, sample and disk that differ
+    #[arg(value_name = "OTHER")]
+    pub other: Option<PathBuf>,
+    /// A run of the first store by its number (default: the last)
+    #[arg(long, value_parser = run_number, allow_negative_numbers = true)]
+    pub run: Option<i64>,
+    /// A run of the other store by its number (default: the last)
+    #[arg(long, value_name = "RUN", value_parser = run_number, allow_negative_numbers = true)]
+    pub other_run: Option<i64>,
 }
 
 #[derive(Args, Debug)]

@@ -2,6 +2,7 @@
 
 mod bench;
 mod clean;
+mod digest;
 mod disk;
 mod doctor;
 mod export;
@@ -27,6 +28,7 @@ pub fn dispatch(arguments: Arguments) -> Result<ExitCode, ExpectedError> {
         Command::Plan(arguments) => plan::plan(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Show(arguments) => show::show(&arguments),
+        Command::Digest(arguments) => digest::digest(&arguments),
         Command::Export(arguments) => export::export(&arguments),
         Command::Import(arguments) => import::import(&arguments),
         Command::Compare { .. } => Err(not_yet("comparing two runs")),

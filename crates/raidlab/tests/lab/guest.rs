@@ -21,6 +21,8 @@ pub struct Guest {
     pub kernel: PathBuf,
     /// A program in the place of raidlab.
     pub init: Option<PathBuf>,
+    /// Another build of raidlab.
+    pub program: Option<PathBuf>,
     pub job: Vec<u8>,
     pub disks: Description,
     pub ram_bytes: u64,
@@ -45,6 +47,7 @@ impl Guest {
         Some(Guest {
             kernel: kernel()?.path.clone(),
             init: None,
+            program: None,
             job: Vec::new(),
             disks: disks("wd-500gb-2007", 2),
             ram_bytes: 64 << 20,
@@ -73,7 +76,10 @@ impl Guest {
 
     fn init(&self) -> Init {
         let init = match &self.init {
-            None => Init::in_own_memory(Path::new(env!("CARGO_BIN_EXE_raidlab"))),
+            None => {
+                let raidlab = Path::new(env!("CARGO_BIN_EXE_raidlab"));
+                Init::in_own_memory(self.program.as_deref().unwrap_or(raidlab))
+            }
             Some(program) => Init::from_file(program),
         };
         init.expect("it can be loaded")
