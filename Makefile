@@ -9,7 +9,7 @@ DEMO = results/first-look
 # How long `make fuzz` tries each parser.
 SECONDS ?= 60
 
-.PHONY: demo test fuzz bench studies stacks kill-test lint docs build compiler clean
+.PHONY: demo test fuzz bench studies stacks kill-test safety lint docs build compiler clean
 
 demo: build
 	$(RAIDLAB) doctor --install
@@ -44,9 +44,15 @@ stacks: build
 	$(RAIDLAB) kernel build 6.12+zfs || true
 	RAIDLAB_ALL_STACKS=1 cargo test --locked -p raidlab --test lab -- every_stack --show-output
 
-# On loop devices, as root: raidlab killed at 100 random moments leaves nothing and loses nothing.
+# On loop devices, as root: raidlab, its trials and tools killed at 200 random moments, and `clean` as well, leave nothing
+# and lose nothing.
 kill-test: compiler
-	RAIDLAB_KILLS=100 cargo test --locked -p raidlab --test cli -- root_loop_killed --show-output
+	RAIDLAB_KILLS=200 cargo test --locked -p raidlab --test cli -- root_loop_killed --show-output
+
+# In a guest: 5,000 random arrangements of disks, of which no byte changes that must not.
+safety: build
+	$(RAIDLAB) kernel build 6.12+more
+	RAIDLAB_ARRANGEMENTS=5000 cargo test --locked -p raidlab --test cli -- lab_judgement --show-output
 
 lint: compiler
 	cargo fmt --all --check

@@ -1,14 +1,26 @@
-//! The memory of a trial, limited by a control group: version 2 of the hierarchy, or version 1.
+//! Control groups, version 2 of the hierarchy or version 1: by them all that a trial starts is ended, and its memory
+//! limited.
 
 use crate::ledger::DiskLedger;
 use crate::undo::Undo;
+use rustix::process::{Pid, Signal};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Puts this process, and all that it will start, into a new group that may use so much memory, page cache included.
-/// Why not, if the machine cannot.
+/// Puts this process, and all that it will start, into a new group, by which all of them can be ended whatever they
+/// fork. Why not, if the machine cannot.
+pub(crate) fn enter(name: &str, ledger: &mut DiskLedger) -> Result<(), String> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let root = of_kind(&mounts, "cgroup2", "")
+        .or_else(|| Some(hierarchy(&mounts, |_| false)?.0))
+        .ok_or("this machine has no control groups")?;
+    join(&make(&root, name, ledger)?)
+}
+
+/// Limits the memory that this process and all that it will start may use, page cache included. Why not, if the machine
+/// cannot.
 pub(crate) fn limit_memory(name: &str, bytes: u64, ledger: &mut DiskLedger) -> Result<(), String> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let (root, attribute) = hierarchy(&mounts, |root| {
@@ -16,39 +28,92 @@ pub(crate) fn limit_memory(name: &str, bytes: u64, ledger: &mut DiskLedger) -> R
         enabled.split_whitespace().any(|controller| controller == "memory")
     })
     .ok_or("no control group of this machine can limit memory")?;
+    let group = make(&root, name, ledger)?;
+    write(&group.join(attribute), &bytes.to_string())?;
+    join(&group)
+}
+
+/// Makes a group, unless it is there from before: both kinds may be of one hierarchy.
+fn make(root: &Path, name: &str, ledger: &mut DiskLedger) -> Result<PathBuf, String> {
     let group = root.join(name);
+    if group.is_dir() {
+        return Ok(group);
+    }
     ledger
         .intend(&Undo::Cgroup { path: group.clone() })
         .map_err(|error| format!("could not write the ledger: {error}"))?;
-    let write = |name: &str, value: &str| {
-        fs::write(group.join(name), value)
-            .map_err(|error| format!("could not write `{value}` to {}: {error}", group.join(name).display()))
-    };
     fs::create_dir(&group).map_err(|error| format!("could not make {}: {error}", group.display()))?;
-    write(attribute, &bytes.to_string())?;
-    write("cgroup.procs", &std::process::id().to_string())
+    Ok(group)
+}
+
+fn join(group: &Path) -> Result<(), String> {
+    write(&group.join("cgroup.procs"), &std::process::id().to_string())
+}
+
+fn write(path: &Path, value: &str) -> Result<(), String> {
+    fs::write(path, value).map_err(|error| format!("could not write `{value}` to {}: {error}", path.display()))
+}
+
+/// Where a kind of hierarchy is mounted, with this option.
+fn of_kind(mounts: &str, kind: &str, option: &str) -> Option<PathBuf> {
+    mounts.lines().find_map(|line| {
+        let (left, right) = line.split_once(" - ")?;
+        let mut right = right.split(' ');
+        let is_it =
+            right.next()? == kind && (option.is_empty() || right.nth(1)?.split(',').any(|other| other == option));
+        is_it.then(|| PathBuf::from(left.split(' ').nth(4).unwrap_or_default()))
+    })
 }
 
 /// The folder that groups which limit memory are made in, and the attribute that does it.
 fn hierarchy(mounts: &str, has_memory: impl Fn(&Path) -> bool) -> Option<(PathBuf, &'static str)> {
-    let of_kind = |kind: &str, option: &str| {
-        mounts.lines().find_map(|line| {
-            let (left, right) = line.split_once(" - ")?;
-            let mut right = right.split(' ');
-            let is_it = right.next()? == kind
-                && (option.is_empty() || right.nth(1)?.split(',').any(|other| other == option));
-            is_it.then(|| PathBuf::from(left.split(' ').nth(4).unwrap_or_default()))
-        })
-    };
-    let second = of_kind("cgroup2", "").filter(|root| has_memory(root));
+    let second = of_kind(mounts, "cgroup2", "").filter(|root| has_memory(root));
     second
         .map(|root| (root, "memory.max"))
-        .or_else(|| Some((of_kind("cgroup", "memory")?, "memory.limit_in_bytes")))
+        .or_else(|| Some((of_kind(mounts, "cgroup", "memory")?, "memory.limit_in_bytes")))
+}
+
+/// Ends all that runs in a group: what forks while it is ended, too. What would not end, by number.
+pub(crate) fn end_all(group: &Path) -> Vec<u32> {
+    const TRIES: u32 = 100;
+    for _ in 0..TRIES {
+        let alive = processes(group);
+        if alive.is_empty() {
+            return alive;
+        }
+        // Since Linux 5.14, and of the second version only.
+        if fs::write(group.join("cgroup.kill"), "1").is_err() {
+            for pid in alive
+                .into_iter()
+                .filter_map(|pid| Pid::from_raw(i32::try_from(pid).ok()?))
+            {
+                let _ = rustix::process::kill_process(pid, Signal::KILL);
+            }
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    processes(group)
+}
+
+fn processes(group: &Path) -> Vec<u32> {
+    let text = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
+    // Zero is a process that this one's namespace does not show.
+    text.lines()
+        .filter_map(|line| line.parse().ok())
+        .filter(|&pid| pid != 0)
+        .collect()
 }
 
 /// Removes a group; its last processes may be just ending.
 pub(crate) fn remove(path: &Path) -> Result<(), String> {
     const TRIES: u32 = 100;
+    if path.parent().is_none_or(|root| !root.join("cgroup.procs").exists()) {
+        return match path.exists() {
+            true => Err("it is no control group".to_owned()),
+            false => Ok(()),
+        };
+    }
+    end_all(path);
     for _ in 0..TRIES {
         match fs::remove_dir(path) {
             Ok(()) => return Ok(()),
@@ -57,9 +122,8 @@ pub(crate) fn remove(path: &Path) -> Result<(), String> {
             Err(_) => std::thread::sleep(Duration::from_millis(50)),
         }
     }
-    let processes = fs::read_to_string(path.join("cgroup.procs")).unwrap_or_default();
-    let processes: Vec<&str> = processes.lines().collect();
-    Err(format!("processes are still in it: {}", processes.join(", ")))
+    let left: Vec<String> = processes(path).iter().map(ToString::to_string).collect();
+    Err(format!("processes are still in it: {}", left.join(", ")))
 }
 
 #[cfg(test)]
@@ -83,5 +147,31 @@ mod tests {
             (Path::new("/sys/fs/cgroup/memory"), "memory.limit_in_bytes")
         );
         assert_eq!(hierarchy("32 20 0:28 / /x rw - cgroup2 cgroup2 rw\n", |_| false), None);
+    }
+
+    /// Ends what forks as fast as it can, and has no parent that would know of it.
+    #[test]
+    fn root_what_is_forked_meanwhile_is_ended_too() {
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let root = of_kind(&mounts, "cgroup2", "").or_else(|| Some(hierarchy(&mounts, |_| false)?.0));
+        let group = root.map(|root| root.join(format!("raidlab-test-{}", std::process::id())));
+        let Some(group) = group.filter(|group| fs::create_dir(group).is_ok()) else {
+            return println!("skipped: needs root, and control groups");
+        };
+        let script = "echo $$ > \"$0/cgroup.procs\"; for i in 1 2 3; do (setsid sh -c 'while :; do sleep 60 & sleep 0.01; \
+                      done' &) ; done; exec sleep 60";
+        let mut child = std::process::Command::new("sh")
+            .args(["-c", script])
+            .arg(&group)
+            .spawn()
+            .expect("sh");
+        while processes(&group).len() < 10 {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        // As when the first of them was killed: nobody waits for the others.
+        child.kill().expect("ours");
+        child.wait().expect("ours");
+        assert_eq!(remove(&group), Ok(()));
+        assert!(!group.exists());
     }
 }

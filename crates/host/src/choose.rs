@@ -1,7 +1,11 @@
 //! Which of the disks that the user named may be overwritten.
 
+use crate::content::Fingerprint;
 use crate::disk::Disk;
-use crate::obstacle::{Obstacle, obstacles};
+use crate::identity::Identity;
+use crate::judge::{self, Circumstances, Judgement};
+use crate::left;
+use crate::obstacle::Obstacle;
 use std::fmt;
 use std::path::PathBuf;
 use tools::Tools;
@@ -20,8 +24,11 @@ pub struct Wanted<'a> {
 #[derive(Clone, Debug)]
 pub struct Chosen {
     pub disk: Disk,
-    /// Signatures that the user gave up by the disk's serial number.
+    /// What it holds and its user gave up by the disk's serial number.
     pub given_up: Vec<Obstacle>,
+    /// As which it was judged.
+    pub(crate) identity: Identity,
+    pub(crate) fingerprint: Fingerprint,
 }
 
 /// Why not, all reasons at once. Nothing was touched.
@@ -37,8 +44,9 @@ impl fmt::Display for Refused {
     }
 }
 
-/// Lets disks through that are whole, free, empty, large enough and each named once; looks only.
+/// Lets disks through that are free, blank or given up, large enough and each named once; looks only.
 pub fn choose(wanted: &Wanted<'_>, tools: &Tools) -> Result<Vec<Chosen>, Refused> {
+    let mut named: Vec<Disk> = Vec::new();
     let mut chosen: Vec<Chosen> = Vec::new();
     let mut reasons = Vec::new();
     for path in wanted.devices {
@@ -49,22 +57,30 @@ pub fn choose(wanted: &Wanted<'_>, tools: &Tools) -> Result<Vec<Chosen>, Refused
                 continue;
             }
         };
-        if let Some(same) = chosen.iter().find(|other| other.disk.is_same_disk(&disk)) {
-            let (one, two) = (same.disk.given.display(), path.display());
+        if let Some(same) = named.iter().find(|other| other.is_same_disk(&disk)) {
+            let (one, two) = (same.given.display(), path.display());
             reasons.push(format!("{one} and {two} are the same disk: {disk}"));
         }
-        match judge(&disk, wanted, tools) {
-            Ok(given_up) => chosen.push(Chosen { disk, given_up }),
-            Err(mut against) => {
-                reasons.append(&mut against);
-                chosen.push(Chosen {
-                    disk,
-                    given_up: Vec::new(),
-                });
-            }
+        named.push(disk);
+    }
+    // Large disks take seconds to look through: all at once.
+    let judged: Vec<Result<Chosen, Vec<String>>> = std::thread::scope(|scope| {
+        let looks: Vec<_> = named
+            .iter()
+            .map(|disk| scope.spawn(|| judge(disk, wanted, tools)))
+            .collect();
+        let joined = looks.into_iter().map(std::thread::ScopedJoinHandle::join);
+        joined
+            .map(|judged| judged.unwrap_or_else(|_| Err(vec!["a disk could not be judged".to_owned()])))
+            .collect()
+    });
+    for judged in judged {
+        match judged {
+            Ok(one) => chosen.push(one),
+            Err(mut against) => reasons.append(&mut against),
         }
     }
-    reasons.extend(unknown_serials(wanted, &chosen));
+    reasons.extend(unknown_serials(wanted, &named));
     if wanted.devices.len() < wanted.count {
         reasons.push(format!(
             "the study wants {}, and --devices names {}",
@@ -86,9 +102,13 @@ fn disks(count: usize) -> String {
     }
 }
 
-/// The signatures that are given up, or the reasons against.
-fn judge(disk: &Disk, wanted: &Wanted<'_>, tools: &Tools) -> Result<Vec<Obstacle>, Vec<String>> {
-    let mut found = obstacles(disk, tools);
+/// What is given up, or the reasons against.
+fn judge(disk: &Disk, wanted: &Wanted<'_>, tools: &Tools) -> Result<Chosen, Vec<String>> {
+    let identity = Identity::of(disk);
+    let Judgement {
+        obstacles: mut found,
+        fingerprint,
+    } = look(disk, tools);
     if disk.size_bytes < wanted.bytes_each {
         found.push(Obstacle::TooSmall {
             has_bytes: disk.size_bytes,
@@ -99,21 +119,46 @@ fn judge(disk: &Disk, wanted: &Wanted<'_>, tools: &Tools) -> Result<Vec<Obstacle
     let (given_up, against): (Vec<_>, Vec<_>) = found
         .into_iter()
         .partition(|obstacle| may_destroy && obstacle.can_be_lifted());
-    if against.is_empty() {
-        return Ok(given_up);
+    if let Some(fingerprint) = fingerprint.filter(|_| against.is_empty()) {
+        return Ok(Chosen {
+            disk: disk.clone(),
+            given_up,
+            identity,
+            fingerprint,
+        });
     }
-    let only_signatures = against.iter().all(Obstacle::can_be_lifted);
+    let only_contents = against.iter().all(Obstacle::can_be_lifted);
     let mut words: Vec<String> = against.iter().map(|obstacle| format!("{disk}: {obstacle}")).collect();
-    if only_signatures && let Some(last) = words.last_mut() {
+    if only_contents && let Some(last) = words.last_mut() {
         let handle = disk.handle();
         last.push_str(&format!("; `--destroy {handle}` gives up what is on it"));
     }
     Err(words)
 }
 
+/// A disk that holds what the last run left on it, and nothing else, is as good as a blank one.
+fn look(disk: &Disk, tools: &Tools) -> Judgement {
+    let mut circumstances = Circumstances {
+        tools,
+        ours: &[std::process::id()],
+        is_claimed: false,
+        left: None,
+    };
+    let left = left::on(disk);
+    if let Some(left) = &left {
+        circumstances.left = Some(left);
+        let judgement = judge::judge(disk, &circumstances);
+        if judgement.obstacles.is_empty() {
+            return judgement;
+        }
+    }
+    circumstances.left = None;
+    judge::judge(disk, &circumstances)
+}
+
 /// A serial number that is none of the disks' is a slip of the hand, or meant for another disk.
-fn unknown_serials(wanted: &Wanted<'_>, chosen: &[Chosen]) -> Vec<String> {
-    let known: Vec<&str> = chosen.iter().map(|chosen| chosen.disk.handle()).collect();
+fn unknown_serials(wanted: &Wanted<'_>, named: &[Disk]) -> Vec<String> {
+    let known: Vec<&str> = named.iter().map(Disk::handle).collect();
     wanted
         .destroy
         .iter()

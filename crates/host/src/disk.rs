@@ -1,5 +1,7 @@
 //! A disk of this machine: which one a path means, and how it is known again.
 
+use crate::number::DeviceNumber;
+use crate::relations::Relations;
 use crate::sysfs;
 use rustix::fs::FileType;
 use std::fmt;
@@ -15,8 +17,9 @@ pub struct Disk {
     pub node: PathBuf,
     /// `sdb`
     pub kernel_name: String,
-    /// Major and minor.
-    pub number: (u32, u32),
+    pub number: DeviceNumber,
+    /// The kernel's count of disks attached so far, when this one was; of a partition, that of its disk.
+    pub sequence: Option<u64>,
     /// Its stable path below /dev/disk/by-id, if udev has made one.
     pub by_id: Option<PathBuf>,
     pub model: Option<String>,
@@ -59,13 +62,19 @@ impl Disk {
         if FileType::from_raw_mode(stat.st_mode) != FileType::BlockDevice {
             return Err(DiskError::NotABlockDevice(path.to_owned()));
         }
-        let number = (rustix::fs::major(stat.st_rdev), rustix::fs::minor(stat.st_rdev));
-        let sysfs = fs::canonicalize(format!("/sys/dev/block/{}:{}", number.0, number.1))
+        let number = DeviceNumber::of_rdev(stat.st_rdev);
+        let sysfs = fs::canonicalize(number.sysfs_link())
             .map_err(|_| unreadable("the kernel has no such device".to_owned()))?;
         Ok(Self::of(path, number, sysfs))
     }
 
-    fn of(given: &Path, number: (u32, u32), sysfs: PathBuf) -> Disk {
+    /// The one whose folder in /sys this is.
+    pub(crate) fn at_folder(folder: &Path) -> Option<Disk> {
+        let number = sysfs::device_number(folder)?;
+        Some(Self::of(&node(folder), number, folder.to_owned()))
+    }
+
+    fn of(given: &Path, number: DeviceNumber, sysfs: PathBuf) -> Disk {
         let kernel_name = sysfs::name(&sysfs);
         let whole = whole_disk(&sysfs);
         Disk {
@@ -79,6 +88,7 @@ impl Disk {
                 .find_map(|name| sysfs::text(&whole.join(name))),
             size_bytes: sysfs::number(&sysfs.join("size")).unwrap_or(0) * 512,
             read_only: sysfs::number(&sysfs.join("ro")) == Some(1),
+            sequence: sysfs::number(&whole.join("diskseq")),
             kernel_name,
             number,
             sysfs,
@@ -103,6 +113,11 @@ impl Disk {
     pub(crate) fn is_same_disk(&self, other: &Disk) -> bool {
         let same_wwid = self.wwid.is_some() && self.wwid == other.wwid;
         same_wwid || whole_disk(&self.sysfs) == whole_disk(&other.sysfs)
+    }
+
+    /// Numbers of the device and of all that it is a part of or built on.
+    pub(crate) fn claimed_numbers(&self) -> Vec<DeviceNumber> {
+        Relations::of(&self.sysfs).claimed()
     }
 }
 
@@ -181,12 +196,9 @@ fn unit_serial_number(page: &[u8]) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-fn by_id(number: (u32, u32)) -> Option<PathBuf> {
+fn by_id(number: DeviceNumber) -> Option<PathBuf> {
     const TELLING: [&str; 5] = ["ata-", "nvme-", "scsi-", "virtio-", "usb-"];
-    let is_it = |path: &PathBuf| {
-        rustix::fs::stat(path)
-            .is_ok_and(|stat| (rustix::fs::major(stat.st_rdev), rustix::fs::minor(stat.st_rdev)) == number)
-    };
+    let is_it = |path: &PathBuf| DeviceNumber::of_node(path) == Some(number);
     let mut names: Vec<PathBuf> = sysfs::entries(Path::new("/dev/disk/by-id"))
         .into_iter()
         .filter(is_it)

@@ -28,6 +28,12 @@ pub fn identity() -> String {
     told.map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(", ")
 }
 
+/// Bytes that may still be written below a folder.
+pub fn free_bytes(folder: &Path) -> Option<u64> {
+    let stat = rustix::fs::statvfs(folder).ok()?;
+    stat.f_bavail.checked_mul(stat.f_frsize)
+}
+
 /// Kernel, processors and memory.
 pub(crate) fn of_machine() -> Facts {
     let mut facts = Facts::new();
@@ -147,7 +153,7 @@ fn controller(disk: &Path) -> Option<String> {
 }
 
 /// The kind of filesystem that a file is on, without saying where that is mounted.
-fn filesystem_of(file: &str) -> Option<String> {
+pub(crate) fn filesystem_of(file: &str) -> Option<String> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
     let (mut longest, mut kind) = (0, None);
     for line in mounts.lines() {

@@ -1,13 +1,19 @@
 //! What runs inside the processes that a session starts: one trial, or the undoing of what is open.
 
+use crate::check::TrialCheck;
 use crate::disk::Disk;
 use crate::environment;
-use crate::ledger::{ClaimedDisk, Contents, DiskLedger, Header, Open};
+use crate::hold::{Handed, Held};
+use crate::judge::JUDGING;
+use crate::ledger::{ClaimedDisk, DiskLedger};
 use crate::load::Load;
-use crate::session::boot_id;
-use crate::undo::{self, Undo};
-use crate::{cgroup, loops, sysfs};
+use crate::run_devices::RunDevices;
+use crate::take_back::{self, Outcome};
+use crate::trial_ledger::TrialLedger;
+use crate::undo::Undo;
+use crate::{cgroup, loops};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::fd::{FromRawFd, RawFd};
@@ -16,13 +22,18 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use study::event::{Event, Failure, Guard};
 use study::plan::Trial;
+use study::stack::Level;
 use tools::{Tool, Tools};
-use trial::{NoDiskCheck, Safety, Setting, Teardown};
+use trial::{Safety, Setting, Teardown};
 
 /// Handed over as JSON.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum HostJob {
-    Trial(Box<TrialJob>),
+    Trial {
+        job: Box<TrialJob>,
+        /// The disks of the session, which are open here.
+        handed: Vec<Handed>,
+    },
     /// Undo what is open in the ledger.
     TakeBack,
 }
@@ -43,8 +54,8 @@ pub struct TrialJob {
 /// The disks under test.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum TestDisks {
-    /// Disks of this machine, by their nodes, in their order.
-    Real(Vec<PathBuf>),
+    /// So many of the session's disks, in their order.
+    Real(usize),
     Loop(LoopDisks),
 }
 
@@ -57,10 +68,24 @@ pub struct LoopDisks {
     pub folder: PathBuf,
 }
 
+impl LoopDisks {
+    /// The folder of a session of this name.
+    fn folder_of(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    fn files(&self, name: &str) -> Vec<PathBuf> {
+        let file = |index| self.folder_of(name).join(format!("disk{index}"));
+        (0..self.count).map(file).collect()
+    }
+}
+
 /// What the undoing says, a line of JSON each.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum TakeBackLine {
     Undone(String),
+    /// What is not what was made, and stays.
+    Left(String),
     Failed(String),
 }
 
@@ -89,11 +114,18 @@ fn work(ledger: RawFd) -> io::Result<()> {
     let file = unsafe { File::from_raw_fd(ledger) };
     let (mut ledger, contents) = DiskLedger::open(file)?;
     match job {
-        HostJob::Trial(job) => {
-            run_trial(&job, &mut ledger);
+        HostJob::Trial { job, handed } => {
+            let claims = contents.header.map(|header| header.claims).unwrap_or_default();
+            run_trial(&job, handed, claims, &mut ledger);
             Ok(())
         }
-        HostJob::TakeBack => take_back(&mut ledger, contents),
+        HostJob::TakeBack => take_back::take_back(&mut ledger, contents, &mut |words, outcome| {
+            say(&match outcome {
+                Ok(Outcome::Undone) => TakeBackLine::Undone(words),
+                Ok(Outcome::Left(why)) => TakeBackLine::Left(why),
+                Err(why) => TakeBackLine::Failed(format!("could not {words}: {why}")),
+            });
+        }),
     }
 }
 
@@ -114,7 +146,7 @@ fn provenance((key, value): (String, String)) {
     say(&Event::Provenance { key, value });
 }
 
-fn run_trial(job: &TrialJob, ledger: &mut DiskLedger) {
+fn run_trial(job: &TrialJob, handed: Vec<Handed>, claims: Vec<ClaimedDisk>, ledger: &mut DiskLedger) {
     let failed = |step: &str, message: String| {
         say(&Event::Failed(Failure {
             step: step.to_owned(),
@@ -122,9 +154,30 @@ fn run_trial(job: &TrialJob, ledger: &mut DiskLedger) {
         }));
     };
     environment::of_machine().into_iter().for_each(provenance);
+    // Where there are no control groups, the session itself looks for what is left.
+    let _ = cgroup::enter(&job.name, ledger);
     limit_memory(job, ledger);
+    let found = || Tools::find(&JUDGING);
+    let (tools, identifying) = match (found(), found()) {
+        (Ok(tools), Ok(identifying)) => (tools, identifying),
+        (Err(missing), _) | (_, Err(missing)) => return failed("find programs", missing.to_string()),
+    };
+    let mut held = match handed.into_iter().map(Handed::held).collect::<Result<Vec<_>, _>>() {
+        Ok(held) => held,
+        Err(message) => return failed("look at disks", message),
+    };
+    let files = match &job.disks {
+        TestDisks::Real(_) => Vec::new(),
+        TestDisks::Loop(disks) => disks.files(&job.name),
+    };
+    if let TestDisks::Loop(disks) = &job.disks {
+        say(&Event::Guard(in_memory(&disks.folder)));
+    }
     let (nodes, zeroed) = match &job.disks {
-        TestDisks::Real(nodes) => (nodes.clone(), false),
+        TestDisks::Real(count) => match judged(&mut held, *count, &tools) {
+            Ok(nodes) => (nodes, false),
+            Err(message) => return failed("judge disks", message),
+        },
         TestDisks::Loop(disks) => match attach(disks, &job.name, ledger) {
             Ok(nodes) => (nodes, true),
             Err(message) => return failed("attach loop devices", message),
@@ -151,9 +204,26 @@ fn run_trial(job: &TrialJob, ledger: &mut DiskLedger) {
         check_array: false,
     };
     let load = Load::begin(&nodes);
-    let safety = Safety {
+    let mut check = TrialCheck {
+        disks: held,
+        devices: RunDevices {
+            claims,
+            same_boot: true,
+            files,
+        },
+        tools,
+        ours: ours(),
+        keeps_claim: is_raw(&job.trial),
+        written: BTreeSet::new(),
+    };
+    let mut ledger = TrialLedger {
         ledger,
-        check: &mut NoDiskCheck,
+        tools: identifying,
+        pending: Vec::new(),
+    };
+    let safety = Safety {
+        ledger: &mut ledger,
+        check: &mut check,
     };
     trial::run(&job.trial, &setting, safety, &mut |event| {
         if matches!(event, Event::Done { .. }) {
@@ -162,6 +232,32 @@ fn run_trial(job: &TrialJob, ledger: &mut DiskLedger) {
         }
         say(&event);
     });
+}
+
+/// Whether the work is done on the disks themselves: nobody but us holds them then.
+fn is_raw(trial: &Trial) -> bool {
+    let stack = &trial.cell.stack;
+    stack.filesystem.kind.is_raw() && stack.array.level == Level::Single
+}
+
+/// The processes of the run, which have its disks open.
+fn ours() -> Vec<u32> {
+    let session = rustix::process::getppid().and_then(|pid| u32::try_from(pid.as_raw_nonzero().get()).ok());
+    session.into_iter().chain([std::process::id()]).collect()
+}
+
+/// The nodes of the trial's disks, each judged once more. Then they are free for the programs that build the stack;
+/// [`TrialCheck`] judges each a last time before it is written to.
+fn judged(held: &mut [Held], count: usize, tools: &Tools) -> Result<Vec<PathBuf>, String> {
+    let disks = held
+        .get_mut(..count)
+        .ok_or("there are fewer disks than the trial wants")?;
+    let ours = ours();
+    for disk in &*disks {
+        disk.judge(tools, &ours, &[])?;
+    }
+    disks.iter_mut().for_each(Held::release);
+    Ok(disks.iter().map(|disk| disk.identity().node.clone()).collect())
 }
 
 /// The study's RAM, for all that this process does; where that cannot be had, a guard says so unless the machine has
@@ -195,9 +291,25 @@ fn limit_memory(job: &TrialJob, ledger: &mut DiskLedger) {
     }));
 }
 
+/// Files in memory are no disks.
+fn in_memory(folder: &Path) -> Guard {
+    let kind = environment::filesystem_of(&folder.to_string_lossy()).unwrap_or_else(|| "unknown".to_owned());
+    let passed = !matches!(kind.as_str(), "tmpfs" | "ramfs" | "hugetlbfs" | "devtmpfs" | "zram");
+    let detail = match passed {
+        true => format!("files behind loop devices are on {kind}"),
+        false => format!("files behind loop devices are on {kind}, in memory: that is no disk's speed"),
+    };
+    Guard {
+        name: "loop-files".to_owned(),
+        test: None,
+        passed,
+        detail,
+    }
+}
+
 fn attach(disks: &LoopDisks, name: &str, ledger: &mut DiskLedger) -> Result<Vec<PathBuf>, String> {
     let tools = Tools::find(&[Tool::Losetup]).map_err(|missing| missing.to_string())?;
-    let folder = disks.folder.join(name);
+    let folder = disks.folder_of(name);
     ledger
         .intend(&Undo::Folder { path: folder.clone() })
         .map_err(|error| format!("could not write the ledger: {error}"))?;
@@ -206,173 +318,6 @@ fn attach(disks: &LoopDisks, name: &str, ledger: &mut DiskLedger) -> Result<Vec<
         .create(&folder)
         .map_err(|error| format!("could not make {}: {error}", folder.display()))?;
     let mut recorder = |event: Event| say(&event);
-    (0..disks.count)
-        .map(|index| {
-            let file = folder.join(format!("disk{index}"));
-            loops::attach(&file, disks.bytes_each, ledger, &tools, &mut recorder)
-        })
-        .collect()
-}
-
-fn take_back(ledger: &mut DiskLedger, contents: Contents) -> io::Result<()> {
-    let present: Vec<Tool> = Tool::all()
-        .into_iter()
-        .filter(|&tool| Tools::find(&[tool]).is_ok())
-        .collect();
-    let mut tools = Tools::find(&present).map_err(io::Error::other)?;
-    let disks = Known::of(contents.header.as_ref(), &contents.open);
-    for open in contents.open.into_iter().rev() {
-        let words = open.undo.to_string();
-        let outcome = disks
-            .as_they_are_now(open.undo)
-            .and_then(|act| act.map_or(Ok(()), |act| undo::undo(&act, &mut tools, &mut |_| ())));
-        match outcome {
-            Ok(()) => {
-                // On a full disk it stays in the ledger, and is found undone the next time.
-                let _ = ledger.undone(open.entry);
-                say(&TakeBackLine::Undone(words));
-            }
-            Err(why) => say(&TakeBackLine::Failed(format!("could not {words}: {why}"))),
-        }
-    }
-    Ok(())
-}
-
-/// Where the disks of a ledger are by now: after a restart a node can be another disk's.
-struct Known {
-    same_boot: bool,
-    /// A claimed disk, and its node now, if it is there.
-    disks: Vec<(ClaimedDisk, Option<PathBuf>)>,
-    /// An array's node as it was made, and as it was assembled since.
-    arrays: Vec<(PathBuf, PathBuf)>,
-}
-
-/// The node of the array that runs under this UUID (`md/uuid`, since Linux 5.10), if it is another one.
-fn assembled_elsewhere(open: &Open) -> Option<(PathBuf, PathBuf)> {
-    let Undo::Stack(stack::Undo::Array { node, uuid, .. }) = &open.undo else {
-        return None;
-    };
-    let digits = |text: &str| text.chars().filter(char::is_ascii_hexdigit).collect::<String>();
-    let is_it =
-        |device: &&PathBuf| sysfs::text(&device.join("md/uuid")).is_some_and(|text| digits(&text) == digits(uuid));
-    let device = sysfs::entries(Path::new("/sys/block"))
-        .iter()
-        .find(is_it)
-        .map(|device| sysfs::name(device))?;
-    let now = Path::new("/dev").join(device);
-    (now != *node).then(|| (node.clone(), now))
-}
-
-impl Known {
-    fn of(header: Option<&Header>, open: &[Open]) -> Known {
-        let claims = header.map(|header| header.claims.clone()).unwrap_or_default();
-        let present: Vec<Disk> = sysfs::entries(Path::new("/sys/class/block"))
-            .iter()
-            .filter_map(|device| Disk::at(&Path::new("/dev").join(sysfs::name(device))).ok())
-            .collect();
-        let place = |claim: ClaimedDisk| {
-            let node = present.iter().find(|disk| claim.is(disk)).map(|disk| disk.node.clone());
-            (claim, node)
-        };
-        Known {
-            same_boot: header.is_some_and(|header| header.boot_id == boot_id()),
-            disks: claims.into_iter().map(place).collect(),
-            arrays: open.iter().filter_map(assembled_elsewhere).collect(),
-        }
-    }
-
-    /// The act with the names that its disks have now; none if what it would undo did not outlive a restart.
-    fn as_they_are_now(&self, act: Undo) -> Result<Option<Undo>, String> {
-        let Undo::Stack(of_stack) = &act else {
-            return Ok(Some(act));
-        };
-        if !self.same_boot && self.disks.is_empty() && !matches!(of_stack, stack::Undo::Folder { .. }) {
-            return Ok(None);
-        }
-        let mut value = serde_json::to_value(&act).map_err(|error| error.to_string())?;
-        self.rename(&mut value)?;
-        serde_json::from_value(value)
-            .map(Some)
-            .map_err(|error| error.to_string())
-    }
-
-    fn rename(&self, value: &mut serde_json::Value) -> Result<(), String> {
-        match value {
-            serde_json::Value::String(text) => {
-                if let Some((_, now)) = self.arrays.iter().find(|(node, _)| node == Path::new(text)) {
-                    *text = now.display().to_string();
-                    return Ok(());
-                }
-                let Some((claim, now)) = self.disks.iter().find(|(claim, _)| claim.node == Path::new(text)) else {
-                    return Ok(());
-                };
-                let now = now.as_ref().ok_or_else(|| {
-                    let serial = claim.serial.as_deref().unwrap_or("none");
-                    format!(
-                        "the disk that was {} (serial {serial}) is not there",
-                        claim.node.display()
-                    )
-                })?;
-                *text = now.display().to_string();
-                Ok(())
-            }
-            serde_json::Value::Array(all) => all.iter_mut().try_for_each(|value| self.rename(value)),
-            serde_json::Value::Object(all) => all.values_mut().try_for_each(|value| self.rename(value)),
-            _ => Ok(()),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn claim(node: &str) -> ClaimedDisk {
-        ClaimedDisk {
-            node: node.into(),
-            serial: Some("S1".to_owned()),
-            wwid: None,
-            size_bytes: 1,
-        }
-    }
-
-    fn array(members: &[&str]) -> Undo {
-        Undo::Stack(stack::Undo::Array {
-            node: "/dev/md100".into(),
-            uuid: "u".into(),
-            members: members.iter().map(PathBuf::from).collect(),
-        })
-    }
-
-    #[test]
-    fn disks_are_followed_to_their_new_names() {
-        let known = Known {
-            same_boot: false,
-            disks: vec![(claim("/dev/sdb"), Some("/dev/sdd".into())), (claim("/dev/sdc"), None)],
-            arrays: Vec::new(),
-        };
-        let renamed = known.as_they_are_now(array(&["/dev/sdb"])).expect("it is there");
-        assert_eq!(renamed, Some(array(&["/dev/sdd"])));
-        let error = known
-            .as_they_are_now(array(&["/dev/sdb", "/dev/sdc"]))
-            .expect_err("one is gone");
-        assert_eq!(error, "the disk that was /dev/sdc (serial S1) is not there");
-    }
-
-    /// /dev/loop3 is somebody else's after a restart.
-    #[test]
-    fn what_was_on_loop_devices_did_not_outlive_a_restart() {
-        let known = |same_boot| Known {
-            same_boot,
-            disks: Vec::new(),
-            arrays: Vec::new(),
-        };
-        assert_eq!(known(false).as_they_are_now(array(&["/dev/loop3"])), Ok(None));
-        assert_eq!(
-            known(true).as_they_are_now(array(&["/dev/loop3"])),
-            Ok(Some(array(&["/dev/loop3"])))
-        );
-        let file = Undo::File { path: "/x".into() };
-        assert_eq!(known(false).as_they_are_now(file.clone()), Ok(Some(file)));
-    }
+    let mut attach = |file: &PathBuf| loops::attach(file, disks.bytes_each, ledger, &tools, &mut recorder);
+    disks.files(name).iter().map(&mut attach).collect()
 }

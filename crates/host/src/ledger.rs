@@ -2,11 +2,15 @@
 //! the next step. The file is locked as long as a process lives that may act by it.
 
 use crate::disk::Disk;
+use crate::identity::Identity;
+use crate::number::DeviceNumber;
 use crate::undo::Undo;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::PathBuf;
+
+/// The form of ledger that is written and understood.
+pub(crate) const VERSION: u32 = 2;
 
 /// Who began, and which disks are his.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,34 +26,28 @@ pub struct Header {
     pub claims: Vec<ClaimedDisk>,
 }
 
-/// A disk, and by what it is known again when the machine was started anew and names have changed.
+/// A disk of a run, and all that it is a part of or built on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClaimedDisk {
-    pub node: PathBuf,
-    pub serial: Option<String>,
-    pub wwid: Option<String>,
-    pub size_bytes: u64,
+    pub identity: Identity,
+    pub numbers: Vec<DeviceNumber>,
 }
 
 impl ClaimedDisk {
     pub fn of(disk: &Disk) -> ClaimedDisk {
         ClaimedDisk {
-            node: disk.node.clone(),
-            serial: disk.serial.clone(),
-            wwid: disk.wwid.clone(),
-            size_bytes: disk.size_bytes,
+            identity: Identity::of(disk),
+            numbers: disk.claimed_numbers(),
         }
     }
 
-    /// Whether a disk is the one that was claimed. One without serial number and world-wide name is known by its node
-    /// and size alone.
-    pub(crate) fn is(&self, disk: &Disk) -> bool {
-        let named = self.serial.is_some() || self.wwid.is_some();
-        let same_name = match named {
-            true => self.serial == disk.serial && self.wwid == disk.wwid,
-            false => self.node == disk.node,
-        };
-        same_name && self.size_bytes == disk.size_bytes
+    /// Whether two claims are on the same piece of hardware: by another path, on another partition, or on what the one
+    /// is built on.
+    pub(crate) fn collides(&self, other: &ClaimedDisk) -> bool {
+        let same = |one: &Option<String>, two: &Option<String>| one.is_some() && one == two;
+        let (one, two) = (&self.identity, &other.identity);
+        let same_disk = same(&one.wwid, &two.wwid) || (one.wwid.is_none() && same(&one.serial, &two.serial));
+        same_disk || self.numbers.iter().any(|number| other.numbers.contains(number))
     }
 }
 
@@ -57,8 +55,23 @@ impl ClaimedDisk {
 #[serde(rename_all = "kebab-case")]
 enum Line {
     Session(Header),
-    Intend { entry: u64, undo: Undo },
-    Undone { entry: u64 },
+    Intend {
+        entry: u64,
+        undo: Undo,
+    },
+    /// What the act made, once that can be told.
+    Made {
+        entry: u64,
+        undo: Undo,
+    },
+    /// The signatures that tell what it made from what others make.
+    Identified {
+        entry: u64,
+        identity: String,
+    },
+    Undone {
+        entry: u64,
+    },
 }
 
 /// An act that is not undone yet.
@@ -66,6 +79,8 @@ enum Line {
 pub(crate) struct Open {
     pub(crate) entry: u64,
     pub(crate) undo: Undo,
+    /// The signatures that its device had when it was done.
+    pub(crate) identity: Option<String>,
 }
 
 /// What a ledger says.
@@ -94,16 +109,52 @@ impl Contents {
                 break;
             }
             contents.whole_bytes += line.len() as u64;
+            if contents.header.is_none() {
+                check_version(line)?;
+            }
             match serde_json::from_slice(line).map_err(io::Error::other)? {
                 Line::Session(header) => contents.header = Some(header),
                 Line::Intend { entry, undo } => {
                     contents.last_entry = contents.last_entry.max(entry);
-                    contents.open.push(Open { entry, undo });
+                    contents.open.push(Open {
+                        entry,
+                        undo,
+                        identity: None,
+                    });
+                }
+                Line::Made { entry, undo } => {
+                    for open in contents.open.iter_mut().filter(|open| open.entry == entry) {
+                        open.undo = undo.clone();
+                    }
+                }
+                Line::Identified { entry, identity } => {
+                    for open in contents.open.iter_mut().filter(|open| open.entry == entry) {
+                        open.identity = Some(identity.clone());
+                    }
                 }
                 Line::Undone { entry } => contents.open.retain(|open| open.entry != entry),
             }
         }
         Ok(contents)
+    }
+}
+
+/// A form of ledger that is not known says what it says in another way.
+fn check_version(line: &[u8]) -> io::Result<()> {
+    #[derive(Deserialize)]
+    struct First {
+        session: Version,
+    }
+    #[derive(Deserialize)]
+    struct Version {
+        version: u32,
+    }
+    let first: First = serde_json::from_slice(line).map_err(io::Error::other)?;
+    match first.session.version {
+        VERSION => Ok(()),
+        other => Err(io::Error::other(format!(
+            "it is of version {other}, and this raidlab knows version {VERSION}: the raidlab that wrote it can undo it"
+        ))),
     }
 }
 
@@ -146,6 +197,22 @@ impl DiskLedger {
         Ok(entry)
     }
 
+    /// Called after an act, when it is known what it made.
+    pub(crate) fn made(&mut self, entry: u64, undo: &Undo) -> io::Result<()> {
+        self.append(&Line::Made {
+            entry,
+            undo: undo.clone(),
+        })
+    }
+
+    /// Called after an act that made signatures on a device.
+    pub(crate) fn identified(&mut self, entry: u64, identity: &str) -> io::Result<()> {
+        self.append(&Line::Identified {
+            entry,
+            identity: identity.to_owned(),
+        })
+    }
+
     /// Called when an act has been undone.
     pub(crate) fn undone(&mut self, entry: u64) -> io::Result<()> {
         self.append(&Line::Undone { entry })
@@ -153,7 +220,7 @@ impl DiskLedger {
 
     fn append(&mut self, line: &Line) -> io::Result<()> {
         let end = self.file.seek(SeekFrom::End(0))?;
-        let mut bytes = serde_json::to_vec(line).expect("a line is plain data");
+        let mut bytes = serde_json::to_vec(line).map_err(io::Error::other)?;
         bytes.push(b'\n');
         let written = self.file.write_all(&bytes).and_then(|()| self.file.sync_data());
         if written.is_err() {
@@ -164,24 +231,13 @@ impl DiskLedger {
     }
 }
 
-/// What provisioning writes.
-impl stack::Ledger for DiskLedger {
-    fn intend(&mut self, undo: &stack::Undo) -> io::Result<u64> {
-        self.intend(&Undo::Stack(undo.clone()))
-    }
-
-    fn undone(&mut self, entry: u64) -> io::Result<()> {
-        self.undone(entry)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn header() -> Header {
         Header {
-            version: 1,
+            version: VERSION,
             name: "raidlab-1".to_owned(),
             pid: 1,
             boot_id: "b".to_owned(),
@@ -212,10 +268,29 @@ mod tests {
             contents.open,
             [Open {
                 entry: 2,
-                undo: folder("/two")
+                undo: folder("/two"),
+                identity: None,
             }]
         );
         assert_eq!(ledger.intend(&folder("/three")).expect("written"), 3);
+    }
+
+    #[test]
+    fn what_was_made_is_what_is_undone() {
+        let (file, mut ledger) = begun();
+        let entry = ledger.intend(&folder("/one")).expect("written");
+        ledger.made(entry, &folder("/two")).expect("written");
+        ledger.identified(entry, "ext4 u 0x438").expect("written");
+        let contents = DiskLedger::read(&file.reopen().expect("the file")).expect("read");
+        let identity = Some("ext4 u 0x438".to_owned());
+        assert_eq!(
+            contents.open,
+            [Open {
+                entry,
+                undo: folder("/two"),
+                identity
+            }]
+        );
     }
 
     /// Killed in the midst of writing, wherever.
@@ -251,32 +326,48 @@ mod tests {
         assert_eq!(ledger.last_entry, 0);
     }
 
+    fn claim(serial: Option<&str>, wwid: Option<&str>, numbers: &[(u32, u32)]) -> ClaimedDisk {
+        let numbers: Vec<DeviceNumber> = numbers
+            .iter()
+            .map(|&(major, minor)| DeviceNumber { major, minor })
+            .collect();
+        ClaimedDisk {
+            identity: Identity {
+                node: "/dev/sdb".into(),
+                serial: serial.map(str::to_owned),
+                wwid: wwid.map(str::to_owned),
+                size_bytes: 5,
+                number: numbers[0],
+                sequence: None,
+                foundation: Vec::new(),
+            },
+            numbers,
+        }
+    }
+
     #[test]
-    fn disks_are_known_by_serial_and_size() {
-        let claim = ClaimedDisk {
-            node: "/dev/sdb".into(),
-            serial: Some("S1".to_owned()),
-            wwid: None,
-            size_bytes: 5,
-        };
-        let disk = |node: &str, serial: Option<&str>, size_bytes| Disk {
-            given: node.into(),
-            node: node.into(),
-            kernel_name: "sdx".to_owned(),
-            number: (8, 0),
-            by_id: None,
-            model: None,
-            serial: serial.map(str::to_owned),
-            wwid: None,
-            size_bytes,
-            read_only: false,
-            sysfs: PathBuf::new(),
-        };
-        assert!(claim.is(&disk("/dev/sdc", Some("S1"), 5)));
-        assert!(!claim.is(&disk("/dev/sdb", Some("S2"), 5)));
-        assert!(!claim.is(&disk("/dev/sdb", Some("S1"), 6)));
-        let nameless = ClaimedDisk { serial: None, ..claim };
-        assert!(nameless.is(&disk("/dev/sdb", None, 5)));
-        assert!(!nameless.is(&disk("/dev/sdc", None, 5)));
+    fn a_partition_of_a_claimed_disk_and_another_path_to_it_collide() {
+        let disk = claim(Some("S1"), None, &[(8, 16)]);
+        assert!(disk.collides(&claim(Some("S1"), None, &[(8, 17), (8, 16)])));
+        assert!(disk.collides(&claim(Some("S1"), None, &[(8, 32)])));
+        assert!(!disk.collides(&claim(Some("S2"), None, &[(8, 32)])));
+        let path = claim(Some("S"), Some("naa.5000"), &[(8, 48)]);
+        assert!(path.collides(&claim(Some("S"), Some("naa.5000"), &[(65, 0)])));
+        // Two namespaces of one NVMe disk have its serial number.
+        assert!(!path.collides(&claim(Some("S"), Some("naa.5001"), &[(65, 0)])));
+        let nameless = claim(None, None, &[(7, 0)]);
+        assert!(!nameless.collides(&claim(None, None, &[(7, 1)])));
+        assert!(nameless.collides(&claim(None, None, &[(253, 0), (7, 0)])));
+    }
+
+    #[test]
+    fn a_ledger_of_an_unknown_version_is_not_acted_upon() {
+        for version in [0, 1, 3] {
+            let line = format!("{{\"session\":{{\"version\":{version},\"name\":\"x\"}}}}\n");
+            let error = Contents::parse(line.as_bytes()).expect_err("unknown");
+            assert!(error.to_string().contains(&format!("of version {version}")), "{error}");
+        }
+        Contents::parse(b"{\"intend\":{\"entry\":1,\"undo\":{\"folder\":{\"path\":\"/x\"}}}}\n")
+            .expect_err("no header");
     }
 }

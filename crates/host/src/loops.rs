@@ -1,10 +1,12 @@
 //! Files behind loop devices, for where no disks are to spare.
 
 use crate::ledger::DiskLedger;
+use crate::loop_status::{Backing, Loop};
 use crate::sysfs;
-use crate::undo::Undo;
-use std::fs::File;
-use std::os::unix::fs::OpenOptionsExt;
+use crate::undo::{Inode, Undo};
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tools::{Invocation, Recorder, Tool, Tools};
@@ -18,17 +20,10 @@ pub(crate) fn attach(
     tools: &Tools,
     recorder: &mut dyn Recorder,
 ) -> Result<PathBuf, String> {
-    let intend = |ledger: &mut DiskLedger, undo: Undo| {
-        ledger
-            .intend(&undo)
-            .map(drop)
-            .map_err(|error| format!("could not write the ledger: {error}"))
-    };
-    intend(ledger, Undo::File { path: file.to_owned() })?;
-    let made = File::options().write(true).create_new(true).mode(0o600).open(file);
-    made.and_then(|made| made.set_len(bytes))
-        .map_err(|error| format!("could not make {}: {error}", file.display()))?;
-    intend(ledger, Undo::Loop { file: file.to_owned() })?;
+    make(file, bytes, ledger).map_err(|error| format!("could not make {}: {error}", file.display()))?;
+    ledger
+        .intend(&Undo::Loop { file: file.to_owned() })
+        .map_err(|error| format!("could not write the ledger: {error}"))?;
     let call = attaching(file);
     let printed = tools.run(&call, recorder).map_err(|error| error.to_string())?.stdout;
     let node = PathBuf::from(printed.trim());
@@ -36,6 +31,44 @@ pub(crate) fn attach(
     let direct = Invocation::new(Tool::Losetup).arg("--direct-io=on").arg(&node);
     let _ = tools.run(&direct, recorder);
     Ok(node)
+}
+
+/// Which file it is can be told once it is there: then the ledger says so.
+fn make(path: &Path, bytes: u64, ledger: &mut DiskLedger) -> io::Result<()> {
+    let undo = |made: Option<Inode>| Undo::File {
+        path: path.to_owned(),
+        made,
+    };
+    let entry = ledger.intend(&undo(None))?;
+    let file = File::options().write(true).create_new(true).mode(0o600).open(path)?;
+    ledger.made(entry, &undo(Some(inode(&file.metadata()?))))?;
+    file.set_len(bytes)
+}
+
+fn inode(meta: &fs::Metadata) -> Inode {
+    Inode {
+        device: meta.dev(),
+        number: meta.ino(),
+    }
+}
+
+/// Removes a file that was made; false if another has its name by now. One of which it is not known is ours if it is
+/// empty.
+pub(crate) fn remove(path: &Path, made: Option<Inode>) -> Result<bool, String> {
+    let meta = match fs::symlink_metadata(path) {
+        Ok(meta) => meta,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+        Err(error) => return Err(error.to_string()),
+    };
+    let is_ours = meta.is_file()
+        && match made {
+            Some(made) => inode(&meta) == made,
+            None => meta.len() == 0,
+        };
+    match is_ours {
+        true => fs::remove_file(path).map(|()| true).map_err(|error| error.to_string()),
+        false => Ok(false),
+    }
 }
 
 /// The call that attaches a file to the next free loop device, and prints which.
@@ -63,11 +96,24 @@ pub(crate) fn detach(file: &Path, tools: &Tools, recorder: &mut dyn Recorder) ->
     Err(format!("{} is still in use", nodes.join(", ")))
 }
 
-fn devices_of(file: &Path) -> Vec<PathBuf> {
+/// By the kernel's own answer which file is behind a device; of one that was removed meanwhile by its name.
+pub(crate) fn devices_of(file: &Path) -> Vec<PathBuf> {
+    let meta = fs::metadata(file).ok();
     let wanted = file.canonicalize().unwrap_or_else(|_| file.to_owned());
-    let is_it = |device: &PathBuf| {
-        let backing = sysfs::text(&device.join("loop/backing_file")).unwrap_or_default();
-        Path::new(backing.strip_suffix(" (deleted)").unwrap_or(&backing)) == wanted
+    let is_it = |device: &PathBuf| match &meta {
+        Some(meta) => {
+            let backing = Backing::File {
+                device: meta.dev(),
+                inode: meta.ino(),
+            };
+            Loop::at(device).is_ok_and(|this| this.is_some_and(|this| this.backing == backing))
+        }
+        None => {
+            let backing = sysfs::text(&device.join("loop/backing_file")).unwrap_or_default();
+            backing
+                .strip_suffix(" (deleted)")
+                .is_some_and(|backing| Path::new(backing) == wanted)
+        }
     };
     sysfs::entries(Path::new("/sys/block"))
         .into_iter()

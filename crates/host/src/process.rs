@@ -3,10 +3,11 @@
 use crate::kernel_log::KernelLog;
 use crate::sysfs;
 use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::process::{Pid, PidfdFlags, Signal};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -54,12 +55,24 @@ pub(crate) struct Running {
     /// What it has written to standard output so far.
     output_bytes: u64,
     errors: Vec<u8>,
+    /// Children that we had before it.
+    others: Vec<u32>,
 }
 
 impl Running {
-    /// Starts this program again, to do a job on a ledger.
-    pub(crate) fn start(ledger: &impl AsFd, job: &[u8]) -> io::Result<Running> {
+    /// Starts this program again, to do a job on a ledger; it finds these files open, under the same numbers. `handed_over`
+    /// is called when it has them, and has not begun yet.
+    pub(crate) fn start(
+        ledger: &impl AsFd,
+        files: &[RawFd],
+        job: &[u8],
+        handed_over: &mut dyn FnMut(),
+    ) -> io::Result<Running> {
         let ledger = ledger.as_fd().as_raw_fd();
+        let files: Vec<RawFd> = files.iter().copied().chain([ledger]).collect();
+        // What its programs leave behind when it is killed becomes ours, and is found where there is no control group.
+        let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+        let others = children(std::process::id());
         let mut command = Command::new(OURSELVES);
         command
             .arg("host-job")
@@ -81,13 +94,16 @@ impl Running {
                 if u32::try_from(libc::getppid()) != Ok(parent) {
                     return Err(io::ErrorKind::Interrupted.into());
                 }
-                if libc::fcntl(ledger, libc::F_SETFD, 0) < 0 {
-                    return Err(io::Error::last_os_error());
+                for &file in &files {
+                    if libc::fcntl(file, libc::F_SETFD, 0) < 0 {
+                        return Err(io::Error::last_os_error());
+                    }
                 }
                 Ok(())
             });
         }
         let mut child = command.spawn()?;
+        handed_over();
         let ended = rustix::process::pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
         let events: OwnedFd = child.stdout.take().ok_or_else(no_pipe)?.into();
         let console: OwnedFd = child.stderr.take().ok_or_else(no_pipe)?.into();
@@ -104,6 +120,7 @@ impl Running {
             partial: Vec::new(),
             output_bytes: 0,
             errors: Vec::new(),
+            others,
         })
     }
 
@@ -213,20 +230,48 @@ impl Running {
 
     /// Ends it and all that it started; those that would not die, in words.
     fn end(&mut self, line: &mut dyn FnMut(&[u8])) -> Vec<String> {
-        if self.status.is_some() {
-            return Vec::new();
+        let mut family = descendants(self.child.id());
+        if self.status.is_none() {
+            let _ = rustix::process::kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         }
-        let family = descendants(self.child.id());
-        let _ = rustix::process::kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         let deadline = Instant::now() + DYING;
         loop {
-            self.wait(TICK, line);
-            let alive: Vec<&Process> = family.iter().filter(|process| process.is_alive()).collect();
+            if self.status.is_none() {
+                self.wait(TICK, line);
+            }
+            let orphans = self.orphans();
+            for orphan in orphans.iter().filter(|orphan| orphan.is_alive()) {
+                orphan.kill();
+            }
+            family.extend(orphans);
+            let alive: BTreeMap<u32, &Process> = family
+                .iter()
+                .filter(|process| process.is_alive())
+                .map(|process| (process.pid, process))
+                .collect();
             let is_over = self.status.is_some() && alive.is_empty();
             if is_over || Instant::now() > deadline {
-                return alive.iter().map(|process| process.words()).collect();
+                return alive.values().map(|process| process.words()).collect();
+            }
+            if self.status.is_some() {
+                std::thread::sleep(Duration::from_millis(20));
             }
         }
+    }
+
+    /// What it started and left behind, which has become ours, with all below it.
+    fn orphans(&self) -> Vec<Process> {
+        let us = std::process::id();
+        let ours = |pid: &u32| *pid != self.child.id() && !self.others.contains(pid);
+        let orphans: Vec<u32> = children(us).into_iter().filter(ours).collect();
+        for pid in orphans
+            .iter()
+            .filter_map(|&pid| Pid::from_raw(i32::try_from(pid).ok()?))
+        {
+            // One that has ended is to be asked how.
+            let _ = rustix::process::waitpid(Some(pid), WaitOptions::NOHANG);
+        }
+        orphans.into_iter().flat_map(descendants).collect()
     }
 }
 
@@ -286,6 +331,12 @@ impl Process {
             .sum()
     }
 
+    fn kill(&self) {
+        if let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) {
+            let _ = rustix::process::kill_process(pid, Signal::KILL);
+        }
+    }
+
     fn is_alive(&self) -> bool {
         Process::at(self.pid).is_some_and(|now| now.start == self.start) && !self.living_threads().is_empty()
     }
@@ -324,14 +375,27 @@ fn fields(path: &Path) -> Option<Vec<String>> {
     Some(rest.split_whitespace().map(str::to_owned).collect())
 }
 
-/// A process and all below it.
-fn descendants(pid: u32) -> Vec<Process> {
+/// Each process, and its parent.
+fn parents() -> Vec<(u32, u32)> {
     let mut parents = Vec::new();
     for entry in sysfs::entries(Path::new("/proc")) {
         let child = sysfs::name(&entry).parse::<u32>().ok();
         let parent = child.and_then(|child| stat(child)?.get(1)?.parse::<u32>().ok());
         parents.extend(child.zip(parent));
     }
+    parents
+}
+
+fn children(pid: u32) -> Vec<u32> {
+    let all = parents().into_iter();
+    all.filter(|(_, parent)| *parent == pid)
+        .map(|(child, _)| child)
+        .collect()
+}
+
+/// A process and all below it.
+fn descendants(pid: u32) -> Vec<Process> {
+    let parents = parents();
     let mut family = vec![pid];
     let mut next = 0;
     while next < family.len() {

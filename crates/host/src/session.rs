@@ -1,18 +1,28 @@
 //! A run on this machine: its claim on the disks, its ledger, and the processes that work on both.
 
+use crate::check::TrialCheck;
+use crate::choose::Chosen;
+use crate::hold::{self, Held};
+use crate::identity::Identity;
 use crate::job::{HostJob, TakeBackLine, TrialJob};
+use crate::judge::JUDGING;
 use crate::kernel_log::KernelLog;
-use crate::ledger::{ClaimedDisk, DiskLedger, Header};
+use crate::ledger::{ClaimedDisk, DiskLedger, Header, VERSION};
+use crate::left;
 use crate::process::{EndedProcess, Running};
 use crate::state::{Leftover, State};
 use crate::sysfs;
+use crate::usage::is_held;
 use rustix::fs::FlockOperation;
 use std::fs::{self, File};
 use std::io;
+use std::os::fd::RawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tools::{Invocation, Tool, Tools};
 use trial::{Limits, OUTPUT_BYTES_MAX, ProcessEnd};
 
 /// How long taking back may take. Unmounting writes out what the page cache holds, which a slow disk takes long for.
@@ -32,6 +42,19 @@ pub enum SessionError {
     State { folder: PathBuf, reason: String },
     #[error("{disk} is in use by another raidlab (process {pid}): wait for it or stop it; nothing was touched")]
     Taken { disk: String, pid: u32 },
+    /// Between its judgement and its claim somebody took a disk, or put something on it.
+    #[error("the disks are not as they were judged; nothing was touched:\n  {}", .0.join("\n  "))]
+    Changed(Vec<String>),
+    #[error("what was given up is still there: {0}")]
+    NotCleared(String),
+}
+
+/// The lock under which sessions begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lock {
+    /// Another has it: this process, if it has said so.
+    Waiting(Option<u32>),
+    Taken,
 }
 
 /// A run under way on this machine.
@@ -42,6 +65,9 @@ pub struct Session {
     path: PathBuf,
     /// Locked, as long as this or a process that was given it lives.
     ledger: File,
+    disks: Mutex<Vec<Held>>,
+    /// Why the disks cannot be written to any more.
+    lost: Mutex<Option<String>>,
 }
 
 /// What became of undoing.
@@ -49,10 +75,14 @@ pub struct Session {
 pub struct TakenBack {
     /// What was undone, in words.
     pub undone: Vec<String>,
+    /// What is not what was made, and stays as it is; why.
+    pub not_ours: Vec<String>,
     /// What could not be, each with its reason; it stays in the ledger.
     pub failed: Vec<String>,
     /// Processes that hang over it.
     pub hung: Vec<String>,
+    /// Disks that hold what a killed run wrote, or what somebody else has written since: by what `--destroy` names them.
+    pub remains: Vec<String>,
 }
 
 impl TakenBack {
@@ -71,27 +101,37 @@ impl TakenBack {
 }
 
 impl Session {
-    /// Claims disks and begins a ledger.
-    pub fn begin(state: &State, claims: Vec<ClaimedDisk>, command: String) -> Result<Session, SessionError> {
+    /// Claims disks, judged before, and begins a ledger; under the lock, so that nothing comes between. `lock` hears again
+    /// and again whom it waits for, and then that nothing was done yet. What was given up is taken off the disks, so that
+    /// nothing of it comes back when they are free again.
+    pub fn begin(
+        state: &State,
+        chosen: &[Chosen],
+        command: String,
+        lock: &mut dyn FnMut(Lock),
+    ) -> Result<Session, SessionError> {
         let failed = |error: io::Error| SessionError::State {
             folder: state.folder().to_owned(),
             reason: error.to_string(),
         };
         state.prepare().map_err(failed)?;
-        let _lock = state.lock().map_err(failed)?;
+        let _lock = state.lock(&mut |owner| lock(Lock::Waiting(owner))).map_err(failed)?;
+        lock(Lock::Taken);
+        let claims: Vec<ClaimedDisk> = chosen.iter().map(|chosen| ClaimedDisk::of(&chosen.disk)).collect();
         for other in state.alive().map_err(failed)? {
-            let taken = claims.iter().find(|claim| other.claims.contains(claim));
-            if let Some(claim) = taken {
+            let is_taken = |claim: &&ClaimedDisk| other.claims.iter().any(|theirs| theirs.collides(claim));
+            if let Some(claim) = claims.iter().find(is_taken) {
                 return Err(SessionError::Taken {
-                    disk: claim.node.display().to_string(),
+                    disk: claim.identity.node.display().to_string(),
                     pid: other.pid,
                 });
             }
         }
+        let mut disks = take(chosen).map_err(SessionError::Changed)?;
         let name = new_name().map_err(failed)?;
         let path = state.ledger_path(&name);
         let header = Header {
-            version: 1,
+            version: VERSION,
             name: name.clone(),
             pid: std::process::id(),
             boot_id: boot_id(),
@@ -99,12 +139,23 @@ impl Session {
             claims,
         };
         let ledger = begin_ledger(&path, &header).map_err(failed)?;
+        if let Err(why) = clear(chosen, &mut disks) {
+            let _ = fs::remove_file(&path);
+            return Err(SessionError::NotCleared(why));
+        }
         Ok(Session {
             name,
             folder: state.folder().to_owned(),
             path,
             ledger,
+            disks: Mutex::new(disks),
+            lost: Mutex::new(None),
         })
+    }
+
+    /// Why the disks cannot be written to any more, if so: they are not as the last trial found or left them.
+    pub fn lost(&self) -> Option<String> {
+        locked(&self.lost).clone()
     }
 
     /// What its stacks are called.
@@ -117,7 +168,8 @@ impl Session {
         &self.folder
     }
 
-    /// Runs a trial in a process of its own. What it leaves is to be taken back before the next.
+    /// Runs a trial in a process of its own, to which the disks are handed over. What it leaves is to be taken back
+    /// before the next.
     pub fn trial(
         &self,
         job: TrialJob,
@@ -127,14 +179,56 @@ impl Session {
         line: &mut dyn FnMut(&[u8], &mut Vec<String>),
         tick: &mut dyn FnMut(),
     ) -> io::Result<EndedProcess> {
-        let job = serde_json::to_vec(&HostJob::Trial(Box::new(job))).expect("a job is plain data");
-        let running = Running::start(&self.ledger, &job)?;
+        let mut disks = locked(&self.disks);
+        let handed: Option<Vec<_>> = disks.iter().map(Held::handed).collect();
+        let handed = handed.ok_or_else(|| io::Error::other("a disk is not claimed"))?;
+        for disk in &*disks {
+            // From now on it holds something else.
+            left::forget(disk.identity())?;
+        }
+        let files: Vec<RawFd> = handed.iter().flat_map(|handed| handed.files()).collect();
+        let job = serde_json::to_vec(&HostJob::Trial {
+            job: Box::new(job),
+            handed,
+        })
+        .map_err(io::Error::other)?;
+        // Theirs alone from then on.
+        let mut handed_over = || disks.iter_mut().for_each(Held::release);
+        let running = Running::start(&self.ledger, &files, &job, &mut handed_over)?;
         Ok(running.watch(limits, Some(stop), log, line, tick))
     }
 
-    /// Undoes what is open in the ledger, in a process of its own; Ctrl-C does not end that.
+    /// Undoes what is open in the ledger, in a process of its own; Ctrl-C does not end that. Then the disks are claimed
+    /// again, and judged.
     pub fn take_back(&self) -> io::Result<TakenBack> {
-        take_back(&self.ledger)
+        let taken_back = take_back(&self.ledger)?;
+        let why = match taken_back.is_whole() {
+            true => self.claim_again().err(),
+            false => Some("what the last trial left is still on the disks".to_owned()),
+        };
+        if let Some(why) = why {
+            locked(&self.lost).get_or_insert(why);
+        }
+        Ok(taken_back)
+    }
+
+    fn claim_again(&self) -> Result<(), String> {
+        let mut disks = locked(&self.disks);
+        if disks.is_empty() {
+            return Ok(());
+        }
+        let tools = Tools::find(&JUDGING).map_err(|missing| missing.to_string())?;
+        disks
+            .iter_mut()
+            .try_for_each(|disk| disk.judge_what_is_left(&tools, &[std::process::id()]))
+    }
+
+    /// Ends the session, whose disks are written to by this process itself: what comes before each write then.
+    pub fn into_check(self) -> io::Result<TrialCheck> {
+        fs::remove_file(&self.path)?;
+        let mut disks = self.disks.into_inner().unwrap_or_else(PoisonError::into_inner);
+        disks.iter_mut().for_each(Held::release);
+        TrialCheck::of(disks, &[std::process::id()])
     }
 
     /// Takes back what there still is. A ledger with nothing open is removed, another stays.
@@ -143,15 +237,84 @@ impl Session {
         if taken_back.is_whole() {
             fs::remove_file(&self.path)?;
         }
+        if locked(&self.lost).is_none() {
+            for disk in &*locked(&self.disks) {
+                // Else it has to be given up by the next run's user.
+                let _ = left::note(disk.identity(), disk.left());
+            }
+        }
         Ok(taken_back)
     }
 }
 
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes hold of all disks, and judges them once more; or says of all of them what is against it.
+fn take(chosen: &[Chosen]) -> Result<Vec<Held>, Vec<String>> {
+    if chosen.is_empty() {
+        return Ok(Vec::new());
+    }
+    let tools = Tools::find(&JUDGING).map_err(|missing| vec![missing.to_string()])?;
+    let (mut held, mut against) = (Vec::new(), Vec::new());
+    for one in chosen {
+        let taken = Held::take(&one.identity, &one.fingerprint)
+            .and_then(|disk| disk.judge(&tools, &[std::process::id()], &one.given_up).map(|()| disk));
+        match taken {
+            Ok(disk) => held.push(disk),
+            Err(why) => against.push(why),
+        }
+    }
+    match against.is_empty() {
+        true => Ok(held),
+        false => Err(against),
+    }
+}
+
+/// Takes off what was given up, under our own exclusive claim: for that wipefs must not ask for one.
+fn clear(chosen: &[Chosen], disks: &mut [Held]) -> Result<(), String> {
+    if chosen.iter().all(|chosen| chosen.given_up.is_empty()) {
+        return Ok(());
+    }
+    let tools = Tools::find(&JUDGING).map_err(|missing| missing.to_string())?;
+    for (Chosen { given_up, .. }, held) in chosen.iter().zip(disks) {
+        if given_up.is_empty() {
+            continue;
+        }
+        let disk = held.check()?;
+        left::forget(held.identity()).map_err(|error| error.to_string())?;
+        for part in disk.partitions().iter().chain([&disk.node]) {
+            let call = Invocation::new(Tool::Wipefs)
+                .args(["--all", "--quiet", "--force"])
+                .arg(part);
+            tools
+                .run(&call, &mut |_| ())
+                .map_err(|error| format!("{disk}: {error}"))?;
+        }
+        held.forget_partitions();
+        held.judge_what_is_left(&tools, &[std::process::id()])?;
+    }
+    Ok(())
+}
+
 impl Leftover {
     /// Undoes what a session left that is no more; removes its ledger if all is undone.
+    ///
+    /// As long as the kernel held a disk for the run's stack, nobody else has put anything there: what is on it then is
+    /// the run's, and needs not be given up.
     pub fn take_back(&self) -> io::Result<TakenBack> {
-        let taken_back = take_back(&self.file)?;
+        let claims = self.header.iter().flat_map(|header| &header.claims);
+        let held: Vec<(&Identity, bool)> = claims
+            .map(|claim| (&claim.identity, is_held(&claim.identity.node)))
+            .collect();
+        let mut taken_back = take_back(&self.file)?;
         if taken_back.is_whole() {
+            for (identity, was_held) in held {
+                if !was_held || hold::note_what_is_left(identity).is_err() {
+                    taken_back.remains.push(identity.handle());
+                }
+            }
             fs::remove_file(&self.path)?;
         }
         Ok(taken_back)
@@ -168,10 +331,11 @@ fn take_back(ledger: &File) -> io::Result<TakenBack> {
     if DiskLedger::read(ledger)?.open.is_empty() {
         return Ok(taken_back);
     }
-    let job = serde_json::to_vec(&HostJob::TakeBack).expect("a job is plain data");
-    let running = Running::start(ledger, &job)?;
+    let job = serde_json::to_vec(&HostJob::TakeBack).map_err(io::Error::other)?;
+    let running = Running::start(ledger, &[], &job, &mut || ())?;
     let mut line = |line: &[u8], _: &mut Vec<String>| match serde_json::from_slice(line) {
         Ok(TakeBackLine::Undone(words)) => taken_back.undone.push(words),
+        Ok(TakeBackLine::Left(words)) => taken_back.not_ours.push(words),
         Ok(TakeBackLine::Failed(words)) => taken_back.failed.push(words),
         Err(error) => taken_back.failed.push(error.to_string()),
     };

@@ -1,11 +1,11 @@
 //! The folder in which ledgers outlive the sessions that write them.
 
 use crate::ledger::{DiskLedger, Header};
-use crate::sysfs;
+use crate::{private, sysfs};
 use rustix::fs::FlockOperation;
-use std::fs::{self, DirBuilder, File};
-use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::fs::{self, DirBuilder, File, Permissions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -54,17 +54,31 @@ impl State {
 
     /// Makes the folder, for its owner alone to write.
     pub(crate) fn prepare(&self) -> io::Result<()> {
-        DirBuilder::new().recursive(true).mode(0o755).create(&self.folder)
+        if self.folder.to_str().is_none() {
+            // Ledgers are text, and hold it.
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "its name is no UTF-8"));
+        }
+        DirBuilder::new().recursive(true).mode(0o755).create(&self.folder)?;
+        private::check_folder(&self.folder)
     }
 
-    /// Keeps other sessions from beginning or cleaning meanwhile.
-    pub(crate) fn lock(&self) -> io::Result<File> {
-        let file = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(self.folder.join("lock"))?;
-        rustix::fs::flock(&file, FlockOperation::LockExclusive)?;
+    /// Keeps other sessions from beginning meanwhile. `waiting` hears, again and again, whom it waits for.
+    pub(crate) fn lock(&self, waiting: &mut dyn FnMut(Option<u32>)) -> io::Result<File> {
+        let path = self.folder.join("lock");
+        drop(File::options().create_new(true).write(true).mode(0o600).open(&path));
+        let mut file = private::open(&path)?.ok_or(io::ErrorKind::NotFound)?;
+        // Earlier versions made it for all to read, and who can read it can lock it.
+        file.set_permissions(Permissions::from_mode(0o600))?;
+        while rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+            let mut text = String::new();
+            file.seek(SeekFrom::Start(0))?;
+            let _ = (&mut file).take(32).read_to_string(&mut text);
+            waiting(text.trim().parse().ok());
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        file.set_len(0)?;
+        file.seek(SeekFrom::Start(0))?;
+        file.write_all(format!("{}\n", std::process::id()).as_bytes())?;
         Ok(file)
     }
 
@@ -78,6 +92,15 @@ impl State {
         all
     }
 
+    /// What others than root can have written is not even read.
+    fn private_ledgers(&self) -> io::Result<Vec<PathBuf>> {
+        if fs::symlink_metadata(&self.folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+            return Ok(Vec::new());
+        }
+        private::check_folder(&self.folder)?;
+        Ok(self.ledgers())
+    }
+
     /// Whether there is a ledger at all, as far as may be seen without opening it.
     pub fn has_ledgers(&self) -> bool {
         !self.ledgers().is_empty()
@@ -87,7 +110,7 @@ impl State {
     /// else undoes the same. A process that is just being ended is waited for.
     pub fn leftovers(&self) -> io::Result<Vec<Leftover>> {
         let mut all = Vec::new();
-        for path in self.ledgers() {
+        for path in self.private_ledgers()? {
             let deadline = Instant::now() + DYING;
             loop {
                 match take(&path)? {
@@ -106,8 +129,8 @@ impl State {
     /// The headers of sessions that are alive, or hang.
     pub fn alive(&self) -> io::Result<Vec<Header>> {
         let mut all = Vec::new();
-        for path in self.ledgers() {
-            let Some(file) = open(&path)? else { continue };
+        for path in self.private_ledgers()? {
+            let Some(file) = private::open(&path)? else { continue };
             if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
                 all.extend(DiskLedger::read(&file)?.header);
             }
@@ -125,7 +148,7 @@ enum Taken {
 }
 
 fn take(path: &Path) -> io::Result<Taken> {
-    let Some(file) = open(path)? else {
+    let Some(file) = private::open(path)? else {
         return Ok(Taken::Ours(None));
     };
     if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
@@ -153,14 +176,6 @@ fn take(path: &Path) -> io::Result<Taken> {
     })))
 }
 
-fn open(path: &Path) -> io::Result<Option<File>> {
-    match File::options().read(true).write(true).open(path) {
-        Ok(file) => Ok(Some(file)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -173,11 +188,12 @@ mod tests {
             .create_new(true)
             .read(true)
             .write(true)
+            .mode(0o600)
             .open(&path)
             .expect("made");
         rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).expect("free");
         let header = Header {
-            version: 1,
+            version: crate::ledger::VERSION,
             name: "raidlab-test".to_owned(),
             pid,
             boot_id: String::new(),
@@ -209,8 +225,45 @@ mod tests {
     fn a_ledger_that_makes_no_sense_is_told_and_not_dropped() {
         let folder = tempfile::tempdir().expect("a folder");
         let state = State::in_folder(folder.path());
-        fs::write(state.ledger_path("raidlab-x"), "what is this\n").expect("written");
+        let path = state.ledger_path("raidlab-x");
+        fs::write(&path, "what is this\n").expect("written");
+        fs::set_permissions(&path, Permissions::from_mode(0o600)).expect("ours");
         let error = state.leftovers().expect_err("not a ledger");
         assert!(error.to_string().contains("raidlab-x.ledger cannot be read"), "{error}");
+    }
+
+    #[test]
+    fn only_root_can_lock_and_who_waits_is_told_for_whom() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let state = State::in_folder(&folder.path().join("state"));
+        state.prepare().expect("made");
+        let path = state.folder().join("lock");
+        fs::write(&path, "").expect("written");
+        fs::set_permissions(&path, Permissions::from_mode(0o644)).expect("ours");
+        let held = state.lock(&mut |_| ()).expect("it is free");
+        assert_eq!(fs::metadata(&path).expect("it is there").mode() & 0o777, 0o600);
+        let (told, mut held) = (std::cell::RefCell::new(Vec::new()), Some(held));
+        let again = state.lock(&mut |pid| {
+            told.borrow_mut().push(pid);
+            drop(held.take());
+        });
+        again.expect("it is free by now");
+        assert_eq!(*told.borrow(), [Some(std::process::id())]);
+    }
+
+    #[test]
+    fn a_ledger_that_another_could_have_written_is_not_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let state = State::in_folder(&folder.path().join("state"));
+        drop(ledger(&state, 1));
+        let path = state.ledger_path("raidlab-test");
+        fs::set_permissions(&path, Permissions::from_mode(0o666)).expect("ours");
+        assert!(state.leftovers().is_err());
+        fs::set_permissions(&path, Permissions::from_mode(0o600)).expect("ours");
+        fs::set_permissions(state.folder(), Permissions::from_mode(0o777)).expect("ours");
+        assert!(state.leftovers().is_err());
+        assert!(state.alive().is_err());
+        fs::set_permissions(state.folder(), Permissions::from_mode(0o755)).expect("ours");
+        assert_eq!(state.leftovers().expect("readable").len(), 1);
     }
 }

@@ -1,5 +1,6 @@
 //! What /sys tells of a device.
 
+use crate::number::DeviceNumber;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +14,11 @@ pub(crate) fn text(path: &Path) -> Option<String> {
 
 pub(crate) fn number(path: &Path) -> Option<u64> {
     text(path)?.parse().ok()
+}
+
+/// The number of the device whose folder this is.
+pub(crate) fn device_number(folder: &Path) -> Option<DeviceNumber> {
+    DeviceNumber::parse(&text(&folder.join("dev"))?)
 }
 
 /// The entries of a folder, sorted; none if there is no such folder.

@@ -19,6 +19,7 @@ mod text;
 
 use crate::cli::{Arguments, Command};
 use crate::expected::ExpectedError;
+use crate::plain::{Colours, plain};
 use std::process::ExitCode;
 
 /// Carries a command out.
@@ -63,9 +64,14 @@ fn reason(error: &std::io::Error) -> String {
 
 /// Writes results to standard output. A reader that went away (`| head`) is no error.
 fn print(text: &str) -> Result<(), ExpectedError> {
+    print_with(text, Colours::Shown)
+}
+
+/// The same, of what may have colours.
+fn print_with(text: &str, colours: Colours) -> Result<(), ExpectedError> {
     use std::io::{ErrorKind, Write};
     match std::io::stdout()
-        .write_all(text.as_bytes())
+        .write_all(plain(text, colours).as_bytes())
         .and_then(|()| std::io::stdout().flush())
     {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(ExpectedError::Failed(format!(

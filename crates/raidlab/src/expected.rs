@@ -1,6 +1,7 @@
 //! Mistakes of the user's and of the world's, apart from bugs: each has its words and its exit code.
 
-use crate::progress::say;
+use crate::plain::Colours;
+use crate::progress::{say, say_with};
 use runner::{PlaceError, RunError};
 use std::process::ExitCode;
 use store::StoreError;
@@ -36,7 +37,7 @@ impl ExpectedError {
     pub fn report(&self) -> ExitCode {
         match self {
             // Has a form of its own.
-            Self::Study(text) => say(text),
+            Self::Study(text) => say_with(text, Colours::Kept),
             other => say(&format!("raidlab: {other}")),
         }
         ExitCode::from(self.exit())

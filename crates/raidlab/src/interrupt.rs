@@ -4,7 +4,10 @@ use crate::expected::{EXIT_INTERRUPTED, ExpectedError};
 use crate::progress::say;
 use runner::Interrupt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// So many signals end the program at once.
+const SIGNALS_MAX: u32 = 3;
 
 /// Whether the user wants to stop, by a signal.
 pub struct Signals {
@@ -14,21 +17,27 @@ pub struct Signals {
 
 impl Signals {
     /// From now on Ctrl-C, SIGTERM and SIGHUP are seen here. Until the session begins they end the program, with
-    /// these words; then the first one ends the session, and the second one the program.
+    /// these words; then the first one ends the session. A second one may come from the same hand, as that of
+    /// timeout(1): it changes nothing. The third one ends the program, whatever it leaves.
     pub fn watch(words: String) -> Result<Signals, ExpectedError> {
         let signals = Signals {
             interrupt: Interrupt::default(),
             session_began: Arc::default(),
         };
         let (interrupt, session_began) = (signals.interrupt.clone(), signals.session_began.clone());
+        let seen = AtomicU32::new(0);
         ctrlc::set_handler(move || {
-            let is_second = interrupt.request();
+            let count = seen.fetch_add(1, Ordering::Relaxed) + 1;
+            interrupt.request();
             let session_began = session_began.load(Ordering::Relaxed);
             if !session_began {
                 say(&words);
             }
-            if is_second || !session_began {
+            if count >= SIGNALS_MAX || !session_began {
                 std::process::exit(i32::from(EXIT_INTERRUPTED));
+            }
+            if count + 1 == SIGNALS_MAX {
+                say("raidlab: what the trial under way made is being undone; one more signal ends that, and leaves it");
             }
         })
         .map_err(|error| ExpectedError::Machine(format!("cannot watch for Ctrl-C: {error}")))?;

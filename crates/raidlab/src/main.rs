@@ -4,6 +4,7 @@ mod cli;
 mod command;
 mod expected;
 mod interrupt;
+mod plain;
 mod progress;
 
 use clap::Parser;

@@ -7,13 +7,19 @@ mod terminal;
 pub use kernel_bar::KernelBar;
 pub use run_bar::RunDisplay;
 
+use crate::plain::{Colours, plain};
 use indicatif::ProgressStyle;
 use std::time::Duration;
 
 /// A line on standard error. Whoever read it may have gone away (`2>&1 | head`): the work goes on.
 pub fn say(line: &str) {
+    say_with(line, Colours::Shown);
+}
+
+/// The same, of what may have colours.
+pub fn say_with(line: &str, colours: Colours) {
     use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = writeln!(std::io::stderr(), "{}", plain(line, colours));
 }
 
 /// Without a terminal, a step that lasts says so this often.

@@ -32,16 +32,26 @@ pub enum PlaceError {
     #[error(transparent)]
     Tools(#[from] MissingTools),
     /// A disk is no longer as it was when the run began.
-    #[error("the run cannot go on: {0}\nwhat was measured is kept; mend it, and the same command goes on")]
-    Refused(#[source] host::Refused),
+    #[error(
+        "the run cannot go on: {0}\nwhat was measured is kept; once that is put right, the same command goes on"
+    )]
+    Refused(String),
     #[error("cannot run a trial: {0}")]
     Process(#[source] io::Error),
+    /// A defect of ours.
+    #[error("a worker of raidlab's ended in the middle of a trial, which is a defect: {0}")]
+    Panic(String),
     /// What the last trial left behind cannot be ended.
     #[error(
-        "{} cannot be ended: it waits in the kernel, most likely for a disk that does not answer. What was measured is \
-         kept. Once the disk answers again, or after a restart of the machine, `raidlab clean` undoes what is left, and \
-         the same command goes on",
-        .0.join(", ")
+        "{} cannot be ended{}. What was measured is kept. Once {}, or after a restart of the machine, `raidlab clean` \
+         undoes what is left, and the same command goes on",
+        .0.join(", "), if waits_for_disk(.0) { ": it waits in the kernel, most likely for a disk that does not answer" }
+        else { "" }, if waits_for_disk(.0) { "the disk answers again" } else { "it has ended" }
     )]
     Hung(Vec<String>),
+}
+
+/// A process in state D cannot be ended: it waits for a device.
+fn waits_for_disk(hung: &[String]) -> bool {
+    hung.iter().any(|process| process.contains("state D"))
 }

@@ -7,6 +7,7 @@ use crate::precision::Judged;
 use crate::progress::Progress;
 use crate::schedule::Schedule;
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use store::{Ending, OpenRun, Store, TrialId, TrialStatus};
@@ -204,7 +205,13 @@ fn free_seat(seats: &[Seat], running: &BTreeMap<usize, Running>) -> Option<Seat>
 fn work(place: &dyn Place, trial: &Trial, slot: usize, id: usize, interrupt: &Interrupt, sender: &Sender<Message>) {
     // When nobody listens any more, the run has ended, and the flag ends the trial.
     let tell = |what| drop(sender.send(Message { id, what }));
-    let report = place.run(trial, slot, interrupt.flag(), &mut |seen| tell(What::Seen(seen)));
+    // Whatever becomes of it, its end is waited for.
+    let run = || place.run(trial, slot, interrupt.flag(), &mut |seen| tell(What::Seen(seen)));
+    let report = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+        let words = panic.downcast_ref::<String>().map(String::as_str);
+        let words = words.or_else(|| panic.downcast_ref::<&str>().copied());
+        Err(PlaceError::Panic(words.unwrap_or("it does not say why").to_owned()))
+    });
     tell(What::End(report));
 }
 

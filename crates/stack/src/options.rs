@@ -83,6 +83,7 @@ fn meaning(option: &str) -> Meaning {
             "logdev" | "rtdev" | "jdev" | "journal_path" | "journal_dev" | "device" | "journal" => {
                 Refused("a study does not name devices")
             }
+            _ if option.to_ascii_lowercase().contains("panic") => Refused("it would end the whole machine"),
             _ => Data,
         },
     }
@@ -173,6 +174,9 @@ mod tests {
             "device=/dev/sdb",
             "journal_path=/dev/sdc",
             "jdev=/dev/sd",
+            "errors=panic",
+            "fatal_errors=panic",
+            "on_error=PANIC",
         ] {
             assert!(parsed(&[option]).is_err(), "{option}");
         }

@@ -21,6 +21,7 @@ pub(crate) fn check(machine: &MachineSpec, stack: &StackSpec) -> Vec<Impossible>
     all.extend(align(stack));
     all.extend(of_one_kind(stack));
     all.extend(kernel(machine, stack.filesystem.kind));
+    all.extend(stack.mount_options.iter().find_map(|option| panics(option)));
     if stack.filesystem.kind.is_raw() && !stack.mount_options.is_empty() {
         all.extend(impossible(
             &["mount", "type"],
@@ -29,6 +30,16 @@ pub(crate) fn check(machine: &MachineSpec, stack: &StackSpec) -> Vec<Impossible>
         ));
     }
     all
+}
+
+/// Such as `errors=panic`, `fatal_errors=panic`: on a machine with real disks it would take all else down, and in the
+/// lab what the kernel says of the error is worth more than its end.
+fn panics(option: &str) -> Option<Impossible> {
+    if !option.to_ascii_lowercase().contains("panic") {
+        return None;
+    }
+    let reason = format!("the mount option `{option}` has the kernel end the whole machine at an error");
+    impossible(&["mount"], reason, "leave it out, or write errors=remount-ro")
 }
 
 fn block_size(filesystem: &FilesystemSpec, machine: MachineKind) -> Option<Impossible> {

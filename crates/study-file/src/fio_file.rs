@@ -4,6 +4,10 @@ use crate::Known;
 use crate::fio_options::{FIO_OPTIONS, canonical, is_of_files, refusal, wrong_value};
 use crate::key::Table;
 use crate::mistake::suggest;
+use rustix::fs::{Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Component, Path};
 use study::workload::{FioFileSpec, FioSection, IoPattern};
 
@@ -26,26 +30,52 @@ pub(crate) fn read(path: &str, known: &Known) -> Result<(FioFileSpec, String), W
     if !Path::new(path).components().all(inside) {
         return wrong("is outside the study's folder", beside);
     }
-    let whole = folder.join(path);
-    match std::fs::metadata(&whole) {
+    let text = match text_below(folder, Path::new(path)) {
+        Ok(text) => text,
         Err(error) => {
             let reason = error.to_string();
             let reason = reason.split(" (os error").next().unwrap_or_default().to_lowercase();
-            return wrong(&format!("cannot be read: {reason}"), beside);
+            return wrong(&reason, beside);
         }
-        Ok(meta) if !meta.is_file() => return wrong("is no file", beside),
-        Ok(meta) if meta.len() > BYTES_MAX => return wrong("is too large for a job file", beside),
-        Ok(_) => {}
-    }
-    let Some(text) = std::fs::read(&whole)
-        .ok()
-        .and_then(|bytes| String::from_utf8(bytes).ok())
-    else {
-        return wrong("is no text", beside);
     };
     let sections = parse(&text).map_err(|(line, message, mend)| (format!("{path}:{line}: {message}"), mend))?;
     let path = path.to_owned();
     Ok((FioFileSpec { path, sections }, text))
+}
+
+/// What a regular file below a folder holds. A link in it could lead anywhere, to what only root may read.
+fn text_below(folder: &Path, path: &Path) -> io::Result<String> {
+    let no = |why: &str| io::Error::other(why.to_owned());
+    let unreadable = |errno: Errno| no(&format!("cannot be read: {}", io::Error::from(errno)));
+    // Of a study that is named without a folder.
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    let folder = rustix::fs::open(
+        folder,
+        OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )
+    .map_err(unreadable)?;
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let inside = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let file = match rustix::fs::openat2(&folder, path, flags, Mode::empty(), inside) {
+        Ok(file) => File::from(file),
+        Err(Errno::LOOP | Errno::XDEV) => return Err(no("is a symbolic link, or leads over one")),
+        Err(errno) => return Err(unreadable(errno)),
+    };
+    let meta = file.metadata()?;
+    if !meta.is_file() {
+        return Err(no("is no file"));
+    }
+    let mut bytes = Vec::new();
+    file.take(BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > BYTES_MAX {
+        return Err(no("is too large for a job file"));
+    }
+    String::from_utf8(bytes).map_err(|_| no("is no text"))
 }
 
 /// The sections of a job file; or the line, what is wrong there, and what would be right.
@@ -229,6 +259,7 @@ fn nanoseconds(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::fs::FileType;
 
     const FILE: &str = "\
 ; a comment
@@ -248,6 +279,36 @@ blocksize=4k
 numjobs=2
 runtime=1500ms
 ";
+
+    #[test]
+    fn only_a_regular_file_below_the_studys_folder_is_read() {
+        let root = tempfile::tempdir().expect("a folder");
+        let folder = root.path().join("study");
+        std::fs::create_dir_all(folder.join("jobs")).expect("made");
+        std::fs::write(root.path().join("secret"), "root:$6$").expect("written");
+        std::fs::write(folder.join("jobs/a.fio"), FILE).expect("written");
+        std::fs::write(folder.join("large"), vec![b' '; 300 << 10]).expect("written");
+        let link = |to: &str, name: &str| std::os::unix::fs::symlink(to, folder.join(name)).expect("made");
+        link("../secret", "link");
+        link("..", "up");
+        link("jobs/a.fio", "near");
+        link("/dev/zero", "device");
+        rustix::fs::mknodat(rustix::fs::CWD, folder.join("pipe"), FileType::Fifo, Mode::RUSR, 0).expect("made");
+        assert_eq!(text_below(&folder, Path::new("jobs/a.fio")).expect("below"), FILE);
+        for (name, words) in [
+            ("link", "symbolic link"),
+            ("up/secret", "symbolic link"),
+            ("near", "symbolic link"),
+            ("device", "symbolic link"),
+            ("pipe", "is no file"),
+            ("jobs", "is no file"),
+            ("large", "too large"),
+            ("gone", "cannot be read"),
+        ] {
+            let error = text_below(&folder, Path::new(name)).expect_err(name).to_string();
+            assert!(error.contains(words), "{name}: {error}");
+        }
+    }
 
     #[test]
     fn sections_have_what_global_says_before_them() {

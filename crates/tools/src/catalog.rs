@@ -11,6 +11,8 @@ pub enum Tool {
     Bonnie,
     Iozone,
     Wipefs,
+    Blkid,
+    Partx,
     Losetup,
     Sfdisk,
     /// A program of a filesystem: what makes, mounts or checks it.
@@ -31,6 +33,8 @@ static BONNIE: Program = Program::new("bonnie++", "bonnie++");
 // Of the section non-free.
 static IOZONE: Program = Program::new("iozone", "iozone3").version_argument("-v");
 static WIPEFS: Program = Program::new("wipefs", "util-linux");
+static BLKID: Program = Program::new("blkid", "util-linux");
+static PARTX: Program = Program::new("partx", "util-linux");
 static LOSETUP: Program = Program::new("losetup", "mount");
 static SFDISK: Program = Program::new("sfdisk", "fdisk");
 
@@ -39,13 +43,15 @@ impl Tool {
     pub const MKE2FS: Self = Self::Filesystem(&ext2::MKE2FS);
 
     /// Those that are not of one filesystem.
-    const GENERAL: [Self; 8] = [
+    const GENERAL: [Self; 10] = [
         Self::Mdadm,
         Self::Lvm,
         Self::Fio,
         Self::Bonnie,
         Self::Iozone,
         Self::Wipefs,
+        Self::Blkid,
+        Self::Partx,
         Self::Losetup,
         Self::Sfdisk,
     ];
@@ -72,6 +78,8 @@ impl Tool {
             Self::Bonnie => &BONNIE,
             Self::Iozone => &IOZONE,
             Self::Wipefs => &WIPEFS,
+            Self::Blkid => &BLKID,
+            Self::Partx => &PARTX,
             Self::Losetup => &LOSETUP,
             Self::Sfdisk => &SFDISK,
             Self::Filesystem(program) => program,

@@ -40,9 +40,23 @@ pub fn clean() -> Result<ExitCode, ExpectedError> {
         for words in &taken_back.undone {
             print(&format!("undone: {words}\n"))?;
         }
+        for words in &taken_back.not_ours {
+            print(&format!("left: {words}\n"))?;
+        }
         if taken_back.is_whole() {
-            let command = leftover.header.map(|header| header.command).unwrap_or_default();
-            print(&format!("nothing is left of `{command}`; the same command goes on\n"))?;
+            let remains = match taken_back.remains.as_slice() {
+                [] => String::new(),
+                disks => format!(
+                    ", with `--destroy {}`: what the trial under way wrote is still there, and cannot be told from data of \
+                     yours",
+                    disks.join(",")
+                ),
+            };
+            let header = leftover.header;
+            let command = header.as_ref().map(|header| header.command.clone()).unwrap_or_default();
+            print(&format!(
+                "nothing is left of `{command}`; the same command goes on{remains}\n"
+            ))?;
         } else {
             whole = false;
             say(&format!(

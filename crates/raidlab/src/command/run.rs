@@ -66,8 +66,7 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
         let place: Box<dyn Place> = match wanted {
             Prepared::Lab(cache) => Box::new(lab::place(arguments, &plan, cache, jobs)?),
             Prepared::Host(prepared) => {
-                signals.begin_session();
-                Box::new(prepared.begin(arguments, resume)?)
+                Box::new(prepared.begin(arguments, resume, &mut || signals.begin_session())?)
             }
         };
         signals.begin_session();

@@ -1,8 +1,9 @@
 //! `raidlab show`: the result table in the terminal.
 
-use super::{print, stored};
+use super::{print_with, stored};
 use crate::cli::ShowArguments;
 use crate::expected::ExpectedError;
+use crate::plain::Colours;
 use report::TableOptions;
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -16,9 +17,8 @@ pub fn show(arguments: &ShowArguments) -> Result<ExitCode, ExpectedError> {
     let size = rustix::termios::tcgetwinsize(&stdout).map(|size| usize::from(size.ws_col));
     let width = size.ok().filter(|columns| *columns > 0).unwrap_or(WIDTH);
     let colour = stdout.is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    print(&report::table(
-        &stored::input(&store, &run)?,
-        TableOptions { width, colour },
-    ))?;
+    let table = report::table(&stored::input(&store, &run)?, TableOptions { width, colour });
+    let colours = if colour { Colours::Kept } else { Colours::Shown };
+    print_with(&table, colours)?;
     Ok(ExitCode::SUCCESS)
 }

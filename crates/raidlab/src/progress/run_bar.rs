@@ -2,6 +2,7 @@
 
 use super::terminal::NoControlEcho;
 use super::{LINE_EVERY, clock, say, template};
+use crate::plain::{Colours, plain};
 use indicatif::{MultiProgress, ProgressBar};
 use runner::Progress;
 use std::collections::BTreeMap;
@@ -244,7 +245,7 @@ impl RunBar {
 impl Running {
     fn words(&self, simulated: bool) -> String {
         let times = times(simulated.then_some(self.virtual_time), self.began.elapsed());
-        format!("{}: {}  {times}", self.what, self.step)
+        plain(&format!("{}: {}  {times}", self.what, self.step), Colours::Shown).into_owned()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::desk::{Desk, Ran};
 use crate::machine::in_a_world_of_its_own;
+use crate::processes::descendants_of;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,15 +12,15 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// Two short trials on one file.
-const STUDY: &str = include_str!("host.toml");
+pub const STUDY: &str = include_str!("host.toml");
 
-const RUN: [&str; 6] = ["run", "host.toml", "--on", "host", "--loop", "1x1G"];
+pub const RUN: [&str; 6] = ["run", "host.toml", "--on", "host", "--loop", "1x1G"];
 
 /// One at a time: what a test finds left behind must be its own.
 static LOOPS: Mutex<()> = Mutex::new(());
 
 /// A desk with a study for this machine, and the loop devices for oneself. None, and says why, where that cannot be.
-fn desk() -> Option<(Desk, MutexGuard<'static, ()>)> {
+pub fn desk() -> Option<(Desk, MutexGuard<'static, ()>)> {
     let reason = if !rustix::process::geteuid().is_root() {
         "needs root"
     } else if !Path::new("/dev/loop-control").exists() {
@@ -34,7 +35,7 @@ fn desk() -> Option<(Desk, MutexGuard<'static, ()>)> {
     None
 }
 
-fn system(program: &str, arguments: &[&str]) -> String {
+pub fn system(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program)
         .env("PATH", tools::SEARCH_PATH)
         .args(arguments)
@@ -45,13 +46,13 @@ fn system(program: &str, arguments: &[&str]) -> String {
 }
 
 /// A loop device of the machine's own, on which something is.
-struct Bystander {
-    node: String,
-    file: PathBuf,
+pub struct Bystander {
+    pub node: String,
+    pub file: PathBuf,
 }
 
 impl Bystander {
-    fn new(desk: &Desk, name: &str) -> Bystander {
+    pub fn new(desk: &Desk, name: &str) -> Bystander {
         let file = desk.folder().join(name);
         fs::File::create(&file)
             .and_then(|file| file.set_len(64 << 20))
@@ -61,16 +62,16 @@ impl Bystander {
     }
 
     /// The kernel's name for it.
-    fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         self.node.trim_start_matches("/dev/")
     }
 
-    fn with_ext4(self) -> Bystander {
+    pub fn with_ext4(self) -> Bystander {
         system("mke2fs", &["-q", "-t", "ext4", "-L", "photos", &self.node]);
         self
     }
 
-    fn contents(&self) -> Vec<u8> {
+    pub fn contents(&self) -> Vec<u8> {
         system("sync", &[]);
         fs::read(&self.file).expect("the file")
     }
@@ -84,17 +85,17 @@ impl Drop for Bystander {
 
 /// All that a run might leave: files, mounts, loop devices, control groups, processes.
 #[derive(Debug, PartialEq, Eq)]
-struct World {
+pub struct World {
     files: Vec<PathBuf>,
     state: Vec<PathBuf>,
     mounts: Vec<String>,
-    loops: Vec<String>,
+    pub loops: Vec<String>,
     groups: Vec<PathBuf>,
 }
 
 impl World {
     /// As far as it can come from this desk: others may be at work on the machine.
-    fn of(desk: &Desk) -> World {
+    pub fn of(desk: &Desk) -> World {
         let root = desk
             .folder()
             .parent()
@@ -141,20 +142,20 @@ impl World {
     }
 }
 
-fn start(desk: &Desk) -> Child {
+pub fn start(desk: &Desk) -> Child {
     desk.raidlab(&RUN).spawn().expect("raidlab is run")
 }
 
-fn send(child: &Child, signal: Signal) {
+pub fn send(child: &Child, signal: Signal) {
     let _ = kill_process(Pid::from_child(child), signal);
 }
 
-fn ends(child: Child) -> Ran {
+pub fn ends(child: Child) -> Ran {
     Ran::from(child.wait_with_output().expect("it is ours"))
 }
 
 /// The trials of the store by their state.
-fn trials(desk: &Desk) -> (usize, usize) {
+pub fn trials(desk: &Desk) -> (usize, usize) {
     let ran = desk.run(&["export", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
     let rows = json["trials"].as_array().cloned().unwrap_or_default();
@@ -337,15 +338,20 @@ fn root_loop_members_and_swap_are_refused() {
     system("swapoff", &[node]);
 }
 
-/// A superblock of format 1.2 as blkid recognises it: magic, major version 1, its own place, a sum that fits.
+/// A superblock of format 1.2, 4 KiB from the start.
 fn md_superblock(file: &Path, magic: [u8; 4]) {
+    md_superblock_at(file, magic, 4096);
+}
+
+/// A superblock as blkid recognises it: magic, major version 1, its own place, a sum that fits.
+pub fn md_superblock_at(file: &Path, magic: [u8; 4], at: u64) {
     use std::os::unix::fs::FileExt;
     let mut block = [0_u8; 256];
     block[..4].copy_from_slice(&magic);
     block[4] = 1;
     block[16..32].copy_from_slice(&[7; 16]);
-    // super_offset, in sectors: 4 KiB from the start.
-    block[144] = 8;
+    // super_offset, in sectors.
+    block[144..152].copy_from_slice(&(at / 512).to_le_bytes());
     let sum: u64 = block
         .chunks(4)
         .map(|word| u64::from(u32::from_le_bytes(word.try_into().expect("four"))))
@@ -353,7 +359,7 @@ fn md_superblock(file: &Path, magic: [u8; 4]) {
     let sum = (sum & 0xffff_ffff) + (sum >> 32);
     block[216..220].copy_from_slice(&(sum as u32).to_le_bytes());
     let disk = fs::File::options().write(true).open(file).expect("the file");
-    disk.write_all_at(&block, 4096).expect("written");
+    disk.write_all_at(&block, at).expect("written");
     disk.sync_all().expect("synced");
 }
 
@@ -386,7 +392,7 @@ fn root_loop_a_real_disk_is_given_up_by_its_serial_number_alone() {
     assert_eq!(system("wipefs", &["--noheadings", &disk.node]), "", "it is free again");
 }
 
-/// How often the one that is killed at random moments is; `make kill-test` says 100.
+/// How often the one that is killed at random moments is; `make kill-test` says 200.
 fn kills() -> u32 {
     std::env::var("RAIDLAB_KILLS").map_or(4, |count| count.parse().expect("RAIDLAB_KILLS is a number"))
 }
@@ -405,18 +411,42 @@ fn root_loop_killed_at_any_moment_nothing_is_lost_or_left() {
     let whole = began.elapsed();
     let mut done_before = 0;
     fs::remove_file(desk.folder().join("raidlab.db")).expect("it is there");
+    let mut random = || {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f64::from(seed) / f64::from(u32::MAX)
+    };
+    let mut victims = [0_u32; 3];
     for kill in 0..kills() {
         // Of one trial: half a run long, to the microsecond.
-        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        let moment = whole.mul_f64(0.6 * f64::from(seed) / f64::from(u32::MAX));
+        let moment = whole.mul_f64(0.6 * random());
         let mut child = start(&desk);
         let until = Instant::now() + moment;
         while Instant::now() < until && child.try_wait().expect("ours").is_none() {
             sleep(Duration::from_millis(1));
         }
-        send(&child, Signal::KILL);
+        // raidlab itself, the trial's process or one of its tools, or all of them one after the other.
+        let victim = (random() * 3.0) as usize % 3;
+        let family = descendants_of(child.id());
+        victims[victim] += 1;
+        if victim != 1 || family.is_empty() {
+            send(&child, Signal::KILL);
+        }
+        let chosen = (random() * family.len() as f64) as usize;
+        let others = family
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| victim == 2 || (victim == 1 && *index == chosen));
+        for pid in others.filter_map(|(_, process)| Pid::from_raw(process.pid)) {
+            let _ = kill_process(pid, Signal::KILL);
+        }
         let ran = ends(child);
-        let words = format!("kill {kill} after {moment:?}\n{}", ran.stderr);
+        let words = format!("kill {kill} after {moment:?} of {victim}\n{}", ran.stderr);
+        if random() < 0.5 {
+            let mut cleaning = desk.raidlab(&["clean"]).spawn().expect("raidlab is run");
+            sleep(Duration::from_secs_f64(0.3 * random()));
+            let _ = cleaning.kill();
+            let _ = cleaning.wait();
+        }
         // Every other time it is `run` itself that finds the rest.
         if kill % 2 == 0 {
             let cleaned = desk.run(&["clean"]);
@@ -435,7 +465,7 @@ fn root_loop_killed_at_any_moment_nothing_is_lost_or_left() {
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
     assert_eq!(trials(&desk).0, 2);
     assert_eq!((World::of(&desk), beside.contents()), before);
-    println!("{} kills", kills());
+    println!("{} kills: of raidlab, of one below it, of all: {victims:?}", kills());
 }
 
 #[test]
@@ -473,7 +503,10 @@ fn root_loop_a_device_that_fails_ends_its_trial_with_the_kernels_words() {
     let before = World::of(&desk);
     let study = STUDY.replace("size = \"16K\"", "size = \"4M\"").replace("xfs", "ext4");
     desk.write("host.toml", study);
-    let mount = "mount -t tmpfs -o size=48m tmpfs disk";
+    // Room enough when it is looked at, and then no more.
+    let mount = "mount -t tmpfs -o size=300m tmpfs disk\n\
+        (for i in $(seq 1000); do ls disk/raidlab-*/disk0 && break; sleep 0.02; done
+        head -c 260M /dev/zero > disk/other) > /dev/null 2>&1 &";
     let run = [&RUN as &[&str], &["--loop-folder", "disk"]].concat();
     let Some(ran) = in_a_world_of_its_own(&desk, mount, &run) else {
         return;

@@ -2,6 +2,7 @@
 
 use crate::desk::PROGRAM;
 use crate::lab;
+use ::lab::carried::Programs;
 use ::lab::guest::{Config, Init, LIMITS};
 use ::lab::job::{GuestJob, Program};
 use ::lab::kernel::{Cache, DEFAULT_VERSION, KernelName};
@@ -26,11 +27,23 @@ fn disks(count: u64) -> Description {
 /// What a script printed in a guest with these disks, `$R` being raidlab; each of its commands must succeed. None, and
 /// says so, where there is no kernel for guests.
 fn script(disks: &Description, study: &str, lines: &str) -> Option<String> {
+    script_on(DEFAULT_VERSION, None, disks, study, lines)
+}
+
+/// The same, with a kernel of this name and programs that this machine need not have.
+fn script_on(
+    kernel: &str,
+    programs: Option<&Programs>,
+    disks: &Description,
+    study: &str,
+    lines: &str,
+) -> Option<String> {
     let (_desk, _turn) = lab::desk()?;
-    let found = Cache::of_user().find(&KernelName::parse(DEFAULT_VERSION));
-    let kernel = found
-        .expect("it can be looked for")
-        .expect("a desk comes with a kernel");
+    let found = Cache::of_user().find(&KernelName::parse(kernel));
+    let Ok(kernel) = found.expect("it can be looked for") else {
+        println!("skipped: there is no kernel {kernel}: `raidlab kernel build {kernel}`");
+        return None;
+    };
     let text = format!(
         "export RAIDLAB_STATE=/tmp/state R={PROGRAM}; exec 2>&1; cd /tmp\ncat > study.toml <<'END'\n{study}\nEND\n{lines}"
     );
@@ -40,7 +53,7 @@ fn script(disks: &Description, study: &str, lines: &str) -> Option<String> {
     });
     let (disks, job) = (
         postcard::to_allocvec(disks).expect("plain data"),
-        serde_json::to_vec(&job).expect("plain data"),
+        ::lab::job::encoded(&job, &kernel, programs).expect("its files are there"),
     );
     let folder = tempfile::tempdir().expect("a folder");
     let config = Config {
@@ -54,9 +67,9 @@ fn script(disks: &Description, study: &str, lines: &str) -> Option<String> {
         folder: folder.path(),
         trace: None,
         processor: None,
-        kernel_arguments: &[],
+        kernel_arguments: &kernel.arguments(),
         limits: Limits {
-            wall: Duration::from_secs(240),
+            wall: Duration::from_secs(600),
             ..LIMITS
         },
     };
@@ -172,4 +185,113 @@ code=0; $R run study.toml --on host --devices /dev/vda --trial-limit 10s || code
     assert!(said.contains("cannot be ended: it waits in the kernel"), "{said}");
     assert!(said.contains("state D"), "{said}");
     assert!(said.contains("`raidlab clean` undoes"), "{said}");
+}
+
+/// Two trials on loop devices, and two on disks of the machine; one of these killed and cleaned up after.
+const POOLS: &str = r#"
+$R run study.toml --on host --loop 3x256M --store loop.db
+run="$R run study.toml --on host --devices /dev/vda,/dev/vdb,/dev/vdc"
+$run &
+until grep -q /tmp/state /proc/mounts; do sleep 0.5; done; sleep 1
+kill -9 $!; wait $! || true; sleep 1
+grep -q /tmp/state /proc/mounts && echo IT IS LEFT MOUNTED
+$R clean
+$run
+for disk in vda vdb vdc; do test -z "$(wipefs --noheadings /dev/$disk)"; test ! -e /dev/${disk}1; done
+test -z "$(ls /tmp/state | grep -v lock)"; grep -q /tmp/state /proc/mounts && exit 1
+losetup --list --noheadings; test -z "$(losetup --list --noheadings)"
+echo NOTHING IS LEFT
+"#;
+
+const NAMELY: [&str; 3] = ["2 trials done, 0 failed", "IT IS LEFT MOUNTED", "NOTHING IS LEFT"];
+
+fn pools(filesystem: &str) -> String {
+    let study = RAID5.replace(
+        "array = { level = 5, size = \"32M\", bitmap = \"none\" }",
+        "array = { level = \"none\" }",
+    );
+    study.replace("fs = { type = [\"ext4\", \"xfs\"] }", filesystem)
+}
+
+#[test]
+fn lab_host_pools_of_zfs_on_loop_devices_and_disks() {
+    let study = pools("fs = { type = \"zfs\", pool = [\"mirror\", \"raidz1\"] }");
+    let Some(said) = script_on("6.12+zfs", None, &disks(3), &study, POOLS) else {
+        return;
+    };
+    assert!(NAMELY.iter().all(|words| said.contains(words)), "{said}");
+}
+
+#[test]
+fn lab_host_bcachefs_on_loop_devices_and_disks() {
+    let programs = match ::lab::programs::fetched_bcachefs(&Cache::of_user(), &mut |_| ()) {
+        Ok(programs) => programs,
+        Err(error) => return println!("skipped: {error}"),
+    };
+    let study = pools("fs = { type = \"bcachefs\", replicas = [1, 2] }");
+    let Some(said) = script_on("6.12+more", Some(&programs), &disks(3), &study, POOLS) else {
+        return;
+    };
+    assert!(NAMELY.iter().all(|words| said.contains(words)), "{said}");
+}
+
+const VFAT: &str = r#"
+[disks]
+count = 1
+[[stack]]
+array = { level = "single" }
+fs = { type = "vfat" }
+[[workload]]
+name = "w"
+tree = { files = 200, size = "16K", tests = ["write"] }
+[precision]
+trials = 1
+"#;
+
+/// A filesystem whose mkfs takes no UUID from us: of the same kind, and made by the disk's owner since.
+#[test]
+fn lab_host_clean_leaves_a_filesystem_that_its_owner_has_made_since() {
+    let lines = r#"
+$R run study.toml --on host --devices /dev/vda --destroy vda &
+until grep -q /tmp/state /proc/mounts; do sleep 0.2; done; sleep 1
+kill -9 $!; wait $! || true; sleep 1
+umount /tmp/state/raidlab-*
+mkfs.vfat -n MINE /dev/vda > /dev/null
+$R clean
+echo "LABEL $(blkid --probe --output value --match-tag LABEL /dev/vda)"
+"#;
+    let Some(said) = script_on("6.12+more", None, &disks(1), VFAT, lines) else {
+        return;
+    };
+    assert!(said.contains("LABEL MINE"), "{said}");
+    assert!(
+        said.contains("left: what is on /dev/vda is not what the run made"),
+        "{said}"
+    );
+}
+
+/// The machine's own volumes: in a volume group, in a partition that is a member of an array.
+#[test]
+fn lab_host_volumes_and_members_of_the_machine_stay() {
+    let lines = r#"
+refused() { code=0; $R run study.toml --on host "$@" > said 2>&1 || code=$?; cat said; test $code = 2; }
+lvm pvcreate -qq /dev/vda; lvm vgcreate -qq machine /dev/vda; lvm lvcreate -qq --yes --name home --size 64M machine
+mke2fs -q /dev/machine/home; before=$(sha256sum < /dev/machine/home)
+refused --devices /dev/vda --destroy vda; grep 'member of the LVM volume machine-home' said
+lvm vgchange -qq --activate n machine
+refused --devices /dev/vda --destroy vda; grep 'member of an LVM volume group' said
+lvm vgchange -qq --activate y machine
+for metadata in 0.90 1.0 1.1 1.2; do
+    mdadm --create /dev/md7 --run --quiet --level=1 --raid-devices=2 --size=32M --assume-clean --metadata=$metadata --homehost='<none>' /dev/vdb missing
+    refused --devices /dev/vdb --destroy vdb; grep 'member of the md array md7' said
+    mdadm --stop --quiet /dev/md7
+    refused --devices /dev/vdb --destroy vdb; grep 'member of an md array' said
+    mdadm --zero-superblock /dev/vdb
+done
+test "$before" = "$(sha256sum < /dev/machine/home)" && echo HOME IS WELL
+"#;
+    let Some(said) = script_on("6.12+more", None, &disks(2), VFAT, lines) else {
+        return;
+    };
+    assert!(said.contains("HOME IS WELL"), "{said}");
 }

@@ -2,18 +2,22 @@
 //!
 //! `lab_…` needs the lab's kernel, `root_…` a mount namespace. What cannot be tried is reported: `skipped: reason`.
 
+mod arrangement;
 mod desk;
 mod disks;
 mod help;
 mod host;
 mod host_in_guest;
 mod interrupted;
+mod judgement;
 mod kept;
 mod lab;
 mod machine;
 mod processes;
 mod progress;
 mod reports;
+mod safety;
+mod safety_races;
 mod stores;
 mod studies;
 mod words;

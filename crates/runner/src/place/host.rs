@@ -3,7 +3,7 @@
 use super::{Place, Seen, TrialReport};
 use crate::error::PlaceError;
 use crate::transcript::Transcript;
-use host::{EndedProcess, KernelLog, LoopDisks, TestDisks, TrialJob, Wanted};
+use host::{EndedProcess, KernelLog, LoopDisks, TestDisks, TrialJob};
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -11,7 +11,6 @@ use std::time::Duration;
 use store::Ending;
 use study::event::{Event, Failure};
 use study::plan::Trial;
-use tools::{Tool, Tools};
 use trial::{Limits, ProcessEnd};
 
 /// What all trials of a session on this machine share.
@@ -28,8 +27,8 @@ pub struct HostPlace {
 /// What the stacks are built on.
 #[derive(Clone, Debug)]
 pub enum DiskSource {
-    /// Disks, by their nodes.
-    Real(Vec<PathBuf>),
+    /// The disks of the session.
+    Real,
     /// Files behind loop devices, new ones for each trial.
     Loop { bytes_each: u64, folder: PathBuf },
 }
@@ -56,9 +55,12 @@ impl Place for HostPlace {
         stop: &AtomicBool,
         see: &mut dyn FnMut(Seen),
     ) -> Result<TrialReport, PlaceError> {
+        if let Some(why) = self.session.lost() {
+            return Err(PlaceError::Refused(why));
+        }
         let job = TrialJob {
             trial: trial.clone(),
-            disks: self.disks(trial)?,
+            disks: self.disks(trial),
             folder: self.session.folder().to_owned(),
             name: self.session.name().to_owned(),
             full_serials: self.full_serials,
@@ -98,7 +100,7 @@ impl Place for HostPlace {
         if ending == Ending::Done {
             end.into_iter().for_each(|event| see(Seen::Event(event)));
         }
-        for words in taken_back.failed {
+        for words in taken_back.failed.into_iter().chain(taken_back.not_ours) {
             see(Seen::Notice(words));
         }
         let hung: Vec<String> = ended.hung.into_iter().chain(taken_back.hung).collect();
@@ -120,26 +122,15 @@ impl Place for HostPlace {
 }
 
 impl HostPlace {
-    /// The disks of a trial. Real ones are looked at again: hours may have passed since the last look.
-    fn disks(&self, trial: &Trial) -> Result<TestDisks, PlaceError> {
+    fn disks(&self, trial: &Trial) -> TestDisks {
         let count = disks_of(trial);
         match &self.disks {
-            DiskSource::Loop { bytes_each, folder } => Ok(TestDisks::Loop(LoopDisks {
+            DiskSource::Loop { bytes_each, folder } => TestDisks::Loop(LoopDisks {
                 count,
                 bytes_each: *bytes_each,
                 folder: folder.clone(),
-            })),
-            DiskSource::Real(nodes) => {
-                let nodes = &nodes[..count];
-                let wanted = Wanted {
-                    devices: nodes,
-                    destroy: &[],
-                    count,
-                    bytes_each: 0,
-                };
-                host::choose(&wanted, &Tools::find(&[Tool::Wipefs])?).map_err(PlaceError::Refused)?;
-                Ok(TestDisks::Real(nodes.to_owned()))
-            }
+            }),
+            DiskSource::Real => TestDisks::Real(count),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::dry::Around;
 use crate::cli::{LoopFiles, RunArguments};
 use crate::expected::ExpectedError;
 use crate::progress::say;
-use host::{Chosen, ClaimedDisk, Session, State, short_serial};
+use host::{Chosen, JUDGING, Lock, Session, SessionError, State, short_serial};
 use runner::{DiskSource, HostPlace, disks_of};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -39,12 +39,9 @@ impl PreparedHost {
     pub fn of(arguments: &RunArguments, plan: &mut Plan) -> Result<PreparedHost, ExpectedError> {
         on_host(arguments, plan)?;
         let count = disks_wanted(plan);
-        let others = match arguments.devices.is_empty() {
-            true => &[Tool::Losetup, Tool::Wipefs] as &[Tool],
-            false => &[Tool::Wipefs] as &[Tool],
-        };
         let mut tools = super::tools_needed(plan, Teardown::Full);
-        tools.extend(others);
+        tools.extend(JUDGING);
+        tools.extend(arguments.devices.is_empty().then_some(Tool::Losetup));
         super::check_tools(tools)?;
         check_kernel(plan)?;
         let state = State::of_machine();
@@ -52,7 +49,7 @@ impl PreparedHost {
             take_back_left_over(&state)?;
         }
         let disks = match arguments.devices.is_empty() {
-            true => FoundDisks::files(arguments, count)?,
+            true => FoundDisks::files(arguments, count, bytes_each(plan))?,
             false => FoundDisks::disks(arguments, count, bytes_each(plan))?,
         };
         disks.tell(plan);
@@ -161,35 +158,51 @@ impl PreparedHost {
             .collect()
     }
 
-    /// Claims the disks, and clears those whose contents were given up.
-    pub fn begin(self, arguments: &RunArguments, resume: String) -> Result<HostPlace, ExpectedError> {
-        let claims = match &self.disks {
-            FoundDisks::Disks(chosen) => chosen.iter().map(|chosen| ClaimedDisk::of(&chosen.disk)).collect(),
-            FoundDisks::Files { .. } => Vec::new(),
-        };
+    /// Claims the disks, and clears those whose contents were given up. `begun` is called once there is something that
+    /// must be brought to an end in good order.
+    pub fn begin(
+        self,
+        arguments: &RunArguments,
+        resume: String,
+        begun: &mut dyn FnMut(),
+    ) -> Result<HostPlace, ExpectedError> {
         let identity = format!(
             "raidlab {}, {}, on {}",
             env!("CARGO_PKG_VERSION"),
             ::host::identity(),
             self.identity().join(", ")
         );
-        let session = Session::begin(&self.state, claims, resume).map_err(|error| match error {
-            host::SessionError::Taken { .. } => ExpectedError::Input(error.to_string()),
-            host::SessionError::State { .. } => ExpectedError::Machine(error.to_string()),
-        })?;
-        let disks = match self.disks {
-            FoundDisks::Files { files, folder } => DiskSource::Loop {
-                bytes_each: files.bytes_each,
-                folder,
-            },
-            FoundDisks::Disks(chosen) => match clear(&chosen) {
-                Ok(()) => DiskSource::Real(chosen.into_iter().map(|chosen| chosen.disk.node).collect()),
-                Err(error) => {
-                    let _ = session.end();
-                    return Err(error);
-                }
-            },
+        let (chosen, disks) = match self.disks {
+            FoundDisks::Files { files, folder } => {
+                let source = DiskSource::Loop {
+                    bytes_each: files.bytes_each,
+                    folder,
+                };
+                (Vec::new(), source)
+            }
+            FoundDisks::Disks(chosen) => (chosen, DiskSource::Real),
         };
+        let mut told = false;
+        let mut lock = |lock| match lock {
+            Lock::Taken => begun(),
+            Lock::Waiting(owner) if !told => {
+                told = true;
+                let owner = owner.map(|pid| format!(" (process {pid})")).unwrap_or_default();
+                say(&format!(
+                    "raidlab: waiting for another raidlab{owner}, which holds the lock in {}",
+                    self.state.folder().display()
+                ));
+            }
+            Lock::Waiting(_) => {}
+        };
+        let session = Session::begin(&self.state, &chosen, resume, &mut lock).map_err(|error| {
+            let words = error.to_string();
+            match error {
+                SessionError::Taken { .. } | SessionError::Changed(_) => ExpectedError::Input(words),
+                SessionError::State { .. } => ExpectedError::Machine(words),
+                SessionError::NotCleared(_) => ExpectedError::Failed(words),
+            }
+        })?;
         Ok(HostPlace {
             session,
             disks,
@@ -228,7 +241,7 @@ impl FoundDisks {
         }
     }
 
-    fn files(arguments: &RunArguments, count: usize) -> Result<FoundDisks, ExpectedError> {
+    fn files(arguments: &RunArguments, count: usize, bytes_used: u64) -> Result<FoundDisks, ExpectedError> {
         let files = arguments.loops.unwrap_or(LoopFiles {
             count,
             bytes_each: LOOP_BYTES,
@@ -246,6 +259,13 @@ impl FoundDisks {
         } else {
             folder
         };
+        if folder.to_str().is_none() {
+            return Err(ExpectedError::Input(format!(
+                "`{}`, where the files behind loop devices are to be, is no UTF-8, which the ledger is: --loop-folder \
+                 names another folder; nothing was touched",
+                folder.display()
+            )));
+        }
         let folder = folder.canonicalize().map_err(|error| {
             let (folder, reason) = (folder.display(), crate::command::reason(&error));
             ExpectedError::Input(format!(
@@ -253,6 +273,26 @@ impl FoundDisks {
                  names another folder"
             ))
         })?;
+        let used = bytes_used.saturating_mul(count as u64);
+        let free = host::free_bytes(&folder).unwrap_or(u64::MAX);
+        if free < used {
+            return Err(ExpectedError::Input(format!(
+                "the study writes {} MiB at the least, and `{}` has {} MiB free: --loop-folder names another folder; \
+                 nothing was touched",
+                used >> 20,
+                folder.display(),
+                free >> 20
+            )));
+        }
+        if free < files.bytes_each.saturating_mul(count as u64) {
+            say(&format!(
+                "raidlab: `{}` has {} MiB free, and the files behind loop devices may grow to {} MiB: where there is no \
+                 room the trial fails",
+                folder.display(),
+                free >> 20,
+                files.bytes_each.saturating_mul(count as u64) >> 20
+            ));
+        }
         if arguments.loops.is_none() {
             say(&format!(
                 "raidlab: no --devices: on sparse files behind loop devices ({files}) in {}",
@@ -263,7 +303,7 @@ impl FoundDisks {
     }
 
     fn disks(arguments: &RunArguments, count: usize, bytes_each: u64) -> Result<FoundDisks, ExpectedError> {
-        let tools = Tools::find(&[Tool::Wipefs]).map_err(|missing| ExpectedError::Machine(missing.to_string()))?;
+        let tools = Tools::find(&JUDGING).map_err(|missing| ExpectedError::Machine(missing.to_string()))?;
         let wanted = host::Wanted {
             devices: &arguments.devices,
             destroy: &arguments.destroy,
@@ -272,12 +312,12 @@ impl FoundDisks {
         };
         let chosen = host::choose(&wanted, &tools).map_err(|refused| ExpectedError::Input(refused.to_string()))?;
         say("raidlab: these disks are overwritten:");
-        for Chosen { disk, given_up } in &chosen {
+        for Chosen { disk, given_up, .. } in &chosen {
             let stable = disk.by_id.as_ref().filter(|by_id| **by_id != disk.given);
             let stable = stable.map(|path| format!(", {}", path.display())).unwrap_or_default();
             let lost: Vec<String> = given_up.iter().map(ToString::to_string).collect();
             let lost = match lost.is_empty() {
-                true => "nothing is recognised on it".to_owned(),
+                true => "nothing is on it that is not of an earlier run".to_owned(),
                 false => format!("given up: {}", lost.join(", ")),
             };
             say(&format!("  {disk}{stable}: {lost}"));
@@ -380,21 +420,7 @@ fn take_back_left_over(state: &State) -> Result<(), ExpectedError> {
     Ok(())
 }
 
-/// Takes off what was given up, so that nothing of it comes back when the disk is free again.
-fn clear(chosen: &[Chosen]) -> Result<(), ExpectedError> {
-    let tools = Tools::find(&[Tool::Wipefs]).map_err(|missing| ExpectedError::Machine(missing.to_string()))?;
-    for Chosen { disk, .. } in chosen.iter().filter(|chosen| !chosen.given_up.is_empty()) {
-        for part in disk.partitions().iter().chain([&disk.node]) {
-            let call = Invocation::new(Tool::Wipefs).args(["--all", "--quiet"]).arg(part);
-            tools.run(&call, &mut |_| ()).map_err(|error| {
-                ExpectedError::Failed(format!("{disk}: what was given up is still there: {error}"))
-            })?;
-        }
-    }
-    Ok(())
-}
-
-/// Without --force wipefs refuses a disk that somebody uses.
+/// As one would do it by hand: without --force wipefs refuses a disk that somebody uses. We hold it ourselves by then.
 fn clearing(part: &Path) -> Invocation {
     Invocation::new(Tool::Wipefs).args(["--all", "--quiet"]).arg(part)
 }

@@ -1,0 +1,94 @@
+//! The judgement immediately before each act that writes, in the process that writes.
+
+use crate::hold::Held;
+use crate::judge::JUDGING;
+use crate::ledger::ClaimedDisk;
+use crate::number::DeviceNumber;
+use crate::run_devices::RunDevices;
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+use tools::Tools;
+
+/// Lets a trial write to its own disks alone: to each for the first time only if it holds what it held when it was
+/// judged last, and nobody has it.
+#[derive(Debug)]
+pub struct TrialCheck {
+    pub(crate) disks: Vec<Held>,
+    pub(crate) devices: RunDevices,
+    pub(crate) tools: Tools,
+    /// The processes of the run.
+    pub(crate) ours: Vec<u32>,
+    /// Nothing that the kernel would know of is built on the disks: they stay claimed by us.
+    pub(crate) keeps_claim: bool,
+    /// Disks that hold something of ours by now.
+    pub(crate) written: BTreeSet<DeviceNumber>,
+}
+
+impl stack::DiskCheck for TrialCheck {
+    fn before_write(&mut self, devices: &[&Path]) -> Result<(), String> {
+        for device in devices {
+            self.judge(device)?;
+        }
+        Ok(())
+    }
+}
+
+impl TrialCheck {
+    /// On these disks, which are all that may be written to.
+    pub(crate) fn of(disks: Vec<Held>, ours: &[u32]) -> io::Result<TrialCheck> {
+        let claims = disks.iter().map(Held::check).collect::<Result<Vec<_>, _>>();
+        let claims = claims.map_err(io::Error::other)?;
+        Ok(TrialCheck {
+            devices: RunDevices {
+                claims: claims.iter().map(ClaimedDisk::of).collect(),
+                same_boot: true,
+                files: Vec::new(),
+            },
+            disks,
+            tools: Tools::find(&JUDGING).map_err(io::Error::other)?,
+            ours: ours.to_vec(),
+            keeps_claim: true,
+            written: BTreeSet::new(),
+        })
+    }
+
+    fn judge(&mut self, device: &Path) -> Result<(), String> {
+        // Whatever is built of them: that they are still the same goes first.
+        for disk in &self.disks {
+            disk.check()?;
+        }
+        if !self.devices.own(device) {
+            return Err(format!("{} is none of the run's devices", device.display()));
+        }
+        let number = DeviceNumber::of_node(device);
+        let disk = self
+            .disks
+            .iter_mut()
+            .find(|disk| Some(disk.identity().number) == number);
+        let Some(disk) = disk.filter(|disk| !self.written.contains(&disk.identity().number)) else {
+            return Ok(());
+        };
+        if self.keeps_claim {
+            disk.claim()?;
+        }
+        disk.judge(&self.tools, &self.ours, &[])?;
+        self.written.insert(disk.identity().number);
+        Ok(())
+    }
+}
+
+/// Lets an undo write to the run's own devices alone.
+#[derive(Debug)]
+pub(crate) struct UndoCheck<'a> {
+    pub(crate) devices: &'a RunDevices,
+}
+
+impl stack::DiskCheck for UndoCheck<'_> {
+    fn before_write(&mut self, devices: &[&Path]) -> Result<(), String> {
+        match devices.iter().find(|device| !self.devices.own(device)) {
+            Some(other) => Err(format!("{} is none of the run's devices", other.display())),
+            None => Ok(()),
+        }
+    }
+}

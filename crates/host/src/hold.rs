@@ -1,0 +1,205 @@
+//! A disk that is held: from its judgement to the end of the run by one open file description, which keeps its number
+//! and name from passing to another disk; and, while nothing of ours is on it, by an exclusive one, which keeps the
+//! kernel from mounting it, building on it, or giving it exclusively to anybody else.
+
+use crate::content::Fingerprint;
+use crate::disk::Disk;
+use crate::identity::Identity;
+use crate::judge::{self, Circumstances, JUDGING};
+use crate::left;
+use crate::number::DeviceNumber;
+use crate::obstacle::Obstacle;
+use rustix::fs::{Mode, OFlags};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::path::Path;
+use tools::Tools;
+
+/// `BLKRRPART` of <linux/fs.h>.
+const BLKRRPART: libc::Ioctl = 0x125F;
+
+/// A disk of the run.
+#[derive(Debug)]
+pub struct Held {
+    identity: Identity,
+    /// As long as it is open, the kernel gives the number and the name to no other disk.
+    pin: File,
+    claim: Option<File>,
+    /// What it held when it was last judged.
+    left: Fingerprint,
+}
+
+/// How a process that is started is told which disks it is given, and under which numbers they are open.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Handed {
+    identity: Identity,
+    left: Fingerprint,
+    pin: RawFd,
+    claim: RawFd,
+}
+
+impl Held {
+    /// Takes hold of a disk that was judged: only if it is still the same, attached as it was, and nobody has it.
+    pub(crate) fn take(identity: &Identity, left: &Fingerprint) -> Result<Held, String> {
+        let pin = open(&identity.node, OFlags::empty())?;
+        let held = Held {
+            claim: None,
+            identity: identity.clone(),
+            left: left.clone(),
+            pin,
+        };
+        let mut held = held;
+        held.check()?;
+        held.claim()?;
+        Ok(held)
+    }
+
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    pub(crate) fn left(&self) -> &Fingerprint {
+        &self.left
+    }
+
+    /// Claims it exclusively; nothing of ours may be on it.
+    pub(crate) fn claim(&mut self) -> Result<(), String> {
+        if self.claim.is_none() {
+            self.claim = Some(open(&self.identity.node, OFlags::EXCL)?);
+        }
+        Ok(())
+    }
+
+    /// Gives the exclusive claim up, for a program that claims the disk itself.
+    pub fn release(&mut self) {
+        self.claim = None;
+    }
+
+    /// Whether what its node leads to is the disk that was judged.
+    pub fn check(&self) -> Result<Disk, String> {
+        let shown = self.identity.node.display();
+        let now = DeviceNumber::of_file(&self.pin);
+        if now != Some(self.identity.number) {
+            return Err(format!("{shown} is not the disk that was judged: another is open"));
+        }
+        let disk = Disk::at(&self.identity.node).map_err(|error| error.to_string())?;
+        match self.identity.check(&Identity::of(&disk)) {
+            Ok(()) => Ok(disk),
+            Err(differs) => Err(format!("{shown} is not the disk that was judged: {differs}")),
+        }
+    }
+
+    /// Judges it again: the same disk, in nobody's use, with nothing on it but what was there when it was last judged.
+    /// What of that is recognised must be among `given_up`.
+    pub(crate) fn judge(&self, tools: &Tools, ours: &[u32], given_up: &[Obstacle]) -> Result<(), String> {
+        self.judged(tools, ours, given_up, true).map(drop)
+    }
+
+    /// Judges it after something of ours was on it, which is gone: what is there now is what was left.
+    pub(crate) fn judge_what_is_left(&mut self, tools: &Tools, ours: &[u32]) -> Result<(), String> {
+        self.claim()?;
+        self.left = self.judged(tools, ours, &[], false)?;
+        Ok(())
+    }
+
+    fn judged(
+        &self,
+        tools: &Tools,
+        ours: &[u32],
+        given_up: &[Obstacle],
+        as_left: bool,
+    ) -> Result<Fingerprint, String> {
+        let disk = self.check()?;
+        let circumstances = Circumstances {
+            tools,
+            ours,
+            is_claimed: self.claim.is_some(),
+            left: Some(&self.left),
+        };
+        let judgement = judge::judge(&disk, &circumstances);
+        let is_against = |obstacle: &&Obstacle| match obstacle {
+            Obstacle::Changed { .. } => as_left,
+            other => !given_up.contains(other),
+        };
+        let against: Vec<String> = judgement
+            .obstacles
+            .iter()
+            .filter(is_against)
+            .map(|obstacle| format!("{disk}: {obstacle}"))
+            .collect();
+        match judgement.fingerprint.filter(|_| against.is_empty()) {
+            Some(fingerprint) => Ok(fingerprint),
+            None => Err(against.join("; ")),
+        }
+    }
+
+    /// Has the kernel read the partition table anew, under our own claim, when it has been taken off.
+    pub(crate) fn forget_partitions(&self) {
+        if let Some(claim) = &self.claim {
+            // SAFETY: takes no argument, and writes to no memory of ours.
+            unsafe { libc::ioctl(claim.as_raw_fd(), BLKRRPART, 0) };
+        }
+    }
+
+    /// For a process that is started with these files.
+    pub(crate) fn handed(&self) -> Option<Handed> {
+        Some(Handed {
+            identity: self.identity.clone(),
+            left: self.left.clone(),
+            pin: self.pin.as_raw_fd(),
+            claim: self.claim.as_ref()?.as_raw_fd(),
+        })
+    }
+}
+
+impl Handed {
+    /// The numbers under which the process must find the files open.
+    pub(crate) fn files(&self) -> [RawFd; 2] {
+        [self.pin, self.claim]
+    }
+
+    /// In the process that was started.
+    pub(crate) fn held(self) -> Result<Held, String> {
+        let mut files = self.files().into_iter().map(|number| {
+            // SAFETY: asks about a number, no more.
+            if number <= 2 || unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) } < 0 {
+                return Err("a disk is not open that should be".to_owned());
+            }
+            // SAFETY: the session gave us this file, and nothing else here knows its number.
+            Ok(unsafe { File::from_raw_fd(number) })
+        });
+        let mut next = || files.next().unwrap_or_else(|| Err("a disk is not open".to_owned()));
+        let (pin, claim) = (next()?, next()?);
+        Ok(Held {
+            identity: self.identity,
+            pin,
+            claim: Some(claim),
+            left: self.left,
+        })
+    }
+}
+
+/// Notes what is on a disk, which the kernel held for a run of ours until a moment ago.
+pub(crate) fn note_what_is_left(identity: &Identity) -> Result<(), String> {
+    let none = Fingerprint::new();
+    let mut held = Held::take(identity, &none)?;
+    let tools = Tools::find(&JUDGING).map_err(|missing| missing.to_string())?;
+    held.judge_what_is_left(&tools, &[std::process::id()])?;
+    left::note(identity, held.left()).map_err(|error| error.to_string())
+}
+
+fn open(node: &Path, flags: OFlags) -> Result<File, String> {
+    match rustix::fs::open(node, OFlags::RDONLY | OFlags::CLOEXEC | flags, Mode::empty()) {
+        Ok(file) => Ok(File::from(file)),
+        Err(rustix::io::Errno::BUSY) => Err(format!(
+            "{} is held exclusively by the kernel or a program",
+            node.display()
+        )),
+        Err(errno) => Err(format!(
+            "{} cannot be opened: {}",
+            node.display(),
+            std::io::Error::from(errno)
+        )),
+    }
+}

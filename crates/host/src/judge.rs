@@ -1,0 +1,199 @@
+//! The judgement of a disk: everything that speaks against overwriting it. Looks only.
+//!
+//! It is passed when the disks are chosen, again when they are claimed, and again by the process that writes,
+//! immediately before it does.
+
+use crate::content::{self, Depth, Fingerprint};
+use crate::disk::{self, Disk};
+use crate::obstacle::Obstacle;
+use crate::relations::{Relations, Relative, Role};
+use crate::signature::signatures;
+use crate::sysfs;
+use crate::usage;
+use std::fs::File;
+use tools::{Tool, Tools};
+
+/// The programs that judging a disk calls.
+pub const JUDGING: [Tool; 3] = [Tool::Wipefs, Tool::Blkid, Tool::Partx];
+
+/// What is known when a disk is judged.
+#[derive(Debug)]
+pub(crate) struct Circumstances<'a> {
+    pub(crate) tools: &'a Tools,
+    /// Processes that may have the disk open: those of the run.
+    pub(crate) ours: &'a [u32],
+    /// We hold it exclusively: nobody else does.
+    pub(crate) is_claimed: bool,
+    /// What it holds is what we left there, or what its user gave up, if it looks like this.
+    pub(crate) left: Option<&'a Fingerprint>,
+}
+
+/// What was found.
+#[derive(Debug)]
+pub(crate) struct Judgement {
+    pub(crate) obstacles: Vec<Obstacle>,
+    /// Of what it holds; none where something stood against reading it.
+    pub(crate) fingerprint: Option<Fingerprint>,
+}
+
+/// All that speaks against overwriting a disk, except its size.
+pub(crate) fn judge(disk: &Disk, circumstances: &Circumstances<'_>) -> Judgement {
+    let relations = Relations::of(&disk.sysfs);
+    let mut obstacles = Vec::new();
+    if disk.read_only {
+        obstacles.push(Obstacle::ReadOnly);
+    }
+    obstacles.extend(usage::uses(&relations));
+    if obstacles.iter().all(|obstacle| *obstacle == Obstacle::ReadOnly) {
+        obstacles.extend(usage::held(&relations, circumstances.is_claimed));
+        obstacles.extend(usage::opened(&relations, circumstances.ours));
+    }
+    let is_free = obstacles.iter().all(|obstacle| *obstacle == Obstacle::ReadOnly);
+    if is_free {
+        forget_cached(&relations);
+    }
+    let mut carried = carried(&relations, circumstances.tools);
+    let mut fingerprint = None;
+    if is_free {
+        match contents(disk, &carried, circumstances) {
+            Ok((more, seen)) => {
+                carried.extend(more);
+                fingerprint = Some(seen);
+            }
+            Err(why) => carried.push(Obstacle::Unknown {
+                device: disk.kernel_name.clone(),
+                why,
+            }),
+        }
+    }
+    obstacles.extend(carried);
+    Judgement { obstacles, fingerprint }
+}
+
+/// What each device caches for itself of the bytes that they share: upper ones first, what they write out goes down.
+fn forget_cached(relations: &Relations) {
+    for relative in relations.devices.iter().rev() {
+        if let Ok(device) = File::open(disk::node(&relative.sysfs)) {
+            let _ = content::forget_cached(&device);
+        }
+    }
+}
+
+/// What is recognised on the disk, and on those that share bytes with it.
+fn carried(relations: &Relations, tools: &Tools) -> Vec<Obstacle> {
+    let mut found = Vec::new();
+    for relative in &relations.devices {
+        let on_it = || signatures(&relative.sysfs, &disk::node(&relative.sysfs), tools);
+        match relative.role {
+            Role::Itself | Role::Partition => found.extend(on_it()),
+            Role::Whole => found.extend(on_it().into_iter().filter(|obstacle| !is_table(obstacle)).filter(
+                |obstacle| {
+                    // Partitions beside it are nobody's business here.
+                    !matches!(obstacle, Obstacle::Member { device, .. } if device.starts_with("partition "))
+                },
+            )),
+            // What a loop device shows whole is seen there already.
+            Role::Behind if relative.is_shared_whole() => found.extend(on_it().into_iter().filter(is_never_lifted)),
+            Role::Behind => found.extend(on_it().into_iter().map(|obstacle| below(relative, obstacle))),
+            Role::Component => found.extend(
+                on_it()
+                    .into_iter()
+                    .filter(|obstacle| !is_explained(relations, relative, obstacle))
+                    .map(|obstacle| below(relative, obstacle)),
+            ),
+            Role::Above | Role::Beside => {}
+        }
+    }
+    found.dedup();
+    found
+}
+
+fn is_table(obstacle: &Obstacle) -> bool {
+    matches!(obstacle, Obstacle::Signature { what, .. } if what.starts_with("a partition table"))
+}
+
+fn is_never_lifted(obstacle: &Obstacle) -> bool {
+    !obstacle.can_be_lifted()
+}
+
+/// What lies below is given up under its own name, not under that of a device that shows a part of it.
+fn below(relative: &Relative, obstacle: Obstacle) -> Obstacle {
+    match obstacle {
+        Obstacle::Signature { what, .. } => Obstacle::Shared {
+            with: format!("{}, which carries {what}", relative.name()),
+        },
+        other => other,
+    }
+}
+
+/// Whether a component says of itself what is running on it.
+fn is_explained(relations: &Relations, component: &Relative, obstacle: &Obstacle) -> bool {
+    let runs = |prefix: &str| {
+        sysfs::entries(&component.sysfs.join("holders")).iter().any(|holder| {
+            let name = sysfs::name(holder);
+            let uuid = sysfs::text(&holder.join("dm/uuid")).unwrap_or_default();
+            let is_ours = relations.devices.iter().any(|device| device.name() == name);
+            is_ours && (name.starts_with(prefix) || uuid.starts_with(prefix))
+        })
+    };
+    // Its partitions are devices of their own; that one of them is the component is why it is looked at.
+    if is_table(obstacle) || matches!(obstacle, Obstacle::Member { device, .. } if device.starts_with("partition "))
+    {
+        return true;
+    }
+    match obstacle {
+        Obstacle::Member { of, .. } => match of.as_str() {
+            "an md array" => runs("md"),
+            "an LVM volume group" => runs("LVM-"),
+            "a bcache" => runs("bcache"),
+            _ => runs("mpath-"),
+        },
+        Obstacle::Signature { what, .. } => match what.starts_with("crypto_LUKS") {
+            true => runs("CRYPT-"),
+            false => runs("mpath-"),
+        },
+        _ => false,
+    }
+}
+
+/// What is on the disk that is not recognised.
+fn contents(
+    disk: &Disk,
+    carried: &[Obstacle],
+    circumstances: &Circumstances<'_>,
+) -> Result<(Vec<Obstacle>, Fingerprint), String> {
+    let device = File::open(&disk.node).map_err(|error| error.to_string())?;
+    let depth = match circumstances.left {
+        Some(_) => Depth::Quick,
+        None => Depth::Full,
+    };
+    let survey = content::survey(&device, disk.size_bytes, depth).map_err(|error| error.to_string())?;
+    let name = || disk.kernel_name.clone();
+    let mut found = Vec::new();
+    if let Some(left) = circumstances.left {
+        if *left != survey.fingerprint {
+            found.push(Obstacle::Changed { device: name() });
+        }
+        return Ok((found, survey.fingerprint));
+    }
+    // A filesystem may hold anything, images of disks among it.
+    let is_filesystem = |obstacle: &Obstacle| matches!(obstacle, Obstacle::Signature { .. }) && !is_table(obstacle);
+    if !carried.iter().any(is_filesystem) {
+        found.extend(survey.members.iter().map(|(of, at_bytes)| Obstacle::Member {
+            device: name(),
+            of: format!("{of}, as it says at byte {at_bytes}"),
+            release: format!(
+                "dd if=/dev/zero of={} bs=512 seek={} count=8 conv=notrunc",
+                disk.node.display(),
+                at_bytes / 512
+            ),
+        }));
+    }
+    if let Some(at_bytes) = survey.first_nonzero.filter(|_| carried.is_empty() && found.is_empty()) {
+        found.push(Obstacle::Content {
+            device: name(),
+            at_bytes,
+        });
+    }
+    Ok((found, survey.fingerprint))
+}

@@ -1,0 +1,109 @@
+//! What each loop device is attached to: by device and inode number, from the kernel's own answer.
+
+use crate::number::DeviceNumber;
+use crate::sysfs;
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+
+/// `LOOP_GET_STATUS64` of <linux/loop.h>.
+const LOOP_GET_STATUS64: libc::Ioctl = 0x4C05;
+
+/// `struct loop_info64` of <linux/loop.h>.
+#[repr(C)]
+struct LoopInfo64 {
+    device: u64,
+    inode: u64,
+    rdevice: u64,
+    offset: u64,
+    size_limit: u64,
+    number: u32,
+    encrypt_type: u32,
+    encrypt_key_size: u32,
+    flags: u32,
+    file_name: [u8; 64],
+    crypt_name: [u8; 64],
+    encrypt_key: [u8; 32],
+    init: [u64; 2],
+}
+
+/// What is behind a loop device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Backing {
+    Device(DeviceNumber),
+    /// A regular file: the number of its filesystem's device, and its inode.
+    File {
+        device: u64,
+        inode: u64,
+    },
+}
+
+/// A loop device that is attached to something.
+#[derive(Clone, Debug)]
+pub(crate) struct Loop {
+    /// Its folder in /sys.
+    pub(crate) sysfs: PathBuf,
+    pub(crate) backing: Backing,
+    pub(crate) offset_bytes: u64,
+    /// None: to the end.
+    pub(crate) limit_bytes: Option<u64>,
+}
+
+impl Loop {
+    /// The loop device in this folder of /sys, if it is one and attached. What the kernel says of a loop device is
+    /// asked of the device itself; if that cannot be opened, it cannot be told what is written to by writing to it.
+    pub(crate) fn at(folder: &Path) -> Result<Option<Loop>, String> {
+        if !folder.join("loop/backing_file").exists() {
+            return Ok(None);
+        }
+        let name = sysfs::name(folder);
+        let node = Path::new("/dev").join(&name);
+        let unknown = |why: String| format!("it cannot be told what {name} is attached to: {why}");
+        let file = File::open(&node).map_err(|error| unknown(error.to_string()))?;
+        if DeviceNumber::of_file(&file) != sysfs::device_number(folder) {
+            return Err(unknown(format!("{} is another device", node.display())));
+        }
+        // SAFETY: all fields are plain numbers, for which zero is a value.
+        let mut info: LoopInfo64 = unsafe { std::mem::zeroed() };
+        // SAFETY: the kernel fills the structure that it is given, which is as large as it takes it to be.
+        if unsafe { libc::ioctl(file.as_raw_fd(), LOOP_GET_STATUS64, &raw mut info) } < 0 {
+            let error = std::io::Error::last_os_error();
+            // Detached since we looked.
+            return match error.raw_os_error() {
+                Some(libc::ENXIO) => Ok(None),
+                _ => Err(unknown(error.to_string())),
+            };
+        }
+        let backing = match info.rdevice {
+            0 => Backing::File {
+                device: info.device,
+                inode: info.inode,
+            },
+            rdevice => Backing::Device(DeviceNumber::of_rdev(rdevice)),
+        };
+        Ok(Some(Loop {
+            sysfs: folder.to_owned(),
+            backing,
+            offset_bytes: info.offset,
+            limit_bytes: Some(info.size_limit).filter(|&limit| limit > 0),
+        }))
+    }
+
+    /// All loop devices of the machine that are attached.
+    pub(crate) fn all() -> Result<Vec<Loop>, String> {
+        let mut all = Vec::new();
+        for folder in sysfs::entries(Path::new("/sys/block")) {
+            let folder = std::fs::canonicalize(&folder).unwrap_or(folder);
+            all.extend(Self::at(&folder)?);
+        }
+        Ok(all)
+    }
+
+    /// The bytes of what is behind it that it reaches.
+    pub(crate) fn range(&self) -> std::ops::Range<u64> {
+        let end = self
+            .limit_bytes
+            .map_or(u64::MAX, |limit| self.offset_bytes.saturating_add(limit));
+        self.offset_bytes..end
+    }
+}

@@ -1,0 +1,82 @@
+//! Which devices are a run's own: its disks, their partitions, what is built of nothing else, and loop devices on its
+//! own files.
+
+use crate::disk::{Disk, whole_disk};
+use crate::ledger::ClaimedDisk;
+use crate::loop_status::{Backing, Loop};
+use crate::sysfs;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// By what the devices of a run are known.
+#[derive(Debug, Default)]
+pub(crate) struct RunDevices {
+    pub(crate) claims: Vec<ClaimedDisk>,
+    /// The machine was not started anew since they were claimed.
+    pub(crate) same_boot: bool,
+    /// Files behind loop devices.
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// Nothing is stacked that high.
+const HEIGHT_MAX: u32 = 32;
+
+impl RunDevices {
+    /// Whether a device is the run's own. One that is not there is nobody's.
+    pub(crate) fn own(&self, node: &Path) -> bool {
+        match Disk::at(node) {
+            Ok(disk) => self.own_folder(&disk.sysfs),
+            Err(_) => !node.exists(),
+        }
+    }
+
+    /// The same, of its folder in /sys.
+    pub(crate) fn own_folder(&self, folder: &Path) -> bool {
+        self.own_at(folder, HEIGHT_MAX)
+    }
+
+    fn own_at(&self, folder: &Path, height: u32) -> bool {
+        let components = sysfs::entries(&folder.join("slaves"));
+        let is_gone = components.is_empty() && sysfs::number(&folder.join("size")) == Some(0);
+        if height == 0 || is_gone {
+            // An array that was stopped, whose node is still there.
+            return is_gone;
+        }
+        let is_claimed = Disk::at_folder(folder).is_some_and(|disk| {
+            let mut claims = self.claims.iter();
+            claims.any(|claim| claim.identity.is_of_hardware(&disk, self.same_boot))
+        });
+        if is_claimed || self.is_on_own_file(folder) {
+            return true;
+        }
+        let whole = whole_disk(folder);
+        if whole != folder {
+            return self.own_at(&whole, height - 1);
+        }
+        let is_own = |component: &PathBuf| {
+            let folder = fs::canonicalize(component);
+            folder.is_ok_and(|folder| self.own_at(&folder, height - 1))
+        };
+        !components.is_empty() && components.iter().all(is_own)
+    }
+
+    /// Whether a device is built of files of the run alone.
+    pub(crate) fn is_on_own_files(&self, node: &Path) -> bool {
+        self.claims.is_empty() && self.own(node)
+    }
+
+    fn is_on_own_file(&self, folder: &Path) -> bool {
+        let Ok(Some(Loop { backing, .. })) = Loop::at(folder) else {
+            return false;
+        };
+        let files = self.files.iter().filter_map(|file| fs::metadata(file).ok());
+        files.into_iter().any(|file| {
+            backing
+                == Backing::File {
+                    device: file.dev(),
+                    inode: file.ino(),
+                }
+        })
+    }
+}

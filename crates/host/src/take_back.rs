@@ -1,0 +1,422 @@
+//! Undoing what is open in a ledger.
+//!
+//! *Invariant*: as with [`stack::Undo`], an undo first makes sure that what it takes away is still what was made, and
+//! has nothing to do if it is gone; so it can be repeated, by a later process. What is none of the run's devices is
+//! not touched, whatever the ledger says.
+
+use crate::check::UndoCheck;
+use crate::disk::Disk;
+use crate::ledger::{ClaimedDisk, Contents, DiskLedger, Header, Open};
+use crate::run_devices::RunDevices;
+use crate::session::boot_id;
+use crate::signature;
+use crate::trial_ledger::carrier;
+use crate::undo::Undo;
+use crate::{cgroup, loops, sysfs};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use tools::{Recorder, Tool, Tools};
+
+/// What became of an act.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Undone,
+    /// It is not what was made, so it stays; why.
+    Left(String),
+}
+
+/// Undoes what is open, last act first; `told` hears of each, in words.
+pub(crate) fn take_back(
+    ledger: &mut DiskLedger,
+    contents: Contents,
+    told: &mut dyn FnMut(String, Result<Outcome, String>),
+) -> io::Result<()> {
+    let present: Vec<Tool> = Tool::all()
+        .into_iter()
+        .filter(|&tool| Tools::find(&[tool]).is_ok())
+        .collect();
+    let mut tools = Tools::find(&present).map_err(io::Error::other)?;
+    // What still runs uses what is to be taken away.
+    for open in &contents.open {
+        if let Undo::Cgroup { path } = &open.undo {
+            cgroup::end_all(path);
+        }
+    }
+    let disks = Known::of(contents.header.as_ref(), &contents.open);
+    for open in contents.open.into_iter().rev() {
+        let words = open.undo.to_string();
+        let outcome = disks.as_they_are_now(open.undo).and_then(|act| match act {
+            Now::Act(act) => match disks.is_another(&act, open.identity.as_deref(), &tools)? {
+                Some(why) => Ok(Outcome::Left(why)),
+                None => undo(&act, &disks.devices, &mut tools, &mut |_| ()),
+            },
+            Now::Gone => Ok(Outcome::Undone),
+            Now::NotOurs(why) => Ok(Outcome::Left(why)),
+        });
+        if outcome.is_ok() {
+            // On a full disk it stays in the ledger, and is found undone the next time.
+            let _ = ledger.undone(open.entry);
+        }
+        told(words, outcome);
+    }
+    Ok(())
+}
+
+/// Takes back an act, or as much of it as was done.
+fn undo(
+    act: &Undo,
+    devices: &RunDevices,
+    tools: &mut Tools,
+    recorder: &mut dyn Recorder,
+) -> Result<Outcome, String> {
+    match act {
+        Undo::Stack(act) => {
+            let mut access = stack::Access {
+                executor: &mut stack::System::new(tools),
+                recorder,
+                check: &mut UndoCheck { devices },
+            };
+            stack::undo(act, &mut access).map_err(|cause| cause.to_string())?;
+        }
+        Undo::Loop { file } => loops::detach(file, tools, recorder)?,
+        Undo::File { path, made } => {
+            if !loops::remove(path, *made)? {
+                let words = format!("another file is at {} by now: it stays", path.display());
+                return Ok(Outcome::Left(words));
+            }
+        }
+        Undo::Folder { path } => return remove_folder(path),
+        Undo::Cgroup { path } => cgroup::remove(path)?,
+    }
+    Ok(Outcome::Undone)
+}
+
+fn remove_folder(path: &Path) -> Result<Outcome, String> {
+    match fs::remove_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(Outcome::Left(format!(
+            "there are files in {} that are not of the run: they stay",
+            path.display()
+        ))),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.to_string()),
+        _ => Ok(Outcome::Undone),
+    }
+}
+
+/// What an act is by now.
+#[derive(Debug, PartialEq, Eq)]
+enum Now {
+    Act(Undo),
+    /// What it would undo did not outlive a restart.
+    Gone,
+    /// It names something that is none of the run's; why it is left.
+    NotOurs(String),
+}
+
+/// What a study sets in /sys, for disks and what is built on them.
+const ATTRIBUTES: &[&str] = &[
+    "scheduler",
+    "read_ahead_kb",
+    "nr_requests",
+    "queue_depth",
+    "cache_type",
+    "write_cache",
+    "stripe_cache_size",
+    "group_thread_cnt",
+    "sync_speed_min",
+    "sync_speed_max",
+];
+
+/// Where the disks of a ledger are by now: after a restart a node can be another disk's.
+struct Known {
+    devices: RunDevices,
+    /// A claimed disk, and its node now, if it is there.
+    disks: Vec<(ClaimedDisk, Option<PathBuf>)>,
+    /// An array's node as it was made, and as it was assembled since.
+    arrays: Vec<(PathBuf, PathBuf)>,
+}
+
+/// The node of the array that runs under this UUID (`md/uuid`, since Linux 5.10), if it is another one.
+fn assembled_elsewhere(open: &Open) -> Option<(PathBuf, PathBuf)> {
+    let Undo::Stack(stack::Undo::Array { node, uuid, .. }) = &open.undo else {
+        return None;
+    };
+    let digits = |text: &str| text.chars().filter(char::is_ascii_hexdigit).collect::<String>();
+    let is_it =
+        |device: &&PathBuf| sysfs::text(&device.join("md/uuid")).is_some_and(|text| digits(&text) == digits(uuid));
+    let device = sysfs::entries(Path::new("/sys/block"))
+        .iter()
+        .find(is_it)
+        .map(|device| sysfs::name(device))?;
+    let now = Path::new("/dev").join(device);
+    (now != *node).then(|| (node.clone(), now))
+}
+
+impl Known {
+    fn of(header: Option<&Header>, open: &[Open]) -> Known {
+        let claims = header.map(|header| header.claims.clone()).unwrap_or_default();
+        let same_boot = header.is_some_and(|header| header.boot_id == boot_id());
+        let present: Vec<Disk> = sysfs::entries(Path::new("/sys/class/block"))
+            .iter()
+            .filter_map(|device| Disk::at(&Path::new("/dev").join(sysfs::name(device))).ok())
+            .collect();
+        let place = |claim: ClaimedDisk| {
+            let is_it = |disk: &&Disk| claim.identity.is_of_hardware(disk, same_boot);
+            let node = present.iter().find(is_it).map(|disk| disk.node.clone());
+            (claim, node)
+        };
+        let files = open.iter().filter_map(|open| match &open.undo {
+            Undo::Loop { file } => Some(file.clone()),
+            _ => None,
+        });
+        Known {
+            devices: RunDevices {
+                claims: claims.clone(),
+                same_boot,
+                files: files.collect(),
+            },
+            disks: claims.into_iter().map(place).collect(),
+            arrays: open.iter().filter_map(assembled_elsewhere).collect(),
+        }
+    }
+
+    /// The act with the names that its disks have now.
+    fn as_they_are_now(&self, act: Undo) -> Result<Now, String> {
+        let Undo::Stack(of_stack) = &act else {
+            return Ok(Now::Act(act));
+        };
+        let is_attribute = matches!(of_stack, stack::Undo::Attribute { .. });
+        let is_folder = matches!(of_stack, stack::Undo::Folder { .. });
+        if !self.devices.same_boot && (is_attribute || (self.disks.is_empty() && !is_folder)) {
+            return Ok(Now::Gone);
+        }
+        if let stack::Undo::Attribute { path, value } = of_stack {
+            return Ok(match self.may_set(path, value) {
+                Ok(true) => Now::Act(act),
+                Ok(false) => Now::Gone,
+                Err(why) => Now::NotOurs(why),
+            });
+        }
+        let mut value = serde_json::to_value(&act).map_err(|error| error.to_string())?;
+        self.rename(&mut value)?;
+        // An array is known by its UUID, whatever its number is.
+        let devices = match &act {
+            Undo::Stack(stack::Undo::Array { .. }) => &value["stack"]["members"],
+            _ => &value,
+        };
+        if let Some(other) = self.foreign(devices) {
+            return Ok(Now::NotOurs(format!(
+                "{other} is none of the run's devices: it is left"
+            )));
+        }
+        serde_json::from_value(value)
+            .map(Now::Act)
+            .map_err(|error| error.to_string())
+    }
+
+    /// Whether an attribute is one that a study sets, of a device of the run; false if it is gone.
+    fn may_set(&self, path: &Path, value: &str) -> Result<bool, String> {
+        let shown = path.display();
+        let name = sysfs::name(path);
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == ' ' || c == '-' || c == '_';
+        if !ATTRIBUTES.contains(&name.as_str()) || value.len() > 64 || !value.chars().all(is_word) {
+            return Err(format!("{shown} is no attribute that a study sets: it is left"));
+        }
+        let Ok(attribute) = path.canonicalize() else {
+            return Ok(false);
+        };
+        // Of a disk behind a controller, what is set may be the controller's attribute of it.
+        let device = attribute
+            .ancestors()
+            .find(|folder| folder.join("dev").exists() && folder.join("size").exists());
+        let behind = attribute
+            .ancestors()
+            .map(|folder| folder.join("block"))
+            .find(|folder| folder.is_dir());
+        let mut of = device
+            .map(Path::to_owned)
+            .into_iter()
+            .chain(behind.map(|folder| sysfs::entries(&folder)).into_iter().flatten());
+        match attribute.starts_with("/sys/devices") && of.any(|folder| self.devices.own_folder(&folder)) {
+            true => Ok(true),
+            false => Err(format!("{shown} is of none of the run's devices: it is left")),
+        }
+    }
+
+    /// Why what is on a disk by now may be somebody else's, made since; none if it is what was made, or gone. Files of the
+    /// run's own hold nothing else.
+    fn is_another(&self, act: &Undo, identity: Option<&str>, tools: &Tools) -> Result<Option<String>, String> {
+        let Undo::Stack(act) = act else { return Ok(None) };
+        let Some(device) = carrier(act).filter(|device| device.exists() && !self.devices.is_on_own_files(device))
+        else {
+            return Ok(None);
+        };
+        let now = signature::identity(device, tools)?;
+        let shown = device.display();
+        Ok(match identity {
+            _ if now.is_empty() => None,
+            Some(identity) if identity == now => None,
+            Some(_) => Some(format!("what is on {shown} is not what the run made: it stays")),
+            None => Some(format!(
+                "whether what is on {shown} is the run's cannot be told: it stays"
+            )),
+        })
+    }
+
+    /// A device in an act that is none of the run's.
+    fn foreign(&self, value: &serde_json::Value) -> Option<String> {
+        match value {
+            serde_json::Value::String(text) if text.starts_with("/dev/") => {
+                (!self.devices.own(Path::new(text))).then(|| text.clone())
+            }
+            serde_json::Value::Array(all) => all.iter().find_map(|value| self.foreign(value)),
+            serde_json::Value::Object(all) => all.values().find_map(|value| self.foreign(value)),
+            _ => None,
+        }
+    }
+
+    fn rename(&self, value: &mut serde_json::Value) -> Result<(), String> {
+        match value {
+            serde_json::Value::String(text) => {
+                if let Some((_, now)) = self.arrays.iter().find(|(node, _)| node == Path::new(text)) {
+                    *text = now.display().to_string();
+                    return Ok(());
+                }
+                let Some((claim, now)) = self
+                    .disks
+                    .iter()
+                    .find(|(claim, _)| claim.identity.node == Path::new(text))
+                else {
+                    return Ok(());
+                };
+                let now = now.as_ref().ok_or_else(|| {
+                    let serial = claim.identity.serial.as_deref().unwrap_or("none");
+                    let node = claim.identity.node.display();
+                    format!("the disk that was {node} (serial {serial}) is not there")
+                })?;
+                *text = now.display().to_string();
+                Ok(())
+            }
+            serde_json::Value::Array(all) => all.iter_mut().try_for_each(|value| self.rename(value)),
+            serde_json::Value::Object(all) => all.values_mut().try_for_each(|value| self.rename(value)),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::Identity;
+    use crate::number::DeviceNumber;
+
+    fn claim(node: &str) -> ClaimedDisk {
+        let number = DeviceNumber { major: 8, minor: 16 };
+        ClaimedDisk {
+            identity: Identity {
+                node: node.into(),
+                serial: Some("S1".to_owned()),
+                wwid: None,
+                size_bytes: 1,
+                number,
+                sequence: None,
+                foundation: Vec::new(),
+            },
+            numbers: vec![number],
+        }
+    }
+
+    fn known(same_boot: bool, disks: Vec<(ClaimedDisk, Option<PathBuf>)>) -> Known {
+        Known {
+            devices: RunDevices {
+                same_boot,
+                ..RunDevices::default()
+            },
+            disks,
+            arrays: Vec::new(),
+        }
+    }
+
+    fn array(members: &[&str]) -> Undo {
+        Undo::Stack(stack::Undo::Array {
+            node: "/dev/md100".into(),
+            uuid: "u".into(),
+            members: members.iter().map(PathBuf::from).collect(),
+        })
+    }
+
+    #[test]
+    fn disks_are_followed_to_their_new_names() {
+        let known = known(
+            false,
+            vec![(claim("/dev/sdy"), Some("/dev/sdz".into())), (claim("/dev/sdx"), None)],
+        );
+        let renamed = known.as_they_are_now(array(&["/dev/sdy"])).expect("it is there");
+        assert_eq!(renamed, Now::Act(array(&["/dev/sdz"])));
+        let error = known
+            .as_they_are_now(array(&["/dev/sdy", "/dev/sdx"]))
+            .expect_err("one is gone");
+        assert_eq!(error, "the disk that was /dev/sdx (serial S1) is not there");
+    }
+
+    /// /dev/loop3 is somebody else's after a restart.
+    #[test]
+    fn what_was_on_loop_devices_did_not_outlive_a_restart() {
+        let act = |same_boot| known(same_boot, Vec::new()).as_they_are_now(array(&["/dev/gone"]));
+        assert_eq!(act(false), Ok(Now::Gone));
+        assert_eq!(act(true), Ok(Now::Act(array(&["/dev/gone"]))));
+        let folder = Undo::Folder { path: "/x".into() };
+        let now = known(false, Vec::new()).as_they_are_now(folder.clone());
+        assert_eq!(now, Ok(Now::Act(folder)));
+    }
+
+    #[test]
+    fn an_attribute_is_one_that_studies_set_and_expires_with_the_boot() {
+        let set = |same_boot, path: &str, value: &str| {
+            let act = Undo::Stack(stack::Undo::Attribute {
+                path: path.into(),
+                value: value.to_owned(),
+            });
+            known(same_boot, vec![(claim("/dev/sdy"), None)]).as_they_are_now(act)
+        };
+        for (path, value) in [
+            ("/etc/cron.d/x", "* * * * * root id"),
+            ("/etc/scheduler", "x"),
+            ("/sys/power/state", "mem"),
+            ("/proc/self/comm", "x"),
+            ("/sys/kernel/mm/lru_gen/../../../../proc/self/comm", "x"),
+        ] {
+            let now = set(true, path, value);
+            assert!(matches!(now, Ok(Now::NotOurs(_) | Now::Gone)), "{path}: {now:?}");
+            assert_eq!(set(false, path, value), Ok(Now::Gone));
+        }
+    }
+
+    #[test]
+    fn a_device_that_is_there_and_not_of_the_run_is_left() {
+        let null = Undo::Stack(stack::Undo::Signatures {
+            device: "/dev/null".into(),
+            types: "ext4".to_owned(),
+        });
+        let now = known(true, vec![(claim("/dev/sdy"), None)]).as_they_are_now(null);
+        assert!(matches!(now, Ok(Now::NotOurs(_))), "{now:?}");
+    }
+
+    #[test]
+    fn another_file_under_the_name_stays() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("disk0");
+        fs::write(&path, "mine").expect("written");
+        let mut tools = Tools::find(&[]).expect("nothing is wanted");
+        let made = Some(crate::undo::Inode { device: 0, number: 0 });
+        for made in [made, None] {
+            let act = Undo::File {
+                path: path.clone(),
+                made,
+            };
+            let outcome = undo(&act, &RunDevices::default(), &mut tools, &mut |_| ());
+            assert!(matches!(outcome, Ok(Outcome::Left(_))), "{outcome:?}");
+            assert_eq!(fs::read_to_string(&path).expect("it is there"), "mine");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The ledger of a trial: what was made on a disk of the machine is identified as soon as it is there, so that nothing is
+//! undone but that.
+
+use crate::ledger::DiskLedger;
+use crate::signature;
+use crate::undo::Undo;
+use std::io;
+use std::path::PathBuf;
+use tools::Tools;
+
+/// Writes what provisioning does to the ledger on disk.
+#[derive(Debug)]
+pub(crate) struct TrialLedger<'a> {
+    pub(crate) ledger: &'a mut DiskLedger,
+    pub(crate) tools: Tools,
+    /// What is being made, and is there when the next act is begun.
+    pub(crate) pending: Vec<(u64, PathBuf)>,
+}
+
+impl TrialLedger<'_> {
+    /// What is made by an act is there, at the latest, when another begins or is undone.
+    fn identify(&mut self) -> io::Result<()> {
+        for (entry, device) in std::mem::take(&mut self.pending) {
+            // Of what cannot be identified, it stays unknown whose it is.
+            if let Ok(identity) = signature::identity(&device, &self.tools) {
+                self.ledger.identified(entry, &identity)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The device that carries what an act makes, where nothing else tells whose it is.
+pub(crate) fn carrier(undo: &stack::Undo) -> Option<&PathBuf> {
+    match undo {
+        stack::Undo::Filesystem {
+            device,
+            array_uuid: None,
+            uuid: None,
+            ..
+        }
+        | stack::Undo::Signatures { device, .. } => Some(device),
+        _ => None,
+    }
+}
+
+impl stack::Ledger for TrialLedger<'_> {
+    fn intend(&mut self, undo: &stack::Undo) -> io::Result<u64> {
+        // Several acts may be written down before the program that does them all.
+        let is_mount = !matches!(undo, stack::Undo::Filesystem { .. } | stack::Undo::Signatures { .. });
+        if is_mount {
+            self.identify()?;
+        }
+        let entry = self.ledger.intend(&Undo::Stack(undo.clone()))?;
+        self.pending.extend(carrier(undo).map(|device| (entry, device.clone())));
+        Ok(entry)
+    }
+
+    fn made(&mut self, entry: u64, undo: &stack::Undo) -> io::Result<()> {
+        self.ledger.made(entry, &Undo::Stack(undo.clone()))
+    }
+
+    fn undone(&mut self, entry: u64) -> io::Result<()> {
+        self.pending.retain(|(pending, _)| *pending != entry);
+        self.ledger.undone(entry)
+    }
+}

@@ -1,0 +1,195 @@
+//! Who uses a device, or one that shares bytes with it.
+
+use crate::disk;
+use crate::mounts::{self, Swap};
+use crate::number::DeviceNumber;
+use crate::obstacle::Obstacle;
+use crate::openers::{self, Opener, What};
+use crate::relations::{Relations, Relative, Role};
+use crate::sysfs;
+use rustix::fs::{Mode, OFlags};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+/// What the kernel has mounted, swapped to or built on a device or on what shares bytes with it.
+pub(crate) fn uses(relations: &Relations) -> Vec<Obstacle> {
+    let mut found: Vec<Obstacle> = Vec::new();
+    let device = || relations.devices.first().map(Relative::name).unwrap_or_default();
+    found.extend(relations.unknown.iter().map(|why| Obstacle::Unknown {
+        device: device(),
+        why: why.clone(),
+    }));
+    mounted(relations, &mut found);
+    swapped(relations, &mut found);
+    for relative in relations.with_role(&[Role::Itself, Role::Partition]) {
+        found.extend(built_on(&relative.sysfs));
+    }
+    let above = relations.with_role(&[Role::Above]);
+    found.extend(
+        above
+            .filter(|above| above.sysfs.join("loop").exists())
+            .map(|above| Obstacle::InUse {
+                device: device(),
+                by: format!("what {} is attached to", above.name()),
+            }),
+    );
+    let beside = relations.with_role(&[Role::Beside]);
+    let in_use = |beside: &&Relative| !beside.sysfs.join("partition").exists();
+    found.extend(
+        beside
+            .filter(in_use)
+            .map(|beside| Obstacle::Shared { with: beside.name() }),
+    );
+    // Volumes and arrays on the whole disk or behind a loop device.
+    for relative in relations.with_role(&[Role::Whole, Role::Behind]) {
+        found.extend(built_on(&relative.sysfs));
+    }
+    found
+}
+
+fn mounted(relations: &Relations, found: &mut Vec<Obstacle>) {
+    for mount in mounts::mounts() {
+        let device = relations.devices.iter().find(|device| mount.is_of(device.number));
+        let obstacle = device.map(|device| Obstacle::Mounted {
+            device: device.name(),
+            folder: mount.folder.clone(),
+        });
+        found.extend(obstacle.filter(|obstacle| !found.contains(obstacle)));
+    }
+}
+
+fn swapped(relations: &Relations, found: &mut Vec<Obstacle>) {
+    for swap in mounts::swaps() {
+        match swap {
+            Swap::Device(number) => {
+                let device = relations.devices.iter().find(|device| device.number == number);
+                found.extend(device.map(|device| Obstacle::Swap { device: device.name() }));
+            }
+            Swap::File { device, inode } if relations.files.contains(&(device, inode)) => {
+                found.push(Obstacle::Swap {
+                    device: "the file behind it".to_owned(),
+                });
+            }
+            Swap::File { .. } => {}
+        }
+    }
+}
+
+/// Arrays, volumes and filesystems of several devices that run on a device.
+fn built_on(folder: &Path) -> Vec<Obstacle> {
+    let device = sysfs::name(folder);
+    let in_use = |by: String| Obstacle::InUse {
+        device: device.clone(),
+        by,
+    };
+    let mut found: Vec<Obstacle> = sysfs::entries(&folder.join("holders"))
+        .iter()
+        .map(|holder| in_use(format!("a member of {}", holder_words(holder))))
+        .collect();
+    if folder.join("bcache").exists() {
+        found.push(in_use("a member of a bcache".to_owned()));
+    }
+    for filesystem in sysfs::entries(Path::new("/sys/fs/btrfs")) {
+        if filesystem.join("devices").join(&device).exists() {
+            found.push(in_use(format!(
+                "a member of the btrfs {}, which is mounted",
+                sysfs::name(&filesystem)
+            )));
+        }
+    }
+    found
+}
+
+/// `the md array md0`, `the LVM volume vg-home (dm-3)`
+fn holder_words(holder: &Path) -> String {
+    let name = sysfs::name(holder);
+    if name.starts_with("md") {
+        return format!("the md array {name}");
+    }
+    let Some(mapped) = sysfs::text(&holder.join("dm/name")) else {
+        return format!("{name}, which runs");
+    };
+    let uuid = sysfs::text(&holder.join("dm/uuid")).unwrap_or_default();
+    let kind = match uuid.split('-').next() {
+        Some("LVM") => "LVM volume",
+        Some("CRYPT") => "encrypted volume",
+        Some("mpath") => "multipath device",
+        _ => "device-mapper volume",
+    };
+    format!("the {kind} {mapped} ({name})")
+}
+
+/// ZFS, and whatever else leaves no trace in /sys, opens its disks exclusively.
+pub(crate) fn held(relations: &Relations, is_claimed: bool) -> Vec<Obstacle> {
+    let roles: &[Role] = match is_claimed {
+        // Our own claim stands on it and its partitions.
+        true => &[Role::Behind],
+        false => &[Role::Itself, Role::Partition, Role::Behind],
+    };
+    let devices = relations.with_role(roles);
+    devices
+        .filter(|device| is_held(&disk::node(&device.sysfs)))
+        .map(|device| Obstacle::Held { device: device.name() })
+        .collect()
+}
+
+/// Whether somebody holds a device exclusively.
+pub(crate) fn is_held(node: &Path) -> bool {
+    let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
+    matches!(
+        rustix::fs::open(node, flags, Mode::empty()),
+        Err(rustix::io::Errno::BUSY)
+    )
+}
+
+/// Processes that have the device open, or write to what shares bytes with it, and keep it open: udev looks into disks
+/// for a moment.
+pub(crate) fn opened(relations: &Relations, except: &[u32]) -> Vec<Obstacle> {
+    const TRIES: u32 = 10;
+    let mut found = openers(relations, except);
+    for _ in 1..TRIES {
+        if found.is_empty() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+        let still = openers(relations, except);
+        found.retain(|opener| still.contains(opener));
+    }
+    let mut told = BTreeSet::new();
+    found.retain(|opener| told.insert((opener.pid, opener.what)));
+    found.into_iter().map(|opener| words(relations, opener)).collect()
+}
+
+fn openers(relations: &Relations, except: &[u32]) -> Vec<Opener> {
+    let role = |number: DeviceNumber| {
+        let device = relations.devices.iter().find(|device| device.number == number);
+        device.map(|device| device.role)
+    };
+    let wanted = |what: What| match what {
+        What::Device(number) => role(number).is_some(),
+        What::File { device, inode } => relations.files.contains(&(device, inode)),
+    };
+    let counts = |opener: &Opener| match opener.what {
+        What::Device(number) => opener.writes || matches!(role(number), Some(Role::Itself | Role::Partition)),
+        What::File { .. } => opener.writes,
+    };
+    openers::openers(&wanted, except).into_iter().filter(counts).collect()
+}
+
+fn words(relations: &Relations, opener: Opener) -> Obstacle {
+    let device = match opener.what {
+        What::Device(number) => relations
+            .devices
+            .iter()
+            .find(|device| device.number == number)
+            .map(Relative::name)
+            .unwrap_or_default(),
+        What::File { .. } => "the file behind it".to_owned(),
+    };
+    Obstacle::Open {
+        device,
+        pid: opener.pid,
+        program: opener.program,
+    }
+}

@@ -1,0 +1,667 @@
+//! Disks arranged at random for the test of judgement, of loop devices on files in memory.
+
+use std::ffi::CString;
+use std::fs::{self, File};
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const MIB: u64 = 1 << 20;
+/// Of either file.
+const BYTES: u64 = 8 * MIB;
+const FOLDER: &str = "/tmp/w";
+
+/// xorshift64*: the same arrangement for the same seed.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Random {
+        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        (0..8).for_each(|_| {
+            random.next();
+        });
+        random
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+
+    pub fn one_in(&mut self, count: u64) -> bool {
+        self.below(count) == 0
+    }
+
+    fn of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len() as u64) as usize]
+    }
+}
+
+/// What must be undone of an arrangement.
+enum Made {
+    Loop(PathBuf),
+    Mount(PathBuf),
+    Child(libc::pid_t),
+    Mapped(String),
+    Array(PathBuf),
+    Swap(PathBuf),
+}
+
+/// A disk, what is around it, and what must not change.
+pub struct Arrangement {
+    pub target: PathBuf,
+    /// Its user says that what it holds may go.
+    pub is_given_up: bool,
+    /// Where the target lies on the file `a`.
+    place: (u64, u64),
+    /// The loop device on the file, which is the target or below it.
+    disk: PathBuf,
+    has_table: bool,
+    /// What speaks against writing to it, whatever its user says.
+    against: Vec<&'static str>,
+    /// It holds something that its user may give up.
+    holds: Vec<&'static str>,
+    words: Vec<&'static str>,
+    made: Vec<Made>,
+    /// What the files held when they were last changed by us.
+    a: Vec<u8>,
+    b: Vec<u8>,
+}
+
+fn path(name: &str) -> PathBuf {
+    Path::new(FOLDER).join(name)
+}
+
+fn write_at(name: &str, bytes: &[u8], at: u64) {
+    let file = File::options().write(true).open(path(name)).expect("a file of ours");
+    file.write_all_at(bytes, at).expect("room");
+}
+
+/// A program of the system; whether it succeeds.
+fn run(program: &str, arguments: &[&str]) -> bool {
+    let mut command = Command::new(program);
+    command.args(arguments).env("PATH", tools::SEARCH_PATH);
+    command.output().is_ok_and(|output| output.status.success())
+}
+
+/// `struct loop_info64`, as far as it is not zero.
+fn loop_info(offset: u64, limit: u64, flags: u32) -> [u8; 232] {
+    let mut info = [0; 232];
+    info[24..32].copy_from_slice(&offset.to_le_bytes());
+    info[32..40].copy_from_slice(&limit.to_le_bytes());
+    info[52..56].copy_from_slice(&flags.to_le_bytes());
+    info
+}
+
+fn ioctl(file: &File, request: u32, argument: usize) -> bool {
+    // SAFETY: the requests used here take a number, or a pointer to what lives as long as the call.
+    unsafe { libc::ioctl(file.as_raw_fd(), request as _, argument) >= 0 }
+}
+
+const LOOP_SET_FD: u32 = 0x4c00;
+const LOOP_CLR_FD: u32 = 0x4c01;
+const LOOP_SET_STATUS64: u32 = 0x4c04;
+const LOOP_CTL_GET_FREE: u32 = 0x4c82;
+const BLKRRPART: u32 = 0x125f;
+const PARTITIONS_SCANNED: u32 = 8;
+
+fn attach_to(node: &Path, backing: &Path, offset: u64, limit: u64, flags: u32) -> bool {
+    let open = |path: &Path| File::options().read(true).write(true).open(path);
+    let (Ok(device), Ok(backing)) = (open(node), open(backing)) else {
+        return false;
+    };
+    let info = loop_info(offset, limit, flags);
+    ioctl(&device, LOOP_SET_FD, backing.as_raw_fd() as usize)
+        && ioctl(&device, LOOP_SET_STATUS64, info.as_ptr() as usize)
+        && (flags == 0 || ioctl(&device, BLKRRPART, 0) || true)
+}
+
+fn detach(node: &Path) -> bool {
+    File::open(node).is_ok_and(|device| ioctl(&device, LOOP_CLR_FD, 0))
+}
+
+/// A process of its own, which does this and then waits for its end.
+fn child(act: impl FnOnce() -> bool) -> Option<libc::pid_t> {
+    let (mut reader, writer) = std::io::pipe().expect("a pipe");
+    // SAFETY: the child makes system calls alone, and never returns.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        let is_done = act();
+        let _ = std::io::Write::write_all(&mut &writer, &[u8::from(is_done)]);
+        loop {
+            // SAFETY: waits for a signal, no more.
+            unsafe { libc::pause() };
+        }
+    }
+    drop(writer);
+    let mut is_done = [0];
+    let said = std::io::Read::read_exact(&mut reader, &mut is_done);
+    match said.is_ok() && is_done == [1] {
+        true => Some(pid),
+        false => {
+            end_child(pid);
+            None
+        }
+    }
+}
+
+fn end_child(pid: libc::pid_t) {
+    // SAFETY: ends and waits for a child of ours.
+    unsafe {
+        libc::kill(pid, libc::SIGKILL);
+        libc::waitpid(pid, std::ptr::null_mut(), 0);
+    }
+}
+
+fn text(path: &Path) -> CString {
+    CString::new(path.as_os_str().as_bytes()).expect("no zero in it")
+}
+
+/// A small ext4, made once.
+fn ext4() -> Vec<u8> {
+    let image = Path::new("/tmp/ext4");
+    if !image.exists() {
+        let file = File::create(image).expect("room");
+        file.set_len(2 * MIB).expect("room");
+        assert!(run(
+            "mke2fs",
+            &[
+                "-q",
+                "-F",
+                "-t",
+                "ext4",
+                "-b",
+                "1024",
+                "-O",
+                "^has_journal",
+                "/tmp/ext4"
+            ]
+        ));
+    }
+    fs::read(image).expect("it was made")
+}
+
+/// md's metadata of a version, and where it is on a device of this size.
+fn md(version: &str, device_bytes: u64) -> (Vec<u8>, u64) {
+    let magic = 0xa92b_4efc_u32.to_le_bytes();
+    let mut block = vec![0; 4096];
+    block[..4].copy_from_slice(&magic);
+    if version == "0.90" {
+        block[8..12].copy_from_slice(&90_u32.to_le_bytes());
+        return (block, device_bytes / (64 << 10) * (64 << 10) - (64 << 10));
+    }
+    let at = match version {
+        "1.0" => (device_bytes - 16 * 512) / 4096 * 4096,
+        "1.1" => 0,
+        _ => 4096,
+    };
+    block[4] = 1;
+    block[16..32].copy_from_slice(&[7; 16]);
+    block[144..152].copy_from_slice(&(at / 512).to_le_bytes());
+    let word = |word: &[u8]| u64::from(u32::from_le_bytes(word.try_into().expect("four")));
+    let sum: u64 = block[..256].chunks(4).map(word).sum();
+    let sum = (sum & 0xffff_ffff) + (sum >> 32);
+    block[216..220].copy_from_slice(&(sum as u32).to_le_bytes());
+    (block[..256].to_vec(), at)
+}
+
+impl Arrangement {
+    pub fn new(random: &mut Random) -> Arrangement {
+        fs::create_dir_all(FOLDER).expect("a folder");
+        for name in ["a", "b"] {
+            let file = File::create(path(name)).expect("room");
+            file.set_len(BYTES).expect("room");
+        }
+        // Somebody's, whole.
+        write_at("b", &ext4(), 0);
+        write_at("b", &[0x5a; 8192], 5 * MIB);
+        let mut new = Arrangement {
+            target: PathBuf::new(),
+            is_given_up: random.one_in(2),
+            place: (0, BYTES),
+            disk: PathBuf::new(),
+            has_table: false,
+            against: Vec::new(),
+            holds: Vec::new(),
+            words: Vec::new(),
+            made: Vec::new(),
+            a: Vec::new(),
+            b: Vec::new(),
+        };
+        new.base(random);
+        for _ in 0..random.of(&[0, 0, 1, 1, 1, 2]) {
+            new.add(random);
+        }
+        new.remember();
+        new
+    }
+
+    fn attach(&mut self, backing: &Path, offset: u64, limit: u64, flags: u32) -> PathBuf {
+        let control = File::open("/dev/loop-control").expect("loop devices");
+        // SAFETY: asks for a number.
+        let number = unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE as _) };
+        let node = PathBuf::from(format!("/dev/loop{number}"));
+        assert!(attach_to(&node, backing, offset, limit, flags), "{}", node.display());
+        self.made.push(Made::Loop(node.clone()));
+        node
+    }
+
+    /// The disk itself: a loop device, one on another, a partition, a volume.
+    fn base(&mut self, random: &mut Random) {
+        let (file, kind) = (path("a"), random.below(7));
+        let start = random.of(&[0, MIB, 2 * MIB]);
+        match kind {
+            0 => {
+                self.disk = self.attach(&file, 0, 0, 0);
+                self.target = self.disk.clone();
+                self.words.push("loop");
+            }
+            1 | 2 => {
+                self.disk = self.attach(&file, 0, 0, 0);
+                let (start, bytes) = if kind == 1 { (0, BYTES) } else { (start, 4 * MIB) };
+                self.place = (start, bytes);
+                let below = self.disk.clone();
+                self.target = self.attach(&below, start, if kind == 1 { 0 } else { bytes }, 0);
+                self.words.push("loop on loop");
+            }
+            3 => {
+                self.table();
+                self.disk = self.attach(&file, 0, 0, PARTITIONS_SCANNED);
+                self.target = PathBuf::from(format!("{}p1", self.disk.display()));
+                self.place = (MIB, 3 * MIB);
+                assert!(self.target.exists(), "no partitions of loop devices");
+                self.words.push("partition");
+            }
+            4 => {
+                self.table();
+                self.disk = self.attach(&file, 0, 0, 0);
+                self.target = self.disk.clone();
+                self.has_table = true;
+                self.holds.push("partition table");
+                self.words.push("table not scanned");
+            }
+            5 => {
+                self.disk = self.attach(&file, 0, 0, 0);
+                self.place = (start, 4 * MIB);
+                let table = format!("0 {} linear {} {}", 4 * MIB / 512, self.disk.display(), start / 512);
+                self.target = self.map("target", &table).expect("device mapper");
+                self.words.push("dm");
+            }
+            _ => {
+                self.place = (start, 5 * MIB);
+                self.disk = self.attach(&file, start, 5 * MIB, 0);
+                self.target = self.disk.clone();
+                self.words.push("loop at an offset");
+            }
+        }
+    }
+
+    fn map(&mut self, name: &str, table: &str) -> Option<PathBuf> {
+        let is_made = run(
+            "dmsetup",
+            &["create", "--noudevsync", "--verifyudev", name, "--table", table],
+        ) || run("dmsetup", &["create", name, "--table", table]);
+        is_made.then(|| {
+            self.made.push(Made::Mapped(name.to_owned()));
+            let node = Path::new("/dev/mapper").join(name);
+            node.canonicalize().unwrap_or(node)
+        })
+    }
+
+    /// A DOS table of two partitions, of 3 MiB each.
+    fn table(&mut self) {
+        let mut sector = [0; 512];
+        for (index, start) in [(0, 2048_u32), (1, 8192)] {
+            let entry = &mut sector[446 + 16 * index..462 + 16 * index];
+            entry[4] = 0x83;
+            entry[8..12].copy_from_slice(&start.to_le_bytes());
+            entry[12..16].copy_from_slice(&6144_u32.to_le_bytes());
+        }
+        sector[510..].copy_from_slice(&[0x55, 0xaa]);
+        write_at("a", &sector, 0);
+    }
+
+    /// Something on or around the disk.
+    fn add(&mut self, random: &mut Random) {
+        match random.below(11) {
+            0 | 1 => self.md(random),
+            2 => self.signed(random),
+            3 => self.noise(random),
+            4 => self.mounted(random),
+            5 | 6 => self.opened(random),
+            7 => self.mapped(random),
+            8 => self.array(random),
+            9 => self.swap(),
+            _ => self.filesystem(),
+        }
+    }
+
+    fn against(&mut self, word: &'static str) {
+        self.against.push(word);
+        self.words.push(word);
+    }
+
+    /// A member of an array: the disk, or where it is a partition the whole disk.
+    fn md(&mut self, random: &mut Random) {
+        let version = random.of(&["0.90", "1.0", "1.1", "1.2"]);
+        let is_partition = self.words[0] == "partition";
+        if is_partition && random.one_in(2) {
+            let version = random.of(&["0.90", "1.0"]);
+            let (block, at) = md(version, BYTES);
+            write_at("a", &block, at);
+            return self.against("md on the whole disk");
+        }
+        if self.has_table {
+            let (block, at) = md(version, 3 * MIB);
+            write_at("a", &block, 4 * MIB + at);
+            return self.against("md in an unscanned partition");
+        }
+        let (block, at) = md(version, self.place.1);
+        write_at("a", &block, self.place.0 + at);
+        self.against(match version {
+            "0.90" => "md 0.90",
+            "1.0" => "md 1.0",
+            "1.1" => "md 1.1",
+            _ => "md 1.2",
+        });
+    }
+
+    /// What signs a member of something else, where it is looked for or at any whole MiB.
+    fn signed(&mut self, random: &mut Random) {
+        let start = match self.has_table {
+            true => random.of(&[MIB, 4 * MIB]),
+            false => self.place.0 + random.below(self.place.1 / MIB) * MIB,
+        };
+        match random.below(4) {
+            0 => {
+                write_at("a", b"LABELONE\x01", start + 512);
+                write_at("a", b"LVM2 001", start + 512 + 24);
+                self.against("lvm");
+            }
+            1 => {
+                for index in 0..6 {
+                    write_at("a", &0x00ba_b10c_u64.to_le_bytes(), start + (128 << 10) + index * 1024);
+                }
+                self.against("zfs");
+            }
+            2 => {
+                write_at("a", b"!Stra0tis\x86\xff\x02^\x41rh", start + 512 + 4);
+                self.against("stratis");
+            }
+            _ => {
+                write_at("a", b"bluestore block device", start);
+                self.against("ceph");
+            }
+        }
+    }
+
+    fn noise(&mut self, random: &mut Random) {
+        let at = self.place.0 + random.below(self.place.1 - 8192);
+        let bytes: Vec<u8> = (0..4096).map(|_| (random.next() | 1) as u8).collect();
+        write_at("a", &bytes, at);
+        self.holds.push("noise");
+        self.words.push("noise");
+    }
+
+    fn filesystem(&mut self) {
+        if !self.has_table {
+            write_at("a", &ext4(), self.place.0);
+            self.holds.push("ext4");
+            self.words.push("ext4");
+        }
+    }
+
+    /// A filesystem in use: on the disk, below it, or through another loop device on the same bytes; seen by us, or in
+    /// another mount namespace alone.
+    fn mounted(&mut self, random: &mut Random) {
+        if self.has_table {
+            return;
+        }
+        write_at("a", &ext4(), self.place.0);
+        let device = match random.below(3) {
+            0 => self.target.clone(),
+            1 if self.place.0 == 0 => self.disk.clone(),
+            _ => self.attach(&path("a"), self.place.0, 2 * MIB, 0),
+        };
+        let folder = path("mnt");
+        fs::create_dir_all(&folder).expect("a folder");
+        let (device, at, kind) = (text(&device), text(&folder), c"ext4");
+        let mount = || {
+            // SAFETY: strings that end, and no data.
+            unsafe {
+                libc::mount(
+                    device.as_ptr(),
+                    at.as_ptr(),
+                    kind.as_ptr(),
+                    libc::MS_RDONLY,
+                    std::ptr::null(),
+                ) == 0
+            }
+        };
+        if random.one_in(2) {
+            if mount() {
+                self.made.push(Made::Mount(folder));
+                self.against("mounted");
+            } else {
+                self.holds.push("ext4");
+            }
+            return;
+        }
+        let apart = child(|| {
+            // SAFETY: of this process alone, with strings that end.
+            let is_apart = unsafe {
+                libc::unshare(libc::CLONE_NEWNS) == 0
+                    && libc::mount(
+                        std::ptr::null(),
+                        c"/".as_ptr(),
+                        std::ptr::null(),
+                        libc::MS_REC | libc::MS_PRIVATE,
+                        std::ptr::null(),
+                    ) == 0
+            };
+            is_apart && mount()
+        });
+        match apart {
+            Some(pid) => {
+                self.made.push(Made::Child(pid));
+                self.against("mounted in another namespace");
+            }
+            None => self.holds.push("ext4"),
+        }
+    }
+
+    /// A process that has the disk open, or writes to what is below it: by its node or another, in our root or its own.
+    fn opened(&mut self, random: &mut Random) {
+        let device = match random.below(3) {
+            0 => self.target.clone(),
+            1 => self.disk.clone(),
+            _ => path("a"),
+        };
+        let is_node = device.starts_with("/dev");
+        let is_below = device != self.target;
+        let writes = is_below || random.one_in(2);
+        let name = if is_node { path("node") } else { device.clone() };
+        if is_node {
+            let _ = fs::remove_file(&name);
+            let rdev = fs::metadata(&device).expect("a node").rdev();
+            // SAFETY: a string that ends.
+            assert!(unsafe { libc::mknod(text(&name).as_ptr(), libc::S_IFBLK | 0o600, rdev) } == 0);
+        }
+        let in_root = random.one_in(2);
+        let inside = Path::new("/").join(name.file_name().expect("it has one"));
+        let (root, name) = (text(Path::new(FOLDER)), text(if in_root { &inside } else { &name }));
+        let flags = if writes { libc::O_RDWR } else { libc::O_RDONLY };
+        let opener = child(|| {
+            // SAFETY: strings that end.
+            unsafe { (!in_root || libc::chroot(root.as_ptr()) == 0) && libc::open(name.as_ptr(), flags) >= 0 }
+        });
+        if let Some(pid) = opener {
+            self.made.push(Made::Child(pid));
+            self.against(if in_root { "open in a chroot" } else { "open" });
+        }
+    }
+
+    /// A volume of device mapper over the disk, or over what is below it.
+    fn mapped(&mut self, random: &mut Random) {
+        let below = if random.one_in(2) {
+            self.target.clone()
+        } else {
+            self.disk.clone()
+        };
+        let at = if below == self.target { 0 } else { self.place.0 / 512 };
+        if below == self.disk && self.words[0] == "loop at an offset" {
+            return;
+        }
+        let table = format!("0 2048 linear {} {at}", below.display());
+        if self.map("holder", &table).is_some() {
+            self.against("below dm");
+        }
+    }
+
+    fn array(&mut self, random: &mut Random) {
+        let node = Path::new("/dev/md77");
+        let below = if random.one_in(2) { &self.target } else { &self.disk };
+        let member = below.to_str().expect("UTF-8");
+        let build = [
+            "--build",
+            "/dev/md77",
+            "--quiet",
+            "--level=linear",
+            "--force",
+            "--raid-devices=1",
+            member,
+        ];
+        if run("mdadm", &build) {
+            self.made.push(Made::Array(node.to_owned()));
+            self.against("below md");
+        }
+    }
+
+    fn swap(&mut self) {
+        if self.has_table {
+            return;
+        }
+        let mut page = vec![0; 4096];
+        page[1024..1028].copy_from_slice(&1_u32.to_le_bytes());
+        page[1028..1032].copy_from_slice(&200_u32.to_le_bytes());
+        page[4086..].copy_from_slice(b"SWAPSPACE2");
+        write_at("a", &page, self.place.0);
+        // SAFETY: a string that ends.
+        if unsafe { libc::swapon(text(&self.target).as_ptr(), 0) } == 0 {
+            self.made.push(Made::Swap(self.target.clone()));
+            self.against("swap");
+        } else {
+            self.holds.push("swap");
+        }
+    }
+
+    /// What somebody does between two looks at the disk.
+    pub fn change(&mut self, random: &mut Random) {
+        self.words.push("then");
+        match random.below(4) {
+            0 if self.target == self.disk => {
+                // Another disk under the same name.
+                if detach(&self.disk) && attach_to(&self.disk, &path("b"), 0, 0, 0) {
+                    self.against("another disk");
+                }
+            }
+            0 if self.words[0] == "dm" => {
+                let other = self.attach(&path("b"), 0, 0, 0);
+                let table = format!("0 {} linear {} 0", self.place.1 / 512, other.display());
+                let name = "target";
+                if run("dmsetup", &["reload", name, "--table", &table]) && run("dmsetup", &["resume", name]) {
+                    self.against("another table");
+                }
+            }
+            1 => {
+                write_at(
+                    "a",
+                    b"mine, since",
+                    self.place.0 + random.below(self.place.1 / 4096) * 4096,
+                );
+                self.against("data since");
+            }
+            _ => {
+                let before = (self.holds.len(), self.against.len());
+                self.add(random);
+                // Nobody has given up what came since.
+                if (self.holds.len(), self.against.len()) != before {
+                    self.against("since");
+                }
+            }
+        }
+        self.remember();
+    }
+
+    fn remember(&mut self) {
+        // SAFETY: takes nothing.
+        unsafe { libc::sync() };
+        (self.a, self.b) = (fs::read(path("a")).expect("ours"), fs::read(path("b")).expect("ours"));
+    }
+
+    pub fn words(&self) -> Vec<&'static str> {
+        self.words.clone()
+    }
+
+    pub fn target_bytes(&self) -> u64 {
+        self.place.1
+    }
+
+    pub fn is_protected(&self) -> bool {
+        !self.against.is_empty() || (!self.holds.is_empty() && !self.is_given_up)
+    }
+
+    /// Where a byte is another that must not be, if one is.
+    pub fn first_change(&self) -> Option<String> {
+        // SAFETY: takes nothing.
+        unsafe { libc::sync() };
+        let (a, b) = (fs::read(path("a")).expect("ours"), fs::read(path("b")).expect("ours"));
+        let may_change = |at: u64| {
+            let (start, bytes) = self.place;
+            !self.is_protected() && (start..start + bytes).contains(&at)
+        };
+        let differs = |(at, (was, is)): &(usize, (&u8, &u8))| was != is && !may_change(*at as u64);
+        let in_a = self.a.iter().zip(&a).enumerate().find(differs);
+        let in_b = self.b.iter().zip(&b).position(|(was, is)| was != is);
+        let in_a = in_a.map(|(at, _)| format!("byte {at} of its file"));
+        in_a.or_else(|| in_b.map(|at| format!("byte {at} of another file")))
+    }
+}
+
+impl Drop for Arrangement {
+    fn drop(&mut self) {
+        for made in self.made.drain(..).rev() {
+            match made {
+                Made::Child(pid) => end_child(pid),
+                Made::Mount(folder) => {
+                    // SAFETY: a string that ends.
+                    unsafe { libc::umount2(text(&folder).as_ptr(), libc::MNT_DETACH) };
+                }
+                Made::Mapped(name) => drop(run("dmsetup", &["remove", "--retry", &name])),
+                Made::Array(node) => drop(run("mdadm", &["--stop", &node.to_string_lossy()])),
+                Made::Swap(node) => {
+                    // SAFETY: a string that ends.
+                    unsafe { libc::swapoff(text(&node).as_ptr()) };
+                }
+                Made::Loop(node) => {
+                    detach(&node);
+                }
+            }
+        }
+        // What was held a moment too long would be taken for the next one's.
+        for number in 0..64 {
+            let backing = PathBuf::from(format!("/sys/block/loop{number}/loop/backing_file"));
+            if backing.exists() {
+                detach(Path::new(&format!("/dev/loop{number}")));
+            }
+        }
+    }
+}

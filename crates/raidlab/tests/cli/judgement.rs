@@ -1,0 +1,186 @@
+//! Random arrangements of disks, in a guest that is a machine of its own: whatever is stacked, mounted, open, recognised
+//! or swapped on and around a disk, no byte changes that must not.
+//!
+//! The oracle does not judge: it has made the arrangement, and knows what it has put there.
+
+use crate::arrangement::{Arrangement, Random};
+use crate::desk::PROGRAM;
+use crate::lab;
+use ::lab::guest::{Config, Init, LIMITS};
+use ::lab::job::{GuestJob, Program};
+use ::lab::kernel::{Cache, KernelName};
+use host::{JUDGING, Session, State, Wanted};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+use tools::Tools;
+use trial::{DiskCheck, Limits};
+
+/// How many arrangements are tried, and from which seed on; `make safety` says 5,000.
+const COUNT: &str = "RAIDLAB_ARRANGEMENTS";
+const SEED: &str = "RAIDLAB_SEED";
+/// Set in the guest alone.
+const INSIDE: &str = "RAIDLAB_INSIDE_A_GUEST";
+
+fn number(variable: &str, otherwise: u64) -> u64 {
+    std::env::var(variable).map_or(otherwise, |text| text.parse().expect("a number"))
+}
+
+#[test]
+fn lab_judgement_no_byte_changes_that_must_not() {
+    let Some((_desk, _turn)) = lab::desk() else { return };
+    let Ok(Ok(kernel)) = Cache::of_user().find(&KernelName::parse("6.12+more")) else {
+        println!("skipped: needs device mapper: `raidlab kernel build 6.12+more`");
+        return;
+    };
+    let (count, seed) = (number(COUNT, 40), number(SEED, 1));
+    let this = std::env::current_exe().expect("we run");
+    let text = format!(
+        "export {INSIDE}=1 {COUNT}={count} {SEED}={seed}; exec {} --exact judgement::inside_a_guest --nocapture",
+        this.display()
+    );
+    let job = GuestJob::Program(Program {
+        path: PathBuf::from("/bin/sh"),
+        arguments: vec!["-ec".to_owned(), text],
+    });
+    let job = serde_json::to_vec(&job).expect("plain data");
+    let disks = disksim::description::Description {
+        links: Vec::new(),
+        disks: Vec::new(),
+    };
+    let disks = postcard::to_allocvec(&disks).expect("plain data");
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = Config {
+        kernel: &kernel.path,
+        init: &Init::in_own_memory(Path::new(PROGRAM)).expect("it is loaded"),
+        ram_bytes: 512 << 20,
+        seed: 1,
+        disks: &disks,
+        job: &job,
+        memory_budget_bytes: 64 << 20,
+        folder: folder.path(),
+        trace: None,
+        processor: None,
+        kernel_arguments: &["loglevel=1".to_owned()],
+        limits: Limits {
+            wall: Duration::from_secs(6 * 3600),
+            ..LIMITS
+        },
+    };
+    let began = Instant::now();
+    let ended = ::lab::guest::run(&config, &AtomicBool::new(false), &mut |_| (), &mut |_| ()).expect("it starts");
+    let told = format!("{count} arrangements judged");
+    assert!(ended.console.contains(&told), "{:?}: {}", ended.end, ended.console);
+    let summary = ended.console.lines().filter(|line| line.contains("arrangements"));
+    summary.for_each(|line| println!("{line}"));
+    println!("in {} s", began.elapsed().as_secs());
+}
+
+/// What became of an arrangement.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Fate {
+    RefusedAtOnce,
+    RefusedAtTheClaim,
+    RefusedBeforeTheWrite,
+    Written,
+}
+
+#[test]
+fn inside_a_guest() {
+    if std::env::var_os(INSIDE).is_none() {
+        return;
+    }
+    let (count, seed) = (number(COUNT, 1), number(SEED, 1));
+    let tools = Tools::find(&JUDGING).expect("util-linux");
+    let state = State::in_folder(Path::new("/tmp/state"));
+    let (mut fates, mut kinds) = (BTreeMap::new(), BTreeMap::new());
+    for seed in seed..seed + count {
+        let mut random = Random::new(seed);
+        let mut arrangement = Arrangement::new(&mut random);
+        for word in arrangement.words() {
+            *kinds.entry(word).or_insert(0) += 1;
+        }
+        let fate = one(&mut arrangement, &mut random, &state, &tools);
+        arrangement.assert_untouched(seed, &fate);
+        *fates.entry(fate.0).or_insert(0) += 1;
+        drop(arrangement);
+        if (seed + 1).is_multiple_of(500) {
+            println!("{fates:?} arrangements so far");
+        }
+    }
+    println!("{fates:?} are the fates of arrangements");
+    println!("{kinds:?} were in arrangements");
+    println!("{count} arrangements judged");
+}
+
+/// Does to a disk what a run does, with what others do to it between the steps.
+fn one(arrangement: &mut Arrangement, random: &mut Random, state: &State, tools: &Tools) -> (Fate, String) {
+    let devices = [arrangement.target.clone()];
+    let name = arrangement
+        .target
+        .file_name()
+        .expect("a node")
+        .to_string_lossy()
+        .into_owned();
+    let destroy: Vec<String> = arrangement.is_given_up.then_some(name).into_iter().collect();
+    let wanted = Wanted {
+        devices: &devices,
+        destroy: &destroy,
+        count: 1,
+        bytes_each: 1 << 20,
+    };
+    let chosen = match host::choose(&wanted, tools) {
+        Ok(chosen) => chosen,
+        Err(refused) => return (Fate::RefusedAtOnce, refused.to_string()),
+    };
+    if random.one_in(3) {
+        arrangement.change(random);
+    }
+    let session = match Session::begin(state, &chosen, String::new(), &mut |_| ()) {
+        Ok(session) => session,
+        Err(error) => return (Fate::RefusedAtTheClaim, error.to_string()),
+    };
+    if random.one_in(3) {
+        arrangement.change(random);
+    }
+    let mut check = match session.into_check() {
+        Ok(check) => check,
+        Err(error) => return (Fate::RefusedBeforeTheWrite, error.to_string()),
+    };
+    match check.before_write(&[&arrangement.target]) {
+        Ok(()) => {
+            // As programs do that know no more than the path.
+            let disk = File::options()
+                .write(true)
+                .open(&arrangement.target)
+                .expect("it was judged");
+            for at in [
+                0,
+                128 << 10,
+                arrangement.target_bytes() / 2,
+                arrangement.target_bytes() - 4096,
+            ] {
+                disk.write_all_at(&[0xee; 4096], at).expect("written");
+            }
+            disk.sync_all().expect("synced");
+            (Fate::Written, String::new())
+        }
+        Err(why) => (Fate::RefusedBeforeTheWrite, why),
+    }
+}
+
+impl Arrangement {
+    /// Nothing that must stay was written to; and what nothing speaks against was not refused.
+    fn assert_untouched(&self, seed: u64, (fate, why): &(Fate, String)) {
+        let what = format!("seed {seed}: {:?}, {fate:?}: {why}", self.words());
+        if let Some(place) = self.first_change() {
+            panic!("a byte changed that must not, at {place}: {what}");
+        }
+        let is_written = *fate == Fate::Written;
+        assert!(!(is_written && self.is_protected()), "it was written to: {what}");
+        assert!(is_written || self.is_protected(), "nothing speaks against it: {what}");
+    }
+}
