@@ -4,7 +4,7 @@ use disksim::catalogue;
 use disksim::description::{Description, Device};
 use disksim::link::LinkDescription;
 use study::plan::Trial;
-use study::stack::{Bus, BusDisk, BusKind, MachineSpec, StackSpec};
+use study::stack::{Bus, BusDisk, Holds, MachineSpec, StackSpec};
 
 /// Why the disks of a trial cannot be simulated.
 #[derive(Debug, thiserror::Error)]
@@ -55,10 +55,10 @@ pub fn description(machine: &MachineSpec, stack: &StackSpec, seed: u64) -> Resul
 }
 
 fn link(bus: &Bus) -> LinkDescription {
-    match bus.kind {
-        BusKind::Ide => LinkDescription::ide(bus.mb_s),
-        BusKind::Scsi => LinkDescription::scsi(bus.mb_s),
-        BusKind::Pci | BusKind::Hba => LinkDescription::bus(bus.mb_s),
+    match bus.kind.holds() {
+        Holds::Command => LinkDescription::ide(bus.mb_s),
+        Holds::ArbitratedTransfer => LinkDescription::scsi(bus.mb_s),
+        Holds::Transfer => LinkDescription::bus(bus.mb_s),
     }
 }
 

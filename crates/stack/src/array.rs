@@ -33,7 +33,7 @@ impl Creation<'_> {
             .arg(format!("--name={}", self.name))
             .arg(format!("--uuid={}", self.uuid))
             .arg("--run")
-            .arg(format!("--level={}", word(spec.level)))
+            .arg(format!("--level={}", spec.level.facts().type_word))
             .arg(format!("--raid-devices={active}"));
         if spec.spares > 0 {
             call = call.arg(format!("--spare-devices={}", spec.spares));
@@ -105,7 +105,7 @@ pub(crate) fn inner(spec: &ArraySpec) -> Option<ArraySpec> {
 /// Says what is impossible about the spec on so many devices, before anything is touched.
 pub(crate) fn check(spec: &ArraySpec, devices: usize) -> Result<(), Cause> {
     let refuse = |reason: String| Err(Cause::Impossible(reason));
-    let level = word(spec.level);
+    let level = spec.level.facts().type_word;
     if let Some(of) = spec.of {
         let disks = of.disks as usize;
         if disks == 0 || !devices.is_multiple_of(disks) {
@@ -137,10 +137,10 @@ pub(crate) fn check(spec: &ArraySpec, devices: usize) -> Result<(), Cause> {
             return refuse(format!("a single disk has no {what}"));
         }
     }
-    if spec.level == Level::Raid1 && spec.chunk_bytes.is_some() {
-        return refuse("raid1 has no chunk".to_owned());
+    if spec.level.is_md() && spec.chunk_bytes.is_some() && !spec.level.facts().has_chunk {
+        return refuse(format!("{level} has no chunk"));
     }
-    let fewest = fewest_members(spec.level);
+    let fewest = spec.level.facts().members_min as usize;
     if active < fewest {
         return refuse(format!(
             "{level} needs at least {fewest} devices besides spares, and {active} are given"
@@ -158,31 +158,6 @@ fn what_only_arrays_have(spec: &ArraySpec) -> Option<&'static str> {
     ]
     .into_iter()
     .find_map(|(given, what)| given.then_some(what))
-}
-
-fn fewest_members(level: Level) -> usize {
-    match level {
-        Level::Single | Level::None | Level::LvmLinear => 1,
-        Level::Linear | Level::Raid0 | Level::Raid1 | Level::Raid4 | Level::Raid5 | Level::Raid10 => 2,
-        Level::Raid6 | Level::LvmRaid10 => 4,
-        Level::LvmRaid0 | Level::LvmRaid1 => 2,
-        Level::LvmRaid5 => 3,
-        Level::LvmRaid6 => 5,
-    }
-}
-
-fn word(level: Level) -> &'static str {
-    match level {
-        Level::Single => "single",
-        Level::Linear => "linear",
-        Level::Raid0 => "raid0",
-        Level::Raid1 => "raid1",
-        Level::Raid4 => "raid4",
-        Level::Raid5 => "raid5",
-        Level::Raid6 => "raid6",
-        Level::Raid10 => "raid10",
-        other => other.word(),
-    }
 }
 
 fn kibibytes(what: &str, bytes: u64) -> Result<u64, Cause> {

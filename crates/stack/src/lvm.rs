@@ -5,7 +5,7 @@ use crate::error::Cause;
 use crate::executor::Executor;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use study::stack::{ArraySpec, Level};
+use study::stack::{ArraySpec, Level, Members};
 use tools::{Invocation, Tool};
 
 /// The volume's name in its group.
@@ -76,12 +76,12 @@ impl Volume<'_> {
     pub(crate) fn create_volume(&self) -> Invocation {
         let level = self.spec.level;
         let disks = self.devices.len();
-        let stripes = match level {
-            Level::LvmRaid0 => disks,
-            Level::LvmRaid5 => disks - 1,
-            Level::LvmRaid6 => disks - 2,
-            Level::LvmRaid10 => disks / 2,
-            _ => 1,
+        let stripes = match level.facts().data {
+            Members::One => 1,
+            Members::All if level.facts().has_chunk => disks,
+            Members::All => 1,
+            Members::AllBut(parity) => disks - parity as usize,
+            Members::Halves | Members::Copies => disks / 2,
         };
         let mut call = call("lvcreate", self.devices, self.udev)
             .args([
@@ -94,8 +94,8 @@ impl Volume<'_> {
                 VOLUME,
                 "--type",
             ])
-            .arg(word(level));
-        if !matches!(level, Level::LvmLinear | Level::LvmRaid1) {
+            .arg(level.facts().type_word);
+        if level.facts().has_chunk {
             call = call.arg("--stripes").arg(stripes.to_string());
             if let Some(bytes) = self.spec.chunk_bytes {
                 call = call.arg("--stripesize").arg(format!("{bytes}b"));
@@ -142,16 +142,5 @@ impl Volume<'_> {
             }
             access.executor.sleep(Duration::from_secs(1));
         }
-    }
-}
-
-fn word(level: Level) -> &'static str {
-    match level {
-        Level::LvmRaid0 => "raid0",
-        Level::LvmRaid1 => "raid1",
-        Level::LvmRaid5 => "raid5",
-        Level::LvmRaid6 => "raid6",
-        Level::LvmRaid10 => "raid10",
-        _ => "linear",
     }
 }

@@ -1,7 +1,7 @@
 //! How an array is striped, for filesystems that want to know.
 
 use filesystems::Stripes;
-use study::stack::{ArraySpec, Level};
+use study::stack::{ArraySpec, Level, Members};
 
 /// mdadm's default chunk since 3.1.
 const MD_CHUNK_BYTES: u64 = 512 << 10;
@@ -27,12 +27,15 @@ pub(crate) fn of(array: &ArraySpec, disks: usize) -> Option<Stripes> {
 }
 
 fn level(level: Level, chunk_bytes: Option<u64>, layout: Option<&str>, disks: u64) -> Option<Stripes> {
-    let data_disks = match level {
-        Level::Raid0 | Level::LvmRaid0 => disks,
-        Level::Raid4 | Level::Raid5 | Level::LvmRaid5 => disks.checked_sub(1)?,
-        Level::Raid6 | Level::LvmRaid6 => disks.checked_sub(2)?,
-        Level::LvmRaid10 => disks / 2,
-        Level::Raid10 => {
+    if !level.facts().has_chunk {
+        return None;
+    }
+    let data_disks = match level.facts().data {
+        Members::One => return None,
+        Members::All => disks,
+        Members::AllBut(parity) => disks.checked_sub(u64::from(parity))?,
+        Members::Halves => disks / 2,
+        Members::Copies => {
             // As md tells the block layer: near copies lie side by side, far and offset ones do not.
             let copies = layout.unwrap_or("n2").strip_prefix('n');
             let near = copies.map_or(1, |copies| copies.parse().unwrap_or(2)).max(1);
@@ -42,7 +45,6 @@ fn level(level: Level, chunk_bytes: Option<u64>, layout: Option<&str>, disks: u6
                 disks
             }
         }
-        _ => return None,
     };
     let default = if level.is_lvm() {
         LVM_CHUNK_BYTES

@@ -2,51 +2,15 @@
 
 use crate::rules::{Impossible, impossible};
 use crate::unit::{describe_size, format_size};
-use study::stack::{ArraySpec, Bitmap, InnerArray, Level, MachineSpec};
+use study::stack::{ArraySpec, Bitmap, InnerArray, Level, MachineSpec, Members};
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 const TIB: u64 = 1 << 40;
 
-/// A level as people name it.
-pub(crate) fn level_name(level: Level) -> &'static str {
-    match level {
-        Level::Single => "a single disk",
-        Level::None => "level \"none\"",
-        Level::Linear => "a linear array",
-        Level::Raid0 => "RAID 0",
-        Level::Raid1 => "RAID 1",
-        Level::Raid4 => "RAID 4",
-        Level::Raid5 => "RAID 5",
-        Level::Raid6 => "RAID 6",
-        Level::Raid10 => "RAID 10",
-        Level::LvmLinear => "a linear volume of LVM",
-        Level::LvmRaid0 => "LVM's RAID 0",
-        Level::LvmRaid1 => "LVM's RAID 1",
-        Level::LvmRaid5 => "LVM's RAID 5",
-        Level::LvmRaid6 => "LVM's RAID 6",
-        Level::LvmRaid10 => "LVM's RAID 10",
-    }
-}
-
 /// Whether consecutive chunks lie on different disks.
 pub(crate) fn is_striped(array: &ArraySpec) -> bool {
-    has_chunk(array.level) || array.of.is_some_and(|of| has_chunk(of.level))
-}
-
-const fn has_chunk(level: Level) -> bool {
-    matches!(
-        level,
-        Level::Raid0
-            | Level::Raid4
-            | Level::Raid5
-            | Level::Raid6
-            | Level::Raid10
-            | Level::LvmRaid0
-            | Level::LvmRaid5
-            | Level::LvmRaid6
-            | Level::LvmRaid10
-    )
+    array.level.facts().has_chunk || array.of.is_some_and(|of| of.level.facts().has_chunk)
 }
 
 /// RAID 10 layouts as md writes them: the kind of copies and how many.
@@ -90,13 +54,12 @@ pub(crate) fn capacity(array: &ArraySpec, disks: u32, disk_bytes: Option<u64>) -
 
 fn offered(level: Level, active: u32, layout: Option<&str>, member_bytes: u64) -> u64 {
     let active = u64::from(active);
-    let members = match level {
-        Level::Single | Level::Raid1 | Level::LvmRaid1 => 1,
-        Level::None | Level::Linear | Level::Raid0 | Level::LvmLinear | Level::LvmRaid0 => active,
-        Level::Raid4 | Level::Raid5 | Level::LvmRaid5 => active.saturating_sub(1),
-        Level::Raid6 | Level::LvmRaid6 => active.saturating_sub(2),
-        Level::LvmRaid10 => active / 2,
-        Level::Raid10 => {
+    let members = match level.facts().data {
+        Members::One => 1,
+        Members::All => active,
+        Members::AllBut(parity) => active.saturating_sub(u64::from(parity)),
+        Members::Halves => active / 2,
+        Members::Copies => {
             let copies = raid10_copies(layout).unwrap_or(2);
             return member_bytes.saturating_mul(active) / u64::from(copies);
         }
@@ -132,14 +95,8 @@ pub(crate) fn check(array: &ArraySpec, machine: &MachineSpec, disk_bytes: Option
 }
 
 fn members(array: &ArraySpec, disks: u32) -> Option<Impossible> {
-    let name = level_name(array.level);
-    let least = match array.level {
-        Level::Single | Level::None | Level::LvmLinear => 1,
-        Level::Linear | Level::Raid0 | Level::Raid1 | Level::Raid10 | Level::LvmRaid0 | Level::LvmRaid1 => 2,
-        Level::Raid4 | Level::Raid5 | Level::LvmRaid5 => 3,
-        Level::Raid6 | Level::LvmRaid10 => 4,
-        Level::LvmRaid6 => 5,
-    };
+    let name = array.level.facts().name;
+    let least = array.level.facts().members_min;
     if array.spares > 0 && !(array.level.is_md() && array.level.is_redundant()) {
         let reason = format!("{name} has no hot spares");
         return impossible(&["spares", "level"], reason, "leave `spares` out");
@@ -181,9 +138,9 @@ fn members(array: &ArraySpec, disks: u32) -> Option<Impossible> {
 }
 
 fn level_has_none(array: &ArraySpec) -> Vec<Impossible> {
-    let name = level_name(array.level);
+    let name = array.level.facts().name;
     let mut all = Vec::new();
-    if array.chunk_bytes.is_some() && !has_chunk(array.level) {
+    if array.chunk_bytes.is_some() && !array.level.facts().has_chunk {
         let mend = "leave `chunk` out, or have \"default\" among its values";
         all.extend(impossible(&["chunk", "level"], format!("{name} has no chunk"), mend));
     }
@@ -202,9 +159,10 @@ fn level_has_none(array: &ArraySpec) -> Vec<Impossible> {
 fn layout(array: &ArraySpec, disks: u32) -> Option<Impossible> {
     let layout = array.layout.as_deref()?;
     let about: &[_] = &["layout", "level"];
-    let name = level_name(array.level);
-    match array.level {
-        Level::Raid10 => {
+    let name = array.level.facts().name;
+    let facts = array.level.facts();
+    match facts.data {
+        Members::Copies => {
             let Some(copies) = raid10_copies(Some(layout)) else {
                 let mend = "write n2 (near), f2 (far) or o2 (offset), with the number of copies";
                 return impossible(about, format!("RAID 10 has no layout `{layout}`"), mend);
@@ -220,8 +178,8 @@ fn layout(array: &ArraySpec, disks: u32) -> Option<Impossible> {
                 format!("write {}2", &layout[..1]),
             )
         }
-        Level::Raid5 | Level::Raid6 if PARITY_LAYOUTS.contains(&layout) => None,
-        Level::Raid5 | Level::Raid6 => {
+        _ if facts.has_parity_layouts && PARITY_LAYOUTS.contains(&layout) => None,
+        _ if facts.has_parity_layouts => {
             let mend = crate::mistake::suggest(layout, PARITY_LAYOUTS);
             impossible(about, format!("{name} has no layout `{layout}`"), mend)
         }
@@ -260,9 +218,9 @@ fn member_size(array: &ArraySpec, disk_bytes: Option<u64>) -> Vec<Impossible> {
     let Some(size) = array.member_size_bytes else {
         return Vec::new();
     };
-    let name = level_name(array.level);
+    let name = array.level.facts().name;
     let mut all = Vec::new();
-    if !array.level.is_redundant() && array.level != Level::LvmLinear {
+    if !array.level.facts().takes_member_size {
         let reason = format!("{name} uses all of every disk");
         all.extend(impossible(&["size", "level"], reason, "leave `size` out"));
     }

@@ -76,7 +76,7 @@ pub(crate) fn array(point: &Point, disk_bytes: Option<u64>) -> ArraySpec {
 
 fn level(point: &Point, axis: &str) -> Option<Level> {
     let word = point.text(axis)?;
-    Level::ALL.into_iter().find(|level| level.word() == word)
+    Some(Level::named(&word).expect("no other word is read for a level"))
 }
 
 fn level_of_members(point: &Point) -> Option<InnerArray> {

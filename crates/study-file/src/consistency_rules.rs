@@ -1,6 +1,5 @@
 //! What md can do about writes that a crash cuts off: bitmap, write journal, partial parity log; and arrays of arrays.
 
-use crate::array_rules::level_name;
 use crate::rules::{Impossible, impossible};
 use study::stack::{ArraySpec, BITMAP, Bitmap, JOURNAL, Level, MachineSpec};
 
@@ -47,7 +46,10 @@ fn write_journal(array: &ArraySpec, machine: &MachineSpec) -> Option<Impossible>
         return None;
     }
     if !is_md_with_parity(array.level) {
-        let reason = format!("{} has no write journal: RAID 4, 5 and 6 have", level_name(array.level));
+        let reason = format!(
+            "{} has no write journal: RAID 4, 5 and 6 have",
+            array.level.facts().name
+        );
         return impossible(ABOUT, reason, "leave `write_journal` out");
     }
     if array.bitmap != Bitmap::None {
@@ -71,8 +73,8 @@ fn ppl(array: &ArraySpec) -> Option<Impossible> {
         return None;
     }
     let refuse = |reason: &str, mend: &str| impossible(ABOUT, reason.to_owned(), mend);
-    if array.level != Level::Raid5 {
-        let reason = format!("{} has no partial parity log: RAID 5 has", level_name(array.level));
+    if !array.level.facts().has_ppl {
+        let reason = format!("{} has no partial parity log: RAID 5 has", array.level.facts().name);
         return refuse(&reason, "leave `ppl` out");
     }
     if array.bitmap != Bitmap::None {
@@ -100,7 +102,7 @@ fn stripe_cache(array: &ArraySpec) -> Option<Impossible> {
     if array.stripe_cache_pages.is_none() || is_md_with_parity(array.level) {
         return None;
     }
-    let reason = format!("{} has no stripe cache: RAID 4, 5 and 6 have", level_name(array.level));
+    let reason = format!("{} has no stripe cache: RAID 4, 5 and 6 have", array.level.facts().name);
     impossible(&["stripe_cache", "level"], reason, "leave `stripe_cache` out")
 }
 
@@ -115,7 +117,7 @@ fn inner(array: &ArraySpec, machine: &MachineSpec) -> Option<Impossible> {
     if array.level.is_lvm() {
         return None;
     }
-    let (name, of_name) = (level_name(array.level), level_name(of.level));
+    let (name, of_name) = (array.level.facts().name, of.level.facts().name);
     if !array.level.is_md() {
         return impossible(
             ABOUT,
@@ -131,16 +133,12 @@ fn inner(array: &ArraySpec, machine: &MachineSpec) -> Option<Impossible> {
         let reason = "an array of arrays uses all of its members".to_owned();
         return impossible(ABOUT, reason, "leave `size` out");
     }
-    let least = match of.level {
-        Level::Raid5 => 3,
-        Level::Raid6 => 4,
-        _ => 2,
-    };
+    let least = of.level.facts().members_min;
     if of.disks < least {
         let reason = format!("{of_name} needs at least {least} disks, and `of` gives it {}", of.disks);
         return impossible(ABOUT, reason, format!("write disks = {least} in `of`"));
     }
-    if of.chunk_bytes.is_some() && matches!(of.level, Level::Linear | Level::Raid1) {
+    if of.chunk_bytes.is_some() && !of.level.facts().has_chunk {
         return impossible(ABOUT, format!("{of_name} has no chunk"), "leave `chunk` out of `of`");
     }
     let count = machine.disks.first().map_or(0, |group| group.count);

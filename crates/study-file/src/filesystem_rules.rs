@@ -150,10 +150,7 @@ fn align(stack: &StackSpec) -> Option<Impossible> {
     if array_rules::is_striped(&stack.array) {
         return None;
     }
-    let reason = format!(
-        "{} has no stripes to align to",
-        array_rules::level_name(stack.array.level)
-    );
+    let reason = format!("{} has no stripes to align to", stack.array.level.facts().name);
     impossible(ABOUT, reason, "leave `align` out, or use a level with stripes")
 }
 

@@ -168,12 +168,7 @@ fn bus(entry: &Entry, all_disks: &Entry, fixed: &Fixed, kind: MachineKind, found
         .map(|given| bus_disk(given, most, fixed, found));
     Some(Bus {
         name,
-        kind: match entry.value("kind")?.value {
-            Value::Word("scsi") => BusKind::Scsi,
-            Value::Word("ide") => BusKind::Ide,
-            Value::Word("pci") => BusKind::Pci,
-            _ => BusKind::Hba,
-        },
+        kind: BusKind::named(&entry.value("kind")?.value.word())?,
         mb_s: entry.value("mb_s")?.value.count()? as u32,
         disks: disks.collect::<Option<Vec<_>>>()?,
     })

@@ -9,6 +9,7 @@ use Takes::{
     Word,
 };
 use filesystems::FilesystemKind;
+use study::stack::{BusKind, Level, MEMBER_WORDS};
 
 /// A table of the study file, and where it stands there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -227,32 +228,8 @@ pub(crate) const TIB: u64 = 1 << 40;
 pub(crate) const PIB: u64 = 1 << 50;
 
 const MACHINES: &[&[&str]] = &[&["lab"], &["host"]];
-const LEVELS: &[&[&str]] = &[
-    &["single", "disk"],
-    &["none"],
-    &["linear"],
-    &["0", "raid0", "raid 0"],
-    &["1", "raid1", "raid 1"],
-    &["4", "raid4", "raid 4"],
-    &["5", "raid5", "raid 5"],
-    &["6", "raid6", "raid 6"],
-    &["10", "raid10", "raid 10"],
-    &["lvm-linear"],
-    &["lvm-raid0"],
-    &["lvm-raid1"],
-    &["lvm-raid5"],
-    &["lvm-raid6"],
-    &["lvm-raid10"],
-];
-const INNER_LEVELS: &[&[&str]] = &[
-    &["linear"],
-    &["0", "raid0", "raid 0"],
-    &["1", "raid1", "raid 1"],
-    &["5", "raid5", "raid 5"],
-    &["6", "raid6", "raid 6"],
-    &["10", "raid10", "raid 10"],
-];
-const BUSES: &[&[&str]] = &[&["scsi"], &["ide"], &["pci"], &["hba"]];
+const LEVELS: &[&[&str]] = Level::WORDS;
+const BUSES: &[&[&str]] = BusKind::WORDS;
 const BITMAPS: &[&[&str]] = &[&["internal"], &["none"], &["external"]];
 const METADATA: &[&[&str]] = &[&["1.2"], &["1.1"], &["1.0"], &["0.90"]];
 const FILESYSTEMS: &[&[&str]] = FilesystemKind::WORDS;
@@ -376,7 +353,7 @@ static KEYS: &[Key] = &[
     key(Table::Array, "stripe_cache", Count { min: 17, max: 32_768 }, ListedOrDefault, "the kernel's (256)", "levels 4, 5, 6: pages of the stripe cache per member"),
     key(Table::Array, "extent", Size { min: 4 * KIB, max: 16 * GIB }, ListedOrDefault, "LVM's (4M)", "LVM: extent size, a power of two"),
 
-    key(Table::Inner, "level", Word(INNER_LEVELS), Listed, "", "level of the arrays that are members"),
+    key(Table::Inner, "level", Word(MEMBER_WORDS), Listed, "", "level of the arrays that are members"),
     key(Table::Inner, "disks", Count { min: 2, max: 2048 }, Listed, "", "disks of each"),
     key(Table::Inner, "chunk", Size { min: 4 * KIB, max: GIB }, ListedOrDefault, "mdadm's (512K)", "chunk of each"),
 

@@ -1,16 +1,15 @@
 //! What LVM can build.
 
-use crate::array_rules::level_name;
 use crate::rules::{Impossible, impossible};
 use crate::unit::format_size;
-use study::stack::{ArraySpec, Bitmap, Level};
+use study::stack::{ArraySpec, Bitmap};
 
 /// LVM's default extent size.
 const EXTENT_BYTES: u64 = 4 << 20;
 
 /// Why a volume cannot be, every reason; and what is LVM's alone.
 pub(crate) fn check(array: &ArraySpec) -> Vec<Impossible> {
-    let name = level_name(array.level);
+    let name = array.level.facts().name;
     let mut all = Vec::new();
     if !array.level.is_lvm() {
         if array.extent_bytes.is_some() {
@@ -35,7 +34,7 @@ pub(crate) fn check(array: &ArraySpec) -> Vec<Impossible> {
             "leave `of` out, or use an md level",
         ));
     }
-    if array.level == Level::LvmRaid0 && array.member_size_bytes.is_some() {
+    if !array.level.facts().takes_member_size && array.member_size_bytes.is_some() {
         // Told for md's levels by the rules of arrays: all of every disk.
         return all;
     }

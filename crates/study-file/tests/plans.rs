@@ -381,3 +381,24 @@ fn labels_of_every_kind_of_stack() {
     "#;
     insta::assert_debug_snapshot!(keys(&plan(source)));
 }
+
+/// mdadm creates RAID 4 and 5 of two members, so a study may ask for them, nested arrays too.
+#[test]
+fn parity_arrays_of_two_members_can_be() {
+    let plan = plan(
+        r#"
+        [disks]
+        count = 4
+        [[stack]]
+        array = { level = 0, of = { level = 5, disks = 2 } }
+        [[stack]]
+        array = { level = [4, 5], spares = 2 }
+        [[workload]]
+        name = "w"
+        io = { size = "1M" }
+        "#,
+    );
+    let levels: Vec<Level> = plan.cells.iter().map(|cell| cell.stack.array.level).collect();
+    assert_eq!(levels, [Level::Raid0, Level::Raid4, Level::Raid5]);
+    assert!(plan.left_out.is_empty(), "{:?}", plan.left_out);
+}

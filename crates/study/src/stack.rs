@@ -1,9 +1,13 @@
 //! The stack under test: disks, the array over them, the filesystem on it, how it is mounted.
 
 mod array;
+mod bus;
+mod level;
 
 pub use array::{ArraySpec, Bitmap, InnerArray, Level};
+pub use bus::{Bus, BusDisk, BusKind, Holds};
 pub use filesystems::{Align, FilesystemKind, FilesystemSpec, JournalMode, Pool, Profile, ZfsSpec, ZfsSync};
+pub use level::{LevelFacts, MEMBER_WORDS, Manager, Members};
 
 use serde::{Deserialize, Serialize};
 
@@ -60,37 +64,6 @@ pub const JOURNAL: &str = "journal";
 pub const BITMAP: &str = "bitmap";
 /// The group whose first disk is ZFS's special device.
 pub const SPECIAL: &str = "special";
-
-/// Something that the transfers of several disks pass one after the other.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Bus {
-    pub name: String,
-    pub kind: BusKind,
-    /// Megabytes (10⁶ bytes) a second.
-    pub mb_s: u32,
-    /// What hangs on it; all disks of the machine if empty.
-    pub disks: Vec<BusDisk>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum BusKind {
-    /// Arbitrated for each transfer.
-    Scsi,
-    /// One command at a time for all its disks, from issue to completion.
-    Ide,
-    Pci,
-    /// A host bus adapter's limit.
-    Hba,
-}
-
-/// A disk of a group, or all of them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BusDisk {
-    pub group: String,
-    /// Counted from 1; all disks of the group if absent.
-    pub number: Option<u32>,
-}
 
 /// Disks → array → filesystem → mount.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use super::joined;
 use crate::figure::{bytes, count};
 use study::stack::{
-    Align, ArraySpec, Bitmap, BusKind, FilesystemSpec, InnerArray, Level, MachineSpec, StackSpec, ZfsSpec, ZfsSync,
+    Align, ArraySpec, Bitmap, FilesystemSpec, InnerArray, MachineSpec, StackSpec, ZfsSpec, ZfsSync,
 };
 
 pub(crate) fn array(array: &ArraySpec) -> String {
@@ -28,34 +28,14 @@ pub(crate) fn array(array: &ArraySpec) -> String {
         (array.spares > 0).then(|| count(array.spares as usize, "spare")),
         array.metadata.as_ref().map(|metadata| format!("metadata {metadata}")),
     ];
-    joined(level(array.level), parts)
-}
-
-fn level(level: Level) -> &'static str {
-    match level {
-        Level::Single => "single disk, no md",
-        Level::None => "none, the filesystem has the disks",
-        Level::Linear => "linear",
-        Level::Raid0 => "RAID 0",
-        Level::Raid1 => "RAID 1",
-        Level::Raid4 => "RAID 4",
-        Level::Raid5 => "RAID 5",
-        Level::Raid6 => "RAID 6",
-        Level::Raid10 => "RAID 10",
-        Level::LvmLinear => "LVM linear",
-        Level::LvmRaid0 => "LVM RAID 0",
-        Level::LvmRaid1 => "LVM RAID 1",
-        Level::LvmRaid5 => "LVM RAID 5",
-        Level::LvmRaid6 => "LVM RAID 6",
-        Level::LvmRaid10 => "LVM RAID 10",
-    }
+    joined(array.level.facts().title, parts)
 }
 
 fn inner(of: &InnerArray) -> String {
     let chunk = of
         .chunk_bytes
         .map_or(String::new(), |chunk| format!(", chunk {}", bytes(chunk)));
-    format!("of {} of {} disks each{chunk}", level(of.level), of.disks)
+    format!("of {} of {} disks each{chunk}", of.level.facts().title, of.disks)
 }
 
 pub(crate) fn filesystem(filesystem: &FilesystemSpec) -> String {
@@ -144,15 +124,7 @@ pub(crate) fn disks(machine: &MachineSpec) -> String {
         "data" => format!("{} × {}", group.count, group.model),
         name => format!("{} × {} ({name})", group.count, group.model),
     };
-    let bus = |bus: &study::stack::Bus| {
-        let kind = match bus.kind {
-            BusKind::Scsi => "SCSI bus",
-            BusKind::Ide => "IDE channel",
-            BusKind::Pci => "PCI bus",
-            BusKind::Hba => "host adapter",
-        };
-        format!("{kind} `{}` of {} MB/s", bus.name, bus.mb_s)
-    };
+    let bus = |bus: &study::stack::Bus| format!("{} `{}` of {} MB/s", bus.kind.name(), bus.name, bus.mb_s);
     let parts = machine.disks.iter().map(group).chain(machine.buses.iter().map(bus));
     parts.collect::<Vec<_>>().join(", ")
 }

@@ -88,54 +88,6 @@ impl Level {
         Self::LvmRaid6,
         Self::LvmRaid10,
     ];
-
-    /// As studies write it.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Single => "single",
-            Self::None => "none",
-            Self::Linear => "linear",
-            Self::Raid0 => "0",
-            Self::Raid1 => "1",
-            Self::Raid4 => "4",
-            Self::Raid5 => "5",
-            Self::Raid6 => "6",
-            Self::Raid10 => "10",
-            Self::LvmLinear => "lvm-linear",
-            Self::LvmRaid0 => "lvm-raid0",
-            Self::LvmRaid1 => "lvm-raid1",
-            Self::LvmRaid5 => "lvm-raid5",
-            Self::LvmRaid6 => "lvm-raid6",
-            Self::LvmRaid10 => "lvm-raid10",
-        }
-    }
-
-    pub const fn is_lvm(self) -> bool {
-        matches!(
-            self,
-            Self::LvmLinear | Self::LvmRaid0 | Self::LvmRaid1 | Self::LvmRaid5 | Self::LvmRaid6 | Self::LvmRaid10
-        )
-    }
-
-    pub const fn is_md(self) -> bool {
-        !self.is_lvm() && !matches!(self, Self::Single | Self::None)
-    }
-
-    /// Members hold copies or parity.
-    pub const fn is_redundant(self) -> bool {
-        !matches!(
-            self,
-            Self::Single | Self::None | Self::Linear | Self::Raid0 | Self::LvmLinear | Self::LvmRaid0
-        )
-    }
-
-    /// Members hold parity.
-    pub const fn has_parity(self) -> bool {
-        matches!(
-            self,
-            Self::Raid4 | Self::Raid5 | Self::Raid6 | Self::LvmRaid5 | Self::LvmRaid6
-        )
-    }
 }
 
 /// Where md keeps its write-intent bitmap.
