@@ -9,14 +9,12 @@ DEMO = results/first-look
 # How long `make fuzz` tries each parser.
 SECONDS ?= 60
 
-.PHONY: demo test fuzz bench studies stacks kill-test safety lint docs build compiler clean
+.PHONY: demo test fuzz bench studies stacks kill-test safety lint docs docs-check build compiler clean
 
 demo: build
 	$(RAIDLAB) doctor --install
 	@mkdir -p results && rm -f $(DEMO).db $(DEMO).db-*
 	$(RAIDLAB) run studies/first-look.toml --store $(DEMO).db
-	@echo
-	$(RAIDLAB) show --store $(DEMO).db
 	$(RAIDLAB) report --store $(DEMO).db -o $(DEMO).html
 	@echo "The report: $(CURDIR)/$(DEMO).html"
 
@@ -59,6 +57,10 @@ lint: compiler
 	@# The registry's macro declares these modules, where cargo fmt does not look.
 	rustfmt --check --edition 2024 crates/filesystems/src/*.rs
 	cargo clippy --workspace --all-targets -- -D warnings
+
+# That the sources keep their rules (lengths, words, who uses whom), and that the reference pages are up to date.
+docs-check: compiler
+	cargo test --locked --quiet -p tidy -p reference
 
 # Reference pages that are generated from the code's own tables.
 docs: compiler

@@ -9,6 +9,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+/// A fact of every trial: what other programs took of all processors while it was at work, per cent.
+pub const OTHERS_PROCESSOR_PERCENT: &str = "load.others_processor_percent";
+
 /// The counters at a trial's beginning.
 pub(crate) struct Load {
     began: Instant,
@@ -49,7 +52,7 @@ impl Load {
         let others_s = (now.user_s - before.user_s) - (now.own_user_s - before.own_user_s);
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as f64;
         let mut facts = vec![(
-            "load.others_processor_percent".to_owned(),
+            OTHERS_PROCESSOR_PERCENT.to_owned(),
             format!("{:.1}", 100.0 * others_s.max(0.0) / wall_s / processors),
         )];
         // What is below a loop device moves for it.

@@ -14,6 +14,7 @@ pub mod job;
 pub mod kernel;
 pub mod programs;
 pub mod setting;
+pub mod trace;
 pub mod trial_folder;
 
 use sha2::{Digest, Sha256};

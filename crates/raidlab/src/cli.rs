@@ -29,6 +29,8 @@ pub enum Command {
     Plan(PlanArguments),
     /// Write the report of the last run as one HTML file
     Report(ReportArguments),
+    /// List the runs of a store
+    Runs(RunsArguments),
     /// Show the result table of the last run in the terminal
     Show(ShowArguments),
     /// Write all samples of the last run
@@ -42,6 +44,9 @@ pub enum Command {
     /// The disk catalogue, replay of traces, import of parameter files
     #[command(subcommand)]
     Disk(DiskCommand),
+    /// What `run --trace` recorded: requests of simulated disks, for people and for other tools
+    #[command(subcommand)]
+    Trace(TraceCommand),
     /// The lab's kernels
     #[command(subcommand)]
     Kernel(KernelCommand),
@@ -92,13 +97,13 @@ pub struct RunArguments {
     /// Guests that run side by side (default: one for each processor)
     #[arg(long, value_parser = |text: &str| whole(text, 1..=256), allow_negative_numbers = true)]
     pub jobs: Option<u64>,
-    /// Run a part of the matrix: AXIS=VALUE,… (a value may be given for several axes)
+    /// Run a part of the matrix: AXIS=VALUE,… or AXIS!=VALUE,… (may be repeated; values of one axis are alternatives)
     #[arg(long, value_name = "AXIS=VALUE,…")]
-    pub only: Option<String>,
+    pub only: Vec<String>,
     /// Print every command that would be run, and run none
     #[arg(long)]
     pub dry_run: bool,
-    /// Keep a trace of every request of every disk in this folder, one file a trial
+    /// Keep a trace of every request of every disk in this folder, one file a trial; `raidlab trace` reads them
     #[arg(long, value_name = "FOLDER")]
     pub trace: Option<PathBuf>,
 }
@@ -107,9 +112,9 @@ pub struct RunArguments {
 pub struct PlanArguments {
     /// The study file
     pub study: PathBuf,
-    /// Show a part of the matrix: AXIS=VALUE,… (a value may be given for several axes)
+    /// Show a part of the matrix: AXIS=VALUE,… or AXIS!=VALUE,… (may be repeated; values of one axis are alternatives)
     #[arg(long, value_name = "AXIS=VALUE,…")]
-    pub only: Option<String>,
+    pub only: Vec<String>,
     /// Drives every random choice of the run
     #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
@@ -124,7 +129,7 @@ pub struct ReportArguments {
     /// A run of the store by its number (default: the last)
     #[arg(long, value_parser = run_number, allow_negative_numbers = true)]
     pub run: Option<i64>,
-    /// Where to write the report
+    /// Where to write the report; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 }
@@ -139,6 +144,14 @@ pub struct ShowArguments {
 }
 
 #[derive(Args, Debug)]
+pub struct RunsArguments {
+    #[arg(long, default_value = "raidlab.db")]
+    pub store: PathBuf,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+#[derive(Args, Debug)]
 pub struct ExportArguments {
     #[arg(long, default_value = "raidlab.db")]
     pub store: PathBuf,
@@ -147,6 +160,9 @@ pub struct ExportArguments {
     pub run: Option<i64>,
     #[arg(long, value_enum, default_value_t = ExportFormat::Json)]
     pub format: ExportFormat,
+    /// Where to write them (default: `-`, standard output)
+    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
+    pub output: PathBuf,
 }
 
 #[derive(Args, Debug)]
@@ -205,7 +221,7 @@ pub enum DiskCommand {
         trace: PathBuf,
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
-        /// Plot the two distributions into this file
+        /// Plot the two distributions into this file; `-` is standard output
         #[arg(long, value_name = "FILE")]
         html: Option<PathBuf>,
     },
@@ -213,6 +229,32 @@ pub enum DiskCommand {
     Import {
         /// A .diskspecs file; the files that it names lie beside it
         file: PathBuf,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TraceCommand {
+    /// Print a trace as blkparse(1) does
+    Show {
+        /// A file of the folder that `raidlab run --trace FOLDER` wrote
+        trace: PathBuf,
+        /// Only this disk: 0 is /dev/vda
+        #[arg(long, value_name = "NUMBER")]
+        disk: Option<u8>,
+    },
+    /// Write a trace in a format that other tools read
+    Export {
+        /// A file of the folder that `raidlab run --trace FOLDER` wrote
+        trace: PathBuf,
+        /// fio: an iolog for `read_iolog`
+        #[arg(long, value_enum)]
+        format: TraceFormat,
+        /// Only this disk: 0 is /dev/vda
+        #[arg(long, value_name = "NUMBER")]
+        disk: Option<u8>,
+        /// Where to write it (default: `-`, standard output)
+        #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
+        output: PathBuf,
     },
 }
 
@@ -252,7 +294,7 @@ pub struct ShellArguments {
 
 #[derive(Args, Debug)]
 pub struct BenchArguments {
-    /// Where to write the ratios as JSON
+    /// Where to write the ratios as JSON; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Only figures whose name contains this
@@ -274,6 +316,13 @@ pub enum On {
 pub enum Format {
     Text,
     Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TraceFormat {
+    Fio,
+    Blkparse,
+    Csv,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

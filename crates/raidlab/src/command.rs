@@ -8,14 +8,20 @@ mod doctor;
 mod export;
 mod import;
 mod kernel;
+mod output;
 mod plan;
 mod report;
 mod run;
+mod runs;
 mod shell;
 mod show;
 mod stored;
 mod studied;
 mod text;
+mod trace;
+
+pub use output::OutputError;
+pub use text::TextError;
 
 use crate::cli::{Arguments, Command};
 use crate::expected::ExpectedError;
@@ -28,13 +34,17 @@ pub fn dispatch(arguments: Arguments) -> Result<ExitCode, ExpectedError> {
         Command::Run(arguments) => run::run(&arguments),
         Command::Plan(arguments) => plan::plan(&arguments),
         Command::Report(arguments) => report::report(&arguments),
+        Command::Runs(arguments) => runs::runs(&arguments),
         Command::Show(arguments) => show::show(&arguments),
         Command::Digest(arguments) => digest::digest(&arguments),
         Command::Export(arguments) => export::export(&arguments),
         Command::Import(arguments) => import::import(&arguments),
-        Command::Compare { .. } => Err(not_yet("comparing two runs")),
+        Command::Compare { .. } => Err(ExpectedError::NotYet {
+            what: "comparing two runs",
+        }),
         Command::Disk(command) => disk::disk(&command),
         Command::Kernel(command) => kernel::kernel(&command),
+        Command::Trace(command) => trace::trace(&command),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::Shell(arguments) => shell::shell(&arguments),
         Command::Clean => clean::clean(),
@@ -43,14 +53,8 @@ pub fn dispatch(arguments: Arguments) -> Result<ExitCode, ExpectedError> {
     }
 }
 
-fn not_yet(what: &str) -> ExpectedError {
-    ExpectedError::Input(format!(
-        "{what} is not there yet: it comes with a later version; nothing was touched"
-    ))
-}
-
 /// What the system says of a failure, in its own words alone.
-fn reason(error: &std::io::Error) -> String {
+pub fn reason(error: &std::io::Error) -> String {
     let whole = error.to_string();
     match error
         .get_ref()
@@ -74,10 +78,7 @@ fn print_with(text: &str, colours: Colours) -> Result<(), ExpectedError> {
         .write_all(plain(text, colours).as_bytes())
         .and_then(|()| std::io::stdout().flush())
     {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(ExpectedError::Failed(format!(
-            "cannot write the result: {}",
-            reason(&error)
-        ))),
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(ExpectedError::Standard(error)),
         _ => Ok(()),
     }
 }

@@ -1,12 +1,20 @@
-//! Mistakes of the user's and of the world's, apart from bugs: each has its words and its exit code.
+//! Errors of the user's and of the world's, apart from bugs: each has its words, its cause and its exit code.
 
+use crate::command::{OutputError, TextError};
 use crate::plain::Colours;
 use crate::progress::{say, say_with};
+use disksim::{catalogue, disksim_import};
+use lab::disks::DisksError;
+use lab::guest::StartError;
+use lab::kernel::KernelError;
 use runner::{PlaceError, RunError};
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use store::StoreError;
+use tools::MissingTools;
 
-/// The run came to its end, but a trial failed.
+/// The run came to its end, but a trial failed; or work that was begun could not be brought to its end.
 pub const EXIT_TRIAL_FAILED: u8 = 1;
 /// The user's input is wrong; nothing was touched.
 pub const EXIT_INPUT: u8 = 2;
@@ -18,101 +26,307 @@ pub const EXIT_INTERRUPTED: u8 = 130;
 /// What the user is told instead of a result.
 #[derive(Debug, thiserror::Error)]
 pub enum ExpectedError {
-    /// Mistakes in a study: rendered with place and mend.
+    // The input is wrong.
+    #[error(transparent)]
+    Study(#[from] study_file::Mistakes),
+    #[error(transparent)]
+    DiskFile(#[from] disksim_import::Mistakes),
+    #[error(transparent)]
+    DiskTrace(#[from] disksim_import::Mistake),
+    #[error("`{}` {source}", path.display())]
+    Trace {
+        path: PathBuf,
+        source: lab::trace::TraceError,
+    },
+    #[error("--disk {disk}: `{}` has requests of disks 0 to {}", path.display(), disks.saturating_sub(1))]
+    NoSuchDisk { path: PathBuf, disk: u8, disks: u32 },
+    #[error(transparent)]
+    Model(#[from] catalogue::Error),
+    #[error(transparent)]
+    Disks(#[from] DisksError),
+    #[error("--only: {0}")]
+    Only(#[from] study_file::OnlyError),
+    /// A file that the user names; `advice` follows what is wrong with it.
+    #[error("`{}` {source}{advice}", path.display())]
+    File {
+        path: PathBuf,
+        source: TextError,
+        advice: &'static str,
+    },
+    #[error("`{}` {reason}; nothing was stored", path.display())]
+    ForeignResults { path: PathBuf, reason: String },
+    #[error("`{}`: {reason}", path.display())]
+    NoExport { path: PathBuf, reason: String },
+    #[error("{what} is not there yet: it comes with a later version; nothing was touched")]
+    NotYet { what: &'static str },
+    #[error("--cell {cell}: the study has cells 1 to {cells}; `raidlab plan` lists them")]
+    NoSuchCell { cell: u64, cells: usize },
+    #[error("`{}` holds no run yet: `raidlab run STUDY` makes one", store.display())]
+    NoRun { store: PathBuf },
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    #[error("no folder `{path}`: name a kernel's tree, or a version")]
+    NoKernelTree { path: String },
+    #[error("--name {name} is for a kernel's tree: a version, as {version}, is its own name")]
+    NameOfVersion { name: String, version: String },
+    #[error("{option} is for trials on this machine: add `--on host`; nothing was touched")]
+    OptionOfHost { option: &'static str },
+    #[error("{reason}; nothing was touched")]
+    NotOnHost { reason: &'static str },
+    #[error("the study wants {wanted} disks, and --loop {files} makes {}; nothing was touched", files.count)]
+    FewLoopFiles {
+        wanted: usize,
+        files: crate::cli::LoopFiles,
+    },
+    #[error(
+        "`{}`, where the files behind loop devices are to be, cannot be used: {}; --loop-folder names another folder",
+        folder.display(), crate::command::reason(source)
+    )]
+    LoopFolder { folder: PathBuf, source: io::Error },
+    #[error(
+        "`{}`, where the files behind loop devices are to be, is no UTF-8, which the ledger is: --loop-folder names \
+         another folder; nothing was touched",
+        folder.display()
+    )]
+    LoopFolderName { folder: PathBuf },
+    #[error(
+        "the study writes {used_mib} MiB at the least, and `{}` has {free_mib} MiB free: --loop-folder names another \
+         folder; nothing was touched",
+        folder.display()
+    )]
+    LoopFolderFull {
+        folder: PathBuf,
+        used_mib: u64,
+        free_mib: u64,
+    },
+    #[error(transparent)]
+    DisksRefused(#[from] host::Refused),
+    #[error(transparent)]
+    Session(#[from] host::SessionError),
+    #[error("`{}` is a file: --trace names a folder", path.display())]
+    TraceIsFile { path: PathBuf },
+    #[error(
+        "no trace can be written into `{}`: {}; --trace names a folder",
+        folder.display(), crate::command::reason(source)
+    )]
+    TraceFolder { folder: PathBuf, source: io::Error },
+    #[error("{cell}: {message}; nothing was touched")]
+    DryRun { cell: String, message: String },
     #[error("{0}")]
-    Study(String),
-    /// Any other input that makes no sense.
+    TooFewDisks(String),
+
+    // Its kind decides.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A store that fails in the middle of the work.
+    #[error(transparent)]
+    StoreUnderWay(StoreError),
+
+    // The machine lacks something.
+    #[error(transparent)]
+    Tools(#[from] MissingTools),
+    #[error(transparent)]
+    Guest(#[from] StartError),
+    #[error(
+        "on this machine's own disks raidlab makes arrays, filesystems and mounts, for which the kernel wants root: \
+         `sudo raidlab run …`; the lab (without `--on host`) needs no root"
+    )]
+    NeedsRoot,
+    #[error(
+        "this machine's kernel has no {}, neither compiled in nor as a module: another kernel would do, or the lab \
+         (without `--on host`); nothing was touched",
+        missing.join(", ")
+    )]
+    KernelLacks { missing: Vec<String> },
+    #[error("the ledger cannot be read: {0}")]
+    Ledger(#[source] io::Error),
+    #[error("the ledger in `{}` cannot be read: {source}{advice}", folder.display())]
+    LedgerFolder {
+        folder: PathBuf,
+        source: io::Error,
+        advice: &'static str,
+    },
+    #[error("cannot {doing} this program's own file: {source}")]
+    OwnFile { doing: &'static str, source: io::Error },
+    #[error("cannot watch for Ctrl-C: {0}")]
+    Signals(#[from] ctrlc::Error),
+    #[error("`apt-get {command}` failed ({how}); as root: `apt-get install {packages}`")]
+    Install {
+        command: &'static str,
+        how: String,
+        packages: String,
+    },
     #[error("{0}")]
-    Input(String),
-    /// Something is missing on this machine; the words say what mends it.
+    Machine(#[source] io::Error),
+
+    // Work that was begun could not be brought to its end.
+    #[error("cannot write the result: {}", crate::command::reason(.0))]
+    Standard(#[source] io::Error),
     #[error("{0}")]
-    Machine(String),
-    /// Work that was begun could not be brought to its end.
-    #[error("{0}")]
-    Failed(String),
+    Simulation(String),
+    #[error("cannot run the two cells: {0}")]
+    BenchCells(String),
+    #[error("the guest failed ({how}): {message}\n{console}")]
+    BenchGuest {
+        how: String,
+        message: String,
+        console: String,
+    },
+    #[error("interrupted")]
+    Interrupted,
 }
 
 impl ExpectedError {
     /// Says it on standard error and gives the exit code.
     pub fn report(&self) -> ExitCode {
         match self {
-            // Has a form of its own.
-            Self::Study(text) => say_with(text, Colours::Kept),
+            // These have a form of their own.
+            Self::Study(diagnostics) if io::stderr().is_terminal() => {
+                say_with(&diagnostics.to_string_in_colour(), Colours::Kept);
+            }
+            Self::Study(_) | Self::DiskFile(_) | Self::DiskTrace(_) => say(&self.to_string()),
             other => say(&format!("raidlab: {other}")),
         }
         ExitCode::from(self.exit())
     }
 
-    const fn exit(&self) -> u8 {
+    fn exit(&self) -> u8 {
         match self {
-            Self::Study(_) | Self::Input(_) => EXIT_INPUT,
-            Self::Machine(_) => EXIT_MACHINE,
-            Self::Failed(_) => EXIT_TRIAL_FAILED,
+            Self::Study(_)
+            | Self::DiskFile(_)
+            | Self::DiskTrace(_)
+            | Self::Trace { .. }
+            | Self::NoSuchDisk { .. }
+            | Self::Model(_)
+            | Self::Disks(_)
+            | Self::Only(_)
+            | Self::File { .. }
+            | Self::ForeignResults { .. }
+            | Self::NoExport { .. }
+            | Self::NotYet { .. }
+            | Self::NoSuchCell { .. }
+            | Self::NoRun { .. }
+            | Self::Output(_)
+            | Self::NoKernelTree { .. }
+            | Self::NameOfVersion { .. }
+            | Self::OptionOfHost { .. }
+            | Self::NotOnHost { .. }
+            | Self::FewLoopFiles { .. }
+            | Self::LoopFolder { .. }
+            | Self::LoopFolderName { .. }
+            | Self::LoopFolderFull { .. }
+            | Self::DisksRefused(_)
+            | Self::Session(host::SessionError::Taken { .. } | host::SessionError::Changed(_))
+            | Self::TraceIsFile { .. }
+            | Self::TraceFolder { .. }
+            | Self::DryRun { .. }
+            | Self::TooFewDisks(_) => EXIT_INPUT,
+            Self::Store(error) => store_exit(error),
+            Self::Kernel(error) => kernel_exit(error),
+            Self::Run(RunError::Store(error)) | Self::StoreUnderWay(error) => store_exit_under_way(error),
+            Self::Run(RunError::Place(error)) => place_exit(error),
+            Self::Tools(_)
+            | Self::Guest(_)
+            | Self::NeedsRoot
+            | Self::KernelLacks { .. }
+            | Self::Session(host::SessionError::State { .. })
+            | Self::Ledger(_)
+            | Self::LedgerFolder { .. }
+            | Self::OwnFile { .. }
+            | Self::Signals(_)
+            | Self::Install { .. }
+            | Self::Machine(_) => EXIT_MACHINE,
+            Self::Standard(_)
+            | Self::Session(host::SessionError::NotCleared(_))
+            | Self::Simulation(_)
+            | Self::BenchCells(_)
+            | Self::BenchGuest { .. }
+            | Self::Interrupted => EXIT_TRIAL_FAILED,
         }
     }
 }
 
 /// A store that is opened or read, before anything was done.
-impl From<StoreError> for ExpectedError {
-    fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::Full { .. } => Self::Machine(error.to_string()),
-            StoreError::Damaged { .. } | StoreError::Sqlite { .. } | StoreError::TrialTaken { .. } => {
-                Self::Failed(error.to_string())
-            }
-            StoreError::MissingFolder { .. }
-            | StoreError::Missing { .. }
-            | StoreError::Empty { .. }
-            | StoreError::Folder { .. }
-            | StoreError::NotADatabase { .. }
-            | StoreError::Foreign { .. }
-            | StoreError::Newer { .. }
-            | StoreError::Taken { .. }
-            | StoreError::Busy { .. }
-            | StoreError::ReadOnly { .. }
-            | StoreError::Unreadable { .. }
-            | StoreError::NoSuchRun { .. } => Self::Input(error.to_string()),
-        }
+const fn store_exit(error: &StoreError) -> u8 {
+    match error {
+        StoreError::Full { .. } => EXIT_MACHINE,
+        StoreError::Damaged { .. } | StoreError::Sqlite { .. } | StoreError::TrialTaken { .. } => EXIT_TRIAL_FAILED,
+        StoreError::MissingFolder { .. }
+        | StoreError::Missing { .. }
+        | StoreError::Empty { .. }
+        | StoreError::Folder { .. }
+        | StoreError::NotADatabase { .. }
+        | StoreError::Foreign { .. }
+        | StoreError::Newer { .. }
+        | StoreError::Taken { .. }
+        | StoreError::Busy { .. }
+        | StoreError::ReadOnly { .. }
+        | StoreError::Unreadable { .. }
+        | StoreError::NoSuchRun { .. } => EXIT_INPUT,
     }
 }
 
-impl ExpectedError {
-    /// A store that fails in the middle of the work.
-    pub fn store_under_way(error: &StoreError) -> Self {
-        match error {
-            StoreError::Full { .. } => Self::Machine(error.to_string()),
-            other => Self::Failed(other.to_string()),
-        }
+const fn store_exit_under_way(error: &StoreError) -> u8 {
+    match error {
+        StoreError::Full { .. } => EXIT_MACHINE,
+        _ => EXIT_TRIAL_FAILED,
     }
 }
 
-impl From<lab::kernel::KernelError> for ExpectedError {
-    fn from(error: lab::kernel::KernelError) -> Self {
-        if error.is_users_mistake() {
-            Self::Input(error.to_string())
-        } else {
-            Self::Machine(error.to_string())
-        }
+fn kernel_exit(error: &KernelError) -> u8 {
+    if error.is_users_mistake() {
+        EXIT_INPUT
+    } else {
+        EXIT_MACHINE
     }
 }
 
-impl From<lab::disks::DisksError> for ExpectedError {
-    fn from(error: lab::disks::DisksError) -> Self {
-        Self::Input(error.to_string())
+fn place_exit(error: &PlaceError) -> u8 {
+    match error {
+        PlaceError::Kernel(error) => kernel_exit(error),
+        PlaceError::Disks(_) => EXIT_INPUT,
+        PlaceError::Guest(_) | PlaceError::Tools(_) => EXIT_MACHINE,
+        PlaceError::Folder(_)
+        | PlaceError::Trace(_)
+        | PlaceError::Refused(_)
+        | PlaceError::Process(_)
+        | PlaceError::Hung(_) => EXIT_TRIAL_FAILED,
     }
 }
 
-/// A run that had begun.
-impl From<RunError> for ExpectedError {
-    fn from(error: RunError) -> Self {
-        match error {
-            RunError::Store(error) => Self::store_under_way(&error),
-            RunError::Place(PlaceError::Kernel(error)) => error.into(),
-            RunError::Place(PlaceError::Disks(error)) => error.into(),
-            RunError::Place(error @ (PlaceError::Guest(_) | PlaceError::Tools(_))) => {
-                Self::Machine(error.to_string())
-            }
-            RunError::Place(error) => Self::Failed(error.to_string()),
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::error::Error;
+
+    #[test]
+    fn each_kind_has_its_exit_code_and_its_source() {
+        let file = ExpectedError::File {
+            path: "x.toml".into(),
+            source: TextError::Folder,
+            advice: "; name a study",
+        };
+        assert_eq!(
+            (file.exit(), file.to_string().as_str()),
+            (2, "`x.toml` is a folder; name a study")
+        );
+        assert!(file.source().is_some());
+        assert_eq!(ExpectedError::NeedsRoot.exit(), 3);
+        let full = || StoreError::Full {
+            path: "x.db".into(),
+            trials_kept: 1,
+        };
+        assert_eq!(ExpectedError::from(full()).exit(), 3);
+        let missing = StoreError::Missing { path: "x.db".into() };
+        assert_eq!(ExpectedError::from(missing).exit(), 2);
+        assert_eq!(
+            ExpectedError::from(RunError::Place(PlaceError::Hung(Vec::new()))).exit(),
+            1
+        );
+        assert_eq!(ExpectedError::from(RunError::Store(full())).exit(), 3);
     }
 }

@@ -39,8 +39,7 @@ impl Signals {
             if count + 1 == SIGNALS_MAX {
                 say("raidlab: what the trial under way made is being undone; one more signal ends that, and leaves it");
             }
-        })
-        .map_err(|error| ExpectedError::Machine(format!("cannot watch for Ctrl-C: {error}")))?;
+        })?;
         Ok(signals)
     }
 

@@ -3,13 +3,21 @@
 mod kernel_bar;
 mod run_bar;
 mod terminal;
+mod time_left;
 
 pub use kernel_bar::KernelBar;
 pub use run_bar::RunDisplay;
 
 use crate::plain::{Colours, plain};
 use indicatif::ProgressStyle;
+use std::io::IsTerminal;
 use std::time::Duration;
+
+/// Whether standard error is a terminal on which bars can be drawn. One that can only print lines (`TERM=dumb`, or none
+/// said) gets lines, as a file does.
+fn can_draw() -> bool {
+    std::io::stderr().is_terminal() && std::env::var("TERM").is_ok_and(|kind| kind != "dumb")
+}
 
 /// A line on standard error. Whoever read it may have gone away (`2>&1 | head`): the work goes on.
 pub fn say(line: &str) {

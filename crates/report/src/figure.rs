@@ -112,7 +112,7 @@ pub(crate) fn bytes(bytes: u64) -> String {
 }
 
 /// `2026-11-21 07:44 UTC`.
-pub(crate) fn time(unix_s: u64) -> String {
+pub fn time(unix_s: u64) -> String {
     let seconds = i64::try_from(unix_s).unwrap_or(i64::MAX);
     match jiff::Timestamp::from_second(seconds) {
         Ok(time) => time.strftime("%Y-%m-%d %H:%M UTC").to_string(),
@@ -120,8 +120,8 @@ pub(crate) fn time(unix_s: u64) -> String {
     }
 }
 
-/// `1 trial`, `3 trials`.
-pub(crate) fn count(count: usize, noun: &str) -> String {
+/// `1 trial`, `3 trials`, `10,000 trials`.
+pub fn count(count: usize, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", number(count as f64, 0))
 }

@@ -19,6 +19,7 @@ mod words;
 mod work_words;
 
 pub use distribution::{Distribution, distributions};
+pub use figure::{count, time};
 pub use input::{DiskInfo, Input, RunInfo, TrialInfo, TrialState};
 pub use page::html;
 pub use table::{TableOptions, table};

@@ -22,6 +22,9 @@ const STYLE: TableStyle = TableStyle::new()
     .header_separator(LineStyle::none().fill('─').junction('─'))
     .content_lines(ContentLineStyle::none());
 
+/// Around the text of a column: one on each side of it, and one to the next.
+const BLANKS: usize = 3;
+
 /// Stands behind the figures of the best tier.
 const BEST: &str = "*";
 
@@ -29,7 +32,9 @@ const BEST: &str = "*";
 pub fn table(input: &Input, options: TableOptions) -> String {
     let results = input.results();
     let verdict = textwrap::fill(&stats::verdict(&results), options.width.max(20));
-    let mut text = vec![input.plan.title.clone(), subtitle(input), String::new(), verdict];
+    let head = [&input.plan.title, &subtitle(input)].map(|line| textwrap::fill(line, options.width.max(20)));
+    let mut text = head.to_vec();
+    text.extend([String::new(), verdict]);
     for table in crate::shaped::tables(input, &results) {
         text.push(String::new());
         text.push(shaped::text(&table, input.is_simulated(), options));
@@ -54,7 +59,7 @@ fn subtitle(input: &Input) -> String {
         .iter()
         .filter(|trial| trial.state == TrialState::Done)
         .count();
-    let machine = words::machine(input.run.machine);
+    let machine = words::machine(input.run.machine, &input.plan);
     let part = if input.run.only.is_empty() {
         String::new()
     } else {
@@ -68,22 +73,19 @@ fn workload_tables(input: &Input, workload: &WorkloadResults, options: TableOpti
     let columns: Vec<Vec<String>> = workload.tests.iter().map(|test| column(input, test)).collect();
     let widths: Vec<usize> = columns
         .iter()
-        .map(|column| column.iter().map(|cell| cell.chars().count()).max().unwrap_or(0) + 2)
+        .map(|column| column.iter().map(|cell| cell.chars().count()).max().unwrap_or(0) + BLANKS)
         .collect();
-    let label_width = input
-        .plan
-        .stack_labels()
-        .iter()
-        .map(|stack| stack.chars().count())
-        .max()
-        .unwrap_or(0)
-        .max(5)
-        + 2;
+    let label_width = label_width(
+        input,
+        options
+            .width
+            .saturating_sub(widths.iter().copied().max().unwrap_or(0) + BLANKS),
+    );
     let mut tables = Vec::new();
     let mut place = 0;
     while place < columns.len() {
         let mut end = place + 1;
-        let mut width = label_width + widths[place];
+        let mut width = label_width + BLANKS + widths[place];
         while end < columns.len() && width + widths[end] <= options.width {
             width += widths[end];
             end += 1;
@@ -92,11 +94,19 @@ fn workload_tables(input: &Input, workload: &WorkloadResults, options: TableOpti
             input,
             &workload.tests[place..end],
             &columns[place..end],
+            label_width,
             options.colour,
         ));
         place = end;
     }
     tables
+}
+
+/// Columns of the longest label; labels are wrapped where that is more than there is room for.
+fn label_width(input: &Input, room: usize) -> usize {
+    const LEAST: usize = 20;
+    let longest = input.plan.stack_labels().iter().map(|stack| stack.chars().count()).max();
+    longest.unwrap_or(0).max("stack".len()).min(room.max(LEAST))
 }
 
 /// Heading, unit, and a cell for each stack.
@@ -147,7 +157,13 @@ pub(crate) fn without_figure(input: &Input, row: &Row) -> &'static str {
     }
 }
 
-fn one_table(input: &Input, tests: &[TestResults], columns: &[Vec<String>], colour: bool) -> String {
+fn one_table(
+    input: &Input,
+    tests: &[TestResults],
+    columns: &[Vec<String>],
+    label_width: usize,
+    colour: bool,
+) -> String {
     let mut table = Table::new();
     table.load_style(STYLE);
     if colour {
@@ -162,7 +178,8 @@ fn one_table(input: &Input, tests: &[TestResults], columns: &[Vec<String>], colo
             let cell = right(column[place + 2].clone());
             styled(cell, test.headline(), place, colour)
         });
-        table.add_row(std::iter::once(Cell::new(stack)).chain(cells));
+        let label = textwrap::fill(stack, label_width);
+        table.add_row(std::iter::once(Cell::new(label)).chain(cells));
     }
     table
         .lines()

@@ -5,15 +5,20 @@ mod stack;
 pub(crate) use stack::{array, disks, filesystem, tuning};
 
 use study::metric::{Better, Metric};
-use study::stack::{MachineKind, StackSpec};
+use study::plan::Plan;
+use study::stack::{DiskGroup, MachineKind, StackSpec};
 
 /// What every page and table says of a lab run.
 pub(crate) const SIMULATED: &str = "simulated disks, virtual time";
 
 /// Where figures are from, in a sentence.
-pub(crate) const fn machine(machine: MachineKind) -> &'static str {
+pub(crate) fn machine(machine: MachineKind, plan: &Plan) -> &'static str {
+    let groups = || plan.cells.iter().flat_map(|cell| &cell.machine.disks);
     match machine {
         MachineKind::Lab => SIMULATED,
+        MachineKind::Host if groups().next().is_some() && groups().all(DiskGroup::is_loop_files) => {
+            "files on loop devices of this host, no disks of their own"
+        }
         MachineKind::Host => "real disks of this host",
         MachineKind::Foreign => "machines that raidlab did not see: imported results",
     }

@@ -21,6 +21,31 @@ fn narrow_terminals_get_more_tables_and_no_broken_lines() {
     assert!(of_tables.clone().count() > 0 && of_tables.clone().all(|line| line.chars().count() <= 48));
 }
 
+/// An 80-column terminal got lines of 84.
+#[test]
+fn issue_12_16_no_line_is_wider_than_the_terminal() {
+    let mut input = first_look::input();
+    for (number, cell) in input.plan.cells.iter_mut().enumerate() {
+        let label = format!(
+            "{} on RAID 6 of 8, chunk 512K, without a bitmap, number {number}",
+            cell.stack_label
+        );
+        cell.stack_label = label;
+    }
+    for input in [first_look::input(), input] {
+        for width in 60..=120 {
+            let text = table(&input, TableOptions { width, colour: false });
+            for line in text.lines() {
+                assert!(
+                    line.chars().count() <= width,
+                    "{} > {width}: {line}",
+                    line.chars().count()
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn colour_only_if_told_so() {
     let coloured = table(

@@ -1,11 +1,11 @@
-//! `AXIS=VALUE,…`: some cells of a plan.
+//! `AXIS=VALUE,…` and `AXIS!=VALUE,…`: some cells of a plan.
 
 use crate::vocabulary::Vocabulary;
 use std::fmt;
 use study::plan::{Cell, Plan};
 
 /// A filter of cells. Values of one axis are alternatives, axes must all hold: `type=xfs,type=jfs,level=6` is XFS
-/// and JFS on RAID 6.
+/// and JFS on RAID 6. `type!=xfs` excludes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Only {
     pairs: Vec<(String, String)>,
@@ -26,35 +26,46 @@ impl fmt::Display for OnlyError {
 
 impl std::error::Error for OnlyError {}
 
+/// Stands behind the axis of a value that is excluded, so that the two read `type!=xfs`.
+const NOT: char = '!';
+
 impl Only {
-    /// Reads a filter in the words of the plan's axes.
-    pub fn parse(text: &str, plan: &Plan) -> Result<Self, OnlyError> {
-        let pairs = Vocabulary::of_cells(&plan.cells).pairs(text);
-        let only = Self {
-            pairs: pairs.map_err(|unknown| OnlyError {
+    /// Reads filters in the words of the plan's axes; several are one, as if a comma stood between them.
+    pub fn parse<T: AsRef<str>>(texts: &[T], plan: &Plan) -> Result<Self, OnlyError> {
+        let vocabulary = Vocabulary::of_cells(&plan.cells);
+        let mut pairs = Vec::new();
+        for text in texts {
+            pairs.extend(vocabulary.conditions(text.as_ref()).map_err(|unknown| OnlyError {
                 message: unknown.message,
                 mend: unknown.mend,
-            })?,
-        };
+            })?);
+        }
+        let only = Self { pairs };
         if plan.cells.iter().any(|cell| only.matches(cell)) {
             return Ok(only);
         }
-        let message = format!("no cell has `{text}`");
+        let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+        let message = format!("no cell has `{}`", texts.join(","));
         Err(OnlyError {
             message,
             mend: "`raidlab plan` lists the cells with their axes".to_owned(),
         })
     }
 
-    /// Whether the cell is one of them.
+    /// Whether the cell is one of them: it has one of the values of each axis that is named, and none that is
+    /// excluded.
     pub fn matches(&self, cell: &Cell) -> bool {
-        self.pairs.iter().all(|(axis, _)| {
-            let mut values = self.pairs.iter().filter(|(other, _)| other == axis);
-            values.any(|pair| cell.axes.contains(pair))
+        let has = |axis: &str, value: &str| cell.axes.iter().any(|(a, v)| a == axis && v == value);
+        self.pairs.iter().all(|(axis, value)| match axis.strip_suffix(NOT) {
+            Some(axis) => !has(axis, value),
+            None => {
+                let mut values = self.pairs.iter().filter(|(other, _)| other == axis);
+                values.any(|(axis, value)| has(axis, value))
+            }
         })
     }
 
-    /// Axis and value, as they are in the plan.
+    /// Axis and value, as they are in the plan; the axis of an excluded value ends with `!`.
     pub fn pairs(&self) -> &[(String, String)] {
         &self.pairs
     }

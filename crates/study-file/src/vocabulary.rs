@@ -188,12 +188,24 @@ impl Vocabulary {
 
     /// `AXIS=VALUE, AXIS=VALUE` in the plan's own spelling. A value may have commas in it, as mount options have.
     pub fn pairs(&self, text: &str) -> Result<Vec<(String, String)>, Unknown> {
+        self.read_pairs(text, &|axis| axis)
+    }
+
+    /// Like [`Self::pairs`], and `AXIS!=VALUE` too: its axis keeps the `!`.
+    pub fn conditions(&self, text: &str) -> Result<Vec<(String, String)>, Unknown> {
+        self.read_pairs(text, &|axis| axis.strip_suffix('!').map_or(axis, str::trim_end))
+    }
+
+    /// `name` takes off what may stand behind the name of an axis.
+    fn read_pairs(&self, text: &str, name: &dyn Fn(&str) -> &str) -> Result<Vec<(String, String)>, Unknown> {
         let mut pairs: Vec<(String, String)> = Vec::new();
         for piece in text.split(',') {
             let pair = piece.split_once('=').map(|(axis, value)| (axis.trim(), value.trim()));
             match (pair, pairs.last_mut()) {
                 // `noatime,data=journal`: an option, as there is no axis of that name.
-                (Some((axis, _)), Some((_, last))) if self.axis(axis).is_err() && self.goes_on(last, piece) => {
+                (Some((axis, _)), Some((_, last)))
+                    if self.axis(name(axis)).is_err() && self.goes_on(last, piece) =>
+                {
                     last.push(',');
                     last.push_str(piece.trim());
                 }
@@ -215,7 +227,7 @@ impl Vocabulary {
             }
         }
         for (axis, value) in &mut pairs {
-            *value = self.resolve(axis, value)?;
+            *value = self.resolve(name(axis), value)?;
         }
         Ok(pairs)
     }

@@ -252,7 +252,7 @@ fn margins_are_ratios_and_words_in_names_are_not_margins() {
 
 fn only(filter: &str, source: &str) -> Vec<String> {
     let mut plan = plan(source);
-    let only = Only::parse(filter, &plan).unwrap_or_else(|error| panic!("{error}"));
+    let only = Only::parse(&[filter], &plan).unwrap_or_else(|error| panic!("{error}"));
     only.keep_in(&mut plan);
     plan.cells.into_iter().map(|cell: Cell| cell.key).collect()
 }
@@ -291,7 +291,7 @@ fn a_filter_that_is_wrong_says_what_there_is() {
         "type=xfs,block_size=1K",
         "block_size=2K",
     ]
-    .map(|filter| Only::parse(filter, &plan).expect_err("a wrong filter").to_string());
+    .map(|filter| Only::parse(&[filter], &plan).expect_err("a wrong filter").to_string());
     insta::assert_debug_snapshot!(errors);
 }
 

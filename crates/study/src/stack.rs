@@ -56,6 +56,20 @@ pub struct DiskGroup {
     pub count: u32,
 }
 
+impl DiskGroup {
+    const LOOP_FILE: &str = "on a loop device";
+
+    /// What stands in place of a model for a file behind a loop device.
+    pub fn loop_file_model(bytes: u64) -> String {
+        format!("file of {} MiB {}", bytes >> 20, Self::LOOP_FILE)
+    }
+
+    /// Whether its disks are files behind loop devices.
+    pub fn is_loop_files(&self) -> bool {
+        self.model.ends_with(Self::LOOP_FILE)
+    }
+}
+
 /// The group that carries the array.
 pub const DATA: &str = "data";
 /// The group whose first disk is a journal: md's write journal, a filesystem's external one, ZFS's log.

@@ -8,6 +8,7 @@
 //!
 //! `cargo run --release -p workload --example tree_bench [ROUNDS] [FILE]`
 
+use stats::Summary;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
@@ -164,9 +165,8 @@ impl Worst {
     }
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+fn median(values: Vec<f64>) -> f64 {
+    Summary::of(&values, 0.05).map_or(f64::NAN, |summary| summary.median)
 }
 
 fn main() {

@@ -8,6 +8,7 @@ mod figures;
 mod guest;
 mod jobs;
 
+use super::output::Output;
 use crate::cli::BenchArguments;
 use crate::expected::{EXIT_INTERRUPTED, ExpectedError};
 use crate::interrupt::Signals;
@@ -41,30 +42,34 @@ pub fn bench(arguments: &BenchArguments) -> Result<ExitCode, ExpectedError> {
 fn measure_all(arguments: &BenchArguments, stop: &Signals) -> Result<(), ExpectedError> {
     let only = arguments.only.as_deref().unwrap_or_default();
     let wanted = |figure: &Figure| figure.name().contains(only);
+    let output = arguments
+        .output
+        .as_deref()
+        .map(|path| Output::check(path, None))
+        .transpose()?;
     let bench = guest::Laboratory::new(stop, arguments.pairs)?;
     stop.begin_session();
     let mut all = Vec::new();
     for machine in figures::machines() {
         let figures: Vec<Figure> = machine.figures.iter().copied().filter(wanted).collect();
         for measured in bench.measure(&machine, &figures)? {
-            keep(measured, &mut all, arguments)?;
+            keep(measured, &mut all, output.as_ref())?;
         }
     }
     if wanted(&Figure::Jobs) || wanted(&Figure::Apart) {
         for measured in jobs::measure(arguments.pairs, stop)? {
-            keep(measured, &mut all, arguments)?;
+            keep(measured, &mut all, output.as_ref())?;
         }
     }
     Ok(())
 }
 
 /// Shows a figure, and writes the file with all that there are so far.
-fn keep(measured: Measured, all: &mut Vec<Measured>, arguments: &BenchArguments) -> Result<(), ExpectedError> {
+fn keep(measured: Measured, all: &mut Vec<Measured>, output: Option<&Output>) -> Result<(), ExpectedError> {
     super::print(&line(&measured))?;
     all.push(measured);
-    let Some(path) = &arguments.output else { return Ok(()) };
-    std::fs::write(path, format!("{:#}\n", as_json(all)))
-        .map_err(|error| ExpectedError::Input(format!("cannot write {}: {error}", path.display())))
+    let Some(path) = output else { return Ok(()) };
+    path.write(&format!("{:#}\n", as_json(all)))
 }
 
 fn line(measured: &Measured) -> String {

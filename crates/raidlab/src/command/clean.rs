@@ -8,15 +8,13 @@ use std::process::ExitCode;
 
 pub fn clean() -> Result<ExitCode, ExpectedError> {
     let state = State::of_machine();
-    let machine = |error: std::io::Error| {
-        let root = match rustix::process::geteuid().is_root() {
+    let machine = |source: std::io::Error| ExpectedError::LedgerFolder {
+        folder: state.folder().to_owned(),
+        source,
+        advice: match rustix::process::geteuid().is_root() {
             true => "",
             false => "; it is root's: `sudo raidlab clean`",
-        };
-        ExpectedError::Machine(format!(
-            "the ledger in `{}` cannot be read: {error}{root}",
-            state.folder().display()
-        ))
+        },
     };
     let leftovers = state.leftovers().map_err(machine)?;
     for other in state.alive().map_err(machine)? {

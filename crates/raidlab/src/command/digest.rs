@@ -34,7 +34,10 @@ pub fn digest(arguments: &DigestArguments) -> Result<ExitCode, ExpectedError> {
 
 /// A run of a store, or what `raidlab export` wrote of one.
 fn read(path: &Path, run: Option<i64>) -> Result<Export, ExpectedError> {
-    let failed = |error: &dyn std::fmt::Display| ExpectedError::Input(format!("`{}`: {error}", path.display()));
+    let failed = |error: &dyn std::fmt::Display| ExpectedError::NoExport {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    };
     let mut start = Vec::new();
     let file = File::open(path).map_err(|error| failed(&error))?;
     file.take(SQLITE.len() as u64)

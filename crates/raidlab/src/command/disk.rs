@@ -72,12 +72,11 @@ fn list(format: Format) -> String {
 /// A model of the catalogue, a model file (`.toml`), or DiskSim's parameters (`.diskspecs`).
 fn model_of(name: &str) -> Result<Model, ExpectedError> {
     let path = Path::new(name);
-    let input = |error: &dyn std::fmt::Display| ExpectedError::Input(error.to_string());
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("diskspecs") => Model::parse(name, &import(path)?).map_err(|error| input(&error)),
-        Some("toml") => Model::parse(name, &read(path)?).map_err(|error| input(&error)),
-        _ => catalogue::find(name).map_err(|error| input(&error)),
-    }
+    Ok(match path.extension().and_then(|extension| extension.to_str()) {
+        Some("diskspecs") => Model::parse(name, &import(path)?)?,
+        Some("toml") => Model::parse(name, &read(path)?)?,
+        _ => catalogue::find(name)?,
+    })
 }
 
 /// DiskSim's parameters in the catalogue's format.
@@ -91,13 +90,16 @@ fn import(path: &Path) -> Result<String, ExpectedError> {
     read(path)?;
     let mut files =
         |file: &str| text::read(&folder.join(file), FILE_BYTES_MAX).map_err(|words| format!("it {words}"));
-    let model =
-        disksim_import::import(&name, &mut files).map_err(|mistakes| ExpectedError::Study(mistakes.to_string()))?;
-    disksim_import::to_toml(&model).map_err(|error| ExpectedError::Failed(error.to_string()))
+    let model = disksim_import::import(&name, &mut files)?;
+    disksim_import::to_toml(&model).map_err(|error| ExpectedError::Simulation(error.to_string()))
 }
 
 fn read(path: &Path) -> Result<String, ExpectedError> {
-    text::read(path, FILE_BYTES_MAX).map_err(|words| ExpectedError::Input(format!("`{}` {words}", path.display())))
+    text::read(path, FILE_BYTES_MAX).map_err(|source| ExpectedError::File {
+        path: path.to_owned(),
+        source,
+        advice: "",
+    })
 }
 
 /// In the units in which disks are sold.

@@ -219,11 +219,11 @@ fn install(missing: &[&Need]) -> Result<(), ExpectedError> {
         let status = command.status();
         if !status.as_ref().is_ok_and(|status| status.success()) {
             let how = status.map_or_else(|error| error.to_string(), |status| status.to_string());
-            return Err(ExpectedError::Machine(format!(
-                "`apt-get {}` failed ({how}); as root: `apt-get install {}`",
-                arguments[0],
-                packages(missing).join(" ")
-            )));
+            return Err(ExpectedError::Install {
+                command: arguments[0],
+                how,
+                packages: packages(missing).join(" "),
+            });
         }
     }
     Ok(())

@@ -57,7 +57,7 @@ pub fn import(arguments: &ImportArguments) -> Result<ExitCode, ExpectedError> {
         ));
         return Ok(ExitCode::SUCCESS);
     }
-    let failed = |error: store::StoreError| ExpectedError::Failed(error.to_string());
+    let failed = ExpectedError::StoreUnderWay;
     for (cell, events) in plan.cells.iter().zip(&events) {
         if run.is_done(cell.id, 0) {
             continue;
@@ -76,8 +76,8 @@ pub fn import(arguments: &ImportArguments) -> Result<ExitCode, ExpectedError> {
     store.finish_run(&run, run::now_unix_s()).map_err(failed)?;
     say(&format!(
         "raidlab: {} of {} as run {} of {}: `raidlab show --run {}` shows them",
-        count(plan.cells.len(), "result"),
-        count(files.len(), "file"),
+        report::count(plan.cells.len(), "result"),
+        report::count(files.len(), "file"),
         run.summary.id.0,
         arguments.store.display(),
         run.summary.id.0
@@ -86,12 +86,15 @@ pub fn import(arguments: &ImportArguments) -> Result<ExitCode, ExpectedError> {
 }
 
 fn read(path: &Path) -> Result<Read, ExpectedError> {
-    let wrong = |words: String| {
-        let path = path.display();
-        ExpectedError::Input(format!("`{path}` {words}; nothing was stored"))
-    };
-    let text = text::read(path, BYTES_MAX).map_err(wrong)?;
-    let results = foreign::read(&text).map_err(wrong)?;
+    let text = text::read(path, BYTES_MAX).map_err(|source| ExpectedError::File {
+        path: path.to_owned(),
+        source,
+        advice: "; nothing was stored",
+    })?;
+    let results = foreign::read(&text).map_err(|reason| ExpectedError::ForeignResults {
+        path: path.to_owned(),
+        reason,
+    })?;
     Ok(Read {
         path: path.to_owned(),
         text,
@@ -101,8 +104,7 @@ fn read(path: &Path) -> Result<Read, ExpectedError> {
 
 /// A cell for every result, and its events.
 fn plan_of(files: &[Read]) -> Result<(Plan, Vec<Vec<Event>>), ExpectedError> {
-    let mut plan = study_file::read(FRAME, "import", &study_file::Known::default())
-        .map_err(|mistakes| ExpectedError::Failed(mistakes.to_string()))?;
+    let mut plan = study_file::read(FRAME, "import", &study_file::Known::default())?;
     let frame = plan.cells[0].clone();
     plan.cells.clear();
     let mut all = Vec::new();
@@ -162,11 +164,4 @@ fn command_line(arguments: &ImportArguments) -> String {
         files.join(" "),
         arguments.store.display()
     )
-}
-
-fn count(number: usize, what: &str) -> String {
-    match number {
-        1 => format!("1 {what}"),
-        _ => format!("{number} {what}s"),
-    }
 }

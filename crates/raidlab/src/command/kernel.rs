@@ -16,16 +16,15 @@ pub fn kernel(command: &KernelCommand) -> Result<ExitCode, ExpectedError> {
         KernelCommand::Build { what, name } => {
             let what = what.as_deref().unwrap_or(DEFAULT_VERSION);
             if what.contains('/') && !Path::new(what).is_dir() {
-                return Err(ExpectedError::Input(format!(
-                    "no folder `{what}`: name a kernel's tree, or a version"
-                )));
+                return Err(ExpectedError::NoKernelTree { path: what.to_owned() });
             }
             let kernel = if Path::new(what).is_dir() {
                 build_tree(&cache, Path::new(what), name.as_deref())?
             } else if let Some(name) = name {
-                return Err(ExpectedError::Input(format!(
-                    "--name {name} is for a kernel's tree: a version, as {what}, is its own name"
-                )));
+                return Err(ExpectedError::NameOfVersion {
+                    name: name.clone(),
+                    version: what.to_owned(),
+                });
             } else {
                 ready(&cache, &KernelName::parse(what))?
             };

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use study::plan::Plan;
 
 pub fn plan(arguments: &PlanArguments) -> Result<ExitCode, ExpectedError> {
-    let (plan, _) = studied::read(&arguments.study, arguments.only.as_deref(), &Cache::of_user())?;
+    let (plan, _) = studied::read(&arguments.study, &arguments.only, &Cache::of_user())?;
     match arguments.format {
         Format::Text => print(&text(&plan))?,
         Format::Json => {

@@ -1,18 +1,18 @@
 //! `raidlab run`.
 
 mod dry;
-mod host;
-mod lab;
+mod prepare_host;
+mod prepare_lab;
 
-pub(super) use lab::own_init;
+pub(super) use prepare_lab::own_init;
 
-use super::{print, studied};
+use super::{print, show, studied};
 use crate::cli::{On, RunArguments};
 use crate::expected::{EXIT_INTERRUPTED, EXIT_TRIAL_FAILED, ExpectedError};
 use crate::interrupt::Signals;
 use crate::progress::{RunDisplay, clock, say};
-use ::lab::kernel::Cache;
-use ::runner::{Outcome, Place, Runner};
+use lab::kernel::Cache;
+use runner::{Outcome, Place, Runner};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -24,13 +24,15 @@ use tools::shell_word;
 pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
     let began = Instant::now();
     let cache = Cache::of_user();
-    let (mut plan, only) = studied::read(&arguments.study, arguments.only.as_deref(), &cache)?;
+    let (mut plan, only) = studied::read(&arguments.study, &arguments.only, &cache)?;
     let wanted = match machine_kind(arguments, &plan) {
         MachineKind::Lab => Prepared::Lab(cache),
-        MachineKind::Host | MachineKind::Foreign => Prepared::Host(host::PreparedHost::of(arguments, &mut plan)?),
+        MachineKind::Host | MachineKind::Foreign => {
+            Prepared::Host(prepare_host::PreparedHost::of(arguments, &mut plan)?)
+        }
     };
     if let Prepared::Lab(cache) = &wanted {
-        lab::check(arguments, &plan, cache)?;
+        prepare_lab::check(arguments, &plan, cache)?;
     }
     if arguments.dry_run {
         return print(&dry::commands(&plan, &wanted)?).map(|()| ExitCode::SUCCESS);
@@ -52,7 +54,9 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
     let signals = Signals::watch(format!(
         "raidlab: interrupted before the first trial; to go on: {resume}"
     ))?;
-    let jobs = arguments.jobs.map_or_else(lab::processors, |jobs| jobs as usize);
+    let jobs = arguments
+        .jobs
+        .map_or_else(prepare_lab::processors, |jobs| jobs as usize);
     let outcome = if run.found == Found::Finished && everything_done(&plan, &run, arguments.seed) {
         say(&format!(
             "raidlab: all trials of this study with seed {} are in the store already",
@@ -64,7 +68,7 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
         }
     } else {
         let place: Box<dyn Place> = match wanted {
-            Prepared::Lab(cache) => Box::new(lab::place(arguments, &plan, cache, jobs)?),
+            Prepared::Lab(cache) => Box::new(prepare_lab::place(arguments, &plan, cache, jobs)?),
             Prepared::Host(prepared) => {
                 Box::new(prepared.begin(arguments, resume, &mut || signals.begin_session())?)
             }
@@ -95,7 +99,7 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
 /// Where the run is to be, and what was found there.
 enum Prepared {
     Lab(Cache),
-    Host(host::PreparedHost),
+    Host(prepare_host::PreparedHost),
 }
 
 impl Prepared {
@@ -158,9 +162,7 @@ fn tools_needed(plan: &Plan, teardown: trial::Teardown) -> Vec<tools::Tool> {
 fn check_tools(mut wanted: Vec<tools::Tool>) -> Result<(), ExpectedError> {
     wanted.sort_unstable();
     wanted.dedup();
-    tools::Tools::find(&wanted)
-        .map(drop)
-        .map_err(|missing| ExpectedError::Machine(missing.to_string()))
+    Ok(tools::Tools::find(&wanted).map(drop)?)
 }
 
 /// Also when the session before ended between the last trial and its own end.
@@ -179,7 +181,7 @@ fn conclude(
     outcome: Outcome,
     began: Instant,
 ) -> Result<ExitCode, ExpectedError> {
-    let failed = |error: store::StoreError| ExpectedError::store_under_way(&error);
+    let failed = ExpectedError::StoreUnderWay;
     let here = if outcome.resumed > 0 {
         format!(", {} were there already", outcome.resumed)
     } else {
@@ -206,9 +208,11 @@ fn conclude(
         outcome.failed,
         clock(began.elapsed()),
     ))?;
+    print("\n")?;
+    show::print_table(store, &run.summary)?;
     say(&format!(
-        "raidlab: `raidlab show{store_option}` shows the table, \
-         `raidlab report{store_option} -o report.html` the report"
+        "raidlab: `raidlab show{store_option}` shows this table again, \
+         `raidlab report{store_option} -o report.html` writes the report"
     ));
     Ok(if outcome.failed > 0 {
         ExitCode::from(EXIT_TRIAL_FAILED)
@@ -222,7 +226,7 @@ fn command_line(arguments: &RunArguments, devices: &[String]) -> String {
     let path = |path: &Path| path.display().to_string();
     let mut words = vec!["raidlab".to_owned(), "run".to_owned(), path(&arguments.study)];
     words.extend(["--seed".to_owned(), arguments.seed.to_string()]);
-    if let Some(only) = &arguments.only {
+    for only in &arguments.only {
         words.extend(["--only".to_owned(), only.clone()]);
     }
     if arguments.store != Path::new("raidlab.db") {
@@ -249,8 +253,7 @@ fn command_line(arguments: &RunArguments, devices: &[String]) -> String {
 
 /// Names this very build: a run is never carried on by another one.
 pub(super) fn version() -> Result<String, ExpectedError> {
-    let build = ::lab::own_build()
-        .map_err(|error| ExpectedError::Machine(format!("cannot read this program's own file: {error}")))?;
+    let build = lab::own_build().map_err(|source| ExpectedError::OwnFile { doing: "read", source })?;
     Ok(format!("{}+{build}", env!("CARGO_PKG_VERSION")))
 }
 

@@ -15,13 +15,12 @@ use study::plan::Trial;
 
 pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
     let cache = Cache::of_user();
-    let (plan, _) = studied::read(&arguments.study, None, &cache)?;
+    let (plan, _) = studied::read(&arguments.study, &[], &cache)?;
     let Some(cell) = plan.cells.get(arguments.cell as usize - 1) else {
-        return Err(ExpectedError::Input(format!(
-            "--cell {}: the study has cells 1 to {}; `raidlab plan` lists them",
-            arguments.cell,
-            plan.cells.len()
-        )));
+        return Err(ExpectedError::NoSuchCell {
+            cell: arguments.cell,
+            cells: plan.cells.len(),
+        });
     };
     let trial = Trial {
         cell: cell.clone(),
@@ -32,8 +31,7 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
         say(&format!("raidlab: {words}"));
     })?;
     let kernel = super::kernel::ready(&cache, &KernelName::of(&cell.machine, &cell.stack))?;
-    let machine = |error: std::io::Error| ExpectedError::Machine(error.to_string());
-    let folder = TrialFolder::new(cache.folder()).map_err(machine)?;
+    let folder = TrialFolder::new(cache.folder()).map_err(ExpectedError::Machine)?;
     let disks = lab::disks::encoded(&trial)?;
     let job = lab::job::encoded(&GuestJob::Shell(Box::new(trial.clone())), &kernel, programs.of(&trial))?;
     let init = own_init()?;
@@ -55,6 +53,6 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
         kernel_arguments: &kernel.arguments(),
         limits: LIMITS,
     };
-    lab::guest::interact(&config).map_err(|error| ExpectedError::Machine(error.to_string()))?;
+    lab::guest::interact(&config)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -12,19 +12,16 @@ pub fn open(path: &Path, run: Option<i64>) -> Result<(Store, RunSummary), Expect
     let store = Store::open_existing(path)?;
     let summary = match run {
         Some(number) => store.run(RunId(number))?,
-        None => store.latest_run()?.ok_or_else(|| {
-            ExpectedError::Input(format!(
-                "`{}` holds no run yet: `raidlab run STUDY` makes one",
-                path.display()
-            ))
-        })?,
+        None => store
+            .latest_run()?
+            .ok_or_else(|| ExpectedError::NoRun { store: path.to_owned() })?,
     };
     Ok((store, summary))
 }
 
 /// A run, whole, as the table and the report want it.
 pub fn input(store: &Store, run: &RunSummary) -> Result<Input, ExpectedError> {
-    read_input(store, run).map_err(|error| ExpectedError::Failed(error.to_string()))
+    read_input(store, run).map_err(ExpectedError::StoreUnderWay)
 }
 
 fn read_input(store: &Store, run: &RunSummary) -> Result<Input, store::StoreError> {

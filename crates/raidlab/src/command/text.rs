@@ -2,27 +2,53 @@
 
 use super::reason;
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-/// The text of a file; or what is wrong with the file, to be said after its name.
-pub fn read(path: &Path, bytes_max: u64) -> Result<String, String> {
+/// What is wrong with a file, to be said after its name.
+#[derive(Debug, thiserror::Error)]
+pub enum TextError {
+    #[error("is a folder")]
+    Folder,
+    #[error("does not exist")]
+    Missing,
+    #[error("cannot be read: {}", reason(.0))]
+    Unreadable(#[source] io::Error),
+    #[error("is larger than {} MiB", bytes_max >> 20)]
+    TooLarge { bytes_max: u64 },
+    #[error("is no text: line {line} holds bytes that are not UTF-8")]
+    NotText { line: usize },
+}
+
+/// The text of a file.
+pub fn read(path: &Path, bytes_max: u64) -> Result<String, TextError> {
+    let bytes = at_most(path, bytes_max)?;
+    if bytes.len() as u64 > bytes_max {
+        return Err(TextError::TooLarge { bytes_max });
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let line = error.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
+        TextError::NotText { line }
+    })
+}
+
+/// All of a file that need not be text.
+pub fn bytes(path: &Path) -> Result<Vec<u8>, TextError> {
+    at_most(path, u64::MAX - 1)
+}
+
+/// One byte more, if there are more.
+fn at_most(path: &Path, bytes_max: u64) -> Result<Vec<u8>, TextError> {
     if path.is_dir() {
-        return Err("is a folder".to_owned());
+        return Err(TextError::Folder);
     }
     let mut bytes = Vec::new();
     File::open(path)
         .and_then(|file| file.take(bytes_max + 1).read_to_end(&mut bytes))
         .map_err(|error| match error.kind() {
-            ErrorKind::NotFound => "does not exist".to_owned(),
-            _ => format!("cannot be read: {}", reason(&error)),
+            ErrorKind::NotFound => TextError::Missing,
+            _ => TextError::Unreadable(error),
         })?;
-    if bytes.len() as u64 > bytes_max {
-        return Err(format!("is larger than {} MiB", bytes_max >> 20));
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        let line = error.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
-        format!("is no text: line {line} holds bytes that are not UTF-8")
-    })
+    Ok(bytes)
 }

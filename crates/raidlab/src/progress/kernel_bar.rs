@@ -1,10 +1,9 @@
 //! The building of a kernel.
 
-use super::{LINE_EVERY, clock, say, template};
+use super::{LINE_EVERY, can_draw, clock, say, template};
 use indicatif::ProgressBar;
 use lab::kernel::Progress;
 use std::cell::Cell;
-use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 /// The building of a kernel.
@@ -17,7 +16,7 @@ pub struct KernelBar {
 
 impl KernelBar {
     pub fn new(name: &str) -> KernelBar {
-        let bar = std::io::stderr().is_terminal().then(|| {
+        let bar = can_draw().then(|| {
             let style = "{prefix} {wide_bar} {pos:>4}/~{len} files  {elapsed} {msg}";
             let bar = ProgressBar::no_length().with_style(template(style));
             bar.set_prefix(format!("kernel {name}"));

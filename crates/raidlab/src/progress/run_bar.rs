@@ -1,12 +1,12 @@
 //! A run that is under way: how far it is, what runs now, what it still takes.
 
 use super::terminal::NoControlEcho;
-use super::{LINE_EVERY, clock, say, template};
+use super::time_left::TimeLeft;
+use super::{LINE_EVERY, can_draw, clock, say, template};
 use crate::plain::{Colours, plain};
 use indicatif::{MultiProgress, ProgressBar};
 use runner::Progress;
 use std::collections::BTreeMap;
-use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 use store::Ending;
 
@@ -42,12 +42,10 @@ impl RunDisplay {
 struct RunBar {
     bars: Option<Bars>,
     running: BTreeMap<usize, Running>,
-    began: Instant,
+    left: TimeLeft,
     last_line: Instant,
     done: u64,
     all: u64,
-    /// Of what was done in this session, for the time left.
-    done_here: u64,
     failed: u64,
     virtual_done: Duration,
     /// Whether the trials' clocks are virtual.
@@ -71,7 +69,7 @@ struct Running {
 
 impl RunBar {
     fn new(done: u64, all: u64, simulated: bool) -> RunBar {
-        let bars = std::io::stderr().is_terminal().then(|| {
+        let bars = can_draw().then(|| {
             let group = MultiProgress::new();
             let total =
                 group.add(ProgressBar::new(all).with_style(template("{wide_bar} {pos}/{len} trials  {msg}")));
@@ -86,11 +84,10 @@ impl RunBar {
         RunBar {
             bars,
             running: BTreeMap::new(),
-            began: now,
+            left: TimeLeft::begin(now),
             last_line: now,
             done,
             all,
-            done_here: 0,
             failed: 0,
             virtual_done: Duration::ZERO,
             simulated,
@@ -124,6 +121,7 @@ impl RunBar {
     /// More trials turned out to be needed.
     fn set_all(&mut self, all: u64) {
         self.all = all;
+        self.left.expect(Instant::now(), self.trials_left());
         self.redraw();
     }
 
@@ -161,7 +159,7 @@ impl RunBar {
             return;
         };
         self.done += 1;
-        self.done_here += 1;
+        self.left.trial_ended(Instant::now(), self.trials_left());
         self.failed += u64::from(failure.is_some());
         self.virtual_done += running.virtual_time;
         if let Some(line) = running.line {
@@ -175,7 +173,7 @@ impl RunBar {
                 say(&format!(
                     "raidlab: {done}/{all} {}: {times}; {}",
                     running.what,
-                    self.left()
+                    self.outlook()
                 ));
             }
             (None, Some(_)) => {}
@@ -204,7 +202,7 @@ impl RunBar {
         if let Some(bars) = &self.bars {
             bars.total.set_length(self.all);
             bars.total.set_position(self.done);
-            bars.total.set_message(self.left());
+            bars.total.set_message(self.outlook());
             for running in self.running.values() {
                 if let Some(line) = &running.line {
                     line.set_message(running.words(self.simulated));
@@ -223,22 +221,22 @@ impl RunBar {
         }
     }
 
-    fn left(&self) -> String {
+    fn trials_left(&self) -> u64 {
+        self.all.saturating_sub(self.done)
+    }
+
+    /// How long it still takes, and what failed so far.
+    fn outlook(&self) -> String {
         let failed = if self.failed > 0 {
             format!("{} failed, ", self.failed)
         } else {
             String::new()
         };
-        if self.done_here == 0 {
-            return format!("{failed}time left: not known yet");
-        }
-        let per_trial = self.began.elapsed() / u32::try_from(self.done_here).unwrap_or(u32::MAX);
-        let left = per_trial * u32::try_from(self.all.saturating_sub(self.done)).unwrap_or(u32::MAX);
         let so_far = match self.simulated {
             true => format!(", {} virtual so far", clock(self.virtual_done)),
             false => String::new(),
         };
-        format!("{failed}{} left{so_far}", clock(left))
+        format!("{failed}{}{so_far}", self.left.words(Instant::now()))
     }
 }
 

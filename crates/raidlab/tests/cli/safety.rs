@@ -2,7 +2,8 @@
 //! Each test is named after what it prevents.
 
 use crate::desk::{Desk, Ran};
-use crate::host::{Bystander, RUN, STUDY, desk, md_superblock_at, system};
+use crate::on_host::refused::md_superblock_at;
+use crate::on_host::rig::{Bystander, RUN, STUDY, desk, system};
 use crate::machine::in_a_world_of_its_own;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;

@@ -1,7 +1,7 @@
 //! What changes while a run is under way: disks are swapped, filesystems made, signals sent, tools killed.
 
 use crate::desk::Desk;
-use crate::host::{Bystander, RUN, STUDY, World, desk, ends, send, start, system};
+use crate::on_host::rig::{Bystander, RUN, STUDY, World, desk, ends, send, start, system};
 use crate::processes::{assert_gone, descendants_of};
 use rustix::process::Signal;
 use std::fs;

@@ -83,3 +83,15 @@ fn lab_a_store_that_is_read_only() {
     insta::assert_snapshot!(texts.join("\n"));
     assert!(!folder.join("raidlab.db").exists());
 }
+
+/// What a store holds could not be seen.
+#[test]
+fn issue_12_16_the_runs_of_a_store_are_listed() {
+    let desk = Desk::new();
+    kept::store_with_samples(&desk, "raidlab.db", 2);
+    insta::assert_snapshot!(desk.transcript(&[
+        &["runs"],
+        &["runs", "--format", "json"],
+        &["runs", "--store", "none.db"]
+    ]));
+}

@@ -86,3 +86,27 @@ fn what_comes_later_says_so() {
         assert_eq!(ran.stdout, "");
     }
 }
+
+/// `--only` could not be repeated, and nothing could be excluded.
+#[test]
+fn issue_12_16_only_is_repeated_and_negated() {
+    let desk = desk();
+    let cells = |only: &[&str]| {
+        let mut arguments = vec!["plan", "small.toml"];
+        arguments.extend(only.iter().flat_map(|only| ["--only", only]));
+        let ran = desk.run_without_touching(&arguments);
+        assert_eq!(ran.exit, Some(0), "{only:?}: {}", ran.stderr);
+        let key = |line: &str| Some(line.strip_prefix("   ")?.trim_start().split_once("  ")?.1.to_owned());
+        ran.stdout.lines().skip(2).map_while(key).collect::<Vec<String>>()
+    };
+    let all = cells(&[]);
+    assert_eq!(all.len(), 2, "{all:?}");
+    assert_eq!(cells(&["type=ext2", "type=ext4"]), all);
+    assert_eq!(cells(&["type!=ext2"]), cells(&["type=ext4"]));
+    assert_eq!(cells(&["type!=ext4"]), cells(&["type=ext2"]));
+    insta::assert_snapshot!(desk.transcript(&[
+        &["plan", "small.toml", "--only", "type!=ext2", "--only", "type!=ext4"],
+        &["plan", "small.toml", "--only", "type!=xt4"],
+        &["plan", "small.toml", "--only", "tipe!=ext4"],
+    ]));
+}

@@ -1,6 +1,7 @@
 //! What md makes of several disks: its streams, and its requests counted at the disks.
 
-use crate::laboratory::{Laboratory, Request, Results};
+use crate::laboratory::{Laboratory, Results};
+use lab::trace::{Op, Record};
 
 const MODEL: &str = "wd-500gb-2007";
 
@@ -22,14 +23,14 @@ fn a_small_write_into_parity_reads_and_writes_as_many_blocks_as_arithmetic_says(
     }
 }
 
-fn counts(level: u32, disks: u32, cost: u64, results: &Results, trace: &[Request]) {
+fn counts(level: u32, disks: u32, cost: u64, results: &Results, trace: &[Record]) {
     let sample = |metric: &str| results.sample("small-writes", "randwrite", metric);
     let writes = (sample("iops") * sample("duration")).round() as u64;
     let (read, written) = (sample("device_reads") as u64, sample("device_writes") as u64);
     // All that was ever written past the superblocks.
     let data_writes = trace
         .iter()
-        .filter(|request| request.is_write && request.sector >= DATA_SECTOR)
+        .filter(|request| request.op == Op::Write && request.sector >= DATA_SECTOR)
         .count() as u64;
     println!(
         "RAID {level} of {disks}: {writes} writes of 4 KiB are {read} reads and {written} writes at the disks"
@@ -39,7 +40,7 @@ fn counts(level: u32, disks: u32, cost: u64, results: &Results, trace: &[Request
     let looked = u64::from(
         trace
             .iter()
-            .any(|request| !request.is_write && request.sector == DATA_SECTOR),
+            .any(|request| request.op != Op::Write && request.sector == DATA_SECTOR),
     );
     assert_eq!(
         read - looked,

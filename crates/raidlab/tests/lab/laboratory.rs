@@ -2,6 +2,7 @@
 
 use crate::commands::comparable;
 use lab::kernel::{Cache, DEFAULT_VERSION, Kernel, KernelError, KernelName};
+use lab::trace::Record;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -201,7 +202,7 @@ impl Laboratory {
     }
 
     /// All requests of the only trial of a workload.
-    pub fn trace(&self, workload: &str) -> Vec<Request> {
+    pub fn trace(&self, workload: &str) -> Vec<Record> {
         let entries = fs::read_dir(self.folder().join("traces")).expect("there are traces");
         let mut files = entries.map(|entry| entry.expect("an entry").path());
         let ending = format!("_{workload}.0.trace");
@@ -209,7 +210,7 @@ impl Laboratory {
             .find(|path| path.to_string_lossy().ends_with(&ending))
             .expect("the workload was traced");
         let bytes = fs::read(file).expect("the trace can be read");
-        bytes.chunks_exact(Request::BYTES).map(Request::parse).collect()
+        lab::trace::read(&bytes).expect("a trace")
     }
 }
 
@@ -245,27 +246,6 @@ pub fn succeeded(command: &mut Command) -> String {
         "{command:?}: {how}\n{out}{err}"
     );
     out
-}
-
-/// A request as `struct rl_trace_record` of `kernel/driver/raidlab.h` has it.
-#[derive(Clone, Copy, Debug)]
-pub struct Request {
-    pub sector: u64,
-    pub sectors: u32,
-    pub is_write: bool,
-}
-
-impl Request {
-    const BYTES: usize = 32;
-
-    fn parse(record: &[u8]) -> Request {
-        let word = |at: usize| u64::from_le_bytes(record[at..at + 8].try_into().expect("eight bytes"));
-        Request {
-            sector: word(16),
-            sectors: word(24) as u32,
-            is_write: record[29] == 1,
-        }
-    }
 }
 
 /// An export.

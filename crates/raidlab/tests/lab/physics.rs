@@ -1,9 +1,10 @@
 //! A raw disk of the lab does what its model says, seen from the guest's user space.
 
-use crate::laboratory::{Laboratory, Request, Results};
+use crate::laboratory::{Laboratory, Results};
 use disksim::catalogue::{self, Model};
 use disksim::description::{Device, Mechanical};
 use disksim::geometry::Geometry;
+use lab::trace::{Op, Record};
 
 const SECTOR_BYTES: u64 = 512;
 const MIB: u64 = 1 << 20;
@@ -117,7 +118,7 @@ fn media_ns(disk: &Mechanical, first: u64) -> u64 {
 }
 
 /// Seek, half a turn and transfer, over the very distances that the arm went.
-fn mean_random_read_ms(disk: &Mechanical, requests: &[Request]) -> f64 {
+fn mean_random_read_ms(disk: &Mechanical, requests: &[Record]) -> f64 {
     let geometry = Geometry::new(&disk.layout, disk.heads, disk.revolution_ns);
     // Before the work began, the guest's kernel looked for partitions.
     let begin = requests.len()
@@ -143,8 +144,8 @@ fn mean_random_read_ms(disk: &Mechanical, requests: &[Request]) -> f64 {
     sum_ns / pairs as f64 / 1e6
 }
 
-fn is_of_the_work(request: &Request) -> bool {
-    !request.is_write && request.sectors == 8 && request.sector != 0
+fn is_of_the_work(request: &Record) -> bool {
+    request.op != Op::Write && request.sectors == 8 && request.sector != 0
 }
 
 /// Linear between the points of the model's curve.

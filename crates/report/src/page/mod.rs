@@ -106,7 +106,7 @@ impl Head {
             title: input.plan.title.clone(),
             description: input.plan.description.clone(),
             is_simulated: input.is_simulated(),
-            machine: words::machine(input.run.machine),
+            machine: words::machine(input.run.machine, &input.plan),
             verdict: verdict.to_owned(),
             facts,
             incomplete: incomplete(input, done),

@@ -73,6 +73,9 @@ impl Place for HostPlace {
         let mut line = |line: &[u8], watched: &mut Vec<String>| {
             transcript.line(line, &mut |event| {
                 watched.extend(disk_of(&event));
+                if let Some(words) = others_at_work(&event) {
+                    (see.borrow_mut())(Seen::Notice(format!("{}: {words}", trial.cell.key)));
+                }
                 match event {
                     Event::Done { .. } => end = Some(event),
                     other => (see.borrow_mut())(Seen::Event(other)),
@@ -148,6 +151,23 @@ fn disk_of(event: &Event) -> Option<String> {
     (key.starts_with("disk.") && key.ends_with(".node")).then(|| value.clone())
 }
 
+/// What other programs may take of the processors before a person should know.
+const OTHERS_PERCENT_MAX: f64 = 10.0;
+
+/// A warning that others used the processors while a trial was at work.
+fn others_at_work(event: &Event) -> Option<String> {
+    let Event::Provenance { key, value } = event else {
+        return None;
+    };
+    let percent: f64 = value.parse().ok().filter(|_| key == host::OTHERS_PROCESSOR_PERCENT)?;
+    (percent > OTHERS_PERCENT_MAX).then(|| {
+        format!(
+            "warning: other programs used {percent:.0} % of this machine's processors meanwhile; its figures may be \
+             worse than they were alone"
+        )
+    })
+}
+
 /// The end of a process for which its trial gave no reason.
 fn message(end: &ProcessEnd, ended: &EndedProcess) -> String {
     match end {
@@ -177,5 +197,22 @@ fn with_log(message: String, log: &KernelLog) -> String {
     match new.is_empty() {
         true => message,
         false => format!("{message} (kernel: {})", new.join("; ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn issue_12_14_others_on_the_processors_are_warned_of() {
+        let fact = |key: &str, value: &str| Event::Provenance {
+            key: key.to_owned(),
+            value: value.to_owned(),
+        };
+        let words = others_at_work(&fact("load.others_processor_percent", "90.3"));
+        assert!(words.is_some_and(|words| words.contains("other programs used 90 % of this machine's processors")));
+        assert_eq!(others_at_work(&fact("load.others_processor_percent", "9.9")), None);
+        assert_eq!(others_at_work(&fact("load.pressure_cpu_percent", "90.3")), None);
     }
 }

@@ -63,7 +63,7 @@ impl<'a> Laboratory<'a> {
         if figures.is_empty() {
             return Ok(Vec::new());
         }
-        let model = catalogue::find(MODEL).map_err(|error| ExpectedError::Failed(error.to_string()))?;
+        let model = catalogue::find(MODEL)?;
         let disks = (0..machine.disks)
             .map(|disk| model.description(u64::from(disk)))
             .collect();
@@ -128,8 +128,7 @@ impl<'a> Laboratory<'a> {
     }
 
     fn run(&self, description: &Description, bench: Bench) -> Result<Vec<Timed>, ExpectedError> {
-        let machine = |error: std::io::Error| ExpectedError::Machine(error.to_string());
-        let folder = TrialFolder::new(self.cache.folder()).map_err(machine)?;
+        let folder = TrialFolder::new(self.cache.folder()).map_err(ExpectedError::Machine)?;
         let null_disks = bench.stacks[NULL].devices.len();
         let mut clock = Clock {
             timed: vec![Timed::default(); bench.pieces.len()],
@@ -154,8 +153,7 @@ impl<'a> Laboratory<'a> {
             self.stop.interrupt().flag(),
             &mut |line| clock.line(line),
             &mut |_| {},
-        )
-        .map_err(|error| ExpectedError::Machine(error.to_string()))?;
+        )?;
         clock.end(&ended)
     }
 }
@@ -262,11 +260,11 @@ impl Clock {
     fn end(self, ended: &EndedGuest) -> Result<Vec<Timed>, ExpectedError> {
         match (&ended.end, self.failure) {
             (ProcessEnd::Exited, None) if self.done => Ok(self.timed),
-            (how, failure) => Err(ExpectedError::Failed(format!(
-                "the guest failed ({how:?}): {}\n{}",
-                failure.unwrap_or_default(),
-                ended.console
-            ))),
+            (how, failure) => Err(ExpectedError::BenchGuest {
+                how: format!("{how:?}"),
+                message: failure.unwrap_or_default(),
+                console: ended.console.clone(),
+            }),
         }
     }
 }

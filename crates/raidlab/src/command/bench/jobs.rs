@@ -36,7 +36,7 @@ pub fn measure(pairs: u32, stop: &Signals) -> Result<Vec<Measured>, ExpectedErro
 }
 
 fn failed(error: &dyn std::fmt::Display) -> ExpectedError {
-    ExpectedError::Failed(format!("cannot run the two cells: {error}"))
+    ExpectedError::BenchCells(error.to_string())
 }
 
 /// How a raidlab is started.
@@ -70,7 +70,7 @@ impl Bench<'_> {
     /// Seconds until all have ended that were started at the same time.
     fn wall_s(&self, starts: &[Start]) -> Result<f64, ExpectedError> {
         if self.stop.is_wanted() {
-            return Err(ExpectedError::Failed("interrupted".to_owned()));
+            return Err(ExpectedError::Interrupted);
         }
         let stores = tempfile::tempdir().map_err(|error| failed(&error))?;
         let store = |number: usize| stores.path().join(format!("{number}.db"));
@@ -94,7 +94,7 @@ impl Bench<'_> {
     }
 
     fn spawn(&self, start: Start, store: &Path) -> Result<Child, ExpectedError> {
-        let program = std::env::current_exe().map_err(|error| ExpectedError::Machine(error.to_string()))?;
+        let program = std::env::current_exe().map_err(ExpectedError::Machine)?;
         let mut command = match start.processor {
             None => Command::new(program),
             Some(processor) => {
@@ -111,6 +111,6 @@ impl Bench<'_> {
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(|error| ExpectedError::Machine(error.to_string()))
+            .map_err(ExpectedError::Machine)
     }
 }

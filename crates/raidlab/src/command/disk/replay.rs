@@ -1,6 +1,7 @@
 //! A validation trace played to a model: measured against simulated.
 
 use crate::cli::Format;
+use crate::command::output::Output;
 use crate::expected::ExpectedError;
 use crate::progress::say;
 use disksim::catalogue::Model;
@@ -14,16 +15,16 @@ use std::path::Path;
 const WORST: usize = 10;
 
 pub fn replay(model: &Model, trace: &Path, format: Format, html: Option<&Path>) -> Result<String, ExpectedError> {
+    let html = html.map(|path| Output::check(path, None)).transpose()?;
     let name = trace.display().to_string();
     let text = super::read(trace)?;
-    let input = |mistake: disksim::disksim_import::Mistake| ExpectedError::Study(mistake.to_string());
-    let requests = replay::parse(&name, &text).map_err(input)?;
-    let report = replay::run(model, &name, &requests, 1).map_err(input)?;
-    if let Some(path) = html {
-        let page = plot(&report, &name);
-        std::fs::write(path, page)
-            .map_err(|error| ExpectedError::Input(format!("cannot write {}: {error}", path.display())))?;
-        say(&format!("raidlab: the two distributions are in {}", path.display()));
+    let requests = replay::parse(&name, &text)?;
+    let report = replay::run(model, &name, &requests, 1)?;
+    if let Some(output) = html {
+        output.write(&plot(&report, &name))?;
+        if let Some(path) = output.file() {
+            say(&format!("raidlab: the two distributions are in {}", path.display()));
+        }
     }
     Ok(match format {
         Format::Text => text_of(&report),
@@ -35,7 +36,7 @@ fn text_of(report: &ReplayReport) -> String {
     let mut text = format!(
         "{}: {}\n\n                 measured   simulated  (response time, ms)\n",
         report.model,
-        count(report.requests)
+        report::count(report.requests, "request")
     );
     let (measured, simulated) = (&report.measured, &report.simulated);
     let _ = writeln!(
@@ -109,7 +110,7 @@ fn plot(report: &ReplayReport, trace: &str) -> String {
     ];
     let note = format!(
         "{} of {trace}; rms distance {:.4} ms",
-        count(report.requests),
+        report::count(report.requests, "request"),
         report.rms_ms
     );
     report::distributions(
@@ -118,8 +119,4 @@ fn plot(report: &ReplayReport, trace: &str) -> String {
         "response time, ms",
         &distributions,
     )
-}
-
-fn count(requests: usize) -> String {
-    format!("{requests} request{}", if requests == 1 { "" } else { "s" })
 }

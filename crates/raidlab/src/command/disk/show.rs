@@ -10,7 +10,7 @@ use std::fmt::Write;
 const ZONES_SHOWN: usize = 12;
 
 pub fn show(model: &Model, format: Format) -> Result<String, ExpectedError> {
-    let show = disksim::show::show(model).map_err(|wrong| ExpectedError::Failed(wrong.message))?;
+    let show = disksim::show::show(model).map_err(|wrong| ExpectedError::Simulation(wrong.message))?;
     Ok(match format {
         Format::Text => text(&show),
         Format::Json => format!("{}\n", json(&show)),

@@ -40,8 +40,9 @@ pub fn commands(plan: &Plan, wanted: &Prepared) -> Result<String, ExpectedError>
             },
             Prepared::Host(prepared) => prepared.around(&trial)?,
         };
-        let commands = trial::dry_run(&trial, &around.setting, around.on).map_err(|failure| {
-            ExpectedError::Input(format!("{}: {}; nothing was touched", cell.key, failure.message))
+        let commands = trial::dry_run(&trial, &around.setting, around.on).map_err(|failure| ExpectedError::DryRun {
+            cell: cell.key.clone(),
+            message: failure.message,
         })?;
         let _ = writeln!(text, "\n# {}", cell.key);
         text.push_str(&around.before);
@@ -79,5 +80,5 @@ fn guest(trial: &Trial) -> Result<Setting, ExpectedError> {
 
 /// The trial's disks, by groups.
 pub fn dealt(trial: &Trial, devices: &[PathBuf]) -> Result<Disks, ExpectedError> {
-    Disks::of(&trial.cell.machine.disks, devices).map_err(|error| ExpectedError::Input(error.to_string()))
+    Disks::of(&trial.cell.machine.disks, devices).map_err(|error| ExpectedError::TooFewDisks(error.to_string()))
 }

@@ -4,12 +4,12 @@ use super::dry::Around;
 use crate::cli::{LoopFiles, RunArguments};
 use crate::expected::ExpectedError;
 use crate::progress::say;
-use host::{Chosen, JUDGING, Lock, Session, SessionError, State, short_serial};
+use host::{Chosen, JUDGING, Lock, Session, State, short_serial};
 use runner::{DiskSource, HostPlace, disks_of};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use study::plan::{Plan, Trial};
-use study::stack::MachineKind;
+use study::stack::{DiskGroup, MachineKind};
 use study::workload::Work;
 use tools::{Invocation, Tool, Tools};
 use trial::{DryRunOn, Limits, OUTPUT_BYTES_MAX, Setting, Teardown};
@@ -43,7 +43,7 @@ impl PreparedHost {
         tools.extend(JUDGING);
         tools.extend(arguments.devices.is_empty().then_some(Tool::Losetup));
         super::check_tools(tools)?;
-        check_kernel(plan)?;
+        check_kernel(plan, arguments.dry_run)?;
         let state = State::of_machine();
         if !arguments.dry_run {
             take_back_left_over(&state)?;
@@ -195,14 +195,7 @@ impl PreparedHost {
             }
             Lock::Waiting(_) => {}
         };
-        let session = Session::begin(&self.state, &chosen, resume, &mut lock).map_err(|error| {
-            let words = error.to_string();
-            match error {
-                SessionError::Taken { .. } | SessionError::Changed(_) => ExpectedError::Input(words),
-                SessionError::State { .. } => ExpectedError::Machine(words),
-                SessionError::NotCleared(_) => ExpectedError::Failed(words),
-            }
-        })?;
+        let session = Session::begin(&self.state, &chosen, resume, &mut lock)?;
         Ok(HostPlace {
             session,
             disks,
@@ -221,7 +214,7 @@ impl FoundDisks {
     /// Has the plan say what the disks are: the model that the study names is one of the lab's.
     fn tell(&self, plan: &mut Plan) {
         let words = match self {
-            Self::Files { files, .. } => format!("file of {} MiB on a loop device", files.bytes_each >> 20),
+            Self::Files { files, .. } => DiskGroup::loop_file_model(files.bytes_each),
             Self::Disks(chosen) => {
                 let mut models: Vec<&str> = chosen
                     .iter()
@@ -247,10 +240,7 @@ impl FoundDisks {
             bytes_each: LOOP_BYTES,
         });
         if files.count < count {
-            return Err(ExpectedError::Input(format!(
-                "the study wants {count} disks, and --loop {files} makes {}; nothing was touched",
-                files.count
-            )));
+            return Err(ExpectedError::FewLoopFiles { wanted: count, files });
         }
         let beside_store = || arguments.store.parent().map_or_else(PathBuf::new, Path::to_path_buf);
         let folder = arguments.loop_folder.clone().unwrap_or_else(beside_store);
@@ -260,29 +250,19 @@ impl FoundDisks {
             folder
         };
         if folder.to_str().is_none() {
-            return Err(ExpectedError::Input(format!(
-                "`{}`, where the files behind loop devices are to be, is no UTF-8, which the ledger is: --loop-folder \
-                 names another folder; nothing was touched",
-                folder.display()
-            )));
+            return Err(ExpectedError::LoopFolderName { folder });
         }
-        let folder = folder.canonicalize().map_err(|error| {
-            let (folder, reason) = (folder.display(), crate::command::reason(&error));
-            ExpectedError::Input(format!(
-                "`{folder}`, where the files behind loop devices are to be, cannot be used: {reason}; --loop-folder \
-                 names another folder"
-            ))
-        })?;
+        let folder = folder
+            .canonicalize()
+            .map_err(|source| ExpectedError::LoopFolder { folder, source })?;
         let used = bytes_used.saturating_mul(count as u64);
         let free = host::free_bytes(&folder).unwrap_or(u64::MAX);
         if free < used {
-            return Err(ExpectedError::Input(format!(
-                "the study writes {} MiB at the least, and `{}` has {} MiB free: --loop-folder names another folder; \
-                 nothing was touched",
-                used >> 20,
-                folder.display(),
-                free >> 20
-            )));
+            return Err(ExpectedError::LoopFolderFull {
+                used_mib: used >> 20,
+                free_mib: free >> 20,
+                folder,
+            });
         }
         if free < files.bytes_each.saturating_mul(count as u64) {
             say(&format!(
@@ -303,14 +283,14 @@ impl FoundDisks {
     }
 
     fn disks(arguments: &RunArguments, count: usize, bytes_each: u64) -> Result<FoundDisks, ExpectedError> {
-        let tools = Tools::find(&JUDGING).map_err(|missing| ExpectedError::Machine(missing.to_string()))?;
+        let tools = Tools::find(&JUDGING)?;
         let wanted = host::Wanted {
             devices: &arguments.devices,
             destroy: &arguments.destroy,
             count,
             bytes_each,
         };
-        let chosen = host::choose(&wanted, &tools).map_err(|refused| ExpectedError::Input(refused.to_string()))?;
+        let chosen = host::choose(&wanted, &tools)?;
         say("raidlab: these disks are overwritten:");
         for Chosen { disk, given_up, .. } in &chosen {
             let stable = disk.by_id.as_ref().filter(|by_id| **by_id != disk.given);
@@ -333,7 +313,7 @@ impl FoundDisks {
 
 /// Makes a plan one for this machine, or says why it cannot be.
 fn on_host(arguments: &RunArguments, plan: &mut Plan) -> Result<(), ExpectedError> {
-    let input = |words: &str| Err(ExpectedError::Input(format!("{words}; nothing was touched")));
+    let input = |reason| Err(ExpectedError::NotOnHost { reason });
     if arguments.trace.is_some() {
         return input("--trace is of simulated disks: on this machine blktrace(8) does that");
     }
@@ -368,42 +348,48 @@ fn on_host(arguments: &RunArguments, plan: &mut Plan) -> Result<(), ExpectedErro
     }
     let looks_only = arguments.dry_run && arguments.devices.is_empty();
     if !looks_only && !rustix::process::geteuid().is_root() {
-        return Err(ExpectedError::Machine(
-            "on this machine's own disks raidlab makes arrays, filesystems and mounts, for which the kernel wants root: \
-             `sudo raidlab run …`; the lab (without `--on host`) needs no root"
-                .to_owned(),
-        ));
+        return Err(ExpectedError::NeedsRoot);
     }
     Ok(())
 }
 
-/// The kernel has every filesystem that is mounted by the kernel and is a part of Linux.
-fn check_kernel(plan: &Plan) -> Result<(), ExpectedError> {
+/// The kernel has every array level, and every filesystem that is mounted by the kernel and is a part of Linux.
+fn check_kernel(plan: &Plan, is_dry_run: bool) -> Result<(), ExpectedError> {
     let stacks = plan.cells.iter().map(|cell| &cell.stack);
     let kinds = stacks.flat_map(|stack| {
         let beside = stack.beside.iter().map(|other| other.filesystem.kind);
         std::iter::once(stack.filesystem.kind).chain(beside)
     });
     let in_linux = kinds.filter(|kind| kind.kernel.is_in_linux);
-    let mut missing: Vec<&str> = in_linux.map(|kind| kind.word()).collect();
+    let mut missing: Vec<&'static str> = in_linux.map(|kind| kind.word()).collect();
     missing.sort_unstable();
     missing.dedup();
     missing.retain(|word| !host::kernel_has(word));
+    let mut missing: Vec<String> = missing.into_iter().map(str::to_owned).collect();
+    let levels = plan.cells.iter().flat_map(|cell| {
+        let array = &cell.stack.array;
+        std::iter::once(array.level).chain(array.of.map(|inner| inner.level))
+    });
+    // What is only shown may be for another machine.
+    for level in levels.filter(|level| !is_dry_run && !host::kernel_has_level(*level)) {
+        let words = match level.is_md() {
+            true => format!("md level {}", level.word()),
+            false => format!("device mapper for {}", level.word()),
+        };
+        if !missing.contains(&words) {
+            missing.push(words);
+        }
+    }
     if missing.is_empty() {
         return Ok(());
     }
-    Err(ExpectedError::Machine(format!(
-        "this machine's kernel has no {}, neither compiled in nor as a module: another kernel would do, or the lab \
-         (without `--on host`); nothing was touched",
-        missing.join(", ")
-    )))
+    Err(ExpectedError::KernelLacks { missing })
 }
 
 /// Undoes what killed runs left, before anything is looked at: it may be on the very disks.
 fn take_back_left_over(state: &State) -> Result<(), ExpectedError> {
-    let machine = |error: std::io::Error| ExpectedError::Machine(format!("the ledger cannot be read: {error}"));
-    for leftover in state.leftovers().map_err(machine)? {
-        let taken_back = leftover.take_back().map_err(machine)?;
+    for leftover in state.leftovers().map_err(ExpectedError::Ledger)? {
+        let taken_back = leftover.take_back().map_err(ExpectedError::Ledger)?;
         if !taken_back.undone.is_empty() {
             say(&format!(
                 "raidlab: undid what a killed run had left: {}",

@@ -1,7 +1,7 @@
 //! A run in the lab: what it needs, checked before anything is done.
 
 use crate::cli::RunArguments;
-use crate::command::{kernel, reason};
+use crate::command::kernel;
 use crate::expected::ExpectedError;
 use crate::progress::say;
 use lab::guest::Init;
@@ -25,9 +25,7 @@ pub fn check(arguments: &RunArguments, plan: &Plan, cache: &Cache) -> Result<(),
         (arguments.loop_folder.is_some(), "--loop-folder"),
     ];
     if let Some((_, option)) = misplaced.into_iter().find(|(given, _)| *given) {
-        return Err(ExpectedError::Input(format!(
-            "{option} is for trials on this machine: add `--on host`; nothing was touched"
-        )));
+        return Err(ExpectedError::OptionOfHost { option });
     }
     let mut tools = super::tools_needed(plan, trial::Teardown::None);
     tools.retain(|tool| !tool.is_carried());
@@ -52,19 +50,16 @@ fn kernels_of(plan: &Plan) -> BTreeSet<KernelName> {
 fn check_trace_folder(folder: Option<&Path>) -> Result<(), ExpectedError> {
     let Some(folder) = folder else { return Ok(()) };
     if folder.is_file() {
-        return Err(ExpectedError::Input(format!(
-            "`{}` is a file: --trace names a folder",
-            folder.display()
-        )));
+        return Err(ExpectedError::TraceIsFile {
+            path: folder.to_owned(),
+        });
     }
     std::fs::create_dir_all(folder)
         .and_then(|()| tempfile::tempfile_in(folder))
         .map(drop)
-        .map_err(|error| {
-            let (folder, reason) = (folder.display(), reason(&error));
-            ExpectedError::Input(format!(
-                "no trace can be written into `{folder}`: {reason}; --trace names a folder"
-            ))
+        .map_err(|source| ExpectedError::TraceFolder {
+            folder: folder.to_owned(),
+            source,
         })
 }
 

@@ -1,0 +1,59 @@
+//! `raidlab trace`: what `raidlab run --trace` recorded, for people and for other tools.
+
+use super::output::Output;
+use crate::cli::{TraceCommand, TraceFormat};
+use crate::expected::ExpectedError;
+use lab::trace::{self, Format, Record};
+use std::path::Path;
+use std::process::ExitCode;
+
+pub fn trace(command: &TraceCommand) -> Result<ExitCode, ExpectedError> {
+    match command {
+        TraceCommand::Show { trace, disk } => write(trace, *disk, Format::Blkparse, Path::new("-"))?,
+        TraceCommand::Export {
+            trace,
+            format,
+            disk,
+            output,
+        } => {
+            let format = match format {
+                TraceFormat::Fio => Format::Fio,
+                TraceFormat::Blkparse => Format::Blkparse,
+                TraceFormat::Csv => Format::Csv,
+            };
+            write(trace, *disk, format, output)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write(path: &Path, disk: Option<u8>, format: Format, output: &Path) -> Result<(), ExpectedError> {
+    let output = Output::check(output, None)?;
+    let records = read(path)?;
+    if let Some(disk) = disk
+        && records.iter().all(|record| record.disk != disk)
+    {
+        return Err(ExpectedError::NoSuchDisk {
+            path: path.to_owned(),
+            disk,
+            disks: records
+                .iter()
+                .map(|record| record.disk)
+                .max()
+                .map_or(0, |last| u32::from(last) + 1),
+        });
+    }
+    output.write_with(&mut |out| trace::write(&records, disk, format, out))
+}
+
+fn read(path: &Path) -> Result<Vec<Record>, ExpectedError> {
+    let bytes = super::text::bytes(path).map_err(|source| ExpectedError::File {
+        path: path.to_owned(),
+        source,
+        advice: "; `raidlab run STUDY --trace FOLDER` records one for each trial",
+    })?;
+    trace::read(&bytes).map_err(|source| ExpectedError::Trace {
+        path: path.to_owned(),
+        source,
+    })
+}

@@ -1,0 +1,7 @@
+//! Trials on this machine: `root_loop_…` needs root and loop devices, and tells which is missing.
+
+mod killed;
+mod options;
+pub mod refused;
+pub mod rig;
+mod trials;

@@ -1,0 +1,159 @@
+//! What these tests stand on: a desk, disks that are somebody else's, and all that a run might leave.
+
+use crate::desk::{Desk, Ran};
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Two short trials on one file.
+pub const STUDY: &str = include_str!("../host.toml");
+
+pub const RUN: [&str; 6] = ["run", "host.toml", "--on", "host", "--loop", "1x1G"];
+
+/// One at a time: what a test finds left behind must be its own.
+static LOOPS: Mutex<()> = Mutex::new(());
+
+/// A desk with a study for this machine, and the loop devices for oneself. None, and says why, where that cannot be.
+pub fn desk() -> Option<(Desk, MutexGuard<'static, ()>)> {
+    let reason = if !rustix::process::geteuid().is_root() {
+        "needs root"
+    } else if !Path::new("/dev/loop-control").exists() {
+        "this kernel has no loop devices"
+    } else {
+        let turn = LOOPS.lock().unwrap_or_else(PoisonError::into_inner);
+        let desk = Desk::new();
+        desk.write("host.toml", STUDY);
+        return Some((desk, turn));
+    };
+    println!("skipped: {reason}");
+    None
+}
+
+pub fn system(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program)
+        .env("PATH", tools::SEARCH_PATH)
+        .args(arguments)
+        .output()
+        .expect("a program of the system");
+    assert!(output.status.success(), "{program} {arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).expect("UTF-8").trim().to_owned()
+}
+
+/// A loop device of the machine's own, on which something is.
+pub struct Bystander {
+    pub node: String,
+    pub file: PathBuf,
+}
+
+impl Bystander {
+    pub fn new(desk: &Desk, name: &str) -> Bystander {
+        let file = desk.folder().join(name);
+        fs::File::create(&file)
+            .and_then(|file| file.set_len(64 << 20))
+            .expect("a file");
+        let node = system("losetup", &["--find", "--show", file.to_str().expect("UTF-8")]);
+        Bystander { node, file }
+    }
+
+    /// The kernel's name for it.
+    pub fn name(&self) -> &str {
+        self.node.trim_start_matches("/dev/")
+    }
+
+    pub fn with_ext4(self) -> Bystander {
+        system("mke2fs", &["-q", "-t", "ext4", "-L", "photos", &self.node]);
+        self
+    }
+
+    pub fn contents(&self) -> Vec<u8> {
+        system("sync", &[]);
+        fs::read(&self.file).expect("the file")
+    }
+}
+
+impl Drop for Bystander {
+    fn drop(&mut self) {
+        system("losetup", &["--detach", &self.node]);
+    }
+}
+
+/// All that a run might leave: files, mounts, loop devices, control groups, processes.
+#[derive(Debug, PartialEq, Eq)]
+pub struct World {
+    files: Vec<PathBuf>,
+    state: Vec<PathBuf>,
+    mounts: Vec<String>,
+    pub loops: Vec<String>,
+    groups: Vec<PathBuf>,
+}
+
+impl World {
+    /// As far as it can come from this desk: others may be at work on the machine.
+    pub fn of(desk: &Desk) -> World {
+        let root = desk
+            .folder()
+            .parent()
+            .expect("it has one")
+            .to_str()
+            .expect("UTF-8")
+            .to_owned();
+        let lines = |path: &str| -> Vec<String> {
+            let text = fs::read_to_string(path).unwrap_or_default();
+            text.lines()
+                .filter(|line| line.contains(&root))
+                .map(str::to_owned)
+                .collect()
+        };
+        let names = |folder: &Path, keep: &dyn Fn(&str) -> bool| -> Vec<PathBuf> {
+            let mut all: Vec<PathBuf> = fs::read_dir(folder)
+                .into_iter()
+                .flatten()
+                .flatten()
+                .map(|entry| entry.path())
+                .filter(|path| keep(&path.file_name().unwrap_or_default().to_string_lossy()))
+                .collect();
+            all.sort();
+            all
+        };
+        let loops = system("losetup", &["--list", "--noheadings", "--output", "NAME,BACK-FILE"]);
+        let is_run = |name: &str| name.starts_with("raidlab-");
+        World {
+            files: names(&desk.folder(), &|name| !name.starts_with("raidlab.db")),
+            state: names(&desk.state(), &|name| name != "lock"),
+            mounts: lines("/proc/self/mounts"),
+            loops: loops
+                .lines()
+                .filter(|line| line.contains(&root))
+                .map(str::to_owned)
+                .collect(),
+            groups: ["/sys/fs/cgroup", "/sys/fs/cgroup/memory", "/sys/fs/cgroup/unified"]
+                .iter()
+                .flat_map(|folder| names(Path::new(folder), &is_run))
+                // One with processes is that of a run under way, somebody else's.
+                .filter(|group| fs::read_to_string(group.join("cgroup.procs")).is_ok_and(|text| text.is_empty()))
+                .collect(),
+        }
+    }
+}
+
+pub fn start(desk: &Desk) -> Child {
+    desk.raidlab(&RUN).spawn().expect("raidlab is run")
+}
+
+pub fn send(child: &Child, signal: Signal) {
+    let _ = kill_process(Pid::from_child(child), signal);
+}
+
+pub fn ends(child: Child) -> Ran {
+    Ran::from(child.wait_with_output().expect("it is ours"))
+}
+
+/// The trials of the store by their state.
+pub fn trials(desk: &Desk) -> (usize, usize) {
+    let ran = desk.run(&["export", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
+    let rows = json["trials"].as_array().cloned().unwrap_or_default();
+    (rows.iter().filter(|row| row["status"] == "done").count(), rows.len())
+}

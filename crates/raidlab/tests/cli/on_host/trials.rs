@@ -1,0 +1,141 @@
+//! What a run on this machine does, measures and leaves.
+
+use super::rig::{Bystander, RUN, STUDY, World, desk, system};
+use crate::machine::in_a_world_of_its_own;
+use std::fs;
+
+#[test]
+fn root_loop_a_study_leaves_results_and_nothing_else() {
+    let Some((desk, _turn)) = desk() else { return };
+    let beside = Bystander::new(&desk, "beside").with_ext4();
+    let mounted = desk.folder().join("mounted");
+    fs::create_dir(&mounted).expect("a folder");
+    system("mount", &[&beside.node, mounted.to_str().expect("UTF-8")]);
+    fs::write(mounted.join("mine"), "mine").expect("written");
+    let before = World::of(&desk);
+
+    let ran = desk.run(&RUN);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.starts_with("2 trials done, 0 failed; "), "{}", ran.stdout);
+    assert!(!ran.stderr.contains("virtual"), "{}", ran.stderr);
+    assert_eq!(World::of(&desk), before);
+    assert_eq!(fs::read_to_string(mounted.join("mine")).expect("still mounted"), "mine");
+    system("umount", &[mounted.to_str().expect("UTF-8")]);
+
+    // Real figures say that they are, and on what.
+    let shown = desk.run(&["show"]).stdout;
+    assert!(
+        shown.contains("files on loop devices of this host") && !shown.contains("simulated"),
+        "{shown}"
+    );
+    desk.run(&["report", "-o", "report.html"]);
+    let page = fs::read_to_string(desk.folder().join("report.html")).expect("a report");
+    assert!(page.contains("file of 1024 MiB on a loop device"), "{page}");
+
+    let export = desk.run(&["export", "--format", "json"]).stdout;
+    for fact in [
+        "host.processor",
+        "host.ram_bytes",
+        "disk.0.write_cache",
+        "mount.options",
+        "load.others_processor",
+    ] {
+        assert!(export.contains(fact), "{fact} is not in the export");
+    }
+    let json: serde_json::Value = serde_json::from_str(&export).expect("JSON");
+    let guards = json["guards"].as_array().expect("guards");
+    for name in ["memory", "cold-cache", "settled"] {
+        let passed = guards
+            .iter()
+            .filter(|guard| guard["guard"] == name && guard["passed"] == true);
+        assert!(passed.count() >= 2, "guard {name}: {guards:?}");
+    }
+
+    let again = desk.run(&RUN);
+    assert!(again.stderr.contains("are in the store already"), "{}", again.stderr);
+    // Other disks, another run.
+    let other = desk.run(&[
+        "run",
+        "host.toml",
+        "--on",
+        "host",
+        "--loop",
+        "1x2G",
+        "--only",
+        "type=ext2",
+    ]);
+    assert!(
+        other.stdout.starts_with("1 trials done, 0 failed; "),
+        "{}{}",
+        other.stdout,
+        other.stderr
+    );
+}
+
+#[test]
+fn root_loop_a_real_disk_is_given_up_by_its_serial_number_alone() {
+    let Some((desk, _turn)) = desk() else { return };
+    let file = desk.folder().join("disk");
+    fs::File::create(&file)
+        .and_then(|file| file.set_len(1 << 30))
+        .expect("a file");
+    let node = system("losetup", &["--find", "--show", file.to_str().expect("UTF-8")]);
+    let disk = Bystander { node, file }.with_ext4();
+    let before = World::of(&desk);
+    let ran = desk.run(&[
+        "run",
+        "host.toml",
+        "--on",
+        "host",
+        "--only",
+        "type=ext2",
+        "--devices",
+        &disk.node,
+        "--destroy",
+        disk.name(),
+    ]);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    let given_up = format!("given up: {} carries ext4, labelled `photos`", disk.name());
+    assert!(ran.stderr.contains(&given_up), "{}", ran.stderr);
+    assert_eq!(World::of(&desk), before);
+    assert_eq!(system("wipefs", &["--noheadings", &disk.node]), "", "it is free again");
+}
+
+/// The disk below fills up: to the stack, its device fails.
+#[test]
+fn root_loop_a_device_that_fails_ends_its_trial_with_the_kernels_words() {
+    let Some((desk, _turn)) = desk() else { return };
+    fs::create_dir(desk.folder().join("disk")).expect("a folder");
+    let before = World::of(&desk);
+    let study = STUDY.replace("size = \"16K\"", "size = \"4M\"").replace("xfs", "ext4");
+    desk.write("host.toml", study);
+    // Room enough when it is looked at, and then no more.
+    let mount = "mount -t tmpfs -o size=300m tmpfs disk\n\
+        (for i in $(seq 1000); do ls disk/raidlab-*/disk0 && break; sleep 0.02; done
+        head -c 260M /dev/zero > disk/other) > /dev/null 2>&1 &";
+    let run = [&RUN as &[&str], &["--loop-folder", "disk"]].concat();
+    let Some(ran) = in_a_world_of_its_own(&desk, mount, &run) else {
+        return;
+    };
+    assert_eq!(ran.exit, Some(1), "{}", ran.stderr);
+    let told: Vec<&str> = ran
+        .stderr
+        .lines()
+        .filter(|line| line.contains("a disk failed: the kernel says"))
+        .collect();
+    // Both: the run went on with the next.
+    assert_eq!(told.len(), 2, "{}", ran.stderr);
+    assert!(told.iter().all(|line| line.contains("dev loop")), "{}", ran.stderr);
+    assert_eq!(World::of(&desk), before);
+}
+
+#[test]
+fn root_loop_a_trial_has_a_time_limit() {
+    let Some((desk, _turn)) = desk() else { return };
+    let before = World::of(&desk);
+    let run = [&RUN as &[&str], &["--trial-limit", "3s", "--only", "type=ext2"]].concat();
+    let ran = desk.run(&run);
+    assert_eq!(ran.exit, Some(1), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--trial-limit allows for more"), "{}", ran.stderr);
+    assert_eq!(World::of(&desk), before);
+}
