@@ -4,6 +4,7 @@
 use crate::carried;
 use crate::job::GuestJob;
 use rustix::ioctl::{self, Opcode, opcode};
+use serde::Serialize;
 use std::ffi::c_void;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -39,7 +40,12 @@ impl Channel {
 
     /// One line of JSON, in one write.
     pub fn say(&mut self, event: &Event) -> io::Result<()> {
-        let mut line = serde_json::to_vec(event).map_err(io::Error::other)?;
+        self.write_line(event)
+    }
+
+    /// The same, of what is no event.
+    pub fn write_line(&mut self, what: &impl Serialize) -> io::Result<()> {
+        let mut line = serde_json::to_vec(what).map_err(io::Error::other)?;
         line.push(b'\n');
         self.device.write_all(&line)
     }

@@ -144,13 +144,17 @@ fn ending(status: ExitStatus) -> ProcessEnd {
     }
 }
 
-/// Runs a guest whose console is the user's terminal, until it ends.
-pub fn interact(config: &Config<'_>) -> Result<(), StartError> {
+/// Runs a guest whose console is the user's terminal, until it ends. `line` sees each line that its init writes.
+pub fn interact(config: &Config<'_>, line: &mut dyn FnMut(&[u8])) -> Result<(), StartError> {
     let (files, ends, _) = Files::create(config)?;
     // The guest's kernel makes it raw, and does not put it back when it is ended.
     let terminal = rustix::termios::tcgetattr(io::stdin()).ok();
     let mut process = Process::start(config, ends, Console::Users)?;
-    while process.wait(&files, TICK, &mut |_| {}, &mut |_| {}).is_none() {}
+    let mut lines = Lines::default();
+    while process
+        .wait(&files, TICK, &mut |bytes| lines.feed(bytes, line), &mut |_| {})
+        .is_none()
+    {}
     if let Some(terminal) = terminal {
         let _ = rustix::termios::tcsetattr(io::stdin(), rustix::termios::OptionalActions::Drain, &terminal);
     }

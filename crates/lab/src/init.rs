@@ -19,7 +19,7 @@ use study::stack::MachineSpec;
 use trial::{CARRIED, Disks, MemoryLedger, NoDiskCheck, Safety, Setting, Teardown};
 
 /// Where a guest's scripts and shells find programs.
-const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
+pub(crate) const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// What is laid over the host's root, which cannot be written; /dev the kernel mounts itself.
 const MOUNTS: &[(&str, &str, &str)] = &[
@@ -71,7 +71,7 @@ fn work(channel: &mut Channel) -> io::Result<()> {
     match job {
         GuestJob::Trial(trial) => run_trial(channel, &trial, false),
         GuestJob::CheckedTrial(trial) => run_trial(channel, &trial, true),
-        GuestJob::Shell(trial) => shell(channel, &trial),
+        GuestJob::Shell(shell) => crate::shell::run(channel, &shell),
         GuestJob::Program(program) => run_program(channel, &program),
         GuestJob::Provisioning(provisioning) => provision(channel, &provisioning),
         GuestJob::Bench(bench) => crate::bench::run(channel, &bench),
@@ -148,7 +148,7 @@ fn say_disks(channel: &mut Channel) -> io::Result<()> {
     Ok(())
 }
 
-fn setting(channel: &Channel, machine: &MachineSpec) -> io::Result<Setting> {
+pub(crate) fn setting(channel: &Channel, machine: &MachineSpec) -> io::Result<Setting> {
     let devices = devices(channel.disks()?);
     Ok(setting_on(
         Disks::of(&machine.disks, &devices).map_err(io::Error::other)?,
@@ -180,26 +180,4 @@ fn provision(channel: &mut Channel, provisioning: &Provisioning) -> io::Result<(
     channel.say(&Event::Done {
         at_ns: u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX),
     })
-}
-
-fn shell(channel: &Channel, trial: &Trial) -> io::Result<()> {
-    let outcome = trial::with_stack_up(
-        &trial.cell.stack,
-        &setting(channel, &trial.cell.machine)?,
-        &mut |_| {},
-        &mut |stack| {
-            let place = stack.mount_point.as_deref().unwrap_or(Path::new("/tmp"));
-            println!("{} on {}", trial.cell.stack_label, stack.block_device.display());
-            let _ = Command::new("/bin/sh")
-                .current_dir(place)
-                .env("PS1", "guest# ")
-                .env("PATH", format!("{PATH}:{CARRIED}/sbin"))
-                .env("LD_LIBRARY_PATH", format!("{CARRIED}/lib"))
-                .status();
-        },
-    );
-    if let Err(failure) = outcome {
-        println!("{}: {}", failure.step, failure.message);
-    }
-    Ok(())
 }

@@ -2,6 +2,7 @@
 
 use crate::carried::{self, Programs};
 use crate::kernel::{Kernel, KernelError};
+use crate::shell::Shell;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use study::plan::Trial;
@@ -15,8 +16,8 @@ pub enum GuestJob {
     Trial(Box<Trial>),
     /// The same, and then have md compare copies and parity all over the array: for tests, as it reads every disk.
     CheckedTrial(Box<Trial>),
-    /// Bring the trial's stack up and leave a shell on the console.
-    Shell(Box<Trial>),
+    /// Bring a trial's stack up and run a shell on it.
+    Shell(Box<Shell>),
     /// Run a program, as on a machine whose disks are real; what it prints goes to the console.
     Program(Program),
     /// Prove what is said of provisioning, stack by stack: for tests.

@@ -14,6 +14,7 @@ pub mod job;
 pub mod kernel;
 pub mod programs;
 pub mod setting;
+pub mod shell;
 pub mod trace;
 pub mod trial_folder;
 

@@ -52,7 +52,7 @@ pub enum Command {
     Kernel(KernelCommand),
     /// Say what is missing on this machine, and the command that mends it
     Doctor(DoctorArguments),
-    /// Open a shell in a lab guest with a study's stack up
+    /// Open a shell in a lab guest with a study's stack up, run a script from standard input there, or a command
     Shell(ShellArguments),
     /// Undo what a killed run left on this machine, by its ledger
     Clean,
@@ -290,6 +290,9 @@ pub struct ShellArguments {
     pub cell: u64,
     #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
+    /// Run this in place of a shell, with an empty standard input; its status is raidlab's
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
 }
 
 #[derive(Args, Debug)]

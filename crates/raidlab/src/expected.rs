@@ -42,6 +42,8 @@ pub enum ExpectedError {
     NoSuchDisk { path: PathBuf, disk: u8, disks: u32 },
     #[error(transparent)]
     Model(#[from] catalogue::Error),
+    #[error("{model}: {message}")]
+    Check { model: String, message: String },
     #[error(transparent)]
     Disks(#[from] DisksError),
     #[error("--only: {0}")]
@@ -61,6 +63,8 @@ pub enum ExpectedError {
     NotYet { what: &'static str },
     #[error("--cell {cell}: the study has cells 1 to {cells}; `raidlab plan` lists them")]
     NoSuchCell { cell: u64, cells: usize },
+    #[error("the script on standard input is longer than {mib_max} MiB")]
+    LongScript { mib_max: u64 },
     #[error("`{}` holds no run yet: `raidlab run STUDY` makes one", store.display())]
     NoRun { store: PathBuf },
     #[error(transparent)]
@@ -176,6 +180,8 @@ pub enum ExpectedError {
         message: String,
         console: String,
     },
+    #[error("no shell in the guest: {why}")]
+    NoShell { why: String },
     #[error("interrupted")]
     Interrupted,
 }
@@ -202,6 +208,7 @@ impl ExpectedError {
             | Self::Trace { .. }
             | Self::NoSuchDisk { .. }
             | Self::Model(_)
+            | Self::Check { .. }
             | Self::Disks(_)
             | Self::Only(_)
             | Self::File { .. }
@@ -209,6 +216,7 @@ impl ExpectedError {
             | Self::NoExport { .. }
             | Self::NotYet { .. }
             | Self::NoSuchCell { .. }
+            | Self::LongScript { .. }
             | Self::NoRun { .. }
             | Self::Output(_)
             | Self::NoKernelTree { .. }
@@ -245,6 +253,7 @@ impl ExpectedError {
             | Self::Simulation(_)
             | Self::BenchCells(_)
             | Self::BenchGuest { .. }
+            | Self::NoShell { .. }
             | Self::Interrupted => EXIT_TRIAL_FAILED,
         }
     }

@@ -5,13 +5,20 @@ use super::studied;
 use crate::cli::ShellArguments;
 use crate::expected::ExpectedError;
 use crate::progress::say;
-use lab::guest::{Config, LIMITS};
+use lab::guest::{Config, EndedGuest, LIMITS};
 use lab::job::GuestJob;
 use lab::kernel::{Cache, KernelName};
 use lab::programs::GuestPrograms;
+use lab::shell::{Shell, ShellInput, ShellLine};
 use lab::trial_folder::TrialFolder;
+use std::io::{self, IsTerminal, Read, Write};
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 use study::plan::Trial;
+use trial::Limits;
+
+/// A longer script is something else.
+const SCRIPT_BYTES_MAX: u64 = 16 << 20;
 
 pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
     let cache = Cache::of_user();
@@ -27,18 +34,20 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
         index: 0,
         seed: study::trial_seed(arguments.seed, 0),
     };
+    let input = input(arguments)?;
     let programs = GuestPrograms::ready(&cache, std::slice::from_ref(cell), &mut |words| {
         say(&format!("raidlab: {words}"));
     })?;
     let kernel = super::kernel::ready(&cache, &KernelName::of(&cell.machine, &cell.stack))?;
     let folder = TrialFolder::new(cache.folder()).map_err(ExpectedError::Machine)?;
     let disks = lab::disks::encoded(&trial)?;
-    let job = lab::job::encoded(&GuestJob::Shell(Box::new(trial.clone())), &kernel, programs.of(&trial))?;
+    let is_terminal = matches!(input, ShellInput::Terminal);
+    let shell = Shell {
+        trial: trial.clone(),
+        input,
+    };
+    let job = lab::job::encoded(&GuestJob::Shell(Box::new(shell)), &kernel, programs.of(&trial))?;
     let init = own_init()?;
-    say(&format!(
-        "raidlab: {}; `exit` or Ctrl-D ends the guest, and what is on its disks is gone",
-        cell.stack_label
-    ));
     let config = Config {
         kernel: &kernel.path,
         init: &init,
@@ -51,8 +60,85 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
         trace: None,
         processor: None,
         kernel_arguments: &kernel.arguments(),
-        limits: LIMITS,
+        // A command may compute for long, which takes no virtual time.
+        limits: Limits {
+            stall: LIMITS.wall,
+            ..LIMITS
+        },
     };
-    lab::guest::interact(&config)?;
-    Ok(ExitCode::SUCCESS)
+    let mut end = End::default();
+    if is_terminal {
+        say(&format!(
+            "raidlab: {}; `exit` or Ctrl-D ends the guest, and what is on its disks is gone",
+            cell.stack_label
+        ));
+        lab::guest::interact(&config, &mut |line| end.line(line))?;
+        return end.code(None);
+    }
+    let ended = lab::guest::run(
+        &config,
+        &AtomicBool::new(false),
+        &mut |line| end.line(line),
+        &mut |_| {},
+    )?;
+    end.code(Some(&ended))
+}
+
+/// A command, or what is on standard input, unless that is a terminal.
+fn input(arguments: &ShellArguments) -> Result<ShellInput, ExpectedError> {
+    if !arguments.command.is_empty() {
+        return Ok(ShellInput::Command(arguments.command.clone()));
+    }
+    if io::stdin().is_terminal() {
+        return Ok(ShellInput::Terminal);
+    }
+    let mut script = Vec::new();
+    let read = io::stdin().take(SCRIPT_BYTES_MAX + 1).read_to_end(&mut script);
+    read.map_err(ExpectedError::Machine)?;
+    if script.len() as u64 > SCRIPT_BYTES_MAX {
+        return Err(ExpectedError::LongScript {
+            mib_max: SCRIPT_BYTES_MAX >> 20,
+        });
+    }
+    Ok(ShellInput::Script(script))
+}
+
+/// How the shell ended, as far as it is known.
+#[derive(Default)]
+struct End {
+    status: Option<u8>,
+    failure: Option<String>,
+}
+
+impl End {
+    /// A line of the guest's: output is passed on at once.
+    fn line(&mut self, line: &[u8]) {
+        // Who does not read what is printed does not stop the shell.
+        match serde_json::from_slice(line) {
+            Ok(ShellLine::Stdout(bytes)) => {
+                let mut out = io::stdout();
+                let _ = out.write_all(&bytes).and_then(|()| out.flush());
+            }
+            Ok(ShellLine::Stderr(bytes)) => drop(io::stderr().write_all(&bytes)),
+            Ok(ShellLine::Exited(status)) => self.status = Some(status),
+            Ok(ShellLine::Failed(why)) => self.failure = Some(why),
+            Err(_) => {
+                let line = String::from_utf8_lossy(line);
+                self.failure.get_or_insert_with(|| line.into_owned());
+            }
+        }
+    }
+
+    fn code(self, ended: Option<&EndedGuest>) -> Result<ExitCode, ExpectedError> {
+        match (self.status, self.failure) {
+            (Some(status), None) => Ok(ExitCode::from(status)),
+            (_, Some(why)) => Err(ExpectedError::NoShell { why }),
+            (None, None) => {
+                let why = ended.map(|ended| format!("the guest ended ({:?}): {}", ended.end, ended.console.trim()));
+                Err(ExpectedError::NoShell {
+                    why: why.unwrap_or_else(|| "the guest ended before its shell did".to_owned()),
+                })
+            }
+        }
+    }
 }

@@ -19,6 +19,7 @@ mod progress;
 mod reports;
 mod safety;
 mod safety_races;
+mod shells;
 mod stores;
 mod studies;
 mod traces;

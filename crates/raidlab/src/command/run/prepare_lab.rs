@@ -87,9 +87,8 @@ pub fn place(arguments: &RunArguments, plan: &Plan, cache: Cache, jobs: usize) -
 
 /// This program as the first process of guests.
 pub fn own_init() -> Result<Init, ExpectedError> {
-    let program = std::env::current_exe()
-        .map_err(|error| ExpectedError::Machine(format!("cannot find this program's own file: {error}")))?;
-    Init::in_own_memory(&program).map_err(|error| ExpectedError::Machine(error.to_string()))
+    let program = std::env::current_exe().map_err(|source| ExpectedError::OwnFile { doing: "find", source })?;
+    Ok(Init::in_own_memory(&program)?)
 }
 
 pub fn processors() -> usize {

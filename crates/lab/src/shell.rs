@@ -1,0 +1,153 @@
+//! A shell in a guest with a stack up: on the user's terminal, for a script, or one command.
+//!
+//! At a terminal the guest's console is the terminal. Otherwise what the shell prints comes through the channel, so that
+//! its standard output and standard error stay apart and nothing of the kernel's is between them.
+
+use crate::channel::Channel;
+use crate::init::{PATH, setting};
+use crate::setting::FOLDER;
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::Mutex;
+use std::thread;
+use study::plan::Trial;
+use trial::CARRIED;
+
+/// What is to be done with the trial's stack.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Shell {
+    pub trial: Trial,
+    pub input: ShellInput,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum ShellInput {
+    /// Whoever sits at the console.
+    Terminal,
+    /// Commands for /bin/sh.
+    Script(Vec<u8>),
+    /// A program and its arguments. Its standard input is empty.
+    Command(Vec<String>),
+}
+
+/// What the guest reports, a line of JSON each.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ShellLine {
+    Stdout(Vec<u8>),
+    Stderr(Vec<u8>),
+    /// The status, as a shell has it: 128 more than the signal that ended it.
+    Exited(u8),
+    /// There was no shell: why the stack could not be built.
+    Failed(String),
+}
+
+/// Bytes of output in one line at most.
+const CHUNK_BYTES: usize = 8 << 10;
+
+/// What a shell exits with when there is no such command, or it cannot be run.
+const NOT_FOUND: u8 = 127;
+const NOT_RUN: u8 = 126;
+
+/// In the guest.
+pub(crate) fn run(channel: &mut Channel, shell: &Shell) -> io::Result<()> {
+    let (cell, mut status) = (&shell.trial.cell, Ok(NOT_RUN));
+    let outcome = trial::with_stack_up(
+        &cell.stack,
+        &setting(channel, &cell.machine)?,
+        &mut |_| {},
+        &mut |stack| {
+            let place = stack.mount_point.as_deref().unwrap_or(Path::new("/tmp"));
+            if matches!(shell.input, ShellInput::Terminal) {
+                println!("{} on {}", cell.stack_label, stack.block_device.display());
+            }
+            status = run_in(place, &shell.input, channel);
+        },
+    );
+    channel.write_line(&match outcome {
+        Ok(()) => ShellLine::Exited(status?),
+        Err(failure) => ShellLine::Failed(format!("{}: {}", failure.step, failure.message)),
+    })
+}
+
+fn run_in(place: &Path, input: &ShellInput, channel: &mut Channel) -> io::Result<u8> {
+    let mut command = match input {
+        ShellInput::Terminal => Command::new("/bin/sh"),
+        ShellInput::Script(script) => {
+            let path = Path::new(FOLDER).join("script");
+            fs::write(&path, script)?;
+            let mut command = Command::new("/bin/sh");
+            command.arg("-s").stdin(File::open(path)?);
+            command
+        }
+        ShellInput::Command(words) => {
+            let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+            let mut command = Command::new(program);
+            command.args(arguments).stdin(Stdio::null());
+            command
+        }
+    };
+    command
+        .current_dir(place)
+        .env("PS1", "guest# ")
+        .env("PATH", format!("{PATH}:{CARRIED}/sbin"))
+        .env("LD_LIBRARY_PATH", format!("{CARRIED}/lib"));
+    if matches!(input, ShellInput::Terminal) {
+        return command.status().map(shell_status);
+    }
+    let mut child = match command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() {
+        Ok(child) => child,
+        Err(error) => {
+            let words = format!("raidlab: {}: {error}\n", command.get_program().display());
+            channel.write_line(&ShellLine::Stderr(words.into_bytes()))?;
+            let is_missing = error.kind() == io::ErrorKind::NotFound;
+            return Ok(if is_missing { NOT_FOUND } else { NOT_RUN });
+        }
+    };
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let channel = Mutex::new(channel);
+    thread::scope(|scope| {
+        let errors = scope.spawn(|| forward(stderr, ShellLine::Stderr, &channel));
+        forward(stdout, ShellLine::Stdout, &channel)?;
+        errors.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))
+    })?;
+    child.wait().map(shell_status)
+}
+
+fn forward(
+    from: Option<impl Read>,
+    line: fn(Vec<u8>) -> ShellLine,
+    channel: &Mutex<&mut Channel>,
+) -> io::Result<()> {
+    let Some(mut from) = from else { return Ok(()) };
+    let mut buffer = [0; CHUNK_BYTES];
+    loop {
+        let count = from.read(&mut buffer)?;
+        if count == 0 {
+            return Ok(());
+        }
+        let mut channel = channel.lock().map_err(|_| io::ErrorKind::Other)?;
+        channel.write_line(&line(buffer[..count].to_vec()))?;
+    }
+}
+
+fn shell_status(status: ExitStatus) -> u8 {
+    let signal = status.signal().map(|signal| 128 + signal);
+    let code = status.code().or(signal).unwrap_or(i32::from(NOT_RUN));
+    u8::try_from(code).unwrap_or(u8::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_is_that_of_a_shell() {
+        let status = |program: &str| Command::new("/bin/sh").args(["-c", program]).status().expect("a shell");
+        assert_eq!(shell_status(status("exit 3")), 3);
+        assert_eq!(shell_status(status("kill -TERM $$")), 143);
+    }
+}
