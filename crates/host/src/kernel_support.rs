@@ -43,9 +43,9 @@ impl Support {
             Level::Raid10 => ("raid10", &["raid10"]),
             Level::LvmLinear => return self.has_device_mapper(),
             Level::LvmRaid0 | Level::LvmRaid1 | Level::LvmRaid5 | Level::LvmRaid6 | Level::LvmRaid10 => {
-                // Without modules it cannot be told which targets are compiled in.
-                let untold = self.modules.is_empty();
-                return self.has_device_mapper() && (untold || self.has_module("dm-raid"));
+                // Without modules it is unknown which targets are compiled in.
+                let unknown = self.modules.is_empty();
+                return self.has_device_mapper() && (unknown || self.has_module("dm-raid"));
             }
         };
         // `Personalities : [raid6] [raid5] [raid4]`

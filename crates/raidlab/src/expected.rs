@@ -23,7 +23,7 @@ pub const EXIT_MACHINE: u8 = 3;
 /// Stopped by the user; what was measured is kept.
 pub const EXIT_INTERRUPTED: u8 = 130;
 
-/// What the user is told instead of a result.
+/// What the user gets instead of a result.
 #[derive(Debug, thiserror::Error)]
 pub enum ExpectedError {
     // The input is wrong.

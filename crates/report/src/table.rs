@@ -105,7 +105,12 @@ fn workload_tables(input: &Input, workload: &WorkloadResults, options: TableOpti
 /// Columns of the longest label; labels are wrapped where that is more than there is room for.
 fn label_width(input: &Input, room: usize) -> usize {
     const LEAST: usize = 20;
-    let longest = input.plan.stack_labels().iter().map(|stack| stack.chars().count()).max();
+    let longest = input
+        .plan
+        .stack_labels()
+        .iter()
+        .map(|stack| stack.chars().count())
+        .max();
     longest.unwrap_or(0).max("stack".len()).min(room.max(LEAST))
 }
 

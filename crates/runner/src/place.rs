@@ -25,7 +25,7 @@ pub trait Place: Sync {
     /// build and the kernel, or the machine and its disks. Results of one origin stand for one another.
     fn origin(&self, trial: &Trial) -> String;
 
-    /// Runs a trial to its end in one of the slots, counted from 0; `see` is told what happens in it. It ends early
+    /// Runs a trial to its end in one of the slots, counted from 0; `see` gets what happens in it. It ends early
     /// when `stop` becomes true, and leaves nothing of the trial behind.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use std::time::Duration;
 use store::Ending;
 use study::plan::Trial;
 
-/// One thing that happened. Trials are told apart by `id`, their number in this run, from 1.
+/// One thing that happened. `id` is a trial's number in this run, from 1.
 #[derive(Clone, Copy, Debug)]
 pub enum Progress<'a> {
     /// The run begins: so many trials were done before, of so many in all.

@@ -35,7 +35,7 @@ pub struct Runner<'a> {
     /// run's: only the others are run.
     pub reuse: bool,
     pub interrupt: &'a Interrupt,
-    /// Told what goes on.
+    /// Gets what goes on.
     pub observer: &'a mut dyn FnMut(Progress<'_>),
 }
 

@@ -187,7 +187,7 @@ fn check_contents(path: &Path) -> Result<(), OutputError> {
     what.map_or(Ok(()), |what| Err(OutputError::Description { path: own(), what }))
 }
 
-/// SQLite keeps files beside a database, which are a part of it.
+/// SQLite keeps files next to a database, which are a part of it.
 fn check_not_of_store(path: &Path, there: Option<&Metadata>, store: &Path) -> Result<(), OutputError> {
     let refused = || OutputError::OfStore {
         path: path.to_owned(),

@@ -1,4 +1,4 @@
-//! How long a run still takes, told from the trials that are done.
+//! How long a run still takes, by the trials that are done.
 
 use std::time::{Duration, Instant};
 

@@ -91,7 +91,7 @@ impl Place for HostPlace {
             .session
             .trial(job, &self.limits, stop, &mut log, &mut line, &mut tick)
             .map_err(PlaceError::Process)?;
-        let taken_back = self.session.take_back().map_err(PlaceError::Process)?;
+        let undone = self.session.take_back().map_err(PlaceError::Process)?;
         let see = see.into_inner();
         let ending = match transcript.ending(&ended.end, "start", |end| message(end, &ended)) {
             Ending::Failed(failure) => Ending::Failed(Failure {
@@ -103,10 +103,10 @@ impl Place for HostPlace {
         if ending == Ending::Done {
             end.into_iter().for_each(|event| see(Seen::Event(event)));
         }
-        for words in taken_back.failed.into_iter().chain(taken_back.not_ours) {
+        for words in undone.failed.into_iter().chain(undone.not_ours) {
             see(Seen::Notice(words));
         }
-        let hung: Vec<String> = ended.hung.into_iter().chain(taken_back.hung).collect();
+        let hung: Vec<String> = ended.hung.into_iter().chain(undone.hung).collect();
         Ok(TrialReport {
             ending,
             wall: ended.wall,
@@ -116,9 +116,9 @@ impl Place for HostPlace {
 
     fn end(self: Box<Self>) -> Vec<String> {
         let words = match self.session.end() {
-            Ok(taken_back) if taken_back.is_whole() => return Vec::new(),
-            Ok(taken_back) => taken_back.left(),
-            Err(error) => format!("it cannot be told whether all was undone: {error}"),
+            Ok(undone) if undone.is_whole() => return Vec::new(),
+            Ok(undone) => undone.left(),
+            Err(error) => format!("it is unknown whether all was undone: {error}"),
         };
         vec![format!("{words}; `raidlab clean` tries again")]
     }

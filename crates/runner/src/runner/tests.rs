@@ -94,7 +94,7 @@ struct World {
     plan: Plan,
     folder: tempfile::TempDir,
     interrupt: Interrupt,
-    told: Vec<String>,
+    seen: Vec<String>,
 }
 
 impl World {
@@ -103,7 +103,7 @@ impl World {
             plan: study_file::read(STUDY, "test.toml", &study_file::Known::default()).expect("a study"),
             folder: tempfile::tempdir().expect("a folder"),
             interrupt: Interrupt::default(),
-            told: Vec::new(),
+            seen: Vec::new(),
         }
     }
 
@@ -121,7 +121,7 @@ impl World {
                 started_at_unix_s: 0,
             })
             .expect("a run");
-        let told = &mut self.told;
+        let seen = &mut self.seen;
         Runner {
             plan: &self.plan,
             places,
@@ -129,7 +129,7 @@ impl World {
             run: &run,
             reuse: true,
             interrupt: &self.interrupt,
-            observer: &mut |progress| told.push(words(progress)),
+            observer: &mut |progress| seen.push(words(progress)),
         }
         .run(1)
     }
@@ -168,8 +168,8 @@ fn every_trial_is_run_once_and_its_progress_told() {
     trials.dedup();
     assert_eq!(trials.len(), 6);
     assert_eq!(log.under_way_max.into_inner(), 1);
-    assert_eq!(world.told[0], "began 0/6");
-    assert_eq!(world.told[2..5], ["1 mkfs", "1 at 3 ms", "1 Done"]);
+    assert_eq!(world.seen[0], "began 0/6");
+    assert_eq!(world.seen[2..5], ["1 mkfs", "1 at 3 ms", "1 Done"]);
 }
 
 #[test]

@@ -8,14 +8,15 @@ use std::fs;
 /// the report, and no stage knows a later one.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("disksim", &[]),
-    ("study", &[]),
-    ("study-file", &["study"]),
+    ("filesystems", &[]),
+    ("study", &["filesystems"]),
+    ("study-file", &["filesystems", "study"]),
     ("reference", &["study", "study-file"]),
-    ("tools", &["study"]),
-    ("stack", &["study", "tools"]),
+    ("tools", &["filesystems", "study"]),
+    ("stack", &["filesystems", "study", "tools"]),
     ("workload", &["study", "tools"]),
     ("trial", &["stack", "study", "tools", "workload"]),
-    ("lab", &["disksim", "study", "tools", "trial"]),
+    ("lab", &["disksim", "filesystems", "study", "tools", "trial"]),
     ("host", &["stack", "study", "tools", "trial"]),
     ("store", &["study"]),
     ("stats", &["study"]),
@@ -25,6 +26,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "raidlab",
         &[
             "disksim",
+            "filesystems",
             "host",
             "lab",
             "report",
@@ -77,8 +79,9 @@ fn of_architecture() -> Arrows {
         let cells: Vec<&str> = line.trim().trim_matches('|').split('|').map(str::trim).collect();
         let [name, _, uses] = cells[..] else { return None };
         let name = name.strip_prefix('`')?.strip_suffix('`')?;
-        // `kernel/` is no crate.
-        (!name.ends_with('/')).then(|| (name.to_owned(), words(uses)))
+        // `kernel/` is no crate, and there are tables of other things.
+        let is_crate = name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+        is_crate.then(|| (name.to_owned(), words(uses)))
     });
     rows.collect()
 }

@@ -20,7 +20,7 @@ const FORBIDDEN: &[(&str, &str)] = &[
     (r"linear volume", "linear LV"),
     (r"\bpulse|_pulse", "heartbeat"),
     (r"said[ _]?too[ _]?much", "output limit exceeded"),
-    (r"by[ _]?itself", "exited; on its own"),
+    (r"ended[ _]by[ _]itself|ByItself", "exited"),
     (r"\bmad\b|\bmad_|_mad\b", "misbehaving"),
     (r"\bspite\b", "hostile input"),
     (r"order of chance", "random order"),
@@ -42,8 +42,13 @@ fn hits() -> Vec<(String, Vec<String>)> {
         .iter()
         .map(|(pattern, instead)| (Regex::new(&format!("(?i){pattern}")).expect("a pattern"), *instead))
         .collect();
+    let any: Vec<&str> = FORBIDDEN.iter().map(|(pattern, _)| *pattern).collect();
+    let any = Regex::new(&format!("(?i){}", any.join("|"))).expect("patterns");
     let of_file = |text: &str| {
         let mut hits = Vec::new();
+        if !any.is_match(text) {
+            return hits;
+        }
         for (number, line) in text.lines().enumerate() {
             for (pattern, instead) in &patterns {
                 if let Some(found) = pattern.find(line) {
