@@ -40,9 +40,12 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "workload",
         ],
     ),
-    ("fuzz", &[]),
+    ("fuzz", &["disksim", "study", "study-file"]),
     ("tidy", &[]),
 ];
+
+/// These have tests and nothing else, and use others for them.
+const TESTS_ONLY: [&str; 2] = ["fuzz", "tidy"];
 
 type Arrows = BTreeMap<String, BTreeSet<String>>;
 
@@ -61,8 +64,12 @@ fn of_cargo() -> Arrows {
     let name = |table: &toml::Table| table["package"]["name"].as_str().expect("a name").to_owned();
     let ours: BTreeSet<String> = tables.iter().map(name).collect();
     let uses = |table: &toml::Table| -> BTreeSet<String> {
-        let dependencies = table.get("dependencies").and_then(toml::Value::as_table);
-        let names = dependencies.into_iter().flat_map(toml::Table::keys);
+        let kinds: &[&str] = match TESTS_ONLY.contains(&name(table).as_str()) {
+            true => &["dependencies", "dev-dependencies"],
+            false => &["dependencies"],
+        };
+        let dependencies = kinds.iter().filter_map(|kind| table.get(*kind)?.as_table());
+        let names = dependencies.flat_map(toml::Table::keys);
         names.filter(|name| ours.contains(*name)).cloned().collect()
     };
     tables.iter().map(|table| (name(table), uses(table))).collect()
