@@ -48,8 +48,7 @@ pub enum ShellLine {
 /// Bytes of output in one line at most.
 const CHUNK_BYTES: usize = 8 << 10;
 
-/// What a shell exits with when there is no such command, or it cannot be run.
-const NOT_FOUND: u8 = 127;
+/// What a shell exits with when a command cannot be run.
 const NOT_RUN: u8 = 126;
 
 /// In the guest.
@@ -83,10 +82,13 @@ fn run_in(place: &Path, input: &ShellInput, channel: &mut Channel) -> io::Result
             command.arg("-s").stdin(File::open(path)?);
             command
         }
+        // The shell looks for it, and says what is wrong in its own words and statuses.
         ShellInput::Command(words) => {
-            let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-            let mut command = Command::new(program);
-            command.args(arguments).stdin(Stdio::null());
+            let mut command = Command::new("/bin/sh");
+            command
+                .args(["-c", "exec \"$@\"", "sh"])
+                .args(words)
+                .stdin(Stdio::null());
             command
         }
     };
@@ -98,15 +100,7 @@ fn run_in(place: &Path, input: &ShellInput, channel: &mut Channel) -> io::Result
     if matches!(input, ShellInput::Terminal) {
         return command.status().map(shell_status);
     }
-    let mut child = match command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() {
-        Ok(child) => child,
-        Err(error) => {
-            let words = format!("raidlab: {}: {error}\n", command.get_program().display());
-            channel.write_line(&ShellLine::Stderr(words.into_bytes()))?;
-            let is_missing = error.kind() == io::ErrorKind::NotFound;
-            return Ok(if is_missing { NOT_FOUND } else { NOT_RUN });
-        }
-    };
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let channel = Mutex::new(channel);
     thread::scope(|scope| {

@@ -14,11 +14,10 @@ pub fn check(models: &[String], format: Format) -> Result<String, ExpectedError>
     let mut compared = Vec::new();
     for name in &names {
         let model = super::model_of(name)?;
-        let figures =
-            compare(&model).map_err(|wrong| ExpectedError::Check {
-                model: name.clone(),
-                message: wrong.message,
-            })?;
+        let figures = compare(&model).map_err(|wrong| ExpectedError::Check {
+            model: name.clone(),
+            message: wrong.message,
+        })?;
         compared.push((model, figures));
     }
     Ok(match format {
