@@ -47,6 +47,7 @@ fn a_disk_is_read_and_survives_our_format() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "it is a table of cases")]
 fn mistakes_have_places() {
     let cases = [
         (

@@ -40,10 +40,11 @@ pub fn commands(plan: &Plan, wanted: &Prepared) -> Result<String, ExpectedError>
             },
             Prepared::Host(prepared) => prepared.around(&trial)?,
         };
-        let commands = trial::dry_run(&trial, &around.setting, around.on).map_err(|failure| ExpectedError::DryRun {
-            cell: cell.key.clone(),
-            message: failure.message,
-        })?;
+        let commands =
+            trial::dry_run(&trial, &around.setting, around.on).map_err(|failure| ExpectedError::DryRun {
+                cell: cell.key.clone(),
+                message: failure.message,
+            })?;
         let _ = writeln!(text, "\n# {}", cell.key);
         text.push_str(&around.before);
         lines(&mut text, &commands.up);
