@@ -303,6 +303,7 @@ fn place_exit(error: &PlaceError) -> u8 {
         | PlaceError::Trace(_)
         | PlaceError::Refused(_)
         | PlaceError::Process(_)
+        | PlaceError::Panic(_)
         | PlaceError::Hung(_) => EXIT_TRIAL_FAILED,
     }
 }

@@ -37,7 +37,9 @@ impl Signals {
                 std::process::exit(i32::from(EXIT_INTERRUPTED));
             }
             if count + 1 == SIGNALS_MAX {
-                say("raidlab: what the trial under way made is being undone; one more signal ends that, and leaves it");
+                say(
+                    "raidlab: what the trial under way made is being undone; one more signal ends that, and leaves it",
+                );
             }
         })?;
         Ok(signals)

@@ -119,9 +119,13 @@ fn attach_to(node: &Path, backing: &Path, offset: u64, limit: u64, flags: u32) -
         return false;
     };
     let info = loop_info(offset, limit, flags);
-    ioctl(&device, LOOP_SET_FD, backing.as_raw_fd() as usize)
-        && ioctl(&device, LOOP_SET_STATUS64, info.as_ptr() as usize)
-        && (flags == 0 || ioctl(&device, BLKRRPART, 0) || true)
+    let is_attached = ioctl(&device, LOOP_SET_FD, backing.as_raw_fd() as usize)
+        && ioctl(&device, LOOP_SET_STATUS64, info.as_ptr() as usize);
+    if is_attached && flags != 0 {
+        // Where there is no partition table, there is nothing to read again.
+        ioctl(&device, BLKRRPART, 0);
+    }
+    is_attached
 }
 
 fn detach(node: &Path) -> bool {

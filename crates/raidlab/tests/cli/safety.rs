@@ -2,9 +2,9 @@
 //! Each test is named after what it prevents.
 
 use crate::desk::{Desk, Ran};
+use crate::machine::in_a_world_of_its_own;
 use crate::on_host::refused::md_superblock_at;
 use crate::on_host::rig::{Bystander, RUN, STUDY, desk, system};
-use crate::machine::in_a_world_of_its_own;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, PermissionsExt};
@@ -177,7 +177,9 @@ fn root_loop_a_device_open_under_another_name_is_not_overwritten() {
 fn root_loop_members_of_any_kind_are_not_given_up() {
     let Some((desk, _turn)) = desk() else { return };
     let stratis: &[u8] = b"!Stra0tis\x86\xff\x02^\x41rh";
-    let kinds: [(&str, &[(&[u8], u64)], &str); 5] = [
+    /// Bytes, and where they are on the disk.
+    type Written<'a> = &'a [(&'a [u8], u64)];
+    let kinds: [(&str, Written<'_>, &str); 5] = [
         (
             "stratis",
             &[(stratis, 512 + 4), (stratis, 9 * 512 + 4)],

@@ -11,7 +11,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("filesystems", &[]),
     ("study", &["filesystems"]),
     ("study-file", &["filesystems", "study"]),
-    ("reference", &["study", "study-file"]),
+    ("reference", &["disksim", "study", "study-file"]),
     ("tools", &["filesystems", "study"]),
     ("stack", &["filesystems", "study", "tools"]),
     ("workload", &["study", "tools"]),
