@@ -38,6 +38,10 @@ fn script_on(
     study: &str,
     lines: &str,
 ) -> Option<String> {
+    if kernel != DEFAULT_VERSION && std::env::var_os("RAIDLAB_SAFETY").is_none() {
+        println!("skipped: RAIDLAB_SAFETY is not set: `make safety` does it");
+        return None;
+    }
     let (_desk, _turn) = lab::desk()?;
     let found = Cache::of_user().find(&KernelName::parse(kernel));
     // Of what another kernel carries the packages may not be there either.
