@@ -130,6 +130,27 @@ pub fn files(set: &str, flavour: Flavour) -> Vec<(PathBuf, &'static [u8])> {
 mod tests {
     use super::*;
 
+    /// What the model is compiled from must not lie at a place that can be told from the object: two folders, two kernels.
+    #[test]
+    fn the_model_holds_no_path_of_this_machine() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .ancestors()
+            .nth(2)
+            .expect("the workspace");
+        let home = std::env::home_dir().expect("the user has one").join(".cargo");
+        for folder in [root, &home] {
+            let path = folder.as_os_str().as_encoded_bytes();
+            assert!(
+                !MODEL.windows(path.len()).any(|part| part == path),
+                "{}",
+                folder.display()
+            );
+        }
+        // The messages are there, under the names that stand for these folders.
+        let stands_for = b"/raidlab/crates/disksim/src";
+        assert!(MODEL.windows(stands_for.len()).any(|part| part == stands_for));
+    }
+
     #[test]
     fn a_release_finds_the_patches_of_its_version() {
         assert!(patches_for("6.12").is_some());
