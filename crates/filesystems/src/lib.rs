@@ -65,4 +65,5 @@ registry! {
     Exfat exfat,
     Ntfs3 ntfs3,
     Ntfs3g ntfs3g,
+    Udf udf,
 }

@@ -1,0 +1,50 @@
+//! UDF on disks. udftools has no checker. mkudffs takes the disk's sectors as blocks if no size is chosen, and of a
+//! device with more uses the first 2³² − 1 of them: 2 TiB of a disk with sectors of 512 bytes.
+
+use crate::{BlockSizes, Filesystem, Flavour, Kernel, Made, Mkfs, Need, Program};
+
+static MKUDFFS: Program = Program::new("mkudffs", "udftools").version_argument("--help");
+
+pub const FILESYSTEM: Filesystem = Filesystem {
+    words: &["udf"],
+    name: "UDF",
+    title: "UDF",
+    smallest_bytes: 8 << 20,
+    smallest_striped_bytes: 8 << 20,
+    block_sizes: BlockSizes::UpToPage {
+        least_bytes: 512,
+        larger_on_host: false,
+    },
+    kernel: Kernel {
+        flavour: Flavour::More,
+        config: &["CONFIG_UDF_FS=y"],
+        ..Kernel::PLAIN
+    },
+    made: Made::Mkfs(Mkfs {
+        block_size: &["--blocksize={}"],
+        // Without the partition table that it would write for Windows.
+        ..Mkfs::new(&MKUDFFS, &["--media-type=hd", "--bootarea=erase"])
+    }),
+    signatures: &["udf"],
+    needs: &[Need {
+        file: "mkudffs",
+        package: "udftools",
+        why: "makes UDF",
+    }],
+    ..Filesystem::PLAIN
+};
+
+#[cfg(test)]
+mod tests {
+    use crate::FilesystemKind::Udf;
+    use crate::make::tests::{chosen, plain};
+
+    #[test]
+    fn the_call_of_mkudffs() {
+        assert_eq!(plain(Udf), "mkudffs --media-type=hd --bootarea=erase");
+        assert_eq!(
+            chosen(Udf, 4096, None),
+            "mkudffs --media-type=hd --bootarea=erase --blocksize=4096"
+        );
+    }
+}
