@@ -53,6 +53,7 @@ const FILES: &[(&str, &str)] = built_in![
     "samsung-pm9a3-1920gb",
     "samsung-t166-500gb",
     "sata-ssd-960gb",
+    "seagate-archive-8tb",
     "seagate-barracuda-st32171w",
     "seagate-cheetah-15k7-450gb",
     "seagate-cheetah-4lp",
@@ -67,6 +68,7 @@ const FILES: &[(&str, &str)] = built_in![
     "wd-raptor-150gb",
     "wd-ultrastar-hc550-18tb",
     "wd-wd30efrx",
+    "wd-wd40efax",
     "wd-wd40efrx",
 ];
 

@@ -112,6 +112,9 @@ fn mechanical(model: &Mechanical, sectors: u64) -> Result<(), &'static str> {
     let wire = model.interface.read_sector_ps <= PS_MAX && model.interface.write_sector_ps <= PS_MAX;
     need(wire, "its interface is slower than a second per sector")?;
     buffer(model)?;
+    if let Some(shingled) = &model.shingled {
+        crate::shingled::sound(shingled, sectors)?;
+    }
     let capacity = Geometry::new(&model.layout, model.heads, model.revolution_ns).capacity();
     need(sectors <= capacity, "it is larger than its layout")
 }

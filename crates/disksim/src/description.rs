@@ -6,6 +6,7 @@
 use crate::faults::Faults;
 use crate::flash::Flash;
 use crate::link::LinkDescription;
+use crate::shingled::Shingled;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -55,6 +56,8 @@ pub struct Mechanical {
     pub write_cache: WriteCache,
     pub queue: Queue,
     pub interface: Interface,
+    /// Its tracks overlap.
+    pub shingled: Option<Shingled>,
 }
 
 /// A point of the seek curve.

@@ -38,6 +38,7 @@ mod random;
 pub mod replay;
 pub mod request;
 mod schedule;
+pub mod shingled;
 #[cfg(feature = "catalogue")]
 pub mod show;
 #[cfg(feature = "catalogue")]

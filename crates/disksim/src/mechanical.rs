@@ -16,6 +16,7 @@ use crate::geometry::Place;
 use crate::link::{Links, span_ns};
 use crate::mechanics::{Mechanics, Run};
 use crate::request::{Op, Request, Status};
+use crate::shingled::Shingles;
 use crate::write_back::{Arrival, Extent, WriteBack};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -42,6 +43,7 @@ pub struct Drive {
 
     buffer: Buffer,
     cache: WriteBack,
+    shingles: Option<Shingles>,
     /// Requests that wait for the arm.
     queue: Vec<Job>,
     /// Writes that wait for room in the cache.
@@ -73,6 +75,8 @@ struct Job {
     tag: u32,
     lbn: u64,
     sectors: u32,
+    /// Sectors of the whole request, of which this may be a part.
+    asked: u32,
     kind: Kind,
     order: u64,
     arrive_ns: u64,
@@ -148,6 +152,7 @@ impl Drive {
             sectors,
             buffer: Buffer::new(&model.buffer, rules.in_segments && rules.own_segment),
             cache: WriteBack::with_capacity(rules.extents_max.min(4096) as usize + 2),
+            shingles: model.shingled.map(Shingles::new),
             queue: Vec::with_capacity(model.queue.depth.min(1024) as usize + 1),
             stalled: VecDeque::with_capacity(model.queue.depth.min(1024) as usize + 1),
             flushes: Vec::new(),
@@ -234,6 +239,7 @@ impl Drive {
             tag: request.tag,
             lbn: request.sector,
             sectors: request.sectors,
+            asked: request.sectors,
             kind,
             order: self.order,
             arrive_ns: now_ns,
@@ -261,6 +267,7 @@ impl Drive {
                     }
                 }
                 Pick::Extent(index) => self.begin_destage(now_ns, index, around),
+                Pick::Merge => self.begin_merge(now_ns, around),
                 Pick::Later(at_ns) => {
                     self.wake_ns = Some(at_ns);
                     return;
@@ -396,6 +403,10 @@ impl Drive {
             place: job.place,
             angle_ns: job.angle_ns,
             segment: segment.map(|s| s as u32),
+            large: self
+                .shingles
+                .as_ref()
+                .is_some_and(|s| job.asked >= s.rules.direct_sectors),
         }
     }
 }

@@ -41,6 +41,8 @@ pub struct Extent {
     pub angle_ns: u64,
     /// The buffer's segment that holds them.
     pub segment: Option<u32>,
+    /// It came in requests so large that a shingled drive writes them where they belong.
+    pub large: bool,
 }
 
 impl Extent {
@@ -159,6 +161,7 @@ impl WriteBack {
                 ..merged
             };
             merged.order = merged.order.min(other.order);
+            merged.large &= other.large;
             merged.leave_ns = merged.leave_ns.min(other.leave_ns);
             self.sectors -= u64::from(other.sectors);
             to += 1;

@@ -1,7 +1,7 @@
 //! From a model file to the integers that the models work with.
 
 use super::format::{
-    BufferKeys, Disk, Figure, FlashKeys, InterfaceKeys, ModelFile, OverheadKeys, QueueKeys, SeekKeys,
+    BufferKeys, Disk, Figure, FlashKeys, InterfaceKeys, ModelFile, OverheadKeys, QueueKeys, SeekKeys, ShingledKeys,
     WriteCacheKeys,
 };
 use super::layout;
@@ -10,6 +10,7 @@ use crate::description::{
     SeekEarly, SeekPoint, WriteCache,
 };
 use crate::flash::{Flash, Slc};
+use crate::shingled::Shingled;
 use std::boxed::Box;
 use std::format;
 use std::string::String;
@@ -99,6 +100,27 @@ fn mechanical(file: &ModelFile, disk: &Disk) -> Result<Mechanical, Wrong> {
         write_cache: write_cache(&disk.write_cache)?,
         queue: queue(&disk.queue)?,
         interface: interface(&disk.interface)?,
+        shingled: disk.shingled.as_ref().map(shingled).transpose()?,
+    })
+}
+
+fn shingled(figure: &Figure<ShingledKeys>) -> Result<Shingled, Wrong> {
+    let k = figure.is.get_ref();
+    let sound = [k.zone_gb, k.band_mb, k.direct_kib]
+        .into_iter()
+        .all(|size| (0.001..=1e5).contains(&size));
+    if !sound {
+        return Err(Wrong::at(
+            figure,
+            "a shingled disk needs sizes between 0.001 and 100000",
+        ));
+    }
+    Ok(Shingled {
+        zone_sectors: (k.zone_gb * 1e9 / 512.0) as u64,
+        // Whole MiB, so that aligned requests begin bands.
+        band_sectors: (((k.band_mb * 1e6 / 512.0 / 2048.0).round() as u64) * 2048).max(2048),
+        direct_sectors: (k.direct_kib * 2.0) as u32,
+        idle_ns: ms_to_ns(figure, k.idle_ms)?,
     })
 }
 

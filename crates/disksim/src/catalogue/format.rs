@@ -149,6 +149,23 @@ pub struct Disk {
     pub buffer: Figure<BufferKeys>,
     pub write_cache: Figure<WriteCacheKeys>,
     pub queue: Figure<QueueKeys>,
+    /// Its tracks overlap, and the drive hides it (drive-managed SMR).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shingled: Option<Figure<ShingledKeys>>,
+}
+
+/// See [`Shingled`](crate::shingled::Shingled).
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShingledKeys {
+    /// The conventional zone, in 10^9 bytes.
+    pub zone_gb: f64,
+    /// A band, in 10^6 bytes.
+    pub band_mb: f64,
+    /// Requests of at least this size that follow each other from the start of a band go to it at once.
+    pub direct_kib: f64,
+    /// Without requests for this long the drive begins to merge.
+    pub idle_ms: f64,
 }
 
 /// A figure at both edges of the platters.

@@ -172,5 +172,6 @@ fn disk(specs: &mut Reader, model: &Block, bus: &BusTimes, source: &str) -> Opti
         buffer: Figure::new(buffer_keys(specs), Sure::Measured, source),
         write_cache: Figure::new(write_cache_keys(specs), Sure::Measured, source),
         queue: Figure::new(queue_keys(specs), Sure::Measured, source),
+        shingled: None,
     })
 }

@@ -7,6 +7,8 @@ use crate::schedule::{Candidate, Stand, choose, window};
 pub(super) enum Pick {
     Job(usize),
     Extent(usize),
+    /// A shingled drive has time to merge a band.
+    Merge,
     Later(u64),
     Nothing,
 }
@@ -18,6 +20,20 @@ fn older(jobs: &[Job], job: &Job) -> usize {
 
 impl Drive {
     pub(super) fn pick(&mut self, now_ns: u64) -> Pick {
+        match (self.pick_work(now_ns), &self.shingles) {
+            (Pick::Nothing, Some(shingles)) if shingles.oldest().is_some() => {
+                let from_ns = self.active_ns.saturating_add(shingles.rules.idle_ns);
+                if now_ns >= from_ns {
+                    Pick::Merge
+                } else {
+                    Pick::Later(from_ns)
+                }
+            }
+            (work, _) => work,
+        }
+    }
+
+    fn pick_work(&mut self, now_ns: u64) -> Pick {
         if self.queue.is_empty() && self.cache.is_empty() {
             return Pick::Nothing;
         }

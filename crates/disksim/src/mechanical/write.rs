@@ -6,6 +6,7 @@ use crate::description::SeekEarly;
 use crate::geometry::Place;
 use crate::mechanics::{Run, Taking};
 use crate::request::{Request, Status};
+use crate::shingled::Target;
 use crate::write_back::{Arrival, Extent};
 
 impl Drive {
@@ -183,7 +184,7 @@ impl Drive {
         }
         let slow_ns = around.faults.slowdown_ns(now_ns);
         let leave_ns = now_ns.max(extent.leave_ns).max(self.free_ns) + slow_ns;
-        let done_ns = self.write_media(leave_ns, &extent, around);
+        let done_ns = self.write_placed(leave_ns, &extent, around);
         around.counters.destages += 1;
         self.cache.writing = Some(extent);
         self.busy = Busy::Destage(done_ns);
@@ -203,6 +204,69 @@ impl Drive {
         }
         self.finish_flushes(now_ns, around);
         self.accept_stalled(now_ns, around);
+    }
+
+    /// Writes an extent where it belongs, or, on a drive with shingled tracks, where it has to go.
+    fn write_placed(&mut self, leave_ns: u64, extent: &Extent, around: &mut Surroundings) -> u64 {
+        let Some(mut shingles) = self.shingles.take() else {
+            return self.write_media(leave_ns, extent, around);
+        };
+        let mut leave_ns = leave_ns;
+        if !shingles.is_direct(extent.lbn, extent.large) {
+            while !shingles.has_room(extent.sectors)
+                && let Some(band) = shingles.oldest()
+            {
+                leave_ns = self.merge(leave_ns, band, shingles.rules.band_sectors, around);
+                shingles.merged();
+            }
+        }
+        let target = shingles.write(extent.lbn, extent.sectors, extent.large);
+        self.shingles = Some(shingles);
+        let done_ns = match target {
+            Target::Band => self.write_media(leave_ns, extent, around),
+            Target::Zone(lbn) => self.write_media(leave_ns, &Extent { lbn, ..*extent }, around),
+        };
+        // The rest before merging begins is counted from here.
+        self.active_ns = done_ns;
+        done_ns
+    }
+
+    /// Merges what the zone holds of a band into it: when it is done. The zone's sectors are read, the band is read and
+    /// written again from its start.
+    fn merge(&mut self, leave_ns: u64, band: u64, band_sectors: u64, around: &mut Surroundings) -> u64 {
+        let first = (band * band_sectors).min(self.sectors.saturating_sub(1));
+        let sectors = band_sectors.min(self.sectors - first);
+        let passes_ns = self.mechanics.geometry.pass_ns(first, sectors);
+        let zone = self.mechanics.geometry.locate(0).place;
+        let there = self.mechanics.geometry.locate(first).place;
+        let there_and_back_ns = self.mechanics.reposition_ns(self.place, zone, false)
+            + self.mechanics.reposition_ns(zone, there, false)
+            + self.mechanics.reposition_ns(there, there, true);
+        let turns_ns = 2 * self.mechanics.revolution_ns();
+        around.counters.seek_ns += there_and_back_ns;
+        around.counters.rotation_ns += turns_ns;
+        around.counters.transfer_ns += 2 * passes_ns;
+        let spot = self.mechanics.geometry.locate(first + sectors - 1);
+        self.place = spot.place;
+        self.last_lbn = first + sectors;
+        self.free_ns = leave_ns + there_and_back_ns + turns_ns + 2 * passes_ns;
+        self.free_ns
+    }
+
+    /// The drive merges a band because nobody wants anything else.
+    pub(super) fn begin_merge(&mut self, now_ns: u64, around: &mut Surroundings) {
+        self.stop_sweep(now_ns);
+        let oldest = self
+            .shingles
+            .as_ref()
+            .and_then(|s| Some((s.oldest()?, s.rules.band_sectors)));
+        if let Some((band, band_sectors)) = oldest {
+            let done_ns = self.merge(now_ns.max(self.free_ns), band, band_sectors, around);
+            if let Some(shingles) = &mut self.shingles {
+                shingles.merged();
+            }
+            self.busy = Busy::Destage(done_ns);
+        }
     }
 
     /// Lets the head pass over an extent; when it is on the media. Sectors whose data is late cost a revolution.
@@ -351,7 +415,7 @@ impl Drive {
         };
         let extent = self.extent(&job, data, None);
         let leave_ns = now_ns.max(job.leave_ns).max(self.free_ns) + around.faults.slowdown_ns(now_ns);
-        let media_ns = self.write_media(leave_ns, &extent, around);
+        let media_ns = self.write_placed(leave_ns, &extent, around);
         self.remember_written(&job);
         let data_end_ns = data.start_ns + crate::link::span_ns(job.sectors, data.sector_ps);
         let done_ns = self.through_write_done(&job, media_ns, data_end_ns);

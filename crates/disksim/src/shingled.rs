@@ -1,0 +1,168 @@
+//! Shingled tracks behind the drive's own translation (drive-managed SMR).
+//!
+//! Tracks overlap in bands, so that a band can only be written from its start on. What comes in another order goes to a
+//! conventional zone at the outer edge first, and is merged into its band when the drive has time, or when the zone is
+//! full (Aghayev, Shafaei and Desnoyers, "Skylight", FAST '15). The zone is on the platters: a flush need not wait for
+//! the merging. Reads of what is still in the zone are taken to cost what they cost in the band.
+
+use alloc::collections::{BTreeMap, VecDeque};
+use serde::{Deserialize, Serialize};
+
+/// Bands that are being written from their start on at the same time.
+const OPEN_MAX: usize = 8;
+
+/// The layout of a drive with shingled tracks.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Shingled {
+    /// The conventional zone, at the outer edge.
+    pub zone_sectors: u64,
+    pub band_sectors: u64,
+    /// Requests of at least this size that follow each other from the start of a band go to it at once.
+    pub direct_sectors: u32,
+    /// Without requests for this long the drive begins to merge.
+    pub idle_ns: u64,
+}
+
+/// What lies where.
+pub struct Shingles {
+    pub rules: Shingled,
+    /// Sectors of the zone in use, and where the next ones go.
+    used: u64,
+    next: u64,
+    /// Bands with sectors in the zone, and how many; the oldest first in `order`.
+    dirty: BTreeMap<u64, u64>,
+    order: VecDeque<u64>,
+    /// Where streams into bands have come to.
+    open: VecDeque<u64>,
+}
+
+/// Where a write goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// To its own place.
+    Band,
+    /// To the zone, at this sector.
+    Zone(u64),
+}
+
+impl Shingles {
+    pub fn new(rules: Shingled) -> Self {
+        Shingles {
+            rules,
+            used: 0,
+            next: 0,
+            dirty: BTreeMap::new(),
+            order: VecDeque::new(),
+            open: VecDeque::new(),
+        }
+    }
+
+    /// The band that was written to the zone first of those that wait, if any.
+    pub fn oldest(&self) -> Option<u64> {
+        self.order.front().copied()
+    }
+
+    pub fn has_room(&self, sectors: u32) -> bool {
+        self.used + u64::from(sectors) <= self.rules.zone_sectors
+    }
+
+    /// The oldest band has been merged.
+    pub fn merged(&mut self) {
+        if let Some(band) = self.order.pop_front() {
+            self.used -= self.dirty.remove(&band).unwrap_or(0);
+        }
+    }
+
+    /// Whether a write goes to its band at once: a large one that begins a band, or goes on where such a one ended.
+    pub fn is_direct(&self, lbn: u64, large: bool) -> bool {
+        large && (self.open.contains(&lbn) || lbn.is_multiple_of(self.rules.band_sectors))
+    }
+
+    /// Notes a write; there is room for it.
+    pub fn write(&mut self, lbn: u64, sectors: u32, large: bool) -> Target {
+        let end = lbn + u64::from(sectors);
+        if self.is_direct(lbn, large) {
+            match self.open.iter_mut().find(|next| **next == lbn) {
+                Some(next) => *next = end,
+                None => self.open.push_back(end),
+            }
+            if self.open.len() > OPEN_MAX {
+                self.open.pop_front();
+            }
+            return Target::Band;
+        }
+        if self.next + u64::from(sectors) > self.rules.zone_sectors {
+            self.next = 0;
+        }
+        let at = self.next;
+        self.next += u64::from(sectors);
+        self.used += u64::from(sectors);
+        let band = lbn / self.rules.band_sectors;
+        match self.dirty.get_mut(&band) {
+            Some(held) => *held += u64::from(sectors),
+            None => {
+                self.dirty.insert(band, u64::from(sectors));
+                self.order.push_back(band);
+            }
+        }
+        Target::Zone(at)
+    }
+}
+
+/// What the model relies on.
+pub(crate) fn sound(rules: &Shingled, sectors: u64) -> Result<(), &'static str> {
+    let sizes = (1..=sectors).contains(&rules.band_sectors) && (2048..=sectors).contains(&rules.zone_sectors);
+    if sizes && rules.idle_ns <= 60_000_000_000 {
+        Ok(())
+    } else {
+        Err(
+            "its shingled bands or their zone are larger than the disk or smaller than 1 MiB, or it waits over a minute",
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULES: Shingled = Shingled {
+        zone_sectors: 4096,
+        band_sectors: 65_536,
+        direct_sectors: 1024,
+        idle_ns: 1_000_000,
+    };
+
+    #[test]
+    fn a_stream_of_large_writes_goes_to_its_band_and_all_else_to_the_zone() {
+        let mut shingles = Shingles::new(RULES);
+        assert_eq!(
+            shingles.write(65_536, 2048, true),
+            Target::Band,
+            "from the start of a band"
+        );
+        assert_eq!(shingles.write(65_536 + 2048, 2048, true), Target::Band, "and on");
+        assert_eq!(
+            shingles.write(65_536 + 10_000, 2048, true),
+            Target::Zone(0),
+            "not where it ended"
+        );
+        assert_eq!(shingles.write(131_072, 64, false), Target::Zone(2048), "a small one");
+        assert_eq!(shingles.oldest(), Some(1));
+    }
+
+    #[test]
+    fn a_full_zone_has_room_when_a_band_is_merged() {
+        let mut shingles = Shingles::new(RULES);
+        for i in 0..4 {
+            assert!(shingles.has_room(1024));
+            shingles.write(65_536 * (i / 2) + i * 1024 + 8, 1024, false);
+        }
+        assert!(!shingles.has_room(1));
+        shingles.merged();
+        assert!(
+            shingles.has_room(2048) && !shingles.has_room(2049),
+            "half of it was of the first band"
+        );
+        assert_eq!(shingles.oldest(), Some(1));
+    }
+}

@@ -1,0 +1,127 @@
+//! A drive with shingled tracks: quick until its conventional zone is full, then slow; quick again after a rest.
+#![cfg(feature = "catalogue")]
+
+use disksim::catalogue;
+use disksim::description::{Description, Device, DiskDescription};
+use disksim::request::{Completion, Op, Request};
+use disksim::world::World;
+
+const SECTOR_BYTES: f64 = 512.0;
+/// 44 KiB: what a 128 KiB record of a RAIDZ1 of four leaves for each disk.
+const RECORD: u32 = 88;
+const ZONE_SECTORS: u64 = 200 * 2048;
+
+struct User {
+    world: World,
+    now_ns: u64,
+    done: Vec<Completion>,
+    random: u64,
+}
+
+impl User {
+    fn new(disk: DiskDescription) -> Self {
+        let disks = vec![disk];
+        User {
+            world: World::new(&Description { links: vec![], disks }).expect("a sound description"),
+            now_ns: 0,
+            done: Vec::new(),
+            random: 5,
+        }
+    }
+
+    fn below(&mut self, limit: u64) -> u64 {
+        self.random = self
+            .random
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        ((u128::from(self.random) * u128::from(limit)) >> 64) as u64
+    }
+
+    fn next(&mut self) {
+        while self.done.is_empty() {
+            self.now_ns = self.world.next_event_ns().expect("a request is under way");
+            self.world.advance(self.now_ns, &mut self.done);
+        }
+        self.done.remove(0);
+    }
+
+    fn submit(&mut self, op: Op, sector: u64, sectors: u32) {
+        let request = Request {
+            tag: 0,
+            op,
+            sector,
+            sectors,
+            fua: false,
+        };
+        self.world.submit(0, self.now_ns, request);
+    }
+
+    /// MB/s of scattered records, flushed at the end.
+    fn records_mb_s(&mut self, count: u64, span: u64) -> f64 {
+        let from_ns = self.now_ns;
+        for _ in 0..count {
+            let sector = self.below(span / u64::from(RECORD)) * u64::from(RECORD);
+            self.submit(Op::Write, sector, RECORD);
+            self.next();
+        }
+        self.submit(Op::Flush, 0, 0);
+        self.next();
+        (count * u64::from(RECORD)) as f64 * SECTOR_BYTES / (self.now_ns - from_ns) as f64 * 1e3
+    }
+
+    /// MB/s of writes of one size in order.
+    fn stream_mb_s(&mut self, sectors: u32, count: u64) -> f64 {
+        let from_ns = self.now_ns;
+        for i in 0..count {
+            self.submit(Op::Write, i * u64::from(sectors), sectors);
+            self.next();
+        }
+        self.submit(Op::Flush, 0, 0);
+        self.next();
+        (count * u64::from(sectors)) as f64 * SECTOR_BYTES / (self.now_ns - from_ns) as f64 * 1e3
+    }
+}
+
+/// A WD40EFAX with a zone that a test can fill.
+fn shingled() -> DiskDescription {
+    let mut disk = catalogue::find("wd-wd40efax").expect("in the catalogue").description(3);
+    if let Device::Mechanical(model) = &mut disk.device {
+        model.shingled.as_mut().expect("its tracks overlap").zone_sectors = ZONE_SECTORS;
+    }
+    disk
+}
+
+fn conventional() -> DiskDescription {
+    catalogue::find("wd-wd40efrx").expect("in the catalogue").description(3)
+}
+
+#[test]
+fn scattered_writes_are_quick_until_the_zone_is_full_and_again_after_a_rest() {
+    let span = 2_000_000_000;
+    let mut user = User::new(shingled());
+    let first = user.records_mb_s(ZONE_SECTORS / u64::from(RECORD) * 8 / 10, span);
+    user.records_mb_s(ZONE_SECTORS / u64::from(RECORD), span);
+    let full = user.records_mb_s(2000, span);
+    let plain = User::new(conventional()).records_mb_s(4000, span);
+    println!("records of 44 KiB: {first:.1} MB/s at first, {full:.2} when the zone is full; a CMR disk {plain:.1}");
+    assert!(
+        first > 2.0 * plain,
+        "the zone is written in order: {first} against {plain}"
+    );
+    assert!(full < plain / 5.0, "each record costs a band: {full} against {plain}");
+    // Bands take 0.3 to 0.7 s each; there are less than 5000 of them.
+    user.now_ns += 3_600_000_000_000;
+    user.world.advance(user.now_ns, &mut user.done);
+    let rested = user.records_mb_s(2000, span);
+    assert!(rested > 0.8 * first, "{rested} after a rest, {first} at first");
+}
+
+#[test]
+fn large_writes_in_order_are_as_quick_as_on_other_disks_and_small_ones_are_not() {
+    let large = User::new(shingled()).stream_mb_s(2048, 2000);
+    let small = User::new(shingled()).stream_mb_s(64, 64_000);
+    let plain = User::new(conventional()).stream_mb_s(64, 64_000);
+    println!("in order: 1 MiB {large:.1} MB/s, 32 KiB {small:.1}; a CMR disk, 32 KiB {plain:.1}");
+    assert!(large > 0.9 * plain, "{large} {plain}");
+    assert!(small < 0.6 * plain, "{small} {plain}");
+}
