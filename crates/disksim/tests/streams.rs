@@ -128,11 +128,8 @@ fn every_disk_streams_at_the_sustained_rate_of_its_zone() {
         disk.write_cache.enabled = true;
         let disk = disk.clone();
         let geometry = Geometry::new(&disk.layout, disk.heads, disk.revolution_ns);
-        // Small writes in order go to the zone of a shingled disk: tests/shingled.rs.
-        let in_place = |how: &&How| {
-            disk.shingled
-                .is_none_or(|s| how.op == Op::Read || how.sectors >= 2 * s.direct_sectors)
-        };
+        // Writes to a shingled disk go to its zone unless they begin a band: tests/shingled.rs.
+        let in_place = |how: &&How| how.op == Op::Read || disk.shingled.is_none();
         for how in HOWS.iter().filter(in_place).copied() {
             // Enough to fill every cache first, and then for many tracks; no more than a small disk has.
             let buffered = u64::from(disk_cache_sectors(&model));
