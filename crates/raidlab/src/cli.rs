@@ -39,8 +39,8 @@ pub enum Command {
     Digest(DigestArguments),
     /// Take results of fio (JSON), Bonnie++ (CSV) or IOzone that were measured elsewhere, as a run of their own
     Import(ImportArguments),
-    /// Compare two runs or stores, with statistics (not there yet)
-    Compare { a: String, b: String },
+    /// Compare two runs, stores, kernels or machines: cells of one identity, trials of one seed
+    Compare(CompareArguments),
     /// The disk catalogue, replay of traces, import of parameter files
     #[command(subcommand)]
     Disk(DiskCommand),
@@ -180,6 +180,19 @@ pub struct DigestArguments {
     /// A run of the other store by its number (default: the last)
     #[arg(long, value_name = "RUN", value_parser = run_number, allow_negative_numbers = true)]
     pub other_run: Option<i64>,
+}
+
+#[derive(Args, Debug)]
+pub struct CompareArguments {
+    /// A store (its last run), STORE:RUN, or the number of a run; @AXIS=VALUE after it takes a part: `3@kernel=6.12`
+    pub a: String,
+    /// The same, to be compared with A
+    pub b: String,
+    /// Where runs are that are given by their number
+    #[arg(long, default_value = "raidlab.db")]
+    pub store: PathBuf,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
 }
 
 #[derive(Args, Debug)]

@@ -2,6 +2,7 @@
 
 mod bench;
 mod clean;
+mod compare;
 mod digest;
 mod disk;
 mod doctor;
@@ -39,9 +40,7 @@ pub fn dispatch(arguments: Arguments) -> Result<ExitCode, ExpectedError> {
         Command::Digest(arguments) => digest::digest(&arguments),
         Command::Export(arguments) => export::export(&arguments),
         Command::Import(arguments) => import::import(&arguments),
-        Command::Compare { .. } => Err(ExpectedError::NotYet {
-            what: "comparing two runs",
-        }),
+        Command::Compare(arguments) => compare::compare(&arguments),
         Command::Disk(command) => disk::disk(&command),
         Command::Kernel(command) => kernel::kernel(&command),
         Command::Trace(command) => trace::trace(&command),

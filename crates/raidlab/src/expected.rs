@@ -59,8 +59,6 @@ pub enum ExpectedError {
     ForeignResults { path: PathBuf, reason: String },
     #[error("`{}`: {reason}", path.display())]
     NoExport { path: PathBuf, reason: String },
-    #[error("{what} is not there yet: it comes with a later version; nothing was touched")]
-    NotYet { what: &'static str },
     #[error("--cell {cell}: the study has cells 1 to {cells}; `raidlab plan` lists them")]
     NoSuchCell { cell: u64, cells: usize },
     #[error("the script on standard input is longer than {mib_max} MiB")]
@@ -214,7 +212,6 @@ impl ExpectedError {
             | Self::File { .. }
             | Self::ForeignResults { .. }
             | Self::NoExport { .. }
-            | Self::NotYet { .. }
             | Self::NoSuchCell { .. }
             | Self::LongScript { .. }
             | Self::NoRun { .. }

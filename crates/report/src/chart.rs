@@ -99,7 +99,7 @@ fn shared_scale(measures: &[&Measure], unit: Unit) -> Scale {
             .flat_map(|measure| &measure.rows)
     };
     let values: Vec<f64> = rows()
-        .flat_map(|row| row.values.iter().map(|seeded| seeded.value))
+        .flat_map(|row| row.values.iter().map(|one| one.entry.value))
         .collect();
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
     let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -213,7 +213,7 @@ fn dots(measure: &Measure, row: &Row, scale: &Scale, decimals: usize) -> Vec<Dot
     let counted = row
         .values
         .iter()
-        .map(|seeded| (seeded.value, seeded.seed, String::new()));
+        .map(|one| (one.entry.value, one.trial.seed, String::new()));
     let kept_out = row.kept_out.iter().map(|kept_out| {
         (
             kept_out.entry.value,

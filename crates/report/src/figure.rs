@@ -57,6 +57,10 @@ pub(crate) fn number(value: f64, decimals: usize) -> String {
     }
 }
 
+/// What follows a median of values that are all the same. It has no width to show, and is not certain for it: the
+/// seeds vary nothing that matters to the value, other machines may.
+pub(crate) const SAME: &str = "(same)";
+
 /// What follows a median: `± 1.2`; `± <0.1` where there is a width, but too small to be seen; empty without an
 /// interval.
 pub(crate) fn half_interval(summary: &Summary, decimals: usize) -> String {
@@ -66,7 +70,7 @@ pub(crate) fn half_interval(summary: &Summary, decimals: usize) -> String {
     let half = interval.half_width();
     let step = 10_f64.powi(-(decimals as i32));
     if half == 0.0 {
-        "± 0".to_owned()
+        SAME.to_owned()
     } else if half < step / 2.0 {
         format!("± <{}", number(step, decimals))
     } else {
@@ -151,7 +155,7 @@ mod tests {
 
     #[test]
     fn half_intervals_say_when_they_cannot_be_seen() {
-        assert_eq!(half_interval(&summary(&[5.0; 3]), 1), "± 0");
+        assert_eq!(half_interval(&summary(&[5.0; 3]), 1), "(same)");
         assert_eq!(half_interval(&summary(&[5.0, 5.001, 5.002]), 1), "± <0.1");
         assert_eq!(half_interval(&summary(&[5.0, 5.1, 5.2]), 1), "± 0.2");
         assert_eq!(half_interval(&summary(&[5.0]), 1), "");

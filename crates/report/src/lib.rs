@@ -8,6 +8,8 @@
 //! without saying so.
 
 mod chart;
+mod claims;
+mod comparison;
 mod distribution;
 mod figure;
 mod input;
@@ -18,6 +20,7 @@ mod table;
 mod words;
 mod work_words;
 
+pub use comparison::{ComparedNames, comparison};
 pub use distribution::{Distribution, distributions};
 pub use figure::{count, time};
 pub use input::{DiskInfo, Input, RunInfo, TrialInfo, TrialState};

@@ -1,8 +1,9 @@
 //! The result table for the terminal: a row a stack, a column a test.
 
+mod claims;
 mod shaped;
 
-use crate::figure::{count, decimals, half_interval, number};
+use crate::figure::{SAME, count, decimals, half_interval, number};
 use crate::input::{Input, TrialInfo, TrialState};
 use crate::words;
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentLineStyle, LineStyle, Table, TableStyle};
@@ -35,6 +36,11 @@ pub fn table(input: &Input, options: TableOptions) -> String {
     let head = [&input.plan.title, &subtitle(input)].map(|line| textwrap::fill(line, options.width.max(20)));
     let mut text = head.to_vec();
     text.extend([String::new(), verdict]);
+    let claims = claims::text(&crate::claims::claims(input), options);
+    if !claims.is_empty() {
+        // First, but for what the run is.
+        text.splice(2..2, [String::new(), claims]);
+    }
     for table in crate::shaped::tables(input, &results) {
         text.push(String::new());
         text.push(shaped::text(&table, input.is_simulated(), options));
@@ -162,13 +168,7 @@ pub(crate) fn without_figure(input: &Input, row: &Row) -> &'static str {
     }
 }
 
-fn one_table(
-    input: &Input,
-    tests: &[TestResults],
-    columns: &[Vec<String>],
-    label_width: usize,
-    colour: bool,
-) -> String {
+pub(crate) fn plain_table(colour: bool) -> Table {
     let mut table = Table::new();
     table.load_style(STYLE);
     if colour {
@@ -176,6 +176,17 @@ fn one_table(
     } else {
         table.force_no_tty()
     };
+    table
+}
+
+fn one_table(
+    input: &Input,
+    tests: &[TestResults],
+    columns: &[Vec<String>],
+    label_width: usize,
+    colour: bool,
+) -> String {
+    let mut table = plain_table(colour);
     let heading = |column: &Vec<String>| right(format!("{}\n{}", column[0], column[1]));
     table.set_header(std::iter::once(Cell::new("stack")).chain(columns.iter().map(heading)));
     for (place, stack) in input.plan.stack_labels().into_iter().enumerate() {
@@ -193,7 +204,7 @@ fn one_table(
         .join("\n")
 }
 
-fn right(text: String) -> Cell {
+pub(crate) fn right(text: String) -> Cell {
     Cell::new(text).set_alignment(CellAlignment::Right)
 }
 
@@ -225,7 +236,12 @@ fn notes(input: &Input, workloads: &[WorkloadResults]) -> Vec<String> {
     }
     if measures.iter().any(|measure| !measure.leaders().is_empty()) {
         notes.push(format!(
-            "{BEST} best, or not shown to differ from the best; no mark where nothing differs"
+            "{BEST} no stack is shown to be faster; no mark where none is shown to differ"
+        ));
+    }
+    if intervals().any(|interval| interval.basis == Basis::Identical) {
+        notes.push(format!(
+            "{SAME}: every trial gave this value; the seeds vary nothing that matters to it"
         ));
     }
     if intervals().any(|interval| interval.basis == Basis::LogNormal) {
@@ -246,7 +262,7 @@ fn notes(input: &Input, workloads: &[WorkloadResults]) -> Vec<String> {
         .sum();
     let not_placed = measures.iter().any(|measure| measure.not_placed().next().is_some());
     if not_placed {
-        notes.push("figures without ± come from too few trials to be placed".to_owned());
+        notes.push("figures without ± come from too few trials to rank".to_owned());
     }
     if kept_out > 0 {
         notes.push(format!("{} kept out by a failed guard", count(kept_out, "sample")));

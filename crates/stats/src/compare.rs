@@ -1,235 +1,434 @@
-//! Is one cell faster than another?
+//! Is one cell faster than another, and by how much?
 //!
-//! The question is put to the *ratio*. Where cells share seeds, they did the same work on the same files, and
-//! the ratio of the two values of each seed is taken first: what the seed does to both cancels (Jain, *The Art of
-//! Computer Systems Performance Analysis*, 1991, 13.4.1). The ratios' interval then is that of [`crate::interval`].
-//! Otherwise the logarithms are compared by Welch's t interval, which assumes that they are normally distributed
-//! but not that both cells vary alike (Kalibera and Jones, *Rigorous Benchmarking in Reasonable Time*, ISMM 2013,
-//! on why ratios with intervals rather than tests).
+//! The question is put to the *ratio*, in logarithms, block by block. A *block* is what two trials have in common: in
+//! one run the round (trials of one index run near one another in time, in random order, and in the lab with one seed,
+//! on the same files); between runs the seed. What a block does to both cancels: a slow drift, an unlucky seed (Jain,
+//! *The Art of Computer Systems Performance Analysis*, 1991, 13.4.1; randomised blocks in Box, Hunter and Hunter,
+//! *Statistics for Experimenters*, 2nd ed. 2005, 4.2). If the two cells are the same, the difference within a block is
+//! symmetric about zero whatever the noise is like, because it could as well have been the other way round.
+//!
+//! A standard error from three differences alone is a guess: three trials may happen to fall into the same one of two
+//! humps. So the variance is also *pooled* over all cells that did the same work ([`Pool`]: the residual mean square
+//! of the blocks), and the larger of the two counts. `tests/noise.rs` shows by simulation what that holds: false alarms
+//! and slowdowns found, for noise that is normal, skewed, two-humped, drifting and autocorrelated.
 
-use crate::interval::{self, Basis, Interval, VALUES_MIN, mean_and_variance, student_t};
+use crate::interval::{Basis, Interval, mean_and_variance, student_t};
 use crate::summary::median;
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use study::Measurement;
 use study::metric::Better;
 
-/// A value and the seed of its trial.
+/// A value, and the block that it shares with values of other cells.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Seeded {
-    pub seed: u64,
+pub struct InBlock {
+    pub block: u64,
     pub value: f64,
 }
 
-impl Seeded {
-    pub fn of(measurement: &Measurement) -> Self {
+impl InBlock {
+    /// Within a run: the block is the round.
+    pub fn by_round(measurement: &Measurement) -> Self {
         Self {
-            seed: measurement.trial.seed,
+            block: u64::from(measurement.trial.index),
+            value: measurement.entry.value,
+        }
+    }
+
+    /// Between runs: the block is the seed.
+    pub fn by_seed(measurement: &Measurement) -> Self {
+        Self {
+            block: measurement.trial.seed,
             value: measurement.entry.value,
         }
     }
 }
 
-/// The first cell against the second.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Comparison {
-    /// First over second, of the centres; `None` where it means nothing (no values, or values not positive).
-    pub ratio: Option<f64>,
-    pub interval: Option<Interval>,
-    pub pairing: Pairing,
-    pub verdict: Verdict,
+/// Fewer blocks, or fewer values where there are no common blocks, give no interval.
+pub const TRIALS_MIN: usize = 3;
+
+/// Variance of the logarithm of a ratio within a block, over all pairs of cells that did the same work.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pool {
+    pub variance: f64,
+    pub degrees: f64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pairing {
-    /// This many pairs of trials with the same seed.
-    BySeed(usize),
-    Independent,
-}
+impl Pool {
+    /// Of cells that did the same work. `None` if no two of them share two blocks.
+    pub fn of(cells: &[Vec<InBlock>]) -> Option<Self> {
+        let (mut squares, mut weight) = (0.0, 0.0);
+        let mut blocks: Vec<usize> = Vec::new();
+        for (place, first) in cells.iter().enumerate() {
+            for second in &cells[place + 1..] {
+                let logs = log_ratios(first, second);
+                if logs.len() > 1 {
+                    let of_pair = (logs.len() - 1) as f64;
+                    squares += mean_and_variance(&logs).1 * of_pair;
+                    weight += of_pair;
+                    blocks.push(logs.len());
+                }
+            }
+        }
+        blocks.sort_unstable();
+        let common = *blocks.get(blocks.len() / 2)?;
+        // k cells make k(k − 1)/2 pairs, of which k − 1 are independent.
+        let cells = (1.0 + (1.0 + 8.0 * blocks.len() as f64).sqrt()) / 2.0;
+        Some(Self {
+            variance: squares / weight,
+            degrees: (cells - 1.0) * (common - 1) as f64,
+        })
+    }
 
-/// Faster is more throughput, or less time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    Faster,
-    Slower,
-    NoDifferenceShown,
-    /// Not enough values for an interval, or values that are not positive.
-    TooFewTrials,
-}
+    /// Of cells that are compared each with its own partner only.
+    pub fn of_pairs<'a>(pairs: impl Iterator<Item = (&'a [InBlock], &'a [InBlock])>) -> Option<Self> {
+        let (mut squares, mut degrees) = (0.0, 0.0);
+        for (first, second) in pairs {
+            let logs = log_ratios(first, second);
+            if logs.len() > 1 {
+                let of_pair = (logs.len() - 1) as f64;
+                squares += mean_and_variance(&logs).1 * of_pair;
+                degrees += of_pair;
+            }
+        }
+        (degrees > 0.0).then(|| Self {
+            variance: squares / degrees,
+            degrees,
+        })
+    }
 
-impl Verdict {
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Faster => "faster",
-            Self::Slower => "slower",
-            Self::NoDifferenceShown => "no difference shown",
-            Self::TooFewTrials => "too few trials",
+    /// The wider of two.
+    pub fn wider(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        match (one, other) {
+            (Some(one), Some(other)) if other.variance > one.variance => Some(other),
+            (one, other) => one.or(other),
         }
     }
 }
 
-/// Compares at confidence 1 − `alpha`. Whoever makes several comparisons for one claim divides alpha by their
-/// number.
-pub fn compare(first: &[Seeded], second: &[Seeded], better: Better, alpha: f64) -> Comparison {
-    let pairs = ratios_by_seed(first, second);
-    let (ratio, interval, pairing) = if pairs.len() >= VALUES_MIN {
-        (
-            Some(median(&pairs)),
-            interval::of_centre(&pairs, alpha),
-            Pairing::BySeed(pairs.len()),
-        )
-    } else {
-        (
-            ratio_of_medians(first, second),
-            welch(first, second, alpha),
-            Pairing::Independent,
-        )
-    };
-    Comparison {
-        ratio,
-        interval,
-        pairing,
-        verdict: verdict(interval, better),
+/// The first cell against the second: the ratio of their values, and how sure it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Effect {
+    /// Mean of the logarithms of the ratios.
+    log: f64,
+    standard_error: f64,
+    degrees: f64,
+    pub pairing: Pairing,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pairing {
+    /// So many blocks in common.
+    Blocks(usize),
+    /// None, or too few: so many values of the one that has fewer.
+    Independent(usize),
+}
+
+impl Pairing {
+    /// Trials of each cell that were compared.
+    pub const fn trials(self) -> usize {
+        match self {
+            Self::Blocks(trials) | Self::Independent(trials) => trials,
+        }
     }
 }
 
-fn verdict(interval: Option<Interval>, better: Better) -> Verdict {
-    let Some(interval) = interval else {
-        return Verdict::TooFewTrials;
-    };
-    let more = interval.low > 1.0;
-    let less = interval.high < 1.0;
-    match better {
-        Better::Higher if more => Verdict::Faster,
-        Better::Higher if less => Verdict::Slower,
-        Better::Lower if less => Verdict::Faster,
-        Better::Lower if more => Verdict::Slower,
-        _ => Verdict::NoDifferenceShown,
+impl Effect {
+    /// `None` of too few values, or of values that are not positive: a ratio would mean nothing.
+    pub fn of(first: &[InBlock], second: &[InBlock], pool: Option<&Pool>) -> Option<Self> {
+        if first.iter().chain(second).any(|one| one.value <= 0.0) {
+            return None;
+        }
+        let logs = log_ratios(first, second);
+        if logs.len() >= TRIALS_MIN {
+            return Some(Self::of_blocks(&logs, pool));
+        }
+        Self::of_independent(first, second)
     }
-}
 
-/// Sorted. Empty if any value is not positive: a ratio would mean nothing.
-fn ratios_by_seed(first: &[Seeded], second: &[Seeded]) -> Vec<f64> {
-    if first.iter().chain(second).any(|seeded| seeded.value <= 0.0) {
-        return Vec::new();
+    fn of_blocks(logs: &[f64], pool: Option<&Pool>) -> Self {
+        let (log, own) = mean_and_variance(logs);
+        let own_degrees = (logs.len() - 1) as f64;
+        let (variance, degrees) = match pool {
+            Some(pool) => (own.max(pool.variance), pool.degrees.max(own_degrees)),
+            None => (own, own_degrees),
+        };
+        Self {
+            log,
+            standard_error: (variance / logs.len() as f64).sqrt(),
+            degrees,
+            pairing: Pairing::Blocks(logs.len()),
+        }
     }
-    let mut ratios: Vec<f64> = first
-        .iter()
-        .filter_map(|one| {
-            let other = second.iter().find(|other| other.seed == one.seed)?;
-            Some(one.value / other.value)
+
+    /// Welch's: the two need not vary alike.
+    fn of_independent(first: &[InBlock], second: &[InBlock]) -> Option<Self> {
+        let logs = |values: &[InBlock]| -> Option<Vec<f64>> {
+            (values.len() >= TRIALS_MIN).then(|| values.iter().map(|one| one.value.ln()).collect())
+        };
+        let (first, second) = (logs(first)?, logs(second)?);
+        let ((mean_first, variance_first), (mean_second, variance_second)) =
+            (mean_and_variance(&first), mean_and_variance(&second));
+        let share_first = variance_first / first.len() as f64;
+        let share_second = variance_second / second.len() as f64;
+        let variance = share_first + share_second;
+        // Welch and Satterthwaite.
+        let degrees = variance.powi(2)
+            / (share_first.powi(2) / (first.len() as f64 - 1.0)
+                + share_second.powi(2) / (second.len() as f64 - 1.0));
+        Some(Self {
+            log: mean_first - mean_second,
+            standard_error: variance.sqrt(),
+            degrees: if variance > 0.0 { degrees } else { 1.0 },
+            pairing: Pairing::Independent(first.len().min(second.len())),
         })
-        .collect();
-    ratios.sort_by(f64::total_cmp);
-    ratios
-}
-
-fn ratio_of_medians(first: &[Seeded], second: &[Seeded]) -> Option<f64> {
-    let centre = |seeded: &[Seeded]| {
-        let mut values: Vec<f64> = seeded.iter().map(|seeded| seeded.value).collect();
-        values.sort_by(f64::total_cmp);
-        values
-            .first()
-            .is_some_and(|&least| least > 0.0)
-            .then(|| median(&values))
-    };
-    Some(centre(first)? / centre(second)?)
-}
-
-fn welch(first: &[Seeded], second: &[Seeded], alpha: f64) -> Option<Interval> {
-    let logs = |seeded: &[Seeded]| -> Option<Vec<f64>> {
-        let fit = seeded.len() >= VALUES_MIN && seeded.iter().all(|seeded| seeded.value > 0.0);
-        fit.then(|| seeded.iter().map(|seeded| seeded.value.ln()).collect())
-    };
-    let (first, second) = (logs(first)?, logs(second)?);
-    let (mean_first, variance_first) = mean_and_variance(&first);
-    let (mean_second, variance_second) = mean_and_variance(&second);
-    let share_first = variance_first / first.len() as f64;
-    let share_second = variance_second / second.len() as f64;
-    let (difference, variance) = (mean_first - mean_second, share_first + share_second);
-    if variance == 0.0 {
-        let ratio = difference.exp();
-        return Some(Interval {
-            low: ratio,
-            high: ratio,
-            basis: Basis::Identical,
-        });
     }
-    // Welch and Satterthwaite.
-    let degrees = variance.powi(2)
-        / (share_first.powi(2) / (first.len() as f64 - 1.0) + share_second.powi(2) / (second.len() as f64 - 1.0));
-    let half = student_t(alpha, degrees) * variance.sqrt();
-    Some(Interval {
-        low: (difference - half).exp(),
-        high: (difference + half).exp(),
-        basis: Basis::LogNormal,
-    })
+
+    /// First over second.
+    pub fn ratio(&self) -> f64 {
+        self.log.exp()
+    }
+
+    /// Second over first.
+    pub fn turned(self) -> Self {
+        Self { log: -self.log, ..self }
+    }
+
+    /// No block differs from another: there is no noise to judge by.
+    pub fn is_without_noise(&self) -> bool {
+        // Logarithms of equal ratios may differ in the last digits.
+        self.standard_error < 1e-12
+    }
+
+    /// Of the ratio, at confidence 1 − `alpha`.
+    pub fn interval(&self, alpha: f64) -> Interval {
+        if self.is_without_noise() {
+            let ratio = self.ratio();
+            return Interval {
+                low: ratio,
+                high: ratio,
+                basis: Basis::Identical,
+            };
+        }
+        let half = student_t(alpha, self.degrees) * self.standard_error;
+        Interval {
+            low: (self.log - half).exp(),
+            high: (self.log + half).exp(),
+            basis: Basis::Blocks,
+        }
+    }
+
+    /// How likely the like would be seen if the true ratio were `bound` or less. One-sided.
+    pub fn p_above(&self, bound: f64) -> f64 {
+        let beyond = self.log - bound.ln();
+        if self.is_without_noise() {
+            return match beyond.abs() < 1e-12 {
+                true => 0.5,
+                false if beyond > 0.0 => 0.0,
+                false => 1.0,
+            };
+        }
+        let t = StudentsT::new(0.0, 1.0, self.degrees).expect("degrees of freedom are positive");
+        t.sf(beyond / self.standard_error)
+    }
+
+    /// Likewise if it were `bound` or more.
+    pub fn p_below(&self, bound: f64) -> f64 {
+        self.turned().p_above(1.0 / bound)
+    }
+
+    /// How likely if they were equal. Two-sided.
+    pub fn p_differ(&self) -> f64 {
+        (2.0 * self.p_above(1.0).min(self.p_below(1.0))).min(1.0)
+    }
+
+    /// How likely if the one were `within` times the other or more: two one-sided tests (Schuirmann, *Journal of
+    /// Pharmacokinetics and Biopharmaceutics* 15, 1987).
+    pub fn p_equal(&self, within: f64) -> f64 {
+        self.p_below(within).max(self.p_above(1.0 / within))
+    }
+
+    /// How many further trials of each are likely (4 in 5) to tell the ratio from `bound` at `alpha`, one-sided, if it
+    /// is what it seems; `None` if it seems to be the bound itself. At least one.
+    pub fn further_trials(&self, bound: f64, alpha: f64) -> Option<u32> {
+        let trials = self.pairing.trials() as f64;
+        let beyond = (self.log - bound.ln()).abs();
+        let deviation = self.standard_error * trials.sqrt();
+        let all = trials_to_find(beyond, deviation, alpha, 0.8)?;
+        Some((f64::from(all) - trials).max(1.0) as u32)
+    }
+}
+
+/// Trials of each of two cells after which a difference of `log` in the logarithm of their ratio is found with
+/// probability `power`, one-sided at `alpha`; `deviation` is that of the logarithm within a block. A fifth more than
+/// normal noise needs, for noise that is skewed or comes in humps. `None` if no number below 10,000 does.
+pub fn trials_to_find(log: f64, deviation: f64, alpha: f64, power: f64) -> Option<u32> {
+    const MOST: u32 = 10_000;
+    const MORE: f64 = 1.2;
+    let normal = Normal::standard();
+    let needed = normal.inverse_cdf(1.0 - alpha) + normal.inverse_cdf(power);
+    // Student's quantiles are larger: never fewer than this.
+    let least = (needed * deviation / log.abs()).powi(2);
+    let first = if least.is_finite() {
+        least.min(f64::from(MOST)) as u32
+    } else {
+        MOST
+    };
+    let trials = (first.max(TRIALS_MIN as u32)..MOST).find(|&trials| {
+        let degrees = f64::from(trials - 1);
+        let t = StudentsT::new(0.0, 1.0, degrees).expect("degrees of freedom are positive");
+        let needed = t.inverse_cdf(1.0 - alpha) + t.inverse_cdf(power);
+        log.abs() >= needed * deviation / f64::from(trials).sqrt()
+    })?;
+    let more = if deviation > 0.0 { MORE } else { 1.0 };
+    Some((f64::from(trials) * more).ceil() as u32)
+}
+
+/// The probabilities with which Holm's procedure (*Scandinavian Journal of Statistics* 6, 1979) compares `alpha`: in
+/// the order given, each at least its own.
+pub fn holm(probabilities: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..probabilities.len()).collect();
+    order.sort_by(|&one, &other| probabilities[one].total_cmp(&probabilities[other]));
+    let mut adjusted = vec![1.0; probabilities.len()];
+    let mut least: f64 = 0.0;
+    for (done, &place) in order.iter().enumerate() {
+        least = least.max(probabilities[place] * (probabilities.len() - done) as f64);
+        adjusted[place] = least.min(1.0);
+    }
+    adjusted
+}
+
+/// A value's goodness: its logarithm's sign is turned where less is better, so that a ratio above 1 is "faster".
+pub fn faster(effect: Effect, better: Better) -> Effect {
+    match better {
+        Better::Lower => effect.turned(),
+        Better::Higher | Better::Neither => effect,
+    }
+}
+
+/// Of the blocks that both have. A cell that has several values in a block counts with their median.
+fn log_ratios(first: &[InBlock], second: &[InBlock]) -> Vec<f64> {
+    let mut blocks: Vec<u64> = first.iter().map(|one| one.block).collect();
+    blocks.sort_unstable();
+    blocks.dedup();
+    let of_block = |values: &[InBlock], block: u64| -> Option<f64> {
+        let mut values: Vec<f64> = values
+            .iter()
+            .filter(|one| one.block == block && one.value > 0.0)
+            .map(|one| one.value)
+            .collect();
+        values.sort_by(f64::total_cmp);
+        (!values.is_empty()).then(|| median(&values))
+    };
+    let ratio = |&block: &u64| Some((of_block(first, block)? / of_block(second, block)?).ln());
+    blocks.iter().filter_map(ratio).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn seeded(first_seed: u64, values: &[f64]) -> Vec<Seeded> {
+    fn cell(first_block: u64, values: &[f64]) -> Vec<InBlock> {
         values
             .iter()
-            .zip(first_seed..)
-            .map(|(&value, seed)| Seeded { seed, value })
+            .zip(first_block..)
+            .map(|(&value, block)| InBlock { block, value })
             .collect()
     }
 
     #[test]
-    fn seeds_cancel_what_both_share() {
+    fn blocks_cancel_what_both_share() {
         // The seed moves both by a factor of three; the first is always about 10 % ahead.
-        let first = seeded(0, &[110.0, 221.0, 329.0]);
-        let second = seeded(0, &[100.0, 200.0, 300.0]);
-        let paired = compare(&first, &second, Better::Higher, 0.05);
-        assert_eq!((paired.pairing, paired.verdict), (Pairing::BySeed(3), Verdict::Faster));
-        let elsewhere = seeded(90, &[100.0, 200.0, 300.0]);
-        let independent = compare(&first, &elsewhere, Better::Higher, 0.05);
-        assert_eq!(
-            (independent.pairing, independent.verdict),
-            (Pairing::Independent, Verdict::NoDifferenceShown)
+        let first = cell(0, &[110.0, 221.0, 329.0]);
+        let second = cell(0, &[100.0, 200.0, 300.0]);
+        let paired = Effect::of(&first, &second, None).expect("an effect");
+        assert_eq!(paired.pairing, Pairing::Blocks(3));
+        assert!(paired.p_differ() < 0.01, "{paired:?}");
+        let elsewhere = cell(90, &[100.0, 200.0, 300.0]);
+        let independent = Effect::of(&first, &elsewhere, None).expect("an effect");
+        assert_eq!(independent.pairing, Pairing::Independent(3));
+        assert!(independent.p_differ() > 0.5, "{independent:?}");
+    }
+
+    #[test]
+    fn three_that_agree_by_chance_are_held_against_the_pool() {
+        let first = cell(0, &[104.0, 104.0, 104.1]);
+        let second = cell(0, &[100.0, 100.0, 100.0]);
+        let noisy = cell(0, &[100.0, 110.0, 91.0]);
+        let pool = Pool::of(&[first.clone(), second.clone(), noisy]);
+        assert!(Effect::of(&first, &second, None).expect("an effect").p_differ() < 0.001);
+        assert!(
+            Effect::of(&first, &second, pool.as_ref())
+                .expect("an effect")
+                .p_differ()
+                > 0.3
         );
     }
 
     #[test]
-    fn less_time_is_faster() {
-        let (quick, slow) = (seeded(0, &[1.0, 1.01, 1.02]), seeded(0, &[2.0, 2.0, 2.1]));
-        assert_eq!(compare(&quick, &slow, Better::Lower, 0.05).verdict, Verdict::Faster);
-        assert_eq!(compare(&slow, &quick, Better::Lower, 0.05).verdict, Verdict::Slower);
-        assert_eq!(compare(&quick, &slow, Better::Higher, 0.05).verdict, Verdict::Slower);
-        assert_eq!(
-            compare(&quick, &slow, Better::Neither, 0.05).verdict,
-            Verdict::NoDifferenceShown
-        );
+    fn the_pool_is_the_residual_mean_square_of_blocks() {
+        // Two-way table without interaction but for a known residual, in logarithms.
+        let residual = [[0.1, -0.1, 0.0], [-0.1, 0.1, 0.0], [0.0, 0.0, 0.0]];
+        let cells: Vec<Vec<InBlock>> = (0..3)
+            .map(|stack| {
+                let value = |block: usize| (stack as f64 + 5.0 * block as f64 + residual[stack][block]).exp();
+                cell(0, &[value(0), value(1), value(2)])
+            })
+            .collect();
+        let pool = Pool::of(&cells).expect("a pool");
+        // Mean square 0.04 / 4; of a difference twice that.
+        assert!((pool.variance - 0.02).abs() < 1e-12, "{pool:?}");
+        assert_eq!(pool.degrees, 4.0);
     }
 
     #[test]
-    fn a_cell_against_itself_shows_no_difference() {
-        let cell = seeded(0, &[5.0, 6.0, 7.0]);
-        let same = compare(&cell, &cell, Better::Higher, 0.05);
-        assert_eq!((same.ratio, same.verdict), (Some(1.0), Verdict::NoDifferenceShown));
+    fn intervals_and_tests_agree() {
+        let effect =
+            Effect::of(&cell(0, &[11.0, 12.0, 12.5, 11.5]), &cell(0, &[10.0; 4]), None).expect("an effect");
+        let interval = effect.interval(0.05);
+        assert!((effect.p_above(interval.low) - 0.025).abs() < 1e-6);
+        assert!((effect.p_below(interval.high) - 0.025).abs() < 1e-6);
+        assert!(effect.p_equal(1.5) < 0.05 && effect.p_equal(1.2) > 0.05);
     }
 
     #[test]
-    fn values_without_any_spread() {
-        let (first, second) = (seeded(0, &[5.0; 3]), seeded(9, &[4.0; 3]));
-        let comparison = compare(&first, &second, Better::Higher, 0.05);
-        assert_eq!(
-            (comparison.verdict, comparison.interval.unwrap().basis),
-            (Verdict::Faster, Basis::Identical)
-        );
+    fn without_noise_there_is_a_point() {
+        let (five, four) = (cell(0, &[5.0; 3]), cell(9, &[4.0; 3]));
+        for effect in [
+            Effect::of(&five, &four, None).expect("an effect"),
+            Effect::of(&five, &cell(0, &[4.0; 3]), None).expect("an effect"),
+        ] {
+            assert_eq!(effect.interval(0.05).basis, Basis::Identical);
+            assert_eq!((effect.p_above(1.0), effect.p_below(1.0)), (0.0, 1.0));
+        }
+        let same = Effect::of(&five, &five, None).expect("an effect");
+        assert_eq!(same.p_differ(), 1.0);
+        assert_eq!(same.p_equal(1.01), 0.0);
     }
 
     #[test]
     fn too_little_to_say() {
-        let (two, three) = (seeded(0, &[5.0, 6.0]), seeded(0, &[1.0, 1.0, 1.1]));
-        assert_eq!(
-            compare(&two, &three, Better::Higher, 0.05).verdict,
-            Verdict::TooFewTrials
-        );
-        let zeros = seeded(0, &[0.0, 0.0, 0.0]);
-        let comparison = compare(&zeros, &three, Better::Higher, 0.05);
-        assert_eq!((comparison.ratio, comparison.verdict), (None, Verdict::TooFewTrials));
-        assert_eq!(compare(&[], &[], Better::Higher, 0.05).verdict, Verdict::TooFewTrials);
+        let three = cell(0, &[1.0, 1.0, 1.1]);
+        assert_eq!(Effect::of(&cell(0, &[5.0, 6.0]), &three, None), None);
+        assert_eq!(Effect::of(&cell(0, &[0.0; 3]), &three, None), None);
+        assert_eq!(Effect::of(&[], &[], None), None);
+    }
+
+    #[test]
+    fn holm_as_published() {
+        // Four tests: 0.01, 0.04, 0.03, 0.005 become 0.03, 0.06, 0.06, 0.02.
+        let adjusted = holm(&[0.01, 0.04, 0.03, 0.005]);
+        for (one, expected) in adjusted.iter().zip([0.03, 0.06, 0.06, 0.02]) {
+            assert!((one - expected).abs() < 1e-12, "{adjusted:?}");
+        }
+    }
+
+    #[test]
+    fn trials_needed_grow_with_noise() {
+        let needed = |deviation| trials_to_find(1.05_f64.ln(), deviation, 0.025, 0.95);
+        // (1.96 + 1.645)² · (0.05 / 0.04879)² is 13.6 with normal quantiles; Student's take two more, and a fifth.
+        assert_eq!(needed(0.05), Some(20));
+        assert_eq!(needed(0.0), Some(3));
+        assert!(needed(0.1) > Some(50));
+        assert_eq!(trials_to_find(0.0, 0.1, 0.025, 0.95), None);
     }
 }

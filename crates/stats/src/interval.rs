@@ -14,6 +14,7 @@
 //! **Identical**: simulated disks can give the very same value for every seed. The interval is that point; that it
 //! has no width says that the seed makes no difference, not that we measured infinitely often.
 
+use crate::compare::TRIALS_MIN;
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, StudentsT};
 
 /// Both ends belong to it.
@@ -31,6 +32,8 @@ pub enum Basis {
     OrderStatistics,
     /// Logarithms of the values are normally distributed.
     LogNormal,
+    /// Differences within blocks, with the spread of all cells that did the same work: see [`crate::compare`].
+    Blocks,
     /// All values were the same.
     Identical,
 }
@@ -45,14 +48,11 @@ impl Interval {
     }
 }
 
-/// Fewer values than this have no interval.
-pub(crate) const VALUES_MIN: usize = 3;
-
 /// The interval at confidence 1 − `alpha`. `None` where too few values, or values that are not all positive, do
 /// not allow one. `sorted` is sorted.
 pub(crate) fn of_centre(sorted: &[f64], alpha: f64) -> Option<Interval> {
     let (first, last) = (*sorted.first()?, *sorted.last()?);
-    if sorted.len() < VALUES_MIN {
+    if sorted.len() < TRIALS_MIN {
         return None;
     }
     if first == last {

@@ -1,8 +1,8 @@
 //! All samples of a run, put in order and judged.
 
-use crate::compare::Seeded;
-use crate::precision::alpha_per_look;
-use crate::ranking::tiers;
+use crate::compare::InBlock;
+use crate::precision::{alpha_of_differences, alpha_per_look};
+use crate::ranking::{Ranking, rank};
 use crate::summary::Summary;
 use study::metric::{Better, Metric};
 use study::plan::Plan;
@@ -42,25 +42,28 @@ impl TestResults {
 pub struct Measure {
     pub metric: Metric,
     pub rows: Vec<Row>,
-    /// Places in `rows`, best tier first: see [`tiers`].
-    pub tiers: Vec<Vec<usize>>,
+    /// Of the places in `rows`.
+    pub ranking: Ranking,
 }
 
 impl Measure {
     /// The stacks that are shown to be faster than all others with a figure: the first tier, if there is a second
     /// one to be faster than.
     pub fn leaders(&self) -> &[usize] {
-        if self.tiers.len() > 1 { &self.tiers[0] } else { &[] }
+        match self.ranking.tiers.as_slice() {
+            [first, _, ..] => first,
+            _ => &[],
+        }
     }
 
     /// How many stacks could be placed.
     pub fn placed(&self) -> usize {
-        self.tiers.iter().map(Vec::len).sum()
+        self.ranking.tiers.iter().map(Vec::len).sum()
     }
 
     /// Stacks that have values, but too few to be placed.
     pub fn not_placed(&self) -> impl Iterator<Item = &Row> {
-        let is_placed = |place: &usize| self.tiers.iter().flatten().any(|placed| placed == place);
+        let is_placed = |place: &usize| self.ranking.tiers.iter().flatten().any(|placed| placed == place);
         self.rows
             .iter()
             .enumerate()
@@ -77,7 +80,7 @@ pub struct Row {
     /// The stack's cell with this workload; absent if the plan has none.
     pub cell: Option<CellId>,
     /// The values that count, by trial.
-    pub values: Vec<Seeded>,
+    pub values: Vec<Measurement>,
     /// `None` if there are none.
     pub summary: Option<Summary>,
     /// Measurements that do not count, because a guard failed.
@@ -87,7 +90,10 @@ pub struct Row {
 /// Judges all measurements of a run. Each measure has a row for every stack of the plan, in its order, empty where
 /// nothing was measured. Tests and metrics come in the order in which they were measured.
 pub fn judge(plan: &Plan, measurements: &[Measurement]) -> Results {
-    let alpha = alpha_per_look(&plan.precision);
+    let alpha = Alpha {
+        of_intervals: alpha_per_look(&plan.precision),
+        of_differences: alpha_of_differences(&plan.precision),
+    };
     let workloads = plan.workload_names().into_iter().filter_map(|name| {
         let stacks = stacks(plan, name);
         let of_workload: Vec<&Measurement> = measurements
@@ -110,6 +116,13 @@ pub fn judge(plan: &Plan, measurements: &[Measurement]) -> Results {
     }
 }
 
+/// Errors that are allowed.
+#[derive(Clone, Copy)]
+struct Alpha {
+    of_intervals: f64,
+    of_differences: f64,
+}
+
 /// A stack, and its cell with the workload in question.
 struct Stack<'a> {
     label: &'a str,
@@ -128,7 +141,7 @@ fn stacks<'a>(plan: &'a Plan, workload: &str) -> Vec<Stack<'a>> {
     plan.stack_labels().into_iter().map(of_label).collect()
 }
 
-fn judge_test(stacks: &[Stack<'_>], of_workload: &[&Measurement], test: &str, alpha: f64) -> TestResults {
+fn judge_test(stacks: &[Stack<'_>], of_workload: &[&Measurement], test: &str, alpha: Alpha) -> TestResults {
     let of_test: Vec<&Measurement> = of_workload
         .iter()
         .copied()
@@ -147,7 +160,7 @@ fn judge_test(stacks: &[Stack<'_>], of_workload: &[&Measurement], test: &str, al
     }
 }
 
-fn judge_measure(stacks: &[Stack<'_>], of_test: &[&Measurement], metric: Metric, alpha: f64) -> Measure {
+fn judge_measure(stacks: &[Stack<'_>], of_test: &[&Measurement], metric: Metric, alpha: Alpha) -> Measure {
     let of_metric = || of_test.iter().copied().filter(|one| one.entry.metric == metric);
     let rows: Vec<Row> = stacks
         .iter()
@@ -159,16 +172,17 @@ fn judge_measure(stacks: &[Stack<'_>], of_test: &[&Measurement], metric: Metric,
             Row {
                 stack: stack.label.to_owned(),
                 cell: stack.cell,
-                values: counted.iter().map(|one| Seeded::of(one)).collect(),
-                summary: Summary::of(&values, alpha),
+                values: counted.into_iter().cloned().collect(),
+                summary: Summary::of(&values, alpha.of_intervals),
                 kept_out: kept_out.into_iter().cloned().collect(),
             }
         })
         .collect();
-    let values: Vec<Vec<Seeded>> = rows.iter().map(|row| row.values.clone()).collect();
+    let in_blocks = |row: &Row| row.values.iter().map(InBlock::by_round).collect();
+    let values: Vec<Vec<InBlock>> = rows.iter().map(in_blocks).collect();
     Measure {
         metric,
-        tiers: tiers(&values, metric.better()),
+        ranking: rank(&values, metric.better(), alpha.of_differences),
         rows,
     }
 }

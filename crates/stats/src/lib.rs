@@ -4,6 +4,8 @@
 //! *Invariant*: a sample whose guard failed reaches no figure; it is listed. *Invariant*: nothing here claims a
 //! difference that is not shown at 95 % confidence over all the comparisons that the claim rests on.
 
+pub mod between;
+pub mod claims;
 mod compare;
 mod interval;
 mod judge;
@@ -13,11 +15,12 @@ mod ranking;
 mod summary;
 mod verdict;
 
-pub use compare::{Comparison, Pairing, Seeded, Verdict, compare};
+pub use claims::{ClaimEffect, JudgedClaim, judge_claims};
+pub use compare::{Effect, InBlock, Pairing, Pool, TRIALS_MIN, faster, holm, trials_to_find};
 pub use interval::{Basis, Interval};
 pub use judge::{Measure, Results, Row, TestResults, WorkloadResults, headline, judge};
 pub use latency::{LatencyError, Percentiles, merge_latencies};
-pub use precision::{ALPHA, Decision, alpha_per_look, decide, looks};
-pub use ranking::tiers;
+pub use precision::{ALPHA, Decision, alpha_of_differences, alpha_per_look, decide, looks};
+pub use ranking::{Closeness, Ranking, rank};
 pub use summary::Summary;
 pub use verdict::verdict;

@@ -1,26 +1,48 @@
 //! A ranking that never ranks inside the noise.
 //!
-//! Stacks are put in *tiers*. The best stack and every stack that is not shown to be slower than it make the
-//! first tier; of the rest the same again. Each tier's comparisons share its error of 5 % (Bonferroni), all being
-//! with that tier's best only: Hsu's multiple comparisons with the best, *Annals of Statistics* 12 (1984).
-//! Membership says "not told apart from the tier's best": two other members of a tier may well differ.
+//! *Every* pair of stacks is compared, and Holm's procedure keeps the error of a test's whole ranking at 5 %. A
+//! stack's rank is one more than the number of stacks shown to be faster, directly or by way of others. So one noisy
+//! stack hides nobody: two others are told apart by their own values, whatever its. Stacks of one rank are not shown
+//! to differ, or each is slower than as many others.
 
-use crate::compare::{Seeded, Verdict, compare};
-use crate::interval::VALUES_MIN;
-use crate::precision::ALPHA;
+use crate::compare::{Effect, InBlock, Pool, TRIALS_MIN, faster, holm};
 use crate::summary::median;
 use study::metric::Better;
 
-/// The places in `stacks`, best tier first, and within a tier by median. A stack with too few values to compare,
-/// or with values that are not positive, is in none: it can be placed neither above nor below another.
-pub fn tiers(stacks: &[Vec<Seeded>], better: Better) -> Vec<Vec<usize>> {
+/// What all pairs of a test's stacks show.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ranking {
+    /// Places of the stacks, best rank first, and within a rank by median. A stack with too few values to compare, or
+    /// with values that are not positive, is in none.
+    pub tiers: Vec<Vec<usize>>,
+    /// What is known of the first tier's stacks among themselves.
+    pub leaders: Closeness,
+}
+
+/// How near stacks that are not told apart are to one another.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Closeness {
+    /// There is one stack only, or none.
+    #[default]
+    Alone,
+    /// All are shown to be equal within this share: 0.03 is 3 %.
+    EqualWithin(f64),
+    /// They may differ by as much.
+    NotToldApart(f64),
+}
+
+/// Stacks that are shown to differ by no more than this are called equal: the margin of a claim that names none.
+const EQUAL_WITHIN: f64 = 0.1;
+
+/// Ranks stacks at an error of `alpha` for all pairs together.
+pub fn rank(stacks: &[Vec<InBlock>], better: Better, alpha: f64) -> Ranking {
     if better == Better::Neither {
-        return Vec::new();
+        return Ranking::default();
     }
-    let mut left: Vec<usize> = (0..stacks.len())
+    let mut placed: Vec<usize> = (0..stacks.len())
         .filter(|&place| can_be_placed(&stacks[place]))
         .collect();
-    left.sort_by(|&one, &other| {
+    placed.sort_by(|&one, &other| {
         let order = centre(&stacks[one]).total_cmp(&centre(&stacks[other]));
         if better == Better::Higher {
             order.reverse()
@@ -28,25 +50,110 @@ pub fn tiers(stacks: &[Vec<Seeded>], better: Better) -> Vec<Vec<usize>> {
             order
         }
     });
-    let mut tiers = Vec::new();
-    while let Some((&best, others)) = left.split_first() {
-        let alpha = ALPHA / others.len().max(1) as f64;
-        let is_slower =
-            |place: &usize| compare(&stacks[best], &stacks[*place], better, alpha).verdict == Verdict::Faster;
-        let (slower, mut tier): (Vec<usize>, Vec<usize>) = others.iter().copied().partition(is_slower);
-        tier.insert(0, best);
-        tiers.push(tier);
-        left = slower;
+    let pairs = pairs(stacks, &placed, better);
+    let ahead = reached(placed.len(), shown(&pairs, alpha));
+    let count = |place: usize| (0..placed.len()).filter(|&other| ahead[other][place]).count();
+    let mut ranks: Vec<usize> = (0..placed.len()).map(count).collect();
+    ranks.sort_unstable();
+    ranks.dedup();
+    let tiers: Vec<Vec<usize>> = ranks
+        .into_iter()
+        .map(|rank| (0..placed.len()).filter(|&place| count(place) == rank).collect())
+        .collect();
+    Ranking {
+        leaders: tiers
+            .first()
+            .map_or(Closeness::Alone, |tier| closeness(&pairs, tier, alpha)),
+        tiers: tiers
+            .into_iter()
+            .map(|tier| tier.into_iter().map(|place| placed[place]).collect())
+            .collect(),
     }
-    tiers
 }
 
-fn can_be_placed(values: &[Seeded]) -> bool {
-    values.len() >= VALUES_MIN && values.iter().all(|seeded| seeded.value > 0.0)
+/// Two stacks by their places in order of merit, the seemingly faster first.
+struct Pair {
+    first: usize,
+    second: usize,
+    effect: Effect,
 }
 
-fn centre(values: &[Seeded]) -> f64 {
-    let mut sorted: Vec<f64> = values.iter().map(|seeded| seeded.value).collect();
+fn pairs(stacks: &[Vec<InBlock>], placed: &[usize], better: Better) -> Vec<Pair> {
+    let values: Vec<Vec<InBlock>> = placed.iter().map(|&place| stacks[place].clone()).collect();
+    let pool = Pool::of(&values);
+    let mut pairs = Vec::new();
+    for (first, one) in values.iter().enumerate() {
+        for (second, other) in values.iter().enumerate().skip(first + 1) {
+            if let Some(effect) = Effect::of(one, other, pool.as_ref()) {
+                let effect = faster(effect, better);
+                pairs.push(Pair { first, second, effect });
+            }
+        }
+    }
+    pairs
+}
+
+/// The pairs in which one is shown to be faster: winner, loser.
+fn shown(pairs: &[Pair], alpha: f64) -> Vec<(usize, usize)> {
+    let probabilities: Vec<f64> = pairs.iter().map(|pair| pair.effect.p_differ()).collect();
+    let adjusted = holm(&probabilities);
+    let differ = pairs
+        .iter()
+        .zip(adjusted)
+        .filter(|(_, probability)| *probability <= alpha);
+    differ
+        .map(|(pair, _)| match pair.effect.ratio() > 1.0 {
+            true => (pair.first, pair.second),
+            false => (pair.second, pair.first),
+        })
+        .collect()
+}
+
+/// Whom each is ahead of, also by way of others (Warshall).
+fn reached(count: usize, shown: Vec<(usize, usize)>) -> Vec<Vec<bool>> {
+    let mut ahead = vec![vec![false; count]; count];
+    for (winner, loser) in shown {
+        ahead[winner][loser] = true;
+    }
+    for via in 0..count {
+        for from in 0..count {
+            for to in 0..count {
+                ahead[from][to] |= ahead[from][via] && ahead[via][to];
+            }
+        }
+    }
+    ahead
+}
+
+/// Whether all of a tier are shown to be equal: their most distant pair decides.
+fn closeness(pairs: &[Pair], tier: &[usize], alpha: f64) -> Closeness {
+    let of_tier = || {
+        pairs
+            .iter()
+            .filter(|pair| tier.contains(&pair.first) && tier.contains(&pair.second))
+    };
+    let share = alpha / of_tier().count().max(1) as f64;
+    let apart = |pair: &Pair| {
+        // The interval at 1 − 2α: two one-sided tests.
+        let interval = pair.effect.interval(2.0 * share);
+        interval.high.max(1.0 / interval.low) - 1.0
+    };
+    let Some(most) = of_tier().map(apart).max_by(f64::total_cmp) else {
+        return Closeness::Alone;
+    };
+    if most <= EQUAL_WITHIN {
+        Closeness::EqualWithin(most)
+    } else {
+        Closeness::NotToldApart(most)
+    }
+}
+
+fn can_be_placed(values: &[InBlock]) -> bool {
+    values.len() >= TRIALS_MIN && values.iter().all(|one| one.value > 0.0)
+}
+
+fn centre(values: &[InBlock]) -> f64 {
+    let mut sorted: Vec<f64> = values.iter().map(|one| one.value).collect();
     sorted.sort_by(f64::total_cmp);
     median(&sorted)
 }
@@ -55,12 +162,16 @@ fn centre(values: &[Seeded]) -> f64 {
 mod tests {
     use super::*;
 
-    fn stack(values: &[f64]) -> Vec<Seeded> {
+    fn stack(values: &[f64]) -> Vec<InBlock> {
         values
             .iter()
             .zip(0..)
-            .map(|(&value, seed)| Seeded { seed, value })
+            .map(|(&value, block)| InBlock { block, value })
             .collect()
+    }
+
+    fn tiers(stacks: &[Vec<InBlock>], better: Better) -> Vec<Vec<usize>> {
+        rank(stacks, better, 0.05).tiers
     }
 
     #[test]
@@ -72,6 +183,38 @@ mod tests {
         ];
         assert_eq!(tiers(&stacks, Better::Higher), [vec![1, 0], vec![2]]);
         assert_eq!(tiers(&stacks, Better::Lower), [vec![2], vec![0, 1]]);
+    }
+
+    /// Issue 12, item 5: Bonnie's create, btrfs 22/21/21 against XFS 55/57/56, beside a third that is noisy.
+    #[test]
+    fn issue_12_item_5_a_noisy_leader_hides_nobody() {
+        let stacks = [
+            stack(&[22.0, 21.0, 21.0]),
+            stack(&[55.0, 57.0, 56.0]),
+            stack(&[52.0, 75.0, 64.0]),
+        ];
+        let ranking = rank(&stacks, Better::Higher, 0.05);
+        assert_eq!(ranking.tiers, [vec![2, 1], vec![0]]);
+        assert!(
+            matches!(ranking.leaders, Closeness::NotToldApart(most) if most > 0.2),
+            "{ranking:?}"
+        );
+    }
+
+    #[test]
+    fn equal_is_shown_and_not_assumed() {
+        let noise = [1.0, 1.002, 0.999, 1.001, 0.998];
+        let stack_of = |shift: usize| stack(&[0, 1, 2, 3, 4].map(|at| 100.0 * noise[(at + shift) % 5]));
+        let ranking = rank(&[stack_of(0), stack_of(1), stack_of(3)], Better::Higher, 0.05);
+        assert!(
+            matches!(ranking.leaders, Closeness::EqualWithin(most) if most < 0.02),
+            "{ranking:?}"
+        );
+        let few = [stack(&[100.0, 150.0, 80.0]), stack(&[90.0, 120.0, 140.0])];
+        assert!(matches!(
+            rank(&few, Better::Higher, 0.05).leaders,
+            Closeness::NotToldApart(_)
+        ));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The run in words. Says what the tiers say, and what it cannot say.
 
-use crate::interval::VALUES_MIN;
+use crate::compare::TRIALS_MIN;
 use crate::judge::{Measure, Results};
+use crate::ranking::Closeness;
 use std::collections::BTreeMap;
 use study::metric::Better;
 
@@ -25,13 +26,20 @@ pub fn verdict(results: &Results) -> String {
         let has_two = |test: &Ranked<'_>| test.measure.rows.iter().filter(|row| row.summary.is_some()).count() > 1;
         return match all.iter().any(has_two) {
             true => format!(
-                "Too few trials to rank anything: it takes {VALUES_MIN} of each stack to show a difference."
+                "Too few trials to rank anything: it takes {TRIALS_MIN} of each stack to show a difference."
             ),
             false => "There are no two stacks to compare in any test.".to_owned(),
         };
     }
     let mut sentences = vec![fastest(&tests)];
-    sentences.extend(undecided(&tests));
+    sentences.extend(ties(&tests, "Equal", |leaders| match leaders {
+        Closeness::EqualWithin(share) => Some(format!("within {}", percent(share))),
+        Closeness::Alone | Closeness::NotToldApart(_) => None,
+    }));
+    sentences.extend(ties(&tests, "Not told apart", |leaders| match leaders {
+        Closeness::NotToldApart(share) => Some(format!("they may differ by {}", percent(share))),
+        Closeness::Alone | Closeness::EqualWithin(_) => None,
+    }));
     sentences.extend(not_placed(&all));
     sentences.join(" ")
 }
@@ -63,7 +71,7 @@ fn fastest(tests: &[&Ranked<'_>]) -> String {
     // Stable: equals stay in the study's order.
     wins.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
     let of_all = match tests.len() {
-        1 => "the one test".to_owned(),
+        1 => "the only test".to_owned(),
         2 => "both tests".to_owned(),
         count => format!("{count} tests"),
     };
@@ -85,20 +93,23 @@ fn fastest(tests: &[&Ranked<'_>]) -> String {
     }
 }
 
-/// `Too close to call: small files write (ext4 and xfs).`
-fn undecided(tests: &[&Ranked<'_>]) -> Option<String> {
+/// Tests in which several stacks lead: `Equal: small files write (ext4 and xfs within 1.2 %).` Which tests, and in what
+/// words, `how` says.
+fn ties(tests: &[&Ranked<'_>], heading: &str, how: fn(Closeness) -> Option<String>) -> Option<String> {
     let ties: Vec<String> = tests
         .iter()
-        .filter(|test| test.measure.tiers[0].len() > 1)
-        .map(|test| {
-            let stacks: Vec<&str> = test.measure.tiers[0]
+        .filter_map(|test| {
+            let how = how(test.measure.ranking.leaders)?;
+            let stacks: Vec<&str> = test.measure.ranking.tiers[0]
                 .iter()
                 .map(|&place| test.measure.rows[place].stack.as_str())
                 .collect();
-            match stacks.len() == test.measure.placed() {
-                true if stacks.len() > 2 => format!("{} (all {})", test.name, stacks.len()),
-                _ => format!("{} ({})", test.name, listed(&stacks)),
-            }
+            let stacks = match stacks.len() == test.measure.placed() {
+                true if stacks.len() > 2 => format!("all {}", stacks.len()),
+                _ => listed(&stacks),
+            };
+            let comma = if how.starts_with("within") { "" } else { "," };
+            Some(format!("{} ({stacks}{comma} {how})", test.name))
         })
         .collect();
     if ties.is_empty() {
@@ -109,10 +120,21 @@ fn undecided(tests: &[&Ranked<'_>]) -> Option<String> {
         rest => format!("; and {rest} more"),
     };
     let named = ties.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>().join("; ");
-    Some(format!("Too close to call: {named}{rest}."))
+    Some(format!("{heading}: {named}{rest}."))
 }
 
-/// `Too few trials to be placed: jfs in 1 test, xfs in 2.`
+/// `1.2 %`, `35 %`: two digits, rounded up, as it is a limit.
+fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    match percent {
+        0.0..0.1 => "0.1 %".to_owned(),
+        0.1..10.0 => format!("{:.1} %", (percent * 10.0).ceil() / 10.0),
+        10.0..1000.0 => format!("{:.0} %", percent.ceil()),
+        _ => "more than ten times".to_owned(),
+    }
+}
+
+/// `Too few trials to rank: jfs in 1 test, xfs in 2.`
 fn not_placed(tests: &[Ranked<'_>]) -> Option<String> {
     let mut counts: Vec<(&str, u32)> = Vec::new();
     for row in tests.iter().flat_map(|test| test.measure.not_placed()) {
@@ -125,7 +147,7 @@ fn not_placed(tests: &[Ranked<'_>]) -> Option<String> {
         .iter()
         .map(|(stack, count)| format!("{stack} in {count} test{}", if *count == 1 { "" } else { "s" }))
         .collect();
-    (!words.is_empty()).then(|| format!("Too few trials to be placed: {}.", words.join(", ")))
+    (!words.is_empty()).then(|| format!("Too few trials to rank: {}.", words.join(", ")))
 }
 
 /// `a, b and c`.
@@ -180,7 +202,7 @@ mod tests {
         assert_eq!(
             words(&all.concat()),
             "xfs is fastest in 2 of 4 tests, ext4 in 1. \
-             Too close to call: small files write (ext4 and xfs)."
+             Equal: small files write (ext4 and xfs within 1.2 %)."
         );
     }
 
@@ -191,7 +213,7 @@ mod tests {
             test("copy", &[("xfs", 40.0), ("ext4", 30.0)]),
         ];
         assert_eq!(words(&all.concat()), "xfs is fastest in both tests.");
-        assert_eq!(words(&all[0]), "xfs is fastest in the one test.");
+        assert_eq!(words(&all[0]), "xfs is fastest in the only test.");
     }
 
     #[test]
@@ -199,7 +221,7 @@ mod tests {
         let one = test("read", &[("xfs", 80.0), ("ext4", 80.1), ("jfs", 80.0)]);
         assert_eq!(
             words(&one),
-            "No stack is shown to be the fastest. Too close to call: small files read (all 3)."
+            "No stack is shown to be the fastest. Equal: small files read (all 3 within 1.7 %)."
         );
     }
 
@@ -226,7 +248,7 @@ mod tests {
         all.push(measurement(&stacks(), "jfs", "read", 0, 5.0));
         assert_eq!(
             words(&all),
-            "xfs is fastest in the one test. Too few trials to be placed: jfs in 1 test."
+            "xfs is fastest in the only test. Too few trials to rank: jfs in 1 test."
         );
     }
 }

@@ -27,8 +27,9 @@ const fn machine_mark(machine: MachineKind) -> &'static str {
 }
 
 impl Store {
-    /// The whole run but for the external programs' output.
-    pub fn export_json(&self, run: RunId) -> Result<String> {
+    /// The whole run but for the external programs' output. `claims` is what the data say of the study's claims, which
+    /// others judge.
+    pub fn export_json(&self, run: RunId, claims: &Value) -> Result<String> {
         let summary = self.run(run)?;
         let plan = self.plan(run)?;
         let (samples, latencies) = (self.samples(run)?, self.latencies(run)?);
@@ -56,6 +57,7 @@ impl Store {
                 "digest_sha256": digest(&plan, &samples, &latencies),
             },
             "study": plan.source,
+            "claims": claims,
             "cells": plan.cells.iter().map(cell).collect::<Vec<_>>(),
             "left_out": plan.left_out.iter()
                 .map(|left| json!({ "axes": pairs(&left.axes), "reason": left.reason }))

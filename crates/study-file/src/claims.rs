@@ -29,7 +29,7 @@ pub(crate) fn read_all(
     if entries.is_empty() {
         return Vec::new();
     }
-    let vocabulary = Vocabulary::of_entries(units, workloads);
+    let vocabulary = Vocabulary::of_entries(units, workloads, cells);
     let cells_are_whole = found.is_empty();
     let mut all = Vec::new();
     for entry in entries {

@@ -308,6 +308,7 @@ static KEYS: &[Key] = &[
     key(Table::Top, "machine", Word(MACHINES), Single, "`lab`", "`lab`: Linux in virtual time on simulated disks; `host`: this machine and its real disks"),
     key(Table::Top, "ram", Size { min: 64 * MIB, max: 16 * TIB }, Listed, "`1G`", "memory of the machine; what fits in it is read from memory, not from disks"),
     key(Table::Top, "kernel", Kernel, Listed, "6.12 in the lab", "kernel version, in quotes; a host runs its own"),
+    key(Table::Top, "replicate", Count { min: 1, max: 100 }, Single, "1", "each stack so many times over, as stacks of their own with seeds of their own: what differs between replicates is chance"),
     key(Table::Top, "disks", Takes::One(Table::Disks), Single, "one disk", "the disks under test"),
     key(Table::Top, "stack", Takes::Many(Table::Stack), Single, "one disk with ext4", "what is under test, from the array up"),
     key(Table::Top, "workload", Takes::Many(Table::Workload), Single, "", "the work that is measured on every stack"),

@@ -47,6 +47,7 @@ const ORDER: &[&str] = &[
     "read_ahead",
     "queue_depth",
     "write_cache",
+    "replicate",
 ];
 
 /// Gives every cell its label and key.
@@ -155,6 +156,7 @@ pub fn part(axis: &str, word: &str) -> Option<String> {
         "bitmap" => "bitmap".to_owned(),
         "kernel" => format!("Linux {word}"),
         "ram" => format!("{word} RAM"),
+        "replicate" => format!("#{word}"),
         "count" => format!("{word} disks"),
         "spares" if word == "0" => return None,
         "spares" if word == "1" => "1 spare".to_owned(),

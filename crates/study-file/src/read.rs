@@ -9,8 +9,11 @@ use crate::point::{Axis, axes_of};
 use crate::value::{Given, Value};
 use crate::work::{Kind, WorkloadEntry, workloads};
 use crate::{Known, claims, label, table};
-use study::plan::{Plan, Precision};
+use study::plan::{Cell, Plan, Precision};
 use study::stack::MachineKind;
+
+/// The axis of replicates.
+pub(crate) const REPLICATE: &str = "replicate";
 
 /// Reads a study. `file_name` stands in messages, and for a missing title.
 pub fn read(source: &str, file_name: &str, known: &Known) -> Result<Plan, Mistakes> {
@@ -30,6 +33,7 @@ pub fn read(source: &str, file_name: &str, known: &Known) -> Result<Plan, Mistak
         fixed: &Fixed::read(disks, kind, known, &mut found),
     };
     let mut matrix = Matrix::lay_out(&setting, &units, &workloads, &mut found);
+    replicates(&top, &mut matrix.cells);
     label::put_on(&mut matrix.cells);
     let claims = claims::read_all(&top, &units, &workloads, &matrix.cells, &mut found);
     let tables = table::read_all(&top, &units, &workloads, &matrix.cells, &mut found);
@@ -154,6 +158,30 @@ fn check_models(disks: &Entry, kind: MachineKind, known: &Known, found: &mut Fou
             found.add_with_mend(&given.span, format!("unknown disk model `{name}`"), mend);
         }
     }
+}
+
+/// Puts as many cells in the place of each as there are to be replicates of it; two or more make an axis.
+fn replicates(top: &Entry, cells: &mut Vec<Cell>) {
+    let count = top
+        .value("replicate")
+        .and_then(|given| given.value.count())
+        .unwrap_or(1) as u32;
+    if count < 2 {
+        return;
+    }
+    let replicate = |cell: &Cell, number: u32| {
+        let mut cell = cell.clone();
+        let workload = cell.axes.iter().position(|(axis, _)| axis == "workload");
+        let place = workload.unwrap_or(cell.axes.len());
+        cell.axes
+            .insert(place, (REPLICATE.to_owned(), (number + 1).to_string()));
+        cell.replicate = number;
+        cell
+    };
+    *cells = cells
+        .iter()
+        .flat_map(|cell| (0..count).map(move |number| replicate(cell, number)))
+        .collect();
 }
 
 fn precision(top: &Entry, found: &mut Found) -> Precision {

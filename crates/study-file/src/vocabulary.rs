@@ -6,6 +6,7 @@ use crate::matrix::Unit;
 use crate::mistake::{Found, nearest, suggest};
 use crate::pattern::Pattern;
 use crate::point::points;
+use crate::read::REPLICATE;
 use crate::unit::{format_size, format_time, parse_size, parse_time};
 use crate::value::Value;
 use crate::work::{Kind, WorkloadEntry};
@@ -36,7 +37,7 @@ struct Words {
 
 impl Vocabulary {
     /// Of a file that is still being read, with what is broken in it.
-    pub fn of_entries(units: &[Unit], workloads: &[WorkloadEntry]) -> Self {
+    pub fn of_entries(units: &[Unit], workloads: &[WorkloadEntry], cells: &[Cell]) -> Self {
         let mut all = Self::default();
         let axes = units
             .iter()
@@ -52,6 +53,11 @@ impl Vocabulary {
             all.tests_of_entry(workload);
         }
         all.metrics();
+        let replicates = cells
+            .iter()
+            .flat_map(|cell| &cell.axes)
+            .filter(|(axis, _)| axis == REPLICATE);
+        replicates.for_each(|(axis, word)| all.add(axis, word, false));
         all
     }
 

@@ -402,3 +402,53 @@ fn parity_arrays_of_two_members_can_be() {
     assert_eq!(levels, [Level::Raid0, Level::Raid4, Level::Raid5]);
     assert!(plan.left_out.is_empty(), "{:?}", plan.left_out);
 }
+
+#[test]
+fn replicates_are_stacks_with_seeds_of_their_own() {
+    let study = "replicate = 2\n[[stack]]\nfs = { type = [\"ext4\", \"xfs\"] }\n\
+                 [[workload]]\nname = \"w\"\nio = {}\n\
+                 [[claim]]\nthat = \"replicate=1 ~ replicate=2 within 5%\"\nsays = \"A/A\"\n";
+    let read = |study: &str| study_file::read(study, "study.toml", &study_file::Known::default()).expect("a study");
+    let plan = read(study);
+    let keys: Vec<&str> = plan.cells.iter().map(|cell| cell.key.as_str()).collect();
+    assert_eq!(keys, ["ext4 #1 | w", "ext4 #2 | w", "xfs #1 | w", "xfs #2 | w"]);
+    assert_eq!(plan.claims[0].contests(&plan.cells).len(), 2);
+    let alone = read(
+        &study
+            .replace("replicate = 2\n", "")
+            .split("[[claim]]")
+            .next()
+            .expect("a part")
+            .to_owned(),
+    );
+    assert_eq!(
+        plan.cells[0].id, alone.cells[0].id,
+        "the first is what it would be alone"
+    );
+    let round = plan.rounds(7).next().expect("a round");
+    let seed = |place: usize| {
+        let trial = round.iter().find(|trial| trial.cell.id == plan.cells[place].id);
+        trial.expect("each cell has a trial").seed
+    };
+    assert_eq!(
+        (seed(0), seed(1)),
+        (seed(2), seed(3)),
+        "stacks are still compared on the same files"
+    );
+    assert_ne!(seed(0), seed(1));
+    assert_eq!(seed(0), study::trial_seed(7, 0));
+}
+
+#[test]
+fn every_other_round_is_the_one_before_backwards() {
+    let study = "[[stack]]\nfs = { type = [\"ext4\", \"xfs\", \"jfs\"] }\n[[workload]]\nname = \"w\"\nio = {}\n\
+                 [precision]\ntrials = 4\n";
+    let plan = study_file::read(study, "study.toml", &study_file::Known::default()).expect("a study");
+    let rounds: Vec<Vec<String>> = plan
+        .rounds(1)
+        .map(|round| round.into_iter().map(|trial| trial.cell.key).collect())
+        .collect();
+    let backwards = |round: &Vec<String>| round.iter().rev().cloned().collect::<Vec<_>>();
+    assert_eq!(rounds[1], backwards(&rounds[0]));
+    assert_eq!(rounds[3], backwards(&rounds[2]));
+}

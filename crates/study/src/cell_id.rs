@@ -6,7 +6,7 @@
 //! title of the study, the name of the workload, labels and the order of cells are not in it.
 
 use crate::plan::Cell;
-use crate::stack::MachineKind;
+use crate::stack::{MachineKind, MachineSpec};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -23,8 +23,17 @@ pub struct CellId([u8; 16]);
 impl CellId {
     /// Of a cell as it is now. [`Plan::identify`](crate::plan::Plan::identify) puts it into the plan's cells.
     pub fn of(cell: &Cell) -> Self {
+        Self::hashed(cell, Some(&cell.machine))
+    }
+
+    /// Of what the cell does, on whatever machine and kernel: the same for cells that differ in these only.
+    pub fn anywhere(cell: &Cell) -> Self {
+        Self::hashed(cell, None)
+    }
+
+    fn hashed(cell: &Cell, machine: Option<&MachineSpec>) -> Self {
         let mut parts = json!({
-            "form": FORM, "machine": cell.machine, "stack": cell.stack, "work": cell.workload.work,
+            "form": FORM, "machine": machine, "stack": cell.stack, "work": cell.workload.work,
         });
         if cell.replicate > 0 {
             parts["replicate"] = cell.replicate.into();

@@ -15,17 +15,28 @@ enum Purpose {
 /// what it is in every version of every crate, which is not promised of `StdRng`, `SmallRng`, of
 /// `seed_from_u64`, or of the algorithms with which `rand` shuffles. The key is laid out here, likewise.
 fn stream(run_seed: u64, purpose: Purpose, index: u32) -> ChaCha8Rng {
+    ChaCha8Rng::from_seed(key(run_seed, purpose, index))
+}
+
+fn key(run_seed: u64, purpose: Purpose, index: u32) -> [u8; 32] {
     let mut key = [0; 32];
     key[..8].copy_from_slice(&run_seed.to_le_bytes());
     key[8] = purpose as u8;
     key[16..20].copy_from_slice(&index.to_le_bytes());
-    ChaCha8Rng::from_seed(key)
+    key
 }
 
-/// The seed of the trials of an index, in every cell: of run seed and index only. It fits in 53 bits, so that
-/// JSON and SQLite keep it exactly.
+/// The seed of the trials of an index, in every cell that is no replicate: of run seed and index only. It fits in 53
+/// bits, so that JSON and SQLite keep it exactly.
 pub fn trial_seed(run_seed: u64, index: u32) -> u64 {
-    stream(run_seed, Purpose::TrialSeed, index).next_u64() >> 11
+    replicate_seed(run_seed, index, 0)
+}
+
+/// The same for a replicate, by its number: each has seeds of its own.
+fn replicate_seed(run_seed: u64, index: u32, replicate: u32) -> u64 {
+    let mut key = key(run_seed, Purpose::TrialSeed, index);
+    key[20..24].copy_from_slice(&replicate.to_le_bytes());
+    ChaCha8Rng::from_seed(key).next_u64() >> 11
 }
 
 impl Plan {
@@ -35,18 +46,20 @@ impl Plan {
     }
 
     /// The same a round at a time: the first trial of every cell, then the second of every cell, … The order in a
-    /// round is of chance, so that whatever drifts while a study runs drifts for all cells alike. From
-    /// `precision.min_trials` on, cells that are sure enough may be passed over.
+    /// round is random, and every other round is the one before backwards, so that what drifts while a study runs
+    /// drifts for all cells alike. From `precision.min_trials` on, cells that are sure enough may be passed over.
     pub fn rounds(&self, run_seed: u64) -> impl Iterator<Item = Vec<Trial>> + '_ {
         (0..self.precision.max_trials).map(move |index| {
-            let seed = trial_seed(run_seed, index);
             let trial = |cell: &Cell| Trial {
                 cell: cell.clone(),
                 index,
-                seed,
+                seed: replicate_seed(run_seed, index, cell.replicate),
             };
             let mut round: Vec<Trial> = self.cells.iter().map(trial).collect();
-            shuffle(&mut round, &mut stream(run_seed, Purpose::Order, index));
+            shuffle(&mut round, &mut stream(run_seed, Purpose::Order, index - index % 2));
+            if index % 2 == 1 {
+                round.reverse();
+            }
             round
         })
     }

@@ -20,10 +20,21 @@ pub fn show(arguments: &ShowArguments) -> Result<ExitCode, ExpectedError> {
 
 /// A run's table, as wide and as colourful as standard output can be.
 pub fn print_table(store: &Store, run: &RunSummary) -> Result<(), ExpectedError> {
+    let options = options();
+    let table = report::table(&stored::input(store, run)?, options);
+    print_with(&table, colours(options))
+}
+
+/// How to draw a table on what is standard output.
+pub(super) fn options() -> TableOptions {
     let stdout = std::io::stdout();
     let size = rustix::termios::tcgetwinsize(&stdout).map(|size| usize::from(size.ws_col));
     let width = size.ok().filter(|columns| *columns > 0).unwrap_or(WIDTH);
     let colour = stdout.is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let table = report::table(&stored::input(store, run)?, TableOptions { width, colour });
-    print_with(&table, if colour { Colours::Kept } else { Colours::Shown })
+    TableOptions { width, colour }
+}
+
+/// What becomes of the colours of a table that was drawn so.
+pub(super) fn colours(options: TableOptions) -> Colours {
+    if options.colour { Colours::Kept } else { Colours::Shown }
 }

@@ -70,23 +70,6 @@ fn a_name_of_a_kernel_leads_nowhere_else() {
     ]));
 }
 
-/// Parts of the command line that come later say so, and do nothing by halves.
-#[test]
-fn what_comes_later_says_so() {
-    let desk = desk();
-    let calls: [&[&str]; 1] = [&["compare", "a.db", "b.db"]];
-    for call in calls {
-        let ran = desk.run_without_touching(call);
-        assert_eq!(ran.exit, Some(2), "{call:?}: {}", ran.stderr);
-        assert!(
-            ran.stderr.contains("comes with a later version; nothing was touched"),
-            "{call:?}: {}",
-            ran.stderr
-        );
-        assert_eq!(ran.stdout, "");
-    }
-}
-
 /// `--only` could not be repeated, and nothing could be excluded.
 #[test]
 fn issue_12_16_only_is_repeated_and_negated() {

@@ -5,6 +5,7 @@ mod setup;
 mod shaped;
 mod trouble;
 
+use crate::claims::{self, ClaimWords};
 use crate::figure::{count, nanoseconds, time};
 use crate::input::{Input, TrialState};
 use crate::words;
@@ -17,13 +18,15 @@ const STYLE: &str = include_str!("../../assets/report.css");
 /// The whole report as one HTML document.
 pub fn html(input: &Input) -> String {
     let results = input.results();
+    let claims = claims::claims(input);
     let page = Page {
         style: STYLE,
         head: Head::new(input, &stats::verdict(&results)),
         tables: shaped::tables(input, &results),
         workloads: results::workloads(input, &results),
         setup: setup::setup(input),
-        claims: results::claims(input),
+        claim_summary: claims::summary(&claims),
+        claims,
         trouble: trouble::trouble(input),
         repeat: Repeat::new(input),
         notes: results::notes(input, &results),
@@ -47,7 +50,8 @@ struct Page {
     tables: Vec<shaped::Table>,
     workloads: Vec<results::Workload>,
     setup: setup::Setup,
-    claims: Vec<results::Claim>,
+    claim_summary: String,
+    claims: Vec<ClaimWords>,
     trouble: trouble::Trouble,
     repeat: Repeat,
     notes: Vec<String>,

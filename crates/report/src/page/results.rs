@@ -210,29 +210,6 @@ fn latencies(input: &Input, workload: &WorkloadResults) -> Vec<LatencyRow> {
         .collect()
 }
 
-/// A claim of the study.
-#[derive(Serialize)]
-pub(super) struct Claim {
-    says: String,
-    compares: String,
-    place: String,
-    published: Option<String>,
-}
-
-pub(super) fn claims(input: &Input) -> Vec<Claim> {
-    input
-        .plan
-        .claims
-        .iter()
-        .map(|claim| Claim {
-            says: claim.says.clone(),
-            compares: claim.that.clone(),
-            place: words::axes(&claim.filter),
-            published: claim.published.clone(),
-        })
-        .collect()
-}
-
 /// What the reader of the figures must know, said only where it applies.
 pub(super) fn notes(input: &Input, results: &Results) -> Vec<String> {
     let measures: Vec<&Measure> = results
@@ -264,7 +241,11 @@ pub(super) fn notes(input: &Input, results: &Results) -> Vec<String> {
         );
     }
     if bases.contains(&Basis::Identical) {
-        notes.push("± 0 means that every seed gave the same value.".to_owned());
+        notes.push(
+            "(same): every trial gave this value. The seeds vary nothing that matters to it, which does not make it \
+             certain on other machines."
+                .to_owned(),
+        );
     }
     let looks = stats::looks(&input.plan.precision).len();
     if looks > 1 {
@@ -274,13 +255,14 @@ pub(super) fn notes(input: &Input, results: &Results) -> Vec<String> {
         ));
     }
     notes.push(
-        "A stack counts as best if no other is shown to be faster. Stacks are compared by ratio, seed by seed: two \
-         may differ although their intervals overlap, because the same files made both of them faster or slower. \
-         The error of 5 % is shared among a test's comparisons."
+        "A stack counts as best if no other is shown to be faster. Every pair of stacks is compared, by ratio and trial \
+         by trial: two may differ although their intervals overlap, because the same files made both of them faster or \
+         slower. The spread of all stacks counts where it is larger than that of the pair. Holm's procedure keeps the \
+         error of a test's ranking below 5 %."
             .to_owned(),
     );
     if measures.iter().any(|measure| measure.not_placed().next().is_some()) {
-        notes.push("A figure without ± comes from too few trials to be placed among the others.".to_owned());
+        notes.push("A figure without ± comes from too few trials to rank it among the others.".to_owned());
     }
     let kept_out: usize = measures
         .iter()

@@ -94,7 +94,7 @@ fn the_headline_comes_first_and_counts_are_not_ranked() {
     let test = &results.workloads[0].tests[0];
     assert_eq!(test.headline().metric, Metric::Throughput);
     assert_eq!(test.measures[1].metric, Metric::DeviceReads);
-    assert!(test.measures[1].tiers.is_empty());
+    assert!(test.measures[1].ranking.tiers.is_empty());
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub(crate) fn read_all(
     if entries.is_empty() {
         return Vec::new();
     }
-    let vocabulary = Vocabulary::of_entries(units, workloads);
+    let vocabulary = Vocabulary::of_entries(units, workloads, cells);
     let cells_are_whole = found.is_empty();
     let candidates = Candidate::all(cells);
     let mut all = Vec::new();

@@ -1,0 +1,125 @@
+//! `raidlab compare`: two runs against one another.
+
+use super::{print, print_with, show, stored};
+use crate::cli::{CompareArguments, Format};
+use crate::expected::ExpectedError;
+use report::ComparedNames;
+use serde_json::{Value, json};
+use stats::between::{Between, BetweenRow, Outcome, RunSide, between};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use study::Measurement;
+use study::plan::Plan;
+use study::stack::MachineKind;
+
+pub fn compare(arguments: &CompareArguments) -> Result<ExitCode, ExpectedError> {
+    let (first, second) = (
+        Side::read(&arguments.a, &arguments.store)?,
+        Side::read(&arguments.b, &arguments.store)?,
+    );
+    let between = between(first.of_run(), second.of_run());
+    match arguments.format {
+        Format::Text => {
+            let options = show::options();
+            let names = ComparedNames {
+                first: &first.name,
+                second: &second.name,
+                is_simulated: first.is_simulated || second.is_simulated,
+            };
+            print_with(&report::comparison(&between, names, options), show::colours(options))?;
+        }
+        Format::Json => print(&format!("{:#}\n", export(&first, &second, &between)))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A run, or the part of it with one value on an axis.
+struct Side {
+    /// What it is, in words.
+    name: String,
+    plan: Plan,
+    measurements: Vec<Measurement>,
+    is_simulated: bool,
+}
+
+impl Side {
+    /// `STORE`, `STORE:RUN` or `RUN`, and after an `@` what part of it: `AXIS=VALUE`.
+    fn read(text: &str, default_store: &Path) -> Result<Self, ExpectedError> {
+        let (place, part) = match text.split_once('@') {
+            Some((place, part)) => (place, Some(part)),
+            None => (text, None),
+        };
+        let (path, run) = place_of(place, default_store);
+        let (store, run) = stored::open(&path, run)?;
+        let failed = |error: store::StoreError| ExpectedError::Failed(error.to_string());
+        let mut plan = store.plan(run.id).map_err(failed)?;
+        if let Some(part) = part {
+            let only = study_file::Only::parse(part, &plan)
+                .map_err(|error| ExpectedError::Input(format!("`{text}`: {error}")))?;
+            only.keep_in(&mut plan);
+            // What they have in common is no longer what tells them apart.
+            for cell in &mut plan.cells {
+                cell.axes.retain(|pair| !only.pairs().contains(pair));
+            }
+        }
+        let part = part.map(|part| format!(", {part}")).unwrap_or_default();
+        Ok(Self {
+            name: format!("run {} of {}{part}: {}", run.id.0, path.display(), run.title),
+            measurements: store.samples(run.id).map_err(failed)?,
+            is_simulated: run.machine == MachineKind::Lab,
+            plan,
+        })
+    }
+
+    fn of_run(&self) -> RunSide<'_> {
+        RunSide {
+            plan: &self.plan,
+            measurements: &self.measurements,
+        }
+    }
+}
+
+fn place_of(place: &str, default_store: &Path) -> (PathBuf, Option<i64>) {
+    if let Ok(run) = place.parse() {
+        return (default_store.to_owned(), Some(run));
+    }
+    match place.rsplit_once(':').map(|(path, run)| (path, run.parse())) {
+        // A file may have a colon in its name.
+        Some((path, Ok(run))) if !Path::new(place).exists() => (PathBuf::from(path), Some(run)),
+        _ if place.is_empty() => (default_store.to_owned(), None),
+        _ => (PathBuf::from(place), None),
+    }
+}
+
+fn export(first: &Side, second: &Side, between: &Between) -> Value {
+    json!({
+        "format": "raidlab-comparison",
+        "format_version": 1,
+        "a": { "name": first.name, "simulated": first.is_simulated },
+        "b": { "name": second.name, "simulated": second.is_simulated },
+        "rows": between.rows.iter().map(row).collect::<Vec<_>>(),
+        "only_in_a": between.only_first,
+        "only_in_b": between.only_second,
+    })
+}
+
+fn row(row: &BetweenRow) -> Value {
+    let figure = |summary: &Option<stats::Summary>| {
+        summary
+            .as_ref()
+            .map(|summary| json!({ "median": summary.median, "trials": summary.n }))
+    };
+    json!({
+        "cell_a": row.first_key, "cell_b": row.second_key, "same_cell": row.is_same_cell,
+        "test": row.test, "metric": row.metric.name(), "unit": row.metric.unit().name(),
+        "a": figure(&row.first), "b": figure(&row.second),
+        "times_better": row.ratio, "low": row.interval.map(|interval| interval.low),
+        "high": row.interval.map(|interval| interval.high),
+        "trials_compared": row.trials, "paired_by_seed": row.by_seed,
+        "outcome": row.outcome.word(),
+        "equal_within": match row.outcome {
+            Outcome::EqualWithin(share) => Some(share),
+            _ => None,
+        },
+    })
+}

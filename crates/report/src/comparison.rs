@@ -1,0 +1,136 @@
+//! Two runs against one another, for the terminal.
+
+use crate::figure::{half_interval, number};
+use crate::table::{TableOptions, plain_table, right};
+use comfy_table::{Cell, Color};
+use stats::Summary;
+use stats::between::{Between, BetweenRow, Outcome};
+
+/// Names of the two, as the command line has them.
+#[derive(Clone, Copy, Debug)]
+pub struct ComparedNames<'a> {
+    pub first: &'a str,
+    pub second: &'a str,
+    /// Figures of either are simulated.
+    pub is_simulated: bool,
+}
+
+/// All rows of a comparison as text, ending with a line feed.
+pub fn comparison(between: &Between, names: ComparedNames<'_>, options: TableOptions) -> String {
+    let mark = if names.is_simulated {
+        "  (simulated disks, virtual time)"
+    } else {
+        ""
+    };
+    let mut text = vec![format!("A: {}\nB: {}{mark}", names.first, names.second), String::new()];
+    text.push(textwrap::fill(&summary(between), options.width.max(20)));
+    if !between.rows.is_empty() {
+        text.extend([String::new(), table(&between.rows, options)]);
+    }
+    for (name, cells) in [("A", &between.only_first), ("B", &between.only_second)] {
+        if !cells.is_empty() {
+            text.push(format!("\nonly in {name}:"));
+            text.extend(cells.iter().map(|cell| format!("  {cell}")));
+        }
+    }
+    text.extend(
+        notes(&between.rows)
+            .into_iter()
+            .map(|note| textwrap::fill(&note, options.width.max(20))),
+    );
+    text.join("\n") + "\n"
+}
+
+/// `Of 8 tests B is faster in 2, slower in 1; 4 are equal within 5 %, 1 is not told apart.`
+fn summary(between: &Between) -> String {
+    let count = |is_it: fn(&Outcome) -> bool| between.rows.iter().filter(|row| is_it(&row.outcome)).count();
+    let all = between.rows.len();
+    if all == 0 {
+        return "The two have no cell in common.".to_owned();
+    }
+    let parts = [
+        (count(|one| *one == Outcome::Faster), "B is faster"),
+        (count(|one| *one == Outcome::Slower), "B is slower"),
+        (count(|one| matches!(one, Outcome::EqualWithin(_))), "they are equal"),
+        (count(|one| *one == Outcome::NotToldApart), "they are not told apart"),
+        (count(|one| *one == Outcome::TooFewTrials), "there are too few trials"),
+    ];
+    let words = parts.into_iter().filter(|(count, _)| *count > 0);
+    let words: Vec<String> = words.map(|(count, words)| format!("in {count} {words}")).collect();
+    match all {
+        1 => format!("Of 1 test {}.", words.join(", ")),
+        _ => format!("Of {all} tests {}.", words.join(", ")),
+    }
+}
+
+fn table(rows: &[BetweenRow], options: TableOptions) -> String {
+    let mut table = plain_table(options.colour);
+    let headings = ["cell", "test", "", "A", "B", "B to A", "95 %", "B is"];
+    table.set_header(headings.iter().enumerate().map(|(at, heading)| match at {
+        3..=6 => right((*heading).to_owned()),
+        _ => Cell::new(heading),
+    }));
+    for row in rows {
+        let key = match row.is_same_cell {
+            true => row.first_key.clone(),
+            false => format!("{} → {}", row.first_key, row.second_key),
+        };
+        let words = match row.outcome {
+            Outcome::EqualWithin(share) => format!("equal within {:.1} %", (share * 1000.0).ceil() / 10.0),
+            other => other.word().to_owned(),
+        };
+        let verdict = Cell::new(words);
+        let verdict = match (options.colour, row.outcome) {
+            (true, Outcome::Faster) => verdict.fg(Color::Green),
+            (true, Outcome::Slower) => verdict.fg(Color::Red),
+            _ => verdict,
+        };
+        let interval = row.interval.map_or_else(String::new, |interval| {
+            format!("{} to {}", number(interval.low, 3), number(interval.high, 3))
+        });
+        table.add_row([
+            Cell::new(key),
+            Cell::new(&row.test),
+            Cell::new(row.metric.unit()),
+            right(figure(row.first.as_ref())),
+            right(figure(row.second.as_ref())),
+            right(row.ratio.map_or_else(String::new, |ratio| number(ratio, 3))),
+            right(interval),
+            verdict,
+        ]);
+    }
+    table
+        .lines()
+        .map(|line| line.trim_end().to_owned())
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+fn figure(summary: Option<&Summary>) -> String {
+    let Some(summary) = summary else {
+        return "–".to_owned();
+    };
+    let decimals = crate::figure::decimals(std::iter::once(summary));
+    let half = half_interval(summary, decimals);
+    let space = if half.is_empty() { "" } else { " " };
+    format!("{}{space}{half}", number(summary.median, decimals))
+}
+
+fn notes(rows: &[BetweenRow]) -> Vec<String> {
+    let mut notes = Vec::new();
+    if rows.iter().any(|row| row.ratio.is_some()) {
+        notes.push("\nB to A above 1: B is better; less time counts as better".to_owned());
+    }
+    if rows.iter().any(|row| row.by_seed) {
+        notes.push(
+            "trials of one seed did the same work on the same files, and are compared with one another".to_owned(),
+        );
+    }
+    if rows.iter().any(|row| row.ratio.is_some() && !row.by_seed) {
+        notes.push("without common seeds the two are compared as a whole".to_owned());
+    }
+    if rows.iter().any(|row| !row.is_same_cell) {
+        notes.push("→: the same stack and work; machine or kernel differ".to_owned());
+    }
+    notes
+}

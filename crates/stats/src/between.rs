@@ -1,0 +1,304 @@
+//! Two runs against one another, cell by cell.
+//!
+//! Cells are paired by their identity; a cell that has none in the other run is paired with the one that has the same
+//! stack, work and replicate on another machine or kernel, if there is just one such. Values are paired by seed: where
+//! both runs worked on the same files, what the files do to both cancels. All differences together have an error
+//! below 5 % (Holm).
+
+use crate::compare::{Effect, InBlock, Pool, TRIALS_MIN, faster, holm};
+use crate::interval::Interval;
+use crate::judge::{distinct, headline};
+use crate::precision::ALPHA;
+use crate::summary::Summary;
+use study::metric::{Better, Metric};
+use study::plan::{Cell, Plan};
+use study::{CellId, Measurement};
+
+/// A run, or a part of one.
+#[derive(Clone, Copy, Debug)]
+pub struct RunSide<'a> {
+    pub plan: &'a Plan,
+    pub measurements: &'a [Measurement],
+}
+
+/// What two runs show of one another.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Between {
+    /// In the first run's order.
+    pub rows: Vec<BetweenRow>,
+    /// Keys of the cells that only one run has.
+    pub only_first: Vec<String>,
+    pub only_second: Vec<String>,
+}
+
+/// The headline metric of one test of a cell that both runs have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BetweenRow {
+    /// Keys of the cell in the two runs.
+    pub first_key: String,
+    pub second_key: String,
+    /// The two are one and the same cell; else machine or kernel differ.
+    pub is_same_cell: bool,
+    pub test: String,
+    pub metric: Metric,
+    /// `None` if nothing counts there.
+    pub first: Option<Summary>,
+    pub second: Option<Summary>,
+    /// How many times better the second is; `None` with too few trials.
+    pub ratio: Option<f64>,
+    /// Of the ratio, at 95 % for this row alone.
+    pub interval: Option<Interval>,
+    /// Trials that were compared, and whether their seeds were the same.
+    pub trials: usize,
+    pub by_seed: bool,
+    pub outcome: Outcome,
+}
+
+/// The second against the first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Outcome {
+    Faster,
+    Slower,
+    /// Shown to differ by no more than this share.
+    EqualWithin(f64),
+    NotToldApart,
+    TooFewTrials,
+}
+
+impl Outcome {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::EqualWithin(_) => "equal",
+            Self::NotToldApart => "not told apart",
+            Self::TooFewTrials => "too few trials",
+        }
+    }
+}
+
+/// Differences up to this share are called equal if they are shown to be no larger.
+const EQUAL_WITHIN: f64 = 0.05;
+
+/// Compares the second run with the first.
+pub fn between(first: RunSide<'_>, second: RunSide<'_>) -> Between {
+    let pairs = pairs(first.plan, second.plan);
+    let is_paired = |id: CellId, of: fn(&(&Cell, &Cell)) -> CellId| pairs.iter().any(|pair| of(pair) == id);
+    let only = |plan: &Plan, of: fn(&(&Cell, &Cell)) -> CellId| -> Vec<String> {
+        let alone = plan.cells.iter().filter(|cell| !is_paired(cell.id, of));
+        alone.map(|cell| cell.key.clone()).collect()
+    };
+    let (only_first, only_second) = (only(first.plan, |pair| pair.0.id), only(second.plan, |pair| pair.1.id));
+    let compared: Vec<Compared<'_>> = pairs
+        .iter()
+        .flat_map(|pair| compared(first.measurements, second.measurements, *pair))
+        .collect();
+    Between {
+        rows: judged(&compared),
+        only_first,
+        only_second,
+    }
+}
+
+/// The cells that belong together.
+fn pairs<'a>(first: &'a Plan, second: &'a Plan) -> Vec<(&'a Cell, &'a Cell)> {
+    let elsewhere = |cell: &Cell| CellId::anywhere(cell);
+    let mut pairs = Vec::new();
+    for cell in &first.cells {
+        if let Some(same) = second.cell(cell.id) {
+            pairs.push((cell, same));
+            continue;
+        }
+        let like = |plan: &'a Plan| plan.cells.iter().filter(|other| elsewhere(other) == elsewhere(cell));
+        let mut others = like(second).filter(|other| first.cell(other.id).is_none());
+        if let (Some(other), None, 1) = (others.next(), others.next(), like(first).count()) {
+            pairs.push((cell, other));
+        }
+    }
+    pairs
+}
+
+/// One test of a pair of cells.
+struct Compared<'a> {
+    cells: (&'a Cell, &'a Cell),
+    test: &'a str,
+    metric: Metric,
+    first: Vec<InBlock>,
+    second: Vec<InBlock>,
+}
+
+fn compared<'a>(
+    first: &'a [Measurement],
+    second: &'a [Measurement],
+    cells: (&'a Cell, &'a Cell),
+) -> Vec<Compared<'a>> {
+    let of_cell = |all: &'a [Measurement], cell: &Cell| -> Vec<&'a Measurement> {
+        all.iter().filter(|one| one.trial.cell == cell.id).collect()
+    };
+    let (first, second) = (of_cell(first, cells.0), of_cell(second, cells.1));
+    let tests = distinct(first.iter().chain(&second).map(|one| one.entry.test.as_str()));
+    let of_test = |test: &'a str| {
+        let metrics = distinct(
+            first
+                .iter()
+                .chain(&second)
+                .filter(|one| one.entry.test == test)
+                .map(|one| one.entry.metric),
+        );
+        let metric = headline(&metrics).filter(|metric| metric.better() != Better::Neither)?;
+        let values = |all: &[&Measurement]| -> Vec<InBlock> {
+            let of_test = all
+                .iter()
+                .filter(|one| one.entry.test == test && one.entry.metric == metric);
+            of_test
+                .filter(|one| one.counts())
+                .map(|one| InBlock::by_seed(one))
+                .collect()
+        };
+        Some(Compared {
+            cells,
+            test,
+            metric,
+            first: values(&first),
+            second: values(&second),
+        })
+    };
+    tests.into_iter().filter_map(of_test).collect()
+}
+
+fn judged(compared: &[Compared<'_>]) -> Vec<BetweenRow> {
+    let effects: Vec<Option<Effect>> = compared.iter().map(|one| effect(compared, one)).collect();
+    let probabilities: Vec<f64> = effects.iter().flatten().map(Effect::p_differ).collect();
+    let count = probabilities.len().max(1) as f64;
+    let mut adjusted = holm(&probabilities).into_iter();
+    let alpha = 0.8 * ALPHA;
+    let rows = compared.iter().zip(effects).map(|(one, effect)| {
+        let outcome = match effect {
+            None => Outcome::TooFewTrials,
+            Some(effect) => {
+                let probability = adjusted.next().unwrap_or(1.0);
+                let interval = effect.interval(2.0 * alpha / count);
+                let most = interval.high.max(1.0 / interval.low) - 1.0;
+                match probability <= alpha {
+                    // What is shown to differ by next to nothing is equal to whoever has to choose.
+                    _ if most <= EQUAL_WITHIN => Outcome::EqualWithin(most),
+                    true if effect.ratio() > 1.0 => Outcome::Faster,
+                    true => Outcome::Slower,
+                    false => Outcome::NotToldApart,
+                }
+            }
+        };
+        let values = |values: &[InBlock]| values.iter().map(|one| one.value).collect::<Vec<f64>>();
+        BetweenRow {
+            first_key: one.cells.0.key.clone(),
+            second_key: one.cells.1.key.clone(),
+            is_same_cell: one.cells.0.id == one.cells.1.id,
+            test: one.test.to_owned(),
+            metric: one.metric,
+            first: Summary::of(&values(&one.first), ALPHA),
+            second: Summary::of(&values(&one.second), ALPHA),
+            ratio: effect.map(|effect| effect.ratio()),
+            interval: effect.map(|effect| effect.interval(ALPHA)),
+            trials: effect.map_or(one.first.len().min(one.second.len()), |effect| effect.pairing.trials()),
+            by_seed: common_seeds(one) >= TRIALS_MIN,
+            outcome,
+        }
+    });
+    rows.collect()
+}
+
+fn common_seeds(one: &Compared<'_>) -> usize {
+    let is_common = |value: &&InBlock| one.second.iter().any(|other| other.block == value.block);
+    one.first.iter().filter(is_common).count()
+}
+
+/// Second over first, in goodness.
+fn effect(all: &[Compared<'_>], one: &Compared<'_>) -> Option<Effect> {
+    let same_work = |other: &&Compared<'_>| {
+        other.test == one.test
+            && other.metric == one.metric
+            && other.cells.0.workload.name == one.cells.0.workload.name
+    };
+    let pairs = all.iter().filter(same_work);
+    let pool = Pool::of_pairs(pairs.map(|pair| (pair.second.as_slice(), pair.first.as_slice())));
+    Effect::of(&one.second, &one.first, pool.as_ref()).map(|effect| faster(effect, one.metric.better()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::tests::{measurement, plan};
+
+    fn run(plan: &Plan, stacks: &[(&str, &[f64])]) -> Vec<Measurement> {
+        let of_stack = |(stack, values): &(&str, &[f64])| -> Vec<Measurement> {
+            let values = values.iter().zip(0..);
+            values
+                .map(|(&value, index)| measurement(plan, stack, "read", index, value))
+                .collect()
+        };
+        stacks.iter().flat_map(of_stack).collect()
+    }
+
+    fn side<'a>(plan: &'a Plan, measurements: &'a [Measurement]) -> RunSide<'a> {
+        RunSide { plan, measurements }
+    }
+
+    #[test]
+    fn cells_are_paired_by_identity_and_the_rest_is_listed() {
+        let (one, other) = (plan(&["xfs", "ext4"]), plan(&["jfs", "xfs"]));
+        let before = run(&one, &[("xfs", &[100.0, 103.0, 98.0, 101.0]), ("ext4", &[1.0; 4])]);
+        let after = run(&other, &[("xfs", &[120.5, 123.0, 118.0, 121.0]), ("jfs", &[1.0; 4])]);
+        let between = between(side(&one, &before), side(&other, &after));
+        assert_eq!(between.only_first, ["ext4 | small files"]);
+        assert_eq!(between.only_second, ["jfs | small files"]);
+        let [row] = &between.rows[..] else {
+            panic!("{between:?}")
+        };
+        assert_eq!(
+            (row.outcome, row.is_same_cell, row.by_seed, row.trials),
+            (Outcome::Faster, true, true, 4)
+        );
+        assert!((row.ratio.expect("a ratio") - 1.2).abs() < 0.01);
+    }
+
+    #[test]
+    fn another_kernel_is_another_cell_of_the_same_stack() {
+        let one = plan(&["xfs"]);
+        let mut other = one.clone();
+        other.cells[0].machine.kernel = "7.3".to_owned();
+        other.cells[0].key = "xfs 7.3".to_owned();
+        other.identify();
+        let before = run(&one, &[("xfs", &[100.0, 101.0, 99.0])]);
+        let after = run(&other, &[("xfs", &[80.0, 80.5, 79.6])]);
+        let between = between(side(&one, &before), side(&other, &after));
+        let [row] = &between.rows[..] else {
+            panic!("{between:?}")
+        };
+        assert_eq!((row.outcome, row.is_same_cell), (Outcome::Slower, false));
+        assert!(between.only_first.is_empty() && between.only_second.is_empty());
+    }
+
+    #[test]
+    fn the_same_run_twice_is_equal() {
+        let plan = plan(&["xfs", "ext4"]);
+        let values = run(&plan, &[("xfs", &[100.0, 101.0, 99.0]), ("ext4", &[70.0, 75.0, 60.0])]);
+        let between = between(side(&plan, &values), side(&plan, &values));
+        assert!(
+            between.rows.iter().all(|row| row.outcome == Outcome::EqualWithin(0.0)),
+            "{between:?}"
+        );
+    }
+
+    #[test]
+    fn too_few_and_not_told_apart_are_two_things() {
+        let plan = plan(&["xfs", "ext4"]);
+        let before = run(&plan, &[("xfs", &[100.0, 140.0, 70.0]), ("ext4", &[70.0])]);
+        let after = run(&plan, &[("xfs", &[130.0, 80.0, 110.0]), ("ext4", &[90.0])]);
+        let outcomes: Vec<Outcome> = between(side(&plan, &before), side(&plan, &after))
+            .rows
+            .iter()
+            .map(|row| row.outcome)
+            .collect();
+        assert_eq!(outcomes, [Outcome::NotToldApart, Outcome::TooFewTrials]);
+    }
+}

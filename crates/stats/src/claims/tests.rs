@@ -1,0 +1,188 @@
+use super::*;
+use crate::judge::tests::{measurement, plan};
+
+fn claim(that: &str) -> Claim {
+    Claim {
+        says: that.to_owned(),
+        filter: vec![("test".to_owned(), "read".to_owned())],
+        that: that.to_owned(),
+        published: None,
+    }
+}
+
+/// Claims on three stacks whose trials have these values.
+fn judged(claims: &[&str], values: [&[f64]; 3]) -> Vec<JudgedClaim> {
+    let stacks = ["xfs", "ext4", "jfs"];
+    let mut plan = plan(&stacks);
+    plan.claims = claims.iter().map(|that| claim(that)).collect();
+    let measurements: Vec<Measurement> = stacks
+        .iter()
+        .zip(values)
+        .flat_map(|(stack, values)| {
+            let of_stack = values.iter().zip(0..);
+            let all: Vec<Measurement> = of_stack
+                .map(|(&value, index)| measurement(&plan, stack, "read", index, value))
+                .collect();
+            all
+        })
+        .collect();
+    judge_claims(&plan, &measurements)
+}
+
+fn verdicts(claims: &[&str], values: [&[f64]; 3]) -> Vec<&'static str> {
+    judged(claims, values)
+        .iter()
+        .map(|claim| claim.verdict.word())
+        .collect()
+}
+
+const FAST: &[f64] = &[120.0, 121.5, 119.0, 120.5];
+const SLOW: &[f64] = &[100.0, 100.5, 99.0, 101.0];
+const SAME: &[f64] = &[100.5, 99.5, 100.0, 100.0];
+
+#[test]
+fn each_verdict() {
+    let claims = [
+        "type=xfs > type=ext4",
+        "type=xfs < type=ext4",
+        "type=xfs > type=ext4 by 20%",
+        "type=ext4 ~ type=jfs within 5%",
+        "type=xfs ~ type=jfs within 5%",
+        "type=xfs fastest",
+        "type=xfs fastest by 2x",
+        "type=jfs slowest",
+        "all equal within 30%",
+    ];
+    assert_eq!(
+        verdicts(&claims, [FAST, SLOW, SAME]),
+        [
+            "supported",
+            "refuted",
+            "undecided",
+            "supported",
+            "refuted",
+            "supported",
+            "refuted",
+            "undecided",
+            "supported"
+        ]
+    );
+}
+
+#[test]
+fn less_time_is_faster() {
+    let mut plan = plan(&["xfs", "ext4"]);
+    plan.claims = vec![claim("type=ext4 > type=xfs")];
+    plan.claims[0].filter.push(("metric".to_owned(), "duration".to_owned()));
+    let measurements: Vec<Measurement> = [("xfs", FAST), ("ext4", SLOW)]
+        .iter()
+        .flat_map(|(stack, values)| {
+            let of_stack = values.iter().zip(0..);
+            let all: Vec<Measurement> = of_stack
+                .map(|(&value, index)| measurement(&plan, stack, "read", index, value))
+                .collect();
+            all
+        })
+        .map(|mut one| {
+            one.entry.metric = Metric::Duration;
+            one
+        })
+        .collect();
+    let judged = judge_claims(&plan, &measurements);
+    assert_eq!(judged[0].verdict, Verdict::Supported);
+    let ratio = judged[0].effect.as_ref().expect("an effect").ratio;
+    assert!((ratio - 1.2).abs() < 0.01, "{ratio}");
+}
+
+#[test]
+fn a_difference_that_is_not_found_is_not_equality() {
+    let noisy: [&[f64]; 3] = [&[100.0, 140.0, 80.0], &[110.0, 90.0, 120.0], &[100.0, 130.0, 70.0]];
+    assert_eq!(
+        verdicts(&["type=xfs ~ type=ext4 within 5%", "type=xfs > type=ext4"], noisy),
+        ["undecided", "undecided"]
+    );
+}
+
+#[test]
+fn undecided_says_how_many_more_would_do() {
+    let further = |values| match &judged(&["type=xfs > type=ext4"], values)[0].verdict {
+        Verdict::Undecided { further_trials } => *further_trials,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(further([&[120.0], &[100.0], &[100.0]]), Some(2));
+    assert_eq!(further([&[120.0, 119.0], &[100.0, 101.0], &[100.0, 100.0]]), Some(1));
+    // A deviation of 20 % and a difference of 5 %: some hundreds.
+    let noisy = further([&[105.0, 130.0, 80.0], &[100.0, 95.0, 105.0], &[100.0, 130.0, 80.0]]);
+    assert!(noisy.is_none_or(|trials| trials > 50), "{noisy:?}");
+}
+
+#[test]
+fn what_was_not_measured_is_untestable_with_the_reason() {
+    let judged = judged(&["type=xfs > type=ext4", "type=xfs > type=jfs"], [FAST, &[], SLOW]);
+    assert_eq!(
+        judged[0].verdict,
+        Verdict::Untestable {
+            reason: "nothing was measured of `ext4 | small files`".to_owned()
+        }
+    );
+    assert_eq!(judged[1].verdict, Verdict::Supported);
+}
+
+#[test]
+fn a_failed_guard_is_the_reason() {
+    let mut plan = plan(&["xfs", "ext4"]);
+    plan.claims = vec![claim("type=xfs > type=ext4")];
+    let mut warm = measurement(&plan, "xfs", "read", 0, 9_000.0);
+    warm.failed_guards.push("cold-cache".to_owned());
+    let judged = judge_claims(&plan, &[warm, measurement(&plan, "ext4", "read", 0, 90.0)]);
+    assert_eq!(
+        judged[0].verdict,
+        Verdict::Untestable {
+            reason: "a guard failed for `xfs | small files`: cold-cache".to_owned()
+        }
+    );
+}
+
+#[test]
+fn the_pair_that_fits_least_is_shown() {
+    let judged = judged(&["type=xfs fastest"], [FAST, SLOW, &[118.0, 121.0, 117.0, 119.0]]);
+    let effect = judged[0].effect.as_ref().expect("an effect");
+    assert_eq!(effect.second, "jfs | small files, read");
+    assert_eq!((judged[0].compared, judged[0].seems_to_hold), (2, 2));
+}
+
+/// Ten claims that are all untrue, of equal stacks: in at most 5 of 100 studies one of them finds a difference.
+#[test]
+fn claims_of_a_a_studies_stay_undecided() {
+    let mut state = 1_u64;
+    let mut uniform = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    };
+    let claims = [
+        "type=xfs > type=ext4",
+        "type=xfs < type=ext4",
+        "type=xfs > type=jfs",
+        "type=jfs < type=ext4",
+        "type=xfs fastest",
+        "type=ext4 fastest",
+        "type=jfs slowest",
+    ];
+    let studies = 2_000;
+    let alarms = (0..studies)
+        .filter(|_| {
+            // Two humps, 4 % apart.
+            let mut trials = || -> Vec<f64> {
+                let value = |_| 100.0 * (1.0 + if uniform() < 0.3 { 0.04 } else { 0.0 } + 0.005 * uniform());
+                (0..4).map(value).collect()
+            };
+            let (one, two, three) = (trials(), trials(), trials());
+            verdicts(&claims, [&one, &two, &three])
+                .iter()
+                .any(|word| *word != "undecided")
+        })
+        .count();
+    assert!(alarms <= studies / 20, "{alarms} of {studies}");
+}
