@@ -45,7 +45,9 @@ fn read(path: &Path, run: Option<i64>) -> Result<Export, ExpectedError> {
         .map_err(|error| failed(&error))?;
     let text = if start == SQLITE {
         let (store, run) = stored::open(path, run)?;
-        store.export_json(run.id).map_err(|error| failed(&error))?
+        store
+            .export_json(run.id, &serde_json::Value::Null)
+            .map_err(|error| failed(&error))?
     } else {
         std::fs::read_to_string(path).map_err(|error| failed(&error))?
     };

@@ -3,6 +3,7 @@
 //! `lab_…` needs the lab's kernel, `root_…` a mount namespace. What cannot be tried is reported: `skipped: reason`.
 
 mod arrangement;
+mod compare;
 mod desk;
 mod disks;
 mod help;
