@@ -51,16 +51,10 @@ impl Side {
         };
         let (path, run) = place_of(place, default_store);
         let (store, run) = stored::open(&path, run)?;
-        let failed = |error: store::StoreError| ExpectedError::Failed(error.to_string());
+        let failed = ExpectedError::StoreUnderWay;
         let mut plan = store.plan(run.id).map_err(failed)?;
         if let Some(part) = part {
-            let only = study_file::Only::parse(part, &plan)
-                .map_err(|error| ExpectedError::Input(format!("`{text}`: {error}")))?;
-            only.keep_in(&mut plan);
-            // What they have in common is no longer what tells them apart.
-            for cell in &mut plan.cells {
-                cell.axes.retain(|pair| !only.pairs().contains(pair));
-            }
+            study_file::Only::parse(&[part], &plan)?.keep_in(&mut plan);
         }
         let part = part.map(|part| format!(", {part}")).unwrap_or_default();
         Ok(Self {
