@@ -4,6 +4,7 @@
 //! reads ahead is worked out when somebody asks for it.
 
 mod choose;
+mod flush;
 mod read;
 mod write;
 

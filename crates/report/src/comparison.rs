@@ -41,7 +41,7 @@ pub fn comparison(between: &Between, names: ComparedNames<'_>, options: TableOpt
     text.join("\n") + "\n"
 }
 
-/// `Of 8 tests B is faster in 2, slower in 1; 4 are equal within 5 %, 1 is not told apart.`
+/// `Of 8 tests B is faster in 2, slower in 1; 4 are equal within 5 %, 1 is within the noise.`
 fn summary(between: &Between) -> String {
     let count = |is_it: fn(&Outcome) -> bool| between.rows.iter().filter(|row| is_it(&row.outcome)).count();
     let all = between.rows.len();
@@ -52,7 +52,10 @@ fn summary(between: &Between) -> String {
         (count(|one| *one == Outcome::Faster), "B is faster"),
         (count(|one| *one == Outcome::Slower), "B is slower"),
         (count(|one| matches!(one, Outcome::EqualWithin(_))), "they are equal"),
-        (count(|one| *one == Outcome::NotToldApart), "they are not told apart"),
+        (
+            count(|one| *one == Outcome::NotToldApart),
+            "the difference is within the noise",
+        ),
         (count(|one| *one == Outcome::TooFewTrials), "there are too few trials"),
     ];
     let words = parts.into_iter().filter(|(count, _)| *count > 0);

@@ -71,7 +71,7 @@ impl Outcome {
             Self::Faster => "faster",
             Self::Slower => "slower",
             Self::EqualWithin(_) => "equal",
-            Self::NotToldApart => "not told apart",
+            Self::NotToldApart => "within the noise",
             Self::TooFewTrials => "too few trials",
         }
     }

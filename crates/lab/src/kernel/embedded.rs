@@ -130,7 +130,7 @@ pub fn files(set: &str, flavour: Flavour) -> Vec<(PathBuf, &'static [u8])> {
 mod tests {
     use super::*;
 
-    /// What the model is compiled from must not lie at a place that can be told from the object: two folders, two kernels.
+    /// What the model is compiled from must not lie at a place that the object shows: two folders, two kernels.
     #[test]
     fn the_model_holds_no_path_of_this_machine() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"))

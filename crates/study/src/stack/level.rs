@@ -182,7 +182,7 @@ const RAID10: LevelFacts = LevelFacts {
 };
 const LVM_LINEAR: LevelFacts = LevelFacts {
     words: &["lvm-linear"],
-    name: "a linear volume of LVM",
+    name: "a linear LV",
     title: "LVM linear",
     type_word: "linear",
     members_min: 1,

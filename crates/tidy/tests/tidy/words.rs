@@ -62,6 +62,8 @@ fn hits() -> Vec<(String, Vec<String>)> {
         .into_iter()
         // This file names them; what was said in the past stays as it was said.
         .filter(|(path, _)| path != "crates/tidy/tests/tidy/words.rs" && path != "CHANGELOG.md")
+        // Heads of a drive settle: `write_settle_ms` is a parameter of a model.
+        .filter(|(path, _)| !path.starts_with("data/disks/"))
         .map(|(path, text)| (path, of_file(&text)))
         .filter(|(_, hits)| !hits.is_empty())
         .collect()
