@@ -15,8 +15,7 @@ pub struct BlockDevice {
     pub kernel_name: String,
     /// Its folder in /sys.
     pub(crate) sysfs: PathBuf,
-    /// The folder of its request queue: a partition has that of its disk.
-    pub(crate) queue: PathBuf,
+    is_simulated: bool,
 }
 
 impl BlockDevice {
@@ -31,15 +30,11 @@ impl BlockDevice {
         let link = PathBuf::from(format!("/sys/dev/block/{major}:{minor}"));
         let sysfs = fs::canonicalize(&link).map_err(Cause::system(format!("find {shown} in /sys")))?;
         let kernel_name = sysfs.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let disk = match sysfs.join("partition").exists() {
-            true => sysfs.join(".."),
-            false => sysfs.clone(),
-        };
         Ok(Self {
             path: path.to_owned(),
             kernel_name,
-            queue: disk.join("queue"),
             sysfs,
+            is_simulated: false,
         })
     }
 
@@ -49,13 +44,22 @@ impl BlockDevice {
             path: path.to_owned(),
             kernel_name: sysfs.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             sysfs: sysfs.to_owned(),
-            queue: sysfs.join("queue"),
+            is_simulated: true,
         }
     }
 
     pub fn size_bytes(&self) -> Result<u64, Cause> {
         let attribute = self.sysfs.join("size");
         Ok(sysfs::number(&attribute, &sysfs::read(&attribute)?)? * 512)
+    }
+
+    /// The folder of its request queue: a partition has that of its disk. Looked at only when it is wanted: in a guest
+    /// what the kernel allocates for a path moves all that comes later.
+    pub(crate) fn queue(&self) -> PathBuf {
+        match !self.is_simulated && self.sysfs.join("partition").exists() {
+            true => self.sysfs.join("..").join("queue"),
+            false => self.sysfs.join("queue"),
+        }
     }
 
     /// Refuses a device that is mounted, swapped to, or part of an array or volume: the kernel itself knows.

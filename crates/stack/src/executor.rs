@@ -65,8 +65,8 @@ pub trait Executor {
     /// Removes an empty folder, if it is there.
     fn remove_folder(&mut self, path: &Path) -> Result<(), Cause>;
 
-    /// mount(2). A refusal comes with what the kernel logged of it.
-    fn mount(&mut self, mount: &Mount<'_>) -> Result<(), Cause>;
+    /// mount(2), and what the kernel shows of it. A refusal comes with what the kernel logged.
+    fn mount(&mut self, mount: &Mount<'_>) -> Result<Mounted, Cause>;
 
     /// umount(2). Never lazily: a filesystem that is still in use somewhere would go on writing unseen.
     fn unmount(&mut self, folder: &Path) -> Result<(), Cause>;

@@ -35,34 +35,28 @@ pub(crate) struct Mounting {
 
 impl Mounting {
     pub(crate) fn mount(&self, folder: &Path, access: &mut Access<'_>) -> Result<Mounted, Cause> {
-        let by = match self.kind.mounting.program {
-            Some(program) => {
-                let mut call = Invocation::new(Tool::Filesystem(program)).arg(&self.source).arg(folder);
-                if !self.options.is_empty() {
-                    call = call.arg("-o").arg(self.options.join(","));
-                }
-                access.run(&call, &self.devices)?;
-                program.file
-            }
-            None => {
-                access.executor.mount(&Mount {
-                    source: &self.source,
-                    folder,
-                    kind: self.kind.mount_type(),
-                    arguments: &self.arguments,
-                })?;
-                "the kernel"
-            }
+        let Some(program) = self.kind.mounting.program else {
+            return access.executor.mount(&Mount {
+                source: &self.source,
+                folder,
+                kind: self.kind.mount_type(),
+                arguments: &self.arguments,
+            });
         };
-        access
-            .executor
-            .mounted(folder)?
-            .ok_or_else(|| Cause::State(format!("{} was mounted by {by}, but is not mounted", folder.display())))
+        let mut call = Invocation::new(Tool::Filesystem(program)).arg(&self.source).arg(folder);
+        if !self.options.is_empty() {
+            call = call.arg("-o").arg(self.options.join(","));
+        }
+        access.run(&call, &self.devices)?;
+        access.executor.mounted(folder)?.ok_or_else(|| {
+            let folder = folder.display();
+            Cause::State(format!("{} ended well, but {folder} is not mounted", program.file))
+        })
     }
 }
 
 /// mount(2); a refusal comes with what the kernel logged of it.
-pub(crate) fn mount(call: &Mount<'_>) -> Result<(), Cause> {
+pub(crate) fn mount(call: &Mount<'_>) -> Result<Mounted, Cause> {
     let (device, kind, with) = (call.source, call.kind, call.arguments);
     let data = CString::new(with.data.as_str())
         .map_err(|_| Cause::Impossible("mount options with a NUL byte".to_owned()))?;
@@ -75,6 +69,10 @@ pub(crate) fn mount(call: &Mount<'_>) -> Result<(), Cause> {
         };
         let doing = format!("mount {} as {kind}{with}{}", device.display(), log.words());
         Cause::errno(doing)(errno)
+    })?;
+    at(call.folder)?.ok_or_else(|| {
+        let folder = call.folder.display();
+        Cause::State(format!("{folder} was mounted, but the kernel does not show it"))
     })
 }
 

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 const SECTORS_OF_A_PAGE: u64 = 8;
 
 pub(crate) fn scheduler_attribute(device: &BlockDevice) -> PathBuf {
-    device.queue.join("scheduler")
+    device.queue().join("scheduler")
 }
 
 pub(crate) fn read_ahead_attribute(device: &BlockDevice) -> PathBuf {
-    device.queue.join("read_ahead_kb")
+    device.queue().join("read_ahead_kb")
 }
 
 /// The scheduler in use, out of `none [mq-deadline] kyber`.
@@ -51,21 +51,21 @@ pub(crate) fn set_scheduler(device: &BlockDevice, name: &str, executor: &mut dyn
 
 /// The attribute by which a SCSI disk, or an ATA one behind libata, is told how many commands it gets at a time.
 pub(crate) fn depth_attribute(device: &BlockDevice, executor: &mut dyn Executor) -> Option<PathBuf> {
-    let attribute = device.queue.join("../device/queue_depth");
+    let attribute = device.queue().join("../device/queue_depth");
     executor.exists(&attribute).then_some(attribute)
 }
 
 /// The attribute that switches the write cache in the disk itself (SCSI's caching mode page; libata makes the ATA
 /// command of it).
 pub(crate) fn cache_type_attribute(device: &BlockDevice, executor: &mut dyn Executor) -> Option<PathBuf> {
-    let disks = executor.entries(&device.queue.join("../device/scsi_disk")).ok()?;
+    let disks = executor.entries(&device.queue().join("../device/scsi_disk")).ok()?;
     let mut attributes = disks.iter().map(|disk| disk.join("cache_type"));
     attributes.find(|path| executor.exists(path))
 }
 
 /// Whether the kernel takes the disk to have a volatile write cache that is on.
 pub(crate) fn write_cache(device: &BlockDevice, executor: &mut dyn Executor) -> Result<bool, Cause> {
-    Ok(executor.read(&device.queue.join("write_cache"))? == "write back")
+    Ok(executor.read(&device.queue().join("write_cache"))? == "write back")
 }
 
 /// Read-ahead in the unit of its attribute.

@@ -158,7 +158,7 @@ impl Executor for FailAt<'_> {
         )
     }
 
-    fn mount(&mut self, mount: &Mount<'_>) -> Result<(), Cause> {
+    fn mount(&mut self, mount: &Mount<'_>) -> Result<Mounted, Cause> {
         self.act(
             || format!("mount {}", mount.folder.display()),
             |inner| inner.mount(mount),

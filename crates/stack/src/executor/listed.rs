@@ -152,7 +152,7 @@ impl Executor for Listed<'_> {
         self.inner.remove_folder(path)
     }
 
-    fn mount(&mut self, mount: &Mount<'_>) -> Result<(), Cause> {
+    fn mount(&mut self, mount: &Mount<'_>) -> Result<Mounted, Cause> {
         self.commands.push(Command::Mount {
             source: mount.source.to_owned(),
             folder: mount.folder.to_owned(),

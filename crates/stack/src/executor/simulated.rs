@@ -243,14 +243,15 @@ impl Executor for Simulated<'_> {
         Ok(())
     }
 
-    fn mount(&mut self, call: &Mount<'_>) -> Result<(), Cause> {
-        self.state.mounts.push(Mounted {
+    fn mount(&mut self, call: &Mount<'_>) -> Result<Mounted, Cause> {
+        let mounted = Mounted {
             source: call.source.to_owned(),
             mount_point: call.folder.to_owned(),
             kind: call.kind.to_owned(),
             options: call.arguments.words(),
-        });
-        Ok(())
+        };
+        self.state.mounts.push(mounted.clone());
+        Ok(mounted)
     }
 
     fn unmount(&mut self, folder: &Path) -> Result<(), Cause> {

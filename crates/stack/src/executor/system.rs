@@ -87,7 +87,7 @@ impl Executor for System<'_> {
         }
     }
 
-    fn mount(&mut self, call: &Mount<'_>) -> Result<(), Cause> {
+    fn mount(&mut self, call: &Mount<'_>) -> Result<Mounted, Cause> {
         mount::mount(call)
     }
 
