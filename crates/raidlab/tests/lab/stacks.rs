@@ -24,7 +24,13 @@ fn run(only: &str) -> usize {
     let real = laboratory.programs_called();
     assert_eq!(dry.len(), real.len());
     for (cell, commands) in &dry {
-        assert_eq!(commands, &real[cell], "the dry run and the run of {cell}");
+        // After the stack is up, a workload remounts; with a mount program (ntfs-3g) that is one more call each time.
+        let (up, later) = real[cell].split_at(commands.len().min(real[cell].len()));
+        assert_eq!(commands, up, "the dry run and the run of {cell}");
+        assert!(
+            later.iter().all(|command| commands.last() == Some(command)),
+            "{cell}: {later:?}"
+        );
     }
     results.cells().len()
 }
