@@ -408,19 +408,13 @@ fn replicates_are_stacks_with_seeds_of_their_own() {
     let study = "replicate = 2\n[[stack]]\nfs = { type = [\"ext4\", \"xfs\"] }\n\
                  [[workload]]\nname = \"w\"\nio = {}\n\
                  [[claim]]\nthat = \"replicate=1 ~ replicate=2 within 5%\"\nsays = \"A/A\"\n";
-    let read = |study: &str| study_file::read(study, "study.toml", &study_file::Known::default()).expect("a study");
-    let plan = read(study);
+    let plan_of = |study: &str| read(study, "study.toml", &Known::default()).expect("a study");
+    let plan = plan_of(study);
     let keys: Vec<&str> = plan.cells.iter().map(|cell| cell.key.as_str()).collect();
     assert_eq!(keys, ["ext4 #1 | w", "ext4 #2 | w", "xfs #1 | w", "xfs #2 | w"]);
     assert_eq!(plan.claims[0].contests(&plan.cells).len(), 2);
-    let alone = read(
-        &study
-            .replace("replicate = 2\n", "")
-            .split("[[claim]]")
-            .next()
-            .expect("a part")
-            .to_owned(),
-    );
+    let once = study.replace("replicate = 2\n", "");
+    let alone = plan_of(once.split("[[claim]]").next().expect("a part"));
     assert_eq!(
         plan.cells[0].id, alone.cells[0].id,
         "the first is what it would be alone"
@@ -443,7 +437,7 @@ fn replicates_are_stacks_with_seeds_of_their_own() {
 fn every_other_round_is_the_one_before_backwards() {
     let study = "[[stack]]\nfs = { type = [\"ext4\", \"xfs\", \"jfs\"] }\n[[workload]]\nname = \"w\"\nio = {}\n\
                  [precision]\ntrials = 4\n";
-    let plan = study_file::read(study, "study.toml", &study_file::Known::default()).expect("a study");
+    let plan = read(study, "study.toml", &Known::default()).expect("a study");
     let rounds: Vec<Vec<String>> = plan
         .rounds(1)
         .map(|round| round.into_iter().map(|trial| trial.cell.key).collect())
