@@ -615,6 +615,18 @@ impl Arrangement {
         self.words.clone()
     }
 
+    /// The kernel's name of the target, which has no serial number.
+    pub fn kernel_name(&self) -> String {
+        let number = fs::metadata(&self.target).expect("a node").rdev();
+        let link = format!("/sys/dev/block/{}:{}", libc::major(number), libc::minor(number));
+        let folder = fs::canonicalize(link).expect("the kernel has it");
+        folder
+            .file_name()
+            .expect("it has a name")
+            .to_string_lossy()
+            .into_owned()
+    }
+
     pub fn target_bytes(&self) -> u64 {
         self.place.1
     }

@@ -1,91 +1,11 @@
 //! Trials on "this machine", where that is a guest of the lab: it has md, and disks that fail when told.
 
-use crate::desk::PROGRAM;
-use crate::lab;
-use ::lab::carried::Programs;
-use ::lab::guest::{Config, Init, LIMITS};
-use ::lab::job::{GuestJob, Program};
-use ::lab::kernel::{Cache, DEFAULT_VERSION, KernelName};
-use disksim::catalogue;
-use disksim::description::Description;
+use crate::guest_host::{Machine, disks};
+use ::lab::kernel::Cache;
 use disksim::faults::{SectorRange, Slow};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
-use study::event::Event;
-use trial::{Limits, ProcessEnd};
 
-/// Disks of one model.
-fn disks(count: u64) -> Description {
-    let model = catalogue::find("wd-500gb-2007").expect("it is in the catalogue");
-    Description {
-        links: Vec::new(),
-        disks: (1..=count).map(|seed| model.description(seed)).collect(),
-    }
-}
-
-/// What a script printed in a guest with these disks, `$R` being raidlab; each of its commands must succeed. None, and
-/// says so, where there is no kernel for guests.
-fn script(disks: &Description, study: &str, lines: &str) -> Option<String> {
-    script_on(DEFAULT_VERSION, None, disks, study, lines)
-}
-
-/// The same, with a kernel of this name and programs that this machine need not have.
-fn script_on(
-    kernel: &str,
-    programs: Option<&Programs>,
-    disks: &Description,
-    study: &str,
-    lines: &str,
-) -> Option<String> {
-    if std::env::var_os("RAIDLAB_SAFETY").is_none() {
-        println!("skipped: RAIDLAB_SAFETY is not set: `make safety` does it");
-        return None;
-    }
-    let (_desk, _turn) = lab::desk()?;
-    let found = Cache::of_user().find(&KernelName::parse(kernel));
-    // Of what another kernel carries the packages may not be there either.
-    let Ok(Ok(kernel)) = found else {
-        println!("skipped: there is no kernel {kernel}: `raidlab kernel build {kernel}`");
-        return None;
-    };
-    let text = format!(
-        "export RAIDLAB_STATE=/tmp/state R={PROGRAM}; exec 2>&1; cd /tmp\ncat > study.toml <<'END'\n{study}\nEND\n{lines}"
-    );
-    let job = GuestJob::Program(Program {
-        path: PathBuf::from("/bin/bash"),
-        arguments: vec!["-e".to_owned(), "-c".to_owned(), text],
-    });
-    let (disks, job) = (
-        postcard::to_allocvec(disks).expect("plain data"),
-        ::lab::job::encoded(&job, &kernel, programs).expect("its files are there"),
-    );
-    let folder = tempfile::tempdir().expect("a folder");
-    let config = Config {
-        kernel: &kernel.path,
-        init: &Init::in_own_memory(Path::new(PROGRAM)).expect("it is loaded"),
-        ram_bytes: 512 << 20,
-        seed: 1,
-        disks: &disks,
-        job: &job,
-        memory_budget_bytes: 256 << 20,
-        folder: folder.path(),
-        trace: None,
-        processor: None,
-        kernel_arguments: &kernel.arguments(),
-        limits: Limits {
-            wall: Duration::from_secs(600),
-            ..LIMITS
-        },
-    };
-    let mut last = None;
-    let mut line = |line: &[u8]| last = serde_json::from_slice::<Event>(line).ok();
-    let ended = ::lab::guest::run(&config, &AtomicBool::new(false), &mut line, &mut |_| ()).expect("it starts");
-    let console = ended.console;
-    assert_eq!(ended.end, ProcessEnd::Exited, "{console}");
-    assert!(matches!(last, Some(Event::Done { .. })), "{last:?}\n{console}");
-    Some(console)
-}
+/// Another kernel, with device mapper and more filesystems.
+const MORE: &str = "6.12+more";
 
 const RAID5: &str = r#"
 [disks]
@@ -103,8 +23,11 @@ trials = 1
 #[test]
 fn lab_host_arrays_come_and_go_beside_those_of_the_machine() {
     let study = RAID5.replace("32M", "400M");
-    let Some(said) = script(
-        &disks(5),
+    let machine = Machine {
+        disks: disks(5),
+        ..Machine::default()
+    };
+    let Some(said) = machine.script(
         &study,
         r#"
 mdadm --create /dev/md7 --run --quiet --level=1 --raid-devices=2 --size=32M --assume-clean --homehost='<none>' /dev/vdd /dev/vde
@@ -158,13 +81,16 @@ trials = 1
 
 #[test]
 fn lab_host_a_disk_that_fails_ends_its_trial_and_the_run_goes_on() {
-    let mut disks = disks(1);
-    disks.disks[0].faults.unreadable = vec![SectorRange {
+    let mut machine = Machine {
+        disks: disks(1),
+        ..Machine::default()
+    };
+    machine.disks.disks[0].faults.unreadable = vec![SectorRange {
         sector: 20_000,
         sectors: 8,
     }];
     let lines = "code=0; $R run study.toml --on host --devices /dev/vda || code=$?; test $code = 1";
-    let Some(said) = script(&disks, READS, lines) else {
+    let Some(said) = machine.script(READS, lines) else {
         return;
     };
     assert!(said.contains("1 trials done, 1 failed"), "{said}");
@@ -174,8 +100,11 @@ fn lab_host_a_disk_that_fails_ends_its_trial_and_the_run_goes_on() {
 
 #[test]
 fn lab_host_a_disk_that_hangs_is_told_and_left() {
-    let mut disks = disks(1);
-    disks.disks[0].faults.slow = Some(Slow {
+    let mut machine = Machine {
+        disks: disks(1),
+        ..Machine::default()
+    };
+    machine.disks.disks[0].faults.slow = Some(Slow {
         // Once it has been looked through, which takes such a disk 15 s, and its trial has begun.
         from_ns: 50_000_000_000,
         access_ns: 59_000_000_000,
@@ -184,7 +113,7 @@ fn lab_host_a_disk_that_hangs_is_told_and_left() {
 sleep 30
 code=0; $R run study.toml --on host --devices /dev/vda --trial-limit 10s || code=$?; test $code = 1
 "#;
-    let Some(said) = script(&disks, READS, lines) else {
+    let Some(said) = machine.script(READS, lines) else {
         return;
     };
     assert!(said.contains("cannot be ended: it waits in the kernel"), "{said}");
@@ -192,36 +121,52 @@ code=0; $R run study.toml --on host --devices /dev/vda --trial-limit 10s || code
     assert!(said.contains("`raidlab clean` undoes"), "{said}");
 }
 
-/// Two trials on loop devices, and two on disks of the machine; one of these killed and cleaned up after.
+/// Two trials on loop devices, and two on disks of the machine; one of these killed and cleaned up after. The files behind
+/// the loop devices are on a disk: those on tmpfs answer in no virtual time, in which the program that makes a bcachefs
+/// waits for itself for ever.
 const POOLS: &str = r#"
-$R run study.toml --on host --loop 3x256M --store loop.db
+mkdir files; mke2fs -q -t ext4 /dev/vdd; mount /dev/vdd files
+$R run study.toml --on host --loop 3x256M --loop-folder files --store loop.db
 run="$R run study.toml --on host --devices /dev/vda,/dev/vdb,/dev/vdc"
 $run &
-until grep -q /tmp/state /proc/mounts; do sleep 0.5; done; sleep 1
+until grep -q /tmp/state /proc/mounts; do sleep 0.1; done
 kill -9 $!; wait $! || true; sleep 1
 grep -q /tmp/state /proc/mounts && echo IT IS LEFT MOUNTED
 $R clean
 $run
 for disk in vda vdb vdc; do test -z "$(wipefs --noheadings /dev/$disk)"; test ! -e /dev/${disk}1; done
 test -z "$(ls /tmp/state | grep -v lock)"; grep -q /tmp/state /proc/mounts && exit 1
-losetup --list --noheadings; test -z "$(losetup --list --noheadings)"
+losetup --list --noheadings; test -z "$(losetup --list --noheadings)"; test "$(ls files)" = lost+found
 echo NOTHING IS LEFT
 "#;
 
 const NAMELY: [&str; 3] = ["2 trials done, 0 failed", "IT IS LEFT MOUNTED", "NOTHING IS LEFT"];
 
-fn pools(filesystem: &str) -> String {
+/// The study of a filesystem that makes its own array. It takes half a minute: none, and says so, unless asked for.
+fn pools(filesystem: &str) -> Option<String> {
+    if std::env::var_os("RAIDLAB_SAFETY").is_none() {
+        println!("skipped: RAIDLAB_SAFETY is not set: `make safety` does it");
+        return None;
+    }
     let study = RAID5.replace(
         "array = { level = 5, size = \"32M\", bitmap = \"none\" }",
         "array = { level = \"none\" }",
     );
-    study.replace("fs = { type = [\"ext4\", \"xfs\"] }", filesystem)
+    Some(study.replace("fs = { type = [\"ext4\", \"xfs\"] }", filesystem))
 }
 
 #[test]
 fn lab_host_pools_of_zfs_on_loop_devices_and_disks() {
-    let study = pools("fs = { type = \"zfs\", pool = [\"mirror\", \"raidz1\"] }");
-    let Some(said) = script_on("6.12+zfs", None, &disks(3), &study, POOLS) else {
+    let Some(study) = pools("fs = { type = \"zfs\", pool = [\"mirror\", \"raidz1\"] }") else {
+        return;
+    };
+    let machine = Machine {
+        kernel: "6.12+zfs",
+        disks: disks(4),
+        ram_bytes: 1 << 30,
+        ..Machine::default()
+    };
+    let Some(said) = machine.script(&study, POOLS) else {
         return;
     };
     assert!(NAMELY.iter().all(|words| said.contains(words)), "{said}");
@@ -229,12 +174,21 @@ fn lab_host_pools_of_zfs_on_loop_devices_and_disks() {
 
 #[test]
 fn lab_host_bcachefs_on_loop_devices_and_disks() {
+    let Some(study) = pools("fs = { type = \"bcachefs\", replicas = [1, 2] }") else {
+        return;
+    };
     let programs = match ::lab::programs::fetched_bcachefs(&Cache::of_user(), &mut |_| ()) {
         Ok(programs) => programs,
         Err(error) => return println!("skipped: {error}"),
     };
-    let study = pools("fs = { type = \"bcachefs\", replicas = [1, 2] }");
-    let Some(said) = script_on("6.12+more", Some(&programs), &disks(3), &study, POOLS) else {
+    let machine = Machine {
+        kernel: MORE,
+        programs: Some(&programs),
+        disks: disks(4),
+        ram_bytes: 1 << 30,
+        ..Machine::default()
+    };
+    let Some(said) = machine.script(&study, POOLS) else {
         return;
     };
     assert!(NAMELY.iter().all(|words| said.contains(words)), "{said}");
@@ -260,12 +214,17 @@ fn lab_host_clean_leaves_a_filesystem_that_its_owner_has_made_since() {
 $R run study.toml --on host --devices /dev/vda --destroy vda &
 until grep -q /tmp/state /proc/mounts; do sleep 0.2; done; sleep 1
 kill -9 $!; wait $! || true; sleep 1
-umount /tmp/state/raidlab-*
+umount /tmp/state/raidlab-*/
 mkfs.vfat -n MINE /dev/vda > /dev/null
 $R clean
 echo "LABEL $(blkid --probe --output value --match-tag LABEL /dev/vda)"
 "#;
-    let Some(said) = script_on("6.12+more", None, &disks(1), VFAT, lines) else {
+    let machine = Machine {
+        kernel: MORE,
+        disks: disks(1),
+        ..Machine::default()
+    };
+    let Some(said) = machine.script(VFAT, lines) else {
         return;
     };
     assert!(said.contains("LABEL MINE"), "{said}");
@@ -279,6 +238,8 @@ echo "LABEL $(blkid --probe --output value --match-tag LABEL /dev/vda)"
 #[test]
 fn lab_host_volumes_and_members_of_the_machine_stay() {
     let lines = r#"
+mkdir lvm; export LVM_SYSTEM_DIR=/tmp/lvm
+echo 'devices { types=["raidlab",16] use_devicesfile=0 } activation { udev_sync=0 udev_rules=0 monitoring=0 } global { use_lvmpolld=0 }' > lvm/lvm.conf
 refused() { code=0; $R run study.toml --on host "$@" > said 2>&1 || code=$?; cat said; test $code = 2; }
 lvm pvcreate -qq /dev/vda; lvm vgcreate -qq machine /dev/vda; lvm lvcreate -qq --yes --name home --size 64M machine
 mke2fs -q /dev/machine/home; before=$(sha256sum < /dev/machine/home)
@@ -295,7 +256,12 @@ for metadata in 0.90 1.0 1.1 1.2; do
 done
 test "$before" = "$(sha256sum < /dev/machine/home)" && echo HOME IS WELL
 "#;
-    let Some(said) = script_on("6.12+more", None, &disks(2), VFAT, lines) else {
+    let machine = Machine {
+        kernel: MORE,
+        disks: disks(2),
+        ..Machine::default()
+    };
+    let Some(said) = machine.script(VFAT, lines) else {
         return;
     };
     assert!(said.contains("HOME IS WELL"), "{said}");

@@ -4,20 +4,15 @@
 //! The oracle does not judge: it has made the arrangement, and knows what it has put there.
 
 use crate::arrangement::{Arrangement, Random};
-use crate::desk::PROGRAM;
-use crate::lab;
-use ::lab::guest::{Config, Init, LIMITS};
-use ::lab::job::{GuestJob, Program};
-use ::lab::kernel::{Cache, KernelName};
+use crate::guest_host::Machine;
 use host::{JUDGING, Session, State, Wanted};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::path::Path;
 use std::time::{Duration, Instant};
 use tools::Tools;
-use trial::{DiskCheck, Limits};
+use trial::DiskCheck;
 
 /// How many arrangements are tried, and from which seed on; `make safety` says 5,000.
 const COUNT: &str = "RAIDLAB_ARRANGEMENTS";
@@ -31,54 +26,24 @@ fn number(variable: &str, otherwise: u64) -> u64 {
 
 #[test]
 fn lab_judgement_no_byte_changes_that_must_not() {
-    if std::env::var_os("RAIDLAB_SAFETY").is_none() {
-        println!("skipped: RAIDLAB_SAFETY is not set: `make safety` does it");
-        return;
-    }
-    let Some((_desk, _turn)) = lab::desk() else { return };
-    let Ok(Ok(kernel)) = Cache::of_user().find(&KernelName::parse("6.12+more")) else {
-        println!("skipped: needs device mapper: `raidlab kernel build 6.12+more`");
-        return;
-    };
     let (count, seed) = (number(COUNT, 40), number(SEED, 1));
     let this = std::env::current_exe().expect("we run");
-    let text = format!(
+    let script = format!(
         "export {INSIDE}=1 {COUNT}={count} {SEED}={seed}; exec {} --exact judgement::inside_a_guest --nocapture",
         this.display()
     );
-    let job = GuestJob::Program(Program {
-        path: PathBuf::from("/bin/sh"),
-        arguments: vec!["-ec".to_owned(), text],
-    });
-    let job = serde_json::to_vec(&job).expect("plain data");
-    let disks = disksim::description::Description {
-        links: Vec::new(),
-        disks: Vec::new(),
-    };
-    let disks = postcard::to_allocvec(&disks).expect("plain data");
-    let folder = tempfile::tempdir().expect("a folder");
-    let config = Config {
-        kernel: &kernel.path,
-        init: &Init::in_own_memory(Path::new(PROGRAM)).expect("it is loaded"),
-        ram_bytes: 512 << 20,
-        seed: 1,
-        disks: &disks,
-        job: &job,
-        memory_budget_bytes: 64 << 20,
-        folder: folder.path(),
-        trace: None,
-        processor: None,
-        kernel_arguments: &["loglevel=1".to_owned()],
-        limits: Limits {
-            wall: Duration::from_secs(6 * 3600),
-            ..LIMITS
-        },
+    let machine = Machine {
+        // It has device mapper.
+        kernel: "6.12+more",
+        wall: Duration::from_secs(6 * 3600),
+        ..Machine::default()
     };
     let began = Instant::now();
-    let ended = ::lab::guest::run(&config, &AtomicBool::new(false), &mut |_| (), &mut |_| ()).expect("it starts");
-    let told = format!("{count} arrangements judged");
-    assert!(ended.console.contains(&told), "{:?}: {}", ended.end, ended.console);
-    let summary = ended.console.lines().filter(|line| line.contains("arrangements"));
+    let Some(said) = machine.run("/bin/sh", &["-ec", &script]) else {
+        return;
+    };
+    assert!(said.contains(&format!("{count} arrangements judged")), "{said}");
+    let summary = said.lines().filter(|line| line.contains("arrangements"));
     summary.for_each(|line| println!("{line}"));
     println!("in {} s", began.elapsed().as_secs());
 }
@@ -123,13 +88,11 @@ fn inside_a_guest() {
 /// Does to a disk what a run does, with what others do to it between the steps.
 fn one(arrangement: &mut Arrangement, random: &mut Random, state: &State, tools: &Tools) -> (Fate, String) {
     let devices = [arrangement.target.clone()];
-    let name = arrangement
-        .target
-        .file_name()
-        .expect("a node")
-        .to_string_lossy()
-        .into_owned();
-    let destroy: Vec<String> = arrangement.is_given_up.then_some(name).into_iter().collect();
+    let destroy: Vec<String> = arrangement
+        .is_given_up
+        .then(|| arrangement.kernel_name())
+        .into_iter()
+        .collect();
     let wanted = Wanted {
         devices: &devices,
         destroy: &destroy,

@@ -6,6 +6,7 @@ mod arrangement;
 mod compare;
 mod desk;
 mod disks;
+mod guest_host;
 mod help;
 mod host_in_guest;
 mod interrupted;
