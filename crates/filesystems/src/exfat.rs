@@ -21,7 +21,8 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         block_size: &["-c", "{}"],
         ..Mkfs::new(&MKFS, &[])
     }),
-    signatures: &["exfat"],
+    // Its boot sector ends like that of a partition table, which wipefs finds once exFAT is gone.
+    signatures: &["exfat", "dos"],
     checker: Some(Checker {
         program: &FSCK,
         arguments: &["-n"],

@@ -25,7 +25,8 @@ pub(crate) const NTFS: Filesystem = Filesystem {
         block_size: &["-c", "{}"],
         ..Mkfs::new(&MKFS, &["-F", "-Q", "-q"])
     }),
-    signatures: &["ntfs"],
+    // Its boot sector ends like that of a partition table, which wipefs finds once NTFS is gone.
+    signatures: &["ntfs", "dos"],
     needs: &[Need {
         file: "ntfs-3g",
         package: "ntfs-3g",

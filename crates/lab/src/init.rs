@@ -8,8 +8,8 @@ use crate::channel::Channel;
 use crate::job::{GuestJob, Program, Provisioning};
 use crate::setting::{FOLDER, device, devices, setting_on};
 use rustix::mount::{MountFlags, mount};
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -155,13 +155,28 @@ pub(crate) fn setting(channel: &Channel, machine: &MachineSpec) -> io::Result<Se
     ))
 }
 
+/// Writes zeros over the first 64 MiB of a disk. mke2fs reads the inodes that it reserves, and takes zeros for granted
+/// where it is told that the disk is zeroed (assume_storage_prezeroed); the stack before may have left inodes there.
+fn zero_the_start(node: &Path) -> io::Result<()> {
+    const BLOCK: [u8; 1 << 20] = [0; 1 << 20];
+    let mut disk = File::options().write(true).open(node)?;
+    for _ in 0..64 {
+        disk.write_all(&BLOCK)?;
+    }
+    disk.sync_all()
+}
+
 /// Brings stacks up and down, one after the other, on the same disks.
 fn provision(channel: &mut Channel, provisioning: &Provisioning) -> io::Result<()> {
     let began = Instant::now();
     let setting = setting_on(Disks::data(&devices(channel.disks()?)));
     for stack in &provisioning.stacks {
+        let nodes = devices(channel.disks()?);
+        if stack.zeroed {
+            nodes.iter().try_for_each(|node| zero_the_start(node))?;
+        }
         let setting = Setting {
-            disks: Disks::of(&stack.disks, &devices(channel.disks()?)).map_err(io::Error::other)?,
+            disks: Disks::of(&stack.disks, &nodes).map_err(io::Error::other)?,
             zeroed: stack.zeroed,
             teardown: Teardown::Full,
             ..setting.clone()
