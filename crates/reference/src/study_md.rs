@@ -2,6 +2,7 @@
 
 use study_file::format_size;
 use study_file::key::{Axis, Key, Table, Takes};
+use study_file::workload::KINDS;
 
 const HEAD: &str = "\
 # The study file
@@ -41,12 +42,9 @@ one for each job, and laid out before the clock starts.
 
 | work | tests | first metric |
 |---|---|---|
-| `tree` | `write`, `read`, `copy`, `delete` | `throughput`, `files_per_second` |
-| `io`, `fio` | the pattern: `randread`, … | `throughput`, `iops` |
-| `fio_file` | names of the sections | `throughput`, `iops` |
-| `bonnie` | `putc`, `write`, `rewrite`, `getc`, `read`; `seeks`; `create-seq`, `stat-seq`, `delete-seq`, `create-random`, `stat-random`, `delete-random` | `throughput`; `iops`; `files_per_second` |
-| `iozone` | its 13 columns by the names in the table | `throughput` |
+";
 
+const CLAIMS: &str = "
 ## Claims
 
 `where` picks cells by `AXIS = VALUE`, and samples by `test` (`write`, `read`, `copy`, `delete`, or the `rw` of a
@@ -114,6 +112,13 @@ pub fn page() -> String {
     }
     out.push('\n');
     out.push_str(TAIL);
+    for kind in KINDS {
+        out.push_str(&format!(
+            "| `{}` | {} | {} |\n",
+            kind.key.name, kind.tests, kind.metrics
+        ));
+    }
+    out.push_str(CLAIMS);
     out.push_str(TABLES);
     out
 }

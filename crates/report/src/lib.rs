@@ -18,7 +18,6 @@ mod scale;
 mod shaped;
 mod table;
 mod words;
-mod work_words;
 
 pub use comparison::{ComparedNames, comparison};
 pub use distribution::{Distribution, distributions};

@@ -71,8 +71,3 @@ pub(crate) fn axes(axes: &[(String, String)]) -> String {
         .collect::<Vec<_>>()
         .join(", ")
 }
-
-pub(crate) fn joined<const N: usize>(first: &str, parts: [Option<String>; N]) -> String {
-    let rest: String = parts.into_iter().flatten().map(|part| format!(", {part}")).collect();
-    format!("{first}{rest}")
-}

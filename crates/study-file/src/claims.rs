@@ -4,7 +4,7 @@ use crate::document::Entry;
 use crate::matrix::Unit;
 use crate::mistake::Found;
 use crate::vocabulary::{Unknown, Vocabulary};
-use crate::work::WorkloadEntry;
+use crate::workload::WorkloadEntry;
 use study::claim::{ClaimError, Comparison, holds, write_side};
 use study::plan::{Cell, Claim, Side};
 

@@ -2,10 +2,10 @@
 //! place. What values mean together is not known here.
 
 use crate::Known;
-use crate::fio_options::refusal;
 use crate::key::{Axis, Key, Table, Takes};
 use crate::mistake::{Found, Span, nearest, suggest};
 use crate::value::{Given, Value, read_value, type_name};
+use crate::workload::fio_options::refusal;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 

@@ -1,8 +1,7 @@
 //! Every key that a study file may have: one table of data, from which files are read, mistakes are mended and
-//! the reference is written. Those of workloads are in `work_key`.
+//! the reference is written. Those of each kind of work are in its file, `workload/KIND.rs`.
 
-use crate::fio_options::FIO_OPTIONS;
-use crate::work_key::WORK_KEYS;
+use crate::workload::KINDS;
 use Axis::{Listed, ListedOrDefault, Single};
 use Takes::{
     BusDisks, Count, Figures, Filter, Flag, Kernel, Layout, Model, Mount, Name, Names, Scalars, Share, Size, Text,
@@ -118,6 +117,8 @@ impl Table {
 pub struct Key {
     pub table: Table,
     pub name: &'static str,
+    /// The name of its axis: its own, but where two tables have a key of that name.
+    pub axis_name: &'static str,
     pub takes: Takes,
     pub axis: Axis,
     /// What holds where the key is not written; empty if it has to be.
@@ -126,22 +127,9 @@ pub struct Key {
 }
 
 impl Key {
-    /// The name of its axis: its own, but where two tables have a key of that name.
-    pub fn axis_name(&self) -> &'static str {
-        match (self.table, self.name) {
-            (Table::Inner, "level") => "of_level",
-            (Table::Inner, "disks") => "of_disks",
-            (Table::Inner, "chunk") => "of_chunk",
-            (Table::Filesystem, "data") => "fs_data",
-            (Table::Filesystem, "metadata") => "fs_metadata",
-            (Table::Filesystem, "sync") => "fs_sync",
-            (Table::Tree, "size") => "file_size",
-            (Table::Io, "size") => "io_size",
-            (Table::Fio, "io_size") => "fio_io_size",
-            (Table::Bonnie, "size") => "bonnie_size",
-            (Table::Iozone, "sync") => "o_sync",
-            _ => self.name,
-        }
+    /// Gives its axis a name of its own.
+    pub(crate) const fn on_axis(self, axis_name: &'static str) -> Self {
+        Self { axis_name, ..self }
     }
 }
 
@@ -288,6 +276,7 @@ pub(crate) const fn key(
     Key {
         table,
         name,
+        axis_name: name,
         takes,
         axis,
         default,
@@ -297,10 +286,11 @@ pub(crate) const fn key(
 
 /// Every key.
 pub fn all() -> impl Iterator<Item = &'static Key> {
-    KEYS.iter().chain(WORK_KEYS).chain(FIO_OPTIONS)
+    let of_work = KINDS.iter().flat_map(|kind| kind.keys.iter().copied().flatten());
+    KEYS.iter().chain(KINDS.iter().map(|kind| &kind.key)).chain(of_work)
 }
 
-/// Those that are not of workloads, in the order of the reference.
+/// Those that are not of a kind of work, in the order of the reference.
 #[rustfmt::skip]
 static KEYS: &[Key] = &[
     key(Table::Top, "title", Name, Single, "the file's name", "what the study is called"),
@@ -354,9 +344,9 @@ static KEYS: &[Key] = &[
     key(Table::Array, "stripe_cache", Count { min: 17, max: 32_768 }, ListedOrDefault, "the kernel's (256)", "levels 4, 5, 6: pages of the stripe cache per member"),
     key(Table::Array, "extent", Size { min: 4 * KIB, max: 16 * GIB }, ListedOrDefault, "LVM's (4M)", "LVM: extent size, a power of two"),
 
-    key(Table::Inner, "level", Word(MEMBER_WORDS), Listed, "", "level of the arrays that are members"),
-    key(Table::Inner, "disks", Count { min: 2, max: 2048 }, Listed, "", "disks of each"),
-    key(Table::Inner, "chunk", Size { min: 4 * KIB, max: GIB }, ListedOrDefault, "mdadm's (512K)", "chunk of each"),
+    key(Table::Inner, "level", Word(MEMBER_WORDS), Listed, "", "level of the arrays that are members").on_axis("of_level"),
+    key(Table::Inner, "disks", Count { min: 2, max: 2048 }, Listed, "", "disks of each").on_axis("of_disks"),
+    key(Table::Inner, "chunk", Size { min: 4 * KIB, max: GIB }, ListedOrDefault, "mdadm's (512K)", "chunk of each").on_axis("of_chunk"),
 
     key(Table::Filesystem, "type", Word(FILESYSTEMS), Listed, "`ext4`", "the filesystem; `raw` measures the block device itself"),
     key(Table::Filesystem, "block_size", Size { min: 512, max: 64 * KIB }, ListedOrDefault, "mkfs's", "block size (btrfs: sector size; vfat, exfat, NTFS: cluster size)"),
@@ -367,16 +357,18 @@ static KEYS: &[Key] = &[
     key(Table::Filesystem, "lazy_init", Flag, Listed, "`false`", "ext4: leave part of the initialisation to the kernel, which does it behind the measurement"),
     key(Table::Filesystem, "log_buffers", Count { min: 2, max: 8 }, ListedOrDefault, "the kernel's", "XFS: log buffers in memory (`logbufs`)"),
     key(Table::Filesystem, "log_buffer_size", Size { min: 16 * KIB, max: 256 * KIB }, ListedOrDefault, "the kernel's", "XFS: size of a log buffer (`logbsize`), a power of two"),
-    key(Table::Filesystem, "data", Word(PROFILES), ListedOrDefault, "`single`", "btrfs: profile of data"),
-    key(Table::Filesystem, "metadata", Word(PROFILES), ListedOrDefault, "`dup`, of several disks `raid1`", "btrfs: profile of metadata"),
+    key(Table::Filesystem, "data", Word(PROFILES), ListedOrDefault, "`single`", "btrfs: profile of data").on_axis("fs_data"),
+    key(Table::Filesystem, "metadata", Word(PROFILES), ListedOrDefault, "`dup`, of several disks `raid1`", "btrfs: profile of metadata").on_axis("fs_metadata"),
     key(Table::Filesystem, "replicas", Count { min: 1, max: 3 }, ListedOrDefault, "1", "bcachefs: copies of data and metadata"),
     key(Table::Filesystem, "compression", Name, ListedOrDefault, "the filesystem's", "ZFS, btrfs, bcachefs: `off`, `lz4`, `zstd`, … in the filesystem's own words"),
     key(Table::Filesystem, "pool", Word(POOLS), ListedOrDefault, "`stripe`", "ZFS: what the disks are in the pool"),
     key(Table::Filesystem, "recordsize", Size { min: 512, max: 16 * MIB }, ListedOrDefault, "ZFS's (128K)", "ZFS: largest block of a file, a power of two"),
     key(Table::Filesystem, "ashift", Count { min: 9, max: 16 }, ListedOrDefault, "from the disks", "ZFS: logarithm of the sector size"),
-    key(Table::Filesystem, "sync", Word(SYNCS), ListedOrDefault, "`standard`", "ZFS: what becomes of synchronous writes"),
+    key(Table::Filesystem, "sync", Word(SYNCS), ListedOrDefault, "`standard`", "ZFS: what becomes of synchronous writes").on_axis("fs_sync"),
     key(Table::Filesystem, "log", Flag, Listed, "`false`", "ZFS: a log device, the first disk of group `journal`"),
     key(Table::Filesystem, "special", Flag, Listed, "`false`", "ZFS: a special device for metadata, the first disk of group `special`"),
+
+    key(Table::Workload, "name", Name, Single, "", "what the workload is called, in tables and in claims"),
 
     key(Table::Claim, "says", Name, Single, "", "the claim as a sentence"),
     key(Table::Claim, "where", Filter, Single, "everywhere", "the cells it speaks of: `{ AXIS = VALUE, … }`; also `test` and `metric`"),

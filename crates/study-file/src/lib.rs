@@ -5,13 +5,10 @@
 
 mod array_rules;
 mod build;
-mod build_work;
 mod claims;
 mod consistency_rules;
 mod document;
 mod filesystem_rules;
-mod fio_file;
-mod fio_options;
 mod groups;
 pub mod key;
 pub mod label;
@@ -20,7 +17,6 @@ mod many_device_rules;
 mod matrix;
 mod mistake;
 mod only;
-mod pattern;
 mod point;
 mod read;
 mod rules;
@@ -28,9 +24,7 @@ mod table;
 mod unit;
 mod value;
 mod vocabulary;
-mod work;
-mod work_key;
-mod work_rules;
+pub mod workload;
 
 pub use mistake::{Mistake, Mistakes};
 pub use only::{Only, OnlyError};

@@ -6,8 +6,7 @@ use crate::groups::Fixed;
 use crate::mistake::{Found, Span};
 use crate::point::{Axis, Point, points, size};
 use crate::rules::{Impossible, check_stack};
-use crate::work::WorkloadEntry;
-use crate::work_rules::check_work;
+use crate::workload::{WorkloadEntry, check_work};
 use std::collections::HashSet;
 use study::CellId;
 use study::plan::{Cell, LeftOut};
@@ -127,13 +126,16 @@ impl Matrix {
     }
 
     fn work(&mut self, on: &On, workload: &WorkloadEntry, verdict: &mut Verdict, of_unit: &mut Verdict) {
+        // What could not be read may be possible.
+        verdict.possible |= workload.broken;
+        of_unit.possible |= workload.broken;
         for variant in workload.variants() {
             let mut axes = on.words.to_vec();
             axes.push(("workload".to_owned(), workload.name.clone()));
             axes.extend(variant.axes.clone());
             let mut reasons = check_work(&on.machine, &on.stack, &variant.spec.work, on.disk_bytes);
             let broken = |axis: &str| variant.point.is_broken(axis) || on.point.is_broken(axis);
-            reasons.retain(|reason| !workload.broken && !reason.about.iter().any(|axis| broken(axis)));
+            reasons.retain(|reason| !reason.about.iter().any(|axis| broken(axis)));
             if !reasons.is_empty() {
                 self.leave_out(axes, &reasons);
                 for reason in reasons {
@@ -148,7 +150,7 @@ impl Matrix {
             }
             verdict.possible = true;
             of_unit.possible = true;
-            if !workload.broken && !on.point.has_broken() && !variant.point.has_broken() {
+            if !on.point.has_broken() && !variant.point.has_broken() {
                 self.cells.push(Cell {
                     key: String::new(),
                     id: CellId::default(),

@@ -2,9 +2,9 @@
 
 use crate::Known;
 use crate::document::{Content, Entry};
-use crate::key::{self, Key, Table, Takes};
+use crate::key::{self, Key, Takes};
 use crate::mistake::Span;
-use crate::value::{Given, Value};
+use crate::value::{Given, Value, default_value};
 
 /// An axis with the values that one stack, or one workload, has on it.
 #[derive(Clone, Debug)]
@@ -33,66 +33,17 @@ pub(crate) fn axes_of(entry: &Entry, known: &Known) -> Vec<Axis> {
                 span: entry.span.clone(),
             }],
             _ => vec![Given {
-                value: default_of(key.table, key.name, known),
+                value: default_value(key, known),
                 span: entry.span.clone(),
             }],
         };
         Axis {
-            name: key.axis_name(),
+            name: key.axis_name,
             values,
             written: field.is_some(),
         }
     })
     .collect()
-}
-
-/// What holds on an axis that is not written; the reference's column `default` in code.
-fn default_of(table: Table, name: &str, known: &Known) -> Value {
-    const GIB: u64 = 1 << 30;
-    match (table, name) {
-        (Table::Top, "ram") => Value::Bytes(GIB),
-        (Table::Top, "kernel") => Value::Text(known.kernels.first().cloned().unwrap_or_default()),
-        (Table::Disks, "model") => Value::Text(known.models.first().map(|m| m.name.clone()).unwrap_or_default()),
-        (Table::Disks, "count") | (Table::Io, "numjobs" | "iodepth") => Value::Count(1),
-        (Table::Array, "level") => Value::Word("single"),
-        (Table::Array, "spares") | (Table::Io, "fsync") => Value::Count(0),
-        (Table::Array, "write_journal" | "ppl") | (Table::Filesystem, "log" | "special" | "lazy_init") => {
-            Value::Flag(false)
-        }
-        (Table::Filesystem, "type") => Value::Word("ext4"),
-        (Table::Filesystem, "align") => Value::Word("right"),
-        (Table::Tree, "files") => Value::Count(1000),
-        (Table::Tree, "size") => Value::Spread {
-            min: 4096,
-            median: 4096,
-            max: 4096,
-        },
-        (Table::Io, "rw") => Value::Text("read".to_owned()),
-        (Table::Io, "bs") => Value::Bytes(4096),
-        (Table::Io, "size") => Value::Bytes(GIB),
-        (Table::Io, "direct" | "end_fsync" | "zero_buffers") => Value::Flag(false),
-        (Table::Io, "time_based" | "group_reporting") => Value::Flag(true),
-        (Table::Io, "rwmixread") => Value::Count(50),
-        (Table::Io, "offset") => Value::Bytes(0),
-        (Table::Io, "sync" | "verify") => Value::Word("none"),
-        (Table::Io, "fdatasync" | "buffer_compress_percentage") => Value::Count(0),
-        (Table::Bonnie, "chunk_size") => Value::Bytes(8 << 10),
-        (Table::Bonnie, "char_size") => Value::Bytes(1 << 20),
-        (Table::Bonnie, "seeks") => Value::Count(8192),
-        (Table::Bonnie, "seekers") => Value::Count(5),
-        (Table::Bonnie, "files") => Value::Count(0),
-        (Table::Bonnie, "size" | "file_min" | "file_max") => Value::Bytes(0),
-        (Table::Bonnie, "per_char") | (Table::Iozone, "include_flush") => Value::Flag(true),
-        (Table::Bonnie, "direct" | "no_buffering") | (Table::Iozone, "direct" | "sync") => Value::Flag(false),
-        (Table::Bonnie, "volumes" | "processes" | "directories")
-        | (Table::Iozone, "processes")
-        | (Table::Io, "thinktime_blocks") => Value::Count(1),
-        (Table::Iozone, "engine") => Value::Word("native"),
-        (Table::Iozone, "file") => Value::Bytes(4 << 20),
-        (Table::Iozone, "record") => Value::Bytes(4096),
-        (Table::Iozone, "stride") => Value::Count(17),
-        _ => Value::Default,
-    }
 }
 
 /// One value on every axis.

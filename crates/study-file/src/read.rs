@@ -7,7 +7,7 @@ use crate::matrix::{Matrix, Setting, Unit};
 use crate::mistake::{Found, Mistakes, suggest_and_show};
 use crate::point::{Axis, axes_of};
 use crate::value::{Given, Value};
-use crate::work::{Kind, WorkloadEntry, workloads};
+use crate::workload::{WorkloadEntry, workloads};
 use crate::{Known, claims, label, table};
 use study::plan::{Cell, Plan, Precision};
 use study::stack::MachineKind;
@@ -58,8 +58,8 @@ pub fn read(source: &str, file_name: &str, known: &Known) -> Result<Plan, Mistak
 fn with_files(source: &str, workloads: &[WorkloadEntry]) -> String {
     let mut whole = source.to_owned();
     for workload in workloads {
-        if let Kind::FioFile { spec, text } = &workload.kind {
-            whole.push_str(&format!("\n# {}:\n", spec.path));
+        if let Some((path, text)) = workload.form.as_ref().and_then(|form| form.file()) {
+            whole.push_str(&format!("\n# {path}:\n"));
             text.lines().for_each(|line| whole.push_str(&format!("# {line}\n")));
         }
     }

@@ -12,18 +12,14 @@ pub(crate) const PAGE_BYTES: u64 = 4 << 10;
 #[derive(Clone, Debug)]
 pub(crate) struct Impossible {
     /// The axes that it comes from, the one to change first.
-    pub about: &'static [&'static str],
+    pub about: Vec<&'static str>,
     pub reason: String,
     pub mend: String,
 }
 
-pub(crate) fn impossible(
-    about: &'static [&'static str],
-    reason: String,
-    mend: impl Into<String>,
-) -> Option<Impossible> {
+pub(crate) fn impossible(about: &[&'static str], reason: String, mend: impl Into<String>) -> Option<Impossible> {
     Some(Impossible {
-        about,
+        about: about.to_vec(),
         reason,
         mend: mend.into(),
     })

@@ -1,11 +1,11 @@
 //! One value of the study file, read as its key says.
 
 use crate::Known;
-use crate::fio_options::wrong_value;
 use crate::key::{Axis, Key, Takes};
 use crate::mistake::{Span, enumerate, suggest, suggest_and_show};
-use crate::pattern::Pattern;
 use crate::unit::{describe_size, format_size, format_time, parse_size, parse_time};
+use crate::workload::fio_options::wrong_value;
+use crate::workload::pattern::Pattern;
 use toml::de::DeValue;
 
 /// A value and where it stands.
@@ -90,6 +90,37 @@ pub(crate) fn type_name(value: &DeValue) -> &'static str {
         DeValue::Array(_) => "a list",
         DeValue::Table(_) => "a table",
     }
+}
+
+/// What holds on the axis of a key that is not written: what its default says. In backticks or a number it is a value
+/// of the study file; else it is left to mdadm, mkfs or the kernel.
+pub(crate) fn default_value(key: &Key, known: &Known) -> Value {
+    let quoted = key.default.strip_prefix('`').and_then(|rest| rest.split_once('`'));
+    let literal = quoted.map_or(key.default, |(literal, _)| literal);
+    let bytes = || parse_size(literal).ok().or((literal == "0").then_some(0));
+    let value = match key.takes {
+        Takes::Kernel => Some(Value::Text(known.kernels.first().cloned().unwrap_or_default())),
+        Takes::Model => {
+            let first = known.models.first().map(|model| model.name.clone());
+            Some(Value::Text(first.unwrap_or_default()))
+        }
+        _ if key.axis == Axis::ListedOrDefault => None,
+        Takes::Count { .. } => literal.parse().ok().map(Value::Count),
+        Takes::Size { .. } => bytes().map(Value::Bytes),
+        Takes::Spread => bytes().map(|size| Value::Spread {
+            min: size,
+            median: size,
+            max: size,
+        }),
+        Takes::Flag => literal.parse().ok().map(Value::Flag),
+        Takes::Pattern => Some(Value::Text(literal.to_owned())),
+        Takes::Word(words) if quoted.is_some() => {
+            let mut words = words.iter().map(|spellings| spellings[0]);
+            words.find(|word| *word == literal).map(Value::Word)
+        }
+        _ => None,
+    };
+    value.unwrap_or(Value::Default)
 }
 
 /// Reads what one value of `key` says. Lists and tables are the caller's.
@@ -413,4 +444,31 @@ fn mount(text: &str) -> Result<Value, Wrong> {
         );
     }
     Ok(Value::Text(text.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_default_that_the_reference_shows_as_a_value_is_read_as_one() {
+        let shown = |key: &&Key| key.axis == Axis::Listed && key.default.starts_with(['`', '0', '1', '5', '8']);
+        let mut seen = 0;
+        for key in crate::key::all().filter(shown) {
+            let value = default_value(key, &Known::default());
+            assert_ne!(value, Value::Default, "{:?} {}: {}", key.table, key.name, key.default);
+            seen += 1;
+        }
+        assert!(seen > 40, "{seen}");
+        let of = |axis: &str| {
+            let key = crate::key::all().find(|key| key.axis_name == axis).expect(axis);
+            default_value(key, &Known::default())
+        };
+        assert_eq!(of("io_size"), Value::Bytes(1 << 30));
+        assert_eq!(of("stride"), Value::Count(17));
+        assert_eq!(of("level"), Value::Word("single"));
+        assert_eq!(of("time_based"), Value::Flag(true));
+        assert_eq!(of("directories"), Value::Default);
+        assert_eq!(of("chunk"), Value::Default);
+    }
 }

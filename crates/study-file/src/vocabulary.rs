@@ -4,15 +4,14 @@ use crate::document::{Content, Entry, FilterItem};
 use crate::key::{self, Takes};
 use crate::matrix::Unit;
 use crate::mistake::{Found, nearest, suggest};
-use crate::pattern::Pattern;
-use crate::point::points;
+
 use crate::read::REPLICATE;
 use crate::unit::{format_size, format_time, parse_size, parse_time};
 use crate::value::Value;
-use crate::work::{Kind, WorkloadEntry};
+use crate::workload::WorkloadEntry;
+use crate::workload::pattern::Pattern;
 use study::metric::Metric;
 use study::plan::{Cell, METRIC, Side, TEST};
-use study::workload::{BONNIE_FILE_TESTS, BONNIE_TESTS};
 
 /// What is wrong with an axis or a value that somebody named, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,32 +73,10 @@ impl Vocabulary {
         if workload.broken {
             self.add(TEST, "", true);
         }
-        match &workload.kind {
-            Kind::Tree { tests, .. } => tests.iter().for_each(|test| self.add(TEST, test.name(), false)),
-            Kind::Bonnie => {
-                let tests = BONNIE_TESTS.iter().chain(&BONNIE_FILE_TESTS);
-                tests.for_each(|test| self.add(TEST, test, false));
-            }
-            Kind::Iozone { tests } => tests.iter().for_each(|test| self.add(TEST, test.name(), false)),
-            Kind::FioFile { spec, .. } => {
-                let names = spec.sections.iter().map(|section| section.name.as_str());
-                names.for_each(|name| self.add(TEST, name, false));
-            }
-            Kind::Io(_) => {
-                let patterns: Vec<Value> = points(&workload.axes)
-                    .take(10_000)
-                    .map(|point| point.get("rw").clone())
-                    .collect();
-                patterns.iter().for_each(|pattern| self.tests_of_pattern(pattern));
-            }
+        let tests = workload.form.iter().flat_map(|form| form.tests(&workload.axes));
+        for test in tests {
+            self.add(TEST, test.as_deref().unwrap_or_default(), test.is_none());
         }
-    }
-
-    fn tests_of_pattern(&mut self, pattern: &Value) {
-        let Ok(Pattern { pattern, .. }) = Pattern::parse(&pattern.word()) else {
-            return self.add(TEST, "", true);
-        };
-        pattern.tests().iter().for_each(|test| self.add(TEST, test, false));
     }
 
     fn metrics(&mut self) {
@@ -249,7 +226,7 @@ impl Vocabulary {
 
 /// The one spelling of a value: `4096B` is `4K`, `raid6` is `6`.
 fn respell(axis: &str, value: &str) -> String {
-    let takes = key::all().find(|key| key.axis_name() == axis).map(|key| key.takes);
+    let takes = key::all().find(|key| key.axis_name == axis).map(|key| key.takes);
     let spelt = match takes {
         Some(Takes::Size { .. } | Takes::Spread) => parse_size(value).ok().map(format_size),
         Some(Takes::Pattern) => Pattern::parse(value).ok().map(|pattern| pattern.word()),

@@ -14,7 +14,7 @@ pub mod plan;
 pub mod stack;
 mod summary;
 pub mod table;
-mod test_names;
+pub mod wording;
 pub mod workload;
 
 pub use cell_id::{CellId, NotACellId};

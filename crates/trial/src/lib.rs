@@ -22,7 +22,6 @@ use study::event::{Event, Failure, Sample};
 use study::metric::Metric;
 use study::plan::Trial;
 use study::stack::StackSpec;
-use study::workload::{IoEngine, IozoneEngine, Work};
 use tools::{Tool, Tools};
 
 /// The circumstances of a trial.
@@ -97,19 +96,8 @@ pub fn dry_run(trial: &Trial, setting: &Setting, on: DryRunOn) -> Result<DryRun,
 /// The programs that a trial of this cell calls.
 pub fn tools_needed(trial: &Trial, teardown: Teardown) -> Vec<Tool> {
     let mut tools = stack::tools_needed(&trial.cell.stack, teardown);
-    tools.extend(work_tool(&trial.cell.workload.work));
+    tools.extend(workload::tool(&trial.cell.workload.work));
     tools
-}
-
-/// The program that does the work, if raidlab does not do it itself.
-fn work_tool(work: &Work) -> Option<Tool> {
-    match work {
-        Work::Io(io) if io.engine == IoEngine::Fio => Some(Tool::Fio),
-        Work::FioFile(_) => Some(Tool::Fio),
-        Work::Bonnie(_) => Some(Tool::Bonnie),
-        Work::Iozone(iozone) if iozone.engine == IozoneEngine::Iozone => Some(Tool::Iozone),
-        Work::Tree(_) | Work::Io(_) | Work::Iozone(_) => None,
-    }
 }
 
 fn run_steps(

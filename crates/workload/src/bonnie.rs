@@ -13,7 +13,7 @@ use crate::cpu::CpuTime;
 use crate::error::excerpt;
 use crate::host::Host;
 use crate::report::Reporter;
-use crate::{Target, WorkloadError};
+use crate::{Engine, Target, WorkloadError};
 use csv::{Column, Line};
 use rustix::fs::{Mode, mkdir};
 use rustix::io::Errno;
@@ -26,12 +26,17 @@ use tools::{Invocation, Tool};
 const TIME_LIMIT: Duration = Duration::from_secs(24 * 3600);
 const MIB: u64 = 1 << 20;
 
-pub(crate) fn run(
-    spec: &BonnieSpec,
-    target: &Target<'_>,
-    seed: u64,
-    host: &mut dyn Host,
-) -> Result<(), WorkloadError> {
+impl Engine for BonnieSpec {
+    fn tool(&self) -> Option<Tool> {
+        Some(Tool::Bonnie)
+    }
+
+    fn run(&self, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Result<(), WorkloadError> {
+        run(self, target, seed, host)
+    }
+}
+
+fn run(spec: &BonnieSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Result<(), WorkloadError> {
     let mount_point = target
         .mount_point
         .ok_or_else(|| WorkloadError::Spec("Bonnie++ needs a filesystem, and this stack has none".to_owned()))?;

@@ -15,7 +15,7 @@ use crate::cpu::CpuTime;
 use crate::error::excerpt;
 use crate::host::{DeviceCounters, Host};
 use crate::report::Reporter;
-use crate::{Target, WorkloadError};
+use crate::{Engine, Target, WorkloadError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use study::metric::Metric;
@@ -24,12 +24,17 @@ use tools::{Invocation, Tool};
 
 const TIME_LIMIT: Duration = Duration::from_secs(24 * 3600);
 
-pub(crate) fn run(
-    spec: &IozoneSpec,
-    target: &Target<'_>,
-    seed: u64,
-    host: &mut dyn Host,
-) -> Result<(), WorkloadError> {
+impl Engine for IozoneSpec {
+    fn tool(&self) -> Option<Tool> {
+        (self.engine == IozoneEngine::Iozone).then_some(Tool::Iozone)
+    }
+
+    fn run(&self, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Result<(), WorkloadError> {
+        run(self, target, seed, host)
+    }
+}
+
+fn run(spec: &IozoneSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Result<(), WorkloadError> {
     let mount_point = target
         .mount_point
         .ok_or_else(|| WorkloadError::Spec("IOzone needs a filesystem, and this stack has none".to_owned()))?;

@@ -30,6 +30,7 @@ pub use host::{DeviceCounters, Host};
 pub use io::Pass;
 use std::path::Path;
 use study::workload::{Work, WorkloadSpec};
+use tools::Tool;
 
 /// Where the work is done.
 #[derive(Clone, Copy, Debug)]
@@ -43,11 +44,28 @@ pub struct Target<'a> {
 /// Does the work once and reports all that was seen to `host`. Samples stand once this returns `Ok`; those of a
 /// test whose guard failed are reported too.
 pub fn run(spec: &WorkloadSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Result<(), WorkloadError> {
-    match &spec.work {
-        Work::Tree(tree) => tree::run(tree, target, seed, host),
-        Work::Io(io) => io::run(io, target, seed, host),
-        Work::FioFile(file) => io::fio_file::run(file, target, seed, host),
-        Work::Bonnie(bonnie) => bonnie::run(bonnie, target, seed, host),
-        Work::Iozone(iozone) => iozone::run(iozone, target, seed, host),
+    engine(&spec.work).run(target, seed, host)
+}
+
+/// The program that does the work; none if raidlab does it itself.
+pub fn tool(work: &Work) -> Option<Tool> {
+    engine(work).tool()
+}
+
+/// What does work of one kind.
+trait Engine {
+    /// The program that does it; none if raidlab does it itself.
+    fn tool(&self) -> Option<Tool>;
+
+    fn run(&self, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Result<(), WorkloadError>;
+}
+
+fn engine(work: &Work) -> &dyn Engine {
+    match work {
+        Work::Tree(spec) => spec,
+        Work::Io(spec) => spec,
+        Work::FioFile(spec) => spec,
+        Work::Bonnie(spec) => spec,
+        Work::Iozone(spec) => spec,
     }
 }

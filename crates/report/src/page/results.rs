@@ -5,7 +5,6 @@ use crate::figure::{decimals, half_interval, nanoseconds, number};
 use crate::input::Input;
 use crate::table::without_figure;
 use crate::words;
-use crate::work_words;
 use serde::Serialize;
 use stats::{Basis, Measure, Results, WorkloadResults};
 
@@ -72,7 +71,7 @@ pub(super) fn workloads(input: &Input, results: &Results) -> Vec<Workload> {
         .iter()
         .map(|workload| Workload {
             name: workload.name.clone(),
-            work: work_words(input, workload),
+            work: description(input, workload),
             chart: chart(input, workload),
             table: table(input, workload),
             figures: figures(workload),
@@ -81,9 +80,9 @@ pub(super) fn workloads(input: &Input, results: &Results) -> Vec<Workload> {
         .collect()
 }
 
-fn work_words(input: &Input, workload: &WorkloadResults) -> String {
+fn description(input: &Input, workload: &WorkloadResults) -> String {
     let cell = input.plan.cells.iter().find(|cell| cell.workload.name == workload.name);
-    cell.map_or_else(String::new, |cell| work_words::work(&cell.workload.work))
+    cell.map_or_else(String::new, |cell| cell.workload.work.spec().describe())
 }
 
 fn table(input: &Input, workload: &WorkloadResults) -> Table {

@@ -1,10 +1,10 @@
 //! Stacks and their disks.
 
-use super::joined;
 use crate::figure::{bytes, count};
 use study::stack::{
     Align, ArraySpec, Bitmap, FilesystemSpec, InnerArray, MachineSpec, StackSpec, ZfsSpec, ZfsSync,
 };
+use study::wording::joined;
 
 pub(crate) fn array(array: &ArraySpec) -> String {
     let parts = [

@@ -6,7 +6,7 @@ use crate::matrix::Unit;
 use crate::mistake::{Found, Span, enumerate, suggest};
 use crate::value::{Given, Value};
 use crate::vocabulary::Vocabulary;
-use crate::work::WorkloadEntry;
+use crate::workload::WorkloadEntry;
 use study::plan::{Cell, METRIC, STACK, Side};
 use study::table::{Figure, TableColumn, TableRow, TableSpec};
 

@@ -1,5 +1,7 @@
 //! Reads and writes in fio's words.
 
+use super::{WorkSpec, pairs};
+use crate::wording::{bytes, count, joined, nanoseconds};
 use serde::{Deserialize, Serialize};
 
 /// One I/O job in fio's words.
@@ -192,30 +194,85 @@ pub enum BufferFill {
     Pattern(Vec<u8>),
 }
 
-/// A job file of fio's, read and found harmless.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FioFileSpec {
-    /// As the study names it.
-    pub path: String,
-    /// In the order of the file; each with what `[global]` says before it.
-    pub sections: Vec<FioSection>,
+impl IoPattern {
+    /// The tests of a job with this pattern. The halves of a mixed pattern are measured apart, too.
+    pub fn tests(self) -> Vec<&'static str> {
+        let mut tests = vec![self.name()];
+        if self.is_mixed() {
+            tests.extend(["read", "write"]);
+        }
+        tests
+    }
 }
 
-/// A job of a job file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FioSection {
-    /// Also the name of its test.
-    pub name: String,
-    /// In fio's words, without what raidlab says itself (where the files are, how the time is taken).
-    pub options: Vec<(String, String)>,
-    pub pattern: IoPattern,
-    pub block_bytes: u64,
-    /// Bytes of each job's files together.
-    pub size_bytes: u64,
-    pub jobs: u32,
-    /// Files of each job.
-    pub files: u32,
-    pub runtime_ns: Option<u64>,
-    pub direct: bool,
-    pub end_fsync: bool,
+impl WorkSpec for IoSpec {
+    fn tests(&self) -> Vec<&str> {
+        self.pattern.tests()
+    }
+
+    fn needs_files(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn bytes(&self, _: u64) -> u64 {
+        let step = self.offset_increment_bytes.unwrap_or(self.size_bytes);
+        let last = step.saturating_mul(u64::from(self.jobs.saturating_sub(1)));
+        self.offset_bytes.saturating_add(last).saturating_add(self.size_bytes)
+    }
+
+    fn bytes_min(&self) -> u64 {
+        self.offset_bytes + u64::from(self.jobs) * self.size_bytes
+    }
+
+    fn largest_file_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    fn describe(&self) -> String {
+        let engine = match self.engine {
+            IoEngine::Fio => "fio",
+            IoEngine::Native => "raidlab's own engine",
+        };
+        let every = |what: &str, writes: u32| {
+            (writes > 0).then(|| format!("{what} every {}", count(writes as usize, "write")))
+        };
+        let parts = [
+            (self.skip_bytes > 0).then(|| format!("leaving out {}", bytes(self.skip_bytes.unsigned_abs()))),
+            (self.skip_bytes < 0).then(|| format!("backwards by {}", bytes(self.skip_bytes.unsigned_abs()))),
+            (self.run_blocks > 1).then(|| format!("{} blocks between jumps", self.run_blocks)),
+            Some(format!("{} blocks", bytes(self.block_bytes))),
+            Some(format!(
+                "{} of {} each",
+                count(self.jobs as usize, "job"),
+                bytes(self.size_bytes)
+            )),
+            Some(format!("queue depth {}", self.queue_depth)),
+            self.direct.then(|| "direct".to_owned()),
+            match self.sync {
+                SyncMode::None => None,
+                SyncMode::Sync => Some("O_SYNC".to_owned()),
+                SyncMode::Dsync => Some("O_DSYNC".to_owned()),
+            },
+            every("fsync", self.fsync_every),
+            every("fdatasync", self.fdatasync_every),
+            self.end_fsync.then(|| "fsync at the end, timed".to_owned()),
+            self.rate_bytes_s.map(|rate| format!("at most {}/s a job", bytes(rate))),
+            self.rate_iops.map(|rate| format!("at most {rate} IOPS a job")),
+            (self.think_ns > 0).then(|| format!("waiting {} between blocks", nanoseconds(self.think_ns))),
+            self.runtime_ns.map(|runtime| format!("for {}", nanoseconds(runtime))),
+            (self.ramp_ns > 0).then(|| format!("after {} that do not count", nanoseconds(self.ramp_ns))),
+            match &self.buffer.fill {
+                BufferFill::Random => None,
+                BufferFill::Zero => Some("zeros".to_owned()),
+                BufferFill::Pattern(pattern) => Some(format!("a pattern of {}", count(pattern.len(), "byte"))),
+            },
+            (self.buffer.compress_percent > 0).then(|| format!("{} % compressible", self.buffer.compress_percent)),
+            self.buffer
+                .dedupe_percent
+                .map(|percent| format!("{percent} % equal to blocks before")),
+            self.verify.as_ref().map(|_| "all compared afterwards".to_owned()),
+            (!self.fio_options.is_empty()).then(|| pairs(&self.fio_options)),
+        ];
+        format!("{engine}: {}", joined(self.pattern.name(), parts))
+    }
 }

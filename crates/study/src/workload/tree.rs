@@ -1,5 +1,7 @@
 //! A collection of files.
 
+use super::WorkSpec;
+use crate::wording::{bytes, count, number};
 use serde::{Deserialize, Serialize};
 
 /// A collection of files, the same for every stack that has the same seed.
@@ -107,5 +109,62 @@ impl Collection {
             Self::MarechalMedium => 146,
             Self::MarechalLarge => 1,
         }
+    }
+}
+
+impl WorkSpec for TreeSpec {
+    fn tests(&self) -> Vec<&str> {
+        self.tests.iter().map(|test| test.name()).collect()
+    }
+
+    fn needs_files(&self) -> Option<&'static str> {
+        Some("a raw device holds no files")
+    }
+
+    /// Files of median size, in whole blocks, twice if they are copied.
+    fn bytes(&self, block_bytes: u64) -> u64 {
+        let blocks = self.size.median_bytes.max(1).div_ceil(block_bytes);
+        let copies = if self.tests.contains(&TreeTest::Copy) { 2 } else { 1 };
+        blocks
+            .saturating_mul(block_bytes)
+            .saturating_mul(u64::from(self.files))
+            .saturating_mul(copies)
+    }
+
+    fn bytes_min(&self) -> u64 {
+        u64::from(self.files) * self.size.min_bytes
+    }
+
+    fn largest_file_bytes(&self) -> u64 {
+        self.size.max_bytes
+    }
+
+    fn describe(&self) -> String {
+        let size = &self.size;
+        let sizes = if size.min_bytes == size.max_bytes {
+            format!("of {} each", bytes(size.median_bytes))
+        } else {
+            format!(
+                "of {} to {}, median {}",
+                bytes(size.min_bytes),
+                bytes(size.max_bytes),
+                bytes(size.median_bytes)
+            )
+        };
+        let directories = match self.directories {
+            1 => "one directory".to_owned(),
+            many => format!("{} directories", number(f64::from(many), 0)),
+        };
+        let from = self
+            .from
+            .iter()
+            .map(|group| format!(", written from the disks `{group}`"));
+        let to = self.to.iter().map(|group| format!(", read to the disks `{group}`"));
+        format!(
+            "{} {sizes}, in {directories}: {}{}",
+            count(self.files as usize, "file"),
+            self.tests().join(", "),
+            from.chain(to).collect::<String>()
+        )
     }
 }

@@ -12,18 +12,23 @@ use crate::contents::Contents;
 use crate::cpu::CpuTime;
 use crate::host::{DeviceCounters, Host};
 use crate::report::Reporter;
-use crate::{Target, WorkloadError};
+use crate::{Engine, Target, WorkloadError};
 use std::path::Path;
 use std::time::Duration;
 use study::workload::{FioFileSpec, FioSection};
 use tools::{Invocation, Tool};
 
-pub(crate) fn run(
-    spec: &FioFileSpec,
-    target: &Target<'_>,
-    seed: u64,
-    host: &mut dyn Host,
-) -> Result<(), WorkloadError> {
+impl Engine for FioFileSpec {
+    fn tool(&self) -> Option<Tool> {
+        Some(Tool::Fio)
+    }
+
+    fn run(&self, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Result<(), WorkloadError> {
+        run(self, target, seed, host)
+    }
+}
+
+fn run(spec: &FioFileSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Result<(), WorkloadError> {
     let mount_point = target
         .mount_point
         .ok_or_else(|| WorkloadError::Spec("a job file needs a filesystem, and this stack has none".to_owned()))?;

@@ -22,7 +22,7 @@
 
 mod feed;
 pub(crate) mod fio;
-pub(crate) mod fio_file;
+mod fio_file;
 mod fio_report;
 mod native;
 mod order;
@@ -41,15 +41,26 @@ pub use pass::Pass;
 use crate::contents::Contents;
 use crate::cpu::CpuTime;
 use crate::host::Host;
-use crate::{Target, WorkloadError};
+use crate::{Engine, Target, WorkloadError};
 use native::Method;
 use order::Cursor;
 use std::time::Instant;
 use study::event::Event;
 use study::workload::{IoEngine, IoSpec};
 use tally::Outcome;
+use tools::Tool;
 
-pub(crate) fn run(spec: &IoSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Result<(), WorkloadError> {
+impl Engine for IoSpec {
+    fn tool(&self) -> Option<Tool> {
+        (self.engine == IoEngine::Fio).then_some(Tool::Fio)
+    }
+
+    fn run(&self, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Result<(), WorkloadError> {
+        run(self, target, seed, host)
+    }
+}
+
+fn run(spec: &IoSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Result<(), WorkloadError> {
     check(spec, target)?;
     let contents = Contents::of_buffer(seed, spec.block_bytes, &spec.buffer);
     if let Some(mount_point) = target.mount_point {

@@ -29,7 +29,7 @@ use crate::contents::Contents;
 use crate::host::{DeviceCounters, Host};
 use crate::latency::{Operation, Stopwatch};
 use crate::report::Reporter;
-use crate::{Target, WorkloadError};
+use crate::{Engine, Target, WorkloadError};
 use collection::Collection;
 use rustix::fs::{AtFlags, Mode, OFlags, open, syncfs, unlinkat};
 use std::ffi::CStr;
@@ -38,6 +38,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use study::metric::Metric;
 use study::workload::{TreeSpec, TreeTest};
+use tools::Tool;
 use visit::{Copier, Deleter, Reader};
 
 const TREE: &CStr = c"tree";
@@ -47,12 +48,17 @@ const COPY: &CStr = c"copy";
 /// between reading and writing and made copies 20 % slower on tmpfs.
 const READ_BYTES: usize = 128 << 10;
 
-pub(crate) fn run(
-    spec: &TreeSpec,
-    target: &Target<'_>,
-    seed: u64,
-    host: &mut dyn Host,
-) -> Result<(), WorkloadError> {
+impl Engine for TreeSpec {
+    fn tool(&self) -> Option<Tool> {
+        None
+    }
+
+    fn run(&self, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Result<(), WorkloadError> {
+        run(self, target, seed, host)
+    }
+}
+
+fn run(spec: &TreeSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Result<(), WorkloadError> {
     let mount_point = target.mount_point.ok_or_else(|| {
         WorkloadError::Spec("a tree of files needs a filesystem, and this stack has none".to_owned())
     })?;

@@ -7,7 +7,6 @@ use runner::disks_of;
 use std::fmt::Write;
 use std::path::PathBuf;
 use study::plan::{Cell, Plan, Trial};
-use study::workload::{IoEngine, IoSpec, Work};
 use trial::{Command, Disks, DryRunOn, Setting};
 
 /// What is around the stack of a trial.
@@ -62,14 +61,8 @@ fn lines(text: &mut String, commands: &[Command]) {
 }
 
 fn work(cell: &Cell) -> String {
-    let by = match &cell.workload.work {
-        Work::Io(IoSpec {
-            engine: IoEngine::Fio, ..
-        })
-        | Work::FioFile(_) => "fio",
-        Work::Bonnie(_) => "Bonnie++",
-        _ => "raidlab's own engine",
-    };
+    let tool = workload::tool(&cell.workload.work);
+    let by = tool.map_or("raidlab's own engine", tools::Tool::program);
     format!("`{}` is done by {by}", cell.workload.name)
 }
 

@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use study::plan::{Plan, Trial};
 use study::stack::{DiskGroup, MachineKind};
-use study::workload::Work;
 use tools::{Invocation, Tool, Tools};
 use trial::{DryRunOn, Limits, OUTPUT_BYTES_MAX, Setting, Teardown};
 
@@ -431,12 +430,7 @@ fn disks_wanted(plan: &Plan) -> usize {
 fn bytes_each(plan: &Plan) -> u64 {
     let of_cell = |cell: &study::plan::Cell| {
         let disks = disks_of(&first_trial(cell)).max(1) as u64;
-        let work = match &cell.workload.work {
-            Work::Io(io) => (io.offset_bytes + u64::from(io.jobs) * io.size_bytes) / disks,
-            Work::Tree(tree) => u64::from(tree.files) * tree.size.min_bytes / disks,
-            // Their own programs say what does not fit.
-            Work::FioFile(_) | Work::Bonnie(_) | Work::Iozone(_) => 0,
-        };
+        let work = cell.workload.work.spec().bytes_min() / disks;
         work.max(cell.stack.array.member_size_bytes.unwrap_or(0))
     };
     plan.cells.iter().map(of_cell).max().unwrap_or(0).max(DISK_BYTES_MIN)

@@ -2,17 +2,10 @@
 //!
 //! Only what is listed goes to fio: an option that a later fio may bring could run a command or name a file.
 
-use crate::key::{Axis, Key, Table, Takes};
+use crate::key::{Axis, Key, Table, Takes, key};
 
 const fn option(name: &'static str, help: &'static str) -> Key {
-    Key {
-        table: Table::Fio,
-        name,
-        takes: Takes::FioOption,
-        axis: Axis::Listed,
-        default: "fio's",
-        help,
-    }
+    key(Table::Fio, name, Takes::FioOption, Axis::Listed, "fio's", help)
 }
 
 /// What a study may say to fio besides the words that raidlab's own engine knows, in the order of fio's manual.
@@ -34,7 +27,7 @@ pub(crate) static FIO_OPTIONS: &[Key] = &[
     option("bssplit", "mix of block sizes: `4k/60:64k/40`"),
     option("bs_unaligned", "block sizes of any length"),
     option("blockalign", "alignment of random offsets"),
-    option("io_size", "bytes to read and write, if not `size`"),
+    option("io_size", "bytes to read and write, if not `size`").on_axis("fio_io_size"),
     option("number_ios", "end after so many requests"),
     option("loops", "do it so often"),
     option("nrfiles", "files of each job, which `size` is spread over"),

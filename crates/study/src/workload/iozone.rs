@@ -1,34 +1,8 @@
-//! The classic benchmarks: Bonnie++ and IOzone.
+//! IOzone's tests.
 
+use super::WorkSpec;
+use crate::wording::{bytes, joined};
 use serde::{Deserialize, Serialize};
-
-/// A run of Bonnie++: its throughput tests, its seeks, its file-creation tests.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BonnieSpec {
-    /// Bytes of one volume, in whole MiB; 0 leaves out the throughput tests.
-    pub size_bytes: u64,
-    /// So many volumes, worked through as one (the `-v` of the old Bonnie; Bonnie++ is given the sum).
-    pub volumes: u32,
-    /// Bytes of one read or write of the block tests.
-    pub chunk_bytes: u64,
-    /// Whether there are tests of single characters (`putc`, `getc`).
-    pub per_char: bool,
-    /// Bytes of those, in whole MiB: each costs a system call.
-    pub char_bytes: u64,
-    pub seeks: u32,
-    pub seekers: u32,
-    /// Files of the file-creation tests, a multiple of 1024; 0 leaves them out.
-    pub files: u32,
-    pub file_min_bytes: u64,
-    pub file_max_bytes: u64,
-    /// 0: all in one.
-    pub directories: u32,
-    /// Copies of it all at the same time.
-    pub processes: u32,
-    pub direct: bool,
-    /// `fsync` after every write.
-    pub no_buffering: bool,
-}
 
 /// IOzone's tests on files of one size with records of one size.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -144,15 +118,42 @@ impl IozoneTest {
     }
 }
 
-/// Bonnie's six classic columns.
-pub const BONNIE_TESTS: [&str; 6] = ["putc", "write", "rewrite", "getc", "read", "seeks"];
+impl WorkSpec for IozoneSpec {
+    fn tests(&self) -> Vec<&str> {
+        self.tests.iter().map(|test| test.name()).collect()
+    }
 
-/// Bonnie++'s tests of files.
-pub const BONNIE_FILE_TESTS: [&str; 6] = [
-    "create-seq",
-    "stat-seq",
-    "delete-seq",
-    "create-random",
-    "stat-random",
-    "delete-random",
-];
+    fn needs_files(&self) -> Option<&'static str> {
+        Some("IOzone works on files, and a raw device holds none")
+    }
+
+    fn bytes(&self, _: u64) -> u64 {
+        self.file_bytes.saturating_mul(u64::from(self.processes))
+    }
+
+    fn largest_file_bytes(&self) -> u64 {
+        self.file_bytes
+    }
+
+    fn describe(&self) -> String {
+        let engine = match self.engine {
+            IozoneEngine::Native => "IOzone's tests by raidlab's own engine",
+            IozoneEngine::Iozone => "IOzone",
+        };
+        let parts = [
+            Some(format!("records of {}", bytes(self.record_bytes))),
+            (self.processes > 1).then(|| format!("{} processes", self.processes)),
+            self.direct.then(|| "direct".to_owned()),
+            self.sync.then(|| "O_SYNC".to_owned()),
+            (!self.include_flush).then(|| "without the flush at the end".to_owned()),
+            self.tests
+                .contains(&IozoneTest::StridedRead)
+                .then(|| format!("stride of {} records", self.stride_records)),
+            Some(self.tests().join(", ")),
+        ];
+        format!(
+            "{engine}: {}",
+            joined(&format!("file of {}", bytes(self.file_bytes)), parts)
+        )
+    }
+}

@@ -1,7 +1,7 @@
 //! A job file of fio's → sections, or why a study may not use it.
 
+use super::fio_options::{FIO_OPTIONS, canonical, is_of_files, refusal, wrong_value};
 use crate::Known;
-use crate::fio_options::{FIO_OPTIONS, canonical, is_of_files, refusal, wrong_value};
 use crate::key::Table;
 use crate::mistake::suggest;
 use rustix::fs::{Mode, OFlags, ResolveFlags};

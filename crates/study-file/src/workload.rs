@@ -1,0 +1,154 @@
+//! `[[workload]]` → what kind of work it is, with its axes. Each kind has a file of its own, and a line in [`KINDS`].
+
+mod bonnie;
+mod fio_file;
+pub(crate) mod fio_options;
+mod io;
+mod iozone;
+mod job_file;
+pub(crate) mod pattern;
+mod rules;
+mod tree;
+
+pub(crate) use rules::check_work;
+
+use crate::Known;
+use crate::document::Entry;
+use crate::key::{Key, Takes};
+use crate::mistake::{Found, Span};
+use crate::point::{Axis, Point, axes_of, points};
+use study::workload::{Work, WorkloadSpec};
+
+/// Every kind of work, in the order of the reference.
+pub static KINDS: [&WorkloadKind; 6] = [
+    &tree::TREE,
+    &io::FIO,
+    &fio_file::FIO_FILE,
+    &io::IO,
+    &bonnie::BONNIE,
+    &iozone::IOZONE,
+];
+
+/// A kind of work as study files know it.
+pub struct WorkloadKind {
+    /// Its key in `[[workload]]`.
+    pub key: Key,
+    /// The keys of its tables.
+    pub(crate) keys: &'static [&'static [Key]],
+    /// The names of its tests, for the reference.
+    pub tests: &'static str,
+    /// The metric that comes first, for the reference.
+    pub metrics: &'static str,
+    /// Reads it from a `[[workload]]` that has its key. None if it cannot be read, which has been reported.
+    read: fn(&Entry, &Known, &mut Found) -> Option<Box<dyn Form>>,
+}
+
+/// Work of some kind, as far as it is no axis.
+pub(crate) trait Form {
+    /// The work at a point of its axes.
+    fn work(&self, point: &Point) -> Work;
+
+    /// What its tests are called; none for a test of which the file does not say it.
+    fn tests(&self, axes: &[Axis]) -> Vec<Option<String>>;
+
+    /// The path and the text of a file that belongs to the study.
+    fn file(&self) -> Option<(&str, &str)> {
+        None
+    }
+}
+
+/// One `[[workload]]`.
+pub(crate) struct WorkloadEntry {
+    pub name: String,
+    pub span: Span,
+    pub axes: Vec<Axis>,
+    /// None if it could not be read.
+    pub form: Option<Box<dyn Form>>,
+    /// Parts of it could not be read: no cell comes of it.
+    pub broken: bool,
+}
+
+/// A workload with one value on each of its axes.
+pub(crate) struct Variant<'a> {
+    pub point: Point<'a>,
+    pub spec: WorkloadSpec,
+    /// Its place on the axes on which the workload has several values.
+    pub axes: Vec<(String, String)>,
+}
+
+impl WorkloadEntry {
+    /// None of a workload that could not be read.
+    pub fn variants(&self) -> impl Iterator<Item = Variant<'_>> {
+        let form = self.form.iter().filter(|_| !self.broken);
+        form.flat_map(|form| points(&self.axes).map(|point| self.variant(form.work(&point), point)))
+    }
+
+    fn variant<'a>(&self, work: Work, point: Point<'a>) -> Variant<'a> {
+        let several = |name: &str| self.axes.iter().any(|axis| axis.name == name && axis.values.len() > 1);
+        let varied: Vec<(&str, String)> = point.words().filter(|(name, _)| several(name)).collect();
+        let suffix: String = varied.iter().map(|(name, word)| format!(" {name}={word}")).collect();
+        Variant {
+            spec: WorkloadSpec {
+                name: format!("{}{suffix}", self.name),
+                work,
+            },
+            axes: varied.into_iter().map(|(name, word)| (name.to_owned(), word)).collect(),
+            point,
+        }
+    }
+}
+
+/// All workloads of the file.
+pub(crate) fn workloads(top: &Entry, known: &Known, found: &mut Found) -> Vec<WorkloadEntry> {
+    let mut all: Vec<WorkloadEntry> = Vec::new();
+    for entry in top.tables("workload") {
+        if let Some(given) = entry.value("name") {
+            let name = given.value.word();
+            if all.iter().any(|other| other.name == name) {
+                found.add_with_mend(
+                    &given.span,
+                    format!("two workloads are called `{name}`"),
+                    "give every workload a name of its own",
+                );
+            }
+        }
+        all.push(workload(entry, known, found));
+    }
+    all
+}
+
+fn workload(entry: &Entry, known: &Known, found: &mut Found) -> WorkloadEntry {
+    let written: Vec<&WorkloadKind> = KINDS
+        .into_iter()
+        .filter(|kind| !entry.tables(kind.key.name).is_empty() || entry.value(kind.key.name).is_some())
+        .collect();
+    let tables: Vec<&Entry> = written.iter().flat_map(|kind| entry.tables(kind.key.name)).collect();
+    let guessed = KINDS.iter().any(|kind| entry.is_broken(kind.key.name));
+    if written.len() != 1 && !guessed {
+        let message = match written.len() {
+            0 => "a workload needs its work",
+            _ => "a workload has one kind of work",
+        };
+        let span = tables.last().map_or(&entry.span, |table| &table.span);
+        let words: Vec<String> = KINDS.iter().map(|kind| format!("`{}`", kind.key.name)).collect();
+        found.add_with_mend(span, message, format!("write exactly one of {}", words.join(", ")));
+    }
+    let form = written.first().and_then(|kind| (kind.read)(entry, known, found));
+    WorkloadEntry {
+        name: entry.text("name").unwrap_or_default(),
+        span: entry.span.clone(),
+        axes: tables.first().map(|table| axes_of(table, known)).unwrap_or_default(),
+        broken: entry.broken
+            || written.len() != 1
+            || form.is_none()
+            || entry.value("name").is_none()
+            || tables.iter().any(|table| table.broken || has_broken_list(table)),
+        form,
+    }
+}
+
+/// A list that is no axis, of tests say, could not be read.
+fn has_broken_list(table: &Entry) -> bool {
+    let mut lists = table.table.keys().filter(|key| matches!(key.takes, Takes::Words(_)));
+    lists.any(|key| table.is_broken(key.name))
+}

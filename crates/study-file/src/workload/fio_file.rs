@@ -1,0 +1,74 @@
+//! `fio_file = "…"`: a job file of fio's.
+
+use super::rules::Rules;
+use super::{Form, WorkloadKind, job_file};
+use crate::Known;
+use crate::document::Entry;
+use crate::key::Axis::Single;
+use crate::key::{Table, Takes, key};
+use crate::mistake::Found;
+use crate::point::{Axis, Point};
+use crate::rules::Impossible;
+use study::stack::{MachineSpec, StackSpec};
+use study::workload::{FioFileSpec, Work};
+
+pub(super) static FIO_FILE: WorkloadKind = WorkloadKind {
+    key: key(
+        Table::Workload,
+        "fio_file",
+        Takes::Name,
+        Single,
+        "",
+        "a job file of fio's, of one or several sections, beside the study; see below",
+    ),
+    keys: &[],
+    tests: "names of the sections",
+    metrics: "`throughput`, `iops`",
+    read,
+};
+
+struct FioFile {
+    spec: FioFileSpec,
+    /// The file as it was read.
+    text: String,
+}
+
+fn read(entry: &Entry, known: &Known, found: &mut Found) -> Option<Box<dyn Form>> {
+    let file = entry.value("fio_file")?;
+    match job_file::read(&file.value.word(), known) {
+        Ok((spec, text)) => Some(Box::new(FioFile { spec, text })),
+        Err((message, mend)) => {
+            found.add_with_mend(&file.span, message, mend);
+            None
+        }
+    }
+}
+
+impl Form for FioFile {
+    fn work(&self, _: &Point) -> Work {
+        Work::FioFile(self.spec.clone())
+    }
+
+    fn tests(&self, _: &[Axis]) -> Vec<Option<String>> {
+        let sections = self.spec.sections.iter();
+        sections.map(|section| Some(section.name.clone())).collect()
+    }
+
+    fn file(&self) -> Option<(&str, &str)> {
+        Some((&self.spec.path, &self.text))
+    }
+}
+
+impl Rules for FioFileSpec {
+    fn room_axes(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn file_size_axes(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn check(&self, _: &MachineSpec, _: &StackSpec) -> Vec<Impossible> {
+        Vec::new()
+    }
+}

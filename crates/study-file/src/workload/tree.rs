@@ -1,0 +1,176 @@
+//! `tree = { … }`: a collection of files.
+
+use super::rules::Rules;
+use super::{Form, WorkloadKind};
+use crate::Known;
+use crate::document::Entry;
+use crate::key::Axis::{Listed, Single};
+use crate::key::Takes::{Count, GroupName, Size, Spread, Word, Words};
+use crate::key::{Key, TIB, Table, Takes, key};
+use crate::mistake::Found;
+use crate::point::{Axis, Point};
+use crate::rules::{Impossible, impossible};
+use crate::value::Value;
+use study::stack::{MachineSpec, StackSpec};
+use study::workload::{Collection, SizeSpec, TreeSpec, TreeTest, Work};
+
+pub(super) static TREE: WorkloadKind = WorkloadKind {
+    key: key(
+        Table::Workload,
+        "tree",
+        Takes::One(Table::Tree),
+        Single,
+        "",
+        "a collection of files",
+    ),
+    keys: &[KEYS],
+    tests: "`write`, `read`, `copy`, `delete`",
+    metrics: "`throughput`, `files_per_second`",
+    read,
+};
+
+const TESTS: &[&[&str]] = &[&["write"], &["read"], &["copy"], &["delete"]];
+const COLLECTIONS: &[&[&str]] = &[&["marechal-small"], &["marechal-medium"], &["marechal-large"]];
+
+#[rustfmt::skip]
+static KEYS: &[Key] = &[
+    key(Table::Tree, "collection", Word(COLLECTIONS), Listed, "none", "a collection by name, instead of `files`, `size` and `directories`: Marechal's 10,928 source files, 1,744 songs, 3 files of 2 GiB"),
+    key(Table::Tree, "files", Count { min: 1, max: 100_000_000 }, Listed, "1000", "number of files"),
+    key(Table::Tree, "size", Spread, Listed, "`4K`", "size of every file, or a spread: `{ min, median, max }`").on_axis("file_size"),
+    key(Table::Tree, "directories", Count { min: 1, max: 10_000_000 }, Listed, "one for 64 files", "directories over which they are spread"),
+    key(Table::Tree, "tests", Words(TESTS), Single, "all, in this order", "what is measured, in which order"),
+    key(Table::Tree, "from", GroupName, Single, "memory", "a group of disks, `[disks.NAME]`: `write` copies the files from the filesystem there"),
+    key(Table::Tree, "to", GroupName, Single, "nowhere", "a group of disks, `[disks.NAME]`: `read` copies the files to the filesystem there"),
+
+    key(Table::FileSize, "min", Size { min: 0, max: 16 * TIB }, Single, "", "the smallest file"),
+    key(Table::FileSize, "median", Size { min: 1, max: 16 * TIB }, Single, "", "half of the files are smaller; sizes are log-normal"),
+    key(Table::FileSize, "max", Size { min: 1, max: 16 * TIB }, Single, "", "the largest file"),
+];
+
+/// What of it is no axis.
+struct Tree {
+    tests: Vec<TreeTest>,
+    from: Option<String>,
+    to: Option<String>,
+}
+
+fn read(entry: &Entry, _: &Known, found: &mut Found) -> Option<Box<dyn Form>> {
+    let table = entry.tables("tree").first()?;
+    check_collection(table, found);
+    Some(Box::new(Tree {
+        tests: tests(table),
+        from: table.text("from"),
+        to: table.text("to"),
+    }))
+}
+
+/// A collection by name has its own numbers.
+fn check_collection(tree: &Entry, found: &mut Found) {
+    if tree.field("collection").is_none() {
+        return;
+    }
+    for name in ["files", "size", "directories"] {
+        if let Some(field) = tree.field(name) {
+            let message = format!("`collection` has its own `{name}`");
+            found.add_with_mend(&field.span, message, "leave one of the two out");
+        }
+    }
+}
+
+fn tests(tree: &Entry) -> Vec<TreeTest> {
+    if tree.field("tests").is_none() {
+        return TreeTest::ALL.to_vec();
+    }
+    let named = |word: &str| TreeTest::ALL.into_iter().find(|test| test.name() == word);
+    let tests = tree.values("tests").iter();
+    tests.filter_map(|given| named(&given.value.word())).collect()
+}
+
+impl Form for Tree {
+    fn work(&self, point: &Point) -> Work {
+        let (files, size, directories) = collection(point);
+        Work::Tree(TreeSpec {
+            files,
+            size,
+            directories,
+            tests: self.tests.clone(),
+            from: self.from.clone(),
+            to: self.to.clone(),
+        })
+    }
+
+    fn tests(&self, _: &[Axis]) -> Vec<Option<String>> {
+        self.tests.iter().map(|test| Some(test.name().to_owned())).collect()
+    }
+}
+
+/// Files, their sizes, directories.
+fn collection(point: &Point) -> (u32, SizeSpec, u32) {
+    let named = point.text("collection");
+    if let Some(collection) = Collection::ALL
+        .into_iter()
+        .find(|collection| named.as_deref() == Some(collection.name()))
+    {
+        return (collection.files(), collection.size(), collection.directories());
+    }
+    let files = point.small("files");
+    let size = match *point.get("file_size") {
+        Value::Spread { min, median, max } => SizeSpec {
+            min_bytes: min,
+            median_bytes: median,
+            max_bytes: max,
+        },
+        _ => SizeSpec {
+            min_bytes: 4096,
+            median_bytes: 4096,
+            max_bytes: 4096,
+        },
+    };
+    let directories = point
+        .number("directories")
+        .map_or(files.div_ceil(64), |_| point.small("directories"));
+    (files, size, directories)
+}
+
+impl Rules for TreeSpec {
+    fn room_axes(&self) -> &'static [&'static str] {
+        &["collection", "files", "file_size"]
+    }
+
+    fn file_size_axes(&self) -> &'static [&'static str] {
+        &["file_size"]
+    }
+
+    fn check(&self, machine: &MachineSpec, stack: &StackSpec) -> Vec<Impossible> {
+        check_groups(self, machine, stack)
+    }
+}
+
+/// The groups that a tree names are there.
+fn check_groups(tree: &TreeSpec, machine: &MachineSpec, stack: &StackSpec) -> Vec<Impossible> {
+    const ABOUT: &[&str] = &["from", "to"];
+    let mut all = Vec::new();
+    for (key, name, test) in [("from", &tree.from, TreeTest::Write), ("to", &tree.to, TreeTest::Read)] {
+        let Some(name) = name else { continue };
+        if !machine.disks.iter().any(|group| group.name == *name) || name == "data" {
+            let reason = format!("`{key}` is a group of disks beside those under test, and `{name}` is none");
+            all.extend(impossible(
+                ABOUT,
+                reason,
+                format!("write [disks.{name}] with its model"),
+            ));
+        } else if !stack.beside.iter().any(|beside| beside.group == *name) {
+            let reason = format!("`{key}` names the group `{name}`, on which there is no filesystem");
+            let mend = format!("write fs = {{ type = \"ext4\" }} or another in [disks.{name}]");
+            all.extend(impossible(ABOUT, reason, mend));
+        }
+        if !tree.tests.contains(&test) {
+            let reason = format!(
+                "`{key}` is for the test `{}`, which is not among the tests",
+                test.name()
+            );
+            all.extend(impossible(ABOUT, reason, format!("leave `{key}` out")));
+        }
+    }
+    all
+}

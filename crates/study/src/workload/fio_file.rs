@@ -1,0 +1,66 @@
+//! Job files of fio.
+
+use super::io::IoPattern;
+use super::{WorkSpec, pairs};
+use serde::{Deserialize, Serialize};
+
+/// A job file of fio's, read and found harmless.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FioFileSpec {
+    /// As the study names it.
+    pub path: String,
+    /// In the order of the file; each with what `[global]` says before it.
+    pub sections: Vec<FioSection>,
+}
+
+/// A job of a job file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FioSection {
+    /// Also the name of its test.
+    pub name: String,
+    /// In fio's words, without what raidlab says itself (where the files are, how the time is taken).
+    pub options: Vec<(String, String)>,
+    pub pattern: IoPattern,
+    pub block_bytes: u64,
+    /// Bytes of each job's files together.
+    pub size_bytes: u64,
+    pub jobs: u32,
+    /// Files of each job.
+    pub files: u32,
+    pub runtime_ns: Option<u64>,
+    pub direct: bool,
+    pub end_fsync: bool,
+}
+
+impl WorkSpec for FioFileSpec {
+    fn tests(&self) -> Vec<&str> {
+        self.sections.iter().map(|section| section.name.as_str()).collect()
+    }
+
+    fn needs_files(&self) -> Option<&'static str> {
+        Some("the jobs of a job file have files of their own, and a raw device holds none")
+    }
+
+    fn bytes(&self, _: u64) -> u64 {
+        self.sections.iter().fold(0, |sum: u64, section| {
+            sum.saturating_add(section.size_bytes.saturating_mul(u64::from(section.jobs)))
+        })
+    }
+
+    fn largest_file_bytes(&self) -> u64 {
+        self.sections
+            .iter()
+            .map(|section| section.size_bytes)
+            .max()
+            .unwrap_or(0)
+    }
+
+    fn describe(&self) -> String {
+        let sections: Vec<String> = self
+            .sections
+            .iter()
+            .map(|section| format!("[{}] {}", section.name, pairs(&section.options)))
+            .collect();
+        format!("fio: {}: {}", self.path, sections.join("; "))
+    }
+}
