@@ -21,16 +21,16 @@ demo: build
 test: compiler
 	scripts/test
 
-# Parsers and guests gone mad, for longer than `make test` does.
+# Parsers and misbehaving guests, for longer than `make test` does.
 fuzz: compiler
 	RAIDLAB_FUZZ_SECONDS=$(SECONDS) cargo test --locked -p fuzz -- --nocapture
-	cargo test --locked -p lab --test mad_guests
+	cargo test --locked -p lab --test misbehaving_guests
 
 bench: build
 	$(RAIDLAB) doctor --install
 	scripts/bench
 
-# The five published benchmarks, as studies: their tables beside what was published, under results/.
+# The five published benchmarks, as studies: their tables next to what was published, under results/.
 studies: build
 	$(RAIDLAB) doctor --install --all
 	scripts/studies

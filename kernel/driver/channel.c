@@ -26,14 +26,14 @@
 
 static const char *job;
 static u64 job_length;
-static struct rl_pulse *pulse;
+static struct rl_heartbeat *heartbeat;
 static struct rl_trace_record *trace;
 static u32 trace_count;
 
 void raidlab_count_request(void)
 {
-	if (pulse)
-		pulse->requests++;
+	if (heartbeat)
+		heartbeat->requests++;
 }
 
 static void trace_write_out(void)
@@ -134,9 +134,9 @@ static struct miscdevice channel_device = {
 static int __init channel_init(void)
 {
 	job = rl_host_slurp(RL_FD_JOB, &job_length);
-	pulse = rl_host_pulse();
-	if (pulse)
-		time_travel_mirror = &pulse->virtual_ns;
+	heartbeat = rl_host_heartbeat();
+	if (heartbeat)
+		time_travel_mirror = &heartbeat->virtual_ns;
 	if (rl_host_is_open(RL_FD_TRACE))
 		trace = kvcalloc(TRACE_RECORDS, sizeof(*trace), GFP_KERNEL);
 	return misc_register(&channel_device);

@@ -66,12 +66,12 @@ static void *map_shared(int fd, rl_u64 offset, rl_u64 length)
 /* Told to the program outside: the guest sees but an I/O error. */
 static void *no_room(void)
 {
-	static struct rl_pulse *pulse;
+	static struct rl_heartbeat *heartbeat;
 
-	if (!pulse)
-		pulse = rl_host_pulse();
-	if (pulse)
-		pulse->no_room = 1;
+	if (!heartbeat)
+		heartbeat = rl_host_heartbeat();
+	if (heartbeat)
+		heartbeat->no_room = 1;
 	return NULL;
 }
 
@@ -97,9 +97,9 @@ void *rl_host_segment(rl_u64 index, rl_u64 length)
 	return segment ? segment : no_room();
 }
 
-struct rl_pulse *rl_host_pulse(void)
+struct rl_heartbeat *rl_host_heartbeat(void)
 {
-	return map_shared(RL_FD_PULSE, 0, 4096);
+	return map_shared(RL_FD_HEARTBEAT, 0, 4096);
 }
 
 long rl_host_write(int fd, const void *data, unsigned long length)

@@ -21,7 +21,7 @@ typedef unsigned long long rl_u64;
 #define RL_FD_EVENTS 102	/* write: what the guest's init says */
 #define RL_FD_MEMORY 103	/* map: contents of the disks, up to the budget */
 #define RL_FD_SPILL 104		/* map: contents of the disks past the budget */
-#define RL_FD_PULSE 105		/* map: one page, struct rl_pulse */
+#define RL_FD_HEARTBEAT 105	/* map: one page, struct rl_heartbeat */
 #define RL_FD_TRACE 106		/* write: struct rl_trace_record, one a request; need not be open */
 #define RL_FD_INIT 107		/* execute: the guest's init, /raidlab-init (0008-init-by-number.patch) */
 #define RL_FD_IMAGE 108		/* read: the memory of the program that the init loads; need not be open */
@@ -30,7 +30,7 @@ typedef unsigned long long rl_u64;
 #define RL_INIT_BYTES (64UL << 20)
 
 /* Signs of life for the program outside, in a page shared with it. */
-struct rl_pulse {
+struct rl_heartbeat {
 	rl_u64 virtual_ns;
 	rl_u64 requests;
 	rl_u64 no_room;		/* contents were refused: neither memory nor the spill file has room */
@@ -97,7 +97,7 @@ void *rl_host_map(rl_u64 length);
  */
 void *rl_host_segment(rl_u64 index, rl_u64 length);
 /* The page of signs of life, mapped. NULL if it is not there. */
-struct rl_pulse *rl_host_pulse(void);
+struct rl_heartbeat *rl_host_heartbeat(void);
 /* Reads from an offset of a file, as much as there is. 0, or -1 when it cannot be read. */
 int rl_host_read(int fd, rl_u64 offset, void *data, rl_u64 length);
 long rl_host_write(int fd, const void *data, unsigned long length);

@@ -105,7 +105,7 @@ pub enum Error {
         near: Vec<String>,
     },
     /// A file that says something wrong, and where.
-    Mistake {
+    Invalid {
         file: String,
         line: usize,
         column: usize,
@@ -129,7 +129,7 @@ impl fmt::Display for Error {
                     near.join("` or `")
                 )
             }
-            Error::Mistake {
+            Error::Invalid {
                 file,
                 line,
                 column,
@@ -194,9 +194,9 @@ pub fn find(name: &str) -> Result<Model, Error> {
 impl Model {
     /// Reads a model file. `file` is its name for messages.
     pub fn parse(file: &str, text: &str) -> Result<Model, Error> {
-        let mistake = |offset: usize, message: &str| {
+        let error = |offset: usize, message: &str| {
             let (line, column) = position(text, offset);
-            Error::Mistake {
+            Error::Invalid {
                 file: file.to_string(),
                 line,
                 column,
@@ -204,12 +204,12 @@ impl Model {
             }
         };
         let parsed: ModelFile = toml::from_str(text).map_err(|e| {
-            mistake(
+            error(
                 e.span().map_or(0, |s| s.start),
                 e.message().lines().next().unwrap_or_default(),
             )
         })?;
-        Model::build(parsed, text).map_err(|e| mistake(e.offset, &e.message))
+        Model::build(parsed, text).map_err(|e| error(e.offset, &e.message))
     }
 
     /// Makes a model of a file that is already in its parts; `text` is what it looks like.

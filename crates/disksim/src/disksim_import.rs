@@ -15,56 +15,56 @@ use std::fmt;
 use std::string::String;
 use std::vec::Vec;
 
-/// A mistake in a parameter file and where it stands.
+/// An error in a parameter file and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Mistake {
+pub struct Diagnostic {
     pub file: String,
     pub line: usize,
     pub column: usize,
     pub message: String,
 }
 
-impl fmt::Display for Mistake {
+impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}: {}", self.file, self.line, self.column, self.message)
     }
 }
 
-impl std::error::Error for Mistake {}
+impl std::error::Error for Diagnostic {}
 
 /// All that is wrong with a set of parameter files.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistakes(pub Vec<Mistake>);
+pub struct Diagnostics(pub Vec<Diagnostic>);
 
-impl fmt::Display for Mistakes {
+impl fmt::Display for Diagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, mistake) in self.0.iter().enumerate() {
+        for (index, error) in self.0.iter().enumerate() {
             if index > 0 {
                 writeln!(f)?;
             }
-            write!(f, "{mistake}")?;
+            write!(f, "{error}")?;
         }
         Ok(())
     }
 }
 
-impl std::error::Error for Mistakes {}
+impl std::error::Error for Diagnostics {}
 
 /// Gives the text of a file that lies beside the one being imported, or why it cannot.
 pub type Files<'a> = dyn FnMut(&str) -> Result<String, String> + 'a;
 
 /// Reads `name`, a `.diskspecs` file, and the `.model` and `.seek` files that it names. If a `.parv` file of the
 /// same stem lies beside it, the times of the buses and controllers on the way to the disk count, too.
-pub fn import(name: &str, files: &mut Files) -> Result<ModelFile, Mistakes> {
+pub fn import(name: &str, files: &mut Files) -> Result<ModelFile, Diagnostics> {
     let mut sources = syntax::Sources::new(files);
     let converted = convert::model_file(name, &mut sources);
-    let mut mistakes = sources.mistakes;
+    let mut errors = sources.errors;
     match converted {
-        Some(model) if mistakes.is_empty() => Ok(model),
+        Some(model) if errors.is_empty() => Ok(model),
         _ => {
-            mistakes.sort();
-            mistakes.dedup();
-            Err(Mistakes(mistakes))
+            errors.sort();
+            errors.dedup();
+            Err(Diagnostics(errors))
         }
     }
 }

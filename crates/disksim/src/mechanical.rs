@@ -335,7 +335,7 @@ impl Drive {
     }
 
     /// The head's progress, put down in its segment. A read-ahead that came to its end is over.
-    fn settle(&mut self, now_ns: u64) {
+    fn record_progress(&mut self, now_ns: u64) {
         let Some(mut sweep) = self.sweep else { return };
         if now_ns < sweep.sure_ns {
             return;
@@ -367,7 +367,7 @@ impl Drive {
 
     /// The arm is needed elsewhere: reading ahead ends, at the latest after the step that is under way.
     fn stop_sweep(&mut self, now_ns: u64) {
-        self.settle(now_ns);
+        self.record_progress(now_ns);
         let Some(mut sweep) = self.sweep.take() else { return };
         let minimum = self.buffer.segments[sweep.segment].ahead_min;
         let mut stop_ns = now_ns.max(sweep.sure_ns);

@@ -1,7 +1,7 @@
 //! Validation traces: requests with the response times of a real disk, played to a model of it.
 
 use crate::catalogue::Model;
-use crate::disksim_import::Mistake;
+use crate::disksim_import::Diagnostic;
 use crate::request::{Op, Request, Status};
 use crate::world::{Description, World};
 use std::format;
@@ -65,11 +65,11 @@ pub struct ReplayReport {
 }
 
 /// Reads a trace: `R|W  Hit|Miss|…  first-block  blocks  response-µs  gap-µs` a line.
-pub fn parse(file: &str, text: &str) -> Result<Vec<Traced>, Mistake> {
+pub fn parse(file: &str, text: &str) -> Result<Vec<Traced>, Diagnostic> {
     let mut trace = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let mut rest = Fields { line, at: 0 };
-        let mistake = |column: usize, message: String| Mistake {
+        let error = |column: usize, message: String| Diagnostic {
             file: file.to_string(),
             line: index + 1,
             column,
@@ -79,12 +79,12 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Traced>, Mistake> {
         let op = match op {
             "R" => Op::Read,
             "W" => Op::Write,
-            other => return Err(mistake(column, format!("`{other}` is neither `R` nor `W`; {LINE}"))),
+            other => return Err(error(column, format!("`{other}` is neither `R` nor `W`; {LINE}"))),
         };
         rest.next();
         let mut number = |what: &str, high: f64, whole: bool| {
             let Some((column, field)) = rest.next() else {
-                return Err(mistake(
+                return Err(error(
                     line.chars().count() + 1,
                     format!("the line ends before {what}; {LINE}"),
                 ));
@@ -94,7 +94,7 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Traced>, Mistake> {
                 Some(value) => Ok((value, column)),
                 None => {
                     let kind = if whole { "a whole number" } else { "a number" };
-                    Err(mistake(
+                    Err(error(
                         column,
                         format!("`{field}` cannot be {what}: {kind} from 0 to {high}; {LINE}"),
                     ))
@@ -106,10 +106,10 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Traced>, Mistake> {
         let (response_us, _) = number("the response time in µs", 1e10, false)?;
         let (gap_us, _) = number("the gap in µs", 1e12, false)?;
         if let Some((column, field)) = rest.next() {
-            return Err(mistake(column, format!("`{field}` follows the gap; {LINE}")));
+            return Err(error(column, format!("`{field}` follows the gap; {LINE}")));
         }
         if sectors < 1.0 {
-            return Err(mistake(sectors_column, "a request has at least one block".to_string()));
+            return Err(error(sectors_column, "a request has at least one block".to_string()));
         }
         trace.push(Traced {
             op,
@@ -125,7 +125,7 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Traced>, Mistake> {
     }
     if trace.is_empty() {
         let message = format!("the trace is empty; {LINE}");
-        return Err(Mistake {
+        return Err(Diagnostic {
             file: file.to_string(),
             line: 1,
             column: 1,
@@ -154,9 +154,9 @@ impl<'a> Fields<'a> {
 
 /// Plays a trace to a disk of a model, on the rig on which the trace was taken: each request is issued `gap` after the
 /// completion of the one before.
-pub fn run(model: &Model, file: &str, trace: &[Traced], seed: u64) -> Result<ReplayReport, Mistake> {
+pub fn run(model: &Model, file: &str, trace: &[Traced], seed: u64) -> Result<ReplayReport, Diagnostic> {
     let disk = model.on_rig(seed);
-    let mistake = |at: At, message: String| Mistake {
+    let error = |at: At, message: String| Diagnostic {
         file: file.to_string(),
         line: at.line,
         column: at.column,
@@ -171,14 +171,14 @@ pub fn run(model: &Model, file: &str, trace: &[Traced], seed: u64) -> Result<Rep
             disk.sectors,
             disk.sectors - 1
         );
-        return Err(mistake(bad.at, message));
+        return Err(error(bad.at, message));
     }
     let description = Description {
         links: Vec::new(),
         disks: std::vec![disk],
     };
     let start = At { line: 1, column: 1 };
-    let mut world = World::new(&description).map_err(|e| mistake(start, e.to_string()))?;
+    let mut world = World::new(&description).map_err(|e| error(start, e.to_string()))?;
     let mut now_ns = 0;
     let mut done = Vec::new();
     let mut deviations = Vec::with_capacity(trace.len());
@@ -195,16 +195,13 @@ pub fn run(model: &Model, file: &str, trace: &[Traced], seed: u64) -> Result<Rep
         let issued_ns = now_ns;
         while done.is_empty() {
             let Some(at_ns) = world.next_event_ns() else {
-                return Err(mistake(traced.at, "the request never completes".to_string()));
+                return Err(error(traced.at, "the request never completes".to_string()));
             };
             world.advance(at_ns, &mut done);
         }
         let completion = done.remove(0);
         if completion.status != Status::Ok {
-            return Err(mistake(
-                traced.at,
-                format!("the request fails: {:?}", completion.status),
-            ));
+            return Err(error(traced.at, format!("the request fails: {:?}", completion.status)));
         }
         now_ns = completion.at_ns + traced.gap_ns;
         deviations.push(Deviation {
@@ -270,11 +267,11 @@ mod tests {
 
     fn wrong(text: &str) -> String {
         match parse("disk.trace", text) {
-            Err(mistake) => mistake.to_string(),
+            Err(error) => error.to_string(),
             Ok(trace) => {
                 let model = find("hp-c2247a").unwrap_or_else(|e| panic!("{e}"));
                 let failed = run(&model, "disk.trace", &trace, 1);
-                failed.err().map_or(String::new(), |mistake| mistake.to_string())
+                failed.err().map_or(String::new(), |error| error.to_string())
             }
         }
     }

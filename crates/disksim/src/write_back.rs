@@ -120,7 +120,7 @@ impl WriteBack {
     }
 
     /// Puts down what has arrived. Data up to `order_min` is being flushed and is not made to grow.
-    pub fn settle(&mut self, now_ns: u64, order_min: u64, geometry: &Geometry) {
+    pub fn take_arrivals(&mut self, now_ns: u64, order_min: u64, geometry: &Geometry) {
         while let Some(&(end_ns, extent)) = self.arriving.front() {
             if end_ns > now_ns {
                 return;

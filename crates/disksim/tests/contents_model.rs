@@ -75,7 +75,7 @@ impl Model {
         }
     }
 
-    fn settle(&mut self, disk: usize, sector: u64) {
+    fn make_durable(&mut self, disk: usize, sector: u64) {
         let now = self.now(disk, sector);
         self.versions.insert((disk, sector), vec![now]);
     }
@@ -113,11 +113,11 @@ fn take(store: &mut Store, model: &mut Model, step: &Step) {
         }
         Step::Persist { disk, start, end } => {
             store.persist(disk, start..end).unwrap();
-            (start..end).for_each(|at| model.settle(disk, at));
+            (start..end).for_each(|at| model.make_durable(disk, at));
         }
         Step::Flush { disk } => {
             store.flush(disk).unwrap();
-            (0..SECTORS).for_each(|at| model.settle(disk, at));
+            (0..SECTORS).for_each(|at| model.make_durable(disk, at));
         }
         Step::PowerCut { seed } => {
             store.power_cut(seed);

@@ -12,10 +12,10 @@ use std::path::PathBuf;
 
 fn folder() -> Option<PathBuf> {
     let named = std::env::var_os("RAIDLAB_DISKSIM").map(PathBuf::from);
-    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/disksim");
+    let shared = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/disksim");
     let found = named
         .into_iter()
-        .chain([beside])
+        .chain([shared])
         .find(|f| f.join("atlas10k.trace").exists());
     if found.is_none() {
         println!("skipped: no DiskSim validation files; set RAIDLAB_DISKSIM to their folder");

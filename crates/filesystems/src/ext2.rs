@@ -125,12 +125,12 @@ mod tests {
             unit_bytes: 64 << 10,
             data_disks: 3,
         };
-        let told = |align| {
+        let options = |align| {
             let spec = FilesystemSpec { align, ..spec(Ext4) };
             striped(&spec, false, [1, 47, 0], Some(stripes)).expect("is possible")
         };
-        assert!(told(Align::Right).ends_with(",stride=16,stripe_width=48"));
-        assert!(told(Align::Off).ends_with(",stride=0,stripe_width=0"));
-        assert!(told(Align::Wrong).ends_with(",stride=24,stripe_width=96"));
+        assert!(options(Align::Right).ends_with(",stride=16,stripe_width=48"));
+        assert!(options(Align::Off).ends_with(",stride=0,stripe_width=0"));
+        assert!(options(Align::Wrong).ends_with(",stride=24,stripe_width=96"));
     }
 }

@@ -97,12 +97,12 @@ mod tests {
             unit_bytes: 64 << 10,
             data_disks: 3,
         };
-        let told = |align| {
+        let options = |align| {
             let spec = FilesystemSpec { align, ..spec(Xfs) };
             striped(&spec, false, [6, 1, 0], Some(stripes)).expect("is possible")
         };
-        assert!(told(Align::Right).ends_with("-d su=65536,sw=3"));
-        assert!(told(Align::Off).ends_with("-d noalign"));
-        assert!(told(Align::Wrong).ends_with("-d su=98304,sw=4"));
+        assert!(options(Align::Right).ends_with("-d su=65536,sw=3"));
+        assert!(options(Align::Off).ends_with("-d noalign"));
+        assert!(options(Align::Wrong).ends_with("-d su=98304,sw=4"));
     }
 }

@@ -16,7 +16,7 @@ const MOMENT: Duration = Duration::from_secs(2);
 const CASES: u32 = 64;
 
 /// Numbers and signs at which parsers stumble.
-const SPITE: [&str; 18] = [
+const HOSTILE: [&str; 18] = [
     "0",
     "-1",
     "1e308",
@@ -42,7 +42,7 @@ const SPITE: [&str; 18] = [
 enum Edit {
     Cut(Index, u8),
     Byte(Index, u8),
-    Spite(Index, usize),
+    Hostile(Index, usize),
     /// Another number for one that stands there.
     Number(Index, usize),
     Double(Index),
@@ -55,8 +55,8 @@ fn edit() -> impl Strategy<Value = Edit> {
     prop_oneof![
         (at(), any::<u8>()).prop_map(|(i, n)| Edit::Cut(i, n)),
         (at(), any::<u8>()).prop_map(|(i, b)| Edit::Byte(i, b)),
-        (at(), 0..SPITE.len()).prop_map(|(i, s)| Edit::Spite(i, s)),
-        (at(), 0..SPITE.len()).prop_map(|(i, s)| Edit::Number(i, s)),
+        (at(), 0..HOSTILE.len()).prop_map(|(i, s)| Edit::Hostile(i, s)),
+        (at(), 0..HOSTILE.len()).prop_map(|(i, s)| Edit::Number(i, s)),
         at().prop_map(Edit::Double),
         (at(), at()).prop_map(|(a, b)| Edit::Swap(a, b)),
         at().prop_map(Edit::End),
@@ -83,9 +83,9 @@ fn apply(bytes: &mut Vec<u8>, edit: &Edit) {
             let at = at.index(bytes.len());
             bytes[at] = *byte;
         }
-        Edit::Spite(at, which) => {
+        Edit::Hostile(at, which) => {
             let at = at.index(bytes.len());
-            bytes.splice(at..at, SPITE[*which].bytes());
+            bytes.splice(at..at, HOSTILE[*which].bytes());
         }
         Edit::Number(at, which) => {
             let from = at.index(bytes.len());
@@ -96,7 +96,7 @@ fn apply(bytes: &mut Vec<u8>, edit: &Edit) {
                 .iter()
                 .position(|b| !b.is_ascii_digit())
                 .map_or(bytes.len(), |n| start + n);
-            bytes.splice(start..end, SPITE[*which].bytes());
+            bytes.splice(start..end, HOSTILE[*which].bytes());
         }
         Edit::Double(at) => {
             let mut all = lines(bytes);

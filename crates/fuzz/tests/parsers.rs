@@ -2,7 +2,7 @@
 
 use disksim::catalogue::Model;
 use disksim::description::Description;
-use disksim::disksim_import::{self, Mistake};
+use disksim::disksim_import::{self, Diagnostic};
 use disksim::request::{Op, Request};
 use disksim::world::World;
 use disksim::{catalogue, replay};
@@ -16,13 +16,13 @@ const SEEK: &str = "Seek distances measured: 3\n1, 1.0\n10, 2.0\n100, 5.5\n";
 const TRACE: &str =
     "R Miss 100 2 14095.370 13876.270\nR Hit 102 2 1414.270 18746.770\nW Doub 90 15 17221.000 21894.380\n";
 
-/// A mistake is told, and its place is in the text or just behind it.
-fn told(mistake: &Mistake, text: &str) -> Result<(), TestCaseError> {
-    prop_assert!(!mistake.message.trim().is_empty());
+/// An error is told, and its place is in the text or just behind it.
+fn is_reported(error: &Diagnostic, text: &str) -> Result<(), TestCaseError> {
+    prop_assert!(!error.message.trim().is_empty());
     let lines: Vec<&str> = text.lines().collect();
-    prop_assert!(mistake.line >= 1 && mistake.line <= lines.len() + 1, "{mistake}");
-    let length = lines.get(mistake.line - 1).map_or(0, |line| line.chars().count());
-    prop_assert!(mistake.column >= 1 && mistake.column <= length + 2, "{mistake}");
+    prop_assert!(error.line >= 1 && error.line <= lines.len() + 1, "{error}");
+    let length = lines.get(error.line - 1).map_or(0, |line| line.chars().count());
+    prop_assert!(error.column >= 1 && error.column <= length + 2, "{error}");
     Ok(())
 }
 
@@ -31,12 +31,12 @@ fn study_files() {
     let seeds = [
         include_str!("../../../studies/first-look.toml"),
         include_str!("../../study-file/tests/syntax.toml"),
-        include_str!("../../study-file/tests/ten-mistakes.toml"),
+        include_str!("../../study-file/tests/ten-errors.toml"),
     ];
     let known = study_file::Known::default();
     fuzz::text(&seeds, |text| {
-        if let Err(mistakes) = study_file::read(text, "study.toml", &known) {
-            prop_assert!(!mistakes.to_string().trim().is_empty());
+        if let Err(errors) = study_file::read(text, "study.toml", &known) {
+            prop_assert!(!errors.to_string().trim().is_empty());
         }
         Ok(())
     });
@@ -120,10 +120,10 @@ fn disksims_parameters() {
                 }
                 Ok(())
             }
-            Err(mistakes) => mistakes.0.iter().try_for_each(|mistake| match mistake.file.as_str() {
-                "small.diskspecs" => told(mistake, &specs),
-                "small.model" => told(mistake, &model),
-                "small.seek" => told(mistake, &seek),
+            Err(errors) => errors.0.iter().try_for_each(|error| match error.file.as_str() {
+                "small.diskspecs" => is_reported(error, &specs),
+                "small.model" => is_reported(error, &model),
+                "small.seek" => is_reported(error, &seek),
                 _ => Ok(()),
             }),
         }
@@ -139,9 +139,9 @@ fn traces() {
                 prop_assert!(report.rms_ms.is_finite());
                 Ok(())
             }
-            Err(mistake) => told(&mistake, text),
+            Err(error) => is_reported(&error, text),
         },
-        Err(mistake) => told(&mistake, text),
+        Err(error) => is_reported(&error, text),
     });
 }
 

@@ -117,7 +117,7 @@ fn through_raidlab(disk: &Disk) -> ToolCall {
 /// tidied up, and was 6 % slower for it.
 fn by_hand(argv: &[String]) -> [f64; 2] {
     rustix::fs::sync();
-    std::thread::sleep(stack::Settle::default().quiet);
+    std::thread::sleep(stack::Quiesce::default().quiet);
     std::fs::write("/proc/sys/vm/drop_caches", "3").expect("this wants root");
     let output = Command::new(&argv[0]).args(&argv[1..]).output().expect("fio runs");
     assert!(output.status.success(), "{output:?}");

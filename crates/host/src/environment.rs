@@ -22,10 +22,10 @@ pub(crate) fn ram_bytes() -> u64 {
 
 /// What tells this machine and its kernel from others, as far as figures depend on them.
 pub fn identity() -> String {
-    const TOLD_BY: [&str; 4] = ["kernel", "kernel.build", "host.processor", "host.ram_bytes"];
+    const SHOWN: [&str; 4] = ["kernel", "kernel.build", "host.processor", "host.ram_bytes"];
     let facts = of_machine();
-    let told = facts.iter().filter(|(key, _)| TOLD_BY.contains(&key.as_str()));
-    told.map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(", ")
+    let shown = facts.iter().filter(|(key, _)| SHOWN.contains(&key.as_str()));
+    shown.map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 /// Bytes that may still be written below a folder.

@@ -7,8 +7,8 @@ use crate::hold::{Handed, Held};
 use crate::judge::JUDGING;
 use crate::ledger::{ClaimedDisk, DiskLedger};
 use crate::load::Load;
+use crate::roll_back::{self, Outcome};
 use crate::run_devices::RunDevices;
-use crate::take_back::{self, Outcome};
 use crate::trial_ledger::TrialLedger;
 use crate::undo::Undo;
 use crate::{cgroup, loops};
@@ -35,7 +35,7 @@ pub(crate) enum HostJob {
         handed: Vec<Handed>,
     },
     /// Undo what is open in the ledger.
-    TakeBack,
+    RollBack,
 }
 
 /// A trial and its circumstances.
@@ -82,7 +82,7 @@ impl LoopDisks {
 
 /// What the undoing says, a line of JSON each.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum TakeBackLine {
+pub(crate) enum RollBackLine {
     Undone(String),
     /// What is not what was made, and stays.
     Left(String),
@@ -119,11 +119,11 @@ fn work(ledger: RawFd) -> io::Result<()> {
             run_trial(&job, handed, claims, &mut ledger);
             Ok(())
         }
-        HostJob::TakeBack => take_back::take_back(&mut ledger, contents, &mut |words, outcome| {
+        HostJob::RollBack => roll_back::roll_back(&mut ledger, contents, &mut |words, outcome| {
             say(&match outcome {
-                Ok(Outcome::Undone) => TakeBackLine::Undone(words),
-                Ok(Outcome::Left(why)) => TakeBackLine::Left(why),
-                Err(why) => TakeBackLine::Failed(format!("could not {words}: {why}")),
+                Ok(Outcome::Undone) => RollBackLine::Undone(words),
+                Ok(Outcome::Left(why)) => RollBackLine::Left(why),
+                Err(why) => RollBackLine::Failed(format!("could not {words}: {why}")),
             });
         }),
     }

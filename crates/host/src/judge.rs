@@ -101,7 +101,7 @@ fn carried(relations: &Relations, tools: &Tools) -> Vec<Obstacle> {
                     .filter(|obstacle| !is_explained(relations, relative, obstacle))
                     .map(|obstacle| below(relative, obstacle)),
             ),
-            Role::Above | Role::Beside => {}
+            Role::Above | Role::Sibling => {}
         }
     }
     found.dedup();

@@ -1,7 +1,7 @@
 //! This machine itself as the place where trials run: real disks, or files behind loop devices.
 //!
 //! Outside, a [`Session`] holds the ledger and the claim on the disks, starts one process for each trial
-//! ([`Session::trial`]) and has what it left taken back by another ([`Session::take_back`]), so that a disk that hangs
+//! ([`Session::trial`]) and has what it left rolled back by another ([`Session::roll_back`]), so that a disk that hangs
 //! hangs neither. Inside those processes, [`job::main`] is all that runs. What a killed session left is found by
 //! [`State::leftovers`].
 //!
@@ -33,12 +33,12 @@ mod openers;
 mod private;
 mod process;
 mod relations;
+mod roll_back;
 mod run_devices;
 mod session;
 mod signature;
 mod state;
 mod sysfs;
-mod take_back;
 mod trial_ledger;
 mod undo;
 mod usage;
@@ -60,6 +60,6 @@ pub use loops::attaching;
 pub use number::DeviceNumber;
 pub use obstacle::Obstacle;
 pub use process::EndedProcess;
-pub use session::{Lock, Session, SessionError, TakenBack};
+pub use session::{Lock, RolledBack, Session, SessionError};
 pub use state::{Leftover, State};
 pub use undo::{Inode, Undo};

@@ -25,7 +25,7 @@ pub(crate) enum Role {
     /// What an array or a volume is made of.
     Component,
     /// Not built on it, but on what it is built on, where it is, or where it may be.
-    Beside,
+    Sibling,
 }
 
 /// A device that shares bytes with the one that is judged.
@@ -197,7 +197,7 @@ impl Search {
     fn upwards(role: Role) -> Role {
         match role {
             Role::Itself | Role::Partition | Role::Above => Role::Above,
-            _ => Role::Beside,
+            _ => Role::Sibling,
         }
     }
 
@@ -265,7 +265,7 @@ impl Search {
         for slave in sysfs::entries(&of.sysfs.join("slaves")) {
             let Ok(folder) = fs::canonicalize(&slave) else { continue };
             let role = match of.role {
-                Role::Above | Role::Partition | Role::Beside => Role::Beside,
+                Role::Above | Role::Partition | Role::Sibling => Role::Sibling,
                 _ => Role::Component,
             };
             // Other members of an array that stands on the judged device are told by the array.
@@ -284,7 +284,7 @@ impl Search {
         match this.backing {
             Backing::Device(number) => {
                 let role = match of.role {
-                    Role::Above | Role::Partition | Role::Beside => Role::Beside,
+                    Role::Above | Role::Partition | Role::Sibling => Role::Sibling,
                     _ => Role::Behind,
                 };
                 match fs::canonicalize(number.sysfs_link()) {
@@ -310,7 +310,7 @@ impl Search {
                     if let Some(shared) = common(&range, &other.range()) {
                         let start = shared.start - other.offset_bytes;
                         let end = shared.end.saturating_sub(other.offset_bytes);
-                        self.add_folder(&other.sysfs, Role::Beside, start..end);
+                        self.add_folder(&other.sysfs, Role::Sibling, start..end);
                     }
                 }
             }
@@ -347,10 +347,10 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_on_something_below_is_beside() {
+    fn what_stands_on_something_below_is_a_sibling() {
         assert_eq!(Search::upwards(Role::Itself), Role::Above);
         assert_eq!(Search::upwards(Role::Partition), Role::Above);
-        assert_eq!(Search::upwards(Role::Behind), Role::Beside);
-        assert_eq!(Search::upwards(Role::Component), Role::Beside);
+        assert_eq!(Search::upwards(Role::Behind), Role::Sibling);
+        assert_eq!(Search::upwards(Role::Component), Role::Sibling);
     }
 }

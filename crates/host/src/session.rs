@@ -4,7 +4,7 @@ use crate::check::TrialCheck;
 use crate::choose::Chosen;
 use crate::hold::{self, Held};
 use crate::identity::Identity;
-use crate::job::{HostJob, TakeBackLine, TrialJob};
+use crate::job::{HostJob, RollBackLine, TrialJob};
 use crate::judge::JUDGING;
 use crate::kernel_log::KernelLog;
 use crate::ledger::{ClaimedDisk, DiskLedger, Header, VERSION};
@@ -26,7 +26,7 @@ use tools::{Invocation, Tool, Tools};
 use trial::{Limits, OUTPUT_BYTES_MAX, ProcessEnd};
 
 /// How long taking back may take. Unmounting writes out what the page cache holds, which a slow disk takes long for.
-const TAKING_BACK: Limits = Limits {
+const ROLLING_BACK: Limits = Limits {
     stall: Duration::from_secs(300),
     wall: Duration::from_secs(3600),
     output_bytes: OUTPUT_BYTES_MAX,
@@ -72,7 +72,7 @@ pub struct Session {
 
 /// What became of undoing.
 #[derive(Debug, Default)]
-pub struct TakenBack {
+pub struct RolledBack {
     /// What was undone, in words.
     pub undone: Vec<String>,
     /// What is not what was made, and stays as it is; why.
@@ -85,7 +85,7 @@ pub struct TakenBack {
     pub remains: Vec<String>,
 }
 
-impl TakenBack {
+impl RolledBack {
     pub fn is_whole(&self) -> bool {
         self.failed.is_empty() && self.hung.is_empty()
     }
@@ -168,7 +168,7 @@ impl Session {
         &self.folder
     }
 
-    /// Runs a trial in a process of its own, to which the disks are handed over. What it leaves is to be taken back
+    /// Runs a trial in a process of its own, to which the disks are handed over. What it leaves is to be rolled back
     /// before the next.
     pub fn trial(
         &self,
@@ -200,16 +200,16 @@ impl Session {
 
     /// Undoes what is open in the ledger, in a process of its own; Ctrl-C does not end that. Then the disks are claimed
     /// again, and judged.
-    pub fn take_back(&self) -> io::Result<TakenBack> {
-        let taken_back = take_back(&self.ledger)?;
-        let why = match taken_back.is_whole() {
+    pub fn roll_back(&self) -> io::Result<RolledBack> {
+        let rolled_back = roll_back(&self.ledger)?;
+        let why = match rolled_back.is_whole() {
             true => self.claim_again().err(),
             false => Some("what the last trial left is still on the disks".to_owned()),
         };
         if let Some(why) = why {
             locked(&self.lost).get_or_insert(why);
         }
-        Ok(taken_back)
+        Ok(rolled_back)
     }
 
     fn claim_again(&self) -> Result<(), String> {
@@ -231,10 +231,10 @@ impl Session {
         TrialCheck::of(disks, &[std::process::id()])
     }
 
-    /// Takes back what there still is. A ledger with nothing open is removed, another stays.
-    pub fn end(self) -> io::Result<TakenBack> {
-        let taken_back = self.take_back()?;
-        if taken_back.is_whole() {
+    /// Rolls back what there still is. A ledger with nothing open is removed, another stays.
+    pub fn end(self) -> io::Result<RolledBack> {
+        let rolled_back = self.roll_back()?;
+        if rolled_back.is_whole() {
             fs::remove_file(&self.path)?;
         }
         if locked(&self.lost).is_none() {
@@ -243,7 +243,7 @@ impl Session {
                 let _ = left::note(disk.identity(), disk.left());
             }
         }
-        Ok(taken_back)
+        Ok(rolled_back)
     }
 }
 
@@ -303,21 +303,21 @@ impl Leftover {
     ///
     /// As long as the kernel held a disk for the run's stack, nobody else has put anything there: what is on it then is
     /// the run's, and needs not be given up.
-    pub fn take_back(&self) -> io::Result<TakenBack> {
+    pub fn roll_back(&self) -> io::Result<RolledBack> {
         let claims = self.header.iter().flat_map(|header| &header.claims);
         let held: Vec<(&Identity, bool)> = claims
             .map(|claim| (&claim.identity, is_held(&claim.identity.node)))
             .collect();
-        let mut taken_back = take_back(&self.file)?;
-        if taken_back.is_whole() {
+        let mut rolled_back = roll_back(&self.file)?;
+        if rolled_back.is_whole() {
             for (identity, was_held) in held {
                 if !was_held || hold::note_what_is_left(identity).is_err() {
-                    taken_back.remains.push(identity.handle());
+                    rolled_back.remains.push(identity.handle());
                 }
             }
             fs::remove_file(&self.path)?;
         }
-        Ok(taken_back)
+        Ok(rolled_back)
     }
 
     /// Where its ledger is.
@@ -326,32 +326,32 @@ impl Leftover {
     }
 }
 
-fn take_back(ledger: &File) -> io::Result<TakenBack> {
-    let mut taken_back = TakenBack::default();
+fn roll_back(ledger: &File) -> io::Result<RolledBack> {
+    let mut rolled_back = RolledBack::default();
     if DiskLedger::read(ledger)?.open.is_empty() {
-        return Ok(taken_back);
+        return Ok(rolled_back);
     }
-    let job = serde_json::to_vec(&HostJob::TakeBack).map_err(io::Error::other)?;
+    let job = serde_json::to_vec(&HostJob::RollBack).map_err(io::Error::other)?;
     let running = Running::start(ledger, &[], &job, &mut || ())?;
     let mut line = |line: &[u8], _: &mut Vec<String>| match serde_json::from_slice(line) {
-        Ok(TakeBackLine::Undone(words)) => taken_back.undone.push(words),
-        Ok(TakeBackLine::Left(words)) => taken_back.not_ours.push(words),
-        Ok(TakeBackLine::Failed(words)) => taken_back.failed.push(words),
-        Err(error) => taken_back.failed.push(error.to_string()),
+        Ok(RollBackLine::Undone(words)) => rolled_back.undone.push(words),
+        Ok(RollBackLine::Left(words)) => rolled_back.not_ours.push(words),
+        Ok(RollBackLine::Failed(words)) => rolled_back.failed.push(words),
+        Err(error) => rolled_back.failed.push(error.to_string()),
     };
-    let ended = running.watch(&TAKING_BACK, None, &mut KernelLog::from_now(), &mut line, &mut || ());
-    taken_back.hung = ended.hung;
-    if ended.end != ProcessEnd::Exited && taken_back.failed.is_empty() {
+    let ended = running.watch(&ROLLING_BACK, None, &mut KernelLog::from_now(), &mut line, &mut || ());
+    rolled_back.hung = ended.hung;
+    if ended.end != ProcessEnd::Exited && rolled_back.failed.is_empty() {
         let how = match ended.end {
             ProcessEnd::Died(how) => how,
             _ => "it stood still".to_owned(),
         };
-        taken_back.failed.push(format!(
+        rolled_back.failed.push(format!(
             "the process that undoes did not end: {how} {}",
             ended.errors.trim()
         ));
     }
-    Ok(taken_back)
+    Ok(rolled_back)
 }
 
 fn begin_ledger(path: &Path, header: &Header) -> io::Result<File> {

@@ -242,13 +242,13 @@ mod tests {
         fs::set_permissions(&path, Permissions::from_mode(0o644)).expect("ours");
         let held = state.lock(&mut |_| ()).expect("it is free");
         assert_eq!(fs::metadata(&path).expect("it is there").mode() & 0o777, 0o600);
-        let (told, mut held) = (std::cell::RefCell::new(Vec::new()), Some(held));
+        let (report, mut held) = (std::cell::RefCell::new(Vec::new()), Some(held));
         let again = state.lock(&mut |pid| {
-            told.borrow_mut().push(pid);
+            report.borrow_mut().push(pid);
             drop(held.take());
         });
         again.expect("it is free by now");
-        assert_eq!(*told.borrow(), [Some(std::process::id())]);
+        assert_eq!(*report.borrow(), [Some(std::process::id())]);
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! What takes back each act of a host trial: plain data for the ledger.
+//! What rolls back each act of a host trial: plain data for the ledger.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
 
-/// What takes back an act.
+/// What rolls back an act.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Undo {

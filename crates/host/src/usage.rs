@@ -34,12 +34,12 @@ pub(crate) fn uses(relations: &Relations) -> Vec<Obstacle> {
                 by: format!("what {} is attached to", above.name()),
             }),
     );
-    let beside = relations.with_role(&[Role::Beside]);
-    let in_use = |beside: &&Relative| !beside.sysfs.join("partition").exists();
+    let siblings = relations.with_role(&[Role::Sibling]);
+    let in_use = |sibling: &&Relative| !sibling.sysfs.join("partition").exists();
     found.extend(
-        beside
+        siblings
             .filter(in_use)
-            .map(|beside| Obstacle::Shared { with: beside.name() }),
+            .map(|sibling| Obstacle::Shared { with: sibling.name() }),
     );
     // Volumes and arrays on the whole disk or behind a loop device.
     for relative in relations.with_role(&[Role::Whole, Role::Behind]) {
@@ -156,8 +156,8 @@ pub(crate) fn opened(relations: &Relations, except: &[u32]) -> Vec<Obstacle> {
         let still = openers(relations, except);
         found.retain(|opener| still.contains(opener));
     }
-    let mut told = BTreeSet::new();
-    found.retain(|opener| told.insert((opener.pid, opener.what)));
+    let mut seen = BTreeSet::new();
+    found.retain(|opener| seen.insert((opener.pid, opener.what)));
     found.into_iter().map(|opener| words(relations, opener)).collect()
 }
 

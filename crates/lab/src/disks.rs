@@ -97,7 +97,7 @@ mod tests {
             models: models.collect(),
             ..study_file::Known::default()
         };
-        let plan = study_file::read(&source, "test.toml", &known).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        let plan = study_file::read(&source, "test.toml", &known).unwrap_or_else(|errors| panic!("{errors}"));
         let cell = &plan.cells[0];
         description(&cell.machine, &cell.stack, 7).expect("models are in the catalogue")
     }

@@ -7,7 +7,7 @@ mod files;
 pub(crate) mod init;
 mod process;
 
-pub use files::Pulse;
+pub use files::Heartbeat;
 pub use init::Init;
 pub use process::{can_confine, processors};
 
@@ -69,7 +69,7 @@ pub struct EndedGuest {
     /// What its console said last.
     pub console: String,
     pub wall: Duration,
-    pub pulse: Pulse,
+    pub heartbeat: Heartbeat,
 }
 
 /// Why a guest could not be started.
@@ -89,14 +89,14 @@ pub fn run(
     config: &Config<'_>,
     stop: &AtomicBool,
     line: &mut dyn FnMut(&[u8]),
-    tick: &mut dyn FnMut(Pulse),
+    tick: &mut dyn FnMut(Heartbeat),
 ) -> Result<EndedGuest, StartError> {
     let start = Instant::now();
     let (files, ends, console_end) = Files::create(config)?;
     let mut process = Process::start(config, ends, Console::Kept(console_end))?;
     let mut console = Tail::default();
     let (mut lines, mut said) = (Lines::default(), 0);
-    let mut last = (files.pulse(), Instant::now());
+    let mut last = (files.heartbeat(), Instant::now());
     let mut ticked = None;
     let end = loop {
         let mut hear = |bytes: &[u8]| {
@@ -104,15 +104,15 @@ pub fn run(
             lines.feed(bytes, line);
         };
         let ended = process.wait(&files, TICK, &mut hear, &mut |bytes| console.feed(bytes));
-        let pulse = files.pulse();
+        let heartbeat = files.heartbeat();
         if ended.is_some() || ticked.is_none_or(|at: Instant| at.elapsed() >= TICK) {
             ticked = Some(Instant::now());
-            tick(pulse);
+            tick(heartbeat);
         }
-        if pulse.virtual_ns != last.0.virtual_ns {
-            last = (pulse, Instant::now());
+        if heartbeat.virtual_ns != last.0.virtual_ns {
+            last = (heartbeat, Instant::now());
         }
-        if pulse.no_room {
+        if heartbeat.no_room {
             // The guest sees but I/O errors, and may not even notice.
             break ProcessEnd::NoSpace;
         } else if let Some(status) = ended {
@@ -132,7 +132,7 @@ pub fn run(
         end,
         console: console.text(),
         wall: start.elapsed(),
-        pulse: files.pulse(),
+        heartbeat: files.heartbeat(),
     })
 }
 

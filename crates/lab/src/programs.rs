@@ -71,8 +71,8 @@ fn lack_bcachefs(cells: &[Cell]) -> bool {
 }
 
 fn asks_for_bcachefs(cell: &Cell) -> bool {
-    let beside = cell.stack.beside.iter().map(|other| other.filesystem.kind);
+    let group_stacks = cell.stack.group_stacks.iter().map(|other| other.filesystem.kind);
     std::iter::once(cell.stack.filesystem.kind)
-        .chain(beside)
+        .chain(group_stacks)
         .any(|kind| kind.maker() == Some(&bcachefs::BCACHEFS))
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 #[command(name = "raidlab", version, max_term_width = 100)]
 #[command(
     after_help = "exit status: 0 done, 1 a trial failed, 2 the input is wrong (nothing was touched), \
-    3 the machine lacks something (the message says what mends it), 130 interrupted (the same command resumes)"
+    3 the machine lacks something (the message says how to fix it), 130 interrupted (the same command resumes)"
 )]
 pub struct Arguments {
     #[command(subcommand)]
@@ -50,7 +50,7 @@ pub enum Command {
     /// The lab's kernels
     #[command(subcommand)]
     Kernel(KernelCommand),
-    /// Say what is missing on this machine, and the command that mends it
+    /// Show what is missing on this machine, and the command that installs it
     Doctor(DoctorArguments),
     /// Open a shell in a lab guest with a study's stack up, run a script from standard input there, or a command
     Shell(ShellArguments),

@@ -28,11 +28,11 @@ pub const EXIT_INTERRUPTED: u8 = 130;
 pub enum ExpectedError {
     // The input is wrong.
     #[error(transparent)]
-    Study(#[from] study_file::Mistakes),
+    Study(#[from] study_file::Diagnostics),
     #[error(transparent)]
-    DiskFile(#[from] disksim_import::Mistakes),
+    DiskFile(#[from] disksim_import::Diagnostics),
     #[error(transparent)]
-    DiskTrace(#[from] disksim_import::Mistake),
+    DiskTrace(#[from] disksim_import::Diagnostic),
     #[error("`{}` {source}", path.display())]
     Trace {
         path: PathBuf,
@@ -284,7 +284,7 @@ const fn store_exit_under_way(error: &StoreError) -> u8 {
 }
 
 fn kernel_exit(error: &KernelError) -> u8 {
-    if error.is_users_mistake() {
+    if error.is_users_error() {
         EXIT_INPUT
     } else {
         EXIT_MACHINE

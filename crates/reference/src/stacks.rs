@@ -48,7 +48,7 @@ const FILESYSTEM: &[&str] = &[
 /// The page of a study file, as Markdown; or what is wrong with the file.
 pub fn page(source: &str) -> Result<String, String> {
     let plan = read(source, "studies/every-stack.toml", &Known::default());
-    plan.map(|plan| stacks(&plan)).map_err(|mistakes| mistakes.to_string())
+    plan.map(|plan| stacks(&plan)).map_err(|errors| errors.to_string())
 }
 
 /// A row for each topology, a column for each filesystem.

@@ -69,7 +69,7 @@ pub(crate) struct Dot {
     /// Height in its row: trials one above the other, so that equal values can be seen apart.
     pub height_percent: f64,
     pub title: String,
-    pub is_kept_out: bool,
+    pub is_excluded: bool,
 }
 
 pub(crate) fn chart(input: &Input, workload: &WorkloadResults) -> Chart {
@@ -214,27 +214,27 @@ fn dots(measure: &Measure, row: &Row, scale: &Scale, decimals: usize) -> Vec<Dot
         .values
         .iter()
         .map(|one| (one.entry.value, one.trial.seed, String::new()));
-    let kept_out = row.kept_out.iter().map(|kept_out| {
+    let excluded = row.excluded.iter().map(|excluded| {
         (
-            kept_out.entry.value,
-            kept_out.trial.seed,
-            format!(", kept out: {} failed", kept_out.failed_guards.join(", ")),
+            excluded.entry.value,
+            excluded.trial.seed,
+            format!(", excluded: {} failed", excluded.failed_guards.join(", ")),
         )
     });
-    let all: Vec<(f64, u64, String)> = counted.chain(kept_out).collect();
+    let all: Vec<(f64, u64, String)> = counted.chain(excluded).collect();
     let count = all.len();
     all.into_iter()
         .enumerate()
-        .map(|(place, (value, seed, why_kept_out))| Dot {
+        .map(|(place, (value, seed, why_excluded))| Dot {
             percent: scale.percent(value),
             height_percent: height_percent(place, count),
             title: format!(
-                "{}: {} {} (seed {seed}{why_kept_out})",
+                "{}: {} {} (seed {seed}{why_excluded})",
                 row.stack,
                 number(value, decimals),
                 measure.metric.unit()
             ),
-            is_kept_out: !why_kept_out.is_empty(),
+            is_excluded: !why_excluded.is_empty(),
         })
         .collect()
 }

@@ -188,7 +188,7 @@ impl Maker<'_> {
         let spec = &self.spec.columns[column];
         let measure = self.measure(cell, place).ok_or_else(|| self.why_not(cell))?;
         let of_stack = measure.rows.iter().find(|row| row.cell == Some(cell.id)).ok_or("–")?;
-        if of_stack.summary.is_none() && !of_stack.kept_out.is_empty() {
+        if of_stack.summary.is_none() && !of_stack.excluded.is_empty() {
             return Err("guard failed");
         }
         let summary = of_stack.summary.as_ref().ok_or_else(|| self.why_not(cell))?;

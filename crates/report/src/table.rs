@@ -155,7 +155,7 @@ fn column(input: &Input, test: &TestResults) -> Vec<String> {
 /// Why there is no figure.
 pub(crate) fn without_figure(input: &Input, row: &Row) -> &'static str {
     let of_row = |trial: &TrialInfo| Some(trial.key.cell) == row.cell;
-    if !row.kept_out.is_empty() {
+    if !row.excluded.is_empty() {
         "guard failed"
     } else if input
         .trials
@@ -255,17 +255,17 @@ fn notes(input: &Input, workloads: &[WorkloadResults]) -> Vec<String> {
     if failed > 0 {
         notes.push(format!("{} failed: `raidlab report` says why", count(failed, "trial")));
     }
-    let kept_out: usize = measures
+    let excluded: usize = measures
         .iter()
         .flat_map(|measure| &measure.rows)
-        .map(|row| row.kept_out.len())
+        .map(|row| row.excluded.len())
         .sum();
     let not_placed = measures.iter().any(|measure| measure.not_placed().next().is_some());
     if not_placed {
         notes.push("figures without ± come from too few trials to rank".to_owned());
     }
-    if kept_out > 0 {
-        notes.push(format!("{} kept out by a failed guard", count(kept_out, "sample")));
+    if excluded > 0 {
+        notes.push(format!("{} excluded by a failed guard", count(excluded, "sample")));
     }
     notes
 }

@@ -138,7 +138,7 @@ fn at_a_desk_in_light() {
     };
     assert_well_drawn(&page, 1280);
     assert_eq!(page["is_dark"], false);
-    // Three trials of each stack, in one panel with a sample that a guard kept out; one trial failed.
+    // Three trials of each stack, in one panel with a sample that a guard excluded; one trial failed.
     let panels = page["panels"].as_array().unwrap();
     assert_eq!(panels[0]["dots"].as_array().unwrap().len(), 21);
     assert_eq!(panels[1]["dots"].as_array().unwrap().len(), 20);

@@ -10,8 +10,8 @@ use tools::{Invocation, Tool};
 /// The programs that building (and taking down) a stack needs.
 pub fn tools_needed(spec: &StackSpec, teardown: Teardown) -> Vec<Tool> {
     let mut tools = Vec::new();
-    let beside = spec.beside.iter().map(|beside| (&beside.array, &beside.filesystem));
-    for (array, filesystem) in std::iter::once((&spec.array, &spec.filesystem)).chain(beside) {
+    let group_stacks = spec.group_stacks.iter().map(|other| (&other.array, &other.filesystem));
+    for (array, filesystem) in std::iter::once((&spec.array, &spec.filesystem)).chain(group_stacks) {
         tools.extend(array.level.is_md().then_some(Tool::Mdadm));
         tools.extend(array.level.is_lvm().then_some(Tool::Lvm));
         // The small filesystem of an external bitmap.

@@ -1,10 +1,10 @@
 //! Builds the stack under test on given devices, and takes it down again: disks → md → filesystem → mount.
 //!
-//! [`up`] takes a [`StackSpec`](study::stack::StackSpec) and devices; [`down`] takes back what `up` gave. Each act
+//! [`up`] takes a [`StackSpec`](study::stack::StackSpec) and devices; [`down`] rolls back what `up` gave. Each act
 //! that changes the machine is written to a [`Ledger`] together with its [`Undo`] *before* it is done, so that also
 //! a run that was killed can be cleaned up; undone is what was created, and only while it can be told to be ours.
 //!
-//! Between the tests of a trial: [`settle`], [`drop_caches`], [`counters`]. Nothing here measures, knows a workload,
+//! Between the tests of a trial: [`quiesce`], [`drop_caches`], [`counters`]. Nothing here measures, knows a workload,
 //! or knows whether the machine is a lab guest, a host, or a dry run: that the devices are zero and that teardown may
 //! be skipped is said in the [`Setting`], and every act is done by an [`Executor`].
 
@@ -25,7 +25,7 @@ mod memory;
 mod mount;
 mod options;
 mod queue;
-mod settle;
+mod quiesce;
 mod start_up;
 mod stripes;
 mod sysfs;
@@ -47,6 +47,6 @@ pub use executor::{Command, DryRunOn, Executor, FailAt, Listed, Moment, Mount, M
 pub use filesystem::tools_needed;
 pub use ledger::{Act, Ledger, MemoryLedger};
 pub use memory::{cached_bytes, dirty_bytes};
-pub use settle::{Settle, array_mismatches, counters, drop_caches, settle};
+pub use quiesce::{Quiesce, array_mismatches, counters, drop_caches, quiesce};
 pub use undo::{Undo, undo};
 pub use up::{Stack, down, remount, up};

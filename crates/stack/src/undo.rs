@@ -16,7 +16,7 @@ use std::time::Duration;
 use study::stack::FilesystemKind;
 use tools::{Invocation, Tool, ToolError};
 
-/// What takes back an act.
+/// What rolls back an act.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "undo", rename_all = "kebab-case")]
 pub enum Undo {
@@ -76,7 +76,7 @@ impl fmt::Display for Undo {
     }
 }
 
-/// Takes back an act, or as much of it as was done.
+/// Rolls back an act, or as much of it as was done.
 pub fn undo(act: &Undo, access: &mut Access<'_>) -> Result<(), Cause> {
     match act {
         Undo::Attribute { path, value } => match access.executor.exists(path) {

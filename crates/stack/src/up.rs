@@ -15,7 +15,7 @@ use crate::executor::read_number;
 use crate::ledger::Act;
 use crate::mount::Mounting;
 use crate::undo::undo;
-use crate::{filesystem, options, queue, settle, start_up};
+use crate::{filesystem, options, queue, quiesce, start_up};
 use rising::Rising;
 use std::path::{Path, PathBuf};
 use study::stack::{ArraySpec, BITMAP, Bitmap, DATA, JOURNAL, Level, SPECIAL, StackSpec};
@@ -37,14 +37,14 @@ pub struct Stack {
     inner: Vec<Array>,
     mounting: Option<Mounting>,
     /// Filesystems that are up beside it, by group.
-    beside: Vec<(String, PathBuf)>,
+    group_mounts: Vec<(String, PathBuf)>,
     acts: Vec<Act>,
 }
 
 impl Stack {
     /// Where the filesystem of another group is mounted, if it is up.
-    pub fn beside(&self, group: &str) -> Option<&Path> {
-        let found = self.beside.iter().find(|(name, _)| name == group);
+    pub fn group_mount(&self, group: &str) -> Option<&Path> {
+        let found = self.group_mounts.iter().find(|(name, _)| name == group);
         found.map(|(_, folder)| folder.as_path())
     }
 
@@ -66,7 +66,7 @@ pub fn up(spec: &StackSpec, disks: &Disks, context: &mut Context<'_>) -> Result<
             ..parts
         }),
         Err(cause) => {
-            let failed_undo = take_back(rising.acts, context);
+            let failed_undo = roll_back(rising.acts, context);
             Err(StackError {
                 step: rising.step.to_owned(),
                 cause,
@@ -87,7 +87,7 @@ pub fn remount(
         return between(context);
     };
     // Unmounting writes out as well, but does not say what went wrong with it.
-    settle::write_back(stack)?;
+    quiesce::write_back(stack)?;
     context.access.executor.unmount(folder)?;
     // What ZFS caches of a pool goes with the pool, not with the mount.
     if let Some(pool) = &mounting.pool {
@@ -111,7 +111,7 @@ pub fn down(stack: Stack, context: &mut Context<'_>) -> Result<(), TeardownError
     if context.setting.teardown == Teardown::Full {
         context.step("tear down");
     }
-    let failed_undo = take_back(stack.acts, context);
+    let failed_undo = roll_back(stack.acts, context);
     if failed_undo.is_empty() {
         Ok(())
     } else {
@@ -119,7 +119,7 @@ pub fn down(stack: Stack, context: &mut Context<'_>) -> Result<(), TeardownError
     }
 }
 
-fn take_back(acts: Vec<Act>, context: &mut Context<'_>) -> Vec<FailedUndo> {
+fn roll_back(acts: Vec<Act>, context: &mut Context<'_>) -> Vec<FailedUndo> {
     if context.setting.teardown == Teardown::None {
         return Vec::new();
     }
@@ -144,7 +144,7 @@ pub(crate) fn check(spec: &StackSpec, disks: &Disks, context: &Context<'_>) -> R
         &spec.mount_options,
         filesystem::journal_option(&spec.filesystem).as_deref(),
     )?;
-    aside(spec, disks)?;
+    external_disks(spec, disks)?;
     if let Some(sectors) = spec.read_ahead_sectors {
         queue::kibibytes_of(sectors)?;
     }
@@ -167,7 +167,7 @@ pub(crate) fn disks_used<'d>(array: &ArraySpec, disks: &'d [PathBuf]) -> &'d [Pa
 }
 
 /// The disks of other groups that a stack takes for itself.
-pub(crate) fn aside(spec: &StackSpec, disks: &Disks) -> Result<Vec<PathBuf>, Cause> {
+pub(crate) fn external_disks(spec: &StackSpec, disks: &Disks) -> Result<Vec<PathBuf>, Cause> {
     let groups = [
         spec.array.write_journal.then_some(JOURNAL),
         (spec.array.bitmap == Bitmap::External).then_some(BITMAP),

@@ -84,7 +84,7 @@ pub struct Row {
     /// `None` if there are none.
     pub summary: Option<Summary>,
     /// Measurements that do not count, because a guard failed.
-    pub kept_out: Vec<Measurement>,
+    pub excluded: Vec<Measurement>,
 }
 
 /// Judges all measurements of a run. Each measure has a row for every stack of the plan, in its order, empty where
@@ -166,7 +166,7 @@ fn judge_measure(stacks: &[Stack<'_>], of_test: &[&Measurement], metric: Metric,
         .iter()
         .map(|stack| {
             let of_stack = of_metric().filter(|one| Some(one.trial.cell) == stack.cell);
-            let (counted, kept_out): (Vec<&Measurement>, Vec<&Measurement>) =
+            let (counted, excluded): (Vec<&Measurement>, Vec<&Measurement>) =
                 of_stack.partition(|one| one.counts());
             let values: Vec<f64> = counted.iter().map(|one| one.entry.value).collect();
             Row {
@@ -174,7 +174,7 @@ fn judge_measure(stacks: &[Stack<'_>], of_test: &[&Measurement], metric: Metric,
                 cell: stack.cell,
                 values: counted.into_iter().cloned().collect(),
                 summary: Summary::of(&values, alpha.of_intervals),
-                kept_out: kept_out.into_iter().cloned().collect(),
+                excluded: excluded.into_iter().cloned().collect(),
             }
         })
         .collect();

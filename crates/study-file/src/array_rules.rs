@@ -107,8 +107,8 @@ fn members(array: &ArraySpec, disks: u32) -> Option<Impossible> {
             return None;
         }
         let reason = format!("{name} needs at least {least} members, and {disks} disks make {members}");
-        let mend = format!("`count = {}` in [disks] would do", least * of.disks);
-        return impossible(&["level", "count", "of_disks"], reason, mend);
+        let help = format!("`count = {}` in [disks] would do", least * of.disks);
+        return impossible(&["level", "count", "of_disks"], reason, help);
     }
     if array.level == Level::LvmRaid10 && disks >= least && !disks.is_multiple_of(2) {
         let reason = format!("{name} needs an even number of disks, and there are {disks}");
@@ -127,22 +127,22 @@ fn members(array: &ArraySpec, disks: u32) -> Option<Impossible> {
     } else {
         format!("there are {active}")
     };
-    let besides = match array.spares {
+    let expecteds = match array.spares {
         0 => String::new(),
         1 => " besides the hot spare".to_owned(),
         spares => format!(" besides {spares} hot spares"),
     };
     let reason = format!("{name} needs at least {least} disks, and {there}{besides}");
-    let mend = format!("`count = {}` in [disks] would do", least + array.spares);
-    impossible(&["level", "count", "spares"], reason, mend)
+    let help = format!("`count = {}` in [disks] would do", least + array.spares);
+    impossible(&["level", "count", "spares"], reason, help)
 }
 
 fn level_has_none(array: &ArraySpec) -> Vec<Impossible> {
     let name = array.level.facts().name;
     let mut all = Vec::new();
     if array.chunk_bytes.is_some() && !array.level.facts().has_chunk {
-        let mend = "leave `chunk` out, or have \"default\" among its values";
-        all.extend(impossible(&["chunk", "level"], format!("{name} has no chunk"), mend));
+        let help = "leave `chunk` out, or have \"default\" among its values";
+        all.extend(impossible(&["chunk", "level"], format!("{name} has no chunk"), help));
     }
     // Of LVM its own rules tell.
     if array.bitmap != Bitmap::None && !array.level.is_lvm() && !has_bitmap(array.level, array.of.as_ref()) {
@@ -164,8 +164,8 @@ fn layout(array: &ArraySpec, disks: u32) -> Option<Impossible> {
     match facts.data {
         Members::Copies => {
             let Some(copies) = raid10_copies(Some(layout)) else {
-                let mend = "write n2 (near), f2 (far) or o2 (offset), with the number of copies";
-                return impossible(about, format!("RAID 10 has no layout `{layout}`"), mend);
+                let help = "write n2 (near), f2 (far) or o2 (offset), with the number of copies";
+                return impossible(about, format!("RAID 10 has no layout `{layout}`"), help);
             };
             let active = active_disks(array, disks);
             if copies <= active {
@@ -180,8 +180,8 @@ fn layout(array: &ArraySpec, disks: u32) -> Option<Impossible> {
         }
         _ if facts.has_parity_layouts && PARITY_LAYOUTS.contains(&layout) => None,
         _ if facts.has_parity_layouts => {
-            let mend = crate::mistake::suggest(layout, PARITY_LAYOUTS);
-            impossible(about, format!("{name} has no layout `{layout}`"), mend)
+            let help = crate::diagnostic::suggest(layout, PARITY_LAYOUTS);
+            impossible(about, format!("{name} has no layout `{layout}`"), help)
         }
         _ => impossible(about, format!("{name} has one layout only"), "leave `layout` out"),
     }

@@ -43,7 +43,7 @@ pub(crate) fn stack(point: &Point, disk_bytes: Option<u64>, fixed: &Fixed) -> St
             Value::Flag(on) => Some(*on),
             _ => None,
         },
-        beside: fixed.beside.clone(),
+        group_stacks: fixed.group_stacks.clone(),
     }
 }
 

@@ -1,8 +1,8 @@
 //! `[[claim]]` of a study file → claims, checked against the plan's cells.
 
+use crate::diagnostic::Found;
 use crate::document::Entry;
 use crate::matrix::Unit;
-use crate::mistake::Found;
 use crate::vocabulary::{Unknown, Vocabulary};
 use crate::workload::WorkloadEntry;
 use study::claim::{ClaimError, Comparison, holds, write_side};
@@ -12,7 +12,7 @@ impl From<Unknown> for ClaimError {
     fn from(unknown: Unknown) -> Self {
         Self {
             message: unknown.message,
-            mend: unknown.mend,
+            help: unknown.help,
         }
     }
 }
@@ -70,18 +70,18 @@ fn read_that(entry: &Entry, vocabulary: &Vocabulary, found: &mut Found) -> Optio
             Some((text, comparison))
         }
         Err(error) => {
-            found.add_with_mend(&given.span, error.message, error.mend);
+            found.add_with_help(&given.span, error.message, error.help);
             None
         }
     }
 }
 
-/// A claim that no two cells can bear out is a mistake, and most likely a typing one.
+/// A claim that no two cells can bear out is an error, and most likely a typing one.
 fn check_cells(entry: &Entry, filter: &Side, comparison: &Comparison, cells: &[Cell], found: &mut Found) {
     let span = entry.value("that").map_or(&entry.span, |given| &given.span);
     if !cells.iter().any(|cell| holds(filter, cell)) {
         let span = entry.field("where").map_or(span, |field| &field.span);
-        found.add_with_mend(
+        found.add_with_help(
             span,
             "no cell is there",
             "`raidlab plan` lists the cells with their axes",
@@ -91,12 +91,12 @@ fn check_cells(entry: &Entry, filter: &Side, comparison: &Comparison, cells: &[C
     for side in comparison.sides() {
         if !cells.iter().any(|cell| holds(filter, cell) && holds(side, cell)) {
             let message = format!("no cell of this claim has {}", write_side(side));
-            found.add_with_mend(span, message, "`raidlab plan` lists the cells with their axes");
+            found.add_with_help(span, message, "`raidlab plan` lists the cells with their axes");
             return;
         }
     }
     if comparison.contests(filter, cells).is_empty() {
-        let mend = "say in both sides, or in `where`, what else is different";
-        found.add_with_mend(span, "no two cells of this claim differ in nothing else", mend);
+        let help = "say in both sides, or in `where`, what else is different";
+        found.add_with_help(span, "no two cells of this claim differ in nothing else", help);
     }
 }

@@ -72,7 +72,7 @@ fn ppl(array: &ArraySpec) -> Option<Impossible> {
     if !array.ppl {
         return None;
     }
-    let refuse = |reason: &str, mend: &str| impossible(ABOUT, reason.to_owned(), mend);
+    let refuse = |reason: &str, help: &str| impossible(ABOUT, reason.to_owned(), help);
     if !array.level.facts().has_ppl {
         let reason = format!("{} has no partial parity log: RAID 5 has", array.level.facts().name);
         return refuse(&reason, "leave `ppl` out");
@@ -144,8 +144,8 @@ fn inner(array: &ArraySpec, machine: &MachineSpec) -> Option<Impossible> {
     let count = machine.disks.first().map_or(0, |group| group.count);
     if !count.is_multiple_of(of.disks) {
         let reason = format!("{count} disks do not make arrays of {} disks", of.disks);
-        let mend = format!("`count = {}` in [disks] would do", count.next_multiple_of(of.disks));
-        return impossible(ABOUT, reason, mend);
+        let help = format!("`count = {}` in [disks] would do", count.next_multiple_of(of.disks));
+        return impossible(ABOUT, reason, help);
     }
     None
 }

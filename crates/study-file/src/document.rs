@@ -3,7 +3,7 @@
 
 use crate::Known;
 use crate::key::{Axis, Key, Table, Takes};
-use crate::mistake::{Found, Span, nearest, suggest};
+use crate::diagnostic::{Found, Span, nearest, suggest};
 use crate::value::{Given, Value, read_value, type_name};
 use crate::workload::fio_options::refusal;
 use toml::Spanned;
@@ -119,7 +119,7 @@ impl Entry {
 }
 
 /// Reads the file's text. Nothing if its syntax is wrong: values around the errors have been read for their own
-/// mistakes, but what they mean together is uncertain.
+/// errors, but what they mean together is uncertain.
 pub(crate) fn read_document(source: &str, known: &Known, found: &mut Found) -> Option<Entry> {
     let (document, errors) = DeTable::parse_recoverable(source);
     let mut reader = Reader {
@@ -160,7 +160,7 @@ fn add_syntax_errors(source: &str, mut errors: Vec<(Span, String)>, found: &mut 
     found.forget_lines(&ranges);
     for (span, message, _) in runs {
         if message.starts_with("key with no value") {
-            found.add_with_mend(
+            found.add_with_help(
                 &span,
                 message,
                 "a study is TOML: lines of `key = value` under headings as [disks]",
@@ -239,11 +239,11 @@ impl Reader<'_, '_> {
         let message = format!("unknown key `{name}` in {}", table.heading());
         let close = nearest(name, here.iter().copied());
         let elsewhere = || Table::ALL.into_iter().find(|other| other.key(name).is_some());
-        let mend = match (close, elsewhere()) {
+        let help = match (close, elsewhere()) {
             (None, Some(other)) => format!("`{name}` goes into {}", other.heading()),
             _ => suggest(name, &here),
         };
-        self.found.add_with_mend(span, message, mend);
+        self.found.add_with_help(span, message, help);
         close.and_then(|close| table.key(close))
     }
 
@@ -262,11 +262,11 @@ impl Reader<'_, '_> {
                 Table::Top => "a study needs at least one workload".to_owned(),
                 _ => format!("no `{}` in {what}", key.name),
             };
-            let mend = match entry.table {
+            let help = match entry.table {
                 Table::Top => "add [[workload]] with `name` and its work, as `io = { … }`".to_owned(),
                 _ => format!("`{}`: {}", key.name, key.help),
             };
-            self.found.add_with_mend(&entry.span, message, mend);
+            self.found.add_with_help(&entry.span, message, help);
         }
     }
 
@@ -276,9 +276,9 @@ impl Reader<'_, '_> {
                 Content::Tables(vec![self.table(table, values, header_or(key_span, &value.span()))])
             }
             (Takes::One(table), DeValue::Array(_)) => {
-                let mend = format!("write {}", table.heading());
+                let help = format!("write {}", table.heading());
                 self.found
-                    .add_with_mend(key_span, format!("`{}` is one table, not a list", key.name), mend);
+                    .add_with_help(key_span, format!("`{}` is one table, not a list", key.name), help);
                 Content::Tables(vec![broken(table, value.span())])
             }
             (Takes::Many(table), DeValue::Array(list)) => self.tables(key, table, list, key_span),
@@ -289,7 +289,7 @@ impl Reader<'_, '_> {
             }
             (Takes::Many(table), DeValue::Table(_)) => {
                 let message = format!("`{}` is a list of tables", key.name);
-                self.found.add_with_mend(
+                self.found.add_with_help(
                     key_span,
                     message,
                     format!("write {} with two brackets", table.heading()),
@@ -299,14 +299,14 @@ impl Reader<'_, '_> {
             (Takes::One(table) | Takes::Many(table) | Takes::Named(table), other) => {
                 let message = format!("`{}` is a table, not {}", key.name, type_name(other));
                 self.found
-                    .add_with_mend(&value.span(), message, format!("write {}", table.heading()));
+                    .add_with_help(&value.span(), message, format!("write {}", table.heading()));
                 Content::Tables(vec![broken(table, value.span())])
             }
             (Takes::Filter, DeValue::Table(values)) => self.filter(values),
             (Takes::Filter, other) => {
                 let message = format!("`where` is a table, not {}", type_name(other));
                 self.found
-                    .add_with_mend(&value.span(), message, "write where = { level = 6, workload = \"…\" }");
+                    .add_with_help(&value.span(), message, "write where = { level = 6, workload = \"…\" }");
                 Content::Broken
             }
             (
@@ -316,7 +316,7 @@ impl Reader<'_, '_> {
             (Takes::Names | Takes::Scalars | Takes::Figures, other) => {
                 let message = format!("`{}` is a list, not {}", key.name, type_name(other));
                 self.found
-                    .add_with_mend(&value.span(), message, format!("write {} = [ … ]", key.name));
+                    .add_with_help(&value.span(), message, format!("write {} = [ … ]", key.name));
                 Content::Broken
             }
             (_, DeValue::Array(list)) if key.axis != Axis::Single => self.values(key, list, key_span),
@@ -344,7 +344,7 @@ impl Reader<'_, '_> {
                     type_name(value.get_ref())
                 );
                 self.found
-                    .add_with_mend(&value.span(), message, format!("write {}", table.heading()));
+                    .add_with_help(&value.span(), message, format!("write {}", table.heading()));
                 entries.push(broken(table, value.span()));
             }
         }
@@ -357,9 +357,9 @@ impl Reader<'_, '_> {
 
     fn values(&mut self, key: &'static Key, list: &DeArray, key_span: &Span) -> Content {
         if list.is_empty() {
-            let mend = "give it one value at least, or leave the key out";
+            let help = "give it one value at least, or leave the key out";
             self.found
-                .add_with_mend(key_span, format!("`{}` is an empty list", key.name), mend);
+                .add_with_help(key_span, format!("`{}` is an empty list", key.name), help);
         }
         let mut all: Vec<Given> = Vec::new();
         for value in list.iter() {
@@ -368,7 +368,7 @@ impl Reader<'_, '_> {
             if !may_repeat && all.iter().any(|other| other.value == given.value) {
                 let message = format!("`{}` is in the list of `{}` twice", given.value.word(), key.name);
                 self.found
-                    .add_with_mend(&given.span, message, "leave one of the two out");
+                    .add_with_help(&given.span, message, "leave one of the two out");
             } else {
                 all.push(given);
             }
@@ -385,7 +385,7 @@ impl Reader<'_, '_> {
         match read_value(key, value.get_ref(), self.known) {
             Ok(value) => Some(Given { value, span }),
             Err(wrong) => {
-                self.found.push(&span, wrong.message, wrong.mend);
+                self.found.push(&span, wrong.message, wrong.help);
                 None
             }
         }
@@ -396,7 +396,7 @@ impl Reader<'_, '_> {
         let (min, median, max) = (size("min")?, size("median")?, size("max")?);
         if min > median || median > max {
             let message = "`min`, `median` and `max` are not in this order";
-            self.found.add_with_mend(&entry.span, message, "min ≤ median ≤ max");
+            self.found.add_with_help(&entry.span, message, "min ≤ median ≤ max");
             return None;
         }
         Some(Value::Spread { min, median, max })
@@ -413,7 +413,7 @@ impl Reader<'_, '_> {
                 other => {
                     let message = format!("`{}` takes one value here, not {}", name.get_ref(), type_name(other));
                     self.found
-                        .add_with_mend(&value.span(), message, "write a claim, or a table, for each value");
+                        .add_with_help(&value.span(), message, "write a claim, or a table, for each value");
                     continue;
                 }
             };

@@ -77,8 +77,8 @@ fn journal(stack: &StackSpec) -> Option<Impossible> {
     let mode: JournalMode = filesystem.journal_mode?;
     if !filesystem.kind.has_journal_modes {
         let reason = format!("{} has no choice of journal modes", filesystem.kind.name);
-        let mend = "leave `journal` out, or have \"default\" among its values";
-        return impossible(&["journal", "type"], reason, mend);
+        let help = "leave `journal` out, or have \"default\" among its values";
+        return impossible(&["journal", "type"], reason, help);
     }
     if stack.mount_options.iter().any(|option| option.starts_with("data=")) {
         let reason = format!(
@@ -96,8 +96,8 @@ fn journal_size(filesystem: &FilesystemSpec) -> Option<Impossible> {
     let block = filesystem.block_size_bytes.unwrap_or(PAGE_BYTES);
     let name = filesystem.kind.name;
     let Some(journal) = &filesystem.kind.get().journal else {
-        let mend = "leave `journal_size` out, or have \"default\" among its values";
-        return impossible(ABOUT, format!("{name} has no journal whose size could be chosen"), mend);
+        let help = "leave `journal_size` out, or have \"default\" among its values";
+        return impossible(ABOUT, format!("{name} has no journal whose size could be chosen"), help);
     };
     let (least, most) = (journal.least.bytes(block), journal.most.bytes(block));
     let whole = !journal.is_in_mib || size.is_multiple_of(MIB);
@@ -119,8 +119,8 @@ fn journal_on(machine: &MachineSpec, stack: &StackSpec) -> Option<Impossible> {
     let name = stack.filesystem.kind.name;
     if stack.filesystem.kind.journal.is_none() {
         let reason = format!("{name} has no journal that could be on another device");
-        let mend = "leave `journal_on` out, or have \"default\" among its values";
-        return impossible(ABOUT, reason, mend);
+        let help = "leave `journal_on` out, or have \"default\" among its values";
+        return impossible(ABOUT, reason, help);
     }
     if group == DATA {
         let reason = "the disks of `data` are those of the array, where the journal is anyway".to_owned();
@@ -181,8 +181,8 @@ fn of_one_kind(stack: &StackSpec) -> Vec<Impossible> {
         if !filesystem.kind.has_log_buffers {
             let others = filesystems::names(|other| other.has_log_buffers);
             let reason = format!("{name} has no log buffers: {others} has");
-            let mend = "leave it out, or have \"default\" among its values";
-            all.extend(impossible(about, reason, mend));
+            let help = "leave it out, or have \"default\" among its values";
+            all.extend(impossible(about, reason, help));
         } else if stack.mount_options.iter().any(twice) {
             let reason = format!("`{option}` is given twice, by `{}` and in `mount`", about[0]);
             all.extend(impossible(about, reason, format!("leave `{option}=` out of `mount`")));

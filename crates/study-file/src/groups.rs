@@ -1,9 +1,9 @@
 //! What a study's machine has besides the disks under test, and does not vary: other groups of disks, buses, and
 //! the filesystems that are up beside the stack.
 
+use crate::diagnostic::Found;
 use crate::document::Entry;
 use crate::key::Table;
-use crate::mistake::Found;
 use crate::point::{axes_of, points};
 use crate::rules::check_stack;
 use crate::value::{Given, Value};
@@ -14,7 +14,7 @@ use study::stack::{Bus, BusDisk, BusKind, DATA, DiskGroup, GroupStack, MachineKi
 pub(crate) struct Fixed {
     named: Vec<Group>,
     pub buses: Vec<Bus>,
-    pub beside: Vec<GroupStack>,
+    pub group_stacks: Vec<GroupStack>,
 }
 
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl Fixed {
             }
         }
         for entry in disks.tables("NAME") {
-            fixed.beside.extend(beside(entry, disks, kind, known, found));
+            fixed.group_stacks.extend(stack_of(entry, disks, kind, known, found));
         }
         for entry in disks.tables("bus") {
             if let Some(bus) = bus(entry, disks, &fixed, kind, found) {
@@ -59,13 +59,13 @@ fn group(entry: &Entry, found: &mut Found) -> Option<Group> {
     let name = entry.name.clone()?;
     let is_fit = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if name == DATA {
-        let mend = "write `model` and `count` in [disks] itself";
-        found.add_with_mend(&entry.span, "the disks of [disks] itself are the group `data`", mend);
+        let help = "write `model` and `count` in [disks] itself";
+        found.add_with_help(&entry.span, "the disks of [disks] itself are the group `data`", help);
         return None;
     }
     if name.is_empty() || name.len() > 16 || !name.chars().all(is_fit) {
         let message = format!("`{name}` cannot name a group of disks");
-        found.add_with_mend(&entry.span, message, "a-z, 0-9 and -, 16 at the most");
+        found.add_with_help(&entry.span, message, "a-z, 0-9 and -, 16 at the most");
         return None;
     }
     Some(Group {
@@ -79,7 +79,13 @@ fn group(entry: &Entry, found: &mut Found) -> Option<Group> {
 }
 
 /// The filesystem of a group that has one.
-fn beside(entry: &Entry, disks: &Entry, kind: MachineKind, known: &Known, found: &mut Found) -> Option<GroupStack> {
+fn stack_of(
+    entry: &Entry,
+    disks: &Entry,
+    kind: MachineKind,
+    known: &Known,
+    found: &mut Found,
+) -> Option<GroupStack> {
     if ["fs", "array", "mount"].iter().all(|key| entry.field(key).is_none()) {
         return None;
     }
@@ -92,7 +98,7 @@ fn beside(entry: &Entry, disks: &Entry, kind: MachineKind, known: &Known, found:
     for axis in &axes {
         if let Some(second) = axis.values.get(1) {
             let message = format!("`{}` takes one value here", axis.name);
-            found.add_with_mend(
+            found.add_with_help(
                 &second.span,
                 message,
                 "what is beside the stack under test is not varied",
@@ -133,7 +139,7 @@ fn beside(entry: &Entry, disks: &Entry, kind: MachineKind, known: &Known, found:
     let reasons = check_stack(&machine, &stack, disk_bytes);
     for reason in &reasons {
         let span = reason.about.iter().find_map(|axis| point.span(axis));
-        found.add_with_mend(span.unwrap_or(&entry.span), &reason.reason, &reason.mend);
+        found.add_with_help(span.unwrap_or(&entry.span), &reason.reason, &reason.help);
     }
     let StackSpec {
         array,
@@ -151,14 +157,14 @@ fn beside(entry: &Entry, disks: &Entry, kind: MachineKind, known: &Known, found:
 
 fn bus(entry: &Entry, all_disks: &Entry, fixed: &Fixed, kind: MachineKind, found: &mut Found) -> Option<Bus> {
     if kind == MachineKind::Host {
-        let mend = "leave `bus` out, or use machine = \"lab\"";
-        found.add_with_mend(&entry.span, "a host's disks hang on what they hang on", mend);
+        let help = "leave `bus` out, or use machine = \"lab\"";
+        found.add_with_help(&entry.span, "a host's disks hang on what they hang on", help);
         return None;
     }
     let name = entry.text("name")?;
     if fixed.buses.iter().any(|bus| bus.name == name) {
         let message = format!("two buses are called `{name}`");
-        found.add_with_mend(&entry.span, message, "give every bus a name of its own");
+        found.add_with_help(&entry.span, message, "give every bus a name of its own");
     }
     let counts = all_disks.values("count").iter().filter_map(|given| given.value.count());
     let most = counts.max().unwrap_or(1) as u32;
@@ -195,12 +201,12 @@ fn bus_disk(given: &Given, data_most: u32, fixed: &Fixed, found: &mut Found) -> 
     };
     let Some(count) = count else {
         let message = format!("there is no group of disks `{group}`");
-        found.add_with_mend(&given.span, message, format!("add [disks.{group}]"));
+        found.add_with_help(&given.span, message, format!("add [disks.{group}]"));
         return None;
     };
     if number.is_some_and(|number| number == 0 || number > count) {
         let message = format!("`{}` is no disk of the group `{group}`", given.value.word());
-        found.add_with_mend(&given.span, message, format!("it has disks 1 to {count}"));
+        found.add_with_help(&given.span, message, format!("it has disks 1 to {count}"));
         return None;
     }
     Some(BusDisk { group, number })

@@ -1,4 +1,4 @@
-//! Every key that a study file may have: one table of data, from which files are read, mistakes are mended and
+//! Every key that a study file may have: one table of data, from which files are read, errors are mended and
 //! the reference is written. Those of each kind of work are in its file, `workload/KIND.rs`.
 
 use crate::workload::KINDS;

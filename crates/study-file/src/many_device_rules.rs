@@ -15,7 +15,7 @@ pub(crate) fn check(machine: &MachineSpec, stack: &StackSpec) -> Vec<Impossible>
     all.extend(pool(stack, devices));
     all.extend(partitioned(stack));
     all.extend(of_zfs_alone(stack));
-    all.extend(aside(machine, stack));
+    all.extend(external_disks(machine, stack));
     all.extend(profiles(stack, devices));
     all.extend(replicas(stack, devices));
     all.extend(compression(stack));
@@ -37,8 +37,8 @@ fn level_none(stack: &StackSpec, disks: u32) -> Option<Impossible> {
         }
     );
     let others = filesystems::words(|other| other.several.is_some());
-    let mend = format!("write level = \"single\" or an array's; {others} make their own of many disks");
-    impossible(&["level", "type"], reason, mend)
+    let help = format!("write level = \"single\" or an array's; {others} make their own of many disks");
+    impossible(&["level", "type"], reason, help)
 }
 
 fn pool(stack: &StackSpec, devices: u32) -> Option<Impossible> {
@@ -73,8 +73,8 @@ fn partitioned(stack: &StackSpec) -> Option<Impossible> {
         return None;
     }
     let reason = "ZFS wants partitions, and the kernel makes none on LVM's volumes".to_owned();
-    let mend = "write level = \"none\", which gives ZFS all disks, or an array of md";
-    impossible(&["level", "type"], reason, mend)
+    let help = "write level = \"none\", which gives ZFS all disks, or an array of md";
+    impossible(&["level", "type"], reason, help)
 }
 
 fn of_zfs_alone(stack: &StackSpec) -> Vec<Impossible> {
@@ -105,7 +105,7 @@ fn of_zfs_alone(stack: &StackSpec) -> Vec<Impossible> {
 }
 
 /// ZFS's log and special devices.
-fn aside(machine: &MachineSpec, stack: &StackSpec) -> Vec<Impossible> {
+fn external_disks(machine: &MachineSpec, stack: &StackSpec) -> Vec<Impossible> {
     let zfs = &stack.filesystem.zfs;
     let mut all = Vec::new();
     if !stack.filesystem.kind.is_pool() {
@@ -143,11 +143,11 @@ fn profiles(stack: &StackSpec, devices: u32) -> Vec<Impossible> {
         } else if devices < profile.devices_min() {
             let (word, least) = (profile.word(), profile.devices_min());
             let reason = format!("btrfs needs at least {least} disks for {word}, and has {devices}");
-            let mend = match stack.array.level {
+            let help = match stack.array.level {
                 Level::None => format!("`count = {least}` in [disks] would do"),
                 _ => "write level = \"none\", which gives btrfs all disks".to_owned(),
             };
-            all.extend(impossible(about, reason, mend));
+            all.extend(impossible(about, reason, help));
         }
     }
     all
@@ -163,8 +163,8 @@ fn replicas(stack: &StackSpec, devices: u32) -> Option<Impossible> {
         return None;
     }
     let reason = format!("{replicas} replicas want as many disks, and bcachefs has {devices}");
-    let mend = "write fewer replicas, or level = \"none\" with more disks";
-    impossible(&["replicas", "level", "count"], reason, mend)
+    let help = "write fewer replicas, or level = \"none\" with more disks";
+    impossible(&["replicas", "level", "count"], reason, help)
 }
 
 fn compression(stack: &StackSpec) -> Option<Impossible> {

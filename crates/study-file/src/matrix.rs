@@ -2,8 +2,8 @@
 
 use crate::Known;
 use crate::build;
+use crate::diagnostic::{Found, Span};
 use crate::groups::Fixed;
-use crate::mistake::{Found, Span};
 use crate::point::{Axis, Point, points, size};
 use crate::rules::{Impossible, check_stack};
 use crate::workload::{WorkloadEntry, check_work};
@@ -45,14 +45,14 @@ impl Verdict {
     fn tell(self, found: &mut Found) {
         if !self.possible {
             for (span, impossible) in self.reasons {
-                found.add_with_mend(&span, impossible.reason, impossible.mend);
+                found.add_with_help(&span, impossible.reason, impossible.help);
             }
         }
     }
 }
 
 impl Matrix {
-    pub fn lay_out(setting: &Setting, units: &[Unit], workloads: &[WorkloadEntry], found: &mut Found) -> Self {
+    pub fn expand(setting: &Setting, units: &[Unit], workloads: &[WorkloadEntry], found: &mut Found) -> Self {
         let mut matrix = Self::default();
         if too_many(units, workloads, found) {
             return matrix;
@@ -83,7 +83,7 @@ impl Matrix {
             of_unit.tell(found);
             of_work_on_units.push(of_work);
         }
-        // Work that is nowhere possible is told once, as the work's mistake; only else is it a stack's.
+        // Work that is nowhere possible is told once, as the work's error; only else is it a stack's.
         if of_workloads.iter().all(|verdict| verdict.possible) {
             of_work_on_units.into_iter().for_each(|verdict| verdict.tell(found));
         }
@@ -193,7 +193,7 @@ fn too_many(units: &[Unit], workloads: &[WorkloadEntry], found: &mut Found) -> b
     }
     let span = units.first().map_or(0..0, |unit| unit.span.clone());
     let message = format!("the axes multiply to {cells} cells");
-    found.add_with_mend(
+    found.add_with_help(
         &span,
         message,
         format!("shorten some of the lists: {MOST_CELLS} cells are the most"),
@@ -237,5 +237,5 @@ fn twice(cells: &[Cell], units: &[Unit], found: &mut Found) {
     let words: Vec<String> = pair[0].iter().map(|(axis, word)| format!("{axis}={word}")).collect();
     let span = units.last().map_or(0..0, |unit| unit.span.clone());
     let message = format!("the same stack is there twice: {}", words.join(", "));
-    found.add_with_mend(&span, message, "leave one of the two out");
+    found.add_with_help(&span, message, "leave one of the two out");
 }

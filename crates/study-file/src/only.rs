@@ -15,12 +15,12 @@ pub struct Only {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OnlyError {
     message: String,
-    mend: String,
+    help: String,
 }
 
 impl fmt::Display for OnlyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.message, self.mend)
+        write!(f, "{}: {}", self.message, self.help)
     }
 }
 
@@ -37,7 +37,7 @@ impl Only {
         for text in texts {
             pairs.extend(vocabulary.conditions(text.as_ref()).map_err(|unknown| OnlyError {
                 message: unknown.message,
-                mend: unknown.mend,
+                help: unknown.help,
             })?);
         }
         let only = Self { pairs };
@@ -48,7 +48,7 @@ impl Only {
         let message = format!("no cell has `{}`", texts.join(","));
         Err(OnlyError {
             message,
-            mend: "`raidlab plan` lists the cells with their axes".to_owned(),
+            help: "`raidlab plan` lists the cells with their axes".to_owned(),
         })
     }
 

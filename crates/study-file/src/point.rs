@@ -3,7 +3,7 @@
 use crate::Known;
 use crate::document::{Content, Entry};
 use crate::key::{self, Key, Takes};
-use crate::mistake::Span;
+use crate::diagnostic::Span;
 use crate::value::{Given, Value, default_value};
 
 /// An axis with the values that one stack, or one workload, has on it.

@@ -1,10 +1,10 @@
-//! A study file's text → the plan, or all its mistakes.
+//! A study file's text → the plan, or all its errors.
 
+use crate::diagnostic::{Diagnostics, Found, suggest_and_show};
 use crate::document::{Content, Entry, read_document};
 use crate::groups::Fixed;
 use crate::key::Table;
 use crate::matrix::{Matrix, Setting, Unit};
-use crate::mistake::{Found, Mistakes, suggest_and_show};
 use crate::point::{Axis, axes_of};
 use crate::value::{Given, Value};
 use crate::workload::{WorkloadEntry, workloads};
@@ -16,10 +16,10 @@ use study::stack::MachineKind;
 pub(crate) const REPLICATE: &str = "replicate";
 
 /// Reads a study. `file_name` stands in messages, and for a missing title.
-pub fn read(source: &str, file_name: &str, known: &Known) -> Result<Plan, Mistakes> {
+pub fn read(source: &str, file_name: &str, known: &Known) -> Result<Plan, Diagnostics> {
     let mut found = Found::new(source);
     let Some(top) = read_document(source, known, &mut found) else {
-        return Err(found.into_mistakes(file_name));
+        return Err(found.into_diagnostics(file_name));
     };
     let kind = machine_kind(&top, &mut found);
     let units = units(&top, kind, known, &mut found);
@@ -32,13 +32,13 @@ pub fn read(source: &str, file_name: &str, known: &Known) -> Result<Plan, Mistak
         known,
         fixed: &Fixed::read(disks, kind, known, &mut found),
     };
-    let mut matrix = Matrix::lay_out(&setting, &units, &workloads, &mut found);
+    let mut matrix = Matrix::expand(&setting, &units, &workloads, &mut found);
     replicates(&top, &mut matrix.cells);
     label::put_on(&mut matrix.cells);
     let claims = claims::read_all(&top, &units, &workloads, &matrix.cells, &mut found);
     let tables = table::read_all(&top, &units, &workloads, &matrix.cells, &mut found);
     if !found.is_empty() {
-        return Err(found.into_mistakes(file_name));
+        return Err(found.into_diagnostics(file_name));
     }
     let mut plan = Plan {
         title: top.text("title").unwrap_or_else(|| title_from(file_name)),
@@ -79,7 +79,7 @@ fn machine_kind(top: &Entry, found: &mut Found) -> MachineKind {
         return MachineKind::Lab;
     }
     if let Some(kernel) = top.field("kernel") {
-        found.add_with_mend(
+        found.add_with_help(
             &kernel.span,
             "a host runs its own kernel",
             "leave `kernel` out, or use machine = \"lab\"",
@@ -154,8 +154,8 @@ fn check_models(disks: &Entry, kind: MachineKind, known: &Known, found: &mut Fou
     for given in disks.values("model").iter().chain(of_groups) {
         let name = given.value.word();
         if !names.contains(&name.as_str()) {
-            let mend = suggest_and_show(&name, &names, "`raidlab disk list` shows all");
-            found.add_with_mend(&given.span, format!("unknown disk model `{name}`"), mend);
+            let help = suggest_and_show(&name, &names, "`raidlab disk list` shows all");
+            found.add_with_help(&given.span, format!("unknown disk model `{name}`"), help);
         }
     }
 }
@@ -197,7 +197,7 @@ fn precision(top: &Entry, found: &mut Found) -> Precision {
         for name in ["relative", "min_trials", "max_trials"] {
             if let Some(field) = entry.field(name) {
                 let message = format!("`trials` is exactly that many, and leaves nothing to `{name}`");
-                found.add_with_mend(&field.span, message, "leave one of the two out");
+                found.add_with_help(&field.span, message, "leave one of the two out");
             }
         }
         return Precision {
@@ -216,8 +216,8 @@ fn precision(top: &Entry, found: &mut Found) -> Precision {
     if relative.is_none() && !broken {
         for name in ["min_trials", "max_trials"] {
             if let Some(field) = entry.field(name) {
-                let mend = "write `trials = 3`, or add `relative = 0.02`";
-                found.add_with_mend(&field.span, format!("`{name}` goes with `relative`"), mend);
+                let help = "write `trials = 3`, or add `relative = 0.02`";
+                found.add_with_help(&field.span, format!("`{name}` goes with `relative`"), help);
             }
         }
         return Precision {
@@ -251,13 +251,13 @@ fn check_trials(entry: &Entry, min: u32, max: u32, found: &mut Found) {
         } else {
             "max_trials"
         };
-        found.add_with_mend(
+        found.add_with_help(
             span(name),
             "an interval needs 2 trials at least",
             "write 2 or more, or `trials = 1` alone",
         );
     } else if min > max {
         let message = format!("`max_trials` ({max}) is less than `min_trials` ({min})");
-        found.add_with_mend(span("max_trials"), message, format!("write {min} or more"));
+        found.add_with_help(span("max_trials"), message, format!("write {min} or more"));
     }
 }

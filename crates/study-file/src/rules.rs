@@ -14,14 +14,14 @@ pub(crate) struct Impossible {
     /// The axes that it comes from, the one to change first.
     pub about: Vec<&'static str>,
     pub reason: String,
-    pub mend: String,
+    pub help: String,
 }
 
-pub(crate) fn impossible(about: &[&'static str], reason: String, mend: impl Into<String>) -> Option<Impossible> {
+pub(crate) fn impossible(about: &[&'static str], reason: String, help: impl Into<String>) -> Option<Impossible> {
     Some(Impossible {
         about: about.to_vec(),
         reason,
-        mend: mend.into(),
+        help: help.into(),
     })
 }
 

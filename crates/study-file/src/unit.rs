@@ -16,13 +16,13 @@ const TIME_UNITS: &[(&str, &[&str], u64)] = &[
 #[derive(Debug, PartialEq, Eq)]
 pub struct WrongUnit {
     pub message: String,
-    pub mend: String,
+    pub help: String,
 }
 
-fn wrong(message: String, mend: impl Into<String>) -> WrongUnit {
+fn wrong(message: String, help: impl Into<String>) -> WrongUnit {
     WrongUnit {
         message,
-        mend: mend.into(),
+        help: help.into(),
     }
 }
 
@@ -211,23 +211,23 @@ mod tests {
 
     #[test]
     fn a_wrong_size_says_what_would_be_right() {
-        let mend = |text| parse_size(text).unwrap_err().mend;
+        let help = |text| parse_size(text).unwrap_err().help;
         assert_eq!(
-            mend("500GB"),
+            help("500GB"),
             "write 500GiB, or 500000000000B if powers of 1000 are meant"
         );
-        assert_eq!(mend("4096"), "write \"4K\" if bytes are meant, \"4096K\" if KiB are");
-        assert_eq!(mend("512"), "write \"512K\", \"512M\", or \"512B\" for bytes");
-        assert_eq!(mend("12 parsecs"), "write sizes as 512K, 4MiB, 200 GiB");
-        assert_eq!(mend("0.3K"), "write sizes as 512K, 4MiB, 200 GiB");
-        assert_eq!(mend("99999999P"), "write sizes as 512K, 4MiB, 200 GiB");
+        assert_eq!(help("4096"), "write \"4K\" if bytes are meant, \"4096K\" if KiB are");
+        assert_eq!(help("512"), "write \"512K\", \"512M\", or \"512B\" for bytes");
+        assert_eq!(help("12 parsecs"), "write sizes as 512K, 4MiB, 200 GiB");
+        assert_eq!(help("0.3K"), "write sizes as 512K, 4MiB, 200 GiB");
+        assert_eq!(help("99999999P"), "write sizes as 512K, 4MiB, 200 GiB");
     }
 
     #[test]
     fn times_need_their_unit() {
         assert_eq!(parse_time("1.5s"), Ok(1_500_000_000));
         assert_eq!(parse_time("5 min"), Ok(300_000_000_000));
-        assert_eq!(parse_time("30").unwrap_err().mend, "write \"30s\" for seconds");
+        assert_eq!(parse_time("30").unwrap_err().help, "write \"30s\" for seconds");
         assert!(parse_time("0s").is_err());
         assert!(parse_time("3 days").is_err());
     }

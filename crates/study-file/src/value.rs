@@ -2,7 +2,7 @@
 
 use crate::Known;
 use crate::key::{Axis, Key, Takes};
-use crate::mistake::{Span, enumerate, suggest, suggest_and_show};
+use crate::diagnostic::{Span, enumerate, suggest, suggest_and_show};
 use crate::unit::{describe_size, format_size, format_time, parse_size, parse_time};
 use crate::workload::fio_options::wrong_value;
 use crate::workload::pattern::Pattern;
@@ -69,13 +69,13 @@ impl Value {
 #[derive(Debug)]
 pub(crate) struct Wrong {
     pub message: String,
-    pub mend: Option<String>,
+    pub help: Option<String>,
 }
 
-fn wrong<T>(message: String, mend: impl Into<String>) -> Result<T, Wrong> {
+fn wrong<T>(message: String, help: impl Into<String>) -> Result<T, Wrong> {
     Err(Wrong {
         message,
-        mend: Some(mend.into()),
+        help: Some(help.into()),
     })
 }
 
@@ -163,13 +163,13 @@ fn text(key: &Key, value: &DeValue, known: &Known) -> Result<Value, Wrong> {
             }),
         Takes::Time => match parse_time(text) {
             Ok(nanos) => Ok(Value::Nanos(nanos)),
-            Err(unit) => wrong(unit.message, unit.mend),
+            Err(unit) => wrong(unit.message, unit.help),
         },
         Takes::Kernel => kernel(key, text, known),
         Takes::Mount => mount(text),
         Takes::Pattern => match Pattern::parse(text) {
             Ok(pattern) => Ok(Value::Text(pattern.word())),
-            Err((message, mend)) => wrong(message, mend),
+            Err((message, help)) => wrong(message, help),
         },
         Takes::Hex => hex(key, text),
         _ => name(key, text),
@@ -189,7 +189,7 @@ fn no_text<T>(key: &Key, value: &DeValue) -> Result<T, Wrong> {
     };
     match key.takes {
         Takes::Size { .. } | Takes::Spread => match parse_size(as_written) {
-            Err(unit) => wrong(unit.message, unit.mend),
+            Err(unit) => wrong(unit.message, unit.help),
             Ok(_) => wrong(
                 format!("`{}` is a size", key.name),
                 "write sizes as \"512K\", \"4MiB\", \"200 GiB\"",
@@ -234,7 +234,7 @@ fn sized(key: &Key, text: &str, min: u64, max: u64) -> Result<Value, Wrong> {
         Ok(bytes) => bytes,
         // A plain 0 is the same in all units.
         Err(_) if min == 0 && text.trim() == "0" => 0,
-        Err(unit) => return wrong(unit.message, unit.mend),
+        Err(unit) => return wrong(unit.message, unit.help),
     };
     if bytes < min || bytes > max {
         let bounds = format!("it is from {} to {}", format_size(min), format_size(max));
@@ -246,8 +246,8 @@ fn sized(key: &Key, text: &str, min: u64, max: u64) -> Result<Value, Wrong> {
     ) && !bytes.is_power_of_two()
     {
         let below = 1 << bytes.ilog2();
-        let mend = format!("{} or {}", format_size(below), format_size((below * 2).min(max)));
-        return wrong(format!("a {} is a power of two", key.name.replace('_', " ")), mend);
+        let help = format!("{} or {}", format_size(below), format_size((below * 2).min(max)));
+        return wrong(format!("a {} is a power of two", key.name.replace('_', " ")), help);
     }
     Ok(Value::Bytes(bytes))
 }
@@ -263,10 +263,10 @@ fn count(key: &Key, value: &DeValue, min: u64, max: u64) -> Result<Value, Wrong>
         }
         // Read-ahead is given as a size now and then.
         DeValue::String(text) if key.name == "read_ahead" => {
-            let mend = parse_size(text).map(|bytes| format!("{text} is {} sectors", bytes / 512));
+            let help = parse_size(text).map(|bytes| format!("{text} is {} sectors", bytes / 512));
             return wrong(
                 "`read_ahead` counts sectors of 512 bytes".to_owned(),
-                mend.unwrap_or(key.help.to_owned()),
+                help.unwrap_or(key.help.to_owned()),
             );
         }
         other => {
@@ -368,7 +368,7 @@ fn word(key: &Key, value: &DeValue, words: &'static [&'static [&'static str]]) -
     if let Some(spellings) = words.iter().find(|spellings| spellings.iter().any(is_it)) {
         return Ok(Value::Word(spellings[0]));
     }
-    let mend = match (key.name, lower.as_str()) {
+    let help = match (key.name, lower.as_str()) {
         ("unit", "kb/s" | "mb/s" | "gb/s" | "k/s") => {
             "KB, MB, GB are 1000 to some and 1024 to others: write KiB/s, MiB/s, GiB/s, which Bonnie and IOzone mean"
                 .to_owned()
@@ -384,7 +384,7 @@ fn word(key: &Key, value: &DeValue, words: &'static [&'static [&'static str]]) -
         }
         _ => suggest(&text, &firsts),
     };
-    wrong(format!("`{}` cannot be `{text}`", key.name), mend)
+    wrong(format!("`{}` cannot be `{text}`", key.name), help)
 }
 
 /// A value of one of fio's options as fio would have it.
@@ -402,7 +402,7 @@ fn fio_option(key: &Key, value: &DeValue) -> Result<Value, Wrong> {
     match wrong_value(key.name, &text) {
         None if text.is_empty() => wrong(format!("`{}` is empty", key.name), format!("it is {}", key.help)),
         None => Ok(Value::Text(text)),
-        Some((message, mend)) => wrong(message, mend),
+        Some((message, help)) => wrong(message, help),
     }
 }
 
@@ -427,8 +427,8 @@ fn kernel(key: &Key, text: &str, known: &Known) -> Result<Value, Wrong> {
         return name(key, text);
     }
     let kernels: Vec<&str> = known.kernels.iter().map(String::as_str).collect();
-    let mend = suggest_and_show(text, &kernels, "`raidlab kernel build` makes others");
-    wrong(format!("unknown kernel `{text}`"), mend)
+    let help = suggest_and_show(text, &kernels, "`raidlab kernel build` makes others");
+    wrong(format!("unknown kernel `{text}`"), help)
 }
 
 fn mount(text: &str) -> Result<Value, Wrong> {

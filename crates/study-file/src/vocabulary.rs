@@ -3,7 +3,7 @@
 use crate::document::{Content, Entry, FilterItem};
 use crate::key::{self, Takes};
 use crate::matrix::Unit;
-use crate::mistake::{Found, nearest, suggest};
+use crate::diagnostic::{Found, nearest, suggest};
 
 use crate::read::REPLICATE;
 use crate::unit::{format_size, format_time, parse_size, parse_time};
@@ -18,7 +18,7 @@ use study::plan::{Cell, METRIC, Side, TEST};
 pub(crate) struct Unknown {
     pub of_value: bool,
     pub message: String,
-    pub mend: String,
+    pub help: String,
 }
 
 #[derive(Debug, Default)]
@@ -117,7 +117,7 @@ impl Vocabulary {
         Unknown {
             of_value: false,
             message: format!("the study has no axis `{name}`"),
-            mend: suggest(name, &names),
+            help: suggest(name, &names),
         }
     }
 
@@ -138,7 +138,7 @@ impl Vocabulary {
                     } else {
                         &item.axis_span
                     };
-                    found.add_with_mend(span, unknown.message, unknown.mend);
+                    found.add_with_help(span, unknown.message, unknown.help);
                 }
             }
         }
@@ -158,14 +158,14 @@ impl Vocabulary {
         }
         let known: Vec<&str> = words.words.iter().map(String::as_str).collect();
         let message = format!("the axis `{axis}` has no value `{value}`");
-        let mend = match nearest(value, known.iter().copied()) {
+        let help = match nearest(value, known.iter().copied()) {
             Some(_) => suggest(value, &known),
-            None => crate::mistake::enumerate(&known),
+            None => crate::diagnostic::enumerate(&known),
         };
         Err(Unknown {
             of_value: true,
             message,
-            mend,
+            help,
         })
     }
 
@@ -200,11 +200,11 @@ impl Vocabulary {
                 (None, None) => {
                     let message = format!("`{}` is not AXIS=VALUE", piece.trim());
                     let names: Vec<&str> = self.axes.iter().map(|words| words.axis.as_str()).collect();
-                    let mend = format!("the axes are {}", names.join(", "));
+                    let help = format!("the axes are {}", names.join(", "));
                     return Err(Unknown {
                         of_value: false,
                         message,
-                        mend,
+                        help,
                     });
                 }
             }

@@ -15,7 +15,7 @@ pub(crate) use rules::check_work;
 use crate::Known;
 use crate::document::Entry;
 use crate::key::{Key, Takes};
-use crate::mistake::{Found, Span};
+use crate::diagnostic::{Found, Span};
 use crate::point::{Axis, Point, axes_of, points};
 use study::workload::{Work, WorkloadSpec};
 
@@ -105,7 +105,7 @@ pub(crate) fn workloads(top: &Entry, known: &Known, found: &mut Found) -> Vec<Wo
         if let Some(given) = entry.value("name") {
             let name = given.value.word();
             if all.iter().any(|other| other.name == name) {
-                found.add_with_mend(
+                found.add_with_help(
                     &given.span,
                     format!("two workloads are called `{name}`"),
                     "give every workload a name of its own",
@@ -131,7 +131,7 @@ fn workload(entry: &Entry, known: &Known, found: &mut Found) -> WorkloadEntry {
         };
         let span = tables.last().map_or(&entry.span, |table| &table.span);
         let words: Vec<String> = KINDS.iter().map(|kind| format!("`{}`", kind.key.name)).collect();
-        found.add_with_mend(span, message, format!("write exactly one of {}", words.join(", ")));
+        found.add_with_help(span, message, format!("write exactly one of {}", words.join(", ")));
     }
     let form = written.first().and_then(|kind| (kind.read)(entry, known, found));
     WorkloadEntry {

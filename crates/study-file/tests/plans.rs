@@ -19,7 +19,7 @@ fn known() -> Known {
 }
 
 fn plan(source: &str) -> Plan {
-    read(source, "studies/plan.toml", &known()).unwrap_or_else(|mistakes| panic!("{mistakes}"))
+    read(source, "studies/plan.toml", &known()).unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
 }
 
 fn keys(plan: &Plan) -> Vec<&str> {
@@ -321,7 +321,7 @@ fn zfs_has_all_disks_where_no_level_is_written() {
 }
 
 #[test]
-fn groups_buses_and_filesystems_beside_are_the_machines() {
+fn groups_and_buses_are_the_machines() {
     let source = r#"
         [disks]
         count = 2

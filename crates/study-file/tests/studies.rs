@@ -36,8 +36,8 @@ fn every_study_that_ships_can_be_read() {
         let path = entry.expect("a folder entry").path();
         if path.extension().is_some_and(|extension| extension == "toml") {
             let source = std::fs::read_to_string(&path).expect("a study");
-            if let Err(mistakes) = read(&source, &path.display().to_string(), &known()) {
-                panic!("{mistakes}");
+            if let Err(diagnostics) = read(&source, &path.display().to_string(), &known()) {
+                panic!("{diagnostics}");
             }
             read_so_far += 1;
         }

@@ -21,7 +21,7 @@ io = { rw = "randread", size = "1G" }
 fn plan(table: &str) -> Plan {
     match read(&format!("{STUDY}{table}"), "tables.toml", &Known::default()) {
         Ok(plan) => plan,
-        Err(mistakes) => panic!("{mistakes}"),
+        Err(diagnostics) => panic!("{diagnostics}"),
     }
 }
 
@@ -36,10 +36,10 @@ fn rows(table: &TableSpec) -> Vec<String> {
 fn wrong(table: &str) -> String {
     let source = format!("{STUDY}{table}");
     match read(&source, "tables.toml", &Known::default()) {
-        Ok(plan) => panic!("no mistake in {:?}", plan.tables),
-        Err(mistakes) => mistakes
+        Ok(plan) => panic!("no error in {:?}", plan.tables),
+        Err(diagnostics) => diagnostics
             .iter()
-            .map(|m| format!("`{}` {}: {}\n", m.snippet, m.message, m.mend.as_deref().unwrap_or("")))
+            .map(|m| format!("`{}` {}: {}\n", m.snippet, m.message, m.help.as_deref().unwrap_or("")))
             .collect(),
     }
 }

@@ -241,12 +241,12 @@ pub fn holds(place: &Side, cell: &Cell) -> bool {
 pub struct ClaimError {
     pub message: String,
     /// What would be right.
-    pub mend: String,
+    pub help: String,
 }
 
 impl fmt::Display for ClaimError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.message, self.mend)
+        write!(f, "{}: {}", self.message, self.help)
     }
 }
 
@@ -254,10 +254,10 @@ impl std::error::Error for ClaimError {}
 
 const HOW: &str = "write `A=1 > A=2`, `A=1 < A=2 by 20%`, `A=1 ~ A=2 within 10%`, `A=1 fastest`, `all equal`";
 
-fn error<T>(message: impl Into<String>, mend: impl Into<String>) -> Result<T, ClaimError> {
+fn error<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, ClaimError> {
     Err(ClaimError {
         message: message.into(),
-        mend: mend.into(),
+        help: help.into(),
     })
 }
 

@@ -96,14 +96,14 @@ pub struct StackSpec {
     /// Whether the disks acknowledge writes from their volatile cache; as they come if absent.
     #[serde(default)]
     pub write_cache: Option<bool>,
-    /// Filesystems that are up beside the one under test, on disks of their own.
-    #[serde(default)]
-    pub beside: Vec<GroupStack>,
+    /// Stacks on other groups of disks than `data`. The stored name is part of a cell's identity.
+    #[serde(default, rename = "beside")]
+    pub group_stacks: Vec<GroupStack>,
 }
 
 impl StackSpec {
-    /// That of a group beside it: its disks are set as all of the machine's.
-    pub fn stack_beside(&self, group: &GroupStack) -> StackSpec {
+    /// The stack of another group. Settings of the disks are those of the machine.
+    pub fn stack_of_group(&self, group: &GroupStack) -> StackSpec {
         StackSpec {
             array: group.array.clone(),
             filesystem: group.filesystem.clone(),

@@ -105,7 +105,7 @@ fn command(call: &ToolCall) -> String {
 }
 
 /// The lines that it printed, from its errors if it printed any: of many the first and the last ones, because a
-/// mistake may be told before a page on how the program is used.
+/// error may be told before a page on how the program is used.
 fn last_words(call: &ToolCall) -> String {
     const LINES: usize = 4;
     let printed = if call.stderr.trim().is_empty() {
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn names_the_packages_that_mend() {
+    fn names_the_packages_to_install() {
         let missing = MissingTools(vec![
             MissingTool(Tool::Filesystem(&filesystems::xfs::MKFS)),
             MissingTool(Tool::MKE2FS),

@@ -1,6 +1,6 @@
 //! What a workload needs from around it, given by the stack that it runs on.
 
-use stack::{Context, DiskCounters, Settle, Stack};
+use stack::{Context, DiskCounters, Quiesce, Stack};
 use std::path::{Path, PathBuf};
 use study::event::{Event, ToolCall};
 use tools::{Invocation, ToolError};
@@ -27,10 +27,10 @@ impl Host for StackHost<'_, '_> {
     }
 
     /// The filesystem is unmounted meanwhile: what its journal still holds in memory, dropping caches would leave.
-    fn settle_and_drop_caches(&mut self) -> Result<(), HostError> {
+    fn quiesce_and_drop_caches(&mut self) -> Result<(), HostError> {
         let stack = self.stack;
         stack::remount(stack, self.context, |context| {
-            stack::settle(stack, Settle::default(), context)?;
+            stack::quiesce(stack, Quiesce::default(), context)?;
             stack::drop_caches(stack, &[], context).map(drop)
         })?;
         Ok(())
@@ -59,8 +59,8 @@ impl Host for StackHost<'_, '_> {
         self.compresses
     }
 
-    fn beside(&self, group: &str) -> Option<PathBuf> {
-        self.stack.beside(group).map(Path::to_path_buf)
+    fn group_mount(&self, group: &str) -> Option<PathBuf> {
+        self.stack.group_mount(group).map(Path::to_path_buf)
     }
 
     fn run_tool(&mut self, invocation: &Invocation) -> Result<ToolCall, ToolError> {

@@ -32,7 +32,7 @@ impl Host for Samples {
 
     fn step(&mut self, _: &str) {}
 
-    fn settle_and_drop_caches(&mut self) -> Result<(), HostError> {
+    fn quiesce_and_drop_caches(&mut self) -> Result<(), HostError> {
         Ok(())
     }
 

@@ -45,8 +45,8 @@ fn run(spec: &BonnieSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -
         Ok(()) | Err(Errno::EXIST) => {}
         Err(error) => return Err(WorkloadError::at("make the directory", &folder)(error)),
     }
-    host.settle_and_drop_caches()
-        .map_err(WorkloadError::host("settle and drop caches"))?;
+    host.quiesce_and_drop_caches()
+        .map_err(WorkloadError::host("quiesce and drop caches"))?;
     let counters = |host: &mut dyn Host| {
         host.device_counters()
             .map_err(WorkloadError::host("read the disks' counters"))

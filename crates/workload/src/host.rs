@@ -16,7 +16,7 @@ pub trait Host {
 
     /// Writes out all that is dirty, waits until the array does nothing of its own, and drops the caches. Called
     /// before each measurement, outside its clock. No file of the stack is open then.
-    fn settle_and_drop_caches(&mut self) -> Result<(), HostError>;
+    fn quiesce_and_drop_caches(&mut self) -> Result<(), HostError>;
 
     /// What the member disks did so far, summed over them.
     fn device_counters(&mut self) -> Result<DeviceCounters, HostError>;
@@ -30,7 +30,7 @@ pub trait Host {
     }
 
     /// Where the filesystem on the disks of another group is mounted, if that group has one.
-    fn beside(&self, _group: &str) -> Option<PathBuf> {
+    fn group_mount(&self, _group: &str) -> Option<PathBuf> {
         None
     }
 

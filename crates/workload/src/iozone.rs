@@ -65,9 +65,9 @@ fn groups(spec: &IozoneSpec) -> impl Iterator<Item = (u8, Vec<IozoneTest>)> {
     })
 }
 
-fn settle(host: &mut dyn Host) -> Result<(), WorkloadError> {
-    host.settle_and_drop_caches()
-        .map_err(WorkloadError::host("settle and drop caches"))
+fn quiesce(host: &mut dyn Host) -> Result<(), WorkloadError> {
+    host.quiesce_and_drop_caches()
+        .map_err(WorkloadError::host("quiesce and drop caches"))
 }
 
 fn counters(host: &mut dyn Host) -> Result<DeviceCounters, WorkloadError> {
@@ -78,14 +78,14 @@ fn counters(host: &mut dyn Host) -> Result<DeviceCounters, WorkloadError> {
 fn run_iozone(spec: &IozoneSpec, mount_point: &Path, host: &mut dyn Host) -> Result<(), WorkloadError> {
     let writes_first = spec.tests.iter().any(|test| test.group() == 0);
     if !writes_first {
-        host.step("lay out files");
+        host.step("prepare files");
         call(spec, mount_point, 0, host)?;
     }
     for (group, tests) in groups(spec) {
         if spec.processes > 1 && tests == [IozoneTest::RecordRewrite] {
             continue;
         }
-        settle(host)?;
+        quiesce(host)?;
         let before = counters(host)?;
         host.step(tests[0].name());
         let cpu_before = CpuTime::now();

@@ -38,7 +38,7 @@ fn an_unknown_name_gets_its_neighbours() {
 }
 
 #[test]
-fn a_mistake_has_a_place() {
+fn an_error_has_a_place() {
     let (name, text) = *super::FILES
         .iter()
         .find(|(name, _)| *name == "wd-500gb-2007")

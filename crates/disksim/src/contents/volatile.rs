@@ -51,13 +51,13 @@ impl History {
             };
             let start = sectors.start.saturating_sub(block * BLOCK_SECTORS);
             let end = (sectors.end - block * BLOCK_SECTORS).min(BLOCK_SECTORS);
-            self.settle(held, block, !mask(start..end));
+            self.retain_volatile(held, block, !mask(start..end));
             from = block + 1;
         }
     }
 
     /// Of a block that is known, leaves only these sectors volatile.
-    fn settle(&mut self, held: &mut Blocks, block: u64, volatile: u8) {
+    fn retain_volatile(&mut self, held: &mut Blocks, block: u64, volatile: u8) {
         let Some(versions) = self.blocks.get_mut(&block) else {
             return;
         };

@@ -10,7 +10,7 @@ use std::format;
 use std::string::ToString;
 use std::vec::Vec;
 
-/// The model that a `.diskspecs` file describes; mistakes are noted in `sources`.
+/// The model that a `.diskspecs` file describes; errors are noted in `sources`.
 pub fn model_file(name: &str, sources: &mut Sources) -> Option<ModelFile> {
     let start = At {
         file: name.to_string(),
@@ -20,8 +20,8 @@ pub fn model_file(name: &str, sources: &mut Sources) -> Option<ModelFile> {
     let text = sources.text(name, &start)?;
     let blocks = sources.parse(name, &text);
     let Some(specs) = blocks.into_iter().find(|b| b.kind == "disksim_disk") else {
-        if sources.mistakes.is_empty() {
-            sources.mistake(&start, "no `disksim_disk` block");
+        if sources.errors.is_empty() {
+            sources.error(&start, "no `disksim_disk` block");
         }
         return None;
     };
@@ -30,14 +30,14 @@ pub fn model_file(name: &str, sources: &mut Sources) -> Option<ModelFile> {
     let model = specs.block("Model")?;
     let bus = bus_times(name, specs.sources);
     let disk = disk(&mut specs, &model, &bus, &source);
-    let laid_out = disk.as_ref().map_or(0, capacity);
+    let in_zones = disk.as_ref().map_or(0, capacity);
     let sectors = layout::capacity(
         &mut Reader {
             block: &model,
             sources: specs.sources,
         },
         disk.as_ref().and_then(|d| d.layout.as_ref()).map(|l| l.is.get_ref()),
-        laid_out,
+        in_zones,
     );
     let stem = stem(name);
     Some(ModelFile {

@@ -19,7 +19,7 @@ pub(super) fn layout_keys(layout: &mut Reader, heads: u32) -> LayoutKeys {
     if layout.block.kind != KIND {
         let message = format!("layout `{}`: only `{KIND}` is understood", layout.block.kind);
         let at = layout.block.at.clone();
-        layout.sources.mistake(&at, message);
+        layout.sources.error(&at, message);
         return LayoutKeys {
             mapping: String::new(),
             sparing: String::new(),
@@ -51,17 +51,17 @@ pub(super) fn layout_keys(layout: &mut Reader, heads: u32) -> LayoutKeys {
                     &kind,
                 ));
             }
-            _ => layout.sources.mistake(&node.at, "a zone needs a block"),
+            _ => layout.sources.error(&node.at, "a zone needs a block"),
         }
     }
     if zones.is_empty() {
         let at = layout.block.at.clone();
-        layout.sources.mistake(&at, "a layout needs zones");
+        layout.sources.error(&at, "a layout needs zones");
     }
     for (index, pair) in zones.windows(2).enumerate() {
         if pair[0].cylinders.1 >= pair[1].cylinders.0 {
             let message = format!("zone {} begins before zone {index} ends", index + 1);
-            layout.mistake_at("Zones", message);
+            layout.error_at("Zones", message);
         }
     }
     // The catalogue's names are in the order of DiskSim's numbers.
@@ -89,7 +89,7 @@ fn skews_in_revolutions(block: &mut Reader, otherwise: bool) -> bool {
         Some((word, _)) if word == "revolutions" => true,
         Some((word, at)) if word != "sectors" => {
             let message = format!("`Skew units` is `{word}`: `revolutions` or `sectors`");
-            block.sources.mistake(&at, message);
+            block.sources.error(&at, message);
             false
         }
         _ => false,
@@ -101,14 +101,14 @@ fn zone_keys(zone: &mut Reader, kind: &ZoneKind) -> ZoneKeys {
     let last = zone.whole("Last cylinder number", 0, 1 << 27);
     if last < first {
         let message = format!("the zone ends at cylinder {last}, before it begins at {first}");
-        zone.mistake_at("Last cylinder number", message);
+        zone.error_at("Last cylinder number", message);
     }
     let track_sectors = zone.whole("Blocks per track", 1, 1 << 20);
     let in_revolutions = skews_in_revolutions(zone, kind.in_revolutions);
     let unit = if in_revolutions { f64::from(track_sectors) } else { 1.0 };
     let pairs = zone.sectors("defects");
     if pairs.len() % 2 == 1 {
-        zone.mistake_at("defects", "`defects` needs pairs: where a sector was, where it is");
+        zone.error_at("defects", "`defects` needs pairs: where a sector was, where it is");
     }
     let mut slips = zone.sectors("slips");
     slips.sort_unstable();
@@ -127,8 +127,8 @@ fn zone_keys(zone: &mut Reader, kind: &ZoneKind) -> ZoneKeys {
         slips,
         defects,
     };
-    // What follows from a mistake is none of its own.
-    if zone.sources.mistakes.is_empty() {
+    // What follows from an error is none of its own.
+    if zone.sources.errors.is_empty() {
         zone_is_possible(zone, &keys, kind);
     }
     keys
@@ -144,23 +144,23 @@ fn zone_is_possible(zone: &mut Reader, keys: &ZoneKeys, kind: &ZoneKind) {
         (sectors, "sectors")
     };
     if let Some(slip) = keys.slips.iter().find(|&&slip| slip >= places) {
-        zone.mistake_at("slips", format!("slip {slip} lies outside the zone's {places} {what}"));
+        zone.error_at("slips", format!("slip {slip} lies outside the zone's {places} {what}"));
     }
     if let Some((from, to)) = keys.defects.iter().find(|d| d.0 >= places || d.1 >= places) {
         let message = format!("defect {from}, moved to {to}: outside the zone's {places} {what}");
-        zone.mistake_at("defects", message);
+        zone.error_at("defects", message);
     }
     let gone = (keys.slips.len() + keys.defects.len()) as u64;
     if kind.scheme == TRACKS && gone > u64::from(keys.spares) {
         let message = format!("{} spare tracks for {gone} slips and defects", keys.spares);
-        zone.mistake_at("Number of spares", message);
+        zone.error_at("Number of spares", message);
     }
     if u64::from(keys.reserved_sectors) >= sectors {
         let message = format!(
             "{} sectors are left empty in a zone of {sectors}",
             keys.reserved_sectors
         );
-        zone.mistake_at("Empty space at zone front", message);
+        zone.error_at("Empty space at zone front", message);
     }
     let spared_of = match kind.scheme {
         0 | 7 => return,
@@ -171,21 +171,21 @@ fn zone_is_possible(zone: &mut Reader, keys: &ZoneKeys, kind: &ZoneKind) {
     };
     if u64::from(keys.spares) >= spared_of {
         let message = format!("{} spares where there are {spared_of} in all", keys.spares);
-        zone.mistake_at("Number of spares", message);
+        zone.error_at("Number of spares", message);
     }
 }
 
 /// The disk's size in sectors. As DiskSim does, what the layout holds counts: published files have block counts and
 /// numbers of cylinders that are a little off, and traces that go by the layout.
-pub(super) fn capacity(model: &mut Reader, layout: Option<&LayoutKeys>, laid_out: u64) -> u64 {
+pub(super) fn capacity(model: &mut Reader, layout: Option<&LayoutKeys>, in_zones: u64) -> u64 {
     let said = model.number("Block count", 1.0, 1e13) as u64;
-    let sound = model.sources.mistakes.is_empty() && laid_out > 0;
+    let sound = model.sources.errors.is_empty() && in_zones > 0;
     let Some(layout) = layout.filter(|_| sound) else {
         return said;
     };
-    if said.abs_diff(laid_out) > laid_out / 4 {
-        let message = format!("`Block count` is {said}, but the layout holds {laid_out} blocks");
-        model.mistake_at("Block count", message);
+    if said.abs_diff(in_zones) > in_zones / 4 {
+        let message = format!("`Block count` is {said}, but the layout holds {in_zones} blocks");
+        model.error_at("Block count", message);
     }
     if model.block.get("Number of cylinders").is_some() {
         let cylinders = model.whole("Number of cylinders", 1, 1 << 28);
@@ -193,8 +193,8 @@ pub(super) fn capacity(model: &mut Reader, layout: Option<&LayoutKeys>, laid_out
         if last > cylinders {
             let message =
                 format!("`Number of cylinders` is {cylinders}, but the last zone ends at cylinder {last}");
-            model.mistake_at("Number of cylinders", message);
+            model.error_at("Number of cylinders", message);
         }
     }
-    laid_out
+    in_zones
 }

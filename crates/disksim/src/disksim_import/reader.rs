@@ -16,15 +16,15 @@ impl Reader<'_, '_, '_> {
         let node = self.block.get(key).cloned();
         if node.is_none() {
             let message = format!("`{key}` is missing in `{}`", self.block.kind);
-            self.sources.mistake(&self.block.at, message);
+            self.sources.error(&self.block.at, message);
         }
         node
     }
 
-    /// Notes a mistake where a key stands, or else its block.
-    pub fn mistake_at(&mut self, key: &str, message: impl Into<String>) {
+    /// Notes an error where a key stands, or else its block.
+    pub fn error_at(&mut self, key: &str, message: impl Into<String>) {
         let at = self.block.get(key).map_or(&self.block.at, |n| &n.at).clone();
-        self.sources.mistake(&at, message);
+        self.sources.error(&at, message);
     }
 
     pub fn number(&mut self, key: &str, low: f64, high: f64) -> f64 {
@@ -33,11 +33,11 @@ impl Reader<'_, '_, '_> {
             Value::Number(n) if (low..=high).contains(&n) => n,
             Value::Number(n) => {
                 self.sources
-                    .mistake(&node.at, format!("`{key}` is {n}: between {low} and {high}"));
+                    .error(&node.at, format!("`{key}` is {n}: between {low} and {high}"));
                 low
             }
             _ => {
-                self.sources.mistake(&node.at, format!("`{key}` needs a number"));
+                self.sources.error(&node.at, format!("`{key}` needs a number"));
                 low
             }
         }
@@ -46,7 +46,7 @@ impl Reader<'_, '_, '_> {
     pub fn whole(&mut self, key: &str, low: u32, high: u32) -> u32 {
         let number = self.number(key, f64::from(low), f64::from(high));
         if number.fract() != 0.0 {
-            self.mistake_at(key, format!("`{key}` is {number}: a whole number is needed"));
+            self.error_at(key, format!("`{key}` is {number}: a whole number is needed"));
         }
         number as u32
     }
@@ -72,7 +72,7 @@ impl Reader<'_, '_, '_> {
         match node.value {
             Value::Word(word) => Some((word, node.at)),
             _ => {
-                self.sources.mistake(&node.at, format!("`{key}` needs a word"));
+                self.sources.error(&node.at, format!("`{key}` needs a word"));
                 None
             }
         }
@@ -85,13 +85,13 @@ impl Reader<'_, '_, '_> {
             Value::Source(name) => {
                 let text = self.sources.text(&name, &node.at)?;
                 let first = self.sources.parse(&name, &text).into_iter().next();
-                if first.is_none() && self.sources.mistakes.is_empty() {
-                    self.sources.mistake(&node.at, format!("`{name}` has no block"));
+                if first.is_none() && self.sources.errors.is_empty() {
+                    self.sources.error(&node.at, format!("`{name}` has no block"));
                 }
                 first
             }
             _ => {
-                self.sources.mistake(&node.at, format!("`{key}` needs a block"));
+                self.sources.error(&node.at, format!("`{key}` needs a block"));
                 None
             }
         }
@@ -102,7 +102,7 @@ impl Reader<'_, '_, '_> {
         match node.value {
             Value::List(nodes) => nodes,
             _ => {
-                self.sources.mistake(&node.at, format!("`{key}` needs a list"));
+                self.sources.error(&node.at, format!("`{key}` needs a list"));
                 Vec::new()
             }
         }
@@ -115,7 +115,7 @@ impl Reader<'_, '_, '_> {
             .filter_map(|node| match node.value {
                 Value::Number(n) => Some(n),
                 _ => {
-                    self.sources.mistake(&node.at, format!("`{key}` needs numbers"));
+                    self.sources.error(&node.at, format!("`{key}` needs numbers"));
                     None
                 }
             })
@@ -128,7 +128,7 @@ impl Reader<'_, '_, '_> {
         }
         let numbers = self.numbers(key);
         if numbers.iter().any(|n| *n < 0.0 || n.fract() != 0.0 || *n >= 1e12) {
-            self.mistake_at(key, format!("`{key}` needs sector numbers"));
+            self.error_at(key, format!("`{key}` needs sector numbers"));
         }
         numbers.into_iter().map(|n| n as u64).collect()
     }

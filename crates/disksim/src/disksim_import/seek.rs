@@ -35,20 +35,20 @@ pub(super) fn seek_keys(mechanics: &mut Reader) -> Option<SeekKeys> {
                 ..,
             ] = values[..]
             else {
-                mechanics.mistake_at(
+                mechanics.error_at(
                     "HPL seek equation values",
                     "`HPL seek equation values` needs six numbers",
                 );
                 return None;
             };
             if values[..5].iter().any(|value| *value < 0.0) {
-                mechanics.mistake_at(
+                mechanics.error_at(
                     "HPL seek equation values",
                     "the first five of `HPL seek equation values` cannot be negative",
                 );
             }
             if form == "hplplus10" && (first_ms.len() < 10 || first_ms.iter().any(|ms| *ms < 0.0)) {
-                mechanics.mistake_at(
+                mechanics.error_at(
                     "First ten seek times",
                     "`First ten seek times` needs ten times of no less than 0 ms",
                 );
@@ -87,7 +87,7 @@ pub(super) fn seek_keys(mechanics: &mut Reader) -> Option<SeekKeys> {
         }),
         other => {
             let known = "extracted, hpl, hplplus10, curve, linear or constant";
-            mechanics.sources.mistake(&at, format!("seek type `{other}`: {known}"));
+            mechanics.sources.error(&at, format!("seek type `{other}`: {known}"));
             None
         }
     }
@@ -101,7 +101,7 @@ fn three(mechanics: &mut Reader) -> (f64, f64, f64) {
     if !(one <= average && average <= full) {
         let message =
             format!("seeks of {one} ms over one cylinder, {average} on average, {full} over all: they rise");
-        mechanics.mistake_at("Average seek time", message);
+        mechanics.error_at("Average seek time", message);
     }
     (one, average, full)
 }
@@ -126,14 +126,14 @@ fn seek_points(name: &str, text: &str, sources: &mut Sources) -> Option<Vec<(u32
             .and_then(|f| f.parse::<f64>().ok())
             .filter(|ms| (0.0..=60_000.0).contains(ms));
         let (Some(distance), Some(ms)) = (distance, ms) else {
-            sources.mistake(
+            sources.error(
                 &at,
                 "a line of a seek curve is `distance in cylinders, milliseconds`, such as `10, 1.531`",
             );
             return None;
         };
         if points.last().is_some_and(|p| p.0 >= distance) {
-            sources.mistake(
+            sources.error(
                 &at,
                 format!("distance {distance} does not follow {}", points[points.len() - 1].0),
             );
@@ -147,7 +147,7 @@ fn seek_points(name: &str, text: &str, sources: &mut Sources) -> Option<Vec<(u32
             line: 1,
             column: 1,
         };
-        sources.mistake(&at, "a seek curve needs at least one point");
+        sources.error(&at, "a seek curve needs at least one point");
         return None;
     }
     Some(points)

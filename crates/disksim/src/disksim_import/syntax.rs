@@ -1,6 +1,6 @@
 //! The syntax of DiskSim's parameter files (its `libparam`): blocks of `key = value`, lists, comments from `#` on.
 
-use super::{Files, Mistake};
+use super::{Diagnostic, Files};
 use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
@@ -50,20 +50,20 @@ impl Block {
 /// The files of an import and what is wrong with them.
 pub struct Sources<'f, 'g> {
     files: &'f mut Files<'g>,
-    pub mistakes: Vec<Mistake>,
+    pub errors: Vec<Diagnostic>,
 }
 
 impl<'f, 'g> Sources<'f, 'g> {
     pub fn new(files: &'f mut Files<'g>) -> Self {
         Sources {
             files,
-            mistakes: Vec::new(),
+            errors: Vec::new(),
         }
     }
 
-    pub fn mistake(&mut self, at: &At, message: impl Into<String>) {
+    pub fn error(&mut self, at: &At, message: impl Into<String>) {
         let message = message.into();
-        self.mistakes.push(Mistake {
+        self.errors.push(Diagnostic {
             file: at.file.clone(),
             line: at.line,
             column: at.column,
@@ -81,7 +81,7 @@ impl<'f, 'g> Sources<'f, 'g> {
         match (self.files)(name) {
             Ok(text) => Some(text),
             Err(reason) => {
-                self.mistake(named_at, format!("cannot read `{name}`: {reason}"));
+                self.error(named_at, format!("cannot read `{name}`: {reason}"));
                 None
             }
         }
@@ -92,8 +92,8 @@ impl<'f, 'g> Sources<'f, 'g> {
         let mut parser = Parser::new(name, text);
         match parser.file() {
             Ok(blocks) => blocks,
-            Err(mistake) => {
-                self.mistakes.push(mistake);
+            Err(error) => {
+                self.errors.push(error);
                 Vec::new()
             }
         }
@@ -107,7 +107,7 @@ struct Parser<'t> {
     column: usize,
 }
 
-type Parsed<T> = Result<T, Mistake>;
+type Parsed<T> = Result<T, Diagnostic>;
 
 impl<'t> Parser<'t> {
     fn new(file: &'t str, text: &'t str) -> Self {
@@ -128,7 +128,7 @@ impl<'t> Parser<'t> {
     }
 
     fn wrong<T>(&self, message: impl Into<String>) -> Parsed<T> {
-        Err(Mistake {
+        Err(Diagnostic {
             file: self.file.to_string(),
             line: self.line,
             column: self.column,
@@ -255,7 +255,7 @@ impl<'t> Parser<'t> {
                     let node = self.value(depth)?;
                     if block.get(&key).is_some() {
                         let At { file, line, column } = place;
-                        return Err(Mistake {
+                        return Err(Diagnostic {
                             file,
                             line,
                             column,

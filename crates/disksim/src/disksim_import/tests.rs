@@ -48,7 +48,7 @@ fn a_disk_is_read_and_survives_our_format() {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "it is a table of cases")]
-fn mistakes_have_places() {
+fn errors_have_places() {
     let cases = [
         (
             "small.diskspecs",
@@ -168,7 +168,7 @@ fn mistakes_have_places() {
 }
 
 #[test]
-fn cut_off_files_are_mistakes_and_never_panics() {
+fn truncated_files_are_errors_and_never_panics() {
     for name in ["small.diskspecs", "small.model"] {
         let whole = files()[name].clone();
         for length in (0..whole.rfind('}').unwrap_or(0)).filter(|&l| whole.is_char_boundary(l)) {
@@ -241,7 +241,7 @@ fn every_kind_of_seek_curve_is_read() {
 }
 
 #[test]
-fn curves_through_points_that_fall_are_mistakes() {
+fn curves_through_points_that_fall_are_errors() {
     let mut files = files();
     let text = files.get_mut("small.model").expect("one of the files");
     *text = text.replacen(

@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_drive_moves_nothing_and_a_full_one_settles() {
+    fn a_new_drive_moves_nothing_and_a_full_one_reaches_a_steady_state() {
         assert_eq!(churn(false, 4000), 0.0);
         let first = churn(true, 10_000);
         let later = churn(true, 200_000);

@@ -38,8 +38,8 @@ impl Drive {
             return Pick::Nothing;
         }
         let flushing = self.flushes.last().map_or(0, |f| f.order);
-        self.cache.settle(now_ns, flushing, &self.mechanics.geometry);
-        self.settle(now_ns);
+        self.cache.take_arrivals(now_ns, flushing, &self.mechanics.geometry);
+        self.record_progress(now_ns);
         let stand = self.stand(now_ns);
         let job = self.pick_job(stand);
         match self.cache_rules.destage {

@@ -17,7 +17,7 @@ impl Drive {
     pub(super) fn read_arrives(&mut self, now_ns: u64, request: &Request, around: &mut Surroundings) {
         let mut job = self.job(now_ns, request, Kind::Read);
         job.leave_ns = now_ns + self.read_overhead(false, job.after_read);
-        self.settle(now_ns);
+        self.record_progress(now_ns);
         let (segment, hit) = self.find(&job);
         match hit {
             Hit::Whole => around.counters.hits += 1,
@@ -50,7 +50,7 @@ impl Drive {
 
     /// The arm is free for a read that had to wait for it, or just came.
     pub(super) fn begin_read(&mut self, now_ns: u64, job: Job, around: &mut Surroundings) {
-        self.settle(now_ns);
+        self.record_progress(now_ns);
         let (segment, hit) = self.find(&job);
         let want_ns = self.reconnected_ns(now_ns, &job);
         self.serve(now_ns, job, segment, hit, want_ns, around);

@@ -12,7 +12,7 @@ use crate::write_back::{Arrival, Extent};
 impl Drive {
     pub(super) fn write_arrives(&mut self, now_ns: u64, request: &Request, around: &mut Surroundings) {
         around.faults.heal(request.sector, request.sectors);
-        self.settle(now_ns);
+        self.record_progress(now_ns);
         let rules = self.cache_rules;
         let cached = rules.enabled && !request.fua && rules.sectors_max > 0;
         let mut job = self.job(

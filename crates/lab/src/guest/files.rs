@@ -11,14 +11,14 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of the page that the guest's driver keeps its signs of life in.
-const PULSE_BYTES: u64 = 4096;
+const HEARTBEAT_BYTES: u64 = 4096;
 
 /// Bytes of a segment of contents; the memory budget is counted in them.
 const SEGMENT_BYTES: u64 = disksim::contents::SEGMENT_BYTES as u64;
 
 /// Signs of life (`struct rl_pulse`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pulse {
+pub struct Heartbeat {
     /// Virtual time since the kernel started.
     pub virtual_ns: u64,
     /// Requests that reached the disks.
@@ -40,7 +40,7 @@ pub struct Files {
     pub events: Heard,
     /// What the console says.
     pub console: Heard,
-    pulse: NonNull<AtomicU64>,
+    heartbeat: NonNull<AtomicU64>,
 }
 
 /// The guest's ends, with the numbers that it knows them by.
@@ -54,8 +54,8 @@ impl Files {
         let (events, events_end) = pipe()?;
         let (console, console_end) = pipe()?;
         let contents = sized("contents", config.memory_budget_bytes / SEGMENT_BYTES * SEGMENT_BYTES)?;
-        let pulse_file = sized("pulse", PULSE_BYTES)?;
-        let pulse = map_pulse(&pulse_file)?;
+        let heartbeat_file = sized("heartbeat", HEARTBEAT_BYTES)?;
+        let heartbeat = map_heartbeat(&heartbeat_file)?;
         let spill = rustix::fs::open(
             config.folder,
             OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC,
@@ -68,7 +68,7 @@ impl Files {
             (102, events_end),
             (103, contents),
             (104, spill),
-            (105, pulse_file),
+            (105, heartbeat_file),
         ];
         numbered.extend(config.init.ends()?);
         if let Some(trace) = config.trace {
@@ -82,15 +82,15 @@ impl Files {
         let files = Files {
             events: heard(events),
             console: heard(console),
-            pulse,
+            heartbeat,
         };
         Ok((files, numbered, console_end))
     }
 
-    pub fn pulse(&self) -> Pulse {
+    pub fn heartbeat(&self) -> Heartbeat {
         // SAFETY: the page stays mapped as long as `self` lives, and holds at least three words.
-        let words = unsafe { std::slice::from_raw_parts(self.pulse.as_ptr(), 3) };
-        Pulse {
+        let words = unsafe { std::slice::from_raw_parts(self.heartbeat.as_ptr(), 3) };
+        Heartbeat {
             virtual_ns: words[0].load(Ordering::Relaxed),
             requests: words[1].load(Ordering::Relaxed),
             no_room: words[2].load(Ordering::Relaxed) != 0,
@@ -100,24 +100,24 @@ impl Files {
 
 impl Drop for Files {
     fn drop(&mut self) {
-        // SAFETY: mapped by `map_pulse`, and no longer used.
-        let _ = unsafe { rustix::mm::munmap(self.pulse.as_ptr().cast(), PULSE_BYTES as usize) };
+        // SAFETY: mapped by `map_heartbeat`, and no longer used.
+        let _ = unsafe { rustix::mm::munmap(self.heartbeat.as_ptr().cast(), HEARTBEAT_BYTES as usize) };
     }
 }
 
-fn map_pulse(file: &OwnedFd) -> Result<NonNull<AtomicU64>, StartError> {
+fn map_heartbeat(file: &OwnedFd) -> Result<NonNull<AtomicU64>, StartError> {
     // SAFETY: a fresh mapping at a place of the kernel's choice.
     let page = unsafe {
         rustix::mm::mmap(
             std::ptr::null_mut(),
-            PULSE_BYTES as usize,
+            HEARTBEAT_BYTES as usize,
             ProtFlags::READ,
             MapFlags::SHARED,
             file,
             0,
         )
     };
-    let page = page.map_err(|error| starting("cannot map the guest's pulse")(error.into()))?;
+    let page = page.map_err(|error| starting("cannot map the guest's heartbeat")(error.into()))?;
     Ok(NonNull::new(page.cast()).expect("a mapping is not at 0"))
 }
 
@@ -135,7 +135,7 @@ fn memory(name: &str, contents: &[u8]) -> Result<OwnedFd, StartError> {
     Ok(file.into())
 }
 
-/// A file of holes, in memory, that nobody can make shorter or longer: the pulse is read here, where a page that is
+/// A file of holes, in memory, that nobody can make shorter or longer: the heartbeat is read here, where a page that is
 /// gone would be a deadly signal, and the contents have a budget.
 fn sized(name: &str, bytes: u64) -> Result<OwnedFd, StartError> {
     let fd = memfd(name)?;

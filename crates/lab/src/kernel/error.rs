@@ -49,7 +49,7 @@ pub enum KernelError {
         zfs: String,
         newest: String,
     },
-    #[error("missing on this machine: {}; `raidlab doctor` says how to mend it", missing.join(", "))]
+    #[error("missing on this machine: {}; `raidlab doctor` shows how to install it", missing.join(", "))]
     Tools { missing: Vec<String> },
     #[error("{step} of Linux {name} failed; from {log}:\n{tail}", log = log.display())]
     Step {
@@ -81,7 +81,7 @@ pub enum KernelError {
 
 impl KernelError {
     /// Whether the user named something that does not exist, rather than the machine lacking something.
-    pub fn is_users_mistake(&self) -> bool {
+    pub fn is_users_error(&self) -> bool {
         matches!(
             self,
             Self::Unknown { .. }

@@ -32,9 +32,9 @@ fn filesystems_of(flavour: Flavour) -> String {
 
 /// The smallest that has what the stack asks for.
 pub fn needed_by(stack: &StackSpec) -> Flavour {
-    let beside = stack.beside.iter().map(|other| (&other.array, &other.filesystem));
+    let group_stacks = stack.group_stacks.iter().map(|other| (&other.array, &other.filesystem));
     std::iter::once((&stack.array, &stack.filesystem))
-        .chain(beside)
+        .chain(group_stacks)
         .map(|(array, filesystem)| of_level(array.level).max(filesystem.kind.kernel.flavour))
         .max()
         .unwrap_or_default()
@@ -116,7 +116,7 @@ mod tests {
             mount_options: Vec::new(),
         };
         stack = StackSpec {
-            beside: vec![source],
+            group_stacks: vec![source],
             ..StackSpec::default()
         };
         assert_eq!(needed_by(&stack), Flavour::More, "what is copied from counts too");

@@ -34,15 +34,15 @@ pub fn clean() -> Result<ExitCode, ExpectedError> {
     }
     let mut whole = true;
     for leftover in leftovers {
-        let taken_back = leftover.take_back().map_err(machine)?;
-        for words in &taken_back.undone {
+        let rolled_back = leftover.roll_back().map_err(machine)?;
+        for words in &rolled_back.undone {
             print(&format!("undone: {words}\n"))?;
         }
-        for words in &taken_back.not_ours {
+        for words in &rolled_back.not_ours {
             print(&format!("left: {words}\n"))?;
         }
-        if taken_back.is_whole() {
-            let remains = match taken_back.remains.as_slice() {
+        if rolled_back.is_whole() {
+            let remains = match rolled_back.remains.as_slice() {
                 [] => String::new(),
                 disks => format!(
                     ", with `--destroy {}`: what the trial under way wrote is still there, and cannot be told from data of \
@@ -59,7 +59,7 @@ pub fn clean() -> Result<ExitCode, ExpectedError> {
             whole = false;
             say(&format!(
                 "raidlab: {}; it stays in {}",
-                taken_back.left(),
+                rolled_back.left(),
                 leftover.path().display()
             ));
         }

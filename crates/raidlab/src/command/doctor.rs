@@ -1,4 +1,4 @@
-//! `raidlab doctor`: what this machine lacks, why it is needed, and the command that mends it.
+//! `raidlab doctor`: what this machine lacks, why it is needed, and the command that fixes it.
 
 use super::print;
 use crate::cli::DoctorArguments;
@@ -142,10 +142,10 @@ fn needs_of_filesystems(flavour: Flavour) -> Vec<&'static Need> {
 /// Space that building a kernel takes in the cache folder.
 const CACHE_FREE_BYTES: u64 = 3 << 30;
 
-/// A finding that no package mends.
+/// A finding that no package fixes.
 struct Finding {
     what: String,
-    mend: String,
+    fix: String,
 }
 
 pub fn doctor(arguments: &DoctorArguments) -> Result<ExitCode, ExpectedError> {
@@ -252,7 +252,7 @@ fn left_over() -> Option<Finding> {
     };
     Some(Finding {
         what,
-        mend: "as root: raidlab clean".to_owned(),
+        fix: "as root: raidlab clean".to_owned(),
     })
 }
 
@@ -267,7 +267,7 @@ fn cache_finding() -> Option<Finding> {
             existing.display(),
             free >> 20
         ),
-        mend: "make room, or set XDG_CACHE_HOME to a folder with more".to_owned(),
+        fix: "make room, or set XDG_CACHE_HOME to a folder with more".to_owned(),
     })
 }
 
@@ -282,12 +282,12 @@ fn rendered(missing: &[&Need], missing_for_some: &[&Need], findings: &[Finding])
         let _ = writeln!(text, "{word:<8} {file:<28} package {:<18} {}", need.package, need.why);
     }
     for finding in findings {
-        let _ = writeln!(text, "wrong    {}\n         {}", finding.what, finding.mend);
+        let _ = writeln!(text, "wrong    {}\n         {}", finding.what, finding.fix);
     }
     if !missing.is_empty() {
         let _ = writeln!(
             text,
-            "\nto mend: `raidlab doctor --install`, or as root: apt-get install {}",
+            "\nto fix: `raidlab doctor --install`, or as root: apt-get install {}",
             packages(missing).join(" ")
         );
     } else if findings.is_empty() {

@@ -62,7 +62,7 @@ fn the_help_lists_the_exit_codes() {
         .collect::<Vec<_>>()
         .join(" ");
     let codes = "exit status: 0 done, 1 a trial failed, 2 the input is wrong (nothing was touched), 3 the machine \
-        lacks something (the message says what mends it), 130 interrupted (the same command resumes)";
+        lacks something (the message says how to fix it), 130 interrupted (the same command resumes)";
     assert!(help.contains(codes), "{help}");
 }
 

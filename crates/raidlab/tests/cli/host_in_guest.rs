@@ -21,7 +21,7 @@ trials = 1
 "#;
 
 #[test]
-fn lab_host_arrays_come_and_go_beside_those_of_the_machine() {
+fn lab_host_arrays_come_and_go_next_to_those_of_the_machine() {
     let study = RAID5.replace("32M", "400M");
     let machine = Machine {
         disks: disks(5),

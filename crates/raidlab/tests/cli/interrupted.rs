@@ -231,13 +231,13 @@ fn lab_a_killed_guest_is_one_failed_trial() {
     let ran = raidlab.end();
     assert_eq!(ran.exit, Some(1), "{}", ran.stderr);
     assert!(ran.stdout.starts_with("5 trials done, 1 failed; "), "{}", ran.stdout);
-    let told = ran
+    let message = ran
         .stderr
         .lines()
         .find(|line| line.contains(" failed after "))
-        .expect("it is told");
+        .expect("it is reported");
     let words = "the guest was killed from outside (signal 9), by somebody or for lack of memory; its console: ";
-    assert!(told.contains(words), "{told}");
+    assert!(message.contains(words), "{message}");
     assert_gone(&processes, Duration::from_secs(2));
     assert_eq!(trial_folders(&desk), [""; 0]);
     let shown = desk.run(&["show"]);

@@ -43,8 +43,8 @@ fn lab_judgement_no_byte_changes_that_must_not() {
         return;
     };
     assert!(said.contains(&format!("{count} arrangements judged")), "{said}");
-    let summary = said.lines().filter(|line| line.contains("arrangements"));
-    summary.for_each(|line| println!("{line}"));
+    let counts = said.lines().filter(|line| line.contains("arrangements"));
+    counts.for_each(|line| println!("{line}"));
     println!("in {} s", began.elapsed().as_secs());
 }
 

@@ -24,7 +24,7 @@ pub fn store_with_samples(desk: &Desk, name: &str, samples: u32) -> PathBuf {
     let path = desk.folder().join(name);
     let mut store = Store::open(&path).expect("a store is made");
     let plan =
-        study_file::read(SMALL, "small.toml", &study_file::Known::default()).expect("a study without mistakes");
+        study_file::read(SMALL, "small.toml", &study_file::Known::default()).expect("a study without errors");
     let spec = RunSpec {
         plan: &plan,
         seed: 1,

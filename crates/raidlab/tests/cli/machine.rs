@@ -1,4 +1,4 @@
-//! A machine that lacks something: exit code 3, and what mends it. In a mount namespace, which only root may make.
+//! A machine that lacks something: exit code 3, and how to fix it. In a mount namespace, which only root may make.
 
 use crate::desk::{Desk, PROGRAM, Ran};
 use crate::lab;
@@ -89,15 +89,15 @@ fn root_what_only_some_studies_need_is_told_apart() {
         let is_told = |line: &str| line.starts_with(&format!("{word:<8} {file} ")) && line.contains(package);
         assert!(doctor.stdout.lines().any(is_told), "{}", doctor.stdout);
     }
-    let mend = |option: &str| {
+    let fix = |option: &str| {
         doctor
             .stdout
             .lines()
             .find(|line| line.contains(option))
             .unwrap_or_default()
     };
-    assert!(!mend("to mend: ").contains("f2fs-tools"), "{}", doctor.stdout);
-    assert!(mend("--install --all").contains("f2fs-tools"), "{}", doctor.stdout);
+    assert!(!fix("to fix: ").contains("f2fs-tools"), "{}", doctor.stdout);
+    assert!(fix("--install --all").contains("f2fs-tools"), "{}", doctor.stdout);
 }
 
 #[test]

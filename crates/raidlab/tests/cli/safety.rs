@@ -104,10 +104,10 @@ fn root_loop_another_loop_device_on_the_same_bytes_is_not_overwritten() {
     let Some((desk, _turn)) = desk() else { return };
     let disk = Bystander::new(&desk, "disk");
     let file = disk.file.to_str().expect("UTF-8");
-    let beside = system("losetup", &["--find", "--show", "--offset", "8388608", file]);
-    let words = format!("it shares bytes with {}", &beside["/dev/".len()..]);
+    let sibling = system("losetup", &["--find", "--show", "--offset", "8388608", file]);
+    let words = format!("it shares bytes with {}", &sibling["/dev/".len()..]);
     refused(&desk, &["--devices", &disk.node], &[&disk.file], &words);
-    system("losetup", &["--detach", &beside]);
+    system("losetup", &["--detach", &sibling]);
 }
 
 #[test]
@@ -428,9 +428,9 @@ fn root_loop_files_without_room_are_refused_and_files_in_memory_are_told() {
     let export = desk.run(&["export", "--format", "json"]).stdout;
     let json: serde_json::Value = serde_json::from_str(&export).expect("JSON");
     let guards = json["guards"].as_array().expect("guards");
-    let told = guards
+    let guard = guards
         .iter()
         .find(|guard| guard["guard"] == "loop-files")
         .expect("it is judged");
-    assert_eq!(told["passed"], false, "{told}");
+    assert_eq!(guard["passed"], false, "{guard}");
 }

@@ -151,7 +151,7 @@ fn root_loop_what_was_made_while_a_run_waits_for_the_lock_is_not_wiped_and_the_l
     while !said().contains("waiting for another raidlab") && Instant::now() < until {
         sleep(Duration::from_millis(20));
     }
-    let is_told = said().contains("waiting for another raidlab");
+    let is_reported = said().contains("waiting for another raidlab");
     system("mke2fs", &["-q", "-F", "-t", "ext4", "-L", "mine", &disk.node]);
     drop(held);
     let status = child.wait().expect("it ends");
@@ -162,7 +162,7 @@ fn root_loop_what_was_made_while_a_run_waits_for_the_lock_is_not_wiped_and_the_l
     assert_eq!(label, "mine", "it was wiped: {}", said());
     assert_eq!(status.code(), Some(2), "{}", said());
     assert!(said().contains("not as they were judged"), "{}", said());
-    assert!(is_told, "nobody is told whom it waits for: {}", said());
+    assert!(is_reported, "it is not reported whom raidlab waits for: {}", said());
 }
 
 #[test]

@@ -4,12 +4,12 @@ use crate::desk::Desk;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-const TEN_MISTAKES: &str = include_str!("../../../study-file/tests/ten-mistakes.toml");
+const TEN_ERRORS: &str = include_str!("../../../study-file/tests/ten-errors.toml");
 
 #[test]
-fn ten_mistakes_are_all_told_with_place_and_mend() {
+fn ten_errors_are_all_reported_with_place_and_help() {
     let desk = Desk::new();
-    desk.write("wrong.toml", TEN_MISTAKES);
+    desk.write("wrong.toml", TEN_ERRORS);
     for command in ["run", "plan", "shell"] {
         let ran = desk.run_without_touching(&[command, "wrong.toml"]);
         assert_eq!(ran.exit, Some(2));
@@ -21,7 +21,7 @@ fn ten_mistakes_are_all_told_with_place_and_mend() {
         assert_eq!(places.count(), 10, "{}", ran.stderr);
         assert_eq!(ran.stderr.matches("= help: ").count(), 10, "{}", ran.stderr);
         assert!(
-            ran.stderr.trim_end().ends_with("10 mistakes in wrong.toml"),
+            ran.stderr.trim_end().ends_with("10 errors in wrong.toml"),
             "{}",
             ran.stderr
         );

@@ -31,7 +31,7 @@ fn a_run_repeats_bit_for_bit() {
     );
 
     let busy = Spinners::start();
-    let beside_others = run(&laboratory, "busy.db", "1", "7");
+    let with_others = run(&laboratory, "busy.db", "1", "7");
     drop(busy);
     let two_at_a_time = run(&laboratory, "two.db", "2", "7");
     laboratory.move_elsewhere();
@@ -39,7 +39,7 @@ fn a_run_repeats_bit_for_bit() {
     let another_seed = run(&laboratory, "seed.db", "2", "8");
 
     for (what, other) in [
-        ("busy", &beside_others),
+        ("busy", &with_others),
         ("--jobs 2", &two_at_a_time),
         ("elsewhere", &elsewhere),
     ] {

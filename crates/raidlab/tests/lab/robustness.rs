@@ -62,7 +62,7 @@ fn a_guest_that_sleeps_for_ever_is_given_up() {
     }
     .run();
     assert_eq!(seen.ended.end, ProcessEnd::TimedOut);
-    assert!(seen.ended.pulse.virtual_ns > 0);
+    assert!(seen.ended.heartbeat.virtual_ns > 0);
 }
 
 #[test]

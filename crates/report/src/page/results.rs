@@ -263,14 +263,14 @@ pub(super) fn notes(input: &Input, results: &Results) -> Vec<String> {
     if measures.iter().any(|measure| measure.not_placed().next().is_some()) {
         notes.push("A figure without ± comes from too few trials to rank it among the others.".to_owned());
     }
-    let kept_out: usize = measures
+    let excluded: usize = measures
         .iter()
         .flat_map(|measure| &measure.rows)
-        .map(|row| row.kept_out.len())
+        .map(|row| row.excluded.len())
         .sum();
-    if kept_out > 0 {
+    if excluded > 0 {
         notes.push(format!(
-            "Samples whose guard failed ({kept_out}) are drawn as crosses and are part of no figure."
+            "Samples whose guard failed ({excluded}) are drawn as crosses and are part of no figure."
         ));
     }
     notes.push("Percentiles are those of all trials' operations together; they are never averaged.".to_owned());

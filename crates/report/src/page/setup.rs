@@ -141,13 +141,13 @@ pub(super) fn disk_words(input: &Input) -> String {
 
 /// The kernels that ran, as the trials' machines told; else as the study asks.
 pub(super) fn kernel_words(input: &Input) -> String {
-    let told = input
+    let reported = input
         .provenance
         .iter()
         .filter(|row| row.entry.key == "kernel")
         .map(|row| row.entry.value.as_str());
     let asked = input.plan.cells.iter().map(|cell| cell.machine.kernel.as_str());
-    let mut kernels: Vec<&str> = told.collect();
+    let mut kernels: Vec<&str> = reported.collect();
     if kernels.is_empty() {
         kernels = asked.collect();
     }

@@ -1,5 +1,5 @@
 //! A run such as `studies/first-look.toml` gives, made up: 7 stacks × 2 workloads × 4 tests × 3 seeds, with one
-//! trial that failed and one sample that a guard kept out.
+//! trial that failed and one sample that a guard excluded.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

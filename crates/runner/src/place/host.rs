@@ -91,7 +91,7 @@ impl Place for HostPlace {
             .session
             .trial(job, &self.limits, stop, &mut log, &mut line, &mut tick)
             .map_err(PlaceError::Process)?;
-        let undone = self.session.take_back().map_err(PlaceError::Process)?;
+        let undone = self.session.roll_back().map_err(PlaceError::Process)?;
         let see = see.into_inner();
         let ending = match transcript.ending(&ended.end, "start", |end| message(end, &ended)) {
             Ending::Failed(failure) => Ending::Failed(Failure {

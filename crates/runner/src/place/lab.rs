@@ -109,8 +109,8 @@ impl Place for LabPlace {
             &config,
             stop,
             &mut |line| transcript.line(line, &mut |event| (see.borrow_mut())(Seen::Event(event))),
-            &mut |pulse| {
-                let virtual_time = Duration::from_nanos(pulse.virtual_ns);
+            &mut |heartbeat| {
+                let virtual_time = Duration::from_nanos(heartbeat.virtual_ns);
                 (see.borrow_mut())(Seen::Heartbeat { virtual_time });
             },
         )?;
@@ -136,7 +136,7 @@ fn trace_file(folder: &Path, trial: &Trial) -> std::io::Result<File> {
 
 /// The end of a guest for which its trial gave no reason.
 fn message(end: &ProcessEnd, ended: &EndedGuest) -> String {
-    let virtual_s = ended.pulse.virtual_ns as f64 / 1e9;
+    let virtual_s = ended.heartbeat.virtual_ns as f64 / 1e9;
     let console = last_lines(&ended.console);
     match end {
         ProcessEnd::NoSpace => NO_ROOM.to_owned(),
@@ -174,7 +174,7 @@ fn last_lines(console: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab::guest::Pulse;
+    use lab::guest::Heartbeat;
     use store::Ending;
 
     const DONE: &[u8] = b"{\"event\":\"done\",\"at_ns\":1}";
@@ -185,7 +185,7 @@ mod tests {
             end,
             console: "one\n\nlast words\n".to_owned(),
             wall: Duration::ZERO,
-            pulse: Pulse::default(),
+            heartbeat: Heartbeat::default(),
         };
         let mut transcript = Transcript::default();
         transcript.line(line, &mut |_| {});

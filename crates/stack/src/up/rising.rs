@@ -1,6 +1,6 @@
 //! The steps of the way up, each with its undo written down before it is done.
 
-use super::{Stack, aside, check, disks_used, record, versions};
+use super::{Stack, check, disks_used, external_disks, record, versions};
 use crate::array::Array;
 use crate::context::Context;
 use crate::device::BlockDevice;
@@ -43,18 +43,18 @@ impl Rising {
         disks: &Disks,
         context: &mut Context<'_>,
     ) -> Result<Stack, Cause> {
-        let mut beside = Vec::new();
-        for group in &spec.beside {
+        let mut group_mounts = Vec::new();
+        for group in &spec.group_stacks {
             let name = format!("{}-{}", context.setting.name, group.group);
             let of_group = Disks::data(disks.group(&group.group));
-            let stack = self.one(&spec.stack_beside(group), &of_group, &name, context)?;
+            let stack = self.one(&spec.stack_of_group(group), &of_group, &name, context)?;
             if let Some(folder) = stack.mount_point {
-                beside.push((group.group.clone(), folder));
+                group_mounts.push((group.group.clone(), folder));
             }
         }
         let name = context.setting.name;
         let stack = self.one(spec, disks, name, context)?;
-        Ok(Stack { beside, ..stack })
+        Ok(Stack { group_mounts, ..stack })
     }
 
     fn one(
@@ -67,7 +67,7 @@ impl Rising {
         self.begin("check stack", context);
         check(spec, disks, context)?;
         let used = disks_used(&spec.array, disks.group(DATA));
-        let all = [used, &aside(spec, disks)?].concat();
+        let all = [used, &external_disks(spec, disks)?].concat();
         let members = identify(&all, context.access.executor)?;
         let mkfs = versions(spec, context)?;
         self.queues(spec, &members, context)?;
@@ -86,7 +86,7 @@ impl Rising {
             array: carrier.array,
             inner: carrier.inner,
             mounting,
-            beside: Vec::new(),
+            group_mounts: Vec::new(),
             acts: Vec::new(),
         })
     }

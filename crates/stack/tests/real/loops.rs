@@ -1,7 +1,7 @@
 //! Whole stacks on one loop device, by this machine's kernel; needs root.
 
 use crate::rig::{Rig, kernel_has, loops, passed, program, read, run, spec, undone};
-use stack::{Disks, Settle, StackError, Undo};
+use stack::{Disks, Quiesce, StackError, Undo};
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,7 +14,7 @@ fn single(kind: FilesystemKind) -> StackSpec {
     spec(Level::Single, kind)
 }
 
-/// Up, written, settled, read cold, down, and nothing left.
+/// Up, written, quiesced, read cold, down, and nothing left.
 fn whole_life(kind: &str, spec: &StackSpec) -> Result<(), String> {
     kernel_has(kind)?;
     let mut rig = loops(1, DISK_BYTES)?;
@@ -25,13 +25,13 @@ fn whole_life(kind: &str, spec: &StackSpec) -> Result<(), String> {
     let file = folder.join("file");
     fs::write(&file, vec![7; 3 << 20]).expect("written");
 
-    let quick = Settle {
+    let quick = Quiesce {
         quiet: Duration::from_millis(100),
         at_most: Duration::from_secs(60),
     };
     passed(
-        &rig.with(spec, "raidlab-life", |context| stack::settle(&stack, quick, context))
-            .expect("settles"),
+        &rig.with(spec, "raidlab-life", |context| stack::quiesce(&stack, quick, context))
+            .expect("quiesces"),
     );
     // Another test may just have dropped the machine's caches.
     let is_cached = || {
@@ -160,7 +160,7 @@ fn loop_ext4_has_nothing_left_to_initialise() {
 }
 
 #[test]
-fn loop_queue_settings_are_made_and_taken_back() {
+fn loop_queue_settings_are_set_and_restored() {
     run(|| {
         let mut rig = loops(1, DISK_BYTES)?;
         let queue = PathBuf::from("/sys/block")

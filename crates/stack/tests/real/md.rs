@@ -1,7 +1,7 @@
 //! Arrays on loop devices, where the kernel has md: in a lab guest, or on a host with md. Needs root.
 
 use crate::rig::{Rig, kernel_has, loops, passed, program, read, run, spec, undone};
-use stack::{Disks, Settle, Undo};
+use stack::{Disks, Quiesce, Undo};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use study::stack::{Bitmap, FilesystemKind, Level, StackSpec};
@@ -193,13 +193,13 @@ fn md_carries_every_filesystem() {
             let stack = rig.up(&spec, "raidlab-fs").unwrap_or_else(|error| panic!("{error}"));
             let file = stack.mount_point.as_ref().expect("is mounted").join("file");
             std::fs::write(&file, vec![9; 1 << 20]).expect("written");
-            let quick = Settle {
+            let quick = Quiesce {
                 quiet: Duration::from_millis(500),
                 at_most: Duration::from_secs(60),
             };
             passed(
-                &rig.with(&spec, "raidlab-fs", |c| stack::settle(&stack, quick, c))
-                    .expect("settles"),
+                &rig.with(&spec, "raidlab-fs", |c| stack::quiesce(&stack, quick, c))
+                    .expect("quiesces"),
             );
             let witness = std::slice::from_ref(&file);
             passed(

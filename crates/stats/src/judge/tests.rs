@@ -110,7 +110,7 @@ fn samples_with_failed_guards_stay_out_and_are_listed() {
     let results = judge(&plan, &measurements);
     let row = &results.workloads[0].tests[0].headline().rows[0];
     assert_eq!(row.summary.as_ref().unwrap().max, 82.0);
-    assert_eq!(row.kept_out, [warm]);
+    assert_eq!(row.excluded, [warm]);
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! `[[table]]` of a study file → tables, laid out over the plan's cells.
 
 use super::layout::{Candidate, differing, distinct};
+use crate::diagnostic::{Found, Span, enumerate, suggest};
 use crate::document::{Content, Entry};
 use crate::matrix::Unit;
-use crate::mistake::{Found, Span, enumerate, suggest};
 use crate::value::{Given, Value};
 use crate::vocabulary::Vocabulary;
 use crate::workload::WorkloadEntry;
@@ -33,7 +33,7 @@ pub(crate) fn read_all(
             found,
         };
         let Some(shape) = reader.shape() else { continue };
-        if cells_are_whole && let Some(table) = reader.lay_out(shape, &candidates) {
+        if cells_are_whole && let Some(table) = reader.expand(shape, &candidates) {
             all.push(table);
         }
     }
@@ -83,13 +83,13 @@ impl Reader<'_, '_, '_> {
             let name = given.value.word();
             if name != STACK && !self.vocabulary.has_axis(&name) {
                 let unknown = self.vocabulary.unknown_axis(&name);
-                self.found.add_with_mend(&given.span, unknown.message, unknown.mend);
+                self.found.add_with_help(&given.span, unknown.message, unknown.help);
                 is_sound = false;
             }
             if name == METRIC {
-                let mend = "write a [[table.column]] for each metric, with where = { metric = \"…\" }";
+                let help = "write a [[table.column]] for each metric, with where = { metric = \"…\" }";
                 self.found
-                    .add_with_mend(&given.span, format!("`{key}` cannot go by `metric`"), mend);
+                    .add_with_help(&given.span, format!("`{key}` cannot go by `metric`"), help);
                 is_sound = false;
             }
             names.push(name);
@@ -103,12 +103,12 @@ impl Reader<'_, '_, '_> {
             (Some(_), Some(column)) => {
                 let message = "a table has `columns` or `column`, not both";
                 self.found
-                    .add_with_mend(&column.span, message, "leave one of the two out");
+                    .add_with_help(&column.span, message, "leave one of the two out");
                 None
             }
             (None, None) => {
-                let mend = "write columns = [\"test\"], or a [[table.column]] with `heading` and `where` for each";
-                self.found.add_with_mend(&entry.span, "a table needs columns", mend);
+                let help = "write columns = [\"test\"], or a [[table.column]] with `heading` and `where` for each";
+                self.found.add_with_help(&entry.span, "a table needs columns", help);
                 None
             }
             (Some(_), None) => self.axes("columns").map(Columns::Across),
@@ -125,9 +125,9 @@ impl Reader<'_, '_, '_> {
 
     fn column(&mut self, column: &Entry) -> Option<TableColumn> {
         if let (Some(place), Some(_)) = (column.field("where"), column.field("not_measured")) {
-            let mend = "leave one of the two out";
+            let help = "leave one of the two out";
             self.found
-                .add_with_mend(&place.span, "what is `not_measured` has no `where`", mend);
+                .add_with_help(&place.span, "what is `not_measured` has no `where`", help);
         }
         let filter = self.vocabulary.filter(column, self.found)?;
         Some(TableColumn {
@@ -149,20 +149,20 @@ impl Reader<'_, '_, '_> {
         let (published, source) = (self.entry.field("published"), self.entry.field("source"));
         match (published, source) {
             (Some(published), None) => {
-                let mend = "add source = \"…\": who published these figures, and when";
+                let help = "add source = \"…\": who published these figures, and when";
                 self.found
-                    .add_with_mend(&published.span, "`published` without `source`", mend);
+                    .add_with_help(&published.span, "`published` without `source`", help);
             }
             (None, Some(source)) => {
-                let mend = "add `published`, or leave `source` out";
+                let help = "add `published`, or leave `source` out";
                 self.found
-                    .add_with_mend(&source.span, "`source` without `published`", mend);
+                    .add_with_help(&source.span, "`source` without `published`", help);
             }
             _ => {}
         }
     }
 
-    fn lay_out(&mut self, shape: Shape, candidates: &[Candidate<'_>]) -> Option<TableSpec> {
+    fn expand(&mut self, shape: Shape, candidates: &[Candidate<'_>]) -> Option<TableSpec> {
         let span = self.entry.field("where").map_or(&self.entry.span, |field| &field.span);
         let here: Vec<Candidate> = candidates
             .iter()
@@ -171,8 +171,8 @@ impl Reader<'_, '_, '_> {
             .collect();
         let rows = distinct(&here, &shape.row_axes);
         if rows.is_empty() {
-            let mend = "`raidlab plan` lists the cells with their axes";
-            self.found.add_with_mend(span, "no cell is in this table", mend);
+            let help = "`raidlab plan` lists the cells with their axes";
+            self.found.add_with_help(span, "no cell is in this table", help);
             return None;
         }
         let columns = match shape.columns {
@@ -230,7 +230,7 @@ impl Reader<'_, '_, '_> {
             if of_column.is_empty() {
                 let message = format!("no cell is in the column `{}`", column.heading);
                 self.found
-                    .add_with_mend(span, message, "`raidlab plan` lists the cells with their axes");
+                    .add_with_help(span, message, "`raidlab plan` lists the cells with their axes");
                 return false;
             }
             for row in rows {
@@ -239,11 +239,11 @@ impl Reader<'_, '_, '_> {
                 if let Some((axis, values)) = differing(&both) {
                     let (row, column) = (row.join(" "), &column.heading);
                     let message = format!("row `{row}`, column `{column}` would have several figures");
-                    let mend = format!(
+                    let help = format!(
                         "they differ in `{axis}` ({}): name it in `rows`, `columns` or `where`",
                         values.join(", ")
                     );
-                    self.found.add_with_mend(span, message, mend);
+                    self.found.add_with_help(span, message, help);
                     return false;
                 }
             }
@@ -259,8 +259,8 @@ impl Reader<'_, '_, '_> {
         let is_sound = columns.iter().all(|column| column.figure != Figure::Deviation);
         if !is_sound {
             let message = "deviations are not shown as ratios";
-            let mend = "leave `relative_to` out, or the columns with figure = \"deviation\"";
-            self.found.add_with_mend(&field.span, message, mend);
+            let help = "leave `relative_to` out, or the columns with figure = \"deviation\"";
+            self.found.add_with_help(&field.span, message, help);
         }
         is_sound
     }
@@ -283,7 +283,7 @@ impl Reader<'_, '_, '_> {
             if given.len() != columns {
                 let message = format!("{} published figures for {columns} columns", given.len());
                 self.found
-                    .add_with_mend(&entry.span, message, "one for each column, \"-\" where there is none");
+                    .add_with_help(&entry.span, message, "one for each column, \"-\" where there is none");
                 continue;
             }
             let Some(at) = self.row(entry.values("row"), &row.span, row_axes, rows) else {
@@ -292,7 +292,7 @@ impl Reader<'_, '_, '_> {
             if std::mem::replace(&mut taken[at], true) {
                 let message = format!("the row `{}` is published twice", rows[at].join(" "));
                 self.found
-                    .add_with_mend(&entry.span, message, "leave one of the two out");
+                    .add_with_help(&entry.span, message, "leave one of the two out");
             }
             let number = |given: &Given| match given.value {
                 Value::Number(number) => Some(number),
@@ -311,8 +311,8 @@ impl Reader<'_, '_, '_> {
                 count(given.len(), "value"),
                 row_axes.len()
             );
-            let mend = format!("a value for each of {}", row_axes.join(", "));
-            self.found.add_with_mend(span, message, mend);
+            let help = format!("a value for each of {}", row_axes.join(", "));
+            self.found.add_with_help(span, message, help);
             return None;
         }
         let mut values = Vec::new();
@@ -321,9 +321,9 @@ impl Reader<'_, '_, '_> {
             if axis == STACK {
                 let labels: Vec<&str> = self.labels(row_axes, rows);
                 if !labels.contains(&word.as_str()) {
-                    let mend = suggest(&word, &labels);
+                    let help = suggest(&word, &labels);
                     self.found
-                        .add_with_mend(&given.span, format!("no row is called `{word}`"), mend);
+                        .add_with_help(&given.span, format!("no row is called `{word}`"), help);
                     return None;
                 }
                 values.push(word);
@@ -332,7 +332,7 @@ impl Reader<'_, '_, '_> {
             match self.vocabulary.resolve(axis, &word) {
                 Ok(word) => values.push(word),
                 Err(unknown) => {
-                    self.found.add_with_mend(&given.span, unknown.message, unknown.mend);
+                    self.found.add_with_help(&given.span, unknown.message, unknown.help);
                     return None;
                 }
             }
@@ -342,7 +342,7 @@ impl Reader<'_, '_, '_> {
             let names: Vec<String> = rows.iter().map(|row| row.join(" ")).collect();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             let message = format!("the table has no row `{}`", values.join(" "));
-            self.found.add_with_mend(span, message, enumerate(&names));
+            self.found.add_with_help(span, message, enumerate(&names));
         }
         at
     }

@@ -7,7 +7,7 @@ use crate::document::Entry;
 use crate::key::Axis::{Listed, Single};
 use crate::key::Takes::{Count, Flag, Size};
 use crate::key::{GIB, Key, MIB, TIB, Table, Takes, key};
-use crate::mistake::Found;
+use crate::diagnostic::Found;
 use crate::point::{Axis, Point};
 use crate::rules::{Impossible, impossible};
 use crate::unit::format_size;

@@ -6,7 +6,7 @@ use crate::Known;
 use crate::document::Entry;
 use crate::key::Axis::Single;
 use crate::key::{Table, Takes, key};
-use crate::mistake::Found;
+use crate::diagnostic::Found;
 use crate::point::{Axis, Point};
 use crate::rules::Impossible;
 use study::stack::{MachineSpec, StackSpec};
@@ -37,8 +37,8 @@ fn read(entry: &Entry, known: &Known, found: &mut Found) -> Option<Box<dyn Form>
     let file = entry.value("fio_file")?;
     match job_file::read(&file.value.word(), known) {
         Ok((spec, text)) => Some(Box::new(FioFile { spec, text })),
-        Err((message, mend)) => {
-            found.add_with_mend(&file.span, message, mend);
+        Err((message, help)) => {
+            found.add_with_help(&file.span, message, help);
             None
         }
     }

@@ -268,7 +268,7 @@ pub(crate) fn wrong_value(name: &str, value: &str) -> Option<(String, String)> {
         } else {
             format!("`{value}` is no engine that reads and writes the files of a stack")
         };
-        return Some((message, crate::mistake::enumerate(ENGINES)));
+        return Some((message, crate::diagnostic::enumerate(ENGINES)));
     }
     if name == "mem" && !["malloc", "shm", "mmap"].contains(&value) {
         return Some((

@@ -8,7 +8,7 @@ use crate::document::Entry;
 use crate::key::Axis::{Listed, ListedOrDefault, Single};
 use crate::key::Takes::{Count, Flag, Hex, Size, Time, Word};
 use crate::key::{GIB, Key, PIB, TIB, Table, Takes, key};
-use crate::mistake::Found;
+use crate::diagnostic::Found;
 use crate::point::{Axis, Point, points};
 use crate::rules::{Impossible, impossible};
 use crate::unit::format_size;
@@ -109,7 +109,7 @@ fn check_table(kind: &str, table: &Entry, found: &mut Found) {
         && !patterns().any(|rw| rw.pattern.is_mixed())
     {
         let message = format!("`rwmixread` is for mixed patterns, and `rw` of this `{kind}` is none");
-        found.add_with_mend(
+        found.add_with_help(
             &mix.span,
             message,
             "write rw = \"randrw\" or \"readwrite\", or leave `rwmixread` out",
@@ -121,13 +121,13 @@ fn check_table(kind: &str, table: &Entry, found: &mut Found) {
         ("thinktime_blocks", "thinktime", "says when `thinktime` comes"),
     ] {
         if let (Some(field), None) = (table.field(name), table.field(needed)) {
-            let mend = format!("write `{needed}`, too, or leave `{name}` out");
-            found.add_with_mend(&field.span, format!("`{name}` {what}, and there is none"), mend);
+            let help = format!("write `{needed}`, too, or leave `{name}` out");
+            found.add_with_help(&field.span, format!("`{name}` {what}, and there is none"), help);
         }
     }
     if let (Some(_), Some(field)) = (table.field("zero_buffers"), table.field("buffer_pattern")) {
         let message = "`zero_buffers` and `buffer_pattern` both say what is written";
-        found.add_with_mend(&field.span, message, "leave one of the two out");
+        found.add_with_help(&field.span, message, "leave one of the two out");
     }
 }
 
@@ -296,8 +296,8 @@ fn check_native(io: &IoSpec) -> Vec<Impossible> {
     let mut all = Vec::new();
     if !io.skip_bytes.unsigned_abs().is_multiple_of(io.block_bytes) {
         let reason = "raidlab's engine leaves out whole blocks only".to_owned();
-        let mend = "leave out a multiple of `bs`, or use `fio`";
-        all.extend(impossible(&["rw", "bs"], reason, mend));
+        let help = "leave out a multiple of `bs`, or use `fio`";
+        all.extend(impossible(&["rw", "bs"], reason, help));
     }
     all
 }

@@ -3,7 +3,7 @@
 use super::fio_options::{FIO_OPTIONS, canonical, is_of_files, refusal, wrong_value};
 use crate::Known;
 use crate::key::Table;
-use crate::mistake::suggest;
+use crate::diagnostic::suggest;
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::fs::File;
@@ -20,25 +20,25 @@ type Wrong = (String, String);
 
 /// Reads the file that a study names, from the study's folder.
 pub(crate) fn read(path: &str, known: &Known) -> Result<(FioFileSpec, String), Wrong> {
-    let wrong = |what: &str, mend: &str| Err((format!("`{path}` {what}"), mend.to_owned()));
-    let beside = "name a job file that lies beside the study";
+    let wrong = |what: &str, help: &str| Err((format!("`{path}` {what}"), help.to_owned()));
+    let expected = "name a job file in the folder of the study";
     let Some(folder) = &known.folder else {
-        return wrong("cannot be read here", beside);
+        return wrong("cannot be read here", expected);
     };
     // A study may come from a stranger: it does not look around.
     let inside = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
     if !Path::new(path).components().all(inside) {
-        return wrong("is outside the study's folder", beside);
+        return wrong("is outside the study's folder", expected);
     }
     let text = match text_below(folder, Path::new(path)) {
         Ok(text) => text,
         Err(error) => {
             let reason = error.to_string();
             let reason = reason.split(" (os error").next().unwrap_or_default().to_lowercase();
-            return wrong(&reason, beside);
+            return wrong(&reason, expected);
         }
     };
-    let sections = parse(&text).map_err(|(line, message, mend)| (format!("{path}:{line}: {message}"), mend))?;
+    let sections = parse(&text).map_err(|(line, message, help)| (format!("{path}:{line}: {message}"), help))?;
     let path = path.to_owned();
     Ok((FioFileSpec { path, sections }, text))
 }
@@ -87,7 +87,7 @@ fn parse(text: &str) -> Result<Vec<FioSection>, (usize, String, String)> {
     let mut last_line = 0;
     for (number, line) in (1..).zip(text.lines()) {
         last_line = number;
-        let at = |(message, mend): Wrong| (number, message, mend);
+        let at = |(message, help): Wrong| (number, message, help);
         let line = line.trim();
         if line.is_empty() || line.starts_with(['#', ';']) {
             continue;
@@ -132,7 +132,7 @@ fn parse(text: &str) -> Result<Vec<FioSection>, (usize, String, String)> {
     }
     sections
         .into_iter()
-        .map(|(line, name, options)| section(name, options).map_err(|(message, mend)| (line, message, mend)))
+        .map(|(line, name, options)| section(name, options).map_err(|(message, help)| (line, message, help)))
         .collect()
 }
 
@@ -157,11 +157,11 @@ fn option(name: &str, value: &str) -> Result<(String, String), Wrong> {
     let typed = Table::Io.key(&name).is_some() || name == "buffered";
     if !typed && !is_of_files(&name) && !FIO_OPTIONS.iter().any(|key| key.name == name) {
         let known: Vec<&str> = Table::Fio.keys().map(|key| key.name).collect();
-        let mend = match crate::mistake::nearest(&name, known.iter().copied()) {
+        let help = match crate::diagnostic::nearest(&name, known.iter().copied()) {
             Some(_) => suggest(&name, &known),
             None => "docs/study.md lists what a study may say to fio".to_owned(),
         };
-        return Err((format!("a study may not say `{name}` to fio"), mend));
+        return Err((format!("a study may not say `{name}` to fio"), help));
     }
     if name == "description" {
         return Ok((name, String::new()));
@@ -184,7 +184,7 @@ fn section(name: String, mut options: Vec<(String, String)>) -> Result<FioSectio
     let word = rw.split(':').next().unwrap_or_default();
     let Some(pattern) = IoPattern::from_name(word) else {
         let names: Vec<&str> = IoPattern::ALL.iter().map(|pattern| pattern.name()).collect();
-        return Err((format!("`rw` cannot be `{rw}` here"), crate::mistake::enumerate(&names)));
+        return Err((format!("`rw` cannot be `{rw}` here"), crate::diagnostic::enumerate(&names)));
     };
     let size = |wanted: &str| text(wanted).map(|value| (value, bytes(value)));
     let size_bytes = match size("size") {

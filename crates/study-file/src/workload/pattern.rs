@@ -1,6 +1,6 @@
 //! `rw = "read:8K"`: a pattern, and what fio lets follow its colon.
 
-use crate::mistake::suggest;
+use crate::diagnostic::suggest;
 use crate::unit::{format_size, parse_size};
 use study::workload::IoPattern;
 
@@ -85,10 +85,10 @@ mod tests {
 
     #[test]
     fn what_is_none_is_told() {
-        let mend = |text| Pattern::parse(text).expect_err(text).1;
-        assert_eq!(mend("raed"), "did you mean `read`?");
-        assert_eq!(mend("read:8"), "write \"read:8K\"");
-        assert_eq!(mend("randread:8K"), "write \"randread:8\"");
-        assert_eq!(mend("randread:0"), "write \"randread:8\"");
+        let help = |text| Pattern::parse(text).expect_err(text).1;
+        assert_eq!(help("raed"), "did you mean `read`?");
+        assert_eq!(help("read:8"), "write \"read:8K\"");
+        assert_eq!(help("randread:8K"), "write \"randread:8\"");
+        assert_eq!(help("randread:0"), "write \"randread:8\"");
     }
 }

@@ -48,8 +48,8 @@ pub(crate) fn check_work(
 ) -> Vec<Impossible> {
     let raw = stack.filesystem.kind.is_raw();
     if raw && let Some(what) = work.spec().needs_files() {
-        let mend = "use `io` or `fio` there, or give the stack a filesystem";
-        return impossible(&["type"], what.to_owned(), mend).into_iter().collect();
+        let help = "use `io` or `fio` there, or give the stack a filesystem";
+        return impossible(&["type"], what.to_owned(), help).into_iter().collect();
     }
     let mut all = rules(work).check(machine, stack);
     all.extend(largest_file(stack, work));

@@ -7,7 +7,7 @@ use crate::document::Entry;
 use crate::key::Axis::{Listed, Single};
 use crate::key::Takes::{Count, GroupName, Size, Spread, Word, Words};
 use crate::key::{Key, TIB, Table, Takes, key};
-use crate::mistake::Found;
+use crate::diagnostic::Found;
 use crate::point::{Axis, Point};
 use crate::rules::{Impossible, impossible};
 use crate::value::Value;
@@ -72,7 +72,7 @@ fn check_collection(tree: &Entry, found: &mut Found) {
     for name in ["files", "size", "directories"] {
         if let Some(field) = tree.field(name) {
             let message = format!("`collection` has its own `{name}`");
-            found.add_with_mend(&field.span, message, "leave one of the two out");
+            found.add_with_help(&field.span, message, "leave one of the two out");
         }
     }
 }
@@ -159,10 +159,10 @@ fn check_groups(tree: &TreeSpec, machine: &MachineSpec, stack: &StackSpec) -> Ve
                 reason,
                 format!("write [disks.{name}] with its model"),
             ));
-        } else if !stack.beside.iter().any(|beside| beside.group == *name) {
+        } else if !stack.group_stacks.iter().any(|other| other.group == *name) {
             let reason = format!("`{key}` names the group `{name}`, on which there is no filesystem");
-            let mend = format!("write fs = {{ type = \"ext4\" }} or another in [disks.{name}]");
-            all.extend(impossible(ABOUT, reason, mend));
+            let help = format!("write fs = {{ type = \"ext4\" }} or another in [disks.{name}]");
+            all.extend(impossible(ABOUT, reason, help));
         }
         if !tree.tests.contains(&test) {
             let reason = format!(

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 /// What is not written, and what is written instead. Letters in either case; identifiers count.
 const FORBIDDEN: &[(&str, &str)] = &[
     (
-        r"\bmend(s|ed|ing)?\b|_mend\b|\bmend_|Mend",
+        r"\bmend(s|ed|ing)?\b|_mend\b|\bmend_|(?-i:Mend)",
         "fix; in diagnostics `help:`",
     ),
     (r"mistake", "error, diagnostic"),
@@ -27,6 +27,15 @@ const FORBIDDEN: &[(&str, &str)] = &[
     (r"comes? to (be |what|\d)|what it comes to", "expands to"),
     (r"\btold\b", "reported"),
     (r"\blaid out\b|\blays? out\b|lay_out|laid_out", "prepared"),
+];
+
+/// Terms of drives and buses, and names that are stored, in which a forbidden word stands.
+const ALLOWED: &[&str] = &[
+    "write_settle",
+    "write settle",
+    "bus settle",
+    "settling delay",
+    "rename = \"beside\"",
 ];
 
 /// Files that are not cleaned yet. The list only gets shorter; a new file is never on it.
@@ -50,6 +59,9 @@ fn hits() -> Vec<(String, Vec<String>)> {
             return hits;
         }
         for (number, line) in text.lines().enumerate() {
+            let line = &ALLOWED
+                .iter()
+                .fold(line.to_owned(), |line, term| line.replace(term, ""));
             for (pattern, instead) in &patterns {
                 if let Some(found) = pattern.find(line) {
                     hits.push(format!("{}: `{}`, write: {instead}", number + 1, found.as_str()));
@@ -62,8 +74,6 @@ fn hits() -> Vec<(String, Vec<String>)> {
         .into_iter()
         // This file names them; what was said in the past stays as it was said.
         .filter(|(path, _)| path != "crates/tidy/tests/tidy/words.rs" && path != "CHANGELOG.md")
-        // Heads of a drive settle: `write_settle_ms` is a parameter of a model.
-        .filter(|(path, _)| !path.starts_with("data/disks/"))
         .map(|(path, text)| (path, of_file(&text)))
         .filter(|(_, hits)| !hits.is_empty())
         .collect()

@@ -32,13 +32,13 @@ fn run(spec: &FioFileSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) 
     let mount_point = target
         .mount_point
         .ok_or_else(|| WorkloadError::Spec("a job file needs a filesystem, and this stack has none".to_owned()))?;
-    host.step("lay out files");
+    host.step("prepare files");
     for section in &spec.sections {
         let contents = Contents::for_segments(seed, section.block_bytes);
-        place::lay_out(&layout(section, mount_point), &contents)?;
+        place::prepare(&layout(section, mount_point), &contents)?;
     }
-    host.settle_and_drop_caches()
-        .map_err(WorkloadError::host("settle and drop caches"))?;
+    host.quiesce_and_drop_caches()
+        .map_err(WorkloadError::host("quiesce and drop caches"))?;
     let counters = |host: &mut dyn Host| {
         host.device_counters()
             .map_err(WorkloadError::host("read the disks' counters"))

@@ -64,11 +64,11 @@ fn run(spec: &IoSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Re
     check(spec, target)?;
     let contents = Contents::of_buffer(seed, spec.block_bytes, &spec.buffer);
     if let Some(mount_point) = target.mount_point {
-        host.step("lay out files");
-        place::lay_out(&fio::layout(spec, mount_point), &contents)?;
+        host.step("prepare files");
+        place::prepare(&fio::layout(spec, mount_point), &contents)?;
     }
-    host.settle_and_drop_caches()
-        .map_err(WorkloadError::host("settle and drop caches"))?;
+    host.quiesce_and_drop_caches()
+        .map_err(WorkloadError::host("quiesce and drop caches"))?;
     let before = host
         .device_counters()
         .map_err(WorkloadError::host("read the disks' counters"))?;

@@ -203,7 +203,7 @@ mod tests {
                 mount_point: Some(folder.path()),
                 block_device: Path::new("/dev/null"),
             };
-            place::lay_out(&Layout::of(&spec, folder.path()), &contents).expect("files are made");
+            place::prepare(&Layout::of(&spec, folder.path()), &contents).expect("files are made");
             let places = place::open_places(&spec, &target).expect("and opened");
             let (outcome, _) = run(&spec, method, &places, &contents, 7).expect("the job runs");
             assert_eq!(outcome.tally.writes.operations(), 512, "{method:?}");

@@ -74,7 +74,7 @@ impl<'a> Layout<'a> {
 
 /// Makes what the jobs find when they begin, unmeasured, as fio does: new files, whose space is reserved where the
 /// filesystem can do that; those to be read have all their contents.
-pub(super) fn lay_out(layout: &Layout<'_>, contents: &Contents) -> Result<(), WorkloadError> {
+pub(super) fn prepare(layout: &Layout<'_>, contents: &Contents) -> Result<(), WorkloadError> {
     for (job, number) in (0..layout.jobs).flat_map(|job| (0..layout.files).map(move |file| (job, file))) {
         let path = layout.mount_point.join(layout.name(job, number));
         match unlink(&path) {
@@ -130,7 +130,7 @@ fn write_at(file: &OwnedFd, path: &Path, offset: u64, bytes: &[u8]) -> Result<()
     let mut written = 0;
     while written < bytes.len() {
         let at = offset + written as u64;
-        written += rustix::io::pwrite(file, &bytes[written..], at).map_err(WorkloadError::at("lay out", path))?;
+        written += rustix::io::pwrite(file, &bytes[written..], at).map_err(WorkloadError::at("prepare", path))?;
     }
     Ok(())
 }

@@ -34,8 +34,8 @@ pub(super) fn verify(
     if on_files {
         host.remount().map_err(WorkloadError::host("remount"))?;
     } else {
-        host.settle_and_drop_caches()
-            .map_err(WorkloadError::host("settle and drop caches"))?;
+        host.quiesce_and_drop_caches()
+            .map_err(WorkloadError::host("quiesce and drop caches"))?;
     }
     let read_only = IoSpec {
         pattern: IoPattern::Read,

@@ -1,7 +1,7 @@
 //! raidlab's own engine for IOzone's tests: a thread for each process, plain system calls, stdio's small buffer for the
 //! tests whose names begin with f.
 
-use super::{counters, file, groups, settle};
+use super::{counters, file, groups, quiesce};
 use crate::WorkloadError;
 use crate::buffer::AlignedBuffer;
 use crate::contents::Contents;
@@ -43,11 +43,11 @@ pub(super) fn run(
         contents: &contents,
     };
     if !spec.tests.iter().any(|test| test.group() == 0) {
-        host.step("lay out files");
+        host.step("prepare files");
         work.measure(IozoneTest::Write)?;
     }
     for (_, tests) in groups(spec) {
-        settle(host)?;
+        quiesce(host)?;
         for (number, &test) in tests.iter().enumerate() {
             // Rewriting what was not written, rereading what was not read, would be something else.
             if number == 0 && is_second(test) {

@@ -68,12 +68,12 @@ fn run(spec: &TreeSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> 
         collection: Collection::new(spec, seed)?,
         contents: Contents::new(seed),
         buffer: AlignedBuffer::zeroed(Contents::SEGMENT_BYTES as usize),
-        from: beside(spec.from.as_deref(), host)?,
-        to: beside(spec.to.as_deref(), host)?,
+        from: group_mount(spec.from.as_deref(), host)?,
+        to: group_mount(spec.to.as_deref(), host)?,
         tree: State::Absent,
         copy: State::Absent,
     };
-    trees.lay_out_originals(host)?;
+    trees.prepare_originals(host)?;
     for &test in &spec.tests {
         trees.prepare(test, host)?;
         trees.measure(test, host)?;
@@ -102,7 +102,7 @@ enum State {
     /// Made by a test, whose guard is still to be given.
     Unverified,
     /// Made outside of any test, or looked at already.
-    Settled,
+    Clean,
 }
 
 /// What a test did, and the two moments at which its clock may be said to stop.
@@ -123,9 +123,9 @@ struct Done {
 }
 
 /// Where the filesystem of a group is that the study names.
-fn beside(group: Option<&str>, host: &dyn Host) -> Result<Option<PathBuf>, WorkloadError> {
+fn group_mount(group: Option<&str>, host: &dyn Host) -> Result<Option<PathBuf>, WorkloadError> {
     let Some(group) = group else { return Ok(None) };
-    let found = host.beside(group);
+    let found = host.group_mount(group);
     let missing = || WorkloadError::Spec(format!("there is no filesystem on the disks `{group}`"));
     Ok(Some(found.ok_or_else(missing)?))
 }
@@ -140,9 +140,9 @@ impl Trees<'_> {
         root_of(self.mount_point)
     }
 
-    fn lay_out_originals(&mut self, host: &mut dyn Host) -> Result<(), WorkloadError> {
+    fn prepare_originals(&mut self, host: &mut dyn Host) -> Result<(), WorkloadError> {
         let Some(from) = &self.from else { return Ok(()) };
-        host.step("lay out originals");
+        host.step("prepare originals");
         let root = root_of(from)?;
         let mut watch = Stopwatch::start();
         write::write_tree(&self.collection, &mut self.contents, root.as_fd(), TREE, &mut watch)
@@ -163,9 +163,9 @@ impl Trees<'_> {
             self.work(TreeTest::Delete, name)?;
         }
         if test != TreeTest::Write && self.tree == State::Absent {
-            host.step("lay out files");
+            host.step("prepare files");
             self.work(TreeTest::Write, TREE)?;
-            self.tree = State::Settled;
+            self.tree = State::Clean;
         }
         if test == TreeTest::Delete {
             self.verify(host)?;
@@ -174,8 +174,8 @@ impl Trees<'_> {
     }
 
     fn measure(&mut self, test: TreeTest, host: &mut dyn Host) -> Result<(), WorkloadError> {
-        host.settle_and_drop_caches()
-            .map_err(WorkloadError::host("settle and drop caches"))?;
+        host.quiesce_and_drop_caches()
+            .map_err(WorkloadError::host("quiesce and drop caches"))?;
         let before = host
             .device_counters()
             .map_err(WorkloadError::host("read the disks' counters"))?;
@@ -347,7 +347,7 @@ impl Trees<'_> {
             if *state != State::Unverified {
                 continue;
             }
-            *state = State::Settled;
+            *state = State::Clean;
             let top = self.mount_point.join(collection::as_path(name));
             let verdict = verify::verify(&self.collection, &self.contents, &top, self.seed, &mut self.buffer);
             let detail = verdict.detail(&self.collection);

@@ -15,7 +15,7 @@ pub struct Folder<'a> {
     pub moved_bytes: u64,
     pub on_remount: Hook<'a>,
     /// Filesystems of other groups of disks.
-    pub beside: Vec<(String, std::path::PathBuf)>,
+    pub group_mounts: Vec<(String, std::path::PathBuf)>,
     pub on_drop_caches: Hook<'a>,
     pub counters: DeviceCounters,
 }
@@ -27,7 +27,7 @@ impl Default for Folder<'_> {
             steps: Vec::new(),
             moved_bytes: 1 << 40,
             on_remount: Box::new(|| ()),
-            beside: Vec::new(),
+            group_mounts: Vec::new(),
             on_drop_caches: Box::new(|| ()),
             counters: DeviceCounters::default(),
         }
@@ -43,8 +43,8 @@ impl Host for Folder<'_> {
         self.steps.push(name.to_owned());
     }
 
-    fn settle_and_drop_caches(&mut self) -> Result<(), HostError> {
-        self.steps.push("settle".to_owned());
+    fn quiesce_and_drop_caches(&mut self) -> Result<(), HostError> {
+        self.steps.push("quiesce".to_owned());
         (self.on_drop_caches)();
         Ok(())
     }
@@ -61,8 +61,8 @@ impl Host for Folder<'_> {
         Ok(())
     }
 
-    fn beside(&self, group: &str) -> Option<std::path::PathBuf> {
-        let found = self.beside.iter().find(|(name, _)| name == group);
+    fn group_mount(&self, group: &str) -> Option<std::path::PathBuf> {
+        let found = self.group_mounts.iter().find(|(name, _)| name == group);
         found.map(|(_, path)| path.clone())
     }
 

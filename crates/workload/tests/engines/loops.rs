@@ -106,7 +106,7 @@ impl Host for LoopHost<'_> {
         self.kept.step(name);
     }
 
-    fn settle_and_drop_caches(&mut self) -> Result<(), HostError> {
+    fn quiesce_and_drop_caches(&mut self) -> Result<(), HostError> {
         if self.cold {
             call("sync", &[])?;
             fs::write("/proc/sys/vm/drop_caches", "3")?;
@@ -186,7 +186,7 @@ fn everything(mkfs: &[&str]) {
     let kept = run(&tree(tree_spec(500, 20, [4096; 3], &[Write, Read])), &disk, false);
     assert!(
         !kept.guard("cold-cache", "read").passed,
-        "{mkfs:?}: warm reads must be told"
+        "{mkfs:?}: warm reads must be reported"
     );
 
     for engine in [IoEngine::Native, IoEngine::Fio] {
@@ -200,7 +200,7 @@ fn everything(mkfs: &[&str]) {
     let kept = run(&job(IoEngine::Native, IoPattern::Read), &disk, false);
     assert!(
         !kept.guard("cold-cache", "read").passed,
-        "{mkfs:?}: warm reads must be told"
+        "{mkfs:?}: warm reads must be reported"
     );
 }
 

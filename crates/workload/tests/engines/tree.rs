@@ -112,15 +112,15 @@ fn all_four_tests_report_samples_latencies_and_guards() {
     assert_eq!(
         host.steps,
         [
-            "settle",
+            "quiesce",
             "write",
-            "settle",
+            "quiesce",
             "read",
-            "settle",
+            "quiesce",
             "copy",
             "verify contents",
             "remount",
-            "settle",
+            "quiesce",
             "delete"
         ]
     );
@@ -293,7 +293,7 @@ fn a_test_finds_what_it_needs_and_repeats() {
         2
     );
     assert!(host.guards().all(|guard| guard.passed));
-    assert_eq!(host.steps.iter().filter(|step| *step == "lay out files").count(), 2);
+    assert_eq!(host.steps.iter().filter(|step| *step == "prepare files").count(), 2);
     assert_eq!(host.steps.iter().filter(|step| *step == "make room").count(), 2);
 }
 
@@ -338,7 +338,7 @@ fn one_directory_and_equal_sizes() {
 fn files_come_from_another_groups_filesystem_and_go_to_one() {
     let [folder, source, sink] = [(); 3].map(|()| tempfile::tempdir().expect("a folder"));
     let mut host = Folder {
-        beside: vec![
+        group_mounts: vec![
             ("source".to_owned(), source.path().to_owned()),
             ("sink".to_owned(), sink.path().to_owned()),
         ],

@@ -89,9 +89,9 @@ impl Apt<'_> {
         while asked < packages.len() {
             let mut arguments = vec!["depends"];
             arguments.extend(packages[asked..].iter().map(String::as_str));
-            let told = self.run("apt-cache", &arguments)?;
+            let output = self.run("apt-cache", &arguments)?;
             asked = packages.len();
-            for name in told.lines().filter_map(dependency).filter(|name| is_library(name)) {
+            for name in output.lines().filter_map(dependency).filter(|name| is_library(name)) {
                 if packages.iter().all(|there| there != name) {
                     packages.push(name.to_owned());
                 }
@@ -104,12 +104,12 @@ impl Apt<'_> {
         let mut command = Command::new(program);
         command.args(&self.options).args(arguments).env("LC_ALL", "C");
         command.current_dir(self.downloads);
-        let mut told = String::new();
+        let mut output = String::new();
         logged(&mut command, "fetching", self.order, self.downloads, &mut |line| {
-            told.push_str(line);
-            told.push('\n');
+            output.push_str(line);
+            output.push('\n');
         })?;
-        Ok(told)
+        Ok(output)
     }
 }
 
@@ -125,8 +125,8 @@ mod tests {
 
     #[test]
     fn what_a_package_cannot_be_without() {
-        let told = "bcachefs-tools\n  Depends: libaio1t64\n |Depends: libc6\n  PreDepends: init\n  Depends: <python3:any>\n    python3\n Recommends: sudo\n";
-        let names: Vec<&str> = told.lines().filter_map(dependency).collect();
+        let output = "bcachefs-tools\n  Depends: libaio1t64\n |Depends: libc6\n  PreDepends: init\n  Depends: <python3:any>\n    python3\n Recommends: sudo\n";
+        let names: Vec<&str> = output.lines().filter_map(dependency).collect();
         assert_eq!(names, ["libaio1t64", "libc6", "init", "<python3:any>"]);
     }
 }

@@ -45,7 +45,7 @@ impl PreparedHost {
         check_kernel(plan, arguments.dry_run)?;
         let state = State::of_machine();
         if !arguments.dry_run {
-            take_back_left_over(&state)?;
+            roll_back_left_over(&state)?;
         }
         let disks = match arguments.devices.is_empty() {
             true => FoundDisks::files(arguments, count, bytes_each(plan))?,
@@ -181,11 +181,11 @@ impl PreparedHost {
             }
             FoundDisks::Disks(chosen) => (chosen, DiskSource::Real),
         };
-        let mut told = false;
+        let mut is_reported = false;
         let mut lock = |lock| match lock {
             Lock::Taken => begun(),
-            Lock::Waiting(owner) if !told => {
-                told = true;
+            Lock::Waiting(owner) if !is_reported => {
+                is_reported = true;
                 let owner = owner.map(|pid| format!(" (process {pid})")).unwrap_or_default();
                 say(&format!(
                     "raidlab: waiting for another raidlab{owner}, which holds the lock in {}",
@@ -241,8 +241,8 @@ impl FoundDisks {
         if files.count < count {
             return Err(ExpectedError::FewLoopFiles { wanted: count, files });
         }
-        let beside_store = || arguments.store.parent().map_or_else(PathBuf::new, Path::to_path_buf);
-        let folder = arguments.loop_folder.clone().unwrap_or_else(beside_store);
+        let store_folder = || arguments.store.parent().map_or_else(PathBuf::new, Path::to_path_buf);
+        let folder = arguments.loop_folder.clone().unwrap_or_else(store_folder);
         let folder = if folder.as_os_str().is_empty() {
             PathBuf::from(".")
         } else {
@@ -356,8 +356,8 @@ fn on_host(arguments: &RunArguments, plan: &mut Plan) -> Result<(), ExpectedErro
 fn check_kernel(plan: &Plan, is_dry_run: bool) -> Result<(), ExpectedError> {
     let stacks = plan.cells.iter().map(|cell| &cell.stack);
     let kinds = stacks.flat_map(|stack| {
-        let beside = stack.beside.iter().map(|other| other.filesystem.kind);
-        std::iter::once(stack.filesystem.kind).chain(beside)
+        let group_stacks = stack.group_stacks.iter().map(|other| other.filesystem.kind);
+        std::iter::once(stack.filesystem.kind).chain(group_stacks)
     });
     let in_linux = kinds.filter(|kind| kind.kernel.is_in_linux);
     let mut missing: Vec<&'static str> = in_linux.map(|kind| kind.word()).collect();
@@ -386,19 +386,19 @@ fn check_kernel(plan: &Plan, is_dry_run: bool) -> Result<(), ExpectedError> {
 }
 
 /// Undoes what killed runs left, before anything is looked at: it may be on the very disks.
-fn take_back_left_over(state: &State) -> Result<(), ExpectedError> {
+fn roll_back_left_over(state: &State) -> Result<(), ExpectedError> {
     for leftover in state.leftovers().map_err(ExpectedError::Ledger)? {
-        let taken_back = leftover.take_back().map_err(ExpectedError::Ledger)?;
-        if !taken_back.undone.is_empty() {
+        let rolled_back = leftover.roll_back().map_err(ExpectedError::Ledger)?;
+        if !rolled_back.undone.is_empty() {
             say(&format!(
                 "raidlab: undid what a killed run had left: {}",
-                taken_back.undone.join("; ")
+                rolled_back.undone.join("; ")
             ));
         }
-        if !taken_back.is_whole() {
+        if !rolled_back.is_whole() {
             say(&format!(
                 "raidlab: of what a killed run left, something stays: {}; `raidlab clean` tries again",
-                taken_back.left()
+                rolled_back.left()
             ));
         }
     }

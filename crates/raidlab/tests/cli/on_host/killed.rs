@@ -15,8 +15,8 @@ fn kills() -> u32 {
 #[test]
 fn root_loop_killed_at_any_moment_nothing_is_lost_or_left() {
     let Some((desk, _turn)) = desk() else { return };
-    let beside = Bystander::new(&desk, "beside").with_ext4();
-    let before = (World::of(&desk), beside.contents());
+    let bystander = Bystander::new(&desk, "bystander").with_ext4();
+    let before = (World::of(&desk), bystander.contents());
     let mut seed = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .expect("after 1970")
@@ -79,7 +79,7 @@ fn root_loop_killed_at_any_moment_nothing_is_lost_or_left() {
     let ran = desk.run(&RUN);
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
     assert_eq!(trials(&desk).0, 2);
-    assert_eq!((World::of(&desk), beside.contents()), before);
+    assert_eq!((World::of(&desk), bystander.contents()), before);
     println!("{} kills: of raidlab, of one below it, of all: {victims:?}", kills());
 }
 

@@ -7,10 +7,10 @@ use std::fs;
 #[test]
 fn root_loop_a_study_leaves_results_and_nothing_else() {
     let Some((desk, _turn)) = desk() else { return };
-    let beside = Bystander::new(&desk, "beside").with_ext4();
+    let bystander = Bystander::new(&desk, "bystander").with_ext4();
     let mounted = desk.folder().join("mounted");
     fs::create_dir(&mounted).expect("a folder");
-    system("mount", &[&beside.node, mounted.to_str().expect("UTF-8")]);
+    system("mount", &[&bystander.node, mounted.to_str().expect("UTF-8")]);
     fs::write(mounted.join("mine"), "mine").expect("written");
     let before = World::of(&desk);
 
@@ -44,7 +44,7 @@ fn root_loop_a_study_leaves_results_and_nothing_else() {
     }
     let json: serde_json::Value = serde_json::from_str(&export).expect("JSON");
     let guards = json["guards"].as_array().expect("guards");
-    for name in ["memory", "cold-cache", "settled"] {
+    for name in ["memory", "cold-cache", "quiesced"] {
         let passed = guards
             .iter()
             .filter(|guard| guard["guard"] == name && guard["passed"] == true);
@@ -118,14 +118,14 @@ fn root_loop_a_device_that_fails_ends_its_trial_with_the_kernels_words() {
         return;
     };
     assert_eq!(ran.exit, Some(1), "{}", ran.stderr);
-    let told: Vec<&str> = ran
+    let reported: Vec<&str> = ran
         .stderr
         .lines()
         .filter(|line| line.contains("a disk failed: the kernel says"))
         .collect();
     // Both: the run went on with the next.
-    assert_eq!(told.len(), 2, "{}", ran.stderr);
-    assert!(told.iter().all(|line| line.contains("dev loop")), "{}", ran.stderr);
+    assert_eq!(reported.len(), 2, "{}", ran.stderr);
+    assert!(reported.iter().all(|line| line.contains("dev loop")), "{}", ran.stderr);
     assert_eq!(World::of(&desk), before);
 }
 

@@ -1,7 +1,7 @@
-//! What a person reads who has made mistakes in a study: all of them, each with its place and its mend.
+//! What a person reads who has made errors in a study: all of them, each with its place and its mend.
 
 use proptest::prelude::*;
-use study_file::{Known, KnownModel, Mistakes, read};
+use study_file::{Diagnostics, Known, KnownModel, read};
 
 fn known() -> Known {
     let models = [
@@ -19,8 +19,8 @@ fn known() -> Known {
     }
 }
 
-fn mistakes(source: &str) -> Mistakes {
-    read(source, "studies/wrong.toml", &known()).expect_err("a study with mistakes")
+fn diagnostics(source: &str) -> Diagnostics {
+    read(source, "studies/wrong.toml", &known()).expect_err("a study with errors")
 }
 
 #[test]
@@ -58,42 +58,42 @@ fn classic_and_fio_work_that_cannot_be() {
 /// Messages and mends, a line each, of a study that has `stack` and a sound workload.
 fn of_stack(stack: &str) -> Vec<String> {
     let source = format!("{stack}\n[[workload]]\nname = \"w\"\nio = {{ size = \"1M\" }}\n");
-    lines(&mistakes(&source))
+    lines(&diagnostics(&source))
 }
 
 fn of_workload(workload: &str) -> Vec<String> {
-    lines(&mistakes(&format!("[[workload]]\nname = \"w\"\n{workload}\n")))
+    lines(&diagnostics(&format!("[[workload]]\nname = \"w\"\n{workload}\n")))
 }
 
-fn lines(mistakes: &Mistakes) -> Vec<String> {
-    let line = |m: &study_file::Mistake| {
+fn lines(diagnostics: &Diagnostics) -> Vec<String> {
+    let line = |m: &study_file::Diagnostic| {
         format!(
             "{}:{} `{}` {}: {}",
             m.line,
             m.column,
             m.snippet,
             m.message,
-            m.mend.as_deref().unwrap_or("-")
+            m.help.as_deref().unwrap_or("-")
         )
     };
-    mistakes.iter().map(line).collect()
+    diagnostics.iter().map(line).collect()
 }
 
 #[test]
-fn ten_mistakes_are_told_at_once() {
-    let found = mistakes(include_str!("ten-mistakes.toml"));
+fn ten_errors_are_reported_at_once() {
+    let found = diagnostics(include_str!("ten-errors.toml"));
     insta::assert_snapshot!(found);
     assert_eq!(found.len(), 10);
 }
 
 #[test]
-fn a_syntax_error_does_not_hide_other_mistakes() {
-    insta::assert_snapshot!(mistakes(include_str!("syntax.toml")));
+fn a_syntax_error_does_not_hide_other_errors() {
+    insta::assert_snapshot!(diagnostics(include_str!("syntax.toml")));
 }
 
 #[test]
 fn colours_are_only_on_request() {
-    let found = mistakes("titel = \"x\"");
+    let found = diagnostics("titel = \"x\"");
     assert!(!found.to_string().contains('\u{1b}'));
     assert!(found.to_string_in_colour().contains('\u{1b}'));
 }
@@ -121,9 +121,9 @@ fn arrays_that_md_cannot_build() {
         ("count = 28", "level = 6, metadata = \"0.90\""),
         ("count = 2", "level = 0, metadata = \"0.90\""),
     ];
-    let told =
+    let messages =
         arrays.map(|(disks, array)| of_stack(&format!("[disks]\n{disks}\n[[stack]]\narray = {{ {array} }}")));
-    insta::assert_debug_snapshot!(told);
+    insta::assert_debug_snapshot!(messages);
 }
 
 #[test]
@@ -164,9 +164,9 @@ fn arrays_that_keep_what_was_not_written_in_two_ways() {
         ("count = 4", "level = 10, stripe_cache = 1024"),
         ("count = 4", "level = 5, stripe_cache = 16"),
     ];
-    let told =
+    let messages =
         arrays.map(|(disks, array)| of_stack(&format!("[disks]\n{disks}\n[[stack]]\narray = {{ {array} }}")));
-    insta::assert_debug_snapshot!(told);
+    insta::assert_debug_snapshot!(messages);
 }
 
 #[test]
@@ -188,9 +188,9 @@ fn arrays_of_arrays_and_volumes_that_cannot_be() {
         ("count = 4", "level = 5, extent = \"4M\""),
         ("count = 4", "level = \"raidz1\""),
     ];
-    let told =
+    let messages =
         arrays.map(|(disks, array)| of_stack(&format!("[disks]\n{disks}\n[[stack]]\narray = {{ {array} }}")));
-    insta::assert_debug_snapshot!(told);
+    insta::assert_debug_snapshot!(messages);
 }
 
 #[test]
@@ -222,8 +222,8 @@ fn filesystems_of_many_disks_and_journals_that_cannot_be() {
         "fs = { type = \"xfs\", log_buffer_size = \"64K\" }\nmount = \"logbsize=32k\"",
         "fs = { type = \"f2fs\", block_size = \"1K\" }",
     ];
-    let told = stacks.map(|stack| of_stack(&format!("[disks]\ncount = 3\n[[stack]]\n{stack}")));
-    insta::assert_debug_snapshot!(told);
+    let messages = stacks.map(|stack| of_stack(&format!("[disks]\ncount = 3\n[[stack]]\n{stack}")));
+    insta::assert_debug_snapshot!(messages);
 }
 
 #[test]
@@ -321,11 +321,11 @@ fn claims_and_precision_that_cannot_be() {
         "[precision]\nrelative = 0.02\nmin_trials = 1",
         "[precision]\nmax_trials = 4",
     ];
-    let told = rest.map(|rest| {
+    let messages = rest.map(|rest| {
         let study = "[[workload]]\nname = \"w\"\nio = {}\n[[stack]]\nfs = { type = [\"ext4\", \"xfs\"] }";
-        lines(&mistakes(&format!("{study}\n{rest}\n")))
+        lines(&diagnostics(&format!("{study}\n{rest}\n")))
     });
-    insta::assert_debug_snapshot!(told);
+    insta::assert_debug_snapshot!(messages);
 }
 
 #[test]
@@ -335,7 +335,7 @@ fn axes_that_multiply_beyond_all_measure_are_refused_at_once() {
     let source = format!(
         "[disks]\ncount = [{list}]\n[[stack]]\nread_ahead = [{list}]\n[[workload]]\nname = \"w\"\nio = {{ iodepth = [{list}] }}"
     );
-    insta::assert_debug_snapshot!(lines(&mistakes(&source)));
+    insta::assert_debug_snapshot!(lines(&diagnostics(&source)));
 }
 
 /// Pieces of studies, sound and not, in any order.
@@ -396,9 +396,9 @@ fn fragments() -> impl Strategy<Value = String> {
 fn does_not_panic(source: &str) {
     match read(source, "fuzz.toml", &known()) {
         Ok(plan) => assert!(plan.trials(1).take(5).count() <= 5),
-        Err(mistakes) => {
-            assert!(!mistakes.is_empty());
-            assert!(mistakes.to_string().contains("fuzz.toml"));
+        Err(diagnostics) => {
+            assert!(!diagnostics.is_empty());
+            assert!(diagnostics.to_string().contains("fuzz.toml"));
         }
     }
 }

@@ -27,10 +27,10 @@ pub(crate) enum Outcome {
 }
 
 /// Undoes what is open, last act first; `told` hears of each, in words.
-pub(crate) fn take_back(
+pub(crate) fn roll_back(
     ledger: &mut DiskLedger,
     contents: Contents,
-    told: &mut dyn FnMut(String, Result<Outcome, String>),
+    report: &mut dyn FnMut(String, Result<Outcome, String>),
 ) -> io::Result<()> {
     let present: Vec<Tool> = Tool::all()
         .into_iter()
@@ -58,12 +58,12 @@ pub(crate) fn take_back(
             // On a full disk it stays in the ledger, and is found undone the next time.
             let _ = ledger.undone(open.entry);
         }
-        told(words, outcome);
+        report(words, outcome);
     }
     Ok(())
 }
 
-/// Takes back an act, or as much of it as was done.
+/// Rolls back an act, or as much of it as was done.
 fn undo(
     act: &Undo,
     devices: &RunDevices,

@@ -14,13 +14,13 @@ use study::event::Guard;
 
 /// How long the stack must have been quiet, and how long to wait for that at the most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settle {
+pub struct Quiesce {
     /// No request has reached a member for so long.
     pub quiet: Duration,
     pub at_most: Duration,
 }
 
-impl Default for Settle {
+impl Default for Quiesce {
     /// Longer than what comes late: journals are committed and md's bitmap is cleaned every 5 s. In virtual time
     /// waiting costs nothing.
     fn default() -> Self {
@@ -31,12 +31,12 @@ impl Default for Settle {
     }
 }
 
-/// Has everything written, and waits until md is idle and the members are quiet. A stack that does not settle fails
-/// the guard `settled`; the trial can go on.
+/// Has everything written, and waits until md is idle and the members are quiet. A stack that does not quiesce fails
+/// the guard `quiesced`; the trial can go on.
 ///
 /// What others on the machine have dirty does not count, as it never reaches the members; it is in the detail.
-pub fn settle(stack: &Stack, how: Settle, context: &mut Context<'_>) -> Result<Guard, Cause> {
-    context.step("settle");
+pub fn quiesce(stack: &Stack, how: Quiesce, context: &mut Context<'_>) -> Result<Guard, Cause> {
+    context.step("quiesce");
     let began = Instant::now();
     write_back(stack)?;
     for array in stack.arrays() {
@@ -63,7 +63,7 @@ pub fn settle(stack: &Stack, how: Settle, context: &mut Context<'_>) -> Result<G
         }
         false => format!("not quiet within {waited_s:.1} s: {unrest}"),
     };
-    Ok(context.guard("settled", passed, detail))
+    Ok(context.guard("quiesced", passed, detail))
 }
 
 fn not_at_rest(

@@ -1,7 +1,7 @@
 //! Guests gone mad: programs in the kernel's place that say and do what no guest should. Whatever they do, the run
 //! goes on in time, keeps a bounded amount, and nothing outside the trial's folder changes.
 
-use lab::guest::{self, Config, EndedGuest, Init, Pulse};
+use lab::guest::{self, Config, EndedGuest, Heartbeat, Init};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -58,7 +58,9 @@ fn run_in(folder: &Path, script: &str, limits: Limits) -> Heard {
         lines += 1;
         longest = longest.max(line.len());
     };
-    let ended = guest::run(&config, &AtomicBool::new(false), &mut line, &mut |_: Pulse| ticks += 1);
+    let ended = guest::run(&config, &AtomicBool::new(false), &mut line, &mut |_: Heartbeat| {
+        ticks += 1
+    });
     Heard {
         ended: ended.expect("it starts"),
         lines,
@@ -127,7 +129,7 @@ fn one_that_does_nothing_is_given_up() {
 }
 
 #[test]
-fn a_pulse_that_lies_does_not_keep_a_guest_alive() {
+fn a_false_heartbeat_does_not_keep_a_guest_alive() {
     // Virtual time goes on and on, and nothing ever happens.
     let script = "while :; do printf '%s' \"$RANDOM$RANDOM\" | dd of=/proc/self/fd/105 conv=notrunc status=none; sleep 0.05; done";
     let limits = Limits {
@@ -136,12 +138,12 @@ fn a_pulse_that_lies_does_not_keep_a_guest_alive() {
     };
     let heard = run(script, limits);
     assert_eq!(heard.ended.end, ProcessEnd::TimedOut);
-    assert!(heard.ended.pulse.virtual_ns > 0, "it did lie");
+    assert!(heard.ended.heartbeat.virtual_ns > 0, "it did lie");
 }
 
 #[test]
 fn the_files_in_memory_keep_their_size() {
-    // A pulse cut to nothing would be a deadly signal for whoever reads it.
+    // A heartbeat cut to nothing would be a deadly signal for whoever reads it.
     let heard = run(
         "truncate -s 0 /proc/self/fd/105 && echo cut >&102; truncate -s 1T /proc/self/fd/103 && echo grown >&102; sleep 0.5",
         limits(),
@@ -160,11 +162,11 @@ fn nothing_outside_its_folder_can_be_written() {
     fs::write(&outside, "as it was").expect("a file");
     let script = format!(
         "exec 2>/dev/null\n\
-         echo mad > {0} && echo wrote >&102\n\
+         echo bad > {0} && echo wrote >&102\n\
          rm -f {0} && echo removed >&102\n\
          mv {0} trial/it && echo moved >&102\n\
-         echo mad > {1}/new && echo made >&102\n\
-         ln -s {1} here; echo mad > here/new && echo linked >&102\n\
+         echo bad > {1}/new && echo bade >&102\n\
+         ln -s {1} here; echo bad > here/new && echo linked >&102\n\
          mkdir {1}/folder && echo folder >&102\n\
          echo mine > mine && cat mine >&102",
         outside.display(),

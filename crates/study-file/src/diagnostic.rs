@@ -1,19 +1,19 @@
-//! What is wrong with a study file: every mistake with its place and its mend, shown as a compiler would.
+//! What is wrong with a study file: every error with its place and its mend, shown as a compiler would.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use std::collections::HashSet;
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
 
-/// Mistakes that are shown: a file with more is something else than a study.
+/// Errors that are shown: a file with more is something else than a study.
 const SHOWN_MAX: usize = 100;
 
 /// Bytes of the source.
 pub(crate) type Span = Range<usize>;
 
-/// One mistake in a study file.
+/// One error in a study file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
+pub struct Diagnostic {
     /// From 1.
     pub line: usize,
     /// In characters, from 1.
@@ -23,21 +23,21 @@ pub struct Mistake {
     /// What is wrong: lower-case, no full stop.
     pub message: String,
     /// What would be right.
-    pub mend: Option<String>,
+    pub help: Option<String>,
     span: Span,
 }
 
-/// All mistakes of a study file, in the order of the file.
+/// All errors of a study file, in the order of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistakes {
+pub struct Diagnostics {
     file_name: String,
     source: String,
-    list: Vec<Mistake>,
+    list: Vec<Diagnostic>,
 }
 
-impl Mistakes {
+impl Diagnostics {
     /// In the order of the file.
-    pub fn iter(&self) -> std::slice::Iter<'_, Mistake> {
+    pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.list.iter()
     }
 
@@ -58,19 +58,19 @@ impl Mistakes {
 
     fn render(&self, renderer: &Renderer) -> String {
         let mut out = String::new();
-        for mistake in self.list.iter().take(SHOWN_MAX) {
-            let mut group = Level::ERROR.primary_title(&mistake.message).element(
+        for diagnostic in self.list.iter().take(SHOWN_MAX) {
+            let mut group = Level::ERROR.primary_title(&diagnostic.message).element(
                 Snippet::source(&self.source)
                     .path(&self.file_name)
-                    .annotation(AnnotationKind::Primary.span(mistake.span.clone())),
+                    .annotation(AnnotationKind::Primary.span(diagnostic.span.clone())),
             );
-            if let Some(mend) = &mistake.mend {
-                group = group.element(Level::HELP.message(mend));
+            if let Some(help) = &diagnostic.help {
+                group = group.element(Level::HELP.message(help));
             }
             out.push_str(&renderer.render(&[group]));
             out.push_str("\n\n");
         }
-        let many = if self.list.len() == 1 { "mistake" } else { "mistakes" };
+        let many = if self.list.len() == 1 { "error" } else { "errors" };
         out.push_str(&format!("{} {many} in {}", self.list.len(), self.file_name));
         if self.list.len() > SHOWN_MAX {
             out.push_str(&format!(", of which the first {SHOWN_MAX} are shown"));
@@ -79,27 +79,27 @@ impl Mistakes {
     }
 }
 
-impl fmt::Display for Mistakes {
+impl fmt::Display for Diagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.render(&Renderer::plain()))
     }
 }
 
-impl std::error::Error for Mistakes {}
+impl std::error::Error for Diagnostics {}
 
-impl<'a> IntoIterator for &'a Mistakes {
-    type Item = &'a Mistake;
-    type IntoIter = std::slice::Iter<'a, Mistake>;
+impl<'a> IntoIterator for &'a Diagnostics {
+    type Item = &'a Diagnostic;
+    type IntoIter = std::slice::Iter<'a, Diagnostic>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }
 }
 
-/// Where mistakes are gathered while a file is read.
+/// Where errors are gathered while a file is read.
 pub(crate) struct Found<'a> {
     source: &'a str,
-    list: Vec<Mistake>,
+    list: Vec<Diagnostic>,
     known: HashSet<(usize, usize, String)>,
     /// Where each line begins.
     lines: Vec<usize>,
@@ -120,23 +120,23 @@ impl<'a> Found<'a> {
         self.push(span, message.into(), None);
     }
 
-    pub fn add_with_mend(&mut self, span: &Span, message: impl Into<String>, mend: impl Into<String>) {
-        self.push(span, message.into(), Some(mend.into()));
+    pub fn add_with_help(&mut self, span: &Span, message: impl Into<String>, help: impl Into<String>) {
+        self.push(span, message.into(), Some(help.into()));
     }
 
-    /// The same mistake is found once for every combination that it spoils, and is told once.
-    pub fn push(&mut self, span: &Span, message: String, mend: Option<String>) {
+    /// The same error is found once for every combination that it spoils, and is told once.
+    pub fn push(&mut self, span: &Span, message: String, help: Option<String>) {
         let span = self.on_boundaries(span);
         if !self.known.insert((span.start, span.end, message.clone())) {
             return;
         }
         let line = self.lines.partition_point(|begin| *begin <= span.start);
-        self.list.push(Mistake {
+        self.list.push(Diagnostic {
             line,
             column: self.source[self.lines[line - 1]..span.start].chars().count() + 1,
             snippet: self.source[span.clone()].to_owned(),
             message,
-            mend,
+            help,
             span,
         });
     }
@@ -161,11 +161,11 @@ impl<'a> Found<'a> {
     /// Ranges of lines, in their order.
     pub fn forget_lines(&mut self, ranges: &[RangeInclusive<usize>]) {
         let known = &mut self.known;
-        self.list.retain(|mistake| {
-            let at = ranges.partition_point(|range| *range.end() < mistake.line);
-            let is_kept = ranges.get(at).is_none_or(|range| !range.contains(&mistake.line));
+        self.list.retain(|diagnostic| {
+            let at = ranges.partition_point(|range| *range.end() < diagnostic.line);
+            let is_kept = ranges.get(at).is_none_or(|range| !range.contains(&diagnostic.line));
             if !is_kept {
-                known.remove(&(mistake.span.start, mistake.span.end, mistake.message.clone()));
+                known.remove(&(diagnostic.span.start, diagnostic.span.end, diagnostic.message.clone()));
             }
             is_kept
         });
@@ -175,9 +175,9 @@ impl<'a> Found<'a> {
         self.list.is_empty()
     }
 
-    pub fn into_mistakes(mut self, file_name: &str) -> Mistakes {
-        self.list.sort_by_key(|mistake| mistake.span.start);
-        Mistakes {
+    pub fn into_diagnostics(mut self, file_name: &str) -> Diagnostics {
+        self.list.sort_by_key(|diagnostic| diagnostic.span.start);
+        Diagnostics {
             file_name: file_name.to_owned(),
             source: self.source.to_owned(),
             list: self.list,
@@ -199,9 +199,9 @@ pub fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Opti
 
 /// The same, and what shows them all.
 pub fn suggest_and_show(word: &str, words: &[&str], command: &str) -> String {
-    let mend = suggest(word, words);
-    let joint = if mend.ends_with('?') { " " } else { "; " };
-    format!("{mend}{joint}{command}")
+    let help = suggest(word, words);
+    let joint = if help.ends_with('?') { " " } else { "; " };
+    format!("{help}{joint}{command}")
 }
 
 /// `did you mean …`, or what there is to choose from.
