@@ -127,7 +127,7 @@ fn members(array: &ArraySpec, disks: u32) -> Option<Impossible> {
     } else {
         format!("there are {active}")
     };
-    let expecteds = match array.spares {
+    let besides = match array.spares {
         0 => String::new(),
         1 => " besides the hot spare".to_owned(),
         spares => format!(" besides {spares} hot spares"),

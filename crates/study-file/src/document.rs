@@ -2,8 +2,8 @@
 //! place. What values mean together is not known here.
 
 use crate::Known;
-use crate::key::{Axis, Key, Table, Takes};
 use crate::diagnostic::{Found, Span, nearest, suggest};
+use crate::key::{Axis, Key, Table, Takes};
 use crate::value::{Given, Value, read_value, type_name};
 use crate::workload::fio_options::refusal;
 use toml::Spanned;

@@ -1,9 +1,9 @@
 //! Axes and their points: a list on any axis multiplies.
 
 use crate::Known;
+use crate::diagnostic::Span;
 use crate::document::{Content, Entry};
 use crate::key::{self, Key, Takes};
-use crate::diagnostic::Span;
 use crate::value::{Given, Value, default_value};
 
 /// An axis with the values that one stack, or one workload, has on it.

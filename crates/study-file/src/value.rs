@@ -1,8 +1,8 @@
 //! One value of the study file, read as its key says.
 
 use crate::Known;
-use crate::key::{Axis, Key, Takes};
 use crate::diagnostic::{Span, enumerate, suggest, suggest_and_show};
+use crate::key::{Axis, Key, Takes};
 use crate::unit::{describe_size, format_size, format_time, parse_size, parse_time};
 use crate::workload::fio_options::wrong_value;
 use crate::workload::pattern::Pattern;

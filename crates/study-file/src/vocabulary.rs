@@ -1,9 +1,9 @@
 //! The axes and values of a plan, as claims and filters may name them.
 
+use crate::diagnostic::{Found, nearest, suggest};
 use crate::document::{Content, Entry, FilterItem};
 use crate::key::{self, Takes};
 use crate::matrix::Unit;
-use crate::diagnostic::{Found, nearest, suggest};
 
 use crate::read::REPLICATE;
 use crate::unit::{format_size, format_time, parse_size, parse_time};

@@ -13,9 +13,9 @@ mod tree;
 pub(crate) use rules::check_work;
 
 use crate::Known;
+use crate::diagnostic::{Found, Span};
 use crate::document::Entry;
 use crate::key::{Key, Takes};
-use crate::diagnostic::{Found, Span};
 use crate::point::{Axis, Point, axes_of, points};
 use study::workload::{Work, WorkloadSpec};
 

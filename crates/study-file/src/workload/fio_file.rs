@@ -3,10 +3,10 @@
 use super::rules::Rules;
 use super::{Form, WorkloadKind, job_file};
 use crate::Known;
+use crate::diagnostic::Found;
 use crate::document::Entry;
 use crate::key::Axis::Single;
 use crate::key::{Table, Takes, key};
-use crate::diagnostic::Found;
 use crate::point::{Axis, Point};
 use crate::rules::Impossible;
 use study::stack::{MachineSpec, StackSpec};

@@ -2,8 +2,8 @@
 
 use super::fio_options::{FIO_OPTIONS, canonical, is_of_files, refusal, wrong_value};
 use crate::Known;
-use crate::key::Table;
 use crate::diagnostic::suggest;
+use crate::key::Table;
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::fs::File;
@@ -184,7 +184,10 @@ fn section(name: String, mut options: Vec<(String, String)>) -> Result<FioSectio
     let word = rw.split(':').next().unwrap_or_default();
     let Some(pattern) = IoPattern::from_name(word) else {
         let names: Vec<&str> = IoPattern::ALL.iter().map(|pattern| pattern.name()).collect();
-        return Err((format!("`rw` cannot be `{rw}` here"), crate::diagnostic::enumerate(&names)));
+        return Err((
+            format!("`rw` cannot be `{rw}` here"),
+            crate::diagnostic::enumerate(&names),
+        ));
     };
     let size = |wanted: &str| text(wanted).map(|value| (value, bytes(value)));
     let size_bytes = match size("size") {

@@ -3,11 +3,11 @@
 use super::rules::Rules;
 use super::{Form, WorkloadKind};
 use crate::Known;
+use crate::diagnostic::Found;
 use crate::document::Entry;
 use crate::key::Axis::{Listed, Single};
 use crate::key::Takes::{Count, GroupName, Size, Spread, Word, Words};
 use crate::key::{Key, TIB, Table, Takes, key};
-use crate::diagnostic::Found;
 use crate::point::{Axis, Point};
 use crate::rules::{Impossible, impossible};
 use crate::value::Value;
