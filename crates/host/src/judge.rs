@@ -86,12 +86,12 @@ fn carried(relations: &Relations, tools: &Tools) -> Vec<Obstacle> {
         let on_it = || signatures(&relative.sysfs, &disk::node(&relative.sysfs), tools);
         match relative.role {
             Role::Itself | Role::Partition => found.extend(on_it()),
-            Role::Whole => found.extend(on_it().into_iter().filter(|obstacle| !is_table(obstacle)).filter(
-                |obstacle| {
-                    // Partitions beside it are nobody's business here.
-                    !matches!(obstacle, Obstacle::Member { device, .. } if device.starts_with("partition "))
-                },
-            )),
+            Role::Whole => found.extend(
+                on_it()
+                    .into_iter()
+                    .filter(|obstacle| !is_table(obstacle) && !is_in_partition(obstacle))
+                    .map(|obstacle| below(relative, obstacle)),
+            ),
             // What a loop device shows whole is seen there already.
             Role::Behind if relative.is_shared_whole() => found.extend(on_it().into_iter().filter(is_never_lifted)),
             Role::Behind => found.extend(on_it().into_iter().map(|obstacle| below(relative, obstacle))),
@@ -110,6 +110,11 @@ fn carried(relations: &Relations, tools: &Tools) -> Vec<Obstacle> {
 
 fn is_table(obstacle: &Obstacle) -> bool {
     matches!(obstacle, Obstacle::Signature { what, .. } if what.starts_with("a partition table"))
+}
+
+/// Partitions beside the one that is judged are nobody's business here.
+fn is_in_partition(obstacle: &Obstacle) -> bool {
+    matches!(obstacle, Obstacle::Member { device, .. } if device.starts_with("partition "))
 }
 
 fn is_never_lifted(obstacle: &Obstacle) -> bool {
@@ -137,8 +142,7 @@ fn is_explained(relations: &Relations, component: &Relative, obstacle: &Obstacle
         })
     };
     // Its partitions are devices of their own; that one of them is the component is why it is looked at.
-    if is_table(obstacle) || matches!(obstacle, Obstacle::Member { device, .. } if device.starts_with("partition "))
-    {
+    if is_table(obstacle) || is_in_partition(obstacle) {
         return true;
     }
     match obstacle {

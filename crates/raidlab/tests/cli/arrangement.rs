@@ -344,7 +344,7 @@ impl Arrangement {
             7 => self.mapped(random),
             8 => self.array(random),
             9 => self.swap(),
-            _ => self.filesystem(),
+            _ => self.filesystem(random),
         }
     }
 
@@ -415,7 +415,12 @@ impl Arrangement {
         self.words.push("noise");
     }
 
-    fn filesystem(&mut self) {
+    fn filesystem(&mut self, random: &mut Random) {
+        if self.words[0] == "partition" && random.one_in(2) {
+            // Beside the table, which lies before its superblock. Nobody has given up the whole disk.
+            write_at("a", &ext4()[1024..], 1024);
+            return self.against("ext4 on the whole disk");
+        }
         if !self.has_table {
             write_at("a", &ext4(), self.place.0);
             self.holds.push("ext4");

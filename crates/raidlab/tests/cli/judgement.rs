@@ -69,10 +69,10 @@ fn inside_a_guest() {
     for seed in seed..seed + count {
         let mut random = Random::new(seed);
         let mut arrangement = Arrangement::new(&mut random);
+        let fate = one(&mut arrangement, &mut random, &state, &tools);
         for word in arrangement.words() {
             *kinds.entry(word).or_insert(0) += 1;
         }
-        let fate = one(&mut arrangement, &mut random, &state, &tools);
         arrangement.assert_untouched(seed, &fate);
         *fates.entry(fate.0).or_insert(0) += 1;
         drop(arrangement);

@@ -1,12 +1,13 @@
 //! What changes while a run is under way: disks are swapped, filesystems made, signals sent, tools killed.
 
-use crate::desk::Desk;
+use crate::desk::{Desk, Ran};
+use crate::on_host::interposed::{self, When};
 use crate::on_host::rig::{Bystander, RUN, STUDY, World, desk, ends, send, start, system};
-use crate::processes::{assert_gone, descendants_of};
+use crate::processes::descendants_of;
 use rustix::process::Signal;
 use std::fs;
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::process::{Child, Command};
+use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -37,9 +38,10 @@ fn blank(desk: &Desk, name: &str) -> Bystander {
     disk
 }
 
-/// Three short trials on one disk.
-fn three_trials(desk: &Desk, disk: &Bystander) -> Child {
-    desk.write("host.toml", STUDY.replace("trials = 1", "trials = 3"));
+/// Two short trials on one disk, during which somebody does something after the look of this number, and goes on trying.
+fn two_trials(desk: &Desk, disk: &Bystander, look: u32, act: &str) -> Ran {
+    desk.write("host.toml", STUDY.replace("trials = 1", "trials = 2"));
+    let store = format!("{look}.db");
     let run = [
         "run",
         "host.toml",
@@ -47,69 +49,144 @@ fn three_trials(desk: &Desk, disk: &Bystander) -> Child {
         "host",
         "--only",
         "type=ext2",
+        "--store",
+        &store,
         "--devices",
         &disk.node,
     ];
-    desk.raidlab(&run).spawn().expect("raidlab is run")
+    let mut command = interposed::raidlab(desk, "", "wipefs", When::After(look), act, &run);
+    Ran::from(command.output().expect("raidlab is run"))
 }
 
+/// The disk is looked at when it is chosen, when it is claimed, when its trial begins, before mkfs, when it is undone, and
+/// before the next trial.
 #[test]
 fn root_loop_another_disk_under_the_same_name_is_not_overwritten() {
     let Some((desk, _turn)) = desk() else { return };
-    let disk = blank(&desk, "disk");
-    let other = desk.folder().join("other");
-    let file = fs::File::create(&other).expect("a file");
-    file.set_len(512 << 20).expect("sparse");
-    let data = vec![0xa5; 1 << 20];
-    file.write_all_at(&data, 0).expect("written");
-    file.write_all_at(&data, 300 << 20).expect("written");
-    let before = fs::read(&other).expect("the file");
-    let mut child = three_trials(&desk, &disk);
-    sleep(Duration::from_millis(700));
-    let mut is_swapped = false;
-    while child.try_wait().expect("ours").is_none() {
-        if !is_swapped && does("losetup", &["--detach", &disk.node]) {
-            is_swapped = does("losetup", &[&disk.node, other.to_str().expect("UTF-8")]);
+    for look in [1, 2] {
+        let disk = blank(&desk, "disk");
+        let other = desk.folder().join("other");
+        let file = fs::File::create(&other).expect("a file");
+        file.set_len(512 << 20).expect("sparse");
+        let data = vec![0xa5; 1 << 20];
+        file.write_all_at(&data, 0).expect("written");
+        file.write_all_at(&data, 300 << 20).expect("written");
+        let before = fs::read(&other).expect("the file");
+        let (node, path) = (&disk.node, other.display());
+        let act = format!("losetup --detach {node} && losetup {node} {path}");
+        let ran = two_trials(&desk, &disk, look, &act);
+        system("sync", &[]);
+        let is_swapped = interposed::acted(&desk);
+        assert!(
+            fs::read(&other).expect("the file") == before,
+            "look {look}: {}",
+            ran.stderr
+        );
+        // Once it is held, the kernel does not detach it.
+        assert_eq!(is_swapped, look == 1, "look {look}: {}", ran.stderr);
+        let expected = if is_swapped { 2 } else { 0 };
+        assert_eq!(ran.exit, Some(expected), "look {look}: {}", ran.stderr);
+        // For the end of the test, which detaches it.
+        if !is_swapped {
+            let _ = does("losetup", &["--detach", &disk.node]);
+            wait_until("it stays attached", || {
+                does("losetup", &[&disk.node, other.to_str().expect("UTF-8")])
+            });
         }
-        sleep(Duration::from_millis(5));
-    }
-    let ran = ends(child);
-    system("sync", &[]);
-    assert!(
-        fs::read(&other).expect("the file") == before,
-        "swapped: {is_swapped}; {}",
-        ran.stderr
-    );
-    // For the end of the test, which detaches it.
-    if !is_swapped {
-        let _ = does("losetup", &["--detach", &disk.node]);
-        wait_until("it stays attached", || {
-            does("losetup", &[&disk.node, other.to_str().expect("UTF-8")])
-        });
     }
 }
 
 #[test]
-fn root_loop_a_filesystem_made_between_two_trials_is_not_overwritten() {
+fn root_loop_a_filesystem_made_between_two_looks_is_not_overwritten() {
+    let Some((desk, _turn)) = desk() else { return };
+    // The fifth is that of the undo, by when the first trial is over.
+    for look in [1, 2, 5] {
+        let disk = blank(&desk, "disk");
+        let act = format!("mke2fs -q -t ext4 -L mine {}", disk.node);
+        let ran = two_trials(&desk, &disk, look, &act);
+        assert!(interposed::acted(&desk), "look {look}: {}", ran.stderr);
+        let label = ["--probe", "--output", "value", "--match-tag", "LABEL", &disk.node];
+        assert_eq!(system("blkid", &label), "mine", "look {look}: {}", ran.stderr);
+        let check = ["-fn", &disk.node];
+        assert!(does("e2fsck", &check), "look {look}: {}", ran.stderr);
+        assert_ne!(ran.exit, Some(0), "look {look}: {}", ran.stderr);
+    }
+}
+
+/// Two blank disks, and raidlab on the first, which waits in its first mkfs until there is a file `go`. What the second
+/// raidlab says, once `meanwhile` has been done; `prepare` is done for both.
+fn second_of_two(desk: &Desk, first: &str, second: &str, prepare: &str, meanwhile: &dyn Fn()) -> Ran {
+    let run = |devices, store| {
+        [
+            "run",
+            "host.toml",
+            "--on",
+            "host",
+            "--only",
+            "type=ext2",
+            "--store",
+            store,
+            "--devices",
+            devices,
+        ]
+    };
+    let folder = desk.folder();
+    let act = format!(
+        "touch {0}/waits; for i in $(seq 600); do [ ! -e {0}/go ] || break; sleep 0.1; done",
+        folder.display()
+    );
+    let mut command = interposed::raidlab(desk, prepare, "mke2fs", When::BeforeFirst, &act, &run(first, "1.db"));
+    let mut one = command.spawn().expect("raidlab is run");
+    let until = Instant::now() + PATIENCE;
+    while !folder.join("waits").exists() && one.try_wait().expect("ours").is_none() && Instant::now() < until {
+        sleep(Duration::from_millis(10));
+    }
+    assert!(
+        folder.join("waits").exists(),
+        "the first does not begin: {}",
+        ends(one).stderr
+    );
+    meanwhile();
+    let script = format!("{prepare}\nexec \"$0\" \"$@\"");
+    let mut command = desk.command("unshare");
+    command.args(["--mount", "sh", "-e", "-c", &script, crate::desk::PROGRAM]);
+    let two = command.args(run(second, "2.db")).output().expect("raidlab is run");
+    desk.write("go", "");
+    ends(one);
+    Ran::from(two)
+}
+
+#[test]
+fn root_loop_a_partition_of_a_claimed_disk_is_not_overwritten() {
     let Some((desk, _turn)) = desk() else { return };
     let disk = blank(&desk, "disk");
-    let mut child = three_trials(&desk, &disk);
-    let mut is_made = false;
-    sleep(Duration::from_millis(700));
-    while child.try_wait().expect("ours").is_none() {
-        is_made = is_made || does("mke2fs", &["-q", "-t", "ext4", "-L", "mine", &disk.node]);
-        sleep(Duration::from_millis(2));
-    }
-    let ran = ends(child);
-    if is_made {
-        let label = system(
-            "blkid",
-            &["--probe", "--output", "value", "--match-tag", "LABEL", &disk.node],
+    let part = format!("{}p1", disk.node);
+    let add = || system("addpart", &[&disk.node, "1", "2048", "819200"]);
+    let ran = second_of_two(&desk, &disk.node, &part, "", &|| drop(add()));
+    let _ = does("delpart", &[&disk.node, "1"]);
+    assert_eq!(ran.exit, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is in use by another raidlab"), "{}", ran.stderr);
+}
+
+/// As with multipath, where the kernel shows a disk once for each cable.
+#[test]
+fn root_loop_another_path_to_a_claimed_disk_is_not_overwritten() {
+    let Some((desk, _turn)) = desk() else { return };
+    let (one, two) = (blank(&desk, "one"), blank(&desk, "two"));
+    // Loop devices have no WWID: in this namespace their folders are copies in which there is one.
+    let mut prepare = String::new();
+    for disk in [&one, &two] {
+        let (name, folder) = (disk.name(), desk.folder());
+        let sysfs = format!("/sys/devices/virtual/block/{name}");
+        let copy = format!("{}/sysfs-{name}", folder.display());
+        prepare += &format!(
+            "[ -d {copy} ] || cp -a {sysfs} {copy} 2> /dev/null || true\necho naa.5000c500a1b2c3d4 > {copy}/wwid\n\
+             mount --bind {copy} {sysfs}\n"
         );
-        assert_eq!(label, "mine", "{}", ran.stderr);
-    } else {
-        assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
     }
+    let ran = second_of_two(&desk, &one.node, &two.node, &prepare, &|| ());
+    assert_eq!(ran.exit, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is in use by another raidlab"), "{}", ran.stderr);
 }
 
 #[test]
@@ -181,7 +258,8 @@ fn root_loop_two_terminations_at_once_leave_nothing() {
     assert_eq!(World::of(&desk), before, "{}", ran.stderr);
 }
 
-/// A study of IOzone's, whose jobs are processes of their own.
+/// A program that forks: fio, whose wrapper leaves processes behind that are nobody's children, in a session of their
+/// own, and hold the mount.
 const FORKS: &str = r#"
 title = "Forks"
 ram = "512 MiB"
@@ -193,35 +271,60 @@ array = { level = "single" }
 fs = { type = "ext4" }
 [[workload]]
 name = "forks"
-iozone = { engine = "iozone", size = "512M", record = "4K", processes = 4, tests = ["write"] }
+fio = { rw = "write", size = "1M" }
 [precision]
 trials = 1
 "#;
 
+/// Whatever becomes of its trial: it ends, or its process is killed and nobody is left that knows of the others.
 #[test]
 fn root_loop_what_a_tool_forked_does_not_survive_its_trial() {
     let Some((desk, _turn)) = desk() else { return };
-    if !does("iozone", &["-v"]) {
-        println!("skipped: iozone is not installed");
-        return;
-    }
     desk.write("host.toml", FORKS);
-    let before = World::of(&desk);
-    let child = start(&desk);
-    let tools = || -> Vec<_> {
-        let all = descendants_of(child.id());
-        let is_tool =
-            |pid: i32| fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim() == "iozone");
-        all.into_iter().filter(|process| is_tool(process.pid)).collect()
-    };
-    wait_until("iozone does not fork", || tools().len() >= 5);
-    let tools = tools();
-    // The trial's own process: nobody is left that knows of the others.
-    let all = descendants_of(child.id());
-    let trial = all.iter().find(|process| !tools.contains(process)).expect("it has one");
-    crate::processes::signal(u32::try_from(trial.pid).expect("a number"), Signal::KILL);
-    let ran = ends(child);
-    assert_gone(&tools, Duration::from_secs(1));
-    assert_eq!(ran.exit, Some(1), "{}", ran.stderr);
-    assert_eq!(World::of(&desk), before, "{}", ran.stderr);
+    for is_killed in [false, true] {
+        let before = World::of(&desk);
+        let wait = if is_killed { "sleep 600" } else { "true" };
+        let act = format!(
+            "folder=$(grep -o '{}[^ ]*' /proc/mounts | head -n 1)\n[ -n \"$folder\" ] || exit 1\n\
+             for i in 1 2 3; do ( cd $folder; exec 3> held$i; setsid sh -c 'echo $$ >> {}; sleep 600; true' & ); done\n\
+             while [ $(wc -l < {1}) -lt 3 ]; do sleep 0.01; done; {wait}",
+            desk.state().display(),
+            desk.folder().join("pids").display()
+        );
+        desk.write("pids", "");
+        let mut command = interposed::raidlab(&desk, "", "fio", When::After(0), &act, &RUN);
+        let child = command.spawn().expect("raidlab is run");
+        let pids = || -> Vec<String> {
+            let text = fs::read_to_string(desk.folder().join("pids")).expect("it is there");
+            text.lines().map(str::to_owned).collect()
+        };
+        if is_killed {
+            wait_until("nothing is forked", || pids().len() == 3);
+            let all = descendants_of(child.id());
+            let is_trial = |pid: i32| {
+                let text = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+                text.contains("host-job")
+            };
+            let trial = all.iter().find(|process| is_trial(process.pid)).expect("it has one");
+            crate::processes::signal(u32::try_from(trial.pid).expect("a number"), Signal::KILL);
+        }
+        let ran = ends(child);
+        let alive: Vec<String> = pids()
+            .into_iter()
+            .filter(|pid| fs::exists(format!("/proc/{pid}")).is_ok_and(|is| is))
+            .collect();
+        for pid in alive.iter().filter_map(|pid| pid.parse().ok()) {
+            crate::processes::signal(pid, Signal::KILL);
+        }
+        assert_eq!(pids().len(), 3, "nothing was forked: {}", ran.stderr);
+        assert!(alive.is_empty(), "they survived: {alive:?}: {}", ran.stderr);
+        // As long as they held the mount it could not be taken down in good order.
+        assert_eq!(ran.exit, Some(1), "{}", ran.stderr);
+        for file in ["real-fio", "wrapped-fio", "calls", "said", "pids", "acted"] {
+            let _ = fs::remove_file(desk.folder().join(file));
+        }
+        desk.write("host.toml", FORKS);
+        assert_eq!(World::of(&desk), before, "{}", ran.stderr);
+        let _ = fs::remove_file(desk.folder().join("raidlab.db"));
+    }
 }

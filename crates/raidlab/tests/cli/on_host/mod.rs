@@ -1,5 +1,6 @@
 //! Trials on this machine: `root_loop_…` needs root and loop devices, and tells which is missing.
 
+pub mod interposed;
 mod killed;
 mod options;
 pub mod refused;
