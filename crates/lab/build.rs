@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What the driver calls; all else is kept out of the kernel's name space.
+/// Functions that the driver calls; all other symbols are made local.
 const EXPORTS: &[&str] = &[
     "rl_open",
     "rl_disk_info",

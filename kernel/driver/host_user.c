@@ -63,7 +63,7 @@ static void *map_shared(int fd, rl_u64 offset, rl_u64 length)
 	return p;
 }
 
-/* Told to the program outside: the guest sees but an I/O error. */
+/* Reported to the program outside; the guest sees only an I/O error. */
 static void *no_room(void)
 {
 	static struct rl_heartbeat *heartbeat;

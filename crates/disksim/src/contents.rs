@@ -8,8 +8,8 @@
 //! block and 4.3 for each place where one occurs) comes from the global allocator, never more than
 //! [`chunked::CHUNK_BYTES`] at once but for the lists of chunks.
 //!
-//! Nothing here knows of time or of requests: a write is there when [`Store::write`] returns. Which writes a power
-//! cut may undo is remembered for disks whose cache is [`Cache::Volatile`]; faults lie beside the media.
+//! This module knows neither time nor requests: a write is complete when [`Store::write`] returns. For disks whose
+//! cache is [`Cache::Volatile`] it records which writes a power cut may lose. Faults are kept separate from the media.
 
 mod blocks;
 mod chunked;
@@ -212,8 +212,8 @@ impl Store {
         Ok(())
     }
 
-    /// Takes back some of what is volatile, on all disks, sector by sector: each holds afterwards one of the
-    /// versions that it had since it was last durable. The same seed takes back the same.
+    /// Loses some of the volatile writes, on all disks, sector by sector: afterwards each sector has one of the
+    /// versions that it had since it was last durable. The same seed loses the same writes.
     pub fn power_cut(&mut self, seed: u64) {
         for (number, disk) in self.disks.iter_mut().enumerate() {
             self.media

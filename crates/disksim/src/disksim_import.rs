@@ -50,11 +50,11 @@ impl fmt::Display for Diagnostics {
 
 impl std::error::Error for Diagnostics {}
 
-/// Gives the text of a file that lies beside the one being imported, or why it cannot.
+/// Returns the text of a file in the folder of the one being imported, or why it cannot be read.
 pub type Files<'a> = dyn FnMut(&str) -> Result<String, String> + 'a;
 
-/// Reads `name`, a `.diskspecs` file, and the `.model` and `.seek` files that it names. If a `.parv` file of the
-/// same stem lies beside it, the times of the buses and controllers on the way to the disk count, too.
+/// Reads `name`, a `.diskspecs` file, and the `.model` and `.seek` files that it names. If there is a
+/// `.parv` file of the same stem in that folder, the times of buses and controllers before the disk are included.
 pub fn import(name: &str, files: &mut Files) -> Result<ModelFile, Diagnostics> {
     let mut sources = syntax::Sources::new(files);
     let converted = convert::model_file(name, &mut sources);

@@ -1,4 +1,4 @@
-//! What goes wrong with a disk, as data beside it, so that it can be switched off.
+//! Faults of a disk, kept separate from the disk so that they can be switched off.
 
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};

@@ -65,7 +65,7 @@ impl Finishes {
         self.heap.pop().map(|f| f.0)
     }
 
-    /// Takes back all that was to come after a moment, for a disk that dies.
+    /// Drops all completions after a point in time, for a disk that fails.
     pub fn cut(&mut self, at_ns: u64, mut taken: impl FnMut(u32)) {
         self.heap.retain(|f| {
             let keep = f.0.at_ns < at_ns;

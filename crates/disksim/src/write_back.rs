@@ -99,7 +99,7 @@ impl WriteBack {
             .min()
     }
 
-    /// Adds a write beside those that wait.
+    /// Adds a write to those that wait.
     pub fn push(&mut self, extent: Extent) {
         let at = self
             .extents

@@ -1,6 +1,6 @@
 //! Traces of real disks against models made from their parameter files alone.
 //!
-//! The files lie outside the repository: `RAIDLAB_DISKSIM` names their folder, else `../shared/disksim` beside the
+//! The files are outside the repository: in the folder `RAIDLAB_DISKSIM`, else in `../shared/disksim` next to the
 //! repository is tried. Without them these tests are skipped and say so.
 #![cfg(feature = "catalogue")]
 

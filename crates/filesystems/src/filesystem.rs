@@ -10,11 +10,11 @@ pub struct Filesystem {
     pub words: &'static [&'static str],
     /// Its name in sentences: `XFS`, `the raw device`.
     pub name: &'static str,
-    /// Its name in the tables of a report, where drivers of one filesystem are told apart: `NTFS (ntfs3)`.
+    /// Its name in the tables of a report, where drivers of one filesystem are distinguished: `NTFS (ntfs3)`.
     pub title: &'static str,
     /// The smallest device, in bytes, on which its mkfs makes one.
     pub smallest_bytes: u64,
-    /// The same, in bytes, where mkfs is told of an array's stripes.
+    /// The same, in bytes, if mkfs gets the array's stripe geometry.
     pub smallest_striped_bytes: u64,
     pub block_sizes: BlockSizes,
     /// The largest file, in bytes, if a workload can reach the limit.
@@ -23,7 +23,7 @@ pub struct Filesystem {
     pub journal: Option<Journal>,
     /// Has a choice of journal modes: the mount option `data=`.
     pub has_journal_modes: bool,
-    /// mkfs can be told how an array is striped.
+    /// mkfs has options for the array's stripe geometry.
     pub aligns: bool,
     /// Part of the initialisation can be left to the kernel, which does it after the mount.
     pub initialises_lazily: bool,
@@ -164,7 +164,7 @@ pub struct Compression {
     pub shown: &'static str,
     /// It compresses if nothing is said.
     pub is_default: bool,
-    /// The mount option, with `{}` for the word, if mkfs is not told.
+    /// The mount option, with `{}` for the word, if it is not an option of mkfs.
     pub mount_option: Option<&'static str>,
 }
 
@@ -234,7 +234,7 @@ impl Kernel {
 pub struct Mounting {
     /// The program that mounts it (FUSE); mount(2) if absent.
     pub program: Option<&'static Program>,
-    /// How mount(2) is told of several devices.
+    /// How several devices are passed to mount(2).
     pub source: MountSource,
 }
 
@@ -245,7 +245,7 @@ impl Mounting {
     };
 }
 
-/// How mount(2) is told of several devices.
+/// How several devices are passed to mount(2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MountSource {
     /// The first device is the source; each other one is an option, if there are others: `device={}`.

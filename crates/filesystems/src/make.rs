@@ -83,7 +83,7 @@ impl Request<'_> {
         }
     }
 
-    /// What mkfs is told of stripes: `Some(None)` that there are none, `None` nothing, as there are none.
+    /// The stripe geometry for mkfs: `None` if the array has none, `Some(None)` if mkfs is to ignore it.
     pub(crate) fn stripes(&self) -> Option<Option<Stripes>> {
         let stripes = self.stripes?;
         Some(match self.spec.align {

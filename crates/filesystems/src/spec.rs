@@ -16,7 +16,7 @@ pub struct FilesystemSpec {
     /// The group whose first disk has the journal or log; on the array itself if absent.
     #[serde(default)]
     pub journal_on: Option<String>,
-    /// Whether the filesystem is told how the array is striped.
+    /// Which stripe geometry mkfs gets.
     #[serde(default)]
     pub align: Align,
     /// ext4 leaves part of its initialisation to the kernel, which does it behind the measurements.
@@ -169,16 +169,16 @@ impl Profile {
     }
 }
 
-/// Whether allocation follows the array's stripes.
+/// Which stripe geometry mkfs gets, so that allocation follows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Align {
-    /// To the stripes of the array as it is.
+    /// The array's own.
     #[default]
     Right,
-    /// mkfs is told that there are none.
+    /// None.
     Off,
-    /// mkfs is told one and a half chunks and a disk more than there are.
+    /// A wrong one: one and a half times the chunk size, and one disk more than there are.
     Wrong,
 }
 

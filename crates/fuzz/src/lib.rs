@@ -1,7 +1,7 @@
-//! Inputs that are nearly right: sound ones with a few bytes or lines changed, moved, doubled or cut.
+//! Inputs that are almost valid: valid ones with a few bytes or lines changed, moved, duplicated or cut.
 //!
-//! How long a target is tried is in `RAIDLAB_FUZZ_SECONDS`; without it, for a moment. An input that fails is made as
-//! small as it can be, and printed.
+//! `RAIDLAB_FUZZ_SECONDS` sets the time for each target; the default is short. A failing input is minimised and
+//! printed.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -9,13 +9,13 @@ use proptest::sample::Index;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
 use std::time::{Duration, Instant};
 
-/// What every test run gives to a target.
+/// Time for each target by default.
 const MOMENT: Duration = Duration::from_secs(2);
 
-/// Cases between two looks at the clock.
+/// Cases between two checks of the time.
 const CASES: u32 = 64;
 
-/// Numbers and signs at which parsers stumble.
+/// Numbers and characters that often break parsers.
 const HOSTILE: [&str; 18] = [
     "0",
     "-1",
@@ -43,7 +43,7 @@ enum Edit {
     Cut(Index, u8),
     Byte(Index, u8),
     Hostile(Index, usize),
-    /// Another number for one that stands there.
+    /// Replaces a number.
     Number(Index, usize),
     Double(Index),
     Swap(Index, Index),

@@ -16,7 +16,7 @@ const SEEK: &str = "Seek distances measured: 3\n1, 1.0\n10, 2.0\n100, 5.5\n";
 const TRACE: &str =
     "R Miss 100 2 14095.370 13876.270\nR Hit 102 2 1414.270 18746.770\nW Doub 90 15 17221.000 21894.380\n";
 
-/// An error is told, and its place is in the text or just behind it.
+/// The error has a message, and its position is in the text or right after it.
 fn is_reported(error: &Diagnostic, text: &str) -> Result<(), TestCaseError> {
     prop_assert!(!error.message.trim().is_empty());
     let lines: Vec<&str> = text.lines().collect();
@@ -111,7 +111,7 @@ fn disksims_parameters() {
         match disksim_import::import("small.diskspecs", &mut files) {
             Ok(file) => {
                 let text = disksim_import::to_toml(&file).map_err(|e| TestCaseError::fail(e.to_string()))?;
-                // What was read without a word either makes a disk or is told of then.
+                // A file that was parsed either becomes a disk or is refused with an error.
                 if let Ok(model) = Model::parse("small.toml", &text) {
                     use_it(&Description {
                         links: Vec::new(),

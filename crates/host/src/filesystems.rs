@@ -1,9 +1,9 @@
-//! What this machine's kernel can mount, told before anything is made.
+//! Which filesystems this machine's kernel can mount, checked before anything is changed.
 
 use std::fs;
 use std::path::Path;
 
-/// Whether the kernel has a filesystem, or a module of it. True where that cannot be told, as in a container without
+/// Whether the kernel has a filesystem, or a module of it. True if that is unknown, as in a container without
 /// the kernel's modules.
 pub fn kernel_has(filesystem: &str) -> bool {
     let release = rustix::system::uname().release().to_string_lossy().into_owned();

@@ -30,7 +30,7 @@ pub struct Held {
     left: Fingerprint,
 }
 
-/// How a process that is started is told which disks it is given, and under which numbers they are open.
+/// A disk that is handed to a started process: its identity and the numbers of its open files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Handed {
     identity: Identity,

@@ -77,7 +77,7 @@ impl Identity {
     }
 
     /// Whether a disk is this one, though it may have been attached anew. One without serial number and world-wide name
-    /// cannot be told from another, once it was detached.
+    /// cannot be distinguished from another after it was detached.
     pub(crate) fn is_of_hardware(&self, disk: &Disk, same_boot: bool) -> bool {
         let is_named = self.serial.is_some() || self.wwid.is_some();
         let same = match is_named {

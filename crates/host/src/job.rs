@@ -47,7 +47,7 @@ pub struct TrialJob {
     pub folder: PathBuf,
     /// What the stack is called.
     pub name: String,
-    /// Serial numbers are told whole.
+    /// Serial numbers are complete.
     pub full_serials: bool,
 }
 

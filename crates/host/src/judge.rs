@@ -112,7 +112,7 @@ fn is_table(obstacle: &Obstacle) -> bool {
     matches!(obstacle, Obstacle::Signature { what, .. } if what.starts_with("a partition table"))
 }
 
-/// Partitions beside the one that is judged are nobody's business here.
+/// Other partitions than the judged one do not matter here.
 fn is_in_partition(obstacle: &Obstacle) -> bool {
     matches!(obstacle, Obstacle::Member { device, .. } if device.starts_with("partition "))
 }

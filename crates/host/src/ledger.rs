@@ -59,7 +59,7 @@ enum Line {
         entry: u64,
         undo: Undo,
     },
-    /// What the act made, once that can be told.
+    /// What the act made, once that is known.
     Made {
         entry: u64,
         undo: Undo,

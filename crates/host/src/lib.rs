@@ -5,8 +5,8 @@
 //! hangs neither. Inside those processes, [`job::main`] is all that runs. What a killed session left is found by
 //! [`State::leftovers`].
 //!
-//! *Invariant*: nothing is overwritten but disks that [`choose`] let through; nothing is undone but what is in a
-//! ledger, and that only while it can be told to be ours.
+//! *Invariant*: only disks that [`choose`] accepted are overwritten; only what is in a ledger is undone, and only while
+//! its identity shows that it is ours.
 
 mod cgroup;
 mod check;

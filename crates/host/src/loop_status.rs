@@ -51,14 +51,14 @@ pub(crate) struct Loop {
 
 impl Loop {
     /// The loop device in this folder of /sys, if it is one and attached. What the kernel says of a loop device is
-    /// asked of the device itself; if that cannot be opened, it cannot be told what is written to by writing to it.
+    /// asked of the device itself; if that cannot be opened, it is unknown which file a write would go to.
     pub(crate) fn at(folder: &Path) -> Result<Option<Loop>, String> {
         if !folder.join("loop/backing_file").exists() {
             return Ok(None);
         }
         let name = sysfs::name(folder);
         let node = Path::new("/dev").join(&name);
-        let unknown = |why: String| format!("it cannot be told what {name} is attached to: {why}");
+        let unknown = |why: String| format!("cannot determine what {name} is attached to: {why}");
         let file = File::open(&node).map_err(|error| unknown(error.to_string()))?;
         if DeviceNumber::of_file(&file) != sysfs::device_number(folder) {
             return Err(unknown(format!("{} is another device", node.display())));

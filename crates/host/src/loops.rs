@@ -33,7 +33,7 @@ pub(crate) fn attach(
     Ok(node)
 }
 
-/// Which file it is can be told once it is there: then the ledger says so.
+/// The file is known once it exists; then it is recorded in the ledger.
 fn make(path: &Path, bytes: u64, ledger: &mut DiskLedger) -> io::Result<()> {
     let undo = |made: Option<Inode>| Undo::File {
         path: path.to_owned(),

@@ -1,4 +1,4 @@
-//! What is mounted in any mount namespace that a process is in, and what is swapped to.
+//! Mounts in any mount namespace that a process is in, and swap areas.
 
 use crate::number::DeviceNumber;
 use crate::sysfs;

@@ -1,4 +1,4 @@
-//! What speaks against overwriting a disk, in words.
+//! Reasons not to overwrite a disk.
 
 use crate::disk::binary_size;
 use std::fmt;
@@ -32,7 +32,7 @@ pub enum Obstacle {
         pid: u32,
         program: String,
     },
-    /// It says of itself that it belongs to something made of several devices.
+    /// Its superblock says that it is a member of something made of several devices.
     Member {
         device: String,
         of: String,
@@ -53,7 +53,7 @@ pub enum Obstacle {
     Changed {
         device: String,
     },
-    /// It cannot be told what is on it.
+    /// It is unknown what is on it.
     Unknown {
         device: String,
         why: String,
@@ -76,7 +76,7 @@ impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Mounted { device, folder } => write!(f, "{device} is mounted on {folder}"),
-            Self::Swap { device } => write!(f, "{device} is swapped to"),
+            Self::Swap { device } => write!(f, "{device} is in use as swap"),
             Self::InUse { device, by } => write!(f, "{device} is {by}"),
             Self::Shared { with } => write!(f, "it shares bytes with {with}"),
             Self::Held { device } => write!(f, "{device} is held open exclusively by the kernel or a program"),
@@ -84,7 +84,7 @@ impl fmt::Display for Obstacle {
             Self::Member { device, of, release } => {
                 write!(
                     f,
-                    "{device} is a member of {of}; to give it up for good, by hand: `{release}`"
+                    "{device} is a member of {of}; to release it permanently, run: `{release}`"
                 )
             }
             Self::Signature { device, what } => write!(f, "{device} carries {what}"),
@@ -93,7 +93,7 @@ impl fmt::Display for Obstacle {
                 "{device} is not blank: nothing is recognised, but there is data at byte {at_bytes}"
             ),
             Self::Changed { device } => write!(f, "{device} holds something else than when it was judged"),
-            Self::Unknown { device, why } => write!(f, "it cannot be told what is on {device}: {why}"),
+            Self::Unknown { device, why } => write!(f, "cannot determine what is on {device}: {why}"),
             Self::ReadOnly => write!(f, "it is read-only"),
             Self::TooSmall { has_bytes, needs_bytes } => {
                 let (has, needs) = (binary_size(*has_bytes), binary_size(*needs_bytes));

@@ -57,7 +57,7 @@ pub(crate) struct Relations {
     pub(crate) devices: Vec<Relative>,
     /// Device and inode numbers of regular files behind loop devices.
     pub(crate) files: BTreeSet<(u64, u64)>,
-    /// Devices of which this could not be told, with the reason.
+    /// Devices of which this is unknown, with the reason.
     pub(crate) unknown: Vec<String>,
     /// Loop devices on one of the files, and where they lie on it: `loop0 4096..`.
     placed: BTreeSet<String>,
@@ -128,7 +128,7 @@ impl Relations {
         words
     }
 
-    /// Numbers by which a claim on the device is told from a claim on another.
+    /// Numbers that distinguish a claim on the device from a claim on another.
     pub(crate) fn claimed(&self) -> Vec<DeviceNumber> {
         let all = [Role::Itself, Role::Whole, Role::Behind, Role::Component];
         self.with_role(&all).map(|relative| relative.number).collect()
@@ -268,7 +268,7 @@ impl Search {
                 Role::Above | Role::Partition | Role::Sibling => Role::Sibling,
                 _ => Role::Component,
             };
-            // Other members of an array that stands on the judged device are told by the array.
+            // Other members of an array on the judged device are found through the array.
             if role == Role::Component {
                 self.add_folder(&folder, role, self.all.clone());
             }

@@ -1,8 +1,8 @@
 //! Undoing what is open in a ledger.
 //!
-//! *Invariant*: as with [`stack::Undo`], an undo first makes sure that what it takes away is still what was made, and
-//! has nothing to do if it is gone; so it can be repeated, by a later process. What is none of the run's devices is
-//! not touched, whatever the ledger says.
+//! *Invariant*: as with [`stack::Undo`], an undo first checks that what it removes is still what was made, and does
+//! nothing if it is gone; so a later process can repeat it. Devices that are not the run's are never touched, whatever
+//! the ledger says.
 
 use crate::check::UndoCheck;
 use crate::disk::Disk;
@@ -26,7 +26,7 @@ pub(crate) enum Outcome {
     Left(String),
 }
 
-/// Undoes what is open, last act first; `told` hears of each, in words.
+/// Undoes what is open, last act first; `report` is called with each act and its outcome.
 pub(crate) fn roll_back(
     ledger: &mut DiskLedger,
     contents: Contents,
@@ -37,7 +37,7 @@ pub(crate) fn roll_back(
         .filter(|&tool| Tools::find(&[tool]).is_ok())
         .collect();
     let mut tools = Tools::find(&present).map_err(io::Error::other)?;
-    // What still runs uses what is to be taken away.
+    // Processes that still run use what is to be removed.
     for open in &contents.open {
         if let Undo::Cgroup { path } = &open.undo {
             cgroup::end_all(path);
@@ -239,7 +239,7 @@ impl Known {
             .chain(behind.map(|folder| sysfs::entries(&folder)).into_iter().flatten());
         match attribute.starts_with("/sys/devices") && of.any(|folder| self.devices.own_folder(&folder)) {
             true => Ok(true),
-            false => Err(format!("{shown} is of none of the run's devices: it is left")),
+            false => Err(format!("{shown} does not belong to a device of the run: it is left")),
         }
     }
 
@@ -256,9 +256,9 @@ impl Known {
         Ok(match identity {
             _ if now.is_empty() => None,
             Some(identity) if identity == now => None,
-            Some(_) => Some(format!("what is on {shown} is not what the run made: it stays")),
+            Some(_) => Some(format!("what is on {shown} was not made by the run: it is left")),
             None => Some(format!(
-                "whether what is on {shown} is the run's cannot be told: it stays"
+                "cannot determine whether the run made what is on {shown}: it is left"
             )),
         })
     }

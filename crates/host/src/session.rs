@@ -25,7 +25,7 @@ use std::time::Duration;
 use tools::{Invocation, Tool, Tools};
 use trial::{Limits, OUTPUT_BYTES_MAX, ProcessEnd};
 
-/// How long taking back may take. Unmounting writes out what the page cache holds, which a slow disk takes long for.
+/// Time limit of a rollback. Unmounting writes out the page cache, which takes long on a slow disk.
 const ROLLING_BACK: Limits = Limits {
     stall: Duration::from_secs(300),
     wall: Duration::from_secs(3600),

@@ -9,7 +9,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Where it is unless told otherwise.
+/// The default folder.
 const FOLDER: &str = "/var/lib/raidlab";
 
 /// Names another folder; it should outlive a restart of the machine.

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-/// What the kernel has mounted, swapped to or built on a device or on what shares bytes with it.
+/// Mounts, swap areas and devices that the kernel has on a device or on what shares bytes with it.
 pub(crate) fn uses(relations: &Relations) -> Vec<Obstacle> {
     let mut found: Vec<Obstacle> = Vec::new();
     let device = || relations.devices.first().map(Relative::name).unwrap_or_default();

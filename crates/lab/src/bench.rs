@@ -95,7 +95,7 @@ impl DistinctWriter {
     fn new(device: &Path, seed: u64) -> io::Result<DistinctWriter> {
         let device = rustix::fs::open(device, OFlags::WRONLY | OFlags::DIRECT | OFlags::CLOEXEC, Mode::empty())?;
         let (access, kind) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
-        // SAFETY: a fresh mapping at a place of the kernel's choice, of this length, that is never taken back.
+        // SAFETY: a new mapping of this length, at an address that the kernel chooses; it is never unmapped.
         let buffer = unsafe {
             let start = rustix::mm::mmap_anonymous(std::ptr::null_mut(), Self::REQUEST_BYTES, access, kind)?;
             std::slice::from_raw_parts_mut(start.cast::<u8>(), Self::REQUEST_BYTES)

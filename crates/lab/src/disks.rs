@@ -62,7 +62,7 @@ fn link(bus: &Bus) -> LinkDescription {
     }
 }
 
-/// What a real disk would be told by its mode pages. A depth beyond the disk's own leaves it as it is.
+/// Settings that a real disk gets by mode pages. A depth above the disk's own has no effect.
 fn set(device: &mut Device, model: &str, stack: &StackSpec) -> Result<(), DisksError> {
     let depth = match device {
         Device::Mechanical(disk) => &mut disk.queue.depth,

@@ -161,7 +161,7 @@ pub fn interact(config: &Config<'_>, line: &mut dyn FnMut(&[u8])) -> Result<(), 
     Ok(())
 }
 
-/// Splits what comes into lines. A line that grows past all reason is cut: a guest gone mad must not eat the memory.
+/// Splits the output into lines. A line that is too long is cut: a misbehaving guest must not exhaust the memory.
 #[derive(Default)]
 struct Lines {
     partial: Vec<u8>,

@@ -36,7 +36,7 @@ pub fn main() -> ! {
     let mut channel = match prepare().and_then(|()| Channel::open()) {
         Ok(channel) => channel,
         Err(error) => {
-            // Nobody can be told but the console; ending panics the kernel, which the lab reports with these words.
+            // Only the console can report it; exiting panics the kernel, and the lab reports this message.
             eprintln!("raidlab: the guest cannot be prepared: {error}");
             std::process::exit(1)
         }
@@ -156,7 +156,7 @@ pub(crate) fn setting(channel: &Channel, machine: &MachineSpec) -> io::Result<Se
 }
 
 /// Writes zeros over the first 64 MiB of a disk. mke2fs reads the inodes that it reserves, and takes zeros for granted
-/// where it is told that the disk is zeroed (assume_storage_prezeroed); the stack before may have left inodes there.
+/// if it assumes that the disk is zeroed (assume_storage_prezeroed); an earlier stack may have left inodes there.
 fn zero_the_start(node: &Path) -> io::Result<()> {
     const BLOCK: [u8; 1 << 20] = [0; 1 << 20];
     let mut disk = File::options().write(true).open(node)?;

@@ -54,7 +54,7 @@ pub struct Provisioning {
 pub struct ProvisionedStack {
     pub disks: Vec<DiskGroup>,
     pub spec: StackSpec,
-    /// The start of each disk is zeroed first, and provisioning is told that the whole disk is.
+    /// The start of each disk is zeroed first, and provisioning assumes that the whole disk is.
     pub zeroed: bool,
     /// Each act fails once before it is done, and once after.
     pub failures: bool,

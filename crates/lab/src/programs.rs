@@ -23,7 +23,7 @@ impl GuestPrograms {
         Ok(())
     }
 
-    /// Gets what the cells ask for from Debian's mirror, if it is not in the cache yet; `notice` is told so.
+    /// Gets what the cells ask for from Debian's mirror, if it is not in the cache yet; calls `notice` first.
     ///
     /// # Errors
     /// When it cannot be had.

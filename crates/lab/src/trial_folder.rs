@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Removed when dropped. Its name begins with the number of the process that it belongs to, so that what a killed
-/// process left can be told from what is in use.
+/// process left is distinguished from what is in use.
 #[derive(Debug)]
 pub struct TrialFolder {
     path: PathBuf,

@@ -1,4 +1,4 @@
-//! Guests gone mad: programs in the kernel's place that say and do what no guest should. Whatever they do, the run
+//! Misbehaving guests: programs that replace the kernel and do what no guest should. Whatever they do, the run
 //! goes on in time, keeps a bounded amount, and nothing outside the trial's folder changes.
 
 use lab::guest::{self, Config, EndedGuest, Heartbeat, Init};

@@ -79,7 +79,7 @@ pub struct RunArguments {
     /// Sparse files behind loop devices instead of disks: 8x20G (with `--on host`; the default there)
     #[arg(long = "loop", value_name = "COUNTxSIZE", conflicts_with_all = ["devices", "destroy"])]
     pub loops: Option<LoopFiles>,
-    /// Where these files are (default: beside the store)
+    /// Folder of these files (default: the store's folder)
     #[arg(long, value_name = "FOLDER")]
     pub loop_folder: Option<PathBuf>,
     /// Give a trial on this machine up after so long: 90m, 6h, 2d
@@ -240,7 +240,7 @@ pub enum DiskCommand {
     },
     /// Read a DiskSim parameter file, and print it in the catalogue's format
     Import {
-        /// A .diskspecs file; the files that it names lie beside it
+        /// A .diskspecs file; the files that it names are in the same folder
         file: PathBuf,
     },
 }

@@ -29,7 +29,7 @@ const TOPOLOGY: &[&str] = &[
     "metadata",
 ];
 
-/// What the filesystem makes of the disks, or of those aside.
+/// What the filesystem does with several disks or with external devices.
 const FILESYSTEM: &[&str] = &[
     "pool",
     "fs_data",
@@ -68,8 +68,8 @@ fn stacks(plan: &Plan) -> String {
         .filter(|cell| !words(cell, FILESYSTEM).is_empty())
         .collect();
     page.push_str(
-        "\n## What filesystems do with several disks\n\nArrays of their own, journals on another disk, and stripes that \
-         they are told\nwrong on purpose or not at all; in the table above they are told them right.\n\n",
+        "\n## Filesystems with several disks\n\nFilesystems with RAID of their own, external journals, and stripe geometry \
+         that is wrong on\npurpose or not given; in the table above it is right.\n\n",
     );
     table(&mut page, &own, &kinds, &[TOPOLOGY, FILESYSTEM].concat());
     left_out(&mut page, plan);

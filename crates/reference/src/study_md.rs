@@ -7,36 +7,35 @@ use study_file::workload::KINDS;
 const HEAD: &str = "\
 # The study file
 
-A study says what is to be measured: disks, what is built on them, the work that is done there, what the results
-should show, and how sure they should be. It is TOML. The text below is written by raidlab from the same table by
-which it reads studies.
+A study describes what to measure: disks, the stacks built on them, the workloads, what the results should show,
+and how precise they should be. It is a TOML file. This page is generated from the table of keys with which raidlab
+reads studies.
 
 ## How it is read
 
 - **A list on an axis multiplies**: `level = [5, 6]` and `type = [\"ext4\", \"xfs\"]` are four stacks. Keys marked
-  *axis* take a value or a list. `fs` and `array` take a table or a list of tables, each with its own axes; several
-  `[[stack]]` stand side by side.
-- Keys marked *axis, default* know the value `\"default\"`, too, which leaves the matter to mdadm, mkfs or the
-  kernel, as does a key that is not there.
-- **Combinations that cannot be** (JFS with 1 KiB blocks, a bitmap on RAID 0) are left out, and `raidlab plan` lists
-  them with the reason. A table or a workload of which no combination can be is a mistake.
+  *axis* take a value or a list. `fs` and `array` take a table or a list of tables, each with its own axes. There can be
+  several `[[stack]]`.
+- Keys marked *axis, default* also take the value `\"default\"`, which means the default of mdadm, mkfs or the
+  kernel. A missing key means the same.
+- **Impossible combinations** (JFS with 1 KiB blocks, a bitmap on RAID 0) are left out, and `raidlab plan` lists
+  them with the reason. A table or a workload without any possible combination is an error.
 - **Sizes** have a unit: `512K`, `4MiB`, `\"200 GiB\"`, `4096B`. `K` and `KiB` are 1024 bytes. `KB`, `MB`, `GB` are
-  refused, because they are 1000 to some and 1024 to others. **Times** have one, too: `500ms`, `30s`, `5min`, `1h`.
-- A mistake is shown at its line and column with what would be right; all mistakes are shown at once, and nothing is
-  touched.
-- A **cell** is a stack with a workload. Its key is `STACK | WORKLOAD`, where the stack is named by what
-  distinguishes it from the plan's other stacks: `ext3 1K | small files`. If a workload has lists, their values
+  refused, because they are ambiguous (1000 or 1024). **Times** also have a unit: `500ms`, `30s`, `5min`, `1h`.
+- Errors are reported with line, column and a suggestion. All errors are reported at once, and nothing is changed.
+- A **cell** is a stack with a workload. Its key is `STACK | WORKLOAD`. The name of the stack consists of what
+  distinguishes it from the other stacks of the plan: `ext3 1K | small files`. If a workload has lists, their values
   follow its name: `async write bs=1M`.
 ";
 
 const TAIL: &str = "\
-## What fio may be told
+## fio options
 
-`fio` takes all keys of `io`, and those of its own table in fio's spelling. `fio_file` names a job file of several
-sections; each is a test of its name, and each needs a `size` in bytes. Its jobs run side by side unless `stonewall`
-keeps them apart. Options that run commands, name other files or devices, or change how time is taken are refused, as
-is everything that is in neither table. Values are letters, digits and `. , : / % _ + - =`. The files are raidlab's,
-one for each job, and laid out before the clock starts.
+`fio` takes all keys of `io`, and those of its own table in fio's spelling. `fio_file` names a job file with several
+sections; each section is a test with the section's name, and each needs a `size` in bytes. Jobs run in parallel
+unless `stonewall` separates them. Options that run commands, name other files or devices, or change how time is
+measured are refused, as is every option that is in neither table. Values consist of letters, digits and
+`. , : / % _ + - =`. Raidlab creates the files, one for each job, before the measurement starts.
 
 ## Tests of each kind of work
 
@@ -47,28 +46,28 @@ one for each job, and laid out before the clock starts.
 const CLAIMS: &str = "
 ## Claims
 
-`where` picks cells by `AXIS = VALUE`, and samples by `test` (`write`, `read`, `copy`, `delete`, or the `rw` of a
-job) and `metric` (`throughput`, `duration`, …). Axes bear the names of their keys; the `size` of a tree is
+`where` selects cells by `AXIS = VALUE`, and samples by `test` (`write`, `read`, `copy`, `delete`, or the `rw` of a
+job) and `metric` (`throughput`, `duration`, …). Axes have the names of their keys. Exceptions: the `size` of a tree is
 `file_size` and that of a job `io_size`; the keys of `of` are `of_level`, `of_disks`, `of_chunk`, and `data`,
 `metadata`, `sync` of a filesystem are `fs_data`, `fs_metadata`, `fs_sync`. `that` compares:
 
 | `that` | holds if |
 |---|---|
-| `bitmap=none > bitmap=internal` | each cell of the left is faster than its partner of the right. Partners differ in the axes named, and in no other |
-| `type=xfs < type=ext4` | each of the left is slower |
+| `bitmap=none > bitmap=internal` | each cell on the left is faster than its partner on the right. Partners differ only in the axes named |
+| `type=xfs < type=ext4` | each cell on the left is slower |
 | `level=6, bitmap=none > level=10, bitmap=none by 20%` | the faster is at least 1.2 times the slower; `by 2x`: twice |
-| `type=ext3 ~ type=reiserfs within 20%` | partners are equal: the faster is at most 1.2 times the slower; 10 % if nothing is said |
+| `type=ext3 ~ type=reiserfs within 20%` | partners are equal: the faster is at most 1.2 times the slower; the default is 10 % |
 | `type=xfs fastest`, `type=jfs slowest by 50%` | against every other cell of `where` with the same workload |
-| `all equal within 20%` | all cells of `where` that have their workload in common |
+| `all equal within 20%` | all cells of `where` with the same workload |
 
-Faster means better in the sample's own sense: more MiB/s, fewer seconds.
+Faster means better by the metric: more MiB/s, fewer seconds.
 ";
 
 const TABLES: &str = r#"
-## Tables of one's own
+## Custom tables
 
-`raidlab show` and the report print a `[[table]]` as it is laid out in the study, before the tables that every study
-has. What was published can stand in it, beside what was measured, with the ratio of the two:
+`raidlab show` and the report print each `[[table]]` of the study before the standard tables. It can show published
+figures next to the measured ones, with their ratio:
 
 ```toml
 [[table]]
@@ -87,11 +86,11 @@ published = [
 ]
 ```
 
-- `rows` names axes; each point on them that the study's cells have is a row, in the study's order.
-- `columns = ["workload", "test"]` makes a column of each point of these axes; `column` says each of them.
-- A place of the table has one figure: if cells differ in another axis, raidlab says in which.
-- `relative_to = ["8K", "1K"]` shows all figures as ratios to those of that row; what was published is a ratio, then.
-- A metric that is not named is the one that stands for the test, which is its throughput mostly.
+- `rows` names axes. Each combination of their values that occurs in the study is a row, in the study's order.
+- `columns = ["workload", "test"]` makes a column of each combination of these axes; `column` defines columns one by one.
+- Each place of the table has one figure. If cells differ in another axis, raidlab reports an error that names it.
+- `relative_to = ["8K", "1K"]` shows all figures as ratios to those of that row; published figures are then ratios, too.
+- Without `metric`, a column shows the test's first metric, which is usually its throughput.
 "#;
 
 /// The reference as Markdown.

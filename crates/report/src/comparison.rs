@@ -53,7 +53,7 @@ fn summary(between: &Between) -> String {
         (count(|one| *one == Outcome::Slower), "B is slower"),
         (count(|one| matches!(one, Outcome::EqualWithin(_))), "they are equal"),
         (
-            count(|one| *one == Outcome::NotToldApart),
+            count(|one| *one == Outcome::WithinNoise),
             "the difference is within the noise",
         ),
         (count(|one| *one == Outcome::TooFewTrials), "there are too few trials"),

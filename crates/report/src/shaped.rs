@@ -12,7 +12,7 @@ use study::table::{Figure, Place, TableColumn, TableRow, TableSpec};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Shaped {
     pub title: String,
-    /// Who published the figures that stand beside ours; absent if none does.
+    /// Who published the figures that are shown next to ours; absent if there are none.
     pub source: Option<String>,
     /// The row to which all others are ratios.
     pub relative_to: Option<String>,

@@ -17,14 +17,14 @@ pub(crate) fn machine(machine: MachineKind, plan: &Plan) -> &'static str {
     match machine {
         MachineKind::Lab => SIMULATED,
         MachineKind::Host if groups().next().is_some() && groups().all(DiskGroup::is_loop_files) => {
-            "files on loop devices of this host, no disks of their own"
+            "files on loop devices of this host, not real disks"
         }
         MachineKind::Host => "real disks of this host",
         MachineKind::Foreign => "machines that raidlab did not see: imported results",
     }
 }
 
-/// The same as a mark beside figures.
+/// The same as a mark next to figures.
 pub(crate) const fn mark(machine: MachineKind) -> &'static str {
     match machine {
         MachineKind::Lab => "simulated",

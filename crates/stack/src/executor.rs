@@ -40,7 +40,7 @@ pub trait Executor {
     /// The same, once the kernel has made its node.
     fn wait_for_device(&mut self, path: &Path, at_most: Duration) -> Result<BlockDevice, Cause>;
 
-    /// Refuses a device that is mounted, swapped to, or part of an array or volume.
+    /// Refuses a device that is mounted, used as swap, or part of an array or volume.
     fn must_be_free(&mut self, device: &BlockDevice) -> Result<(), Cause>;
 
     /// Whether there is anything at a path.

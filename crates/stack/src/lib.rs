@@ -1,12 +1,12 @@
-//! Builds the stack under test on given devices, and takes it down again: disks → md → filesystem → mount.
+//! Builds the stack under test on given devices, and tears it down: disks → md → filesystem → mount.
 //!
 //! [`up`] takes a [`StackSpec`](study::stack::StackSpec) and devices; [`down`] rolls back what `up` gave. Each act
-//! that changes the machine is written to a [`Ledger`] together with its [`Undo`] *before* it is done, so that also
-//! a run that was killed can be cleaned up; undone is what was created, and only while it can be told to be ours.
+//! that changes the machine is written to a [`Ledger`] together with its [`Undo`] *before* it is done, so that a killed
+//! run can be cleaned up. Only what was created is undone, and only while its identity shows that it is ours.
 //!
 //! Between the tests of a trial: [`quiesce`], [`drop_caches`], [`counters`]. Nothing here measures, knows a workload,
-//! or knows whether the machine is a lab guest, a host, or a dry run: that the devices are zero and that teardown may
-//! be skipped is said in the [`Setting`], and every act is done by an [`Executor`].
+//! or knows whether the machine is a lab guest, a host, or a dry run: the [`Setting`] says whether the devices
+//! are zero and whether teardown may be skipped, and an [`Executor`] does every act.
 
 mod access;
 mod array;

@@ -49,7 +49,7 @@ pub(crate) fn set_scheduler(device: &BlockDevice, name: &str, executor: &mut dyn
     })
 }
 
-/// The attribute by which a SCSI disk, or an ATA one behind libata, is told how many commands it gets at a time.
+/// The attribute with the queue depth of a SCSI disk, or of an ATA disk behind libata.
 pub(crate) fn depth_attribute(device: &BlockDevice, executor: &mut dyn Executor) -> Option<PathBuf> {
     let attribute = device.queue().join("../device/queue_depth");
     executor.exists(&attribute).then_some(attribute)

@@ -12,18 +12,18 @@ const EXT4_THREAD: &str = "ext4lazyinit";
 
 /// On arrays of many terabytes it reads for minutes.
 const AT_MOST: Duration = Duration::from_secs(600);
-/// The first, and the longest: a look costs time, too, and there may be hundreds.
+/// The first and the longest pause: a check costs time, too, and there may be hundreds.
 const BETWEEN_LOOKS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
 
-/// Waits until it is over, for all that this machine has mounted: a stack may have a filesystem beside it. The thread
-/// is one for all filesystems of the machine; if others keep it at work for too long, that is told.
+/// Waits until it is done for all filesystems of this machine: a stack may have others on other disks. One thread does
+/// it for all of them; if others keep it busy for too long, that is reported.
 pub(crate) fn wait(context: &mut Context<'_>) -> Result<(), Cause> {
     let began = Instant::now();
     let (mut pause, longest) = BETWEEN_LOOKS;
     if let Some(thread) = find(EXT4_THREAD)? {
         while is_named(&thread, EXT4_THREAD) {
             if began.elapsed() > AT_MOST {
-                let words = format!("{EXT4_THREAD} still at work {} s after mounting", AT_MOST.as_secs());
+                let words = format!("{EXT4_THREAD} still running {} s after mounting", AT_MOST.as_secs());
                 context.provenance("mount.start_up", words);
                 return Ok(());
             }

@@ -29,14 +29,14 @@ pub struct Stack {
     pub block_device: PathBuf,
     /// Where the filesystem is mounted; none on a raw device.
     pub mount_point: Option<PathBuf>,
-    /// The disks in use: those of the array, spares last, then those aside, as a journal's.
+    /// The disks in use: those of the array, spares last, then external devices, such as a journal's.
     pub members: Vec<BlockDevice>,
-    /// None where md has no part in it.
+    /// None without md.
     pub array: Option<Array>,
     /// The arrays that are members of it.
     inner: Vec<Array>,
     mounting: Option<Mounting>,
-    /// Filesystems that are up beside it, by group.
+    /// Mounted filesystems on other groups of disks, by group.
     group_mounts: Vec<(String, PathBuf)>,
     acts: Vec<Act>,
 }

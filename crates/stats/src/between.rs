@@ -61,7 +61,7 @@ pub enum Outcome {
     Slower,
     /// Shown to differ by no more than this share.
     EqualWithin(f64),
-    NotToldApart,
+    WithinNoise,
     TooFewTrials,
 }
 
@@ -71,7 +71,7 @@ impl Outcome {
             Self::Faster => "faster",
             Self::Slower => "slower",
             Self::EqualWithin(_) => "equal",
-            Self::NotToldApart => "within the noise",
+            Self::WithinNoise => "within the noise",
             Self::TooFewTrials => "too few trials",
         }
     }
@@ -184,7 +184,7 @@ fn judged(compared: &[Compared<'_>]) -> Vec<BetweenRow> {
                     _ if most <= EQUAL_WITHIN => Outcome::EqualWithin(most),
                     true if effect.ratio() > 1.0 => Outcome::Faster,
                     true => Outcome::Slower,
-                    false => Outcome::NotToldApart,
+                    false => Outcome::WithinNoise,
                 }
             }
         };
@@ -299,6 +299,6 @@ mod tests {
             .iter()
             .map(|row| row.outcome)
             .collect();
-        assert_eq!(outcomes, [Outcome::NotToldApart, Outcome::TooFewTrials]);
+        assert_eq!(outcomes, [Outcome::WithinNoise, Outcome::TooFewTrials]);
     }
 }

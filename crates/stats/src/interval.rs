@@ -6,7 +6,7 @@
 //! (2010), theorem 2.1 and table A.7; David and Nagaraja, *Order Statistics* (2003), 7.1. At 95 % it needs n ≥ 6.
 //!
 //! **Log-normal**, for 3 values up to that, all positive: Student's t interval of the mean of their logarithms,
-//! taken back. For throughputs and times, whose errors multiply and which cannot be negative, it is the usual
+//! transformed back. For throughputs and times, whose errors multiply and which cannot be negative, it is the usual
 //! choice (Limpert, Stahel and Abbt, *BioScience* 51, 2001), but it *rests on that assumption*, which three values
 //! cannot test; hence the mark. It always encloses the sample median too: |median − mean| ≤ s in the logarithms,
 //! and t/√n > 1 for n ≤ 5.

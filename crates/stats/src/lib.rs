@@ -1,5 +1,5 @@
 //! Judges samples: what a cell's figure is and how sure it is, which of two cells is faster, which stacks cannot
-//! be told apart, when a cell needs no further trial. Pure functions: no I/O, no clock, no randomness.
+//! be distinguished, when a cell needs no further trial. Pure functions: no I/O, no clock, no randomness.
 //!
 //! *Invariant*: a sample whose guard failed reaches no figure; it is listed. *Invariant*: nothing here claims a
 //! difference that is not shown at 95 % confidence over all the comparisons that the claim rests on.

@@ -1,9 +1,9 @@
-//! A ranking that never ranks inside the noise.
+//! A ranking that does not rank differences within the noise.
 //!
 //! *Every* pair of stacks is compared, and Holm's procedure keeps the error of a test's whole ranking at 5 %. A
-//! stack's rank is one more than the number of stacks shown to be faster, directly or by way of others. So one noisy
-//! stack hides nobody: two others are told apart by their own values, whatever its. Stacks of one rank are not shown
-//! to differ, or each is slower than as many others.
+//! stack's rank is one more than the number of stacks shown to be faster, directly or through others. A noisy
+//! stack therefore hides no other: two stacks are compared by their own values only. Stacks of one rank are not shown
+//! to differ, or each is slower than the same number of others.
 
 use crate::compare::{Effect, InBlock, Pool, TRIALS_MIN, faster, holm};
 use crate::summary::median;
@@ -19,7 +19,7 @@ pub struct Ranking {
     pub leaders: Closeness,
 }
 
-/// How near stacks that are not told apart are to one another.
+/// How close stacks are that no comparison shows to differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Closeness {
     /// There is one stack only, or none.
@@ -28,7 +28,7 @@ pub enum Closeness {
     /// All are shown to be equal within this share: 0.03 is 3 %.
     EqualWithin(f64),
     /// They may differ by as much.
-    NotToldApart(f64),
+    MayDiffer(f64),
 }
 
 /// Stacks that are shown to differ by no more than this are called equal: the margin of a claim that names none.
@@ -144,7 +144,7 @@ fn closeness(pairs: &[Pair], tier: &[usize], alpha: f64) -> Closeness {
     if most <= EQUAL_WITHIN {
         Closeness::EqualWithin(most)
     } else {
-        Closeness::NotToldApart(most)
+        Closeness::MayDiffer(most)
     }
 }
 
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(tiers(&stacks, Better::Lower), [vec![2], vec![0, 1]]);
     }
 
-    /// Issue 12, item 5: Bonnie's create, btrfs 22/21/21 against XFS 55/57/56, beside a third that is noisy.
+    /// Issue 12, item 5: Bonnie's create, btrfs 22/21/21 against XFS 55/57/56, with a third that is noisy.
     #[test]
     fn issue_12_item_5_a_noisy_leader_hides_nobody() {
         let stacks = [
@@ -196,7 +196,7 @@ mod tests {
         let ranking = rank(&stacks, Better::Higher, 0.05);
         assert_eq!(ranking.tiers, [vec![2, 1], vec![0]]);
         assert!(
-            matches!(ranking.leaders, Closeness::NotToldApart(most) if most > 0.2),
+            matches!(ranking.leaders, Closeness::MayDiffer(most) if most > 0.2),
             "{ranking:?}"
         );
     }
@@ -213,7 +213,7 @@ mod tests {
         let few = [stack(&[100.0, 150.0, 80.0]), stack(&[90.0, 120.0, 140.0])];
         assert!(matches!(
             rank(&few, Better::Higher, 0.05).leaders,
-            Closeness::NotToldApart(_)
+            Closeness::MayDiffer(_)
         ));
     }
 

@@ -15,7 +15,7 @@ struct Ranked<'a> {
     measure: &'a Measure,
 }
 
-/// One or a few sentences: which stack is fastest in how many tests, and where none can be told from another.
+/// One or a few sentences: which stack is fastest in how many tests, and where no difference is shown.
 pub fn verdict(results: &Results) -> String {
     let all = headlines(results);
     let tests: Vec<&Ranked<'_>> = all.iter().filter(|test| test.measure.placed() > 1).collect();
@@ -26,7 +26,7 @@ pub fn verdict(results: &Results) -> String {
         let has_two = |test: &Ranked<'_>| test.measure.rows.iter().filter(|row| row.summary.is_some()).count() > 1;
         return match all.iter().any(has_two) {
             true => format!(
-                "Too few trials to rank anything: it takes {TRIALS_MIN} of each stack to show a difference."
+                "Too few trials to rank anything: at least {TRIALS_MIN} of each stack are needed to show a difference."
             ),
             false => "There are no two stacks to compare in any test.".to_owned(),
         };
@@ -34,10 +34,10 @@ pub fn verdict(results: &Results) -> String {
     let mut sentences = vec![fastest(&tests)];
     sentences.extend(ties(&tests, "Equal", |leaders| match leaders {
         Closeness::EqualWithin(share) => Some(format!("within {}", percent(share))),
-        Closeness::Alone | Closeness::NotToldApart(_) => None,
+        Closeness::Alone | Closeness::MayDiffer(_) => None,
     }));
-    sentences.extend(ties(&tests, "Not told apart", |leaders| match leaders {
-        Closeness::NotToldApart(share) => Some(format!("they may differ by {}", percent(share))),
+    sentences.extend(ties(&tests, "No difference shown", |leaders| match leaders {
+        Closeness::MayDiffer(share) => Some(format!("they may differ by {}", percent(share))),
         Closeness::Alone | Closeness::EqualWithin(_) => None,
     }));
     sentences.extend(not_placed(&all));
@@ -238,7 +238,7 @@ mod tests {
         ];
         assert_eq!(
             words(&once),
-            "Too few trials to rank anything: it takes 3 of each stack to show a difference."
+            "Too few trials to rank anything: at least 3 of each stack are needed to show a difference."
         );
     }
 

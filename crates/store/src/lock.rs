@@ -1,8 +1,8 @@
-//! One writer a run, across processes: a byte of a lock file beside the store, one byte a run.
+//! One writer for each run, across processes: each run has one byte of a lock file next to the store.
 //!
-//! The kernel lets go of the lock when its holder dies, however it dies, so that there is no stale lock to judge.
-//! It is a file of its own because a process that opens and closes a database file by other means than SQLite
-//! drops the locks that SQLite holds on it.
+//! The kernel releases the lock when its holder exits for any reason, so there are no stale locks. The lock file is
+//! separate because a process that opens and closes a database file by other means than SQLite drops SQLite's locks
+//! on it.
 
 use crate::record::RunId;
 use nix::errno::Errno;

@@ -40,8 +40,8 @@ impl Store {
             return Err(StoreError::Missing { path: path.to_owned() });
         }
         match Self::open_for_reading(path, "") {
-            // A write-ahead log needs a file beside the store even for reading. Where none can be made nobody
-            // writes either, and the store may be read as it stands.
+            // A write-ahead log needs a second file even for reading. If it cannot be created, nobody writes
+            // either, and the store can be read as it is.
             Err(StoreError::Unreadable { .. } | StoreError::ReadOnly { .. }) if !has_pending_log(path) => {
                 Self::open_for_reading(path, "?immutable=1")
             }

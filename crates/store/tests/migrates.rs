@@ -1,8 +1,8 @@
 //! Stores of older schemas, read by this version.
 //!
 //! `data/schema-3.db` was written by raidlab at commit 964b0d5: run 1 is a study of eight cells with a failed, an
-//! interrupted and a guarded trial (figures made up), run 2 an imported line of Bonnie++. The CSV files beside it are
-//! what that version exported of them.
+//! interrupted and a guarded trial (invented figures), run 2 an imported line of Bonnie++. The CSV files next to it are
+//! the exports of that version.
 
 use std::path::PathBuf;
 use store::{RunId, Store, TrialStatus};

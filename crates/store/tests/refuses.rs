@@ -1,5 +1,5 @@
-//! A file that is no store, or cannot be one: a message that says what is wrong and what mends it, and the file is
-//! left as it was.
+//! A file that is not a store or cannot be one: a message says what is wrong and how to fix it, and the file is not
+//! changed.
 
 #[expect(dead_code, reason = "each test file uses a part of it")]
 mod fixture;

@@ -1,4 +1,4 @@
-//! What is wrong with a study file: every error with its place and its mend, shown as a compiler would.
+//! Diagnostics of a study file: every error with its position and a suggestion, shown as a compiler would.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use std::collections::HashSet;
@@ -124,7 +124,7 @@ impl<'a> Found<'a> {
         self.push(span, message.into(), Some(help.into()));
     }
 
-    /// The same error is found once for every combination that it spoils, and is told once.
+    /// The same error is found for every combination that it affects, and is reported once.
     pub fn push(&mut self, span: &Span, message: String, help: Option<String>) {
         let span = self.on_boundaries(span);
         if !self.known.insert((span.start, span.end, message.clone())) {

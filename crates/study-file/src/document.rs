@@ -142,8 +142,8 @@ pub(crate) fn read_document(source: &str, known: &Known, found: &mut Found) -> O
     None
 }
 
-/// One slip of syntax, a missing quote say, makes several errors on the lines that follow, and lines that are taken
-/// for something else. The first of each run of errors is told, and what was found amid the run is forgotten.
+/// One syntax error, such as a missing quote, causes several errors on the following lines, and lines that are
+/// misread. The first of each sequence of errors is reported; the others on those lines are dropped.
 fn add_syntax_errors(source: &str, mut errors: Vec<(Span, String)>, found: &mut Found) {
     const NEAR_LINES: usize = 2;
     errors.sort_by_key(|(span, _)| span.start);

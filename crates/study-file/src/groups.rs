@@ -1,5 +1,5 @@
-//! What a study's machine has besides the disks under test, and does not vary: other groups of disks, buses, and
-//! the filesystems that are up beside the stack.
+//! What a study's machine has besides the disks under test and does not vary: other groups of disks, buses, and
+//! the filesystems on other groups.
 
 use crate::diagnostic::Found;
 use crate::document::Entry;
@@ -26,7 +26,7 @@ struct Group {
 }
 
 impl Fixed {
-    /// The groups beside `data`, whose model is given.
+    /// The groups other than `data`, whose model is given.
     pub fn groups(&self, data_model: &str) -> impl Iterator<Item = DiskGroup> {
         self.named.iter().map(move |group| DiskGroup {
             name: group.name.clone(),
@@ -98,11 +98,7 @@ fn stack_of(
     for axis in &axes {
         if let Some(second) = axis.values.get(1) {
             let message = format!("`{}` takes one value here", axis.name);
-            found.add_with_help(
-                &second.span,
-                message,
-                "what is beside the stack under test is not varied",
-            );
+            found.add_with_help(&second.span, message, "stacks on other groups of disks are not varied");
         }
     }
     let point = points(&axes).next()?;

@@ -1,4 +1,4 @@
-//! Every key that a study file may have: one table of data, from which files are read, errors are mended and
+//! Every key of a study file: one table of data, from which files are read, errors are explained and
 //! the reference is written. Those of each kind of work are in its file, `workload/KIND.rs`.
 
 use crate::workload::KINDS;
@@ -313,7 +313,7 @@ static KEYS: &[Key] = &[
 
     key(Table::Group, "model", Model, Single, "that of `[disks]`", "model of the group's disks"),
     key(Table::Group, "count", Count { min: 1, max: 4096 }, Single, "1", "number of disks"),
-    key(Table::Group, "array", Takes::One(Table::Array), Single, "`{ level = \"single\" }`", "the array of a filesystem that is up beside the stack, to copy from or to; one value for each key"),
+    key(Table::Group, "array", Takes::One(Table::Array), Single, "`{ level = \"single\" }`", "the array of a filesystem on another group of disks, to copy from or to; one value for each key"),
     key(Table::Group, "fs", Takes::One(Table::Filesystem), Single, "none", "that filesystem; one value for each key"),
     key(Table::Group, "mount", Mount, Single, "none", "its mount options"),
 
@@ -383,7 +383,7 @@ static KEYS: &[Key] = &[
     key(Table::Shown, "unit", Word(UNITS), Single, "the samples'", "unit of the figures"),
     key(Table::Shown, "figure", Word(FIGURES), Single, "`median`", "which figure of a cell's trials"),
     key(Table::Shown, "relative_to", Scalars, Single, "figures as they are", "show ratios to this row: a value for each of `rows`"),
-    key(Table::Shown, "source", Name, Single, "none", "who published the figures beside ours, and when; needed with `published`"),
+    key(Table::Shown, "source", Name, Single, "none", "who published the figures that are shown next to ours, and when; needed with `published`"),
     key(Table::Shown, "published", Takes::Many(Table::Published), Single, "none", "the published figures, a table for each row that has some"),
 
     key(Table::Column, "heading", Name, Single, "", "what stands above the column"),

@@ -33,7 +33,7 @@ pub use unit::format_size;
 
 use study::stack::{MachineKind, MachineSpec};
 
-/// What a study may name, told by those who know: this crate has neither disks nor kernels.
+/// The names that a study may use; passed in, because this crate knows neither disks nor kernels.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     /// Disk models of the catalogue; the first is the default. Empty if any name will do.

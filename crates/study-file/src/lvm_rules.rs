@@ -35,7 +35,7 @@ pub(crate) fn check(array: &ArraySpec) -> Vec<Impossible> {
         ));
     }
     if !array.level.facts().takes_member_size && array.member_size_bytes.is_some() {
-        // Told for md's levels by the rules of arrays: all of every disk.
+        // The rules of md arrays report it.
         return all;
     }
     let extent = array.extent_bytes.unwrap_or(EXTENT_BYTES);

@@ -83,7 +83,8 @@ impl Matrix {
             of_unit.tell(found);
             of_work_on_units.push(of_work);
         }
-        // Work that is nowhere possible is told once, as the work's error; only else is it a stack's.
+        // A workload that is impossible everywhere is reported once, as an error of the workload; otherwise as one
+        // of the stack.
         if of_workloads.iter().all(|verdict| verdict.possible) {
             of_work_on_units.into_iter().for_each(|verdict| verdict.tell(found));
         }
@@ -227,7 +228,7 @@ fn place(point: &Point, axes: &[&'static str]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Two cells in one place would be one cell measured twice. Workloads of one name have been told already.
+/// Two cells in one place would be one cell measured twice. Duplicate workload names were reported before.
 fn twice(cells: &[Cell], units: &[Unit], found: &mut Found) {
     let mut places: Vec<&[(String, String)]> = cells.iter().map(|cell| cell.axes.as_slice()).collect();
     places.sort_unstable();

@@ -1,4 +1,4 @@
-//! What a person reads who has made errors in a study: all of them, each with its place and its mend.
+//! What a user reads about errors in a study: all of them, each with its position and a suggestion.
 
 use proptest::prelude::*;
 use study_file::{Diagnostics, Known, KnownModel, read};
@@ -55,7 +55,7 @@ fn classic_and_fio_work_that_cannot_be() {
     insta::assert_debug_snapshot!(workloads.map(of_workload));
 }
 
-/// Messages and mends, a line each, of a study that has `stack` and a sound workload.
+/// Messages and suggestions, one line each, of a study with `stack` and a valid workload.
 fn of_stack(stack: &str) -> Vec<String> {
     let source = format!("{stack}\n[[workload]]\nname = \"w\"\nio = {{ size = \"1M\" }}\n");
     lines(&diagnostics(&source))

@@ -1,4 +1,4 @@
-//! Tables in a study's own shape: how they are laid out, and what a person reads who got one wrong.
+//! Custom tables of a study: how they are expanded, and what a user reads about errors in one.
 
 use study::plan::{Cell, Plan};
 use study::table::{Figure, TableSpec};

@@ -1,19 +1,19 @@
-//! Trials in order: round by round, each round through all cells in an order of chance.
+//! The order of trials: in rounds, each round with all cells in random order.
 
 use crate::plan::{Cell, Plan, Trial};
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 
-/// What numbers are drawn for; each purpose has a stream of its own.
+/// The purpose of random numbers; each has its own stream.
 #[derive(Clone, Copy)]
 enum Purpose {
     TrialSeed = 1,
     Order = 2,
 }
 
-/// Random numbers that stay the same for good: ChaCha is a cipher with test vectors of its own, so its stream is
-/// what it is in every version of every crate, which is not promised of `StdRng`, `SmallRng`, of
-/// `seed_from_u64`, or of the algorithms with which `rand` shuffles. The key is laid out here, likewise.
+/// Random numbers that never change: ChaCha is a cipher with test vectors, so its stream is the same in every version
+/// of every crate. `StdRng`, `SmallRng`, `seed_from_u64` and `rand`'s shuffles do not promise that. For the same reason
+/// the key is built here.
 fn stream(run_seed: u64, purpose: Purpose, index: u32) -> ChaCha8Rng {
     ChaCha8Rng::from_seed(key(run_seed, purpose, index))
 }

@@ -1,4 +1,4 @@
-//! A study laid out: cells, trials, and what was left out of the matrix.
+//! The plan that a study expands to: cells, trials, and combinations left out of the matrix.
 
 use crate::cell_id::CellId;
 use crate::stack::{MachineSpec, StackSpec};

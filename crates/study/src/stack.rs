@@ -49,7 +49,7 @@ pub enum MachineKind {
 /// Disks of one model that serve one purpose.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskGroup {
-    /// `data` for the disks under test; beside it `journal`, `bitmap`, `special`, `source` or any other.
+    /// `data` for the disks under test; others are `journal`, `bitmap`, `special`, `source` or any other.
     pub name: String,
     /// Name in the disk catalogue.
     pub model: String,

@@ -1,9 +1,9 @@
-//! Tables in a study's own shape: what stands in which row and column, and what was published there.
+//! Custom tables of a study: which figure is in which row and column, and what was published there.
 
 use crate::plan::{Cell, METRIC, STACK, Side, TEST};
 use serde::{Deserialize, Serialize};
 
-/// A table of results, laid out: every row and column that the study's cells give, in the study's order.
+/// A table of results, expanded: every row and column that the study's cells give, in the study's order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TableSpec {
     pub title: String,
@@ -15,7 +15,7 @@ pub struct TableSpec {
     pub columns: Vec<TableColumn>,
     /// The row to which all others are shown as ratios; absent for figures as they are.
     pub relative_to: Option<usize>,
-    /// Who published the figures beside ours, and when.
+    /// Who published the figures that are shown next to ours, and when.
     pub source: Option<String>,
 }
 

@@ -9,7 +9,7 @@ use study::event::ToolCall;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MissingTool(pub Tool);
 
-/// Every program that was asked for and is not there, so that one `apt-get install` mends it.
+/// All required programs that are missing, so that one `apt-get install` installs them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct MissingTools(pub Vec<MissingTool>);
 
@@ -104,8 +104,8 @@ fn command(call: &ToolCall) -> String {
     format!("`{}`", words.join(" "))
 }
 
-/// The lines that it printed, from its errors if it printed any: of many the first and the last ones, because a
-/// error may be told before a page on how the program is used.
+/// The lines that it printed, from stderr if there are any: of many the first and the last ones, because the error
+/// may precede a page of usage.
 fn last_words(call: &ToolCall) -> String {
     const LINES: usize = 4;
     let printed = if call.stderr.trim().is_empty() {

@@ -27,7 +27,7 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// Finds the programs that will be needed, or says which are missing and what mends it: all of them at once.
+    /// Finds the programs that are needed, or reports all missing ones and how to install them.
     pub fn find(wanted: &[Tool]) -> Result<Self, MissingTools> {
         Self::find_on(&format!("{SEARCH_PATH}:{CARRIED}/sbin"), wanted)
     }

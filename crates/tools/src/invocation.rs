@@ -65,7 +65,7 @@ impl Invocation {
         self
     }
 
-    /// What it is told on its standard input; nothing if not said.
+    /// Its standard input; empty by default.
     #[must_use]
     pub fn input(mut self, text: impl Into<String>) -> Self {
         self.input = text.into();
@@ -98,7 +98,7 @@ impl Invocation {
             .collect()
     }
 
-    /// What it is told on its standard input.
+    /// Its standard input.
     pub fn input_text(&self) -> &str {
         &self.input
     }

@@ -32,10 +32,10 @@ pub enum ProcessEnd {
     TimedOut,
     /// [`Limits::output_bytes`] was exceeded.
     OutputLimit,
-    /// A simulated disk could not keep what was written to it: memory and the disk of the trial's folder are full.
+    /// A simulated disk could not store what was written: memory and the disk of the trial's folder are full.
     NoSpace,
-    /// A real disk failed: the kernel's words.
+    /// A real disk failed; the kernel's message.
     DiskFailed(String),
-    /// It was told to stop from outside.
+    /// It was stopped from outside.
     Stopped,
 }

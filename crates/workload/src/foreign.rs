@@ -81,7 +81,7 @@ fn iozone(text: &str) -> Result<Vec<Foreign>, String> {
     }])
 }
 
-/// A host that only keeps what it is told: there is nothing to be done any more.
+/// A host that only records: there is nothing left to do.
 #[derive(Default)]
 struct Kept(Vec<Event>);
 

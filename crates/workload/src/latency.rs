@@ -7,7 +7,7 @@ use hdrhistogram::serialization::{Serializer, V2Serializer};
 use std::time::{Duration, Instant};
 use study::event::Latency;
 
-/// What is told apart.
+/// What latencies are recorded by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     Create,

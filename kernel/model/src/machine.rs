@@ -53,7 +53,7 @@ pub struct Machine {
 
 struct HostSegments;
 
-// SAFETY: each index is a fresh shared mapping of SEGMENT_BYTES that is never taken back.
+// SAFETY: each index is a new shared mapping of SEGMENT_BYTES that is never unmapped.
 unsafe impl Segments for HostSegments {
     fn map(&mut self, index: usize) -> Option<NonNull<u8>> {
         host::segment(index, SEGMENT_BYTES)

@@ -4,8 +4,8 @@ use crate::contents::volatile::scramble;
 use crate::request::SECTOR_BYTES;
 use core::ops::Range;
 
-/// Sectors that read wrong, the same way each time, until the corruption is switched off. It lies beside the media:
-/// what is written there is kept as it was written.
+/// Sectors that return wrong data, the same each time, until the corruption is switched off. The media are unchanged:
+/// written data is kept as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Corruption {
     pub sectors: Range<u64>,

@@ -41,7 +41,7 @@ impl Nodes {
         Ok(node)
     }
 
-    /// Takes back a node whose slots are all 0.
+    /// Frees a node whose slots are all 0.
     fn release(&mut self, node: u32) {
         self.nodes[node - 1].0[0] = self.free;
         self.free = node;

@@ -131,7 +131,7 @@ impl Media {
         }
     }
 
-    /// Takes back some of what is volatile; `scratch` is where blocks of several versions are put together.
+    /// Loses some of the volatile writes; `scratch` is a buffer to assemble blocks of several versions.
     pub fn power_cut(&mut self, disk: &mut Disk, seed: u64, scratch: &mut Block) {
         let Some(mut history) = disk.history.take() else { return };
         let mut choice = history.choice(seed);

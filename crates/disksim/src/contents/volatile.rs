@@ -1,4 +1,4 @@
-//! What a power cut may take back: the contents that volatile writes replaced.
+//! What a power cut may restore: the contents that volatile writes replaced.
 
 use super::BLOCK_SECTORS;
 use super::blocks::{Block, Blocks};
@@ -10,8 +10,8 @@ use core::ops::Range;
 /// Every sector of a block, one bit each.
 pub const WHOLE_BLOCK: u8 = u8::MAX;
 
-/// Versions of one block that are told apart at most; in between, older ones than the last are given up. A cache
-/// that holds a block so long would have merged those writes.
+/// Versions kept of one block at most; when there are more, the oldest one that is not needed is dropped. A cache that
+/// holds a block for so long would have merged those writes.
 const VERSIONS_MAX: usize = 32;
 
 /// A block's content before a write, kept in use, and the sectors that the write changed.
@@ -131,7 +131,7 @@ impl Versions {
     }
 }
 
-/// Decides what a power cut takes back.
+/// Decides which writes a power cut loses.
 pub struct Choice {
     state: u64,
     /// How likely a write survives; differs from cut to cut, so that some spare nearly all and some nearly nothing.

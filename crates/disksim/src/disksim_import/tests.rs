@@ -256,7 +256,7 @@ fn curves_through_points_that_fall_are_errors() {
     );
 }
 
-/// Files of other drives have these: slips without order, writes that settle sooner than reads, a count of cylinders
+/// Files of other drives have these: slips without order, a negative write settle time, a count of cylinders
 /// that is one off, no range where none is needed, skews of a zone in revolutions.
 #[test]
 fn what_published_files_have_is_understood() {

@@ -16,7 +16,7 @@ const HEARTBEAT_BYTES: u64 = 4096;
 /// Bytes of a segment of contents; the memory budget is counted in them.
 const SEGMENT_BYTES: u64 = disksim::contents::SEGMENT_BYTES as u64;
 
-/// Signs of life (`struct rl_pulse`).
+/// The guest's heartbeat (`struct rl_heartbeat`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Heartbeat {
     /// Virtual time since the kernel started.

@@ -131,7 +131,7 @@ impl Cache {
         bcachefs::programs(&debian::fetched(&self.packages(), BCACHEFS)?).ok()
     }
 
-    /// Whether packages can be fetched here, as far as can be told without doing so.
+    /// Whether packages can probably be fetched here; nothing is fetched to find out.
     ///
     /// # Errors
     /// When programs are missing that this needs.

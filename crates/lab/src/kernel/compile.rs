@@ -165,7 +165,7 @@ pub fn run_logged(
     }
 }
 
-/// A build does not go on when the user has ended raidlab: `make` stops its compilers when it is told to stop.
+/// A build stops when the user interrupts raidlab: `make` ends its compilers when it gets the signal.
 fn die_with_us(command: &mut Command) {
     // SAFETY: between fork and exec only a system call is made.
     unsafe {

@@ -139,7 +139,7 @@ fn debs(folder: &Path) -> Result<Vec<PathBuf>, KernelError> {
     Ok(debs)
 }
 
-/// Runs a program for an order, with a log beside what was downloaded.
+/// Runs a program for an order, with a log in the download folder.
 fn logged(
     command: &mut Command,
     step: &'static str,

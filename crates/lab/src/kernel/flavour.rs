@@ -1,4 +1,4 @@
-//! What is compiled into a kernel beside what every study needs: what few studies ask for has a kernel of its own, so
+//! What is compiled into a kernel in addition to what every study needs: what few studies use has its own kernel, so
 //! that the others need not wait for it.
 
 use filesystems::{FilesystemKind, Flavour};

@@ -16,7 +16,7 @@ use std::time::SystemTime;
 /// The executable in a kernel's folder.
 const IMAGE: &str = "linux";
 
-/// Beside it, what its guests get with it.
+/// In the same folder: programs that go into its guests.
 pub const CARRIED: &str = "carried";
 
 /// What is known of it; written last, removed first.

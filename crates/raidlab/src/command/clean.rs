@@ -45,15 +45,15 @@ pub fn clean() -> Result<ExitCode, ExpectedError> {
             let remains = match rolled_back.remains.as_slice() {
                 [] => String::new(),
                 disks => format!(
-                    ", with `--destroy {}`: what the trial under way wrote is still there, and cannot be told from data of \
-                     yours",
+                    ", with `--destroy {}`: what the interrupted trial wrote is still there, and cannot be distinguished \
+                     from your data",
                     disks.join(",")
                 ),
             };
             let header = leftover.header;
             let command = header.as_ref().map(|header| header.command.clone()).unwrap_or_default();
             print(&format!(
-                "nothing is left of `{command}`; the same command goes on{remains}\n"
+                "everything left by `{command}` was removed; run the same command to continue{remains}\n"
             ))?;
         } else {
             whole = false;

@@ -81,7 +81,7 @@ fn model_of(name: &str) -> Result<Model, ExpectedError> {
 
 /// DiskSim's parameters in the catalogue's format.
 fn import(path: &Path) -> Result<String, ExpectedError> {
-    // What the file names lies beside it.
+    // The files that it names are in its folder.
     let folder = path.parent().unwrap_or(Path::new("")).to_owned();
     let name = path
         .file_name()

@@ -37,7 +37,7 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
     if arguments.dry_run {
         return print(&dry::commands(&plan, &wanted)?).map(|()| ExitCode::SUCCESS);
     }
-    // Opened before the kernel is built: a store that cannot be written is the user's error, to be told at once.
+    // Opened before the kernel is built: a store that cannot be written is reported at once.
     let mut store = Store::open(&arguments.store)?;
     let spec = RunSpec {
         plan: &plan,

@@ -417,7 +417,7 @@ impl Arrangement {
 
     fn filesystem(&mut self, random: &mut Random) {
         if self.words[0] == "partition" && random.one_in(2) {
-            // Beside the table, which lies before its superblock. Nobody has given up the whole disk.
+            // Next to the partition table, which is before its superblock. Nobody has released the whole disk.
             write_at("a", &ext4()[1024..], 1024);
             return self.against("ext4 on the whole disk");
         }

@@ -13,7 +13,7 @@ pub const PROGRAM: &str = env!("CARGO_BIN_EXE_raidlab");
 /// A study of six short trials.
 pub const SMALL: &str = include_str!("small.toml");
 
-/// A folder of the test's own, with a cache folder beside it in which there is no kernel.
+/// A folder for one test, with a cache folder next to it that holds no kernel.
 pub struct Desk {
     root: TempDir,
 }

@@ -1,4 +1,4 @@
-//! Trials on "this machine", where that is a guest of the lab: it has md, and disks that fail when told.
+//! Trials on "this machine", where that is a guest of the lab: it has md, and disks that fail on request.
 
 use crate::guest_host::{Machine, disks};
 use ::lab::kernel::Cache;

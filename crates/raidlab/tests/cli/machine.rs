@@ -1,4 +1,4 @@
-//! A machine that lacks something: exit code 3, and how to fix it. In a mount namespace, which only root may make.
+//! A machine that lacks something: exit code 3 and how to fix it. Needs a mount namespace, which only root can create.
 
 use crate::desk::{Desk, PROGRAM, Ran};
 use crate::lab;
@@ -142,7 +142,7 @@ fn root_without_a_mirror_bcachefs_is_told_to_be_missing() {
         println!("skipped: bcachefs-tools is installed here");
         return;
     }
-    // As if there were no network: apt is told so, and does not wait for an answer.
+    // As if there were no network: apt is configured so, and does not wait for an answer.
     let offline = "mount -t tmpfs tmpfs /etc/apt/apt.conf.d\n\
         echo 'Acquire::http::Proxy \"http://127.0.0.1:9\"; Acquire::Retries \"0\";' > /etc/apt/apt.conf.d/offline";
     let Some(ran) = in_a_world_of_its_own(&desk, offline, &["run", "bcachefs.toml"]) else {

@@ -1,4 +1,4 @@
-//! What must not be overwritten is not, whatever is below, beside or inside it; what others left is not acted upon.
+//! What must not be overwritten is not, whatever is below it, above it or inside it. What others left is not touched.
 //! Each test is named after what it prevents.
 
 use crate::desk::{Desk, Ran};
@@ -26,7 +26,7 @@ fn noise(bytes: usize) -> Vec<u8> {
     (0..bytes).map(|_| next()).collect()
 }
 
-/// Raidlab is told to overwrite a disk, and does not; nor does any byte of the files behind change.
+/// Raidlab is asked to overwrite a disk and refuses; no byte of the backing files changes.
 fn refused(desk: &Desk, arguments: &[&str], files: &[&Path], words: &str) {
     let contents = || {
         system("sync", &[]);

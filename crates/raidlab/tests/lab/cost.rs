@@ -10,7 +10,7 @@ use trial::ProcessEnd;
 /// Boot, provision, end.
 const AT_MOST: Duration = Duration::from_secs(2);
 
-/// mke2fs writes ext3's journal of 1 GiB with a call for each of its 262,144 blocks, though it is told that the disks
+/// mke2fs writes ext3's journal of 1 GiB with a call for each of its 262,144 blocks, though it is informed that the disks
 /// hold zeros: an ext3 file has no extents, and a block that it gets is written.
 const AT_MOST_WITH_A_JOURNAL_WRITTEN: Duration = Duration::from_secs(8);
 

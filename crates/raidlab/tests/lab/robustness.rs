@@ -1,4 +1,4 @@
-//! A guest that goes mad, hangs or is killed ends its trial with words, and leaves nothing behind.
+//! A guest that misbehaves, hangs or is killed ends its trial with a message, and leaves nothing behind.
 
 use crate::guest::{Guest, script, trials};
 use lab::job::GuestJob;

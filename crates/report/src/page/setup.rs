@@ -139,7 +139,7 @@ pub(super) fn disk_words(input: &Input) -> String {
     words::disks(&cell.machine)
 }
 
-/// The kernels that ran, as the trials' machines told; else as the study asks.
+/// The kernels that ran, as the trials' machines reported; else those of the study.
 pub(super) fn kernel_words(input: &Input) -> String {
     let reported = input
         .provenance

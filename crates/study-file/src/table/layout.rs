@@ -52,7 +52,7 @@ pub(super) fn distinct(candidates: &[Candidate<'_>], axes: &[String]) -> Vec<Vec
 pub(super) fn differing(candidates: &[&Candidate<'_>]) -> Option<(String, Vec<String>)> {
     let first = candidates.first()?;
     let axes = first.cell.axes.iter().map(|(axis, _)| axis.as_str());
-    // The workload first: its own axes are told by its name.
+    // The workload first: its name includes its own axes.
     let axes = ["workload", TEST].into_iter().chain(axes);
     axes.map(|axis| {
         let mut values: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! `[[table]]` of a study file → tables, laid out over the plan's cells.
+//! `[[table]]` of a study file → tables over the plan's cells.
 
 use super::layout::{Candidate, differing, distinct};
 use crate::diagnostic::{Found, Span, enumerate, suggest};

@@ -19,7 +19,7 @@ pub(super) static FIO_FILE: WorkloadKind = WorkloadKind {
         Takes::Name,
         Single,
         "",
-        "a job file of fio's, of one or several sections, beside the study; see below",
+        "a fio job file with one or several sections, in the study's folder; see below",
     ),
     keys: &[],
     tests: "names of the sections",

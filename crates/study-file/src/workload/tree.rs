@@ -153,7 +153,7 @@ fn check_groups(tree: &TreeSpec, machine: &MachineSpec, stack: &StackSpec) -> Ve
     for (key, name, test) in [("from", &tree.from, TreeTest::Write), ("to", &tree.to, TreeTest::Read)] {
         let Some(name) = name else { continue };
         if !machine.disks.iter().any(|group| group.name == *name) || name == "data" {
-            let reason = format!("`{key}` is a group of disks beside those under test, and `{name}` is none");
+            let reason = format!("`{key}` names another group of disks, and there is no group `{name}`");
             all.extend(impossible(
                 ABOUT,
                 reason,

@@ -14,15 +14,15 @@ pub struct IoSpec {
     pub skip_bytes: i64,
     /// Blocks that follow one another before the next jump of a random pattern (`rw = "randread:8"`).
     pub run_blocks: u32,
-    /// Share of reads in a mixed pattern, per cent; 50 unless told.
+    /// Share of reads in a mixed pattern, per cent; 50 by default.
     pub read_percent: u8,
     /// Bytes of one read or write.
     pub block_bytes: u64,
     /// Bytes that each job works on, in a file of its own or in its part of the raw device.
     pub size_bytes: u64,
-    /// Where in the file, or on a raw device, the first job's part begins.
+    /// Offset of the first job's part in the file or on a raw device.
     pub offset_bytes: u64,
-    /// How far the next job's part is from it on a raw device; absent if they lie one after the other.
+    /// Distance to the next job's part on a raw device; absent if the parts are contiguous.
     pub offset_increment_bytes: Option<u64>,
     pub jobs: u32,
     /// Requests that each job keeps under way.
@@ -36,25 +36,25 @@ pub struct IoSpec {
     pub fdatasync_every: u32,
     /// `fsync` at the end, inside the measured time.
     pub end_fsync: bool,
-    /// Stop after this time even if `size` is not done.
+    /// Stop after this time even if `size` is not reached.
     pub runtime_ns: Option<u64>,
-    /// With `runtime_ns`: go round again until it is over.
+    /// With `runtime_ns`: start over until it has elapsed.
     pub time_based: bool,
-    /// Work for so long before anything is counted.
+    /// Run for this time before measuring.
     pub ramp_ns: u64,
-    /// Wait for so long after every `think_blocks` blocks.
+    /// Wait this time after every `think_blocks` blocks.
     pub think_ns: u64,
     pub think_blocks: u32,
-    /// The most that each job does a second, in bytes.
+    /// Limit of each job per second, in bytes.
     pub rate_bytes_s: Option<u64>,
-    /// The most that each job does a second, in reads or writes.
+    /// Limit of each job per second, in reads or writes.
     pub rate_iops: Option<u32>,
     pub buffer: BufferSpec,
-    /// fio's word for the checksum; raidlab's engine compares all that was written, byte by byte, whatever it is.
+    /// fio's name of the checksum; raidlab's engine always compares all that was written, byte by byte.
     pub verify: Option<String>,
-    /// Figures are of all jobs together; if not, of each job besides.
+    /// Report figures of all jobs together; otherwise also of each job.
     pub group_reporting: bool,
-    /// What else fio is told, in its own words and order. Empty for raidlab's engine.
+    /// Further options of fio, in its spelling and order. Empty for raidlab's engine.
     pub fio_options: Vec<(String, String)>,
 }
 

@@ -1,10 +1,9 @@
-//! The field's own words: those that no engineer at a distribution would write are not written.
+//! Plain English with the terms of the man pages: words that must not be used.
 
 use crate::tree::files;
 use regex::Regex;
-use std::collections::BTreeSet;
 
-/// What is not written, and what is written instead. Letters in either case; identifiers count.
+/// Each forbidden word as a regular expression, and what to write instead. Case is ignored; identifiers are checked, too.
 const FORBIDDEN: &[(&str, &str)] = &[
     (
         r"\bmend(s|ed|ing)?\b|_mend\b|\bmend_|(?-i:Mend)",
@@ -38,13 +37,6 @@ const ALLOWED: &[&str] = &[
     "rename = \"beside\"",
 ];
 
-/// Files that are not cleaned yet. The list only gets shorter; a new file is never on it.
-const NOT_YET: &str = include_str!("words-not-yet.txt");
-
-fn not_yet() -> BTreeSet<&'static str> {
-    NOT_YET.lines().filter(|line| !line.is_empty()).collect()
-}
-
 /// Files with forbidden words, each with where and what.
 fn hits() -> Vec<(String, Vec<String>)> {
     let patterns: Vec<(Regex, &str)> = FORBIDDEN
@@ -72,7 +64,7 @@ fn hits() -> Vec<(String, Vec<String>)> {
     };
     files(&["rs", "md", "toml", "c", "h"])
         .into_iter()
-        // This file names them; what was said in the past stays as it was said.
+        // This file names them. Old entries of the changelog are not rewritten.
         .filter(|(path, _)| path != "crates/tidy/tests/tidy/words.rs" && path != "CHANGELOG.md")
         .map(|(path, text)| (path, of_file(&text)))
         .filter(|(_, hits)| !hits.is_empty())
@@ -80,21 +72,10 @@ fn hits() -> Vec<(String, Vec<String>)> {
 }
 
 #[test]
-fn the_words_are_the_fields() {
-    let not_yet = not_yet();
-    let new: Vec<String> = hits()
+fn no_file_has_a_forbidden_word() {
+    let all: Vec<String> = hits()
         .into_iter()
-        .filter(|(path, _)| !not_yet.contains(path.as_str()))
         .flat_map(|(path, hits)| hits.into_iter().map(move |hit| format!("{path}:{hit}")))
         .collect();
-    assert!(new.is_empty(), "{}", new.join("\n"));
-}
-
-/// Prints the list as it could be by now: `cargo test -p tidy -- --ignored --nocapture the_list`.
-#[test]
-#[ignore = "prints the list of files that are not cleaned yet"]
-fn the_list_of_files_that_are_not_clean() {
-    for (path, _) in hits() {
-        println!("not yet: {path}");
-    }
+    assert!(all.is_empty(), "{}", all.join("\n"));
 }

@@ -1,12 +1,12 @@
-//! The same job by fio, and its report turned into the same tally.
+//! The same job run by fio, and its report converted to the same tally.
 //!
-//! One start of fio a trial: in the lab it costs seconds of wall time. Jobs are threads (`--thread`), since
+//! fio is started once for each trial: in the lab a start costs seconds of wall time. Jobs are threads (`--thread`), since
 //! processes would only add the cost of forking, and are summed up by fio (`--group_reporting`). The clock is
 //! always clock_gettime: the processor's counter, fio's own choice, is real time in the lab. Latencies are from
 //! submission to completion (`lat`), as raidlab's own engine takes them.
 //!
-//! At a queue depth above 1 fio is told to use io_uring, or POSIX asynchronous I/O where that is not offered: with
-//! its own choice, psync, the depth would be ignored.
+//! At a queue depth above 1 fio uses io_uring, or POSIX asynchronous I/O where that is not available: its default,
+//! psync, would ignore the depth.
 
 use crate::host::Host;
 use crate::io::fio_report::{self, FioReport};

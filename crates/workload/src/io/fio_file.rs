@@ -1,7 +1,7 @@
-//! A job file of fio's: all its sections in one start of fio, each a test of its name.
+//! A fio job file: all its sections in one run of fio, each a test with the section's name.
 //!
-//! Files are laid out by raidlab, a set for each section, so that reads are cold. What fio wrote it knows alone: its
-//! contents are compared by its own `verify`, if the file asks for that.
+//! Raidlab prepares the files, a set for each section, so that reads are cold. Only fio knows what it wrote: its own
+//! `verify` compares contents, if the file asks for that.
 
 use super::fio::{COMMON, OUTPUT_BYTES_MAX, TIME_LIMIT, escaped};
 use super::fio_report::{self, JobReport};
@@ -118,7 +118,7 @@ fn report_section(section: &FioSection, jobs: &[JobReport], host: &mut dyn Host)
     Ok(())
 }
 
-/// What cannot be told apart by section.
+/// What cannot be attributed to a section.
 fn report_whole(spec: &FioFileSpec, cpu: CpuTime, moved: DeviceCounters, host: &mut dyn Host) {
     let mut reporter = Reporter { host, test: "fio" };
     reporter.cpu(cpu);

@@ -1,8 +1,8 @@
 //! Reads and writes in fio's words, by raidlab's own engine or by fio itself.
 //!
 //! **Where.** With a filesystem each job has a file of its own, `MOUNT/io.N`; without one, a part of its own of the
-//! block device. Files that will be read are laid out before, unmeasured; files that will only be written are made
-//! anew, with their space reserved where the filesystem can do that (fio's `fallocate=native`).
+//! block device. Files that will be read are prepared first, unmeasured; files that are only written are created
+//! new, with their space reserved where the filesystem can do that (fio's `fallocate=native`).
 //!
 //! **Before the clock starts** all that is dirty is written, the array is idle and the caches are dropped, so
 //! buffered reads are cold. **It stops** when the last job has done its last request and, with `end_fsync`, its
@@ -17,7 +17,7 @@
 //! has ended; what ends before `ramp_time` is over is not counted.
 //!
 //! **Honesty.** `cold-cache` for pure reads and for direct ones; `written-out` where direct or `end_fsync`;
-//! `contents` (raidlab's engine): a sample of the blocks that were written or laid out, after a remount; all of them
+//! `contents` (raidlab's engine): a sample of the blocks that were written or prepared, after a remount; all of them
 //! with `verify`.
 
 mod feed;

@@ -134,7 +134,7 @@ impl Cursor {
         }
     }
 
-    /// A block that was written by now, drawn at random; where files are laid out before, any.
+    /// A random block among those written so far; any block if the files were prepared.
     pub(super) fn a_block_with_known_contents(&self, random: &mut Random) -> Option<u64> {
         if self.pattern.has_reads() {
             return Some(random.below(self.blocks));
@@ -144,7 +144,7 @@ impl Cursor {
         self.written_in_step(step)
     }
 
-    /// All blocks that were written by now, each once at least; where files are laid out before, all blocks.
+    /// All blocks written so far, each at least once; all blocks if the files were prepared.
     pub(super) fn blocks_with_known_contents(&self) -> Box<dyn Iterator<Item = u64> + '_> {
         if self.pattern.has_reads() {
             return Box::new(0..self.blocks);

@@ -6,7 +6,7 @@ use crate::contents::Contents;
 use crate::{Target, WorkloadError};
 use study::workload::IoSpec;
 
-/// A job that is ready to begin. Nothing is laid out, quiesced, dropped, counted or compared.
+/// Runs a job that is ready to begin. Does not prepare files, quiesce, drop caches, count or compare.
 pub struct Pass<'a> {
     spec: &'a IoSpec,
     places: Vec<Place>,

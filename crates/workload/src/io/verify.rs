@@ -15,7 +15,7 @@ use study::workload::{IoPattern, IoSpec};
 const CHECKED_BLOCKS_MAX: usize = 128;
 const CHECKED_BYTES_MAX: u64 = 32 << 20;
 
-/// Compares what must be there by now, a sample if not all is wanted: of what the jobs wrote, and on a filesystem of what was laid out.
+/// Compares the data that must be there, or a sample of it: what the jobs wrote, and on a filesystem what was prepared.
 pub(super) fn verify(
     spec: &IoSpec,
     target: &Target<'_>,

@@ -4,7 +4,7 @@
 //! original. A test that needs the tree finds it written, unmeasured, if no test before it left it; one that would
 //! find its result there already has it removed, unmeasured, first.
 //!
-//! With `from` the originals lie in `tree` on the filesystem of another group of disks, laid out there unmeasured, and
+//! With `from` the originals are in `tree` on the filesystem of another group of disks, prepared there unmeasured, and
 //! *write* copies them from there. With `to`, *read* copies what it reads into `copy` on the filesystem there.
 //!
 //! **Before each test** all that is dirty is written, the array is idle and the caches are dropped.

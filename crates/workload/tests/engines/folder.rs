@@ -8,7 +8,7 @@ use workload::{DeviceCounters, Host, HostError, Target};
 
 type Hook<'a> = Box<dyn FnMut() + 'a>;
 
-/// Keeps what it is told. Its disks pretend to have moved `moved_bytes` between any two looks.
+/// Records what it gets. Its disks report `moved_bytes` more at each query.
 pub struct Folder<'a> {
     pub events: Vec<Event>,
     pub steps: Vec<String>,

@@ -299,7 +299,7 @@ fn fio_gives_the_same_samples() {
     }
 }
 
-/// fio must find the files that were laid out, and not lay them out again: that would warm the cache.
+/// fio must use the prepared files and not write them again: that would warm the cache.
 #[test]
 fn fio_reads_the_files_that_were_prepared() {
     let folder = tempfile::tempdir().expect("a folder");

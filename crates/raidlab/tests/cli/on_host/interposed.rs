@@ -1,4 +1,4 @@
-//! Others at work between two steps of raidlab's: a tool that it calls is one beside which a piece of shell is run. So
+//! Other programs that act between two steps of raidlab: a tool that it calls also runs a shell script. So
 //! what is a race otherwise happens at the same moment each time.
 
 use crate::desk::{Desk, PROGRAM};
@@ -16,7 +16,7 @@ pub enum When {
     After(u32),
 }
 
-/// Raidlab in a mount namespace of its own, once `prepare` has been done there, with `act` beside the calls of `tool`.
+/// Raidlab in its own mount namespace, after `prepare` was run there, with `act` run at each call of `tool`.
 /// Once it has succeeded there is a file `acted` on the desk.
 pub fn raidlab(desk: &Desk, prepare: &str, tool: &str, when: When, act: &str, arguments: &[&str]) -> Command {
     let (real, folder) = (find(tool), desk.folder());

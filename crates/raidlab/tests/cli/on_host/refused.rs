@@ -109,7 +109,7 @@ fn root_loop_members_and_swap_are_refused() {
     system("wipefs", &["--all", "--quiet", "--force", node]);
     system("mkswap", &["-q", node]);
     system("swapon", &[node]);
-    refused(&format!("{name} is swapped to"));
+    refused(&format!("{name} is in use as swap"));
     system("swapoff", &[node]);
 }
 
