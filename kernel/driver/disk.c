@@ -9,6 +9,9 @@
 #include <linux/blkdev.h>
 #include <linux/module.h>
 #include <linux/time-internal.h>
+#ifdef CONFIG_RAIDLAB_CPU
+#include <linux/raidlab-cpu.h>
+#endif
 #include "channel.h"
 #include "raidlab.h"
 
@@ -16,6 +19,10 @@
 
 struct sim_request {
 	u64 submit_ns;
+#ifdef CONFIG_RAIDLAB_CPU
+	struct list_head late;
+	u8 op;
+#endif
 };
 
 struct sim_disk {
@@ -117,6 +124,9 @@ static void wake(struct time_travel_event *event)
 	unsigned long flags;
 	u32 n, i;
 
+#ifdef CONFIG_RAIDLAB_CPU
+	raidlab_cpu_charge(RAIDLAB_CPU_INTERRUPT, 1);
+#endif
 	do {
 		spin_lock_irqsave(&world_lock, flags);
 		n = rl_advance(now_ns, done, COMPLETIONS);
@@ -128,6 +138,60 @@ static void wake(struct time_travel_event *event)
 			finish(&done[i], now_ns);
 	} while (n == COMPLETIONS);
 }
+
+static void submit(struct sim_disk *disk, struct request *rq, u8 op, u64 now_ns)
+{
+	rl_submit(disk->index, rq->tag, op, !!(rq->cmd_flags & REQ_FUA), op == 2 ? 0 : blk_rq_pos(rq),
+		  op == 2 ? 0 : blk_rq_sectors(rq), now_ns);
+}
+
+#ifdef CONFIG_RAIDLAB_CPU
+/*
+ * Requests of tasks that have not paid yet for what they did: a disk sees one when the task would have got that far.
+ * By time, which is submit_ns.
+ */
+static LIST_HEAD(late);
+static struct time_travel_event doorbell;
+
+static void doorbell_rings(struct time_travel_event *event)
+{
+	u64 now_ns = time_travel_now();
+	struct sim_request *first;
+	unsigned long flags;
+
+	spin_lock_irqsave(&world_lock, flags);
+	while ((first = list_first_entry_or_null(&late, struct sim_request, late)) && first->submit_ns <= now_ns) {
+		struct request *rq = blk_mq_rq_from_pdu(first);
+
+		list_del(&first->late);
+		submit(rq->q->queuedata, rq, first->op, now_ns);
+	}
+	arm(now_ns);
+	if (first)
+		time_travel_add_event_rel(&doorbell, first->submit_ns - now_ns);
+	spin_unlock_irqrestore(&world_lock, flags);
+}
+
+/* Whether the request has to wait for its task; world_lock held. */
+static bool is_late(struct request *rq, u8 op, u64 now_ns, u64 lag_ns)
+{
+	struct sim_request *own = blk_mq_rq_to_pdu(rq), *other;
+
+	if (!lag_ns)
+		return false;
+	own->submit_ns = now_ns + lag_ns;
+	own->op = op;
+	list_for_each_entry_reverse(other, &late, late)
+		if (other->submit_ns <= own->submit_ns)
+			break;
+	list_add(&own->late, &other->late);
+	if (late.next == &own->late) {
+		time_travel_del_event(&doorbell);
+		time_travel_add_event_rel(&doorbell, lag_ns);
+	}
+	return true;
+}
+#endif
 
 static blk_status_t sim_queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_queue_data *bd)
 {
@@ -156,10 +220,15 @@ static blk_status_t sim_queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq
 	blk_mq_start_request(rq);
 	((struct sim_request *)blk_mq_rq_to_pdu(rq))->submit_ns = now_ns;
 	raidlab_count_request();
+#ifdef CONFIG_RAIDLAB_CPU
+	raidlab_cpu_charge(RAIDLAB_CPU_REQUEST, 1);
+#endif
 
 	spin_lock_irqsave(&world_lock, flags);
-	rl_submit(disk->index, rq->tag, op, !!(rq->cmd_flags & REQ_FUA), op == 2 ? 0 : blk_rq_pos(rq),
-		  op == 2 ? 0 : blk_rq_sectors(rq), now_ns);
+#ifdef CONFIG_RAIDLAB_CPU
+	if (!is_late(rq, op, now_ns, raidlab_cpu_lag_ns()))
+#endif
+	submit(disk, rq, op, now_ns);
 	/* More may come in this batch; the model is asked once, at the last. */
 	if (bd->last)
 		arm(now_ns);
@@ -250,6 +319,9 @@ static int __init raidlab_disks_init(void)
 	if (n < 0)
 		panic("raidlab: the description of the disks makes no sense");
 	time_travel_set_event_fn(&wakeup, wake);
+#ifdef CONFIG_RAIDLAB_CPU
+	time_travel_set_event_fn(&doorbell, doorbell_rings);
+#endif
 	disks = kcalloc(n, sizeof(*disks), GFP_KERNEL);
 	if (!disks)
 		return -ENOMEM;

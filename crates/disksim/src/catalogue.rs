@@ -41,6 +41,7 @@ const FILES: &[(&str, &str)] = built_in![
     "nvme-ssd-1920gb",
     "quantum-atlas-10k",
     "quantum-atlas-iii-9gb",
+    "ram",
     "samsung-860-pro-512gb",
     "samsung-870-evo-4tb",
     "samsung-870-qvo-4tb",

@@ -6,6 +6,10 @@ mod memory;
 use crate::carried;
 use crate::channel::Channel;
 use crate::job::{GuestJob, Program, Provisioning};
+use crate::processor::Cost;
+use crate::processor::account::{Account, Watch};
+use crate::processor::measure::BLOCKS;
+use crate::processor::operation::{Operation, Place};
 use crate::setting::{FOLDER, device, devices, setting_on};
 use rustix::mount::{MountFlags, mount};
 use std::fs::{self, File};
@@ -74,6 +78,7 @@ fn work(channel: &mut Channel) -> io::Result<()> {
         GuestJob::Shell(shell) => crate::shell::run(channel, &shell),
         GuestJob::Program(program) => run_program(channel, &program),
         GuestJob::Provisioning(provisioning) => provision(channel, &provisioning),
+        GuestJob::Operations => count_operations(channel),
         GuestJob::Bench(bench) => crate::bench::run(channel, &bench),
     }
 }
@@ -81,6 +86,12 @@ fn work(channel: &mut Channel) -> io::Result<()> {
 fn run_trial(channel: &mut Channel, trial: &Trial, check_array: bool) -> io::Result<()> {
     let mut lost = None;
     let mut end = None;
+    // Without a model nothing may be different: in virtual time also a call that fails takes some.
+    let account = match trial.cell.machine.processor {
+        Some(_) => Some(Account::open()?),
+        None => None,
+    };
+    let mut watch = account.as_ref().map(Watch::new);
     let setting = Setting {
         check_array,
         ..setting(channel, &trial.cell.machine)?
@@ -93,7 +104,7 @@ fn run_trial(channel: &mut Channel, trial: &Trial, check_array: bool) -> io::Res
         // The disks' own figures come before the end.
         if matches!(event, Event::Done { .. }) {
             end = Some(event);
-        } else if let Err(error) = channel.say(&event) {
+        } else if let Err(error) = say_with_processor(channel, watch.as_mut(), &event) {
             lost = Some(error);
         }
     });
@@ -101,8 +112,23 @@ fn run_trial(channel: &mut Channel, trial: &Trial, check_array: bool) -> io::Res
         return Err(error);
     }
     let Some(end) = end else { return Ok(()) };
+    if let Some(account) = &account {
+        for event in account.charged()?.provenance() {
+            channel.say(&event)?;
+        }
+    }
     say_disks(channel)?;
     channel.say(&end)
+}
+
+/// An event, and before it what the processor did in the test that it ends.
+fn say_with_processor(channel: &mut Channel, watch: Option<&mut Watch>, event: &Event) -> io::Result<()> {
+    if let Some(watch) = watch {
+        for said in watch.before(event)? {
+            channel.say(&said)?;
+        }
+    }
+    channel.say(event)
 }
 
 fn run_program(channel: &mut Channel, program: &Program) -> io::Result<()> {
@@ -125,6 +151,25 @@ fn run_program(channel: &mut Channel, program: &Program) -> io::Result<()> {
             message: status.to_string(),
         }),
     })
+}
+
+/// For each operation, as provenance, how many basic blocks of the kernel one is.
+fn count_operations(channel: &mut Channel) -> io::Result<()> {
+    let account = Account::open()?;
+    let mut place = Place::new(Path::new(FOLDER))?;
+    for operation in Operation::ALL {
+        // What the first round allocates is there in the second.
+        place.round(operation)?;
+        let before = account.charged()?;
+        place.round(operation)?;
+        let after = account.charged()?;
+        let blocks = after.counts[Cost::Block as usize] - before.counts[Cost::Block as usize];
+        channel.say(&Event::Provenance {
+            key: format!("{BLOCKS}{}", operation.name()),
+            value: (blocks as f64 / f64::from(operation.round())).to_string(),
+        })?;
+    }
+    channel.say(&Event::Done { at_ns: 0 })
 }
 
 /// What the simulated disks did, and a digest of what they hold.

@@ -22,6 +22,8 @@ pub enum GuestJob {
     Program(Program),
     /// Prove what is said of provisioning, stack by stack: for tests.
     Provisioning(Provisioning),
+    /// Go through the work that a processor is measured by, and say how many basic blocks each is.
+    Operations,
     /// Do pieces of work while somebody outside looks at the clock.
     Bench(Bench),
 }

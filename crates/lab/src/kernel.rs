@@ -17,7 +17,7 @@ pub use cache::Cache;
 pub use compile::Progress;
 pub use error::KernelError;
 pub use filesystems::Flavour;
-pub use flavour::{KernelName, purpose};
+pub use flavour::{KernelName, Parts, purpose};
 pub use source::Source;
 
 use serde::{Deserialize, Serialize};
@@ -25,6 +25,7 @@ use sha2::{Digest, Sha256};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use study::stack::MachineSpec;
 
 /// The kernel that a study gets when it names none.
 pub const DEFAULT_VERSION: &str = "6.12";
@@ -75,10 +76,20 @@ impl Kernel {
         arguments
     }
 
+    /// The same on a machine, whose processor is said too.
+    ///
+    /// # Errors
+    /// When no such processor is in the catalogue.
+    pub fn arguments_on(&self, machine: &MachineSpec) -> Result<Vec<String>, KernelError> {
+        let mut arguments = self.arguments();
+        arguments.extend(crate::processor::arguments(machine)?);
+        Ok(arguments)
+    }
+
     /// Whether it has the configuration, patches, driver and disk model of this raidlab.
     fn is_up_to_date(&self) -> bool {
-        let flavour = KernelName::parse(&self.name).flavour;
-        embedded::patches_for(&self.release).is_some_and(|set| self.key.ends_with(&own_key(set, flavour)))
+        let parts = KernelName::parse(&self.name).parts();
+        embedded::patches_for(&self.release).is_some_and(|set| self.key.ends_with(&own_key(set, parts)))
     }
 }
 
@@ -86,7 +97,7 @@ impl Kernel {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipe {
     pub source: Source,
-    pub flavour: Flavour,
+    pub parts: Parts,
     /// The packages of OpenZFS, for the flavour that has it.
     zfs: Option<debian::Fetched>,
 }
@@ -95,7 +106,8 @@ impl Recipe {
     pub fn name(&self) -> KernelName {
         KernelName {
             source: self.source.name.clone(),
-            flavour: self.flavour,
+            flavour: self.parts.flavour,
+            processor: self.parts.processor,
         }
     }
 
@@ -121,14 +133,14 @@ impl Recipe {
     }
 
     fn own_key(&self) -> Result<String, KernelError> {
-        Ok(own_key(self.source.patches()?, self.flavour))
+        Ok(own_key(self.source.patches()?, self.parts))
     }
 }
 
 /// Hash of what raidlab adds: configuration, patches, driver, disk model.
-fn own_key(patches: &str, flavour: Flavour) -> String {
-    let parts = embedded::files(patches, flavour);
-    let bytes: Vec<&[u8]> = parts
+fn own_key(patches: &str, parts: Parts) -> String {
+    let files = embedded::files(patches, parts);
+    let bytes: Vec<&[u8]> = files
         .iter()
         .flat_map(|(path, contents)| [path.as_os_str().as_encoded_bytes(), contents])
         .collect();

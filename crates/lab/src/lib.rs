@@ -12,6 +12,7 @@ pub mod guest;
 pub mod init;
 pub mod job;
 pub mod kernel;
+pub mod processor;
 pub mod programs;
 pub mod setting;
 pub mod shell;

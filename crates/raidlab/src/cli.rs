@@ -47,6 +47,9 @@ pub enum Command {
     /// What `run --trace` recorded: requests of simulated disks, for people and for other tools
     #[command(subcommand)]
     Trace(TraceCommand),
+    /// The processor catalogue, and a model of this machine's
+    #[command(subcommand)]
+    Cpu(CpuCommand),
     /// The lab's kernels
     #[command(subcommand)]
     Kernel(KernelCommand),
@@ -319,6 +322,31 @@ pub struct BenchArguments {
     /// How often each is measured
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=99))]
     pub pairs: u32,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum CpuCommand {
+    /// All processors
+    List {
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
+    /// Every figure of a processor, how sure it is, and where it is from
+    Show {
+        /// Name in the catalogue, or a model file (.toml)
+        model: String,
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
+    /// Measure this machine's processor and write a model of it
+    Measure {
+        /// What the model is called
+        #[arg(long, default_value = "this-machine")]
+        name: String,
+        /// Where it is written; - is standard output
+        #[arg(short, long, default_value = "-")]
+        output: PathBuf,
+    },
 }
 
 /// Where trials run.

@@ -3,6 +3,7 @@
 mod bench;
 mod clean;
 mod compare;
+mod cpu;
 mod digest;
 mod disk;
 mod doctor;
@@ -42,6 +43,7 @@ pub fn dispatch(arguments: Arguments) -> Result<ExitCode, ExpectedError> {
         Command::Import(arguments) => import::import(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Disk(command) => disk::disk(&command),
+        Command::Cpu(command) => cpu::cpu(&command),
         Command::Kernel(command) => kernel::kernel(&command),
         Command::Trace(command) => trace::trace(&command),
         Command::Doctor(arguments) => doctor::doctor(&arguments),

@@ -7,6 +7,7 @@ use disksim::{catalogue, disksim_import};
 use lab::disks::DisksError;
 use lab::guest::StartError;
 use lab::kernel::KernelError;
+use lab::processor::ProcessorError;
 use runner::{PlaceError, RunError};
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
@@ -42,6 +43,8 @@ pub enum ExpectedError {
     NoSuchDisk { path: PathBuf, disk: u8, disks: u32 },
     #[error(transparent)]
     Model(#[from] catalogue::Error),
+    #[error(transparent)]
+    Processor(#[from] ProcessorError),
     #[error("{model}: {message}")]
     Check { model: String, message: String },
     #[error(transparent)]
@@ -178,6 +181,8 @@ pub enum ExpectedError {
         message: String,
         console: String,
     },
+    #[error("no model of this processor: {0}")]
+    NoProcessorModel(String),
     #[error("no shell in the guest: {why}")]
     NoShell { why: String },
     #[error("interrupted")]
@@ -206,6 +211,7 @@ impl ExpectedError {
             | Self::Trace { .. }
             | Self::NoSuchDisk { .. }
             | Self::Model(_)
+            | Self::Processor(_)
             | Self::Check { .. }
             | Self::Disks(_)
             | Self::Only(_)
@@ -250,6 +256,7 @@ impl ExpectedError {
             | Self::Simulation(_)
             | Self::BenchCells(_)
             | Self::BenchGuest { .. }
+            | Self::NoProcessorModel(_)
             | Self::NoShell { .. }
             | Self::Interrupted => EXIT_TRIAL_FAILED,
         }

@@ -160,6 +160,7 @@ fn takes(key: &Key) -> String {
         Takes::Word(words) => one_of(words),
         Takes::Words(words) => format!("list of {}", one_of(words)),
         Takes::Model => "name of a disk model".to_owned(),
+        Takes::Processor => "name of a processor".to_owned(),
         Takes::Kernel => "version or name, in quotes".to_owned(),
         Takes::Layout => "layout".to_owned(),
         Takes::Mount => "mount options".to_owned(),

@@ -4,12 +4,13 @@ use crate::array_rules::default_bitmap;
 use crate::groups::Fixed;
 use crate::point::Point;
 use crate::value::Value;
+use crate::{INFINITE, Known};
 use study::stack::{
     Align, ArraySpec, Bitmap, DATA, DiskGroup, FilesystemKind, FilesystemSpec, InnerArray, JournalMode, Level,
-    MachineKind, MachineSpec, Pool, Profile, StackSpec, ZfsSpec, ZfsSync,
+    MachineKind, MachineSpec, Pool, ProcessorSpec, Profile, StackSpec, ZfsSpec, ZfsSync,
 };
 
-pub(crate) fn machine(point: &Point, kind: MachineKind, fixed: &Fixed) -> MachineSpec {
+pub(crate) fn machine(point: &Point, kind: MachineKind, fixed: &Fixed, known: &Known) -> MachineSpec {
     let model = point.text("model").unwrap_or_default();
     let data = DiskGroup {
         name: DATA.to_owned(),
@@ -27,7 +28,18 @@ pub(crate) fn machine(point: &Point, kind: MachineKind, fixed: &Fixed) -> Machin
         },
         disks: std::iter::once(data).chain(fixed.groups(&model)).collect(),
         buses: fixed.buses.clone(),
+        processor: processor(point, known).filter(|_| kind == MachineKind::Lab),
     }
+}
+
+/// None if it is infinitely fast.
+fn processor(point: &Point, known: &Known) -> Option<ProcessorSpec> {
+    let model = point.text("cpu").filter(|model| model != INFINITE)?;
+    let cores = match point.number("cores") {
+        Some(_) => point.small("cores"),
+        None => known.cores(&model).unwrap_or(1),
+    };
+    Some(ProcessorSpec { model, cores })
 }
 
 /// The stack at a point, on disks of a size that may be unknown.

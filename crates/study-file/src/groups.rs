@@ -131,6 +131,7 @@ fn stack_of(
             count: group(entry, found)?.count,
         }],
         buses: Vec::new(),
+        processor: None,
     };
     let reasons = check_stack(&machine, &stack, disk_bytes);
     for reason in &reasons {

@@ -4,8 +4,8 @@
 use crate::workload::KINDS;
 use Axis::{Listed, ListedOrDefault, Single};
 use Takes::{
-    BusDisks, Count, Figures, Filter, Flag, Kernel, Layout, Model, Mount, Name, Names, Scalars, Share, Size, Text,
-    Word,
+    BusDisks, Count, Figures, Filter, Flag, Kernel, Layout, Model, Mount, Name, Names, Processor, Scalars, Share,
+    Size, Text, Word,
 };
 use filesystems::FilesystemKind;
 use study::stack::{BusKind, Level, MEMBER_WORDS};
@@ -187,6 +187,8 @@ pub enum Takes {
     Model,
     /// A kernel that the lab has.
     Kernel,
+    /// A processor of the catalogue.
+    Processor,
     /// `n2`, `left-symmetric`, …
     Layout,
     /// Mount options with commas between.
@@ -297,6 +299,8 @@ static KEYS: &[Key] = &[
     key(Table::Top, "description", Text, Single, "none", "what it is after, and what one has to know to read its results"),
     key(Table::Top, "machine", Word(MACHINES), Single, "`lab`", "`lab`: Linux in virtual time on simulated disks; `host`: this machine and its real disks"),
     key(Table::Top, "ram", Size { min: 64 * MIB, max: 16 * TIB }, Listed, "`1G`", "memory of the machine; what fits in it is read from memory, not from disks"),
+    key(Table::Top, "cpu", Processor, Listed, "`infinite`", "the lab's processor (`raidlab cpu list`), whose time is charged to what runs on it; `infinite` takes no time; a host has its own"),
+    key(Table::Top, "cores", Count { min: 1, max: 256 }, ListedOrDefault, "those of the processor", "cores that work at the same time"),
     key(Table::Top, "kernel", Kernel, Listed, "6.12 in the lab", "kernel version, in quotes; a host runs its own"),
     key(Table::Top, "replicate", Count { min: 1, max: 100 }, Single, "1", "each stack so many times over, as stacks of their own with seeds of their own: what differs between replicates is chance"),
     key(Table::Top, "disks", Takes::One(Table::Disks), Single, "one disk", "the disks under test"),

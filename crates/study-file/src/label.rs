@@ -6,6 +6,8 @@ use study::plan::Cell;
 /// The axes in the order in which a label names them: disks and array, filesystem, then the options.
 const ORDER: &[&str] = &[
     "kernel",
+    "cpu",
+    "cores",
     "ram",
     "model",
     "count",
@@ -157,6 +159,9 @@ pub fn part(axis: &str, word: &str) -> Option<String> {
         "kernel" => format!("Linux {word}"),
         "ram" => format!("{word} RAM"),
         "replicate" => format!("#{word}"),
+        "cores" if word == "1" => "1 core".to_owned(),
+        "cores" => format!("{word} cores"),
+        "cpu" if word == crate::INFINITE => "infinite processor".to_owned(),
         "count" => format!("{word} disks"),
         "spares" if word == "0" => return None,
         "spares" if word == "1" => "1 spare".to_owned(),

@@ -40,6 +40,8 @@ pub struct Known {
     pub models: Vec<KnownModel>,
     /// Kernels that the lab has or can build; the first is the default. Empty if any name will do.
     pub kernels: Vec<String>,
+    /// Processors of the catalogue. Empty if any name will do.
+    pub processors: Vec<KnownProcessor>,
     /// The study's folder, where the files lie that it names; absent if it may name none.
     pub folder: Option<std::path::PathBuf>,
 }
@@ -51,7 +53,23 @@ pub struct KnownModel {
     pub capacity_bytes: u64,
 }
 
+/// A processor of the catalogue.
+#[derive(Clone, Debug)]
+pub struct KnownProcessor {
+    pub name: String,
+    pub cores: u32,
+}
+
+/// The processor that takes no time, which is in no catalogue.
+pub const INFINITE: &str = "infinite";
+
 impl Known {
+    /// Cores of a processor, if it is known.
+    fn cores(&self, processor: &str) -> Option<u32> {
+        let known = self.processors.iter().find(|known| known.name == processor)?;
+        Some(known.cores)
+    }
+
     /// Size of the machine's disks under test; unknown on a host, whose disks are whatever they are.
     fn capacity(&self, kind: MachineKind, machine: &MachineSpec) -> Option<u64> {
         let model = &machine.disks.first()?.model;

@@ -5,7 +5,7 @@ use crate::build;
 use crate::diagnostic::{Found, Span};
 use crate::groups::Fixed;
 use crate::point::{Axis, Point, points, size};
-use crate::rules::{Impossible, check_stack};
+use crate::rules::{Impossible, check_stack, cores_of_nothing};
 use crate::workload::{WorkloadEntry, check_work};
 use std::collections::HashSet;
 use study::CellId;
@@ -105,10 +105,11 @@ impl Matrix {
         unit: &Unit,
         verdict: &mut Verdict,
     ) -> Option<(MachineSpec, StackSpec, Option<u64>)> {
-        let machine = build::machine(point, setting.kind, setting.fixed);
+        let machine = build::machine(point, setting.kind, setting.fixed, setting.known);
         let disk_bytes = setting.known.capacity(setting.kind, &machine);
         let stack = build::stack(point, disk_bytes, setting.fixed);
         let mut reasons = check_stack(&machine, &stack, disk_bytes);
+        reasons.extend(cores_of_nothing(&machine, point));
         reasons.retain(|reason| !reason.about.iter().any(|axis| point.is_broken(axis)));
         if reasons.is_empty() {
             verdict.possible = true;

@@ -1,9 +1,10 @@
 //! What cannot be: filesystems on the array that carries them.
 
 use crate::array_rules::{active_disks, capacity};
+use crate::point::Point;
 use crate::unit::describe_size;
 use crate::{array_rules, consistency_rules, filesystem_rules, lvm_rules, many_device_rules};
-use study::stack::{Align, DATA, MachineSpec, StackSpec};
+use study::stack::{Align, DATA, MachineKind, MachineSpec, StackSpec};
 
 /// Page size of x86, in which most filesystems' blocks must fit.
 pub(crate) const PAGE_BYTES: u64 = 4 << 10;
@@ -35,6 +36,19 @@ pub(crate) fn check_stack(machine: &MachineSpec, stack: &StackSpec, disk_bytes: 
     all.extend(buses(machine));
     all.extend(room(machine, stack, disk_bytes));
     all
+}
+
+/// Cores that are written where no processor is.
+pub(crate) fn cores_of_nothing(machine: &MachineSpec, point: &Point) -> Option<Impossible> {
+    let written = point.number("cores").is_some();
+    if !written || machine.kind != MachineKind::Lab || machine.processor.is_some() {
+        return None;
+    }
+    impossible(
+        &["cores", "cpu"],
+        "an infinitely fast processor has no number of cores".to_owned(),
+        "name a processor, as in cpu = \"xeon-e5-2650v4\"; `raidlab cpu list` shows them",
+    )
 }
 
 /// Whether the array is large enough for mkfs.

@@ -1,11 +1,11 @@
 //! One value of the study file, read as its key says.
 
-use crate::Known;
 use crate::diagnostic::{Span, enumerate, suggest, suggest_and_show};
 use crate::key::{Axis, Key, Takes};
 use crate::unit::{describe_size, format_size, format_time, parse_size, parse_time};
 use crate::workload::fio_options::wrong_value;
 use crate::workload::pattern::Pattern;
+use crate::{INFINITE, Known, KnownProcessor};
 use toml::de::DeValue;
 
 /// A value and where it stands.
@@ -113,7 +113,7 @@ pub(crate) fn default_value(key: &Key, known: &Known) -> Value {
             max: size,
         }),
         Takes::Flag => literal.parse().ok().map(Value::Flag),
-        Takes::Pattern => Some(Value::Text(literal.to_owned())),
+        Takes::Pattern | Takes::Processor => Some(Value::Text(literal.to_owned())),
         Takes::Word(words) if quoted.is_some() => {
             let mut words = words.iter().map(|spellings| spellings[0]);
             words.find(|word| *word == literal).map(Value::Word)
@@ -166,6 +166,7 @@ fn text(key: &Key, value: &DeValue, known: &Known) -> Result<Value, Wrong> {
             Err(unit) => wrong(unit.message, unit.help),
         },
         Takes::Kernel => kernel(key, text, known),
+        Takes::Processor => processor(key, text, known),
         Takes::Mount => mount(text),
         Takes::Pattern => match Pattern::parse(text) {
             Ok(pattern) => Ok(Value::Text(pattern.word())),
@@ -429,6 +430,17 @@ fn kernel(key: &Key, text: &str, known: &Known) -> Result<Value, Wrong> {
     let kernels: Vec<&str> = known.kernels.iter().map(String::as_str).collect();
     let help = suggest_and_show(text, &kernels, "`raidlab kernel build` makes others");
     wrong(format!("unknown kernel `{text}`"), help)
+}
+
+fn processor(key: &Key, text: &str, known: &Known) -> Result<Value, Wrong> {
+    let is_known = |known: &KnownProcessor| known.name == text;
+    if text == INFINITE || known.processors.is_empty() || known.processors.iter().any(is_known) {
+        return name(key, text);
+    }
+    let mut names = vec![INFINITE];
+    names.extend(known.processors.iter().map(|known| known.name.as_str()));
+    let help = suggest_and_show(text, &names, "`raidlab cpu list` shows them");
+    wrong(format!("unknown processor `{text}`"), help)
 }
 
 fn mount(text: &str) -> Result<Value, Wrong> {

@@ -133,6 +133,14 @@ metrics! {
     Cpu = "cpu", Percent, Lower;
     CpuUser = "cpu_user", Seconds, Lower;
     CpuSystem = "cpu_system", Seconds, Lower;
+    /// Of a lab machine with a processor model: charged to all tasks during the test.
+    ProcessorUser = "processor_user", Seconds, Neither;
+    ProcessorSystem = "processor_system", Seconds, Neither;
+    /// Share of all cores' time that was charged.
+    ProcessorBusy = "processor_busy", Percent, Neither;
+    /// Share of the test's time that was charged to the task that was charged most: near 100, it decides how fast the
+    /// test is, however many cores there are.
+    ProcessorBusiestTask = "processor_busiest_task", Percent, Neither;
     LatencyP50 = "latency_p50", Milliseconds, Lower;
     LatencyP90 = "latency_p90", Milliseconds, Lower;
     LatencyP99 = "latency_p99", Milliseconds, Lower;

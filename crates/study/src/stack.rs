@@ -25,6 +25,9 @@ pub struct MachineSpec {
     /// What the lab's disks hang on besides their own interface.
     #[serde(default)]
     pub buses: Vec<Bus>,
+    /// The processor of a lab guest; absent if it is infinitely fast, and on a host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processor: Option<ProcessorSpec>,
 }
 
 impl MachineSpec {
@@ -32,6 +35,15 @@ impl MachineSpec {
     pub fn group(&self, name: &str) -> Option<&DiskGroup> {
         self.disks.iter().find(|group| group.name == name)
     }
+}
+
+/// A processor whose time is charged to what runs on it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessorSpec {
+    /// Name in the processor catalogue.
+    pub model: String,
+    /// Cores that work at the same time.
+    pub cores: u32,
 }
 
 /// Where trials run.

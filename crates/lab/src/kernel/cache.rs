@@ -2,8 +2,8 @@
 
 use super::compile::{self, Progress};
 use super::{
-    BCACHEFS, DEFAULT_VERSION, Flavour, Kernel, KernelError, KernelName, Recipe, Source, bcachefs, create_dir,
-    debian, embedded, io_error, kept, source, tree, zfs,
+    BCACHEFS, DEFAULT_VERSION, Flavour, Kernel, KernelError, KernelName, Parts, Recipe, Source, bcachefs,
+    create_dir, debian, embedded, io_error, kept, source, tree, zfs,
 };
 use crate::carried::Programs;
 use rustix::fs::FlockOperation;
@@ -45,7 +45,7 @@ impl Cache {
     /// tree, the one built last.
     pub fn find(&self, name: &KernelName) -> Result<Result<Kernel, Recipe>, KernelError> {
         if let Some(source) = Source::debian(&name.source, &self.packages()) {
-            let recipe = self.recipe(source, name.flavour)?;
+            let recipe = self.recipe(source, name.parts())?;
             let folder = self.kernel_folder(name, &recipe.package_key()?);
             return Ok(kept::read(&folder).ok_or(recipe));
         }
@@ -89,14 +89,19 @@ impl Cache {
     /// How a source becomes a kernel.
     ///
     /// # Errors
-    /// When a package has to be fetched first.
-    pub fn recipe(&self, source: Source, flavour: Flavour) -> Result<Recipe, KernelError> {
+    /// When a package has to be fetched first, or there are no processor models for this version.
+    pub fn recipe(&self, source: Source, parts: Parts) -> Result<Recipe, KernelError> {
+        if parts.processor && !embedded::has_processor(source.patches()?) {
+            return Err(KernelError::NoProcessor {
+                version: source.version,
+            });
+        }
         let mut recipe = Recipe {
             source,
-            flavour,
+            parts,
             zfs: None,
         };
-        if flavour.has_zfs() {
+        if parts.flavour.has_zfs() {
             let package = zfs::ORDER.name;
             let zfs = debian::fetched(&self.packages(), package).ok_or_else(|| KernelError::NotFetched {
                 kernel: recipe.name(),
@@ -161,13 +166,14 @@ impl Cache {
         names
     }
 
-    /// Every kernel of Debian's sources that can be built.
+    /// Every kernel of Debian's sources that can be built; those with a processor model go by the same names with `+cpu`.
     pub fn versions() -> Vec<KernelName> {
         let flavours = |version: &str| {
             let source = version.to_owned();
             Flavour::ALL.map(|flavour| KernelName {
                 source: source.clone(),
                 flavour,
+                processor: false,
             })
         };
         // Each OpenZFS knows Linux up to a version, and says so itself.
@@ -197,7 +203,7 @@ impl Cache {
         }
         let builds = self.folder.join("build");
         let tree = tree::prepare(recipe, &builds, progress)?;
-        let (release, image) = compile::compile(&tree, &name.to_string(), recipe.flavour, progress)?;
+        let (release, image) = compile::compile(&tree, &name.to_string(), recipe.parts.flavour, progress)?;
         let key = match source.is_package() {
             true => recipe.package_key()?,
             false => recipe.tree_key(&image)?,

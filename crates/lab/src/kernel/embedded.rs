@@ -1,7 +1,7 @@
 //! What raidlab adds to a kernel's source, carried in the binary: `kernel/` of the repository and the disk model as
 //! the build script compiled it.
 
-use super::Flavour;
+use super::{Flavour, Parts};
 use filesystems::FilesystemKind;
 use include_dir::{Dir, File, include_dir};
 use std::path::{Path, PathBuf};
@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 
 static CONFIG: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../kernel/config");
 static DRIVER: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../kernel/driver");
+static CPU: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../kernel/cpu");
 static ZFS: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../kernel/zfs");
 static PATCHES: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../kernel/patches");
 static MODEL: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/model.o"));
@@ -60,8 +61,8 @@ pub fn number(version: &str) -> Option<(u32, u32)> {
 }
 
 /// The files of the configuration, one after the other; last what a version is asked in words of its own.
-pub fn configs(set: &str, flavour: Flavour) -> Vec<(&'static str, &'static [u8])> {
-    let up_to = Flavour::ALL.into_iter().filter(|other| *other <= flavour);
+pub fn configs(set: &str, parts: Parts) -> Vec<(&'static str, &'static [u8])> {
+    let up_to = Flavour::ALL.into_iter().filter(|other| *other <= parts.flavour);
     let mut configs: Vec<(&str, &[u8])> = up_to
         .map(|flavour| match flavour {
             Flavour::Base => ("base.config", BASE.as_bytes()),
@@ -76,7 +77,36 @@ pub fn configs(set: &str, flavour: Flavour) -> Vec<(&'static str, &'static [u8])
             .find(of_version)
             .map(|file| ("version.config", file.contents())),
     );
+    if parts.processor {
+        configs.push(("cpu.config", processor_file("cpu.config")));
+    }
     configs
+}
+
+fn processor_file(name: &str) -> &'static [u8] {
+    CPU.get_file(name)
+        .expect("kernel/cpu is part of the repository")
+        .contents()
+}
+
+/// Whether there are patches for a set by which code takes virtual time.
+pub fn has_processor(set: &str) -> bool {
+    CPU.get_dir(set).is_some()
+}
+
+/// Those patches, after the set's own.
+pub fn processor_patches(set: &str) -> Vec<(&'static Path, &'static [u8])> {
+    CPU.get_dir(set).map(in_order).unwrap_or_default()
+}
+
+/// The files of the processor, and where they go in a kernel's tree.
+pub fn processor() -> [(&'static str, &'static [u8]); 4] {
+    [
+        ("arch/um/drivers/raidlab-cpu/Kconfig", processor_file("Kconfig")),
+        ("arch/um/drivers/raidlab-cpu/Makefile", processor_file("Makefile")),
+        ("arch/um/drivers/raidlab-cpu/cpu.c", processor_file("cpu.c")),
+        ("arch/um/include/linux/raidlab-cpu.h", processor_file("raidlab-cpu.h")),
+    ]
 }
 
 /// The patches of a set, in the order in which they apply.
@@ -108,7 +138,7 @@ pub fn driver() -> Vec<(PathBuf, &'static [u8])> {
 }
 
 /// Everything that is added to this flavour with this set of patches; for the model, what it was compiled from.
-pub fn files(set: &str, flavour: Flavour) -> Vec<(PathBuf, &'static [u8])> {
+pub fn files(set: &str, parts: Parts) -> Vec<(PathBuf, &'static [u8])> {
     let mut files = driver();
     files.retain(|(path, _)| path.as_os_str() != "model.o_shipped");
     files.push((PathBuf::from("model"), MODEL_SOURCES));
@@ -117,11 +147,16 @@ pub fn files(set: &str, flavour: Flavour) -> Vec<(PathBuf, &'static [u8])> {
             .into_iter()
             .map(|(path, contents)| (path.to_owned(), contents)),
     );
-    if flavour.has_zfs() {
+    if parts.processor {
+        let patches = processor_patches(set).into_iter();
+        files.extend(patches.map(|(path, contents)| (Path::new("cpu").join(path), contents)));
+        files.extend(processor().map(|(path, contents)| (PathBuf::from(path), contents)));
+    }
+    if parts.flavour.has_zfs() {
         let patches = zfs_patches().into_iter();
         files.extend(patches.map(|(path, contents)| (Path::new("zfs").join(path), contents)));
     }
-    let configs = configs(set, flavour).into_iter();
+    let configs = configs(set, parts).into_iter();
     files.extend(configs.map(|(name, contents)| (PathBuf::from(name), contents)));
     files
 }

@@ -28,6 +28,12 @@ pub enum KernelError {
     BadName { name: String },
     #[error("`{path}` is no kernel tree: it has no {lacks}")]
     NoTree { path: PathBuf, lacks: &'static str },
+    #[error(
+        "Linux {version} has no processor models yet: a study with `cpu` needs kernel = \"6.12\", or cpu = \"infinite\""
+    )]
+    NoProcessor { version: String },
+    #[error(transparent)]
+    Processor(#[from] crate::processor::ProcessorError),
     #[error("no patches for Linux {version}: raidlab has them for {known}")]
     NoPatches { version: String, known: String },
     #[error("{package} is not in this machine's cache yet: `raidlab kernel build {kernel}` gets it from Debian")]
@@ -91,6 +97,8 @@ impl KernelError {
                 | Self::Stale { .. }
                 | Self::NoFlavour { .. }
                 | Self::TooNewForZfs { .. }
+                | Self::NoProcessor { .. }
+                | Self::Processor(_)
         )
     }
 }

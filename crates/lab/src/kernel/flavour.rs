@@ -45,12 +45,25 @@ const fn of_level(level: Level) -> Flavour {
     if level.is_lvm() { Flavour::More } else { Flavour::Base }
 }
 
-/// What a kernel is called: `6.12`, `6.12+more`, `mine`.
+/// What a processor model adds to a kernel's name.
+const PROCESSOR: &str = "+cpu";
+
+/// All that decides how a source is compiled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    pub flavour: Flavour,
+    /// Code takes virtual time (`kernel/cpu`). A kernel of its own, so that those without are what they always were.
+    pub processor: bool,
+}
+
+/// What a kernel is called: `6.12`, `6.12+more`, `6.12+cpu`, `mine`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KernelName {
     /// What a study calls it: Debian's version, or the name of a developer's tree.
     pub source: String,
     pub flavour: Flavour,
+    /// Whether a processor model is in it.
+    pub processor: bool,
 }
 
 impl KernelName {
@@ -59,24 +72,38 @@ impl KernelName {
         KernelName {
             source: machine.kernel.clone(),
             flavour: needed_by(stack),
+            processor: machine.processor.is_some(),
+        }
+    }
+
+    pub const fn parts(&self) -> Parts {
+        Parts {
+            flavour: self.flavour,
+            processor: self.processor,
         }
     }
 
     /// Reads a name; what ends in no flavour's suffix is the name of a source.
     pub fn parse(name: &str) -> KernelName {
+        let (name, processor) = match name.strip_suffix(PROCESSOR) {
+            Some(name) => (name, true),
+            None => (name, false),
+        };
         let named = |flavour: Flavour| Some((name.strip_suffix(flavour.suffix())?, flavour));
         // The first, the base, has no suffix and fits everything.
         let (source, flavour) = Flavour::ALL.into_iter().rev().find_map(named).unwrap_or_default();
         KernelName {
             source: source.to_owned(),
             flavour,
+            processor,
         }
     }
 }
 
 impl fmt::Display for KernelName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&format!("{}{}", self.source, self.flavour.suffix()))
+        let processor = if self.processor { PROCESSOR } else { "" };
+        f.pad(&format!("{}{}{processor}", self.source, self.flavour.suffix()))
     }
 }
 
@@ -96,7 +123,17 @@ mod tests {
         ] {
             let read = KernelName::parse(name);
             assert_eq!((read.source.as_str(), read.flavour), (source, flavour));
+            assert!(!read.processor);
             assert_eq!(read.to_string(), name);
+            let charged = KernelName::parse(&format!("{name}+cpu"));
+            assert_eq!(charged.to_string(), format!("{name}+cpu"));
+            assert_eq!(
+                charged,
+                KernelName {
+                    processor: true,
+                    ..read
+                }
+            );
         }
     }
 

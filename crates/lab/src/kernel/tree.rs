@@ -5,7 +5,7 @@
 
 use super::compile::{Progress, run_logged};
 use super::source::{Origin, Source};
-use super::{Flavour, KernelError, Recipe, create_dir, embedded, io_error, short_hash, zfs};
+use super::{KernelError, Parts, Recipe, create_dir, embedded, io_error, short_hash, zfs};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -63,7 +63,7 @@ impl Tree {
 pub fn prepare(recipe: &Recipe, build: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Tree, KernelError> {
     let source = &recipe.source;
     let set = source.patches()?;
-    let folder = build.join(folder_name(source, set));
+    let folder = build.join(folder_name(source, set, recipe.parts));
     create_dir(&folder)?;
     let tree = Tree {
         path: folder.join("tree"),
@@ -77,7 +77,7 @@ pub fn prepare(recipe: &Recipe, build: &Path, progress: &mut dyn FnMut(Progress)
             if !whole.exists() {
                 progress(Progress::Unpacking);
                 unpack(&tree, &source.name, archive)?;
-                apply(&tree, &source.name, set)?;
+                apply(&tree, &source.name, set, recipe.parts)?;
                 fs::write(&whole, source.description()).map_err(io_error("cannot write", &whole))?;
             }
         }
@@ -85,11 +85,14 @@ pub fn prepare(recipe: &Recipe, build: &Path, progress: &mut dyn FnMut(Progress)
             progress(Progress::Copying);
             copy_changed(path, &tree.path)?;
             // The patched files were just copied afresh.
-            apply(&tree, &source.name, set)?;
+            apply(&tree, &source.name, set, recipe.parts)?;
         }
     }
     put_driver(&tree)?;
-    put_config(&tree, set, recipe.flavour)?;
+    if recipe.parts.processor {
+        put_processor(&tree)?;
+    }
+    put_config(&tree, set, recipe.parts)?;
     if let Some(zfs) = &recipe.zfs {
         zfs::put(&tree, zfs, source, progress)?;
     }
@@ -97,17 +100,19 @@ pub fn prepare(recipe: &Recipe, build: &Path, progress: &mut dyn FnMut(Progress)
 }
 
 /// The same for the same source with the same patches.
-fn folder_name(source: &Source, set: &str) -> String {
-    let mut parts = vec![source.description().into_bytes()];
+fn folder_name(source: &Source, set: &str, parts: Parts) -> String {
+    let mut hashed = vec![source.description().into_bytes()];
     if source.is_package() {
-        parts.extend(NOT_UNPACKED.iter().map(|pattern| pattern.as_bytes().to_vec()));
+        hashed.extend(NOT_UNPACKED.iter().map(|pattern| pattern.as_bytes().to_vec()));
     }
-    for (path, text) in embedded::patches(set) {
-        parts.push(path.as_os_str().as_encoded_bytes().to_vec());
-        parts.push(text.to_vec());
+    for (path, text) in patches(set, parts) {
+        hashed.push(path.as_os_str().as_encoded_bytes().to_vec());
+        hashed.push(text.to_vec());
     }
-    let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
-    format!("{}-{}", source.name, short_hash(&parts))
+    let hashed: Vec<&[u8]> = hashed.iter().map(Vec::as_slice).collect();
+    // Nearly every file is compiled otherwise with a processor: by turns in one folder, each would compile all again.
+    let processor = if parts.processor { "+cpu" } else { "" };
+    format!("{}{processor}-{}", source.name, short_hash(&hashed))
 }
 
 fn unpack(tree: &Tree, name: &str, archive: &Path) -> Result<(), KernelError> {
@@ -126,8 +131,16 @@ fn unpack(tree: &Tree, name: &str, archive: &Path) -> Result<(), KernelError> {
     run_logged(&mut tar, "unpacking", name, &tree.log, &mut |_| {})
 }
 
-fn apply(tree: &Tree, name: &str, set: &str) -> Result<(), KernelError> {
-    for (file, text) in embedded::patches(set) {
+fn patches(set: &str, parts: Parts) -> Vec<(&'static Path, &'static [u8])> {
+    let mut patches = embedded::patches(set);
+    if parts.processor {
+        patches.extend(embedded::processor_patches(set));
+    }
+    patches
+}
+
+fn apply(tree: &Tree, name: &str, set: &str, parts: Parts) -> Result<(), KernelError> {
+    for (file, text) in patches(set, parts) {
         tree.patch(&tree.path, file, text, name)?;
     }
     Ok(())
@@ -142,8 +155,17 @@ fn put_driver(tree: &Tree) -> Result<(), KernelError> {
     Ok(())
 }
 
-fn put_config(tree: &Tree, set: &str, flavour: Flavour) -> Result<(), KernelError> {
-    let whole: Vec<&[u8]> = embedded::configs(set, flavour)
+fn put_processor(tree: &Tree) -> Result<(), KernelError> {
+    for (file, contents) in embedded::processor() {
+        let file = tree.path.join(file);
+        create_dir(file.parent().unwrap_or(&tree.path))?;
+        write_if_changed(&file, contents)?;
+    }
+    Ok(())
+}
+
+fn put_config(tree: &Tree, set: &str, parts: Parts) -> Result<(), KernelError> {
+    let whole: Vec<&[u8]> = embedded::configs(set, parts)
         .into_iter()
         .map(|(_, part)| part)
         .collect();

@@ -7,6 +7,7 @@
 mod figures;
 mod guest;
 mod jobs;
+mod processor;
 
 use super::output::Output;
 use crate::cli::BenchArguments;
@@ -21,14 +22,29 @@ use std::process::ExitCode;
 pub struct Measured {
     pub figure: Figure,
     pub pairs: Vec<(f64, f64)>,
+    /// What each pair is of; nothing if all are of the same.
+    pub of: Vec<String>,
 }
 
 impl Measured {
-    /// The median of the pairs' quotients.
-    fn ratio(&self) -> f64 {
-        let ratios: Vec<f64> = self.pairs.iter().map(|(a, b)| a / b).collect();
-        Summary::of(&ratios, 0.05).map_or(f64::NAN, |summary| summary.median)
+    fn of_pairs(figure: Figure, pairs: Vec<(f64, f64)>) -> Self {
+        let of = Vec::new();
+        Self { figure, pairs, of }
     }
+
+    /// The median of the pairs' quotients, unless the figure is another.
+    fn ratio(&self) -> f64 {
+        match self.figure {
+            Figure::ModelError => median(&processor::errors(&self.pairs)),
+            Figure::ModelWorst => processor::errors(&self.pairs).into_iter().fold(f64::NAN, f64::max),
+            Figure::ModelRanks => processor::rank_correlation(&self.pairs),
+            _ => median(&self.pairs.iter().map(|(a, b)| a / b).collect::<Vec<_>>()),
+        }
+    }
+}
+
+fn median(values: &[f64]) -> f64 {
+    Summary::of(values, 0.05).map_or(f64::NAN, |summary| summary.median)
 }
 
 pub fn bench(arguments: &BenchArguments) -> Result<ExitCode, ExpectedError> {
@@ -61,6 +77,11 @@ fn measure_all(arguments: &BenchArguments, stop: &Signals) -> Result<(), Expecte
             keep(measured, &mut all, output.as_ref())?;
         }
     }
+    if processor::FIGURES.iter().any(wanted) {
+        for measured in processor::measure(stop)? {
+            keep(measured, &mut all, output.as_ref())?;
+        }
+    }
     Ok(())
 }
 
@@ -79,6 +100,12 @@ fn line(measured: &Measured) -> String {
 }
 
 fn as_json(all: &[Measured]) -> Value {
-    let entry = |m: &Measured| (m.figure.name(), json!({ "ratio": m.ratio(), "pairs": m.pairs }));
+    let entry = |m: &Measured| {
+        let mut entry = json!({ "ratio": m.ratio(), "pairs": m.pairs });
+        if !m.of.is_empty() {
+            entry["of"] = json!(m.of);
+        }
+        (m.figure.name(), entry)
+    };
     Value::Object(all.iter().map(entry).collect::<Map<_, _>>())
 }

@@ -60,11 +60,11 @@ fn fetch(cache: &Cache, name: &KernelName, package: &str) -> Result<(), KernelEr
 fn build_tree(cache: &Cache, path: &Path, name: Option<&str>) -> Result<Kernel, KernelError> {
     let name = name.map(KernelName::parse);
     let source = Source::tree(path, name.as_ref().map(|name| name.source.as_str()))?;
-    let flavour = name.map(|name| name.flavour).unwrap_or_default();
-    let recipe = match cache.recipe(source.clone(), flavour) {
+    let parts = name.map(|name| name.parts()).unwrap_or_default();
+    let recipe = match cache.recipe(source.clone(), parts) {
         Err(KernelError::NotFetched { kernel, package }) => {
             fetch(cache, &kernel, &package)?;
-            cache.recipe(source, flavour)?
+            cache.recipe(source, parts)?
         }
         recipe => recipe?,
     };

@@ -59,7 +59,7 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
         folder: folder.path(),
         trace: None,
         processor: None,
-        kernel_arguments: &kernel.arguments(),
+        kernel_arguments: &kernel.arguments_on(&cell.machine)?,
         // A command may compute for long, which takes no virtual time.
         limits: Limits {
             stall: LIMITS.wall,

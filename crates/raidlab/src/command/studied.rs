@@ -6,7 +6,7 @@ use disksim::catalogue;
 use lab::kernel::Cache;
 use std::path::Path;
 use study::plan::Plan;
-use study_file::{Known, KnownModel, Only};
+use study_file::{Known, KnownModel, KnownProcessor, Only};
 
 /// A larger file is something else: the longest study is some kB.
 const BYTES_MAX: u64 = 1 << 20;
@@ -41,6 +41,14 @@ fn known(folder: Option<&Path>, cache: &Cache) -> Known {
     Known {
         models,
         kernels: cache.names(),
+        processors: lab::processor::list().into_iter().map(known_processor).collect(),
         folder: folder.map(Path::to_owned),
+    }
+}
+
+fn known_processor(processor: lab::processor::Processor) -> KnownProcessor {
+    KnownProcessor {
+        name: processor.name,
+        cores: processor.cores,
     }
 }

@@ -409,6 +409,7 @@ fn cell(stack: &Stack, workload: &str, tree: TreeSpec) -> Cell {
                 count: 2,
             }],
             buses: Vec::new(),
+            processor: None,
         },
         stack: StackSpec {
             array: ArraySpec {

@@ -90,7 +90,7 @@ impl Place for LabPlace {
             folder: folder.path(),
             trace: trace.as_ref(),
             processor: self.processors.get(slot % self.processors.len().max(1)).copied(),
-            kernel_arguments: &kernel.arguments(),
+            kernel_arguments: &kernel.arguments_on(&trial.cell.machine)?,
             limits: LIMITS,
         };
         let mut facts = vec![
@@ -98,6 +98,10 @@ impl Place for LabPlace {
             ("kernel.name".to_owned(), kernel.name.clone()),
             ("kernel.source".to_owned(), kernel.source.clone()),
         ];
+        facts.extend(trial.cell.machine.processor.iter().map(|processor| {
+            let value = format!("{}, {} cores, simulated", processor.model, processor.cores);
+            ("processor".to_owned(), value)
+        }));
         facts
             .extend(programs.map(|programs| (format!("{}.packages", programs.name), programs.packages.join(", "))));
         for (key, value) in facts {

@@ -46,6 +46,11 @@ pub enum Figure {
     /// by two raidlabs that share nothing, each on a processor of its own. Two guests of one raidlab can hardly do
     /// better.
     Apart,
+    /// How far a lab with the model of this machine's processor is off this machine where the processor decides: the
+    /// median of the tests, the worst of them, and Spearman's rank correlation over them.
+    ModelError,
+    ModelWorst,
+    ModelRanks,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +122,9 @@ impl Figure {
             Self::Pace(_) => "lab_raid6_random_virtual_per_wall".to_owned(),
             Self::Jobs => "lab_jobs2_vs_jobs1".to_owned(),
             Self::Apart => "machine_two_raidlabs_vs_one".to_owned(),
+            Self::ModelError => "cpu_model_error".to_owned(),
+            Self::ModelWorst => "cpu_model_error_worst".to_owned(),
+            Self::ModelRanks => "cpu_model_rank_correlation".to_owned(),
         }
     }
 
@@ -127,6 +135,9 @@ impl Figure {
             Self::Pace(Load::StreamRead) => Goal::AtLeast(1.0),
             Self::Pace(_) => Goal::AtLeast(10.0),
             Self::Jobs => Goal::AtLeast(1.8),
+            Self::ModelError => Goal::AtMost(0.15),
+            Self::ModelWorst => Goal::AtMost(0.4),
+            Self::ModelRanks => Goal::AtLeast(0.95),
         }
     }
 }

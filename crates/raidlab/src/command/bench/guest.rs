@@ -117,7 +117,8 @@ impl<'a> Laboratory<'a> {
                             seed: 2 + round,
                         });
                     }
-                    Figure::Jobs | Figure::Apart => {}
+                    Figure::Jobs | Figure::Apart | Figure::ModelError | Figure::ModelWorst | Figure::ModelRanks => {
+                    }
                 }
                 if round > 0 {
                     places.push((first, pieces.len() - 1));
@@ -205,12 +206,9 @@ fn measured(figure: Figure, pairs: &[(usize, usize)], timed: &[Timed]) -> Measur
     let cost = |piece: usize| timed[piece].wall_s / timed[piece].requests;
     let pair = |&(first, second): &(usize, usize)| match figure {
         Figure::Pace(_) => (timed[first].virtual_s, timed[first].wall_s),
-        Figure::Cost(..) | Figure::Jobs | Figure::Apart => (cost(first), cost(second)),
+        _ => (cost(first), cost(second)),
     };
-    Measured {
-        figure,
-        pairs: pairs.iter().map(pair).collect(),
-    }
+    Measured::of_pairs(figure, pairs.iter().map(pair).collect())
 }
 
 /// Looks at the clock when the guest says that a piece of work begins or ends.

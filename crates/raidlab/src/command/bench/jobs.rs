@@ -32,10 +32,12 @@ pub fn measure(pairs: u32, stop: &Signals) -> Result<Vec<Measured>, ExpectedErro
     }
     let figures = [(Figure::Jobs, jobs), (Figure::Apart, apart)];
     let with_pairs = figures.into_iter().filter(|(_, pairs)| !pairs.is_empty());
-    Ok(with_pairs.map(|(figure, pairs)| Measured { figure, pairs }).collect())
+    Ok(with_pairs
+        .map(|(figure, pairs)| Measured::of_pairs(figure, pairs))
+        .collect())
 }
 
-fn failed(error: &dyn std::fmt::Display) -> ExpectedError {
+pub fn failed(error: &dyn std::fmt::Display) -> ExpectedError {
     ExpectedError::BenchCells(error.to_string())
 }
 

@@ -1,0 +1,263 @@
+//! Processors whose time is charged to what runs on them, and what that comes to for the kernel.
+//!
+//! A model is a file of `data/cpus/`: how long a system call, a page fault, a basic block of kernel code take, and how
+//! fast bytes are copied, summed and compressed, each figure with its source. What a file leaves out is derived from
+//! the model that was measured here, in proportion to the time of a basic block. `kernel/cpu/cpu.c` charges.
+
+pub mod account;
+mod cost;
+mod file;
+pub mod measure;
+pub mod operation;
+mod rate;
+
+pub use cost::{Cost, Unit};
+pub use file::Sure;
+
+use file::{Figure, ModelFile};
+use study::stack::MachineSpec;
+
+/// The built-in model files.
+const FILES: &[&str] = &[
+    include_str!("../../../data/cpus/epyc-9005-vm.toml"),
+    include_str!("../../../data/cpus/athlon-64-3700.toml"),
+    include_str!("../../../data/cpus/atom-c3558.toml"),
+    include_str!("../../../data/cpus/epyc-7601.toml"),
+    include_str!("../../../data/cpus/pentium-2-400.toml"),
+    include_str!("../../../data/cpus/pentium-3-1000.toml"),
+    include_str!("../../../data/cpus/pentium-4-1600.toml"),
+    include_str!("../../../data/cpus/xeon-3200.toml"),
+    include_str!("../../../data/cpus/xeon-e5-2650v4.toml"),
+    include_str!("../../../data/cpus/xeon-e5520.toml"),
+    include_str!("../../../data/cpus/xeon-gold-6248.toml"),
+    include_str!("../../../data/cpus/xeon-gold-6430.toml"),
+];
+
+/// The model that the others' missing figures are derived from; the first of [`FILES`].
+const REFERENCE: usize = 0;
+
+/// A task that may sleep pays once it owes so much, nanoseconds: less costs wall time, more lets tasks run ahead of
+/// one another. System calls pay at their end whatever they owe.
+const GRAIN_NS: u64 = 5_000;
+
+/// A processor's model, whole.
+#[derive(Clone, Debug)]
+pub struct Processor {
+    pub name: String,
+    pub title: String,
+    /// Of all sockets of the machine that the model is of.
+    pub cores: u32,
+    pub ghz: f64,
+    /// Every figure, in the order of [`Cost::ALL`].
+    pub figures: Vec<Note>,
+    /// Bytes from and to memory, 10⁶ a second: no rate is higher.
+    pub memory: Note,
+}
+
+/// A figure as a reader wants it.
+#[derive(Clone, Debug)]
+pub struct Note {
+    pub name: &'static str,
+    pub value: f64,
+    pub unit: Unit,
+    pub sure: Sure,
+    pub source: String,
+}
+
+/// Why there is no model.
+#[derive(Debug, thiserror::Error)]
+pub enum ProcessorError {
+    #[error("no processor is called `{name}`; `raidlab cpu list` shows those there are")]
+    Unknown { name: String },
+    #[error("{file}: {message}")]
+    File { file: String, message: String },
+}
+
+/// All models, by name; the one measured on the machine of raidlab's own bench comes first.
+pub fn list() -> Vec<Processor> {
+    let reference = built_in(FILES[REFERENCE], None);
+    let mut all = vec![reference.clone()];
+    all.extend(FILES[1..].iter().map(|text| built_in(text, Some(&reference))));
+    all
+}
+
+/// A model of the catalogue.
+///
+/// # Errors
+/// When there is none of the name.
+pub fn find(name: &str) -> Result<Processor, ProcessorError> {
+    let unknown = || ProcessorError::Unknown { name: name.to_owned() };
+    list()
+        .into_iter()
+        .find(|processor| processor.name == name)
+        .ok_or_else(unknown)
+}
+
+/// A model from a file's text.
+///
+/// # Errors
+/// When it is no model, with the line and what is wrong there.
+pub fn parse(file: &str, text: &str) -> Result<Processor, ProcessorError> {
+    let reference = built_in(FILES[REFERENCE], None);
+    read(file, text, Some(&reference))
+}
+
+/// What the kernel's command line says of a machine's processor: nothing, if it is infinitely fast.
+///
+/// # Errors
+/// When no such model is in the catalogue.
+pub fn arguments(machine: &MachineSpec) -> Result<Vec<String>, ProcessorError> {
+    match &machine.processor {
+        Some(spec) => Ok(vec![find(&spec.model)?.argument(spec.cores)]),
+        None => Ok(Vec::new()),
+    }
+}
+
+fn built_in(text: &str, reference: Option<&Processor>) -> Processor {
+    read("data/cpus", text, reference).expect("the built-in models are sound, as a test says")
+}
+
+fn read(file: &str, text: &str, reference: Option<&Processor>) -> Result<Processor, ProcessorError> {
+    let failed = |message: String| ProcessorError::File {
+        file: file.to_owned(),
+        message,
+    };
+    let model: ModelFile = toml::from_str(text).map_err(|error| failed(error.to_string()))?;
+    model.check().map_err(failed)?;
+    let block = model.figure(Cost::Block);
+    let slower = match (block, reference) {
+        (Some(block), Some(reference)) => block.is / reference.value(Cost::Block),
+        (Some(_), None) => 1.0,
+        (None, _) => {
+            return Err(failed(
+                "`time_ns.block` is missing: all else is derived from it".to_owned(),
+            ));
+        }
+    };
+    let note = |name: &'static str, unit: Unit, given: Option<&Figure>, like: Option<&Note>| {
+        let derived = |like: &Note| Note {
+            value: match unit {
+                Unit::Nanoseconds => like.value * slower,
+                Unit::MegabytesPerSecond => like.value / slower,
+            },
+            sure: Sure::Derived,
+            source: format!(
+                "{} of {}, in proportion to `block`",
+                like.value,
+                reference.map_or("", |r| &r.name)
+            ),
+            ..like.clone()
+        };
+        let given = given.map(|figure| Note {
+            name,
+            value: figure.is,
+            unit,
+            sure: figure.sure,
+            source: figure.source.clone(),
+        });
+        given
+            .or_else(|| like.map(derived))
+            .ok_or_else(|| failed(format!("`{name}` is missing")))
+    };
+    let memory = note(
+        "memory",
+        Unit::MegabytesPerSecond,
+        model.rate_mb_s.get("memory"),
+        reference.map(|reference| &reference.memory),
+    )?;
+    let figures = Cost::ALL.iter().map(|&cost| {
+        let like = reference.map(|reference| &reference.figures[cost as usize]);
+        note(cost.name(), cost.unit(), model.figure(cost), like)
+    });
+    Ok(Processor {
+        figures: figures.collect::<Result<_, _>>()?,
+        memory,
+        name: model.name,
+        title: model.title,
+        cores: model.cores.is as u32,
+        ghz: model.ghz.is,
+    })
+}
+
+impl Processor {
+    pub fn value(&self, cost: Cost) -> f64 {
+        self.figures[cost as usize].value
+    }
+
+    /// Picoseconds for each, or for each byte. A rate measured on data in the caches is held down to memory's.
+    fn picoseconds(&self, cost: Cost) -> u64 {
+        let value = self.value(cost);
+        let ps = match cost.unit() {
+            Unit::Nanoseconds => value * 1e3,
+            Unit::MegabytesPerSecond => 1e6 / value.min(self.memory.value),
+        };
+        ps.round() as u64
+    }
+
+    /// `raidlab_cpu=cores:8,grain:5000000,call:95000,…` (`kernel/cpu/cpu.c`).
+    pub fn argument(&self, cores: u32) -> String {
+        let costs = Cost::ALL
+            .iter()
+            .map(|&cost| format!(",{}:{}", cost.name(), self.picoseconds(cost)));
+        format!(
+            "raidlab_cpu=cores:{cores},grain:{}{}",
+            GRAIN_NS * 1000,
+            costs.collect::<String>()
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_models_are_sound_and_have_names_of_their_own() {
+        let all = list();
+        let mut names: Vec<&str> = all.iter().map(|processor| processor.name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), FILES.len());
+        for processor in &all {
+            for note in &processor.figures {
+                assert!(note.value > 0.0, "{} {}", processor.name, note.name);
+                assert!(!note.source.is_empty(), "{} {}", processor.name, note.name);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_follows_the_time_of_a_block() {
+        let reference = &list()[REFERENCE];
+        let block = reference.value(Cost::Block) * 4.0;
+        let text = format!(
+            "name = \"a\"\ntitle = \"a\"\n\
+             cores = {{ is = 2, sure = \"datasheet\", source = \"s\" }}\n\
+             ghz = {{ is = 1.0, sure = \"datasheet\", source = \"s\" }}\n\
+             [time_ns]\nblock = {{ is = {block}, sure = \"unverified\", source = \"s\" }}\n\
+             [rate_mb_s]\nxor = {{ is = 500.0, sure = \"measured\", source = \"s\" }}\n"
+        );
+        let made = parse("a.toml", &text).expect("it is a model");
+        assert_eq!(made.value(Cost::Xor), 500.0);
+        assert!((made.value(Cost::Call) - 4.0 * reference.value(Cost::Call)).abs() < 1e-9);
+        assert!((made.value(Cost::Crc32) - reference.value(Cost::Crc32) / 4.0).abs() < 1e-9);
+        assert_eq!(made.figures[Cost::Call as usize].sure, Sure::Derived);
+        let argument = made.argument(2);
+        assert!(argument.starts_with("raidlab_cpu=cores:2,grain:"), "{argument}");
+        assert!(
+            argument.contains(",xor:2000,"),
+            "1e6 / 500 picoseconds a byte: {argument}"
+        );
+        assert!(argument.len() < 2000, "the kernel takes 4096 bytes in all");
+    }
+
+    #[test]
+    fn a_wrong_figure_is_named() {
+        let text = "name = \"a\"\ntitle = \"a\"\n\
+             cores = { is = 2, sure = \"datasheet\", source = \"s\" }\n\
+             ghz = { is = 1.0, sure = \"datasheet\", source = \"s\" }\n\
+             [time_ns]\nblok = { is = 1.0, sure = \"unverified\", source = \"s\" }\n";
+        let error = parse("a.toml", text).expect_err("`blok` is nothing").to_string();
+        assert!(error.contains("blok") && error.contains("block"), "{error}");
+    }
+}

@@ -1,0 +1,211 @@
+//! What a guest's processor was charged, as its kernel counts it (`/dev/raidlab-cpu`, `kernel/cpu/cpu.c`).
+
+use super::Cost;
+use rustix::ioctl::{self, Opcode, opcode};
+use std::fs::File;
+use std::io;
+use study::event::{Event, Sample};
+use study::metric::Metric;
+
+const FIGURES: usize = 10;
+const WORDS: usize = FIGURES + Cost::ALL.len();
+
+const IOC_TOLD: Opcode = opcode::read::<[u64; WORDS]>(b'r', 16);
+const IOC_WINDOW: Opcode = opcode::none(b'r', 17);
+
+/// The guest's end of the device.
+pub struct Account {
+    device: File,
+}
+
+/// Since the guest started; `struct told` of the kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct Charged {
+    pub cores: u64,
+    pub window_began_ns: u64,
+    pub system_ns: u64,
+    pub user_ns: u64,
+    /// Of the task that was charged most since the window began.
+    pub busiest_ns: u64,
+    /// Of the system's: charged in interrupts, and paid by the task that ran next.
+    pub moved_ns: u64,
+    /// Time that passed for all tasks, because it could not be slept.
+    pub for_all_ns: u64,
+    /// How long tasks waited for a core.
+    pub waited_ns: u64,
+    pub payments_slept: u64,
+    pub payments_skipped: u64,
+    /// How often, or for how many bytes, in the order of [`Cost::ALL`].
+    pub counts: [u64; Cost::ALL.len()],
+}
+
+impl Account {
+    /// Opens it, in a guest that has a processor model.
+    ///
+    /// # Errors
+    /// When the kernel has none.
+    pub fn open() -> io::Result<Account> {
+        let device = File::open("/dev/raidlab-cpu")?;
+        Ok(Account { device })
+    }
+
+    /// What was charged until now.
+    ///
+    /// # Errors
+    /// When the driver is another than this program's.
+    pub fn charged(&self) -> io::Result<Charged> {
+        // SAFETY: the driver writes an array of this size.
+        let words: [u64; WORDS] = unsafe { ioctl::ioctl(&self.device, ioctl::Getter::<IOC_TOLD, _>::new()) }?;
+        let mut counts = [0; Cost::ALL.len()];
+        counts.copy_from_slice(&words[FIGURES..]);
+        Ok(Charged {
+            cores: words[0],
+            window_began_ns: words[1],
+            system_ns: words[2],
+            user_ns: words[3],
+            busiest_ns: words[4],
+            moved_ns: words[5],
+            for_all_ns: words[6],
+            waited_ns: words[7],
+            payments_slept: words[8],
+            payments_skipped: words[9],
+            counts,
+        })
+    }
+
+    /// From here on the busiest task is looked for afresh.
+    ///
+    /// # Errors
+    /// When the driver is another than this program's.
+    pub fn begin_window(&self) -> io::Result<()> {
+        // SAFETY: the driver's own ioctl, without an argument.
+        unsafe { ioctl::ioctl(&self.device, ioctl::NoArg::<IOC_WINDOW>::new()) }?;
+        Ok(())
+    }
+}
+
+/// Follows a trial's events and adds to each test what its processor did: from the step that began it to its first
+/// sample.
+pub struct Watch<'a> {
+    account: &'a Account,
+    begun: Option<(Charged, std::time::Instant)>,
+}
+
+impl<'a> Watch<'a> {
+    pub fn new(account: &'a Account) -> Watch<'a> {
+        Watch { account, begun: None }
+    }
+
+    /// What is to be said before this event.
+    ///
+    /// # Errors
+    /// When the driver is another than this program's.
+    pub fn before(&mut self, event: &Event) -> io::Result<Vec<Event>> {
+        match event {
+            Event::Step { .. } => {
+                self.account.begin_window()?;
+                self.begun = Some((self.account.charged()?, std::time::Instant::now()));
+                Ok(Vec::new())
+            }
+            Event::Sample(Sample { test, .. }) => match self.begun.take() {
+                Some((before, began)) => {
+                    let elapsed_ns = began.elapsed().as_nanos() as f64;
+                    Ok(samples(test, &before, &self.account.charged()?, elapsed_ns))
+                }
+                None => Ok(Vec::new()),
+            },
+            _ => Ok(Vec::new()),
+        }
+    }
+}
+
+/// What a test's processor did.
+fn samples(test: &str, before: &Charged, after: &Charged, elapsed_ns: f64) -> Vec<Event> {
+    let since = |of: fn(&Charged) -> u64| (of(after) - of(before)) as f64;
+    let (system_ns, user_ns) = (since(|c| c.system_ns), since(|c| c.user_ns));
+    let percent = |part: f64, whole: f64| if whole > 0.0 { 100.0 * part / whole } else { 0.0 };
+    let busy = percent(system_ns + user_ns, elapsed_ns * after.cores as f64);
+    let busiest = percent(after.busiest_ns as f64, elapsed_ns);
+    [
+        (Metric::ProcessorSystem, system_ns / 1e9),
+        (Metric::ProcessorUser, user_ns / 1e9),
+        (Metric::ProcessorBusy, busy),
+        (Metric::ProcessorBusiestTask, busiest),
+    ]
+    .map(|(metric, value)| {
+        Event::Sample(Sample {
+            test: test.to_owned(),
+            metric,
+            value,
+        })
+    })
+    .into()
+}
+
+impl Charged {
+    /// The model's known error, and what was counted, for a trial's provenance.
+    pub fn provenance(&self) -> Vec<Event> {
+        let whole_ns = (self.system_ns + self.user_ns).max(1) as f64;
+        let percent = |ns: u64| format!("{:.2}", 100.0 * ns as f64 / whole_ns);
+        let counts: Vec<String> = Cost::ALL
+            .iter()
+            .zip(self.counts)
+            .filter(|(_, count)| *count > 0)
+            .map(|(cost, count)| format!("{} {count}", cost.name()))
+            .collect();
+        [
+            ("processor.charged_s", format!("{:.6}", whole_ns / 1e9)),
+            ("processor.paid_by_another_percent", percent(self.moved_ns)),
+            ("processor.passed_for_all_percent", percent(self.for_all_ns)),
+            (
+                "processor.waited_for_core_s",
+                format!("{:.6}", self.waited_ns as f64 / 1e9),
+            ),
+            ("processor.counts", counts.join(", ")),
+        ]
+        .map(|(key, value)| Event::Provenance {
+            key: key.to_owned(),
+            value,
+        })
+        .into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn charged(system_ns: u64, busiest_ns: u64) -> Charged {
+        Charged {
+            cores: 4,
+            window_began_ns: 0,
+            system_ns,
+            user_ns: 0,
+            busiest_ns,
+            moved_ns: 0,
+            for_all_ns: 0,
+            waited_ns: 0,
+            payments_slept: 0,
+            payments_skipped: 0,
+            counts: [0; Cost::ALL.len()],
+        }
+    }
+
+    fn value(events: &[Event], wanted: Metric) -> f64 {
+        events
+            .iter()
+            .find_map(|event| match event {
+                Event::Sample(sample) if sample.metric == wanted => Some(sample.value),
+                _ => None,
+            })
+            .expect("it is said")
+    }
+
+    /// One of four cores decides when one task takes all of it.
+    #[test]
+    fn the_busiest_task_shows_where_the_cores_do_not() {
+        let events = samples("write", &charged(0, 0), &charged(1_000, 950), 1_000.0);
+        assert_eq!(value(&events, Metric::ProcessorBusy), 25.0);
+        assert_eq!(value(&events, Metric::ProcessorBusiestTask), 95.0);
+    }
+}

@@ -1,0 +1,142 @@
+//! What takes time on a processor: the names by which model files and the guest's kernel know it.
+
+/// In the order of `enum raidlab_cpu_cost` (`kernel/cpu/raidlab-cpu.h`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cost {
+    Call,
+    User,
+    Clock,
+    Fault,
+    Switch,
+    Interrupt,
+    Request,
+    Block,
+    Copy,
+    Zero,
+    Xor,
+    Pq,
+    PqRecover,
+    Crc32,
+    Sha256,
+    Xxhash,
+    Blake2b,
+    Zstd,
+    Unzstd,
+    Lz4,
+    Unlz4,
+    Zlib,
+    Unzlib,
+    Lzo,
+    Unlzo,
+}
+
+/// What a figure of a model is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    Nanoseconds,
+    /// 10⁶ bytes a second.
+    MegabytesPerSecond,
+}
+
+impl Cost {
+    pub const ALL: [Cost; 25] = [
+        Cost::Call,
+        Cost::User,
+        Cost::Clock,
+        Cost::Fault,
+        Cost::Switch,
+        Cost::Interrupt,
+        Cost::Request,
+        Cost::Block,
+        Cost::Copy,
+        Cost::Zero,
+        Cost::Xor,
+        Cost::Pq,
+        Cost::PqRecover,
+        Cost::Crc32,
+        Cost::Sha256,
+        Cost::Xxhash,
+        Cost::Blake2b,
+        Cost::Zstd,
+        Cost::Unzstd,
+        Cost::Lz4,
+        Cost::Unlz4,
+        Cost::Zlib,
+        Cost::Unzlib,
+        Cost::Lzo,
+        Cost::Unlzo,
+    ];
+
+    pub const fn name(self) -> &'static str {
+        self.row().0
+    }
+
+    pub const fn unit(self) -> Unit {
+        match self {
+            Cost::Call
+            | Cost::User
+            | Cost::Clock
+            | Cost::Fault
+            | Cost::Switch
+            | Cost::Interrupt
+            | Cost::Request
+            | Cost::Block => Unit::Nanoseconds,
+            _ => Unit::MegabytesPerSecond,
+        }
+    }
+
+    /// What it is, in a few words.
+    pub const fn meaning(self) -> &'static str {
+        self.row().1
+    }
+
+    const fn row(self) -> (&'static str, &'static str) {
+        match self {
+            Cost::Call => ("call", "entry and exit of a system call"),
+            Cost::User => ("user", "a program's own work from one system call to the next"),
+            Cost::Clock => ("clock", "a read of the clock"),
+            Cost::Fault => ("fault", "entry and exit of a page fault"),
+            Cost::Switch => ("switch", "going to sleep and being woken"),
+            Cost::Interrupt => ("interrupt", "an interrupt"),
+            Cost::Request => ("request", "a disk driver's work for a request"),
+            Cost::Block => ("block", "a basic block of kernel code"),
+            Cost::Copy => ("copy", "copying"),
+            Cost::Zero => ("zero", "zeroing"),
+            Cost::Xor => ("xor", "XOR, of each source"),
+            Cost::Pq => ("pq", "RAID 6 syndrome, of the data"),
+            Cost::PqRecover => ("pq_recover", "recovery by the syndrome, of what is recovered"),
+            Cost::Crc32 => ("crc32", "CRC-32C"),
+            Cost::Sha256 => ("sha256", "SHA-256"),
+            Cost::Xxhash => ("xxhash", "XXH64"),
+            Cost::Blake2b => ("blake2b", "BLAKE2b"),
+            Cost::Zstd => ("zstd", "zstd, level 3"),
+            Cost::Unzstd => ("unzstd", "zstd, decompressing"),
+            Cost::Lz4 => ("lz4", "LZ4"),
+            Cost::Unlz4 => ("unlz4", "LZ4, decompressing"),
+            Cost::Zlib => ("zlib", "zlib, level 3"),
+            Cost::Unzlib => ("unzlib", "zlib, decompressing"),
+            Cost::Lzo => ("lzo", "LZO"),
+            Cost::Unlzo => ("unlzo", "LZO, decompressing"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The kernel's part has the same names in the same order.
+    #[test]
+    fn the_kernel_knows_the_names() {
+        let source = include_str!("../../../../kernel/cpu/cpu.c");
+        let begin = source
+            .find("raidlab_cpu_names[RAIDLAB_CPU_COSTS] = {")
+            .expect("the table");
+        let table = &source[begin..begin + source[begin..].find('}').expect("its end")];
+        let names: Vec<&str> = table.split('"').skip(1).step_by(2).collect();
+        assert_eq!(names, Cost::ALL.map(Cost::name));
+        for (index, cost) in Cost::ALL.into_iter().enumerate() {
+            assert_eq!(cost as usize, index);
+        }
+    }
+}

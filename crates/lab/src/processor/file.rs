@@ -1,0 +1,104 @@
+//! The files of `data/cpus/`.
+
+use super::{Cost, Unit};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A model as it is written.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ModelFile {
+    pub name: String,
+    pub title: String,
+    pub cores: Figure,
+    pub ghz: Figure,
+    /// By [`Cost::name`].
+    #[serde(default)]
+    pub time_ns: BTreeMap<String, Figure>,
+    /// By [`Cost::name`], and `memory`.
+    #[serde(default)]
+    pub rate_mb_s: BTreeMap<String, Figure>,
+}
+
+/// A figure and where it is from.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Figure {
+    pub is: f64,
+    pub sure: Sure,
+    pub source: String,
+}
+
+/// How sure a figure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sure {
+    /// On such a processor, by whom the source says.
+    Measured,
+    /// The maker's document says so.
+    Datasheet,
+    /// General knowledge, an estimate, or taken from a similar processor.
+    Unverified,
+    /// Computed from another figure, as the source says.
+    Derived,
+}
+
+impl fmt::Display for Sure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Sure::Measured => "measured",
+            Sure::Datasheet => "datasheet",
+            Sure::Unverified => "unverified",
+            Sure::Derived => "derived",
+        })
+    }
+}
+
+impl ModelFile {
+    pub fn figure(&self, cost: Cost) -> Option<&Figure> {
+        match cost.unit() {
+            Unit::Nanoseconds => self.time_ns.get(cost.name()),
+            Unit::MegabytesPerSecond => self.rate_mb_s.get(cost.name()),
+        }
+    }
+
+    /// What makes no sense in it.
+    pub fn check(&self) -> Result<(), String> {
+        let known = |unit: Unit| {
+            Cost::ALL
+                .iter()
+                .filter(move |cost| cost.unit() == unit)
+                .map(|cost| cost.name())
+        };
+        let unknown = |table: &str, key: &str, names: Vec<&str>| {
+            Err(format!("`{table}.{key}` is no figure: there is {}", names.join(", ")))
+        };
+        for key in self.time_ns.keys() {
+            if !known(Unit::Nanoseconds).any(|name| name == key) {
+                return unknown("time_ns", key, known(Unit::Nanoseconds).collect());
+            }
+        }
+        for key in self.rate_mb_s.keys() {
+            let mut names: Vec<&str> = known(Unit::MegabytesPerSecond).collect();
+            names.push("memory");
+            if !names.contains(&key.as_str()) {
+                return unknown("rate_mb_s", key, names);
+            }
+        }
+        let figures = self.time_ns.iter().chain(&self.rate_mb_s);
+        for (key, figure) in figures {
+            // A cost of nothing would be an infinite processor again, one beyond a second a mistake of units.
+            if !(figure.is.is_finite() && figure.is > 0.0 && figure.is < 1e9) {
+                return Err(format!("`{key}` is {}: a figure is above 0 and below 10⁹", figure.is));
+            }
+        }
+        if !(1.0..=256.0).contains(&self.cores.is) || self.cores.is.fract() != 0.0 {
+            return Err(format!(
+                "{} cores: a whole number from 1 to 256 is right",
+                self.cores.is
+            ));
+        }
+        Ok(())
+    }
+}

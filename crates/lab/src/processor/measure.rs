@@ -1,0 +1,195 @@
+//! A model of this machine's processor.
+//!
+//! What goes by the byte is timed with the kernel's own instructions ([`rate`]). What the kernel does is timed by a few
+//! operations on a tmpfs, and the same operations are counted in a guest, in basic blocks; a block's time is what makes
+//! the two agree.
+
+use super::file::{Figure, ModelFile, Sure};
+use super::operation::{self, Operation};
+use super::{Cost, Unit, rate};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What a guest says how many basic blocks an operation is under, before the operation's name.
+pub const BLOCKS: &str = "blocks of ";
+
+const SOURCE: &str = "raidlab cpu measure";
+
+/// What was timed on this machine.
+#[derive(Clone, Debug)]
+pub struct Timed {
+    /// Nanoseconds of one of each.
+    pub operations: Vec<(Operation, f64)>,
+    /// Nanoseconds of a read of the clock.
+    pub clock_ns: f64,
+    /// Megabytes a second.
+    pub rates: Vec<(Cost, f64)>,
+    pub memory: f64,
+}
+
+/// Times everything that needs no guest: some seconds.
+///
+/// # Errors
+/// When the folder, which should be in memory, cannot be written.
+pub fn time(folder: &Path) -> std::io::Result<Timed> {
+    let clock_s = rate::seconds(20_000, || {
+        std::hint::black_box(std::time::Instant::now());
+    });
+    Ok(Timed {
+        operations: operation::time_all(folder)?,
+        clock_ns: clock_s * 1e9,
+        rates: rate::measure(),
+        memory: rate::memory(),
+    })
+}
+
+/// An operation's figures put together: nanoseconds here, blocks in a guest.
+fn of(timed: &Timed, blocks: &[(Operation, f64)], operation: Operation) -> (f64, f64) {
+    let find = |list: &[(Operation, f64)]| {
+        list.iter()
+            .find(|(o, _)| *o == operation)
+            .map_or(0.0, |(_, value)| *value)
+    };
+    (find(&timed.operations), find(blocks))
+}
+
+/// The model, as a file's text.
+///
+/// # Errors
+/// When what was measured cannot be: an operation that took less than its system calls.
+pub fn model(
+    name: &str,
+    title: &str,
+    cores: u32,
+    ghz: f64,
+    timed: &Timed,
+    blocks: &[(Operation, f64)],
+) -> Result<String, String> {
+    let at = |operation| of(timed, blocks, operation);
+    let block_ns = block_time(timed, blocks)?;
+    let (null_ns, null_blocks) = at(Operation::Null);
+    let call_ns = (null_ns - null_blocks * block_ns).max(1.0);
+    let calls_ns = |operation: Operation| f64::from(operation.calls()) * call_ns;
+    let (read_4k, read_4k_blocks) = at(Operation::Read4k);
+    let (read_1m, read_1m_blocks) = at(Operation::Read1m);
+    // The difference of the two is bytes alone, but for their blocks.
+    let bytes_ns = (read_1m - read_1m_blocks * block_ns) - (read_4k - read_4k_blocks * block_ns);
+    let copy = f64::from((1 << 20) - 4096) / bytes_ns.max(1.0) * 1e3;
+    let (fault, fault_blocks) = at(Operation::Fault);
+    // A fresh page is zeroed, which is charged by the byte.
+    let fault_ns = (fault - fault_blocks * block_ns - 4096.0 / timed.memory * 1e3).max(1.0);
+    let (ping, ping_blocks) = at(Operation::PingPong);
+    let switch_ns = ((ping - ping_blocks * block_ns - calls_ns(Operation::PingPong)) / 2.0).max(1.0);
+    let measured = |is: f64, how: &str| Figure {
+        is: rounded(is),
+        sure: Sure::Measured,
+        source: format!("{SOURCE}: {how}"),
+    };
+    let mut time_ns = BTreeMap::new();
+    let mut rate_mb_s = BTreeMap::new();
+    let block_how = "stat, open, create and remove, 4 KiB read and written on tmpfs, against the blocks of each";
+    for (cost, is, how) in [
+        (Cost::Block, block_ns, block_how),
+        (Cost::Call, call_ns, "getppid()"),
+        (Cost::Clock, timed.clock_ns, "clock_gettime()"),
+        (Cost::Fault, fault_ns, "fresh pages touched"),
+        (Cost::Switch, switch_ns, "two threads on one processor, by pipes"),
+    ] {
+        time_ns.insert(cost.name().to_owned(), measured(is, how));
+    }
+    for (cost, is) in &timed.rates {
+        rate_mb_s.insert(cost.name().to_owned(), measured(*is, "on pages in the caches"));
+    }
+    rate_mb_s.insert(
+        Cost::Copy.name().to_owned(),
+        measured(copy, "1 MiB read from the page cache"),
+    );
+    rate_mb_s.insert("memory".to_owned(), measured(timed.memory, "a copy of 256 MiB"));
+    let file = ModelFile {
+        name: name.to_owned(),
+        title: title.to_owned(),
+        cores: measured(f64::from(cores), "sched_getaffinity()"),
+        ghz: measured(ghz, "/proc/cpuinfo"),
+        time_ns,
+        rate_mb_s,
+    };
+    file.check()?;
+    debug_assert!(Cost::Copy.unit() == Unit::MegabytesPerSecond);
+    toml::to_string(&file).map_err(|error| error.to_string())
+}
+
+/// The time of a block by which operations and blocks agree best: the median of what each of them says.
+fn block_time(timed: &Timed, blocks: &[(Operation, f64)]) -> Result<f64, String> {
+    let (null_ns, null_blocks) = of(timed, blocks, Operation::Null);
+    let mut each: Vec<f64> = [
+        Operation::Stat,
+        Operation::OpenClose,
+        Operation::CreateRemove,
+        Operation::Read4k,
+        Operation::Write4k,
+    ]
+    .into_iter()
+    .map(|operation| {
+        let (ns, counted) = of(timed, blocks, operation);
+        let calls = f64::from(operation.calls());
+        (ns - calls * null_ns) / (counted - calls * null_blocks)
+    })
+    .collect();
+    each.sort_by(f64::total_cmp);
+    let middle = each[each.len() / 2];
+    match middle > 0.0 && middle.is_finite() {
+        true => Ok(middle),
+        false => Err(format!(
+            "a basic block of the kernel came out at {middle} ns: is the machine very busy?"
+        )),
+    }
+}
+
+/// Three digits, as no figure is better than that.
+fn rounded(value: f64) -> f64 {
+    let scale = 10_f64.powf(2.0 - value.abs().log10().floor());
+    (value * scale).round() / scale
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Operations that take 100 ns a call, 2 ns a block and a byte at 10 GB/s give just that back.
+    #[test]
+    fn what_was_put_in_comes_out() {
+        let blocks = |operation: Operation| match operation {
+            Operation::Null => 10.0,
+            Operation::Read1m => 3000.0,
+            _ => 150.0,
+        };
+        let time = |operation: Operation| {
+            let bytes_ns = match operation {
+                Operation::Read1m => f64::from(1 << 20) / 10.0,
+                Operation::Read4k => 409.6,
+                Operation::Fault => 4096.0 / 10.0 + 300.0,
+                Operation::PingPong => 2.0 * 700.0,
+                _ => 0.0,
+            };
+            f64::from(operation.calls()) * 100.0 + 2.0 * blocks(operation) + bytes_ns
+        };
+        let timed = Timed {
+            operations: Operation::ALL.map(|operation| (operation, time(operation))).into(),
+            clock_ns: 20.0,
+            rates: Vec::new(),
+            memory: 10_000.0,
+        };
+        let counted = Operation::ALL.map(|operation| (operation, blocks(operation)));
+        let text = model("a", "a", 2, 3.0, &timed, &counted).expect("it is a model");
+        let model = super::super::parse("a", &text).expect("it can be read");
+        let near = |cost: Cost, wanted: f64| {
+            let is = model.value(cost);
+            assert!((is / wanted - 1.0).abs() < 0.02, "{}: {is}, not {wanted}", cost.name());
+        };
+        near(Cost::Block, 2.0);
+        near(Cost::Call, 100.0);
+        near(Cost::Copy, 10_000.0);
+        near(Cost::Fault, 300.0);
+        near(Cost::Switch, 700.0);
+    }
+}

@@ -1,0 +1,241 @@
+//! Work of the kernel that a processor is measured by: timed on this machine, and gone through in a guest, whose kernel
+//! counts the basic blocks of each. No disk has a part in it.
+
+use super::rate::processor_seconds;
+use rustix::fs::{Mode, OFlags};
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// One kind of work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// A system call that does nothing.
+    Null,
+    /// stat(2) of a file.
+    Stat,
+    /// A file opened and closed.
+    OpenClose,
+    /// A file created and removed.
+    CreateRemove,
+    /// 4 KiB read from the page cache.
+    Read4k,
+    /// 4 KiB written to the page cache.
+    Write4k,
+    /// 1 MiB read from the page cache.
+    Read1m,
+    /// A page of memory touched for the first time.
+    Fault,
+    /// A byte handed to another thread and back, each waiting for the other.
+    PingPong,
+}
+
+impl Operation {
+    pub const ALL: [Operation; 9] = [
+        Operation::Null,
+        Operation::Stat,
+        Operation::OpenClose,
+        Operation::CreateRemove,
+        Operation::Read4k,
+        Operation::Write4k,
+        Operation::Read1m,
+        Operation::Fault,
+        Operation::PingPong,
+    ];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Operation::Null => "null call",
+            Operation::Stat => "stat",
+            Operation::OpenClose => "open and close",
+            Operation::CreateRemove => "create and remove",
+            Operation::Read4k => "read 4 KiB",
+            Operation::Write4k => "write 4 KiB",
+            Operation::Read1m => "read 1 MiB",
+            Operation::Fault => "page fault",
+            Operation::PingPong => "ping-pong",
+        }
+    }
+
+    /// System calls of one.
+    pub const fn calls(self) -> u32 {
+        match self {
+            Operation::Fault => 0,
+            Operation::OpenClose => 2,
+            // open, close, unlink.
+            Operation::CreateRemove => 3,
+            // Each of the two writes and reads.
+            Operation::PingPong => 4,
+            _ => 1,
+        }
+    }
+
+    /// How many make a round: some milliseconds on this machine.
+    pub const fn round(self) -> u32 {
+        match self {
+            Operation::Null => 20_000,
+            Operation::Stat | Operation::OpenClose | Operation::Read4k | Operation::Write4k => 5_000,
+            Operation::CreateRemove | Operation::PingPong => 1_000,
+            Operation::Read1m => 50,
+            Operation::Fault => 4_096,
+        }
+    }
+}
+
+/// A folder in memory, with what the work needs.
+pub struct Place {
+    folder: PathBuf,
+    file: File,
+    buffer: Vec<u8>,
+}
+
+const MEBIBYTE: usize = 1 << 20;
+const PAGE: usize = 4096;
+
+impl Place {
+    /// Makes its file in a folder, which should be on a tmpfs.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub fn new(folder: &Path) -> io::Result<Place> {
+        std::fs::create_dir_all(folder)?;
+        let path = folder.join("file");
+        std::fs::write(&path, vec![7; MEBIBYTE])?;
+        Ok(Place {
+            file: File::options().read(true).write(true).open(&path)?,
+            folder: folder.to_owned(),
+            buffer: vec![0; MEBIBYTE],
+        })
+    }
+
+    /// A round of an operation.
+    ///
+    /// # Errors
+    /// When a system call of it fails.
+    pub fn round(&mut self, operation: Operation) -> io::Result<()> {
+        let path = self.folder.join("file");
+        let fresh = self.folder.join("fresh");
+        let times = operation.round();
+        match operation {
+            Operation::Fault => return touch(times as usize),
+            Operation::PingPong => return ping_pong(times),
+            _ => {}
+        }
+        for turn in 0..times as usize {
+            let at = (turn * PAGE % MEBIBYTE) as u64;
+            match operation {
+                Operation::Null => {
+                    let _ = rustix::process::getppid();
+                }
+                Operation::Stat => {
+                    rustix::fs::stat(&path)?;
+                }
+                Operation::OpenClose => drop(rustix::fs::open(&path, OFlags::RDONLY, Mode::empty())?),
+                Operation::CreateRemove => {
+                    let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::EXCL;
+                    drop(rustix::fs::open(&fresh, flags, Mode::RUSR)?);
+                    rustix::fs::unlink(&fresh)?;
+                }
+                Operation::Read4k => self.file.read_exact_at(&mut self.buffer[..PAGE], at)?,
+                Operation::Write4k => self.file.write_all_at(&self.buffer[..PAGE], at)?,
+                Operation::Read1m => self.file.read_exact_at(&mut self.buffer, 0)?,
+                Operation::Fault | Operation::PingPong => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+fn touch(pages: usize) -> io::Result<()> {
+    use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+    let length = pages * PAGE;
+    let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
+    // SAFETY: memory of its own, which nobody else knows, written within its bounds and given back.
+    unsafe {
+        let memory = mmap_anonymous(std::ptr::null_mut(), length, protection, flags)?;
+        // Huge pages would make one fault of 512.
+        rustix::mm::madvise(memory, length, rustix::mm::Advice::LinuxNoHugepage)?;
+        for page in 0..pages {
+            memory.cast::<u8>().add(page * PAGE).write_volatile(1);
+        }
+        munmap(memory, length)?;
+    }
+    Ok(())
+}
+
+fn ping_pong(times: u32) -> io::Result<()> {
+    let (there_out, there_in) = rustix::pipe::pipe()?;
+    let (back_out, back_in) = rustix::pipe::pipe()?;
+    let pass = |from: &OwnedFd, to: &OwnedFd, first: bool| -> io::Result<()> {
+        let mut byte = [1];
+        for _ in 0..times {
+            if first {
+                rustix::io::write(to, &byte)?;
+                rustix::io::read(from, &mut byte)?;
+            } else {
+                rustix::io::read(from, &mut byte)?;
+                rustix::io::write(to, &byte)?;
+            }
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| pass(&there_out, &back_in, false));
+        pass(&back_out, &there_in, true)?;
+        other.join().expect("the other thread does not panic")
+    })
+}
+
+/// Nanoseconds of processor time of one of each, on this machine.
+///
+/// # Errors
+/// When the folder cannot be written, or a system call fails.
+pub(super) fn time_all(folder: &Path) -> io::Result<Vec<(Operation, f64)>> {
+    const ROUNDS: u32 = 9;
+    let mut place = Place::new(folder)?;
+    // The two threads of the ping-pong wait for one another: on one processor each wake-up is a switch.
+    let before = rustix::thread::sched_getaffinity(None)?;
+    if let Some(processor) = crate::guest::processors().last() {
+        let mut one = rustix::thread::CpuSet::new();
+        one.set(*processor);
+        rustix::thread::sched_setaffinity(None, &one)?;
+    }
+    let mut times = Vec::new();
+    for operation in Operation::ALL {
+        let mut best = f64::INFINITY;
+        for _ in 0..ROUNDS {
+            let clock = if operation == Operation::PingPong {
+                process_seconds
+            } else {
+                processor_seconds
+            };
+            let begin = clock();
+            place.round(operation)?;
+            best = best.min((clock() - begin) / f64::from(operation.round()));
+        }
+        times.push((operation, best * 1e9));
+    }
+    rustix::thread::sched_setaffinity(None, &before)?;
+    Ok(times)
+}
+
+/// Processor time of all threads, seconds.
+fn process_seconds() -> f64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operation_takes_time() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (operation, ns) in time_all(folder.path()).expect("they run") {
+            assert!(ns > 10.0 && ns < 1e8, "{}: {ns} ns", operation.name());
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! How fast this machine's processor goes through bytes, by the instructions that the kernel uses for them.
+//!
+//! Rates are of processor time and not of the clock, so that other work on the machine counts little; of several
+//! rounds the best counts. Where the kernel takes AVX2 and this processor has none, the plain loop is measured, as the
+//! kernel would take it.
+
+use super::Cost;
+use rustix::time::{ClockId, clock_gettime};
+use sha2::{Digest, Sha256};
+use std::hint::black_box;
+
+/// What the kernel's own benchmarks go through: a page, which stays in the caches.
+const PAGE: usize = 4096;
+
+/// Disks of the syndrome: what lib/raid6/algos.c takes.
+const DISKS: usize = 8;
+
+const ROUNDS: u32 = 9;
+
+/// Processor time of this thread, seconds.
+pub(super) fn processor_seconds() -> f64 {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
+}
+
+/// The best of several rounds of so many calls: seconds a call.
+pub(super) fn seconds(calls: u32, mut act: impl FnMut()) -> f64 {
+    let mut best = f64::INFINITY;
+    for _ in 0..ROUNDS {
+        let begin = processor_seconds();
+        for _ in 0..calls {
+            act();
+        }
+        best = best.min((processor_seconds() - begin) / f64::from(calls));
+    }
+    best
+}
+
+/// Megabytes a second of each kind of work that can be measured here.
+pub(super) fn measure() -> Vec<(Cost, f64)> {
+    let page: Vec<u8> = (0..PAGE).map(|i| (i * 7 + i / 256) as u8).collect();
+    let rate = |bytes: usize, seconds: f64| bytes as f64 / seconds / 1e6;
+    let mut target = page.clone();
+    let xor_s = seconds(20_000, || xor(black_box(&mut target), black_box(&page)));
+    let data: Vec<Vec<u8>> = (0..DISKS - 2)
+        .map(|disk| page.iter().map(|b| b ^ disk as u8).collect())
+        .collect();
+    let (mut p, mut q) = (vec![0; PAGE], vec![0; PAGE]);
+    let pq_s = seconds(5_000, || {
+        syndrome(black_box(&data), black_box(&mut p), black_box(&mut q))
+    });
+    let crc_s = seconds(20_000, || {
+        black_box(crc32c(black_box(&page)));
+    });
+    let sha_s = seconds(500, || {
+        black_box(Sha256::digest(black_box(&page)));
+    });
+    let xxh_s = seconds(10_000, || {
+        black_box(xxh64(black_box(&page)));
+    });
+    vec![
+        (Cost::Xor, rate(PAGE, xor_s)),
+        (Cost::Pq, rate(PAGE * (DISKS - 2), pq_s)),
+        (Cost::Crc32, rate(PAGE, crc_s)),
+        (Cost::Sha256, rate(PAGE, sha_s)),
+        (Cost::Xxhash, rate(PAGE, xxh_s)),
+    ]
+}
+
+/// Bytes read from and written to memory that no cache holds, megabytes a second: a copy between large buffers.
+pub(super) fn memory() -> f64 {
+    const LARGE: usize = 256 << 20;
+    let from = vec![1_u8; LARGE];
+    let mut to = vec![2_u8; LARGE];
+    let mut best = f64::INFINITY;
+    for _ in 0..3 {
+        let begin = processor_seconds();
+        black_box(&mut to).copy_from_slice(black_box(&from));
+        best = best.min(processor_seconds() - begin);
+    }
+    LARGE as f64 / best / 1e6
+}
+
+fn xor(to: &mut [u8], from: &[u8]) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2.
+        unsafe { xor_avx2(to, from) };
+        return;
+    }
+    xor_words(to, from);
+}
+
+#[inline(always)]
+fn xor_words(to: &mut [u8], from: &[u8]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to ^= from;
+    }
+}
+
+/// The loop above, for which the compiler takes 32 bytes at a time here.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn xor_avx2(to: &mut [u8], from: &[u8]) {
+    xor_words(to, from);
+}
+
+fn syndrome(data: &[Vec<u8>], p: &mut [u8], q: &mut [u8]) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2.
+        unsafe { syndrome_avx2(data, p, q) };
+        return;
+    }
+    syndrome_bytes(data, p, q);
+}
+
+/// P and Q of RAID 6 (H. P. Anvin, "The mathematics of RAID-6"): Q by Horner's rule in GF(2⁸), modulo 0x11d. A cache
+/// line of all disks at a time, as the kernel goes through them.
+#[inline(always)]
+fn syndrome_bytes(data: &[Vec<u8>], p: &mut [u8], q: &mut [u8]) {
+    const LINE: usize = 64;
+    for (line, (p, q)) in p.chunks_exact_mut(LINE).zip(q.chunks_exact_mut(LINE)).enumerate() {
+        let (mut wp, mut wq) = ([0_u8; LINE], [0_u8; LINE]);
+        for disk in data.iter().rev() {
+            let bytes = &disk[line * LINE..(line + 1) * LINE];
+            for ((wp, wq), byte) in wp.iter_mut().zip(&mut wq).zip(bytes) {
+                // All ones where the highest bit falls out.
+                let carry = ((*wq as i8) >> 7) as u8;
+                *wq = (*wq << 1) ^ (carry & 0x1d) ^ byte;
+                *wp ^= byte;
+            }
+        }
+        p.copy_from_slice(&wp);
+        q.copy_from_slice(&wq);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn syndrome_avx2(data: &[Vec<u8>], p: &mut [u8], q: &mut [u8]) {
+    syndrome_bytes(data, p, q);
+}
+
+fn crc32c(bytes: &[u8]) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("sse4.2") {
+        // SAFETY: the processor has SSE 4.2.
+        return unsafe { crc32c_sse42(bytes) };
+    }
+    bytes.iter().fold(!0, |crc, &byte| crc32c_byte(crc, byte))
+}
+
+/// Three streams at a time, as the kernel's crc32c-intel has them; what puts the three together is left out.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "sse4.2")]
+fn crc32c_sse42(bytes: &[u8]) -> u64 {
+    use std::arch::x86_64::_mm_crc32_u64;
+    let words = bytes.len() / 8;
+    let third = words / 3;
+    let word = |index: usize| {
+        let bytes = &bytes[index * 8..index * 8 + 8];
+        u64::from_le_bytes(bytes.try_into().expect("eight bytes"))
+    };
+    let (mut a, mut b, mut c) = (!0_u64, 0, 0);
+    for index in 0..third {
+        a = _mm_crc32_u64(a, word(index));
+        b = _mm_crc32_u64(b, word(third + index));
+        c = _mm_crc32_u64(c, word(2 * third + index));
+    }
+    (3 * third..words).fold(a ^ b ^ c, |crc, index| _mm_crc32_u64(crc, word(index)))
+}
+
+fn crc32c_byte(crc: u64, byte: u8) -> u64 {
+    const POLYNOMIAL: u64 = 0x82f6_3b78;
+    (0..8).fold(crc ^ u64::from(byte), |crc, _| {
+        (crc >> 1) ^ (POLYNOMIAL & (crc & 1).wrapping_neg())
+    })
+}
+
+/// The rounds of XXH64 (Y. Collet), 32 bytes at a time; what it does at the end is left out.
+fn xxh64(bytes: &[u8]) -> u64 {
+    const PRIME_1: u64 = 0x9e37_79b1_85eb_ca87;
+    const PRIME_2: u64 = 0xc2b2_ae3d_27d4_eb4f;
+    let mut lanes = [PRIME_1.wrapping_add(PRIME_2), PRIME_2, 0, PRIME_1.wrapping_neg()];
+    for stripe in bytes.chunks_exact(32) {
+        for (lane, word) in lanes.iter_mut().zip(stripe.chunks_exact(8)) {
+            let word = u64::from_le_bytes(word.try_into().expect("eight bytes"));
+            *lane = lane
+                .wrapping_add(word.wrapping_mul(PRIME_2))
+                .rotate_left(31)
+                .wrapping_mul(PRIME_1);
+        }
+    }
+    lanes.iter().fold(0, |hash, lane| hash ^ lane)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn multiply(a: u8, b: u8) -> u8 {
+        let (mut a, mut product) = (a, 0);
+        for bit in 0..8 {
+            if b >> bit & 1 == 1 {
+                product ^= a;
+            }
+            a = (a << 1) ^ if a & 0x80 != 0 { 0x1d } else { 0 };
+        }
+        product
+    }
+
+    /// What is timed is the real thing: Q is the sum of the data times powers of 2.
+    #[test]
+    fn the_syndrome_is_that_of_raid_6() {
+        let data: Vec<Vec<u8>> = (0..6_u8)
+            .map(|disk| (0..128).map(|i| (i as u8).wrapping_mul(disk + 3)).collect())
+            .collect();
+        let (mut p, mut q) = (vec![0; 128], vec![0; 128]);
+        syndrome(&data, &mut p, &mut q);
+        for at in 0..128 {
+            let mut power = 1;
+            let (mut sum, mut weighted) = (0, 0);
+            for disk in &data {
+                sum ^= disk[at];
+                weighted ^= multiply(disk[at], power);
+                power = multiply(power, 2);
+            }
+            assert_eq!((p[at], q[at]), (sum, weighted), "byte {at}");
+        }
+    }
+
+    #[test]
+    fn xor_is_xor() {
+        let mut to = vec![0b1100; 100];
+        xor(&mut to, &[0b1010; 100]);
+        assert_eq!(to, vec![0b0110; 100]);
+    }
+
+    /// RFC 3720, B.4: 32 bytes of zeros.
+    #[test]
+    fn the_checksum_is_crc32c() {
+        let crc = [0_u8; 32].iter().fold(0xffff_ffff, |crc, &byte| crc32c_byte(crc, byte));
+        assert_eq!(!(crc as u32), 0x8a91_36aa);
+    }
+
+    #[test]
+    fn every_rate_is_above_nothing() {
+        for (cost, rate) in measure() {
+            assert!(rate.is_finite() && rate > 1.0, "{} {rate}", cost.name());
+        }
+    }
+}

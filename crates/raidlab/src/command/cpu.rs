@@ -1,0 +1,224 @@
+//! `raidlab cpu`: the processor catalogue, and a model of this machine's processor.
+
+use super::output::Output;
+use super::run::own_init;
+use super::{kernel, print, text};
+use crate::cli::{CpuCommand, Format};
+use crate::expected::ExpectedError;
+use crate::progress::say;
+use lab::guest::{Config, LIMITS};
+use lab::job::GuestJob;
+use lab::kernel::{Cache, DEFAULT_VERSION, Flavour, KernelName};
+use lab::processor::measure::{self, BLOCKS};
+use lab::processor::operation::Operation;
+use lab::processor::{self, Note, Processor, Unit};
+use lab::trial_folder::TrialFolder;
+use std::fmt::Write;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+use study::event::Event;
+use trial::ProcessEnd;
+
+/// A model has some tens of lines.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+pub fn cpu(command: &CpuCommand) -> Result<ExitCode, ExpectedError> {
+    match command {
+        CpuCommand::List { format } => print(&list(*format))?,
+        CpuCommand::Show { model, format } => print(&show(&model_of(model)?, *format))?,
+        CpuCommand::Measure { name, output } => measure_here(name, output)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(format: Format) -> String {
+    let processors = processor::list();
+    match format {
+        Format::Text => {
+            let line =
+                |p: &Processor| format!("{:<18} {:>3} cores  {:>4.1} GHz  {}\n", p.name, p.cores, p.ghz, p.title);
+            processors.iter().map(line).collect()
+        }
+        Format::Json => {
+            let entry = |p: &Processor| serde_json::json!({ "name": p.name, "title": p.title, "cores": p.cores, "ghz": p.ghz });
+            format!("{}\n", processors.iter().map(entry).collect::<serde_json::Value>())
+        }
+    }
+}
+
+fn model_of(name: &str) -> Result<Processor, ExpectedError> {
+    let path = Path::new(name);
+    if path.extension().is_none_or(|extension| extension != "toml") {
+        return Ok(processor::find(name)?);
+    }
+    let text = text::read(path, FILE_BYTES_MAX).map_err(|source| ExpectedError::File {
+        path: path.to_owned(),
+        source,
+        advice: "",
+    })?;
+    Ok(processor::parse(name, &text)?)
+}
+
+fn show(processor: &Processor, format: Format) -> String {
+    let notes = || std::iter::once(&processor.memory).chain(&processor.figures);
+    let unit = |note: &Note| match note.unit {
+        Unit::Nanoseconds => "ns",
+        Unit::MegabytesPerSecond => "MB/s",
+    };
+    match format {
+        Format::Text => {
+            let mut text = format!(
+                "{}: {}\n{} cores, {:.1} GHz, simulated\n\n",
+                processor.name, processor.title, processor.cores, processor.ghz
+            );
+            for note in notes() {
+                let _ = writeln!(
+                    text,
+                    "{:<11} {:>9} {:<5} {:<11} {}",
+                    note.name,
+                    figure(note.value),
+                    unit(note),
+                    note.sure.to_string(),
+                    note.source
+                );
+            }
+            text
+        }
+        Format::Json => {
+            let entry = |note: &Note| {
+                serde_json::json!({
+                    "name": note.name, "value": note.value, "unit": unit(note),
+                    "sure": note.sure, "source": note.source,
+                })
+            };
+            let whole = serde_json::json!({
+                "name": processor.name, "title": processor.title, "cores": processor.cores,
+                "ghz": processor.ghz, "simulated": true,
+                "figures": notes().map(entry).collect::<Vec<_>>(),
+            });
+            format!("{whole}\n")
+        }
+    }
+}
+
+/// Three digits.
+fn figure(value: f64) -> String {
+    match value {
+        100.0.. => format!("{value:.0}"),
+        10.0.. => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+fn measure_here(name: &str, output: &Path) -> Result<(), ExpectedError> {
+    let place = Output::check(output, None)?;
+    let cache = Cache::of_user();
+    let kernel_name = KernelName {
+        source: DEFAULT_VERSION.to_owned(),
+        flavour: Flavour::Base,
+        processor: true,
+    };
+    let kernel = kernel::ready(&cache, &kernel_name)?;
+    say("raidlab: counting what the operations execute, in a guest");
+    let blocks = count_blocks(&cache, &kernel.path)?;
+    say("raidlab: timing them here");
+    let folder = tempfile_in_memory().map_err(ExpectedError::Machine)?;
+    let timed = measure::time(folder.path()).map_err(ExpectedError::Machine)?;
+    let cores = lab::guest::processors().len() as u32;
+    let (title, ghz) = title_and_ghz(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default());
+    let text =
+        measure::model(name, &title, cores, ghz, &timed, &blocks).map_err(ExpectedError::NoProcessorModel)?;
+    place.write(&text)
+}
+
+/// A folder on a tmpfs, where there is one.
+fn tempfile_in_memory() -> std::io::Result<TrialFolder> {
+    let shared = Path::new("/dev/shm");
+    let place = if shared.is_dir() {
+        shared.to_owned()
+    } else {
+        std::env::temp_dir()
+    };
+    TrialFolder::new(&place)
+}
+
+/// What /proc/cpuinfo calls the processor, and its clock.
+fn title_and_ghz(cpuinfo: &str) -> (String, f64) {
+    let value = |key: &str| {
+        let line = cpuinfo.lines().find(|line| line.starts_with(key))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
+    };
+    let mhz = value("cpu MHz").and_then(|mhz| mhz.parse::<f64>().ok());
+    let title = value("model name").unwrap_or_else(|| "processor of this machine".to_owned());
+    (title, (mhz.unwrap_or(1000.0) / 100.0).round() / 10.0)
+}
+
+/// How many basic blocks each operation is, as a guest counts them.
+fn count_blocks(cache: &Cache, kernel: &Path) -> Result<Vec<(Operation, f64)>, ExpectedError> {
+    let folder = TrialFolder::new(cache.folder()).map_err(ExpectedError::Machine)?;
+    let description = disksim::description::Description {
+        links: Vec::new(),
+        disks: Vec::new(),
+    };
+    let reference = processor::list().swap_remove(0);
+    let (mut blocks, mut done) = (Vec::new(), false);
+    let mut line = |line: &[u8]| match serde_json::from_slice(line) {
+        Ok(Event::Provenance { key, value }) => {
+            let named = |operation: &Operation| key.strip_prefix(BLOCKS) == Some(operation.name());
+            let operation = Operation::ALL.into_iter().find(named);
+            blocks.extend(operation.zip(value.parse::<f64>().ok()));
+        }
+        Ok(Event::Done { .. }) => done = true,
+        _ => {}
+    };
+    let ended = lab::guest::run(
+        &Config {
+            kernel,
+            init: &own_init()?,
+            ram_bytes: 512 << 20,
+            seed: 1,
+            disks: &postcard::to_allocvec(&description).expect("a description is plain data"),
+            job: &serde_json::to_vec(&GuestJob::Operations).expect("a job is plain data"),
+            memory_budget_bytes: 1 << 20,
+            folder: folder.path(),
+            trace: None,
+            processor: lab::guest::processors().last().copied(),
+            kernel_arguments: &[reference.argument(1)],
+            limits: LIMITS,
+        },
+        &AtomicBool::new(false),
+        &mut line,
+        &mut |_| {},
+    )?;
+    match done && ended.end == ProcessEnd::Exited {
+        true => Ok(blocks),
+        false => Err(ExpectedError::NoProcessorModel(format!(
+            "the guest did not count its blocks; its console: {}",
+            ended.console
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_processor_is_named_by_cpuinfo() {
+        let cpuinfo = "processor\t: 0\nmodel name\t: AMD EPYC\ncpu MHz\t\t: 2596.122\n";
+        assert_eq!(title_and_ghz(cpuinfo), ("AMD EPYC".to_owned(), 2.6));
+    }
+
+    #[test]
+    fn every_processor_can_be_shown() {
+        for processor in processor::list() {
+            let text = show(&processor, Format::Text);
+            assert!(
+                text.contains("simulated") && text.contains("raid6") | text.contains("pq"),
+                "{text}"
+            );
+            assert!(list(Format::Text).contains(&processor.name));
+        }
+    }
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Processor time in virtual time: what the rest of the kernel calls. Without CONFIG_RAIDLAB_CPU all of it is nothing.
+ * How it works is said in cpu.c.
+ */
+#ifndef _LINUX_RAIDLAB_CPU_H
+#define _LINUX_RAIDLAB_CPU_H
+
+/* What takes time. Names and order are those of raidlab_cpu_names. */
+enum raidlab_cpu_cost {
+	/* Each time it happens. */
+	RAIDLAB_CPU_CALL,	/* a system call's entry and exit */
+	RAIDLAB_CPU_USER,	/* what a program itself does from one system call to the next */
+	RAIDLAB_CPU_CLOCK,	/* a read of the clock */
+	RAIDLAB_CPU_FAULT,	/* entry and exit of a page fault */
+	RAIDLAB_CPU_SWITCH,	/* going to sleep and being woken */
+	RAIDLAB_CPU_INTERRUPT,
+	RAIDLAB_CPU_REQUEST,	/* what a disk's own driver does for a request */
+	RAIDLAB_CPU_BLOCK,	/* a basic block of instrumented code */
+	/* Each byte. */
+	RAIDLAB_CPU_COPY,
+	RAIDLAB_CPU_ZERO,
+	RAIDLAB_CPU_XOR,	/* of each source */
+	RAIDLAB_CPU_PQ,		/* RAID 6 syndrome, of each data block */
+	RAIDLAB_CPU_PQ_RECOVER,	/* on top of the syndrome, of each block that is recovered */
+	RAIDLAB_CPU_CRC32,
+	RAIDLAB_CPU_SHA256,
+	RAIDLAB_CPU_XXHASH,
+	RAIDLAB_CPU_BLAKE2B,
+	/* Of what is not compressed. */
+	RAIDLAB_CPU_ZSTD,
+	RAIDLAB_CPU_UNZSTD,
+	RAIDLAB_CPU_LZ4,
+	RAIDLAB_CPU_UNLZ4,
+	RAIDLAB_CPU_ZLIB,
+	RAIDLAB_CPU_UNZLIB,
+	RAIDLAB_CPU_LZO,
+	RAIDLAB_CPU_UNLZO,
+	RAIDLAB_CPU_COSTS
+};
+
+#ifdef CONFIG_RAIDLAB_CPU
+
+/* A task's account; zeroed when the task begins. */
+struct raidlab_cpu_task {
+	unsigned long long system_ps;	/* owed */
+	unsigned long long user_ps;	/* owed */
+	unsigned long long busy_until;	/* virtual time up to which it has work to do that it has been booked for */
+	unsigned long long window_ns;	/* charged in the current window */
+	unsigned int window;
+	int paying;
+};
+
+extern int raidlab_cpu_on;
+
+/* Charges the task, or the interrupt, that runs. */
+void raidlab_cpu_charge(enum raidlab_cpu_cost cost, unsigned long n);
+/* The task may sleep here: it pays once it owes enough. */
+void raidlab_cpu_safe_point(void);
+/* The task is about to return to user space: it pays all. */
+void raidlab_cpu_return_to_user(void);
+/* The task is about to block, and has been woken. */
+void raidlab_cpu_block(void);
+void raidlab_cpu_woken(void);
+/* A system call begins. */
+void raidlab_cpu_call(int number);
+/* Another task runs from here on. */
+struct task_struct;
+void raidlab_cpu_switch(struct task_struct *from, struct task_struct *to);
+void raidlab_cpu_interrupt_begins(void);
+void raidlab_cpu_interrupt_ends(void);
+/* Nothing can run. */
+void raidlab_cpu_idle(void);
+/* Nanoseconds from now to the moment at which the code that runs would have got here. */
+unsigned long long raidlab_cpu_lag_ns(void);
+/* Virtual time has been moved for all. */
+void raidlab_cpu_for_all(unsigned long long ns);
+/* Whether a read of the clock that is the same as the last ones has to move it. */
+int raidlab_cpu_clock_stands(unsigned long long now_ns);
+
+/* Of kernel/sched/core.c: sleeps until woken; neither flushes what is plugged nor tells workqueues. */
+void raidlab_cpu_sleep(void);
+/* Of arch/um/kernel/time.c: moves the clock, if nothing happens until then. */
+int time_travel_skip(unsigned long long until);
+
+#else
+
+static inline void raidlab_cpu_charge(enum raidlab_cpu_cost cost, unsigned long n) { }
+static inline unsigned long long raidlab_cpu_lag_ns(void) { return 0; }
+
+#endif
+#endif
