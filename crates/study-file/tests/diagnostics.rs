@@ -15,6 +15,10 @@ fn known() -> Known {
     Known {
         models: models.map(known).to_vec(),
         kernels: vec!["6.12".to_owned(), "7.3".to_owned()],
+        processors: vec![study_file::KnownProcessor {
+            name: "quick".to_owned(),
+            cores: 8,
+        }],
         folder: None,
     }
 }
@@ -268,6 +272,23 @@ fn machines_and_mounts_that_cannot_be() {
         "[[stack]]\nfs = [{ type = [\"ext4\", \"jfs\"], block_size = \"1K\" }, { type = \"jfs\", block_size = \"2K\" }]",
     ];
     insta::assert_debug_snapshot!(stacks.map(of_stack));
+}
+
+#[test]
+fn processors_that_cannot_be() {
+    let of = |line: &str| of_stack(line).join("\n");
+    let unknown = of("cpu = \"quik\"");
+    assert!(
+        unknown.contains("unknown processor `quik`") && unknown.contains("quick"),
+        "{unknown}"
+    );
+    let cores = of("cores = 4");
+    assert!(
+        cores.contains("an infinitely fast processor has no number of cores"),
+        "{cores}"
+    );
+    let many = of("cpu = \"quick\"\ncores = 1000");
+    assert!(many.contains("256"), "{many}");
 }
 
 #[test]

@@ -14,6 +14,10 @@ fn known() -> Known {
     Known {
         models,
         kernels: vec!["6.12".to_owned(), "7.3".to_owned()],
+        processors: vec![study_file::KnownProcessor {
+            name: "quick".to_owned(),
+            cores: 8,
+        }],
         folder: None,
     }
 }
@@ -53,6 +57,35 @@ published = "+27.9 %"
 relative = 0.02
 max_trials = 12
 "#;
+
+/// `infinite` is what a study without a processor has, to the cell's identity; a processor has its own cores, and an
+/// axis multiplies.
+#[test]
+fn a_machine_has_a_processor_if_the_study_names_one() {
+    let rest = "[[workload]]\nname = \"w\"\nio = { size = \"1M\" }\n";
+    let cells = |top: &str| plan(&format!("{top}{rest}")).cells;
+    assert_eq!(cells("")[0].id, cells("cpu = \"infinite\"\n")[0].id);
+    let processors: Vec<_> = cells("cpu = [\"infinite\", \"quick\"]\n")
+        .into_iter()
+        .map(|cell| {
+            cell.machine
+                .processor
+                .map(|processor| (processor.model, processor.cores))
+        })
+        .collect();
+    assert_eq!(processors, [None, Some(("quick".to_owned(), 8))]);
+    let cores: Vec<_> = cells("cpu = \"quick\"\ncores = [1, 2]\n")
+        .into_iter()
+        .filter_map(|cell| Some(cell.machine.processor?.cores))
+        .collect();
+    assert_eq!(cores, [1, 2]);
+    assert!(
+        cells("machine = \"host\"\ncpu = \"quick\"\n")[0]
+            .machine
+            .processor
+            .is_none()
+    );
+}
 
 #[test]
 fn lists_multiply_and_labels_say_what_distinguishes() {

@@ -24,6 +24,7 @@ fn known() -> Known {
             .map(|entry| model(entry.expect("a folder entry").path()))
             .collect(),
         kernels: vec!["6.12".to_owned()],
+        processors: Vec::new(),
         folder: Some(concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies").into()),
     }
 }
