@@ -203,10 +203,10 @@ pub(crate) fn setting(channel: &Channel, machine: &MachineSpec) -> io::Result<Se
 /// Writes zeros over the first 64 MiB of a disk. mke2fs reads the inodes that it reserves, and takes zeros for granted
 /// if it assumes that the disk is zeroed (assume_storage_prezeroed); an earlier stack may have left inodes there.
 fn zero_the_start(node: &Path) -> io::Result<()> {
-    static BLOCK: [u8; 1 << 20] = [0; 1 << 20];
+    let block = vec![0; 1 << 20];
     let mut disk = File::options().write(true).open(node)?;
     for _ in 0..64 {
-        disk.write_all(&BLOCK)?;
+        disk.write_all(&block)?;
     }
     disk.sync_all()
 }
