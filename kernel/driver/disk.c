@@ -16,6 +16,8 @@
 #include "raidlab.h"
 
 #define COMPLETIONS 64
+/* Commands that a SATA drive queues; an SSD that queues more is an NVMe drive. */
+#define SATA_DEPTH 32
 
 struct sim_request {
 	u64 submit_ns;
@@ -285,6 +287,9 @@ static int __init add_one(struct sim_disk *disk, u32 index, int major)
 	disk->tags.cmd_size = sizeof(struct sim_request);
 	disk->tags.numa_node = NUMA_NO_NODE;
 	disk->tags.flags = RAIDLAB_TAG_FLAGS;
+	/* NVMe: a queue for each processor, for which Linux has no default scheduler. */
+	if (!info.rotational && info.queue_depth > SATA_DEPTH)
+		disk->tags.flags |= BLK_MQ_F_NO_SCHED_BY_DEFAULT;
 	err = blk_mq_alloc_tag_set(&disk->tags);
 	if (err)
 		return err;
@@ -336,4 +341,5 @@ static int __init raidlab_disks_init(void)
 	}
 	return 0;
 }
-device_initcall(raidlab_disks_init);
+/* After mq-deadline, which is linked after this driver: without it the default scheduler would be none. */
+late_initcall(raidlab_disks_init);
