@@ -107,8 +107,8 @@ impl<'a> Simulated<'a> {
         let is_array = self.state.contents.is_array(&device);
         let value = match text.splitn(5, '/').nth(4)? {
             "queue/scheduler" if is_array => "none",
-            // So it is of the lab's disks, and of loop devices.
-            "queue/scheduler" => "[none] mq-deadline kyber bfq",
+            // Linux's default for disks with one hardware queue.
+            "queue/scheduler" => "none [mq-deadline] kyber bfq",
             "queue/write_cache" if is_array || self.write_cache => "write back",
             "queue/write_cache" => "write through",
             "queue/read_ahead_kb" => "128",
