@@ -148,6 +148,46 @@ fn streaming(model: &Model, index: u64) -> Result<Streaming, Wrong> {
     })
 }
 
+/// The rates that a disk keeps up once its buffers are full, 10^6 bytes a second: the highest over the disk.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sustained {
+    pub read_mb_s: f64,
+    pub write_mb_s: f64,
+}
+
+/// Streams the disk from its start and from its middle.
+///
+/// # Errors
+/// When the model is not sound.
+pub fn sustained(model: &Model) -> Result<Sustained, Wrong> {
+    let (start, middle) = (streaming(model, 0)?, streaming(model, PLACES / 2)?);
+    Ok(Sustained {
+        read_mb_s: start.read_mb_s.max(middle.read_mb_s),
+        write_mb_s: start.write_mb_s.max(middle.write_mb_s),
+    })
+}
+
+/// How long a disk takes to write what its write cache holds of random 4 KiB writes, when it is full. 0 for flash, whose
+/// buffer is written in moments.
+///
+/// # Errors
+/// When the model is not sound.
+pub fn drain_ms(model: &Model) -> Result<f64, Wrong> {
+    const TRIED_MAX: u32 = 4096;
+    let Device::Mechanical(disk) = &model.device else {
+        return Ok(0.0);
+    };
+    let cache = disk.write_cache;
+    let waiting = if cache.enabled {
+        cache.extents_max.min(cache.sectors_max / 8)
+    } else {
+        0
+    };
+    let tried = waiting.min(TRIED_MAX);
+    let share = f64::from(waiting) / f64::from(tried.max(1));
+    Ok(flush(model, tried)?.flush_ms * share)
+}
+
 fn random_reads(model: &Model, depth: u32) -> Result<RandomReads, Wrong> {
     let mut user = User::new(model)?;
     let blocks = model.sectors / 8;

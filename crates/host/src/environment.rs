@@ -13,7 +13,7 @@ fn push(facts: &mut Facts, key: impl Into<String>, value: Option<String>) {
 }
 
 /// Bytes of memory that this machine has.
-pub(crate) fn ram_bytes() -> u64 {
+pub fn ram_bytes() -> u64 {
     let table = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let total = table.lines().find_map(|line| line.strip_prefix("MemTotal:"));
     let kib = total.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());

@@ -5,6 +5,7 @@
 //! kernel starts and through `/dev/raidlab`; the numbers and shapes are those of `kernel/driver/raidlab.h`.
 
 pub mod bench;
+pub mod bound;
 pub mod carried;
 pub mod channel;
 pub mod disks;

@@ -1,5 +1,6 @@
 //! What each command does: one module a command.
 
+mod advice;
 mod bench;
 mod clean;
 mod compare;

@@ -20,6 +20,8 @@ pub struct Input {
     pub provenance: Vec<Recorded<ProvenanceEntry>>,
     /// What there is to say on the disk models that the plan names.
     pub disks: Vec<DiskInfo>,
+    /// What the study measures that its author may not have meant, in sentences that begin with a workload's name.
+    pub advice: Vec<String>,
 }
 
 #[derive(Clone, Debug)]

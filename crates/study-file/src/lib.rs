@@ -29,7 +29,7 @@ pub mod workload;
 pub use diagnostic::{Diagnostic, Diagnostics};
 pub use only::{Only, OnlyError};
 pub use read::read;
-pub use unit::format_size;
+pub use unit::{describe_size, format_size};
 
 use study::stack::{MachineKind, MachineSpec};
 
@@ -42,6 +42,8 @@ pub struct Known {
     pub kernels: Vec<String>,
     /// Processors of the catalogue. Empty if any name will do.
     pub processors: Vec<KnownProcessor>,
+    /// Memory of the machine that the lab's guests share; absent if any amount will do.
+    pub memory_bytes: Option<u64>,
     /// The study's folder, where the files lie that it names; absent if it may name none.
     pub folder: Option<std::path::PathBuf>,
 }

@@ -5,15 +5,19 @@ use crate::build;
 use crate::diagnostic::{Found, Span};
 use crate::groups::Fixed;
 use crate::point::{Axis, Point, points, size};
-use crate::rules::{Impossible, check_stack, cores_of_nothing};
+use crate::rules::{Impossible, check_stack, cores_of_nothing, impossible};
+use crate::unit::describe_size;
 use crate::workload::{WorkloadEntry, check_work};
 use std::collections::HashSet;
 use study::CellId;
 use study::plan::{Cell, LeftOut};
-use study::stack::{MachineKind, MachineSpec, StackSpec};
+use study::stack::{Level, MachineKind, MachineSpec, StackSpec};
 
 /// More cells than anyone can run, and an amount that still fits in memory.
 const MOST_CELLS: usize = 20_000;
+
+/// Names of one and two letters: 26 + 26 × 26.
+const GUEST_DISKS_MAX: u32 = 702;
 
 /// One array with one filesystem of one `[[stack]]`, each with its axes.
 pub(crate) struct Unit {
@@ -110,6 +114,8 @@ impl Matrix {
         let stack = build::stack(point, disk_bytes, setting.fixed);
         let mut reasons = check_stack(&machine, &stack, disk_bytes);
         reasons.extend(cores_of_nothing(&machine, point));
+        reasons.extend(no_array(point, &machine, &stack));
+        reasons.extend(beyond_a_guest(&machine, setting.known));
         reasons.retain(|reason| !reason.about.iter().any(|axis| point.is_broken(axis)));
         if reasons.is_empty() {
             verdict.possible = true;
@@ -174,6 +180,47 @@ impl Matrix {
             reason: reasons.join("; "),
         });
     }
+}
+
+/// Several disks, and no word on what to make of them: one of them would be used, silently.
+fn no_array(point: &Point, machine: &MachineSpec, stack: &StackSpec) -> Option<Impossible> {
+    let count = machine.disks.first()?.count;
+    if count < 2 || stack.array.level != Level::Single || point.is_written("level") {
+        return None;
+    }
+    let reason = format!("there are {count} disks and no `array`: the stack would use one of them");
+    let mend =
+        "write `array = { level = 5 }` (or 0, 1, 6, 10), or `array = { level = \"single\" }` if one is meant";
+    impossible(&["count"], reason, mend)
+}
+
+/// Disks that a guest's kernel has no names for, memory that this machine does not have.
+fn beyond_a_guest(machine: &MachineSpec, known: &Known) -> Option<Impossible> {
+    if machine.kind != MachineKind::Lab {
+        return None;
+    }
+    let disks: u32 = machine.disks.iter().map(|group| group.count).sum();
+    if disks > GUEST_DISKS_MAX {
+        let reason = format!(
+            "a guest has {GUEST_DISKS_MAX} disks at most, /dev/vda to /dev/vdzz, and this would need {disks}"
+        );
+        return impossible(
+            &["count"],
+            reason,
+            format!("write `count = {GUEST_DISKS_MAX}` or less, all groups together"),
+        );
+    }
+    let there = known.memory_bytes.filter(|there| machine.ram_bytes > *there)?;
+    let reason = format!(
+        "a guest's memory is this machine's, which has {} and not {}",
+        describe_size(there),
+        describe_size(machine.ram_bytes)
+    );
+    impossible(
+        &["ram"],
+        reason,
+        "write less `ram`, as `1G`: what the work should not find in memory needs little",
+    )
 }
 
 /// A stack that can be, for work to be put on.

@@ -95,6 +95,11 @@ impl<'a> Point<'a> {
             .any(|(axis, pick)| axis.values[*pick].value == Value::Broken)
     }
 
+    /// Whether the file has the axis's key.
+    pub fn is_written(&self, name: &str) -> bool {
+        self.given(name).is_some_and(|(_, written)| written)
+    }
+
     /// Where the value stands in the file, if it does.
     pub fn span(&self, name: &str) -> Option<&'a Span> {
         self.given(name)

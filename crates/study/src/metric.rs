@@ -117,8 +117,11 @@ macro_rules! metrics {
 }
 
 metrics! {
-    /// Bytes of the test over its duration.
+    /// Bytes of the test over its duration. What was written counts once it is on the disks.
     Throughput = "throughput", MebibytesPerSecond, Higher;
+    /// Bytes over the time until the last write returned, its data maybe in memory still: what fio prints for buffered
+    /// writes without `end_fsync`.
+    ThroughputCached = "throughput_cached", MebibytesPerSecond, Higher;
     FilesPerSecond = "files_per_second", FilesPerSecond, Higher;
     Iops = "iops", Iops, Higher;
     /// Bonnie++'s random seeks.

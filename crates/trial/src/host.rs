@@ -3,6 +3,7 @@
 use stack::{Context, DiskCounters, Quiesce, Stack};
 use std::path::{Path, PathBuf};
 use study::event::{Event, ToolCall};
+use study::stack::ArraySpec;
 use tools::{Invocation, ToolError};
 use workload::{DeviceCounters, Host, HostError};
 
@@ -11,6 +12,8 @@ pub struct StackHost<'a, 'c> {
     pub stack: &'a Stack,
     pub context: &'a mut Context<'c>,
     pub compresses: bool,
+    /// The array over the disks of group `data`, and their number.
+    pub array: (&'a ArraySpec, u32),
 }
 
 impl Host for StackHost<'_, '_> {
@@ -57,6 +60,11 @@ impl Host for StackHost<'_, '_> {
 
     fn compresses(&self) -> bool {
         self.compresses
+    }
+
+    fn member_bytes_min(&self, bytes: u64) -> u64 {
+        let (array, disks) = self.array;
+        array.member_bytes_min(disks, bytes)
     }
 
     fn group_mount(&self, group: &str) -> Option<PathBuf> {

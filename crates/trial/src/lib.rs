@@ -21,7 +21,7 @@ use std::time::Instant;
 use study::event::{Event, Failure, Sample};
 use study::metric::Metric;
 use study::plan::Trial;
-use study::stack::StackSpec;
+use study::stack::{DATA, StackSpec};
 use tools::{Tool, Tools};
 
 /// The circumstances of a trial.
@@ -199,12 +199,14 @@ fn work(trial: &Trial, stack: &Stack, context: &mut Context<'_>) -> Result<(), F
         })?;
     }
     let spec = &trial.cell.stack;
+    let disks = trial.cell.machine.group(DATA).map_or(1, |group| group.count);
     let by_mount = |option: &String| option.starts_with("compress");
     let compresses = spec.filesystem.compresses() || spec.mount_options.iter().any(by_mount);
     let mut host = StackHost {
         stack,
         context,
         compresses,
+        array: (&spec.array, disks),
     };
     workload::run(&trial.cell.workload, &target, trial.seed, &mut host).map_err(|error| Failure {
         step: trial.cell.workload.name.clone(),

@@ -29,6 +29,11 @@ pub trait Host {
         false
     }
 
+    /// The fewest bytes that the member disks are written for `bytes` of data: copies and parity of the array counted.
+    fn member_bytes_min(&self, bytes: u64) -> u64 {
+        bytes
+    }
+
     /// Where the filesystem on the disks of another group is mounted, if that group has one.
     fn group_mount(&self, _group: &str) -> Option<PathBuf> {
         None

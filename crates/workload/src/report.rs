@@ -7,11 +7,16 @@ use std::time::Duration;
 use study::event::{Event, Guard, Sample};
 use study::metric::Metric;
 
-const MEBIBYTE: f64 = (1 << 20) as f64;
+pub(crate) const MEBIBYTE: f64 = (1 << 20) as f64;
 
 /// Share of the bytes of a test that must have passed the member disks. Not all of them: a filesystem may keep
 /// some blocks, with files' tails in them, pinned by its journal.
 const DEVICE_SHARE_PERCENT: u64 = 90;
+
+/// A test's two time stamps and what happens between them and the first and last operation: 10 µs.
+pub(crate) const OWN_CLOCK: Duration = Duration::from_micros(10);
+/// fio gives times in whole milliseconds.
+pub(crate) const FIO_CLOCK: Duration = Duration::from_millis(1);
 
 /// The events of one test.
 pub(crate) struct Reporter<'a> {
@@ -80,9 +85,33 @@ impl Reporter<'_> {
         self.device_guard("cold-cache", "read from", bytes, moved.read_bytes());
     }
 
-    /// What was written is on the disks when the clock stops.
+    /// What was written is on the disks when the clock stops, with its copies and parity.
     pub(crate) fn written_out_guard(&mut self, bytes: u64, moved: DeviceCounters) {
-        self.device_guard("written-out", "written to", bytes, moved.written_bytes());
+        let member_bytes = self.host.member_bytes_min(bytes);
+        let needed = member_bytes / 100 * DEVICE_SHARE_PERCENT;
+        let written = moved.written_bytes();
+        let mut detail = format!(
+            "{written} bytes written to the member disks for {bytes} bytes of files; at least {needed} must be"
+        );
+        if written < needed {
+            detail += "; the rest was overwritten in memory before it reached a disk: write with `direct = true`, or \
+                       more bytes (`size`) than memory holds, each once (no `runtime`)";
+        }
+        self.guard("written-out", written >= needed, detail);
+    }
+
+    /// The clock can tell how long the test took: an error of `resolution` is at most 1 % of it.
+    pub(crate) fn long_enough_guard(&mut self, duration: Duration, resolution: Duration) {
+        let needed = resolution * 100;
+        let took = duration.as_secs_f64() * 1e3;
+        let mut detail = format!("the test took {took:.3} ms, of at least {} ms", needed.as_millis());
+        if duration < needed {
+            detail += &format!(
+                "; the clock may be wrong by {} ms: give it more to do (`size`, `files`) or a longer `runtime`",
+                resolution.as_secs_f64() * 1e3
+            );
+        }
+        self.guard("long-enough", duration >= needed, detail);
     }
 
     fn device_guard(&mut self, name: &str, verb: &str, bytes: u64, device_bytes: u64) {

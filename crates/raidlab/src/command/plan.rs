@@ -1,17 +1,18 @@
 //! `raidlab plan`: what a study comes to, without running it.
 
-use super::{print, studied};
+use super::{advice, print, studied};
 use crate::cli::{Format, PlanArguments};
 use crate::expected::ExpectedError;
 use lab::kernel::Cache;
 use std::fmt::Write;
 use std::process::ExitCode;
 use study::plan::Plan;
+use study::stack::MachineSpec;
 
 pub fn plan(arguments: &PlanArguments) -> Result<ExitCode, ExpectedError> {
     let (plan, _) = studied::read(&arguments.study, &arguments.only, &Cache::of_user())?;
     match arguments.format {
-        Format::Text => print(&text(&plan))?,
+        Format::Text => print(&format!("{}{}", text(&plan), advice::paragraph(&advice::of(&plan))))?,
         Format::Json => {
             let json = serde_json::to_string_pretty(&plan).expect("a plan is plain data");
             print(&format!("{json}\n"))?;
@@ -43,13 +44,7 @@ fn text(plan: &Plan) -> String {
             let _ = writeln!(text, "      {}: {}", axes.join(", "), left_out.reason);
         }
     }
-    if let Some(cell) = plan.cells.first() {
-        let machine = &cell.machine;
-        for group in &machine.disks {
-            let _ = writeln!(text, "\ndisks: {} x {} ({})", group.count, group.model, group.name);
-        }
-        let _ = writeln!(text, "RAM: {} MiB, kernel {}", machine.ram_bytes >> 20, machine.kernel);
-    }
+    machines(&mut text, plan);
     if !plan.claims.is_empty() {
         let _ = writeln!(text, "\n{} claims:", plan.claims.len());
         for claim in &plan.claims {
@@ -70,4 +65,37 @@ fn text(plan: &Plan) -> String {
     };
     let _ = writeln!(text, "\n{trials}; how long they take is known once the first has run");
     text
+}
+
+/// What the cells run on, every value once: models, counts, RAM and kernels are axes.
+fn machines(text: &mut String, plan: &Plan) {
+    let machines = || plan.cells.iter().map(|cell| &cell.machine);
+    let groups = distinct(machines().flat_map(|machine| machine.disks.iter().map(|group| group.name.clone())));
+    for name in groups {
+        let of_name = |machine: &MachineSpec| {
+            let group = machine.group(&name)?;
+            Some(format!("{} x {}", group.count, group.model))
+        };
+        let _ = writeln!(
+            text,
+            "\ndisks: {} ({name})",
+            distinct(machines().filter_map(of_name)).join(", ")
+        );
+    }
+    let ram = distinct(machines().map(|machine| format!("{} MiB", machine.ram_bytes >> 20)));
+    let kernels = distinct(machines().map(|machine| machine.kernel.clone()));
+    if !kernels.is_empty() {
+        let _ = writeln!(text, "RAM: {}; kernel {}", ram.join(", "), kernels.join(", "));
+    }
+}
+
+/// Each once, in order of appearance.
+fn distinct(words: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen = Vec::new();
+    for word in words {
+        if !seen.contains(&word) {
+            seen.push(word);
+        }
+    }
+    seen
 }

@@ -6,7 +6,7 @@ mod prepare_lab;
 
 pub(super) use prepare_lab::own_init;
 
-use super::{print, show, studied};
+use super::{advice, print, show, studied};
 use crate::cli::{On, RunArguments};
 use crate::expected::{EXIT_INTERRUPTED, EXIT_TRIAL_FAILED, ExpectedError};
 use crate::interrupt::Signals;
@@ -36,6 +36,9 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
     }
     if arguments.dry_run {
         return print(&dry::commands(&plan, &wanted)?).map(|()| ExitCode::SUCCESS);
+    }
+    for sentence in advice::of(&plan) {
+        say(&format!("raidlab: warning: {sentence}"));
     }
     // Opened before the kernel is built: a store that cannot be written is reported at once.
     let mut store = Store::open(&arguments.store)?;

@@ -1,5 +1,6 @@
 //! Opening a store to read a run of it, for the commands that show results.
 
+use super::advice;
 use crate::expected::ExpectedError;
 use disksim::catalogue;
 use report::{DiskInfo, Input, RunInfo, TrialInfo, TrialState};
@@ -27,6 +28,7 @@ pub fn input(store: &Store, run: &RunSummary) -> Result<Input, ExpectedError> {
 fn read_input(store: &Store, run: &RunSummary) -> Result<Input, store::StoreError> {
     let plan = store.plan(run.id)?;
     Ok(Input {
+        advice: advice::of(&plan),
         disks: disk_infos(&plan),
         run: run_info(run, store.digest(run.id)?),
         trials: store.trials(run.id)?.into_iter().map(trial_info).collect(),

@@ -42,6 +42,7 @@ fn known(folder: Option<&Path>, cache: &Cache) -> Known {
         models,
         kernels: cache.names(),
         processors: lab::processor::list().into_iter().map(known_processor).collect(),
+        memory_bytes: Some(host::ram_bytes()).filter(|bytes| *bytes > 0),
         folder: folder.map(Path::to_owned),
     }
 }

@@ -12,6 +12,7 @@ mod determinism;
 mod every_workload;
 mod golden;
 mod guest;
+mod issue_12;
 mod laboratory;
 mod own_program;
 mod physics;

@@ -3,6 +3,7 @@
 use super::{Place, Seen, TrialReport};
 use crate::error::PlaceError;
 use crate::transcript::Transcript;
+use lab::bound::DiskBound;
 use lab::guest::{self, Config, EndedGuest, Init, LIMITS};
 use lab::job::GuestJob;
 use lab::kernel::{Cache, Kernel, KernelName};
@@ -108,11 +109,24 @@ impl Place for LabPlace {
             see(Seen::Event(Event::Provenance { key, value }));
         }
         let mut transcript = Transcript::default();
+        let bound = DiskBound::of(trial);
+        let work = &trial.cell.workload.work;
         let see = std::cell::RefCell::new(see);
+        let see_event = |event: Event| {
+            let guard = match &event {
+                Event::Sample(sample) => bound.and_then(|bound| bound.judge(work, sample)),
+                _ => None,
+            };
+            let mut see = see.borrow_mut();
+            see(Seen::Event(event));
+            if let Some(guard) = guard {
+                see(Seen::Event(Event::Guard(guard)));
+            }
+        };
         let ended = guest::run(
             &config,
             stop,
-            &mut |line| transcript.line(line, &mut |event| (see.borrow_mut())(Seen::Event(event))),
+            &mut |line| transcript.line(line, &mut |event| see_event(event)),
             &mut |heartbeat| {
                 let virtual_time = Duration::from_nanos(heartbeat.virtual_ns);
                 (see.borrow_mut())(Seen::Heartbeat { virtual_time });

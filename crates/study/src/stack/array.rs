@@ -1,5 +1,6 @@
 //! What makes one device of the disks: md, LVM, or nothing.
 
+use super::Members;
 use serde::{Deserialize, Serialize};
 
 /// The array over the disks of group `data`.
@@ -32,6 +33,41 @@ pub struct ArraySpec {
     /// LVM: extent size of the volume group; LVM's default (4 MiB) if absent.
     #[serde(default)]
     pub extent_bytes: Option<u64>,
+}
+
+impl ArraySpec {
+    /// The fewest bytes that `disks` members are written for `bytes` of data: each copy of a mirror, and the parity of
+    /// whole stripes. Smaller writes cost more parity.
+    pub fn member_bytes_min(&self, disks: u32, bytes: u64) -> u64 {
+        let members = disks.saturating_sub(self.spares);
+        let Some(inner) = self.of else {
+            return self.level.member_bytes_min(members, self.layout.as_deref(), bytes);
+        };
+        let outer = members / inner.disks.max(1);
+        let written = self.level.member_bytes_min(outer, self.layout.as_deref(), bytes);
+        inner.level.member_bytes_min(inner.disks, None, written)
+    }
+}
+
+impl Level {
+    fn member_bytes_min(self, members: u32, layout: Option<&str>, bytes: u64) -> u64 {
+        let members = u64::from(members.max(1));
+        match self.facts().data {
+            Members::All => bytes,
+            Members::One if self == Self::Single => bytes,
+            Members::One => bytes * members,
+            Members::AllBut(parity) => {
+                let data = members.saturating_sub(u64::from(parity)).max(1);
+                (u128::from(bytes) * u128::from(members) / u128::from(data)) as u64
+            }
+            // `n2`, `f2`, `o2`: the digit is the number of copies.
+            Members::Copies => {
+                let digits = layout.and_then(|layout| layout.get(1..)).unwrap_or_default();
+                bytes * digits.parse::<u64>().unwrap_or(2)
+            }
+            Members::Halves => bytes * 2,
+        }
+    }
 }
 
 /// The arrays that an array is made of.
@@ -99,4 +135,38 @@ pub enum Bitmap {
     None,
     /// A file on a small filesystem on the first disk of group `bitmap`.
     External,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_and_parity_count() {
+        let of = |level, disks, layout: Option<&str>| {
+            let array = ArraySpec {
+                level,
+                layout: layout.map(str::to_owned),
+                ..ArraySpec::default()
+            };
+            array.member_bytes_min(disks, 1200)
+        };
+        assert_eq!(of(Level::Single, 1, None), 1200);
+        assert_eq!(of(Level::Raid0, 4, None), 1200);
+        assert_eq!(of(Level::Raid1, 3, None), 3600);
+        assert_eq!(of(Level::Raid5, 4, None), 1600);
+        assert_eq!(of(Level::Raid6, 8, None), 1600);
+        assert_eq!(of(Level::Raid10, 4, None), 2400);
+        assert_eq!(of(Level::Raid10, 6, Some("n3")), 3600);
+        let nested = ArraySpec {
+            level: Level::Raid0,
+            of: Some(InnerArray {
+                level: Level::Raid1,
+                disks: 2,
+                chunk_bytes: None,
+            }),
+            ..ArraySpec::default()
+        };
+        assert_eq!(nested.member_bytes_min(4, 1200), 2400);
+    }
 }

@@ -6,15 +6,15 @@
 use super::fio::{COMMON, OUTPUT_BYTES_MAX, TIME_LIMIT, escaped};
 use super::fio_report::{self, JobReport};
 use super::place::{self, Layout};
-use super::report;
+use super::report::{self, WrittenOut};
 use super::tally::Tally;
 use crate::contents::Contents;
 use crate::cpu::CpuTime;
 use crate::host::{DeviceCounters, Host};
-use crate::report::Reporter;
+use crate::report::{FIO_CLOCK, Reporter};
 use crate::{Engine, Target, WorkloadError};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use study::workload::{FioFileSpec, FioSection};
 use tools::{Invocation, Tool};
 
@@ -54,10 +54,12 @@ fn run(spec: &FioFileSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) 
     let call = host.run_tool(&invocation)?;
     let cpu = CpuTime::now().since(cpu_before);
     let jobs = fio_report::parse_own(&call.stdout)?.jobs;
+    let sync_began = Instant::now();
     place::sync(target)?;
+    let sync = sync_began.elapsed();
     let moved = counters(host)? - before;
     for section in &spec.sections {
-        report_section(section, &jobs, host)?;
+        report_section(section, &jobs, sync, host)?;
     }
     report_whole(spec, cpu, moved, host);
     Ok(())
@@ -92,7 +94,14 @@ fn arguments(spec: &FioFileSpec, mount_point: &Path, seed: u64) -> Vec<String> {
     arguments
 }
 
-fn report_section(section: &FioSection, jobs: &[JobReport], host: &mut dyn Host) -> Result<(), WorkloadError> {
+/// Of what sections of one job file leave in memory, nobody can tell whose it is: the sync counts for each of them that
+/// writes through the page cache.
+fn report_section(
+    section: &FioSection,
+    jobs: &[JobReport],
+    sync: Duration,
+    host: &mut dyn Host,
+) -> Result<(), WorkloadError> {
     let own: Vec<&JobReport> = jobs.iter().filter(|job| job.name == section.name).collect();
     if own.is_empty() {
         return Err(WorkloadError::FioOutput {
@@ -114,7 +123,17 @@ fn report_section(section: &FioSection, jobs: &[JobReport], host: &mut dyn Host)
         });
         duration = duration.max(if verifies { job.write_time } else { job.duration() });
     }
-    report::report_test(&section.name, section.pattern, &tally, duration, host);
+    let written = WrittenOut {
+        is_buffered: section.pattern.has_writes() && !section.direct,
+        sync,
+        ramp: Duration::ZERO,
+    };
+    report::report_test(&section.name, section.pattern, &tally, duration, written, host);
+    Reporter {
+        host,
+        test: &section.name,
+    }
+    .long_enough_guard(duration, FIO_CLOCK);
     Ok(())
 }
 

@@ -2,8 +2,8 @@
 
 use crate::error::excerpt;
 use crate::host::Host;
-use crate::io::report::report_test;
-use crate::io::tally::{Stream, Tally};
+use crate::io::report::{WrittenOut, report_test};
+use crate::io::tally::{RampWrites, Stream, Tally};
 use crate::report::Reporter;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -138,6 +138,7 @@ fn job_report(job: Job, bins: Bins) -> Result<JobReport, String> {
         tally: Tally {
             reads: direction_stream(&job.read, bins)?,
             writes: direction_stream(&job.write, bins)?,
+            ramp: RampWrites::default(),
             fsyncs: stream(0, &job.sync.lat_ns, job.sync.lat_ns.count, bins)?,
         },
         read_time: Duration::from_millis(job.read.runtime),
@@ -234,7 +235,13 @@ fn report_name(name: &str, jobs: &[&JobReport], host: &mut dyn Host) {
         (false, true) => IoPattern::Write,
         _ => IoPattern::Read,
     };
-    report_test(name, pattern, &tally, duration, host);
+    // When it was on the disks, fio does not say.
+    let as_fio_says = WrittenOut {
+        is_buffered: false,
+        sync: Duration::ZERO,
+        ramp: Duration::ZERO,
+    };
+    report_test(name, pattern, &tally, duration, as_fio_says, host);
     // Percentiles of several jobs cannot be put together without their histograms.
     if let ([job], true) = (
         jobs,

@@ -6,7 +6,10 @@
 //!
 //! **Before the clock starts** all that is dirty is written, the array is idle and the caches are dropped, so
 //! buffered reads are cold. **It stops** when the last job has done its last request and, with `end_fsync`, its
-//! fsync. What was still in memory then shows in `sync_after`: the time of a sync right after.
+//! fsync. Buffered writes are complete when they are on the disks: a sync follows (`sync_after`), and throughput,
+//! operations a second and duration include it. `throughput_cached` is the figure without it. With `ramp_time` the sync
+//! writes what the ramp left in memory too, so the buffered writes of the ramp count, with its time; fio does not say
+//! what it wrote then, so its figure is a lower bound there.
 //!
 //! **As fio does it:** a random pattern touches each block once before any twice; `readwrite` reads and writes at
 //! two positions of their own; `fsync = N` queues an fsync after every N writes were begun, and at depth > 1 does
@@ -16,7 +19,7 @@
 //! With a `rate` blocks have moments before which they do not begin; a wait of `thinktime` comes once what is under way
 //! has ended; what ends before `ramp_time` is over is not counted.
 //!
-//! **Honesty.** `cold-cache` for pure reads and for direct ones; `written-out` where direct or `end_fsync`;
+//! **Honesty.** `cold-cache` for pure reads and for direct ones; `written-out` for all writes;
 //! `contents` (raidlab's engine): a sample of the blocks that were written or prepared, after a remount; all of them
 //! with `verify`.
 
@@ -44,6 +47,7 @@ use crate::host::Host;
 use crate::{Engine, Target, WorkloadError};
 use native::Method;
 use order::Cursor;
+use report::WrittenOut;
 use std::time::Instant;
 use study::event::Event;
 use study::workload::{IoEngine, IoSpec};
@@ -83,12 +87,12 @@ fn run(spec: &IoSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Re
     if spec.pattern.has_writes() {
         place::sync(target)?;
     }
-    let sync_after = sync_began.elapsed();
+    let written = WrittenOut::of(spec, sync_began.elapsed());
     let after = host
         .device_counters()
         .map_err(WorkloadError::host("read the disks' counters"))?;
-    report::report(spec, &outcome, host);
-    report::report_around(spec, &outcome, sync_after, cpu, after - before, host);
+    report::report(spec, &outcome, written, host);
+    report::report_around(spec, &outcome, written, cpu, after - before, host);
     verify::verify(spec, target, &contents, &cursors, seed, host)
 }
 

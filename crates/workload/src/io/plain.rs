@@ -62,6 +62,8 @@ pub(super) fn run(
         now = Instant::now();
         if rules.counts(now) {
             tally.add(turn.step, rules.block_bytes as u64, now - began);
+        } else {
+            tally.add_to_ramp(turn.step, rules.block_bytes as u64);
         }
         if let Some(think) = turn.think {
             std::thread::sleep(think);

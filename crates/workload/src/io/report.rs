@@ -3,35 +3,68 @@
 use super::tally::{Outcome, Stream, Tally};
 use crate::cpu::CpuTime;
 use crate::host::{DeviceCounters, Host};
-use crate::report::Reporter;
+use crate::report::{FIO_CLOCK, MEBIBYTE, OWN_CLOCK, Reporter};
 use std::time::Duration;
 use study::metric::Metric;
-use study::workload::{BufferFill, IoPattern, IoSpec};
+use study::workload::{BufferFill, IoEngine, IoPattern, IoSpec};
+
+/// When what was written is on the disks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WrittenOut {
+    /// Writes return while their data is in memory, so the test ends with the sync after them.
+    pub(super) is_buffered: bool,
+    /// How long the sync after the test took.
+    pub(super) sync: Duration,
+    /// How long the engine wrote before counting began, if it says what it wrote then.
+    pub(super) ramp: Duration,
+}
+
+impl WrittenOut {
+    pub(super) fn of(spec: &IoSpec, sync: Duration) -> Self {
+        Self {
+            is_buffered: spec.pattern.has_writes() && !spec.direct,
+            sync,
+            ramp: match spec.engine {
+                IoEngine::Native => Duration::from_nanos(spec.ramp_ns),
+                IoEngine::Fio => Duration::ZERO,
+            },
+        }
+    }
+
+    /// What has to be added to the time of the requests.
+    fn wait(self) -> Duration {
+        if self.is_buffered { self.sync } else { Duration::ZERO }
+    }
+
+    /// The share of the whole work per second: of the bytes, or of the writes. The sync writes what the ramp left in
+    /// memory too, so buffered writes of the ramp count, with its time.
+    fn per_second(self, written: u64, of_ramp: u64, duration: Duration) -> f64 {
+        if self.is_buffered {
+            (written + of_ramp) as f64 / (self.ramp + duration + self.sync).as_secs_f64()
+        } else {
+            written as f64 / duration.as_secs_f64()
+        }
+    }
+}
 
 /// The figures of the job itself; of each job besides, if the study wants them.
-pub(super) fn report(spec: &IoSpec, outcome: &Outcome, host: &mut dyn Host) {
-    report_test(
-        spec.pattern.name(),
-        spec.pattern,
-        &outcome.tally,
-        outcome.duration,
-        host,
-    );
-    if spec.pattern.is_mixed() {
+pub(super) fn report(spec: &IoSpec, outcome: &Outcome, written: WrittenOut, host: &mut dyn Host) {
+    let (pattern, duration) = (spec.pattern, outcome.duration);
+    report_test(pattern.name(), pattern, &outcome.tally, duration, written, host);
+    if pattern.is_mixed() {
         // The halves by themselves.
-        report_test("read", IoPattern::Read, &reads(&outcome.tally), outcome.duration, host);
-        report_test(
-            "write",
-            IoPattern::Write,
-            &writes(&outcome.tally),
-            outcome.duration,
-            host,
-        );
+        let (reads, writes) = (reads(&outcome.tally), writes(&outcome.tally));
+        let no_writes = WrittenOut {
+            is_buffered: false,
+            ..written
+        };
+        report_test("read", IoPattern::Read, &reads, duration, no_writes, host);
+        report_test("write", IoPattern::Write, &writes, duration, written, host);
     }
     if !spec.group_reporting {
         for (number, (tally, duration)) in outcome.jobs.iter().enumerate() {
-            let test = format!("{} job {number}", spec.pattern.name());
-            report_test(&test, spec.pattern, tally, *duration, host);
+            let test = format!("{} job {number}", pattern.name());
+            report_test(&test, pattern, tally, *duration, written, host);
         }
     }
 }
@@ -46,21 +79,44 @@ fn reads(tally: &Tally) -> Tally {
 fn writes(tally: &Tally) -> Tally {
     Tally {
         writes: tally.writes.clone(),
+        ramp: tally.ramp,
         ..Tally::new()
     }
 }
 
-/// The figures of one test.
-pub(super) fn report_test(test: &str, pattern: IoPattern, tally: &Tally, duration: Duration, host: &mut dyn Host) {
-    if duration.is_zero() {
+/// The figures of one test. Reads are over with the last of them, buffered writes when they are on the disks: the
+/// throughput of a mixed test is the sum of its halves.
+pub(super) fn report_test(
+    test: &str,
+    pattern: IoPattern,
+    tally: &Tally,
+    duration: Duration,
+    written: WrittenOut,
+    host: &mut dyn Host,
+) {
+    if duration.is_zero() && written.wait().is_zero() {
         return;
     }
     let mut reporter = Reporter { host, test };
-    let bytes = tally.reads.bytes + tally.writes.bytes;
-    let operations = tally.reads.operations() + tally.writes.operations();
-    reporter.throughput(bytes, duration);
-    reporter.sample(Metric::Iops, operations as f64 / duration.as_secs_f64());
-    reporter.seconds(Metric::Duration, duration);
+    // Some jobs do no read: 0 over no time is 0.
+    let of_reads = |count: u64| {
+        if count == 0 {
+            0.0
+        } else {
+            count as f64 / duration.as_secs_f64()
+        }
+    };
+    let bytes = of_reads(tally.reads.bytes) + written.per_second(tally.writes.bytes, tally.ramp.bytes, duration);
+    let operations = of_reads(tally.reads.operations())
+        + written.per_second(tally.writes.operations(), tally.ramp.operations, duration);
+    reporter.sample(Metric::Throughput, bytes / MEBIBYTE);
+    reporter.sample(Metric::Iops, operations);
+    reporter.seconds(Metric::Duration, duration + written.wait());
+    if written.is_buffered && !duration.is_zero() {
+        let seconds = duration.as_secs_f64();
+        let cached = (tally.reads.bytes + tally.writes.bytes) as f64 / MEBIBYTE / seconds;
+        reporter.sample(Metric::ThroughputCached, cached);
+    }
     if !pattern.is_mixed() {
         let stream = if pattern.has_reads() {
             &tally.reads
@@ -96,7 +152,7 @@ fn report_percentiles(reporter: &mut Reporter<'_>, stream: &Stream) {
 pub(super) fn report_around(
     spec: &IoSpec,
     outcome: &Outcome,
-    sync_after: Duration,
+    written: WrittenOut,
     cpu: CpuTime,
     moved: DeviceCounters,
     host: &mut dyn Host,
@@ -106,10 +162,15 @@ pub(super) fn report_around(
         test: spec.pattern.name(),
     };
     if spec.pattern.has_writes() {
-        reporter.seconds(Metric::SyncAfter, sync_after);
+        reporter.seconds(Metric::SyncAfter, written.sync);
     }
     reporter.cpu(cpu);
     reporter.device_work(moved);
+    let clock = match spec.engine {
+        IoEngine::Native => OWN_CLOCK,
+        IoEngine::Fio => FIO_CLOCK,
+    };
+    reporter.long_enough_guard(outcome.duration + written.wait(), clock);
     report_guards(&mut reporter, spec, outcome, moved);
 }
 
@@ -132,20 +193,16 @@ fn report_guards(reporter: &mut Reporter<'_>, spec: &IoSpec, outcome: &Outcome, 
         "loops",
         "io_size",
     ];
-    if !spec.direct
-        && spec
-            .fio_options
-            .iter()
-            .any(|(name, _)| repeats.contains(&name.as_str()))
-    {
-        return;
-    }
-    let (reads, writes) = (outcome.tally.reads.bytes, outcome.tally.writes.bytes);
+    let may_repeat = |(name, _): &(String, String)| repeats.contains(&name.as_str());
+    let reads_may_hit = !spec.direct && spec.fio_options.iter().any(may_repeat);
+    let reads = outcome.tally.reads.bytes;
+    let writes = outcome.tally.writes.bytes + outcome.tally.ramp.bytes;
     let pattern = spec.pattern;
-    if pattern.has_reads() && (spec.direct || !pattern.is_mixed()) {
+    if pattern.has_reads() && !reads_may_hit && (spec.direct || !pattern.is_mixed()) {
         reporter.cold_cache_guard(through(reads), moved);
     }
-    if pattern.has_writes() && (spec.direct || spec.end_fsync) {
-        reporter.written_out_guard(through(writes), moved);
+    if pattern.has_writes() {
+        // All of it, also what was written over: a block that was overwritten in memory is on no disk.
+        reporter.written_out_guard(writes * percent / 100, moved);
     }
 }

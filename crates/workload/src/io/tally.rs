@@ -46,6 +46,15 @@ pub(super) struct Tally {
     pub(super) reads: Stream,
     pub(super) writes: Stream,
     pub(super) fsyncs: Stream,
+    /// What was written before counting began (`ramp_time`). fio does not say.
+    pub(super) ramp: RampWrites,
+}
+
+/// Writes that ended before counting began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct RampWrites {
+    pub(super) bytes: u64,
+    pub(super) operations: u64,
 }
 
 impl Tally {
@@ -54,6 +63,7 @@ impl Tally {
             reads: Stream::new(),
             writes: Stream::new(),
             fsyncs: Stream::new(),
+            ramp: RampWrites::default(),
         }
     }
 
@@ -66,7 +76,17 @@ impl Tally {
         }
     }
 
+    /// A step that ended before counting began.
+    pub(super) fn add_to_ramp(&mut self, step: Step, block_bytes: u64) {
+        if matches!(step, Step::Write { .. }) {
+            self.ramp.bytes += block_bytes;
+            self.ramp.operations += 1;
+        }
+    }
+
     pub(super) fn merge(&mut self, other: &Self) {
+        self.ramp.bytes += other.ramp.bytes;
+        self.ramp.operations += other.ramp.operations;
         self.reads.merge(&other.reads);
         self.writes.merge(&other.writes);
         self.fsyncs.merge(&other.fsyncs);

@@ -28,7 +28,7 @@ use crate::buffer::AlignedBuffer;
 use crate::contents::Contents;
 use crate::host::{DeviceCounters, Host};
 use crate::latency::{Operation, Stopwatch};
-use crate::report::Reporter;
+use crate::report::{OWN_CLOCK, Reporter};
 use crate::{Engine, Target, WorkloadError};
 use collection::Collection;
 use rustix::fs::{AtFlags, Mode, OFlags, open, syncfs, unlinkat};
@@ -304,6 +304,7 @@ impl Trees<'_> {
         }
         reporter.device_work(moved);
         reporter.latencies(watch);
+        reporter.long_enough_guard(duration, OWN_CLOCK);
         if matches!(test, TreeTest::Read | TreeTest::Copy) {
             reporter.cold_cache_guard(done.bytes, moved);
         }

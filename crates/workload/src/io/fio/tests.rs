@@ -50,7 +50,9 @@ fn complaint(printed: &str) -> String {
 fn what_fio_prints_is_understood() {
     let printed = printed();
     let outcome = parse(&printed).expect("a report");
-    let Tally { reads, writes, fsyncs } = &outcome.tally;
+    let Tally {
+        reads, writes, fsyncs, ..
+    } = &outcome.tally;
     assert_eq!(reads.bytes + writes.bytes, 2 << 20);
     assert_eq!(reads.operations() + writes.operations(), 512);
     assert!((300..420).contains(&reads.operations()), "70 % of 512 were to be reads");

@@ -1,0 +1,190 @@
+//! The most that the simulated disks of a trial can do: what is faster did not come from them or go to them.
+
+use disksim::catalogue;
+use disksim::show::{Sustained, sustained};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use study::event::{Guard, Sample};
+use study::metric::Metric;
+use study::plan::Trial;
+use study::stack::DATA;
+use study::workload::Work;
+
+/// The name of the guard.
+pub const GUARD: &str = "disk-bound";
+
+/// A figure may be above the disks' rate by this share: the last of a test may still be in a buffer.
+const ALLOWANCE: f64 = 1.05;
+
+const MEBIBYTE: f64 = (1 << 20) as f64;
+
+/// Bounds of throughput in MiB/s, copies and parity taken off.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DiskBound {
+    read: f64,
+    write: f64,
+    disks: u32,
+}
+
+impl DiskBound {
+    /// None where a throughput does not have to pass the disks: the filesystem compresses, or the program (Bonnie++,
+    /// IOzone) measures the page cache on purpose.
+    pub fn of(trial: &Trial) -> Option<Self> {
+        let cell = &trial.cell;
+        let stack = &cell.stack;
+        let compresses = stack.mount_options.iter().any(|option| option.starts_with("compress"));
+        if compresses
+            || stack.filesystem.compresses()
+            || matches!(cell.workload.work, Work::Bonnie(_) | Work::Iozone(_))
+        {
+            return None;
+        }
+        let (mut read, mut write, mut disks) = (0.0, 0.0, 0);
+        for group in &cell.machine.disks {
+            let rates = rates(&group.model)?;
+            let count = f64::from(group.count);
+            let written = if group.name == DATA {
+                stack.array.member_bytes_min(group.count, 1 << 20) as f64 / MEBIBYTE
+            } else {
+                1.0
+            };
+            read += count * rates.read_mb_s * 1e6 / MEBIBYTE;
+            write += count * rates.write_mb_s * 1e6 / MEBIBYTE / written;
+            disks += group.count;
+        }
+        Some(Self { read, write, disks })
+    }
+
+    /// Judges a throughput by what the test does.
+    pub fn judge(&self, work: &Work, sample: &Sample) -> Option<Guard> {
+        if sample.metric != Metric::Throughput {
+            return None;
+        }
+        let (bound, verb) = match direction(work, &sample.test)? {
+            Direction::Read => (self.read, "read"),
+            Direction::Write => (self.write, "write"),
+        };
+        let passed = sample.value <= bound * ALLOWANCE;
+        let disks = match self.disks {
+            1 => "the disk sustains".to_owned(),
+            count => format!("the {count} disks together sustain"),
+        };
+        let detail = if passed {
+            format!("{:.1} MiB/s; {disks} {bound:.0} MiB/s", sample.value)
+        } else {
+            let why = match verb {
+                "read" => {
+                    "the rest came from memory: read with `direct = true`, or more bytes (`size`) than memory holds"
+                }
+                _ => {
+                    "the rest was in the disks' caches when the clock stopped: write more bytes (`size`) or for longer \
+                     (`runtime`, after a `ramp_time`), or end with `end_fsync = true`"
+                }
+            };
+            format!(
+                "{:.0} MiB/s, and {disks} {bound:.0} MiB/s once their caches are full; {why}",
+                sample.value
+            )
+        };
+        Some(Guard {
+            name: GUARD.to_owned(),
+            test: Some(sample.test.clone()),
+            passed,
+            detail,
+        })
+    }
+}
+
+enum Direction {
+    Read,
+    Write,
+}
+
+/// What a test of this name does; of a mixed one its halves are judged.
+fn direction(work: &Work, test: &str) -> Option<Direction> {
+    let pattern = match work {
+        Work::FioFile(file) => {
+            let section = file.sections.iter().find(|section| section.name == test)?;
+            section.pattern.name()
+        }
+        // `randwrite job 3`
+        _ => test.split_once(" job ").map_or(test, |(pattern, _)| pattern),
+    };
+    match pattern {
+        "read" | "randread" => Some(Direction::Read),
+        "write" | "randwrite" | "copy" => Some(Direction::Write),
+        _ => None,
+    }
+}
+
+/// What disks of a model sustain. Each model is asked once: that takes milliseconds.
+fn rates(model: &str) -> Option<Sustained> {
+    static KNOWN: Mutex<BTreeMap<String, Option<Sustained>>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    *known
+        .entry(model.to_owned())
+        .or_insert_with(|| sustained(&catalogue::find(model).ok()?).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trial(study: &str) -> Trial {
+        let models = catalogue::list().into_iter().map(|entry| study_file::KnownModel {
+            name: entry.name,
+            capacity_bytes: entry.sectors * disksim::request::SECTOR_BYTES,
+        });
+        let known = study_file::Known {
+            models: models.collect(),
+            ..study_file::Known::default()
+        };
+        let plan = study_file::read(study, "test.toml", &known).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        Trial {
+            cell: plan.cells[0].clone(),
+            index: 0,
+            seed: 1,
+        }
+    }
+
+    fn nvme_raid5(rest: &str) -> Trial {
+        trial(&format!(
+            "[disks]\nmodel = \"nvme-ssd-1920gb\"\ncount = 4\n[[stack]]\narray = {{ level = 5 }}\n{rest}\n\
+             [[workload]]\nname = \"w\"\nio = {{ rw = \"write\", direct = true }}\n"
+        ))
+    }
+
+    fn guard(trial: &Trial, test: &str, value: f64) -> Option<Guard> {
+        let sample = Sample {
+            test: test.to_owned(),
+            metric: Metric::Throughput,
+            value,
+        };
+        DiskBound::of(trial)?.judge(&trial.cell.workload.work, &sample)
+    }
+
+    /// Issue 12, point 4: four drives of 2280 MB/s, three of which hold data: 6,523 MiB/s.
+    #[test]
+    fn issue_12_4_more_than_the_disks_sustain_is_marked() {
+        let raid = nvme_raid5("");
+        let marked = guard(&raid, "write", 8975.0).expect("a throughput");
+        assert!(!marked.passed);
+        assert_eq!(
+            marked.detail,
+            "8975 MiB/s, and the 4 disks together sustain 6523 MiB/s once their caches are full; the rest was in the \
+             disks' caches when the clock stopped: write more bytes (`size`) or for longer (`runtime`, after a \
+             `ramp_time`), or end with `end_fsync = true`"
+        );
+        assert!(guard(&raid, "write", 6500.0).expect("a throughput").passed);
+        // All four are read from.
+        assert!(guard(&raid, "read", 12_000.0).expect("a throughput").passed);
+        assert!(!guard(&raid, "randread", 13_500.0).expect("a throughput").passed);
+        assert_eq!(guard(&raid, "readwrite", 20_000.0), None);
+    }
+
+    #[test]
+    fn what_is_compressed_has_no_bound() {
+        let compressed = nvme_raid5("fs = { type = \"btrfs\" }\nmount = \"compress=zstd\"");
+        assert_eq!(guard(&compressed, "write", 1e6), None);
+    }
+}

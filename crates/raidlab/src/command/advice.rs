@@ -1,0 +1,172 @@
+//! What a study measures that its author may not have meant: memory instead of disks, caches of drives, a corner of the
+//! disks. Said before a run and in its report; no figure depends on it.
+
+use disksim::catalogue::{self, Model};
+use disksim::description::Device;
+use disksim::request::SECTOR_BYTES;
+use std::time::Duration;
+use study::plan::{Cell, Plan};
+use study::stack::{DATA, MachineKind};
+use study::workload::{IoSpec, SyncMode, Work};
+use study_file::describe_size;
+
+/// Random requests within less than this share of the disks, per cent, hardly move the heads.
+const SPAN_PERCENT_MIN: u64 = 1;
+/// What the write caches take at first may be this share of a run, per cent.
+const CACHED_PERCENT_MAX: f64 = 5.0;
+
+/// Sentences, each once, in the plan's order.
+pub fn of(plan: &Plan) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for cell in &plan.cells {
+        let Work::Io(io) = &cell.workload.work else { continue };
+        for sentence in of_job(cell, io) {
+            let sentence = format!("`{}` {sentence}", cell.workload.name);
+            if !all.contains(&sentence) {
+                all.push(sentence);
+            }
+        }
+    }
+    all
+}
+
+/// As the plan and the run show them.
+pub fn paragraph(sentences: &[String]) -> String {
+    sentences
+        .iter()
+        .map(|sentence| format!("\nwarning: {sentence}\n"))
+        .collect()
+}
+
+/// The disks under test, where their model is known.
+struct Disks {
+    model: Model,
+    count: u64,
+    write_cache: bool,
+}
+
+impl Disks {
+    fn of(cell: &Cell) -> Option<Self> {
+        let group = cell.machine.group(DATA)?;
+        let model = (cell.machine.kind == MachineKind::Lab).then(|| catalogue::find(&group.model).ok())??;
+        Some(Self {
+            model,
+            count: u64::from(group.count),
+            write_cache: cell.stack.write_cache != Some(false),
+        })
+    }
+
+    /// Bytes of writes that they take before they are on the media, all together.
+    fn cache_bytes(&self) -> u64 {
+        let sectors = match &self.model.device {
+            Device::Mechanical(disk) if self.write_cache && disk.write_cache.enabled => {
+                u64::from(disk.write_cache.sectors_max)
+            }
+            Device::Mechanical(_) => 0,
+            Device::Flash(disk) => {
+                let slc = disk.slc.map_or(0, |slc| slc.empty_units * u64::from(disk.unit_sectors));
+                u64::from(disk.buffer_sectors) + slc
+            }
+        };
+        self.count * sectors * SECTOR_BYTES
+    }
+
+    fn has_heads(&self) -> bool {
+        matches!(self.model.device, Device::Mechanical(_))
+    }
+}
+
+fn of_job(cell: &Cell, io: &IoSpec) -> Vec<String> {
+    let mut all: Vec<String> = in_memory(cell, io).into_iter().collect();
+    let Some(disks) = Disks::of(cell) else { return all };
+    all.extend(in_drive_caches(cell, io, &disks));
+    all.extend(in_a_corner(cell, io, &disks));
+    all.extend(too_short(io, &disks));
+    all
+}
+
+fn working_bytes(io: &IoSpec) -> u64 {
+    u64::from(io.jobs).saturating_mul(io.size_bytes)
+}
+
+fn in_memory(cell: &Cell, io: &IoSpec) -> Option<String> {
+    let (working, ram) = (working_bytes(io), cell.machine.ram_bytes);
+    if io.direct || io.runtime_ns.is_none() || !io.time_based || working > ram {
+        return None;
+    }
+    Some(format!(
+        "goes round {} until its runtime is over, and the machine has {} of RAM: after the first round it is read from \
+         memory and overwritten there; `size` larger than `ram`, or `direct = true`",
+        describe_size(working),
+        describe_size(ram)
+    ))
+}
+
+/// Writes that return while the drives still hold them, all of which fit there.
+fn in_drive_caches(cell: &Cell, io: &IoSpec, disks: &Disks) -> Option<String> {
+    let waits = io.end_fsync || io.fsync_every > 0 || io.fdatasync_every > 0 || io.sync != SyncMode::None;
+    if !io.pattern.has_writes() || !io.direct || waits {
+        return None;
+    }
+    let data = u32::try_from(disks.count).unwrap_or(u32::MAX);
+    let written = cell.stack.array.member_bytes_min(data, working_bytes(io));
+    let caches = disks.cache_bytes();
+    (written <= caches).then(|| {
+        format!(
+            "writes within {}, and the write caches of {} hold {}: most of it is measured before it is on the media; \
+             a larger `size`, or `end_fsync = true` without `runtime`",
+            describe_size(working_bytes(io)),
+            plural(disks.count),
+            describe_size(caches)
+        )
+    })
+}
+
+fn in_a_corner(cell: &Cell, io: &IoSpec, disks: &Disks) -> Option<String> {
+    if !io.pattern.is_random() || !disks.has_heads() {
+        return None;
+    }
+    let array = &cell.stack.array;
+    let disk_bytes = disks.model.sectors * SECTOR_BYTES;
+    let used = array
+        .member_size_bytes
+        .map_or(disk_bytes, |bytes| bytes.min(disk_bytes));
+    let redundant = array.member_bytes_min(u32::try_from(disks.count).ok()?, 1 << 20);
+    let span = (u128::from(used) * u128::from(disks.count) << 20) / u128::from(redundant.max(1));
+    let (span, working) = (u64::try_from(span).ok()?, working_bytes(io));
+    (working < span / 100 * SPAN_PERCENT_MIN).then(|| {
+        format!(
+            "jumps within {}, {:.2} % of the {} of {}: the heads hardly move, and a disk in use seeks further; \
+             `size = \"{}\"` or more",
+            describe_size(working),
+            working as f64 / span as f64 * 100.0,
+            describe_size(span),
+            plural(disks.count),
+            study_file::format_size((span / 100 / u64::from(io.jobs.max(1))).next_power_of_two())
+        )
+    })
+}
+
+/// Random writes, timed before the write caches are full.
+fn too_short(io: &IoSpec, disks: &Disks) -> Option<String> {
+    let runtime = Duration::from_nanos(io.runtime_ns?).as_secs_f64();
+    if !io.direct || !io.pattern.has_writes() || !io.pattern.is_random() || disks.cache_bytes() == 0 {
+        return None;
+    }
+    let drain = disksim::show::drain_ms(&disks.model).ok()? / 1e3;
+    let ramp = Duration::from_nanos(io.ramp_ns).as_secs_f64();
+    (ramp < drain && drain > runtime * CACHED_PERCENT_MAX / 100.0).then(|| {
+        format!(
+            "runs for {runtime} s, and each disk takes {drain:.1} s to write what its full write cache holds: what the \
+             caches take at first is counted as written; `ramp_time = \"{:.0}s\"`",
+            drain.ceil()
+        )
+    })
+}
+
+fn plural(disks: u64) -> String {
+    match disks {
+        1 => "the disk".to_owned(),
+        count => format!("the {count} disks"),
+    }
+}
