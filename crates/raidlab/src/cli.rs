@@ -94,6 +94,9 @@ pub struct RunArguments {
     /// Where results are kept
     #[arg(long, default_value = "raidlab.db")]
     pub store: PathBuf,
+    /// What `raidlab runs` calls this run
+    #[arg(long)]
+    pub name: Option<String>,
     /// Drives every random choice of the run
     #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,

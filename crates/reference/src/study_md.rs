@@ -44,6 +44,30 @@ measured are refused, as is every option that is in neither table. Values consis
 ";
 
 const CLAIMS: &str = "
+## In which order, and until when
+
+Before each test all that is dirty is written, the array is idle, the filesystem is unmounted and mounted again, and the
+caches are dropped.
+
+| test | what it does, in which order | its clock stops |
+|---|---|---|
+| `tree`: `write` | directory by directory, the files of each before its subdirectories | when a final `syncfs` has returned. `time_to_last_close` is the time until the last `close` |
+| `tree`: `read` | each directory is read to its end (`getdents`), then its entries in the order in which the filesystem gave them, into subdirectories as they come: as `find`, `tar` and `cp -r` do, and not sorted | after the last `close` |
+| `tree`: `copy` | reads in that order; each file is written before the next is read | when a final `syncfs` has returned; `time_to_last_close` likewise |
+| `tree`: `delete` | in that order; a directory when it is empty | when a final `syncfs` has returned. `time_to_last_unlink` is the time without it |
+| `io`, `fio`: reads, direct writes | the pattern's; a random pattern touches each block once before any twice | after the last request; with `end_fsync` after the fsync. What drives hold in their caches is not waited for: `sync_after` says how long that takes |
+| `io`, `fio`: buffered writes | likewise | when a sync after the last write has returned: `throughput`, `iops` and `duration` include it. `throughput_cached` is the rate without it, which fio prints |
+| `server` | each client its own files, by number | when a final `syncfs` has returned; each operation ends on stable storage |
+| `bonnie`, `iozone` | theirs | as they say: Bonnie++ after its own fsync, IOzone with `include_flush` after fsync |
+
+Some samples are marked by a **guard**, with what was seen and what to change, and are in no figure: `cold-cache` (what was
+read came from memory), `written-out` (what was written did not reach the disks), `contents` (it is not there after a
+remount), `long-enough` (the clock cannot tell so short a time), `disk-bound` (faster than the models of the disks sustain
+once their caches are full).
+
+`raidlab plan`, `raidlab run` and the report warn of work that fits in memory, in the write caches of the drives, or in a
+corner of the disks, and of runs that end before the write caches are drained.
+
 ## Claims
 
 `where` selects cells by `AXIS = VALUE`, and samples by `test` (`write`, `read`, `copy`, `delete`, or the `rw` of a

@@ -10,11 +10,12 @@ enum Step {
 }
 
 /// From the empty file on.
-const STEPS: [Step; 4] = [
+const STEPS: [Step; 5] = [
     Step::Sql(include_str!("schema/1.sql")),
     Step::Sql(include_str!("schema/2.sql")),
     Step::Sql(include_str!("schema/3.sql")),
     Step::Code(key_trials_by_cell),
+    Step::Sql(include_str!("schema/5.sql")),
 ];
 
 /// The newest schema's number.

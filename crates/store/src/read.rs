@@ -13,7 +13,7 @@ use study::{CellId, Measured, Measurement, ProvenanceEntry, Recorded, StepEntry,
 const RUN_COLUMNS: &str = "SELECT id, title, study_source, study_sha256, seed, machine, only_json, raidlab_version,
         command, started_at_unix_s, finished_at_unix_s,
         (SELECT count(*) FROM run_trial WHERE run_id = run.id AND status = 'done'),
-        (SELECT count(*) FROM latest_trial WHERE run_id = run.id AND status = 'failed')
+        (SELECT count(*) FROM latest_trial WHERE run_id = run.id AND status = 'failed'), name
     FROM run";
 
 impl Store {
@@ -251,6 +251,7 @@ fn run_summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
         finished_at_unix_s: row.get::<_, Option<i64>>(10)?.map(unsigned),
         trials_done: unsigned(row.get(11)?),
         trials_failed: unsigned(row.get(12)?),
+        name: row.get(13)?,
     })
 }
 

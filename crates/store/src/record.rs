@@ -48,6 +48,8 @@ pub struct RunSummary {
     pub finished_at_unix_s: Option<u64>,
     pub trials_done: u64,
     pub trials_failed: u64,
+    /// What the user calls it.
+    pub name: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

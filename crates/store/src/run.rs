@@ -72,6 +72,13 @@ impl Store {
         self.checked(self.connection.execute(sql, columns)).map(|rows| rows > 0)
     }
 
+    /// Calls a run something; what it was called before is forgotten.
+    pub fn name_run(&mut self, run: &OpenRun, name: &str) -> Result<()> {
+        let sql = "UPDATE run SET name = ?2 WHERE id = ?1";
+        self.checked(self.connection.execute(sql, params![run.summary.id.0, name]))
+            .map(drop)
+    }
+
     /// All trials that were wanted are done or have failed.
     pub fn finish_run(&mut self, run: &OpenRun, finished_at_unix_s: u64) -> Result<()> {
         self.sync_commits(true)?;

@@ -30,6 +30,7 @@ pub enum Table {
     Fio,
     Bonnie,
     Iozone,
+    Server,
     Claim,
     /// A table of results, as it is to be shown.
     Shown,
@@ -39,7 +40,7 @@ pub enum Table {
 }
 
 impl Table {
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Top,
         Self::Disks,
         Self::Group,
@@ -55,6 +56,7 @@ impl Table {
         Self::Fio,
         Self::Bonnie,
         Self::Iozone,
+        Self::Server,
         Self::Claim,
         Self::Shown,
         Self::Column,
@@ -80,6 +82,7 @@ impl Table {
             Self::Fio => "fio = { … } of a [[workload]]",
             Self::Bonnie => "bonnie = { … } of a [[workload]]",
             Self::Iozone => "iozone = { … } of a [[workload]]",
+            Self::Server => "server = { … } of a [[workload]]",
             Self::Claim => "[[claim]]",
             Self::Shown => "[[table]]",
             Self::Column => "[[table.column]]",

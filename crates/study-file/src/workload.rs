@@ -8,6 +8,7 @@ mod iozone;
 mod job_file;
 pub(crate) mod pattern;
 mod rules;
+mod server;
 mod tree;
 
 pub(crate) use rules::check_work;
@@ -20,13 +21,14 @@ use crate::point::{Axis, Point, axes_of, points};
 use study::workload::{Work, WorkloadSpec};
 
 /// Every kind of work, in the order of the reference.
-pub static KINDS: [&WorkloadKind; 6] = [
+pub static KINDS: [&WorkloadKind; 7] = [
     &tree::TREE,
     &io::FIO,
     &fio_file::FIO_FILE,
     &io::IO,
     &bonnie::BONNIE,
     &iozone::IOZONE,
+    &server::SERVER,
 ];
 
 /// A kind of work as study files know it.

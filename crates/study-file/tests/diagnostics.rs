@@ -13,6 +13,7 @@ fn known() -> Known {
         capacity_bytes,
     };
     Known {
+        memory_bytes: None,
         models: models.map(known).to_vec(),
         kernels: vec!["6.12".to_owned(), "7.3".to_owned()],
         processors: vec![study_file::KnownProcessor {

@@ -12,6 +12,7 @@ fn known() -> Known {
         capacity_bytes: 500 << 30,
     }];
     Known {
+        memory_bytes: None,
         models,
         kernels: vec!["6.12".to_owned(), "7.3".to_owned()],
         processors: vec![study_file::KnownProcessor {

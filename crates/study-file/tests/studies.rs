@@ -20,6 +20,7 @@ fn known() -> Known {
         }
     };
     Known {
+        memory_bytes: None,
         models: files
             .map(|entry| model(entry.expect("a folder entry").path()))
             .collect(),

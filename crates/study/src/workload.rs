@@ -4,12 +4,14 @@ mod bonnie;
 mod fio_file;
 mod io;
 mod iozone;
+mod server;
 mod tree;
 
 pub use bonnie::{BONNIE_FILE_TESTS, BONNIE_TESTS, BonnieSpec};
 pub use fio_file::{FioFileSpec, FioSection};
 pub use io::{BufferFill, BufferSpec, IoEngine, IoPattern, IoSpec, SyncMode};
 pub use iozone::{IozoneEngine, IozoneSpec, IozoneTest};
+pub use server::{ServerSpec, ServerTest};
 pub use tree::{Collection, SizeSpec, TreeSpec, TreeTest};
 
 use serde::{Deserialize, Serialize};
@@ -34,6 +36,8 @@ pub enum Work {
     Bonnie(BonnieSpec),
     /// IOzone's tests, by IOzone itself or by raidlab's own engine.
     Iozone(IozoneSpec),
+    /// What mail servers, package managers and databases do.
+    Server(ServerSpec),
 }
 
 /// What the other stages ask of work of any kind.
@@ -68,6 +72,7 @@ impl Work {
             Self::FioFile(spec) => spec,
             Self::Bonnie(spec) => spec,
             Self::Iozone(spec) => spec,
+            Self::Server(spec) => spec,
         }
     }
 

@@ -16,6 +16,7 @@ pub(crate) enum Operation {
     Write,
     Close,
     Unlink,
+    Rename,
     Mkdir,
     OpenDir,
     Getdents,
@@ -25,13 +26,14 @@ pub(crate) enum Operation {
 }
 
 impl Operation {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::Create,
         Self::Open,
         Self::Read,
         Self::Write,
         Self::Close,
         Self::Unlink,
+        Self::Rename,
         Self::Mkdir,
         Self::OpenDir,
         Self::Getdents,
@@ -48,6 +50,7 @@ impl Operation {
             Self::Write => "write",
             Self::Close => "close",
             Self::Unlink => "unlink",
+            Self::Rename => "rename",
             Self::Mkdir => "mkdir",
             Self::OpenDir => "opendir",
             Self::Getdents => "getdents",

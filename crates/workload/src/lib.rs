@@ -21,6 +21,7 @@ mod iozone;
 mod latency;
 mod random;
 mod report;
+mod server;
 mod thread_stack;
 pub mod tree;
 
@@ -67,5 +68,6 @@ fn engine(work: &Work) -> &dyn Engine {
         Work::FioFile(spec) => spec,
         Work::Bonnie(spec) => spec,
         Work::Iozone(spec) => spec,
+        Work::Server(spec) => spec,
     }
 }

@@ -53,6 +53,9 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
         started_at_unix_s: now_unix_s(),
     };
     let run = store.open_run(&spec)?;
+    if let Some(name) = &arguments.name {
+        store.name_run(&run, name)?;
+    }
     let resume = command_line(arguments, &devices(arguments));
     let signals = Signals::watch(format!(
         "raidlab: interrupted before the first trial; to go on: {resume}"
@@ -231,6 +234,9 @@ fn command_line(arguments: &RunArguments, devices: &[String]) -> String {
     words.extend(["--seed".to_owned(), arguments.seed.to_string()]);
     for only in &arguments.only {
         words.extend(["--only".to_owned(), only.clone()]);
+    }
+    if let Some(name) = &arguments.name {
+        words.extend(["--name".to_owned(), name.clone()]);
     }
     if arguments.store != Path::new("raidlab.db") {
         words.extend(["--store".to_owned(), path(&arguments.store)]);

@@ -39,6 +39,9 @@ fn text(runs: &[RunSummary]) -> String {
                 " (unfinished)"
             },
         ));
+        if let Some(name) = &run.name {
+            text.push_str(&format!("      name {name}\n"));
+        }
         if !run.only.is_empty() {
             let pairs: Vec<String> = run.only.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
             text.push_str(&format!("      only {}\n", pairs.join(",")));
@@ -58,6 +61,7 @@ const fn place(machine: MachineKind) -> &'static str {
 fn as_json(run: &RunSummary) -> Value {
     json!({
         "run": run.id.0,
+        "name": run.name,
         "title": run.title,
         "machine": place(run.machine),
         "seed": run.seed,

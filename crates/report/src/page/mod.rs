@@ -68,6 +68,8 @@ struct Head {
     facts: Vec<(&'static str, String)>,
     /// Empty if the run is whole.
     incomplete: String,
+    /// What the study measures that its author may not have meant.
+    warnings: Vec<String>,
 }
 
 impl Head {
@@ -114,6 +116,7 @@ impl Head {
             verdict: verdict.to_owned(),
             facts,
             incomplete: incomplete(input, done),
+            warnings: input.advice.clone(),
         }
     }
 }

@@ -24,6 +24,7 @@ fn rules(work: &Work) -> &dyn Rules {
         Work::FioFile(spec) => spec,
         Work::Bonnie(spec) => spec,
         Work::Iozone(spec) => spec,
+        Work::Server(spec) => spec,
     }
 }
 

@@ -113,8 +113,11 @@ fn collection(point: &Point) -> (u32, SizeSpec, u32) {
     {
         return (collection.files(), collection.size(), collection.directories());
     }
-    let files = point.small("files");
-    let size = match *point.get("file_size") {
+    (point.small("files"), file_sizes(point), spread_over(point))
+}
+
+pub(super) fn file_sizes(point: &Point) -> SizeSpec {
+    match *point.get("file_size") {
         Value::Spread { min, median, max } => SizeSpec {
             min_bytes: min,
             median_bytes: median,
@@ -125,11 +128,14 @@ fn collection(point: &Point) -> (u32, SizeSpec, u32) {
             median_bytes: 4096,
             max_bytes: 4096,
         },
-    };
-    let directories = point
+    }
+}
+
+/// Directories, one for 64 files if nothing is said.
+pub(super) fn spread_over(point: &Point) -> u32 {
+    point
         .number("directories")
-        .map_or(files.div_ceil(64), |_| point.small("directories"));
-    (files, size, directories)
+        .map_or(point.small("files").div_ceil(64), |_| point.small("directories"))
 }
 
 impl Rules for TreeSpec {

@@ -104,6 +104,17 @@ impl Collection {
         path
     }
 
+    /// Where a directory lies, seen from the tree's top; those above it have smaller numbers.
+    pub(crate) fn directory_path(&self, number: u32) -> PathBuf {
+        let mut directory = &self.directories[number as usize];
+        let mut path = PathBuf::new();
+        while let Some(parent) = directory.parent {
+            path = as_path(&directory.name).join(path);
+            directory = &self.directories[parent as usize];
+        }
+        path
+    }
+
     /// The number of the file of this name, if it is one of ours.
     pub(crate) fn file_number(&self, name: &[u8]) -> Option<u32> {
         let digits = name

@@ -5,4 +5,5 @@ mod figures;
 mod folder;
 mod io;
 mod loops;
+mod server;
 mod tree;

@@ -1,0 +1,136 @@
+//! What servers do: files and records that must be on stable storage before the next step.
+
+use super::{SizeSpec, WorkSpec};
+use crate::wording::{bytes, count, number};
+use serde::{Deserialize, Serialize};
+
+/// Work whose every operation ends when it is on stable storage.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerSpec {
+    /// The tests in their order.
+    pub tests: Vec<ServerTest>,
+    /// Threads that work side by side.
+    pub clients: u32,
+    /// Files of `create`, `deliver`, `replace` and `mixed`.
+    pub files: u32,
+    pub size: SizeSpec,
+    /// Directories over which they are spread; `deliver` has one.
+    pub directories: u32,
+    /// Records that each client writes in `append` and `commit`.
+    pub records: u32,
+    pub record_bytes: u64,
+    /// `mixed`: share of operations that read a file, per cent; the others replace one.
+    pub read_percent: u8,
+    /// `mixed`: operations a second of all clients together; as many as they can if absent.
+    pub rate: Option<u32>,
+    /// `mixed`: for so long.
+    pub runtime_ns: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ServerTest {
+    /// Each file is created, written and fsynced.
+    Create,
+    /// A mail server's Maildir: each file is written and fsynced in `tmp`, renamed into `new`, and `new` is fsynced.
+    Deliver,
+    /// A package manager: each file of a tree is written anew beside the old one, fsynced and renamed over it.
+    Replace,
+    /// A database's log: each client appends records to a file of its own, and calls fdatasync after each.
+    Append,
+    /// Group commit: all clients append to one file, and one fdatasync commits the records of all that wait.
+    Commit,
+    /// Files of a tree are read and replaced, at a given rate.
+    Mixed,
+}
+
+impl ServerTest {
+    pub const ALL: [Self; 6] = [
+        Self::Create,
+        Self::Deliver,
+        Self::Replace,
+        Self::Append,
+        Self::Commit,
+        Self::Mixed,
+    ];
+
+    /// The word for it in study files, tables and samples.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Deliver => "deliver",
+            Self::Replace => "replace",
+            Self::Append => "append",
+            Self::Commit => "commit",
+            Self::Mixed => "mixed",
+        }
+    }
+
+    /// Whether it works on files rather than on records.
+    pub const fn has_files(self) -> bool {
+        !matches!(self, Self::Append | Self::Commit)
+    }
+}
+
+impl ServerSpec {
+    fn log_bytes(&self) -> u64 {
+        u64::from(self.clients) * u64::from(self.records) * self.record_bytes
+    }
+}
+
+impl WorkSpec for ServerSpec {
+    fn tests(&self) -> Vec<&str> {
+        self.tests.iter().map(|test| test.name()).collect()
+    }
+
+    fn needs_files(&self) -> Option<&'static str> {
+        Some("a raw device holds no files")
+    }
+
+    fn bytes(&self, block_bytes: u64) -> u64 {
+        let blocks = self.size.median_bytes.max(1).div_ceil(block_bytes);
+        let tree = blocks.saturating_mul(block_bytes).saturating_mul(u64::from(self.files));
+        let each = self.tests.iter().map(|test| match test {
+            ServerTest::Append | ServerTest::Commit => self.log_bytes(),
+            _ => tree,
+        });
+        each.fold(0, u64::saturating_add)
+    }
+
+    fn largest_file_bytes(&self) -> u64 {
+        self.size.max_bytes.max(self.log_bytes())
+    }
+
+    fn describe(&self) -> String {
+        let has = |wanted: fn(&ServerTest) -> bool| self.tests.iter().any(wanted);
+        let mut parts = Vec::new();
+        if has(|test| test.has_files()) {
+            parts.push(format!(
+                "{} of {} in {}",
+                count(self.files as usize, "file"),
+                bytes(self.size.median_bytes),
+                match self.directories {
+                    1 => "one directory".to_owned(),
+                    many => format!("{} directories", number(f64::from(many), 0)),
+                }
+            ));
+        }
+        if has(|test| !test.has_files()) {
+            parts.push(format!(
+                "{} of {} by each client",
+                count(self.records as usize, "record"),
+                bytes(self.record_bytes)
+            ));
+        }
+        if has(|test| *test == ServerTest::Mixed) {
+            let rate = self.rate.map_or_else(String::new, |rate| format!(" at {rate} a second"));
+            parts.push(format!("mixed with {} % reads{rate}", self.read_percent));
+        }
+        format!(
+            "{}, {}: {}",
+            count(self.clients as usize, "client"),
+            parts.join(", "),
+            self.tests().join(", ")
+        )
+    }
+}

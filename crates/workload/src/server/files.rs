@@ -1,0 +1,193 @@
+//! The files of a test: where they are, what is in them, and whether it is there after a remount.
+
+use super::Server;
+use super::commit;
+use crate::WorkloadError;
+use crate::contents::Contents;
+use crate::random::Random;
+use rustix::fs::{Mode, OFlags, open, syncfs};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use study::workload::ServerTest;
+
+/// Files, and records, that are read back.
+const CHECKED_MAX: u64 = 256;
+
+pub(super) struct Files<'a> {
+    pub(super) server: &'a Server<'a>,
+    pub(super) folder: PathBuf,
+    test: ServerTest,
+    /// How often each file was written; 0 for one that is not there.
+    versions: Vec<AtomicU32>,
+}
+
+impl<'a> Files<'a> {
+    /// Makes the folder of a test with all that is in it before the clock starts.
+    pub(super) fn lay_out(server: &'a Server<'a>, test: ServerTest, folder: &Path) -> Result<Self, WorkloadError> {
+        let make = |path: &Path| std::fs::create_dir(path).map_err(WorkloadError::at("make the directory", path));
+        make(folder)?;
+        let files = Self {
+            server,
+            folder: folder.to_owned(),
+            test,
+            versions: (0..server.collection.files.len()).map(|_| AtomicU32::new(0)).collect(),
+        };
+        match test {
+            ServerTest::Append | ServerTest::Commit => {}
+            ServerTest::Deliver => {
+                make(&folder.join("tmp"))?;
+                make(&folder.join("new"))?;
+            }
+            ServerTest::Create | ServerTest::Replace | ServerTest::Mixed => {
+                for number in 1..server.collection.directories.len() {
+                    make(&folder.join(server.collection.directory_path(number as u32)))?;
+                }
+            }
+        }
+        if matches!(test, ServerTest::Replace | ServerTest::Mixed) {
+            for number in 0..files.versions.len() as u32 {
+                let path = files.path(number);
+                let mut bytes = Vec::new();
+                files.each_piece(number, files.begin(number), &mut |piece| {
+                    bytes.extend_from_slice(piece);
+                    Ok(())
+                })?;
+                std::fs::write(&path, bytes).map_err(WorkloadError::at("lay out", &path))?;
+                files.end(number);
+            }
+        }
+        Ok(files)
+    }
+
+    pub(super) fn len(&self) -> u32 {
+        self.versions.len() as u32
+    }
+
+    pub(super) fn size(&self, number: u32) -> u64 {
+        self.server.collection.files[number as usize].size
+    }
+
+    /// Where a file is at the end.
+    pub(super) fn path(&self, number: u32) -> PathBuf {
+        match self.test {
+            ServerTest::Deliver => self.folder.join("new").join(self.name(number)),
+            _ => self.folder.join(self.server.collection.path(number)),
+        }
+    }
+
+    /// Where it is written first: in `tmp`, or beside the one that it replaces.
+    pub(super) fn temporary(&self, number: u32) -> PathBuf {
+        match self.test {
+            ServerTest::Deliver => self.folder.join("tmp").join(self.name(number)),
+            _ => self.path(number).with_extension("new"),
+        }
+    }
+
+    fn name(&self, number: u32) -> PathBuf {
+        let path = self.server.collection.path(number);
+        path.file_name().map(PathBuf::from).unwrap_or_default()
+    }
+
+    /// The version that a file is about to have. One client alone writes it.
+    pub(super) fn begin(&self, number: u32) -> u32 {
+        self.versions[number as usize].load(Ordering::Relaxed) + 1
+    }
+
+    pub(super) fn end(&self, number: u32) {
+        self.versions[number as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The contents of a version of a file, at most a mebibyte at a time.
+    pub(super) fn each_piece(
+        &self,
+        number: u32,
+        version: u32,
+        act: &mut dyn FnMut(&[u8]) -> Result<(), WorkloadError>,
+    ) -> Result<(), WorkloadError> {
+        let stream = u64::from(version) << 32 | u64::from(number);
+        let size = self.size(number);
+        for index in 0..size.div_ceil(Contents::SEGMENT_BYTES) {
+            let length = (size - index * Contents::SEGMENT_BYTES).min(Contents::SEGMENT_BYTES);
+            act(self.server.contents.stretch(stream, index, length as usize))?;
+        }
+        Ok(())
+    }
+
+    /// The bytes of a record of a log.
+    pub(super) fn record(&self, log: u32, place: u64) -> &[u8] {
+        let length = self.server.spec.record_bytes as usize;
+        self.server.contents.stretch(1 << 63 | u64::from(log), place, length)
+    }
+
+    /// Compares a sample with what was written, and says how that went.
+    pub(super) fn compare(&self, test: ServerTest) -> (bool, String) {
+        let outcome = match test {
+            ServerTest::Append => self.compare_logs(),
+            ServerTest::Commit => {
+                let spec = self.server.spec;
+                self.compare_log(0, commit::NAME, u64::from(spec.clients) * u64::from(spec.records))
+            }
+            _ => self.compare_files(),
+        };
+        match outcome {
+            Ok(seen) => (true, format!("{seen} read back after a remount, as written")),
+            Err(wrong) => (false, format!("after a remount, not as written: {wrong}")),
+        }
+    }
+
+    fn compare_files(&self) -> Result<String, String> {
+        let count = u64::from(self.len());
+        let mut random = Random::new(self.server.seed, u64::from_le_bytes(*b"checking"));
+        for turn in 0..count.min(CHECKED_MAX) {
+            let number = if count <= CHECKED_MAX { turn } else { random.below(count) } as u32;
+            let path = self.path(number);
+            let version = self.versions[number as usize].load(Ordering::Relaxed);
+            let found = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+            let mut wanted = Vec::with_capacity(found.len());
+            let collected = self.each_piece(number, version, &mut |piece| {
+                wanted.extend_from_slice(piece);
+                Ok(())
+            });
+            if collected.is_err() || found != wanted {
+                return Err(format!("{}, which was written {version} times", path.display()));
+            }
+        }
+        Ok(format!("{} of {count} files", count.min(CHECKED_MAX)))
+    }
+
+    fn compare_logs(&self) -> Result<String, String> {
+        let spec = self.server.spec;
+        for log in 0..spec.clients {
+            self.compare_log(log, &log_name(log), u64::from(spec.records))?;
+        }
+        Ok(format!("{} logs", spec.clients))
+    }
+
+    fn compare_log(&self, log: u32, name: &str, records: u64) -> Result<String, String> {
+        let found = std::fs::read(self.folder.join(name)).map_err(|error| format!("{name}: {error}"))?;
+        let length = self.server.spec.record_bytes;
+        if found.len() as u64 != records * length {
+            return Err(format!("{name} has {} bytes instead of {}", found.len(), records * length));
+        }
+        let wrong = (0..records).find(|place| {
+            let start = (place * length) as usize;
+            found[start..start + length as usize] != *self.record(log, *place)
+        });
+        match wrong {
+            Some(place) => Err(format!("record {place} of {name}")),
+            None => Ok(format!("{records} records of {name}")),
+        }
+    }
+}
+
+/// The log of a client in `append`.
+pub(super) fn log_name(client: u32) -> String {
+    format!("log.{client}")
+}
+
+/// Brings names that no fsync covers to the disks.
+pub(super) fn sync(mount_point: &Path) -> Result<(), WorkloadError> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let root = open(mount_point, flags, Mode::empty()).map_err(WorkloadError::at("open", mount_point))?;
+    syncfs(&root).map_err(WorkloadError::at("sync", mount_point))
+}
