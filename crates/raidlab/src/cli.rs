@@ -135,6 +135,9 @@ pub struct ReportArguments {
     /// A run of the store by its number (default: the last)
     #[arg(long, value_parser = run_number, allow_negative_numbers = true)]
     pub run: Option<i64>,
+    /// A run of imported results, by its number, to be shown beside it
+    #[arg(long, value_name = "RUN", value_parser = run_number, allow_negative_numbers = true)]
+    pub with: Option<i64>,
     /// Where to write the report; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
@@ -147,6 +150,9 @@ pub struct ShowArguments {
     /// A run of the store by its number (default: the last)
     #[arg(long, value_parser = run_number, allow_negative_numbers = true)]
     pub run: Option<i64>,
+    /// A run of imported results, by its number, to be shown beside it
+    #[arg(long, value_name = "RUN", value_parser = run_number, allow_negative_numbers = true)]
+    pub with: Option<i64>,
 }
 
 #[derive(Args, Debug)]
@@ -206,6 +212,15 @@ pub struct ImportArguments {
     /// What fio printed with --output-format=json or json+, Bonnie++'s lines of values, IOzone's output
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
+    /// The stack that was measured: each file is a trial of it (default: each file is a stack, of one trial)
+    #[arg(long, value_name = "NAME")]
+    pub stack: Option<String>,
+    /// The workload, as a study calls it, to be shown in one table with that study's (default: the program)
+    #[arg(long, value_name = "NAME")]
+    pub workload: Option<String>,
+    /// The test, if the files have one each, as raidlab calls it: randwrite (default: as the program does)
+    #[arg(long, value_name = "NAME")]
+    pub test: Option<String>,
     #[arg(long, default_value = "raidlab.db")]
     pub store: PathBuf,
 }

@@ -68,6 +68,10 @@ pub enum ExpectedError {
     LongScript { mib_max: u64 },
     #[error("`{}` holds no run yet: `raidlab run STUDY` makes one", store.display())]
     NoRun { store: PathBuf },
+    #[error(
+        "--with {run}: a run of imported results is shown beside another run; `raidlab compare` compares two others"
+    )]
+    NotImported { run: i64 },
     #[error(transparent)]
     Output(#[from] OutputError),
     #[error("no folder `{path}`: name a kernel's tree, or a version")]
@@ -221,6 +225,7 @@ impl ExpectedError {
             | Self::NoSuchCell { .. }
             | Self::LongScript { .. }
             | Self::NoRun { .. }
+            | Self::NotImported { .. }
             | Self::Output(_)
             | Self::NoKernelTree { .. }
             | Self::NameOfVersion { .. }

@@ -16,6 +16,10 @@ use study::metric::Unit;
 /// An interval that reaches this far beyond all trials is cut off at the edge rather than press the rest together.
 const INTERVAL_REACH_MAX: f64 = 1.4;
 
+/// The narrowest tracks, of two panels side by side and of a phone.
+const TRACK_PX: f64 = 200.0;
+const PHONE_TRACK_PX: f64 = 95.0;
+
 /// One workload: a panel a test.
 #[derive(Debug, Serialize)]
 pub(crate) struct Chart {
@@ -37,6 +41,8 @@ pub(crate) struct Panel {
 pub(crate) struct Tick {
     pub percent: f64,
     pub label: String,
+    /// There is room for it on a desk's screen; not on a phone's if it is minor.
+    pub has_label: bool,
     pub is_minor: bool,
 }
 
@@ -151,11 +157,16 @@ fn panel(input: &Input, workload: &WorkloadResults, test: &str, measure: &Measur
         .filter(|(_, row)| ran(row))
         .map(|(place, row)| panel_row(input, measure, (place, row), scale, decimals))
         .collect();
-    let tick = |&value: &f64| Tick {
+    let tick = |(&value, (narrow, wide)): (&f64, (bool, bool))| Tick {
         percent: scale.percent(value),
         label: scale.label(value),
-        is_minor: scale.is_minor(value),
+        has_label: wide,
+        is_minor: wide && !narrow,
     };
+    let labels = scale.fitting(PHONE_TRACK_PX, |tick| scale.label(tick));
+    let labels = labels
+        .into_iter()
+        .zip(scale.fitting(TRACK_PX, |tick| scale.label(tick)));
     Panel {
         test: test.to_owned(),
         measured: format!(
@@ -163,7 +174,7 @@ fn panel(input: &Input, workload: &WorkloadResults, test: &str, measure: &Measur
             words::measured(measure.metric),
             words::better(measure.metric.better())
         ),
-        ticks: scale.ticks.iter().map(tick).collect(),
+        ticks: scale.ticks.iter().zip(labels).map(tick).collect(),
         rows,
     }
 }
@@ -192,7 +203,7 @@ fn panel_row(
     PanelRow {
         stack: row.stack.clone(),
         is_best: measure.leaders().contains(&place),
-        words: row_words(measure, row, &figure, decimals),
+        words: row_words(measure, (place, row), &figure, decimals),
         figure,
         half: row
             .summary
@@ -248,7 +259,7 @@ fn height_percent(place: usize, count: usize) -> f64 {
     }
 }
 
-fn row_words(measure: &Measure, row: &Row, figure: &str, decimals: usize) -> String {
+fn row_words(measure: &Measure, (place, row): (usize, &Row), figure: &str, decimals: usize) -> String {
     let Some(summary) = &row.summary else {
         return format!("{}: {figure}", row.stack);
     };
@@ -259,8 +270,13 @@ fn row_words(measure: &Measure, row: &Row, figure: &str, decimals: usize) -> Str
             number(interval.high, decimals)
         )
     });
+    let best = if measure.leaders().contains(&place) {
+        "; best: none is shown to be faster"
+    } else {
+        ""
+    };
     format!(
-        "{}: median {figure} {} of {} trials{interval}",
+        "{}: median {figure} {} of {} trials{interval}{best}",
         row.stack,
         measure.metric.unit(),
         summary.n

@@ -16,6 +16,7 @@ mod input;
 mod page;
 mod scale;
 mod shaped;
+mod spread;
 mod table;
 mod words;
 

@@ -30,6 +30,29 @@ impl Scale {
         }
     }
 
+    /// Equal ratios are equally far apart, however near the values are.
+    pub(crate) fn by_ratio(least: f64, most: f64) -> Self {
+        Self::logarithmic(least, most.max(least * 2.0))
+    }
+
+    /// Whether each tick's label, so many pixels a character, leaves room for the next on a track of this width. The
+    /// first label has its place; one that would touch the one before it has none.
+    pub(crate) fn fitting(&self, track_px: f64, label: impl Fn(f64) -> String) -> Vec<bool> {
+        const CHARACTER_PX: f64 = 7.0;
+        const GAP_PX: f64 = 6.0;
+        let mut end_px = f64::NEG_INFINITY;
+        let fits = |&tick: &f64| {
+            let middle_px = self.percent(tick) / 100.0 * track_px;
+            let half_px = label(tick).chars().count() as f64 * CHARACTER_PX / 2.0;
+            let has_room = middle_px - half_px >= end_px + GAP_PX;
+            if has_room {
+                end_px = middle_px + half_px;
+            }
+            has_room
+        };
+        self.ticks.iter().map(fits).collect()
+    }
+
     fn linear(least: f64, most: f64) -> Self {
         let (low, high) = (least.min(0.0), if most > 0.0 { most * MARGIN } else { 1.0 });
         let step = round_step((high - low) / TICKS_WANTED);
@@ -82,11 +105,6 @@ impl Scale {
 
     pub(crate) fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
-    }
-
-    /// Whether the tick's label may go where there is little room.
-    pub(crate) fn is_minor(&self, tick: f64) -> bool {
-        self.is_logarithmic && self.ticks.len() > 4 && tick.log10().fract() != 0.0
     }
 
     /// Decimals that tell its ticks apart.
@@ -150,13 +168,42 @@ mod tests {
         assert_eq!(scale.ticks, [1.0, 2.0, 5.0, 10.0, 20.0]);
         assert!((scale.percent((scale.low * scale.high).sqrt()) - 50.0).abs() < 1e-9);
         assert_eq!((scale.label(1.0).as_str(), scale.label(20.0).as_str()), ("1", "20"));
-        assert!(scale.is_minor(5.0) && !scale.is_minor(10.0));
         assert_eq!(Scale::spanning(3.0, 70_000.0).ticks, [10.0, 100.0, 1_000.0, 10_000.0]);
         let large = Scale::spanning(413.0, 15_049.0);
         assert_eq!(
             [500.0, 2_000.0, 10_000.0].map(|tick| large.label(tick)),
             ["500", "2k", "10k"]
         );
+    }
+
+    /// "500 1,0002,000": labels of a wide scale on a narrow track.
+    #[test]
+    fn issue_12_17_labels_do_not_touch() {
+        for (least, most) in [
+            (413.0, 9_049.0),
+            (0.9, 47.0),
+            (3.0, 70_000.0),
+            (0.0, 8_975.0),
+            (0.0004, 0.0071),
+        ] {
+            let scale = Scale::spanning(least, most);
+            for track_px in [90.0, 180.0, 300.0] {
+                let shown = scale.fitting(track_px, |tick| scale.label(tick));
+                let px = |place: usize| scale.percent(scale.ticks[place]) / 100.0 * track_px;
+                let half = |place: usize| scale.label(scale.ticks[place]).chars().count() as f64 * 3.5;
+                let places: Vec<usize> = (0..shown.len()).filter(|&place| shown[place]).collect();
+                for pair in places.windows(2) {
+                    assert!(
+                        px(pair[0]) + half(pair[0]) < px(pair[1]) - half(pair[1]),
+                        "{scale:?} at {track_px} px"
+                    );
+                }
+                assert!(!places.is_empty());
+            }
+        }
+        // All have room where there is some.
+        let scale = Scale::spanning(60.0, 137.0);
+        assert_eq!(scale.fitting(300.0, |tick| scale.label(tick)), [true, true, true]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::ranking::{Ranking, rank};
 use crate::summary::Summary;
 use study::metric::{Better, Metric};
 use study::plan::Plan;
+use study::stack::MachineKind;
 use study::{CellId, Measurement};
 
 /// What a run shows.
@@ -127,6 +128,8 @@ struct Alpha {
 struct Stack<'a> {
     label: &'a str,
     cell: Option<CellId>,
+    /// Nothing is known of how it came to be: it is shown beside what raidlab measured, and not ranked with it.
+    is_imported: bool,
 }
 
 fn stacks<'a>(plan: &'a Plan, workload: &str) -> Vec<Stack<'a>> {
@@ -136,6 +139,7 @@ fn stacks<'a>(plan: &'a Plan, workload: &str) -> Vec<Stack<'a>> {
         Stack {
             label,
             cell: cell.map(|cell| cell.id),
+            is_imported: cell.is_some_and(|cell| cell.machine.kind == MachineKind::Foreign),
         }
     };
     plan.stack_labels().into_iter().map(of_label).collect()
@@ -179,7 +183,18 @@ fn judge_measure(stacks: &[Stack<'_>], of_test: &[&Measurement], metric: Metric,
         })
         .collect();
     let in_blocks = |row: &Row| row.values.iter().map(InBlock::by_round).collect();
-    let values: Vec<Vec<InBlock>> = rows.iter().map(in_blocks).collect();
+    let is_mixed = stacks.iter().any(|stack| stack.is_imported) && stacks.iter().any(|stack| !stack.is_imported);
+    let values: Vec<Vec<InBlock>> = rows
+        .iter()
+        .zip(stacks)
+        .map(|(row, stack)| {
+            if is_mixed && stack.is_imported {
+                Vec::new()
+            } else {
+                in_blocks(row)
+            }
+        })
+        .collect();
     Measure {
         metric,
         ranking: rank(&values, metric.better(), alpha.of_differences),

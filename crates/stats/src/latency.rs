@@ -32,6 +32,52 @@ pub enum LatencyError {
 pub fn merge_latencies<'a>(
     latencies: impl IntoIterator<Item = &'a Latency>,
 ) -> Result<Option<Percentiles>, LatencyError> {
+    Ok(merged(latencies)?.filter(|all| !all.is_empty()).map(|all| Percentiles {
+        count: all.len(),
+        min_ns: all.min(),
+        p50_ns: all.value_at_quantile(0.5),
+        p90_ns: all.value_at_quantile(0.9),
+        p99_ns: all.value_at_quantile(0.99),
+        p999_ns: all.value_at_quantile(0.999),
+        max_ns: all.max(),
+    }))
+}
+
+/// So many operations took from `low_ns` up to less than `high_ns`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LatencyBin {
+    pub low_ns: f64,
+    pub high_ns: f64,
+    pub count: u64,
+}
+
+/// Bins of a drawn histogram to each doubling of the latency.
+const BINS_PER_DOUBLING: f64 = 4.0;
+
+/// The latencies of all trials together as a histogram with bins of equal ratio; those without operations are left out.
+pub fn latency_bins<'a>(latencies: impl IntoIterator<Item = &'a Latency>) -> Result<Vec<LatencyBin>, LatencyError> {
+    let Some(all) = merged(latencies)? else {
+        return Ok(Vec::new());
+    };
+    let mut bins: Vec<LatencyBin> = Vec::new();
+    for recorded in all.iter_recorded() {
+        let value = recorded.value_iterated_to().max(1) as f64;
+        let place = (value.log2() * BINS_PER_DOUBLING).floor();
+        let low_ns = (place / BINS_PER_DOUBLING).exp2();
+        let count = recorded.count_at_value();
+        match bins.last_mut() {
+            Some(last) if last.low_ns == low_ns => last.count += count,
+            _ => bins.push(LatencyBin {
+                low_ns,
+                high_ns: ((place + 1.0) / BINS_PER_DOUBLING).exp2(),
+                count,
+            }),
+        }
+    }
+    Ok(bins)
+}
+
+fn merged<'a>(latencies: impl IntoIterator<Item = &'a Latency>) -> Result<Option<Histogram<u64>>, LatencyError> {
     let mut all: Option<Histogram<u64>> = None;
     for latency in latencies {
         let one = read(latency).map_err(|reason| unreadable(latency, reason))?;
@@ -43,15 +89,7 @@ pub fn merge_latencies<'a>(
             }
         }
     }
-    Ok(all.filter(|all| !all.is_empty()).map(|all| Percentiles {
-        count: all.len(),
-        min_ns: all.min(),
-        p50_ns: all.value_at_quantile(0.5),
-        p90_ns: all.value_at_quantile(0.9),
-        p99_ns: all.value_at_quantile(0.99),
-        p999_ns: all.value_at_quantile(0.999),
-        max_ns: all.max(),
-    }))
+    Ok(all)
 }
 
 fn read(latency: &Latency) -> Result<Histogram<u64>, String> {

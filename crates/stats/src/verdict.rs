@@ -56,20 +56,20 @@ fn headlines(results: &Results) -> Vec<Ranked<'_>> {
         .collect()
 }
 
-/// `xfs is fastest in 3 of 8 tests, ext4 in 2.`
+/// `xfs is fastest in 2 of 8 tests (small files read, copy), ext4 in 1 (small files write).`
 fn fastest(tests: &[&Ranked<'_>]) -> String {
-    let mut wins: BTreeMap<usize, u32> = BTreeMap::new();
+    let mut wins: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
     for test in tests {
         if let [alone] = test.measure.leaders() {
-            *wins.entry(*alone).or_default() += 1;
+            wins.entry(*alone).or_default().push(&test.name);
         }
     }
-    let mut wins: Vec<(&str, u32)> = wins
+    let mut wins: Vec<(&str, Vec<&str>)> = wins
         .into_iter()
-        .map(|(place, count)| (tests[0].measure.rows[place].stack.as_str(), count))
+        .map(|(place, won)| (tests[0].measure.rows[place].stack.as_str(), won))
         .collect();
     // Stable: equals stay in the study's order.
-    wins.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    wins.sort_by_key(|(_, won)| std::cmp::Reverse(won.len()));
     let of_all = match tests.len() {
         1 => "the only test".to_owned(),
         2 => "both tests".to_owned(),
@@ -79,17 +79,33 @@ fn fastest(tests: &[&Ranked<'_>]) -> String {
         [] if tests.len() == 1 => "No stack is shown to be the fastest.".to_owned(),
         [] => "No stack is shown to be the fastest in any test.".to_owned(),
         [(stack, _)] if tests.len() == 1 => format!("{stack} is fastest in {of_all}."),
-        [(stack, count)] if *count as usize == tests.len() => {
+        [(stack, won)] if won.len() == tests.len() => {
             let all = if tests.len() == 2 { "" } else { "all " };
             format!("{stack} is fastest in {all}{of_all}.")
         }
-        [(stack, count), others @ ..] => {
+        [(stack, won), others @ ..] => {
             let others: String = others
                 .iter()
-                .map(|(stack, count)| format!(", {stack} in {count}"))
+                .map(|(stack, won)| format!(", {stack} in {} ({})", won.len(), named(won)))
                 .collect();
-            format!("{stack} is fastest in {count} of {} tests{others}.", tests.len())
+            format!(
+                "{stack} is fastest in {} of {} tests ({}){others}.",
+                won.len(),
+                tests.len(),
+                named(won)
+            )
         }
+    }
+}
+
+/// The first names of a list, and how many more there are.
+fn named(names: &[&str]) -> String {
+    let rest = names.len().saturating_sub(NAMED_MAX);
+    let shown = names[..names.len() - rest].join(", ");
+    if rest == 0 {
+        shown
+    } else {
+        format!("{shown} and {rest} more")
     }
 }
 
@@ -109,7 +125,8 @@ fn ties(tests: &[&Ranked<'_>], heading: &str, how: fn(Closeness) -> Option<Strin
                 _ => listed(&stacks),
             };
             let comma = if how.starts_with("within") { "" } else { "," };
-            Some(format!("{} ({stacks}{comma} {how})", test.name))
+            let advice = if how.starts_with("within") { ": take any" } else { "" };
+            Some(format!("{} ({stacks}{comma} {how}{advice})", test.name))
         })
         .collect();
     if ties.is_empty() {
@@ -192,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_wins_and_names_ties() {
+    fn issue_12_17_wins_and_ties_say_of_which_tests() {
         let all = [
             test("read", &[("xfs", 90.0), ("ext4", 70.0), ("jfs", 50.0)]),
             test("copy", &[("xfs", 40.0), ("ext4", 30.0), ("jfs", 20.0)]),
@@ -201,8 +218,8 @@ mod tests {
         ];
         assert_eq!(
             words(&all.concat()),
-            "xfs is fastest in 2 of 4 tests, ext4 in 1. \
-             Equal: small files write (ext4 and xfs within 1.2 %)."
+            "xfs is fastest in 2 of 4 tests (small files read, small files copy), ext4 in 1 (small files delete). \
+             Equal: small files write (ext4 and xfs within 1.2 %: take any)."
         );
     }
 
@@ -221,7 +238,7 @@ mod tests {
         let one = test("read", &[("xfs", 80.0), ("ext4", 80.1), ("jfs", 80.0)]);
         assert_eq!(
             words(&one),
-            "No stack is shown to be the fastest. Equal: small files read (all 3 within 1.7 %)."
+            "No stack is shown to be the fastest. Equal: small files read (all 3 within 1.7 %: take any)."
         );
     }
 

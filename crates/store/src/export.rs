@@ -165,6 +165,14 @@ impl<'a> Keys<'a> {
 }
 
 fn cell(cell: &Cell) -> Value {
+    if cell.machine.kind == MachineKind::Foreign {
+        // What is not known is null, not a default.
+        return json!({
+            "cell": cell.key, "id": cell.id, "stack": cell.stack_label, "workload": cell.workload.name,
+            "axes": pairs(&cell.axes), "machine": { "kind": cell.machine.kind }, "stack_spec": null,
+            "workload_spec": null,
+        });
+    }
     json!({
         "cell": cell.key, "id": cell.id, "stack": cell.stack_label, "workload": cell.workload.name,
         "axes": pairs(&cell.axes), "machine": cell.machine, "stack_spec": cell.stack, "workload_spec": cell.workload,

@@ -2,6 +2,7 @@
 
 mod bonnie;
 mod fio_file;
+mod imported;
 mod io;
 mod iozone;
 mod server;
@@ -9,6 +10,7 @@ mod tree;
 
 pub use bonnie::{BONNIE_FILE_TESTS, BONNIE_TESTS, BonnieSpec};
 pub use fio_file::{FioFileSpec, FioSection};
+pub use imported::ImportedSpec;
 pub use io::{BufferFill, BufferSpec, IoEngine, IoPattern, IoSpec, SyncMode};
 pub use iozone::{IozoneEngine, IozoneSpec, IozoneTest};
 pub use server::{ServerSpec, ServerTest};
@@ -38,6 +40,8 @@ pub enum Work {
     Iozone(IozoneSpec),
     /// What mail servers, package managers and databases do.
     Server(ServerSpec),
+    /// What another program did elsewhere. Never in a study.
+    Imported(ImportedSpec),
 }
 
 /// What the other stages ask of work of any kind.
@@ -73,6 +77,7 @@ impl Work {
             Self::Bonnie(spec) => spec,
             Self::Iozone(spec) => spec,
             Self::Server(spec) => spec,
+            Self::Imported(spec) => spec,
         }
     }
 

@@ -1,14 +1,14 @@
 //! Results of fio, Bonnie++ and IOzone that somebody measured elsewhere: their files → the events that a trial of the
 //! same work would have said.
 
-use crate::HostError;
 use crate::bonnie::{self, csv};
 use crate::host::{DeviceCounters, Host};
 use crate::io::{FioResult, fio_results};
 use crate::iozone;
+use crate::{Engine, HostError, Target, WorkloadError};
 use study::event::{Event, ToolCall};
-use study::workload::IozoneTest;
-use tools::{Invocation, MissingTool, MissingTools, ToolError};
+use study::workload::{ImportedSpec, IozoneTest};
+use tools::{Invocation, MissingTool, MissingTools, Tool, ToolError};
 
 /// What one program measured once.
 #[derive(Clone, Debug)]
@@ -81,6 +81,20 @@ fn iozone(text: &str) -> Result<Vec<Foreign>, String> {
     }])
 }
 
+impl Engine for ImportedSpec {
+    fn tool(&self) -> Option<Tool> {
+        None
+    }
+
+    fn run(&self, _: &Target<'_>, _: u64, _: &mut dyn Host) -> Result<(), WorkloadError> {
+        let what = format!(
+            "results of {} that were imported cannot be measured again",
+            self.program
+        );
+        Err(WorkloadError::Spec(what))
+    }
+}
+
 /// A host that only records: there is nothing left to do.
 #[derive(Default)]
 struct Kept(Vec<Event>);
@@ -150,6 +164,22 @@ mod tests {
         };
         let has = |metric: &str| samples(foreign).contains(&("a".to_owned(), metric.to_owned()));
         assert!(has("throughput") && has("iops") && has("latency_p99") && has("latency_p999"));
+    }
+
+    #[test]
+    fn issue_12_7_fio_without_sync_is_read() {
+        let direction = |bytes: u64| {
+            format!(r#"{{"io_bytes": {bytes}, "runtime": 1000, "total_ios": 256, "lat_ns": {{"N": 256}}}}"#)
+        };
+        let text = format!(
+            r#"{{"fio version": "fio-3.1", "jobs": [{{"jobname": "a", "error": 0, "read": {}, "write": {}}}]}}"#,
+            direction(1 << 20),
+            direction(0)
+        );
+        let [foreign] = &read(&text).expect("a report")[..] else {
+            panic!("one")
+        };
+        assert!(samples(foreign).contains(&("a".to_owned(), "throughput".to_owned())));
     }
 
     #[test]

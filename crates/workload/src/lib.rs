@@ -69,5 +69,6 @@ fn engine(work: &Work) -> &dyn Engine {
         Work::Bonnie(spec) => spec,
         Work::Iozone(spec) => spec,
         Work::Server(spec) => spec,
+        Work::Imported(spec) => spec,
     }
 }

@@ -40,9 +40,9 @@ impl Engine for ServerSpec {
     }
 
     fn run(&self, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Result<(), WorkloadError> {
-        let mount_point = target
-            .mount_point
-            .ok_or_else(|| WorkloadError::Spec("a server needs a filesystem, and this stack has none".to_owned()))?;
+        let mount_point = target.mount_point.ok_or_else(|| {
+            WorkloadError::Spec("a server needs a filesystem, and this stack has none".to_owned())
+        })?;
         let tree = TreeSpec {
             files: self.files,
             size: self.size.clone(),
@@ -162,7 +162,9 @@ impl Server<'_> {
                     })
                 })
                 .collect();
-            let ended = threads.into_iter().map(|thread| thread.join().expect("a client does not panic"));
+            let ended = threads
+                .into_iter()
+                .map(|thread| thread.join().expect("a client does not panic"));
             ended.collect::<Result<_, WorkloadError>>()
         })?;
         let began = done.iter().map(|(_, began)| *began).min().expect("there is a client");
@@ -202,7 +204,11 @@ fn report(
     }
     reporter.cpu(cpu);
     reporter.device_work(moved);
-    let name = if test == ServerTest::Mixed { "replace" } else { test.name() };
+    let name = if test == ServerTest::Mixed {
+        "replace"
+    } else {
+        test.name()
+    };
     reporter.latency(name, &done.operations);
     reporter.latency("read file", &done.reads);
     reporter.latencies(&done.watch);

@@ -1,7 +1,7 @@
 //! `raidlab import`: results of other programs, measured elsewhere, as a run of their own.
 //!
 //! Nothing is known of the machine, the stack or the circumstances, so such a run is marked wherever it is shown, and
-//! no run of raidlab's own is ever ranked with it.
+//! no run of raidlab's own is ever ranked with it; `show --with` and `report --with` put the two side by side.
 
 use super::{run, text};
 use crate::cli::ImportArguments;
@@ -10,9 +10,12 @@ use crate::progress::say;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use store::{Ending, Found, RunSpec, Store};
+use study::CellId;
 use study::event::Event;
 use study::plan::{Cell, Plan, Trial};
 use study::stack::MachineKind;
+use study::workload::{ImportedSpec, Work};
+use tools::shell_word;
 use workload::foreign::{self, Foreign};
 
 /// json+ of many jobs runs to tens of MiB.
@@ -38,7 +41,7 @@ pub fn import(arguments: &ImportArguments) -> Result<ExitCode, ExpectedError> {
         .iter()
         .map(|path| read(path))
         .collect::<Result<_, _>>()?;
-    let (plan, events) = plan_of(&files)?;
+    let (plan, trials) = plan_of(&files, arguments)?;
     let mut store = Store::open(&arguments.store)?;
     let run = store.open_run(&RunSpec {
         plan: &plan,
@@ -58,16 +61,11 @@ pub fn import(arguments: &ImportArguments) -> Result<ExitCode, ExpectedError> {
         return Ok(ExitCode::SUCCESS);
     }
     let failed = ExpectedError::StoreUnderWay;
-    for (cell, events) in plan.cells.iter().zip(&events) {
-        if run.is_done(cell.id, 0) {
+    for (trial, events) in &trials {
+        if run.is_done(trial.cell.id, trial.index) {
             continue;
         }
-        let trial = Trial {
-            cell: cell.clone(),
-            index: 0,
-            seed: 0,
-        };
-        let id = store.begin_trial(&run, &trial, ORIGIN).map_err(failed)?;
+        let id = store.begin_trial(&run, trial, ORIGIN).map_err(failed)?;
         for event in events {
             store.append(id, event).map_err(failed)?;
         }
@@ -76,7 +74,7 @@ pub fn import(arguments: &ImportArguments) -> Result<ExitCode, ExpectedError> {
     store.finish_run(&run, run::now_unix_s()).map_err(failed)?;
     say(&format!(
         "raidlab: {} of {} as run {} of {}: `raidlab show --run {}` shows them",
-        report::count(plan.cells.len(), "result"),
+        report::count(trials.len(), "result"),
         report::count(files.len(), "file"),
         run.summary.id.0,
         arguments.store.display(),
@@ -102,29 +100,34 @@ fn read(path: &Path) -> Result<Read, ExpectedError> {
     })
 }
 
-/// A cell for every result, and its events.
-fn plan_of(files: &[Read]) -> Result<(Plan, Vec<Vec<Event>>), ExpectedError> {
+/// A trial for every result, with its events: of a stack of its own, or of the one that all files are of.
+fn plan_of(files: &[Read], arguments: &ImportArguments) -> Result<(Plan, Vec<(Trial, Vec<Event>)>), ExpectedError> {
     let mut plan = study_file::read(FRAME, "import", &study_file::Known::default())?;
     let frame = plan.cells[0].clone();
     plan.cells.clear();
-    let mut all = Vec::new();
+    let mut trials: Vec<(Trial, Vec<Event>)> = Vec::new();
     for file in files {
         let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         for result in &file.results {
-            let mut label = format!("{name} {}", result.label).trim().to_owned();
-            let same =
-                |cell: &&Cell| cell.stack_label == label || cell.stack_label.starts_with(&format!("{label} #"));
-            let before = plan.cells.iter().filter(same).count();
-            if before > 0 {
-                label = format!("{label} #{}", before + 1);
+            let workload = arguments.workload.as_deref().unwrap_or(result.program);
+            let stack = match &arguments.stack {
+                Some(stack) => format!("{stack} {}", result.label).trim().to_owned(),
+                None => unlike_others(&plan, format!("{name} {}", result.label).trim()),
+            };
+            let cell = cell(&frame, stack, workload, result.program);
+            let index = trials.iter().filter(|(trial, _)| trial.cell.id == cell.id).count() as u32;
+            if index == 0 {
+                plan.cells.push(cell.clone());
             }
-            plan.cells.push(cell(&frame, label, result.program));
             let mut events = vec![Event::Provenance {
                 key: "imported.from".to_owned(),
                 value: name.clone(),
             }];
             events.extend(result.events.iter().cloned());
-            all.push(events);
+            if let Some(test) = &arguments.test {
+                call_test(&mut events, test, file)?;
+            }
+            trials.push((Trial { cell, index, seed: 0 }, events));
         }
     }
     let names: Vec<String> = files.iter().map(|file| file.path.display().to_string()).collect();
@@ -133,35 +136,93 @@ fn plan_of(files: &[Read]) -> Result<(Plan, Vec<Vec<Event>>), ExpectedError> {
         "Results that another program measured elsewhere. raidlab knows nothing of the machine, the \
                         stack and the circumstances, and ranks none of its own with them."
             .to_owned();
-    // The files themselves are what this run is: the same ones again are the same run.
-    plan.source = files
-        .iter()
-        .map(|file| format!("# {}\n{}\n", file.path.display(), file.text))
-        .collect();
-    Ok((plan, all))
+    // The files themselves, and what they were said to be, are what this run is: the same ones again are the same run.
+    let said = [&arguments.stack, &arguments.workload, &arguments.test];
+    let said: Vec<&str> = said.into_iter().flatten().map(String::as_str).collect();
+    plan.source = if said.is_empty() {
+        String::new()
+    } else {
+        format!("# {}\n", said.join(", "))
+    };
+    for file in files {
+        plan.source
+            .push_str(&format!("# {}\n{}\n", file.path.display(), file.text));
+    }
+    let most = trials.iter().map(|(trial, _)| trial.index + 1).max().unwrap_or(1);
+    (plan.precision.min_trials, plan.precision.max_trials) = (most, most);
+    Ok((plan, trials))
 }
 
-fn cell(frame: &Cell, label: String, program: &str) -> Cell {
+/// A label that no cell of the plan has yet.
+fn unlike_others(plan: &Plan, label: &str) -> String {
+    let same = |cell: &&Cell| cell.stack_label == label || cell.stack_label.starts_with(&format!("{label} #"));
+    match plan.cells.iter().filter(same).count() {
+        0 => label.to_owned(),
+        before => format!("{label} #{}", before + 1),
+    }
+}
+
+/// Gives the only test of a result another name.
+fn call_test(events: &mut [Event], name: &str, file: &Read) -> Result<(), ExpectedError> {
+    fn test_of(event: &mut Event) -> Option<&mut String> {
+        match event {
+            Event::Sample(sample) => Some(&mut sample.test),
+            Event::Latency(latency) => Some(&mut latency.test),
+            Event::Guard(guard) => guard.test.as_mut(),
+            _ => None,
+        }
+    }
+    let mut known: Option<String> = None;
+    for test in events.iter_mut().filter_map(test_of) {
+        match &known {
+            Some(first) if first != test => {
+                return Err(ExpectedError::ForeignResults {
+                    path: file.path.clone(),
+                    reason: format!("has more than one test, `{first}` and `{test}`: leave --test out"),
+                });
+            }
+            _ => known = Some(std::mem::replace(test, test.clone())),
+        }
+    }
+    for test in events.iter_mut().filter_map(test_of) {
+        name.clone_into(test);
+    }
+    Ok(())
+}
+
+fn cell(frame: &Cell, label: String, workload: &str, program: &str) -> Cell {
     let mut cell = frame.clone();
-    cell.key = format!("{label} | {program}");
+    cell.key = format!("{label} | {workload}");
     cell.axes = vec![
         ("imported".to_owned(), label.clone()),
-        ("workload".to_owned(), program.to_owned()),
+        ("workload".to_owned(), workload.to_owned()),
     ];
     cell.stack_label = label;
-    cell.workload.name = program.to_owned();
+    cell.workload.name = workload.to_owned();
+    cell.workload.work = Work::Imported(ImportedSpec {
+        program: program.to_owned(),
+    });
     cell.machine.kind = MachineKind::Foreign;
     cell.machine.ram_bytes = 0;
     cell.machine.kernel = "unknown".to_owned();
     cell.machine.disks.clear();
+    cell.id = CellId::of(&cell);
     cell
 }
 
 fn command_line(arguments: &ImportArguments) -> String {
-    let files: Vec<String> = arguments.files.iter().map(|path| path.display().to_string()).collect();
-    format!(
-        "raidlab import {} --store {}",
-        files.join(" "),
-        arguments.store.display()
-    )
+    let mut words = vec!["raidlab".to_owned(), "import".to_owned()];
+    words.extend(arguments.files.iter().map(|path| path.display().to_string()));
+    for (option, value) in [
+        ("--stack", &arguments.stack),
+        ("--workload", &arguments.workload),
+        ("--test", &arguments.test),
+    ] {
+        if let Some(value) = value {
+            words.extend([option.to_owned(), value.clone()]);
+        }
+    }
+    words.extend(["--store".to_owned(), arguments.store.display().to_string()]);
+    let words: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
+    words.join(" ")
 }

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 pub fn report(arguments: &ReportArguments) -> Result<ExitCode, ExpectedError> {
     let output = Output::check(&arguments.output, Some(&arguments.store))?;
     let (store, run) = stored::open(&arguments.store, arguments.run)?;
-    output.write(&report::html(&stored::input(&store, &run)?))?;
+    output.write(&report::html(&stored::input_with(&store, &run, arguments.with)?))?;
     if output.file().is_some() {
         say(&format!("raidlab: the report is in {}", arguments.output.display()));
     }

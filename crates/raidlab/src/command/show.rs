@@ -4,7 +4,7 @@ use super::{print_with, stored};
 use crate::cli::ShowArguments;
 use crate::expected::ExpectedError;
 use crate::plain::Colours;
-use report::TableOptions;
+use report::{Input, TableOptions};
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use store::{RunSummary, Store};
@@ -14,14 +14,18 @@ const WIDTH: usize = 120;
 
 pub fn show(arguments: &ShowArguments) -> Result<ExitCode, ExpectedError> {
     let (store, run) = stored::open(&arguments.store, arguments.run)?;
-    print_table(&store, &run)?;
+    print_input(&stored::input_with(&store, &run, arguments.with)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// A run's table, as wide and as colourful as standard output can be.
 pub fn print_table(store: &Store, run: &RunSummary) -> Result<(), ExpectedError> {
+    print_input(&stored::input(store, run)?)
+}
+
+fn print_input(input: &Input) -> Result<(), ExpectedError> {
     let options = options();
-    let table = report::table(&stored::input(store, run)?, options);
+    let table = report::table(input, options);
     print_with(&table, colours(options))
 }
 

@@ -7,6 +7,7 @@ use report::{DiskInfo, Input, RunInfo, TrialInfo, TrialState};
 use std::path::Path;
 use store::{RunId, RunSummary, Store, TrialRecord, TrialStatus};
 use study::plan::Plan;
+use study::stack::MachineKind;
 
 /// The run of that number, or the last.
 pub fn open(path: &Path, run: Option<i64>) -> Result<(Store, RunSummary), ExpectedError> {
@@ -23,6 +24,27 @@ pub fn open(path: &Path, run: Option<i64>) -> Result<(Store, RunSummary), Expect
 /// A run, whole, as the table and the report want it.
 pub fn input(store: &Store, run: &RunSummary) -> Result<Input, ExpectedError> {
     read_input(store, run).map_err(ExpectedError::StoreUnderWay)
+}
+
+/// The same, with the cells of a run of imported results beside its own. They are shown, and not ranked with them.
+pub fn input_with(store: &Store, run: &RunSummary, with: Option<i64>) -> Result<Input, ExpectedError> {
+    let mut whole = input(store, run)?;
+    let Some(number) = with else { return Ok(whole) };
+    let imported = store.run(RunId(number))?;
+    if imported.machine != MachineKind::Foreign || imported.id == run.id {
+        return Err(ExpectedError::NotImported { run: number });
+    }
+    let mut other = input(store, &imported)?;
+    for cell in &mut other.plan.cells {
+        cell.stack_label.push_str(" (imported)");
+    }
+    whole.plan.cells.append(&mut other.plan.cells);
+    whole.trials.append(&mut other.trials);
+    whole.samples.append(&mut other.samples);
+    whole.guards.append(&mut other.guards);
+    whole.latencies.append(&mut other.latencies);
+    whole.provenance.append(&mut other.provenance);
+    Ok(whole)
 }
 
 fn read_input(store: &Store, run: &RunSummary) -> Result<Input, store::StoreError> {

@@ -3,10 +3,13 @@
 use crate::chart::{Chart, chart, is_in};
 use crate::figure::{decimals, half_interval, nanoseconds, number};
 use crate::input::Input;
+use crate::spread::{Spread, spread};
 use crate::table::without_figure;
 use crate::words;
 use serde::Serialize;
-use stats::{Basis, Measure, Results, WorkloadResults};
+use stats::{Basis, LatencyBin, Measure, Results, WorkloadResults};
+use study::event::Latency;
+use study::stack::MachineKind;
 
 #[derive(Serialize)]
 pub(super) struct Workload {
@@ -16,6 +19,7 @@ pub(super) struct Workload {
     table: Table,
     figures: Vec<Figure>,
     latencies: Vec<LatencyRow>,
+    spreads: Vec<Spread>,
 }
 
 #[derive(Serialize)]
@@ -69,20 +73,27 @@ pub(super) fn workloads(input: &Input, results: &Results) -> Vec<Workload> {
     results
         .workloads
         .iter()
-        .map(|workload| Workload {
-            name: workload.name.clone(),
-            work: description(input, workload),
-            chart: chart(input, workload),
-            table: table(input, workload),
-            figures: figures(workload),
-            latencies: latencies(input, workload),
+        .map(|workload| {
+            let operations = by_operation(input, workload);
+            Workload {
+                name: workload.name.clone(),
+                work: description(input, workload),
+                chart: chart(input, workload),
+                table: table(input, workload),
+                figures: figures(workload),
+                latencies: latency_rows(&operations),
+                spreads: spreads(&operations),
+            }
         })
         .collect()
 }
 
 fn description(input: &Input, workload: &WorkloadResults) -> String {
     let cell = input.plan.cells.iter().find(|cell| cell.workload.name == workload.name);
-    cell.map_or_else(String::new, |cell| cell.workload.work.spec().describe())
+    cell.map_or_else(String::new, |cell| match cell.machine.kind {
+        MachineKind::Foreign => format!("{}, run elsewhere; what it did is unknown", cell.workload.name),
+        MachineKind::Lab | MachineKind::Host => cell.workload.work.spec().describe(),
+    })
 }
 
 fn table(input: &Input, workload: &WorkloadResults) -> Table {
@@ -165,48 +176,79 @@ fn figures(workload: &WorkloadResults) -> Vec<Figure> {
     figures
 }
 
-fn latencies(input: &Input, workload: &WorkloadResults) -> Vec<LatencyRow> {
-    let of_workload: Vec<_> = input
-        .latencies
-        .iter()
-        .filter(|row| row.counts())
-        .filter_map(|row| Some((input.cell(row.trial)?, &row.entry)))
-        .filter(|(cell, _)| cell.workload.name == workload.name)
-        .collect();
-    let mut keys: Vec<(&str, &str)> = Vec::new();
-    for (_, latency) in &of_workload {
-        let key = (latency.test.as_str(), latency.operation.as_str());
-        if !keys.contains(&key) {
-            keys.push(key);
-        }
+/// The latencies of a workload: by test and operation, and within these by stack.
+struct OfOperation<'a> {
+    test: &'a str,
+    operation: &'a str,
+    stacks: Vec<(&'a str, Vec<&'a Latency>)>,
+}
+
+fn by_operation<'a>(input: &'a Input, workload: &'a WorkloadResults) -> Vec<OfOperation<'a>> {
+    let stacks = input.plan.stack_labels();
+    let mut all: Vec<OfOperation<'_>> = Vec::new();
+    for row in input.latencies.iter().filter(|row| row.counts()) {
+        let Some(cell) = input.cell(row.trial).filter(|cell| cell.workload.name == workload.name) else {
+            continue;
+        };
+        let (test, operation) = (row.entry.test.as_str(), row.entry.operation.as_str());
+        let place = all
+            .iter()
+            .position(|known| (known.test, known.operation) == (test, operation));
+        let place = place.unwrap_or_else(|| {
+            all.push(OfOperation {
+                test,
+                operation,
+                stacks: stacks.iter().map(|stack| (*stack, Vec::new())).collect(),
+            });
+            all.len() - 1
+        });
+        let of_stack = all[place]
+            .stacks
+            .iter_mut()
+            .find(|(stack, _)| *stack == cell.stack_label);
+        of_stack.expect("the plan has the label of its cell").1.push(&row.entry);
     }
     // By test in the order of tests, and within a test as operations came.
-    let place = |test: &str| workload.tests.iter().position(|known| known.name == test);
-    keys.sort_by_key(|(test, _)| place(test));
-    let stacks = input.plan.stack_labels();
-    keys.iter()
-        .flat_map(|&(test, operation)| stacks.iter().map(move |&stack| (test, operation, stack)))
-        .filter_map(|(test, operation, stack)| {
-            let of_row = of_workload.iter().filter(|(cell, latency)| {
-                cell.stack_label == stack && latency.test == test && latency.operation == operation
-            });
-            let (count, percentiles) = match stats::merge_latencies(of_row.map(|(_, latency)| *latency)) {
-                Ok(None) => return None,
-                Ok(Some(all)) => {
-                    let times = [all.p50_ns, all.p90_ns, all.p99_ns, all.p999_ns, all.max_ns];
-                    (number(all.count as f64, 0), times.map(nanoseconds).to_vec())
-                }
-                Err(error) => ("–".to_owned(), vec![error.to_string()]),
-            };
-            Some(LatencyRow {
-                test: test.to_owned(),
-                operation: operation.to_owned(),
-                stack: stack.to_owned(),
-                count,
-                percentiles,
-            })
+    all.sort_by_key(|one| workload.tests.iter().position(|known| known.name == one.test));
+    all
+}
+
+fn latency_rows(operations: &[OfOperation<'_>]) -> Vec<LatencyRow> {
+    let rows = operations
+        .iter()
+        .flat_map(|one| one.stacks.iter().map(move |of_stack| (one, of_stack)));
+    rows.filter_map(|(one, (stack, latencies))| {
+        let (count, percentiles) = match stats::merge_latencies(latencies.iter().copied()) {
+            Ok(None) => return None,
+            Ok(Some(all)) => {
+                let times = [all.p50_ns, all.p90_ns, all.p99_ns, all.p999_ns, all.max_ns];
+                (number(all.count as f64, 0), times.map(nanoseconds).to_vec())
+            }
+            Err(error) => ("–".to_owned(), vec![error.to_string()]),
+        };
+        Some(LatencyRow {
+            test: one.test.to_owned(),
+            operation: one.operation.to_owned(),
+            stack: (*stack).to_owned(),
+            count,
+            percentiles,
         })
-        .collect()
+    })
+    .collect()
+}
+
+/// What cannot be read is told in the table.
+fn spreads(operations: &[OfOperation<'_>]) -> Vec<Spread> {
+    let of_operation = |one: &OfOperation<'_>| {
+        let bins = |latencies: &[&Latency]| stats::latency_bins(latencies.iter().copied()).unwrap_or_default();
+        let rows: Vec<(String, Vec<LatencyBin>)> = one
+            .stacks
+            .iter()
+            .map(|(stack, latencies)| ((*stack).to_owned(), bins(latencies)))
+            .collect();
+        spread(one.test, one.operation, &rows)
+    };
+    operations.iter().filter_map(of_operation).collect()
 }
 
 /// What the reader of the figures must know, said only where it applies.

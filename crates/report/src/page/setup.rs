@@ -6,6 +6,7 @@ use crate::words;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use study::plan::Cell;
+use study::stack::MachineKind;
 
 #[derive(Serialize)]
 pub(super) struct Setup {
@@ -29,6 +30,14 @@ struct Recipe {
 /// A fact of a cell, and its heading.
 type Fact = (&'static str, fn(&Cell) -> String);
 
+/// What was imported tells nothing of it.
+fn known(cell: &Cell, fact: &Fact) -> String {
+    match cell.machine.kind {
+        MachineKind::Foreign => "unknown".to_owned(),
+        MachineKind::Lab | MachineKind::Host => fact.1(cell),
+    }
+}
+
 const FACTS: [Fact; 7] = [
     ("Disks", |cell| words::disks(&cell.machine)),
     ("Memory", |cell| bytes(cell.machine.ram_bytes)),
@@ -41,14 +50,14 @@ const FACTS: [Fact; 7] = [
 
 pub(super) fn setup(input: &Input) -> Setup {
     let cells = &input.plan.cells;
-    let (shared, differing): (Vec<Fact>, Vec<Fact>) = FACTS.into_iter().partition(|(_, fact)| {
+    let (shared, differing): (Vec<Fact>, Vec<Fact>) = FACTS.into_iter().partition(|fact| {
         cells
             .first()
-            .is_none_or(|first| cells.iter().all(|cell| fact(cell) == fact(first)))
+            .is_none_or(|first| cells.iter().all(|cell| known(cell, fact) == known(first, fact)))
     });
     let mut shared: Vec<(String, String)> = shared
         .into_iter()
-        .filter_map(|(heading, fact)| Some((heading.to_owned(), fact(cells.first()?))))
+        .filter_map(|fact| Some((fact.0.to_owned(), known(cells.first()?, &fact))))
         .collect();
     let models = input
         .disks
@@ -66,7 +75,7 @@ pub(super) fn setup(input: &Input) -> Setup {
                 let cell = cells.iter().find(|cell| cell.stack_label == stack);
                 let facts = differing
                     .iter()
-                    .map(|(_, fact)| cell.map_or_else(String::new, fact))
+                    .map(|fact| cell.map_or_else(String::new, |cell| known(cell, fact)))
                     .collect();
                 (stack.to_owned(), facts)
             })
@@ -136,7 +145,7 @@ pub(super) fn disk_words(input: &Input) -> String {
     let Some(cell) = input.plan.cells.first() else {
         return "none".to_owned();
     };
-    words::disks(&cell.machine)
+    known(cell, &FACTS[0])
 }
 
 /// The kernels that ran, as the trials' machines reported; else those of the study.

@@ -24,10 +24,11 @@ struct FailedTrial {
     message: String,
 }
 
+/// A guard that failed, in so many trials of a cell; what one of them saw.
 #[derive(Serialize)]
 struct FailedGuard {
     cell: String,
-    trial: u32,
+    trials: Vec<u32>,
     guard: String,
     test: String,
     detail: String,
@@ -57,18 +58,8 @@ pub(super) fn trouble(input: &Input) -> Trouble {
             TrialState::Done | TrialState::Unfinished => None,
         })
         .collect();
-    let guards: Vec<FailedGuard> = input
-        .guards
-        .iter()
-        .filter(|row| !row.entry.passed)
-        .map(|row| FailedGuard {
-            cell: input.cell_key(row.trial).to_owned(),
-            trial: row.trial.index,
-            guard: row.entry.name.clone(),
-            test: row.entry.test.clone().unwrap_or_else(|| "all tests".to_owned()),
-            detail: row.entry.detail.clone(),
-        })
-        .collect();
+    let guards = failed_guards(input);
+    let guards_failed = input.guards.iter().filter(|row| !row.entry.passed).count();
     let unfinished = input
         .trials
         .iter()
@@ -76,13 +67,36 @@ pub(super) fn trouble(input: &Input) -> Trouble {
         .map(|trial| format!("{}, trial {}", input.cell_key(trial.key), trial.key.index))
         .collect();
     Trouble {
-        summary: summary(input, failed.len(), guards.len()),
+        summary: summary(input, failed.len(), guards_failed),
         failed,
         unfinished,
         guards,
         programs: programs(input),
         calls: count(input.calls.len(), "call"),
     }
+}
+
+/// Each guard of each test of a cell once, however many trials it failed in.
+fn failed_guards(input: &Input) -> Vec<FailedGuard> {
+    let mut all: Vec<FailedGuard> = Vec::new();
+    for row in input.guards.iter().filter(|row| !row.entry.passed) {
+        let cell = input.cell_key(row.trial);
+        let test = row.entry.test.as_deref().unwrap_or("all tests");
+        let known = all
+            .iter_mut()
+            .find(|known| known.cell == cell && known.test == test && known.guard == row.entry.name);
+        match known {
+            Some(known) => known.trials.push(row.trial.index),
+            None => all.push(FailedGuard {
+                cell: cell.to_owned(),
+                trials: vec![row.trial.index],
+                guard: row.entry.name.clone(),
+                test: test.to_owned(),
+                detail: row.entry.detail.clone(),
+            }),
+        }
+    }
+    all
 }
 
 fn summary(input: &Input, failed: usize, guards_failed: usize) -> String {

@@ -3,7 +3,7 @@
 use crate::rules::{Impossible, PAGE_BYTES, impossible, room_bytes};
 use crate::unit::describe_size;
 use study::stack::{Level, MachineSpec, StackSpec};
-use study::workload::Work;
+use study::workload::{ImportedSpec, Work};
 
 /// The rules of one kind of work.
 pub(super) trait Rules {
@@ -25,6 +25,7 @@ fn rules(work: &Work) -> &dyn Rules {
         Work::Bonnie(spec) => spec,
         Work::Iozone(spec) => spec,
         Work::Server(spec) => spec,
+        Work::Imported(spec) => spec,
     }
 }
 
@@ -90,4 +91,19 @@ fn largest_file(stack: &StackSpec, work: &Work) -> Option<Impossible> {
     );
     let about = [rules(work).file_size_axes(), &["type"]].concat();
     impossible(&about, reason, "write type = \"exfat\", or smaller files")
+}
+
+/// It was done already, and by no study.
+impl Rules for ImportedSpec {
+    fn room_axes(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn file_size_axes(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn check(&self, _: &MachineSpec, _: &StackSpec) -> Vec<Impossible> {
+        Vec::new()
+    }
 }

@@ -123,7 +123,9 @@ impl WorkSpec for ServerSpec {
             ));
         }
         if has(|test| *test == ServerTest::Mixed) {
-            let rate = self.rate.map_or_else(String::new, |rate| format!(" at {rate} a second"));
+            let rate = self
+                .rate
+                .map_or_else(String::new, |rate| format!(" at {rate} a second"));
             parts.push(format!("mixed with {} % reads{rate}", self.read_percent));
         }
         format!(

@@ -53,6 +53,8 @@ struct Job {
     error: i64,
     read: Direction,
     write: Direction,
+    /// Missing in reports of older versions of fio, and of some that others wrote.
+    #[serde(default)]
     sync: Syncs,
 }
 
@@ -74,12 +76,13 @@ struct Percentiles {
     percentile: BTreeMap<String, u64>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 struct Syncs {
+    #[serde(default)]
     lat_ns: Latencies,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 struct Latencies {
     #[serde(rename = "N", default)]
     count: u64,

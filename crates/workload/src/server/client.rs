@@ -41,7 +41,12 @@ impl<'a> Client<'a> {
     }
 
     /// Does its part of a test, which begins now.
-    pub(super) fn work(mut self, test: ServerTest, log: Option<&Log>, began: Instant) -> Result<Done, WorkloadError> {
+    pub(super) fn work(
+        mut self,
+        test: ServerTest,
+        log: Option<&Log>,
+        began: Instant,
+    ) -> Result<Done, WorkloadError> {
         self.done = Done::new();
         match (test, log) {
             (ServerTest::Append, _) => self.append()?,
@@ -132,7 +137,10 @@ impl<'a> Client<'a> {
     fn mixed(&mut self, began: Instant) -> Result<(), WorkloadError> {
         let spec = self.server.spec;
         let until = began + Duration::from_nanos(spec.runtime_ns);
-        let mut random = Random::new(self.server.seed ^ u64::from(self.number), u64::from_le_bytes(*b"mixing.."));
+        let mut random = Random::new(
+            self.server.seed ^ u64::from(self.number),
+            u64::from_le_bytes(*b"mixing.."),
+        );
         let mut buffer = vec![0; READ_BYTES];
         for turn in 0_u64.. {
             let due = spec.rate.map(|rate| {

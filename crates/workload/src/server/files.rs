@@ -139,7 +139,11 @@ impl<'a> Files<'a> {
         let count = u64::from(self.len());
         let mut random = Random::new(self.server.seed, u64::from_le_bytes(*b"checking"));
         for turn in 0..count.min(CHECKED_MAX) {
-            let number = if count <= CHECKED_MAX { turn } else { random.below(count) } as u32;
+            let number = if count <= CHECKED_MAX {
+                turn
+            } else {
+                random.below(count)
+            } as u32;
             let path = self.path(number);
             let version = self.versions[number as usize].load(Ordering::Relaxed);
             let found = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -167,7 +171,11 @@ impl<'a> Files<'a> {
         let found = std::fs::read(self.folder.join(name)).map_err(|error| format!("{name}: {error}"))?;
         let length = self.server.spec.record_bytes;
         if found.len() as u64 != records * length {
-            return Err(format!("{name} has {} bytes instead of {}", found.len(), records * length));
+            return Err(format!(
+                "{name} has {} bytes instead of {}",
+                found.len(),
+                records * length
+            ));
         }
         let wrong = (0..records).find(|place| {
             let start = (place * length) as usize;

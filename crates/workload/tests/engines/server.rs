@@ -54,9 +54,15 @@ fn issue_12_10_each_operation_ends_with_its_own_calls() {
             (fsyncs, renames, operations),
             "{name}"
         );
-        assert!(host.guard("contents", name).passed, "{:?}", host.guard("contents", name));
+        assert!(
+            host.guard("contents", name).passed,
+            "{:?}",
+            host.guard("contents", name)
+        );
         assert!(host.guard("written-out", name).passed);
-        let rate = ["files_per_second", "iops"].iter().find_map(|metric| host.sample(name, metric));
+        let rate = ["files_per_second", "iops"]
+            .iter()
+            .find_map(|metric| host.sample(name, metric));
         let duration = host.sample(name, "duration").expect("duration");
         let done = rate.expect("a rate") * duration;
         assert!((done - operations as f64).abs() < 1e-6, "{name}: {done}");
@@ -70,8 +76,14 @@ fn issue_12_10_a_group_commit_is_of_all_that_wait() {
     let host = run(spec(ServerTest::Commit), folder.path(), Box::new(|| ()));
     assert_eq!(host.latency("commit", "commit").expect("commits").count, 60);
     let guard = host.guard("contents", "commit");
-    assert!(guard.passed && guard.detail.contains("fdatasyncs for 60 records"), "{guard:?}");
-    assert_eq!(fs::metadata(folder.path().join("commit/log")).expect("a log").len(), 60 * 512);
+    assert!(
+        guard.passed && guard.detail.contains("fdatasyncs for 60 records"),
+        "{guard:?}"
+    );
+    assert_eq!(
+        fs::metadata(folder.path().join("commit/log")).expect("a log").len(),
+        60 * 512
+    );
 }
 
 #[test]
@@ -87,13 +99,21 @@ fn issue_12_10_mixed_work_keeps_its_rate() {
 
 #[test]
 fn issue_12_10_what_is_not_as_written_fails_its_guard() {
-    for (test, name) in [(ServerTest::Deliver, "new"), (ServerTest::Append, "log.1"), (ServerTest::Commit, "log")] {
+    for (test, name) in [
+        (ServerTest::Deliver, "new"),
+        (ServerTest::Append, "log.1"),
+        (ServerTest::Commit, "log"),
+    ] {
         let folder = tempfile::tempdir().expect("a folder");
         let spoil = || {
             let path = folder.path().join(test.name()).join(name);
             let path = if path.is_dir() {
-                let mut entries = fs::read_dir(&path).expect("a folder").map(|entry| entry.expect("an entry").path());
-                entries.find(|path| fs::metadata(path).expect("it is there").len() > 0).expect("a file")
+                let mut entries = fs::read_dir(&path)
+                    .expect("a folder")
+                    .map(|entry| entry.expect("an entry").path());
+                entries
+                    .find(|path| fs::metadata(path).expect("it is there").len() > 0)
+                    .expect("a file")
             } else {
                 path
             };
