@@ -139,7 +139,7 @@ mod tests {
             models: models.collect(),
             ..study_file::Known::default()
         };
-        let plan = study_file::read(study, "test.toml", &known).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        let plan = study_file::read(study, "test.toml", &known).unwrap_or_else(|errors| panic!("{errors}"));
         Trial {
             cell: plan.cells[0].clone(),
             index: 0,

@@ -135,7 +135,7 @@ pub struct ReportArguments {
     /// A run of the store by its number (default: the last)
     #[arg(long, value_parser = run_number, allow_negative_numbers = true)]
     pub run: Option<i64>,
-    /// A run of imported results, by its number, to be shown beside it
+    /// A run of imported results, by its number, to be shown with it
     #[arg(long, value_name = "RUN", value_parser = run_number, allow_negative_numbers = true)]
     pub with: Option<i64>,
     /// Where to write the report; `-` is standard output
@@ -150,7 +150,7 @@ pub struct ShowArguments {
     /// A run of the store by its number (default: the last)
     #[arg(long, value_parser = run_number, allow_negative_numbers = true)]
     pub run: Option<i64>,
-    /// A run of imported results, by its number, to be shown beside it
+    /// A run of imported results, by its number, to be shown with it
     #[arg(long, value_name = "RUN", value_parser = run_number, allow_negative_numbers = true)]
     pub with: Option<i64>,
 }

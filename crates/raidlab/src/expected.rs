@@ -69,7 +69,7 @@ pub enum ExpectedError {
     #[error("`{}` holds no run yet: `raidlab run STUDY` makes one", store.display())]
     NoRun { store: PathBuf },
     #[error(
-        "--with {run}: a run of imported results is shown beside another run; `raidlab compare` compares two others"
+        "--with {run}: a run of imported results is shown with another run; `raidlab compare` compares two others"
     )]
     NotImported { run: i64 },
     #[error(transparent)]

@@ -128,7 +128,7 @@ struct Alpha {
 struct Stack<'a> {
     label: &'a str,
     cell: Option<CellId>,
-    /// Nothing is known of how it came to be: it is shown beside what raidlab measured, and not ranked with it.
+    /// Nothing is known of how it came to be: it is shown next to what raidlab measured, and not ranked with it.
     is_imported: bool,
 }
 

@@ -189,9 +189,9 @@ fn no_array(point: &Point, machine: &MachineSpec, stack: &StackSpec) -> Option<I
         return None;
     }
     let reason = format!("there are {count} disks and no `array`: the stack would use one of them");
-    let mend =
+    let help =
         "write `array = { level = 5 }` (or 0, 1, 6, 10), or `array = { level = \"single\" }` if one is meant";
-    impossible(&["count"], reason, mend)
+    impossible(&["count"], reason, help)
 }
 
 /// Disks that a guest's kernel has no names for, memory that this machine does not have.

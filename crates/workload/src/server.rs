@@ -1,7 +1,7 @@
 //! What mail servers, package managers and databases do: each operation ends when it is on stable storage.
 //!
 //! **Where.** Each test has a folder of its own, `MOUNT/TEST`. Its directories, and the files that `replace` and `mixed`
-//! find there, are laid out before, unmeasured. Client `c` of `n` creates or replaces the files `c`, `c + n`, …; it reads
+//! find there, are prepared before, unmeasured. Client `c` of `n` creates or replaces the files `c`, `c + n`, …; it reads
 //! any. `append` writes `MOUNT/append/log.c`, `commit` writes `MOUNT/commit/log`.
 //!
 //! **Before each test** all that is dirty is written, the array is idle and the caches are dropped.
@@ -112,9 +112,9 @@ fn counters(host: &mut dyn Host) -> Result<DeviceCounters, WorkloadError> {
 impl Server<'_> {
     fn measure(&self, test: ServerTest, host: &mut dyn Host) -> Result<(), WorkloadError> {
         let folder = self.mount_point.join(test.name());
-        let files = Files::lay_out(self, test, &folder)?;
-        host.settle_and_drop_caches()
-            .map_err(WorkloadError::host("settle and drop caches"))?;
+        let files = Files::prepare(self, test, &folder)?;
+        host.quiesce_and_drop_caches()
+            .map_err(WorkloadError::host("quiesce and drop caches"))?;
         // Dropping caches unmounts: no file may be open.
         let log = (test == ServerTest::Commit).then(|| Log::create(&folder)).transpose()?;
         let before = counters(host)?;

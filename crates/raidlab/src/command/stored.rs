@@ -26,7 +26,7 @@ pub fn input(store: &Store, run: &RunSummary) -> Result<Input, ExpectedError> {
     read_input(store, run).map_err(ExpectedError::StoreUnderWay)
 }
 
-/// The same, with the cells of a run of imported results beside its own. They are shown, and not ranked with them.
+/// The same, with the cells of a run of imported results next to its own. They are shown, and not ranked with them.
 pub fn input_with(store: &Store, run: &RunSummary, with: Option<i64>) -> Result<Input, ExpectedError> {
     let mut whole = input(store, run)?;
     let Some(number) = with else { return Ok(whole) };

@@ -77,9 +77,9 @@ fn issue_12_8_four_disks_without_an_array_are_an_error() {
     let study = |stack: &str| {
         format!("[disks]\ncount = 4\n[[stack]]\n{stack}[[workload]]\nname = \"w\"\ntree = {{ files = 10 }}\n")
     };
-    let told = refused(&study("fs = { type = \"xfs\" }\n"));
-    assert!(told.contains("there are 4 disks and no `array`: the stack would use one of them"), "{told}");
-    assert!(told.contains("help: write `array = { level = 5 }`") && told.contains("a.toml:2:9"), "{told}");
+    let message = refused(&study("fs = { type = \"xfs\" }\n"));
+    assert!(message.contains("there are 4 disks and no `array`: the stack would use one of them"), "{message}");
+    assert!(message.contains("help: write `array = { level = 5 }`") && message.contains("a.toml:2:9"), "{message}");
     // Said, it is meant.
     assert!(plan(&study("array = { level = \"single\" }\n")).contains("1 cell"));
     // ZFS takes them all.
@@ -94,18 +94,18 @@ fn issue_12_15_more_disks_than_a_guest_has_names_for() {
              tree = {{ files = 10 }}\n"
         )
     };
-    let told = refused(&study(4096));
+    let message = refused(&study(4096));
     let reason = "a guest has 702 disks at most, /dev/vda to /dev/vdzz, and this would need 4096";
-    assert!(told.contains(reason) && told.contains("help: write `count = 702` or less"), "{told}");
+    assert!(message.contains(reason) && message.contains("help: write `count = 702` or less"), "{message}");
     assert!(refused(&study(703)).contains("702"));
 }
 
 #[test]
 fn issue_12_15_more_memory_than_the_machine_has() {
-    let told = refused("ram = \"16T\"\n[[workload]]\nname = \"w\"\ntree = { files = 10 }\n");
+    let message = refused("ram = \"16T\"\n[[workload]]\nname = \"w\"\ntree = { files = 10 }\n");
     assert!(
-        told.contains("a guest's memory is this machine's, which has ") && told.contains("and not 16 TiB"),
-        "{told}"
+        message.contains("a guest's memory is this machine's, which has ") && message.contains("and not 16 TiB"),
+        "{message}"
     );
-    assert!(told.contains("a.toml:1:7") && told.contains("help: write less `ram`"), "{told}");
+    assert!(message.contains("a.toml:1:7") && message.contains("help: write less `ram`"), "{message}");
 }

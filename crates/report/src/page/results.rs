@@ -237,7 +237,7 @@ fn latency_rows(operations: &[OfOperation<'_>]) -> Vec<LatencyRow> {
     .collect()
 }
 
-/// What cannot be read is told in the table.
+/// What cannot be read is said in the table.
 fn spreads(operations: &[OfOperation<'_>]) -> Vec<Spread> {
     let of_operation = |one: &OfOperation<'_>| {
         let bins = |latencies: &[&Latency]| stats::latency_bins(latencies.iter().copied()).unwrap_or_default();

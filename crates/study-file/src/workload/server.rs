@@ -4,11 +4,11 @@ use super::rules::Rules;
 use super::tree::{file_sizes, spread_over};
 use super::{Form, WorkloadKind};
 use crate::Known;
+use crate::diagnostic::Found;
 use crate::document::Entry;
 use crate::key::Axis::{Listed, Single};
 use crate::key::Takes::{Count, Size, Spread, Time, Words};
 use crate::key::{Key, MIB, TIB, Table, Takes, key};
-use crate::mistake::Found;
 use crate::point::{Axis, Point};
 use crate::rules::{Impossible, impossible};
 use study::stack::{MachineSpec, StackSpec};
@@ -40,7 +40,7 @@ const TESTS: &[&[&str]] = &[
 
 #[rustfmt::skip]
 static KEYS: &[Key] = &[
-    key(Table::Server, "tests", Words(TESTS), Single, "all, in this order", "`create`: each file is created, written and fsynced; `deliver` (Maildir): written and fsynced in `tmp`, renamed into `new`, `new` fsynced; `replace` (packages): written beside the old one, fsynced, renamed over it; `append` (log): each client appends records to its own file, fdatasync after each; `commit` (group commit): one file for all clients, one fdatasync for all that wait; `mixed`: files of a tree are read or replaced"),
+    key(Table::Server, "tests", Words(TESTS), Single, "all, in this order", "`create`: each file is created, written and fsynced; `deliver` (Maildir): written and fsynced in `tmp`, renamed into `new`, `new` fsynced; `replace` (packages): written next to the old one, fsynced, renamed over it; `append` (log): each client appends records to its own file, fdatasync after each; `commit` (group commit): one file for all clients, one fdatasync for all that wait; `mixed`: files of a tree are read or replaced"),
     key(Table::Server, "clients", Count { min: 1, max: 1024 }, Listed, "1", "threads side by side"),
     key(Table::Server, "files", Count { min: 1, max: 10_000_000 }, Listed, "1000", "number of files"),
     key(Table::Server, "size", Spread, Listed, "`4K`", "size of every file, or a spread: `{ min, median, max }`").on_axis("file_size"),

@@ -34,7 +34,7 @@ pub enum ServerTest {
     Create,
     /// A mail server's Maildir: each file is written and fsynced in `tmp`, renamed into `new`, and `new` is fsynced.
     Deliver,
-    /// A package manager: each file of a tree is written anew beside the old one, fsynced and renamed over it.
+    /// A package manager: each file of a tree is written anew next to the old one, fsynced and renamed over it.
     Replace,
     /// A database's log: each client appends records to a file of its own, and calls fdatasync after each.
     Append,

@@ -23,7 +23,7 @@ pub(super) struct Files<'a> {
 
 impl<'a> Files<'a> {
     /// Makes the folder of a test with all that is in it before the clock starts.
-    pub(super) fn lay_out(server: &'a Server<'a>, test: ServerTest, folder: &Path) -> Result<Self, WorkloadError> {
+    pub(super) fn prepare(server: &'a Server<'a>, test: ServerTest, folder: &Path) -> Result<Self, WorkloadError> {
         let make = |path: &Path| std::fs::create_dir(path).map_err(WorkloadError::at("make the directory", path));
         make(folder)?;
         let files = Self {
@@ -52,7 +52,7 @@ impl<'a> Files<'a> {
                     bytes.extend_from_slice(piece);
                     Ok(())
                 })?;
-                std::fs::write(&path, bytes).map_err(WorkloadError::at("lay out", &path))?;
+                std::fs::write(&path, bytes).map_err(WorkloadError::at("prepare", &path))?;
                 files.end(number);
             }
         }
@@ -75,7 +75,7 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// Where it is written first: in `tmp`, or beside the one that it replaces.
+    /// Where it is written first: in `tmp`, or next to the one that it replaces.
     pub(super) fn temporary(&self, number: u32) -> PathBuf {
         match self.test {
             ServerTest::Deliver => self.folder.join("tmp").join(self.name(number)),
