@@ -41,6 +41,7 @@ fn cell(stack: &str) -> Cell {
             kind: MachineKind::Lab,
             ram_bytes: 1 << 30,
             kernel: "6.12".to_owned(),
+            processor: None,
             disks: Vec::new(),
             buses: Vec::new(),
         },
