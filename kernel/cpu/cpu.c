@@ -61,7 +61,7 @@ static u64 interrupt_ps;
 /* When each core is free. */
 static u64 core_free_ns[CORES_MAX];
 
-/* What the program outside is told; order of the ioctl. */
+/* What the program outside reads; order of the ioctl. */
 static struct {
 	u64 cores;
 	u64 begun_ns;		/* when the window began */
@@ -74,7 +74,7 @@ static struct {
 	u64 slept;		/* payments that slept */
 	u64 skipped;		/* payments while nothing else could run */
 	u64 count[RAIDLAB_CPU_COSTS];
-} told;
+} total;
 
 static u32 window;
 static char busiest[TASK_COMM_LEN];
@@ -98,7 +98,7 @@ static void collect_to(u64 *account_ps)
 
 	blocks_charged = blocks;
 	*account_ps += n * cost_ps[RAIDLAB_CPU_BLOCK];
-	told.count[RAIDLAB_CPU_BLOCK] += n;
+	total.count[RAIDLAB_CPU_BLOCK] += n;
 }
 
 /* Whoever executes has executed them. */
@@ -118,7 +118,7 @@ void raidlab_cpu_charge(enum raidlab_cpu_cost cost, unsigned long n)
 
 	if (!raidlab_cpu_on)
 		return;
-	told.count[cost] += n;
+	total.count[cost] += n;
 	if (in_an_interrupt() || is_idle_task(current))
 		interrupt_ps += ps;
 	else if (cost == RAIDLAB_CPU_USER)
@@ -147,7 +147,7 @@ static u64 book(u64 ns)
 	if (*core < now)
 		*core = now;
 	else
-		told.waited_ns += *core - now;
+		total.waited_ns += *core - now;
 	*core += ns;
 	return *core;
 }
@@ -160,15 +160,15 @@ static void account(struct task_struct *task, u64 user_ns, u64 system_ns)
 		account_user_time(task, user_ns);
 	if (system_ns)
 		account_system_index_time(task, system_ns, CPUTIME_SYSTEM);
-	told.user_ns += user_ns;
-	told.charged_ns += system_ns;
+	total.user_ns += user_ns;
+	total.charged_ns += system_ns;
 	if (cpu->window != window) {
 		cpu->window = window;
 		cpu->window_ns = 0;
 	}
 	cpu->window_ns += user_ns + system_ns;
-	if (cpu->window_ns > told.busiest_ns) {
-		told.busiest_ns = cpu->window_ns;
+	if (cpu->window_ns > total.busiest_ns) {
+		total.busiest_ns = cpu->window_ns;
 		memcpy(busiest, task->comm, sizeof(busiest));
 	}
 }
@@ -206,10 +206,10 @@ static void compute_until(u64 until_ns)
 	if (until_ns <= now_ns)
 		return;
 	if (single_task_running() && !need_resched() && time_travel_skip(until_ns)) {
-		told.skipped++;
+		total.skipped++;
 		return;
 	}
-	told.slept++;
+	total.slept++;
 	time_travel_set_event_fn(&payment.event, payment_ends);
 	time_travel_add_event_rel(&payment.event, until_ns - now_ns);
 	current->thread.cpu.paying = 1;
@@ -297,7 +297,7 @@ void raidlab_cpu_switch(struct task_struct *from, struct task_struct *to)
 		cpu->system_ps = cpu->user_ps = 0;
 	}
 	if (interrupt_ps && !is_idle_task(to)) {
-		told.moved_ns += interrupt_ps / 1000;
+		total.moved_ns += interrupt_ps / 1000;
 		to->thread.cpu.system_ps += interrupt_ps;
 		interrupt_ps = 0;
 	}
@@ -322,7 +322,7 @@ void raidlab_cpu_interrupt_ends(void)
 	collect_to(&interrupt_ps);
 	/* The time of a task that computes by itself, whoever it is. */
 	if (interrupt_ps && !is_idle_task(current)) {
-		told.moved_ns += interrupt_ps / 1000;
+		total.moved_ns += interrupt_ps / 1000;
 		current->thread.cpu.system_ps += interrupt_ps;
 		interrupt_ps = 0;
 	}
@@ -340,7 +340,7 @@ void raidlab_cpu_idle(void)
 	/* Interrupts after which no task had anything to do: they took a core nevertheless. */
 	interrupt_ps -= ns * 1000;
 	book(ns);
-	told.charged_ns += ns;
+	total.charged_ns += ns;
 	kcpustat_this_cpu->cpustat[CPUTIME_IRQ] += ns;
 }
 
@@ -361,7 +361,7 @@ u64 raidlab_cpu_lag_ns(void)
 void raidlab_cpu_for_all(u64 ns)
 {
 	if (raidlab_cpu_on)
-		told.for_all_ns += ns;
+		total.for_all_ns += ns;
 }
 
 int raidlab_cpu_clock_stands(u64 now_ns)
@@ -379,10 +379,10 @@ int raidlab_cpu_clock_stands(u64 now_ns)
 	return 1;
 }
 
-/* --- what the init is told --- */
+/* --- what the init reads --- */
 
-/* Out: struct told. */
-#define RL_CPU_TOLD _IOR('r', 16, __u8[sizeof(told)])
+/* Out: the whole account. */
+#define RL_CPU_ACCOUNT _IOR('r', 16, __u8[sizeof(total)])
 /* Begins a window, in which the busiest task is looked for. */
 #define RL_CPU_WINDOW _IO('r', 17)
 /* Charges the caller so many nanoseconds of its own work in user space. */
@@ -395,11 +395,11 @@ static long cpu_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	void __user *user = (void __user *)arg;
 
 	switch (cmd) {
-	case RL_CPU_TOLD:
-		return copy_to_user(user, &told, sizeof(told)) ? -EFAULT : 0;
+	case RL_CPU_ACCOUNT:
+		return copy_to_user(user, &total, sizeof(total)) ? -EFAULT : 0;
 	case RL_CPU_WINDOW:
-		told.begun_ns = time_travel_now();
-		told.busiest_ns = 0;
+		total.begun_ns = time_travel_now();
+		total.busiest_ns = 0;
 		memset(busiest, 0, sizeof(busiest));
 		window++;
 		return 0;
@@ -520,7 +520,7 @@ static int __init cpu_init(void)
 		return 0;
 	wrap_raid6();
 	blocks_charged = blocks;
-	told.cores = cores;
+	total.cores = cores;
 	raidlab_cpu_on = 1;
 	return misc_register(&cpu_device);
 }

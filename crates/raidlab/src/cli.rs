@@ -1,5 +1,9 @@
 //! The command line as it is typed. What it means is decided in [`crate::command`].
 
+mod cpu;
+
+pub use cpu::CpuCommand;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -340,31 +344,6 @@ pub struct BenchArguments {
     /// How often each is measured
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=99))]
     pub pairs: u32,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum CpuCommand {
-    /// All processors
-    List {
-        #[arg(long, value_enum, default_value_t = Format::Text)]
-        format: Format,
-    },
-    /// Every figure of a processor, how sure it is, and where it is from
-    Show {
-        /// Name in the catalogue, or a model file (.toml)
-        model: String,
-        #[arg(long, value_enum, default_value_t = Format::Text)]
-        format: Format,
-    },
-    /// Measure this machine's processor and write a model of it
-    Measure {
-        /// What the model is called
-        #[arg(long, default_value = "this-machine")]
-        name: String,
-        /// Where it is written; - is standard output
-        #[arg(short, long, default_value = "-")]
-        output: PathBuf,
-    },
 }
 
 /// Where trials run.

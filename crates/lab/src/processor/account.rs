@@ -10,7 +10,7 @@ use study::metric::Metric;
 const FIGURES: usize = 10;
 const WORDS: usize = FIGURES + Cost::ALL.len();
 
-const IOC_TOLD: Opcode = opcode::read::<[u64; WORDS]>(b'r', 16);
+const IOC_ACCOUNT: Opcode = opcode::read::<[u64; WORDS]>(b'r', 16);
 const IOC_WINDOW: Opcode = opcode::none(b'r', 17);
 
 /// The guest's end of the device.
@@ -18,7 +18,7 @@ pub struct Account {
     device: File,
 }
 
-/// Since the guest started; `struct told` of the kernel.
+/// Since the guest started; the account of `kernel/cpu/cpu.c`.
 #[derive(Clone, Copy, Debug)]
 pub struct Charged {
     pub cores: u64,
@@ -55,7 +55,7 @@ impl Account {
     /// When the driver is another than this program's.
     pub fn charged(&self) -> io::Result<Charged> {
         // SAFETY: the driver writes an array of this size.
-        let words: [u64; WORDS] = unsafe { ioctl::ioctl(&self.device, ioctl::Getter::<IOC_TOLD, _>::new()) }?;
+        let words: [u64; WORDS] = unsafe { ioctl::ioctl(&self.device, ioctl::Getter::<IOC_ACCOUNT, _>::new()) }?;
         let mut counts = [0; Cost::ALL.len()];
         counts.copy_from_slice(&words[FIGURES..]);
         Ok(Charged {

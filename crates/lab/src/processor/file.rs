@@ -88,7 +88,7 @@ impl ModelFile {
         }
         let figures = self.time_ns.iter().chain(&self.rate_mb_s);
         for (key, figure) in figures {
-            // A cost of nothing would be an infinite processor again, one beyond a second a mistake of units.
+            // A cost of nothing would be an infinite processor again, one beyond a second an error of units.
             if !(figure.is.is_finite() && figure.is > 0.0 && figure.is < 1e9) {
                 return Err(format!("`{key}` is {}: a figure is above 0 and below 10⁹", figure.is));
             }
