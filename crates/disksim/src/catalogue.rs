@@ -118,15 +118,12 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Unknown { name, near } if near.is_empty() => {
-                write!(
-                    f,
-                    "no disk model is called `{name}`; `raidlab disk list` shows those there are"
-                )
+                write!(f, "there is no disk model `{name}`; `raidlab disk list` lists all")
             }
             Error::Unknown { name, near } => {
                 write!(
                     f,
-                    "no disk model is called `{name}`; did you mean `{}`?",
+                    "there is no disk model `{name}`; did you mean `{}`?",
                     near.join("` or `")
                 )
             }

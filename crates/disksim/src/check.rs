@@ -41,7 +41,7 @@ fn links_sound(description: &Description, disk: &DiskDescription) -> Result<(), 
     let links = &description.links;
     need(
         disk.links.iter().all(|&l| (l as usize) < links.len()),
-        "it hangs on a link that does not exist",
+        "it is on a link that does not exist",
     )?;
     let sound = links.iter().all(|l| l.sector_ps <= PS_MAX && l.transfer_ns <= NS_MAX);
     need(sound, "a link is slower than anything real")

@@ -166,7 +166,7 @@ pub fn run(model: &Model, file: &str, trace: &[Traced], seed: u64) -> Result<Rep
     if let Some(bad) = trace.iter().find(past_end) {
         let last = bad.sector + u64::from(bad.sectors) - 1;
         let message = format!(
-            "blocks {} to {last} of a disk that has {} (0 to {}): this is a trace of another disk, or of another model",
+            "blocks {} to {last} of a disk that has {} (0 to {}): the trace is of another disk or model",
             bad.sector,
             disk.sectors,
             disk.sectors - 1
@@ -319,7 +319,7 @@ mod tests {
         assert_eq!(
             wrong("\nR Hit 5 2 1.0 50.0\nW  Miss 2054860 8 1.0 50.0\n"),
             "disk.trace:3:9: blocks 2054860 to 2054867 of a disk that has 2054864 (0 to 2054863): \
-             this is a trace of another disk, or of another model"
+             the trace is of another disk or model"
         );
     }
 

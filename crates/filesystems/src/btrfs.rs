@@ -15,7 +15,7 @@ pub const FILESYSTEM: Filesystem = Filesystem {
     smallest_bytes: 115 << 20,
     smallest_striped_bytes: 115 << 20,
     block_sizes: BlockSizes::Page {
-        reason: "btrfs has 4 KiB sectors only: those of a page",
+        reason: "btrfs has only sectors of 4 KiB, the page size",
     },
     reads_ahead_itself: true,
     compression: Some(Compression {

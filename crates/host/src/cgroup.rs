@@ -1,5 +1,4 @@
-//! Control groups, version 2 of the hierarchy or version 1: by them all that a trial starts is ended, and its memory
-//! limited.
+//! Control groups, version 1 or 2. They are used to kill all processes of a trial and to limit its memory.
 
 use crate::ledger::DiskLedger;
 use crate::undo::Undo;
@@ -9,8 +8,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Puts this process, and all that it will start, into a new group, by which all of them can be ended whatever they
-/// fork. Why not, if the machine cannot.
+/// Moves this process into a new group, so that it and everything it forks can be killed. Returns the reason if that
+/// is not possible on this machine.
 pub(crate) fn enter(name: &str, ledger: &mut DiskLedger) -> Result<(), String> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let root = of_kind(&mounts, "cgroup2", "")
@@ -19,8 +18,8 @@ pub(crate) fn enter(name: &str, ledger: &mut DiskLedger) -> Result<(), String> {
     join(&make(&root, name, ledger)?)
 }
 
-/// Limits the memory that this process and all that it will start may use, page cache included. Why not, if the machine
-/// cannot.
+/// Limits the memory of this process and of everything it starts, including page cache. Returns the reason if that is
+/// not possible on this machine.
 pub(crate) fn limit_memory(name: &str, bytes: u64, ledger: &mut DiskLedger) -> Result<(), String> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let (root, attribute) = hierarchy(&mounts, |root| {
@@ -33,7 +32,7 @@ pub(crate) fn limit_memory(name: &str, bytes: u64, ledger: &mut DiskLedger) -> R
     join(&group)
 }
 
-/// Makes a group, unless it is there from before: both kinds may be of one hierarchy.
+/// Creates a group unless it exists: both controllers may be in one hierarchy.
 fn make(root: &Path, name: &str, ledger: &mut DiskLedger) -> Result<PathBuf, String> {
     let group = root.join(name);
     if group.is_dir() {
@@ -54,7 +53,7 @@ fn write(path: &Path, value: &str) -> Result<(), String> {
     fs::write(path, value).map_err(|error| format!("could not write `{value}` to {}: {error}", path.display()))
 }
 
-/// Where a kind of hierarchy is mounted, with this option.
+/// Mount point of a type of hierarchy with this option.
 fn of_kind(mounts: &str, kind: &str, option: &str) -> Option<PathBuf> {
     mounts.lines().find_map(|line| {
         let (left, right) = line.split_once(" - ")?;
@@ -65,7 +64,7 @@ fn of_kind(mounts: &str, kind: &str, option: &str) -> Option<PathBuf> {
     })
 }
 
-/// The folder that groups which limit memory are made in, and the attribute that does it.
+/// The folder for groups that limit memory, and the attribute that sets the limit.
 fn hierarchy(mounts: &str, has_memory: impl Fn(&Path) -> bool) -> Option<(PathBuf, &'static str)> {
     let second = of_kind(mounts, "cgroup2", "").filter(|root| has_memory(root));
     second
@@ -73,7 +72,7 @@ fn hierarchy(mounts: &str, has_memory: impl Fn(&Path) -> bool) -> Option<(PathBu
         .or_else(|| Some((of_kind(mounts, "cgroup", "memory")?, "memory.limit_in_bytes")))
 }
 
-/// Ends all that runs in a group: what forks while it is ended, too. What would not end, by number.
+/// Kills all processes in a group, including those that fork meanwhile. Returns the PIDs that do not exit.
 pub(crate) fn end_all(group: &Path) -> Vec<u32> {
     const TRIES: u32 = 100;
     for _ in 0..TRIES {
@@ -104,12 +103,12 @@ fn processes(group: &Path) -> Vec<u32> {
         .collect()
 }
 
-/// Removes a group; its last processes may be just ending.
+/// Removes a group; its last processes may still be exiting.
 pub(crate) fn remove(path: &Path) -> Result<(), String> {
     const TRIES: u32 = 100;
     if path.parent().is_none_or(|root| !root.join("cgroup.procs").exists()) {
         return match path.exists() {
-            true => Err("it is no control group".to_owned()),
+            true => Err("it is not a control group".to_owned()),
             false => Ok(()),
         };
     }
@@ -149,7 +148,7 @@ mod tests {
         assert_eq!(hierarchy("32 20 0:28 / /x rw - cgroup2 cgroup2 rw\n", |_| false), None);
     }
 
-    /// Ends what forks as fast as it can, and has no parent that would know of it.
+    /// Kills processes that fork continuously and have no parent of ours.
     #[test]
     fn root_what_is_forked_meanwhile_is_ended_too() {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The judgement immediately before each act that writes, in the process that writes.
+//! The check immediately before each act that writes, in the process that writes.
 
 use crate::hold::Held;
 use crate::judge::JUDGING;
@@ -10,8 +10,8 @@ use std::io;
 use std::path::Path;
 use tools::Tools;
 
-/// Lets a trial write to its own disks alone: to each for the first time only if it holds what it held when it was
-/// judged last, and nobody has it.
+/// Allows a trial to write only to its own disks. The first write to a disk is allowed only if its contents are as
+/// last judged and nobody else uses it.
 #[derive(Debug)]
 pub struct TrialCheck {
     pub(crate) disks: Vec<Held>,
@@ -19,9 +19,9 @@ pub struct TrialCheck {
     pub(crate) tools: Tools,
     /// The processes of the run.
     pub(crate) ours: Vec<u32>,
-    /// Nothing that the kernel would know of is built on the disks: they stay claimed by us.
+    /// Nothing known to the kernel is built on the disks: they stay open exclusively.
     pub(crate) keeps_claim: bool,
-    /// Disks that hold something of ours by now.
+    /// Disks to which the trial has written.
     pub(crate) written: BTreeSet<DeviceNumber>,
 }
 
@@ -35,7 +35,7 @@ impl stack::DiskCheck for TrialCheck {
 }
 
 impl TrialCheck {
-    /// On these disks, which are all that may be written to.
+    /// For these disks; no others may be written to.
     pub(crate) fn of(disks: Vec<Held>, ours: &[u32]) -> io::Result<TrialCheck> {
         let claims = disks.iter().map(Held::check).collect::<Result<Vec<_>, _>>();
         let claims = claims.map_err(io::Error::other)?;
@@ -59,7 +59,7 @@ impl TrialCheck {
             disk.check()?;
         }
         if !self.devices.own(device) {
-            return Err(format!("{} is none of the run's devices", device.display()));
+            return Err(format!("{} is not a device of the run", device.display()));
         }
         let number = DeviceNumber::of_node(device);
         let disk = self
@@ -78,7 +78,7 @@ impl TrialCheck {
     }
 }
 
-/// Lets an undo write to the run's own devices alone.
+/// Allows an undo to write only to devices of the run.
 #[derive(Debug)]
 pub(crate) struct UndoCheck<'a> {
     pub(crate) devices: &'a RunDevices,
@@ -87,7 +87,7 @@ pub(crate) struct UndoCheck<'a> {
 impl stack::DiskCheck for UndoCheck<'_> {
     fn before_write(&mut self, devices: &[&Path]) -> Result<(), String> {
         match devices.iter().find(|device| !self.devices.own(device)) {
-            Some(other) => Err(format!("{} is none of the run's devices", other.display())),
+            Some(other) => Err(format!("{} is not a device of the run", other.display())),
             None => Ok(()),
         }
     }

@@ -20,18 +20,18 @@ pub struct Wanted<'a> {
     pub bytes_each: u64,
 }
 
-/// A disk that may be overwritten, and what is lost by that.
+/// A disk that may be overwritten, and what will be lost.
 #[derive(Clone, Debug)]
 pub struct Chosen {
     pub disk: Disk,
-    /// What it holds and its user gave up by the disk's serial number.
+    /// Its contents that the user released by the disk's serial number.
     pub given_up: Vec<Obstacle>,
-    /// As which it was judged.
+    /// Its identity when it was judged.
     pub(crate) identity: Identity,
     pub(crate) fingerprint: Fingerprint,
 }
 
-/// Why not, all reasons at once. Nothing was touched.
+/// All reasons against it. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub struct Refused {
     pub reasons: Vec<String>,
@@ -39,12 +39,12 @@ pub struct Refused {
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "these disks are not overwritten; nothing was touched:")?;
+        write!(f, "refusing to overwrite these disks; nothing was touched:")?;
         self.reasons.iter().try_for_each(|reason| write!(f, "\n  {reason}"))
     }
 }
 
-/// Lets disks through that are free, blank or given up, large enough and each named once; looks only.
+/// Accepts disks that are not in use, blank or released, large enough and named only once. Only reads.
 pub fn choose(wanted: &Wanted<'_>, tools: &Tools) -> Result<Vec<Chosen>, Refused> {
     let mut named: Vec<Disk> = Vec::new();
     let mut chosen: Vec<Chosen> = Vec::new();
@@ -71,7 +71,7 @@ pub fn choose(wanted: &Wanted<'_>, tools: &Tools) -> Result<Vec<Chosen>, Refused
             .collect();
         let joined = looks.into_iter().map(std::thread::ScopedJoinHandle::join);
         joined
-            .map(|judged| judged.unwrap_or_else(|_| Err(vec!["a disk could not be judged".to_owned()])))
+            .map(|judged| judged.unwrap_or_else(|_| Err(vec!["a disk could not be checked".to_owned()])))
             .collect()
     });
     for judged in judged {
@@ -83,7 +83,7 @@ pub fn choose(wanted: &Wanted<'_>, tools: &Tools) -> Result<Vec<Chosen>, Refused
     reasons.extend(unknown_serials(wanted, &named));
     if wanted.devices.len() < wanted.count {
         reasons.push(format!(
-            "the study wants {}, and --devices names {}",
+            "the study needs {}, and --devices names {}",
             disks(wanted.count),
             disks(wanted.devices.len())
         ));
@@ -102,7 +102,7 @@ fn disks(count: usize) -> String {
     }
 }
 
-/// What is given up, or the reasons against.
+/// What will be lost, or the reasons against it.
 fn judge(disk: &Disk, wanted: &Wanted<'_>, tools: &Tools) -> Result<Chosen, Vec<String>> {
     let identity = Identity::of(disk);
     let Judgement {
@@ -131,12 +131,12 @@ fn judge(disk: &Disk, wanted: &Wanted<'_>, tools: &Tools) -> Result<Chosen, Vec<
     let mut words: Vec<String> = against.iter().map(|obstacle| format!("{disk}: {obstacle}")).collect();
     if only_contents && let Some(last) = words.last_mut() {
         let handle = disk.handle();
-        last.push_str(&format!("; `--destroy {handle}` gives up what is on it"));
+        last.push_str(&format!("; `--destroy {handle}` allows it to be overwritten"));
     }
     Err(words)
 }
 
-/// A disk that holds what the last run left on it, and nothing else, is as good as a blank one.
+/// A disk with only the data of the last run counts as blank.
 fn look(disk: &Disk, tools: &Tools) -> Judgement {
     let mut circumstances = Circumstances {
         tools,
@@ -156,7 +156,7 @@ fn look(disk: &Disk, tools: &Tools) -> Judgement {
     judge::judge(disk, &circumstances)
 }
 
-/// A serial number that is none of the disks' is a slip of the hand, or meant for another disk.
+/// A serial number of no named disk is a typing error, or meant for another disk.
 fn unknown_serials(wanted: &Wanted<'_>, named: &[Disk]) -> Vec<String> {
     let known: Vec<&str> = named.iter().map(Disk::handle).collect();
     wanted

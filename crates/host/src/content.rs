@@ -1,8 +1,8 @@
-//! Whether there is anything on a device: what is not zero counts, recognised or not. Both ends are read, and a sample
-//! of the middle; of a small device all.
+//! Whether a device is blank: any byte that is not zero counts. Both ends and samples between them are read; a small
+//! device is read whole.
 //!
-//! On the way every sector is looked at for what signs a member of an array, a pool or a volume group, at whatever
-//! offset: libblkid looks only where such things begin, and their own first copy may be gone.
+//! Each sector that is read is also searched for signatures of members of arrays, pools and volume groups: libblkid
+//! looks only at the usual offsets, and that copy may be gone.
 
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -10,16 +10,16 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 
-/// `BLKFLSBUF` of <linux/fs.h>: what is cached is written out and forgotten.
+/// `BLKFLSBUF` of <linux/fs.h>: writes out and drops the cache of a device.
 const BLKFLSBUF: libc::Ioctl = 0x1261;
 
-/// A device that is no larger is read whole.
+/// Devices up to this size are read whole.
 const WHOLE_BYTES_MAX: u64 = 64 << 20;
-/// What is read of either end of a larger one.
+/// Bytes read at each end of a larger one.
 const END_BYTES: u64 = 8 << 20;
-/// How many places between the ends are read: at the same distance from one another.
+/// Number of samples between the ends, at equal distances.
 const SAMPLES: u64 = 1024;
-/// Every which of them is read again before each act, and is in the fingerprint.
+/// Every n-th sample is part of the fingerprint and is read again before each act.
 const QUICK_EVERY: u64 = 16;
 const SAMPLE_BYTES: u64 = 64 << 10;
 const CHUNK_BYTES: u64 = 1 << 20;
@@ -37,30 +37,30 @@ pub(crate) type Fingerprint = String;
 pub(crate) enum Depth {
     /// Both ends and all samples.
     Full,
-    /// What the fingerprint is made of.
+    /// Only what the fingerprint covers.
     Quick,
 }
 
 /// What was seen on a device.
 #[derive(Debug)]
 pub(crate) struct Survey {
-    /// Where the first byte lies that is not zero, as far as was looked.
+    /// Offset of the first byte read that is not zero.
     pub(crate) first_nonzero: Option<u64>,
     pub(crate) fingerprint: Fingerprint,
-    /// What a sector says that it is a member of, and where.
+    /// What a signature in a sector says the device is a member of, and its offset.
     pub(crate) members: Vec<(&'static str, u64)>,
 }
 
-/// What signs a member, by these bytes at this place of a sector.
+/// The signature of a member: these bytes at this offset of a sector.
 struct Magic {
     of: &'static str,
     at: usize,
     bytes: &'static [u8],
-    /// The same, further on.
+    /// More bytes at a second offset.
     and: Option<(usize, &'static [u8])>,
-    /// It stands at multiples of this.
+    /// Its sectors are at multiples of this.
     only_at: u64,
-    /// So many of them make a member: of fewer, what was there has been wiped.
+    /// Minimum number of copies that make a member: with fewer, it was wiped.
     count: u32,
 }
 
@@ -75,7 +75,7 @@ const fn magic(of: &'static str, at: usize, bytes: &'static [u8]) -> Magic {
     }
 }
 
-/// As few uberblocks as libblkid takes for a pool's.
+/// The number of uberblocks from which libblkid recognises a pool.
 const UBERBLOCKS: u32 = 4;
 
 const MAGICS: &[Magic] = &[
@@ -125,7 +125,7 @@ const MAGICS: &[Magic] = &[
     },
 ];
 
-/// Forgets what is cached of a device, so that what is read next is what is there.
+/// Drops the cache of a device, so that the next read is from the disk.
 pub(crate) fn forget_cached(device: &File) -> io::Result<()> {
     // SAFETY: takes no argument, and writes to no memory of ours.
     match unsafe { libc::ioctl(device.as_raw_fd(), BLKFLSBUF, 0) } {
@@ -134,7 +134,7 @@ pub(crate) fn forget_cached(device: &File) -> io::Result<()> {
     }
 }
 
-/// Reads what is to be read of a device.
+/// Reads the parts of a device.
 pub(crate) fn survey(device: &File, size_bytes: u64, depth: Depth) -> io::Result<Survey> {
     let mut reader = Reader {
         digest: Sha256::new(),
@@ -169,7 +169,7 @@ pub(crate) fn survey(device: &File, size_bytes: u64, depth: Depth) -> io::Result
     Ok(reader.survey)
 }
 
-/// A part of a device that is read.
+/// A part of a device to read.
 #[derive(Debug)]
 struct Place {
     start: u64,
@@ -177,7 +177,7 @@ struct Place {
     is_quick: bool,
 }
 
-/// What is read of a device of this size, in order.
+/// The parts to read of a device of this size, in order.
 fn places(size_bytes: u64) -> Vec<Place> {
     let end = |start, bytes| Place {
         start,
@@ -209,7 +209,7 @@ fn places(size_bytes: u64) -> Vec<Place> {
 struct Reader {
     digest: Sha256,
     survey: Survey,
-    /// How often each of the magics was seen.
+    /// Number of times that each signature was seen.
     counts: [u32; MAGICS.len()],
     buffer: Vec<u8>,
 }
@@ -242,7 +242,7 @@ impl Reader {
         Ok(())
     }
 
-    /// A copy of btrfs's superblock that says that there are other devices.
+    /// A copy of btrfs's superblock that refers to other devices.
     fn btrfs(&mut self, device: &File, at: u64) -> io::Result<()> {
         const MAGIC: (usize, &[u8]) = (0x40, b"_BHRfS_M");
         const NUM_DEVICES: usize = 0x88;
@@ -315,7 +315,7 @@ mod tests {
         }
     }
 
-    /// Larger than what lies between two samples, wherever it is.
+    /// Larger than the distance of two samples.
     #[test]
     fn twenty_megabytes_in_the_middle_of_a_large_disk_are_content() {
         let file = file(8 << 30);
@@ -338,7 +338,7 @@ mod tests {
         }
     }
 
-    /// What differs between the two is what is not in the fingerprint.
+    /// The two differ only outside of the fingerprint.
     #[test]
     fn a_quick_look_has_the_fingerprint_of_a_full_one() {
         let file = file(1 << 30);

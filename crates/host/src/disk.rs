@@ -1,4 +1,4 @@
-//! A disk of this machine: which one a path means, and how it is known again.
+//! A disk of this machine: which one a path refers to, and how it is identified.
 
 use crate::number::DeviceNumber;
 use crate::relations::Relations;
@@ -13,14 +13,14 @@ use std::path::{Path, PathBuf};
 pub struct Disk {
     /// The path that it was named by.
     pub given: PathBuf,
-    /// The kernel's own node, `/dev/sdb`: another disk's after the next start of the machine, perhaps.
+    /// The kernel's node, `/dev/sdb`: possibly another disk after the next boot.
     pub node: PathBuf,
     /// `sdb`
     pub kernel_name: String,
     pub number: DeviceNumber,
-    /// The kernel's count of disks attached so far, when this one was; of a partition, that of its disk.
+    /// The kernel's sequence number of the disk (`diskseq`); for a partition, that of its disk.
     pub sequence: Option<u64>,
-    /// Its stable path below /dev/disk/by-id, if udev has made one.
+    /// Its stable path below /dev/disk/by-id, if udev created one.
     pub by_id: Option<PathBuf>,
     pub model: Option<String>,
     pub serial: Option<String>,
@@ -32,21 +32,21 @@ pub struct Disk {
     pub(crate) sysfs: PathBuf,
 }
 
-/// Why a path is no disk.
+/// Why a path is not a disk.
 #[derive(Debug, thiserror::Error)]
 pub enum DiskError {
     #[error(
         "there is no `{0}`: `lsblk -o PATH,MODEL,SERIAL,SIZE` lists the disks, /dev/disk/by-id their stable names"
     )]
     Missing(PathBuf),
-    #[error("`{0}` is no block device: name a disk, as /dev/disk/by-id/… does, or use --loop for files")]
+    #[error("`{0}` is not a block device: name a disk, such as /dev/disk/by-id/…, or use --loop for files")]
     NotABlockDevice(PathBuf),
-    #[error("`{path}` cannot be looked at: {reason}")]
+    #[error("cannot examine `{path}`: {reason}")]
     Unreadable { path: PathBuf, reason: String },
 }
 
 impl Disk {
-    /// Finds the disk that a path leads to, through symbolic links such as those in /dev/disk/by-id.
+    /// Finds the disk that a path refers to, following symbolic links such as those in /dev/disk/by-id.
     pub fn at(path: &Path) -> Result<Disk, DiskError> {
         let unreadable = |reason: String| DiskError::Unreadable {
             path: path.to_owned(),
@@ -68,7 +68,7 @@ impl Disk {
         Ok(Self::of(path, number, sysfs))
     }
 
-    /// The one whose folder in /sys this is.
+    /// The disk with this folder in /sys.
     pub(crate) fn at_folder(folder: &Path) -> Option<Disk> {
         let number = sysfs::device_number(folder)?;
         Some(Self::of(&node(folder), number, folder.to_owned()))
@@ -109,7 +109,7 @@ impl Disk {
             .collect()
     }
 
-    /// Whether another is the same piece of hardware, or a part of it.
+    /// Whether another is the same device or a part of it.
     pub(crate) fn is_same_disk(&self, other: &Disk) -> bool {
         let same_wwid = self.wwid.is_some() && self.wwid == other.wwid;
         same_wwid || whole_disk(&self.sysfs) == whole_disk(&other.sysfs)
@@ -134,7 +134,7 @@ impl fmt::Display for Disk {
     }
 }
 
-/// The end of a serial number: enough to tell one's own disks apart, too little to tell anybody whose they are.
+/// The last characters of a serial number: enough for the owner to distinguish disks, not enough to identify them.
 pub fn short_serial(serial: &str) -> String {
     const KEPT: usize = 4;
     let count = serial.chars().count();

@@ -1,4 +1,4 @@
-//! What this machine is, as far as figures depend on it: for provenance.
+//! Provenance: the properties of this machine on which figures depend.
 
 use crate::disk::{Disk, short_serial, whole_disk};
 use crate::sysfs;
@@ -20,7 +20,7 @@ pub fn ram_bytes() -> u64 {
     kib.unwrap_or(0) << 10
 }
 
-/// What tells this machine and its kernel from others, as far as figures depend on them.
+/// Identifies this machine and its kernel, as far as figures depend on them.
 pub fn identity() -> String {
     const SHOWN: [&str; 4] = ["kernel", "kernel.build", "host.processor", "host.ram_bytes"];
     let facts = of_machine();
@@ -28,7 +28,7 @@ pub fn identity() -> String {
     shown.map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// Bytes that may still be written below a folder.
+/// Free bytes of the filesystem of a folder.
 pub fn free_bytes(folder: &Path) -> Option<u64> {
     let stat = rustix::fs::statvfs(folder).ok()?;
     stat.f_bavail.checked_mul(stat.f_frsize)
@@ -76,7 +76,7 @@ fn processor(table: &str) -> Option<String> {
     Some(format!("{} × {}", models.len(), models.first()?))
 }
 
-/// Each disk: what it is, how it is set, what it hangs on.
+/// Model, settings and controller of each disk.
 pub(crate) fn of_disks(disks: &[Disk], full_serials: bool) -> Facts {
     let mut facts = Facts::new();
     for (index, disk) in disks.iter().enumerate() {
@@ -114,7 +114,7 @@ pub(crate) fn of_disks(disks: &[Disk], full_serials: bool) -> Facts {
     facts
 }
 
-/// The disks' temperatures after the work, where they can be read.
+/// The disks' temperatures after the workload, where available.
 pub(crate) fn temperatures(nodes: &[PathBuf]) -> Facts {
     let mut facts = Facts::new();
     for (index, node) in nodes.iter().enumerate() {
@@ -126,7 +126,7 @@ pub(crate) fn temperatures(nodes: &[PathBuf]) -> Facts {
     facts
 }
 
-/// By the kernel's sensors (`drivetemp`, NVMe's own), which leave the disk alone.
+/// From the kernel's sensors (`drivetemp`, NVMe), which do not disturb the disk.
 fn temperature(disk: &Path) -> Option<String> {
     let mut sensors = sysfs::entries(&disk.join("device/hwmon"));
     // An NVMe namespace's sensor is its controller's.
@@ -152,7 +152,7 @@ fn controller(disk: &Path) -> Option<String> {
     Some(format!("{driver}, PCI {}:{}", id("vendor")?, id("device")?))
 }
 
-/// The kind of filesystem that a file is on, without saying where that is mounted.
+/// The type of filesystem that a file is on, without its mount point.
 pub(crate) fn filesystem_of(file: &str) -> Option<String> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
     let (mut longest, mut kind) = (0, None);

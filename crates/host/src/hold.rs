@@ -1,6 +1,6 @@
-//! A disk that is held: from its judgement to the end of the run by one open file description, which keeps its number
-//! and name from passing to another disk; and, while nothing of ours is on it, by an exclusive one, which keeps the
-//! kernel from mounting it, building on it, or giving it exclusively to anybody else.
+//! A disk that is held from its judgement to the end of the run. An open file description keeps the kernel from giving
+//! its number and name to another disk. While the run has nothing on it, a second, exclusive one keeps the kernel from
+//! mounting it, building on it, or opening it exclusively for others.
 
 use crate::content::Fingerprint;
 use crate::disk::Disk;
@@ -23,10 +23,10 @@ const BLKRRPART: libc::Ioctl = 0x125F;
 #[derive(Debug)]
 pub struct Held {
     identity: Identity,
-    /// As long as it is open, the kernel gives the number and the name to no other disk.
+    /// While it is open, the kernel gives the number and name to no other disk.
     pin: File,
     claim: Option<File>,
-    /// What it held when it was last judged.
+    /// Its fingerprint when it was last judged.
     left: Fingerprint,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Handed {
 }
 
 impl Held {
-    /// Takes hold of a disk that was judged: only if it is still the same, attached as it was, and nobody has it.
+    /// Holds a disk that was judged, if it is still the same, still attached, and not in use.
     pub(crate) fn take(identity: &Identity, left: &Fingerprint) -> Result<Held, String> {
         let pin = open(&identity.node, OFlags::empty())?;
         let held = Held {
@@ -63,7 +63,7 @@ impl Held {
         &self.left
     }
 
-    /// Claims it exclusively; nothing of ours may be on it.
+    /// Opens it exclusively; the run must have nothing on it.
     pub(crate) fn claim(&mut self) -> Result<(), String> {
         if self.claim.is_none() {
             self.claim = Some(open(&self.identity.node, OFlags::EXCL)?);
@@ -71,32 +71,32 @@ impl Held {
         Ok(())
     }
 
-    /// Gives the exclusive claim up, for a program that claims the disk itself.
+    /// Closes the exclusive description, for a program that opens the disk exclusively itself.
     pub fn release(&mut self) {
         self.claim = None;
     }
 
-    /// Whether what its node leads to is the disk that was judged.
+    /// Whether its node still refers to the disk that was judged.
     pub fn check(&self) -> Result<Disk, String> {
         let shown = self.identity.node.display();
         let now = DeviceNumber::of_file(&self.pin);
         if now != Some(self.identity.number) {
-            return Err(format!("{shown} is not the disk that was judged: another is open"));
+            return Err(format!("{shown} is not the disk that was checked: another one is open"));
         }
         let disk = Disk::at(&self.identity.node).map_err(|error| error.to_string())?;
         match self.identity.check(&Identity::of(&disk)) {
             Ok(()) => Ok(disk),
-            Err(differs) => Err(format!("{shown} is not the disk that was judged: {differs}")),
+            Err(differs) => Err(format!("{shown} is not the disk that was checked: {differs}")),
         }
     }
 
-    /// Judges it again: the same disk, in nobody's use, with nothing on it but what was there when it was last judged.
-    /// What of that is recognised must be among `given_up`.
+    /// Judges it again: it must be the same disk, not in use, with the same contents as when last judged. All
+    /// signatures must be among `given_up`.
     pub(crate) fn judge(&self, tools: &Tools, ours: &[u32], given_up: &[Obstacle]) -> Result<(), String> {
         self.judged(tools, ours, given_up, true).map(drop)
     }
 
-    /// Judges it after something of ours was on it, which is gone: what is there now is what was left.
+    /// Judges it after the run removed what it had on it: the present contents are recorded as left by the run.
     pub(crate) fn judge_what_is_left(&mut self, tools: &Tools, ours: &[u32]) -> Result<(), String> {
         self.claim()?;
         self.left = self.judged(tools, ours, &[], false)?;
@@ -134,7 +134,7 @@ impl Held {
         }
     }
 
-    /// Has the kernel read the partition table anew, under our own claim, when it has been taken off.
+    /// Makes the kernel reread the partition table after it was erased, while the disk is open exclusively.
     pub(crate) fn forget_partitions(&self) {
         if let Some(claim) = &self.claim {
             // SAFETY: takes no argument, and writes to no memory of ours.
@@ -142,7 +142,7 @@ impl Held {
         }
     }
 
-    /// For a process that is started with these files.
+    /// What a process needs that is started with these files.
     pub(crate) fn handed(&self) -> Option<Handed> {
         Some(Handed {
             identity: self.identity.clone(),
@@ -154,7 +154,7 @@ impl Held {
 }
 
 impl Handed {
-    /// The numbers under which the process must find the files open.
+    /// The file descriptors that the process must have open.
     pub(crate) fn files(&self) -> [RawFd; 2] {
         [self.pin, self.claim]
     }
@@ -180,7 +180,7 @@ impl Handed {
     }
 }
 
-/// Notes what is on a disk, which the kernel held for a run of ours until a moment ago.
+/// Records the contents of a disk that the kernel held for a run until now.
 pub(crate) fn note_what_is_left(identity: &Identity) -> Result<(), String> {
     let none = Fingerprint::new();
     let mut held = Held::take(identity, &none)?;

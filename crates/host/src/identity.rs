@@ -1,4 +1,4 @@
-//! By what a disk is known again: as long as it is attached, and when the machine was started anew.
+//! How a disk is identified while it is attached and after a reboot.
 
 use crate::disk::Disk;
 use crate::number::DeviceNumber;
@@ -16,13 +16,13 @@ pub struct Identity {
     pub wwid: Option<String>,
     pub size_bytes: u64,
     pub number: DeviceNumber,
-    /// The kernel counts up with every disk that is attached, also under a name that was used before (Linux 5.15).
+    /// The kernel's `diskseq`: increases with each attached disk, also if a name is reused (Linux 5.15).
     pub sequence: Option<u64>,
     /// What it is built on, if it is built on something.
     pub foundation: Vec<String>,
 }
 
-/// What is not as it was.
+/// A property that changed.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Differs {
     what: &'static str,
@@ -76,7 +76,7 @@ impl Identity {
         }
     }
 
-    /// Whether a disk is this one, though it may have been attached anew. One without serial number and world-wide name
+    /// Whether a disk is this one, even if it was attached again. One without serial number and world-wide name
     /// cannot be distinguished from another after it was detached.
     pub(crate) fn is_of_hardware(&self, disk: &Disk, same_boot: bool) -> bool {
         let is_named = self.serial.is_some() || self.wwid.is_some();

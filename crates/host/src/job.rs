@@ -1,4 +1,4 @@
-//! What runs inside the processes that a session starts: one trial, or the undoing of what is open.
+//! The processes that a session starts: each runs one trial or a rollback.
 
 use crate::check::TrialCheck;
 use crate::disk::Disk;
@@ -26,7 +26,7 @@ use study::stack::Level;
 use tools::{Tool, Tools};
 use trial::{Safety, Setting, Teardown};
 
-/// Handed over as JSON.
+/// The job, passed as JSON.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum HostJob {
     Trial {
@@ -38,14 +38,14 @@ pub(crate) enum HostJob {
     RollBack,
 }
 
-/// A trial and its circumstances.
+/// A trial and its environment.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrialJob {
     pub trial: Trial,
     pub disks: TestDisks,
-    /// Where mount points are made.
+    /// Folder of mount points.
     pub folder: PathBuf,
-    /// What the stack is called.
+    /// Name of the stack.
     pub name: String,
     /// Serial numbers are complete.
     pub full_serials: bool,
@@ -54,7 +54,7 @@ pub struct TrialJob {
 /// The disks under test.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum TestDisks {
-    /// So many of the session's disks, in their order.
+    /// This number of the session's disks, in their order.
     Real(usize),
     Loop(LoopDisks),
 }
@@ -64,7 +64,7 @@ pub enum TestDisks {
 pub struct LoopDisks {
     pub count: usize,
     pub bytes_each: u64,
-    /// Where a folder for the files is made.
+    /// Parent folder of the files.
     pub folder: PathBuf,
 }
 
@@ -80,11 +80,11 @@ impl LoopDisks {
     }
 }
 
-/// What the undoing says, a line of JSON each.
+/// A message of the rollback, one line of JSON.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum RollBackLine {
     Undone(String),
-    /// What is not what was made, and stays.
+    /// Not what the run made, so it is left.
     Left(String),
     Failed(String),
 }
@@ -129,7 +129,7 @@ fn work(ledger: RawFd) -> io::Result<()> {
     }
 }
 
-/// One line, at once. When nobody listens any more there is nothing to go on for.
+/// Writes one line at once. If nobody reads it any more, the process exits.
 fn say(line: &impl Serialize) {
     let mut bytes = serde_json::to_vec(line).expect("what is said is plain data");
     bytes.push(b'\n');
@@ -234,7 +234,7 @@ fn run_trial(job: &TrialJob, handed: Vec<Handed>, claims: Vec<ClaimedDisk>, ledg
     });
 }
 
-/// Whether the work is done on the disks themselves: nobody but us holds them then.
+/// Whether the workload uses the disks directly: then only raidlab has them open.
 fn is_raw(trial: &Trial) -> bool {
     let stack = &trial.cell.stack;
     stack.filesystem.kind.is_raw() && stack.array.level == Level::Single
@@ -246,12 +246,12 @@ fn ours() -> Vec<u32> {
     session.into_iter().chain([std::process::id()]).collect()
 }
 
-/// The nodes of the trial's disks, each judged once more. Then they are free for the programs that build the stack;
-/// [`TrialCheck`] judges each a last time before it is written to.
+/// The nodes of the trial's disks, after each was judged again. Then the programs that build the stack can open them;
+/// [`TrialCheck`] judges each for the last time before it is written to.
 fn judged(held: &mut [Held], count: usize, tools: &Tools) -> Result<Vec<PathBuf>, String> {
     let disks = held
         .get_mut(..count)
-        .ok_or("there are fewer disks than the trial wants")?;
+        .ok_or("there are fewer disks than the trial needs")?;
     let ours = ours();
     for disk in &*disks {
         disk.judge(tools, &ours, &[])?;
@@ -260,8 +260,8 @@ fn judged(held: &mut [Held], count: usize, tools: &Tools) -> Result<Vec<PathBuf>
     Ok(disks.iter().map(|disk| disk.identity().node.clone()).collect())
 }
 
-/// The study's RAM, for all that this process does; where that cannot be had, a guard says so unless the machine has
-/// no more anyway.
+/// Limits this process to the study's RAM. If that is not possible, a guard fails, unless the machine has no more
+/// anyway.
 fn limit_memory(job: &TrialJob, ledger: &mut DiskLedger) {
     let bytes = job.trial.cell.machine.ram_bytes;
     let has = environment::ram_bytes();
@@ -277,7 +277,7 @@ fn limit_memory(job: &TrialJob, ledger: &mut DiskLedger) {
             Err(why) => (
                 false,
                 format!(
-                    "the study wants {mib} MiB of memory, the machine has {} MiB: {why}",
+                    "the study needs {mib} MiB of memory, the machine has {} MiB: {why}",
                     has >> 20
                 ),
             ),
@@ -291,13 +291,13 @@ fn limit_memory(job: &TrialJob, ledger: &mut DiskLedger) {
     }));
 }
 
-/// Files in memory are no disks.
+/// Files in memory do not behave like disks.
 fn in_memory(folder: &Path) -> Guard {
     let kind = environment::filesystem_of(&folder.to_string_lossy()).unwrap_or_else(|| "unknown".to_owned());
     let passed = !matches!(kind.as_str(), "tmpfs" | "ramfs" | "hugetlbfs" | "devtmpfs" | "zram");
     let detail = match passed {
         true => format!("files behind loop devices are on {kind}"),
-        false => format!("files behind loop devices are on {kind}, in memory: that is no disk's speed"),
+        false => format!("files behind loop devices are on {kind}, in memory: figures are not those of a disk"),
     };
     Guard {
         name: "loop-files".to_owned(),

@@ -1,7 +1,7 @@
-//! The judgement of a disk: everything that speaks against overwriting it. Looks only.
+//! Judges a disk: finds all reasons not to overwrite it. Only reads.
 //!
-//! It is passed when the disks are chosen, again when they are claimed, and again by the process that writes,
-//! immediately before it does.
+//! This is done when the disks are chosen, again when they are claimed, and again by the process that writes,
+//! immediately before it writes.
 
 use crate::content::{self, Depth, Fingerprint};
 use crate::disk::{self, Disk};
@@ -13,7 +13,7 @@ use crate::usage;
 use std::fs::File;
 use tools::{Tool, Tools};
 
-/// The programs that judging a disk calls.
+/// The programs that are needed.
 pub const JUDGING: [Tool; 3] = [Tool::Wipefs, Tool::Blkid, Tool::Partx];
 
 /// What is known when a disk is judged.
@@ -22,9 +22,9 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) tools: &'a Tools,
     /// Processes that may have the disk open: those of the run.
     pub(crate) ours: &'a [u32],
-    /// We hold it exclusively: nobody else does.
+    /// Raidlab has it open exclusively.
     pub(crate) is_claimed: bool,
-    /// What it holds is what we left there, or what its user gave up, if it looks like this.
+    /// Fingerprint of contents that raidlab left or the user released.
     pub(crate) left: Option<&'a Fingerprint>,
 }
 
@@ -32,11 +32,11 @@ pub(crate) struct Circumstances<'a> {
 #[derive(Debug)]
 pub(crate) struct Judgement {
     pub(crate) obstacles: Vec<Obstacle>,
-    /// Of what it holds; none where something stood against reading it.
+    /// Its fingerprint; none if it could not be read.
     pub(crate) fingerprint: Option<Fingerprint>,
 }
 
-/// All that speaks against overwriting a disk, except its size.
+/// All reasons not to overwrite a disk, except its size.
 pub(crate) fn judge(disk: &Disk, circumstances: &Circumstances<'_>) -> Judgement {
     let relations = Relations::of(&disk.sysfs);
     let mut obstacles = Vec::new();
@@ -70,7 +70,7 @@ pub(crate) fn judge(disk: &Disk, circumstances: &Circumstances<'_>) -> Judgement
     Judgement { obstacles, fingerprint }
 }
 
-/// What each device caches for itself of the bytes that they share: upper ones first, what they write out goes down.
+/// Drops what each device caches of the shared bytes: upper devices first, because they write to lower ones.
 fn forget_cached(relations: &Relations) {
     for relative in relations.devices.iter().rev() {
         if let Ok(device) = File::open(disk::node(&relative.sysfs)) {
@@ -79,7 +79,7 @@ fn forget_cached(relations: &Relations) {
     }
 }
 
-/// What is recognised on the disk, and on those that share bytes with it.
+/// Signatures on the disk and on devices that share bytes with it.
 fn carried(relations: &Relations, tools: &Tools) -> Vec<Obstacle> {
     let mut found = Vec::new();
     for relative in &relations.devices {
@@ -121,7 +121,7 @@ fn is_never_lifted(obstacle: &Obstacle) -> bool {
     !obstacle.can_be_lifted()
 }
 
-/// What lies below is given up under its own name, not under that of a device that shows a part of it.
+/// A lower device is released under its own name, not under that of a device that shows a part of it.
 fn below(relative: &Relative, obstacle: Obstacle) -> Obstacle {
     match obstacle {
         Obstacle::Signature { what, .. } => Obstacle::Shared {
@@ -131,7 +131,7 @@ fn below(relative: &Relative, obstacle: Obstacle) -> Obstacle {
     }
 }
 
-/// Whether a component says of itself what is running on it.
+/// Whether a component's superblock describes what is running on it.
 fn is_explained(relations: &Relations, component: &Relative, obstacle: &Obstacle) -> bool {
     let runs = |prefix: &str| {
         sysfs::entries(&component.sysfs.join("holders")).iter().any(|holder| {
@@ -160,7 +160,7 @@ fn is_explained(relations: &Relations, component: &Relative, obstacle: &Obstacle
     }
 }
 
-/// What is on the disk that is not recognised.
+/// Contents of the disk without a known signature.
 fn contents(
     disk: &Disk,
     carried: &[Obstacle],

@@ -1,4 +1,4 @@
-//! The kernel's log from a moment on.
+//! Reads the kernel's log from a point in time.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 /// The kernel's error level; smaller is worse.
 const ERROR: u32 = 3;
 
-/// What says of a disk that it failed, whatever its driver.
+/// Messages by which drivers report a failed disk.
 const FAILURES: [&str; 9] = [
     "I/O error",
     "Disk failure",
@@ -20,11 +20,11 @@ const FAILURES: [&str; 9] = [
     "failed command",
 ];
 
-/// Reads on from where it was opened. Not everybody may: then it is empty.
+/// Reads from the position at which it was opened. Empty without permission.
 #[derive(Debug)]
 pub struct KernelLog {
     file: Option<File>,
-    /// Lines of the error level, in their order; the first ones, for they tell the cause.
+    /// Lines of the error level, in order; the first ones, because they show the cause.
     errors: Vec<String>,
 }
 
@@ -43,7 +43,7 @@ impl KernelLog {
         }
     }
 
-    /// Takes in what was logged since; the first line that tells of a failure of one of these disks.
+    /// Reads new lines; returns the first one that reports a failure of one of these disks.
     pub fn failure_of(&mut self, disks: &[String]) -> Option<String> {
         let mut failure = None;
         // A record a read; one that does not fit, or was overwritten, is passed over.
@@ -78,7 +78,7 @@ fn parse(record: &str) -> Option<(u32, &str)> {
     Some((priority & 7, rest.lines().next().unwrap_or_default().trim()))
 }
 
-/// Requests that a disk may decline; the kernel then does without.
+/// Requests that a disk may reject; the kernel then works without them.
 const OPTIONAL: [&str; 2] = ["DISCARD", "WRITE_ZEROES"];
 
 fn tells_of_failure(message: &str, disks: &[String]) -> bool {
@@ -88,7 +88,7 @@ fn tells_of_failure(message: &str, disks: &[String]) -> bool {
     FAILURES.iter().any(|words| message.contains(words)) && disks.iter().any(|disk| names(message, disk))
 }
 
-/// Whether a name stands in a message as a word of its own: `sda` not in `sdab`; a partition's counts as its disk's.
+/// Whether a message contains a disk's name as a word: `sda` is not in `sdab`; a partition counts as its disk.
 fn names(message: &str, disk: &str) -> bool {
     let is_part_of_word = |c: char| c.is_ascii_alphabetic() || c == '_';
     message.match_indices(disk).any(|(at, _)| {

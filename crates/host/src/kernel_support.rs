@@ -1,17 +1,17 @@
-//! Which arrays this machine's kernel can run, looked up before anything is made.
+//! Which array levels this machine's kernel supports, checked before anything is changed.
 
 use std::fs;
 use std::path::Path;
 use study::stack::Level;
 
-/// Whether the kernel has an array level, loaded or as a module that it finds.
+/// Whether the kernel has an array level, loaded or as an available module.
 pub fn kernel_has_level(level: Level) -> bool {
     Support::of_machine().has(level)
 }
 
-/// What the kernel says of itself.
+/// The kernel's own information.
 struct Support {
-    /// /proc/mdstat, where md is there.
+    /// /proc/mdstat, if md is loaded.
     mdstat: Option<String>,
     /// /proc/misc, which names the device mapper.
     misc: String,

@@ -9,17 +9,17 @@ use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-/// The form of ledger that is written and understood.
+/// The supported version of the ledger's format.
 pub(crate) const VERSION: u32 = 2;
 
-/// Who began, and which disks are his.
+/// The session that wrote it, and its disks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     pub version: u32,
     /// Name of the stacks that the session builds.
     pub name: String,
     pub pid: u32,
-    /// The kernel's number of this start of the machine: loop devices and mounts do not outlive it.
+    /// The kernel's boot ID: loop devices and mounts do not survive a reboot.
     pub boot_id: String,
     /// The command that resumes the run.
     pub command: String,
@@ -64,7 +64,7 @@ enum Line {
         entry: u64,
         undo: Undo,
     },
-    /// The signatures that tell what it made from what others make.
+    /// The signatures that distinguish what it made from what others make.
     Identified {
         entry: u64,
         identity: String,
@@ -79,18 +79,18 @@ enum Line {
 pub(crate) struct Open {
     pub(crate) entry: u64,
     pub(crate) undo: Undo,
-    /// The signatures that its device had when it was done.
+    /// The signatures of its device after the act.
     pub(crate) identity: Option<String>,
 }
 
-/// What a ledger says.
+/// The contents of a ledger.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
     pub(crate) header: Option<Header>,
-    /// In the order in which it was done.
+    /// In order of time.
     pub(crate) open: Vec<Open>,
     last_entry: u64,
-    /// Where the last whole line ends: a process that was killed may have left half a line.
+    /// End of the last complete line: a killed process may have left a partial line.
     whole_bytes: u64,
 }
 
@@ -139,7 +139,7 @@ impl Contents {
     }
 }
 
-/// A form of ledger that is not known says what it says in another way.
+/// A ledger of an unknown version is not parsed further.
 fn check_version(line: &[u8]) -> io::Result<()> {
     #[derive(Deserialize)]
     struct First {
@@ -153,7 +153,7 @@ fn check_version(line: &[u8]) -> io::Result<()> {
     match first.session.version {
         VERSION => Ok(()),
         other => Err(io::Error::other(format!(
-            "it is of version {other}, and this raidlab knows version {VERSION}: the raidlab that wrote it can undo it"
+            "its version is {other}, and this raidlab supports version {VERSION}: undo it with the raidlab that wrote it"
         ))),
     }
 }
@@ -166,7 +166,7 @@ pub(crate) struct DiskLedger {
 }
 
 impl DiskLedger {
-    /// Begins a ledger in an empty file.
+    /// Starts a ledger in an empty file.
     pub(crate) fn begin(file: File, header: &Header) -> io::Result<DiskLedger> {
         let mut ledger = DiskLedger { file, last_entry: 0 };
         ledger.append(&Line::Session(header.clone()))?;

@@ -92,7 +92,7 @@ impl fmt::Display for Obstacle {
                 f,
                 "{device} is not blank: nothing is recognised, but there is data at byte {at_bytes}"
             ),
-            Self::Changed { device } => write!(f, "{device} holds something else than when it was judged"),
+            Self::Changed { device } => write!(f, "the contents of {device} changed since it was checked"),
             Self::Unknown { device, why } => write!(f, "cannot determine what is on {device}: {why}"),
             Self::ReadOnly => write!(f, "it is read-only"),
             Self::TooSmall { has_bytes, needs_bytes } => {

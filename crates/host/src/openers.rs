@@ -28,7 +28,7 @@ pub(crate) struct Opener {
     pub(crate) writes: bool,
 }
 
-/// All that have one of these open or mapped, except these processes.
+/// All processes that have one of these open or mapped, except the given ones.
 pub(crate) fn openers(wanted: &dyn Fn(What) -> bool, except: &[u32]) -> BTreeSet<Opener> {
     let mut found = BTreeSet::new();
     for process in sysfs::entries(Path::new("/proc")) {
@@ -65,7 +65,7 @@ pub(crate) fn openers(wanted: &dyn Fn(What) -> bool, except: &[u32]) -> BTreeSet
     found
 }
 
-/// What a link in /proc leads to. It is followed by the kernel, not by its text.
+/// What a link in /proc refers to, resolved by the kernel and not by its text.
 fn what_is(link: &PathBuf) -> Option<What> {
     let stat = rustix::fs::stat(link).ok()?;
     match FileType::from_raw_mode(stat.st_mode) {
@@ -78,7 +78,7 @@ fn what_is(link: &PathBuf) -> Option<What> {
     }
 }
 
-/// By the flags in /proc/PID/fdinfo; if they cannot be read, it may.
+/// From the flags in /proc/PID/fdinfo; assumed if they cannot be read.
 fn may_write(info: &Path) -> bool {
     let text = fs::read_to_string(info).unwrap_or_default();
     let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));

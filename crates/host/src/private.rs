@@ -1,4 +1,4 @@
-//! Files that only root can have written: what they say is acted upon by root.
+//! Files that only root can have written, because root acts on their contents.
 
 use rustix::fs::{Mode, OFlags};
 use std::fs::{self, File, Metadata};
@@ -13,23 +13,23 @@ fn refused(path: &Path, why: &str) -> io::Error {
     io::Error::new(
         io::ErrorKind::PermissionDenied,
         format!(
-            "`{}` {why}: others than root could write there what root then does",
+            "`{}` {why}: users other than root could change what raidlab does as root",
             path.display()
         ),
     )
 }
 
-/// Whether nobody else can put anything in this folder, nor another in its place. Root's, or our own where we are not
-/// root.
+/// Whether nobody else can create files in this folder or replace it. It must belong to root, or to the current user if
+/// that is not root.
 pub(crate) fn check_folder(folder: &Path) -> io::Result<()> {
     let owner = rustix::process::geteuid().as_raw();
     let is_ours = |meta: &Metadata| meta.uid() == 0 || meta.uid() == owner;
     let meta = fs::symlink_metadata(folder)?;
     if !meta.is_dir() {
-        return Err(refused(folder, "is no folder itself"));
+        return Err(refused(folder, "is not a directory"));
     }
     if !is_ours(&meta) {
-        return Err(refused(folder, "is not root's"));
+        return Err(refused(folder, "is not owned by root"));
     }
     if meta.mode() & OTHERS_WRITE != 0 {
         return Err(refused(folder, "is writable by others"));
@@ -42,7 +42,7 @@ pub(crate) fn check_folder(folder: &Path) -> io::Result<()> {
         if is_open || !is_ours(&meta) {
             return Err(refused(
                 folder,
-                &format!("is below {}, which is not root's alone", above.display()),
+                &format!("is below {}, which others than root can change", above.display()),
             ));
         }
     }
@@ -64,16 +64,16 @@ pub(crate) fn open(path: &Path) -> io::Result<Option<File>> {
 
 fn check_file(path: &Path, meta: &Metadata) -> io::Result<()> {
     if !meta.is_file() {
-        return Err(refused(path, "is no regular file"));
+        return Err(refused(path, "is not a regular file"));
     }
     if meta.uid() != rustix::process::geteuid().as_raw() {
-        return Err(refused(path, "is not root's"));
+        return Err(refused(path, "is not owned by root"));
     }
     if meta.mode() & OTHERS_WRITE != 0 {
         return Err(refused(path, "is writable by others"));
     }
     if meta.nlink() > 1 {
-        return Err(refused(path, "has another name"));
+        return Err(refused(path, "has another hard link"));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The process of a trial, watched from outside: what it says, whether it still does anything, its end.
+//! Watches the process of a trial: its output, whether it makes progress, and its exit.
 
 use crate::kernel_log::KernelLog;
 use crate::sysfs;
@@ -15,22 +15,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use trial::{Limits, ProcessEnd};
 
-/// How often it is looked after.
+/// Interval between checks.
 const TICK: Duration = Duration::from_millis(100);
 
-/// How long a process may take to end once it is killed. One that waits for a disk in the kernel does not.
+/// Time that a killed process has to exit. A process that waits for a disk in the kernel does not exit.
 const DYING: Duration = Duration::from_secs(10);
 
-/// This very program, also when its file was replaced since.
+/// This program, even if its file was replaced.
 const OURSELVES: &str = "/proc/self/exe";
 
-/// A line that grows past all reason is cut.
+/// Longer lines are cut.
 const LINE_BYTES_MAX: usize = 16 << 20;
 
-/// What is read of its events at once, bytes: more than a pipe holds.
+/// Bytes of events read at once: more than a pipe holds.
 const TAKEN_BYTES_MAX: u64 = 4 << 20;
 
-/// What is kept of its standard error, bytes.
+/// Bytes of its standard error that are kept.
 const ERRORS_BYTES_MAX: usize = 16 << 10;
 
 /// A process that has ended.
@@ -38,13 +38,13 @@ const ERRORS_BYTES_MAX: usize = 16 << 10;
 pub struct EndedProcess {
     pub end: ProcessEnd,
     pub wall: Duration,
-    /// What it printed on standard error, the end of it.
+    /// The end of its standard error.
     pub errors: String,
-    /// Processes that would not die, each with where it waits in the kernel.
+    /// Processes that did not exit, each with where it waits in the kernel.
     pub hung: Vec<String>,
 }
 
-/// A running process and what it speaks through.
+/// A running process and its pipes.
 pub(crate) struct Running {
     child: Child,
     ended: OwnedFd,
@@ -55,13 +55,13 @@ pub(crate) struct Running {
     /// What it has written to standard output so far.
     output_bytes: u64,
     errors: Vec<u8>,
-    /// Children that we had before it.
+    /// Children that raidlab had before it.
     others: Vec<u32>,
 }
 
 impl Running {
-    /// Starts this program again, to do a job on a ledger; it finds these files open, under the same numbers. `handed_over`
-    /// is called when it has them, and has not begun yet.
+    /// Starts this program again for a job on a ledger; these files are open in it under the same numbers.
+    /// `handed_over` is called when it has them and has not started the job.
     pub(crate) fn start(
         ledger: &impl AsFd,
         files: &[RawFd],
@@ -124,7 +124,7 @@ impl Running {
         })
     }
 
-    /// Watches it to its end. `line` sees each line that it says and may add names of disks to watch in the kernel's
+    /// Watches it until it exits. `line` gets each line of output and may add names of disks to watch in the kernel's
     /// log; `tick` is called ten times a second.
     pub(crate) fn watch(
         mut self,
@@ -181,7 +181,7 @@ impl Running {
         }
     }
 
-    /// Waits for something to happen; the status once it has ended.
+    /// Waits for an event; returns the status once it has exited.
     fn wait(&mut self, timeout: Duration, line: &mut dyn FnMut(&[u8])) -> Option<ExitStatus> {
         let mut fds = [
             PollFd::new(&self.events, PollFlags::IN),
@@ -204,7 +204,7 @@ impl Running {
         self.status
     }
 
-    /// Takes what it has said by now.
+    /// Reads its output so far.
     fn take_in(&mut self, line: &mut dyn FnMut(&[u8])) {
         let mut buffer = [0; 64 << 10];
         let before = self.output_bytes;
@@ -228,7 +228,7 @@ impl Running {
         }
     }
 
-    /// Ends it and all that it started; those that would not die, in words.
+    /// Kills it and all that it started; returns descriptions of those that did not exit.
     fn end(&mut self, line: &mut dyn FnMut(&[u8])) -> Vec<String> {
         let mut family = descendants(self.child.id());
         if self.status.is_none() {
@@ -259,7 +259,7 @@ impl Running {
         }
     }
 
-    /// What it started and left behind, which has become ours, with all below it.
+    /// Orphans that it left, now children of raidlab, with all their descendants.
     fn orphans(&self) -> Vec<Process> {
         let us = std::process::id();
         let ours = |pid: &u32| *pid != self.child.id() && !self.others.contains(pid);
@@ -279,7 +279,7 @@ fn no_pipe() -> io::Error {
     io::Error::other("it was started without pipes")
 }
 
-/// Signs of life: they change as long as anything is done.
+/// Signs of progress: they change while anything is done.
 #[derive(PartialEq, Eq, Default)]
 struct Life {
     /// User and system time of its processes, in clock ticks.
@@ -297,7 +297,7 @@ impl Life {
     }
 }
 
-/// The counters of a disk that only grow when a request ends: those of its reads, writes, discards and flushes.
+/// The counters of completed reads, writes, discards and flushes of a disk.
 fn requests_done(disk: &str) -> Option<String> {
     let line = sysfs::text(&Path::new("/sys/class/block").join(disk).join("stat"))?;
     let fields: Vec<&str> = line.split_whitespace().collect();
@@ -308,7 +308,7 @@ fn requests_done(disk: &str) -> Option<String> {
     Some(done.join(" "))
 }
 
-/// A process, and when it was started: its number may pass to another.
+/// A process and its start time: its PID may be reused.
 struct Process {
     pid: u32,
     start: u64,

@@ -10,7 +10,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// What a device is to the one that is judged.
+/// The relation of a device to the judged one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Itself,
@@ -22,9 +22,9 @@ pub(crate) enum Role {
     Whole,
     /// What a loop device is attached to.
     Behind,
-    /// What an array or a volume is made of.
+    /// A member of an array or volume.
     Component,
-    /// Not built on it, but on what it is built on, where it is, or where it may be.
+    /// Not built on it, but on a device that it is also built on or part of.
     Sibling,
 }
 
@@ -45,7 +45,7 @@ impl Relative {
         sysfs::name(&self.sysfs)
     }
 
-    /// All its bytes are those of the device that is judged.
+    /// All its bytes are shared with the judged device.
     pub(crate) fn is_shared_whole(&self) -> bool {
         self.range.start == 0 && self.range.end >= self.size_bytes
     }
@@ -63,11 +63,11 @@ pub(crate) struct Relations {
     placed: BTreeSet<String>,
 }
 
-/// No device is stacked that high.
+/// Maximum depth of stacked devices.
 const DEVICES_MAX: usize = 10_000;
 
 impl Relations {
-    /// Of the device whose folder in /sys this is.
+    /// Relations of the device with this folder in /sys.
     pub(crate) fn of(folder: &Path) -> Relations {
         let mut relations = Relations::default();
         let loops = Loop::all().unwrap_or_else(|why| {
@@ -103,8 +103,8 @@ impl Relations {
             .filter(move |relative| roles.contains(&relative.role))
     }
 
-    /// What the device is built on, in words that are equal as long as it is built on the same: a loop device can be
-    /// moved to another place of its file, a volume of device mapper given another table.
+    /// A description of what the device is built on, which changes if that changes: a loop device can be moved to
+    /// another offset of its file, a dm device can get another table.
     pub(crate) fn foundation(&self) -> Vec<String> {
         let below = self.with_role(&[Role::Whole, Role::Behind, Role::Component]);
         let mut words: Vec<String> = below
@@ -193,7 +193,7 @@ impl Search {
         self.behind(&relative);
     }
 
-    /// What stands on a device is above it, if the device is itself above or is the one that is judged.
+    /// A holder is above the judged device if its device is above it or is the judged one.
     fn upwards(role: Role) -> Role {
         match role {
             Role::Itself | Role::Partition | Role::Above => Role::Above,
@@ -318,14 +318,14 @@ impl Search {
     }
 }
 
-/// Where a partition lies on its disk.
+/// The range of a partition on its disk.
 fn extent(partition: &Path) -> Option<Range<u64>> {
     let start = sysfs::number(&partition.join("start"))?.checked_mul(512)?;
     let size = sysfs::number(&partition.join("size"))?.checked_mul(512)?;
     Some(start..start.checked_add(size)?)
 }
 
-/// The bytes that two ranges have in common.
+/// The intersection of two ranges.
 fn common(one: &Range<u64>, other: &Range<u64>) -> Option<Range<u64>> {
     let both = one.start.max(other.start)..one.end.min(other.end);
     (both.start < both.end).then_some(both)

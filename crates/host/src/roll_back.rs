@@ -1,4 +1,4 @@
-//! Undoing what is open in a ledger.
+//! Rolls back the open acts of a ledger.
 //!
 //! *Invariant*: as with [`stack::Undo`], an undo first checks that what it removes is still what was made, and does
 //! nothing if it is gone; so a later process can repeat it. Devices that are not the run's are never touched, whatever
@@ -18,11 +18,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use tools::{Recorder, Tool, Tools};
 
-/// What became of an act.
+/// The outcome of an undo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Undone,
-    /// It is not what was made, so it stays; why.
+    /// Not what was made, so it is left; the reason.
     Left(String),
 }
 
@@ -82,7 +82,7 @@ fn undo(
         Undo::Loop { file } => loops::detach(file, tools, recorder)?,
         Undo::File { path, made } => {
             if !loops::remove(path, *made)? {
-                let words = format!("another file is at {} by now: it stays", path.display());
+                let words = format!("{} is another file by now: it is left", path.display());
                 return Ok(Outcome::Left(words));
             }
         }
@@ -95,7 +95,7 @@ fn undo(
 fn remove_folder(path: &Path) -> Result<Outcome, String> {
     match fs::remove_dir(path) {
         Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(Outcome::Left(format!(
-            "there are files in {} that are not of the run: they stay",
+            "{} has files that the run did not make: they are left",
             path.display()
         ))),
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.to_string()),
@@ -103,17 +103,17 @@ fn remove_folder(path: &Path) -> Result<Outcome, String> {
     }
 }
 
-/// What an act is by now.
+/// The present state of an act.
 #[derive(Debug, PartialEq, Eq)]
 enum Now {
     Act(Undo),
-    /// What it would undo did not outlive a restart.
+    /// What it would undo did not survive a reboot.
     Gone,
-    /// It names something that is none of the run's; why it is left.
+    /// It names something that does not belong to the run; why it is left.
     NotOurs(String),
 }
 
-/// What a study sets in /sys, for disks and what is built on them.
+/// Attributes in /sys that studies set.
 const ATTRIBUTES: &[&str] = &[
     "scheduler",
     "read_ahead_kb",
@@ -127,12 +127,12 @@ const ATTRIBUTES: &[&str] = &[
     "sync_speed_max",
 ];
 
-/// Where the disks of a ledger are by now: after a restart a node can be another disk's.
+/// Current nodes of the disks of a ledger: after a reboot a node can be another disk.
 struct Known {
     devices: RunDevices,
-    /// A claimed disk, and its node now, if it is there.
+    /// A claimed disk and its current node, if present.
     disks: Vec<(ClaimedDisk, Option<PathBuf>)>,
-    /// An array's node as it was made, and as it was assembled since.
+    /// An array's node when it was created, and after it was assembled again.
     arrays: Vec<(PathBuf, PathBuf)>,
 }
 
@@ -180,7 +180,7 @@ impl Known {
         }
     }
 
-    /// The act with the names that its disks have now.
+    /// The act with the current names of its disks.
     fn as_they_are_now(&self, act: Undo) -> Result<Now, String> {
         let Undo::Stack(of_stack) = &act else {
             return Ok(Now::Act(act));
@@ -205,9 +205,7 @@ impl Known {
             _ => &value,
         };
         if let Some(other) = self.foreign(devices) {
-            return Ok(Now::NotOurs(format!(
-                "{other} is none of the run's devices: it is left"
-            )));
+            return Ok(Now::NotOurs(format!("{other} is not a device of the run: it is left")));
         }
         serde_json::from_value(value)
             .map(Now::Act)
@@ -220,7 +218,7 @@ impl Known {
         let name = sysfs::name(path);
         let is_word = |c: char| c.is_ascii_alphanumeric() || c == ' ' || c == '-' || c == '_';
         if !ATTRIBUTES.contains(&name.as_str()) || value.len() > 64 || !value.chars().all(is_word) {
-            return Err(format!("{shown} is no attribute that a study sets: it is left"));
+            return Err(format!("{shown} is not an attribute that studies set: it is left"));
         }
         let Ok(attribute) = path.canonicalize() else {
             return Ok(false);
@@ -243,8 +241,8 @@ impl Known {
         }
     }
 
-    /// Why what is on a disk by now may be somebody else's, made since; none if it is what was made, or gone. Files of the
-    /// run's own hold nothing else.
+    /// Why the contents of a disk may have been made by others since; none if they are what was made, or gone. Not
+    /// checked for files of the run.
     fn is_another(&self, act: &Undo, identity: Option<&str>, tools: &Tools) -> Result<Option<String>, String> {
         let Undo::Stack(act) = act else { return Ok(None) };
         let Some(device) = carrier(act).filter(|device| device.exists() && !self.devices.is_on_own_files(device))
@@ -263,7 +261,7 @@ impl Known {
         })
     }
 
-    /// A device in an act that is none of the run's.
+    /// A device in an act that does not belong to the run.
     fn foreign(&self, value: &serde_json::Value) -> Option<String> {
         match value {
             serde_json::Value::String(text) if text.starts_with("/dev/") => {
@@ -292,7 +290,7 @@ impl Known {
                 let now = now.as_ref().ok_or_else(|| {
                     let serial = claim.identity.serial.as_deref().unwrap_or("none");
                     let node = claim.identity.node.display();
-                    format!("the disk that was {node} (serial {serial}) is not there")
+                    format!("the disk that was {node} (serial {serial}) is missing")
                 })?;
                 *text = now.display().to_string();
                 Ok(())
@@ -359,7 +357,7 @@ mod tests {
         assert_eq!(error, "the disk that was /dev/sdx (serial S1) is not there");
     }
 
-    /// /dev/loop3 is somebody else's after a restart.
+    /// /dev/loop3 may belong to others after a reboot.
     #[test]
     fn what_was_on_loop_devices_did_not_outlive_a_restart() {
         let act = |same_boot| known(same_boot, Vec::new()).as_they_are_now(array(&["/dev/gone"]));

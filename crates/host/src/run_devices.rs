@@ -1,4 +1,4 @@
-//! Which devices are a run's own: its disks, their partitions, what is built of nothing else, and loop devices on its
+//! The devices that belong to a run: its disks, their partitions, devices built only on these, and loop devices on its
 //! own files.
 
 use crate::disk::{Disk, whole_disk};
@@ -9,21 +9,21 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// By what the devices of a run are known.
+/// What identifies the devices of a run.
 #[derive(Debug, Default)]
 pub(crate) struct RunDevices {
     pub(crate) claims: Vec<ClaimedDisk>,
-    /// The machine was not started anew since they were claimed.
+    /// The machine was not rebooted since they were claimed.
     pub(crate) same_boot: bool,
     /// Files behind loop devices.
     pub(crate) files: Vec<PathBuf>,
 }
 
-/// Nothing is stacked that high.
+/// Maximum depth of stacked devices.
 const HEIGHT_MAX: u32 = 32;
 
 impl RunDevices {
-    /// Whether a device is the run's own. One that is not there is nobody's.
+    /// Whether a device belongs to the run. False if it does not exist.
     pub(crate) fn own(&self, node: &Path) -> bool {
         match Disk::at(node) {
             Ok(disk) => self.own_folder(&disk.sysfs),
@@ -31,7 +31,7 @@ impl RunDevices {
         }
     }
 
-    /// The same, of its folder in /sys.
+    /// The same for its folder in /sys.
     pub(crate) fn own_folder(&self, folder: &Path) -> bool {
         self.own_at(folder, HEIGHT_MAX)
     }
@@ -61,7 +61,7 @@ impl RunDevices {
         !components.is_empty() && components.iter().all(is_own)
     }
 
-    /// Whether a device is built of files of the run alone.
+    /// Whether a device is built only on files of the run.
     pub(crate) fn is_on_own_files(&self, node: &Path) -> bool {
         self.claims.is_empty() && self.own(node)
     }

@@ -32,27 +32,27 @@ const ROLLING_BACK: Limits = Limits {
     output_bytes: OUTPUT_BYTES_MAX,
 };
 
-/// Why a session cannot begin.
+/// Why a session cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     #[error(
-        "`{folder}`, where raidlab keeps its ledger, cannot be written: {reason}; RAIDLAB_STATE names another folder, \
-         which should outlive a restart of the machine"
+        "cannot write `{folder}`, where raidlab keeps its ledger: {reason}; set RAIDLAB_STATE to another folder that \
+         survives a reboot"
     )]
     State { folder: PathBuf, reason: String },
     #[error("{disk} is in use by another raidlab (process {pid}): wait for it or stop it; nothing was touched")]
     Taken { disk: String, pid: u32 },
-    /// Between its judgement and its claim somebody took a disk, or put something on it.
-    #[error("the disks are not as they were judged; nothing was touched:\n  {}", .0.join("\n  "))]
+    /// A disk came into use or was changed between its judgement and its claim.
+    #[error("the disks changed since they were checked; nothing was touched:\n  {}", .0.join("\n  "))]
     Changed(Vec<String>),
-    #[error("what was given up is still there: {0}")]
+    #[error("cannot erase what `--destroy` released: {0}")]
     NotCleared(String),
 }
 
-/// The lock under which sessions begin.
+/// The lock for starting sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lock {
-    /// Another has it: this process, if it has said so.
+    /// Another process has it; its PID, if known.
     Waiting(Option<u32>),
     Taken,
 }
@@ -63,25 +63,25 @@ pub struct Session {
     name: String,
     folder: PathBuf,
     path: PathBuf,
-    /// Locked, as long as this or a process that was given it lives.
+    /// Locked as long as this process, or one that inherited it, runs.
     ledger: File,
     disks: Mutex<Vec<Held>>,
     /// Why the disks cannot be written to any more.
     lost: Mutex<Option<String>>,
 }
 
-/// What became of undoing.
+/// The result of a rollback.
 #[derive(Debug, Default)]
 pub struct RolledBack {
-    /// What was undone, in words.
+    /// Descriptions of what was undone.
     pub undone: Vec<String>,
-    /// What is not what was made, and stays as it is; why.
+    /// What was left because the run did not make it, with the reason.
     pub not_ours: Vec<String>,
-    /// What could not be, each with its reason; it stays in the ledger.
+    /// What could not be undone, with the reason; it stays in the ledger.
     pub failed: Vec<String>,
-    /// Processes that hang over it.
+    /// Processes that hang.
     pub hung: Vec<String>,
-    /// Disks that hold what a killed run wrote, or what somebody else has written since: by what `--destroy` names them.
+    /// Disks that hold data of a killed run or of others: their names for `--destroy`.
     pub remains: Vec<String>,
 }
 
@@ -94,16 +94,15 @@ impl RolledBack {
     pub fn left(&self) -> String {
         let mut words = self.failed.clone();
         if !self.hung.is_empty() {
-            words.push(format!("{} will not end", self.hung.join(", ")));
+            words.push(format!("{} does not exit", self.hung.join(", ")));
         }
         words.join("; ")
     }
 }
 
 impl Session {
-    /// Claims disks, judged before, and begins a ledger; under the lock, so that nothing comes between. `lock` hears again
-    /// and again whom it waits for, and then that nothing was done yet. What was given up is taken off the disks, so that
-    /// nothing of it comes back when they are free again.
+    /// Claims judged disks and starts a ledger, under the lock. `lock` is called repeatedly while it waits, and once it
+    /// has the lock. Released signatures are erased, so that they do not reappear when the disks are free again.
     pub fn begin(
         state: &State,
         chosen: &[Chosen],
@@ -153,12 +152,12 @@ impl Session {
         })
     }
 
-    /// Why the disks cannot be written to any more, if so: they are not as the last trial found or left them.
+    /// Why the disks must not be written to any more, if so: their contents are not as recorded.
     pub fn lost(&self) -> Option<String> {
         locked(&self.lost).clone()
     }
 
-    /// What its stacks are called.
+    /// Name of its stacks.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -168,8 +167,8 @@ impl Session {
         &self.folder
     }
 
-    /// Runs a trial in a process of its own, to which the disks are handed over. What it leaves is to be rolled back
-    /// before the next.
+    /// Runs a trial in a separate process, which gets the disks. What it leaves must be rolled back before the next
+    /// one.
     pub fn trial(
         &self,
         job: TrialJob,
@@ -198,8 +197,8 @@ impl Session {
         Ok(running.watch(limits, Some(stop), log, line, tick))
     }
 
-    /// Undoes what is open in the ledger, in a process of its own; Ctrl-C does not end that. Then the disks are claimed
-    /// again, and judged.
+    /// Undoes what is open in the ledger, in a separate process that Ctrl-C does not stop. Then the disks are claimed
+    /// and judged again.
     pub fn roll_back(&self) -> io::Result<RolledBack> {
         let rolled_back = roll_back(&self.ledger)?;
         let why = match rolled_back.is_whole() {
@@ -223,7 +222,7 @@ impl Session {
             .try_for_each(|disk| disk.judge_what_is_left(&tools, &[std::process::id()]))
     }
 
-    /// Ends the session, whose disks are written to by this process itself: what comes before each write then.
+    /// Converts the session to one in which this process writes to the disks: the check before each write.
     pub fn into_check(self) -> io::Result<TrialCheck> {
         fs::remove_file(&self.path)?;
         let mut disks = self.disks.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -231,7 +230,7 @@ impl Session {
         TrialCheck::of(disks, &[std::process::id()])
     }
 
-    /// Rolls back what there still is. A ledger with nothing open is removed, another stays.
+    /// Rolls back what is left. The ledger is removed if nothing is open in it.
     pub fn end(self) -> io::Result<RolledBack> {
         let rolled_back = self.roll_back()?;
         if rolled_back.is_whole() {
@@ -251,7 +250,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Takes hold of all disks, and judges them once more; or says of all of them what is against it.
+/// Holds and judges all disks; or returns all reasons against it.
 fn take(chosen: &[Chosen]) -> Result<Vec<Held>, Vec<String>> {
     if chosen.is_empty() {
         return Ok(Vec::new());
@@ -272,7 +271,7 @@ fn take(chosen: &[Chosen]) -> Result<Vec<Held>, Vec<String>> {
     }
 }
 
-/// Takes off what was given up, under our own exclusive claim: for that wipefs must not ask for one.
+/// Erases released signatures while the disk is open exclusively: so wipefs must not try to open it exclusively.
 fn clear(chosen: &[Chosen], disks: &mut [Held]) -> Result<(), String> {
     if chosen.iter().all(|chosen| chosen.given_up.is_empty()) {
         return Ok(());
@@ -299,10 +298,10 @@ fn clear(chosen: &[Chosen], disks: &mut [Held]) -> Result<(), String> {
 }
 
 impl Leftover {
-    /// Undoes what a session left that is no more; removes its ledger if all is undone.
+    /// Undoes what a dead session left; removes its ledger if everything is undone.
     ///
-    /// As long as the kernel held a disk for the run's stack, nobody else has put anything there: what is on it then is
-    /// the run's, and needs not be given up.
+    /// While the kernel held a disk for the run's stack, nobody else could write to it: its contents are the run's and
+    /// need not be released.
     pub fn roll_back(&self) -> io::Result<RolledBack> {
         let claims = self.header.iter().flat_map(|header| &header.claims);
         let held: Vec<(&Identity, bool)> = claims
@@ -344,10 +343,10 @@ fn roll_back(ledger: &File) -> io::Result<RolledBack> {
     if ended.end != ProcessEnd::Exited && rolled_back.failed.is_empty() {
         let how = match ended.end {
             ProcessEnd::Died(how) => how,
-            _ => "it stood still".to_owned(),
+            _ => "it made no progress".to_owned(),
         };
         rolled_back.failed.push(format!(
-            "the process that undoes did not end: {how} {}",
+            "the rollback process did not exit: {how} {}",
             ended.errors.trim()
         ));
     }
@@ -373,7 +372,7 @@ fn begin_ledger(path: &Path, header: &Header) -> io::Result<File> {
     Ok(file)
 }
 
-/// A name unlike any other.
+/// A unique name.
 fn new_name() -> io::Result<String> {
     let mut bytes = [0_u8; 4];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;

@@ -1,4 +1,4 @@
-//! What can be recognised on a device: by libblkid, asked through wipefs, partx and blkid of util-linux.
+//! Signatures on a device, found by libblkid through wipefs, partx and blkid of util-linux.
 
 use crate::obstacle::Obstacle;
 use crate::sysfs;
@@ -9,8 +9,8 @@ use std::path::Path;
 use std::time::Duration;
 use tools::{Invocation, Tool, ToolError, Tools};
 
-/// Types whose contents belong to the device alone, so that its user may give them up. All others, also those that
-/// are not known here, are taken for members of something.
+/// Types that use only one device, so that the user may release them. All others, including unknown ones, count as
+/// members of something.
 const OF_ONE_DEVICE: &[&str] = &[
     "ext2",
     "ext3",
@@ -59,8 +59,7 @@ const PARTITION_TABLES: &[&str] = &[
     "ultrix",
 ];
 
-/// Types of partitions, by their number in GPT or a DOS table, whose contents are a part of something: what they hold
-/// need not say so itself.
+/// Partition types, by GUID or DOS type, whose contents belong to something larger even without a signature.
 const MEMBER_PARTITIONS: &[(&str, &str)] = &[
     ("e75caf8f-f680-4cee-afa3-b001e56efc2d", "Windows Storage Spaces"),
     ("5808c8aa-7e8f-42e0-85d2-e1e90434cfb3", "a dynamic disk of Windows"),
@@ -85,7 +84,7 @@ struct Signature {
     label: Option<String>,
 }
 
-/// What libblkid recognises on a device, and in the partitions of its table whether or not the kernel has scanned them.
+/// What libblkid recognises on a device and in the partitions of its table, even if the kernel has not scanned them.
 pub(crate) fn signatures(folder: &Path, node: &Path, tools: &Tools) -> Vec<Obstacle> {
     if sysfs::number(&folder.join("size")) == Some(0) {
         return Vec::new();
@@ -118,7 +117,7 @@ pub(crate) fn signatures(folder: &Path, node: &Path, tools: &Tools) -> Vec<Obsta
     found
 }
 
-/// What tells the signatures on a device from others of the same kinds.
+/// What distinguishes the signatures on a device from others of the same types.
 pub(crate) fn identity(node: &Path, tools: &Tools) -> Result<String, String> {
     let call = Invocation::new(Tool::Wipefs)
         .args([
@@ -241,7 +240,7 @@ fn recognised(device: &str, node: &Path, kind: &str, label: Option<&str>) -> Obs
     }
 }
 
-/// Of how many devices the btrfs is that has a superblock here (`num_devices` of `struct btrfs_super_block`).
+/// Number of devices of the btrfs that has a superblock here (`num_devices` of `struct btrfs_super_block`).
 fn btrfs_devices(node: &Path) -> Option<u64> {
     const SUPERBLOCK: u64 = 64 << 10;
     const NUM_DEVICES: u64 = 0x88;
@@ -259,7 +258,7 @@ mod tests {
         recognised("sdb", Path::new("/nonexistent/sdb"), kind, label)
     }
 
-    /// Types of libblkid, and one that nobody knows.
+    /// Types of libblkid and an unknown one.
     #[test]
     fn members_of_any_kind_are_not_lifted_and_what_is_of_one_disk_is() {
         for kind in [

@@ -1,4 +1,4 @@
-//! The folder in which ledgers outlive the sessions that write them.
+//! The folder in which ledgers survive the sessions that write them.
 
 use crate::ledger::{DiskLedger, Header};
 use crate::{private, sysfs};
@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 /// The default folder.
 const FOLDER: &str = "/var/lib/raidlab";
 
-/// Names another folder; it should outlive a restart of the machine.
+/// Sets another folder; it should survive a reboot.
 const VARIABLE: &str = "RAIDLAB_STATE";
 
 const SUFFIX: &str = ".ledger";
 
-/// How long a process that was killed may take to be gone, its own disks being slow to let go of it.
+/// Time that a killed process may need to exit, since slow disks may delay it.
 const DYING: Duration = Duration::from_secs(10);
 
 /// The folder of ledgers.
@@ -26,11 +26,11 @@ pub struct State {
     folder: PathBuf,
 }
 
-/// A ledger of a session that is no more.
+/// A ledger of a dead session.
 #[derive(Debug)]
 pub struct Leftover {
     pub header: Option<Header>,
-    /// What is to be undone, last act first, in words.
+    /// Descriptions of what is to be undone, last act first.
     pub acts: Vec<String>,
     pub(crate) file: File,
     pub(crate) path: PathBuf,
@@ -52,17 +52,17 @@ impl State {
         &self.folder
     }
 
-    /// Makes the folder, for its owner alone to write.
+    /// Creates the folder, writable only by its owner.
     pub(crate) fn prepare(&self) -> io::Result<()> {
         if self.folder.to_str().is_none() {
             // Ledgers are text, and hold it.
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "its name is no UTF-8"));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "its name is not UTF-8"));
         }
         DirBuilder::new().recursive(true).mode(0o755).create(&self.folder)?;
         private::check_folder(&self.folder)
     }
 
-    /// Keeps other sessions from beginning meanwhile. `waiting` hears, again and again, whom it waits for.
+    /// Locks out other sessions that start. `waiting` is called repeatedly with the process it waits for.
     pub(crate) fn lock(&self, waiting: &mut dyn FnMut(Option<u32>)) -> io::Result<File> {
         let path = self.folder.join("lock");
         drop(File::options().create_new(true).write(true).mode(0o600).open(&path));
@@ -92,7 +92,7 @@ impl State {
         all
     }
 
-    /// What others than root can have written is not even read.
+    /// Files that others than root can have written are not read.
     fn private_ledgers(&self) -> io::Result<Vec<PathBuf>> {
         if fs::symlink_metadata(&self.folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
             return Ok(Vec::new());
@@ -101,13 +101,13 @@ impl State {
         Ok(self.ledgers())
     }
 
-    /// Whether there is a ledger at all, as far as may be seen without opening it.
+    /// Whether there is a ledger, as far as visible without opening it.
     pub fn has_ledgers(&self) -> bool {
         !self.ledgers().is_empty()
     }
 
-    /// The ledgers of sessions that are no more. Each stays locked as long as what is returned lives, so that nobody
-    /// else undoes the same. A process that is just being ended is waited for.
+    /// The ledgers of dead sessions. Each stays locked while the returned value exists, so that no other process undoes
+    /// the same. Waits for a process that is being killed.
     pub fn leftovers(&self) -> io::Result<Vec<Leftover>> {
         let mut all = Vec::new();
         for path in self.private_ledgers()? {
@@ -126,7 +126,7 @@ impl State {
         Ok(all)
     }
 
-    /// The headers of sessions that are alive, or hang.
+    /// The headers of sessions that run or hang.
     pub fn alive(&self) -> io::Result<Vec<Header>> {
         let mut all = Vec::new();
         for path in self.private_ledgers()? {
@@ -163,10 +163,7 @@ fn take(path: &Path) -> io::Result<Taken> {
         return Ok(Taken::Ours(None));
     }
     let contents = DiskLedger::read(&file).map_err(|error| {
-        io::Error::other(format!(
-            "{} cannot be read: {error}; look into it by hand",
-            path.display()
-        ))
+        io::Error::other(format!("cannot read {}: {error}; examine it manually", path.display()))
     })?;
     Ok(Taken::Ours(Some(Leftover {
         acts: contents.open.iter().rev().map(|open| open.undo.to_string()).collect(),

@@ -1,4 +1,4 @@
-//! What /sys tells of a device.
+//! Attributes of devices in /sys.
 
 use crate::number::DeviceNumber;
 use std::fs;

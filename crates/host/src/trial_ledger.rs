@@ -1,5 +1,4 @@
-//! The ledger of a trial: what was made on a disk of the machine is identified as soon as it is there, so that nothing is
-//! undone but that.
+//! The ledger of a trial: what was made on a disk is identified as soon as it exists, so that only that is undone.
 
 use crate::ledger::DiskLedger;
 use crate::signature;
@@ -13,12 +12,12 @@ use tools::Tools;
 pub(crate) struct TrialLedger<'a> {
     pub(crate) ledger: &'a mut DiskLedger,
     pub(crate) tools: Tools,
-    /// What is being made, and is there when the next act is begun.
+    /// What is being made; it exists when the next act starts.
     pub(crate) pending: Vec<(u64, PathBuf)>,
 }
 
 impl TrialLedger<'_> {
-    /// What is made by an act is there, at the latest, when another begins or is undone.
+    /// What an act makes exists at the latest when another act starts or is undone.
     fn identify(&mut self) -> io::Result<()> {
         for (entry, device) in std::mem::take(&mut self.pending) {
             // Of what cannot be identified, it stays unknown whose it is.
@@ -30,7 +29,7 @@ impl TrialLedger<'_> {
     }
 }
 
-/// The device that carries what an act makes, where nothing else tells whose it is.
+/// The device that carries what an act makes, if nothing else identifies it.
 pub(crate) fn carrier(undo: &stack::Undo) -> Option<&PathBuf> {
     match undo {
         stack::Undo::Filesystem {

@@ -1,10 +1,10 @@
-//! What rolls back each act of a host trial: plain data for the ledger.
+//! The undo of each act of a host trial: plain data for the ledger.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
 
-/// What rolls back an act.
+/// The undo of an act.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Undo {
@@ -16,11 +16,11 @@ pub enum Undo {
     File { path: PathBuf, made: Option<Inode> },
     /// An empty folder is removed.
     Folder { path: PathBuf },
-    /// What still runs in a control group is ended, and the group removed.
+    /// Processes in a control group are killed and the group is removed.
     Cgroup { path: PathBuf },
 }
 
-/// A file, by its filesystem's device and its number there.
+/// A file, by device and inode number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inode {
     pub device: u64,

@@ -1,4 +1,4 @@
-//! Who uses a device, or one that shares bytes with it.
+//! Users of a device and of devices that share bytes with it.
 
 use crate::disk;
 use crate::mounts::{self, Swap};
@@ -120,7 +120,7 @@ fn holder_words(holder: &Path) -> String {
     format!("the {kind} {mapped} ({name})")
 }
 
-/// ZFS, and whatever else leaves no trace in /sys, opens its disks exclusively.
+/// ZFS and other users that are not visible in /sys open their disks exclusively.
 pub(crate) fn held(relations: &Relations, is_claimed: bool) -> Vec<Obstacle> {
     let roles: &[Role] = match is_claimed {
         // Our own claim stands on it and its partitions.
@@ -134,7 +134,7 @@ pub(crate) fn held(relations: &Relations, is_claimed: bool) -> Vec<Obstacle> {
         .collect()
 }
 
-/// Whether somebody holds a device exclusively.
+/// Whether a device is open exclusively.
 pub(crate) fn is_held(node: &Path) -> bool {
     let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
     matches!(
@@ -143,8 +143,8 @@ pub(crate) fn is_held(node: &Path) -> bool {
     )
 }
 
-/// Processes that have the device open, or write to what shares bytes with it, and keep it open: udev looks into disks
-/// for a moment.
+/// Processes that keep the device open, or keep open for writing what shares bytes with it. Short openers such as udev
+/// are ignored.
 pub(crate) fn opened(relations: &Relations, except: &[u32]) -> Vec<Obstacle> {
     const TRIES: u32 = 10;
     let mut found = openers(relations, except);

@@ -66,7 +66,7 @@ pub enum ExpectedError {
     NoSuchCell { cell: u64, cells: usize },
     #[error("the script on standard input is longer than {mib_max} MiB")]
     LongScript { mib_max: u64 },
-    #[error("`{}` holds no run yet: `raidlab run STUDY` makes one", store.display())]
+    #[error("`{}` has no runs yet: `raidlab run STUDY` creates one", store.display())]
     NoRun { store: PathBuf },
     #[error(
         "--with {run}: a run of imported results is shown with another run; `raidlab compare` compares two others"
@@ -74,33 +74,33 @@ pub enum ExpectedError {
     NotImported { run: i64 },
     #[error(transparent)]
     Output(#[from] OutputError),
-    #[error("no folder `{path}`: name a kernel's tree, or a version")]
+    #[error("there is no folder `{path}`: give a kernel tree or a version")]
     NoKernelTree { path: String },
-    #[error("--name {name} is for a kernel's tree: a version, as {version}, is its own name")]
+    #[error("--name {name} is for kernel trees: a version such as {version} is its own name")]
     NameOfVersion { name: String, version: String },
     #[error("{option} is for trials on this machine: add `--on host`; nothing was touched")]
     OptionOfHost { option: &'static str },
     #[error("{reason}; nothing was touched")]
     NotOnHost { reason: &'static str },
-    #[error("the study wants {wanted} disks, and --loop {files} makes {}; nothing was touched", files.count)]
+    #[error("the study needs {wanted} disks, and --loop {files} creates {}; nothing was touched", files.count)]
     FewLoopFiles {
         wanted: usize,
         files: crate::cli::LoopFiles,
     },
     #[error(
-        "`{}`, where the files behind loop devices are to be, cannot be used: {}; --loop-folder names another folder",
+        "cannot use `{}` for the files behind loop devices: {}; choose another folder with --loop-folder",
         folder.display(), crate::command::reason(source)
     )]
     LoopFolder { folder: PathBuf, source: io::Error },
     #[error(
-        "`{}`, where the files behind loop devices are to be, is no UTF-8, which the ledger is: --loop-folder names \
-         another folder; nothing was touched",
+        "the name of `{}`, the folder for files behind loop devices, is not UTF-8, which the ledger needs: choose \
+         another folder with --loop-folder; nothing was touched",
         folder.display()
     )]
     LoopFolderName { folder: PathBuf },
     #[error(
-        "the study writes {used_mib} MiB at the least, and `{}` has {free_mib} MiB free: --loop-folder names another \
-         folder; nothing was touched",
+        "the study writes {used_mib} MiB at least, and `{}` has {free_mib} MiB free: choose another folder with \
+         --loop-folder; nothing was touched",
         folder.display()
     )]
     LoopFolderFull {
@@ -112,10 +112,10 @@ pub enum ExpectedError {
     DisksRefused(#[from] host::Refused),
     #[error(transparent)]
     Session(#[from] host::SessionError),
-    #[error("`{}` is a file: --trace names a folder", path.display())]
+    #[error("`{}` is a file: --trace needs a folder", path.display())]
     TraceIsFile { path: PathBuf },
     #[error(
-        "no trace can be written into `{}`: {}; --trace names a folder",
+        "cannot write traces into `{}`: {}; choose another folder with --trace",
         folder.display(), crate::command::reason(source)
     )]
     TraceFolder { folder: PathBuf, source: io::Error },
@@ -141,12 +141,12 @@ pub enum ExpectedError {
     #[error(transparent)]
     Guest(#[from] StartError),
     #[error(
-        "on this machine's own disks raidlab makes arrays, filesystems and mounts, for which the kernel wants root: \
-         `sudo raidlab run …`; the lab (without `--on host`) needs no root"
+        "with `--on host` raidlab creates arrays, filesystems and mounts, which requires root: `sudo raidlab run …`; the \
+         lab (without `--on host`) needs no root"
     )]
     NeedsRoot,
     #[error(
-        "this machine's kernel has no {}, neither compiled in nor as a module: another kernel would do, or the lab \
+        "this machine's kernel has no {}, neither built in nor as a module: use another kernel, or the lab \
          (without `--on host`); nothing was touched",
         missing.join(", ")
     )]
@@ -161,7 +161,7 @@ pub enum ExpectedError {
     },
     #[error("cannot {doing} this program's own file: {source}")]
     OwnFile { doing: &'static str, source: io::Error },
-    #[error("cannot watch for Ctrl-C: {0}")]
+    #[error("cannot install a handler for Ctrl-C: {0}")]
     Signals(#[from] ctrlc::Error),
     #[error("`apt-get {command}` failed ({how}); as root: `apt-get install {packages}`")]
     Install {

@@ -38,7 +38,7 @@ impl Signals {
             }
             if count + 1 == SIGNALS_MAX {
                 say(
-                    "raidlab: what the trial under way made is being undone; one more signal ends that, and leaves it",
+                    "raidlab: undoing what the interrupted trial made; one more signal stops that and leaves the rest",
                 );
             }
         })?;

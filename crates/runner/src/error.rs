@@ -19,7 +19,7 @@ pub enum RunError {
 /// Why a place cannot run a trial, or none after this one.
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
-    #[error("cannot make a folder for the trial: {0}")]
+    #[error("cannot create a folder for the trial: {0}")]
     Folder(#[source] io::Error),
     #[error("cannot write the trace: {0}")]
     Trace(#[source] io::Error),
@@ -33,25 +33,25 @@ pub enum PlaceError {
     Tools(#[from] MissingTools),
     /// A disk is no longer as it was when the run began.
     #[error(
-        "the run cannot go on: {0}\nwhat was measured is kept; once that is put right, the same command goes on"
+        "the run cannot continue: {0}\nall measurements are kept; fix this and run the same command to continue"
     )]
     Refused(String),
     #[error("cannot run a trial: {0}")]
     Process(#[source] io::Error),
-    /// A defect of ours.
-    #[error("a worker of raidlab's ended in the middle of a trial, which is a defect: {0}")]
+    /// A bug in raidlab.
+    #[error("a worker thread ended during a trial, which is a bug in raidlab: {0}")]
     Panic(String),
-    /// What the last trial left behind cannot be ended.
+    /// Processes of the last trial that cannot be killed.
     #[error(
-        "{} cannot be ended{}. What was measured is kept. Once {}, or after a restart of the machine, `raidlab clean` \
-         undoes what is left, and the same command goes on",
-        .0.join(", "), if waits_for_disk(.0) { ": it waits in the kernel, most likely for a disk that does not answer" }
-        else { "" }, if waits_for_disk(.0) { "the disk answers again" } else { "it has ended" }
+        "cannot kill {}{}. All measurements are kept. Once {}, or after a reboot, run `raidlab clean`, then the same \
+         command to continue",
+        .0.join(", "), if waits_for_disk(.0) { ": it waits in the kernel, probably for a disk that does not respond" }
+        else { "" }, if waits_for_disk(.0) { "the disk responds again" } else { "it has exited" }
     )]
     Hung(Vec<String>),
 }
 
-/// A process in state D cannot be ended: it waits for a device.
+/// A process in state D cannot be killed: it waits for a device.
 fn waits_for_disk(hung: &[String]) -> bool {
     hung.iter().any(|process| process.contains("state D"))
 }

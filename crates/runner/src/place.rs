@@ -48,11 +48,11 @@ pub trait Place: Sync {
 #[derive(Clone, Debug)]
 pub enum Seen {
     Event(Event),
-    /// A sign of life: what the trial's clock says, where that is virtual.
+    /// A heartbeat with the trial's clock, if that is virtual.
     Heartbeat {
         virtual_time: Duration,
     },
-    /// Something that a person should know, in a sentence.
+    /// A message for the user, one sentence.
     Notice(String),
 }
 
@@ -61,6 +61,6 @@ pub enum Seen {
 pub struct TrialReport {
     pub ending: Ending,
     pub wall: Duration,
-    /// Why nothing more can be run at this place, if so.
+    /// Why the place cannot run more trials, if so.
     pub halt: Option<PlaceError>,
 }

@@ -1,4 +1,4 @@
-//! Whether a cell's figures are as sure as the study asks.
+//! Whether a cell's figures are as precise as the study asks.
 
 use stats::Decision;
 use store::{OpenRun, Store, StoreError};
@@ -17,7 +17,7 @@ impl Judged {
         })
     }
 
-    /// How many trials a cell should have in all, when it has had `had`.
+    /// Total number of trials that a cell should have after `had` trials.
     pub fn wanted(&self, precision: &Precision, cell: CellId, had: u32) -> u32 {
         let of_cell = self.measurements.iter().filter(|one| one.trial.cell == cell);
         let of_cell: Vec<Measurement> = of_cell.cloned().collect();

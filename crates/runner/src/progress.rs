@@ -1,24 +1,24 @@
-//! What goes on in a run, for whoever shows it.
+//! Progress of a run, for display.
 
 use std::time::Duration;
 use store::Ending;
 use study::plan::Trial;
 
-/// One thing that happened. `id` is a trial's number in this run, from 1.
+/// A progress event. `id` is a trial's number in this run, from 1.
 #[derive(Clone, Copy, Debug)]
 pub enum Progress<'a> {
-    /// The run begins: so many trials were done before, of so many in all.
+    /// The run starts: number of trials done before and in total.
     Began {
         done: u64,
         all: u64,
         /// The trials' clocks are virtual.
         is_simulated: bool,
     },
-    /// More trials turned out to be needed: so many in all.
+    /// More trials are needed: the new total.
     Extended {
         all: u64,
     },
-    /// A trial need not be run: another run's result of the same cell is this one's too.
+    /// A trial is not run: the result of the same cell in another run is reused.
     Known {
         trial: &'a Trial,
     },
@@ -31,7 +31,7 @@ pub enum Progress<'a> {
         id: usize,
         name: &'a str,
     },
-    /// A sign of life, ten times a second: the trial's own clock, where that is virtual.
+    /// A heartbeat, ten times a second, with the trial's clock if that is virtual.
     Heartbeat {
         id: usize,
         virtual_time: Duration,
@@ -40,6 +40,6 @@ pub enum Progress<'a> {
         id: usize,
         ending: &'a Ending,
     },
-    /// Something that a person should know, in a sentence.
+    /// A message for the user, one sentence.
     Notice(&'a str),
 }

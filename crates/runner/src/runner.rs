@@ -1,4 +1,4 @@
-//! A run, from its first trial to its last or to its interruption.
+//! Runs a plan until it is done or interrupted.
 
 use crate::error::{PlaceError, RunError};
 use crate::interrupt::Interrupt;
@@ -14,32 +14,31 @@ use store::{Ending, OpenRun, Store, TrialId, TrialStatus};
 use study::event::Event;
 use study::plan::{Plan, Trial};
 
-/// How a run came out.
+/// The outcome of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     pub done: u64,
     pub failed: u64,
-    /// Done before: by this run, or by another whose results belong to the same cell.
+    /// Trials done before by this run or reused from another run of the same cell.
     pub resumed: u64,
     pub interrupted: bool,
 }
 
-/// A plan, where its trials run, and where their events are kept.
+/// A plan, the places of its trials, and the store of their events.
 pub struct Runner<'a> {
     pub plan: &'a Plan,
-    /// Trials go to whichever has a slot free, in this order.
+    /// A trial goes to the first one with a free slot.
     pub places: &'a [Box<dyn Place + 'a>],
     pub store: &'a mut Store,
     pub run: &'a OpenRun,
-    /// Trials that other runs of the store have done of the same cell, with the same seed and origin, stand for this
-    /// run's: only the others are run.
+    /// Reuse trials of other runs in the store with the same cell, seed and origin: only the others are run.
     pub reuse: bool,
     pub interrupt: &'a Interrupt,
-    /// Gets what goes on.
+    /// Receives progress events.
     pub observer: &'a mut dyn FnMut(Progress<'_>),
 }
 
-/// What a worker tells, with the number of its trial in this run.
+/// A message of a worker, with the number of its trial in this run.
 struct Message {
     id: usize,
     what: What,
@@ -57,7 +56,7 @@ struct Seat {
     slot: usize,
 }
 
-/// A trial under way.
+/// A running trial.
 struct Running {
     row: TrialId,
     seat: Seat,
@@ -67,7 +66,7 @@ impl Runner<'_> {
     /// Runs what is not done yet, until every cell is as precise as the study asks.
     ///
     /// # Errors
-    /// When the store or a place fails. What was measured is kept, and the same run can be resumed.
+    /// When the store or a place fails. All measurements are kept, and the run can be resumed.
     pub fn run(&mut self, seed: u64) -> Result<Outcome, RunError> {
         let mut schedule = Schedule::new(self.plan, seed);
         let is_done = |trial: &&store::TrialRecord| trial.status == TrialStatus::Done;
@@ -94,7 +93,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Runs a batch's trials, as many at a time as there are slots.
+    /// Runs the trials of a batch, as many in parallel as there are slots.
     fn batch(&mut self, schedule: &mut Schedule, outcome: &mut Outcome) -> Result<(), RunError> {
         let (sender, receiver) = mpsc::channel();
         let seats = seats(self.places);
@@ -139,7 +138,7 @@ impl Runner<'_> {
         })
     }
 
-    /// Waits for the next message of a worker, and keeps what it says.
+    /// Waits for the next message of a worker, and stores it.
     fn take_in(
         &mut self,
         receiver: &Receiver<Message>,
@@ -215,7 +214,7 @@ fn work(place: &dyn Place, trial: &Trial, slot: usize, id: usize, interrupt: &In
     tell(What::End(report));
 }
 
-/// Nothing can be kept any more: end the trials that run.
+/// Nothing can be stored any more: ends the running trials.
 fn stop_all(interrupt: &Interrupt) {
     interrupt.request();
 }

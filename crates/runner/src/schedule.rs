@@ -1,17 +1,17 @@
 //! Which trials come next.
 //!
-//! First every cell gets its smallest number of trials, all cells interleaved in an order that the seed shuffles;
-//! then, batch by batch, the cells that are not precise enough get more. A batch begins when the one before is all
-//! done, so that what is run does not depend on how many guests run side by side.
+//! First every cell gets its minimum number of trials, with all cells interleaved in a random order from the seed.
+//! Then, in batches, cells that are not precise enough get more. A batch starts when the one before is complete, so that
+//! the trials do not depend on the number of parallel guests.
 
 use std::collections::{HashMap, VecDeque};
 use study::CellId;
 use study::plan::{Plan, Trial};
 
-/// The trials of a run, handed out one after the other.
+/// Hands out the trials of a run one by one.
 pub struct Schedule {
     rounds: Vec<Vec<Trial>>,
-    /// How many trials of a cell were handed to a batch.
+    /// Number of trials of a cell that were given to batches.
     scheduled: HashMap<CellId, u32>,
     queue: VecDeque<Trial>,
     all: u64,
@@ -36,8 +36,8 @@ impl Schedule {
         self.queue.pop_front()
     }
 
-    /// Begins the next batch: `wanted` says how many trials a cell, which has had so many, should have in all. False
-    /// when no cell needs any more.
+    /// Starts the next batch: `wanted` returns the total number of trials that a cell should have, given those it had.
+    /// False when no cell needs more.
     pub fn next_batch(&mut self, mut wanted: impl FnMut(CellId, u32) -> u32) -> bool {
         let mut upto: HashMap<CellId, (u32, u32)> = HashMap::new();
         for trial in self.rounds.iter().flatten() {
@@ -58,7 +58,7 @@ impl Schedule {
         !self.queue.is_empty()
     }
 
-    /// Trials asked for so far.
+    /// Total number of trials so far.
     pub fn all(&self) -> u64 {
         self.all
     }

@@ -1,10 +1,10 @@
-//! What a trial reports of itself, from wherever it runs, and how it ended by that.
+//! The output of a trial, wherever it runs, and the outcome that follows from it.
 
 use store::Ending;
 use study::event::{Event, Failure};
 use trial::ProcessEnd;
 
-/// Takes in a trial's lines, and remembers what its ending depends on.
+/// Reads a trial's lines, and records what its outcome depends on.
 #[derive(Default)]
 pub struct Transcript {
     is_done: bool,
@@ -14,7 +14,7 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// One line that the trial wrote; `event` gets what it says.
+    /// One line of the trial; `event` gets the parsed event.
     pub fn line(&mut self, line: &[u8], event: &mut dyn FnMut(Event)) {
         match serde_json::from_slice::<Event>(line) {
             Ok(said) => {
@@ -29,14 +29,14 @@ impl Transcript {
             Err(error) => {
                 let start = String::from_utf8_lossy(&line[..line.len().min(200)]).into_owned();
                 self.nonsense
-                    .get_or_insert(format!("the trial said what makes no sense ({error}): {start}"));
+                    .get_or_insert(format!("the trial printed an invalid event ({error}): {start}"));
             }
         }
     }
 
-    /// How the trial ended, whose process ended in this way. It was done only if it said so and its process exited.
-    /// `first_step` is what it did before it named a step; `message` describes the end of a process for which the
-    /// trial itself gave no reason.
+    /// The outcome of the trial, given how its process ended. It is done only if it reported so and its process exited.
+    /// `first_step` is the step before the first reported one; `message` describes the end of a process whose trial
+    /// reported no failure.
     pub fn ending(self, end: &ProcessEnd, first_step: &str, message: impl Fn(&ProcessEnd) -> String) -> Ending {
         let (failure, nonsense) = (self.failure, self.nonsense);
         let message = match (end, failure, nonsense) {
@@ -63,7 +63,7 @@ mod tests {
     const MKFS: &[u8] = b"{\"event\":\"step\",\"name\":\"mkfs\",\"at_ns\":1}";
     const FAILED: &[u8] = b"{\"event\":\"failed\",\"step\":\"mkfs\",\"message\":\"I/O error\"}";
 
-    /// How a trial that wrote these lines ends, in words, and how many of them are events.
+    /// The outcome of a trial with these lines, as text, and the number of events.
     fn ending(lines: &[&[u8]], end: &ProcessEnd) -> (String, usize) {
         let (mut transcript, mut events) = (Transcript::default(), 0);
         for line in lines {

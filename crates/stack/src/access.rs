@@ -1,4 +1,4 @@
-//! How provisioning reaches the machine: what executes its acts, the check before each write, the record of it all.
+//! Access of provisioning to the machine: the executor of its acts, the check before each write, and the recorder.
 
 use crate::disk_check::DiskCheck;
 use crate::error::Cause;
@@ -7,7 +7,7 @@ use std::path::Path;
 use study::event::ToolCall;
 use tools::{Invocation, Recorder, ToolError};
 
-/// What every act is done through.
+/// The executor of every act.
 pub struct Access<'a> {
     pub executor: &'a mut dyn Executor,
     pub recorder: &'a mut dyn Recorder,
@@ -15,18 +15,18 @@ pub struct Access<'a> {
 }
 
 impl Access<'_> {
-    /// Runs a program that looks and changes nothing.
+    /// Runs a program that only reads.
     pub fn ask(&mut self, call: &Invocation) -> Result<ToolCall, ToolError> {
         self.executor.ask(call, self.recorder)
     }
 
-    /// Runs a program that writes to these devices, once they have been judged again.
+    /// Runs a program that writes to these devices, after they were checked again.
     pub fn run<P: AsRef<Path>>(&mut self, call: &Invocation, devices: &[P]) -> Result<ToolCall, Cause> {
         self.before_write(devices)?;
         Ok(self.executor.run(call, self.recorder)?)
     }
 
-    /// Has devices judged that are about to be written to.
+    /// Checks devices before they are written to.
     pub fn before_write<P: AsRef<Path>>(&mut self, devices: &[P]) -> Result<(), Cause> {
         let devices: Vec<&Path> = devices.iter().map(AsRef::as_ref).collect();
         self.check

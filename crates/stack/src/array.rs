@@ -1,4 +1,4 @@
-//! md arrays: how mdadm is asked for one, and what the kernel says of it.
+//! md arrays: how mdadm is called, and what the kernel reports.
 
 use crate::error::Cause;
 use crate::executor::Executor;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use study::stack::{ArraySpec, Bitmap, Level};
 use tools::{Invocation, Tool};
 
-/// What an array is to be called, and what it is to be made of.
+/// Name and members of an array to create.
 #[derive(Debug)]
 pub(crate) struct Creation<'a> {
     pub(crate) spec: &'a ArraySpec,
@@ -16,7 +16,7 @@ pub(crate) struct Creation<'a> {
     pub(crate) members: &'a [PathBuf],
     /// The disk of md's write journal, if it has one.
     pub(crate) journal: Option<&'a Path>,
-    /// Where the file of an external bitmap is made.
+    /// Folder for the file of an external bitmap.
     pub(crate) bitmap_file: Option<&'a Path>,
     pub(crate) zeroed: bool,
 }
@@ -61,7 +61,7 @@ impl Creation<'_> {
 }
 
 impl Creation<'_> {
-    /// How the array knows after a crash what may not agree. Said always: mdadm asks, or chooses by size, if it is not.
+    /// The consistency policy. Always given: otherwise mdadm asks, or chooses by size.
     fn consistency(&self, call: Invocation) -> Invocation {
         if let Some(journal) = self.journal {
             return call.arg("--write-journal").arg(journal);
@@ -77,7 +77,7 @@ impl Creation<'_> {
     }
 }
 
-/// The array itself, without what its members are made of.
+/// The array itself, without its nested arrays.
 pub(crate) fn outer(spec: &ArraySpec) -> ArraySpec {
     let mut outer = spec.clone();
     if outer.of.take().is_some() && !outer.level.is_redundant() {
@@ -86,7 +86,7 @@ pub(crate) fn outer(spec: &ArraySpec) -> ArraySpec {
     outer
 }
 
-/// The arrays that an array of arrays is made of, each as a spec of its own.
+/// The inner arrays of nested RAID, each as a spec.
 pub(crate) fn inner(spec: &ArraySpec) -> Option<ArraySpec> {
     let of = spec.of?;
     Some(ArraySpec {
@@ -102,7 +102,7 @@ pub(crate) fn inner(spec: &ArraySpec) -> Option<ArraySpec> {
     })
 }
 
-/// Says what is impossible about the spec on so many devices, before anything is touched.
+/// Checks the spec for this number of devices, before anything is changed.
 pub(crate) fn check(spec: &ArraySpec, devices: usize) -> Result<(), Cause> {
     let refuse = |reason: String| Err(Cause::Impossible(reason));
     let level = spec.level.facts().type_word;
@@ -169,7 +169,7 @@ fn kibibytes(what: &str, bytes: u64) -> Result<u64, Cause> {
     Ok(bytes / 1024)
 }
 
-/// A node of the form /dev/mdN that no array has. The numbers below 100 are left to the machine's own arrays.
+/// An unused node /dev/mdN. Numbers below 100 are left to the machine's own arrays.
 pub(crate) fn free_node(executor: &mut dyn Executor) -> Result<PathBuf, Cause> {
     (100..256)
         .map(|number| format!("md{number}"))
@@ -180,7 +180,7 @@ pub(crate) fn free_node(executor: &mut dyn Executor) -> Result<PathBuf, Cause> {
         .ok_or_else(|| Cause::State("every node from /dev/md100 to /dev/md255 is taken".to_owned()))
 }
 
-/// The small filesystem for the file of an external bitmap, which md wants on ext2 or ext3.
+/// The small filesystem for the file of an external bitmap; md requires ext2 or ext3.
 pub(crate) fn filesystem_of_bitmap(disk: &Path, uuid: &str) -> Invocation {
     const BLOCKS: &str = "65536";
     Invocation::new(Tool::MKE2FS)

@@ -1,4 +1,4 @@
-//! What provisioning is done with, and under which circumstances.
+//! The context of provisioning.
 
 use crate::access::Access;
 use crate::ledger::Ledger;
@@ -6,12 +6,12 @@ use std::path::Path;
 use std::time::Instant;
 use study::event::{Event, Guard};
 
-/// Whether what was made is taken down.
+/// Whether the stack is torn down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Teardown {
-    /// All of it, in reverse order, until the devices are as free as they were.
+    /// Completely, in reverse order, until the devices are free again.
     Full,
-    /// Nothing: the machine ends with the trial, as a lab guest does.
+    /// Not at all: the machine ends with the trial, as a lab guest does.
     None,
 }
 
@@ -19,22 +19,22 @@ pub enum Teardown {
 pub struct Context<'a> {
     pub access: Access<'a>,
     pub ledger: &'a mut dyn Ledger,
-    /// When the trial began: the zero of the events' times.
+    /// Start of the trial: time zero of events.
     pub began: Instant,
     pub setting: Setting<'a>,
 }
 
-/// What kind of a machine a stack is built on, and under which name.
+/// The machine that a stack is built on, and the stack's name.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a> {
-    /// Where the mount point is made; nothing is created in any other folder.
+    /// Folder of the mount point; nothing is created in any other folder.
     pub work_folder: &'a Path,
-    /// The stack's own name, unlike that of any other on this machine: `raidlab-3f2c`. It becomes the array's name
-    /// and that of the mount point: lower-case letters, digits and `-`, 32 at the most.
+    /// The stack's unique name on this machine: `raidlab-3f2c`. It is also the name of the array and of the mount
+    /// point: lower-case letters, digits and `-`, at most 32.
     pub name: &'a str,
-    /// Every byte of the devices is zero, so that parity and copies agree already and inode tables are blank.
+    /// The devices are all zeros, so that parity and copies are already in sync and inode tables are blank.
     pub zeroed: bool,
-    /// The disks have the spec's queue depth and write cache already: simulated ones are made with them.
+    /// The disks already have the spec's queue depth and write cache: simulated ones are created with them.
     pub disks_are_set: bool,
     pub teardown: Teardown,
 }

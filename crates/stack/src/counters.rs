@@ -1,4 +1,4 @@
-//! What the kernel counted of a disk's requests.
+//! The kernel's I/O statistics of a disk.
 
 use crate::device::BlockDevice;
 use crate::error::Cause;
@@ -18,10 +18,10 @@ pub struct DiskCounters {
     pub writes_merged: u64,
     pub sectors_written: u64,
     pub writing_ms: u64,
-    /// Requests under way at the moment.
+    /// Requests in flight.
     pub in_flight: u64,
     pub busy_ms: u64,
-    /// Requests under way times how long they were.
+    /// Requests in flight, weighted by time.
     pub weighted_ms: u64,
     pub discards: u64,
     pub sectors_discarded: u64,
@@ -62,7 +62,7 @@ impl DiskCounters {
     }
 }
 
-/// What was counted since an earlier moment; what is under way stays that of the later one.
+/// The difference to an earlier reading; requests in flight are those of the later one.
 impl Sub<&DiskCounters> for DiskCounters {
     type Output = Self;
 

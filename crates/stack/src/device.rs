@@ -1,4 +1,4 @@
-//! Block devices: which one a path means, and whether it is free.
+//! Block devices: which one a path refers to, and whether it is in use.
 
 use crate::error::Cause;
 use crate::sysfs;
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// A block device by the path that it was named by, and by what the kernel calls it.
+/// A block device, with the given path and the kernel's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockDevice {
     pub path: PathBuf,
@@ -19,7 +19,7 @@ pub struct BlockDevice {
 }
 
 impl BlockDevice {
-    /// Finds the device that a path leads to, through symbolic links such as those in /dev/disk/by-id.
+    /// Finds the device that a path refers to, following symbolic links such as those in /dev/disk/by-id.
     pub fn at(path: &Path) -> Result<Self, Cause> {
         let shown = path.display();
         let stat = rustix::fs::stat(path).map_err(Cause::errno(format!("look at {shown}")))?;
@@ -53,8 +53,8 @@ impl BlockDevice {
         Ok(sysfs::number(&attribute, &sysfs::read(&attribute)?)? * 512)
     }
 
-    /// The folder of its request queue: a partition has that of its disk. Looked at only when it is wanted: in a guest
-    /// what the kernel allocates for a path moves all that comes later.
+    /// The folder of its request queue: a partition has that of its disk. Accessed only when needed: in a guest the
+    /// kernel's allocations for a path move all later ones.
     pub(crate) fn queue(&self) -> PathBuf {
         match !self.is_simulated && self.sysfs.join("partition").exists() {
             true => self.sysfs.join("..").join("queue"),
@@ -62,7 +62,7 @@ impl BlockDevice {
         }
     }
 
-    /// Refuses a device that is mounted, used as swap, or part of an array or volume: the kernel itself knows.
+    /// Refuses a device that is mounted, used as swap, or part of an array or volume. The kernel reports that.
     pub(crate) fn must_be_free(&self) -> Result<(), Cause> {
         let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
         match rustix::fs::open(&self.path, flags, Mode::empty()) {
@@ -76,7 +76,7 @@ impl BlockDevice {
     }
 }
 
-/// Waits until the kernel has made the node of a new device; there may be no udev, only devtmpfs.
+/// Waits for the node of a new device; there may be only devtmpfs and no udev.
 pub(crate) fn wait_for_node(path: &Path, at_most: Duration) -> Result<BlockDevice, Cause> {
     let deadline = Instant::now() + at_most;
     loop {

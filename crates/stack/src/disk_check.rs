@@ -1,15 +1,15 @@
-//! The last look at a disk before it is written to.
+//! The last check of a disk before it is written to.
 
 use std::path::Path;
 
-/// Judges disks again, in the process that writes, immediately before each act that writes to them.
+/// Checks disks in the process that writes, immediately before each act that writes to them.
 pub trait DiskCheck {
-    /// `devices` are what a program is about to write to: disks, arrays, volumes or partitions, by the paths that it
-    /// is given. `Err` says why one of them must not be written to; then nothing is.
+    /// `devices` are what a program will write to: disks, arrays, volumes or partitions, by the paths in its
+    /// arguments. `Err` is the reason why one of them must not be written to; then nothing is written.
     fn before_write(&mut self, devices: &[&Path]) -> Result<(), String>;
 }
 
-/// For machines on which there are no disks but those under test: lab guests, and tests.
+/// For machines that have only disks under test: lab guests, and tests.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoDiskCheck;
 

@@ -1,4 +1,4 @@
-//! The devices that a stack is given, by the groups of the study's machine.
+//! The devices of a stack, by the groups of the study's machine.
 
 use crate::error::Cause;
 use std::path::{Path, PathBuf};
@@ -11,14 +11,14 @@ pub struct Disks {
 }
 
 impl Disks {
-    /// Devices of the group `data` alone.
+    /// Only devices of the group `data`.
     pub fn data(devices: &[PathBuf]) -> Self {
         Self {
             groups: vec![(DATA.to_owned(), devices.to_vec())],
         }
     }
 
-    /// Deals out devices to groups, in the groups' order.
+    /// Assigns devices to groups, in the groups' order.
     pub fn of(groups: &[DiskGroup], devices: &[PathBuf]) -> Result<Self, Cause> {
         let wanted: usize = groups.iter().map(|group| group.count as usize).sum();
         if wanted > devices.len() {
@@ -49,7 +49,7 @@ impl Disks {
         self.groups.iter().flat_map(|(_, devices)| devices)
     }
 
-    /// The disk that a group is there for.
+    /// The disk of a group that has one purpose.
     pub(crate) fn first(&self, name: &str) -> Result<&Path, Cause> {
         let first = self.group(name).first().map(PathBuf::as_path);
         first.ok_or_else(|| Cause::Impossible(format!("there is no disk in the group `{name}`")))

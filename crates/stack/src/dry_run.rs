@@ -1,4 +1,4 @@
-//! What would be done for a stack, as commands; nothing is done.
+//! The dry run: what would be done for a stack, as commands.
 
 use crate::access::Access;
 use crate::context::{Context, Setting};
@@ -17,14 +17,14 @@ use tools::Tools;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DryRun {
     pub up: Vec<Command>,
-    /// Empty where the machine ends with the trial.
+    /// Empty if the machine ends with the trial.
     pub down: Vec<Command>,
-    /// What the work would be done on: the mount point, or the device.
+    /// Where the workload would run: the mount point or the device.
     pub place: PathBuf,
 }
 
-/// Lists what [`up`] and [`down`] do, by having them do it on a machine in memory. Programs are asked for their
-/// versions, no more.
+/// Lists what [`up`] and [`down`] do, by running them on a machine in memory. Programs are only called for their
+/// versions.
 pub fn dry_run(
     spec: &StackSpec,
     disks: &Disks,

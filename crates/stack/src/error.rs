@@ -1,4 +1,4 @@
-//! What goes wrong: the cause, and what could not be undone after it.
+//! Errors: the cause, and what could not be undone after it.
 
 use crate::undo::Undo;
 use std::fmt;
@@ -9,7 +9,7 @@ use tools::ToolError;
 /// Why a step failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Cause {
-    /// The spec asks for what cannot be. Nothing was touched for it.
+    /// The spec is impossible. Nothing was changed.
     #[error("{0}")]
     Impossible(String),
     #[error(transparent)]
@@ -17,10 +17,10 @@ pub enum Cause {
     /// A system call failed.
     #[error("could not {doing}: {source}")]
     System { doing: String, source: io::Error },
-    /// The kernel took a setting and shows another.
+    /// The kernel accepted a setting but reports another value.
     #[error("{what} was set to `{wanted}`, but the kernel shows `{got}`")]
     Setting { what: String, wanted: String, got: String },
-    /// The machine is not, or did not come to be, as it has to be.
+    /// The machine is not in the required state, or did not reach it.
     #[error("{0}")]
     State(String),
     /// The check before a write found a reason against it.
@@ -34,7 +34,7 @@ impl Cause {
         move |source| Self::System { doing, source }
     }
 
-    /// The same for calls that fail with a bare error number.
+    /// The same for calls that fail with an errno.
     pub(crate) fn errno(doing: impl Into<String>) -> impl FnOnce(rustix::io::Errno) -> Self {
         let doing = doing.into();
         move |errno| Self::System {
@@ -57,7 +57,7 @@ impl fmt::Display for FailedUndo {
     }
 }
 
-/// A stack that could not be built. What had been built of it was undone, but for `failed_undo`.
+/// A stack that could not be built. What had been built was undone, except `failed_undo`.
 #[derive(Debug)]
 pub struct StackError {
     pub step: String,
@@ -66,7 +66,7 @@ pub struct StackError {
 }
 
 impl StackError {
-    /// As the trial's stream tells it.
+    /// As reported in the trial's events.
     pub fn failure(&self) -> Failure {
         let undo: String = self
             .failed_undo
@@ -93,7 +93,7 @@ impl std::error::Error for StackError {
     }
 }
 
-/// A stack that could not be taken down in full.
+/// A stack that could not be torn down completely.
 #[derive(Debug)]
 pub struct TeardownError {
     pub failed_undo: Vec<FailedUndo>,

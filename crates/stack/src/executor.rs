@@ -1,8 +1,8 @@
-//! What a stack is built, used and taken down by: everything through which provisioning touches a machine.
+//! Executors: every access of provisioning to a machine goes through one.
 //!
-//! Bringing a stack up and taking it down is written once, against [`Executor`]. [`System`] really does it;
-//! [`Simulated`] is a machine in memory that answers as a real one would, for the dry run; [`Listed`] keeps a list of
-//! what another executor does; [`FailAt`] has one act of another executor fail, to prove that the rest is undone.
+//! Setting up and tearing down a stack is written once, against [`Executor`]. [`System`] acts on the real machine.
+//! [`Simulated`] is a machine in memory that answers as a real one would, for the dry run. [`Listed`] lists what another
+//! executor does. [`FailAt`] makes one act of another executor fail, to prove that the rest is undone.
 
 mod fail_at;
 mod listed;
@@ -25,7 +25,7 @@ use tools::{Invocation, Recorder, Tool, ToolError, Version};
 
 /// A machine, as provisioning sees it.
 pub trait Executor {
-    /// Runs a program that looks and changes nothing.
+    /// Runs a program that only reads.
     fn ask(&mut self, call: &Invocation, recorder: &mut dyn Recorder) -> Result<ToolCall, ToolError>;
 
     /// Runs a program that changes the machine.
@@ -37,16 +37,16 @@ pub trait Executor {
     /// The block device that a path leads to.
     fn device(&mut self, path: &Path) -> Result<BlockDevice, Cause>;
 
-    /// The same, once the kernel has made its node.
+    /// The same, after waiting for its node.
     fn wait_for_device(&mut self, path: &Path, at_most: Duration) -> Result<BlockDevice, Cause>;
 
     /// Refuses a device that is mounted, used as swap, or part of an array or volume.
     fn must_be_free(&mut self, device: &BlockDevice) -> Result<(), Cause>;
 
-    /// Whether there is anything at a path.
+    /// Whether a path exists.
     fn exists(&mut self, path: &Path) -> bool;
 
-    /// What is in a folder of /sys.
+    /// The entries of a folder in /sys.
     fn entries(&mut self, folder: &Path) -> Result<Vec<PathBuf>, Cause>;
 
     /// An attribute in /sys or /proc, without the newline at its end.
@@ -65,13 +65,13 @@ pub trait Executor {
     /// Removes an empty folder, if it is there.
     fn remove_folder(&mut self, path: &Path) -> Result<(), Cause>;
 
-    /// mount(2), and what the kernel shows of it. A refusal comes with what the kernel logged.
+    /// mount(2), and the mount as the kernel shows it. An error includes what the kernel logged.
     fn mount(&mut self, mount: &Mount<'_>) -> Result<Mounted, Cause>;
 
-    /// umount(2). Never lazily: a filesystem that is still in use somewhere would go on writing unseen.
+    /// umount(2). Never lazily: a filesystem that is still in use would continue to write unnoticed.
     fn unmount(&mut self, folder: &Path) -> Result<(), Cause>;
 
-    /// What is mounted on a folder, topmost.
+    /// The topmost mount on a folder.
     fn mounted(&mut self, folder: &Path) -> Result<Option<Mounted>, Cause>;
 
     fn sleep(&mut self, time: Duration);
@@ -83,7 +83,7 @@ pub trait Executor {
 /// The arguments of mount(2).
 #[derive(Debug)]
 pub struct Mount<'a> {
-    /// A device, or several with colons between, or a pool.
+    /// A device, several separated by colons, or a pool.
     pub source: &'a Path,
     pub folder: &'a Path,
     /// The kernel's name of the filesystem.

@@ -1,4 +1,4 @@
-//! Filesystems: how each mkfs is asked for one, quickly, without questions, and leaving nothing to be done later.
+//! Filesystems: how each mkfs is called: fast, without questions, and without deferred initialisation.
 
 use crate::context::Teardown;
 use crate::error::Cause;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use study::stack::{Bitmap, FilesystemKind, FilesystemSpec, StackSpec};
 use tools::{Invocation, Tool};
 
-/// The programs that building (and taking down) a stack needs.
+/// The programs needed to build and tear down a stack.
 pub fn tools_needed(spec: &StackSpec, teardown: Teardown) -> Vec<Tool> {
     let mut tools = Vec::new();
     let group_stacks = spec.group_stacks.iter().map(|other| (&other.array, &other.filesystem));
@@ -36,12 +36,12 @@ pub(crate) fn mkfs_of(kind: FilesystemKind) -> Option<Tool> {
     kind.maker().map(Tool::Filesystem)
 }
 
-/// The mount option that a journal mode comes to.
+/// The mount option of a journal mode.
 pub(crate) fn journal_option(spec: &FilesystemSpec) -> Option<String> {
     spec.journal_mode.map(|mode| format!("data={}", mode.word()))
 }
 
-/// Says what is impossible about the spec, before anything is touched.
+/// Checks the spec, before anything is changed.
 pub(crate) fn check(spec: &FilesystemSpec, mount_options: &[String]) -> Result<(), Cause> {
     let (kind, name) = (spec.kind, spec.kind.mount_type());
     let refuse = |reason: String| Err(Cause::Impossible(reason));
@@ -50,10 +50,10 @@ pub(crate) fn check(spec: &FilesystemSpec, mount_options: &[String]) -> Result<(
         return refuse(format!("{name} has no choice of journal mode: {others} have"));
     }
     if spec.journal_on.is_some() && kind.journal.is_none() {
-        return refuse(format!("{name} has no journal that could be on another device"));
+        return refuse(format!("{name} cannot have an external journal"));
     }
     if spec.journal_size_bytes.is_some() && kind.journal.is_none() {
-        return refuse(format!("{name} has no journal whose size could be chosen"));
+        return refuse(format!("{name} has no journal of variable size"));
     }
     let is_page = matches!(kind.block_sizes, BlockSizes::Page { .. });
     if is_page && spec.block_size_bytes.is_some_and(|bytes| bytes != 4096) {
@@ -68,7 +68,7 @@ pub(crate) fn check(spec: &FilesystemSpec, mount_options: &[String]) -> Result<(
     Ok(())
 }
 
-/// The signatures of journals on devices of their own, for wipefs.
+/// The signatures of external journals, for wipefs.
 pub(crate) fn journal_signatures() -> String {
     let mut all: Vec<&str> = Vec::new();
     for journal in FilesystemKind::ALL
@@ -91,7 +91,7 @@ mod mkfs;
 
 pub(crate) use mkfs::{Making, journal_device};
 
-/// What mount(2) takes for the source of a filesystem on these devices.
+/// The source for mount(2) of a filesystem on these devices.
 pub(crate) fn mount_source(kind: FilesystemKind, devices: &[PathBuf]) -> PathBuf {
     let all: Vec<String> = devices.iter().map(|device| device.display().to_string()).collect();
     match kind.mounting.source {
@@ -100,7 +100,7 @@ pub(crate) fn mount_source(kind: FilesystemKind, devices: &[PathBuf]) -> PathBuf
     }
 }
 
-/// The call with a UUID of our choice, by which the filesystem is known again; none where its mkfs takes none.
+/// The call with a UUID that identifies the filesystem; none if its mkfs takes none.
 pub(crate) fn with_uuid(kind: FilesystemKind, call: Invocation, uuid: &str) -> Option<Invocation> {
     match &kind.get().made {
         Made::Mkfs(mkfs) if !mkfs.uuid.is_empty() => Some(call.args(filesystems::fill(mkfs.uuid, uuid))),
@@ -108,7 +108,7 @@ pub(crate) fn with_uuid(kind: FilesystemKind, call: Invocation, uuid: &str) -> O
     }
 }
 
-/// What the filesystem's own mount options are, besides what the study asks for.
+/// The filesystem's mount options in addition to those of the study.
 pub(crate) fn own_options(spec: &FilesystemSpec, devices: &[PathBuf], journal: Option<&Path>) -> Vec<String> {
     let kind = spec.kind.get();
     let path = |template: &str, device: &Path| template.replace("{}", &device.to_string_lossy());

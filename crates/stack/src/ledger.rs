@@ -1,9 +1,9 @@
-//! The ledger: what is about to be created, written down before it is.
+//! The ledger: what will be created is recorded before it is.
 
 use crate::undo::Undo;
 use std::io;
 
-/// A line of the ledger that stands for one act.
+/// The line of one act in the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Act {
     pub entry: u64,
@@ -12,11 +12,11 @@ pub struct Act {
 
 /// Keeps the undo of every act until it is undone.
 pub trait Ledger {
-    /// Called before the act. When it returns, the entry must outlive a kill of this process; if it fails, the
+    /// Called before the act. When it returns, the entry must survive a kill of this process; if it fails, the
     /// act is not done.
     fn intend(&mut self, undo: &Undo) -> io::Result<u64>;
 
-    /// Called after the act, where what it made could not be given an identity before: `undo` is the entry's, with the
+    /// Called after the act if the identity of what it made was not known before: `undo` is that of the entry, with the
     /// identity that the kernel or a program shows now. From then on only what has that identity is undone.
     fn made(&mut self, entry: u64, undo: &Undo) -> io::Result<()> {
         let _ = (entry, undo);
@@ -30,7 +30,7 @@ pub trait Ledger {
 /// A ledger for machines that end with the trial, and for tests.
 #[derive(Debug, Default)]
 pub struct MemoryLedger {
-    /// What is not undone yet, in the order in which it was done.
+    /// What is not undone yet, in order of time.
     pub open: Vec<Act>,
     entries: u64,
 }

@@ -1,4 +1,4 @@
-//! LVM: a volume group of the disks with one volume on it.
+//! LVM: a volume group on the disks with one logical volume.
 
 use crate::access::Access;
 use crate::error::Cause;
@@ -11,17 +11,17 @@ use tools::{Invocation, Tool};
 /// The volume's name in its group.
 const VOLUME: &str = "data";
 
-/// Longer than any volume should go without getting on with its synchronisation.
+/// Maximum time without progress of the synchronisation.
 const STALLED: Duration = Duration::from_secs(600);
 
-/// A volume group as it is to be.
+/// A volume group to create.
 #[derive(Debug)]
 pub(crate) struct Volume<'a> {
     pub(crate) spec: &'a ArraySpec,
     pub(crate) group: &'a str,
     pub(crate) devices: &'a [PathBuf],
     pub(crate) zeroed: bool,
-    /// udev makes the nodes of devices.
+    /// udev creates the device nodes.
     pub(crate) udev: bool,
 }
 
@@ -45,8 +45,8 @@ pub(crate) fn call(command: &str, devices: &[PathBuf], udev: bool) -> Invocation
     Invocation::new(Tool::Lvm).arg(command).arg("--config").arg(config)
 }
 
-/// What the group of a stack of this name is called. Its folder in /dev has that name too, and /dev/raidlab is the
-/// lab's own device.
+/// Name of a stack's volume group. Its folder in /dev has the same name, which must not be /dev/raidlab, the lab's
+/// own device.
 pub(crate) fn group_of(stack: &str) -> String {
     format!("vg-{stack}")
 }
@@ -56,11 +56,11 @@ impl Volume<'_> {
         Path::new("/dev").join(self.group).join(VOLUME)
     }
 
-    /// Refuses a group of this name that is there already.
+    /// Refuses an existing group of this name.
     pub(crate) fn must_be_free(&self, executor: &mut dyn Executor) -> Result<(), Cause> {
         let folder = Path::new("/dev").join(self.group);
         match executor.exists(&folder) {
-            true => Err(Cause::State(format!("{} is there already", folder.display()))),
+            true => Err(Cause::State(format!("{} already exists", folder.display()))),
             false => Ok(()),
         }
     }
@@ -117,7 +117,7 @@ impl Volume<'_> {
         call.arg(self.group)
     }
 
-    /// Waits until copies and parity agree.
+    /// Waits until copies and parity are in sync.
     pub(crate) fn wait_until_in_sync(&self, access: &mut Access<'_>) -> Result<(), Cause> {
         if !self.spec.level.is_redundant() {
             return Ok(());

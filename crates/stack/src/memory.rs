@@ -1,11 +1,11 @@
-//! What the page cache holds.
+//! The state of the page cache.
 
 use crate::error::Cause;
 use rustix::mm::{MapFlags, ProtFlags};
 use std::fs::{self, File};
 use std::path::Path;
 
-/// Bytes that wait to be written, or are being written, on the whole machine.
+/// Dirty and writeback bytes of the whole machine.
 pub fn dirty_bytes() -> Result<u64, Cause> {
     let table = fs::read_to_string("/proc/meminfo").map_err(Cause::system("read /proc/meminfo"))?;
     dirty_in(&table).ok_or_else(|| Cause::State("/proc/meminfo does not say what is dirty".to_owned()))

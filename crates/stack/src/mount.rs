@@ -1,4 +1,4 @@
-//! Mounting and unmounting by the system calls themselves, and what the kernel shows of it.
+//! Mounts and unmounts by system calls, and reads the kernel's mount table.
 
 use crate::access::Access;
 use crate::error::Cause;
@@ -19,17 +19,17 @@ use tools::{Invocation, Tool};
 /// How a filesystem is mounted, each time in the same way.
 #[derive(Debug)]
 pub(crate) struct Mounting {
-    /// What mount(2) is given: a device, or several with colons between.
+    /// The source for mount(2): a device, or several separated by colons.
     pub(crate) source: PathBuf,
-    /// One of these the kernel shows as the source.
+    /// The kernel shows one of these as the source.
     pub(crate) devices: Vec<PathBuf>,
     pub(crate) kind: FilesystemKind,
     pub(crate) arguments: MountArguments,
-    /// The study's options as they are, for a program that mounts.
+    /// The study's options, unchanged, for a program that mounts.
     pub(crate) options: Vec<String>,
     /// Of ZFS.
     pub(crate) pool: Option<Pool>,
-    /// The study asks for initialisation behind the measurement.
+    /// The study asks for lazy initialisation.
     pub(crate) is_lazy: bool,
 }
 
@@ -55,7 +55,7 @@ impl Mounting {
     }
 }
 
-/// mount(2); a refusal comes with what the kernel logged of it.
+/// mount(2); an error includes what the kernel logged.
 pub(crate) fn mount(call: &Mount<'_>) -> Result<Mounted, Cause> {
     let (device, kind, with) = (call.source, call.kind, call.arguments);
     let data = CString::new(with.data.as_str())
@@ -76,7 +76,7 @@ pub(crate) fn mount(call: &Mount<'_>) -> Result<Mounted, Cause> {
     })
 }
 
-/// Unmounts a folder. Never lazily: a filesystem that is still in use somewhere would go on writing unseen.
+/// Unmounts a folder. Never lazily: a filesystem that is still in use would continue to write unnoticed.
 pub(crate) fn unmount(folder: &Path) -> Result<(), Cause> {
     const TRIES: u32 = 25;
     let mut tries_left = TRIES;
@@ -91,7 +91,7 @@ pub(crate) fn unmount(folder: &Path) -> Result<(), Cause> {
     }
 }
 
-/// What is mounted on a folder, topmost.
+/// The topmost mount on a folder.
 pub(crate) fn at(folder: &Path) -> Result<Option<Mounted>, Cause> {
     let table = fs::read_to_string("/proc/self/mounts").map_err(Cause::system("read /proc/self/mounts"))?;
     Ok(table
@@ -130,7 +130,7 @@ fn unescape(field: &str) -> String {
     text
 }
 
-/// The kernel's log from a moment on, if we may read it.
+/// The kernel's log from a point in time, if readable.
 struct KernelLog(Option<fs::File>);
 
 impl KernelLog {
@@ -144,7 +144,7 @@ impl KernelLog {
         Self(at_its_end.ok())
     }
 
-    /// What was logged since, as a clause for a message.
+    /// What was logged since, as part of a message.
     fn words(&mut self) -> String {
         let mut record = [0; 8192];
         let mut words = Vec::new();

@@ -1,13 +1,13 @@
-//! Mount options as mount(8) takes them, made into what mount(2) takes: flags, and words for the filesystem.
+//! Converts mount options of mount(8) to those of mount(2): flags and options of the filesystem.
 
 use crate::error::Cause;
 use rustix::mount::MountFlags;
 
-/// What mount(2) is called with.
+/// The arguments of mount(2).
 #[derive(Debug, PartialEq, Eq)]
 pub struct MountArguments {
     pub(crate) flags: MountFlags,
-    /// What the filesystem itself understands, comma-separated.
+    /// Options of the filesystem, comma-separated.
     pub(crate) data: String,
 }
 
@@ -19,7 +19,7 @@ impl MountArguments {
         words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(",")
     }
 
-    /// Adds words that the study has not to say.
+    /// Adds options that the study need not give.
     pub(crate) fn add(&mut self, words: &[String]) {
         let all = std::iter::once(self.data.clone()).chain(words.iter().cloned());
         self.data = all.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(",");
@@ -45,11 +45,11 @@ const FLAGS: [(MountFlags, &str); 12] = [
 enum Meaning {
     Set(MountFlags),
     Clear(MountFlags),
-    /// Says something to mount(8) or /etc/fstab only.
+    /// Only for mount(8) or /etc/fstab.
     Nothing,
-    /// Would reach beyond the stack.
+    /// Affects more than the stack.
     Refused(&'static str),
-    /// A word for the filesystem.
+    /// An option of the filesystem.
     Data,
 }
 
@@ -89,7 +89,7 @@ fn meaning(option: &str) -> Meaning {
     }
 }
 
-/// Splits what the study says, entries that hold several options too; a later option overrides an earlier one.
+/// Splits the study's options, also entries with several; a later option overrides an earlier one.
 pub(crate) fn parse(options: &[String], journal_mode: Option<&str>) -> Result<MountArguments, Cause> {
     let mut flags = MountFlags::empty();
     let mut data: Vec<&str> = Vec::new();

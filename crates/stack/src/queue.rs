@@ -22,13 +22,13 @@ pub(crate) fn scheduler(device: &BlockDevice, executor: &mut dyn Executor) -> Re
     Ok(in_use(&line).to_owned())
 }
 
-/// A queue that offers no choice shows the one word without brackets.
+/// A queue without a choice shows one word without brackets.
 fn in_use(line: &str) -> &str {
     let bracketed = line.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     bracketed.map_or(line, |(name, _)| name)
 }
 
-/// Chooses the scheduler. The kernel loads its module for that, so what is offered shows only in a refusal.
+/// Sets the scheduler. The kernel may load its module, so the list of schedulers is shown only after an error.
 pub(crate) fn set_scheduler(device: &BlockDevice, name: &str, executor: &mut dyn Executor) -> Result<(), Cause> {
     let attribute = scheduler_attribute(device);
     if executor.write(&attribute, name).is_err() {
@@ -55,7 +55,7 @@ pub(crate) fn depth_attribute(device: &BlockDevice, executor: &mut dyn Executor)
     executor.exists(&attribute).then_some(attribute)
 }
 
-/// The attribute that switches the write cache in the disk itself (SCSI's caching mode page; libata makes the ATA
+/// The attribute for the disk's own write cache (SCSI's caching mode page; libata makes the ATA
 /// command of it).
 pub(crate) fn cache_type_attribute(device: &BlockDevice, executor: &mut dyn Executor) -> Option<PathBuf> {
     let disks = executor.entries(&device.queue().join("../device/scsi_disk")).ok()?;
@@ -63,7 +63,7 @@ pub(crate) fn cache_type_attribute(device: &BlockDevice, executor: &mut dyn Exec
     attributes.find(|path| executor.exists(path))
 }
 
-/// Whether the kernel takes the disk to have a volatile write cache that is on.
+/// Whether the kernel treats the disk's write cache as volatile and enabled.
 pub(crate) fn write_cache(device: &BlockDevice, executor: &mut dyn Executor) -> Result<bool, Cause> {
     Ok(executor.read(&device.queue().join("write_cache"))? == "write back")
 }
@@ -93,7 +93,7 @@ pub(crate) fn set_read_ahead(attribute: &Path, sectors: u64, executor: &mut dyn 
     })
 }
 
-/// Where the btrfs that is mounted from this device keeps its read-ahead.
+/// The read-ahead attribute of the btrfs that is mounted from this device.
 pub(crate) fn btrfs_read_ahead_attribute(
     device: &BlockDevice,
     executor: &mut dyn Executor,

@@ -1,4 +1,4 @@
-//! Between the tests of a trial: everything written, nothing under way, nothing cached; and the checks that it is so.
+//! Between the tests of a trial: writes everything, waits until idle, drops caches, and checks each.
 
 use crate::context::Context;
 use crate::counters::DiskCounters;
@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use study::event::Guard;
 
-/// How long the stack must have been quiet, and how long to wait for that at the most.
+/// How long the stack must be idle, and the longest time to wait for that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quiesce {
-    /// No request has reached a member for so long.
+    /// Time without a request to any member.
     pub quiet: Duration,
     pub at_most: Duration,
 }
@@ -31,10 +31,10 @@ impl Default for Quiesce {
     }
 }
 
-/// Has everything written, and waits until md is idle and the members are quiet. A stack that does not quiesce fails
-/// the guard `quiesced`; the trial can go on.
+/// Writes everything, and waits until md and the members are idle. A stack that does not become idle fails the guard
+/// `quiesced`; the trial continues.
 ///
-/// What others on the machine have dirty does not count, as it never reaches the members; it is in the detail.
+/// Dirty data of other programs does not count, because it never reaches the members; it is reported in the detail.
 pub fn quiesce(stack: &Stack, how: Quiesce, context: &mut Context<'_>) -> Result<Guard, Cause> {
     context.step("quiesce");
     let began = Instant::now();
@@ -100,8 +100,8 @@ pub(crate) fn write_back(stack: &Stack) -> Result<(), Cause> {
         .map_err(Cause::errno(doing))
 }
 
-/// Empties the page cache and those of names and inodes, and checks on `witnesses`, files of the stack that the
-/// next test will read, that nothing of them is left: the guard `cold-cache`.
+/// Drops the page cache, dentries and inodes, and checks that nothing is cached of `witnesses`, files of the stack that
+/// the next test will read: the guard `cold-cache`.
 pub fn drop_caches(stack: &Stack, witnesses: &[PathBuf], context: &mut Context<'_>) -> Result<Guard, Cause> {
     context.step("drop caches");
     write_back(stack)?;
@@ -126,7 +126,7 @@ pub fn counters(stack: &Stack) -> Result<Vec<DiskCounters>, Cause> {
     stack.members.iter().map(DiskCounters::of).collect()
 }
 
-/// Has md compare all copies or parities, and records the guard `array-clean`; the sectors that disagree.
+/// Lets md check all copies or parity, and records the guard `array-clean`; returns the mismatched sectors.
 pub fn array_mismatches(stack: &Stack, context: &mut Context<'_>) -> Result<u64, Cause> {
     if stack.array.is_none() {
         return Ok(0);

@@ -1,4 +1,4 @@
-//! What a filesystem goes on doing by itself once it is mounted, and would do in the middle of a measurement.
+//! Background work of a filesystem after a mount, which would disturb a measurement.
 
 use crate::context::Context;
 use crate::error::Cause;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The kernel's thread that, from 0 to 5 s after each mount (the delay is random), reads the block bitmaps of all groups
-/// that are in use and fills the inode tables that mke2fs left for later. It ends when there is nothing left to do.
+/// that are in use and fills the inode tables that mke2fs deferred. It exits when nothing is left to do.
 const EXT4_THREAD: &str = "ext4lazyinit";
 
 /// On arrays of many terabytes it reads for minutes.

@@ -1,4 +1,4 @@
-//! How an array is striped, for filesystems that want to know.
+//! The stripe geometry of an array, for filesystems that use it.
 
 use filesystems::Stripes;
 use study::stack::{ArraySpec, Level, Members};
@@ -8,7 +8,7 @@ const MD_CHUNK_BYTES: u64 = 512 << 10;
 /// LVM's default stripe size.
 const LVM_CHUNK_BYTES: u64 = 64 << 10;
 
-/// Those of an array on so many disks; none where it has none.
+/// The geometry of an array on this number of disks; none without stripes.
 pub(crate) fn of(array: &ArraySpec, disks: usize) -> Option<Stripes> {
     let disks = disks as u64 - u64::from(array.spares).min(disks as u64);
     let layout = array.layout.as_deref();

@@ -13,7 +13,7 @@ pub(crate) fn read(path: &Path) -> Result<String, Cause> {
     Ok(text.trim_end().to_owned())
 }
 
-/// What an attribute says, as a number.
+/// An attribute as a number.
 pub(crate) fn number(path: &Path, text: &str) -> Result<u64, Cause> {
     text.parse()
         .map_err(|_| Cause::State(format!("{} is no number but `{text}`", path.display())))

@@ -1,7 +1,7 @@
-//! How each act is undone: plain data for the ledger, and the doing of it.
+//! The undo of each act: plain data for the ledger, and its execution.
 //!
-//! *Invariant:* an undo first makes sure that what it is about to destroy is still what was created, and has
-//! nothing to do if it is not there any more. So it can be repeated, and carried out by a later process.
+//! *Invariant:* an undo first checks that what it will destroy is still what was created, and does nothing if it is
+//! gone. So a later process can repeat it.
 
 use crate::access::Access;
 use crate::error::Cause;
@@ -16,44 +16,44 @@ use std::time::Duration;
 use study::stack::FilesystemKind;
 use tools::{Invocation, Tool, ToolError};
 
-/// What rolls back an act.
+/// The undo of an act.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "undo", rename_all = "kebab-case")]
 pub enum Undo {
     /// An attribute in /sys gets its former value.
     Attribute { path: PathBuf, value: String },
-    /// The array is stopped and its superblocks are taken off the members: those that carry its UUID.
+    /// The array is stopped, and superblocks with its UUID are erased from the members.
     Array {
         node: PathBuf,
         uuid: String,
         members: Vec<PathBuf>,
     },
-    /// The signature of a filesystem is taken off the device that it was made on.
+    /// The signature of a filesystem is erased from its device.
     Filesystem {
         device: PathBuf,
         kind: FilesystemKind,
         array_uuid: Option<String>,
-        /// The filesystem's own, where it was given one: another filesystem was made by somebody else since.
+        /// The filesystem's UUID, if it was given one: a filesystem with another UUID was made by others since.
         #[serde(default)]
         uuid: Option<String>,
     },
-    /// Signatures of these types (as wipefs names them) are taken off a device that this run was given.
+    /// Signatures of these types (as wipefs names them) are erased from a device of the run.
     Signatures { device: PathBuf, types: String },
-    /// The volume group is removed, if it is on these devices and no others, and they are physical volumes no more.
+    /// The volume group is removed if it is only on these devices, and so are their physical volumes.
     VolumeGroup { name: String, devices: Vec<PathBuf> },
-    /// The pool is destroyed, if it is on these partitions and no others.
+    /// The pool is destroyed if it is only on these partitions.
     Pool { name: String, partitions: Vec<PathBuf> },
-    /// The partition table is taken off, if it has this UUID, with what signs its first partition.
+    /// The partition table is erased if it has this UUID, with the signature of its first partition.
     PartitionTable { device: PathBuf, uuid: String },
     /// An empty folder is removed.
     Folder { path: PathBuf },
     /// A device is unmounted from a folder.
     Mount { folder: PathBuf, device: PathBuf },
-    /// A filesystem of several devices, any of which the kernel may show, is unmounted from a folder.
+    /// A filesystem with several devices, of which the kernel may show any, is unmounted from a folder.
     MountOfSeveral { folder: PathBuf, devices: Vec<PathBuf> },
 }
 
-/// As an order, for messages and `--dry-run`.
+/// As an imperative, for messages and `--dry-run`.
 impl fmt::Display for Undo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -126,7 +126,7 @@ fn stop_array(node: &Path, uuid: &str, access: &mut Access<'_>) -> Result<(), Ca
     wait_until_gone(node, access.executor)
 }
 
-/// Whether an array runs at this node and has this UUID; a number can have passed to someone else's array.
+/// Whether an array with this UUID runs at this node; the number may have been reused.
 fn is_our_array(node: &Path, uuid: &str, access: &mut Access<'_>) -> Result<bool, Cause> {
     if is_stopped(node, access.executor) {
         return Ok(false);
@@ -135,7 +135,7 @@ fn is_our_array(node: &Path, uuid: &str, access: &mut Access<'_>) -> Result<bool
     Ok(uuid_in(&answer.stdout) == Some(uuid))
 }
 
-/// The block device may stay, empty, as long as someone has its node open.
+/// The block device may remain, empty, while its node is open.
 fn is_stopped(node: &Path, executor: &mut dyn Executor) -> bool {
     let state = Path::new("/sys/block")
         .join(node.file_name().unwrap_or_default())
@@ -218,7 +218,7 @@ fn unmount(folder: &Path, devices: &[PathBuf], access: &mut Access<'_>) -> Resul
     }
 }
 
-/// A physical volume names its group: only devices whose group is ours are touched, and LVM sees no others.
+/// A physical volume names its group: only devices of the stack's group are changed, and LVM sees no others.
 fn remove_volume_group(name: &str, devices: &[PathBuf], access: &mut Access<'_>) -> Result<(), Cause> {
     let there: Vec<PathBuf> = devices
         .iter()
@@ -247,7 +247,7 @@ fn remove_volume_group(name: &str, devices: &[PathBuf], access: &mut Access<'_>)
     Ok(())
 }
 
-/// Of a pool that is not up there is nothing to destroy: its labels go with the partitions.
+/// A pool that is not imported need not be destroyed: its labels are erased with the partitions.
 fn destroy_pool(name: &str, partitions: &[PathBuf], access: &mut Access<'_>) -> Result<(), Cause> {
     let pools = access
         .ask(&Invocation::new(ZPOOL).args(["list", "-H", "-o", "name"]))?
@@ -339,7 +339,7 @@ mod tests {
         }
     }
 
-    /// Without mdadm nothing is known of the member, so it must not be taken for undone.
+    /// Without mdadm the state of the member is unknown, so it does not count as undone.
     #[test]
     fn what_cannot_be_looked_at_is_not_undone() {
         let members = vec![PathBuf::from("/dev/null")];

@@ -1,4 +1,4 @@
-//! The way up, and the way down.
+//! Setting up and tearing down a stack.
 
 mod arrays;
 mod filesystems;
@@ -21,13 +21,13 @@ use std::path::{Path, PathBuf};
 use study::stack::{ArraySpec, BITMAP, Bitmap, DATA, JOURNAL, Level, SPECIAL, StackSpec};
 use tools::Version;
 
-/// A stack that is up.
+/// A stack that is set up.
 #[derive(Debug)]
 pub struct Stack {
-    /// What carries the filesystem, or the work itself if there is none: the array, or the single disk. The first
-    /// disk where the filesystem has several.
+    /// The device of the filesystem, or of the workload on a raw device: the array or the single disk. The first
+    /// disk if the filesystem has several.
     pub block_device: PathBuf,
-    /// Where the filesystem is mounted; none on a raw device.
+    /// Mount point of the filesystem; none on a raw device.
     pub mount_point: Option<PathBuf>,
     /// The disks in use: those of the array, spares last, then external devices, such as a journal's.
     pub members: Vec<BlockDevice>,
@@ -42,19 +42,19 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// Where the filesystem of another group is mounted, if it is up.
+    /// Mount point of the filesystem on another group, if any.
     pub fn group_mount(&self, group: &str) -> Option<&Path> {
         let found = self.group_mounts.iter().find(|(name, _)| name == group);
         found.map(|(_, folder)| folder.as_path())
     }
 
-    /// Every array, members before what is made of them.
+    /// Every array, inner arrays first.
     pub(crate) fn arrays(&self) -> impl Iterator<Item = &Array> {
         self.inner.iter().chain(&self.array)
     }
 }
 
-/// Builds a stack on the disks. When it fails, what had been done is undone, unless the machine ends anyway.
+/// Sets up a stack on the disks. On failure everything is undone, unless the machine ends with the trial.
 pub fn up(spec: &StackSpec, disks: &Disks, context: &mut Context<'_>) -> Result<Stack, StackError> {
     let mut rising = Rising {
         acts: Vec::new(),
@@ -76,8 +76,8 @@ pub fn up(spec: &StackSpec, disks: &Disks, context: &mut Context<'_>) -> Result<
     }
 }
 
-/// Unmounts the filesystem and mounts it again, in the same place, with the same options; `between` is done while it
-/// is not mounted. Returns when what filesystems do by themselves after a mount is over, too. The ledger's entry for the mount stays true throughout.
+/// Unmounts the filesystem and mounts it again with the same options; `between` is called while it is not mounted.
+/// Also waits for background work after the mount. The ledger's entry of the mount remains valid.
 pub fn remount(
     stack: &Stack,
     context: &mut Context<'_>,
@@ -105,8 +105,8 @@ pub fn remount(
     outcome
 }
 
-/// Takes a stack down, as the context says. What cannot be undone does not keep the rest from it, and stays in
-/// the ledger.
+/// Tears a stack down as the context says. If something cannot be undone, it stays in the ledger, and the rest is
+/// still undone.
 pub fn down(stack: Stack, context: &mut Context<'_>) -> Result<(), TeardownError> {
     if context.setting.teardown == Teardown::Full {
         context.step("tear down");
@@ -135,7 +135,7 @@ fn roll_back(acts: Vec<Act>, context: &mut Context<'_>) -> Vec<FailedUndo> {
     acts.into_iter().rev().filter_map(undone).collect()
 }
 
-/// Everything that can be known to fail before anything is touched.
+/// Checks everything that can be checked before anything is changed.
 pub(crate) fn check(spec: &StackSpec, disks: &Disks, context: &Context<'_>) -> Result<(), Cause> {
     let used = disks_used(&spec.array, disks.group(DATA));
     array::check(&spec.array, used.len())?;
@@ -152,13 +152,13 @@ pub(crate) fn check(spec: &StackSpec, disks: &Disks, context: &Context<'_>) -> R
     let is_fit = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if name.is_empty() || name.len() > 32 || !name.chars().all(is_fit) {
         return Err(Cause::Impossible(format!(
-            "`{name}` cannot name a stack: a-z, 0-9 and - only, 32 at the most"
+            "`{name}` cannot name a stack: only a-z, 0-9 and -, at most 32 characters"
         )));
     }
     Ok(())
 }
 
-/// The disks of the group that the array is made of: of a single disk the first.
+/// The disks of the array; for a single disk, the first.
 pub(crate) fn disks_used<'d>(array: &ArraySpec, disks: &'d [PathBuf]) -> &'d [PathBuf] {
     match array.level {
         Level::Single => &disks[..disks.len().min(1)],
@@ -166,7 +166,7 @@ pub(crate) fn disks_used<'d>(array: &ArraySpec, disks: &'d [PathBuf]) -> &'d [Pa
     }
 }
 
-/// The disks of other groups that a stack takes for itself.
+/// The disks of other groups that a stack uses.
 pub(crate) fn external_disks(spec: &StackSpec, disks: &Disks) -> Result<Vec<PathBuf>, Cause> {
     let groups = [
         spec.array.write_journal.then_some(JOURNAL),
@@ -180,7 +180,7 @@ pub(crate) fn external_disks(spec: &StackSpec, disks: &Disks) -> Result<Vec<Path
         let disk = disks.first(group)?.to_owned();
         if paths.contains(&disk) {
             return Err(Cause::Impossible(format!(
-                "the first disk of the group `{group}` is wanted for two purposes"
+                "the first disk of the group `{group}` is used for two purposes"
             )));
         }
         paths.push(disk);
@@ -188,7 +188,7 @@ pub(crate) fn external_disks(spec: &StackSpec, disks: &Disks) -> Result<Vec<Path
     Ok(paths)
 }
 
-/// Records the versions of the programs that will be used, and returns that of mkfs.
+/// Records the versions of the programs in use, and returns that of mkfs.
 pub(crate) fn versions(spec: &StackSpec, context: &mut Context<'_>) -> Result<Option<Version>, Cause> {
     let mkfs = filesystem::mkfs_of(spec.filesystem.kind);
     let mut of_mkfs = None;
@@ -201,7 +201,7 @@ pub(crate) fn versions(spec: &StackSpec, context: &mut Context<'_>) -> Result<Op
     Ok(of_mkfs)
 }
 
-/// What the kernel shows of the queues, whether we set it or not.
+/// The settings of the queues as the kernel reports them.
 fn record(members: &[BlockDevice], device: &BlockDevice, context: &mut Context<'_>) -> Result<(), Cause> {
     let executor = &mut *context.access.executor;
     let schedulers = members.iter().map(|disk| queue::scheduler(disk, executor));

@@ -1,5 +1,4 @@
-//! Pools of ZFS: a partition on each disk, a pool of the partitions, and its own dataset, mounted as other filesystems
-//! are.
+//! ZFS pools: a partition on each disk, a pool on the partitions, and a dataset that is mounted like other filesystems.
 
 use crate::device::BlockDevice;
 use std::path::{Path, PathBuf};
@@ -9,13 +8,13 @@ use tools::{Invocation, Tool};
 /// The program for pools.
 pub(crate) const ZPOOL: Tool = Tool::Filesystem(&filesystems::zfs::ZPOOL);
 
-/// Solaris /usr & Apple ZFS: what zpool itself gives the partitions that it makes.
+/// Solaris /usr & Apple ZFS: the type of partitions that zpool creates.
 const PARTITION_TYPE: &str = "6A898CC3-1DD2-11B2-99A6-080020736631";
 
-/// Nothing is remembered of a pool outside it.
+/// No cache file.
 const NO_CACHE: [&str; 2] = ["-o", "cachefile=none"];
 
-/// A pool of ours.
+/// A pool of the stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pool {
     pub(crate) name: String,
@@ -23,7 +22,7 @@ pub(crate) struct Pool {
     pub(crate) partitions: Vec<PathBuf>,
 }
 
-/// What a pool is to be made of.
+/// The devices of a pool.
 #[derive(Debug)]
 pub(crate) struct Creation<'a> {
     pub(crate) spec: &'a FilesystemSpec,
@@ -75,12 +74,12 @@ impl Creation<'_> {
 }
 
 impl Pool {
-    /// Writes everything out and forgets the pool, with all that is cached of it.
+    /// Exports the pool, which writes everything and drops its caches.
     pub(crate) fn export(&self) -> Invocation {
         Invocation::new(ZPOOL).arg("export").arg(&self.name)
     }
 
-    /// Takes the pool up again, from its own partitions and no others; nothing is mounted.
+    /// Imports the pool, only from its own partitions, without mounting.
     pub(crate) fn import(&self) -> Invocation {
         let call = Invocation::new(ZPOOL).args(["import", "-N"]).args(NO_CACHE);
         let search = |call: Invocation, partition: &PathBuf| call.arg("-d").arg(partition);
@@ -88,7 +87,7 @@ impl Pool {
     }
 }
 
-/// Writes a table with one partition. zpool would make one on a whole disk, too, but then waits for udev to name it.
+/// Writes a table with one partition. zpool would also create one on a whole disk, but then waits for udev.
 pub(crate) fn partitioning(device: &Path, uuid: &str) -> Invocation {
     Invocation::new(Tool::Sfdisk)
         .args(["--quiet", "--wipe", "always"])

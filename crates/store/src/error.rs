@@ -6,21 +6,21 @@ use std::path::{Path, PathBuf};
 pub enum StoreError {
     #[error("no folder `{}` for the store: create it, or name another file with --store", folder.display())]
     MissingFolder { folder: PathBuf },
-    #[error("no store at `{}`: `raidlab run STUDY` makes one, --store names another", path.display())]
+    #[error("no store at `{}`: `raidlab run STUDY` creates one; choose another file with --store", path.display())]
     Missing { path: PathBuf },
-    #[error("`{}` is empty: no run was ever kept in it; --store names another", path.display())]
+    #[error("`{}` is empty: it holds no run; choose another file with --store", path.display())]
     Empty { path: PathBuf },
-    #[error("`{}` is a folder: --store names a file", path.display())]
+    #[error("`{}` is a folder: --store needs a file", path.display())]
     Folder { path: PathBuf },
-    #[error("`{}` is not a database: name another file with --store (it was left as it is)", path.display())]
+    #[error("`{}` is not a database: name another file with --store (the file was not changed)", path.display())]
     NotADatabase { path: PathBuf },
     #[error(
-        "`{}` is an SQLite database, but not one of raidlab's: name another file with --store (it was left as it is)",
+        "`{}` is an SQLite database, but not one of raidlab's: name another file with --store (the file was not changed)",
         path.display()
     )]
     Foreign { path: PathBuf },
     #[error(
-        "`{}` was written by a newer raidlab (its schema is {found}, this raidlab knows up to {known}): \
+        "`{}` was written by a newer raidlab (its schema is {found}, this raidlab supports up to {known}): \
          update raidlab, or name another file with --store",
         path.display()
     )]
@@ -35,7 +35,7 @@ pub enum StoreError {
     Busy { path: PathBuf },
     #[error("no space left for the store `{}`: {}", path.display(), kept(*.trials_kept))]
     Full { path: PathBuf, trials_kept: u64 },
-    #[error("`{}` cannot be written: it or its folder is read-only for this user", path.display())]
+    #[error("cannot write `{}`: it or its folder is read-only for this user", path.display())]
     ReadOnly { path: PathBuf },
     #[error("`{}` cannot be opened: {reason}", path.display())]
     Unreadable { path: PathBuf, reason: String },
@@ -43,7 +43,7 @@ pub enum StoreError {
     Damaged { path: PathBuf, reason: String },
     #[error("no run {run} in `{}`: {}", path.display(), runs(*.last))]
     NoSuchRun { path: PathBuf, run: i64, last: i64 },
-    #[error("trial {index} of `{cell_key}` is done or under way already")]
+    #[error("trial {index} of `{cell_key}` is already done or running")]
     TrialTaken { cell_key: String, index: u32 },
     #[error("`{}`: {source}", path.display())]
     Sqlite { path: PathBuf, source: rusqlite::Error },
@@ -51,16 +51,16 @@ pub enum StoreError {
 
 fn kept(trials: u64) -> String {
     match trials {
-        0 => "make room, or name another file with --store".to_owned(),
-        _ => format!("finished trials ({trials}) are kept; make room, and the same command goes on from there"),
+        0 => "free some space, or name another file with --store".to_owned(),
+        _ => format!("finished trials ({trials}) are kept; free some space and run the same command to continue"),
     }
 }
 
 /// What runs there are, when they go from 1 to `last`.
 fn runs(last: i64) -> String {
     match last {
-        0 => "it holds none yet".to_owned(),
-        1 => "it holds run 1 alone".to_owned(),
+        0 => "it has none yet".to_owned(),
+        1 => "it has only run 1".to_owned(),
         _ => format!("its runs are 1 to {last}"),
     }
 }

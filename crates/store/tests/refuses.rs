@@ -55,8 +55,8 @@ fn not_a_database() {
     let text = "title = \"a study, not a store\"\n".repeat(100);
     fs::write(bench.path(), &text).unwrap();
     insta::assert_snapshot!(messages(&bench.path()), @"
-    write: `/folder/raidlab.db` is not a database: name another file with --store (it was left as it is)
-    read:  `/folder/raidlab.db` is not a database: name another file with --store (it was left as it is)
+    write: `/folder/raidlab.db` is not a database: name another file with --store (the file was not changed)
+    read:  `/folder/raidlab.db` is not a database: name another file with --store (the file was not changed)
     ");
     assert_eq!(fs::read_to_string(bench.path()).unwrap(), text);
 }
@@ -70,8 +70,8 @@ fn somebody_elses_database() {
         .unwrap();
     let before = fs::read(bench.path()).unwrap();
     insta::assert_snapshot!(messages(&bench.path()), @"
-    write: `/folder/raidlab.db` is an SQLite database, but not one of raidlab's: name another file with --store (it was left as it is)
-    read:  `/folder/raidlab.db` is an SQLite database, but not one of raidlab's: name another file with --store (it was left as it is)
+    write: `/folder/raidlab.db` is an SQLite database, but not one of raidlab's: name another file with --store (the file was not changed)
+    read:  `/folder/raidlab.db` is an SQLite database, but not one of raidlab's: name another file with --store (the file was not changed)
     ");
     assert_eq!(fs::read(bench.path()).unwrap(), before);
 }
@@ -132,7 +132,7 @@ fn root_a_full_disk_keeps_what_was_done() {
     let error = (0..100_000)
         .find_map(|_| store.append(trial, &sample("read", 1.0)).err())
         .expect("it fills up");
-    insta::assert_snapshot!(error.to_string().replace(bench.folder.path().to_str().unwrap(), "/folder"), @"no space left for the store `/folder/raidlab.db`: finished trials (1) are kept; make room, and the same command goes on from there");
+    insta::assert_snapshot!(error.to_string().replace(bench.folder.path().to_str().unwrap(), "/folder"), @"no space left for the store `/folder/raidlab.db`: finished trials (1) are kept; free some space and run the same command to continue");
     let run_id = run.summary.id;
     drop((run, store));
 

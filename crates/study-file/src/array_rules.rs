@@ -150,7 +150,7 @@ fn level_has_none(array: &ArraySpec) -> Vec<Impossible> {
         all.extend(impossible(&["bitmap", "level"], reason, "write bitmap = \"none\""));
     }
     if array.metadata.is_some() && !array.level.is_md() {
-        let reason = format!("{name} is without md and has no superblock of it");
+        let reason = format!("{name} does not use md and has no md superblock");
         all.extend(impossible(&["metadata", "level"], reason, "leave `metadata` out"));
     }
     all
@@ -183,7 +183,7 @@ fn layout(array: &ArraySpec, disks: u32) -> Option<Impossible> {
             let help = crate::diagnostic::suggest(layout, PARITY_LAYOUTS);
             impossible(about, format!("{name} has no layout `{layout}`"), help)
         }
-        _ => impossible(about, format!("{name} has one layout only"), "leave `layout` out"),
+        _ => impossible(about, format!("{name} has only one layout"), "leave `layout` out"),
     }
 }
 
@@ -192,11 +192,12 @@ fn metadata(array: &ArraySpec, disks: u32, disk_bytes: Option<u64>) -> Option<Im
         return None;
     }
     if array.level == Level::Raid0 {
-        let reason = "mdadm makes no RAID 0 with metadata 0.90: it has no place for the layout".to_owned();
+        let reason =
+            "mdadm creates no RAID 0 with metadata 0.90: the superblock cannot store the layout".to_owned();
         return impossible(&["metadata", "level"], reason, "write metadata = \"1.2\"");
     }
     if disks > 27 {
-        let reason = format!("metadata 0.90 knows at most 27 disks, and there are {disks}");
+        let reason = format!("metadata 0.90 supports at most 27 disks, and there are {disks}");
         return impossible(&["metadata", "count"], reason, "write metadata = \"1.2\"");
     }
     let member = array.member_size_bytes.or(disk_bytes)?;
@@ -204,7 +205,7 @@ fn metadata(array: &ArraySpec, disks: u32, disk_bytes: Option<u64>) -> Option<Im
         return None;
     }
     let reason = format!(
-        "metadata 0.90 knows members up to 4 TiB, and they are of {}",
+        "metadata 0.90 supports members up to 4 TiB, and these have {}",
         describe_size(member)
     );
     impossible(
@@ -247,7 +248,7 @@ fn member_size(array: &ArraySpec, disk_bytes: Option<u64>) -> Vec<Impossible> {
         ));
     } else if size > disk.saturating_sub(headroom) {
         let reason = format!(
-            "a member of {} leaves no room on the disk for md's own data",
+            "a member of {} leaves no space on the disk for md's metadata",
             describe_size(size)
         );
         all.extend(impossible(

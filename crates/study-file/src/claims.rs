@@ -83,7 +83,7 @@ fn check_cells(entry: &Entry, filter: &Side, comparison: &Comparison, cells: &[C
         let span = entry.field("where").map_or(span, |field| &field.span);
         found.add_with_help(
             span,
-            "no cell is there",
+            "no cell matches",
             "`raidlab plan` lists the cells with their axes",
         );
         return;
@@ -96,7 +96,7 @@ fn check_cells(entry: &Entry, filter: &Side, comparison: &Comparison, cells: &[C
         }
     }
     if comparison.contests(filter, cells).is_empty() {
-        let help = "say in both sides, or in `where`, what else is different";
-        found.add_with_help(span, "no two cells of this claim differ in nothing else", help);
+        let help = "name in both sides, or in `where`, what else differs";
+        found.add_with_help(span, "no two cells of this claim differ only in the named axes", help);
     }
 }

@@ -23,7 +23,7 @@ pub(crate) fn group_is_there(
     if machine.group(group).is_some() {
         return None;
     }
-    let reason = format!("{what} is on the group of disks `{group}`, and there is none");
+    let reason = format!("{what} needs the group of disks `{group}`, and there is none");
     impossible(about, reason, format!("add [disks.{group}] with `model` and `count`"))
 }
 
@@ -34,7 +34,7 @@ fn external_bitmap(array: &ArraySpec, machine: &MachineSpec) -> Option<Impossibl
         return None;
     }
     if array.of.is_some() {
-        let reason = "an external bitmap is one file, and arrays of arrays would need several".to_owned();
+        let reason = "an external bitmap is one file, and nested RAID would need several".to_owned();
         return impossible(ABOUT, reason, "write bitmap = \"internal\"");
     }
     group_is_there(machine, BITMAP, ABOUT, "an external bitmap")
@@ -47,7 +47,7 @@ fn write_journal(array: &ArraySpec, machine: &MachineSpec) -> Option<Impossible>
     }
     if !is_md_with_parity(array.level) {
         let reason = format!(
-            "{} has no write journal: RAID 4, 5 and 6 have",
+            "{} has no write journal: only RAID 4, 5 and 6 have one",
             array.level.facts().name
         );
         return impossible(ABOUT, reason, "leave `write_journal` out");
@@ -57,11 +57,11 @@ fn write_journal(array: &ArraySpec, machine: &MachineSpec) -> Option<Impossible>
         return impossible(ABOUT, reason, "write bitmap = \"none\"");
     }
     if array.metadata.as_deref() == Some("0.90") {
-        let reason = "metadata 0.90 knows no write journal".to_owned();
+        let reason = "metadata 0.90 does not support a write journal".to_owned();
         return impossible(ABOUT, reason, "write metadata = \"1.2\"");
     }
     if array.of.is_some() {
-        let reason = "a write journal goes with an array of disks here, not with one of arrays".to_owned();
+        let reason = "a write journal is not supported with nested RAID".to_owned();
         return impossible(ABOUT, reason, "leave `write_journal` out");
     }
     group_is_there(machine, JOURNAL, ABOUT, "a write journal")
@@ -74,7 +74,10 @@ fn ppl(array: &ArraySpec) -> Option<Impossible> {
     }
     let refuse = |reason: &str, help: &str| impossible(ABOUT, reason.to_owned(), help);
     if !array.level.facts().has_ppl {
-        let reason = format!("{} has no partial parity log: RAID 5 has", array.level.facts().name);
+        let reason = format!(
+            "{} has no partial parity log: only RAID 5 has one",
+            array.level.facts().name
+        );
         return refuse(&reason, "leave `ppl` out");
     }
     if array.bitmap != Bitmap::None {
@@ -87,12 +90,12 @@ fn ppl(array: &ArraySpec) -> Option<Impossible> {
     }
     if matches!(array.metadata.as_deref(), Some("0.90" | "1.0")) {
         return refuse(
-            "a partial parity log wants metadata 1.1 or 1.2",
+            "a partial parity log needs metadata 1.1 or 1.2",
             "write metadata = \"1.2\"",
         );
     }
     if array.of.is_some() {
-        let reason = "a partial parity log goes with an array of disks here, not with one of arrays";
+        let reason = "a partial parity log is not supported with nested RAID";
         return refuse(reason, "leave `ppl` out");
     }
     None
@@ -102,7 +105,10 @@ fn stripe_cache(array: &ArraySpec) -> Option<Impossible> {
     if array.stripe_cache_pages.is_none() || is_md_with_parity(array.level) {
         return None;
     }
-    let reason = format!("{} has no stripe cache: RAID 4, 5 and 6 have", array.level.facts().name);
+    let reason = format!(
+        "{} has no stripe cache: only RAID 4, 5 and 6 have one",
+        array.level.facts().name
+    );
     impossible(&["stripe_cache", "level"], reason, "leave `stripe_cache` out")
 }
 
@@ -119,18 +125,14 @@ fn inner(array: &ArraySpec, machine: &MachineSpec) -> Option<Impossible> {
     }
     let (name, of_name) = (array.level.facts().name, of.level.facts().name);
     if !array.level.is_md() {
-        return impossible(
-            ABOUT,
-            format!("{name} has no members that could be arrays"),
-            "leave `of` out",
-        );
+        return impossible(ABOUT, format!("{name} cannot be nested"), "leave `of` out");
     }
     if array.spares > 0 {
-        let reason = "an array of arrays has no hot spares here".to_owned();
+        let reason = "nested RAID is not supported with hot spares".to_owned();
         return impossible(ABOUT, reason, "leave `spares` out");
     }
     if array.member_size_bytes.is_some() {
-        let reason = "an array of arrays uses all of its members".to_owned();
+        let reason = "nested RAID always uses its members whole".to_owned();
         return impossible(ABOUT, reason, "leave `size` out");
     }
     let least = of.level.facts().members_min;
@@ -143,7 +145,7 @@ fn inner(array: &ArraySpec, machine: &MachineSpec) -> Option<Impossible> {
     }
     let count = machine.disks.first().map_or(0, |group| group.count);
     if !count.is_multiple_of(of.disks) {
-        let reason = format!("{count} disks do not make arrays of {} disks", of.disks);
+        let reason = format!("{count} disks cannot be divided into arrays of {} disks", of.disks);
         let help = format!("`count = {}` in [disks] would do", count.next_multiple_of(of.disks));
         return impossible(ABOUT, reason, help);
     }

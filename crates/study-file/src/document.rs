@@ -163,7 +163,7 @@ fn add_syntax_errors(source: &str, mut errors: Vec<(Span, String)>, found: &mut 
             found.add_with_help(
                 &span,
                 message,
-                "a study is TOML: lines of `key = value` under headings as [disks]",
+                "a study is a TOML file: lines of `key = value` under headings such as [disks]",
             );
         } else {
             found.add(&span, message);
@@ -240,7 +240,7 @@ impl Reader<'_, '_> {
         let close = nearest(name, here.iter().copied());
         let elsewhere = || Table::ALL.into_iter().find(|other| other.key(name).is_some());
         let help = match (close, elsewhere()) {
-            (None, Some(other)) => format!("`{name}` goes into {}", other.heading()),
+            (None, Some(other)) => format!("`{name}` belongs in {}", other.heading()),
             _ => suggest(name, &here),
         };
         self.found.add_with_help(span, message, help);
@@ -260,10 +260,10 @@ impl Reader<'_, '_> {
             let what = entry.table.heading();
             let message = match entry.table {
                 Table::Top => "a study needs at least one workload".to_owned(),
-                _ => format!("no `{}` in {what}", key.name),
+                _ => format!("`{}` is missing in {what}", key.name),
             };
             let help = match entry.table {
-                Table::Top => "add [[workload]] with `name` and its work, as `io = { … }`".to_owned(),
+                Table::Top => "add [[workload]] with `name` and the kind of work, such as `io = { … }`".to_owned(),
                 _ => format!("`{}`: {}", key.name, key.help),
             };
             self.found.add_with_help(&entry.span, message, help);
@@ -357,7 +357,7 @@ impl Reader<'_, '_> {
 
     fn values(&mut self, key: &'static Key, list: &DeArray, key_span: &Span) -> Content {
         if list.is_empty() {
-            let help = "give it one value at least, or leave the key out";
+            let help = "give it at least one value, or leave the key out";
             self.found
                 .add_with_help(key_span, format!("`{}` is an empty list", key.name), help);
         }

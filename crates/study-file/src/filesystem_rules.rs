@@ -38,7 +38,7 @@ fn panics(option: &str) -> Option<Impossible> {
     if !option.to_ascii_lowercase().contains("panic") {
         return None;
     }
-    let reason = format!("the mount option `{option}` has the kernel end the whole machine at an error");
+    let reason = format!("the mount option `{option}` makes the kernel panic on an error");
     impossible(&["mount"], reason, "leave it out, or write errors=remount-ro")
 }
 
@@ -63,7 +63,7 @@ fn block_size(filesystem: &FilesystemSpec, machine: MachineKind) -> Option<Impos
     }
     if block > PAGE_BYTES && !(larger_on_host && machine == MachineKind::Host) {
         let reason = format!(
-            "{} does not mount blocks of {} here: a page is 4 KiB",
+            "{} cannot be mounted with blocks of {}: a page is 4 KiB",
             kind.name,
             describe_size(block)
         );
@@ -97,7 +97,7 @@ fn journal_size(filesystem: &FilesystemSpec) -> Option<Impossible> {
     let name = filesystem.kind.name;
     let Some(journal) = &filesystem.kind.get().journal else {
         let help = "leave `journal_size` out, or have \"default\" among its values";
-        return impossible(ABOUT, format!("{name} has no journal whose size could be chosen"), help);
+        return impossible(ABOUT, format!("{name} has no journal of variable size"), help);
     };
     let (least, most) = (journal.least.bytes(block), journal.most.bytes(block));
     let whole = !journal.is_in_mib || size.is_multiple_of(MIB);
@@ -118,19 +118,19 @@ fn journal_on(machine: &MachineSpec, stack: &StackSpec) -> Option<Impossible> {
     let group = stack.filesystem.journal_on.as_deref()?;
     let name = stack.filesystem.kind.name;
     if stack.filesystem.kind.journal.is_none() {
-        let reason = format!("{name} has no journal that could be on another device");
+        let reason = format!("{name} cannot have an external journal");
         let help = "leave `journal_on` out, or have \"default\" among its values";
         return impossible(ABOUT, reason, help);
     }
     if group == DATA {
-        let reason = "the disks of `data` are those of the array, where the journal is anyway".to_owned();
+        let reason = "the group `data` is the array itself, where the journal is by default".to_owned();
         return impossible(ABOUT, reason, "leave `journal_on` out, or name another group");
     }
     let taken = (stack.array.write_journal && group == JOURNAL, "md's write journal");
     let bitmap = (stack.array.bitmap == Bitmap::External && group == BITMAP, "md's bitmap");
     if let Some((_, what)) = [taken, bitmap].into_iter().find(|(taken, _)| *taken) {
-        let reason = format!("the first disk of `{group}` has {what} already");
-        return impossible(ABOUT, reason, "name a group of its own for the filesystem's journal");
+        let reason = format!("the first disk of `{group}` is already used for {what}");
+        return impossible(ABOUT, reason, "use another group for the filesystem's journal");
     }
     let what = format!("the journal of {name}");
     group_is_there(machine, group, ABOUT, &what)
@@ -161,7 +161,7 @@ fn of_one_kind(stack: &StackSpec) -> Vec<Impossible> {
     let mut all = Vec::new();
     if filesystem.lazy_init && !filesystem.kind.initialises_lazily {
         let others = filesystems::names(|other| other.initialises_lazily);
-        let reason = format!("{name} is initialised at once: {others} can leave it to the kernel");
+        let reason = format!("{name} has no lazy initialisation: {others} have");
         all.extend(impossible(&["lazy_init", "type"], reason, "leave `lazy_init` out"));
     }
     let buffers = [
@@ -200,13 +200,13 @@ fn kernel(machine: &MachineSpec, kind: FilesystemKind) -> Option<Impossible> {
     let (name, kernel) = (kind.name, &kind.get().kernel);
     let reason = match (kernel.since, kernel.last, kernel.release) {
         (_, Some((major, minor)), _) if version > (major, minor) => {
-            format!("{name} left Linux with {major}.{}", minor + 1)
+            format!("{name} was removed from Linux in {major}.{}", minor + 1)
         }
         (Some((major, minor)), _, _) if version < (major, minor) => {
-            format!("{name} came to Linux with {major}.{minor}")
+            format!("{name} was added to Linux in {major}.{minor}")
         }
         (_, _, Some((release, (major, minor)))) if version > (major, minor) => {
-            format!("{name} {release} knows Linux up to {major}.{minor}")
+            format!("{name} {release} supports Linux up to {major}.{minor}")
         }
         _ => return None,
     };

@@ -65,7 +65,7 @@ fn group(entry: &Entry, found: &mut Found) -> Option<Group> {
     }
     if name.is_empty() || name.len() > 16 || !name.chars().all(is_fit) {
         let message = format!("`{name}` cannot name a group of disks");
-        found.add_with_help(&entry.span, message, "a-z, 0-9 and -, 16 at the most");
+        found.add_with_help(&entry.span, message, "a-z, 0-9 and -, at most 16 characters");
         return None;
     }
     Some(Group {
@@ -155,13 +155,13 @@ fn stack_of(
 fn bus(entry: &Entry, all_disks: &Entry, fixed: &Fixed, kind: MachineKind, found: &mut Found) -> Option<Bus> {
     if kind == MachineKind::Host {
         let help = "leave `bus` out, or use machine = \"lab\"";
-        found.add_with_help(&entry.span, "a host's disks hang on what they hang on", help);
+        found.add_with_help(&entry.span, "the buses of a host's disks cannot be chosen", help);
         return None;
     }
     let name = entry.text("name")?;
     if fixed.buses.iter().any(|bus| bus.name == name) {
-        let message = format!("two buses are called `{name}`");
-        found.add_with_help(&entry.span, message, "give every bus a name of its own");
+        let message = format!("two buses have the name `{name}`");
+        found.add_with_help(&entry.span, message, "give every bus a different name");
     }
     let counts = all_disks.values("count").iter().filter_map(|given| given.value.count());
     let most = counts.max().unwrap_or(1) as u32;
@@ -202,7 +202,7 @@ fn bus_disk(given: &Given, data_most: u32, fixed: &Fixed, found: &mut Found) -> 
         return None;
     };
     if number.is_some_and(|number| number == 0 || number > count) {
-        let message = format!("`{}` is no disk of the group `{group}`", given.value.word());
+        let message = format!("`{}` is not a disk of the group `{group}`", given.value.word());
         found.add_with_help(&given.span, message, format!("it has disks 1 to {count}"));
         return None;
     }

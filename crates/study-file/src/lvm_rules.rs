@@ -23,11 +23,11 @@ pub(crate) fn check(array: &ArraySpec) -> Vec<Impossible> {
         return all;
     }
     if array.bitmap != Bitmap::None {
-        let reason = format!("{name} keeps its own bitmap on each member");
+        let reason = format!("{name} always has its own bitmap on each member");
         all.extend(impossible(&["bitmap", "level"], reason, "leave `bitmap` out"));
     }
     if array.of.is_some() {
-        let reason = "a volume of LVM has disks as its members here, not arrays".to_owned();
+        let reason = "LVM on md arrays is not supported".to_owned();
         all.extend(impossible(
             &["of_level", "level"],
             reason,

@@ -28,7 +28,7 @@ fn level_none(stack: &StackSpec, disks: u32) -> Option<Impossible> {
         return None;
     }
     let reason = format!(
-        "{} lives on one device, and level \"none\" gives it {}",
+        "{} uses one device, and level \"none\" gives it {}",
         kind.name,
         if disks == 1 {
             "the disks as they are".to_owned()
@@ -37,7 +37,7 @@ fn level_none(stack: &StackSpec, disks: u32) -> Option<Impossible> {
         }
     );
     let others = filesystems::words(|other| other.several.is_some());
-    let help = format!("write level = \"single\" or an array's; {others} make their own of many disks");
+    let help = format!("write level = \"single\" or a RAID level; only {others} build an array themselves");
     impossible(&["level", "type"], reason, help)
 }
 
@@ -72,8 +72,8 @@ fn partitioned(stack: &StackSpec) -> Option<Impossible> {
     if !stack.filesystem.kind.is_pool() || !stack.array.level.is_lvm() {
         return None;
     }
-    let reason = "ZFS wants partitions, and the kernel makes none on LVM's volumes".to_owned();
-    let help = "write level = \"none\", which gives ZFS all disks, or an array of md";
+    let reason = "ZFS needs partitions, and the kernel creates none on logical volumes".to_owned();
+    let help = "write level = \"none\", which gives ZFS all disks, or an md level";
     impossible(&["level", "type"], reason, help)
 }
 
@@ -85,7 +85,7 @@ fn of_zfs_alone(stack: &StackSpec) -> Vec<Impossible> {
     let name = kind.name;
     let refuse = |given: bool, about, what: &str| {
         given
-            .then(|| impossible(about, format!("{name} has no {what}: ZFS has"), LEAVE_OUT))
+            .then(|| impossible(about, format!("{name} has no {what}: only ZFS has"), LEAVE_OUT))
             .flatten()
     };
     [
@@ -138,7 +138,7 @@ fn profiles(stack: &StackSpec, devices: u32) -> Vec<Impossible> {
     for (profile, about, what) in both {
         let Some(profile) = profile else { continue };
         if !filesystem.kind.makes(Several::Profiles) {
-            let reason = format!("{} has no profile of {what}: btrfs has", filesystem.kind.name);
+            let reason = format!("{} has no profile of {what}: only btrfs has", filesystem.kind.name);
             all.extend(impossible(about, reason, LEAVE_OUT));
         } else if devices < profile.devices_min() {
             let (word, least) = (profile.word(), profile.devices_min());
@@ -156,13 +156,13 @@ fn profiles(stack: &StackSpec, devices: u32) -> Vec<Impossible> {
 fn replicas(stack: &StackSpec, devices: u32) -> Option<Impossible> {
     let replicas = stack.filesystem.replicas?;
     if !stack.filesystem.kind.makes(Several::Replicas) {
-        let reason = format!("{} has no replicas: bcachefs has", stack.filesystem.kind.name);
+        let reason = format!("{} has no replicas: only bcachefs has", stack.filesystem.kind.name);
         return impossible(&["replicas", "type"], reason, LEAVE_OUT);
     }
     if replicas <= devices {
         return None;
     }
-    let reason = format!("{replicas} replicas want as many disks, and bcachefs has {devices}");
+    let reason = format!("{replicas} replicas need as many disks, and bcachefs has {devices}");
     let help = "write fewer replicas, or level = \"none\" with more disks";
     impossible(&["replicas", "level", "count"], reason, help)
 }

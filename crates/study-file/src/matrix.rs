@@ -245,7 +245,7 @@ fn too_many(units: &[Unit], workloads: &[WorkloadEntry], found: &mut Found) -> b
     found.add_with_help(
         &span,
         message,
-        format!("shorten some of the lists: {MOST_CELLS} cells are the most"),
+        format!("shorten some of the lists: at most {MOST_CELLS} cells are possible"),
     );
     true
 }
@@ -285,6 +285,6 @@ fn twice(cells: &[Cell], units: &[Unit], found: &mut Found) {
     };
     let words: Vec<String> = pair[0].iter().map(|(axis, word)| format!("{axis}={word}")).collect();
     let span = units.last().map_or(0..0, |unit| unit.span.clone());
-    let message = format!("the same stack is there twice: {}", words.join(", "));
+    let message = format!("the same stack occurs twice: {}", words.join(", "));
     found.add_with_help(&span, message, "leave one of the two out");
 }

@@ -196,7 +196,7 @@ fn precision(top: &Entry, found: &mut Found) -> Precision {
     if let Some(trials) = count("trials") {
         for name in ["relative", "min_trials", "max_trials"] {
             if let Some(field) = entry.field(name) {
-                let message = format!("`trials` is exactly that many, and leaves nothing to `{name}`");
+                let message = format!("`trials` is an exact number, so `{name}` has no effect");
                 found.add_with_help(&field.span, message, "leave one of the two out");
             }
         }
@@ -217,7 +217,7 @@ fn precision(top: &Entry, found: &mut Found) -> Precision {
         for name in ["min_trials", "max_trials"] {
             if let Some(field) = entry.field(name) {
                 let help = "write `trials = 3`, or add `relative = 0.02`";
-                found.add_with_help(&field.span, format!("`{name}` goes with `relative`"), help);
+                found.add_with_help(&field.span, format!("`{name}` needs `relative`"), help);
             }
         }
         return Precision {
@@ -253,7 +253,7 @@ fn check_trials(entry: &Entry, min: u32, max: u32, found: &mut Found) {
         };
         found.add_with_help(
             span(name),
-            "an interval needs 2 trials at least",
+            "an interval needs at least 2 trials",
             "write 2 or more, or `trials = 1` alone",
         );
     } else if min > max {

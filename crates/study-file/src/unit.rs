@@ -31,7 +31,7 @@ pub fn parse_size(text: &str) -> Result<u64, WrongUnit> {
     const HOW: &str = "write sizes as 512K, 4MiB, 200 GiB";
     let (number, unit) = split(text);
     let Some(number) = Decimal::parse(number) else {
-        return Err(wrong(format!("`{text}` is no size"), HOW));
+        return Err(wrong(format!("`{text}` is not a size"), HOW));
     };
     let lower = unit.to_ascii_lowercase();
     let letter = match lower.as_str() {
@@ -56,7 +56,7 @@ pub fn parse_size(text: &str) -> Result<u64, WrongUnit> {
         .map_or(0, |(_, shift)| *shift);
     number
         .times(1 << shift)
-        .ok_or_else(|| wrong(format!("`{text}` is no whole number of bytes below 16 EiB"), HOW))
+        .ok_or_else(|| wrong(format!("`{text}` is not a whole number of bytes below 16 EiB"), HOW))
 }
 
 /// `KB`, `MB` and `GB` are 1000 to some and 1024 to others, fio and mdadm among them.
@@ -78,7 +78,7 @@ fn wrong_size_unit(text: &str, unit: &str, number: &Decimal) -> WrongUnit {
             )
         }
         None => wrong(
-            format!("`{unit}` is no unit of size"),
+            format!("`{unit}` is not a unit of size"),
             "write sizes as 512K, 4MiB, 200 GiB",
         ),
     }
@@ -102,7 +102,7 @@ pub fn parse_time(text: &str) -> Result<u64, WrongUnit> {
     const HOW: &str = "write times as 500ms, 30s, 5min, 1h";
     let (number, unit) = split(text);
     let Some(number) = Decimal::parse(number) else {
-        return Err(wrong(format!("`{text}` is no time"), HOW));
+        return Err(wrong(format!("`{text}` is not a time"), HOW));
     };
     if unit.is_empty() {
         return Err(wrong(
@@ -111,12 +111,12 @@ pub fn parse_time(text: &str) -> Result<u64, WrongUnit> {
         ));
     }
     let Some((_, _, scale)) = TIME_UNITS.iter().find(|(_, spellings, _)| spellings.contains(&unit)) else {
-        return Err(wrong(format!("`{unit}` is no unit of time"), HOW));
+        return Err(wrong(format!("`{unit}` is not a unit of time"), HOW));
     };
     number
         .times(*scale)
         .filter(|nanos| *nanos > 0)
-        .ok_or_else(|| wrong(format!("`{text}` is no time between 1 ns and 500 years"), HOW))
+        .ok_or_else(|| wrong(format!("`{text}` is not a time between 1 ns and 500 years"), HOW))
 }
 
 fn split(text: &str) -> (&str, &str) {

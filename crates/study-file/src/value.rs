@@ -223,8 +223,8 @@ fn name(key: &Key, text: &str) -> Result<Value, Wrong> {
         && let Some(sign) = text.chars().find(|c| "|,=<>~".contains(*c))
     {
         return wrong(
-            format!("`{}` has a `{sign}` in it", key.name),
-            "none of | , = < > ~ may be in it",
+            format!("`{}` contains `{sign}`", key.name),
+            "it must not contain any of | , = < > ~",
         );
     }
     Ok(Value::Text(text.trim().to_owned()))
@@ -371,17 +371,17 @@ fn word(key: &Key, value: &DeValue, words: &'static [&'static [&'static str]]) -
     }
     let help = match (key.name, lower.as_str()) {
         ("unit", "kb/s" | "mb/s" | "gb/s" | "k/s") => {
-            "KB, MB, GB are 1000 to some and 1024 to others: write KiB/s, MiB/s, GiB/s, which Bonnie and IOzone mean"
+            "KB, MB, GB are ambiguous (1000 or 1024): write KiB/s, MiB/s, GiB/s, as Bonnie and IOzone mean them"
                 .to_owned()
         }
-        ("scheduler", "deadline") => "it is called `mq-deadline` now".to_owned(),
-        ("scheduler", "noop") => "it is called `none` now".to_owned(),
-        ("scheduler", "cfq") => "CFQ left Linux with 5.0; `bfq` took its place".to_owned(),
+        ("scheduler", "deadline") => "its name is now `mq-deadline`".to_owned(),
+        ("scheduler", "noop") => "its name is now `none`".to_owned(),
+        ("scheduler", "cfq") => "CFQ was removed in Linux 5.0; use `bfq`".to_owned(),
         ("type", "ext") => enumerate(&["ext2", "ext3", "ext4"]),
         ("type", word) if word.starts_with("ext") && word.len() == 4 => enumerate(&["ext2", "ext3", "ext4"]),
-        ("type", "ntfs") => "`ntfs3` is the kernel's driver, `ntfs-3g` that of FUSE".to_owned(),
+        ("type", "ntfs") => "`ntfs3` is the kernel's driver, `ntfs-3g` the FUSE driver".to_owned(),
         ("level", "z" | "raidz" | "raidz1" | "raidz2" | "raidz3") => {
-            "of ZFS: level = \"none\" and fs = { type = \"zfs\", pool = \"raidz1\" }".to_owned()
+            "for ZFS: level = \"none\" and fs = { type = \"zfs\", pool = \"raidz1\" }".to_owned()
         }
         _ => suggest(&text, &firsts),
     };
@@ -418,8 +418,8 @@ fn hex(key: &Key, text: &str) -> Result<Value, Wrong> {
         return Ok(Value::Text(digits));
     }
     wrong(
-        format!("`{}` is up to 512 bytes in hexadecimal, and not `{text}`", key.name),
-        "write \"0xdeadbeef\", two digits a byte",
+        format!("`{}` takes up to 512 bytes in hexadecimal, not `{text}`", key.name),
+        "write \"0xdeadbeef\", two digits for each byte",
     )
 }
 
@@ -428,7 +428,7 @@ fn kernel(key: &Key, text: &str, known: &Known) -> Result<Value, Wrong> {
         return name(key, text);
     }
     let kernels: Vec<&str> = known.kernels.iter().map(String::as_str).collect();
-    let help = suggest_and_show(text, &kernels, "`raidlab kernel build` makes others");
+    let help = suggest_and_show(text, &kernels, "`raidlab kernel build` builds others");
     wrong(format!("unknown kernel `{text}`"), help)
 }
 
@@ -451,7 +451,7 @@ fn mount(text: &str) -> Result<Value, Wrong> {
     }
     if !text.split(',').all(sound) || text.starts_with('-') {
         return wrong(
-            format!("`{text}` are no mount options"),
+            format!("`{text}` are not valid mount options"),
             "write \"noatime,data=journal\", without spaces",
         );
     }

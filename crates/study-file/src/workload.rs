@@ -109,8 +109,8 @@ pub(crate) fn workloads(top: &Entry, known: &Known, found: &mut Found) -> Vec<Wo
             if all.iter().any(|other| other.name == name) {
                 found.add_with_help(
                     &given.span,
-                    format!("two workloads are called `{name}`"),
-                    "give every workload a name of its own",
+                    format!("two workloads have the name `{name}`"),
+                    "give every workload a different name",
                 );
             }
         }
@@ -128,8 +128,8 @@ fn workload(entry: &Entry, known: &Known, found: &mut Found) -> WorkloadEntry {
     let guessed = KINDS.iter().any(|kind| entry.is_broken(kind.key.name));
     if written.len() != 1 && !guessed {
         let message = match written.len() {
-            0 => "a workload needs its work",
-            _ => "a workload has one kind of work",
+            0 => "a workload needs a kind of work",
+            _ => "a workload can have only one kind of work",
         };
         let span = tables.last().map_or(&entry.span, |table| &table.span);
         let words: Vec<String> = KINDS.iter().map(|kind| format!("`{}`", kind.key.name)).collect();

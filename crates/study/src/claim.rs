@@ -91,7 +91,7 @@ impl Comparison {
         let keyword = margin.map(|(keyword, _)| keyword);
         let must_be = |right: Keyword| match keyword {
             Some(other) if other != right => error(
-                format!("`{}` does not go with this comparison", other.word()),
+                format!("`{}` cannot be used in this comparison", other.word()),
                 format!("write `{}`", right.word()),
             ),
             _ => Ok(()),
@@ -300,7 +300,7 @@ fn peel_margin(text: &str) -> Result<(&str, Option<Margin>), ClaimError> {
         return match ratio.filter(|ratio| (1.0..1e6).contains(ratio)) {
             Some(ratio) => Ok((body.trim_end(), Some((keyword, ratio)))),
             None => error(
-                format!("`{}` is no margin", margin.trim()),
+                format!("`{}` is not a margin", margin.trim()),
                 "write `20%`, or `2x` for twice",
             ),
         };

@@ -210,7 +210,7 @@ impl fmt::Display for UnknownMetric {
         let Self { name, unit, better } = self;
         write!(
             f,
-            "no metric `{name}` in `{unit}` with `{better}` as the better one is known"
+            "there is no metric `{name}` in `{unit}` with `{better}` as the better direction"
         )
     }
 }

@@ -1,8 +1,8 @@
-//! What a program printed, up to a limit.
+//! The output of a program, up to a limit.
 
 use std::collections::VecDeque;
 
-/// Keeps the beginning and the end of a stream, which is where programs say what they do and why they died.
+/// Keeps the beginning and the end of a stream, where programs print what they do and why they failed.
 pub(crate) struct Capture {
     head: Vec<u8>,
     tail: VecDeque<u8>,

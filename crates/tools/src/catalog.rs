@@ -1,4 +1,4 @@
-//! The programs that are known: what they are called, whose package they are, how they tell their version.
+//! The known programs: name, package, and how to get the version.
 
 use filesystems::{FilesystemKind, Program, ext2};
 
@@ -15,7 +15,7 @@ pub enum Tool {
     Partx,
     Losetup,
     Sfdisk,
-    /// A program of a filesystem: what makes, mounts or checks it.
+    /// A program of a filesystem that makes, mounts or checks it.
     Filesystem(&'static Program),
 }
 
@@ -42,7 +42,7 @@ impl Tool {
     /// mke2fs, which makes ext2, ext3 and ext4, and the small filesystem for the file of an external bitmap of md.
     pub const MKE2FS: Self = Self::Filesystem(&ext2::MKE2FS);
 
-    /// Those that are not of one filesystem.
+    /// Programs that do not belong to one filesystem.
     const GENERAL: [Self; 10] = [
         Self::Mdadm,
         Self::Lvm,
@@ -96,12 +96,12 @@ impl Tool {
         self.describe().package
     }
 
-    /// Whether the lab's guests get it, with their kernel or besides, so that their host need not have it.
+    /// Whether the lab's guests get it from the cache, so that the host need not have it.
     pub const fn is_carried(self) -> bool {
         self.describe().is_carried
     }
 
-    /// Where Debian has its package, if that is not where it has the others.
+    /// Debian's suite of its package, if not the stable one.
     pub const fn suite(self) -> Option<&'static str> {
         self.describe().suite
     }
@@ -111,7 +111,7 @@ impl Tool {
         self.describe().version_argument
     }
 
-    /// Variables that keep this machine's own settings out of what the program does.
+    /// Environment variables that exclude this machine's settings.
     pub(crate) const fn environment(self) -> &'static [(&'static str, &'static str)] {
         self.describe().environment
     }

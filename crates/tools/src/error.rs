@@ -1,4 +1,4 @@
-//! What goes wrong with external programs.
+//! Errors of external programs.
 
 use crate::Tool;
 use std::fmt;
@@ -34,7 +34,7 @@ impl fmt::Display for MissingTools {
         let packages = self.packages().join(" ");
         write!(
             f,
-            "missing {word} {}: `apt-get install {packages}` has what is needed",
+            "missing {word} {}: `apt-get install {packages}` installs what is needed",
             names.join(", ")
         )?;
         for (tool, suite) in self
@@ -44,7 +44,7 @@ impl fmt::Display for MissingTools {
         {
             write!(
                 f,
-                "; Debian has {} in {suite} alone, and the lab needs none installed",
+                "; Debian has {} only in {suite}; the lab does not need it installed",
                 tool.package()
             )?;
         }
@@ -52,7 +52,7 @@ impl fmt::Display for MissingTools {
     }
 }
 
-/// A call that did not do what it was for. All but the first two carry the call as it was recorded.
+/// A failed call. All but the first two variants contain the recorded call.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolError {
     #[error(transparent)]
@@ -64,10 +64,10 @@ pub enum ToolError {
     },
     #[error("{} exited with {status}{}", command(.call), last_words(.call))]
     Exit { call: Box<ToolCall>, status: i32 },
-    #[error("{} was ended by signal {signal}{}", command(.call), last_words(.call))]
+    #[error("{} was killed by signal {signal}{}", command(.call), last_words(.call))]
     Signal { call: Box<ToolCall>, signal: i32 },
     #[error("{} did not end within {} s and was killed{}{}", command(.call), .limit.as_secs(),
-        if *.left_running { ", but would not die" } else { "" }, last_words(.call))]
+        if *.left_running { ", but did not exit" } else { "" }, last_words(.call))]
     TimedOut {
         call: Box<ToolCall>,
         limit: std::time::Duration,
@@ -75,12 +75,12 @@ pub enum ToolError {
     },
     #[error("{} was cancelled", command(.call))]
     Cancelled { call: Box<ToolCall> },
-    #[error("{} does not say its version{}", command(.call), last_words(.call))]
+    #[error("cannot determine the version of {}{}", command(.call), last_words(.call))]
     NoVersion { call: Box<ToolCall> },
 }
 
 impl ToolError {
-    /// The call, as far as there was one.
+    /// The call, if there was one.
     pub fn call(&self) -> Option<&ToolCall> {
         match self {
             Self::Missing(_) => None,

@@ -1,4 +1,4 @@
-//! Finding the programs and calling them.
+//! Finds programs and calls them.
 
 use crate::capture::Capture;
 use crate::error::{MissingTool, MissingTools, ToolError};
@@ -12,10 +12,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use study::event::{Event, ToolCall};
 
-/// Where programs are looked for, whatever the caller's own PATH is.
+/// The search path; the caller's PATH is ignored.
 pub const SEARCH_PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// Where a guest has programs that its host need not have, in `sbin`, and their libraries, in `lib`.
+/// Folder in a guest with programs that its host need not have (`sbin`) and their libraries (`lib`).
 pub const CARRIED: &str = "/run/raidlab";
 
 /// The programs that this machine has.
@@ -32,7 +32,7 @@ impl Tools {
         Self::find_on(&format!("{SEARCH_PATH}:{CARRIED}/sbin"), wanted)
     }
 
-    /// As they are in a guest: it gets those that are carried, which cannot be called here.
+    /// The programs as in a guest, including carried ones, which cannot be called here.
     pub fn find_as_in_guest(wanted: &[Tool]) -> Result<Self, MissingTools> {
         let is_given = |tool: &Tool| tool.is_carried() && Self::find(&[*tool]).is_err();
         let (given, own): (Vec<Tool>, Vec<Tool>) = wanted.iter().partition(|tool| is_given(tool));
@@ -69,18 +69,18 @@ impl Tools {
         }
     }
 
-    /// From now on a call ends when `signal` becomes readable: a pipe or eventfd that Ctrl-C writes to.
+    /// From now on a call is ended when `signal` becomes readable: a pipe or eventfd that Ctrl-C writes to.
     pub fn cancel_when_readable(&mut self, signal: OwnedFd) {
         self.cancel = Some(signal);
     }
 
-    /// Takes a version that is known already, so that the program need not be asked: starting fio costs a lab
-    /// guest 10 s, and the guest's programs are those of its host.
+    /// Sets a known version, so that the program need not be called: starting fio takes 10 s in a lab guest, and the
+    /// guest's programs are those of its host.
     pub fn set_version(&mut self, tool: Tool, version: Version) {
         self.versions.insert(tool, version);
     }
 
-    /// The version of a program, asked for once; recorded as provenance each time it is looked at.
+    /// The version of a program; determined once, recorded as provenance at each use.
     pub fn version(&mut self, tool: Tool, recorder: &mut dyn Recorder) -> Result<Version, ToolError> {
         let version = match self.versions.get(&tool) {
             Some(version) => version.clone(),
@@ -107,7 +107,7 @@ impl Tools {
         Version::parse(&printed).ok_or_else(|| ToolError::NoVersion { call: Box::new(call) })
     }
 
-    /// Runs a program to its end. The call is recorded whatever becomes of it.
+    /// Runs a program until it exits. The call is always recorded.
     pub fn run(&self, invocation: &Invocation, recorder: &mut dyn Recorder) -> Result<ToolCall, ToolError> {
         let Some(program) = self.found.get(&invocation.tool) else {
             return Err(MissingTools(vec![MissingTool(invocation.tool)]).into());
@@ -179,13 +179,13 @@ fn start(program: &Path, invocation: &Invocation) -> std::io::Result<Child> {
     command.spawn()
 }
 
-/// Where a carried program finds what it is linked with.
+/// The library path of a carried program.
 fn libraries(program: &Path) -> Option<(&'static str, String)> {
     let is_carried = program.starts_with(CARRIED);
     is_carried.then(|| ("LD_LIBRARY_PATH", format!("{CARRIED}/lib")))
 }
 
-/// The text as a file in memory: a program that does not read it does not stop us.
+/// The text as a file in memory: a program that does not read it does not block raidlab.
 fn input(text: &str) -> std::io::Result<Stdio> {
     if text.is_empty() {
         return Ok(Stdio::null());

@@ -1,4 +1,4 @@
-//! A call to be made.
+//! The description of a call.
 
 use crate::Tool;
 use std::ffi::{OsStr, OsString};
@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A program, its arguments, and how far it may go.
+/// A program, its arguments and limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation {
     pub(crate) tool: Tool,
@@ -19,7 +19,7 @@ pub struct Invocation {
 }
 
 impl Invocation {
-    /// A call without arguments yet, of 10 minutes and 1 MiB a stream at the most, in the root folder.
+    /// A call without arguments, limited to 10 minutes and 1 MiB for each stream, in the root folder.
     pub fn new(tool: Tool) -> Self {
         Self {
             tool,
@@ -44,14 +44,14 @@ impl Invocation {
         self
     }
 
-    /// How long it may run before it is killed, by the clock of the machine that it runs on.
+    /// Time limit, by the clock of the machine that it runs on.
     #[must_use]
     pub fn limit(mut self, limit: Duration) -> Self {
         self.limit = limit;
         self
     }
 
-    /// How much is kept of each stream; what is more is cut out of its middle, with a mark.
+    /// Bytes kept of each stream; more is cut out of the middle, with a mark.
     #[must_use]
     pub fn output_bytes_max(mut self, bytes: usize) -> Self {
         self.output_bytes_max = bytes;
@@ -114,7 +114,7 @@ impl fmt::Display for Invocation {
     }
 }
 
-/// Quoted where a shell would take it for something else.
+/// Quoted where a shell needs it.
 pub fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

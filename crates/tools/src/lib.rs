@@ -1,13 +1,13 @@
 //! The one place that starts external programs: mdadm, the mkfs family, fio.
 //!
-//! A program is found at the start, on a fixed path, or its Debian package is named; it is called by argv and never
-//! through a shell, with a clean environment, no input, a time limit, and its output captured. Every call goes to
-//! the [`Recorder`] whole, also when it failed.
+//! Programs are searched on a fixed path at the start; for missing ones the Debian package is reported. They are called by
+//! argv and never through a shell, with a clean environment, no input and a time limit; output is captured. Every call,
+//! including failed ones, is recorded completely in the [`Recorder`].
 //!
-//! Nothing here knows what a stack or a workload is: callers build an [`Invocation`] and judge what comes back.
+//! This crate does not know stacks or workloads: callers build an [`Invocation`] and interpret the result.
 //!
-//! Waiting blocks in the kernel, always: in the lab's virtual time a clock read costs 256 ns, and a process that
-//! spins stops the clock for good.
+//! Waiting always blocks in the kernel: in the lab's virtual time a clock read costs 256 ns, and a busy loop stops the
+//! clock.
 
 mod capture;
 mod catalog;
@@ -25,9 +25,9 @@ pub use version::Version;
 
 use study::event::Event;
 
-/// Where the events of a trial go, in the order in which they happen.
+/// Receives the events of a trial, in order.
 ///
-/// It cannot refuse: whoever keeps events deals with a full disk itself, so that no stage has to.
+/// It cannot fail: the implementation handles a full disk itself, so that no stage has to.
 pub trait Recorder {
     fn record(&mut self, event: Event);
 }

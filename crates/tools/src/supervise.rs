@@ -1,5 +1,4 @@
-//! Waiting for a program and for what it prints, in one poll(2): no threads, no spinning, no deadlock between the
-//! two streams.
+//! Waits for a program and its output in one poll(2): no threads, no busy loop, no deadlock between the two streams.
 
 use crate::capture::Capture;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -11,10 +10,10 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-/// How long a program has to die after each of SIGTERM and SIGKILL.
+/// Time that a program has to exit after each of SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// How a program's run came to its end.
+/// How a program ended.
 #[derive(Debug)]
 pub(crate) enum Ended {
     Exited(i32),
@@ -23,7 +22,7 @@ pub(crate) enum Ended {
         left_running: bool,
     },
     Cancelled,
-    /// It never started, or the kernel would not let it be waited for.
+    /// It could not be started or waited for.
     Lost(io::Error),
 }
 
@@ -33,8 +32,8 @@ pub(crate) struct Limits<'a> {
     pub(crate) cancel: Option<&'a OwnedFd>,
 }
 
-/// Makes the program the head of a process group, so that it can be ended with all that it started and does not
-/// see the terminal's Ctrl-C; and has it die with raidlab rather than go on alone over devices nobody watches.
+/// Makes the program the leader of a process group, so that it can be killed with all that it started and does not get
+/// the terminal's Ctrl-C. It is killed when raidlab dies.
 pub(crate) fn in_a_group_of_its_own(command: &mut Command) {
     command.process_group(0);
     if is_first_process() {
@@ -54,9 +53,9 @@ pub(crate) fn in_a_group_of_its_own(command: &mut Command) {
     }
 }
 
-/// When the first process of a machine ends, so does the machine, and all that it started. Nothing has to be done in
-/// the child, then, and without the closure posix_spawn(3) starts it: no memory of this process is copied, neither
-/// its page tables nor pages that it writes to meanwhile, whose number would depend on how it was compiled.
+/// When process 1 exits, the machine ends with everything that it started. So nothing has to be done in the child, and
+/// without the closure posix_spawn(3) is used: neither page tables nor pages of this process are copied, whose number
+/// would depend on how it was compiled.
 fn is_first_process() -> bool {
     rustix::process::getpid().is_init()
 }
@@ -69,7 +68,7 @@ static CHANGE_FOLDER: unsafe extern "C" fn(
     *const libc::c_char,
 ) -> libc::c_int = libc::posix_spawn_file_actions_addchdir_np;
 
-/// Waits until the program ends or may not go on, taking in what it prints.
+/// Waits until the program exits or must be ended, and reads its output.
 pub(crate) fn to_its_end(child: Child, limits: &Limits<'_>) -> (Ended, Capture, Capture) {
     let mut watch = Watch::new(child, limits.output_bytes_max);
     let ended = watch.wait(limits).unwrap_or_else(|error| {
@@ -120,7 +119,7 @@ impl Watch {
         })
     }
 
-    /// Asks the group to end, then makes it; whether it did.
+    /// Sends SIGTERM, then SIGKILL, to the group; returns whether it exited.
     fn end(&mut self, exit: &OwnedFd) -> io::Result<bool> {
         for signal in [Signal::TERM, Signal::KILL] {
             self.signal_group(signal);
@@ -140,7 +139,7 @@ impl Watch {
         let _ = rustix::process::kill_process_group(Pid::from_child(&self.child), signal);
     }
 
-    /// Takes in output until the program is gone, the deadline has come, or `cancel` is readable.
+    /// Reads output until the program is gone, the deadline has passed, or `cancel` is readable.
     fn wait_until(&mut self, exit: &OwnedFd, deadline: Instant, cancel: Option<&OwnedFd>) -> io::Result<Woken> {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -180,7 +179,7 @@ impl Watch {
     }
 }
 
-/// One of the program's two streams; closed when there is nothing more to come.
+/// One of the program's two output streams; closed at its end.
 struct Stream<P> {
     pipe: Option<P>,
     capture: Capture,
@@ -202,7 +201,7 @@ impl<P: Read + AsFd> Stream<P> {
         Ok(())
     }
 
-    /// Takes what is there now. A grandchild may hold the pipe open for ever: its end is not waited for.
+    /// Reads what is available. A grandchild may hold the pipe open forever, so its end is not awaited.
     fn drain(&mut self) -> io::Result<()> {
         let mut buffer = [0; 16 << 10];
         while let Some(pipe) = &mut self.pipe {

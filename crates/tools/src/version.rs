@@ -23,7 +23,7 @@ impl Version {
         })
     }
 
-    /// Of a program that cannot be asked: at least of no other.
+    /// For a program that cannot print one.
     pub fn unknown() -> Self {
         Self {
             line: "unknown".to_owned(),

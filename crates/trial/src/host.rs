@@ -1,4 +1,4 @@
-//! What a workload needs from around it, given by the stack that it runs on.
+//! The workload's host, implemented by the stack that it runs on.
 
 use stack::{Context, DiskCounters, Quiesce, Stack};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use study::stack::ArraySpec;
 use tools::{Invocation, ToolError};
 use workload::{DeviceCounters, Host, HostError};
 
-/// A stack, and what is done with it.
+/// A stack and its context.
 pub struct StackHost<'a, 'c> {
     pub stack: &'a Stack,
     pub context: &'a mut Context<'c>,
@@ -29,7 +29,7 @@ impl Host for StackHost<'_, '_> {
         });
     }
 
-    /// The filesystem is unmounted meanwhile: what its journal still holds in memory, dropping caches would leave.
+    /// The filesystem is unmounted for this: dropping caches would leave what its journal holds in memory.
     fn quiesce_and_drop_caches(&mut self) -> Result<(), HostError> {
         let stack = self.stack;
         stack::remount(stack, self.context, |context| {

@@ -1,7 +1,7 @@
-//! One trial on this machine, be it a lab guest or the host: stack up, work, stack down.
+//! One trial on this machine, a lab guest or the host: set up the stack, run the workload, tear the stack down.
 //!
-//! All that is seen goes out as events, in their order; nothing is kept here. Whether the machine is real is not
-//! known here: what differs is in [`Setting`].
+//! Everything is reported as events, in order; nothing is stored here. This crate does not know whether the machine is
+//! real: [`Setting`] describes the differences.
 
 mod host;
 mod process;
@@ -24,27 +24,27 @@ use study::plan::Trial;
 use study::stack::{DATA, StackSpec};
 use tools::{Tool, Tools};
 
-/// The circumstances of a trial.
+/// The environment of a trial.
 #[derive(Clone, Debug)]
 pub struct Setting {
     /// The disks of every group of the study's machine.
     pub disks: Disks,
-    /// Where the mount point is made; nothing is created elsewhere.
+    /// Folder of the mount point; nothing is created elsewhere.
     pub folder: PathBuf,
-    /// The stack's own name, unlike that of any other on this machine: `raidlab-3f2c`.
+    /// The stack's unique name on this machine: `raidlab-3f2c`.
     pub name: String,
-    /// The disks hold zeros everywhere.
+    /// The disks are all zeros.
     pub zeroed: bool,
-    /// The disks have the queue depth and the write cache that the stack asks for: simulated ones are made so.
+    /// The disks already have the stack's queue depth and write cache: simulated ones are created with them.
     pub disks_are_set: bool,
     pub teardown: Teardown,
-    /// When the work is done, md compares copies and parity all over the array: the guard `array-clean`. It reads
-    /// every member whole.
+    /// After the workload, md checks copies and parity of the whole array: the guard `array-clean`. This reads every
+    /// member completely.
     pub check_array: bool,
 }
 
 impl Setting {
-    /// What of it provisioning knows.
+    /// The part of it for provisioning.
     fn of_stack(&self) -> stack::Setting<'_> {
         stack::Setting {
             work_folder: &self.folder,
@@ -56,15 +56,15 @@ impl Setting {
     }
 }
 
-/// What keeps a trial from doing harm.
+/// The safety mechanisms of a trial.
 pub struct Safety<'a> {
     /// Every act that changes the machine is in it before it is done.
     pub ledger: &'a mut dyn Ledger,
-    /// Judges disks again before each act that writes to them.
+    /// Checks disks before each act that writes to them.
     pub check: &'a mut dyn DiskCheck,
 }
 
-/// Runs a trial and tells `sink` what happens. The last event is `Done`, or `Failed`. Every act that changes the
+/// Runs a trial and reports events to `sink`. The last event is `Done`, or `Failed`. Every act that changes the
 /// machine is in the ledger before it is done.
 pub fn run(trial: &Trial, setting: &Setting, safety: Safety<'_>, sink: &mut dyn FnMut(Event)) {
     let began = Instant::now();
@@ -76,7 +76,7 @@ pub fn run(trial: &Trial, setting: &Setting, safety: Safety<'_>, sink: &mut dyn 
     }
 }
 
-/// What a trial would do for its stack, as commands; nothing is done.
+/// The dry run of a trial: the commands for its stack.
 pub fn dry_run(trial: &Trial, setting: &Setting, on: DryRunOn) -> Result<DryRun, Failure> {
     let failed = |message: String| Failure {
         step: "dry run".to_owned(),
@@ -118,7 +118,7 @@ fn run_steps(
     })
 }
 
-/// Brings a stack up on a machine that ends with it, lets `act` have it, and takes it down.
+/// Sets up a stack on a machine that ends with it, calls `act` with it, and tears it down.
 pub fn with_stack_up(
     spec: &StackSpec,
     setting: &Setting,
@@ -218,7 +218,7 @@ fn work(trial: &Trial, stack: &Stack, context: &mut Context<'_>) -> Result<(), F
     Ok(())
 }
 
-/// What reached one member disk while the work was done, laying out and caches dropped included.
+/// I/O of one member disk during the workload, including preparation.
 fn report_member(disk: DiskCounters, context: &mut Context<'_>) {
     let figures = [
         (Metric::MemberReads, disk.reads),

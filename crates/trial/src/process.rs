@@ -1,16 +1,16 @@
-//! The process that a trial runs in, seen from outside: the kernel of a guest, or a process of this machine.
+//! The process of a trial, seen from outside: the kernel of a guest, or a process of this machine.
 
 use std::time::Duration;
 
-/// When the process of a trial is ended.
+/// Limits after which the process of a trial is killed.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// It has shown no sign of life for so long. In a guest virtual time stands still; on this machine neither its
-    /// processes nor its disks do anything.
+    /// Time without progress. In a guest virtual time does not advance; on this machine its processes and disks are
+    /// idle.
     pub stall: Duration,
-    /// It has run for so long.
+    /// Wall time.
     pub wall: Duration,
-    /// Its events have taken so much room, bytes. A trial writes less than a mebibyte.
+    /// Size of its events, bytes. A trial writes less than a mebibyte.
     pub output_bytes: u64,
 }
 
@@ -22,9 +22,9 @@ pub const OUTPUT_BYTES_MAX: u64 = 256 << 20;
 pub enum ProcessEnd {
     /// It exited with status 0.
     Exited,
-    /// It exited with another status, or by a fault of its own: in words.
+    /// It exited with another status or crashed; a description.
     Died(String),
-    /// Somebody sent it this signal, which no fault of its own brings.
+    /// It was killed by this signal from outside.
     Killed(i32),
     /// [`Limits::stall`] was exceeded.
     Stalled,

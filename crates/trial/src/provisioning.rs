@@ -1,5 +1,5 @@
-//! Proof, on a machine that ends afterwards, that the dry run lists what is really done, and that a failure of any act
-//! of provisioning leaves nothing behind.
+//! Tests, on a machine that ends afterwards, that the dry run lists the same commands as the real run, and that a failure
+//! of any act of provisioning leaves nothing behind.
 
 use crate::Setting;
 use stack::{
@@ -95,7 +95,7 @@ fn report(key: &str, commands: &[Command], sink: &mut dyn FnMut(Event)) {
     });
 }
 
-/// A stack that is brought up time and again.
+/// A stack that is set up repeatedly.
 struct Trying<'s> {
     spec: &'s StackSpec,
     setting: &'s Setting,
@@ -145,7 +145,7 @@ impl Trying<'_> {
     }
 }
 
-/// All that a stack could leave on a machine.
+/// Everything that a stack could leave on a machine.
 #[derive(Debug, PartialEq, Eq)]
 struct Remains {
     /// What blkid recognises, by disk.

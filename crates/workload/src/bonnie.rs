@@ -138,8 +138,8 @@ pub(crate) fn report(line: &Line, wanted: &[&str], host: &mut dyn Host) {
                 name: "long-enough".to_owned(),
                 test: Some(test.to_owned()),
                 passed: false,
-                detail: "Bonnie++ has no figure for what took it less than half a second (`+++++`): more bytes, \
-                         more seeks or more files"
+                detail: "Bonnie++ has no figure for tests shorter than half a second (`+++++`): use more bytes, \
+                         seeks or files"
                     .to_owned(),
             })),
             Column::Figure { rate, cpu_percent } => {

@@ -22,10 +22,10 @@ pub enum WorkloadError {
     #[error(transparent)]
     Tool(#[from] tools::ToolError),
     /// fio ran, and what it printed is not what fio prints.
-    #[error("fio's output cannot be understood: {what}; it printed: {printed}")]
+    #[error("cannot parse fio's output: {what}; it printed: {printed}")]
     FioOutput { what: String, printed: String },
     /// Another program ran, and what it printed is not what it prints.
-    #[error("{program}'s output cannot be understood: {what}; it printed: {printed}")]
+    #[error("cannot parse {program}'s output: {what}; it printed: {printed}")]
     Output {
         program: &'static str,
         what: String,

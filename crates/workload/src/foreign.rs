@@ -29,10 +29,10 @@ pub fn read(text: &str) -> Result<Vec<Foreign>, String> {
     if text.contains("iozone test complete") || text.contains("Iozone: Performance Test of File I/O") {
         return iozone(text);
     }
-    let lines = csv::lines(text).map_err(|what| format!("as Bonnie++'s lines of values, it is wrong: {what}"))?;
+    let lines = csv::lines(text).map_err(|what| format!("is not valid Bonnie++ output: {what}"))?;
     if lines.is_empty() {
         return Err(
-            "is no result of fio (--output-format=json or json+), Bonnie++ (its line of values) or IOzone"
+            "is not a result of fio (--output-format=json or json+), Bonnie++ (its line of values) or IOzone"
                 .to_owned(),
         );
     }
@@ -41,7 +41,7 @@ pub fn read(text: &str) -> Result<Vec<Foreign>, String> {
 
 fn fio(text: &str) -> Result<Vec<Foreign>, String> {
     let FioResult { version, report } =
-        fio_results(text).map_err(|what| format!("as fio's report, it is wrong: {what}"))?;
+        fio_results(text).map_err(|what| format!("is not a valid fio report: {what}"))?;
     let mut kept = Kept::default();
     kept.provenance("fio", &version);
     report(&mut kept);
@@ -66,7 +66,7 @@ fn bonnie(line: &csv::Line) -> Foreign {
 
 fn iozone(text: &str) -> Result<Vec<Foreign>, String> {
     let found: Vec<(IozoneTest, f64)> =
-        iozone::output::parse(text).map_err(|what| format!("as IOzone's output, it is wrong: {what}"))?;
+        iozone::output::parse(text).map_err(|what| format!("is not valid IOzone output: {what}"))?;
     let mut kept = Kept::default();
     if let Some(line) = text.lines().find(|line| line.contains("Version $Revision")) {
         kept.provenance("iozone", line.trim());

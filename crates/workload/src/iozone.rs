@@ -39,7 +39,7 @@ fn run(spec: &IozoneSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -
         .mount_point
         .ok_or_else(|| WorkloadError::Spec("IOzone needs a filesystem, and this stack has none".to_owned()))?;
     if spec.record_bytes == 0 || spec.file_bytes < spec.record_bytes || spec.processes == 0 {
-        let what = "IOzone needs a process, and a file that holds a record at least";
+        let what = "IOzone needs a process, and a file of at least one record";
         return Err(WorkloadError::Spec(what.to_owned()));
     }
     match spec.engine {

@@ -145,7 +145,7 @@ impl Made {
             let all = cylinders * f64::from(ZONES);
             return Err(Wrong::at(
                 rates,
-                format!("at these rates the disk's sectors need {all} cylinders: more than any drive has"),
+                format!("at these rates the disk's sectors need {all} cylinders, more than any drive has"),
             ));
         }
         let cylinders = cylinders as u32;

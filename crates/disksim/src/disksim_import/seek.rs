@@ -99,8 +99,9 @@ fn three(mechanics: &mut Reader) -> (f64, f64, f64) {
     let average = mechanics.ms("Average seek time");
     let full = mechanics.ms("Full strobe seek time");
     if !(one <= average && average <= full) {
-        let message =
-            format!("seeks of {one} ms over one cylinder, {average} on average, {full} over all: they rise");
+        let message = format!(
+            "seeks of {one} ms over one cylinder, {average} on average, {full} over all: these times must increase"
+        );
         mechanics.error_at("Average seek time", message);
     }
     (one, average, full)

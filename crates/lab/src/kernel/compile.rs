@@ -33,7 +33,7 @@ pub enum Progress {
     Unpacking,
     Copying,
     Configuring,
-    /// OpenZFS asks what the kernel offers.
+    /// configuring OpenZFS for the kernel.
     Probing,
     /// Files compiled, of about so many.
     Compiling {

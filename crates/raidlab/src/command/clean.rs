@@ -13,7 +13,7 @@ pub fn clean() -> Result<ExitCode, ExpectedError> {
         source,
         advice: match rustix::process::geteuid().is_root() {
             true => "",
-            false => "; it is root's: `sudo raidlab clean`",
+            false => "; it belongs to root: `sudo raidlab clean`",
         },
     };
     let leftovers = state.leftovers().map_err(machine)?;
@@ -23,13 +23,13 @@ pub fn clean() -> Result<ExitCode, ExpectedError> {
             .any(|leftover| leftover.header.as_ref().is_some_and(|header| header.name == other.name));
         if !is_ours {
             say(&format!(
-                "raidlab: process {} runs a study here; it cleans up after itself",
+                "raidlab: process {} is running a study; it cleans up after itself",
                 other.pid
             ));
         }
     }
     if leftovers.is_empty() {
-        print("nothing is left of any run\n")?;
+        print("nothing to clean up\n")?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut whole = true;

@@ -51,7 +51,6 @@ fn read(path: &Path, run: Option<i64>) -> Result<Export, ExpectedError> {
     } else {
         std::fs::read_to_string(path).map_err(|error| failed(&error))?
     };
-    Export::parse(path, &text).ok_or_else(|| {
-        failed(&"neither a store of raidlab's nor a run as `raidlab export --format json` writes it")
-    })
+    Export::parse(path, &text)
+        .ok_or_else(|| failed(&"neither a raidlab store nor a run exported with `raidlab export --format json`"))
 }

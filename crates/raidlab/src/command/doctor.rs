@@ -88,7 +88,7 @@ const OF_RUNS: &[Need] = &[
     Need {
         file: "wipefs",
         package: "util-linux",
-        why: "tells what is on a disk",
+        why: "identifies what is on a disk",
     },
     Need {
         file: "fio",
@@ -100,7 +100,7 @@ const OF_RUNS: &[Need] = &[
 const OF_LVM: Need = Need {
     file: "lvm",
     package: "lvm2",
-    why: "makes LVM's volumes",
+    why: "creates LVM volumes",
 };
 
 const OF_BONNIE: Need = Need {
@@ -296,7 +296,7 @@ fn rendered(missing: &[&Need], missing_for_some: &[&Need], findings: &[Finding])
     if !missing_for_some.is_empty() {
         let _ = writeln!(
             text,
-            "for studies that ask for it: `raidlab doctor --install --all`, or as root: apt-get install {}",
+            "for studies that need them: `raidlab doctor --install --all`, or as root: apt-get install {}",
             packages(missing_for_some).join(" ")
         );
     }
@@ -311,7 +311,7 @@ fn rendered(missing: &[&Need], missing_for_some: &[&Need], findings: &[Finding])
     text.push_str(&super::kernel::others_words(&cache, others));
     text.push_str(&bcachefs_words(&cache));
     if !lab::guest::can_confine() {
-        text.push_str("note     this kernel has no Landlock: guests are confined by their read-only root alone\n");
+        text.push_str("note     this kernel has no Landlock: guests are confined only by their read-only root\n");
     }
     text
 }
@@ -330,7 +330,7 @@ fn bcachefs_words(cache: &Cache) -> String {
             )
         }
         None => format!(
-            "note     {BCACHEFS} is not in the cache: the first study of bcachefs gets it from Debian's mirror, or \
+            "note     {BCACHEFS} is not in the cache: the first study of bcachefs downloads it from Debian's mirror, or \
              `raidlab doctor --install --all`\n"
         ),
     }

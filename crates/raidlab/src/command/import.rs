@@ -55,7 +55,7 @@ pub fn import(arguments: &ImportArguments) -> Result<ExitCode, ExpectedError> {
     })?;
     if run.found == Found::Finished {
         say(&format!(
-            "raidlab: these results are in the store already, as run {}",
+            "raidlab: these results are already in the store, as run {}",
             run.summary.id.0
         ));
         return Ok(ExitCode::SUCCESS);
@@ -133,8 +133,8 @@ fn plan_of(files: &[Read], arguments: &ImportArguments) -> Result<(Plan, Vec<(Tr
     let names: Vec<String> = files.iter().map(|file| file.path.display().to_string()).collect();
     plan.title = format!("Imported: {}", names.join(", "));
     plan.description =
-        "Results that another program measured elsewhere. raidlab knows nothing of the machine, the \
-                        stack and the circumstances, and ranks none of its own with them."
+        "Results measured elsewhere by another program. Raidlab knows nothing about the machine, the stack and \
+                        the conditions, and does not rank its own results against them."
             .to_owned();
     // The files themselves, and what they were said to be, are what this run is: the same ones again are the same run.
     let said = [&arguments.stack, &arguments.workload, &arguments.test];

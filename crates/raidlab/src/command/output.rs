@@ -12,23 +12,23 @@ use std::path::{Path, PathBuf};
 /// Why a result cannot be written to a file; the file is as it was.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
-    #[error("-o names no file: `-o report.html`, or `-o -` for standard output")]
+    #[error("-o needs a file name: `-o report.html`, or `-o -` for standard output")]
     Empty,
-    #[error("`{}` is a folder: -o names a file in it", path.display())]
+    #[error("`{}` is a folder: choose a file in it with -o", path.display())]
     Folder { path: PathBuf },
-    #[error("cannot write `{}`: `{}` is no folder", path.display(), folder.display())]
+    #[error("cannot write `{}`: `{}` is not a folder", path.display(), folder.display())]
     NoFolder { path: PathBuf, folder: PathBuf },
-    #[error("cannot write `{}`: `mkdir -p {}` makes its folder, which does not exist", path.display(), folder.display())]
+    #[error("cannot write `{}`: its folder does not exist; `mkdir -p {}` creates it", path.display(), folder.display())]
     MissingFolder { path: PathBuf, folder: PathBuf },
-    #[error("`{}` holds results (it is an SQLite database), and is not overwritten: -o names another file", path.display())]
+    #[error("`{}` holds results (it is an SQLite database), and is not overwritten: choose another file with -o", path.display())]
     Store { path: PathBuf },
-    #[error("`{}` belongs to the store `{}`, and is not overwritten: -o names another file", path.display(), store.display())]
+    #[error("`{}` belongs to the store `{}`, and is not overwritten: choose another file with -o", path.display(), store.display())]
     OfStore { path: PathBuf, store: PathBuf },
-    #[error("`{}` is {what}, and is not overwritten: -o names another file", path.display())]
+    #[error("`{}` is {what}, and is not overwritten: choose another file with -o", path.display())]
     Description { path: PathBuf, what: &'static str },
-    #[error("`{}` is a block device, and is not overwritten: -o names a file", path.display())]
+    #[error("`{}` is a block device, and is not overwritten: choose a file with -o", path.display())]
     BlockDevice { path: PathBuf },
-    #[error("cannot write `{}`: {}; -o names another place", path.display(), reason(source))]
+    #[error("cannot write `{}`: {}; choose another place with -o", path.display(), reason(source))]
     Io { path: PathBuf, source: io::Error },
 }
 
@@ -180,7 +180,7 @@ fn check_contents(path: &Path) -> Result<(), OutputError> {
     let what = match extension {
         _ if start.is_empty() => None,
         Some("toml") => Some("a TOML file, as studies and disk models are"),
-        Some("fio") => Some("a job file of fio's"),
+        Some("fio") => Some("a fio job file"),
         _ if !is_ours && text.lines().any(is_study) => Some("a study"),
         _ => None,
     };

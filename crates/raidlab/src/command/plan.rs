@@ -63,7 +63,7 @@ fn text(plan: &Plan) -> String {
             cells * most
         )
     };
-    let _ = writeln!(text, "\n{trials}; how long they take is known once the first has run");
+    let _ = writeln!(text, "\n{trials}; the time is estimated after the first trial");
     text
 }
 

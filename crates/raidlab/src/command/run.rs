@@ -58,14 +58,14 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
     }
     let resume = command_line(arguments, &devices(arguments));
     let signals = Signals::watch(format!(
-        "raidlab: interrupted before the first trial; to go on: {resume}"
+        "raidlab: interrupted before the first trial; to continue: {resume}"
     ))?;
     let jobs = arguments
         .jobs
         .map_or_else(prepare_lab::processors, |jobs| jobs as usize);
     let outcome = if run.found == Found::Finished && everything_done(&plan, &run, arguments.seed) {
         say(&format!(
-            "raidlab: all trials of this study with seed {} are in the store already",
+            "raidlab: all trials of this study with seed {} are already in the store",
             arguments.seed
         ));
         Outcome {
@@ -189,13 +189,13 @@ fn conclude(
 ) -> Result<ExitCode, ExpectedError> {
     let failed = ExpectedError::StoreUnderWay;
     let here = if outcome.resumed > 0 {
-        format!(", {} were there already", outcome.resumed)
+        format!(", {} were already there", outcome.resumed)
     } else {
         String::new()
     };
     if outcome.interrupted {
         say(&format!(
-            "raidlab: interrupted: {} trials done{here}; what was measured is kept; to go on: {}",
+            "raidlab: interrupted: {} trials done{here}; all measurements are kept; to continue: {}",
             outcome.done,
             command_line(arguments, &devices(arguments))
         ));

@@ -69,7 +69,7 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
     let mut end = End::default();
     if is_terminal {
         say(&format!(
-            "raidlab: {}; `exit` or Ctrl-D ends the guest, and what is on its disks is gone",
+            "raidlab: {}; `exit` or Ctrl-D ends the guest, and the contents of its disks are lost",
             cell.stack_label
         ));
         lab::guest::interact(&config, &mut |line| end.line(line))?;

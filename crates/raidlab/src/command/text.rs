@@ -16,7 +16,7 @@ pub enum TextError {
     Unreadable(#[source] io::Error),
     #[error("is larger than {} MiB", bytes_max >> 20)]
     TooLarge { bytes_max: u64 },
-    #[error("is no text: line {line} holds bytes that are not UTF-8")]
+    #[error("is not a text file: line {line} has bytes that are not UTF-8")]
     NotText { line: usize },
 }
 

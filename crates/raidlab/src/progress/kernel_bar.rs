@@ -24,7 +24,7 @@ impl KernelBar {
             bar
         });
         say(&format!(
-            "raidlab: building the lab's kernel, Linux {name}: once, then it is kept"
+            "raidlab: building the lab's kernel, Linux {name} (once; it is kept in the cache)"
         ));
         KernelBar {
             bar,
@@ -36,11 +36,11 @@ impl KernelBar {
 
     pub fn show(&self, progress: Progress) {
         let words = match progress {
-            Progress::Waiting => "waiting for another raidlab that builds a kernel",
+            Progress::Waiting => "waiting for another raidlab that is building a kernel",
             Progress::Unpacking => "unpacking the source",
             Progress::Copying => "copying what changed in the tree",
             Progress::Configuring => "configuring",
-            Progress::Probing => "OpenZFS asks what the kernel offers",
+            Progress::Probing => "configuring OpenZFS for the kernel",
             Progress::Compiling { .. } => "",
         };
         if let Some(bar) = &self.bar {

@@ -61,7 +61,7 @@ fn the_help_lists_the_exit_codes() {
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ");
-    let codes = "exit status: 0 done, 1 a trial failed, 2 the input is wrong (nothing was touched), 3 the machine \
+    let codes = "exit status: 0 done, 1 a trial failed, 2 invalid input (nothing was touched), 3 the machine \
         lacks something (the message says how to fix it), 130 interrupted (the same command resumes)";
     assert!(help.contains(codes), "{help}");
 }

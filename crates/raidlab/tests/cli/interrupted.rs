@@ -152,7 +152,7 @@ fn ends_in_good_order(how: Signal) {
     let last = ran.stderr.lines().last().expect("it says something");
     let done = number_before(last, " trials done");
     assert!((1..6).contains(&done), "{last}");
-    let words = "what was measured is kept; to go on: raidlab run small.toml --seed 1";
+    let words = "all measurements are kept; to continue: raidlab run small.toml --seed 1";
     assert!(last.ends_with(words), "{last}");
     assert_gone(&processes, Duration::from_millis(100));
     assert_eq!(trial_folders(&desk), [""; 0]);
@@ -236,7 +236,7 @@ fn lab_a_killed_guest_is_one_failed_trial() {
         .lines()
         .find(|line| line.contains(" failed after "))
         .expect("it is reported");
-    let words = "the guest was killed from outside (signal 9), by somebody or for lack of memory; its console: ";
+    let words = "the guest was killed from outside (signal 9), by a user or by the OOM killer; its console: ";
     assert!(message.contains(words), "{message}");
     assert_gone(&processes, Duration::from_secs(2));
     assert_eq!(trial_folders(&desk), [""; 0]);
@@ -287,7 +287,7 @@ fn lab_ctrl_c_while_a_kernel_is_built() {
     let ran = raidlab.end();
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
     assert_eq!((ran.exit, ran.stdout.as_str()), (Some(130), ""), "{}", ran.stderr);
-    let words = "raidlab: interrupted before the first trial; to go on: raidlab run small.toml --seed 1\n";
+    let words = "raidlab: interrupted before the first trial; to continue: raidlab run small.toml --seed 1\n";
     assert!(ran.stderr.ends_with(words), "{}", ran.stderr);
     assert_gone(&processes, Duration::from_secs(2));
 }

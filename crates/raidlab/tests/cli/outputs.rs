@@ -62,7 +62,7 @@ fn issue_12_1_no_output_replaces_a_study() {
     desk.write("jobs.fio", "[global]\n");
     refused(&desk, &["report", "-o", "small.toml"], "is a TOML file");
     refused(&desk, &["report", "-o", "study"], "is a study, and is not overwritten");
-    refused(&desk, &["export", "-o", "jobs.fio"], "is a job file of fio's");
+    refused(&desk, &["export", "-o", "jobs.fio"], "is a fio job file");
 }
 
 #[test]

@@ -364,7 +364,7 @@ fn plan() -> Plan {
                 ("type".to_owned(), "jfs".to_owned()),
                 ("block_size".to_owned(), "1K".to_owned()),
             ],
-            reason: "JFS has 4 KiB blocks only".to_owned(),
+            reason: "JFS has only 4 KiB blocks".to_owned(),
         }],
         claims: vec![claim()],
         tables: vec![],

@@ -1,4 +1,4 @@
-//! This machine itself as a place of trials.
+//! This machine as a place of trials.
 
 use super::{Place, Seen, TrialReport};
 use crate::error::PlaceError;
@@ -13,14 +13,14 @@ use study::event::{Event, Failure};
 use study::plan::Trial;
 use trial::{Limits, ProcessEnd};
 
-/// What all trials of a session on this machine share.
+/// The state that all trials of a session on this machine share.
 pub struct HostPlace {
     pub session: host::Session,
     pub disks: DiskSource,
     pub limits: Limits,
-    /// Serial numbers are stored whole.
+    /// Complete serial numbers are stored.
     pub full_serials: bool,
-    /// What tells this machine, its kernel and the disks under test from others.
+    /// Identifies this machine, its kernel and the disks under test.
     pub identity: String,
 }
 
@@ -47,7 +47,7 @@ impl Place for HostPlace {
         format!("host, {}", self.identity)
     }
 
-    /// In a process of its own; another then undoes all that it left.
+    /// In a separate process; another one then undoes what it left.
     fn run(
         &self,
         trial: &Trial,
@@ -138,12 +138,12 @@ impl HostPlace {
     }
 }
 
-/// How many disks a trial wants, of all groups.
+/// Number of disks that a trial needs, in all groups.
 pub fn disks_of(trial: &Trial) -> usize {
     trial.cell.machine.disks.iter().map(|group| group.count as usize).sum()
 }
 
-/// A disk that the trial works on, by the kernel's name.
+/// A disk of the trial, by the kernel's name.
 fn disk_of(event: &Event) -> Option<String> {
     let Event::Provenance { key, value } = event else {
         return None;
@@ -151,10 +151,10 @@ fn disk_of(event: &Event) -> Option<String> {
     (key.starts_with("disk.") && key.ends_with(".node")).then(|| value.clone())
 }
 
-/// What other programs may take of the processors before a person should know.
+/// Processor use of other programs above which the user is warned.
 const OTHERS_PERCENT_MAX: f64 = 10.0;
 
-/// A warning that others used the processors while a trial was at work.
+/// A warning that other programs used the processors during a trial.
 fn others_at_work(event: &Event) -> Option<String> {
     let Event::Provenance { key, value } = event else {
         return None;
@@ -162,31 +162,31 @@ fn others_at_work(event: &Event) -> Option<String> {
     let percent: f64 = value.parse().ok().filter(|_| key == host::OTHERS_PROCESSOR_PERCENT)?;
     (percent > OTHERS_PERCENT_MAX).then(|| {
         format!(
-            "warning: other programs used {percent:.0} % of this machine's processors meanwhile; its figures may be \
-             worse than they were alone"
+            "warning: other programs used {percent:.0} % of this machine's processors during the trial; its \
+             figures may be affected"
         )
     })
 }
 
-/// The end of a process for which its trial gave no reason.
+/// The failure of a process whose trial reported none.
 fn message(end: &ProcessEnd, ended: &EndedProcess) -> String {
     match end {
         ProcessEnd::DiskFailed(words) => format!("a disk failed: the kernel says `{words}`"),
-        ProcessEnd::Exited => "the trial's process ended without a word".to_owned(),
+        ProcessEnd::Exited => "the trial's process exited without a result".to_owned(),
         ProcessEnd::Died(how) => format!("the trial's process died: {how} {}", ended.errors.trim()),
         ProcessEnd::Killed(signal) => format!("the trial's process was killed by signal {signal}"),
-        ProcessEnd::Stalled => "neither its processes nor its disks did anything for too long".to_owned(),
+        ProcessEnd::Stalled => "its processes and disks were idle for too long".to_owned(),
         ProcessEnd::TimedOut => format!(
-            "not done after {} s; --trial-limit allows for more",
+            "not done after {} s; --trial-limit sets another limit",
             ended.wall.as_secs()
         ),
-        ProcessEnd::OutputLimit => "the trial's process did not stop talking".to_owned(),
+        ProcessEnd::OutputLimit => "the trial's process exceeded its output limit".to_owned(),
         ProcessEnd::NoSpace => "no space left".to_owned(),
         ProcessEnd::Stopped => "it was stopped".to_owned(),
     }
 }
 
-/// What the kernel logged as errors meanwhile belongs to a failure.
+/// Appends the kernel's error messages to a failure.
 fn with_log(message: String, log: &KernelLog) -> String {
     let new: Vec<&str> = log
         .errors()

@@ -21,8 +21,8 @@ use trial::ProcessEnd;
 /// Lines of a console that a message shows.
 const CONSOLE_LINES: usize = 12;
 
-const NO_ROOM: &str = "there is no room for what the simulated disks hold: half of the free memory is full, and the \
-    disk of raidlab's cache folder as well; with fewer `--jobs` each guest has more";
+const NO_ROOM: &str = "no space left for the contents of the simulated disks: half of the free memory and the disk of \
+    raidlab's cache folder are full; with fewer `--jobs` each guest gets more";
 
 /// The kernels that a plan needs, ready to run.
 pub type Kernels = BTreeMap<KernelName, Kernel>;
@@ -32,16 +32,16 @@ pub struct LabPlace {
     pub kernels: Kernels,
     pub programs: GuestPrograms,
     pub cache: Cache,
-    /// This program, as the guests' init.
+    /// This program as the guests' init.
     pub init: Init,
     /// How many guests run at the same time.
     pub slots: usize,
-    /// Those that guests may use; the guest of each slot is kept on one of them.
+    /// The processors for guests; the guest of each slot runs on one of them.
     pub processors: Vec<usize>,
-    /// Of each guest, for the contents of its disks.
+    /// Memory of each guest for the contents of its disks.
     pub memory_budget_bytes: u64,
     pub trace_folder: Option<PathBuf>,
-    /// Names this very build of raidlab, which has the workloads' engines and the models of disks.
+    /// Identifies this build of raidlab, which contains the workload engines and disk models.
     pub build: String,
 }
 
@@ -152,16 +152,16 @@ fn trace_file(folder: &Path, trial: &Trial) -> std::io::Result<File> {
     File::create(folder.join(format!("{name}.{}.trace", trial.index)))
 }
 
-/// The end of a guest for which its trial gave no reason.
+/// The failure of a guest whose trial reported none.
 fn message(end: &ProcessEnd, ended: &EndedGuest) -> String {
     let virtual_s = ended.heartbeat.virtual_ns as f64 / 1e9;
     let console = last_lines(&ended.console);
     match end {
         ProcessEnd::NoSpace => NO_ROOM.to_owned(),
-        ProcessEnd::Exited => format!("the guest ended without a word; its console: {console}"),
+        ProcessEnd::Exited => format!("the guest exited without a result; its console: {console}"),
         ProcessEnd::Killed(signal) => {
             let who = if *signal == 9 {
-                "by somebody or for lack of memory"
+                "by a user or by the OOM killer"
             } else {
                 "by somebody"
             };
@@ -169,13 +169,15 @@ fn message(end: &ProcessEnd, ended: &EndedGuest) -> String {
         }
         ProcessEnd::Died(status) => format!("the guest died ({status}); its console: {console}"),
         ProcessEnd::Stalled => {
-            format!("virtual time stood still at {virtual_s:.3} s for too long; the guest's console: {console}")
+            format!(
+                "virtual time did not advance from {virtual_s:.3} s for too long; the guest's console: {console}"
+            )
         }
         ProcessEnd::TimedOut => format!(
             "not done after {} s of wall time, {virtual_s:.0} s virtual; the guest's console: {console}",
             ended.wall.as_secs()
         ),
-        ProcessEnd::OutputLimit => "the guest did not stop talking".to_owned(),
+        ProcessEnd::OutputLimit => "the guest exceeded its output limit".to_owned(),
         ProcessEnd::DiskFailed(words) => format!("a disk failed: {words}"),
         ProcessEnd::Stopped => "it was stopped".to_owned(),
     }
@@ -197,7 +199,7 @@ mod tests {
 
     const DONE: &[u8] = b"{\"event\":\"done\",\"at_ns\":1}";
 
-    /// What a trial comes to whose guest says no more than this, and ends in this way.
+    /// The outcome of a trial whose guest printed only this and ended in this way.
     fn words(line: &[u8], end: ProcessEnd) -> String {
         let ended = EndedGuest {
             end,
@@ -218,7 +220,7 @@ mod tests {
         let mkfs: &[u8] = b"{\"event\":\"step\",\"name\":\"mkfs\",\"at_ns\":1}";
         assert_eq!(
             words(mkfs, ProcessEnd::Exited),
-            "mkfs: the guest ended without a word; its console: one\n    last words"
+            "mkfs: the guest exited without a result; its console: one\n    last words"
         );
         assert_eq!(
             words(DONE, ProcessEnd::Died("signal: 9".to_owned())),

@@ -1,4 +1,4 @@
-//! The runner with places that only pretend to run trials: which trials go where is exact here.
+//! The runner with simulated places: which trial runs where is exact here.
 
 use super::*;
 use std::sync::Mutex;
@@ -34,7 +34,7 @@ struct Pretended<'a> {
     name: &'static str,
     slots: usize,
     log: &'a Log,
-    /// What becomes of a trial, given how many have ended before it.
+    /// The outcome of a trial, given how many have ended before it.
     end: &'a (dyn Fn(usize, &AtomicBool) -> TrialReport + Sync),
 }
 

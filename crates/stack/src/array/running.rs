@@ -7,16 +7,16 @@ use crate::executor::{Executor, read_number};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Longer than any array should go without getting on with its resync.
+/// Maximum time without progress of a resync.
 const STALLED: Duration = Duration::from_secs(600);
 
 /// A running md array that this run created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Array {
     pub device: BlockDevice,
-    /// Ours alone; by it the array is known again.
+    /// Its UUID, which identifies the array.
     pub uuid: String,
-    /// Members hold copies or parity that can agree or not.
+    /// Members have copies or parity that can be checked.
     pub redundant: bool,
 }
 
@@ -40,7 +40,7 @@ impl Array {
         })
     }
 
-    /// Whether all members agree and nothing is going on that would make them.
+    /// Whether all members are in sync and no resync is running.
     pub(crate) fn is_idle(&self, executor: &mut dyn Executor) -> Result<bool, Cause> {
         if !self.redundant {
             return Ok(true);
@@ -51,7 +51,7 @@ impl Array {
             && read_number(executor, &self.attribute("degraded"))? == 0)
     }
 
-    /// Whether the superblocks say that no write is under way; md writes that 200 ms after the last one.
+    /// Whether the superblocks are marked clean; md does that 200 ms after the last write.
     pub(crate) fn is_marked_clean(&self, executor: &mut dyn Executor) -> Result<bool, Cause> {
         let state = executor.read(&self.attribute("array_state"))?;
         Ok(!self.redundant || !matches!(state.as_str(), "active" | "write-pending"))
@@ -89,7 +89,7 @@ impl Array {
         }
     }
 
-    /// Has md compare copies and parity all over the array; the sectors that disagree.
+    /// Lets md check copies and parity of the whole array; returns the number of mismatched sectors.
     pub(crate) fn check(&self, executor: &mut dyn Executor) -> Result<u64, Cause> {
         if !self.redundant {
             return Ok(0);
@@ -107,7 +107,7 @@ impl Array {
         read_number(executor, &self.attribute("mismatch_cnt"))
     }
 
-    /// What the kernel made of the spec.
+    /// The array as the kernel reports it.
     pub(crate) fn record(&self, context: &mut Context<'_>) {
         let attributes = [
             "level",

@@ -1,4 +1,4 @@
-//! An executor one of whose acts fails: what came before it must be undone, wherever it is.
+//! An executor that makes one act fail: everything before it must be undone, whichever act it is.
 
 use super::{Executor, Mount, Mounted};
 use crate::device::BlockDevice;
@@ -11,13 +11,13 @@ use tools::{Invocation, Recorder, Tool, ToolError, Version};
 /// When the act fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// It is not done.
+    /// Before it is done.
     Before,
-    /// It is done, and reported as failed.
+    /// After it was done.
     After,
 }
 
-/// Does what another executor does, but for one act. What only looks never fails.
+/// Does what another executor does, except for one act. Reads never fail.
 pub struct FailAt<'a> {
     inner: &'a mut dyn Executor,
     acts_left: u32,
@@ -36,12 +36,12 @@ impl<'a> FailAt<'a> {
         }
     }
 
-    /// What failed, if it came to that.
+    /// What failed, if anything.
     pub fn failed(&self) -> Option<&str> {
         self.failed.as_deref()
     }
 
-    /// Counts an act; whether it is the one.
+    /// Counts an act; returns whether it is the one to fail.
     fn is_it(&mut self, what: impl FnOnce() -> String) -> bool {
         if self.acts_left == 0 {
             return false;

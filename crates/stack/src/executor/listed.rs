@@ -1,4 +1,4 @@
-//! An executor that keeps a list of what another one does.
+//! An executor that lists what another one does.
 
 use super::{Executor, Mount, Mounted};
 use crate::device::BlockDevice;
@@ -64,7 +64,7 @@ fn word(path: &Path) -> String {
     shell_word(&path.to_string_lossy())
 }
 
-/// Does what another executor does, and lists every act that changes the machine, also one that fails.
+/// Does what another executor does, and lists every act that changes the machine, including failed ones.
 pub struct Listed<'a> {
     inner: &'a mut dyn Executor,
     commands: Vec<Command>,
@@ -78,7 +78,7 @@ impl<'a> Listed<'a> {
         }
     }
 
-    /// What was done since this was asked last.
+    /// The acts since the last call.
     pub fn take(&mut self) -> Vec<Command> {
         std::mem::take(&mut self.commands)
     }
@@ -122,7 +122,7 @@ impl Executor for Listed<'_> {
         self.inner.read(attribute)
     }
 
-    /// Listed once, however often it is asked.
+    /// Listed only once.
     fn read_or_wait(&mut self, attribute: &Path, until: &str, at_most: Duration) -> Result<String, Cause> {
         let wait = Command::Wait {
             path: attribute.to_owned(),

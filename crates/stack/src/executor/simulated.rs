@@ -1,8 +1,8 @@
-//! A machine in memory: it answers as a real one would and remembers what was done to it, so that a stack can be
-//! brought up and taken down on it by the very code that does it for real. Nothing is changed.
+//! A machine in memory: it answers as a real one would and records what was done to it. The same code as on a real
+//! machine sets up and tears down a stack on it. Nothing is changed.
 //!
-//! What it knows of a program is what provisioning relies on, no more: a UUID that was written is read back, an array
-//! that was made has a node, a resync ends when it is waited for.
+//! It models only the effects of programs that provisioning relies on: a UUID that was written is read back, a created
+//! array has a node, a resync ends when it is waited for.
 
 mod programs;
 
@@ -18,30 +18,30 @@ use std::time::Duration;
 use study::event::ToolCall;
 use tools::{Invocation, Recorder, Tool, ToolError, Tools, Version};
 
-/// What the disks of a dry run are.
+/// The kind of disks in a dry run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DryRunOn {
     /// Those of a lab guest.
     Guest,
-    /// Files behind loop devices that are not there yet.
+    /// Files behind loop devices, not yet created.
     LoopFiles,
-    /// Disks of this machine: their settings are looked up, as is everything else that is not made in the dry run.
+    /// Disks of this machine: their settings are read, as is everything else that the dry run does not create.
     ThisMachine,
 }
 
 /// A machine in memory.
 pub struct Simulated<'a> {
-    /// Asked for their versions; without them every version is unknown.
+    /// Called for their versions; without them every version is unknown.
     tools: Option<&'a mut Tools>,
     on: DryRunOn,
     write_cache: bool,
     state: State,
 }
 
-/// What was done to it, as far as it was not undone.
+/// What was done to it and not undone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
-    /// Disks that it was given, by their nodes.
+    /// Its disks, by their nodes.
     disks: BTreeSet<PathBuf>,
     attributes: BTreeMap<PathBuf, String>,
     folders: BTreeSet<PathBuf>,
@@ -50,7 +50,7 @@ pub(crate) struct State {
 }
 
 impl<'a> Simulated<'a> {
-    /// A machine with these disks and nothing on them. `write_cache` is what the disks of a guest have.
+    /// A machine with these blank disks. `write_cache` is that of a guest's disks.
     pub fn new<'d>(
         on: DryRunOn,
         disks: impl Iterator<Item = &'d PathBuf>,
@@ -77,7 +77,7 @@ impl<'a> Simulated<'a> {
         &self.state
     }
 
-    /// Whether this machine answers for what the simulated one does not know.
+    /// Whether the real machine is asked for what the simulated one does not know.
     fn looks(&self) -> bool {
         self.on == DryRunOn::ThisMachine
     }
@@ -93,7 +93,7 @@ impl<'a> Simulated<'a> {
         Path::new("/sys/block").join(node.file_name().unwrap_or_default())
     }
 
-    /// The value that an attribute has before anybody sets it.
+    /// The default value of an attribute.
     fn default_of(&self, attribute: &Path) -> Option<String> {
         let text = attribute.to_str()?;
         if let Some(folder) = text.strip_suffix("/bdi/read_ahead_kb") {
@@ -212,7 +212,7 @@ impl Executor for Simulated<'_> {
         }
     }
 
-    /// What is waited for comes at once.
+    /// Waiting always succeeds at once.
     fn read_or_wait(&mut self, attribute: &Path, until: &str, _: Duration) -> Result<String, Cause> {
         let value = self.read(attribute)?;
         if value != until && attribute.ends_with("md/sync_action") {

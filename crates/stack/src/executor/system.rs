@@ -1,4 +1,4 @@
-//! The executor that really does it, on the machine that it runs on.
+//! The executor for the machine that it runs on.
 
 use super::{Executor, Mount, Mounted};
 use crate::device::{self, BlockDevice};

@@ -1,4 +1,4 @@
-//! The call of each mkfs.
+//! The mkfs call of each filesystem.
 
 use crate::error::Cause;
 use filesystems::{Made, Request, Stripes};
@@ -6,23 +6,23 @@ use std::path::{Path, PathBuf};
 use study::stack::FilesystemSpec;
 use tools::{Invocation, Tool, Version};
 
-/// What mkfs is to make, and of what.
+/// The filesystem to make, and its devices.
 #[derive(Debug)]
 pub(crate) struct Making<'a> {
     pub(crate) spec: &'a FilesystemSpec,
-    /// One, but of filesystems that make an array themselves.
+    /// One, except for filesystems that build an array themselves.
     pub(crate) devices: &'a [PathBuf],
     /// The device of an external journal.
     pub(crate) journal: Option<&'a Path>,
     /// Stripes of the array below.
     pub(crate) stripes: Option<Stripes>,
-    /// All blocks of the devices are zero.
+    /// The devices are all zeros.
     pub(crate) zeroed: bool,
     /// Version of the program.
     pub(crate) mkfs: &'a Version,
 }
 
-/// Makes a journal on a device of its own, for a filesystem whose mkfs does not do both at once.
+/// Makes an external journal, for a filesystem whose mkfs does not do both at once.
 pub(crate) fn journal_device(spec: &FilesystemSpec, device: &Path) -> Option<Invocation> {
     let make = spec.kind.journal.as_ref()?.device?;
     let program = spec.kind.maker()?;

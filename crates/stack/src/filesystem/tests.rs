@@ -23,7 +23,7 @@ fn plain(kind: FilesystemKind) -> FilesystemSpec {
     }
 }
 
-/// As much as each kind lets one choose.
+/// With all options of each filesystem.
 fn chosen(kind: FilesystemKind) -> FilesystemSpec {
     let journal = kind.journal.as_ref();
     FilesystemSpec {
@@ -128,8 +128,8 @@ fn own_mount_options_name_journal_and_devices() {
     assert_eq!(all, Path::new("/dev/vda:/dev/vdb"));
 }
 
-/// The real mkfs, with every argument that raidlab gives, on a file; what it leaves has the signatures that are taken
-/// off later, and its checker finds nothing wrong.
+/// The real mkfs, with every argument of raidlab, on a file: the result has the signatures that are erased later, and
+/// its checker finds no errors.
 #[test]
 fn every_mkfs_takes_its_arguments() {
     for &kind in FilesystemKind::ALL {

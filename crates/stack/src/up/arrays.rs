@@ -1,4 +1,4 @@
-//! Arrays of md and volumes of LVM.
+//! md arrays and LVM logical volumes.
 
 use super::rising::{Carrier, Rising};
 use crate::array::{self, Array, Creation};
@@ -97,7 +97,7 @@ impl Rising {
         Ok(array)
     }
 
-    /// A small filesystem for the file of an external bitmap, which md wants on ext2 or ext3.
+    /// A small filesystem for the file of an external bitmap; md requires ext2 or ext3.
     pub(super) fn bitmap_file(
         &mut self,
         disk: &Path,
@@ -159,7 +159,7 @@ impl Rising {
     }
 }
 
-/// Waits for the node of what was just made.
+/// Waits for the node of a new device.
 fn wait_for(node: &Path, context: &mut Context<'_>) -> Result<BlockDevice, Cause> {
     context.access.executor.wait_for_device(node, Duration::from_secs(10))
 }

@@ -1,4 +1,4 @@
-//! The filesystem, its journal's device, and the mount.
+//! The filesystem, its external journal, and the mount.
 
 use super::rising::{Carrier, Rising};
 use crate::context::{Context, Teardown};
@@ -15,7 +15,7 @@ use std::time::Duration;
 use study::stack::{DATA, FilesystemKind, StackSpec};
 use tools::{Invocation, Version};
 
-/// Inode tables of many terabytes are written for hours; a trial has a limit of its own.
+/// Writing the inode tables of many terabytes takes hours; the trial has its own time limit.
 const MKFS_LIMIT: Duration = Duration::from_secs(24 * 3600);
 
 impl Rising {
@@ -94,7 +94,7 @@ impl Rising {
         self.begin("mount", context);
         let folder = context.setting.work_folder.join(name);
         if context.access.executor.exists(&folder) {
-            return Err(Cause::State(format!("{} is there already", folder.display())));
+            return Err(Cause::State(format!("{} already exists", folder.display())));
         }
         self.intend(Undo::Folder { path: folder.clone() }, context)?;
         let folder = context.access.executor.make_folder(&folder)?;
@@ -116,8 +116,7 @@ impl Rising {
     }
 }
 
-/// On a disk that outlives the trial, a filesystem is made with a UUID that is in the ledger; on an array of ours it is
-/// known by the array.
+/// On a real disk a filesystem gets a UUID that is in the ledger; on an array of the run it is identified by the array.
 fn known_again(
     kind: FilesystemKind,
     make: Invocation,

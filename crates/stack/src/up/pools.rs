@@ -1,4 +1,4 @@
-//! Pools of ZFS.
+//! ZFS pools.
 
 use super::rising::{Carrier, Rising};
 use crate::context::Context;

@@ -1,4 +1,4 @@
-//! The disks' queues and caches, and what is read ahead.
+//! Queues, write caches and read-ahead of the disks.
 
 use super::rising::Rising;
 use crate::context::Context;
@@ -28,7 +28,7 @@ impl Rising {
             for disk in members {
                 let attribute = queue::depth_attribute(disk, context.access.executor).ok_or_else(|| {
                     Cause::Impossible(format!(
-                        "{} has no queue depth that could be set: SCSI and SATA disks have",
+                        "the queue depth of {} cannot be set: that is possible for SCSI and SATA disks",
                         disk.kernel_name
                     ))
                 })?;
@@ -72,14 +72,14 @@ impl Rising {
         let Some(attribute) = queue::cache_type_attribute(disk, context.access.executor) else {
             let wanted = if on { "on" } else { "off" };
             return Err(Cause::Impossible(format!(
-                "the write cache of {} cannot be switched {wanted}: that goes with SCSI and SATA disks",
+                "the write cache of {} cannot be switched {wanted}: that is possible for SCSI and SATA disks",
                 disk.kernel_name
             )));
         };
         self.attribute(&attribute, word, context)
     }
 
-    /// Sets an attribute in /sys and looks whether it took.
+    /// Sets an attribute in /sys and checks that it has the value.
     pub(super) fn attribute(&mut self, path: &Path, wanted: &str, context: &mut Context<'_>) -> Result<(), Cause> {
         let value = context.access.executor.read(path)?;
         if value == wanted {

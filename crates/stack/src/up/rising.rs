@@ -1,4 +1,4 @@
-//! The steps of the way up, each with its undo written down before it is done.
+//! The steps of setting up a stack, each recorded with its undo before it is done.
 
 use super::{Stack, check, disks_used, external_disks, record, versions};
 use crate::array::Array;
@@ -12,15 +12,15 @@ use crate::undo::Undo;
 use std::path::PathBuf;
 use study::stack::{DATA, Level, StackSpec};
 
-/// A stack on its way up: what has been done so far, and what is being done.
+/// A stack that is being set up: what has been done so far, and the current step.
 pub(super) struct Rising {
     pub(super) acts: Vec<Act>,
     pub(super) step: &'static str,
 }
 
-/// What carries the filesystem.
+/// The device of the filesystem.
 pub(super) struct Carrier {
-    /// One, or all disks where the filesystem makes its own array.
+    /// One, or all disks if the filesystem builds its own array.
     pub(super) devices: Vec<BlockDevice>,
     pub(super) array: Option<Array>,
     pub(super) inner: Vec<Array>,
@@ -96,7 +96,7 @@ impl Rising {
         context.step(step);
     }
 
-    /// Writes down how the act that follows will be undone.
+    /// Records the undo of the following act.
     pub(super) fn intend(&mut self, undo: Undo, context: &mut Context<'_>) -> Result<(), Cause> {
         let entry = context
             .ledger
@@ -128,7 +128,7 @@ impl Rising {
     }
 }
 
-/// The devices, each there, free, and given once.
+/// Checks that each device exists, is free, and is given only once.
 fn identify(devices: &[PathBuf], executor: &mut dyn Executor) -> Result<Vec<BlockDevice>, Cause> {
     let mut members: Vec<BlockDevice> = Vec::new();
     for path in devices {
@@ -143,7 +143,7 @@ fn identify(devices: &[PathBuf], executor: &mut dyn Executor) -> Result<Vec<Bloc
         executor.must_be_free(&member)?;
         if read_number(executor, &member.sysfs.join("size"))? == 0 {
             return Err(Cause::Impossible(format!(
-                "{} has no size: there is no disk in it",
+                "{} has no size: it has no medium",
                 path.display()
             )));
         }

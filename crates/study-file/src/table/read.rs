@@ -89,7 +89,7 @@ impl Reader<'_, '_, '_> {
             if name == METRIC {
                 let help = "write a [[table.column]] for each metric, with where = { metric = \"…\" }";
                 self.found
-                    .add_with_help(&given.span, format!("`{key}` cannot go by `metric`"), help);
+                    .add_with_help(&given.span, format!("`{key}` cannot contain `metric`"), help);
                 is_sound = false;
             }
             names.push(name);
@@ -127,7 +127,7 @@ impl Reader<'_, '_, '_> {
         if let (Some(place), Some(_)) = (column.field("where"), column.field("not_measured")) {
             let help = "leave one of the two out";
             self.found
-                .add_with_help(&place.span, "what is `not_measured` has no `where`", help);
+                .add_with_help(&place.span, "a column with `not_measured` has no `where`", help);
         }
         let filter = self.vocabulary.filter(column, self.found)?;
         Some(TableColumn {
@@ -307,7 +307,7 @@ impl Reader<'_, '_, '_> {
     fn row(&mut self, given: &[Given], span: &Span, row_axes: &[String], rows: &[Vec<String>]) -> Option<usize> {
         if given.len() != row_axes.len() {
             let message = format!(
-                "{} for a row that is named by {}",
+                "{} for a row with the axes {}",
                 count(given.len(), "value"),
                 row_axes.len()
             );
@@ -323,7 +323,7 @@ impl Reader<'_, '_, '_> {
                 if !labels.contains(&word.as_str()) {
                     let help = suggest(&word, &labels);
                     self.found
-                        .add_with_help(&given.span, format!("no row is called `{word}`"), help);
+                        .add_with_help(&given.span, format!("there is no row `{word}`"), help);
                     return None;
                 }
                 values.push(word);

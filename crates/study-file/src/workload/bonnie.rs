@@ -32,18 +32,18 @@ pub(super) static BONNIE: WorkloadKind = WorkloadKind {
 #[rustfmt::skip]
 static KEYS: &[Key] = &[
     key(Table::Bonnie, "size", Size { min: 0, max: 16 * TIB }, Listed, "0", "bytes of one volume, in whole MiB; 0: no throughput tests. All volumes should be twice the RAM").on_axis("bonnie_size"),
-    key(Table::Bonnie, "volumes", Count { min: 1, max: 4096 }, Listed, "1", "so many volumes, worked through as one"),
+    key(Table::Bonnie, "volumes", Count { min: 1, max: 4096 }, Listed, "1", "number of volumes, used as one file"),
     key(Table::Bonnie, "chunk_size", Size { min: 256, max: MIB }, Listed, "`8K`", "bytes of one read or write, a power of two"),
-    key(Table::Bonnie, "per_char", Flag, Listed, "`true`", "the tests of single characters, too"),
-    key(Table::Bonnie, "char_size", Size { min: MIB, max: TIB }, Listed, "`1M`", "bytes of those, in whole MiB (`-f`): each costs a system call, in the lab some 10 µs of wall time"),
+    key(Table::Bonnie, "per_char", Flag, Listed, "`true`", "also the tests of single characters"),
+    key(Table::Bonnie, "char_size", Size { min: MIB, max: TIB }, Listed, "`1M`", "bytes of those, in whole MiB (`-f`): each costs a system call, which takes some 10 µs of wall time in the lab"),
     key(Table::Bonnie, "seeks", Count { min: 1, max: 1 << 30 }, Listed, "8192", "number of seeks"),
     key(Table::Bonnie, "seekers", Count { min: 1, max: 1024 }, Listed, "5", "processes that seek"),
     key(Table::Bonnie, "files", Count { min: 0, max: 100_000_000 }, Listed, "0", "files of the file-creation tests, in multiples of 1024; 0: no such tests"),
     key(Table::Bonnie, "file_min", Size { min: 0, max: GIB }, Listed, "0", "their smallest size"),
     key(Table::Bonnie, "file_max", Size { min: 0, max: GIB }, Listed, "0", "their largest size"),
-    key(Table::Bonnie, "directories", Count { min: 1, max: 1 << 20 }, Listed, "1", "directories over which they are spread"),
-    key(Table::Bonnie, "processes", Count { min: 1, max: 64 }, Listed, "1", "copies of it all at the same time (`-c`)"),
-    key(Table::Bonnie, "direct", Flag, Listed, "`false`", "past the page cache in the block tests"),
+    key(Table::Bonnie, "directories", Count { min: 1, max: 1 << 20 }, Listed, "1", "number of directories"),
+    key(Table::Bonnie, "processes", Count { min: 1, max: 64 }, Listed, "1", "concurrent copies of all tests (`-c`)"),
+    key(Table::Bonnie, "direct", Flag, Listed, "`false`", "direct I/O in the block tests"),
     key(Table::Bonnie, "no_buffering", Flag, Listed, "`false`", "fsync after every write (`-b`)"),
 ];
 
@@ -115,8 +115,8 @@ fn check(bonnie: &BonnieSpec) -> Vec<Impossible> {
         all.extend(impossible(&["files"], reason, format!("write {below} or {above}")));
     }
     if bonnie.size_bytes == 0 && bonnie.files == 0 {
-        let reason = "without `size` and `files` Bonnie++ has nothing to do".to_owned();
-        all.extend(impossible(&["bonnie_size", "files"], reason, "give one of the two"));
+        let reason = "Bonnie++ needs `size` or `files`".to_owned();
+        all.extend(impossible(&["bonnie_size", "files"], reason, "add one of the two"));
     }
     if bonnie.file_min_bytes > bonnie.file_max_bytes {
         let reason = "`file_min` is larger than `file_max`".to_owned();

@@ -1,4 +1,4 @@
-//! `fio_file = "…"`: a job file of fio's.
+//! `fio_file = "…"`: a fio job file.
 
 use super::rules::Rules;
 use super::{Form, WorkloadKind, job_file};

@@ -23,7 +23,7 @@ pub(super) static FIO: WorkloadKind = WorkloadKind {
         Takes::One(Table::Fio),
         Single,
         "",
-        "reads and writes by fio, in fio's words",
+        "reads and writes by fio",
     ),
     keys: &[KEYS, FIO_OPTIONS],
     tests: "the pattern: `randread`, …",
@@ -39,7 +39,7 @@ pub(super) static IO: WorkloadKind = WorkloadKind {
         Takes::One(Table::Io),
         Single,
         "",
-        "reads and writes by raidlab's own engine, which starts in no time",
+        "reads and writes by raidlab's own engine, which needs no start-up time",
     ),
     keys: &[],
     tests: "the pattern: `randread`, …",
@@ -62,30 +62,30 @@ const VERIFY: &[&[&str]] = &[
 static KEYS: &[Key] = &[
     key(Table::Io, "rw", Takes::Pattern, Listed, "`read`", "`read`, `write`, `randread`, `randwrite`, `readwrite`, `randrw`; `read:8K` leaves out 8 KiB after each block, `read:-8K` goes backwards, `randread:8` jumps after 8 blocks"),
     key(Table::Io, "bs", Size { min: 1, max: GIB }, Listed, "`4K`", "bytes of one read or write"),
-    key(Table::Io, "size", Size { min: 512, max: PIB }, Listed, "`1G`", "bytes that each job works on, in a file of its own or a part of the raw device").on_axis("io_size"),
-    key(Table::Io, "numjobs", Count { min: 1, max: 4096 }, Listed, "1", "jobs side by side"),
-    key(Table::Io, "iodepth", Count { min: 1, max: 65536 }, Listed, "1", "requests that each job keeps under way"),
-    key(Table::Io, "direct", Flag, Listed, "`false`", "past the page cache"),
+    key(Table::Io, "size", Size { min: 512, max: PIB }, Listed, "`1G`", "bytes that each job works on, in its own file or its part of the raw device").on_axis("io_size"),
+    key(Table::Io, "numjobs", Count { min: 1, max: 4096 }, Listed, "1", "parallel jobs"),
+    key(Table::Io, "iodepth", Count { min: 1, max: 65536 }, Listed, "1", "requests in flight for each job"),
+    key(Table::Io, "direct", Flag, Listed, "`false`", "direct I/O (O_DIRECT)"),
     key(Table::Io, "sync", Word(SYNC), Listed, "`none`", "`sync`: every write with its metadata is on stable storage when it returns (O_SYNC); `dsync`: its data (O_DSYNC)"),
-    key(Table::Io, "fsync", Count { min: 0, max: 1 << 31 }, Listed, "0", "fsync after every so many writes; 0: never"),
-    key(Table::Io, "fdatasync", Count { min: 0, max: 1 << 31 }, Listed, "0", "fdatasync after every so many writes; 0: never"),
+    key(Table::Io, "fsync", Count { min: 0, max: 1 << 31 }, Listed, "0", "fsync after this number of writes; 0: never"),
+    key(Table::Io, "fdatasync", Count { min: 0, max: 1 << 31 }, Listed, "0", "fdatasync after this number of writes; 0: never"),
     key(Table::Io, "end_fsync", Flag, Listed, "`false`", "fsync at the end, inside the measured time"),
     key(Table::Io, "runtime", Time, Listed, "until `size` is done", "stop after this time"),
-    key(Table::Io, "time_based", Flag, Listed, "`true`", "with `runtime`: go round again until it is over"),
-    key(Table::Io, "ramp_time", Time, Listed, "none", "with `runtime`: work so long before anything is counted"),
+    key(Table::Io, "time_based", Flag, Listed, "`true`", "with `runtime`: start over until it has elapsed"),
+    key(Table::Io, "ramp_time", Time, Listed, "none", "with `runtime`: run for this time before measuring"),
     key(Table::Io, "rwmixread", Count { min: 0, max: 100 }, Listed, "50", "share of reads in `readwrite` and `randrw`, per cent"),
-    key(Table::Io, "offset", Size { min: 0, max: PIB }, Listed, "0", "where in the file, or on a raw device, the first job begins"),
-    key(Table::Io, "offset_increment", Size { min: 0, max: PIB }, ListedOrDefault, "`size`", "on a raw device: how far the next job is from it"),
-    key(Table::Io, "rate", Size { min: 1, max: TIB }, ListedOrDefault, "none", "the most that each job does a second"),
-    key(Table::Io, "rate_iops", Count { min: 1, max: 1 << 31 }, ListedOrDefault, "none", "the most reads and writes that each job does a second"),
-    key(Table::Io, "thinktime", Time, Listed, "none", "wait so long between blocks"),
-    key(Table::Io, "thinktime_blocks", Count { min: 1, max: 1 << 31 }, Listed, "1", "wait after so many blocks"),
+    key(Table::Io, "offset", Size { min: 0, max: PIB }, Listed, "0", "offset of the first job in the file or on a raw device"),
+    key(Table::Io, "offset_increment", Size { min: 0, max: PIB }, ListedOrDefault, "`size`", "on a raw device: distance from one job to the next"),
+    key(Table::Io, "rate", Size { min: 1, max: TIB }, ListedOrDefault, "none", "maximum bandwidth of each job, per second"),
+    key(Table::Io, "rate_iops", Count { min: 1, max: 1 << 31 }, ListedOrDefault, "none", "maximum IOPS of each job"),
+    key(Table::Io, "thinktime", Time, Listed, "none", "time to wait between blocks"),
+    key(Table::Io, "thinktime_blocks", Count { min: 1, max: 1 << 31 }, Listed, "1", "number of blocks between waits"),
     key(Table::Io, "zero_buffers", Flag, Listed, "`false`", "write zeros"),
     key(Table::Io, "buffer_pattern", Hex, ListedOrDefault, "random bytes", "write these bytes again and again: `0xdeadbeef`"),
-    key(Table::Io, "buffer_compress_percentage", Count { min: 0, max: 100 }, Listed, "0", "share of each block that compresses to nothing"),
-    key(Table::Io, "dedupe_percentage", Count { min: 0, max: 100 }, ListedOrDefault, "as it comes", "share of blocks that are equal to one before; no others are"),
-    key(Table::Io, "verify", Word(VERIFY), Listed, "`none`", "read back and compare all that was written; raidlab's engine does it byte by byte, whatever the word"),
-    key(Table::Io, "group_reporting", Flag, Listed, "`true`", "figures of all jobs together; if not, of each job besides"),
+    key(Table::Io, "buffer_compress_percentage", Count { min: 0, max: 100 }, Listed, "0", "share of each block that is compressible"),
+    key(Table::Io, "dedupe_percentage", Count { min: 0, max: 100 }, ListedOrDefault, "not set", "share of blocks that duplicate an earlier one"),
+    key(Table::Io, "verify", Word(VERIFY), Listed, "`none`", "read back and compare all that was written; raidlab's engine always compares byte by byte"),
+    key(Table::Io, "group_reporting", Flag, Listed, "`true`", "figures of all jobs together; otherwise also of each job"),
 ];
 
 /// What of it is no axis.
@@ -108,7 +108,7 @@ fn check_table(kind: &str, table: &Entry, found: &mut Found) {
         && !table.is_broken("rw")
         && !patterns().any(|rw| rw.pattern.is_mixed())
     {
-        let message = format!("`rwmixread` is for mixed patterns, and `rw` of this `{kind}` is none");
+        let message = format!("`rwmixread` is for mixed patterns, and `rw` of this `{kind}` is not one");
         found.add_with_help(
             &mix.span,
             message,
@@ -121,12 +121,12 @@ fn check_table(kind: &str, table: &Entry, found: &mut Found) {
         ("thinktime_blocks", "thinktime", "says when `thinktime` comes"),
     ] {
         if let (Some(field), None) = (table.field(name), table.field(needed)) {
-            let help = format!("write `{needed}`, too, or leave `{name}` out");
+            let help = format!("add `{needed}`, or leave `{name}` out");
             found.add_with_help(&field.span, format!("`{name}` {what}, and there is none"), help);
         }
     }
     if let (Some(_), Some(field)) = (table.field("zero_buffers"), table.field("buffer_pattern")) {
-        let message = "`zero_buffers` and `buffer_pattern` both say what is written";
+        let message = "`zero_buffers` and `buffer_pattern` exclude each other";
         found.add_with_help(&field.span, message, "leave one of the two out");
     }
 }
@@ -246,7 +246,7 @@ fn check(io: &IoSpec, raw: bool) -> Vec<Impossible> {
     }
     if io.direct && !io.block_bytes.is_multiple_of(512) {
         let reason = format!(
-            "direct I/O goes by sectors, and `bs` is {}",
+            "direct I/O needs whole sectors, and `bs` is {}",
             format_size(io.block_bytes)
         );
         all.extend(impossible(
@@ -257,13 +257,13 @@ fn check(io: &IoSpec, raw: bool) -> Vec<Impossible> {
     }
     if io.direct && !io.offset_bytes.is_multiple_of(512) {
         let reason = format!(
-            "direct I/O goes by sectors, and `offset` is {}",
+            "direct I/O needs whole sectors, and `offset` is {}",
             format_size(io.offset_bytes)
         );
         all.extend(impossible(&["offset", "direct"], reason, "write a multiple of 512B"));
     }
     if io.offset_increment_bytes.is_some() && !raw {
-        let reason = "`offset_increment` is for raw devices; on a filesystem each job has a file of its own";
+        let reason = "`offset_increment` is for raw devices; on a filesystem each job has its own file";
         all.extend(impossible(
             &["offset_increment", "type"],
             reason.to_owned(),
@@ -271,8 +271,12 @@ fn check(io: &IoSpec, raw: bool) -> Vec<Impossible> {
         ));
     }
     if io.skip_bytes.unsigned_abs() >= io.size_bytes {
-        let reason = "what `rw` leaves out after a block is larger than `size`".to_owned();
-        all.extend(impossible(&["rw", "io_size"], reason, "leave out less, as \"read:8K\""));
+        let reason = "the gap after each block in `rw` is larger than `size`".to_owned();
+        all.extend(impossible(
+            &["rw", "io_size"],
+            reason,
+            "write a smaller gap, such as \"read:8K\"",
+        ));
     }
     if io.verify.is_some() && !io.pattern.has_writes() {
         let reason = format!(
@@ -295,8 +299,8 @@ fn check(io: &IoSpec, raw: bool) -> Vec<Impossible> {
 fn check_native(io: &IoSpec) -> Vec<Impossible> {
     let mut all = Vec::new();
     if !io.skip_bytes.unsigned_abs().is_multiple_of(io.block_bytes) {
-        let reason = "raidlab's engine leaves out whole blocks only".to_owned();
-        let help = "leave out a multiple of `bs`, or use `fio`";
+        let reason = "in raidlab's engine the gap must be whole blocks".to_owned();
+        let help = "write a multiple of `bs`, or use `fio`";
         all.extend(impossible(&["rw", "bs"], reason, help));
     }
     all

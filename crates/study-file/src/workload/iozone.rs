@@ -24,7 +24,7 @@ pub(super) static IOZONE: WorkloadKind = WorkloadKind {
         "IOzone's 13 tests, by raidlab's own engine or by IOzone itself",
     ),
     keys: &[KEYS],
-    tests: "its 13 columns by the names in the table",
+    tests: "its 13 columns, by the names in the table",
     metrics: "`throughput`",
     read,
 };
@@ -51,9 +51,9 @@ static KEYS: &[Key] = &[
     key(Table::Iozone, "engine", Word(ENGINES), Listed, "`native`", "`native`: raidlab's own, with the same patterns; `iozone`: IOzone 3 itself (Debian non-free)"),
     key(Table::Iozone, "file", Size { min: 4 * KIB, max: 16 * TIB }, Listed, "`4M`", "bytes of each process' file, in whole KiB"),
     key(Table::Iozone, "record", Size { min: KIB, max: GIB }, Listed, "`4K`", "bytes of one read or write, in whole KiB"),
-    key(Table::Iozone, "processes", Count { min: 1, max: 1024 }, Listed, "1", "processes side by side, each with a file of its own: throughput mode if more than 1"),
+    key(Table::Iozone, "processes", Count { min: 1, max: 1024 }, Listed, "1", "parallel processes, each with its own file: throughput mode if more than 1"),
     key(Table::Iozone, "tests", Words(TESTS), Single, "all, in this order", "which columns"),
-    key(Table::Iozone, "direct", Flag, Listed, "`false`", "past the page cache (`-I`)"),
+    key(Table::Iozone, "direct", Flag, Listed, "`false`", "direct I/O (`-I`)"),
     key(Table::Iozone, "sync", Flag, Listed, "`false`", "every write is on stable storage when it returns (`-o`)").on_axis("o_sync"),
     key(Table::Iozone, "include_flush", Flag, Listed, "`true`", "fsync and fflush are inside the measured time (`-e`)"),
     key(Table::Iozone, "stride", Count { min: 2, max: 1 << 20 }, Listed, "17", "records from one read to the next in `strided-read` (`-j`)"),
@@ -136,7 +136,7 @@ fn check(iozone: &IozoneSpec) -> Vec<Impossible> {
         ));
     }
     if iozone.engine == IozoneEngine::Iozone && iozone.processes > 256 {
-        let reason = "IOzone has 256 processes at most".to_owned();
+        let reason = "IOzone has at most 256 processes".to_owned();
         all.extend(impossible(&["processes", "engine"], reason, "write 256 or fewer"));
     }
     all

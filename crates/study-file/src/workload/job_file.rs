@@ -63,19 +63,19 @@ fn text_below(folder: &Path, path: &Path) -> io::Result<String> {
     let inside = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let file = match rustix::fs::openat2(&folder, path, flags, Mode::empty(), inside) {
         Ok(file) => File::from(file),
-        Err(Errno::LOOP | Errno::XDEV) => return Err(no("is a symbolic link, or leads over one")),
+        Err(Errno::LOOP | Errno::XDEV) => return Err(no("is a symbolic link or contains one")),
         Err(errno) => return Err(unreadable(errno)),
     };
     let meta = file.metadata()?;
     if !meta.is_file() {
-        return Err(no("is no file"));
+        return Err(no("is not a file"));
     }
     let mut bytes = Vec::new();
     file.take(BYTES_MAX + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > BYTES_MAX {
         return Err(no("is too large for a job file"));
     }
-    String::from_utf8(bytes).map_err(|_| no("is no text"))
+    String::from_utf8(bytes).map_err(|_| no("is not text"))
 }
 
 /// The sections of a job file; or the line, what is wrong there, and what would be right.
@@ -98,7 +98,7 @@ fn parse(text: &str) -> Result<Vec<FioSection>, (usize, String, String)> {
                 check_name(name).map_err(at)?;
                 if sections.len() == SECTIONS_MAX || sections.iter().any(|(_, other, _)| other == name) {
                     let message = format!("there is another section `{name}`, or there are too many");
-                    return Err((number, message, "give every section a name of its own".to_owned()));
+                    return Err((number, message, "give every section a different name".to_owned()));
                 }
                 sections.push((number, name.to_owned(), global.clone()));
             }
@@ -110,7 +110,7 @@ fn parse(text: &str) -> Result<Vec<FioSection>, (usize, String, String)> {
             _ if in_global => &mut global,
             Some((_, _, options)) => options,
             None => {
-                let message = format!("`{line}` stands before any section");
+                let message = format!("`{line}` is before the first section");
                 return Err((
                     number,
                     message,
@@ -123,7 +123,7 @@ fn parse(text: &str) -> Result<Vec<FioSection>, (usize, String, String)> {
         place.push(option);
     }
     if sections.is_empty() {
-        let message = "there is no job in it".to_owned();
+        let message = "it has no job".to_owned();
         return Err((
             last_line.max(1),
             message,
@@ -142,7 +142,7 @@ fn check_name(name: &str) -> Result<(), Wrong> {
         return Ok(());
     }
     Err((
-        format!("`{name}` is no name for a job here: files and tests are called by it"),
+        format!("`{name}` cannot name a job: files and tests get its name"),
         "letters, digits, - _ and . only".to_owned(),
     ))
 }
@@ -159,9 +159,9 @@ fn option(name: &str, value: &str) -> Result<(String, String), Wrong> {
         let known: Vec<&str> = Table::Fio.keys().map(|key| key.name).collect();
         let help = match crate::diagnostic::nearest(&name, known.iter().copied()) {
             Some(_) => suggest(&name, &known),
-            None => "docs/study.md lists what a study may say to fio".to_owned(),
+            None => "docs/study.md lists the fio options that a study may use".to_owned(),
         };
-        return Err((format!("a study may not say `{name}` to fio"), help));
+        return Err((format!("a study must not use the fio option `{name}`"), help));
     }
     if name == "description" {
         return Ok((name, String::new()));
@@ -194,7 +194,7 @@ fn section(name: String, mut options: Vec<(String, String)>) -> Result<FioSectio
         Some((_, Some(bytes))) if bytes > 0 => bytes,
         Some((value, _)) => {
             return Err((
-                format!("`size` of [{name}] is `{value}`, of which raidlab cannot tell how many bytes it is"),
+                format!("`size` of [{name}] is `{value}`, which is not a number of bytes"),
                 "write size=512m".to_owned(),
             ));
         }
@@ -206,7 +206,7 @@ fn section(name: String, mut options: Vec<(String, String)>) -> Result<FioSectio
         None => Ok(1),
         Some(Ok(number)) if number > 0 => Ok(number),
         _ => Err((
-            format!("`{wanted}` of [{name}] is no number from 1"),
+            format!("`{wanted}` of [{name}] is not a number from 1"),
             format!("write {wanted}=1"),
         )),
     };
@@ -303,8 +303,8 @@ runtime=1500ms
             ("up/secret", "symbolic link"),
             ("near", "symbolic link"),
             ("device", "symbolic link"),
-            ("pipe", "is no file"),
-            ("jobs", "is no file"),
+            ("pipe", "is not a file"),
+            ("jobs", "is not a file"),
             ("large", "too large"),
             ("gone", "cannot be read"),
         ] {

@@ -35,7 +35,7 @@ impl Pattern {
             None => {}
             Some(after) if pattern.is_random() => {
                 whole.run_blocks = after.parse().ok().filter(|blocks| *blocks > 0).ok_or_else(|| {
-                    let message = format!("`{after}` is no number of blocks before the next jump");
+                    let message = format!("`{after}` is not a number of blocks before the next jump");
                     (message, format!("write \"{name}:8\""))
                 })?;
             }

@@ -69,9 +69,9 @@ pub(crate) fn check_work(
             "the array"
         };
         let (needs, there) = (describe_size(needs), describe_size(there));
-        let reason = format!("the work needs about {needs}, and {level} has {there}");
+        let reason = format!("the workload needs about {needs}, and {level} has {there}");
         let about = [rules(work).room_axes(), STACK_ROOM].concat();
-        all.extend(impossible(&about, reason, "less work, or a larger array"));
+        all.extend(impossible(&about, reason, "reduce the workload, or use a larger array"));
     }
     all
 }
@@ -84,13 +84,13 @@ fn largest_file(stack: &StackSpec, work: &Work) -> Option<Impossible> {
         return None;
     }
     let reason = format!(
-        "{} has no files of {} and more, and the work has one of {}",
+        "{} has no files of {} and more, and the workload has one of {}",
         kind.name,
         describe_size(most + 1),
         describe_size(largest)
     );
     let about = [rules(work).file_size_axes(), &["type"]].concat();
-    impossible(&about, reason, "write type = \"exfat\", or smaller files")
+    impossible(&about, reason, "use type = \"exfat\", or smaller files")
 }
 
 /// It was done already, and by no study.

@@ -37,8 +37,8 @@ static KEYS: &[Key] = &[
     key(Table::Tree, "collection", Word(COLLECTIONS), Listed, "none", "a collection by name, instead of `files`, `size` and `directories`: Marechal's 10,928 source files, 1,744 songs, 3 files of 2 GiB"),
     key(Table::Tree, "files", Count { min: 1, max: 100_000_000 }, Listed, "1000", "number of files"),
     key(Table::Tree, "size", Spread, Listed, "`4K`", "size of every file, or a spread: `{ min, median, max }`").on_axis("file_size"),
-    key(Table::Tree, "directories", Count { min: 1, max: 10_000_000 }, Listed, "one for 64 files", "directories over which they are spread"),
-    key(Table::Tree, "tests", Words(TESTS), Single, "all, in this order", "what is measured, in which order"),
+    key(Table::Tree, "directories", Count { min: 1, max: 10_000_000 }, Listed, "one for 64 files", "number of directories"),
+    key(Table::Tree, "tests", Words(TESTS), Single, "all, in this order", "tests, in this order"),
     key(Table::Tree, "from", GroupName, Single, "memory", "a group of disks, `[disks.NAME]`: `write` copies the files from the filesystem there"),
     key(Table::Tree, "to", GroupName, Single, "nowhere", "a group of disks, `[disks.NAME]`: `read` copies the files to the filesystem there"),
 

@@ -55,7 +55,7 @@ impl WorkSpec for BonnieSpec {
     }
 
     fn needs_files(&self) -> Option<&'static str> {
-        Some("Bonnie++ works on files, and a raw device holds none")
+        Some("Bonnie++ works on files, and a raw device has none")
     }
 
     fn bytes(&self, block_bytes: u64) -> u64 {

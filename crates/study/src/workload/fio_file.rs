@@ -38,7 +38,7 @@ impl WorkSpec for FioFileSpec {
     }
 
     fn needs_files(&self) -> Option<&'static str> {
-        Some("the jobs of a job file have files of their own, and a raw device holds none")
+        Some("the jobs of a job file need files, and a raw device has none")
     }
 
     fn bytes(&self, _: u64) -> u64 {

@@ -124,7 +124,7 @@ impl WorkSpec for IozoneSpec {
     }
 
     fn needs_files(&self) -> Option<&'static str> {
-        Some("IOzone works on files, and a raw device holds none")
+        Some("IOzone works on files, and a raw device has none")
     }
 
     fn bytes(&self, _: u64) -> u64 {

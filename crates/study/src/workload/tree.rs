@@ -118,7 +118,7 @@ impl WorkSpec for TreeSpec {
     }
 
     fn needs_files(&self) -> Option<&'static str> {
-        Some("a raw device holds no files")
+        Some("a raw device has no files")
     }
 
     /// Files of median size, in whole blocks, twice if they are copied.

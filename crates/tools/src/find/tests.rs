@@ -37,7 +37,7 @@ fn plain() -> Invocation {
     Invocation::new(Tool::Mdadm)
 }
 
-/// Whether the process is gone, or dead and only waiting to be reaped by whoever is init here.
+/// Whether the process is gone or a zombie.
 fn is_gone(pid: &str) -> bool {
     match fs::read_to_string(format!("/proc/{pid}/stat")) {
         Err(_) => true,

@@ -104,7 +104,7 @@ impl Line {
             "1.98" => ("1.98", &V1_98),
             first if first.parse::<f64>().is_ok() => {
                 return Err(format!(
-                    "its format {first} is not known: 1.03, 1.96, 1.97 and 1.98 are"
+                    "its format {first} is unknown: 1.03, 1.96, 1.97 and 1.98 are supported"
                 ));
             }
             _ => ("1.03", &OLD),
@@ -145,7 +145,7 @@ fn figure(rate: &str, cpu: &str) -> Result<Column, String> {
             .parse::<f64>()
             .ok()
             .filter(|number| number.is_finite() && *number >= 0.0);
-        number.ok_or_else(|| format!("`{text}` is no figure"))
+        number.ok_or_else(|| format!("`{text}` is not a number"))
     };
     let cpu_percent = match cpu {
         "" => None,
@@ -164,7 +164,7 @@ fn duration(text: &str) -> Result<Option<Duration>, String> {
         return Ok(None);
     }
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let wrong = || format!("`{text}` is no latency");
+    let wrong = || format!("`{text}` is not a latency");
     let number: u64 = text[..end].parse().map_err(|_| wrong())?;
     match &text[end..] {
         "us" => Ok(Some(Duration::from_micros(number))),
@@ -179,7 +179,7 @@ pub(crate) fn last_line(printed: &str) -> Result<Line, String> {
     let mut lines = lines(printed)?;
     lines
         .pop()
-        .ok_or_else(|| "there is no line of comma-separated values in it".to_owned())
+        .ok_or_else(|| "it has no line of comma-separated values".to_owned())
 }
 
 /// All lines of values in a file or in what was printed.

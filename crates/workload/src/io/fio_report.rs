@@ -109,7 +109,7 @@ pub(crate) fn parse(printed: &str, bins: Bins) -> Result<FioReport, String> {
     } else {
         printed.find("\n{").map(|at| at + 1)
     };
-    let start = start.ok_or_else(|| "there is no JSON in it".to_owned())?;
+    let start = start.ok_or_else(|| "it has no JSON".to_owned())?;
     // A stream, so that words after the report do no harm.
     let report: Report = serde_json::Deserializer::from_str(&printed[start..])
         .into_iter()
@@ -117,7 +117,7 @@ pub(crate) fn parse(printed: &str, bins: Bins) -> Result<FioReport, String> {
         .unwrap_or_else(|| unreachable!("a stream that begins with a brace is not empty"))
         .map_err(|error| error.to_string())?;
     if report.jobs.is_empty() {
-        return Err("there is no job in it".to_owned());
+        return Err("it has no job".to_owned());
     }
     let jobs = report.jobs.into_iter().map(|job| job_report(job, bins));
     Ok(FioReport {
@@ -133,7 +133,7 @@ fn job_report(job: Job, bins: Bins) -> Result<JobReport, String> {
     }
     let milliseconds = job.read.runtime.max(job.write.runtime);
     if milliseconds == 0 {
-        return Err("it took less than a millisecond, which is all that fio tells: make the job larger".to_owned());
+        return Err("it took less than a millisecond, which is fio's resolution: make the job larger".to_owned());
     }
     let direction = if job.read.io_bytes > 0 { &job.read } else { &job.write };
     let percentiles = percentiles(direction);

@@ -110,7 +110,7 @@ fn check(spec: &IoSpec, target: &Target<'_>) -> Result<(), WorkloadError> {
     });
     demand(spec.size_bytes >= spec.block_bytes, &|| {
         format!(
-            "{} bytes of size hold no block of {} bytes",
+            "a size of {} bytes is smaller than a block of {} bytes",
             spec.size_bytes, spec.block_bytes
         )
     });
@@ -119,11 +119,11 @@ fn check(spec: &IoSpec, target: &Target<'_>) -> Result<(), WorkloadError> {
         "the queue depth must be at least 1".to_owned()
     });
     demand(spec.read_percent <= 100, &|| {
-        format!("{} % of reads is more than all", spec.read_percent)
+        format!("{} % of reads is more than 100 %", spec.read_percent)
     });
     demand(!spec.direct || spec.block_bytes.is_multiple_of(512), &|| {
         format!(
-            "direct I/O needs blocks of whole sectors of 512 bytes, and they have {}",
+            "direct I/O needs blocks of whole sectors of 512 bytes, and the block size is {}",
             spec.block_bytes
         )
     });

@@ -22,12 +22,12 @@ pub(crate) fn parse(printed: &str) -> Result<Vec<(IozoneTest, f64)>, String> {
         return Err("it does not end with `iozone test complete`".to_owned());
     }
     if printed.contains("Output is in ops/sec") || printed.contains("Output is in microseconds") {
-        return Err("its figures are no kB/s: run it without -O and -N".to_owned());
+        return Err("its figures are not in kB/s: run it without -O and -N".to_owned());
     }
     let mut found = throughput(printed)?;
     found.extend(table(printed)?);
     if found.is_empty() {
-        return Err("there is no figure in it".to_owned());
+        return Err("it has no figure".to_owned());
     }
     Ok(found)
 }
@@ -73,7 +73,7 @@ fn table(printed: &str) -> Result<Vec<(IozoneTest, f64)>, String> {
             let nearest = (0..IozoneTest::ALL.len()).min_by_key(|&at| headings[at].abs_diff(end));
             let test = IozoneTest::ALL[nearest.unwrap_or(0)];
             if found.iter().any(|(other, _)| *other == test) {
-                return Err("its table has several rows: one file size and one record size are wanted".to_owned());
+                return Err("its table has several rows: run it with one file size and one record size".to_owned());
             }
             found.push((test, rate(number)?));
         }
@@ -90,7 +90,7 @@ fn rate(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok();
     number
         .filter(|number| number.is_finite() && *number >= 0.0)
-        .ok_or_else(|| format!("`{text}` is no figure"))
+        .ok_or_else(|| format!("`{text}` is not a number"))
 }
 
 #[cfg(test)]

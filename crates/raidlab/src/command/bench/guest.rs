@@ -241,7 +241,7 @@ impl Clock {
             Ok(Event::Failed(failure)) => self.failure = Some(failure.message),
             Ok(Event::Done { .. }) => self.done = true,
             Ok(_) => {}
-            Err(error) => self.failure = Some(format!("it said what makes no sense: {error}")),
+            Err(error) => self.failure = Some(format!("invalid output: {error}")),
         }
     }
 

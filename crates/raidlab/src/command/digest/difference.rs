@@ -107,7 +107,7 @@ pub fn between(one: &Export, other: &Export) -> Difference {
     }
     for (what, key) in [("study", "study_sha256"), ("seed", "seed")] {
         if one.json["run"][key] != other.json["run"][key] {
-            let _ = writeln!(text, "not of the same {what}: figures differ for that alone");
+            let _ = writeln!(text, "different {what}: figures may differ for that reason alone");
         }
     }
     let shared: Vec<Trial<'_>> = one
@@ -116,7 +116,7 @@ pub fn between(one: &Export, other: &Export) -> Difference {
         .collect();
     let alone = one.trials().count() + other.trials().count() - 2 * shared.len();
     if alone > 0 {
-        let _ = writeln!(text, "{alone} trials are done in one of the two only");
+        let _ = writeln!(text, "{alone} trials are done in only one of the two");
     }
     let differing: Vec<(Trial<'_>, Vec<String>)> = shared
         .iter()
@@ -125,7 +125,7 @@ pub fn between(one: &Export, other: &Export) -> Difference {
         .collect();
     let is_same = alone == 0 && differing.is_empty() && one.digest() == other.digest();
     match differing.first() {
-        None if is_same => text.push_str("the same, the disks' contents included\n"),
+        None if is_same => text.push_str("identical, including the contents of the disks\n"),
         None => {}
         Some((trial, lines)) => {
             let _ = writeln!(

@@ -49,7 +49,7 @@ fn text(show: &Show) -> String {
     for at in &show.flushes {
         let _ = writeln!(text, "{:>11}  {:>10.1}  {:>10.1}", at.writes, at.writes_ms, at.flush_ms);
     }
-    text.push_str("\nwhat went in, how sure it is, and where it is from\n");
+    text.push_str("\nparameters, their certainty and their source\n");
     let width = show.figures.iter().map(|figure| figure.name.len()).max().unwrap_or(0);
     for figure in &show.figures {
         let sure = format!("{:?}", figure.sure).to_lowercase();

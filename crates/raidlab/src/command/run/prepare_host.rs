@@ -217,7 +217,7 @@ impl FoundDisks {
             Self::Disks(chosen) => {
                 let mut models: Vec<&str> = chosen
                     .iter()
-                    .map(|chosen| chosen.disk.model.as_deref().unwrap_or("disk of no known model"))
+                    .map(|chosen| chosen.disk.model.as_deref().unwrap_or("disk of unknown model"))
                     .collect();
                 models.dedup();
                 models.join(", ")
@@ -274,7 +274,7 @@ impl FoundDisks {
         }
         if arguments.loops.is_none() {
             say(&format!(
-                "raidlab: no --devices: on sparse files behind loop devices ({files}) in {}",
+                "raidlab: no --devices given: using sparse files behind loop devices ({files}) in {}",
                 folder.display()
             ));
         }
@@ -290,21 +290,19 @@ impl FoundDisks {
             bytes_each,
         };
         let chosen = host::choose(&wanted, &tools)?;
-        say("raidlab: these disks are overwritten:");
+        say("raidlab: these disks will be overwritten:");
         for Chosen { disk, given_up, .. } in &chosen {
             let stable = disk.by_id.as_ref().filter(|by_id| **by_id != disk.given);
             let stable = stable.map(|path| format!(", {}", path.display())).unwrap_or_default();
             let lost: Vec<String> = given_up.iter().map(ToString::to_string).collect();
             let lost = match lost.is_empty() {
-                true => "nothing is on it that is not of an earlier run".to_owned(),
+                true => "it holds only data of an earlier run".to_owned(),
                 false => format!("given up: {}", lost.join(", ")),
             };
             say(&format!("  {disk}{stable}: {lost}"));
         }
         if chosen.len() > count {
-            say(&format!(
-                "raidlab: the study wants {count} of them, and takes the first"
-            ));
+            say(&format!("raidlab: the study needs {count} of them and uses the first"));
         }
         Ok(FoundDisks::Disks(chosen))
     }
@@ -314,17 +312,17 @@ impl FoundDisks {
 fn on_host(arguments: &RunArguments, plan: &mut Plan) -> Result<(), ExpectedError> {
     let input = |reason| Err(ExpectedError::NotOnHost { reason });
     if arguments.trace.is_some() {
-        return input("--trace is of simulated disks: on this machine blktrace(8) does that");
+        return input("--trace records simulated disks: for real disks use blktrace(8)");
     }
     if arguments.jobs.is_some_and(|jobs| jobs > 1) {
-        return input("--jobs: on this machine trials run one at a time, for they would disturb one another");
+        return input("--jobs: on this machine trials run one at a time, because they would disturb one another");
     }
     let mut kernels: Vec<&str> = plan.cells.iter().map(|cell| cell.machine.kernel.as_str()).collect();
     kernels.sort_unstable();
     kernels.dedup();
     if kernels.len() > 1 {
         return input(
-            "the study compares kernels, and this machine runs its own alone: `--only kernel=…` keeps a part of it",
+            "the study compares kernels, and this machine runs only its own: select a part with `--only kernel=…`",
         );
     }
     let models = |plan: &Plan| {
@@ -338,7 +336,7 @@ fn on_host(arguments: &RunArguments, plan: &mut Plan) -> Result<(), ExpectedErro
     };
     if models(plan) > 1 {
         return input(
-            "the study compares models of disks, which only the lab has: `--only model=…` keeps a part of it",
+            "the study compares disk models, which only the lab has: select a part with `--only model=…`",
         );
     }
     for cell in &mut plan.cells {
@@ -397,7 +395,7 @@ fn roll_back_left_over(state: &State) -> Result<(), ExpectedError> {
         }
         if !rolled_back.is_whole() {
             say(&format!(
-                "raidlab: of what a killed run left, something stays: {}; `raidlab clean` tries again",
+                "raidlab: could not undo everything that a killed run left: {}; `raidlab clean` tries again",
                 rolled_back.left()
             ));
         }

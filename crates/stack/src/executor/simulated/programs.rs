@@ -1,4 +1,4 @@
-//! What programs leave on simulated disks, and what they find there.
+//! The effects of programs on simulated disks, and their output.
 
 use super::super::Mounted;
 use crate::zfs::{self, ZPOOL};
@@ -8,7 +8,7 @@ use study::event::ToolCall;
 use study::stack::FilesystemKind;
 use tools::{Invocation, Tool, ToolError};
 
-/// What is on the disks.
+/// The contents of the disks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Contents {
     arrays: BTreeMap<PathBuf, Array>,
@@ -34,12 +34,12 @@ struct Array {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Signature {
-    /// What wipefs may call it.
+    /// Its names in wipefs.
     names: Vec<&'static str>,
     uuid: String,
 }
 
-/// What a program mounts, if it is one that mounts.
+/// The mount that a program makes, if it mounts.
 pub(super) fn mounted_by(call: &Invocation) -> Option<Mounted> {
     let mounts = |kind: &FilesystemKind| kind.mounting.program.map(Tool::Filesystem) == Some(call.tool());
     let kind = FilesystemKind::ALL.iter().find(|kind| mounts(kind))?;
@@ -113,7 +113,7 @@ impl Contents {
         self.is_array(path) || is_mapped || self.logical.contains(path) || self.tables.keys().any(disk_of)
     }
 
-    /// What the device mapper calls a logical volume.
+    /// The device mapper's name of a logical volume.
     pub(super) fn mapped(&self, volume: &Path) -> Option<PathBuf> {
         let number = self.logical.iter().position(|logical| logical == volume)?;
         Some(PathBuf::from(format!("/dev/dm-{number}")))
@@ -165,7 +165,7 @@ impl Contents {
         parts.len() == 3 && self.signatures.iter().any(is_it)
     }
 
-    /// What a program that only looks prints.
+    /// The output of a program that only reads.
     pub(super) fn answer(&self, call: &Invocation) -> Result<ToolCall, ToolError> {
         let words = words(call);
         let first = words.first().map_or("", String::as_str);
@@ -202,7 +202,7 @@ impl Contents {
         }
     }
 
-    /// Does what a program would do.
+    /// Applies the effects of a program.
     pub(super) fn change(&mut self, call: &Invocation) -> Result<ToolCall, ToolError> {
         let words = words(call);
         let first = words.first().map_or("", String::as_str);

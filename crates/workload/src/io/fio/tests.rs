@@ -88,7 +88,7 @@ fn odd_reports_are_errors_that_say_what_is_odd() {
     assert!(with("\"io_bytes\" : ", "\"io_bytes\" : -").contains("invalid value"));
     assert!(with("\"lat_ns\"", "\"latency\"").contains("missing field `lat_ns`"));
     assert!(complaint("").ends_with("it printed: nothing"));
-    assert!(complaint("{\"jobs\": []}").contains("there is no job in it"));
+    assert!(complaint("{\"jobs\": []}").contains("it has no job"));
 }
 
 proptest! {
