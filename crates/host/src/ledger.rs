@@ -365,7 +365,10 @@ mod tests {
         for version in [0, 1, 3] {
             let line = format!("{{\"session\":{{\"version\":{version},\"name\":\"x\"}}}}\n");
             let error = Contents::parse(line.as_bytes()).expect_err("unknown");
-            assert!(error.to_string().contains(&format!("of version {version}")), "{error}");
+            assert!(
+                error.to_string().contains(&format!("its version is {version}")),
+                "{error}"
+            );
         }
         Contents::parse(b"{\"intend\":{\"entry\":1,\"undo\":{\"folder\":{\"path\":\"/x\"}}}}\n")
             .expect_err("no header");

@@ -12,12 +12,12 @@ use std::time::Duration;
 
 /// A laboratory for Linux filesystems on software RAID.
 ///
-/// A study file describes disks, stacks, workloads and claims; raidlab creates, formats, mounts, measures, tears
-/// down, repeats until sure, and reports what the data supports.
+/// A study file describes disks, stacks, workloads and claims. Raidlab creates the arrays, makes and mounts the
+/// filesystems, measures, tears down, repeats until the figures are precise enough, and reports what the data supports.
 #[derive(Debug, Parser)]
 #[command(name = "raidlab", version, max_term_width = 100)]
 #[command(
-    after_help = "exit status: 0 done, 1 a trial failed, 2 the input is wrong (nothing was touched), \
+    after_help = "exit status: 0 done, 1 a trial failed, 2 invalid input (nothing was touched), \
     3 the machine lacks something (the message says how to fix it), 130 interrupted (the same command resumes)"
 )]
 pub struct Arguments {
@@ -29,7 +29,7 @@ pub struct Arguments {
 pub enum Command {
     /// Run a study; resumes where an interrupted run of the same study stopped
     Run(RunArguments),
-    /// Show what a study comes to, without running it
+    /// Show what a study expands to, without running it
     Plan(PlanArguments),
     /// Write the report of the last run as one HTML file
     Report(ReportArguments),
@@ -39,34 +39,34 @@ pub enum Command {
     Show(ShowArguments),
     /// Write all samples of the last run
     Export(ExportArguments),
-    /// Print the digest of a run, or say where two runs that should be equal first differ
+    /// Print the digest of a run, or report where two runs that should be equal first differ
     Digest(DigestArguments),
-    /// Take results of fio (JSON), Bonnie++ (CSV) or IOzone that were measured elsewhere, as a run of their own
+    /// Import results of fio (JSON), Bonnie++ (CSV) or IOzone that were measured elsewhere, as a new run
     Import(ImportArguments),
     /// Compare two runs, stores, kernels or machines: cells of one identity, trials of one seed
     Compare(CompareArguments),
-    /// The disk catalogue, replay of traces, import of parameter files
+    /// Show and check disk models, replay traces, import parameter files
     #[command(subcommand)]
     Disk(DiskCommand),
-    /// What `run --trace` recorded: requests of simulated disks, for people and for other tools
+    /// Print or convert the traces of `run --trace`: requests of simulated disks
     #[command(subcommand)]
     Trace(TraceCommand),
     /// The processor catalogue, and a model of this machine's
     #[command(subcommand)]
     Cpu(CpuCommand),
-    /// The lab's kernels
+    /// Build or list the lab's kernels
     #[command(subcommand)]
     Kernel(KernelCommand),
     /// Show what is missing on this machine, and the command that installs it
     Doctor(DoctorArguments),
-    /// Open a shell in a lab guest with a study's stack up, run a script from standard input there, or a command
+    /// Open a shell in a lab guest on a stack of a study, or run a command or a script from standard input there
     Shell(ShellArguments),
     /// Undo what a killed run left on this machine, by its ledger
     Clean,
-    /// One piece of work of a run on this machine
+    /// One job of a run on this machine
     #[command(hide = true)]
     HostJob { ledger: i32 },
-    /// Measure what the lab costs against Linux's null_blk: ratios of about ten minutes' runs, as `make bench` does
+    /// Measure the overhead of the lab against Linux's null_blk, as `make bench` does: ratios; takes about ten minutes
     Bench(BenchArguments),
 }
 
@@ -74,13 +74,13 @@ pub enum Command {
 pub struct RunArguments {
     /// The study file
     pub study: PathBuf,
-    /// Where trials run, if not where the study says
+    /// Where trials run (default: as the study says)
     #[arg(long, value_enum)]
     pub on: Option<On>,
-    /// Disks of this machine that are overwritten (with `--on host`), as in /dev/disk/by-id
+    /// Disks of this machine to overwrite (with `--on host`), for example from /dev/disk/by-id
     #[arg(long, value_delimiter = ',', value_name = "A,B,…")]
     pub devices: Vec<PathBuf>,
-    /// Give up what is on these disks, which are refused otherwise if anything is recognised on them
+    /// Allow the contents of these disks to be overwritten; without it a disk that is not blank is refused
     #[arg(long, value_delimiter = ',', value_name = "SERIAL,…")]
     pub destroy: Vec<String>,
     /// Sparse files behind loop devices instead of disks: 8x20G (with `--on host`; the default there)
@@ -89,31 +89,31 @@ pub struct RunArguments {
     /// Folder of these files (default: the store's folder)
     #[arg(long, value_name = "FOLDER")]
     pub loop_folder: Option<PathBuf>,
-    /// Give a trial on this machine up after so long: 90m, 6h, 2d
+    /// Time limit of a trial on this machine: 90m, 6h, 2d
     #[arg(long, value_name = "TIME", default_value = "24h", value_parser = time)]
     pub trial_limit: Duration,
-    /// Keep serial numbers of disks whole in what is stored; otherwise only their ends are
+    /// Store complete serial numbers of disks; otherwise only their last characters are stored
     #[arg(long)]
     pub serials: bool,
-    /// Where results are kept
+    /// File in which results are stored
     #[arg(long, default_value = "raidlab.db")]
     pub store: PathBuf,
     /// What `raidlab runs` calls this run
     #[arg(long)]
     pub name: Option<String>,
-    /// Drives every random choice of the run
+    /// Seed of every random choice of the run
     #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
-    /// Guests that run side by side (default: one for each processor)
+    /// Number of guests that run in parallel (default: one for each processor)
     #[arg(long, value_parser = |text: &str| whole(text, 1..=256), allow_negative_numbers = true)]
     pub jobs: Option<u64>,
     /// Run a part of the matrix: AXIS=VALUE,… or AXIS!=VALUE,… (may be repeated; values of one axis are alternatives)
     #[arg(long, value_name = "AXIS=VALUE,…")]
     pub only: Vec<String>,
-    /// Print every command that would be run, and run none
+    /// Print every command that would be run, without running any
     #[arg(long)]
     pub dry_run: bool,
-    /// Keep a trace of every request of every disk in this folder, one file a trial; `raidlab trace` reads them
+    /// Write a trace of every request of every disk into this folder, one file per trial; `raidlab trace` reads them
     #[arg(long, value_name = "FOLDER")]
     pub trace: Option<PathBuf>,
 }
@@ -125,7 +125,7 @@ pub struct PlanArguments {
     /// Show a part of the matrix: AXIS=VALUE,… or AXIS!=VALUE,… (may be repeated; values of one axis are alternatives)
     #[arg(long, value_name = "AXIS=VALUE,…")]
     pub only: Vec<String>,
-    /// Drives every random choice of the run
+    /// Seed of every random choice of the run
     #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -136,7 +136,7 @@ pub struct PlanArguments {
 pub struct ReportArguments {
     #[arg(long, default_value = "raidlab.db")]
     pub store: PathBuf,
-    /// A run of the store by its number (default: the last)
+    /// Number of a run in the store (default: the last)
     #[arg(long, value_parser = run_number, allow_negative_numbers = true)]
     pub run: Option<i64>,
     /// A run of imported results, by its number, to be shown with it
@@ -151,7 +151,7 @@ pub struct ReportArguments {
 pub struct ShowArguments {
     #[arg(long, default_value = "raidlab.db")]
     pub store: PathBuf,
-    /// A run of the store by its number (default: the last)
+    /// Number of a run in the store (default: the last)
     #[arg(long, value_parser = run_number, allow_negative_numbers = true)]
     pub run: Option<i64>,
     /// A run of imported results, by its number, to be shown with it
@@ -171,7 +171,7 @@ pub struct RunsArguments {
 pub struct ExportArguments {
     #[arg(long, default_value = "raidlab.db")]
     pub store: PathBuf,
-    /// A run of the store by its number (default: the last)
+    /// Number of a run in the store (default: the last)
     #[arg(long, value_parser = run_number, allow_negative_numbers = true)]
     pub run: Option<i64>,
     #[arg(long, value_enum, default_value_t = ExportFormat::Json)]
@@ -182,29 +182,29 @@ pub struct ExportArguments {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = "exit status: 0 equal (or only one run given), 1 different, 2 the input is wrong")]
+#[command(after_help = "exit status: 0 equal (or only one run given), 1 different, 2 invalid input")]
 pub struct DigestArguments {
-    /// A store, or a run as `raidlab export` writes it
+    /// A store, or a run exported with `raidlab export`
     #[arg(value_name = "RUN", default_value = "raidlab.db")]
     pub one: PathBuf,
-    /// Another, to compare it with: first cell, trial, sample and disk that differ
+    /// Another one to compare with: reports the first cell, trial, sample and disk that differ
     #[arg(value_name = "OTHER")]
     pub other: Option<PathBuf>,
-    /// A run of the first store by its number (default: the last)
+    /// Number of a run in the first store (default: the last)
     #[arg(long, value_parser = run_number, allow_negative_numbers = true)]
     pub run: Option<i64>,
-    /// A run of the other store by its number (default: the last)
+    /// Number of a run in the other store (default: the last)
     #[arg(long, value_name = "RUN", value_parser = run_number, allow_negative_numbers = true)]
     pub other_run: Option<i64>,
 }
 
 #[derive(Args, Debug)]
 pub struct CompareArguments {
-    /// A store (its last run), STORE:RUN, or the number of a run; @AXIS=VALUE after it takes a part: `3@kernel=6.12`
+    /// A store (its last run), STORE:RUN, or the number of a run; @AXIS=VALUE selects a part: `3@kernel=6.12`
     pub a: String,
-    /// The same, to be compared with A
+    /// The same; compared with A
     pub b: String,
-    /// Where runs are that are given by their number
+    /// Store of runs that are given by their number
     #[arg(long, default_value = "raidlab.db")]
     pub store: PathBuf,
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -213,7 +213,7 @@ pub struct CompareArguments {
 
 #[derive(Args, Debug)]
 pub struct ImportArguments {
-    /// What fio printed with --output-format=json or json+, Bonnie++'s lines of values, IOzone's output
+    /// Output of fio with --output-format=json or json+, CSV lines of Bonnie++, or output of IOzone
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// The stack that was measured: each file is a trial of it (default: each file is a stack, of one trial)
@@ -231,31 +231,31 @@ pub struct ImportArguments {
 
 #[derive(Debug, Subcommand)]
 pub enum DiskCommand {
-    /// All models of the catalogue
+    /// List the models of the catalogue
     List {
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
     },
-    /// What a model does: geometry, seek curve, MB/s across the disk, random reads, flushes
+    /// Show a model: geometry, seek curve, MB/s across the disk, random reads, flushes
     Show {
-        /// A model of the catalogue, or a model file (.toml), or DiskSim's parameters (.diskspecs)
+        /// A model of the catalogue, a model file (.toml), or a DiskSim parameter file (.diskspecs)
         model: String,
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
     },
-    /// Run models, and compare them with what was published of their disks or measured on them
+    /// Run models and compare them with published or measured figures of their disks
     Check {
-        /// Models of the catalogue, model files (.toml), or DiskSim's parameters (.diskspecs); without any, the whole
-        /// catalogue
+        /// Models of the catalogue, model files (.toml), or DiskSim parameter files (.diskspecs) (default: the
+        /// whole catalogue)
         models: Vec<String>,
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
     },
-    /// Replay a validation trace and compare with what was measured
+    /// Replay a validation trace and compare with the measured response times
     Replay {
-        /// A model of the catalogue, or a model file (.toml), or DiskSim's parameters (.diskspecs)
+        /// A model of the catalogue, a model file (.toml), or a DiskSim parameter file (.diskspecs)
         model: String,
-        /// A line a request: R|W, Hit|Miss, first block, blocks, response time in µs, gap in µs
+        /// One line per request: R|W, Hit|Miss, first block, blocks, response time in µs, gap in µs
         trace: PathBuf,
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
@@ -274,15 +274,15 @@ pub enum DiskCommand {
 pub enum TraceCommand {
     /// Print a trace as blkparse(1) does
     Show {
-        /// A file of the folder that `raidlab run --trace FOLDER` wrote
+        /// A file written by `raidlab run --trace FOLDER`
         trace: PathBuf,
         /// Only this disk: 0 is /dev/vda
         #[arg(long, value_name = "NUMBER")]
         disk: Option<u8>,
     },
-    /// Write a trace in a format that other tools read
+    /// Write a trace in a format of another tool
     Export {
-        /// A file of the folder that `raidlab run --trace FOLDER` wrote
+        /// A file written by `raidlab run --trace FOLDER`
         trace: PathBuf,
         /// fio: an iolog for `read_iolog`
         #[arg(long, value_enum)]
@@ -298,15 +298,15 @@ pub enum TraceCommand {
 
 #[derive(Debug, Subcommand)]
 pub enum KernelCommand {
-    /// Build a kernel: a version of Debian's linux-source packages, or a tree of your own
+    /// Build a kernel from a version of Debian's linux-source packages or from your own tree
     Build {
         /// `6.12` (the default), `6.12+more`, `6.12+zfs`, `7.3`, `7.3+more`, or the path of a kernel tree
         what: Option<String>,
-        /// Name of a tree's kernel in studies (default: its folder's)
+        /// Name of a tree's kernel in studies (default: the folder's name)
         #[arg(long)]
         name: Option<String>,
     },
-    /// All kernels that are ready
+    /// List the kernels that are built
     List,
 }
 
@@ -315,7 +315,7 @@ pub struct DoctorArguments {
     /// Install the missing Debian packages (as root, or with sudo)
     #[arg(long)]
     pub install: bool,
-    /// Also what only some studies ask for: LVM, F2FS, NTFS and others
+    /// Also packages that only some studies need: LVM, F2FS, NTFS and others
     #[arg(long)]
     pub all: bool,
 }
@@ -323,25 +323,25 @@ pub struct DoctorArguments {
 #[derive(Args, Debug)]
 pub struct ShellArguments {
     pub study: PathBuf,
-    /// The cell whose stack to bring up, by its number in `raidlab plan`
+    /// The cell whose stack to set up, by its number in `raidlab plan`
     #[arg(long, default_value_t = 1, value_parser = |text: &str| whole(text, 1..=COUNT_MAX), allow_negative_numbers = true)]
     pub cell: u64,
     #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
-    /// Run this in place of a shell, with an empty standard input; its status is raidlab's
+    /// Run this instead of a shell, with empty standard input; its exit status becomes raidlab's
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
 }
 
 #[derive(Args, Debug)]
 pub struct BenchArguments {
-    /// Where to write the ratios as JSON; `-` is standard output
+    /// File for the ratios as JSON; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Only figures whose name contains this
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
-    /// How often each is measured
+    /// Number of measurements of each
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=99))]
     pub pairs: u32,
 }
@@ -372,10 +372,10 @@ pub enum ExportFormat {
     Csv,
 }
 
-/// What is counted has no other bound than that of a number.
+/// Upper bound of counts without a limit of their own.
 const COUNT_MAX: u64 = i64::MAX as u64;
 
-/// The parsers of clap and of the standard library know what is wrong, but not what would be right.
+/// The parsers of clap and of the standard library report what is wrong, but not what would be valid.
 fn whole(text: &str, range: RangeInclusive<u64>) -> Result<u64, String> {
     let (first, last) = (range.start(), range.end());
     let wanted = match *last {
@@ -393,7 +393,7 @@ fn run_number(text: &str) -> Result<i64, String> {
     whole(text, 1..=COUNT_MAX).map(|number| number as i64)
 }
 
-/// So many files of such a size.
+/// Number and size of the files behind loop devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoopFiles {
     pub count: usize,

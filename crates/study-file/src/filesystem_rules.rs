@@ -161,7 +161,7 @@ fn of_one_kind(stack: &StackSpec) -> Vec<Impossible> {
     let mut all = Vec::new();
     if filesystem.lazy_init && !filesystem.kind.initialises_lazily {
         let others = filesystems::names(|other| other.initialises_lazily);
-        let reason = format!("{name} has no lazy initialisation: {others} have");
+        let reason = format!("{name} has no lazy initialisation: {others} can have it");
         all.extend(impossible(&["lazy_init", "type"], reason, "leave `lazy_init` out"));
     }
     let buffers = [

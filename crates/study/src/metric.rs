@@ -234,7 +234,7 @@ mod tests {
         let error = Metric::of_words("throughput", "furlongs", "higher").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "no metric `throughput` in `furlongs` with `higher` as the better one is known"
+            "there is no metric `throughput` in `furlongs` with `higher` as the better direction"
         );
         assert!(Metric::of_words("throughput", "MiB/s", "lower").is_err());
     }

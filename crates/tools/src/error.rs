@@ -168,7 +168,7 @@ mod tests {
         ]);
         assert_eq!(
             missing.to_string(),
-            "missing tools `mkfs.xfs`, `mke2fs`: `apt-get install e2fsprogs xfsprogs` has what is needed"
+            "missing tools `mkfs.xfs`, `mke2fs`: `apt-get install e2fsprogs xfsprogs` installs what is needed"
         );
     }
 }

@@ -125,8 +125,8 @@ fn root_lab_a_disk_that_fills_up() {
     assert_eq!((ran.exit, ran.stdout.as_str()), (Some(3), ""), "{}", ran.stderr);
     let done = ran.stderr.lines().filter(|line| line.contains("/6 ")).count();
     let words = format!(
-        "raidlab: no space left for the store `disk/raidlab.db`: finished trials ({done}) are kept; make room, and \
-         the same command goes on from there\n"
+        "raidlab: no space left for the store `disk/raidlab.db`: finished trials ({done}) are kept; free some space \
+         and run the same command to continue\n"
     );
     assert!(ran.stderr.ends_with(&words), "{}", ran.stderr);
     assert!(done >= 1, "{}", ran.stderr);

@@ -142,7 +142,7 @@ fn issue_12_1_no_output_makes_folders() {
         refused(
             &desk,
             arguments,
-            "cannot write `results/today/report.html`: `mkdir -p results/today` makes its folder, which does not exist",
+            "cannot write `results/today/report.html`: its folder does not exist; `mkdir -p results/today` creates it",
         );
     }
 }

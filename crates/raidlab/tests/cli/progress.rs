@@ -36,14 +36,14 @@ fn lab_a_run_that_is_done_is_not_done_again() {
     assert!(
         again
             .stdout
-            .starts_with("0 trials done, 0 failed, 6 were there already; "),
+            .starts_with("0 trials done, 0 failed, 6 were already there; "),
         "{}",
         again.stdout
     );
     assert!(
         again
             .stderr
-            .contains("all trials of this study with seed 1 are in the store already"),
+            .contains("all trials of this study with seed 1 are already in the store"),
         "{}",
         again.stderr
     );

@@ -238,7 +238,7 @@ fn root_loop_what_was_made_while_a_run_waits_for_the_lock_is_not_wiped_and_the_l
     );
     assert_eq!(label, "mine", "it was wiped: {}", said());
     assert_eq!(status.code(), Some(2), "{}", said());
-    assert!(said().contains("not as they were judged"), "{}", said());
+    assert!(said().contains("changed since they were checked"), "{}", said());
     assert!(is_reported, "it is not reported whom raidlab waits for: {}", said());
 }
 

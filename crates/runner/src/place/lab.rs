@@ -226,7 +226,7 @@ mod tests {
             words(DONE, ProcessEnd::Died("signal: 9".to_owned())),
             "boot: the guest died (signal: 9); its console: one\n    last words"
         );
-        assert!(words(DONE, ProcessEnd::Stalled).contains("stood still"));
+        assert!(words(DONE, ProcessEnd::Stalled).contains("did not advance"));
     }
 
     #[test]

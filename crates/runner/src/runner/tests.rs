@@ -259,7 +259,7 @@ fn a_place_that_hangs_ends_the_run_and_what_was_measured_is_kept() {
         end: &second_hangs,
     })]);
     let error = error.expect_err("nothing more can be run");
-    assert!(error.to_string().starts_with("process 7 cannot be ended"), "{error}");
+    assert!(error.to_string().starts_with("cannot kill process 7"), "{error}");
     assert_eq!(log.trials.lock().expect("no panic").len(), 2);
     world.interrupt = Interrupt::default();
     let rest = Log::default();

@@ -258,7 +258,7 @@ pub(crate) fn wrong_value(name: &str, value: &str) -> Option<(String, String)> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || " .,:/%_+-=".contains(c);
     if let Some(sign) = value.chars().find(|c| !is_plain(*c)) {
         return Some((
-            format!("`{name}` has a `{}` in it", sign.escape_default()),
+            format!("`{name}` contains `{}`", sign.escape_default()),
             "write letters, digits and . , : / % _ + - = only".to_owned(),
         ));
     }

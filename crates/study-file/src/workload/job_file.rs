@@ -357,32 +357,32 @@ runtime=1500ms
             ("exec_prerun=rm -rf /", "runs commands"),
             ("filename=/dev/sda", "names files or devices"),
             ("directory=/etc", "names files or devices"),
-            ("ioengine=external:/tmp/x.so", "a program of its own"),
-            ("ioengine=net", "no engine"),
+            ("ioengine=external:/tmp/x.so", "another program"),
+            ("ioengine=net", "not an engine"),
             ("write_bw_log=/etc/x", "writes logs"),
             ("read_iolog=x", "outside the stack"),
-            ("include other.fio", "a study may not say"),
+            ("include other.fio", "must not use the fio option"),
             ("include=other.fio", "reaches outside"),
-            ("verify_pattern='/etc/passwd'", "has a `\\'` in it"),
-            ("rate=$ncpus*2", "has a `$` in it"),
-            ("size=`id`", "has a ``` in it"),
-            ("some_new_option=1", "a study may not say"),
+            ("verify_pattern='/etc/passwd'", "contains `\\'`"),
+            ("rate=$ncpus*2", "contains `$`"),
+            ("size=`id`", "contains ```"),
+            ("some_new_option=1", "must not use the fio option"),
             ("mem=mmap:/etc/x", "`mem` cannot be"),
             ("thinktime_spin=5", "virtual time"),
             ("rw=trim", "`rw` cannot be"),
-            ("size=10%", "how many bytes"),
-            ("numjobs=0", "no number"),
-            ("[../x]", "no name for a job"),
+            ("size=10%", "not a number of bytes"),
+            ("numjobs=0", "not a number"),
+            ("[../x]", "cannot name a job"),
         ] {
             let message = of(line);
             assert!(message.contains(word), "{line}: {message}");
         }
-        assert!(parse("[global]\nbs=4k\n").expect_err("no job").1.contains("no job"));
+        assert!(parse("[global]\nbs=4k\n").expect_err("no job").1.contains("has no job"));
         assert!(
             parse("bs=4k\n")
                 .expect_err("no section")
                 .1
-                .contains("before any section")
+                .contains("before the first section")
         );
     }
 }

@@ -44,7 +44,7 @@ static KEYS: &[Key] = &[
     key(Table::Server, "clients", Count { min: 1, max: 1024 }, Listed, "1", "threads side by side"),
     key(Table::Server, "files", Count { min: 1, max: 10_000_000 }, Listed, "1000", "number of files"),
     key(Table::Server, "size", Spread, Listed, "`4K`", "size of every file, or a spread: `{ min, median, max }`").on_axis("file_size"),
-    key(Table::Server, "directories", Count { min: 1, max: 1_000_000 }, Listed, "one for 64 files", "directories over which they are spread"),
+    key(Table::Server, "directories", Count { min: 1, max: 1_000_000 }, Listed, "one for 64 files", "number of directories"),
     key(Table::Server, "records", Count { min: 1, max: 100_000_000 }, Listed, "1000", "records that each client appends"),
     key(Table::Server, "record", Size { min: 1, max: MIB }, Listed, "`4K`", "bytes of a record"),
     key(Table::Server, "read_percent", Count { min: 0, max: 100 }, Listed, "50", "`mixed`: share of operations that read a file; the others replace one"),

@@ -84,7 +84,7 @@ impl WorkSpec for ServerSpec {
     }
 
     fn needs_files(&self) -> Option<&'static str> {
-        Some("a raw device holds no files")
+        Some("a raw device has no files")
     }
 
     fn bytes(&self, block_bytes: u64) -> u64 {

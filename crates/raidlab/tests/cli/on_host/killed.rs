@@ -95,7 +95,7 @@ fn root_loop_ctrl_c_leaves_nothing_and_the_same_command_goes_on() {
     }
     // Whoever looks finds it busy, and leaves it alone.
     let cleaned = desk.run(&["clean"]);
-    assert!(cleaned.stderr.contains("runs a study here"), "{}", cleaned.stderr);
+    assert!(cleaned.stderr.contains("is running a study"), "{}", cleaned.stderr);
     assert_ne!(World::of(&desk).loops, before.loops);
     send(&child, Signal::INT);
     let ran = ends(child);
@@ -103,9 +103,9 @@ fn root_loop_ctrl_c_leaves_nothing_and_the_same_command_goes_on() {
     assert_eq!(World::of(&desk), before);
     assert!(
         ran.stderr
-            .contains("to go on: raidlab run host.toml --seed 1 --on host --loop 1x1G"),
+            .contains("to continue: raidlab run host.toml --seed 1 --on host --loop 1x1G"),
         "{}",
         ran.stderr
     );
-    assert!(desk.run(&["clean"]).stdout.contains("nothing is left"));
+    assert!(desk.run(&["clean"]).stdout.contains("nothing to clean up"));
 }

@@ -23,7 +23,7 @@ fn root_loop_disks_that_are_refused_stay_as_they_are() {
     let words = run(node, &[]);
     assert!(
         words.contains(&format!(
-            "{name} carries ext4, labelled `photos`; `--destroy {name}` gives up"
+            "{name} carries ext4, labelled `photos`; `--destroy {name}` allows it to be overwritten"
         )),
         "{words}"
     );

@@ -70,7 +70,7 @@ fn cut_output_is_an_error_that_shows_it() {
     let closing = printed.rfind('}').expect("an object");
     for end in (0..closing).step_by(97).chain([closing]) {
         let error = complaint(&printed[..end]);
-        assert!(error.starts_with("fio's output cannot be understood: "), "{error}");
+        assert!(error.starts_with("cannot parse fio's output: "), "{error}");
         assert!(error.contains("it printed: ") && error.len() < 1000, "{error}");
     }
 }
