@@ -47,7 +47,7 @@ fn what_makes_no_sense_on_this_machine_or_in_the_lab() {
             &["--on", "host", "--jobs", "2"],
             "--jobs: on this machine trials run one at a time",
         ),
-        (&["--on", "host", "--trace", "t"], "--trace is of simulated disks"),
+        (&["--on", "host", "--trace", "t"], "--trace records simulated disks"),
         (
             &["--on", "host", "--loop", "8"],
             "write how many and how large, 16M at least: `8x20G`",
