@@ -27,7 +27,7 @@ fn a_missing_folder() {
     let bench = Bench::new();
     insta::assert_snapshot!(messages(&bench.folder.path().join("no/such/raidlab.db")).replace("/folder", "…/no/such"), @"
     write: no folder `…/no/such` for the store: create it, or name another file with --store
-    read:  no store at `…/no/such/raidlab.db`: `raidlab run STUDY` makes one, --store names another
+    read:  no store at `…/no/such/raidlab.db`: `raidlab run STUDY` creates one; choose another file with --store
     ");
 }
 
@@ -36,8 +36,8 @@ fn a_folder() {
     let bench = Bench::new();
     fs::create_dir(bench.path()).unwrap();
     insta::assert_snapshot!(messages(&bench.path()), @"
-    write: `/folder/raidlab.db` is a folder: --store names a file
-    read:  `/folder/raidlab.db` is a folder: --store names a file
+    write: `/folder/raidlab.db` is a folder: --store needs a file
+    read:  `/folder/raidlab.db` is a folder: --store needs a file
     ");
 }
 
@@ -45,7 +45,7 @@ fn a_folder() {
 fn no_store_yet() {
     let bench = Bench::new();
     let error = Store::open_existing(&bench.path()).unwrap_err().to_string();
-    insta::assert_snapshot!(error.replace(bench.folder.path().to_str().unwrap(), "/folder"), @"no store at `/folder/raidlab.db`: `raidlab run STUDY` makes one, --store names another");
+    insta::assert_snapshot!(error.replace(bench.folder.path().to_str().unwrap(), "/folder"), @"no store at `/folder/raidlab.db`: `raidlab run STUDY` creates one; choose another file with --store");
     assert!(!bench.path().exists(), "looking for a store does not make one");
 }
 
@@ -85,8 +85,8 @@ fn a_store_of_a_newer_raidlab() {
         .pragma_update(None, "user_version", 99)
         .unwrap();
     insta::assert_snapshot!(messages(&bench.path()), @"
-    write: `/folder/raidlab.db` was written by a newer raidlab (its schema is 99, this raidlab knows up to 5): update raidlab, or name another file with --store
-    read:  `/folder/raidlab.db` was written by a newer raidlab (its schema is 99, this raidlab knows up to 5): update raidlab, or name another file with --store
+    write: `/folder/raidlab.db` was written by a newer raidlab (its schema is 99, this raidlab supports up to 5): update raidlab, or name another file with --store
+    read:  `/folder/raidlab.db` was written by a newer raidlab (its schema is 99, this raidlab supports up to 5): update raidlab, or name another file with --store
     ");
 }
 
@@ -168,7 +168,7 @@ fn root_a_store_on_read_only_media_can_be_read() {
     let store = Store::open_existing(&bench.path()).expect("reading needs no writing");
     assert_eq!(store.samples(run_id).unwrap().len(), 2);
     let error = Store::open(&bench.path()).unwrap_err().to_string();
-    insta::assert_snapshot!(error.replace(folder.to_str().unwrap(), "/folder"), @"`/folder/raidlab.db` cannot be written: it or its folder is read-only for this user");
+    insta::assert_snapshot!(error.replace(folder.to_str().unwrap(), "/folder"), @"cannot write `/folder/raidlab.db`: it or its folder is read-only for this user");
 }
 
 struct Unmount(std::path::PathBuf);
