@@ -115,6 +115,8 @@ mod tests {
             ]
             [disks.source]
             count = 2
+            [[stack]]
+            array = { level = 1 }
         "#;
         let world = described(study);
         let links: Vec<&[u32]> = world.disks.iter().map(|disk| disk.links.as_slice()).collect();

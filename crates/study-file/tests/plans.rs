@@ -350,7 +350,8 @@ fn zfs_has_all_disks_where_no_level_is_written() {
         plan(&source).cells[0].stack.array.level
     };
     assert_eq!(of("fs = { type = \"zfs\", pool = \"raidz1\" }"), Level::None);
-    assert_eq!(of("fs = { type = [\"zfs\", \"ext4\"] }"), Level::Single);
+    let chosen = "array = { level = \"single\" }\nfs = { type = [\"zfs\", \"ext4\"] }";
+    assert_eq!(of(chosen), Level::Single);
     assert_eq!(of("array = { level = 5 }\nfs = { type = \"zfs\" }"), Level::Raid5);
 }
 
@@ -406,6 +407,7 @@ fn labels_of_every_kind_of_stack() {
         array = { level = "none" }
         fs = [{ type = "btrfs", data = "raid10", metadata = "raid1c3", compression = "zstd:3" }, { type = "bcachefs", replicas = 2 }]
         [[stack]]
+        array = { level = "single" }
         fs = { type = "xfs", log_buffers = 8, log_buffer_size = "256K" }
         queue_depth = 1
         write_cache = [true, false]

@@ -42,7 +42,9 @@ fn issue_12_3_plan_warns_of_caches_and_corners() {
         assert!(old.contains(sentence), "{sentence} in {old}");
     }
     assert_eq!(old.matches("warning:").count(), 3, "{old}");
-    let new = plan(&bitmaps("size = \"1T\", numjobs = 4, iodepth = 8, ramp_time = \"10s\", runtime = \"30s\""));
+    let new = plan(&bitmaps(
+        "size = \"1T\", numjobs = 4, iodepth = 8, ramp_time = \"10s\", runtime = \"30s\"",
+    ));
     assert!(!new.contains("warning"), "{new}");
 }
 
@@ -78,8 +80,14 @@ fn issue_12_8_four_disks_without_an_array_are_an_error() {
         format!("[disks]\ncount = 4\n[[stack]]\n{stack}[[workload]]\nname = \"w\"\ntree = {{ files = 10 }}\n")
     };
     let message = refused(&study("fs = { type = \"xfs\" }\n"));
-    assert!(message.contains("there are 4 disks and no `array`: the stack would use one of them"), "{message}");
-    assert!(message.contains("help: write `array = { level = 5 }`") && message.contains("a.toml:2:9"), "{message}");
+    assert!(
+        message.contains("there are 4 disks and no `array`: the stack would use one of them"),
+        "{message}"
+    );
+    assert!(
+        message.contains("help: write `array = { level = 5 }`") && message.contains("a.toml:2:9"),
+        "{message}"
+    );
     // Said, it is meant.
     assert!(plan(&study("array = { level = \"single\" }\n")).contains("1 cell"));
     // ZFS takes them all.
@@ -96,7 +104,10 @@ fn issue_12_15_more_disks_than_a_guest_has_names_for() {
     };
     let message = refused(&study(4096));
     let reason = "a guest has 702 disks at most, /dev/vda to /dev/vdzz, and this would need 4096";
-    assert!(message.contains(reason) && message.contains("help: write `count = 702` or less"), "{message}");
+    assert!(
+        message.contains(reason) && message.contains("help: write `count = 702` or less"),
+        "{message}"
+    );
     assert!(refused(&study(703)).contains("702"));
 }
 
@@ -107,5 +118,8 @@ fn issue_12_15_more_memory_than_the_machine_has() {
         message.contains("a guest's memory is this machine's, which has ") && message.contains("and not 16 TiB"),
         "{message}"
     );
-    assert!(message.contains("a.toml:1:7") && message.contains("help: write less `ram`"), "{message}");
+    assert!(
+        message.contains("a.toml:1:7") && message.contains("help: write less `ram`"),
+        "{message}"
+    );
 }

@@ -10,6 +10,7 @@ mod guest_host;
 mod help;
 mod host_in_guest;
 mod interrupted;
+mod issue_12;
 mod judgement;
 mod kept;
 mod lab;
