@@ -132,7 +132,7 @@ fn in_a_corner(cell: &Cell, io: &IoSpec, disks: &Disks) -> Option<String> {
         .member_size_bytes
         .map_or(disk_bytes, |bytes| bytes.min(disk_bytes));
     let redundant = array.member_bytes_min(u32::try_from(disks.count).ok()?, 1 << 20);
-    let span = (u128::from(used) * u128::from(disks.count) << 20) / u128::from(redundant.max(1));
+    let span = ((u128::from(used) * u128::from(disks.count)) << 20) / u128::from(redundant.max(1));
     let (span, working) = (u64::try_from(span).ok()?, working_bytes(io));
     (working < span / 100 * SPAN_PERCENT_MIN).then(|| {
         format!(

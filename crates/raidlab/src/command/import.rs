@@ -100,12 +100,15 @@ fn read(path: &Path) -> Result<Read, ExpectedError> {
     })
 }
 
+/// A trial with its events.
+type ImportedTrial = (Trial, Vec<Event>);
+
 /// A trial for every result, with its events: of a stack of its own, or of the one that all files are of.
-fn plan_of(files: &[Read], arguments: &ImportArguments) -> Result<(Plan, Vec<(Trial, Vec<Event>)>), ExpectedError> {
+fn plan_of(files: &[Read], arguments: &ImportArguments) -> Result<(Plan, Vec<ImportedTrial>), ExpectedError> {
     let mut plan = study_file::read(FRAME, "import", &study_file::Known::default())?;
     let frame = plan.cells[0].clone();
     plan.cells.clear();
-    let mut trials: Vec<(Trial, Vec<Event>)> = Vec::new();
+    let mut trials: Vec<ImportedTrial> = Vec::new();
     for file in files {
         let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         for result in &file.results {
