@@ -114,8 +114,10 @@ impl Matrix {
         let stack = build::stack(point, disk_bytes, setting.fixed);
         let mut reasons = check_stack(&machine, &stack, disk_bytes);
         reasons.extend(cores_of_nothing(&machine, point));
-        reasons.extend(no_array(point, &machine, &stack));
         reasons.extend(beyond_a_guest(&machine, setting.known));
+        if reasons.is_empty() {
+            reasons.extend(no_array(point, &machine, &stack));
+        }
         reasons.retain(|reason| !reason.about.iter().any(|axis| point.is_broken(axis)));
         if reasons.is_empty() {
             verdict.possible = true;
