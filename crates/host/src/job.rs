@@ -219,7 +219,6 @@ fn run_trial(job: &TrialJob, handed: Vec<Handed>, claims: Vec<ClaimedDisk>, ledg
     let mut ledger = TrialLedger {
         ledger,
         tools: identifying,
-        pending: Vec::new(),
     };
     let safety = Safety {
         ledger: &mut ledger,

@@ -71,10 +71,11 @@ pub(crate) fn remove(path: &Path, made: Option<Inode>) -> Result<bool, String> {
     }
 }
 
-/// The call that attaches a file to the next free loop device, and prints which.
+/// The call that attaches a file to the next free loop device, and prints which. Pools are made on partitions, which the
+/// kernel looks for on a loop device only if asked to.
 pub fn attaching(file: &Path) -> Invocation {
     Invocation::new(Tool::Losetup)
-        .args(["--find", "--show", "--nooverlap"])
+        .args(["--find", "--show", "--nooverlap", "--partscan"])
         .arg(file)
         .limit(Duration::from_secs(60))
 }

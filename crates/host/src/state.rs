@@ -17,8 +17,8 @@ const VARIABLE: &str = "RAIDLAB_STATE";
 
 const SUFFIX: &str = ".ledger";
 
-/// Time that a killed process may need to exit, since slow disks may delay it.
-const DYING: Duration = Duration::from_secs(10);
+/// Time that a killed process may need to exit: one that unmounts writes out what is cached first.
+const DYING: Duration = Duration::from_secs(60);
 
 /// The folder of ledgers.
 #[derive(Clone, Debug)]

@@ -16,8 +16,8 @@ pub trait Ledger {
     /// act is not done.
     fn intend(&mut self, undo: &Undo) -> io::Result<u64>;
 
-    /// Called after the act if the identity of what it made was not known before: `undo` is that of the entry, with the
-    /// identity that the kernel or a program shows now. From then on only what has that identity is undone.
+    /// Called after the act, before anybody else can have what it made. If the entry does not say how to identify that, the
+    /// identity is read back now. From then on only what has that identity is undone.
     fn made(&mut self, entry: u64, undo: &Undo) -> io::Result<()> {
         let _ = (entry, undo);
         Ok(())

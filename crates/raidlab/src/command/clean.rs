@@ -4,6 +4,7 @@ use super::print;
 use crate::expected::{EXIT_TRIAL_FAILED, ExpectedError};
 use crate::progress::say;
 use host::State;
+use std::path::Path;
 use std::process::ExitCode;
 
 pub fn clean() -> Result<ExitCode, ExpectedError> {
@@ -17,22 +18,29 @@ pub fn clean() -> Result<ExitCode, ExpectedError> {
         },
     };
     let leftovers = state.leftovers().map_err(machine)?;
+    let mut whole = true;
     for other in state.alive().map_err(machine)? {
         let is_ours = leftovers
             .iter()
             .any(|leftover| leftover.header.as_ref().is_some_and(|header| header.name == other.name));
-        if !is_ours {
+        if !is_ours && !Path::new(&format!("/proc/{}", other.pid)).exists() {
+            whole = false;
+            say(&format!(
+                "raidlab: what `{}` left is not undone: the run was killed, and a process that it started does not end, most \
+                 likely because it waits for a disk; once it has ended, `raidlab clean` goes on",
+                other.command
+            ));
+        } else if !is_ours {
             say(&format!(
                 "raidlab: process {} is running a study; it cleans up after itself",
                 other.pid
             ));
         }
     }
-    if leftovers.is_empty() {
+    if leftovers.is_empty() && whole {
         print("nothing to clean up\n")?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut whole = true;
     for leftover in leftovers {
         let rolled_back = leftover.roll_back().map_err(machine)?;
         for words in &rolled_back.undone {

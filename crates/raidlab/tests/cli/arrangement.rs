@@ -1,59 +1,22 @@
 //! Disks arranged at random for the test of judgement, of loop devices on files in memory.
 
-use std::ffi::CString;
+mod made;
+mod random;
+mod signatures;
+mod system;
+
+use made::{Made, detach_all};
+pub use random::Random;
+use signatures::{ext4, md, table};
 use std::fs::{self, File};
-use std::os::fd::AsRawFd;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use system::{PARTITIONS_SCANNED, attach_to, child, detach, free_loop, run, text};
 
 const MIB: u64 = 1 << 20;
 /// Of either file.
 const BYTES: u64 = 8 * MIB;
 const FOLDER: &str = "/tmp/w";
-
-/// xorshift64*: the same arrangement for the same seed.
-pub struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64) -> Random {
-        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        (0..8).for_each(|_| {
-            random.next();
-        });
-        random
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16
-    }
-
-    fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
-    }
-
-    pub fn one_in(&mut self, count: u64) -> bool {
-        self.below(count) == 0
-    }
-
-    fn of<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len() as u64) as usize]
-    }
-}
-
-/// What must be undone of an arrangement.
-enum Made {
-    Loop(PathBuf),
-    Mount(PathBuf),
-    Child(libc::pid_t),
-    Mapped(String),
-    Array(PathBuf),
-    Swap(PathBuf),
-}
 
 /// A disk, what is around it, and what must not change.
 pub struct Arrangement {
@@ -65,6 +28,8 @@ pub struct Arrangement {
     /// The loop device on the file, which is the target or below it.
     disk: PathBuf,
     has_table: bool,
+    /// Something on it says that it is a member.
+    has_member: bool,
     /// What speaks against writing to it, whatever its user says.
     against: Vec<&'static str>,
     /// It holds something that its user may give up.
@@ -85,138 +50,6 @@ fn write_at(name: &str, bytes: &[u8], at: u64) {
     file.write_all_at(bytes, at).expect("room");
 }
 
-/// A program of the system; whether it succeeds.
-fn run(program: &str, arguments: &[&str]) -> bool {
-    let mut command = Command::new(program);
-    command.args(arguments).env("PATH", tools::SEARCH_PATH);
-    command.output().is_ok_and(|output| output.status.success())
-}
-
-/// `struct loop_info64`, as far as it is not zero.
-fn loop_info(offset: u64, limit: u64, flags: u32) -> [u8; 232] {
-    let mut info = [0; 232];
-    info[24..32].copy_from_slice(&offset.to_le_bytes());
-    info[32..40].copy_from_slice(&limit.to_le_bytes());
-    info[52..56].copy_from_slice(&flags.to_le_bytes());
-    info
-}
-
-fn ioctl(file: &File, request: u32, argument: usize) -> bool {
-    // SAFETY: the requests used here take a number, or a pointer to what lives as long as the call.
-    unsafe { libc::ioctl(file.as_raw_fd(), request as _, argument) >= 0 }
-}
-
-const LOOP_SET_FD: u32 = 0x4c00;
-const LOOP_CLR_FD: u32 = 0x4c01;
-const LOOP_SET_STATUS64: u32 = 0x4c04;
-const LOOP_CTL_GET_FREE: u32 = 0x4c82;
-const BLKRRPART: u32 = 0x125f;
-const PARTITIONS_SCANNED: u32 = 8;
-
-fn attach_to(node: &Path, backing: &Path, offset: u64, limit: u64, flags: u32) -> bool {
-    let open = |path: &Path| File::options().read(true).write(true).open(path);
-    let (Ok(device), Ok(backing)) = (open(node), open(backing)) else {
-        return false;
-    };
-    let info = loop_info(offset, limit, flags);
-    let is_attached = ioctl(&device, LOOP_SET_FD, backing.as_raw_fd() as usize)
-        && ioctl(&device, LOOP_SET_STATUS64, info.as_ptr() as usize);
-    if is_attached && flags != 0 {
-        // Where there is no partition table, there is nothing to read again.
-        ioctl(&device, BLKRRPART, 0);
-    }
-    is_attached
-}
-
-fn detach(node: &Path) -> bool {
-    File::open(node).is_ok_and(|device| ioctl(&device, LOOP_CLR_FD, 0))
-}
-
-/// A process of its own, which does this and then waits for its end.
-fn child(act: impl FnOnce() -> bool) -> Option<libc::pid_t> {
-    let (mut reader, writer) = std::io::pipe().expect("a pipe");
-    // SAFETY: the child makes system calls alone, and never returns.
-    let pid = unsafe { libc::fork() };
-    if pid == 0 {
-        let is_done = act();
-        let _ = std::io::Write::write_all(&mut &writer, &[u8::from(is_done)]);
-        loop {
-            // SAFETY: waits for a signal, no more.
-            unsafe { libc::pause() };
-        }
-    }
-    drop(writer);
-    let mut is_done = [0];
-    let said = std::io::Read::read_exact(&mut reader, &mut is_done);
-    match said.is_ok() && is_done == [1] {
-        true => Some(pid),
-        false => {
-            end_child(pid);
-            None
-        }
-    }
-}
-
-fn end_child(pid: libc::pid_t) {
-    // SAFETY: ends and waits for a child of ours.
-    unsafe {
-        libc::kill(pid, libc::SIGKILL);
-        libc::waitpid(pid, std::ptr::null_mut(), 0);
-    }
-}
-
-fn text(path: &Path) -> CString {
-    CString::new(path.as_os_str().as_bytes()).expect("no zero in it")
-}
-
-/// A small ext4, made once.
-fn ext4() -> Vec<u8> {
-    let image = Path::new("/tmp/ext4");
-    if !image.exists() {
-        let file = File::create(image).expect("room");
-        file.set_len(2 * MIB).expect("room");
-        assert!(run(
-            "mke2fs",
-            &[
-                "-q",
-                "-F",
-                "-t",
-                "ext4",
-                "-b",
-                "1024",
-                "-O",
-                "^has_journal",
-                "/tmp/ext4"
-            ]
-        ));
-    }
-    fs::read(image).expect("it was made")
-}
-
-/// md's metadata of a version, and where it is on a device of this size.
-fn md(version: &str, device_bytes: u64) -> (Vec<u8>, u64) {
-    let magic = 0xa92b_4efc_u32.to_le_bytes();
-    let mut block = vec![0; 4096];
-    block[..4].copy_from_slice(&magic);
-    if version == "0.90" {
-        block[8..12].copy_from_slice(&90_u32.to_le_bytes());
-        return (block, device_bytes / (64 << 10) * (64 << 10) - (64 << 10));
-    }
-    let at = match version {
-        "1.0" => (device_bytes - 16 * 512) / 4096 * 4096,
-        "1.1" => 0,
-        _ => 4096,
-    };
-    block[4] = 1;
-    block[16..32].copy_from_slice(&[7; 16]);
-    block[144..152].copy_from_slice(&(at / 512).to_le_bytes());
-    let word = |word: &[u8]| u64::from(u32::from_le_bytes(word.try_into().expect("four")));
-    let sum: u64 = block[..256].chunks(4).map(word).sum();
-    let sum = (sum & 0xffff_ffff) + (sum >> 32);
-    block[216..220].copy_from_slice(&(sum as u32).to_le_bytes());
-    (block[..256].to_vec(), at)
-}
-
 impl Arrangement {
     pub fn new(random: &mut Random) -> Arrangement {
         fs::create_dir_all(FOLDER).expect("a folder");
@@ -233,6 +66,7 @@ impl Arrangement {
             place: (0, BYTES),
             disk: PathBuf::new(),
             has_table: false,
+            has_member: false,
             against: Vec::new(),
             holds: Vec::new(),
             words: Vec::new(),
@@ -249,10 +83,7 @@ impl Arrangement {
     }
 
     fn attach(&mut self, backing: &Path, offset: u64, limit: u64, flags: u32) -> PathBuf {
-        let control = File::open("/dev/loop-control").expect("loop devices");
-        // SAFETY: asks for a number.
-        let number = unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE as _) };
-        let node = PathBuf::from(format!("/dev/loop{number}"));
+        let node = free_loop();
         assert!(attach_to(&node, backing, offset, limit, flags), "{}", node.display());
         self.made.push(Made::Loop(node.clone()));
         node
@@ -277,7 +108,7 @@ impl Arrangement {
                 self.words.push("loop on loop");
             }
             3 => {
-                self.table();
+                write_at("a", &table(), 0);
                 self.disk = self.attach(&file, 0, 0, PARTITIONS_SCANNED);
                 self.target = PathBuf::from(format!("{}p1", self.disk.display()));
                 self.place = (MIB, 3 * MIB);
@@ -285,7 +116,7 @@ impl Arrangement {
                 self.words.push("partition");
             }
             4 => {
-                self.table();
+                write_at("a", &table(), 0);
                 self.disk = self.attach(&file, 0, 0, 0);
                 self.target = self.disk.clone();
                 self.has_table = true;
@@ -320,19 +151,6 @@ impl Arrangement {
         })
     }
 
-    /// A DOS table of two partitions, of 3 MiB each.
-    fn table(&mut self) {
-        let mut sector = [0; 512];
-        for (index, start) in [(0, 2048_u32), (1, 8192)] {
-            let entry = &mut sector[446 + 16 * index..462 + 16 * index];
-            entry[4] = 0x83;
-            entry[8..12].copy_from_slice(&start.to_le_bytes());
-            entry[12..16].copy_from_slice(&6144_u32.to_le_bytes());
-        }
-        sector[510..].copy_from_slice(&[0x55, 0xaa]);
-        write_at("a", &sector, 0);
-    }
-
     /// Something on or around the disk.
     fn add(&mut self, random: &mut Random) {
         match random.below(11) {
@@ -348,6 +166,15 @@ impl Arrangement {
         }
     }
 
+    /// Something recognised at the start of the target, which its user may give up. Where the disk below begins at the
+    /// same byte and is larger, it is recognised on that too; and that is given up under its own name alone.
+    fn holds(&mut self, word: &'static str) {
+        self.holds.push(word);
+        if self.target != self.disk && self.place.0 == 0 && self.place.1 < BYTES {
+            self.against.push(word);
+        }
+    }
+
     fn against(&mut self, word: &'static str) {
         self.against.push(word);
         self.words.push(word);
@@ -355,6 +182,7 @@ impl Arrangement {
 
     /// A member of an array: the disk, or where it is a partition the whole disk.
     fn md(&mut self, random: &mut Random) {
+        self.has_member = true;
         let version = random.of(&["0.90", "1.0", "1.1", "1.2"]);
         let is_partition = self.words[0] == "partition";
         if is_partition && random.one_in(2) {
@@ -380,6 +208,11 @@ impl Arrangement {
 
     /// What signs a member of something else, where it is looked for or at any whole MiB.
     fn signed(&mut self, random: &mut Random) {
+        // Inside a filesystem it may be a file's.
+        if !self.holds.is_empty() && !self.has_table {
+            return;
+        }
+        self.has_member = true;
         let start = match self.has_table {
             true => random.of(&[MIB, 4 * MIB]),
             false => self.place.0 + random.below(self.place.1 / MIB) * MIB,
@@ -408,6 +241,10 @@ impl Arrangement {
     }
 
     fn noise(&mut self, random: &mut Random) {
+        // It would be written over what makes a member.
+        if self.has_member {
+            return;
+        }
         let at = self.place.0 + random.below(self.place.1 - 8192);
         let bytes: Vec<u8> = (0..4096).map(|_| (random.next() | 1) as u8).collect();
         write_at("a", &bytes, at);
@@ -416,6 +253,10 @@ impl Arrangement {
     }
 
     fn filesystem(&mut self, random: &mut Random) {
+        // It would be written over what makes a member.
+        if self.has_member {
+            return;
+        }
         if self.words[0] == "partition" && random.one_in(2) {
             // Next to the partition table, which is before its superblock. Nobody has released the whole disk.
             write_at("a", &ext4()[1024..], 1024);
@@ -423,14 +264,18 @@ impl Arrangement {
         }
         if !self.has_table {
             write_at("a", &ext4(), self.place.0);
-            self.holds.push("ext4");
             self.words.push("ext4");
+            self.holds("ext4");
         }
     }
 
     /// A filesystem in use: on the disk, below it, or through another loop device on the same bytes; seen by us, or in
     /// another mount namespace alone.
     fn mounted(&mut self, random: &mut Random) {
+        // It would be written over what makes a member.
+        if self.has_member {
+            return;
+        }
         if self.has_table {
             return;
         }
@@ -460,7 +305,7 @@ impl Arrangement {
                 self.made.push(Made::Mount(folder));
                 self.against("mounted");
             } else {
-                self.holds.push("ext4");
+                self.holds("ext4");
             }
             return;
         }
@@ -483,7 +328,7 @@ impl Arrangement {
                 self.made.push(Made::Child(pid));
                 self.against("mounted in another namespace");
             }
-            None => self.holds.push("ext4"),
+            None => self.holds("ext4"),
         }
     }
 
@@ -555,20 +400,16 @@ impl Arrangement {
     }
 
     fn swap(&mut self) {
-        if self.has_table {
+        if self.has_table || self.has_member {
             return;
         }
-        let mut page = vec![0; 4096];
-        page[1024..1028].copy_from_slice(&1_u32.to_le_bytes());
-        page[1028..1032].copy_from_slice(&200_u32.to_le_bytes());
-        page[4086..].copy_from_slice(b"SWAPSPACE2");
-        write_at("a", &page, self.place.0);
+        write_at("a", &signatures::swap(), self.place.0);
         // SAFETY: a string that ends.
         if unsafe { libc::swapon(text(&self.target).as_ptr(), 0) } == 0 {
             self.made.push(Made::Swap(self.target.clone()));
             self.against("swap");
         } else {
-            self.holds.push("swap");
+            self.holds("swap");
         }
     }
 
@@ -659,30 +500,7 @@ impl Arrangement {
 
 impl Drop for Arrangement {
     fn drop(&mut self) {
-        for made in self.made.drain(..).rev() {
-            match made {
-                Made::Child(pid) => end_child(pid),
-                Made::Mount(folder) => {
-                    // SAFETY: a string that ends.
-                    unsafe { libc::umount2(text(&folder).as_ptr(), libc::MNT_DETACH) };
-                }
-                Made::Mapped(name) => drop(run("dmsetup", &["remove", "--retry", &name])),
-                Made::Array(node) => drop(run("mdadm", &["--stop", &node.to_string_lossy()])),
-                Made::Swap(node) => {
-                    // SAFETY: a string that ends.
-                    unsafe { libc::swapoff(text(&node).as_ptr()) };
-                }
-                Made::Loop(node) => {
-                    detach(&node);
-                }
-            }
-        }
-        // What was held a moment too long would be taken for the next one's.
-        for number in 0..64 {
-            let backing = PathBuf::from(format!("/sys/block/loop{number}/loop/backing_file"));
-            if backing.exists() {
-                detach(Path::new(&format!("/dev/loop{number}")));
-            }
-        }
+        self.made.drain(..).rev().for_each(Made::undo);
+        detach_all();
     }
 }

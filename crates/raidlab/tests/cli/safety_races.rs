@@ -286,7 +286,7 @@ fn root_loop_what_a_tool_forked_does_not_survive_its_trial() {
         let wait = if is_killed { "sleep 600" } else { "true" };
         let act = format!(
             "folder=$(grep -o '{}[^ ]*' /proc/mounts | head -n 1)\n[ -n \"$folder\" ] || exit 1\n\
-             for i in 1 2 3; do ( cd $folder; exec 3> held$i; setsid sh -c 'echo $$ >> {}; sleep 600; true' & ); done\n\
+             for i in 1 2 3; do ( cd $folder; exec 3> held$i; setsid sh -c 'echo $$ >> {}; exec sleep 600' & ); done\n\
              while [ $(wc -l < {1}) -lt 3 ]; do sleep 0.01; done; {wait}",
             desk.state().display(),
             desk.folder().join("pids").display()

@@ -172,6 +172,26 @@ fn every_trial_is_run_once_and_its_progress_told() {
     assert_eq!(world.seen[2..5], ["1 mkfs", "1 at 3 ms", "1 Done"]);
 }
 
+/// Its thread is gone, and nobody waits for it.
+#[test]
+fn a_worker_that_panics_ends_the_run_and_is_not_waited_for() {
+    let (mut world, log) = (World::new(), Log::default());
+    let panics = |trial: usize, _: &AtomicBool| {
+        assert!(trial < 2, "nu\u{fffd} is no path");
+        report(Ending::Done)
+    };
+    let outcome = world.run(&[Box::new(Pretended {
+        name: "a",
+        slots: 1,
+        log: &log,
+        end: &panics,
+    })]);
+    let error = outcome.expect_err("a trial panicked").to_string();
+    assert!(error.contains("nu\u{fffd} is no path"), "{error}");
+    let ended = world.seen.iter().filter(|words| words.ends_with(" Done"));
+    assert_eq!(ended.count(), 2);
+}
+
 #[test]
 fn all_slots_of_all_places_are_used_and_no_more() {
     let (mut world, log) = (World::new(), Log::default());

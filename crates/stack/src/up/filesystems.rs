@@ -49,6 +49,7 @@ impl Rising {
         .invocation()?;
         let Some(make) = make else { return Ok((None, None)) };
         self.begin("mkfs", context);
+        let first = self.acts.len();
         if let Some(device) = journal {
             let (device, types) = (device.to_owned(), filesystem::journal_signatures());
             self.intend(Undo::Signatures { device, types }, context)?;
@@ -57,6 +58,7 @@ impl Rising {
             && let Some(call) = filesystem::journal_device(of, device)
         {
             context.access.run(&call, &[device])?;
+            self.made(first, context)?;
         }
         let (make, uuid) = known_again(of.kind, make, carrier, context)?;
         for device in &devices {
@@ -70,6 +72,7 @@ impl Rising {
         }
         let written: Vec<&Path> = devices.iter().map(PathBuf::as_path).chain(journal).collect();
         context.access.run(&make.limit(MKFS_LIMIT), &written)?;
+        self.made(first, context)?;
         let mut arguments = options::parse(&spec.mount_options, filesystem::journal_option(of).as_deref())?;
         arguments.add(&filesystem::own_options(of, &devices, journal));
         let mounting = Mounting {

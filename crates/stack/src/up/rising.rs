@@ -106,6 +106,17 @@ impl Rising {
         Ok(())
     }
 
+    /// Has the ledger identify what the acts from this one on have made, now that it is there.
+    pub(super) fn made(&self, from: usize, context: &mut Context<'_>) -> Result<(), Cause> {
+        for act in &self.acts[from..] {
+            context
+                .ledger
+                .made(act.entry, &act.undo)
+                .map_err(Cause::system("write the ledger"))?;
+        }
+        Ok(())
+    }
+
     fn carrier(
         &mut self,
         spec: &StackSpec,
