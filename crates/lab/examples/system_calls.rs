@@ -1,9 +1,8 @@
 //! What a system call of a guest costs in wall time, on two kernels by turns:
 //! `cargo run --release -p lab --example system_calls -- 6.12 7.3`. Both must have been built.
 
-use lab::carried;
 use lab::guest::{self, Config, Init, LIMITS};
-use lab::job::{GuestJob, Program};
+use lab::job::{self, GuestJob, Program};
 use lab::kernel::{Cache, Kernel, KernelName};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -70,7 +69,7 @@ fn wall(kernel: &Kernel, blocks: u32) -> Duration {
             ram_bytes: 128 << 20,
             seed: 1,
             disks: &postcard::to_allocvec(&disks).expect("plain data"),
-            job: &carried::encode(&job, &[]),
+            job: &job::encode(&job, &[]),
             memory_budget_bytes: 1 << 20,
             folder: folder.path(),
             trace: None,

@@ -1,7 +1,6 @@
 //! Programs that guests get from the cache, because the machine's own root need not have them: they are handed to a
 //! guest after its job, and its init lays them where `tools` finds them. No path of the host comes with them.
 
-use crate::job::GuestJob;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
@@ -24,28 +23,6 @@ pub struct Programs {
     /// Debian's packages, each with its version.
     pub packages: Vec<String>,
     pub files: Vec<File>,
-}
-
-/// A job as a guest reads it: JSON on one line, and then the files, if there are any.
-pub fn encode(job: &GuestJob, files: &[File]) -> Vec<u8> {
-    let mut text = serde_json::to_vec(job).expect("a job is plain data");
-    if !files.is_empty() {
-        text.push(b'\n');
-        text.extend(postcard::to_allocvec(files).expect("files are plain data"));
-    }
-    text
-}
-
-/// What [`encode`] made.
-pub fn decode(bytes: &[u8]) -> io::Result<(GuestJob, Vec<File>)> {
-    // Within JSON a line ends only between its words, and `encode` ends none.
-    let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
-    let job = serde_json::from_slice(&bytes[..end]).map_err(io::Error::other)?;
-    let files = match bytes.get(end + 1..) {
-        Some(rest) if !rest.is_empty() => postcard::from_bytes(rest).map_err(io::Error::other)?,
-        _ => Vec::new(),
-    };
-    Ok((job, files))
 }
 
 /// Reads all files of a folder's folders, in an order that is always the same.
@@ -85,14 +62,9 @@ fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::Program;
 
     #[test]
-    fn a_job_and_its_files_come_back() {
-        let job = GuestJob::Program(Program {
-            path: PathBuf::from("/bin/sh"),
-            arguments: vec!["-c".to_owned(), "one\ntwo".to_owned()],
-        });
+    fn files_are_read_as_they_were_laid() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = |path: &str, contents: &[u8]| File {
             path: PathBuf::from(path),
@@ -102,12 +74,5 @@ mod tests {
         lay(&files, folder.path()).expect("they are laid");
         let read = read(folder.path()).expect("they are read");
         assert_eq!(read, files);
-        for files in [&files[..], &[]] {
-            let (back, carried) = decode(&encode(&job, files)).expect("it is whole");
-            assert_eq!(serde_json::to_value(&back).ok(), serde_json::to_value(&job).ok());
-            assert_eq!(carried, files);
-        }
-        let whole = encode(&job, &files);
-        assert!(decode(&whole[..whole.len() - 1]).is_err(), "half of a file is none");
     }
 }

@@ -2,7 +2,7 @@
 //! did. None of this takes virtual time.
 
 use crate::carried;
-use crate::job::GuestJob;
+use crate::job::{self, GuestJob};
 use rustix::ioctl::{self, Opcode, opcode};
 use serde::Serialize;
 use std::ffi::c_void;
@@ -35,7 +35,7 @@ impl Channel {
     pub fn job(&mut self) -> io::Result<(GuestJob, Vec<carried::File>)> {
         let mut text = Vec::new();
         self.device.read_to_end(&mut text)?;
-        carried::decode(&text)
+        job::decode(&text)
     }
 
     /// One line of JSON, in one write.

@@ -39,7 +39,7 @@ pub struct Config<'a> {
     pub seed: u64,
     /// `disksim`'s description of the disks, in postcard's encoding.
     pub disks: &'a [u8],
-    /// A [`crate::job::GuestJob`] with what it is given, by [`crate::carried::encode`].
+    /// A [`crate::job::GuestJob`] with what it is given, by [`crate::job::encode`].
     pub job: &'a [u8],
     /// Contents of the disks above this go to an unnamed file in `folder`.
     pub memory_budget_bytes: u64,

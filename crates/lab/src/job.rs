@@ -1,9 +1,10 @@
 //! What the program outside tells the guest's init to do.
 
-use crate::carried::{self, Programs};
+use crate::carried::{File, Programs};
 use crate::kernel::{Kernel, KernelError};
 use crate::shell::Shell;
 use serde::{Deserialize, Serialize};
+use std::io;
 use std::path::PathBuf;
 use study::plan::Trial;
 use study::stack::{DiskGroup, StackSpec};
@@ -35,7 +36,29 @@ pub enum GuestJob {
 pub fn encoded(job: &GuestJob, kernel: &Kernel, programs: Option<&Programs>) -> Result<Vec<u8>, KernelError> {
     let mut files = kernel.carried()?;
     files.extend(programs.into_iter().flat_map(|programs| programs.files.iter().cloned()));
-    Ok(carried::encode(job, &files))
+    Ok(encode(job, &files))
+}
+
+/// A job as a guest reads it: JSON on one line, and then the files, if there are any.
+pub fn encode(job: &GuestJob, files: &[File]) -> Vec<u8> {
+    let mut text = serde_json::to_vec(job).expect("a job is plain data");
+    if !files.is_empty() {
+        text.push(b'\n');
+        text.extend(postcard::to_allocvec(files).expect("files are plain data"));
+    }
+    text
+}
+
+/// What [`encode`] made.
+pub fn decode(bytes: &[u8]) -> io::Result<(GuestJob, Vec<File>)> {
+    // Within JSON a line ends only between its words, and `encode` ends none.
+    let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
+    let job = serde_json::from_slice(&bytes[..end]).map_err(io::Error::other)?;
+    let files = match bytes.get(end + 1..) {
+        Some(rest) if !rest.is_empty() => postcard::from_bytes(rest).map_err(io::Error::other)?,
+        _ => Vec::new(),
+    };
+    Ok((job, files))
 }
 
 /// A program of the guest's root, with its arguments.
@@ -91,4 +114,29 @@ pub enum PieceWork {
     /// So many bytes written in direct requests of 1 MiB, no two blocks alike: the engine's own writes repeat, which
     /// the lab's disks make use of.
     Distinct { bytes: u64 },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_and_its_files_come_back() {
+        let job = GuestJob::Program(Program {
+            path: PathBuf::from("/bin/sh"),
+            arguments: vec!["-c".to_owned(), "one\ntwo".to_owned()],
+        });
+        let file = |path: &str, contents: &[u8]| File {
+            path: PathBuf::from(path),
+            contents: contents.to_vec(),
+        };
+        let files = [file("lib/libzfs.so.6", b"\x7fELF\n\0"), file("sbin/zpool", b"\n")];
+        for files in [&files[..], &[]] {
+            let (back, carried) = decode(&encode(&job, files)).expect("it is whole");
+            assert_eq!(serde_json::to_value(&back).ok(), serde_json::to_value(&job).ok());
+            assert_eq!(carried, files);
+        }
+        let whole = encode(&job, &files);
+        assert!(decode(&whole[..whole.len() - 1]).is_err(), "half of a file is none");
+    }
 }

@@ -129,7 +129,7 @@ pub fn page() -> String {
                 "| `{}` | {} | {axis} | {default} | {} |\n",
                 key.name,
                 takes(key),
-                key.help
+                key.help()
             ));
         }
     }

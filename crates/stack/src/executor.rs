@@ -23,6 +23,52 @@ use std::time::Duration;
 use study::event::ToolCall;
 use tools::{Invocation, Recorder, Tool, ToolError, Version};
 
+/// The methods of an executor around another, its field `inner`, that change nothing: they are passed on.
+macro_rules! pass_on_what_only_looks {
+    () => {
+        fn ask(&mut self, call: &Invocation, recorder: &mut dyn Recorder) -> Result<ToolCall, ToolError> {
+            self.inner.ask(call, recorder)
+        }
+
+        fn version(&mut self, tool: Tool, recorder: &mut dyn Recorder) -> Result<Version, ToolError> {
+            self.inner.version(tool, recorder)
+        }
+
+        fn device(&mut self, path: &Path) -> Result<BlockDevice, Cause> {
+            self.inner.device(path)
+        }
+
+        fn must_be_free(&mut self, device: &BlockDevice) -> Result<(), Cause> {
+            self.inner.must_be_free(device)
+        }
+
+        fn exists(&mut self, path: &Path) -> bool {
+            self.inner.exists(path)
+        }
+
+        fn entries(&mut self, folder: &Path) -> Result<Vec<PathBuf>, Cause> {
+            self.inner.entries(folder)
+        }
+
+        fn read(&mut self, attribute: &Path) -> Result<String, Cause> {
+            self.inner.read(attribute)
+        }
+
+        fn mounted(&mut self, folder: &Path) -> Result<Option<Mounted>, Cause> {
+            self.inner.mounted(folder)
+        }
+
+        fn sleep(&mut self, time: Duration) {
+            self.inner.sleep(time);
+        }
+
+        fn random(&mut self) -> Result<[u8; 16], Cause> {
+            self.inner.random()
+        }
+    };
+}
+pub(crate) use pass_on_what_only_looks;
+
 /// A machine, as provisioning sees it.
 pub trait Executor {
     /// Runs a program that only reads.

@@ -1,9 +1,21 @@
-//! The state of the page cache.
+//! The state of the page cache, and writing it out.
 
 use crate::error::Cause;
+use rustix::fs::{Mode, OFlags};
 use rustix::mm::{MapFlags, ProtFlags};
 use std::fs::{self, File};
 use std::path::Path;
+
+/// sync(2), and that of the filesystem that is mounted on `folder`, which also reports errors.
+pub fn write_back(folder: Option<&Path>) -> Result<(), Cause> {
+    rustix::fs::sync();
+    let Some(folder) = folder else { return Ok(()) };
+    let doing = format!("sync {}", folder.display());
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    rustix::fs::open(folder, flags, Mode::empty())
+        .and_then(rustix::fs::syncfs)
+        .map_err(Cause::errno(doing))
+}
 
 /// Dirty and writeback bytes of the whole machine.
 pub fn dirty_bytes() -> Result<u64, Cause> {

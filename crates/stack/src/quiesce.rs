@@ -7,7 +7,6 @@ use crate::executor::Executor;
 use crate::memory;
 use crate::sysfs;
 use crate::up::Stack;
-use rustix::fs::{Mode, OFlags};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use study::event::Guard;
@@ -38,7 +37,7 @@ impl Default for Quiesce {
 pub fn quiesce(stack: &Stack, how: Quiesce, context: &mut Context<'_>) -> Result<Guard, Cause> {
     context.step("quiesce");
     let began = Instant::now();
-    write_back(stack)?;
+    memory::write_back(stack.mount_point.as_deref())?;
     for array in stack.arrays() {
         array.wait_until_idle(context.access.executor)?;
     }
@@ -87,24 +86,11 @@ fn not_at_rest(
     Ok(None)
 }
 
-/// sync(2), and that of the stack's own filesystem, which also reports errors.
-pub(crate) fn write_back(stack: &Stack) -> Result<(), Cause> {
-    rustix::fs::sync();
-    let Some(folder) = &stack.mount_point else {
-        return Ok(());
-    };
-    let doing = format!("sync {}", folder.display());
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    rustix::fs::open(folder, flags, Mode::empty())
-        .and_then(rustix::fs::syncfs)
-        .map_err(Cause::errno(doing))
-}
-
 /// Drops the page cache, dentries and inodes, and checks that nothing is cached of `witnesses`, files of the stack that
 /// the next test will read: the guard `cold-cache`.
 pub fn drop_caches(stack: &Stack, witnesses: &[PathBuf], context: &mut Context<'_>) -> Result<Guard, Cause> {
     context.step("drop caches");
-    write_back(stack)?;
+    memory::write_back(stack.mount_point.as_deref())?;
     sysfs::write(Path::new("/proc/sys/vm/drop_caches"), "3")?;
     let mut cached = Vec::new();
     for path in witnesses {

@@ -10,12 +10,13 @@ use crate::array::{self, Array};
 use crate::context::{Context, Teardown};
 use crate::device::BlockDevice;
 use crate::disks::Disks;
-use crate::error::{Cause, FailedUndo, StackError, TeardownError};
+use crate::error::Cause;
 use crate::executor::read_number;
+use crate::failure::{FailedUndo, StackError, TeardownError};
 use crate::ledger::Act;
 use crate::mount::Mounting;
 use crate::undo::undo;
-use crate::{filesystem, options, queue, quiesce, start_up};
+use crate::{filesystem, memory, options, queue, start_up};
 use rising::Rising;
 use std::path::{Path, PathBuf};
 use study::stack::{ArraySpec, BITMAP, Bitmap, DATA, JOURNAL, Level, SPECIAL, StackSpec};
@@ -87,7 +88,7 @@ pub fn remount(
         return between(context);
     };
     // Unmounting writes out as well, but does not say what went wrong with it.
-    quiesce::write_back(stack)?;
+    memory::write_back(Some(folder))?;
     context.access.executor.unmount(folder)?;
     // What ZFS caches of a pool goes with the pool, not with the mount.
     if let Some(pool) = &mounting.pool {

@@ -5,8 +5,9 @@
 //! both runs worked on the same files, what the files do to both cancels. All differences together have an error
 //! below 5 % (Holm).
 
-use crate::compare::{Effect, InBlock, Pool, TRIALS_MIN, faster, holm};
+use crate::compare::{Effect, InBlock, Pool, faster, holm};
 use crate::interval::Interval;
+use crate::interval::TRIALS_MIN;
 use crate::judge::{distinct, headline};
 use crate::precision::ALPHA;
 use crate::summary::Summary;

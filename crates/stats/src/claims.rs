@@ -8,8 +8,9 @@
 //! keeps the error at 5 %. "Equal" is shown by two one-sided tests within the claim's margin, never by a difference
 //! that was not found.
 
-use crate::compare::{Effect, InBlock, Pool, TRIALS_MIN, faster, holm};
+use crate::compare::{Effect, InBlock, Pool, faster, holm};
 use crate::interval::Interval;
+use crate::interval::TRIALS_MIN;
 use crate::judge::{distinct, headline};
 use crate::precision::{ALPHA, alpha_of_differences};
 use study::claim::Comparison;

@@ -12,7 +12,7 @@
 //! of the blocks), and the larger of the two counts. `tests/noise.rs` shows by simulation what that holds: false alarms
 //! and slowdowns found, for noise that is normal, skewed, two-humped, drifting and autocorrelated.
 
-use crate::interval::{Basis, Interval, mean_and_variance, student_t};
+use crate::interval::{Basis, Interval, TRIALS_MIN, mean_and_variance, student_t};
 use crate::summary::median;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use study::Measurement;
@@ -42,9 +42,6 @@ impl InBlock {
         }
     }
 }
-
-/// Fewer blocks, or fewer values where there are no common blocks, give no interval.
-pub const TRIALS_MIN: usize = 3;
 
 /// Variance of the logarithm of a ratio within a block, over all pairs of cells that did the same work.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -14,8 +14,10 @@
 //! **Identical**: simulated disks can give the very same value for every seed. The interval is that point; that it
 //! has no width says that the seed makes no difference, not that we measured infinitely often.
 
-use crate::compare::TRIALS_MIN;
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, StudentsT};
+
+/// Fewer blocks, or fewer values where there are no common blocks, give no interval.
+pub const TRIALS_MIN: usize = 3;
 
 /// Both ends belong to it.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -16,8 +16,8 @@ mod summary;
 mod verdict;
 
 pub use claims::{ClaimEffect, JudgedClaim, judge_claims};
-pub use compare::{Effect, InBlock, Pairing, Pool, TRIALS_MIN, faster, holm, trials_to_find};
-pub use interval::{Basis, Interval};
+pub use compare::{Effect, InBlock, Pairing, Pool, faster, holm, trials_to_find};
+pub use interval::{Basis, Interval, TRIALS_MIN};
 pub use judge::{Measure, Results, Row, TestResults, WorkloadResults, headline, judge};
 pub use latency::{LatencyBin, LatencyError, Percentiles, latency_bins, merge_latencies};
 pub use precision::{ALPHA, Decision, alpha_of_differences, alpha_per_look, decide, looks};

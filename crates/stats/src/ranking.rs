@@ -5,7 +5,8 @@
 //! stack therefore hides no other: two stacks are compared by their own values only. Stacks of one rank are not shown
 //! to differ, or each is slower than the same number of others.
 
-use crate::compare::{Effect, InBlock, Pool, TRIALS_MIN, faster, holm};
+use crate::compare::{Effect, InBlock, Pool, faster, holm};
+use crate::interval::TRIALS_MIN;
 use crate::summary::median;
 use study::metric::Better;
 

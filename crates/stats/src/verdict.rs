@@ -1,6 +1,6 @@
 //! The run in words. Says what the tiers say, and what it cannot say.
 
-use crate::compare::TRIALS_MIN;
+use crate::interval::TRIALS_MIN;
 use crate::judge::{Measure, Results};
 use crate::ranking::Closeness;
 use std::collections::BTreeMap;

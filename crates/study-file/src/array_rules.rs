@@ -1,6 +1,6 @@
 //! What md can build: levels, disks, chunks, layouts, sizes.
 
-use crate::rules::{Impossible, impossible};
+use crate::impossible::{Impossible, impossible};
 use crate::unit::{describe_size, format_size};
 use study::stack::{ArraySpec, Bitmap, InnerArray, Level, MachineSpec, Members};
 

@@ -1,6 +1,6 @@
 //! What md can do about writes that a crash cuts off: bitmap, write journal, partial parity log; and arrays of arrays.
 
-use crate::rules::{Impossible, impossible};
+use crate::impossible::{Impossible, impossible};
 use study::stack::{ArraySpec, BITMAP, Bitmap, JOURNAL, Level, MachineSpec};
 
 pub(crate) fn check(array: &ArraySpec, machine: &MachineSpec) -> Vec<Impossible> {

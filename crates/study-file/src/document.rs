@@ -264,7 +264,7 @@ impl Reader<'_, '_> {
             };
             let help = match entry.table {
                 Table::Top => "add [[workload]] with `name` and the kind of work, such as `io = { … }`".to_owned(),
-                _ => format!("`{}`: {}", key.name, key.help),
+                _ => format!("`{}`: {}", key.name, key.help()),
             };
             self.found.add_with_help(&entry.span, message, help);
         }

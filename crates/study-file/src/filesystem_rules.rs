@@ -2,7 +2,7 @@
 
 use crate::array_rules;
 use crate::consistency_rules::group_is_there;
-use crate::rules::{Impossible, PAGE_BYTES, impossible};
+use crate::impossible::{Impossible, PAGE_BYTES, impossible};
 use crate::unit::{describe_size, format_size};
 use filesystems::BlockSizes;
 use study::stack::{

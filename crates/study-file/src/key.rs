@@ -7,7 +7,7 @@ use Takes::{
     BusDisks, Count, Figures, Filter, Flag, Kernel, Layout, Model, Mount, Name, Names, Processor, Scalars, Share,
     Size, Text, Word,
 };
-use filesystems::FilesystemKind;
+use filesystems::{Filesystem, FilesystemKind, Several};
 use study::stack::{BusKind, Level, MEMBER_WORDS};
 
 /// A table of the study file, and where it stands there.
@@ -126,10 +126,28 @@ pub struct Key {
     pub axis: Axis,
     /// What holds where the key is not written; empty if it has to be.
     pub default: &'static str,
-    pub help: &'static str,
+    /// The filesystems that know it, if not all do.
+    of: Option<fn(&Filesystem) -> bool>,
+    help: &'static str,
 }
 
 impl Key {
+    /// What it says, with the names of the filesystems that know it.
+    pub fn help(&self) -> String {
+        self.of.map_or_else(
+            || self.help.to_owned(),
+            |knows| format!("{}: {}", filesystems::names(knows), self.help),
+        )
+    }
+
+    /// Only these filesystems know it.
+    const fn of(self, knows: fn(&Filesystem) -> bool) -> Self {
+        Self {
+            of: Some(knows),
+            ..self
+        }
+    }
+
     /// Gives its axis a name of its own.
     pub(crate) const fn on_axis(self, axis_name: &'static str) -> Self {
         Self { axis_name, ..self }
@@ -285,6 +303,7 @@ pub(crate) const fn key(
         takes,
         axis,
         default,
+        of: None,
         help,
     }
 }
@@ -338,7 +357,7 @@ static KEYS: &[Key] = &[
     key(Table::Stack, "queue_depth", Count { min: 1, max: 65_535 }, ListedOrDefault, "the disk's", "queue depth of each disk"),
     key(Table::Stack, "write_cache", Flag, ListedOrDefault, "the disks' default", "the disks' volatile write cache"),
 
-    key(Table::Array, "level", Word(LEVELS), Listed, "`single`, of ZFS `none`", "RAID level; `single` is one disk without md; `none` gives all disks to the filesystem, which builds its own array (btrfs, zfs, bcachefs); `lvm-…` are LVM logical volumes"),
+    key(Table::Array, "level", Word(LEVELS), Listed, "`single`, of ZFS `none`", "RAID level; `single` is one disk without md; `none` gives all disks to a filesystem that builds its own array; `lvm-…` are LVM logical volumes"),
     key(Table::Array, "of", Takes::One(Table::Inner), Single, "disks", "nested RAID: the members are arrays, such as RAID 1 over two RAID 0"),
     key(Table::Array, "chunk", Size { min: 4 * KIB, max: GIB }, ListedOrDefault, "mdadm's (512K), LVM's (64K)", "chunk of levels 0, 4, 5, 6 and 10: a power of two"),
     key(Table::Array, "bitmap", Word(BITMAPS), ListedOrDefault, "mdadm's: `internal` on redundant arrays with members over 100 GiB", "write-intent bitmap; `external` is a file on a small ext2 on the first disk of group `bitmap`"),
@@ -356,24 +375,24 @@ static KEYS: &[Key] = &[
     key(Table::Inner, "chunk", Size { min: 4 * KIB, max: GIB }, ListedOrDefault, "mdadm's (512K)", "chunk of each").on_axis("of_chunk"),
 
     key(Table::Filesystem, "type", Word(FILESYSTEMS), Listed, "`ext4`", "the filesystem; `raw` measures the block device itself"),
-    key(Table::Filesystem, "block_size", Size { min: 512, max: 64 * KIB }, ListedOrDefault, "mkfs's", "block size (btrfs: sector size; vfat, exfat, NTFS: cluster size)"),
-    key(Table::Filesystem, "journal", Word(JOURNALS), ListedOrDefault, "the filesystem's", "journal mode of ext3, ext4 and ReiserFS"),
-    key(Table::Filesystem, "journal_size", Size { min: MIB, max: 40 * GIB }, ListedOrDefault, "mkfs's", "size of the journal or log"),
-    key(Table::Filesystem, "journal_on", Name, ListedOrDefault, "the array itself", "group whose first disk has the journal or log of ext3, ext4, XFS, JFS, ReiserFS: `journal`"),
-    key(Table::Filesystem, "align", Word(ALIGNMENTS), Listed, "`right`", "ext2, ext3, ext4, XFS: stripe geometry: `right` that of the array, `off` none, `wrong` on purpose (one and a half chunks, one disk more)"),
-    key(Table::Filesystem, "lazy_init", Flag, Listed, "`false`", "ext4: leave part of the initialisation to the kernel, which does it during the measurement"),
-    key(Table::Filesystem, "log_buffers", Count { min: 2, max: 8 }, ListedOrDefault, "the kernel's", "XFS: log buffers in memory (`logbufs`)"),
-    key(Table::Filesystem, "log_buffer_size", Size { min: 16 * KIB, max: 256 * KIB }, ListedOrDefault, "the kernel's", "XFS: size of a log buffer (`logbsize`), a power of two"),
-    key(Table::Filesystem, "data", Word(PROFILES), ListedOrDefault, "`single`", "btrfs: profile of data").on_axis("fs_data"),
-    key(Table::Filesystem, "metadata", Word(PROFILES), ListedOrDefault, "`dup`, with several disks `raid1`", "btrfs: profile of metadata").on_axis("fs_metadata"),
-    key(Table::Filesystem, "replicas", Count { min: 1, max: 3 }, ListedOrDefault, "1", "bcachefs: copies of data and metadata"),
-    key(Table::Filesystem, "compression", Name, ListedOrDefault, "the filesystem's", "ZFS, btrfs, bcachefs: `off`, `lz4`, `zstd`, … as the filesystem spells it"),
-    key(Table::Filesystem, "pool", Word(POOLS), ListedOrDefault, "`stripe`", "ZFS: vdev type of the disks"),
-    key(Table::Filesystem, "recordsize", Size { min: 512, max: 16 * MIB }, ListedOrDefault, "ZFS's (128K)", "ZFS: largest block of a file, a power of two"),
-    key(Table::Filesystem, "ashift", Count { min: 9, max: 16 }, ListedOrDefault, "from the disks", "ZFS: logarithm of the sector size"),
-    key(Table::Filesystem, "sync", Word(SYNCS), ListedOrDefault, "`standard`", "ZFS: handling of synchronous writes (property `sync`)").on_axis("fs_sync"),
-    key(Table::Filesystem, "log", Flag, Listed, "`false`", "ZFS: a log device, the first disk of group `journal`"),
-    key(Table::Filesystem, "special", Flag, Listed, "`false`", "ZFS: a special device for metadata, the first disk of group `special`"),
+    key(Table::Filesystem, "block_size", Size { min: 512, max: 64 * KIB }, ListedOrDefault, "mkfs's", "block size, also where mkfs calls it sector size or cluster size"),
+    key(Table::Filesystem, "journal", Word(JOURNALS), ListedOrDefault, "the filesystem's", "journal mode").of(|filesystem| filesystem.has_journal_modes),
+    key(Table::Filesystem, "journal_size", Size { min: MIB, max: 40 * GIB }, ListedOrDefault, "mkfs's", "size of the journal or log").of(|filesystem| filesystem.journal.is_some()),
+    key(Table::Filesystem, "journal_on", Name, ListedOrDefault, "the array itself", "group whose first disk has the journal or log: `journal`").of(|filesystem| filesystem.journal.is_some()),
+    key(Table::Filesystem, "align", Word(ALIGNMENTS), Listed, "`right`", "stripe geometry: `right` that of the array, `off` none, `wrong` on purpose (one and a half chunks, one disk more)").of(|filesystem| filesystem.aligns),
+    key(Table::Filesystem, "lazy_init", Flag, Listed, "`false`", "leave part of the initialisation to the kernel, which does it during the measurement").of(|filesystem| filesystem.initialises_lazily),
+    key(Table::Filesystem, "log_buffers", Count { min: 2, max: 8 }, ListedOrDefault, "the kernel's", "log buffers in memory (`logbufs`)").of(|filesystem| filesystem.has_log_buffers),
+    key(Table::Filesystem, "log_buffer_size", Size { min: 16 * KIB, max: 256 * KIB }, ListedOrDefault, "the kernel's", "size of a log buffer (`logbsize`), a power of two").of(|filesystem| filesystem.has_log_buffers),
+    key(Table::Filesystem, "data", Word(PROFILES), ListedOrDefault, "`single`", "profile of data").of(|filesystem| filesystem.makes(Several::Profiles)).on_axis("fs_data"),
+    key(Table::Filesystem, "metadata", Word(PROFILES), ListedOrDefault, "`dup`, with several disks `raid1`", "profile of metadata").of(|filesystem| filesystem.makes(Several::Profiles)).on_axis("fs_metadata"),
+    key(Table::Filesystem, "replicas", Count { min: 1, max: 3 }, ListedOrDefault, "1", "copies of data and metadata").of(|filesystem| filesystem.makes(Several::Replicas)),
+    key(Table::Filesystem, "compression", Name, ListedOrDefault, "the filesystem's", "`off`, `lz4`, `zstd`, … as the filesystem spells it").of(|filesystem| filesystem.compression.is_some()),
+    key(Table::Filesystem, "pool", Word(POOLS), ListedOrDefault, "`stripe`", "vdev type of the disks").of(Filesystem::is_pool),
+    key(Table::Filesystem, "recordsize", Size { min: 512, max: 16 * MIB }, ListedOrDefault, "ZFS's (128K)", "largest block of a file, a power of two").of(Filesystem::is_pool),
+    key(Table::Filesystem, "ashift", Count { min: 9, max: 16 }, ListedOrDefault, "from the disks", "logarithm of the sector size").of(Filesystem::is_pool),
+    key(Table::Filesystem, "sync", Word(SYNCS), ListedOrDefault, "`standard`", "handling of synchronous writes (property `sync`)").of(Filesystem::is_pool).on_axis("fs_sync"),
+    key(Table::Filesystem, "log", Flag, Listed, "`false`", "a log device, the first disk of group `journal`").of(Filesystem::is_pool),
+    key(Table::Filesystem, "special", Flag, Listed, "`false`", "a special device for metadata, the first disk of group `special`").of(Filesystem::is_pool),
 
     key(Table::Workload, "name", Name, Single, "", "name of the workload, in tables and in claims"),
 

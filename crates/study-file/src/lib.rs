@@ -11,6 +11,7 @@ mod diagnostic;
 mod document;
 mod filesystem_rules;
 mod groups;
+mod impossible;
 pub mod key;
 pub mod label;
 mod lvm_rules;

@@ -1,6 +1,6 @@
 //! What LVM can build.
 
-use crate::rules::{Impossible, impossible};
+use crate::impossible::{Impossible, impossible};
 use crate::unit::format_size;
 use study::stack::{ArraySpec, Bitmap};
 

@@ -1,7 +1,7 @@
 //! Filesystems that make an array of several disks themselves: btrfs, ZFS, bcachefs.
 
 use crate::consistency_rules::group_is_there;
-use crate::rules::{Impossible, impossible};
+use crate::impossible::{Impossible, impossible};
 use filesystems::Several;
 use study::stack::{JOURNAL, Level, MachineSpec, Pool, SPECIAL, StackSpec};
 

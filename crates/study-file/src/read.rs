@@ -7,13 +7,11 @@ use crate::key::Table;
 use crate::matrix::{Matrix, Setting, Unit};
 use crate::point::{Axis, axes_of};
 use crate::value::{Given, Value};
+use crate::vocabulary::REPLICATE;
 use crate::workload::{WorkloadEntry, workloads};
 use crate::{Known, claims, label, table};
 use study::plan::{Cell, Plan, Precision};
 use study::stack::MachineKind;
-
-/// The axis of replicates.
-pub(crate) const REPLICATE: &str = "replicate";
 
 /// Reads a study. `file_name` stands in messages, and for a missing title.
 pub fn read(source: &str, file_name: &str, known: &Known) -> Result<Plan, Diagnostics> {

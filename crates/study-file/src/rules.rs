@@ -1,30 +1,11 @@
 //! What cannot be: filesystems on the array that carries them.
 
 use crate::array_rules::{active_disks, capacity};
+use crate::impossible::{Impossible, impossible};
 use crate::point::Point;
 use crate::unit::describe_size;
 use crate::{array_rules, consistency_rules, filesystem_rules, lvm_rules, many_device_rules};
 use study::stack::{Align, DATA, MachineKind, MachineSpec, StackSpec};
-
-/// Page size of x86, in which most filesystems' blocks must fit.
-pub(crate) const PAGE_BYTES: u64 = 4 << 10;
-
-/// Why a combination cannot be.
-#[derive(Clone, Debug)]
-pub(crate) struct Impossible {
-    /// The axes that it comes from, the one to change first.
-    pub about: Vec<&'static str>,
-    pub reason: String,
-    pub help: String,
-}
-
-pub(crate) fn impossible(about: &[&'static str], reason: String, help: impl Into<String>) -> Option<Impossible> {
-    Some(Impossible {
-        about: about.to_vec(),
-        reason,
-        help: help.into(),
-    })
-}
 
 /// Why the stack cannot be, every reason.
 pub(crate) fn check_stack(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Vec<Impossible> {

@@ -210,7 +210,7 @@ fn no_text<T>(key: &Key, value: &DeValue) -> Result<T, Wrong> {
 
 fn name(key: &Key, text: &str) -> Result<Value, Wrong> {
     if text.trim().is_empty() {
-        return wrong(format!("`{}` is empty", key.name), format!("it is {}", key.help));
+        return wrong(format!("`{}` is empty", key.name), format!("it is {}", key.help()));
     }
     if text.chars().any(char::is_control) {
         return wrong(
@@ -267,7 +267,7 @@ fn count(key: &Key, value: &DeValue, min: u64, max: u64) -> Result<Value, Wrong>
             let help = parse_size(text).map(|bytes| format!("{text} is {} sectors", bytes / 512));
             return wrong(
                 "`read_ahead` counts sectors of 512 bytes".to_owned(),
-                help.unwrap_or(key.help.to_owned()),
+                help.unwrap_or(key.help()),
             );
         }
         other => {
@@ -291,7 +291,7 @@ fn bus_disk(key: &Key, value: &DeValue) -> Result<Value, Wrong> {
         DeValue::String(text) => name(key, text),
         other => wrong(
             format!("`{}` lists disks, not {}", key.name, type_name(other)),
-            key.help.to_owned(),
+            key.help(),
         ),
     }
 }
@@ -397,11 +397,11 @@ fn fio_option(key: &Key, value: &DeValue) -> Result<Value, Wrong> {
         DeValue::Boolean(flag) => u8::from(*flag).to_string(),
         other => {
             let message = format!("`{}` cannot be {}", key.name, type_name(other));
-            return wrong(message, format!("it is {}", key.help));
+            return wrong(message, format!("it is {}", key.help()));
         }
     };
     match wrong_value(key.name, &text) {
-        None if text.is_empty() => wrong(format!("`{}` is empty", key.name), format!("it is {}", key.help)),
+        None if text.is_empty() => wrong(format!("`{}` is empty", key.name), format!("it is {}", key.help())),
         None => Ok(Value::Text(text)),
         Some((message, help)) => wrong(message, help),
     }

@@ -5,13 +5,15 @@ use crate::document::{Content, Entry, FilterItem};
 use crate::key::{self, Takes};
 use crate::matrix::Unit;
 
-use crate::read::REPLICATE;
 use crate::unit::{format_size, format_time, parse_size, parse_time};
 use crate::value::Value;
 use crate::workload::WorkloadEntry;
 use crate::workload::pattern::Pattern;
 use study::metric::Metric;
 use study::plan::{Cell, METRIC, Side, TEST};
+
+/// The axis of replicates.
+pub(crate) const REPLICATE: &str = "replicate";
 
 /// What is wrong with an axis or a value that somebody named, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,8 +6,7 @@ use crate::commands::comparable;
 use crate::guest::{Guest, disks};
 use crate::laboratory::kernel_named;
 use crate::stacks::{ALL, STUDY};
-use lab::carried;
-use lab::job::{GuestJob, ProvisionedStack, Provisioning};
+use lab::job::{self, GuestJob, ProvisionedStack, Provisioning};
 use lab::kernel::{DEFAULT_VERSION, Flavour, KernelName};
 use std::time::Duration;
 use study::event::Event;
@@ -61,7 +60,7 @@ fn provision(flavour: Flavour, machine: &Cell, stacks: Vec<ProvisionedStack>) ->
     let count = machine.machine.disks.iter().map(|group| group.count).sum();
     let specs: Vec<StackSpec> = stacks.iter().map(|stack| stack.spec.clone()).collect();
     let job = GuestJob::Provisioning(Provisioning { stacks });
-    guest.job = carried::encode(&job, &kernel.carried().expect("the cache can be read"));
+    guest.job = job::encode(&job, &kernel.carried().expect("the cache can be read"));
     guest.kernel = kernel.path;
     guest.disks = disks(&machine.machine.disks[0].model, count);
     guest.ram_bytes = machine.machine.ram_bytes;

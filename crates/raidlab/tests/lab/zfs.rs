@@ -3,7 +3,7 @@
 use crate::guest::{Guest, disks};
 use crate::laboratory::turn;
 use lab::carried;
-use lab::job::{GuestJob, Program};
+use lab::job::{self, GuestJob, Program};
 use lab::kernel::{Cache, KernelName};
 use std::path::PathBuf;
 use study::event::Event;
@@ -56,7 +56,7 @@ fn a_pool_comes_and_goes_the_same_way_twice() {
         guest.kernel = kernel.clone();
         guest.disks = disks("wd-500gb-2007", 6);
         guest.ram_bytes = 512 << 20;
-        guest.job = carried::encode(&job, &carried);
+        guest.job = job::encode(&job, &carried);
         let seen = guest.run();
         assert_eq!(seen.ended.end, ProcessEnd::Exited, "{}", seen.ended.console);
         let events = seen.events();

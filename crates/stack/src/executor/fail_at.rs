@@ -76,9 +76,7 @@ fn on_purpose() -> Cause {
 }
 
 impl Executor for FailAt<'_> {
-    fn ask(&mut self, call: &Invocation, recorder: &mut dyn Recorder) -> Result<ToolCall, ToolError> {
-        self.inner.ask(call, recorder)
-    }
+    super::pass_on_what_only_looks!();
 
     fn run(&mut self, call: &Invocation, recorder: &mut dyn Recorder) -> Result<ToolCall, ToolError> {
         let is_it = self.is_it(|| call.to_string());
@@ -105,35 +103,11 @@ impl Executor for FailAt<'_> {
         })
     }
 
-    fn version(&mut self, tool: Tool, recorder: &mut dyn Recorder) -> Result<Version, ToolError> {
-        self.inner.version(tool, recorder)
-    }
-
-    fn device(&mut self, path: &Path) -> Result<BlockDevice, Cause> {
-        self.inner.device(path)
-    }
-
     fn wait_for_device(&mut self, path: &Path, at_most: Duration) -> Result<BlockDevice, Cause> {
         self.act(
             || format!("wait for {}", path.display()),
             |inner| inner.wait_for_device(path, at_most),
         )
-    }
-
-    fn must_be_free(&mut self, device: &BlockDevice) -> Result<(), Cause> {
-        self.inner.must_be_free(device)
-    }
-
-    fn exists(&mut self, path: &Path) -> bool {
-        self.inner.exists(path)
-    }
-
-    fn entries(&mut self, folder: &Path) -> Result<Vec<PathBuf>, Cause> {
-        self.inner.entries(folder)
-    }
-
-    fn read(&mut self, attribute: &Path) -> Result<String, Cause> {
-        self.inner.read(attribute)
     }
 
     fn read_or_wait(&mut self, attribute: &Path, until: &str, at_most: Duration) -> Result<String, Cause> {
@@ -170,17 +144,5 @@ impl Executor for FailAt<'_> {
             || format!("unmount {}", folder.display()),
             |inner| inner.unmount(folder),
         )
-    }
-
-    fn mounted(&mut self, folder: &Path) -> Result<Option<Mounted>, Cause> {
-        self.inner.mounted(folder)
-    }
-
-    fn sleep(&mut self, time: Duration) {
-        self.inner.sleep(time);
-    }
-
-    fn random(&mut self) -> Result<[u8; 16], Cause> {
-        self.inner.random()
     }
 }

@@ -85,41 +85,15 @@ impl<'a> Listed<'a> {
 }
 
 impl Executor for Listed<'_> {
-    fn ask(&mut self, call: &Invocation, recorder: &mut dyn Recorder) -> Result<ToolCall, ToolError> {
-        self.inner.ask(call, recorder)
-    }
+    super::pass_on_what_only_looks!();
 
     fn run(&mut self, call: &Invocation, recorder: &mut dyn Recorder) -> Result<ToolCall, ToolError> {
         self.commands.push(Command::Program(call.clone()));
         self.inner.run(call, recorder)
     }
 
-    fn version(&mut self, tool: Tool, recorder: &mut dyn Recorder) -> Result<Version, ToolError> {
-        self.inner.version(tool, recorder)
-    }
-
-    fn device(&mut self, path: &Path) -> Result<BlockDevice, Cause> {
-        self.inner.device(path)
-    }
-
     fn wait_for_device(&mut self, path: &Path, at_most: Duration) -> Result<BlockDevice, Cause> {
         self.inner.wait_for_device(path, at_most)
-    }
-
-    fn must_be_free(&mut self, device: &BlockDevice) -> Result<(), Cause> {
-        self.inner.must_be_free(device)
-    }
-
-    fn exists(&mut self, path: &Path) -> bool {
-        self.inner.exists(path)
-    }
-
-    fn entries(&mut self, folder: &Path) -> Result<Vec<PathBuf>, Cause> {
-        self.inner.entries(folder)
-    }
-
-    fn read(&mut self, attribute: &Path) -> Result<String, Cause> {
-        self.inner.read(attribute)
     }
 
     /// Listed only once.
@@ -165,17 +139,5 @@ impl Executor for Listed<'_> {
     fn unmount(&mut self, folder: &Path) -> Result<(), Cause> {
         self.commands.push(Command::Unmount(folder.to_owned()));
         self.inner.unmount(folder)
-    }
-
-    fn mounted(&mut self, folder: &Path) -> Result<Option<Mounted>, Cause> {
-        self.inner.mounted(folder)
-    }
-
-    fn sleep(&mut self, time: Duration) {
-        self.inner.sleep(time);
-    }
-
-    fn random(&mut self) -> Result<[u8; 16], Cause> {
-        self.inner.random()
     }
 }

@@ -5,10 +5,10 @@ use super::{Form, WorkloadKind, job_file};
 use crate::Known;
 use crate::diagnostic::Found;
 use crate::document::Entry;
+use crate::impossible::Impossible;
 use crate::key::Axis::Single;
 use crate::key::{Table, Takes, key};
 use crate::point::{Axis, Point};
-use crate::rules::Impossible;
 use study::stack::{MachineSpec, StackSpec};
 use study::workload::{FioFileSpec, Work};
 

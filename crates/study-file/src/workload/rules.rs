@@ -1,6 +1,7 @@
 //! What work cannot be, and cannot be on a given stack.
 
-use crate::rules::{Impossible, PAGE_BYTES, impossible, room_bytes};
+use crate::impossible::{Impossible, PAGE_BYTES, impossible};
+use crate::rules::room_bytes;
 use crate::unit::describe_size;
 use study::stack::{Level, MachineSpec, StackSpec};
 use study::workload::{ImportedSpec, Work};

@@ -6,11 +6,11 @@ use super::{Form, WorkloadKind};
 use crate::Known;
 use crate::diagnostic::Found;
 use crate::document::Entry;
+use crate::impossible::{Impossible, impossible};
 use crate::key::Axis::{Listed, Single};
 use crate::key::Takes::{Count, Size, Spread, Time, Words};
 use crate::key::{Key, MIB, TIB, Table, Takes, key};
 use crate::point::{Axis, Point};
-use crate::rules::{Impossible, impossible};
 use study::stack::{MachineSpec, StackSpec};
 use study::workload::{ServerSpec, ServerTest, Work};
 

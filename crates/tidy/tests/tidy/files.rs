@@ -5,7 +5,7 @@ use crate::tree::files;
 const LINES_MAX: usize = 500;
 
 /// Longer ones, each with its reason. It should be empty.
-const LONGER: &[(&str, &str)] = &[("crates/workload/tests/engines/io.rs", "to be split by engine")];
+const LONGER: &[(&str, &str)] = &[];
 
 /// Names that say nothing of what is inside.
 const NAMELESS: [&str; 8] = [

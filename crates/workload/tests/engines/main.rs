@@ -2,6 +2,7 @@
 
 mod classic;
 mod figures;
+mod fio;
 mod folder;
 mod io;
 mod loops;

@@ -1,0 +1,155 @@
+//! fio as an engine, and its job files.
+
+use crate::folder::{Folder, target};
+use crate::io::{PATTERNS, counts, run, spec, try_run};
+use std::fs;
+use std::path::Path;
+use study::event::Event;
+use study::workload::{FioFileSpec, FioSection, IoEngine, IoPattern, IoSpec, Work, WorkloadSpec};
+use workload::Target;
+
+#[test]
+fn fio_gives_the_same_samples() {
+    for pattern in PATTERNS {
+        let job = IoSpec {
+            size_bytes: 4 << 20,
+            fsync_every: 64,
+            end_fsync: true,
+            ..spec(pattern)
+        };
+        let native = run(job.clone());
+        let fio = run(IoSpec {
+            engine: IoEngine::Fio,
+            ..job
+        });
+        let names = |host: &Folder<'_>| -> Vec<(String, study::metric::Metric)> {
+            let pair = |sample: &study::event::Sample| (sample.test.clone(), sample.metric);
+            host.samples().map(pair).collect()
+        };
+        assert_eq!(names(&native), names(&fio));
+        let sum = |host: &Folder<'_>| counts(host, pattern.name()).iter().sum::<u64>();
+        assert_eq!((sum(&native), sum(&fio)), (2048, 2048), "{pattern:?}");
+        assert_eq!(
+            fio.events
+                .iter()
+                .filter(|event| matches!(event, Event::Call(_)))
+                .count(),
+            1
+        );
+    }
+}
+
+/// fio must use the prepared files and not write them again: that would warm the cache.
+#[test]
+fn fio_reads_the_files_that_were_prepared() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let inodes = |folder: &Path| -> Vec<u64> {
+        use std::os::unix::fs::MetadataExt;
+        (0..2)
+            .map(|job| fs::metadata(folder.join(format!("io.{job}"))).map_or(0, |meta| meta.ino()))
+            .collect()
+    };
+    let mut before = Vec::new();
+    let mut host = Folder {
+        on_drop_caches: Box::new(|| before = inodes(folder.path())),
+        ..Folder::default()
+    };
+    let job = IoSpec {
+        engine: IoEngine::Fio,
+        size_bytes: 8 << 20,
+        ..spec(IoPattern::RandRead)
+    };
+    try_run(job, &target(folder.path()), &mut host).expect("fio runs");
+    drop(host);
+    assert_eq!(before, inodes(folder.path()));
+    assert_eq!(
+        fs::read_dir(folder.path()).expect("the folder").count(),
+        2,
+        "fio left nothing else"
+    );
+}
+
+#[test]
+fn a_fio_that_fails_says_why() {
+    let full = Target {
+        mount_point: None,
+        block_device: Path::new("/dev/full"),
+    };
+    let job = IoSpec {
+        engine: IoEngine::Fio,
+        jobs: 1,
+        ..spec(IoPattern::Write)
+    };
+    let mut host = Folder::default();
+    let error = try_run(job, &full, &mut host)
+        .expect_err("the device is full")
+        .to_string();
+    assert!(
+        error.starts_with("`fio --name=io") && error.contains("No space left on device"),
+        "{error}"
+    );
+    assert_eq!(host.samples().count(), 0);
+}
+
+#[test]
+fn a_job_file_is_done_section_by_section() {
+    let options = |words: &[(&str, &str)]| -> Vec<(String, String)> {
+        words
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect()
+    };
+    let section = |name: &str, pattern, jobs, files, said: &[(&str, &str)]| FioSection {
+        name: name.to_owned(),
+        options: options(said),
+        pattern,
+        block_bytes: 4096,
+        size_bytes: 16 << 20,
+        jobs,
+        files,
+        runtime_ns: None,
+        direct: false,
+        end_fsync: false,
+    };
+    let fill = [
+        ("rw", "write"),
+        ("bs", "64k"),
+        ("size", "16m"),
+        ("verify", "crc32c"),
+        ("end_fsync", "1"),
+    ];
+    let look = [
+        ("stonewall", "1"),
+        ("rw", "randread"),
+        ("bs", "4k"),
+        ("size", "16m"),
+        ("numjobs", "2"),
+        ("nrfiles", "2"),
+    ];
+    let spec = FioFileSpec {
+        path: "x.fio".to_owned(),
+        sections: vec![
+            section("fill", IoPattern::Write, 1, 1, &fill),
+            section("look", IoPattern::RandRead, 2, 2, &look),
+        ],
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut host = Folder::default();
+    let work = WorkloadSpec {
+        name: "a file".to_owned(),
+        work: Work::FioFile(spec),
+    };
+    workload::run(&work, &target(folder.path()), 7, &mut host).expect("the jobs run");
+    assert_eq!(counts(&host, "fill"), [0, 256]);
+    assert_eq!(counts(&host, "look"), [8192, 0]);
+    let mut names: Vec<String> = fs::read_dir(folder.path())
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    assert_eq!(
+        names,
+        ["fill.0", "look.0.0", "look.0.1", "look.1.0", "look.1.1"],
+        "fio made no files of its own"
+    );
+}
