@@ -354,7 +354,7 @@ mod tests {
         let error = known
             .as_they_are_now(array(&["/dev/sdy", "/dev/sdx"]))
             .expect_err("one is gone");
-        assert_eq!(error, "the disk that was /dev/sdx (serial S1) is not there");
+        assert_eq!(error, "the disk that was /dev/sdx (serial S1) is missing");
     }
 
     /// /dev/loop3 may belong to others after a reboot.

@@ -226,7 +226,7 @@ mod tests {
         fs::write(&path, "what is this\n").expect("written");
         fs::set_permissions(&path, Permissions::from_mode(0o600)).expect("ours");
         let error = state.leftovers().expect_err("not a ledger");
-        assert!(error.to_string().contains("raidlab-x.ledger cannot be read"), "{error}");
+        assert!(error.to_string().contains("raidlab-x.ledger: "), "{error}");
     }
 
     #[test]

@@ -102,6 +102,6 @@ mod tests {
         let lines = [&b"\xff\xfe\0"[..], b"{}", b"{\"event\":\"sample\"}", &deep, b"", DONE];
         let (words, events) = ending(&lines, &ProcessEnd::Exited);
         assert_eq!(events, 1);
-        assert!(words.len() < 1000 && words.contains("makes no sense"), "{words}");
+        assert!(words.len() < 1000 && words.contains("invalid event"), "{words}");
     }
 }

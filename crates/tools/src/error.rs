@@ -156,7 +156,7 @@ mod tests {
         };
         assert_eq!(
             error.to_string(),
-            "`mdadm --stop /dev/md100` was ended by signal 11 and printed nothing"
+            "`mdadm --stop /dev/md100` was killed by signal 11 and printed nothing"
         );
     }
 

@@ -233,6 +233,6 @@ mod tests {
 
     #[test]
     fn disks_without_room_fail_a_trial_that_did_not_notice() {
-        assert!(words(DONE, ProcessEnd::NoSpace).contains("no room"));
+        assert!(words(DONE, ProcessEnd::NoSpace).contains("no space left"));
     }
 }

@@ -76,7 +76,7 @@ fn death_by_a_signal_is_told() {
     let (result, events) = run(&fake("echo before; kill -SEGV $$"), &plain());
     assert_eq!(
         result.expect_err("died").to_string(),
-        "`mdadm` was ended by signal 11: before"
+        "`mdadm` was killed by signal 11: before"
     );
     assert!(matches!(&events[..], [Event::Call(call)] if call.exit.is_none()));
 }
@@ -220,7 +220,7 @@ fn garbage_for_a_version_is_shown() {
         .tools
         .version(Tool::Mdadm, &mut |_| ())
         .expect_err("no number in it");
-    assert_eq!(error.to_string(), "`mdadm --version` does not say its version: BusyBox");
+    assert_eq!(error.to_string(), "cannot determine the version of `mdadm --version`: BusyBox");
 }
 
 #[test]

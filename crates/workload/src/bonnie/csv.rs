@@ -247,7 +247,7 @@ mod tests {
         let complaint = |line: &str| last_line(line).expect_err(line);
         assert!(complaint("").contains("no line"));
         assert!(complaint("Can't open file ./Bonnie.123").contains("no line"));
-        assert!(complaint(&V1_98.replace("1.98,", "3.14,")).contains("3.14 is not known"));
+        assert!(complaint(&V1_98.replace("1.98,", "3.14,")).contains("3.14 is unknown"));
         assert!(complaint(&V1_98[..V1_98.len() - 8]).contains("50 values, and this one 49"));
         assert!(complaint(&V1_98.replace(",48,", ",x48,")).contains("`x48` is not a number"));
         assert!(complaint(&V1_98.replace("850ms", "850 parsecs")).contains("not a latency"));
