@@ -17,7 +17,6 @@ mod corruption;
 mod index;
 mod lookup;
 mod media;
-mod saved;
 mod volatile;
 
 pub use blocks::{BLOCK_BYTES, SEGMENT_BYTES, Segments};
@@ -82,6 +81,7 @@ pub struct Store {
     disks: Vec<Disk>,
     /// Where a block is put together that is written only in part.
     scratch: Box<Block>,
+    corrupting: bool,
     written_bytes: u64,
 }
 
@@ -92,6 +92,7 @@ impl Store {
             media: Media::new(segments),
             disks: Vec::new(),
             scratch: blocks::zeroed_block(),
+            corrupting: true,
             written_bytes: 0,
         }
     }
@@ -144,8 +145,10 @@ impl Store {
             block += 1;
             skip = 0;
         }
-        for corruption in &disk.corruptions {
-            corruption.apply(sector, out);
+        if self.corrupting {
+            for corruption in &disk.corruptions {
+                corruption.apply(sector, out);
+            }
         }
         Ok(())
     }
@@ -194,19 +197,6 @@ impl Store {
         Ok(())
     }
 
-    /// Of what the disk holds only these sectors are still in its cache: all others survive a power cut as they are
-    /// now. The ranges are first sector and length, in any order; they may overlap.
-    pub fn persist_all_but(&mut self, disk: usize, volatile: &mut [(u64, u32)]) -> Result<(), Error> {
-        volatile.sort_unstable();
-        let end = self.disks.get(disk).ok_or(Error::Invalid)?.sectors;
-        let mut from = 0;
-        for &(sector, sectors) in &*volatile {
-            self.persist(disk, from..sector.clamp(from, end))?;
-            from = from.max(sector.saturating_add(sectors.into())).min(end);
-        }
-        self.persist(disk, from..end)
-    }
-
     /// The disk moved these sectors from its cache to the media: as they are now, they survive a power cut.
     pub fn persist(&mut self, disk: usize, sectors: Range<u64>) -> Result<(), Error> {
         let disk = self.disks.get_mut(disk).ok_or(Error::Invalid)?;
@@ -231,12 +221,16 @@ impl Store {
         }
     }
 
-    /// Adds silent corruption to what is read from a disk; the media stay as they are, and what is [saved](Self::save)
-    /// is without it.
+    /// Adds silent corruption to what is read from a disk; the media stay as they are.
     pub fn corrupt(&mut self, disk: usize, corruption: Corruption) -> Result<(), Error> {
         let disk = self.disks.get_mut(disk).ok_or(Error::Invalid)?;
         disk.corruptions.push(corruption);
         Ok(())
+    }
+
+    /// Lets corruption show in reads, or not; at the start it shows.
+    pub fn set_corrupting(&mut self, corrupting: bool) {
+        self.corrupting = corrupting;
     }
 
     /// A digest of what the disk holds: of the contents alone, not of how or in which order they came. Corruption

@@ -1,55 +1,7 @@
-//! Extents that wait to be written, and a sorted list of them in which inserting moves four bytes an extent, not the
-//! extents themselves.
+//! A sorted list of extents in which inserting moves four bytes an extent, not the extents themselves.
 
-use crate::geometry::Place;
+use crate::write_back::Extent;
 use alloc::vec::Vec;
-
-/// When the sectors of a write come in over the wire.
-#[derive(Clone, Copy, Debug)]
-pub struct Arrival {
-    pub start_ns: u64,
-    pub sector_ps: u64,
-    /// Sectors that have to be there before the first one is written.
-    pub ahead: u32,
-}
-
-impl Arrival {
-    pub const PAST: Arrival = Arrival {
-        start_ns: 0,
-        sector_ps: 0,
-        ahead: 0,
-    };
-
-    /// When the `index`-th sector can be written.
-    pub fn ready_ns(&self, index: u64) -> u64 {
-        let needed = (index + 1).max(u64::from(self.ahead));
-        self.start_ns + needed.saturating_mul(self.sector_ps) / 1000
-    }
-}
-
-/// Sectors that follow each other and wait to be written.
-#[derive(Clone, Copy, Debug)]
-pub struct Extent {
-    pub lbn: u64,
-    pub sectors: u32,
-    /// The order in which requests came; that of the oldest data.
-    pub order: u64,
-    /// When the arm may leave for them.
-    pub leave_ns: u64,
-    pub data: Arrival,
-    pub place: Place,
-    pub angle_ns: u64,
-    /// The buffer's segment that holds them.
-    pub segment: Option<u32>,
-    /// It came in requests so large that a shingled drive writes them where they belong.
-    pub large: bool,
-}
-
-impl Extent {
-    pub fn end(&self) -> u64 {
-        self.lbn + u64::from(self.sectors)
-    }
-}
 
 /// Extents in the order of their first sectors; who inserts keeps the order.
 #[derive(Default)]

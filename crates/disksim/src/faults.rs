@@ -13,7 +13,7 @@ pub struct Faults {
     /// How long the drive tries before it gives up on an unreadable sector.
     pub recovery_ns: u64,
     pub slow: Option<Slow>,
-    /// Ranges that read wrong without any error. The contents apply this; service times are as ever.
+    /// Ranges whose contents come back changed. The contents apply this; times are as ever.
     pub corrupt: Vec<SectorRange>,
 }
 

@@ -3,12 +3,10 @@
 //! *Invariant*: whatever way a guest ends, no process, socket or file of it is left. Its files have no names, its
 //! processes are one group that dies with the thread that started it.
 
-mod contents;
 mod files;
 pub(crate) mod init;
 mod process;
 
-pub use contents::Contents;
 pub use files::Heartbeat;
 pub use init::Init;
 pub use process::{can_confine, processors};
@@ -43,13 +41,8 @@ pub struct Config<'a> {
     pub disks: &'a [u8],
     /// A [`crate::job::GuestJob`] with what it is given, by [`crate::job::encode`].
     pub job: &'a [u8],
-    /// Contents of the disks above this go to an unnamed file in `folder`. Of no effect with `contents`.
+    /// Contents of the disks above this go to an unnamed file in `folder`.
     pub memory_budget_bytes: u64,
-    /// What the disks hold when the guest starts, and keep when it ends. Without it they hold zeros, and what was written
-    /// goes with the guest.
-    pub contents: Option<&'a Contents>,
-    /// When the power goes, if it does: the guest ends as it is, and what the disks' caches held is lost, or in part.
-    pub power_cut: Option<PowerCut>,
     /// A folder of this trial's own.
     pub folder: &'a Path,
     /// Where each request of each disk is recorded, if it is.
@@ -60,16 +53,6 @@ pub struct Config<'a> {
     /// More for the kernel's command line; what comes later wins.
     pub kernel_arguments: &'a [String],
     pub limits: Limits,
-}
-
-/// The power goes, for the machine and all its disks. What a request has not completed for is not on the disks; of what
-/// their volatile caches hold, each sector keeps one of the versions that it had since the last flush.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PowerCut {
-    /// Virtual time since the kernel started.
-    pub at_ns: u64,
-    /// Decides what survives in the caches.
-    pub seed: u64,
 }
 
 /// When a guest is ended, unless something else is said.

@@ -4,8 +4,8 @@ use crate::contents::volatile::scramble;
 use crate::request::SECTOR_BYTES;
 use core::ops::Range;
 
-/// Sectors that read wrong, the same way each time, also after they were written again: the fault is in the way that
-/// they are read. What is written there is kept as it was written.
+/// Sectors that return wrong data, the same each time, until the corruption is switched off. The media are unchanged:
+/// written data is kept as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Corruption {
     pub sectors: Range<u64>,

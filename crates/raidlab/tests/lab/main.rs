@@ -16,7 +16,6 @@ mod issue_12;
 mod laboratory;
 mod own_program;
 mod physics;
-mod power_cut;
 mod provisioning;
 mod robustness;
 mod smoke;
