@@ -10,10 +10,6 @@ use std::process::Command;
 /// Functions that the driver calls; all other symbols are made local.
 const EXPORTS: &[&str] = &[
     "rl_open",
-    "rl_restore",
-    "rl_save",
-    "rl_expect_power_cut",
-    "rl_power_cut",
     "rl_disk_info",
     "rl_submit",
     "rl_next_event",
