@@ -220,7 +220,10 @@ fn garbage_for_a_version_is_shown() {
         .tools
         .version(Tool::Mdadm, &mut |_| ())
         .expect_err("no number in it");
-    assert_eq!(error.to_string(), "cannot determine the version of `mdadm --version`: BusyBox");
+    assert_eq!(
+        error.to_string(),
+        "cannot determine the version of `mdadm --version`: BusyBox"
+    );
 }
 
 #[test]

@@ -255,7 +255,14 @@ fn a_job_that_cannot_be_says_all_that_is_wrong() {
         ..spec(IoPattern::Read)
     };
     let error = try_run(job, &target(Path::new("/nonexistent")), &mut Folder::default()).expect_err("impossible");
-    for what in ["a size of 10 bytes", "one job", "queue depth", "101 %", "1000", "offset"] {
+    for what in [
+        "a size of 10 bytes",
+        "one job",
+        "queue depth",
+        "101 %",
+        "1000",
+        "offset",
+    ] {
         assert!(error.to_string().contains(what), "{what} in {error}");
     }
     let error = try_run(
