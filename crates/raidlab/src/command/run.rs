@@ -24,7 +24,11 @@ use tools::shell_word;
 pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
     let began = Instant::now();
     let cache = Cache::of_user();
-    let (mut plan, only) = studied::read(&arguments.study, &arguments.only, &cache)?;
+    let read = match arguments.on {
+        Some(On::Host) => studied::read_for_host,
+        Some(On::Lab) | None => studied::read,
+    };
+    let (mut plan, only) = read(&arguments.study, &arguments.only, &cache)?;
     let wanted = match machine_kind(arguments, &plan) {
         MachineKind::Lab => Prepared::Lab(cache),
         MachineKind::Host | MachineKind::Foreign => {

@@ -11,15 +11,37 @@ use study_file::{Known, KnownModel, KnownProcessor, Only};
 /// A larger file is something else: the longest study is some kB.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// The plan of a study file, or of the part of it that `only` leaves.
+/// The plan of a study file, or of the part of it that `only` leaves; its guests have to fit this machine's memory.
 pub fn read(path: &Path, only: &[String], cache: &Cache) -> Result<(Plan, Vec<(String, String)>), ExpectedError> {
+    let memory_bytes = Some(host::ram_bytes()).filter(|bytes| *bytes > 0);
+    read_for(path, only, cache, memory_bytes)
+}
+
+/// As [`read`], for a run on the host itself, which starts no guest.
+pub fn read_for_host(
+    path: &Path,
+    only: &[String],
+    cache: &Cache,
+) -> Result<(Plan, Vec<(String, String)>), ExpectedError> {
+    read_for(path, only, cache, None)
+}
+
+fn read_for(
+    path: &Path,
+    only: &[String],
+    cache: &Cache,
+    memory_bytes: Option<u64>,
+) -> Result<(Plan, Vec<(String, String)>), ExpectedError> {
     let name = path.display().to_string();
     let source = text::read(path, BYTES_MAX).map_err(|source| ExpectedError::File {
         path: path.to_owned(),
         source,
         advice: "; name a study, as in `raidlab run studies/first-look.toml`",
     })?;
-    let known = known(path.parent(), cache);
+    let known = Known {
+        memory_bytes,
+        ..known(path.parent(), cache)
+    };
     let mut plan = study_file::read(&source, &name, &known)?;
     if only.is_empty() {
         return Ok((plan, Vec::new()));
@@ -42,7 +64,7 @@ fn known(folder: Option<&Path>, cache: &Cache) -> Known {
         models,
         kernels: cache.names(),
         processors: lab::processor::list().into_iter().map(known_processor).collect(),
-        memory_bytes: Some(host::ram_bytes()).filter(|bytes| *bytes > 0),
+        memory_bytes: None,
         folder: folder.map(Path::to_owned),
     }
 }

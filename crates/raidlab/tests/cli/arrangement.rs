@@ -9,14 +9,13 @@ use made::{Made, detach_all};
 pub use random::Random;
 use signatures::{ext4, md, table};
 use std::fs::{self, File};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use system::{PARTITIONS_SCANNED, attach_to, child, detach, free_loop, run, text};
+use system::{FOLDER, PARTITIONS_SCANNED, attach_to, child, detach, free_loop, path, run, text, write_at};
 
 const MIB: u64 = 1 << 20;
 /// Of either file.
 const BYTES: u64 = 8 * MIB;
-const FOLDER: &str = "/tmp/w";
 
 /// A disk, what is around it, and what must not change.
 pub struct Arrangement {
@@ -39,15 +38,6 @@ pub struct Arrangement {
     /// What the files held when they were last changed by us.
     a: Vec<u8>,
     b: Vec<u8>,
-}
-
-fn path(name: &str) -> PathBuf {
-    Path::new(FOLDER).join(name)
-}
-
-fn write_at(name: &str, bytes: &[u8], at: u64) {
-    let file = File::options().write(true).open(path(name)).expect("a file of ours");
-    file.write_all_at(bytes, at).expect("room");
 }
 
 impl Arrangement {

@@ -94,7 +94,7 @@ impl Folder<'_> {
         self.all_guards().filter(|guard| guard.name != "long-enough")
     }
 
-    fn all_guards(&self) -> impl Iterator<Item = &Guard> {
+    pub fn all_guards(&self) -> impl Iterator<Item = &Guard> {
         self.events.iter().filter_map(|event| {
             if let Event::Guard(guard) = event {
                 Some(guard)

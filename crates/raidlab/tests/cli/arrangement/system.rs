@@ -4,6 +4,7 @@ use std::ffi::CString;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -98,4 +99,16 @@ pub fn free_loop() -> PathBuf {
     // SAFETY: asks for a number.
     let number = unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE as _) };
     PathBuf::from(format!("/dev/loop{number}"))
+}
+
+/// Where the files of the loop devices are.
+pub const FOLDER: &str = "/tmp/w";
+
+pub fn path(name: &str) -> PathBuf {
+    Path::new(FOLDER).join(name)
+}
+
+pub fn write_at(name: &str, bytes: &[u8], at: u64) {
+    let file = File::options().write(true).open(path(name)).expect("a file of ours");
+    file.write_all_at(bytes, at).expect("room");
 }
