@@ -85,7 +85,7 @@ fn machines(text: &mut String, plan: &Plan) {
     let ram = distinct(machines().map(|machine| format!("{} MiB", machine.ram_bytes >> 20)));
     let kernels = distinct(machines().map(|machine| machine.kernel.clone()));
     if !kernels.is_empty() {
-        let _ = writeln!(text, "RAM: {}, kernel {}", ram.join(", "), kernels.join(", "));
+        let _ = writeln!(text, "RAM: {}; kernel {}", ram.join(", "), kernels.join(", "));
     }
 }
 

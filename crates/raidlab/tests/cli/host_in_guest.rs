@@ -118,7 +118,7 @@ code=0; $R run study.toml --on host --devices /dev/vda --trial-limit 10s || code
     };
     assert!(said.contains(": it waits in the kernel, probably"), "{said}");
     assert!(said.contains("state D"), "{said}");
-    assert!(said.contains("`raidlab clean` undoes"), "{said}");
+    assert!(said.contains("run `raidlab clean`, then the same command"), "{said}");
 }
 
 /// Two trials on loop devices, and two on disks of the machine; one of these killed and cleaned up after. The files behind

@@ -161,7 +161,7 @@ fn root_without_a_mirror_bcachefs_is_told_to_be_missing() {
     assert!(
         on_host
             .stderr
-            .contains("Debian has bcachefs-tools in experimental alone"),
+            .contains("Debian has bcachefs-tools only in experimental"),
         "{}",
         on_host.stderr
     );
