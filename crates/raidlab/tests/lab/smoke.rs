@@ -35,7 +35,7 @@ fn every_level_without_a_filesystem() {
         "ram = \"256M\"\n[disks]\nmodel = \"wd-500gb-2007\"\ncount = 4\n[[stack]]\n\
          array = { level = [\"single\", \"linear\", 0, 1, 4, 5, 6, 10] }\nfs = { type = \"raw\" }\n\
          [[workload]]\nname = \"tiny\"\n\
-         io = { rw = \"randwrite\", bs = \"16K\", size = \"4M\", iodepth = 4, direct = true }\n\
+         io = { rw = \"randwrite\", bs = \"16K\", size = \"4M\", iodepth = 4, direct = true, end_fsync = true }\n\
          [precision]\ntrials = 1\n",
     );
     assert_eq!(results.cells().len(), 8, "{:?}", results.cells());

@@ -72,7 +72,7 @@ fn root_loop_disks_that_are_refused_stay_as_they_are() {
 
     let words = run("/dev/nothing-there,/dev/null,host.toml", &[]);
     assert!(words.contains("there is no `/dev/nothing-there`"), "{words}");
-    assert!(words.contains("`/dev/null` is no block device"), "{words}");
+    assert!(words.contains("`/dev/null` is not a block device"), "{words}");
 
     assert_eq!(disk.contents(), before, "not a byte was written");
 }
