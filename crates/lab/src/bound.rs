@@ -131,17 +131,8 @@ mod tests {
     use super::*;
 
     fn trial(study: &str) -> Trial {
-        let models = catalogue::list().into_iter().map(|entry| study_file::KnownModel {
-            name: entry.name,
-            capacity_bytes: entry.sectors * disksim::request::SECTOR_BYTES,
-        });
-        let known = study_file::Known {
-            models: models.collect(),
-            ..study_file::Known::default()
-        };
-        let plan = study_file::read(study, "test.toml", &known).unwrap_or_else(|errors| panic!("{errors}"));
         Trial {
-            cell: plan.cells[0].clone(),
+            cell: crate::test_study::plan(study).cells.remove(0),
             index: 0,
             seed: 1,
         }

@@ -89,15 +89,7 @@ mod tests {
 
     fn described(study: &str) -> Description {
         let source = format!("{study}\n[[workload]]\nname = \"w\"\nio = {{}}\n");
-        let models = catalogue::list().into_iter().map(|entry| study_file::KnownModel {
-            name: entry.name,
-            capacity_bytes: entry.sectors * disksim::request::SECTOR_BYTES,
-        });
-        let known = study_file::Known {
-            models: models.collect(),
-            ..study_file::Known::default()
-        };
-        let plan = study_file::read(&source, "test.toml", &known).unwrap_or_else(|errors| panic!("{errors}"));
+        let plan = crate::test_study::plan(&source);
         let cell = &plan.cells[0];
         description(&cell.machine, &cell.stack, 7).expect("models are in the catalogue")
     }

@@ -17,6 +17,8 @@ pub mod processor;
 pub mod programs;
 pub mod setting;
 pub mod shell;
+#[cfg(test)]
+mod test_study;
 pub mod trace;
 pub mod trial_folder;
 

@@ -4,7 +4,7 @@
 use crate::desk::{Desk, Ran};
 use crate::machine::in_a_world_of_its_own;
 use crate::on_host::refused::md_superblock_at;
-use crate::on_host::rig::{Bystander, RUN, STUDY, desk, system};
+use crate::on_host::rig::{Bystander, RUN, STUDY, desk, run_on, system};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, PermissionsExt};
@@ -258,19 +258,7 @@ fn root_loop_what_is_given_up_and_what_a_run_left_goes_through() {
         .expect("sparse");
     system("losetup", &["--set-capacity", &disk.node]);
     write_at(&disk, &noise(20 << 20), 30 * MIB);
-    let run = |more: &[&str]| {
-        let run = [
-            "run",
-            "host.toml",
-            "--on",
-            "host",
-            "--only",
-            "type=ext2",
-            "--devices",
-            &disk.node,
-        ];
-        desk.run(&[&run, more].concat())
-    };
+    let run = |more: &[&str]| desk.run(&run_on(&disk.node, more));
     let ran = run(&["--destroy", disk.name()]);
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
     let ran = run(&["--seed", "2"]);

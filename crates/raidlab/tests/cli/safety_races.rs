@@ -2,7 +2,7 @@
 
 use crate::desk::{Desk, Ran};
 use crate::on_host::interposed::{self, When};
-use crate::on_host::rig::{Bystander, RUN, STUDY, World, desk, ends, send, start, system};
+use crate::on_host::rig::{Bystander, RUN, STUDY, World, desk, ends, run_on, send, start, system};
 use crate::processes::descendants_of;
 use rustix::process::Signal;
 use std::fs;
@@ -42,18 +42,7 @@ fn blank(desk: &Desk, name: &str) -> Bystander {
 fn two_trials(desk: &Desk, disk: &Bystander, look: u32, act: &str) -> Ran {
     desk.write("host.toml", STUDY.replace("trials = 1", "trials = 2"));
     let store = format!("{look}.db");
-    let run = [
-        "run",
-        "host.toml",
-        "--on",
-        "host",
-        "--only",
-        "type=ext2",
-        "--store",
-        &store,
-        "--devices",
-        &disk.node,
-    ];
+    let run = run_on(&disk.node, &["--store", &store]);
     let mut command = interposed::raidlab(desk, "", "wipefs", When::After(look), act, &run);
     Ran::from(command.output().expect("raidlab is run"))
 }
@@ -116,26 +105,19 @@ fn root_loop_a_filesystem_made_between_two_looks_is_not_overwritten() {
 /// Two blank disks, and raidlab on the first, which waits in its first mkfs until there is a file `go`. What the second
 /// raidlab says, once `meanwhile` has been done; `prepare` is done for both.
 fn second_of_two(desk: &Desk, first: &str, second: &str, prepare: &str, meanwhile: &dyn Fn()) -> Ran {
-    let run = |devices, store| {
-        [
-            "run",
-            "host.toml",
-            "--on",
-            "host",
-            "--only",
-            "type=ext2",
-            "--store",
-            store,
-            "--devices",
-            devices,
-        ]
-    };
     let folder = desk.folder();
     let act = format!(
         "touch {0}/waits; for i in $(seq 600); do [ ! -e {0}/go ] || break; sleep 0.1; done",
         folder.display()
     );
-    let mut command = interposed::raidlab(desk, prepare, "mke2fs", When::BeforeFirst, &act, &run(first, "1.db"));
+    let mut command = interposed::raidlab(
+        desk,
+        prepare,
+        "mke2fs",
+        When::BeforeFirst,
+        &act,
+        &run_on(first, &["--store", "1.db"]),
+    );
     let mut one = command.spawn().expect("raidlab is run");
     let until = Instant::now() + PATIENCE;
     while !folder.join("waits").exists() && one.try_wait().expect("ours").is_none() && Instant::now() < until {
@@ -150,7 +132,10 @@ fn second_of_two(desk: &Desk, first: &str, second: &str, prepare: &str, meanwhil
     let script = format!("{prepare}\nexec \"$0\" \"$@\"");
     let mut command = desk.command("unshare");
     command.args(["--mount", "sh", "-e", "-c", &script, crate::desk::PROGRAM]);
-    let two = command.args(run(second, "2.db")).output().expect("raidlab is run");
+    let two = command
+        .args(run_on(second, &["--store", "2.db"]))
+        .output()
+        .expect("raidlab is run");
     desk.write("go", "");
     ends(one);
     Ran::from(two)

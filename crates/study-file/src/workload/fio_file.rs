@@ -5,11 +5,9 @@ use super::{Form, WorkloadKind, job_file};
 use crate::Known;
 use crate::diagnostic::Found;
 use crate::document::Entry;
-use crate::impossible::Impossible;
 use crate::key::Axis::Single;
 use crate::key::{Table, Takes, key};
 use crate::point::{Axis, Point};
-use study::stack::{MachineSpec, StackSpec};
 use study::workload::{FioFileSpec, Work};
 
 pub(super) static FIO_FILE: WorkloadKind = WorkloadKind {
@@ -59,16 +57,5 @@ impl Form for FioFile {
     }
 }
 
-impl Rules for FioFileSpec {
-    fn room_axes(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn file_size_axes(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn check(&self, _: &MachineSpec, _: &StackSpec) -> Vec<Impossible> {
-        Vec::new()
-    }
-}
+/// What it needs is in fio's own file.
+impl Rules for FioFileSpec {}

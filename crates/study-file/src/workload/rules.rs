@@ -6,16 +6,22 @@ use crate::unit::describe_size;
 use study::stack::{Level, MachineSpec, StackSpec};
 use study::workload::{ImportedSpec, Work};
 
-/// The rules of one kind of work.
+/// The rules of one kind of work. By default a study sets none of its sizes, and it can be on every stack.
 pub(super) trait Rules {
     /// The axes that say how much room it takes, the one to change first.
-    fn room_axes(&self) -> &'static [&'static str];
+    fn room_axes(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     /// The axes that say how large its largest file is.
-    fn file_size_axes(&self) -> &'static [&'static str];
+    fn file_size_axes(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     /// Why it cannot be, or not on this stack: every reason but room.
-    fn check(&self, machine: &MachineSpec, stack: &StackSpec) -> Vec<Impossible>;
+    fn check(&self, _: &MachineSpec, _: &StackSpec) -> Vec<Impossible> {
+        Vec::new()
+    }
 }
 
 fn rules(work: &Work) -> &dyn Rules {
@@ -95,16 +101,4 @@ fn largest_file(stack: &StackSpec, work: &Work) -> Option<Impossible> {
 }
 
 /// It was done already, and by no study.
-impl Rules for ImportedSpec {
-    fn room_axes(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn file_size_axes(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn check(&self, _: &MachineSpec, _: &StackSpec) -> Vec<Impossible> {
-        Vec::new()
-    }
-}
+impl Rules for ImportedSpec {}

@@ -88,8 +88,7 @@ impl WorkSpec for ServerSpec {
     }
 
     fn bytes(&self, block_bytes: u64) -> u64 {
-        let blocks = self.size.median_bytes.max(1).div_ceil(block_bytes);
-        let tree = blocks.saturating_mul(block_bytes).saturating_mul(u64::from(self.files));
+        let tree = self.size.bytes_of(self.files, block_bytes);
         let each = self.tests.iter().map(|test| match test {
             ServerTest::Append | ServerTest::Commit => self.log_bytes(),
             _ => tree,

@@ -31,6 +31,14 @@ pub struct SizeSpec {
     pub max_bytes: u64,
 }
 
+impl SizeSpec {
+    /// What so many files of the median size take, each in whole blocks.
+    pub(super) fn bytes_of(&self, files: u32, block_bytes: u64) -> u64 {
+        let blocks = self.median_bytes.max(1).div_ceil(block_bytes);
+        blocks.saturating_mul(block_bytes).saturating_mul(u64::from(files))
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TreeTest {
@@ -121,14 +129,10 @@ impl WorkSpec for TreeSpec {
         Some("a raw device has no files")
     }
 
-    /// Files of median size, in whole blocks, twice if they are copied.
+    /// Twice if they are copied.
     fn bytes(&self, block_bytes: u64) -> u64 {
-        let blocks = self.size.median_bytes.max(1).div_ceil(block_bytes);
         let copies = if self.tests.contains(&TreeTest::Copy) { 2 } else { 1 };
-        blocks
-            .saturating_mul(block_bytes)
-            .saturating_mul(u64::from(self.files))
-            .saturating_mul(copies)
+        self.size.bytes_of(self.files, block_bytes).saturating_mul(copies)
     }
 
     fn bytes_min(&self) -> u64 {

@@ -6,6 +6,7 @@
 //! besides.
 
 use std::time::Duration;
+use study::workload::{BONNIE_FILE_TESTS, BONNIE_TESTS};
 
 /// What Bonnie++ found.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,20 +33,9 @@ pub(crate) enum Column {
 }
 
 /// In the order of the line.
-const TESTS: [&str; 12] = [
-    "putc",
-    "write",
-    "rewrite",
-    "getc",
-    "read",
-    "seeks",
-    "create-seq",
-    "stat-seq",
-    "delete-seq",
-    "create-random",
-    "stat-random",
-    "delete-random",
-];
+fn all_tests() -> impl Iterator<Item = &'static str> {
+    BONNIE_TESTS.into_iter().chain(BONNIE_FILE_TESTS)
+}
 
 /// Where things are in a line.
 struct Shape {
@@ -81,19 +71,19 @@ const V1_98: Shape = Shape {
 
 impl Line {
     pub(crate) fn column(&self, test: &str) -> Column {
-        let at = TESTS.iter().position(|known| *known == test);
+        let at = all_tests().position(|known| known == test);
         at.map_or(Column::Absent, |at| self.columns[at].0)
     }
 
     pub(crate) fn longest_wait(&self, test: &str) -> Option<Duration> {
-        let at = TESTS.iter().position(|known| *known == test)?;
+        let at = all_tests().position(|known| known == test)?;
         self.columns[at].1
     }
 
     /// The tests that have a figure, or should have one.
     pub(crate) fn tests(&self) -> Vec<&'static str> {
         let there = |test: &&'static str| self.column(test) != Column::Absent;
-        TESTS.into_iter().filter(there).collect()
+        all_tests().filter(there).collect()
     }
 
     /// Reads one line; what is wrong, if it is none.
@@ -129,7 +119,7 @@ impl Line {
             version: (format != "1.03").then(|| fields[1].to_owned()),
             machine: fields[shape.machine].to_owned(),
             size: fields[shape.size].to_owned(),
-            columns: (0..TESTS.len()).map(column).collect::<Result<_, _>>()?,
+            columns: (0..all_tests().count()).map(column).collect::<Result<_, _>>()?,
         })
     }
 }

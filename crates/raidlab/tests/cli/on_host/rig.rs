@@ -12,6 +12,21 @@ pub const STUDY: &str = include_str!("../host.toml");
 
 pub const RUN: [&str; 6] = ["run", "host.toml", "--on", "host", "--loop", "1x1G"];
 
+/// The arguments of a run of the study's ext2 alone on these devices.
+pub fn run_on<'a>(devices: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let run = [
+        "run",
+        "host.toml",
+        "--on",
+        "host",
+        "--only",
+        "type=ext2",
+        "--devices",
+        devices,
+    ];
+    [&run, more].concat()
+}
+
 /// One at a time: what a test finds left behind must be its own.
 static LOOPS: Mutex<()> = Mutex::new(());
 

@@ -1,6 +1,6 @@
 //! What a run on this machine does, measures and leaves.
 
-use super::rig::{Bystander, RUN, STUDY, World, desk, system};
+use super::rig::{Bystander, RUN, STUDY, World, desk, run_on, system};
 use crate::machine::in_a_world_of_its_own;
 use std::fs;
 
@@ -82,18 +82,7 @@ fn root_loop_a_real_disk_is_given_up_by_its_serial_number_alone() {
     let node = system("losetup", &["--find", "--show", file.to_str().expect("UTF-8")]);
     let disk = Bystander { node, file }.with_ext4();
     let before = World::of(&desk);
-    let ran = desk.run(&[
-        "run",
-        "host.toml",
-        "--on",
-        "host",
-        "--only",
-        "type=ext2",
-        "--devices",
-        &disk.node,
-        "--destroy",
-        disk.name(),
-    ]);
+    let ran = desk.run(&run_on(&disk.node, &["--destroy", disk.name()]));
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
     let given_up = format!("given up: {} carries ext4, labelled `photos`", disk.name());
     assert!(ran.stderr.contains(&given_up), "{}", ran.stderr);

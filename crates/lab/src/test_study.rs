@@ -1,0 +1,21 @@
+//! Studies of tests, whose disks are the catalogue's.
+
+use disksim::catalogue;
+use study::plan::Plan;
+use study_file::{Known, KnownModel};
+
+/// The plan of a study.
+///
+/// # Panics
+/// With the diagnostics, when it has none.
+pub(crate) fn plan(study: &str) -> Plan {
+    let models = catalogue::list().into_iter().map(|entry| KnownModel {
+        name: entry.name,
+        capacity_bytes: entry.sectors * disksim::request::SECTOR_BYTES,
+    });
+    let known = Known {
+        models: models.collect(),
+        ..Known::default()
+    };
+    study_file::read(study, "test.toml", &known).unwrap_or_else(|errors| panic!("{errors}"))
+}
