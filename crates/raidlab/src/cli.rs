@@ -1,14 +1,20 @@
 //! The command line as it is typed. What it means is decided in [`crate::command`].
 
 mod cpu;
+mod stored;
 
 pub use cpu::CpuCommand;
+pub use stored::{
+    CompareArguments, DigestArguments, ExportArguments, ImportArguments, ReportArguments, RunsArguments,
+    ShowArguments, run_choice,
+};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
+use stored::run_name;
 
 /// A laboratory for Linux filesystems on software RAID.
 ///
@@ -98,8 +104,8 @@ pub struct RunArguments {
     /// File in which results are stored
     #[arg(long, default_value = "raidlab.db")]
     pub store: PathBuf,
-    /// What `raidlab runs` calls this run
-    #[arg(long)]
+    /// Name of this run, for `raidlab runs` and `--run`
+    #[arg(long, value_parser = run_name, allow_negative_numbers = true)]
     pub name: Option<String>,
     /// Seed of every random choice of the run
     #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
@@ -130,103 +136,6 @@ pub struct PlanArguments {
     pub seed: u64,
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-}
-
-#[derive(Args, Debug)]
-pub struct ReportArguments {
-    #[arg(long, default_value = "raidlab.db")]
-    pub store: PathBuf,
-    /// Number of a run in the store (default: the last)
-    #[arg(long, value_parser = run_number, allow_negative_numbers = true)]
-    pub run: Option<i64>,
-    /// A run of imported results, by its number, to be shown with it
-    #[arg(long, value_name = "RUN", value_parser = run_number, allow_negative_numbers = true)]
-    pub with: Option<i64>,
-    /// Where to write the report; `-` is standard output
-    #[arg(short, long, value_name = "FILE")]
-    pub output: PathBuf,
-}
-
-#[derive(Args, Debug)]
-pub struct ShowArguments {
-    #[arg(long, default_value = "raidlab.db")]
-    pub store: PathBuf,
-    /// Number of a run in the store (default: the last)
-    #[arg(long, value_parser = run_number, allow_negative_numbers = true)]
-    pub run: Option<i64>,
-    /// A run of imported results, by its number, to be shown with it
-    #[arg(long, value_name = "RUN", value_parser = run_number, allow_negative_numbers = true)]
-    pub with: Option<i64>,
-}
-
-#[derive(Args, Debug)]
-pub struct RunsArguments {
-    #[arg(long, default_value = "raidlab.db")]
-    pub store: PathBuf,
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
-}
-
-#[derive(Args, Debug)]
-pub struct ExportArguments {
-    #[arg(long, default_value = "raidlab.db")]
-    pub store: PathBuf,
-    /// Number of a run in the store (default: the last)
-    #[arg(long, value_parser = run_number, allow_negative_numbers = true)]
-    pub run: Option<i64>,
-    #[arg(long, value_enum, default_value_t = ExportFormat::Json)]
-    pub format: ExportFormat,
-    /// Where to write them (default: `-`, standard output)
-    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
-    pub output: PathBuf,
-}
-
-#[derive(Args, Debug)]
-#[command(after_help = "exit status: 0 equal (or only one run given), 1 different, 2 invalid input")]
-pub struct DigestArguments {
-    /// A store, or a run exported with `raidlab export`
-    #[arg(value_name = "RUN", default_value = "raidlab.db")]
-    pub one: PathBuf,
-    /// Another one to compare with: reports the first cell, trial, sample and disk that differ
-    #[arg(value_name = "OTHER")]
-    pub other: Option<PathBuf>,
-    /// Number of a run in the first store (default: the last)
-    #[arg(long, value_parser = run_number, allow_negative_numbers = true)]
-    pub run: Option<i64>,
-    /// Number of a run in the other store (default: the last)
-    #[arg(long, value_name = "RUN", value_parser = run_number, allow_negative_numbers = true)]
-    pub other_run: Option<i64>,
-}
-
-#[derive(Args, Debug)]
-pub struct CompareArguments {
-    /// A store (its last run), STORE:RUN, or the number of a run; @AXIS=VALUE selects a part: `3@kernel=6.12`
-    pub a: String,
-    /// The same; compared with A
-    pub b: String,
-    /// Store of runs that are given by their number
-    #[arg(long, default_value = "raidlab.db")]
-    pub store: PathBuf,
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
-}
-
-#[derive(Args, Debug)]
-pub struct ImportArguments {
-    /// Output of fio with --output-format=json or json+, CSV lines of Bonnie++, or output of IOzone
-    #[arg(required = true, value_name = "FILE")]
-    pub files: Vec<PathBuf>,
-    /// The stack that was measured: each file is a trial of it (default: each file is a stack, of one trial)
-    #[arg(long, value_name = "NAME")]
-    pub stack: Option<String>,
-    /// The workload, as a study calls it, to be shown in one table with that study's (default: the program)
-    #[arg(long, value_name = "NAME")]
-    pub workload: Option<String>,
-    /// The test, if the files have one each, as raidlab calls it: randwrite (default: as the program does)
-    #[arg(long, value_name = "NAME")]
-    pub test: Option<String>,
-    #[arg(long, default_value = "raidlab.db")]
-    pub store: PathBuf,
 }
 
 #[derive(Debug, Subcommand)]
@@ -387,10 +296,6 @@ fn whole(text: &str, range: RangeInclusive<u64>) -> Result<u64, String> {
 
 fn seed(text: &str) -> Result<u64, String> {
     whole(text, 0..=u64::MAX)
-}
-
-fn run_number(text: &str) -> Result<i64, String> {
-    whole(text, 1..=COUNT_MAX).map(|number| number as i64)
 }
 
 /// Number and size of the files behind loop devices.

@@ -284,7 +284,8 @@ const fn store_exit(error: &StoreError) -> u8 {
         | StoreError::Busy { .. }
         | StoreError::ReadOnly { .. }
         | StoreError::Unreadable { .. }
-        | StoreError::NoSuchRun { .. } => EXIT_INPUT,
+        | StoreError::NoSuchRun { .. }
+        | StoreError::NoRunOfName { .. } => EXIT_INPUT,
     }
 }
 

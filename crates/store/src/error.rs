@@ -43,6 +43,8 @@ pub enum StoreError {
     Damaged { path: PathBuf, reason: String },
     #[error("no run {run} in `{}`: {}", path.display(), runs(*.last))]
     NoSuchRun { path: PathBuf, run: i64, last: i64 },
+    #[error("no run named `{name}` in `{}`: `raidlab runs` lists its runs", path.display())]
+    NoRunOfName { path: PathBuf, name: String },
     #[error("trial {index} of `{cell_key}` is already done or running")]
     TrialTaken { cell_key: String, index: u32 },
     #[error("`{}`: {source}", path.display())]

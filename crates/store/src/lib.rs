@@ -21,7 +21,7 @@ mod write;
 
 pub use error::StoreError;
 pub use open::Store;
-pub use record::{Ending, RunId, RunSpec, RunSummary, TrialId, TrialRecord, TrialStatus};
+pub use record::{Ending, RunChoice, RunId, RunSpec, RunSummary, TrialId, TrialRecord, TrialStatus};
 pub use run::{Found, OpenRun};
 
 /// What every fallible call of this crate returns.

@@ -1,7 +1,7 @@
 //! Reading a run back, as plain rows in a stable order: cells as the plan has them, trials by index, and within a
 //! trial as things happened.
 
-use crate::record::{RunId, RunSummary, TrialId, TrialRecord};
+use crate::record::{RunChoice, RunId, RunSummary, TrialId, TrialRecord};
 use crate::words::{Json, Stored, metric, unsigned};
 use crate::{Result, Store, StoreError};
 use rusqlite::{OptionalExtension, Row};
@@ -34,6 +34,20 @@ impl Store {
             .connection
             .query_row(&format!("{RUN_COLUMNS} WHERE id = ?1"), [run.0], run_summary);
         self.checked(row.optional())?.ok_or_else(|| self.no_such_run(run))
+    }
+
+    /// The run of that number, or the last of that name.
+    pub fn chosen_run(&self, choice: &RunChoice) -> Result<RunSummary> {
+        let name = match choice {
+            RunChoice::Number(run) => return self.run(*run),
+            RunChoice::Name(name) => name,
+        };
+        let sql = format!("{RUN_COLUMNS} WHERE name = ?1 ORDER BY id DESC LIMIT 1");
+        let run = self.rows(&sql, [name], run_summary)?.pop();
+        run.ok_or_else(|| StoreError::NoRunOfName {
+            path: self.path.clone(),
+            name: name.clone(),
+        })
     }
 
     /// The plan as the run was given it.

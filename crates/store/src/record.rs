@@ -9,6 +9,14 @@ use study::stack::MachineKind;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RunId(pub i64);
 
+/// A run as a person names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunChoice {
+    Number(RunId),
+    /// The last run of that name.
+    Name(String),
+}
+
 /// An attempt at a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TrialId(pub i64);

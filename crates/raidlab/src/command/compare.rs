@@ -1,13 +1,14 @@
 //! `raidlab compare`: two runs against one another.
 
 use super::{print, print_with, show, stored};
-use crate::cli::{CompareArguments, Format};
+use crate::cli::{CompareArguments, Format, run_choice};
 use crate::expected::ExpectedError;
 use report::ComparedNames;
 use serde_json::{Value, json};
 use stats::between::{Between, BetweenRow, Outcome, RunSide, between};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use store::RunChoice;
 use study::Measurement;
 use study::plan::Plan;
 use study::stack::MachineKind;
@@ -50,7 +51,7 @@ impl Side {
             None => (text, None),
         };
         let (path, run) = place_of(place, default_store);
-        let (store, run) = stored::open(&path, run)?;
+        let (store, run) = stored::open(&path, run.as_ref())?;
         let failed = ExpectedError::StoreUnderWay;
         let mut plan = store.plan(run.id).map_err(failed)?;
         if let Some(part) = part {
@@ -73,15 +74,18 @@ impl Side {
     }
 }
 
-fn place_of(place: &str, default_store: &Path) -> (PathBuf, Option<i64>) {
-    if let Ok(run) = place.parse() {
-        return (default_store.to_owned(), Some(run));
+fn place_of(place: &str, default_store: &Path) -> (PathBuf, Option<RunChoice>) {
+    let store = Path::new(place);
+    // A file may have a colon in its name.
+    if store.is_file() {
+        return (store.to_owned(), None);
     }
-    match place.rsplit_once(':').map(|(path, run)| (path, run.parse())) {
-        // A file may have a colon in its name.
-        Some((path, Ok(run))) if !Path::new(place).exists() => (PathBuf::from(path), Some(run)),
+    match place.rsplit_once(':').map(|(path, run)| (path, run_choice(run))) {
+        Some((path, Ok(run))) => (PathBuf::from(path), Some(run)),
         _ if place.is_empty() => (default_store.to_owned(), None),
-        _ => (PathBuf::from(place), None),
+        // What looks like a file is one that is missing.
+        _ if place.contains(['/', '.']) => (store.to_owned(), None),
+        _ => (default_store.to_owned(), run_choice(place).ok()),
     }
 }
 

@@ -10,6 +10,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
+use store::RunChoice;
 
 /// The two runs differ.
 const EXIT_DIFFERENT: u8 = 1;
@@ -18,12 +19,12 @@ const EXIT_DIFFERENT: u8 = 1;
 const SQLITE: &[u8] = b"SQLite format 3\0";
 
 pub fn digest(arguments: &DigestArguments) -> Result<ExitCode, ExpectedError> {
-    let one = read(&arguments.one, arguments.run)?;
+    let one = read(&arguments.one, arguments.run.as_ref())?;
     let Some(other) = &arguments.other else {
         print(&format!("{}\n", one.digest()))?;
         return Ok(ExitCode::SUCCESS);
     };
-    let other = read(other, arguments.other_run)?;
+    let other = read(other, arguments.other_run.as_ref())?;
     let difference = difference::between(&one, &other);
     print(&difference.text)?;
     Ok(match difference.is_same {
@@ -33,7 +34,7 @@ pub fn digest(arguments: &DigestArguments) -> Result<ExitCode, ExpectedError> {
 }
 
 /// A run of a store, or what `raidlab export` wrote of one.
-fn read(path: &Path, run: Option<i64>) -> Result<Export, ExpectedError> {
+fn read(path: &Path, run: Option<&RunChoice>) -> Result<Export, ExpectedError> {
     let failed = |error: &dyn std::fmt::Display| ExpectedError::NoExport {
         path: path.to_owned(),
         reason: error.to_string(),

@@ -13,8 +13,8 @@ use store::{RunSummary, Store};
 const WIDTH: usize = 120;
 
 pub fn show(arguments: &ShowArguments) -> Result<ExitCode, ExpectedError> {
-    let (store, run) = stored::open(&arguments.store, arguments.run)?;
-    print_input(&stored::input_with(&store, &run, arguments.with)?)?;
+    let (store, run) = stored::open(&arguments.store, arguments.run.as_ref())?;
+    print_input(&stored::input_with(&store, &run, arguments.with.as_ref())?)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -5,15 +5,15 @@ use crate::expected::ExpectedError;
 use disksim::catalogue;
 use report::{DiskInfo, Input, RunInfo, TrialInfo, TrialState};
 use std::path::Path;
-use store::{RunId, RunSummary, Store, TrialRecord, TrialStatus};
+use store::{RunChoice, RunSummary, Store, TrialRecord, TrialStatus};
 use study::plan::Plan;
 use study::stack::MachineKind;
 
-/// The run of that number, or the last.
-pub fn open(path: &Path, run: Option<i64>) -> Result<(Store, RunSummary), ExpectedError> {
+/// The run that was chosen, or the last.
+pub fn open(path: &Path, run: Option<&RunChoice>) -> Result<(Store, RunSummary), ExpectedError> {
     let store = Store::open_existing(path)?;
     let summary = match run {
-        Some(number) => store.run(RunId(number))?,
+        Some(choice) => store.chosen_run(choice)?,
         None => store
             .latest_run()?
             .ok_or_else(|| ExpectedError::NoRun { store: path.to_owned() })?,
@@ -27,12 +27,12 @@ pub fn input(store: &Store, run: &RunSummary) -> Result<Input, ExpectedError> {
 }
 
 /// The same, with the cells of a run of imported results next to its own. They are shown, and not ranked with them.
-pub fn input_with(store: &Store, run: &RunSummary, with: Option<i64>) -> Result<Input, ExpectedError> {
+pub fn input_with(store: &Store, run: &RunSummary, with: Option<&RunChoice>) -> Result<Input, ExpectedError> {
     let mut whole = input(store, run)?;
-    let Some(number) = with else { return Ok(whole) };
-    let imported = store.run(RunId(number))?;
+    let Some(choice) = with else { return Ok(whole) };
+    let imported = store.chosen_run(choice)?;
     if imported.machine != MachineKind::Foreign || imported.id == run.id {
-        return Err(ExpectedError::NotImported { run: number });
+        return Err(ExpectedError::NotImported { run: imported.id.0 });
     }
     let mut other = input(store, &imported)?;
     for cell in &mut other.plan.cells {

@@ -6,11 +6,28 @@ use std::path::PathBuf;
 use store::{Ending, RunSpec, Store};
 use study::event::{Event, Sample};
 use study::metric::Metric;
-use study::plan::Trial;
+use study::plan::{Plan, Trial};
 use study::stack::MachineKind;
 
 /// Where SQLite's file format keeps the number of the schema's version.
 const USER_VERSION_AT: usize = 60;
+
+fn plan() -> Plan {
+    study_file::read(SMALL, "small.toml", &study_file::Known::default()).expect("a study without errors")
+}
+
+fn spec(plan: &Plan) -> RunSpec<'_> {
+    RunSpec {
+        plan,
+        seed: 1,
+        machine: MachineKind::Lab,
+        devices: &[],
+        only: &[],
+        raidlab_version: "0.1.0",
+        command: "raidlab run small.toml --seed 1",
+        started_at_unix_s: 1_700_000_000,
+    }
+}
 
 /// A store without a run.
 pub fn empty_store(desk: &Desk, name: &str) -> PathBuf {
@@ -19,23 +36,22 @@ pub fn empty_store(desk: &Desk, name: &str) -> PathBuf {
     path
 }
 
+/// A store with a run of each name, of which the n-th has seed n.
+pub fn named_runs(desk: &Desk, file: &str, names: &[&str]) {
+    let mut store = Store::open(&desk.folder().join(file)).expect("a store is made");
+    let plan = plan();
+    for (seed, name) in (1..).zip(names) {
+        let run = store.open_run(&RunSpec { seed, ..spec(&plan) }).expect("a run begins");
+        store.name_run(&run, name).expect("it gets its name");
+    }
+}
+
 /// A store whose one run has one trial with so many samples.
 pub fn store_with_samples(desk: &Desk, name: &str, samples: u32) -> PathBuf {
     let path = desk.folder().join(name);
     let mut store = Store::open(&path).expect("a store is made");
-    let plan =
-        study_file::read(SMALL, "small.toml", &study_file::Known::default()).expect("a study without errors");
-    let spec = RunSpec {
-        plan: &plan,
-        seed: 1,
-        machine: MachineKind::Lab,
-        devices: &[],
-        only: &[],
-        raidlab_version: "0.1.0",
-        command: "raidlab run small.toml --seed 1",
-        started_at_unix_s: 1_700_000_000,
-    };
-    let run = store.open_run(&spec).expect("a run begins");
+    let plan = plan();
+    let run = store.open_run(&spec(&plan)).expect("a run begins");
     let trial = Trial {
         cell: plan.cells[0].clone(),
         index: 0,

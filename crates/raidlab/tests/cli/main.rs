@@ -9,6 +9,7 @@ mod disks;
 mod guest_host;
 mod help;
 mod host_in_guest;
+mod imports;
 mod interrupted;
 mod issue_12;
 mod judgement;

@@ -1,0 +1,119 @@
+//! The arguments of the commands that read stored runs, and of the one that imports them.
+
+use super::{COUNT_MAX, ExportFormat, Format, whole};
+use clap::Args;
+use std::path::PathBuf;
+use store::{RunChoice, RunId};
+
+#[derive(Args, Debug)]
+pub struct ReportArguments {
+    #[arg(long, default_value = "raidlab.db")]
+    pub store: PathBuf,
+    /// Number or name of a run in the store (default: the last)
+    #[arg(long, value_parser = run_choice, allow_negative_numbers = true)]
+    pub run: Option<RunChoice>,
+    /// Number or name of a run of imported results, which is shown with it
+    #[arg(long, value_name = "RUN", value_parser = run_choice, allow_negative_numbers = true)]
+    pub with: Option<RunChoice>,
+    /// Where to write the report; `-` is standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+#[derive(Args, Debug)]
+pub struct ShowArguments {
+    #[arg(long, default_value = "raidlab.db")]
+    pub store: PathBuf,
+    /// Number or name of a run in the store (default: the last)
+    #[arg(long, value_parser = run_choice, allow_negative_numbers = true)]
+    pub run: Option<RunChoice>,
+    /// Number or name of a run of imported results, which is shown with it
+    #[arg(long, value_name = "RUN", value_parser = run_choice, allow_negative_numbers = true)]
+    pub with: Option<RunChoice>,
+}
+
+#[derive(Args, Debug)]
+pub struct RunsArguments {
+    #[arg(long, default_value = "raidlab.db")]
+    pub store: PathBuf,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+#[derive(Args, Debug)]
+pub struct ExportArguments {
+    #[arg(long, default_value = "raidlab.db")]
+    pub store: PathBuf,
+    /// Number or name of a run in the store (default: the last)
+    #[arg(long, value_parser = run_choice, allow_negative_numbers = true)]
+    pub run: Option<RunChoice>,
+    #[arg(long, value_enum, default_value_t = ExportFormat::Json)]
+    pub format: ExportFormat,
+    /// Where to write them (default: `-`, standard output)
+    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
+    pub output: PathBuf,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "exit status: 0 equal (or only one run given), 1 different, 2 invalid input")]
+pub struct DigestArguments {
+    /// A store, or a run exported with `raidlab export`
+    #[arg(value_name = "RUN", default_value = "raidlab.db")]
+    pub one: PathBuf,
+    /// Another one to compare with: reports the first cell, trial, sample and disk that differ
+    #[arg(value_name = "OTHER")]
+    pub other: Option<PathBuf>,
+    /// Number or name of a run in the first store (default: the last)
+    #[arg(long, value_parser = run_choice, allow_negative_numbers = true)]
+    pub run: Option<RunChoice>,
+    /// Number or name of a run in the other store (default: the last)
+    #[arg(long, value_name = "RUN", value_parser = run_choice, allow_negative_numbers = true)]
+    pub other_run: Option<RunChoice>,
+}
+
+#[derive(Args, Debug)]
+pub struct CompareArguments {
+    /// A store (its last run), STORE:RUN, or a run's number or name; @AXIS=VALUE selects a part: `3@kernel=6.12`
+    pub a: String,
+    /// The same; compared with A
+    pub b: String,
+    /// Store of runs that are given by number or name
+    #[arg(long, default_value = "raidlab.db")]
+    pub store: PathBuf,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+#[derive(Args, Debug)]
+pub struct ImportArguments {
+    /// Output of fio with --output-format=json or json+, CSV lines of Bonnie++, or output of IOzone
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// The stack that was measured: each file is a trial of it (default: each file is a stack, of one trial)
+    #[arg(long, value_name = "NAME")]
+    pub stack: Option<String>,
+    /// The workload, as a study calls it, to be shown in one table with that study's (default: the program)
+    #[arg(long, value_name = "NAME")]
+    pub workload: Option<String>,
+    /// The test, if the files have one each, as raidlab calls it: randwrite (default: as the program does)
+    #[arg(long, value_name = "NAME")]
+    pub test: Option<String>,
+    #[arg(long, default_value = "raidlab.db")]
+    pub store: PathBuf,
+}
+
+/// A run by its number or by its name.
+pub fn run_choice(text: &str) -> Result<RunChoice, String> {
+    if text.parse::<i128>().is_ok() {
+        return whole(text, 1..=COUNT_MAX).map(|number| RunChoice::Number(RunId(number as i64)));
+    }
+    run_name(text).map(RunChoice::Name)
+}
+
+/// A name of a run, which cannot be taken for a run's number.
+pub(super) fn run_name(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() || text.parse::<i128>().is_ok() {
+        return Err("write a name that is not a number".to_owned());
+    }
+    Ok(text.to_owned())
+}

@@ -1,0 +1,164 @@
+//! Results that other programs measured.
+
+use crate::desk::Desk;
+use crate::kept;
+use serde_json::Value;
+
+/// What fio prints of one job that read `mib` MiB in a second, and nothing of how it did so.
+fn fio(name: &str, mib: u64) -> String {
+    let direction = |bytes: u64, operations: u64| {
+        format!(
+            r#"{{"io_bytes": {bytes}, "runtime": 1000, "total_ios": {operations}, "lat_ns": {{"N": {operations}}}}}"#
+        )
+    };
+    format!(
+        r#"{{"fio version": "fio-3.33", "jobs": [{{"jobname": "{name}", "error": 0, "read": {}, "write": {}}}]}}"#,
+        direction(mib << 20, mib),
+        direction(0, 0)
+    )
+}
+
+/// The last run of the store.
+fn export(desk: &Desk) -> Value {
+    let ran = desk.run(&["export"]);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    serde_json::from_str(&ran.stdout).expect("JSON")
+}
+
+/// An import of these files; it must succeed.
+fn import(desk: &Desk, arguments: &[&str]) {
+    let ran = desk.run(&[&["import"], arguments].concat());
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+}
+
+/// A random read was shown as "raidlab's own engine: read, 4 KiB blocks, 1 job of 1 GiB" on "single disk, ext4".
+#[test]
+fn issue_12_7_what_is_unknown_of_imported_results_is_not_made_up() {
+    let desk = Desk::new();
+    desk.write("randread.json", fio("randread", 100));
+    import(&desk, &["randread.json"]);
+    let shown = desk.run(&["show"]).stdout;
+    assert!(shown.contains("randread"), "{shown}");
+    let page = desk.run(&["report", "-o", "-"]).stdout;
+    let json = export(&desk).to_string();
+    for (text, of) in [(&shown, "show"), (&page, "report"), (&json, "export")] {
+        for invented in [
+            "ext4",
+            "single disk",
+            "own engine",
+            "1 GiB",
+            "4 KiB blocks",
+            "1 job of",
+            "Memory 0 B",
+        ] {
+            assert!(!text.contains(invented), "{of} says `{invented}`: {text}");
+        }
+    }
+    let cell = &export(&desk)["cells"][0];
+    assert_eq!(cell["machine"], serde_json::json!({ "kind": "foreign" }));
+    assert_eq!([&cell["stack_spec"], &cell["workload_spec"]], [&Value::Null; 2]);
+}
+
+/// Three files of one stack were three stacks.
+#[test]
+fn issue_12_7_files_of_one_stack_are_its_trials() {
+    let desk = Desk::new();
+    for (file, mib) in [("1.json", 100), ("2.json", 104), ("3.json", 96)] {
+        desk.write(file, fio("randread", mib));
+    }
+    let files = ["1.json", "2.json", "3.json"];
+    import(&desk, &files);
+    assert_eq!(export(&desk)["cells"].as_array().map(Vec::len), Some(3));
+    import(
+        &desk,
+        &[&files[..], &["--stack", "mirror, XFS", "--workload", "mail"]].concat(),
+    );
+    let export = export(&desk);
+    assert_eq!(export["cells"].as_array().map(Vec::len), Some(1), "{export}");
+    let samples = export["samples"].as_array().expect("samples");
+    let throughput = samples.iter().filter(|sample| sample["metric"] == "throughput");
+    let mut trials: Vec<u64> = throughput
+        .map(|sample| sample["trial"].as_u64().expect("a number"))
+        .collect();
+    trials.sort_unstable();
+    assert_eq!(trials, [0, 1, 2]);
+    let shown = desk.run(&["show"]).stdout;
+    assert!(shown.contains("mirror, XFS") && shown.contains("100 ± "), "{shown}");
+}
+
+/// Own and imported results are in one table, and the imported ones are marked.
+#[test]
+fn issue_12_7_imported_results_are_shown_with_a_run() {
+    let desk = Desk::new();
+    kept::store_with_samples(&desk, "raidlab.db", 2);
+    desk.write("1.json", fio("write", 100));
+    import(
+        &desk,
+        &["1.json", "--stack", "elsewhere", "--workload", "w", "--test", "write"],
+    );
+    let ran = desk.run(&["show", "--run", "1", "--with", "2"]);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    for words in ["Small", "elsewhere (imported)"] {
+        assert!(ran.stdout.contains(words), "{words} in {}", ran.stdout);
+    }
+    let page = desk.run(&["report", "--run", "1", "--with", "2", "-o", "-"]).stdout;
+    assert!(page.contains("elsewhere (imported)"), "{page}");
+    // Only imported runs go with others.
+    let ran = desk.run_without_touching(&["show", "--run", "2", "--with", "1"]);
+    assert_eq!((ran.exit, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
+}
+
+/// Names of files and jobs could move the cursor and set the title of the terminal.
+#[test]
+fn issue_12_7_no_name_gives_orders_to_the_terminal() {
+    let desk = Desk::new();
+    let file = "a\u{1b}]0;owned\u{7}b.json";
+    desk.write(file, fio(r"job\u001b[2Jname", 100));
+    desk.write(
+        "study.toml",
+        "title = \"T\"\ndescription = \"a\\u001b[31mred\"\n[[workload]]\nname = \"w\"\nio = {}\n",
+    );
+    for call in [
+        &["import", file] as &[&str],
+        &["import", file],
+        &["show"],
+        &["runs"],
+        &["export", "--format", "csv"],
+        &["compare", "1", "1"],
+        &["plan", "study.toml"],
+    ] {
+        let ran = desk.run(call);
+        for text in [&ran.stdout, &ran.stderr] {
+            assert!(!text.contains(['\u{1b}', '\u{7}']), "{call:?}: {text:?}");
+        }
+        assert_eq!(ran.exit, Some(0), "{call:?}: {}", ran.stderr);
+    }
+}
+
+/// A name was shown and could not be used.
+#[test]
+fn issue_12_16_a_run_is_chosen_by_its_name() {
+    let desk = Desk::new();
+    kept::named_runs(&desk, "raidlab.db", &["before", "after", "before"]);
+    let title = |arguments: &[&str]| {
+        let ran = desk.run_without_touching(&[&["export"], arguments].concat());
+        assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+        let export: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+        export["run"]["seed"].to_string().trim_matches('"').to_owned()
+    };
+    assert_eq!(title(&["--run", "after"]), "2");
+    assert_eq!(title(&["--run", "before"]), "3", "the last of that name");
+    assert_eq!(title(&["--run", "1"]), "1");
+    let ran = desk.run_without_touching(&["compare", "after", "raidlab.db:before"]);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    assert!(
+        ran.stdout.contains("run 2 of") && ran.stdout.contains("run 3 of"),
+        "{}",
+        ran.stdout
+    );
+    insta::assert_snapshot!(desk.transcript(&[
+        &["show", "--run", "between"],
+        &["compare", "between", "after"],
+        &["run", "study.toml", "--name", "7"],
+    ]));
+}
