@@ -24,6 +24,23 @@ pub(crate) fn machine(machine: MachineKind, plan: &Plan) -> &'static str {
     }
 }
 
+/// What processor time costs in the guests of a plan, in a sentence.
+pub(crate) fn processor(plan: &Plan) -> String {
+    let mut processors = plan.cells.iter().map(|cell| cell.machine.processor.as_ref());
+    let mut models: Vec<&str> = processors.clone().flatten().map(|one| one.model.as_str()).collect();
+    models.sort_unstable();
+    models.dedup();
+    let models = models.join(", ");
+    let is_named_everywhere = processors.all(|one| one.is_some());
+    match (models.is_empty(), is_named_everywhere) {
+        (true, _) => "Processor time costs nothing there.".to_owned(),
+        (false, true) => format!("Processor time is that of a model ({models})."),
+        (false, false) => {
+            format!("Processor time is that of a model ({models}), or costs nothing where none is named.")
+        }
+    }
+}
+
 /// The same as a mark next to figures.
 pub(crate) const fn mark(machine: MachineKind) -> &'static str {
     match machine {

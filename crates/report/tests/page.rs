@@ -4,7 +4,8 @@ mod first_look;
 
 use first_look::input;
 use report::html;
-use study::stack::MachineKind;
+use study::stack::{MachineKind, ProcessorSpec};
+use study::{Recorded, TrialKey};
 
 #[test]
 fn the_page_stands_alone_and_runs_nothing() {
@@ -124,4 +125,85 @@ fn all_that_repeats_the_run_is_there() {
         assert!(page.contains(text.as_str()), "`{text}` is missing");
     }
     assert!(page.contains("mkfs.xfs -q -f -b size=4096 /dev/md0"));
+}
+
+/// The page of a study with a modelled processor said that processor time is free.
+#[test]
+fn a_modelled_processor_is_named() {
+    let mut input = input();
+    assert!(html(&input).contains("Processor time costs nothing there."));
+    input.plan.cells[0].machine.processor = Some(ProcessorSpec {
+        model: "pentium-3".to_owned(),
+        cores: 1,
+    });
+    assert!(html(&input).contains("that of a model (pentium-3), or costs nothing where none is named."));
+    let processor = input.plan.cells[0].machine.processor.clone();
+    for cell in &mut input.plan.cells {
+        cell.machine.processor.clone_from(&processor);
+    }
+    assert!(html(&input).contains("Processor time is that of a model (pentium-3)."));
+}
+
+/// The reason of a guard was repeated for every trial.
+#[test]
+fn issue_12_17_a_guard_that_failed_in_many_trials_is_one_line() {
+    let mut input = input();
+    let cell = input.plan.cells[0].id;
+    let guard = input
+        .guards
+        .iter()
+        .find(|row| !row.entry.passed)
+        .expect("one failed")
+        .clone();
+    input.guards.clear();
+    for index in 0..3 {
+        let trial = TrialKey {
+            cell,
+            index,
+            ..guard.trial
+        };
+        input.guards.push(Recorded { trial, ..guard.clone() });
+    }
+    let page = html(&input);
+    let row = format!(
+        "<td>3: 0, 1, 2</td><td>{}</td>",
+        guard.entry.test.as_deref().expect("of a test")
+    );
+    assert_eq!(page.matches(&row).count(), 1, "{row}");
+    assert_eq!(
+        page.matches(&format!("<td class=\"wrap\">{}</td>", guard.entry.detail))
+            .count(),
+        1
+    );
+}
+
+/// What is best was said by colour alone.
+#[test]
+fn issue_12_17_a_screen_reader_says_what_is_best() {
+    let page = html(&input());
+    let charts: Vec<&str> = page.split("role=\"img\" aria-label=\"").skip(1).collect();
+    let is_best = |chart: &&&str| chart.split('"').next().is_some_and(|label| label.contains("; best: "));
+    let (labels, classes) = (
+        charts.iter().filter(is_best).count(),
+        page.matches("<div class=\"row best\">").count(),
+    );
+    assert!(classes > 0);
+    assert_eq!(labels, classes);
+}
+
+/// Print left out latencies and the study file.
+#[test]
+fn issue_12_17_print_opens_what_is_folded() {
+    let page = html(&input());
+    let print = page.split("@media print").nth(1).expect("rules for print");
+    assert!(print.contains("details::details-content { content-visibility: visible; display: block;"));
+}
+
+/// What the study measures besides its question was said in the plan only.
+#[test]
+fn issue_12_3_the_report_warns_as_the_plan_does() {
+    let mut input = input();
+    assert!(!html(&input).contains("Warning: "));
+    input.advice = vec!["the working set fits in memory".to_owned()];
+    assert!(html(&input).contains("<p class=\"incomplete\">Warning: the working set fits in memory.</p>"));
 }

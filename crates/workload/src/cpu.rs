@@ -1,6 +1,7 @@
 //! Processor time that raidlab and the programs that it ran have used.
 //!
-//! In the lab processor time is free, and these figures are near nothing there: a trial says so in its provenance.
+//! In a lab guest without a modelled processor, processor time is free and these figures are near zero: a trial says
+//! so in its provenance.
 
 use std::time::Duration;
 

@@ -64,6 +64,8 @@ struct Head {
     description: String,
     is_simulated: bool,
     machine: &'static str,
+    /// What processor time costs in the lab.
+    processor: String,
     verdict: String,
     facts: Vec<(&'static str, String)>,
     /// Empty if the run is whole.
@@ -113,6 +115,7 @@ impl Head {
             description: input.plan.description.clone(),
             is_simulated: input.is_simulated(),
             machine: words::machine(input.run.machine, &input.plan),
+            processor: words::processor(&input.plan),
             verdict: verdict.to_owned(),
             facts,
             incomplete: incomplete(input, done),

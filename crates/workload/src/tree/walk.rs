@@ -119,3 +119,72 @@ impl Listing {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::fd::AsFd;
+    use std::path::{Path, PathBuf};
+
+    /// Notes the names that it meets.
+    struct Names {
+        watch: Stopwatch,
+        met: Vec<PathBuf>,
+    }
+
+    impl Visitor for Names {
+        type Place = PathBuf;
+
+        fn watch(&mut self) -> &mut Stopwatch {
+            &mut self.watch
+        }
+
+        fn file(&mut self, _: BorrowedFd<'_>, place: &PathBuf, name: &CStr) -> Result<(), WorkloadError> {
+            self.met.push(place.join(as_path(name)));
+            Ok(())
+        }
+
+        fn enter(&mut self, place: &PathBuf, name: &CStr) -> Result<PathBuf, WorkloadError> {
+            Ok(place.join(as_path(name)))
+        }
+
+        fn leave(&mut self, _: BorrowedFd<'_>, _: &CStr) -> Result<(), WorkloadError> {
+            Ok(())
+        }
+    }
+
+    fn in_the_order_of_readdir(folder: &Path, files: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            match path.is_dir() {
+                true => in_the_order_of_readdir(&path, files),
+                false => files.push(path),
+            }
+        }
+    }
+
+    /// As documented in docs/study.md, and not sorted.
+    #[test]
+    fn issue_12_9_files_are_visited_in_the_order_of_readdir() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let top = folder.path().join("tree");
+        for directory in ["", "b", "a", "a/c"] {
+            let directory = top.join(directory);
+            fs::create_dir_all(&directory).expect("a folder");
+            for number in [7, 3, 9, 1, 5, 8] {
+                fs::write(directory.join(format!("{number}.dat")), "").expect("a file");
+            }
+        }
+        let mut expected = Vec::new();
+        in_the_order_of_readdir(&top, &mut expected);
+        assert_eq!(expected.len(), 24);
+        let mut names = Names {
+            watch: Stopwatch::start(),
+            met: Vec::new(),
+        };
+        let parent = fs::File::open(folder.path()).expect("a folder");
+        walk(&mut names, parent.as_fd(), c"tree", &top).expect("it is read");
+        assert_eq!(names.met, expected);
+    }
+}
