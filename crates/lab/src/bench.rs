@@ -1,5 +1,5 @@
-//! The guest's side of `raidlab bench`: work on several stacks in turn, with a word before and after each piece, so
-//! that the program outside can look at its own clock; the guest's is virtual.
+//! The guest's side of `raidlab bench`: work on several stacks in turn, with a line before and after each piece, so
+//! that the program outside can read the wall clock; the guest's clock is virtual.
 
 use crate::channel::Channel;
 use crate::job::{Bench, BenchStack, Piece, PieceWork};
@@ -14,7 +14,7 @@ use study::event::{Event, Sample};
 use study::metric::Metric;
 use trial::{Disks, Pass, Target};
 
-/// What the step is called that ends a piece; each piece's own name is its number.
+/// Name of the step that ends a piece; the name of each piece is its number.
 pub const END: &str = "end";
 
 pub(crate) fn run(channel: &mut Channel, bench: &Bench) -> io::Result<()> {
@@ -81,7 +81,7 @@ fn run_piece(channel: &mut Channel, number: usize, piece: &Piece, device: &Path,
     }))
 }
 
-/// Writes blocks of which no two are alike.
+/// Writes blocks that all differ.
 struct DistinctWriter {
     device: OwnedFd,
     buffer: &'static mut [u8],

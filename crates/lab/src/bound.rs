@@ -1,4 +1,4 @@
-//! The most that the simulated disks of a trial can do: what is faster did not come from them or go to them.
+//! Upper bounds from the disk models: a higher throughput did not reach the disks or did not come from them.
 
 use disksim::catalogue;
 use disksim::show::{Sustained, sustained};
@@ -13,12 +13,12 @@ use study::workload::Work;
 /// The name of the guard.
 pub const GUARD: &str = "disk-bound";
 
-/// A figure may be above the disks' rate by this share: the last of a test may still be in a buffer.
+/// Allowed excess over the disks' rate: the last data of a test may still be in a buffer.
 const ALLOWANCE: f64 = 1.05;
 
 const MEBIBYTE: f64 = (1 << 20) as f64;
 
-/// Bounds of throughput in MiB/s, copies and parity taken off.
+/// Bounds of throughput in MiB/s, without copies and parity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DiskBound {
     read: f64,
@@ -27,8 +27,8 @@ pub struct DiskBound {
 }
 
 impl DiskBound {
-    /// None where a throughput does not have to pass the disks: the filesystem compresses, or the program (Bonnie++,
-    /// IOzone) measures the page cache on purpose.
+    /// None if the data need not reach the disks: the filesystem compresses, or the program (Bonnie++, IOzone) measures
+    /// the page cache on purpose.
     pub fn of(trial: &Trial) -> Option<Self> {
         let cell = &trial.cell;
         let stack = &cell.stack;
@@ -55,7 +55,7 @@ impl DiskBound {
         Some(Self { read, write, disks })
     }
 
-    /// Judges a throughput by what the test does.
+    /// Checks a throughput against the bound for the test's direction.
     pub fn judge(&self, work: &Work, sample: &Sample) -> Option<Guard> {
         if sample.metric != Metric::Throughput {
             return None;
@@ -100,7 +100,7 @@ enum Direction {
     Write,
 }
 
-/// What a test of this name does; of a mixed one its halves are judged.
+/// Direction of the test with this name; None for a mixed test, whose reads and writes are checked separately.
 fn direction(work: &Work, test: &str) -> Option<Direction> {
     let pattern = match work {
         Work::FioFile(file) => {
@@ -117,7 +117,7 @@ fn direction(work: &Work, test: &str) -> Option<Direction> {
     }
 }
 
-/// What disks of a model sustain. Each model is asked once: that takes milliseconds.
+/// Sustained rates of a model. Computed once per model, which takes milliseconds.
 fn rates(model: &str) -> Option<Sustained> {
     static KNOWN: Mutex<BTreeMap<String, Option<Sustained>>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -167,7 +167,7 @@ mod tests {
              `ramp_time`), or end with `end_fsync = true`"
         );
         assert!(guard(&raid, "write", 6500.0).expect("a throughput").passed);
-        // All four are read from.
+        // All four disks are read.
         assert!(guard(&raid, "read", 12_000.0).expect("a throughput").passed);
         assert!(!guard(&raid, "randread", 13_500.0).expect("a throughput").passed);
         assert_eq!(guard(&raid, "readwrite", 20_000.0), None);

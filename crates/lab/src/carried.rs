@@ -1,5 +1,5 @@
-//! Programs that guests get from the cache, because the machine's own root need not have them: they are handed to a
-//! guest after its job, and its init lays them where `tools` finds them. No path of the host comes with them.
+//! Programs that guests get from the cache, because they need not be installed on the host: they are passed to a guest
+//! after its job, and its init puts them where `tools` finds them. They contain no path of the host.
 
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -10,22 +10,22 @@ use std::path::{Path, PathBuf};
 /// A program or a library.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct File {
-    /// `sbin/zpool`, below the folder of what is carried.
+    /// Path below the carried folder: `sbin/zpool`.
     pub path: PathBuf,
     pub contents: Vec<u8>,
 }
 
-/// Programs of packages that the machine need not have, whatever the kernel.
+/// Programs from packages that need not be installed on this machine, independent of the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Programs {
-    /// That of the program.
+    /// Name of the program.
     pub name: &'static str,
     /// Debian's packages, each with its version.
     pub packages: Vec<String>,
     pub files: Vec<File>,
 }
 
-/// Reads all files of a folder's folders, in an order that is always the same.
+/// Reads all files in the subfolders of a folder, in a fixed order.
 pub fn read(folder: &Path) -> io::Result<Vec<File>> {
     let mut files = Vec::new();
     for part in sorted(folder)? {
@@ -38,7 +38,7 @@ pub fn read(folder: &Path) -> io::Result<Vec<File>> {
     Ok(files)
 }
 
-/// Lays them below a folder.
+/// Writes the files below a folder.
 pub fn lay(files: &[File], folder: &Path) -> io::Result<()> {
     for file in files {
         let path = folder.join(&file.path);

@@ -1,5 +1,5 @@
-//! `/dev/raidlab`, seen from the guest: the job comes from it, events go to it, and it tells what the simulated disks
-//! did. None of this takes virtual time.
+//! `/dev/raidlab`, seen from the guest: reads the job, writes events, and returns the counters and digests of the
+//! simulated disks. None of this takes virtual time.
 
 use crate::carried;
 use crate::job::{self, GuestJob};
@@ -19,7 +19,7 @@ const IOC_DIGEST: Opcode = opcode::read_write::<[u8; DIGEST_BYTES]>(b'r', 2);
 const IOC_DISKS: Opcode = opcode::none(b'r', 3);
 const IOC_POWER_OFF: Opcode = opcode::none(b'r', 4);
 
-/// The guest's end of the line to the program outside.
+/// The guest's end of the channel to the program outside.
 pub struct Channel {
     device: File,
 }
@@ -31,19 +31,19 @@ impl Channel {
         })
     }
 
-    /// What this guest is for, and what it is given for that.
+    /// The guest's job and the files that come with it.
     pub fn job(&mut self) -> io::Result<(GuestJob, Vec<carried::File>)> {
         let mut text = Vec::new();
         self.device.read_to_end(&mut text)?;
         job::decode(&text)
     }
 
-    /// One line of JSON, in one write.
+    /// Writes an event as one line of JSON, in one write.
     pub fn say(&mut self, event: &Event) -> io::Result<()> {
         self.write_line(event)
     }
 
-    /// The same, of what is no event.
+    /// Writes any other value in the same way.
     pub fn write_line(&mut self, what: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_vec(what).map_err(io::Error::other)?;
         line.push(b'\n');
@@ -56,7 +56,7 @@ impl Channel {
         Ok(count as u32)
     }
 
-    /// What the model counted for one disk, in the order of `disksim`'s counters.
+    /// The model's counters of one disk, in the order of `disksim`'s counters.
     pub fn counters(&self, disk: u32) -> io::Result<[u64; COUNTERS]> {
         let mut counters = [0; COUNTERS];
         counters[0] = u64::from(disk);
@@ -65,7 +65,7 @@ impl Channel {
         Ok(counters)
     }
 
-    /// A digest of all that a disk holds.
+    /// Digest of the contents of a disk.
     pub fn digest(&self, disk: u32) -> io::Result<[u8; DIGEST_BYTES]> {
         let mut digest = [0; DIGEST_BYTES];
         digest[..4].copy_from_slice(&disk.to_le_bytes());

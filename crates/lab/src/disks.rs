@@ -18,7 +18,7 @@ pub enum DisksError {
     NoWriteCacheSwitch { model: String },
 }
 
-/// The disks of a trial as a guest's kernel is given them.
+/// The disks of a trial, encoded for the guest's kernel.
 ///
 /// # Errors
 /// As [`description`].
@@ -27,11 +27,11 @@ pub fn encoded(trial: &Trial) -> Result<Vec<u8>, DisksError> {
     Ok(postcard::to_allocvec(&description).expect("a description is plain data"))
 }
 
-/// Every disk of every group, in the groups' order, each with a seed of its own, on the machine's buses, with the
-/// queue depth and the write cache that the stack asks for.
+/// Every disk of every group, in the order of the groups, each with its own seed, on the machine's buses, with the
+/// queue depth and write cache that the stack sets.
 ///
 /// # Errors
-/// When there is no such model, or it cannot do what the stack asks for.
+/// If there is no such model, or if it does not support a setting of the stack.
 pub fn description(machine: &MachineSpec, stack: &StackSpec, seed: u64) -> Result<Description, DisksError> {
     let mut disks = Vec::new();
     for group in &machine.disks {
@@ -62,7 +62,7 @@ fn link(bus: &Bus) -> LinkDescription {
     }
 }
 
-/// Settings that a real disk gets by mode pages. A depth above the disk's own has no effect.
+/// Settings that a real disk has in mode pages. A queue depth above the disk's own has no effect.
 fn set(device: &mut Device, model: &str, stack: &StackSpec) -> Result<(), DisksError> {
     let depth = match device {
         Device::Mechanical(disk) => &mut disk.queue.depth,

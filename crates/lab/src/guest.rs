@@ -1,7 +1,7 @@
 //! One guest: a User-Mode Linux process group that runs one job and ends.
 //!
-//! *Invariant*: whatever way a guest ends, no process, socket or file of it is left. Its files have no names, its
-//! processes are one group that dies with the thread that started it.
+//! *Invariant*: however a guest ends, it leaves no process, socket or file. Its files have no names, and its processes
+//! are one group that dies with the thread that started it.
 
 mod files;
 pub(crate) mod init;
@@ -22,13 +22,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use trial::{Limits, OUTPUT_BYTES_MAX, ProcessEnd};
 
-/// A wall-clock moment at which the guest is looked after.
+/// Interval of wall time between two checks of the guest.
 const TICK: Duration = Duration::from_millis(100);
 
-/// What of the console is kept, bytes.
+/// Bytes of console output that are kept, at most.
 const CONSOLE_BYTES: usize = 64 << 10;
 
-/// What a guest is started with.
+/// Parameters of a guest.
 pub struct Config<'a> {
     /// The kernel's executable.
     pub kernel: &'a Path,
@@ -39,23 +39,23 @@ pub struct Config<'a> {
     pub seed: u64,
     /// `disksim`'s description of the disks, in postcard's encoding.
     pub disks: &'a [u8],
-    /// A [`crate::job::GuestJob`] with what it is given, by [`crate::job::encode`].
+    /// A [`crate::job::GuestJob`] and its files, from [`crate::job::encode`].
     pub job: &'a [u8],
-    /// Contents of the disks above this go to an unnamed file in `folder`.
+    /// Contents of the disks beyond this size go to an unnamed file in `folder`.
     pub memory_budget_bytes: u64,
-    /// A folder of this trial's own.
+    /// The trial's own folder.
     pub folder: &'a Path,
-    /// Where each request of each disk is recorded, if it is.
+    /// File in which every request of every disk is recorded, if tracing is on.
     pub trace: Option<&'a std::fs::File>,
-    /// The processor that all of the guest's processes run on. They hand control to one another with every system
-    /// call, which costs several times as much from one processor to another.
+    /// The processor that all of the guest's processes run on. They switch with every system call, which costs several
+    /// times as much between two processors.
     pub processor: Option<usize>,
-    /// More for the kernel's command line; what comes later wins.
+    /// Additional arguments for the kernel's command line; later ones win.
     pub kernel_arguments: &'a [String],
     pub limits: Limits,
 }
 
-/// When a guest is ended, unless something else is said.
+/// Default limits of a guest.
 pub const LIMITS: Limits = Limits {
     stall: Duration::from_secs(60),
     wall: Duration::from_secs(4 * 3600),
@@ -66,7 +66,7 @@ pub const LIMITS: Limits = Limits {
 #[derive(Clone, Debug)]
 pub struct EndedGuest {
     pub end: ProcessEnd,
-    /// What its console said last.
+    /// The end of its console output.
     pub console: String,
     pub wall: Duration,
     pub heartbeat: Heartbeat,
@@ -84,7 +84,7 @@ fn starting(what: &'static str) -> impl FnOnce(io::Error) -> StartError {
     move |error| StartError { what, error }
 }
 
-/// Runs a guest to its end. `line` sees each line that its init says, `tick` is called ten times a second.
+/// Runs a guest to its end. `line` gets each line that its init writes, `tick` is called ten times a second.
 pub fn run(
     config: &Config<'_>,
     stop: &AtomicBool,
@@ -113,7 +113,7 @@ pub fn run(
             last = (heartbeat, Instant::now());
         }
         if heartbeat.no_room {
-            // The guest sees but I/O errors, and may not even notice.
+            // The guest sees only I/O errors, and may not even notice them.
             break ProcessEnd::NoSpace;
         } else if let Some(status) = ended {
             break ending(status);
@@ -144,10 +144,10 @@ fn ending(status: ExitStatus) -> ProcessEnd {
     }
 }
 
-/// Runs a guest whose console is the user's terminal, until it ends. `line` sees each line that its init writes.
+/// Runs a guest with the user's terminal as its console. `line` gets each line that its init writes.
 pub fn interact(config: &Config<'_>, line: &mut dyn FnMut(&[u8])) -> Result<(), StartError> {
     let (files, ends, _) = Files::create(config)?;
-    // The guest's kernel makes it raw, and does not put it back when it is ended.
+    // The guest's kernel sets raw mode and does not restore the terminal when it is killed.
     let terminal = rustix::termios::tcgetattr(io::stdin()).ok();
     let mut process = Process::start(config, ends, Console::Users)?;
     let mut lines = Lines::default();
@@ -161,7 +161,7 @@ pub fn interact(config: &Config<'_>, line: &mut dyn FnMut(&[u8])) -> Result<(), 
     Ok(())
 }
 
-/// Splits the output into lines. A line that is too long is cut: a misbehaving guest must not exhaust the memory.
+/// Splits output into lines. Long lines are truncated, so that a misbehaving guest cannot exhaust the memory.
 #[derive(Default)]
 struct Lines {
     partial: Vec<u8>,
@@ -182,7 +182,7 @@ impl Lines {
     }
 }
 
-/// The last part of what the console said.
+/// The end of the console output.
 #[derive(Default)]
 struct Tail {
     bytes: VecDeque<u8>,

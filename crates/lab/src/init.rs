@@ -1,5 +1,5 @@
-//! The first process of a guest: makes the few filesystems that programs expect, asks what to do, does it, says what
-//! was seen, and ends the machine.
+//! The first process of a guest: mounts the filesystems that programs expect, reads the job, runs it, reports events
+//! and powers the machine off.
 
 mod memory;
 
@@ -22,10 +22,10 @@ use study::plan::Trial;
 use study::stack::MachineSpec;
 use trial::{CARRIED, Disks, MemoryLedger, NoDiskCheck, Safety, Setting, Teardown};
 
-/// Where a guest's scripts and shells find programs.
+/// PATH of scripts and shells in a guest.
 pub(crate) const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// What is laid over the host's root, which cannot be written; /dev the kernel mounts itself.
+/// Filesystems mounted over the host's root, which is read-only; the kernel mounts /dev itself.
 const MOUNTS: &[(&str, &str, &str)] = &[
     ("proc", "proc", "/proc"),
     ("sysfs", "sysfs", "/sys"),
@@ -40,7 +40,7 @@ pub fn main() -> ! {
     let mut channel = match prepare().and_then(|()| Channel::open()) {
         Ok(channel) => channel,
         Err(error) => {
-            // Only the console can report it; exiting panics the kernel, and the lab reports this message.
+            // Only the console can report this error; exit makes the kernel panic, and the lab reports this message.
             eprintln!("raidlab: the guest cannot be prepared: {error}");
             std::process::exit(1)
         }
@@ -64,7 +64,7 @@ fn prepare() -> io::Result<()> {
         mount(*source, *target, *kind, MountFlags::empty(), None::<&std::ffi::CStr>)
             .map_err(|error| io::Error::other(format!("cannot mount {kind} on {target}: {error}")))?;
     }
-    // mdadm writes the name of the machine into superblocks; it must not be the host's.
+    // mdadm writes the host name into superblocks; it must not be the host's.
     rustix::system::sethostname(b"raidlab")?;
     fs::create_dir_all(FOLDER)
 }
@@ -86,7 +86,7 @@ fn work(channel: &mut Channel) -> io::Result<()> {
 fn run_trial(channel: &mut Channel, trial: &Trial, check_array: bool) -> io::Result<()> {
     let mut lost = None;
     let mut end = None;
-    // Without a model nothing may be different: in virtual time also a call that fails takes some.
+    // Without a processor model nothing may differ: even a failing call takes virtual time.
     let account = match trial.cell.machine.processor {
         Some(_) => Some(Account::open()?),
         None => None,
@@ -101,7 +101,7 @@ fn run_trial(channel: &mut Channel, trial: &Trial, check_array: bool) -> io::Res
         check: &mut NoDiskCheck,
     };
     trial::run(trial, &setting, safety, &mut |event| {
-        // The disks' own figures come before the end.
+        // The disks' counters are written before the final event.
         if matches!(event, Event::Done { .. }) {
             end = Some(event);
         } else if let Err(error) = say_with_processor(channel, watch.as_mut(), &event) {
@@ -121,7 +121,7 @@ fn run_trial(channel: &mut Channel, trial: &Trial, check_array: bool) -> io::Res
     channel.say(&end)
 }
 
-/// An event, and before it what the processor did in the test that it ends.
+/// Writes an event, preceded by the processor's figures for the test that it ends.
 fn say_with_processor(channel: &mut Channel, watch: Option<&mut Watch>, event: &Event) -> io::Result<()> {
     if let Some(watch) = watch {
         for said in watch.before(event)? {
@@ -153,12 +153,12 @@ fn run_program(channel: &mut Channel, program: &Program) -> io::Result<()> {
     })
 }
 
-/// For each operation, as provenance, how many basic blocks of the kernel one is.
+/// Reports the number of kernel basic blocks of each operation, as provenance.
 fn count_operations(channel: &mut Channel) -> io::Result<()> {
     let account = Account::open()?;
     let mut place = Place::new(Path::new(FOLDER))?;
     for operation in Operation::ALL {
-        // What the first round allocates is there in the second.
+        // The first round allocates; the second finds everything allocated.
         place.round(operation)?;
         let before = account.charged()?;
         place.round(operation)?;
@@ -172,9 +172,9 @@ fn count_operations(channel: &mut Channel) -> io::Result<()> {
     channel.say(&Event::Done { at_ns: 0 })
 }
 
-/// What the simulated disks did, and a digest of what they hold.
+/// Reports the counters of the simulated disks and a digest of their contents.
 fn say_disks(channel: &mut Channel) -> io::Result<()> {
-    // What is still on its way to the disks belongs to their contents.
+    // Dirty pages belong to the contents of the disks.
     rustix::fs::sync();
     for disk in 0..channel.disks()? {
         let name = device(disk);
@@ -200,8 +200,8 @@ pub(crate) fn setting(channel: &Channel, machine: &MachineSpec) -> io::Result<Se
     ))
 }
 
-/// Writes zeros over the first 64 MiB of a disk. mke2fs reads the inodes that it reserves, and takes zeros for granted
-/// if it assumes that the disk is zeroed (assume_storage_prezeroed); an earlier stack may have left inodes there.
+/// Writes zeros over the first 64 MiB of a disk. mke2fs reads its reserved inodes and, with assume_storage_prezeroed,
+/// expects zeros there; an earlier stack may have left inodes.
 fn zero_the_start(node: &Path) -> io::Result<()> {
     let block = vec![0; 1 << 20];
     let mut disk = File::options().write(true).open(node)?;
@@ -211,7 +211,7 @@ fn zero_the_start(node: &Path) -> io::Result<()> {
     disk.sync_all()
 }
 
-/// Brings stacks up and down, one after the other, on the same disks.
+/// Brings stacks up and down in turn, on the same disks.
 fn provision(channel: &mut Channel, provisioning: &Provisioning) -> io::Result<()> {
     let began = Instant::now();
     let setting = setting_on(Disks::data(&devices(channel.disks()?)));

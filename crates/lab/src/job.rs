@@ -1,4 +1,4 @@
-//! What the program outside tells the guest's init to do.
+//! Jobs of a guest's init.
 
 use crate::carried::{File, Programs};
 use crate::kernel::{Kernel, KernelError};
@@ -10,36 +10,36 @@ use study::plan::Trial;
 use study::stack::{DiskGroup, StackSpec};
 use study::workload::IoSpec;
 
-/// Handed to the guest as JSON.
+/// Passed to the guest as JSON.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum GuestJob {
-    /// Run one trial and say its events.
+    /// Run one trial and report its events.
     Trial(Box<Trial>),
-    /// The same, and then have md compare copies and parity all over the array: for tests, as it reads every disk.
+    /// As `Trial`, then have md check the whole array. For tests, because it reads every disk.
     CheckedTrial(Box<Trial>),
     /// Bring a trial's stack up and run a shell on it.
     Shell(Box<Shell>),
-    /// Run a program, as on a machine whose disks are real; what it prints goes to the console.
+    /// Run a program as on a machine with real disks; its output goes to the console.
     Program(Program),
-    /// Prove what is said of provisioning, stack by stack: for tests.
+    /// Check what provisioning reports, stack by stack. For tests.
     Provisioning(Provisioning),
-    /// Go through the work that a processor is measured by, and say how many basic blocks each is.
+    /// Run the operations by which a processor is measured, and report the number of basic blocks of each.
     Operations,
-    /// Do pieces of work while somebody outside looks at the clock.
+    /// Run pieces of work while the program outside reads the wall clock.
     Bench(Bench),
 }
 
-/// A job as a guest reads it, with what its kernel carries and the programs that it gets besides.
+/// A job as a guest reads it, with the files of its kernel and additional programs.
 ///
 /// # Errors
-/// When the cache, where these are, cannot be read.
+/// If the files cannot be read from the cache.
 pub fn encoded(job: &GuestJob, kernel: &Kernel, programs: Option<&Programs>) -> Result<Vec<u8>, KernelError> {
     let mut files = kernel.carried()?;
     files.extend(programs.into_iter().flat_map(|programs| programs.files.iter().cloned()));
     Ok(encode(job, &files))
 }
 
-/// A job as a guest reads it: JSON on one line, and then the files, if there are any.
+/// A job as a guest reads it: JSON on one line, followed by the files, if any.
 pub fn encode(job: &GuestJob, files: &[File]) -> Vec<u8> {
     let mut text = serde_json::to_vec(job).expect("a job is plain data");
     if !files.is_empty() {
@@ -49,9 +49,9 @@ pub fn encode(job: &GuestJob, files: &[File]) -> Vec<u8> {
     text
 }
 
-/// What [`encode`] made.
+/// Inverse of [`encode`].
 pub fn decode(bytes: &[u8]) -> io::Result<(GuestJob, Vec<File>)> {
-    // Within JSON a line ends only between its words, and `encode` ends none.
+    // `encode` writes JSON without line breaks, so the first newline ends it.
     let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
     let job = serde_json::from_slice(&bytes[..end]).map_err(io::Error::other)?;
     let files = match bytes.get(end + 1..) {
@@ -61,15 +61,14 @@ pub fn decode(bytes: &[u8]) -> io::Result<(GuestJob, Vec<File>)> {
     Ok((job, files))
 }
 
-/// A program of the guest's root, with its arguments.
+/// A program in the guest's root, with its arguments.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Program {
     pub path: PathBuf,
     pub arguments: Vec<String>,
 }
 
-/// Stacks, brought up and taken down one after the other, as on a machine that goes on afterwards:
-/// [`trial::compare_and_fail`].
+/// Stacks to bring up and take down in turn, on a machine that keeps running: [`trial::compare_and_fail`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Provisioning {
     pub stacks: Vec<ProvisionedStack>,
@@ -79,13 +78,13 @@ pub struct Provisioning {
 pub struct ProvisionedStack {
     pub disks: Vec<DiskGroup>,
     pub spec: StackSpec,
-    /// The start of each disk is zeroed first, and provisioning assumes that the whole disk is.
+    /// The start of each disk is zeroed first, and provisioning assumes that the whole disk is zeroed.
     pub zeroed: bool,
-    /// Each act fails once before it is done, and once after.
+    /// Make each act fail once before and once after it is done.
     pub failures: bool,
 }
 
-/// Stacks, all up at the same time, and work on them in its order.
+/// Stacks that are up at the same time, and work on them in the given order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Bench {
     pub stacks: Vec<BenchStack>,
@@ -111,8 +110,8 @@ pub struct Piece {
 pub enum PieceWork {
     /// A job of the native engine.
     Io(Box<IoSpec>),
-    /// So many bytes written in direct requests of 1 MiB, no two blocks alike: the engine's own writes repeat, which
-    /// the lab's disks make use of.
+    /// Write this many bytes in direct requests of 1 MiB, with no two blocks equal. The engine's own writes repeat, and
+    /// the lab's disks deduplicate them.
     Distinct { bytes: u64 },
 }
 

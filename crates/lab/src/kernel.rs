@@ -1,5 +1,5 @@
-//! The lab's kernels: built from Debian's source packages, or from a developer's own tree, and kept in the user's
-//! cache folder under a hash of everything that went into them.
+//! The lab's kernels: built from Debian's source packages or from a developer's tree, and cached in the user's cache
+//! folder under a hash of all their sources.
 
 mod bcachefs;
 mod cache;
@@ -27,7 +27,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use study::stack::MachineSpec;
 
-/// The kernel that a study gets when it names none.
+/// The kernel of a study that names none.
 pub const DEFAULT_VERSION: &str = "6.12";
 
 /// Debian's package of bcachefs's program, for [`Cache::fetch`].
@@ -38,48 +38,48 @@ pub const BCACHEFS: &str = bcachefs::ORDER.name;
 pub struct Kernel {
     /// `6.12`, or the name given to a developer's tree, with its flavour: a [`KernelName`].
     pub name: String,
-    /// What `make kernelrelease` says: `6.12.117-raidlab`.
+    /// Output of `make kernelrelease`: `6.12.117-raidlab`.
     pub release: String,
-    /// Hash of source, configuration, patches, driver and disk model; for a developer's tree, of what was built.
+    /// Hash of source, configuration, patches, driver and disk model; for a developer's tree, of the built image.
     pub key: String,
-    /// Where the source was: a package with its version, or a folder.
+    /// Origin of the source: a package with its version, or a folder.
     pub source: String,
-    /// The executable. It is not removed as stale while this value lives.
+    /// The executable. It is not removed as stale while this value exists.
     pub path: PathBuf,
     #[serde(skip)]
     hold: kept::Hold,
 }
 
 impl Kernel {
-    /// Programs that its guests get with it.
+    /// Programs that its guests get.
     ///
     /// # Errors
-    /// When the cache cannot be read.
+    /// If the cache cannot be read.
     pub fn carried(&self) -> Result<Vec<crate::carried::File>, KernelError> {
         let folder = self.path.with_file_name(kept::CARRIED);
         crate::carried::read(&folder).map_err(io_error("cannot read", &folder))
     }
 
-    /// What its guests' command line says because of it.
+    /// Kernel command line arguments that depend on the kernel.
     pub fn arguments(&self) -> Vec<String> {
         let mut arguments = Vec::new();
-        // From 6.16 on a guest's processes may be led by seccomp, where the host allows it, instead of ptrace: their
-        // system calls are cheaper.
+        // From 6.16 on, User-Mode Linux can use seccomp instead of ptrace, where the host allows it; system calls are
+        // cheaper.
         if embedded::number(&self.release).is_some_and(|version| version >= (6, 16)) {
             arguments.push("seccomp=auto".to_owned());
         }
-        // OpenZFS's buffers above this many bytes (16 KiB by default) are of single pages, each a mapping of the guest's
-        // own address space, and a process may have 65,530 (vm.max_map_count): 256 MiB of them.
+        // OpenZFS allocates buffers above this size (default 16 KiB) page by page, each a mapping in the guest's
+        // address space, and a process may have 65,530 mappings (vm.max_map_count): 256 MiB of such buffers.
         if KernelName::parse(&self.name).flavour.has_zfs() {
             arguments.push(format!("spl.spl_kmem_cache_slab_limit={}", 1 << 20));
         }
         arguments
     }
 
-    /// The same on a machine, whose processor is said too.
+    /// The same, with the arguments for the machine's processor.
     ///
     /// # Errors
-    /// When no such processor is in the catalogue.
+    /// If no such processor is in the catalogue.
     pub fn arguments_on(&self, machine: &MachineSpec) -> Result<Vec<String>, KernelError> {
         let mut arguments = self.arguments();
         arguments.extend(crate::processor::arguments(machine)?);
@@ -111,7 +111,7 @@ impl Recipe {
         }
     }
 
-    /// All that it is built from, in one line.
+    /// All inputs of the build, in one line.
     fn description(&self) -> String {
         let source = self.source.description();
         match &self.zfs {
@@ -126,7 +126,7 @@ impl Recipe {
         Ok(format!("{source_key}-{}", self.own_key()?))
     }
 
-    /// A tree changes without telling, so the hash is that of what was made of it.
+    /// The contents of a developer's tree can change at any time, so the hash is that of the image.
     fn tree_key(&self, image: &Path) -> Result<String, KernelError> {
         let built = fs::read(image).map_err(io_error("cannot read", image))?;
         Ok(format!("{}-{}", short_hash(&[&built]), self.own_key()?))

@@ -1,8 +1,9 @@
 //! The lab: Linux in virtual time on simulated disks.
 //!
-//! Outside, [`disks`] describes the simulated disks, [`kernel`] builds and keeps the User-Mode Linux kernels and [`guest`] runs one guest for one trial.
-//! Inside the guest, [`init`] is its first process. The two sides speak through files that are open before the
-//! kernel starts and through `/dev/raidlab`; the numbers and shapes are those of `kernel/driver/raidlab.h`.
+//! Outside, [`disks`] describes the simulated disks, [`kernel`] builds and caches the User-Mode Linux kernels and
+//! [`guest`] runs one guest for one trial. Inside the guest, [`init`] is the first process. The two sides communicate
+//! through files that are open before the kernel starts and through `/dev/raidlab`; numbers and structures are defined
+//! in `kernel/driver/raidlab.h`.
 
 pub mod bench;
 pub mod bound;
@@ -27,7 +28,7 @@ use sha2::{Digest, Sha256};
 /// A short hash of this program's own file.
 ///
 /// # Errors
-/// When it cannot be read, as after an update while it runs.
+/// If it cannot be read, for example after an update while it runs.
 pub fn own_build() -> std::io::Result<String> {
     let program = std::fs::read("/proc/self/exe")?;
     Ok(Sha256::digest(&program)

@@ -1,8 +1,8 @@
-//! Processors whose time is charged to what runs on them, and what that comes to for the kernel.
+//! Processor models: the time of code in a guest, and the kernel arguments that set it.
 //!
-//! A model is a file of `data/cpus/`: how long a system call, a page fault, a basic block of kernel code take, and how
-//! fast bytes are copied, summed and compressed, each figure with its source. What a file leaves out is derived from
-//! the model that was measured here, in proportion to the time of a basic block. `kernel/cpu/cpu.c` charges.
+//! A model is a file of `data/cpus/`: the time of a system call, a page fault, a basic block of kernel code, and the
+//! rates at which bytes are copied, summed and compressed, each with its source. Missing figures are derived from the
+//! reference model in proportion to the time of a basic block. `kernel/cpu/cpu.c` charges the time.
 
 pub mod account;
 mod cost;
@@ -33,28 +33,28 @@ const FILES: &[&str] = &[
     include_str!("../../../data/cpus/xeon-gold-6430.toml"),
 ];
 
-/// The model that the others' missing figures are derived from; the first of [`FILES`].
+/// The model from which missing figures of others are derived; the first of [`FILES`].
 const REFERENCE: usize = 0;
 
-/// A task that may sleep pays once it owes so much, nanoseconds: less costs wall time, more lets tasks run ahead of
-/// one another. System calls pay at their end whatever they owe.
+/// A task that may sleep pays as soon as it owes this much, nanoseconds. Smaller values cost wall time, larger ones let
+/// tasks run ahead of one another. At the end of a system call all of the debt is paid.
 const GRAIN_NS: u64 = 5_000;
 
-/// A processor's model, whole.
+/// A processor model with all figures.
 #[derive(Clone, Debug)]
 pub struct Processor {
     pub name: String,
     pub title: String,
-    /// Of all sockets of the machine that the model is of.
+    /// Number of cores in all sockets of the machine.
     pub cores: u32,
     pub ghz: f64,
     /// Every figure, in the order of [`Cost::ALL`].
     pub figures: Vec<Note>,
-    /// Bytes from and to memory, 10⁶ a second: no rate is higher.
+    /// Memory bandwidth, 10⁶ bytes a second: an upper bound of all rates.
     pub memory: Note,
 }
 
-/// A figure as a reader wants it.
+/// A figure with its source, for display.
 #[derive(Clone, Debug)]
 pub struct Note {
     pub name: &'static str,
@@ -64,7 +64,7 @@ pub struct Note {
     pub source: String,
 }
 
-/// Why there is no model.
+/// Errors of processor models.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessorError {
     #[error("no processor is called `{name}`; `raidlab cpu list` shows those there are")]
@@ -73,7 +73,7 @@ pub enum ProcessorError {
     File { file: String, message: String },
 }
 
-/// All models, by name; the one measured on the machine of raidlab's own bench comes first.
+/// All models, by name; the reference model comes first.
 pub fn list() -> Vec<Processor> {
     let reference = built_in(FILES[REFERENCE], None);
     let mut all = vec![reference.clone()];
@@ -84,7 +84,7 @@ pub fn list() -> Vec<Processor> {
 /// A model of the catalogue.
 ///
 /// # Errors
-/// When there is none of the name.
+/// If there is no model of this name.
 pub fn find(name: &str) -> Result<Processor, ProcessorError> {
     let unknown = || ProcessorError::Unknown { name: name.to_owned() };
     list()
@@ -93,16 +93,16 @@ pub fn find(name: &str) -> Result<Processor, ProcessorError> {
         .ok_or_else(unknown)
 }
 
-/// A model from a file's text.
+/// Parses the text of a model file.
 ///
 /// # Errors
-/// When it is no model, with the line and what is wrong there.
+/// If the text is not a valid model; with the line and the reason.
 pub fn parse(file: &str, text: &str) -> Result<Processor, ProcessorError> {
     let reference = built_in(FILES[REFERENCE], None);
     read(file, text, Some(&reference))
 }
 
-/// What the kernel's command line says of a machine's processor: nothing, if it is infinitely fast.
+/// Kernel command line arguments for a machine's processor; none if it is infinitely fast.
 ///
 /// # Errors
 /// When no such model is in the catalogue.
@@ -184,7 +184,7 @@ impl Processor {
         self.figures[cost as usize].value
     }
 
-    /// Picoseconds for each, or for each byte. A rate measured on data in the caches is held down to memory's.
+    /// Picoseconds for each event or byte. A rate that was measured in the caches is limited to that of memory.
     fn picoseconds(&self, cost: Cost) -> u64 {
         let value = self.value(cost);
         let ps = match cost.unit() {

@@ -1,4 +1,4 @@
-//! Programs that guests get because this machine has none installed, whatever their kernel.
+//! Programs that are passed to guests because they are not installed on this machine, independent of the kernel.
 
 use crate::carried::Programs;
 use crate::kernel::{BCACHEFS, Cache, KernelError};
@@ -6,16 +6,16 @@ use filesystems::bcachefs;
 use study::plan::{Cell, Trial};
 use tools::{Tool, Tools};
 
-/// What guests are given.
+/// Programs for guests.
 pub struct GuestPrograms {
     bcachefs: Option<Programs>,
 }
 
 impl GuestPrograms {
-    /// Looks whether all that the cells ask for can be had; nothing is written.
+    /// Checks whether all programs that the cells need are available; nothing is written.
     ///
     /// # Errors
-    /// Says what is missing.
+    /// Names what is missing.
     pub fn check(cache: &Cache, cells: &[Cell]) -> Result<(), KernelError> {
         if lack_bcachefs(cells) && cache.bcachefs().is_none() {
             Cache::check_fetching()?;
@@ -23,10 +23,10 @@ impl GuestPrograms {
         Ok(())
     }
 
-    /// Gets what the cells ask for from Debian's mirror, if it is not in the cache yet; calls `notice` first.
+    /// Fetches the programs that the cells need from Debian's mirror, unless cached; calls `notice` first.
     ///
     /// # Errors
-    /// When it cannot be had.
+    /// If they cannot be fetched.
     pub fn ready(
         cache: &Cache,
         cells: &[Cell],
@@ -39,7 +39,7 @@ impl GuestPrograms {
         Ok(GuestPrograms { bcachefs })
     }
 
-    /// What the guest of a trial gets: only what it asks for itself.
+    /// The programs for a trial's guest: only those that its stack needs.
     pub fn of(&self, trial: &Trial) -> Option<&Programs> {
         self.bcachefs.as_ref().filter(|_| asks_for_bcachefs(&trial.cell))
     }
@@ -48,7 +48,7 @@ impl GuestPrograms {
 /// bcachefs's program, from the cache or from Debian's mirror.
 ///
 /// # Errors
-/// When it cannot be had.
+/// If it cannot be fetched.
 pub fn fetched_bcachefs(cache: &Cache, notice: &mut dyn FnMut(&str)) -> Result<Programs, KernelError> {
     if let Some(programs) = cache.bcachefs() {
         return Ok(programs);
@@ -61,7 +61,7 @@ pub fn fetched_bcachefs(cache: &Cache, notice: &mut dyn FnMut(&str)) -> Result<P
     cache.bcachefs().ok_or(KernelError::Gone { package: BCACHEFS })
 }
 
-/// Whether it is installed on this machine; then guests call that.
+/// Whether it is installed on this machine; guests then use that program.
 pub fn has_bcachefs() -> bool {
     Tools::find(&[Tool::Filesystem(&bcachefs::BCACHEFS)]).is_ok()
 }

@@ -1,4 +1,4 @@
-//! What a guest is to the stack that is built in it.
+//! The setting of a stack in a guest.
 
 use std::path::PathBuf;
 use trial::{Disks, Setting, Teardown};
@@ -6,7 +6,7 @@ use trial::{Disks, Setting, Teardown};
 /// The guest's own folder, on a tmpfs.
 pub const FOLDER: &str = "/tmp/raidlab";
 
-/// On these disks.
+/// The setting with these disks.
 pub fn setting_on(disks: Disks) -> Setting {
     Setting {
         disks,
@@ -19,7 +19,7 @@ pub fn setting_on(disks: Disks) -> Setting {
     }
 }
 
-/// The nodes of so many disks, by the driver's names: vda … vdz, vdaa, …
+/// Device nodes of `count` disks with the driver's names: vda … vdz, vdaa, …
 pub fn devices(count: u32) -> Vec<PathBuf> {
     (0..count).map(device).collect()
 }

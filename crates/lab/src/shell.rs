@@ -1,7 +1,7 @@
 //! A shell in a guest with a stack up: on the user's terminal, for a script, or one command.
 //!
-//! At a terminal the guest's console is the terminal. Otherwise what the shell prints comes through the channel, so that
-//! its standard output and standard error stay apart and nothing of the kernel's is between them.
+//! On a terminal, the guest's console is the terminal. Otherwise the shell's output comes through the channel, so that
+//! standard output and standard error stay separate and contain no kernel messages.
 
 use crate::channel::Channel;
 use crate::init::{PATH, setting};
@@ -17,7 +17,7 @@ use std::thread;
 use study::plan::Trial;
 use trial::CARRIED;
 
-/// What is to be done with the trial's stack.
+/// A shell on a trial's stack.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Shell {
     pub trial: Trial,
@@ -26,7 +26,7 @@ pub struct Shell {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ShellInput {
-    /// Whoever sits at the console.
+    /// Interactive, on the console.
     Terminal,
     /// Commands for /bin/sh.
     Script(Vec<u8>),
@@ -39,19 +39,19 @@ pub enum ShellInput {
 pub enum ShellLine {
     Stdout(Vec<u8>),
     Stderr(Vec<u8>),
-    /// The status, as a shell has it: 128 more than the signal that ended it.
+    /// Exit status as in a shell: 128 plus the signal number if a signal ended it.
     Exited(u8),
-    /// There was no shell: why the stack could not be built.
+    /// The stack could not be built, with the reason; no shell was started.
     Failed(String),
 }
 
-/// Bytes of output in one line at most.
+/// Bytes of output in one line, at most.
 const CHUNK_BYTES: usize = 8 << 10;
 
-/// What a shell exits with when a command cannot be run.
+/// Exit status if a command cannot be run.
 const NOT_RUN: u8 = 126;
 
-/// In the guest.
+/// Runs in the guest.
 pub(crate) fn run(channel: &mut Channel, shell: &Shell) -> io::Result<()> {
     let (cell, mut status) = (&shell.trial.cell, Ok(NOT_RUN));
     let outcome = trial::with_stack_up(
@@ -82,7 +82,7 @@ fn run_in(place: &Path, input: &ShellInput, channel: &mut Channel) -> io::Result
             command.arg("-s").stdin(File::open(path)?);
             command
         }
-        // The shell looks for it, and says what is wrong in its own words and statuses.
+        // The shell finds the program and reports errors with its own messages and statuses.
         ShellInput::Command(words) => {
             let mut command = Command::new("/bin/sh");
             command

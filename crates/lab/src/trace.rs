@@ -1,5 +1,5 @@
-//! The requests of a trial's disks, as the driver records them with `--trace`: read, and written in the formats of
-//! blkparse(1) and fio(1). docs/trace.md describes all of them.
+//! The requests of a trial's disks as recorded by the driver (`--trace`): parsed, and written in the formats of
+//! blkparse(1) and fio(1). docs/trace.md describes all formats.
 
 use crate::setting::device;
 use std::fmt;
@@ -11,7 +11,7 @@ pub const RECORD_BYTES: usize = 32;
 /// Bytes of a sector of the block layer.
 const SECTOR_BYTES: u64 = 512;
 
-/// What a request asks for.
+/// Operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
     Read,
@@ -38,16 +38,16 @@ pub struct Record {
     pub complete_ns: u64,
     pub sector: u64,
     pub sectors: u32,
-    /// Counted from 0: /dev/vda.
+    /// Index of the disk; 0 is /dev/vda.
     pub disk: u8,
     pub op: Op,
-    /// A write that is on the medium when it completes.
+    /// Forced unit access: a write that is on the medium when it completes.
     pub fua: bool,
-    /// 0: done. 1: a sector cannot be read or written. 2: the disk does not answer. 3: past its end.
+    /// 0: success. 1: medium error. 2: no answer. 3: past the end of the disk.
     pub status: u8,
 }
 
-/// Why a file is no trace.
+/// Why a file is not a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TraceError {
     #[error("is empty: no request was recorded")]
@@ -58,10 +58,10 @@ pub enum TraceError {
     Record(usize),
 }
 
-/// All records of a file, in the order in which their requests completed.
+/// All records of a file, in the order of completion.
 ///
 /// # Errors
-/// When it is no trace.
+/// If it is not a trace.
 pub fn read(bytes: &[u8]) -> Result<Vec<Record>, TraceError> {
     if bytes.is_empty() {
         return Err(TraceError::Empty);
@@ -110,20 +110,20 @@ impl Record {
     }
 }
 
-/// A format that traces are written in.
+/// Output format of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// The default output of blkparse(1): a line when a request is issued (D), another when it completes (C).
+    /// The default output of blkparse(1): one line when a request is issued (D), one when it completes (C).
     Blkparse,
     /// fio's iolog, version 2, for `read_iolog`.
     Fio,
     Csv,
 }
 
-/// Writes records in a format; those of one disk only, if one is named.
+/// Writes records in a format; with `disk`, only those of that disk.
 ///
 /// # Errors
-/// When nothing can be written any more.
+/// If writing fails.
 pub fn write(records: &[Record], disk: Option<u8>, format: Format, out: &mut dyn Write) -> io::Result<()> {
     let mut records: Vec<Record> = records.to_vec();
     records.retain(|record| disk.is_none_or(|disk| record.disk == disk));
@@ -135,7 +135,7 @@ pub fn write(records: &[Record], disk: Option<u8>, format: Format, out: &mut dyn
     }
 }
 
-/// Seconds with nine digits behind the point.
+/// Seconds with nine decimal places.
 struct Seconds(u64);
 
 impl fmt::Display for Seconds {
@@ -145,7 +145,7 @@ impl fmt::Display for Seconds {
 }
 
 fn blkparse(records: &[Record], out: &mut dyn Write) -> io::Result<()> {
-    // Completions before what is issued at the same moment, as a drive has room again first.
+    // Completions come before requests issued at the same time, because a completion makes room in the drive's queue.
     let mut lines: Vec<(u64, bool, &Record)> = Vec::with_capacity(2 * records.len());
     for record in records {
         lines.push((record.submit_ns, true, record));
@@ -153,7 +153,7 @@ fn blkparse(records: &[Record], out: &mut dyn Write) -> io::Result<()> {
     }
     lines.sort_by_key(|(at_ns, is_issue, _)| (*at_ns, *is_issue));
     for (number, (at_ns, is_issue, record)) in lines.into_iter().enumerate() {
-        // Which major number the guest's kernel gave is not recorded.
+        // The major number of the guest's devices is not recorded.
         let (minor, time, sequence) = (u32::from(record.disk) * 16, Seconds(at_ns), number + 1);
         let action = if is_issue { 'D' } else { 'C' };
         write!(
@@ -176,7 +176,7 @@ fn blkparse(records: &[Record], out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn fio(records: &[Record], out: &mut dyn Write) -> io::Result<()> {
-    /// fio leaves out shorter waits.
+    /// fio skips shorter waits.
     const WAIT_US_MIN: u64 = 100;
     let mut disks: Vec<u8> = records.iter().map(|record| record.disk).collect();
     disks.sort_unstable();
@@ -191,7 +191,7 @@ fn fio(records: &[Record], out: &mut dyn Write) -> io::Result<()> {
     for record in records {
         let name = device(u32::from(record.disk));
         let name = name.display();
-        // A wait is counted from the one before it.
+        // Each wait is relative to the one before it.
         let wait_us = (record.submit_ns - waited_ns) / 1000;
         if wait_us >= WAIT_US_MIN {
             writeln!(out, "{name} wait {wait_us} 0")?;

@@ -1,12 +1,12 @@
-//! The folder of one trial, gone with it.
+//! The temporary folder of one trial.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Removed when dropped. Its name begins with the number of the process that it belongs to, so that what a killed
-/// process left is distinguished from what is in use.
+/// Removed when dropped. Its name begins with the PID of its process, so that folders left by killed processes can be
+/// distinguished from those in use.
 #[derive(Debug)]
 pub struct TrialFolder {
     path: PathBuf,
@@ -35,7 +35,7 @@ impl Drop for TrialFolder {
     }
 }
 
-/// Folders of processes that are no more.
+/// Removes folders of processes that no longer exist.
 fn remove_left_over(parent: &Path) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn goes_with_its_trial_and_takes_left_overs_with_it() {
         let cache = tempfile::tempdir().expect("a folder");
-        // No process has so high a number.
+        // No process has so high a PID.
         let left_over = cache.path().join("trials/99999999-0");
         fs::create_dir_all(left_over.join("inner")).expect("a folder");
         let folder = TrialFolder::new(cache.path()).expect("a folder");

@@ -1,4 +1,4 @@
-//! The files that a guest is born with, under the numbers of `kernel/driver/raidlab.h`.
+//! The open files with which a guest starts, under the numbers of `kernel/driver/raidlab.h`.
 
 use super::{Config, StartError, starting};
 use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
@@ -10,10 +10,10 @@ use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes of the page that the guest's driver keeps its signs of life in.
+/// Bytes of the heartbeat page of the guest's driver.
 const HEARTBEAT_BYTES: u64 = 4096;
 
-/// Bytes of a segment of contents; the memory budget is counted in them.
+/// Bytes of a segment of contents; the unit of the memory budget.
 const SEGMENT_BYTES: u64 = disksim::contents::SEGMENT_BYTES as u64;
 
 /// The guest's heartbeat (`struct rl_heartbeat`).
@@ -23,31 +23,31 @@ pub struct Heartbeat {
     pub virtual_ns: u64,
     /// Requests that reached the disks.
     pub requests: u64,
-    /// The disks could not keep what was written: memory budget and trial's folder are full.
+    /// The disks could not store what was written: the memory budget is used up and the trial's folder is full.
     pub no_room: bool,
 }
 
 /// Our end of a pipe that the guest writes to.
 pub struct Heard {
     pub fd: OwnedFd,
-    /// The guest closed its end: nothing will come, and to wait for more would be to spin.
+    /// The guest closed its end: no data will come, and poll would return at once.
     pub closed: Cell<bool>,
 }
 
-/// Our ends.
+/// The lab's ends.
 pub struct Files {
-    /// What the init says.
+    /// Events from the init.
     pub events: Heard,
-    /// What the console says.
+    /// Console output.
     pub console: Heard,
     heartbeat: NonNull<AtomicU64>,
 }
 
-/// The guest's ends, with the numbers that it knows them by.
+/// The guest's ends, with their file descriptor numbers in the guest.
 pub type Ends = Vec<(i32, OwnedFd)>;
 
 impl Files {
-    /// Our ends, the guest's, and the guest's end of a console that nobody types at.
+    /// Returns the lab's ends, the guest's ends, and the guest's end of a console without input.
     pub fn create(config: &Config<'_>) -> Result<(Files, Ends, OwnedFd), StartError> {
         let disks = memory("disks", config.disks)?;
         let job = memory("job", config.job)?;
@@ -106,7 +106,7 @@ impl Drop for Files {
 }
 
 fn map_heartbeat(file: &OwnedFd) -> Result<NonNull<AtomicU64>, StartError> {
-    // SAFETY: a fresh mapping at a place of the kernel's choice.
+    // SAFETY: a new mapping at an address that the kernel chooses.
     let page = unsafe {
         rustix::mm::mmap(
             std::ptr::null_mut(),
@@ -126,7 +126,7 @@ fn pipe() -> Result<(OwnedFd, OwnedFd), StartError> {
         .map_err(|error| starting("cannot make a pipe")(error.into()))
 }
 
-/// A file in memory, without a name.
+/// An unnamed file in memory.
 fn memory(name: &str, contents: &[u8]) -> Result<OwnedFd, StartError> {
     let fd = memfd(name)?;
     let mut file = File::from(fd);
@@ -135,8 +135,8 @@ fn memory(name: &str, contents: &[u8]) -> Result<OwnedFd, StartError> {
     Ok(file.into())
 }
 
-/// A file of holes, in memory, that nobody can make shorter or longer: the heartbeat is read here, where a page that is
-/// gone would be a deadly signal, and the contents have a budget.
+/// A sparse file in memory with a sealed size: access to a truncated heartbeat page would raise SIGBUS here, and the
+/// contents have a budget.
 fn sized(name: &str, bytes: u64) -> Result<OwnedFd, StartError> {
     let fd = memfd(name)?;
     let size = || {

@@ -1,11 +1,11 @@
-//! The program that a guest runs as its first process, and how it gets into the guest.
+//! The program that a guest runs as its first process, and how it is loaded.
 //!
-//! raidlab's own program is loaded into memory that the workload does not compete for ([`Init::in_own_memory`]). Were
-//! it read through hostfs like any other program, its pages would lie in the guest's page cache and its data among
-//! the guest's other pages. Then the number of its pages would decide how much memory is available, from which dirty
-//! limits follow, and where the kernel's next allocation falls; a figure would depend on raidlab's version.
+//! raidlab's own program is loaded into memory that the workload does not compete for ([`Init::in_own_memory`]). If it
+//! were read through hostfs like any other program, its pages would be in the guest's page cache. Then the number of
+//! its pages would determine the available memory, from which dirty limits follow, and the addresses of later kernel
+//! allocations; figures would depend on the version of raidlab.
 //!
-//! What the kernel executes is the loader below, the same few bytes in every build. It maps the memory that the driver
+//! The kernel executes the loader below, which is the same in every build. It maps the memory that the driver
 //! (`kernel/driver/init.c`) filled from the image made here, and jumps to the program's entry.
 
 use super::{StartError, starting};
@@ -23,23 +23,23 @@ use std::path::Path;
 /// Bytes of the memory that an init is loaded into, its stack included (`RL_INIT_BYTES`).
 const MEMORY_BYTES: u64 = 64 << 20;
 
-/// Where the init finds that memory (`RL_INIT_ADDRESS`). A User-Mode Linux of three levels of page tables has 512 GiB
-/// of addresses.
+/// Address of that memory in the init (`RL_INIT_ADDRESS`). User-Mode Linux with three levels of page tables has 512 GiB
+/// of address space.
 const MEMORY_ADDRESS: u64 = 0x10_0000_0000;
 
-/// Bytes at the end of that memory that are kept for the stack.
+/// Bytes at the end of that memory that are reserved for the stack.
 const STACK_BYTES: u64 = 8 << 20;
 
-/// What is at the start of that memory for the loader: the four words that it reads.
+/// Bytes at the start of that memory for the loader's parameters: four words.
 const START_BYTES: u64 = 4096;
 
-/// Bytes of heap that the init takes before it does anything (`init::take_heap`).
+/// Bytes of heap that the init allocates at its start (`init::take_heap`).
 pub(crate) const HEAP_BYTES: u64 = 16 << 20;
 
-/// Where the heap begins: above the one page of the loader.
+/// Start of the heap: above the loader's page.
 pub(crate) const HEAP_ADDRESS: u64 = LOADER_ADDRESS + 4096;
 
-/// Memory that a guest has besides what its machine is said to have: what is taken from it before any work is done.
+/// Memory of a guest in addition to its machine's RAM: used before any work is done.
 pub(super) const RESERVED_BYTES: u64 = MEMORY_BYTES + HEAP_BYTES;
 
 const LOADER_ADDRESS: u64 = 0x40_0000;
@@ -47,21 +47,21 @@ const LOADER_ADDRESS: u64 = 0x40_0000;
 /// A guest's first program.
 #[derive(Debug)]
 pub struct Init {
-    /// File 107, which the kernel executes.
+    /// File 107, executed by the kernel.
     executable: OwnedFd,
-    /// File 108, which the driver loads into memory of its own.
+    /// File 108, loaded by the driver.
     image: Option<OwnedFd>,
 }
 
 impl Init {
-    /// A program that must not matter to what is measured: raidlab itself.
+    /// A program that must not affect what is measured: raidlab itself.
     ///
     /// # Errors
-    /// When the file cannot be read, or is not a static, position-independent x86-64 program that fits.
+    /// If the file cannot be read, or is not a static, position-independent x86-64 program that fits.
     pub fn in_own_memory(program: &Path) -> Result<Init, StartError> {
         let image = image(program).map_err(starting("cannot load the program that is the guest's init"))?;
         let loader = write_memfd("loader", &loader(), MemfdFlags::EXEC)
-            // Kernels before 6.3 do not know the flag, and make every such file executable.
+            // Kernels before 6.3 do not know the flag and make every memfd executable.
             .or_else(|_| write_memfd("loader", &loader(), MemfdFlags::empty()))
             .map_err(starting("cannot write the loader of the guest's init"))?;
         Ok(Init {
@@ -73,7 +73,7 @@ impl Init {
     /// Any program or script, executed from its file.
     ///
     /// # Errors
-    /// When it cannot be opened.
+    /// If it cannot be opened.
     pub fn from_file(program: &Path) -> Result<Init, StartError> {
         let file = File::open(program).map_err(starting("cannot open the program that is the guest's init"))?;
         Ok(Init {
@@ -93,7 +93,7 @@ impl Init {
     }
 }
 
-/// The init's memory as it is before its first instruction, up to the end of its data.
+/// The init's memory before its first instruction, up to the end of its data.
 fn image(program: &Path) -> io::Result<OwnedFd> {
     let invalid = |what: &str| io::Error::other(format!("{}: {what}", program.display()));
     let file = File::open(program)?;
@@ -127,7 +127,7 @@ fn image(program: &Path) -> io::Result<OwnedFd> {
         file.read_exact_at(&mut contents, load.p_offset)?;
         image.write_all_at(&contents, base + load.p_vaddr)?;
     }
-    // The C library would make relocated data read-only, and so split the mapping where this build's data lies.
+    // The C library would make relocated data read-only and split the mapping at a place that depends on the build.
     let size = headers.p_memsz / segments.len().max(1) as u64;
     for (number, _) in segments
         .iter()
@@ -145,7 +145,7 @@ fn image(program: &Path) -> io::Result<OwnedFd> {
         MEMORY_ADDRESS + MEMORY_BYTES,
     ];
     image.write_all_at(&words.map(u64::to_le_bytes).concat(), 0)?;
-    // All guests of a session read the one image.
+    // All guests of a session share the image.
     rustix::fs::fcntl_add_seals(
         &image,
         SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE | SealFlags::SEAL,
@@ -156,20 +156,20 @@ fn image(program: &Path) -> io::Result<OwnedFd> {
 /// The loader as an ELF file with one segment, itself.
 fn loader() -> Vec<u8> {
     const HEADERS: u64 = 64 + 56;
-    // SAFETY: the assembly below defines both symbols, the end after the start, around bytes that nobody writes.
+    // SAFETY: the assembly below defines both symbols, the end after the start, around bytes that are never written.
     let code = unsafe {
         let (start, end) = (&raw const raidlab_loader, &raw const raidlab_loader_end);
         std::slice::from_raw_parts(start, end.offset_from_unsigned(start))
     };
     let length = HEADERS + code.len() as u64;
     let mut file = Vec::from(*b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0");
-    // ET_EXEC for x86-64: entry, the segments' table, no sections.
+    // ET_EXEC for x86-64: entry, program headers, no sections.
     file.extend([2_u16, 62].map(u16::to_le_bytes).concat());
     file.extend(1_u32.to_le_bytes());
     file.extend([LOADER_ADDRESS + HEADERS, 64, 0].map(u64::to_le_bytes).concat());
     file.extend(0_u32.to_le_bytes());
     file.extend([64_u16, 56, 1, 64, 0, 0].map(u16::to_le_bytes).concat());
-    // PT_LOAD, to be read and executed.
+    // PT_LOAD, readable and executable.
     file.extend([1_u32, 5].map(u32::to_le_bytes).concat());
     file.extend(
         [0, LOADER_ADDRESS, LOADER_ADDRESS, length, length, 4096]
@@ -185,8 +185,8 @@ unsafe extern "C" {
     static raidlab_loader_end: u8;
 }
 
-// Maps the init's memory, corrects what the kernel said of the program (it spoke of the loader), copies argc, argv,
-// envp and the auxiliary vector to the program's own stack, and jumps to its entry.
+// Maps the init's memory, corrects the auxiliary vector (the kernel described the loader), copies argc, argv, envp and
+// the auxiliary vector to the program's own stack, and jumps to its entry.
 std::arch::global_asm!(
     ".pushsection .rodata.raidlab_loader, \"a\", @progbits",
     "raidlab_loader:",
@@ -236,7 +236,7 @@ std::arch::global_asm!(
     "add rsi, 16",
     "test rax, rax",
     "jne 30b",
-    // From here on, the stack is the program's.
+    // From here on, the stack is the program's own.
     "mov rcx, rsi",
     "sub rcx, rsp",
     "mov rdi, [rbx + 24]",
@@ -248,7 +248,7 @@ std::arch::global_asm!(
     "xor edx, edx",
     "xor ebp, ebp",
     "jmp qword ptr [rbx]",
-    // exit_group(1): the kernel panics, and the lab shows its words.
+    // exit_group(1): the kernel panics, and the lab shows the message.
     "80:",
     "mov eax, 231",
     "mov edi, 1",
@@ -282,7 +282,7 @@ mod tests {
         use std::process::Command;
         let init = Init::in_own_memory(&std::env::current_exe().expect("a test has a file")).expect("it is loaded");
         let path = format!("/proc/self/fd/{}", init.executable.as_raw_fd());
-        // Here is no /dev/raidlab: it ends with the status that it has for that.
+        // There is no /dev/raidlab here: the loader exits with the status for that.
         let status = Command::new(path).status().expect("it is executed");
         assert_eq!(status.code(), Some(1));
     }

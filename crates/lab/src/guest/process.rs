@@ -16,15 +16,15 @@ use std::time::Duration;
 /// When the guest's clock starts: 2023-11-14, 22:13:20 UTC, for every guest.
 const START_NS: u64 = 1_700_000_000_000_000_000;
 
-/// How many files a guest is born with, at most, besides the standard three.
+/// Number of files with which a guest starts, at most, in addition to the standard three.
 const NUMBERED_MAX: usize = 9;
 
-/// No number of theirs is so high.
+/// Above all of their numbers.
 const ABOVE_NUMBERS: i32 = 200;
 
-/// Where a guest's console is.
+/// Where a guest's console goes.
 pub enum Console {
-    /// A pipe, nothing to read from.
+    /// A pipe without input.
     Kept(OwnedFd),
     /// The user's terminal.
     Users,
@@ -33,9 +33,9 @@ pub enum Console {
 /// A running guest.
 pub struct Process {
     child: Child,
-    /// Becomes readable when the kernel's process ends.
+    /// pidfd: readable when the kernel's process has ended.
     ended: OwnedFd,
-    /// Its status, once it was taken: from then on its number may be another's.
+    /// Exit status, once it was waited for: from then on the PID may be reused.
     status: Option<ExitStatus>,
 }
 
@@ -45,8 +45,8 @@ impl Process {
         command.args(arguments(config));
         command.env_clear();
         command.env("RAIDLAB_SEED", config.seed.to_string());
-        // HOME: User-Mode Linux keeps files of its own there while it runs. Like its own name, it must be the same
-        // everywhere: what the kernel allocates for it decides where all else lies.
+        // HOME: User-Mode Linux keeps its own files there while it runs. Like argv[0] it must be the same everywhere:
+        // the size of its allocation determines the addresses of all later ones.
         command.arg0("linux").env("HOME", ".");
         command.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
         command.current_dir(config.folder);
@@ -56,13 +56,13 @@ impl Process {
                 command.stdin(Stdio::null()).stdout(twin).stderr(end);
                 command.process_group(0);
             }
-            // The kernel makes a session of its own, in which it may read the terminal.
+            // The kernel creates its own session, in which it may read the terminal.
             Console::Users => {}
         }
         let numbers: Vec<(RawFd, RawFd)> = ends.iter().map(|(number, fd)| (fd.as_raw_fd(), *number)).collect();
         let mut ruleset = Some(confine(config.folder)?);
         let processor = config.processor;
-        // SAFETY: between fork and exec only system calls are made, on memory that was there before.
+        // SAFETY: between fork and exec only system calls are made, on memory allocated before.
         unsafe {
             command.pre_exec(move || prepare(&numbers, processor, &mut ruleset));
         }
@@ -78,7 +78,7 @@ impl Process {
         })
     }
 
-    /// Waits for something to happen, `timeout` at most; the exit status once the guest has ended.
+    /// Waits for an event, for `timeout` at most; returns the exit status once the guest has ended.
     pub fn wait(
         &mut self,
         files: &Files,
@@ -86,7 +86,7 @@ impl Process {
         events: &mut dyn FnMut(&[u8]),
         console: &mut dyn FnMut(&[u8]),
     ) -> Option<ExitStatus> {
-        // An end that was closed is always ready: the guest's own end is waited for in its place.
+        // A closed pipe is always ready, so the pidfd is polled in its place.
         let open = |heard: &'_ Heard| !heard.closed.get();
         let mut fds = [
             PollFd::new(
@@ -119,18 +119,18 @@ impl Process {
             return None;
         }
         self.kill();
-        // What it said before its end.
+        // Output written before the end.
         drain(&files.events.fd, events);
         drain(&files.console.fd, console);
         self.status
     }
 
-    /// Ends every process of the guest.
+    /// Kills every process of the guest.
     pub fn kill(&mut self) {
         if self.status.is_none() {
             let group = Pid::from_child(&self.child);
             let _ = rustix::process::kill_process_group(group, Signal::KILL);
-            // It may not have made its group yet.
+            // The process group may not exist yet.
             let _ = self.child.kill();
             self.status = self.child.wait().ok();
         }
@@ -144,7 +144,7 @@ impl Drop for Process {
 }
 
 fn arguments(config: &Config<'_>) -> Vec<String> {
-    // The kernel's memory comes in whole pages.
+    // The kernel's memory is a multiple of the page size.
     let ram_kib = (config.ram_bytes + init::RESERVED_BYTES) >> 10;
     let mut arguments: Vec<String> = [
         "time-travel=inf-cpu",
@@ -156,49 +156,49 @@ fn arguments(config: &Config<'_>) -> Vec<String> {
         "con0=fd:0,fd:1",
         "quiet",
         "panic=-1",
-        // A task that computes for long is no fault here: processor time is free.
+        // Long computation is not an error here: processor time is free.
         "nowatchdog",
         "norandmaps",
-        // Built in for `raidlab bench`, which says how many it wants.
+        // Built in for `raidlab bench`, which sets the number.
         "null_blk.nr_devices=0",
     ]
     .map(str::to_owned)
     .into();
     arguments.push(format!("time-travel-start={START_NS}"));
     arguments.push(format!("mem={ram_kib}K"));
-    // File 107; no path of the host's is known in the guest.
+    // File 107; the guest sees no path of the host.
     arguments.push("init=/raidlab-init".to_owned());
     arguments.extend_from_slice(config.kernel_arguments);
     arguments.extend(["--".to_owned(), "guest-init".to_owned()]);
     arguments
 }
 
-/// In the child, before it becomes the kernel.
+/// Runs in the child, before exec.
 fn prepare(
     numbers: &[(RawFd, RawFd)],
     processor: Option<usize>,
     ruleset: &mut Option<RulesetCreated>,
 ) -> io::Result<()> {
-    // The guest dies with the thread that started it, even when that is killed.
+    // The guest dies with the thread that started it, even if that is killed.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     if let Some(processor) = processor {
         let mut only = CpuSet::new();
         only.set(processor);
-        // A processor that went offline meanwhile: slower, not wrong.
+        // The processor may have gone offline: slower, but correct.
         let _ = rustix::thread::sched_setaffinity(None, &only);
     }
-    // SAFETY: a system call on numbers. Addresses must not differ from run to run.
+    // SAFETY: a system call with integer arguments. Addresses must not differ between runs.
     if unsafe { libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong) } < 0 {
         return Err(io::Error::last_os_error());
     }
-    // First out of the way of the numbers, which may be taken by some of these very files.
+    // First move all files above the numbers, which may be in use by some of these files.
     let mut away = [-1; NUMBERED_MAX];
     for (place, (from, _)) in away.iter_mut().zip(numbers) {
         // SAFETY: a system call on a file that is open.
         *place = checked(unsafe { libc::fcntl(*from, libc::F_DUPFD_CLOEXEC, ABOVE_NUMBERS) })?;
     }
     for (from, (_, to)) in away.iter().zip(numbers) {
-        // SAFETY: `from` is open; whatever is at `to` is not meant for the guest.
+        // SAFETY: `from` is open; the file at `to` is not needed by the guest.
         checked(unsafe { libc::dup2(*from, *to) })?;
     }
     if let Some(ruleset) = ruleset.take() {
@@ -215,8 +215,8 @@ fn checked(result: i32) -> io::Result<i32> {
     }
 }
 
-/// Nothing outside the trial's folder can be written, whatever the guest's kernel is brought to do. Best effort: a
-/// host without Landlock runs guests all the same, on a root that is read-only.
+/// Restricts writes to the trial's folder, whatever the guest's kernel does. Best effort: without Landlock, guests run
+/// on the read-only root anyway.
 fn confine(folder: &Path) -> Result<RulesetCreated, StartError> {
     let abi = ABI::V3;
     let failed = |error: &dyn std::fmt::Display| StartError {
@@ -228,7 +228,7 @@ fn confine(folder: &Path) -> Result<RulesetCreated, StartError> {
         .handle_access(writes)
         .and_then(Ruleset::create)
         .map_err(|error| failed(&error))?;
-    // User-Mode Linux tries at its start how signals come from a pseudo-terminal.
+    // User-Mode Linux tests at its start how a pseudo-terminal raises signals.
     let devices = ["/dev/null", "/dev/ptmx", "/dev/pts"].map(Path::new);
     for path in [folder].into_iter().chain(devices) {
         let Ok(fd) = PathFd::new(path) else { continue };
@@ -253,14 +253,14 @@ pub fn processors() -> Vec<usize> {
     )
 }
 
-/// Whether this machine's kernel can keep a guest from writing outside its folder (Landlock, Linux 5.13).
+/// Whether this machine's kernel can restrict a guest's writes to its folder (Landlock, Linux 5.13).
 pub fn can_confine() -> bool {
     const VERSION: libc::c_uint = 1;
     // SAFETY: asks for a number; no memory is passed.
     unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0, VERSION) > 0 }
 }
 
-/// Reads what is there, or takes note that nothing will come any more.
+/// Reads what is available, or marks the pipe as closed.
 fn hear(heard: &Heard, ready: PollFlags, seen: &mut dyn FnMut(&[u8])) {
     if heard.closed.get() {
         return;
@@ -279,7 +279,7 @@ fn read_some(fd: &OwnedFd, seen: &mut dyn FnMut(&[u8])) {
     }
 }
 
-/// What is in a pipe: no more than it can hold, should somebody still write.
+/// Reads what is in a pipe, up to the pipe's capacity in case somebody still writes.
 fn drain(fd: &OwnedFd, seen: &mut dyn FnMut(&[u8])) {
     const PIPE_BYTES_MAX: usize = 1 << 20;
     let _ = rustix::io::ioctl_fionbio(fd, true);

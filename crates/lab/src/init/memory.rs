@@ -1,5 +1,5 @@
-//! The init's heap: taken whole at the start, so that what the guest has left does not depend on how this program was
-//! compiled.
+//! The init's heap: allocated whole at the start, so that the guest's free memory does not depend on how this program
+//! was compiled.
 
 use crate::guest::init::{HEAP_ADDRESS, HEAP_BYTES};
 use rustix::mm::{Advice, madvise};
@@ -8,13 +8,13 @@ use std::ffi::c_void;
 /// Blocks of at least this size come from mmap(2) and go back to the kernel when freed.
 const MMAP_BYTES: i32 = 128 << 10;
 
-/// By how much the heap grows once it is full.
+/// Growth of the heap once it is full.
 const GROWTH_BYTES: i32 = 1 << 20;
 
-/// Extends the heap to its full size and has the kernel back all of it with memory. A different compiler, another
-/// level of optimisation or a larger table of thread-local data moves blocks within it, and nothing else.
+/// Extends the heap to its full size and populates all its pages. A different compiler, level of optimisation or size
+/// of thread-local data then only moves blocks within it.
 ///
-/// One arena serves all threads, and the threshold for mmap(2) stays where it is rather than follow what is freed.
+/// All threads share one arena, and the threshold for mmap(2) is fixed instead of following the sizes of freed blocks.
 pub(super) fn take_heap() {
     // SAFETY: no other thread runs yet; the block is freed once, and unused.
     unsafe {
@@ -26,8 +26,8 @@ pub(super) fn take_heap() {
         libc::mallopt(libc::M_MMAP_MAX, 65_536);
         libc::mallopt(libc::M_MMAP_THRESHOLD, MMAP_BYTES);
     }
-    // SAFETY: the pages are the heap's, of which no content changes. The heap reaches beyond them: `malloc` extended it
-    // by so much and more.
+    // SAFETY: the pages belong to the heap, and their contents do not change. The heap reaches beyond them: `malloc`
+    // extended it by at least this much.
     let _ = unsafe {
         madvise(
             std::ptr::without_provenance_mut::<c_void>(HEAP_ADDRESS as usize),

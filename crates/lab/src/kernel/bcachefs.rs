@@ -1,5 +1,5 @@
-//! bcachefs's own program, for guests: a stable Debian has none, and that of a later suite is linked with libraries of
-//! that suite. So it comes with all of these, and with the loader that they belong to.
+//! The bcachefs program for guests. Debian stable has none, and that of a later suite is linked with libraries of that
+//! suite, so they and their dynamic loader come with it.
 
 use super::debian::{Fetched, Order};
 use super::{KernelError, io_error};
@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use trial::CARRIED;
 
-/// Debian has it in experimental alone since the stable suites went without it. Its libraries are best those of a
-/// stable suite, which change seldom.
+/// Only experimental has it since it was removed from the stable suites. Libraries of a stable suite are preferred,
+/// because they seldom change.
 pub const ORDER: Order = Order {
     name: "bcachefs-tools",
     others: &[],
@@ -24,11 +24,11 @@ pub const ORDER: Order = Order {
 const PROGRAM: &str = "bcachefs";
 const LOADER: &str = "ld-linux-x86-64.so.2";
 
-/// The folder of all that it is made of in a guest. Of no other program: the host's have a loader of their own, to
-/// which these libraries mean nothing.
+/// Folder of program, loader and libraries in a guest. No other program uses it: the host's programs have their own
+/// loader, which these libraries do not fit.
 const FOLDER: &str = "bcachefs";
 
-/// What a guest gets.
+/// The files for a guest.
 pub fn programs(fetched: &Fetched) -> Result<Programs, KernelError> {
     let own = Path::new(CARRIED).join(FOLDER);
     let own = own.display();
@@ -50,8 +50,8 @@ pub fn programs(fetched: &Fetched) -> Result<Programs, KernelError> {
     })
 }
 
-/// Program, loader and libraries, by the names that they are asked for by: the loader's own word on what the program
-/// is linked with, and that all of it is there.
+/// Program, loader and libraries by the names under which they are loaded: the loader lists what the program is linked
+/// with and checks that all of it is there.
 fn needed(root: &Path) -> Result<Vec<(String, PathBuf)>, KernelError> {
     let unusable = |why: String| KernelError::Unusable {
         program: PROGRAM,
@@ -88,7 +88,7 @@ fn needed(root: &Path) -> Result<Vec<(String, PathBuf)>, KernelError> {
     Ok(needed)
 }
 
-/// Name and file in a line of what the loader lists.
+/// Name and file in a line of the loader's list.
 fn library(line: &str) -> Option<(&str, &Path)> {
     let (name, found) = line.trim().split_once(" => ")?;
     let (path, _) = found.rsplit_once(" (")?;

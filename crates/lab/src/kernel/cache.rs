@@ -1,4 +1,4 @@
-//! The user's cache of kernels: what is ready, what has to be built, and building it.
+//! The user's cache of kernels: which are ready, which must be built, and building them.
 
 use super::compile::{self, Progress};
 use super::{
@@ -36,20 +36,20 @@ impl Cache {
         &self.folder
     }
 
-    /// All kernels that are ready, by name; the oldest of a name first.
+    /// All kernels that are ready, by name; of each name the oldest first.
     pub fn list(&self) -> Vec<Kernel> {
         kept::all(&self.kernels())
     }
 
-    /// The kernel of that name if it is ready and up to date; what would have to be built if not. Of a developer's
-    /// tree, the one built last.
+    /// The kernel of that name if it is ready and up to date, otherwise the recipe to build it. Of a developer's tree,
+    /// the kernel built last.
     pub fn find(&self, name: &KernelName) -> Result<Result<Kernel, Recipe>, KernelError> {
         if let Some(source) = Source::debian(&name.source, &self.packages()) {
             let recipe = self.recipe(source, name.parts())?;
             let folder = self.kernel_folder(name, &recipe.package_key()?);
             return Ok(kept::read(&folder).ok_or(recipe));
         }
-        // A tree of the developer's; or its package is no longer there, and what was built of it still runs.
+        // A developer's tree, or its package was removed but its kernel still runs.
         let all = self.list();
         let mut built = all.clone();
         built.retain(|kernel| kernel.name == name.to_string());
@@ -86,10 +86,10 @@ impl Cache {
         })
     }
 
-    /// How a source becomes a kernel.
+    /// The recipe for a source.
     ///
     /// # Errors
-    /// When a package has to be fetched first, or there are no processor models for this version.
+    /// If a package has to be fetched first, or there is no processor model for this version.
     pub fn recipe(&self, source: Source, parts: Parts) -> Result<Recipe, KernelError> {
         if parts.processor && !embedded::has_processor(source.patches()?) {
             return Err(KernelError::NoProcessor {
@@ -113,7 +113,7 @@ impl Cache {
         Ok(recipe)
     }
 
-    /// Gets a package that [`Cache::find`] or [`Cache::recipe`] found missing from Debian's mirror.
+    /// Fetches a package that [`Cache::find`] or [`Cache::recipe`] reported missing from Debian's mirror.
     pub fn fetch(&self, package: &str, progress: &mut dyn FnMut(Progress)) -> Result<(), KernelError> {
         debian::check_tools()?;
         let _lock = self.lock(progress)?;
@@ -131,15 +131,15 @@ impl Cache {
         debian::fetch(&self.packages(), &order).map(drop)
     }
 
-    /// bcachefs's program for guests, if it was fetched and is whole: [`BCACHEFS`] is the package.
+    /// bcachefs's program for guests, if it was fetched completely: [`BCACHEFS`] is the package.
     pub fn bcachefs(&self) -> Option<Programs> {
         bcachefs::programs(&debian::fetched(&self.packages(), BCACHEFS)?).ok()
     }
 
-    /// Whether packages can probably be fetched here; nothing is fetched to find out.
+    /// Whether packages can probably be fetched on this machine; nothing is downloaded.
     ///
     /// # Errors
-    /// When programs are missing that this needs.
+    /// If programs that this needs are missing.
     pub fn check_fetching() -> Result<(), KernelError> {
         debian::check_tools()
     }
@@ -154,8 +154,8 @@ impl Cache {
         }
     }
 
-    /// What a study may call for: versions that raidlab has patches for, the default first, and trees of which a
-    /// kernel is built. Which flavour a stack needs, no study has to say.
+    /// Names for `kernel` in a study: versions that raidlab has patches for, the default first, and developer's trees
+    /// with a built kernel. The flavour is derived from the stack.
     pub fn names(&self) -> Vec<String> {
         let mut names = vec![DEFAULT_VERSION.to_owned()];
         names.extend(embedded::versions().map(str::to_owned));
@@ -166,7 +166,8 @@ impl Cache {
         names
     }
 
-    /// Every kernel of Debian's sources that can be built; those with a processor model go by the same names with `+cpu`.
+    /// Every kernel that can be built from Debian's sources; those with a processor model have the same names with
+    /// `+cpu`.
     pub fn versions() -> Vec<KernelName> {
         let flavours = |version: &str| {
             let source = version.to_owned();
@@ -176,7 +177,7 @@ impl Cache {
                 processor: false,
             })
         };
-        // Each OpenZFS knows Linux up to a version, and says so itself.
+        // Each OpenZFS supports Linux up to a version that its META file states.
         let is_likely = |name: &KernelName| !name.flavour.has_zfs() || name.source == DEFAULT_VERSION;
         embedded::versions().flat_map(flavours).filter(is_likely).collect()
     }
@@ -191,7 +192,7 @@ impl Cache {
         format!("there is {}", known.join(", "))
     }
 
-    /// Builds the kernel and keeps it. Another raidlab that builds at the same time is waited for.
+    /// Builds the kernel and caches it. Waits for another raidlab that is building.
     pub fn build(&self, recipe: &Recipe, progress: &mut dyn FnMut(Progress)) -> Result<Kernel, KernelError> {
         compile::check_tools()?;
         let _lock = self.lock(progress)?;
@@ -224,7 +225,7 @@ impl Cache {
         Ok(kernel)
     }
 
-    /// Held until it is dropped: one raidlab at a time builds and fetches.
+    /// Held until dropped: one raidlab at a time builds and fetches.
     fn lock(&self, progress: &mut dyn FnMut(Progress)) -> Result<File, KernelError> {
         create_dir(&self.folder)?;
         let path = self.folder.join("lock");

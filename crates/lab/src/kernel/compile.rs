@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Steps that a build takes when nothing was built before, about: for the progress bar only.
+/// Approximate number of steps of a build from scratch: for the progress bar only.
 const fn steps(flavour: Flavour) -> u64 {
     match flavour {
         Flavour::Base => 1330,
@@ -25,17 +25,17 @@ const TAIL_LINES: usize = 15;
 /// The programs that a build calls.
 const TOOLS: &[&str] = &["make", "gcc", "ld", "flex", "bison", "bc", "patch", "tar", "xz", "perl"];
 
-/// Where a build is.
+/// Progress of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// For another raidlab that builds a kernel.
+    /// Waiting for another raidlab that builds a kernel.
     Waiting,
     Unpacking,
     Copying,
     Configuring,
-    /// configuring OpenZFS for the kernel.
+    /// Configuring OpenZFS for the kernel.
     Probing,
-    /// Files compiled, of about so many.
+    /// Files compiled, and the approximate total.
     Compiling {
         done: u64,
         all: u64,
@@ -63,7 +63,7 @@ pub fn check(tools: &[&str]) -> Result<(), KernelError> {
     }
 }
 
-/// Compiles a prepared tree; its release and the image.
+/// Compiles a prepared tree; returns its release and the image.
 pub fn compile(
     tree: &Tree,
     name: &str,
@@ -91,7 +91,7 @@ pub fn compile(
     Ok((release.unwrap_or_default(), tree.path.join("linux")))
 }
 
-/// So far that programs can be compiled against the tree's headers.
+/// Builds what is needed to compile programs against the tree's headers.
 pub fn prepare(tree: &Tree, name: &str) -> Result<(), KernelError> {
     configure(tree, name)?;
     run_logged(make(tree).arg("prepare"), "preparing", name, &tree.log, &mut |_| {})
@@ -106,12 +106,12 @@ fn configure(tree: &Tree, name: &str) -> Result<(), KernelError> {
 fn make(tree: &Tree) -> Command {
     let mut make = Command::new("make");
     make.arg("ARCH=um").arg("-C").arg(&tree.path);
-    // The same source gives the same kernel, whoever builds it.
+    // The same source gives the same kernel on any machine.
     make.env("KBUILD_BUILD_TIMESTAMP", "2026-11-21")
         .env("KBUILD_BUILD_VERSION", "1");
     make.env("KBUILD_BUILD_USER", "raidlab")
         .env("KBUILD_BUILD_HOST", "raidlab");
-    // A make that started us must not hand its own flags and job tokens down.
+    // A make that started raidlab must not pass on its flags and job tokens.
     make.env_remove("MAKEFLAGS")
         .env_remove("MFLAGS")
         .env_remove("MAKELEVEL")
@@ -119,7 +119,7 @@ fn make(tree: &Tree) -> Command {
     make
 }
 
-/// Runs a program, appends what it prints to the log, and shows each line to `seen`.
+/// Runs a program, appends its output to the log, and calls `seen` with each line.
 pub fn run_logged(
     command: &mut Command,
     step: &'static str,
@@ -144,11 +144,11 @@ pub fn run_logged(
         .map_err(super::io_error("cannot run a program for", log))?;
     die_with_us(command);
     let spawned = command.stdin(Stdio::null()).stdout(writer).stderr(stderr).spawn();
-    // The command holds the pipe's other end, and the end of the output would never come.
+    // The command holds the pipe's other end; without this, reading would never end.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = spawned.map_err(|error| failed(VecDeque::from([format!("cannot be run: {error}")])))?;
     let mut tail = VecDeque::new();
-    // With several compilers at work, the last lines are seldom those that say what was wrong.
+    // With parallel compilers, the last lines seldom contain the error.
     let mut errors = VecDeque::new();
     for line in BufReader::new(reader).split(b'\n').map_while(Result::ok) {
         let line = String::from_utf8_lossy(&line).into_owned();

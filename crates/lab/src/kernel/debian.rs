@@ -1,6 +1,6 @@
-//! Debian's packages that this machine's own apt does not offer: of other suites or components, from the same mirror,
-//! downloaded and unpacked into the cache. Neither apt's sources nor what is installed is touched, and nobody has to
-//! be root.
+//! Debian packages that this machine's apt does not offer: from other suites or components of the same mirror,
+//! downloaded and unpacked into the cache. apt's sources and installed packages are not changed, and root is not
+//! needed.
 
 mod apt;
 
@@ -11,46 +11,46 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What is in a folder of the cache: all that the packages have, the version that the order is known by, and what of
-/// which version there is.
+/// Contents of a package's folder in the cache: the unpacked root, the version of the order, and the list of packages
+/// with their versions.
 const ROOT: &str = "root";
 const VERSION: &str = "version";
 const PACKAGES: &str = "packages";
 
-/// Names that a stable Debian's own suite may have in apt's sources besides its codename.
+/// Suite names that apt's sources may use instead of the codename of a stable release.
 const SUITES: &[&str] = &["stable", "oldstable", "testing", "unstable", "sid"];
 
-/// What is to be had.
+/// Packages to fetch.
 #[derive(Clone, Copy, Debug)]
 pub struct Order<'a> {
-    /// The package that the rest belongs to, in whose version all of it comes.
+    /// The main package; its version applies to all.
     pub name: &'a str,
-    /// Others that are unpacked to the same place.
+    /// Other packages that are unpacked to the same root.
     pub others: &'a [&'a str],
-    /// By their names, which of the packages that these depend on come too, and of those that they depend on.
+    /// Filter, by name, of the packages that these depend on, directly or not, and that are fetched as well.
     pub libraries: Option<fn(&str) -> bool>,
     pub component: &'a str,
-    /// Where it is looked for, the best first; `{}` is the codename of this machine's Debian. Of several suites in one
-    /// word, with `+` between them, a package is of the first if that has it, and else as apt prefers.
+    /// Suites to try, the best first; `{}` is the codename of this machine's Debian. Several suites joined by `+` are
+    /// used together: a package comes from the first that has it, otherwise as apt prefers.
     pub suites: &'a [&'a str],
-    /// Whether what was unpacked to this root can be used; if not, the next suite is tried.
+    /// Checks whether the unpacked root can be used; if not, the next suite is tried.
     pub check: fn(&Path) -> Result<(), KernelError>,
-    /// What would do where it is not to be had.
+    /// Alternative to suggest if it cannot be fetched.
     pub otherwise: &'a str,
 }
 
-/// Packages, unpacked.
+/// Unpacked packages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fetched {
-    /// What would be / on a machine that has them.
+    /// Corresponds to / on a machine that has them installed.
     pub root: PathBuf,
-    /// Of the package that named the order.
+    /// Version of the main package.
     pub version: String,
     /// Each with its version.
     pub packages: Vec<String>,
 }
 
-/// What an earlier [`fetch`] left in the cache.
+/// Packages that an earlier [`fetch`] left in the cache.
 pub fn fetched(packages: &Path, name: &str) -> Option<Fetched> {
     let folder = packages.join(name);
     let version = fs::read_to_string(folder.join(VERSION)).ok()?;
@@ -62,7 +62,7 @@ pub fn fetched(packages: &Path, name: &str) -> Option<Fetched> {
     })
 }
 
-/// Downloads and unpacks. Whoever calls it has the lock of the cache.
+/// Downloads and unpacks. The caller holds the lock of the cache.
 pub fn fetch(packages: &Path, order: &Order) -> Result<Fetched, KernelError> {
     let mirror = Mirror::of_machine()?;
     let folder = packages.join(order.name);
@@ -103,7 +103,7 @@ fn fetch_from(mirror: &Mirror, suites: &str, order: &Order, folder: &Path) -> Re
         .iter()
         .find_map(|package| package.strip_prefix(order.name)?.strip_prefix(' '));
     let version = own.unwrap_or_default().to_owned();
-    // What has a version is whole, so it is written last.
+    // The version marks a complete folder, so it is written last.
     for (file, text) in [(PACKAGES, packages.join("\n")), (VERSION, version.clone())] {
         let path = folder.join(file);
         fs::write(&path, text).map_err(io_error("cannot write", &path))?;
@@ -157,13 +157,13 @@ fn logged(
     })
 }
 
-/// Of what apt said, what it calls errors.
+/// The lines of apt's output that are errors.
 fn apt_errors(said: &str) -> Option<String> {
     let errors: Vec<&str> = said.lines().filter(|line| line.starts_with("E: ")).collect();
     (!errors.is_empty()).then(|| errors.join("\n"))
 }
 
-/// Where this machine has its Debian from.
+/// The mirror of this machine's Debian.
 struct Mirror {
     uri: String,
     codename: String,
@@ -193,7 +193,7 @@ fn codename(os_release: &str) -> Option<String> {
     (value("ID=")?.trim_matches('"') == "debian").then(|| name.to_owned())
 }
 
-/// Of lines `URI suite component`, where the machine's own suite comes from.
+/// The mirror of the machine's own suite, from lines `URI suite component`.
 fn mirror_of(targets: &str, codename: &str) -> Option<String> {
     targets.lines().find_map(|line| {
         let mut words = line.split(' ');
@@ -203,7 +203,7 @@ fn mirror_of(targets: &str, codename: &str) -> Option<String> {
     })
 }
 
-/// The programs that fetching calls.
+/// The programs that fetching needs.
 pub fn check_tools() -> Result<(), KernelError> {
     compile::check(&["apt-get", "apt-cache", "dpkg-deb"])
 }

@@ -1,5 +1,5 @@
-//! What raidlab adds to a kernel's source, carried in the binary: `kernel/` of the repository and the disk model as
-//! the build script compiled it.
+//! What raidlab adds to a kernel's source, embedded in the binary: `kernel/` of the repository and the disk model as
+//! compiled by the build script.
 
 use super::{Flavour, Parts};
 use filesystems::FilesystemKind;
@@ -13,17 +13,17 @@ static CPU: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../kernel/cpu");
 static ZFS: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../kernel/zfs");
 static PATCHES: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../kernel/patches");
 static MODEL: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/model.o"));
-/// What the model was compiled from.
+/// The sources of the model.
 static MODEL_SOURCES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/model.sources"));
 
 static BASE: LazyLock<String> = LazyLock::new(|| with_filesystems("base.config", Flavour::Base));
 static MORE: LazyLock<String> = LazyLock::new(|| with_filesystems("more.config", Flavour::More));
 static ZFS_CONFIG: LazyLock<String> = LazyLock::new(|| with_filesystems("zfs.config", Flavour::Zfs));
 
-/// The line of a configuration in whose place the options of the flavour's filesystems go.
+/// Line of a configuration that is replaced by the options of the flavour's filesystems.
 const FILESYSTEMS: &str = "#FILESYSTEMS\n";
 
-/// A file of the configuration, with what each filesystem of the flavour asks of the kernel.
+/// A configuration file, with the kernel options of the flavour's filesystems.
 fn with_filesystems(name: &str, flavour: Flavour) -> String {
     let file = CONFIG.get_file(name).expect("kernel/config is part of the repository");
     let kinds = FilesystemKind::ALL.iter().filter(|kind| kind.kernel.flavour == flavour);
@@ -60,7 +60,7 @@ pub fn number(version: &str) -> Option<(u32, u32)> {
     Some((major.parse().ok()?, minor[..digits].parse().ok()?))
 }
 
-/// The files of the configuration, one after the other; last what a version is asked in words of its own.
+/// The configuration files in order; options specific to a version come last.
 pub fn configs(set: &str, parts: Parts) -> Vec<(&'static str, &'static [u8])> {
     let up_to = Flavour::ALL.into_iter().filter(|other| *other <= parts.flavour);
     let mut configs: Vec<(&str, &[u8])> = up_to
@@ -89,17 +89,17 @@ fn processor_file(name: &str) -> &'static [u8] {
         .contents()
 }
 
-/// Whether there are patches for a set by which code takes virtual time.
+/// Whether there are processor patches for a set.
 pub fn has_processor(set: &str) -> bool {
     CPU.get_dir(set).is_some()
 }
 
-/// Those patches, after the set's own.
+/// The processor patches, applied after the set's own.
 pub fn processor_patches(set: &str) -> Vec<(&'static Path, &'static [u8])> {
     CPU.get_dir(set).map(in_order).unwrap_or_default()
 }
 
-/// The files of the processor, and where they go in a kernel's tree.
+/// The files of the processor model, and their places in a kernel's tree.
 pub fn processor() -> [(&'static str, &'static [u8]); 4] {
     [
         ("arch/um/drivers/raidlab-cpu/Kconfig", processor_file("Kconfig")),
@@ -114,7 +114,7 @@ pub fn patches(set: &str) -> Vec<(&'static Path, &'static [u8])> {
     in_order(PATCHES.get_dir(set).expect("the set was found by patches_for"))
 }
 
-/// The patches of OpenZFS's source.
+/// The patches for OpenZFS's source.
 pub fn zfs_patches() -> Vec<(&'static Path, &'static [u8])> {
     in_order(&ZFS)
 }
@@ -131,13 +131,13 @@ pub fn driver() -> Vec<(PathBuf, &'static [u8])> {
         .files()
         .map(|file| (file.path().to_owned(), file.contents()))
         .collect();
-    // Kbuild's word for an object that comes ready made.
+    // Kbuild's name for a prebuilt object.
     files.push((PathBuf::from("model.o_shipped"), MODEL));
     files.sort();
     files
 }
 
-/// Everything that is added to this flavour with this set of patches; for the model, what it was compiled from.
+/// Everything that is added to this flavour with this set of patches; for the model, its sources.
 pub fn files(set: &str, parts: Parts) -> Vec<(PathBuf, &'static [u8])> {
     let mut files = driver();
     files.retain(|(path, _)| path.as_os_str() != "model.o_shipped");
@@ -165,7 +165,7 @@ pub fn files(set: &str, parts: Parts) -> Vec<(PathBuf, &'static [u8])> {
 mod tests {
     use super::*;
 
-    /// What the model is compiled from must not lie at a place that the object shows: two folders, two kernels.
+    /// The folder of the model's sources must not appear in the object: two folders would give two kernels.
     #[test]
     fn the_model_holds_no_path_of_this_machine() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -181,7 +181,7 @@ mod tests {
                 folder.display()
             );
         }
-        // The messages are there, under the names that stand for these folders.
+        // The messages contain the remapped names of these folders.
         let stands_for = b"/raidlab/crates/disksim/src";
         assert!(MODEL.windows(stands_for.len()).any(|part| part == stands_for));
     }

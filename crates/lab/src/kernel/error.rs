@@ -1,10 +1,10 @@
-//! Why there is no kernel.
+//! Errors of finding, fetching and building kernels.
 
 use super::flavour::KernelName;
 use std::io;
 use std::path::PathBuf;
 
-/// Why there is no kernel.
+/// Errors of finding, fetching and building kernels.
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
     #[error("no kernel `{name}`: {known}; to use a tree of your own: `raidlab kernel build /path/to/tree`")]
@@ -86,7 +86,7 @@ pub enum KernelError {
 }
 
 impl KernelError {
-    /// Whether the user named something that does not exist, rather than the machine lacking something.
+    /// Whether the user named something that does not exist, as opposed to the machine lacking something.
     pub fn is_users_error(&self) -> bool {
         matches!(
             self,

@@ -1,11 +1,11 @@
-//! What is compiled into a kernel in addition to what every study needs: what few studies use has its own kernel, so
-//! that the others need not wait for it.
+//! Kernel flavours: options that few studies use are in a separate kernel, so that other studies need not wait for its
+//! build.
 
 use filesystems::{FilesystemKind, Flavour};
 use std::fmt;
 use study::stack::{Level, MachineSpec, StackSpec};
 
-/// What it is for, in a few words.
+/// What a flavour is for, in a few words.
 pub fn purpose(flavour: Flavour) -> String {
     match flavour {
         Flavour::Base => format!("md; {}", filesystems_of(flavour)),
@@ -14,7 +14,7 @@ pub fn purpose(flavour: Flavour) -> String {
     }
 }
 
-/// Those that a flavour adds, the removed ones last with the last version that has them.
+/// The filesystems that a flavour adds; removed ones last, with the last version that has them.
 fn filesystems_of(flavour: Flavour) -> String {
     let all = FilesystemKind::ALL.iter().map(|kind| kind.get());
     let (removed, kept): (Vec<_>, Vec<_>) = all
@@ -30,7 +30,7 @@ fn filesystems_of(flavour: Flavour) -> String {
     words
 }
 
-/// The smallest that has what the stack asks for.
+/// The smallest flavour that supports the stack.
 pub fn needed_by(stack: &StackSpec) -> Flavour {
     let group_stacks = stack.group_stacks.iter().map(|other| (&other.array, &other.filesystem));
     std::iter::once((&stack.array, &stack.filesystem))
@@ -40,7 +40,7 @@ pub fn needed_by(stack: &StackSpec) -> Flavour {
         .unwrap_or_default()
 }
 
-/// LVM wants device mapper.
+/// LVM needs device mapper.
 const fn of_level(level: Level) -> Flavour {
     if level.is_lvm() { Flavour::More } else { Flavour::Base }
 }
@@ -48,26 +48,26 @@ const fn of_level(level: Level) -> Flavour {
 /// What a processor model adds to a kernel's name.
 const PROCESSOR: &str = "+cpu";
 
-/// All that decides how a source is compiled.
+/// Everything that determines how a source is compiled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
     pub flavour: Flavour,
-    /// Code takes virtual time (`kernel/cpu`). A kernel of its own, so that those without are what they always were.
+    /// Code takes virtual time (`kernel/cpu`). A separate kernel, so that kernels without it are unchanged.
     pub processor: bool,
 }
 
-/// What a kernel is called: `6.12`, `6.12+more`, `6.12+cpu`, `mine`.
+/// Name of a kernel: `6.12`, `6.12+more`, `6.12+cpu`, `mine`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KernelName {
-    /// What a study calls it: Debian's version, or the name of a developer's tree.
+    /// Name in a study: Debian's version, or the name of a developer's tree.
     pub source: String,
     pub flavour: Flavour,
-    /// Whether a processor model is in it.
+    /// Whether it has a processor model.
     pub processor: bool,
 }
 
 impl KernelName {
-    /// The kernel that a stack gets on a machine.
+    /// The kernel of a stack on a machine.
     pub fn of(machine: &MachineSpec, stack: &StackSpec) -> KernelName {
         KernelName {
             source: machine.kernel.clone(),
@@ -83,14 +83,14 @@ impl KernelName {
         }
     }
 
-    /// Reads a name; what ends in no flavour's suffix is the name of a source.
+    /// Parses a name; a name without a flavour's suffix is that of a source.
     pub fn parse(name: &str) -> KernelName {
         let (name, processor) = match name.strip_suffix(PROCESSOR) {
             Some(name) => (name, true),
             None => (name, false),
         };
         let named = |flavour: Flavour| Some((name.strip_suffix(flavour.suffix())?, flavour));
-        // The first, the base, has no suffix and fits everything.
+        // The first flavour, the base, has no suffix and matches everything.
         let (source, flavour) = Flavour::ALL.into_iter().rev().find_map(named).unwrap_or_default();
         KernelName {
             source: source.to_owned(),

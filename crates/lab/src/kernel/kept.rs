@@ -1,8 +1,7 @@
-//! What lies in the cache: which kernels are there, which of them somebody uses, and what has become stale.
+//! Contents of the cache: which kernels it has, which are in use, and which are stale.
 //!
-//! *Invariant*: a kernel that any raidlab holds is not removed. Who holds one has a shared lock on its file; who
-//! removes one takes the lock for itself alone, and does not wait for it. Build folders are touched only by who has
-//! the lock of the whole cache.
+//! *Invariant*: a kernel that any raidlab holds is not removed. A user holds a shared lock on its file; removal takes
+//! an exclusive lock without waiting. Build folders are changed only under the lock of the whole cache.
 
 use super::Kernel;
 use rustix::fs::FlockOperation;
@@ -16,32 +15,32 @@ use std::time::SystemTime;
 /// The executable in a kernel's folder.
 const IMAGE: &str = "linux";
 
-/// In the same folder: programs that go into its guests.
+/// In the same folder: programs for its guests.
 pub const CARRIED: &str = "carried";
 
-/// What is known of it; written last, removed first.
+/// The kernel's metadata; written last, removed first.
 const RECORD: &str = "kernel.json";
 
-/// Kernels that are kept of each name: each version of raidlab has its own, and several may be at work by turns.
+/// Kernels kept of each name: each version of raidlab has its own, and several may be used in turn.
 const KERNELS_KEPT: usize = 4;
 
-/// Build folders that are kept of each name, near a gigabyte each.
+/// Build folders kept of each name, nearly a gigabyte each.
 const BUILDS_KEPT: usize = 2;
 
-/// Digits of a hash in the names of folders.
+/// Hexadecimal digits of a hash in folder names.
 const HASH_DIGITS: usize = 12;
 
-/// Keeps a kernel from being removed, until the last clone goes.
+/// Prevents a kernel's removal until the last clone is dropped.
 #[derive(Clone, Debug, Default)]
 pub struct Hold {
     _file: Option<Arc<File>>,
 }
 
 impl Hold {
-    /// None if the file is not there, or went while it was waited for.
+    /// None if the file does not exist, or was removed while waiting for the lock.
     fn on(path: &Path) -> Option<Hold> {
         let file = File::open(path).ok()?;
-        // A filesystem without locks: then nothing is held, and nothing is removed either.
+        // On a filesystem without locks nothing is held, and nothing is removed.
         let locked = rustix::fs::flock(&file, FlockOperation::LockShared).is_ok();
         let (ours, there) = (file.metadata().ok()?, fs::metadata(path).ok()?);
         ((ours.dev(), ours.ino()) == (there.dev(), there.ino())).then(|| Hold {
@@ -62,7 +61,7 @@ pub fn read(folder: &Path) -> Option<Kernel> {
     Some(kernel)
 }
 
-/// Keeps a kernel whose image was just built, with what it carries: names there, and files here.
+/// Stores a kernel that was just built, with the files that it carries: their names in guests and their paths here.
 pub fn write(
     kernel: &mut Kernel,
     image: &Path,
@@ -76,7 +75,7 @@ pub fn write(
         fs::copy(file, &kept).map_err(super::io_error("cannot write", &kept))?;
     }
     kernel.path = folder.join(IMAGE);
-    // Under another name first: the one that is there may be running.
+    // Written under another name first: the existing one may be running.
     let fresh = folder.join("linux.new");
     fs::copy(image, &fresh).map_err(super::io_error("cannot keep the kernel as", &fresh))?;
     fs::rename(&fresh, &kernel.path).map_err(super::io_error("cannot keep the kernel as", &kernel.path))?;
@@ -94,7 +93,7 @@ pub fn all(kernels: &Path) -> Vec<Kernel> {
     all
 }
 
-/// Removes the oldest kernels that nobody holds. What cannot be removed stays: this is housekeeping.
+/// Removes the oldest kernels that nobody holds. Errors are ignored: this is housekeeping.
 pub fn remove_stale_kernels(kernels: &Path) {
     let name = |folder: &Path| {
         let (rest, _) = split_hash(folder.file_name()?.to_str()?)?;
@@ -111,8 +110,8 @@ pub fn remove_stale_kernels(kernels: &Path) {
     }
 }
 
-/// Removes the build folders that were used longest ago; `mark` is the file whose date says when, `whole` the one
-/// without which a folder is begun afresh.
+/// Removes the least recently used build folders. The date of the file `mark` is that of the last use; a folder without
+/// the file `whole` is incomplete.
 pub fn remove_stale_builds(builds: &Path, mark: &str, whole: &str) {
     let name = |folder: &Path| {
         let (name, _) = split_hash(folder.file_name()?.to_str()?)?;
@@ -124,7 +123,7 @@ pub fn remove_stale_builds(builds: &Path, mark: &str, whole: &str) {
     }
 }
 
-/// Of each name's folders, all but the newest. A folder that has no name of ours is left alone.
+/// All but the newest folders of each name. Folders with other names are left alone.
 fn stale(parent: &Path, kept: usize, name: impl Fn(&Path) -> Option<String>, mark: &str) -> Vec<PathBuf> {
     let mut by_name: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for folder in folders(parent) {
@@ -162,7 +161,7 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    /// A kernel of the name, built so many hours after the first.
+    /// A kernel of this name, built `hour` hours after the first.
     fn kernel(kernels: &Path, name: &str, hour: u64) -> PathBuf {
         let key = format!("0123456789ab-{hour:012x}");
         let folder = kernels.join(format!("{name}-{key}"));

@@ -1,4 +1,4 @@
-//! Where a kernel's source comes from: Debian's package, or a developer's tree.
+//! The source of a kernel: Debian's package, or a developer's tree.
 
 use super::debian::{self, Order};
 use super::{KernelError, embedded};
@@ -18,14 +18,14 @@ pub struct Source {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// `/usr/src/linux-source-….tar.xz` of Debian's package in that version.
+    /// `/usr/src/linux-source-….tar.xz` of this version of Debian's package.
     Package { archive: PathBuf, package_version: String },
     /// An unpacked tree, which is copied and never written to.
     Tree { path: PathBuf },
 }
 
 impl Source {
-    /// Debian's source package for a version, if it is installed, or was fetched into the cache.
+    /// Debian's source package for a version, if installed or cached.
     pub fn debian(version: &str, packages: &Path) -> Option<Source> {
         if !looks_like_version(version) {
             return None;
@@ -54,7 +54,7 @@ impl Source {
         })
     }
 
-    /// A tree of one's own; its name is the folder's unless given.
+    /// A developer's tree; its name is the folder's unless given.
     pub fn tree(path: &Path, name: Option<&str>) -> Result<Source, KernelError> {
         let lacking = |lacks| KernelError::NoTree {
             path: path.to_owned(),
@@ -68,7 +68,7 @@ impl Source {
         let path = path.canonicalize().map_err(super::io_error("cannot read", path))?;
         let folder = path.file_name().map(|name| name.to_string_lossy().into_owned());
         let name = name.map(str::to_owned).or(folder).unwrap_or_else(|| version.clone());
-        // It becomes a folder of the cache, and what a study calls the kernel by.
+        // The name becomes that of a folder in the cache and the kernel's name in studies.
         if !is_name(&name) {
             return Err(KernelError::BadName { name });
         }
@@ -83,7 +83,7 @@ impl Source {
         matches!(self.origin, Origin::Package { .. })
     }
 
-    /// In one line, for people and for the hash.
+    /// Description in one line, for messages and for the hash.
     pub fn description(&self) -> String {
         match &self.origin {
             Origin::Package { package_version, .. } => {
@@ -93,7 +93,7 @@ impl Source {
         }
     }
 
-    /// The set of patches that is meant for it.
+    /// The set of patches for it.
     pub fn patches(&self) -> Result<&'static str, KernelError> {
         embedded::patches_for(&self.version).ok_or_else(|| KernelError::NoPatches {
             version: self.version.clone(),
@@ -111,7 +111,7 @@ pub fn package_of(version: &str) -> String {
     format!("linux-source-{version}")
 }
 
-/// The newest kernels are in the suites that come after this machine's.
+/// The newest kernels are in suites later than this machine's.
 pub fn order(package: &str) -> Order<'_> {
     Order {
         name: package,

@@ -1,7 +1,7 @@
-//! The folder in which a kernel is built: source unpacked or copied, patches applied, driver put in its place. It is
-//! kept, so that after a change of the driver, of the disk model or of the configuration only what changed is compiled
-//! again. Its name has a hash of source and patches: whoever has others builds elsewhere. A kernel's flavours are
-//! built in it by turns, and each compiles what it has more than the one before.
+//! The folder in which a kernel is built: source unpacked or copied, patches applied, driver added. It is kept, so that
+//! after a change of the driver, the disk model or the configuration only what changed is recompiled. Its name contains
+//! a hash of source and patches: other sources or patches get other folders. All flavours of a kernel are built in it
+//! in turn, and each recompiles only what differs.
 
 use super::compile::{Progress, run_logged};
 use super::source::{Origin, Source};
@@ -10,17 +10,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where the driver lies in a kernel's tree.
+/// Path of the driver in a kernel's tree.
 const DRIVER: &str = "arch/um/drivers/raidlab";
 
-/// What the programs print; its date is that of the last build.
+/// Output of the build's programs; its date is that of the last build.
 pub const LOG: &str = "build.log";
 
-/// Says that a package was unpacked and patched to the end.
+/// Marks a package as completely unpacked and patched.
 pub const WHOLE: &str = "unpacked";
 
-/// What of Debian's archive is not unpacked: sources of hardware that a User-Mode Linux never has. Their Kconfig and
-/// Makefiles stay, because Kbuild reads them.
+/// Parts of Debian's archive that are not unpacked: sources of hardware that User-Mode Linux never has. Their Kconfig
+/// and Makefiles are needed by Kbuild.
 const NOT_UNPACKED: &[&str] = &[
     "*/drivers/gpu/*.[ch]",
     "*/drivers/net/ethernet/*.[ch]",
@@ -42,7 +42,7 @@ const NOT_UNPACKED: &[&str] = &[
 /// A tree that is ready to be configured and compiled.
 pub struct Tree {
     pub path: PathBuf,
-    /// Where what the programs print is kept.
+    /// Log file of the build's programs.
     pub log: PathBuf,
     pub config: PathBuf,
 }
@@ -59,7 +59,7 @@ impl Tree {
     }
 }
 
-/// Brings the build folder of this source up to date.
+/// Updates the build folder of this source.
 pub fn prepare(recipe: &Recipe, build: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Tree, KernelError> {
     let source = &recipe.source;
     let set = source.patches()?;
@@ -84,7 +84,7 @@ pub fn prepare(recipe: &Recipe, build: &Path, progress: &mut dyn FnMut(Progress)
         Origin::Tree { path } => {
             progress(Progress::Copying);
             copy_changed(path, &tree.path)?;
-            // The patched files were just copied afresh.
+            // The patched files were just copied again.
             apply(&tree, &source.name, set, recipe.parts)?;
         }
     }
@@ -99,7 +99,7 @@ pub fn prepare(recipe: &Recipe, build: &Path, progress: &mut dyn FnMut(Progress)
     Ok(tree)
 }
 
-/// The same for the same source with the same patches.
+/// The same name for the same source with the same patches.
 fn folder_name(source: &Source, set: &str, parts: Parts) -> String {
     let mut hashed = vec![source.description().into_bytes()];
     if source.is_package() {
@@ -110,7 +110,7 @@ fn folder_name(source: &Source, set: &str, parts: Parts) -> String {
         hashed.push(text.to_vec());
     }
     let hashed: Vec<&[u8]> = hashed.iter().map(Vec::as_slice).collect();
-    // Nearly every file is compiled otherwise with a processor: by turns in one folder, each would compile all again.
+    // With a processor model nearly every file is compiled differently: in one folder, each build would recompile all.
     let processor = if parts.processor { "+cpu" } else { "" };
     format!("{}{processor}-{}", source.name, short_hash(&hashed))
 }
@@ -172,7 +172,7 @@ fn put_config(tree: &Tree, set: &str, parts: Parts) -> Result<(), KernelError> {
     write_if_changed(&tree.config, &whole.concat())
 }
 
-/// Leaves the file's date alone when nothing changed, so that nothing is compiled for nothing.
+/// Keeps the file's date if nothing changed, so that nothing is recompiled needlessly.
 fn write_if_changed(path: &Path, contents: &[u8]) -> Result<(), KernelError> {
     if fs::read(path).is_ok_and(|old| old == contents) {
         return Ok(());
@@ -180,7 +180,7 @@ fn write_if_changed(path: &Path, contents: &[u8]) -> Result<(), KernelError> {
     fs::write(path, contents).map_err(io_error("cannot write", path))
 }
 
-/// Copies what changed since the last time, with its dates; products of other builds stay behind.
+/// Copies what changed since the last time, with its dates; build products are not copied.
 fn copy_changed(from: &Path, to: &Path) -> Result<(), KernelError> {
     create_dir(to)?;
     for entry in fs::read_dir(from).map_err(io_error("cannot read", from))?.flatten() {
@@ -202,7 +202,7 @@ fn copy_changed(from: &Path, to: &Path) -> Result<(), KernelError> {
     Ok(())
 }
 
-/// What a compilation leaves in a tree. Folders called `linux` are in each `include`, and are none.
+/// Whether a file is a build product. Folders called `linux` are in each `include`, and are not products.
 fn is_product(name: &str, folder: &Path, is_folder: bool) -> bool {
     let generated = matches!(name, "generated" | "config") && folder.ends_with("include");
     let suffixes = [".o", ".a", ".cmd", ".ko", ".mod"];

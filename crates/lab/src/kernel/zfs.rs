@@ -1,5 +1,5 @@
-//! OpenZFS in the kernel: Debian's source of the module, put into the kernel's tree as its `copy-builtin` does, and
-//! the programs of the same version, which go into guests with the kernel.
+//! OpenZFS in the kernel: Debian's source of the module, added to the kernel's tree as by its `copy-builtin`, and the
+//! programs of the same version, which are passed to guests.
 
 use super::compile::{self, Progress, run_logged};
 use super::debian::{Fetched, Order};
@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Backports first: a stable Debian's own is too old for the lab's kernels.
+/// Backports first: the version in Debian stable is too old for the lab's kernels.
 pub const ORDER: Order = Order {
     name: "zfs-dkms",
     others: &["zfsutils-linux"],
@@ -20,10 +20,10 @@ pub const ORDER: Order = Order {
     otherwise: "a study's other stacks run without it, by `--only`",
 };
 
-/// The programs that are called in a guest.
+/// The programs used in a guest.
 const PROGRAMS: &[&str] = &["zpool", "zfs"];
 
-/// What they are linked with, of the same packages.
+/// Libraries that they are linked with, from the same packages.
 const LIBRARIES: &[&str] = &["libzfs.so.", "libzfs_core.so.", "libnvpair.so.", "libuutil.so."];
 
 const KCONFIG: &str = "config ZFS
@@ -33,10 +33,10 @@ const KCONFIG: &str = "config ZFS
 	select ZLIB_DEFLATE
 ";
 
-/// Says which version of it was put into a tree, with which patches.
+/// Records which version was added to a tree, with which patches.
 const MARK: &str = "fs/zfs/raidlab-version";
 
-/// Puts it into a tree that is ready to be configured; again only when something changed.
+/// Adds it to a tree before configuration; repeated only if something changed.
 pub fn put(
     tree: &Tree,
     zfs: &Fetched,
@@ -82,7 +82,7 @@ pub fn put(
     add_line(&tree.path.join("fs/Makefile"), "obj-$(CONFIG_ZFS) += zfs/\n", None)
 }
 
-/// Programs and libraries that a guest needs, with the names that they have there: `sbin/zpool`, `lib/libzfs.so.6`.
+/// Programs and libraries for a guest, with their names there: `sbin/zpool`, `lib/libzfs.so.6`.
 pub fn carried(zfs: &Fetched) -> Vec<(PathBuf, PathBuf)> {
     let mut files = Vec::new();
     for folder in ["sbin", "usr/sbin"] {
@@ -96,7 +96,7 @@ pub fn carried(zfs: &Fetched) -> Vec<(PathBuf, PathBuf)> {
             .join(folder)
             .join(format!("{}-linux-gnu", std::env::consts::ARCH));
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            // A library is asked for by the name of its link, `libzfs.so.6`.
+            // A library is loaded by the name of its symlink, `libzfs.so.6`.
             let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
             let name = entry.file_name().to_string_lossy().into_owned();
             if is_link && LIBRARIES.iter().any(|library| name.starts_with(library)) {
@@ -108,7 +108,7 @@ pub fn carried(zfs: &Fetched) -> Vec<(PathBuf, PathBuf)> {
     files
 }
 
-/// `configure` tries out what the kernel's headers offer; nothing of the kernel need be compiled for it.
+/// `configure` checks features of the kernel's headers; no part of the kernel need be compiled for it.
 fn ask_the_kernel(work: &Path, tree: &Tree, name: &str) -> Result<(), KernelError> {
     compile::prepare(tree, name)?;
     let mut configure = Command::new("./configure");
@@ -130,7 +130,7 @@ fn source(zfs: &Fetched) -> Result<PathBuf, KernelError> {
     })
 }
 
-/// Its own word on the kernels that it can be built with.
+/// Checks the kernel's version against the newest that OpenZFS's META file names.
 pub fn check_version(zfs: &Fetched, kernel: &str) -> Result<(), KernelError> {
     let source = source(zfs)?;
     let meta = fs::read_to_string(source.join("META")).unwrap_or_default();
@@ -163,7 +163,7 @@ fn copy(from: &Path, to: &Path, tree: &Tree, name: &str) -> Result<(), KernelErr
     run_logged(&mut cp, "copying OpenZFS", name, &tree.log, &mut |_| {})
 }
 
-/// Before another line, or at the end; not if it is there.
+/// Inserts a line before another, or at the end; does nothing if it exists.
 fn add_line(path: &Path, line: &str, before: Option<&str>) -> Result<(), KernelError> {
     let text = fs::read_to_string(path).map_err(io_error("cannot read", path))?;
     if text.contains(line) {

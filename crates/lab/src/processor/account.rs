@@ -1,4 +1,4 @@
-//! What a guest's processor was charged, as its kernel counts it (`/dev/raidlab-cpu`, `kernel/cpu/cpu.c`).
+//! Processor time charged in a guest, as counted by its kernel (`/dev/raidlab-cpu`, `kernel/cpu/cpu.c`).
 
 use super::Cost;
 use rustix::ioctl::{self, Opcode, opcode};
@@ -18,41 +18,41 @@ pub struct Account {
     device: File,
 }
 
-/// Since the guest started; the account of `kernel/cpu/cpu.c`.
+/// Totals since the guest's start; see the account in `kernel/cpu/cpu.c`.
 #[derive(Clone, Copy, Debug)]
 pub struct Charged {
     pub cores: u64,
     pub window_began_ns: u64,
     pub system_ns: u64,
     pub user_ns: u64,
-    /// Of the task that was charged most since the window began.
+    /// Of the task that was charged most in the current window.
     pub busiest_ns: u64,
-    /// Of the system's: charged in interrupts, and paid by the task that ran next.
+    /// Part of the system's time that was charged in interrupts and paid by the task that ran next.
     pub moved_ns: u64,
     /// Time that passed for all tasks, because it could not be slept.
     pub for_all_ns: u64,
-    /// How long tasks waited for a core.
+    /// Time for which tasks waited for a core.
     pub waited_ns: u64,
     pub payments_slept: u64,
     pub payments_skipped: u64,
-    /// How often, or for how many bytes, in the order of [`Cost::ALL`].
+    /// Number of events or bytes, in the order of [`Cost::ALL`].
     pub counts: [u64; Cost::ALL.len()],
 }
 
 impl Account {
-    /// Opens it, in a guest that has a processor model.
+    /// Opens the device in a guest with a processor model.
     ///
     /// # Errors
-    /// When the kernel has none.
+    /// If the kernel has none.
     pub fn open() -> io::Result<Account> {
         let device = File::open("/dev/raidlab-cpu")?;
         Ok(Account { device })
     }
 
-    /// What was charged until now.
+    /// Totals until now.
     ///
     /// # Errors
-    /// When the driver is another than this program's.
+    /// If the driver's version does not match this program.
     pub fn charged(&self) -> io::Result<Charged> {
         // SAFETY: the driver writes an array of this size.
         let words: [u64; WORDS] = unsafe { ioctl::ioctl(&self.device, ioctl::Getter::<IOC_ACCOUNT, _>::new()) }?;
@@ -73,10 +73,10 @@ impl Account {
         })
     }
 
-    /// From here on the busiest task is looked for afresh.
+    /// Starts a new window for the busiest task.
     ///
     /// # Errors
-    /// When the driver is another than this program's.
+    /// If the driver's version does not match this program.
     pub fn begin_window(&self) -> io::Result<()> {
         // SAFETY: the driver's own ioctl, without an argument.
         unsafe { ioctl::ioctl(&self.device, ioctl::NoArg::<IOC_WINDOW>::new()) }?;
@@ -84,7 +84,7 @@ impl Account {
     }
 }
 
-/// Follows a trial's events and adds to each test what its processor did: from the step that began it to its first
+/// Follows a trial's events and adds the processor's figures to each test: from the step that begins it to its first
 /// sample.
 pub struct Watch<'a> {
     account: &'a Account,
@@ -96,10 +96,10 @@ impl<'a> Watch<'a> {
         Watch { account, begun: None }
     }
 
-    /// What is to be said before this event.
+    /// Events to report before this one.
     ///
     /// # Errors
-    /// When the driver is another than this program's.
+    /// If the driver's version does not match this program.
     pub fn before(&mut self, event: &Event) -> io::Result<Vec<Event>> {
         match event {
             Event::Step { .. } => {
@@ -119,7 +119,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// What a test's processor did.
+/// Processor samples of a test.
 fn samples(test: &str, before: &Charged, after: &Charged, elapsed_ns: f64) -> Vec<Event> {
     let since = |of: fn(&Charged) -> u64| (of(after) - of(before)) as f64;
     let (system_ns, user_ns) = (since(|c| c.system_ns), since(|c| c.user_ns));
@@ -143,7 +143,7 @@ fn samples(test: &str, before: &Charged, after: &Charged, elapsed_ns: f64) -> Ve
 }
 
 impl Charged {
-    /// The model's known error, and what was counted, for a trial's provenance.
+    /// The model's known errors and its counts, for a trial's provenance.
     pub fn provenance(&self) -> Vec<Event> {
         let whole_ns = (self.system_ns + self.user_ns).max(1) as f64;
         let percent = |ns: u64| format!("{:.2}", 100.0 * ns as f64 / whole_ns);
@@ -201,7 +201,7 @@ mod tests {
             .expect("it is said")
     }
 
-    /// One of four cores decides when one task takes all of it.
+    /// On four cores, one task that takes all of one core is the limit.
     #[test]
     fn the_busiest_task_shows_where_the_cores_do_not() {
         let events = samples("write", &charged(0, 0), &charged(1_000, 950), 1_000.0);

@@ -1,4 +1,4 @@
-//! What takes time on a processor: the names by which model files and the guest's kernel know it.
+//! Operations that take processor time: their names in model files and in the guest's kernel.
 
 /// In the order of `enum raidlab_cpu_cost` (`kernel/cpu/raidlab-cpu.h`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub enum Cost {
     Unlzo,
 }
 
-/// What a figure of a model is in.
+/// Unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     Nanoseconds,
@@ -85,7 +85,7 @@ impl Cost {
         }
     }
 
-    /// What it is, in a few words.
+    /// Meaning in a few words.
     pub const fn meaning(self) -> &'static str {
         self.row().1
     }
@@ -125,7 +125,7 @@ impl Cost {
 mod tests {
     use super::*;
 
-    /// The kernel's part has the same names in the same order.
+    /// The kernel's header has the same names in the same order.
     #[test]
     fn the_kernel_knows_the_names() {
         let source = include_str!("../../../../kernel/cpu/cpu.c");

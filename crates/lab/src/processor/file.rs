@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A model as it is written.
+/// A model as stored in a file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ModelFile {
@@ -21,7 +21,7 @@ pub(super) struct ModelFile {
     pub rate_mb_s: BTreeMap<String, Figure>,
 }
 
-/// A figure and where it is from.
+/// A figure and its source.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Figure {
@@ -30,17 +30,17 @@ pub(super) struct Figure {
     pub source: String,
 }
 
-/// How sure a figure is.
+/// How certain a figure is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sure {
-    /// On such a processor, by whom the source says.
+    /// Measured on such a processor, by the source.
     Measured,
-    /// The maker's document says so.
+    /// From the vendor's documentation.
     Datasheet,
-    /// General knowledge, an estimate, or taken from a similar processor.
+    /// General knowledge, an estimate, or a figure of a similar processor.
     Unverified,
-    /// Computed from another figure, as the source says.
+    /// Computed from another figure, as described in the source.
     Derived,
 }
 
@@ -63,7 +63,7 @@ impl ModelFile {
         }
     }
 
-    /// What makes no sense in it.
+    /// Checks the values.
     pub fn check(&self) -> Result<(), String> {
         let known = |unit: Unit| {
             Cost::ALL
@@ -88,7 +88,7 @@ impl ModelFile {
         }
         let figures = self.time_ns.iter().chain(&self.rate_mb_s);
         for (key, figure) in figures {
-            // A cost of nothing would be an infinite processor again, one beyond a second an error of units.
+            // A cost of zero would mean an infinitely fast processor; more than a second is an error of units.
             if !(figure.is.is_finite() && figure.is > 0.0 && figure.is < 1e9) {
                 return Err(format!("`{key}` is {}: a figure is above 0 and below 10⁹", figure.is));
             }

@@ -1,8 +1,8 @@
 //! A model of this machine's processor.
 //!
-//! What goes by the byte is timed with the kernel's own instructions ([`rate`]). What the kernel does is timed by a few
-//! operations on a tmpfs, and the same operations are counted in a guest, in basic blocks; a block's time is what makes
-//! the two agree.
+//! Rates per byte are timed with the instructions that the kernel uses ([`rate`]). The kernel itself is timed by a few
+//! operations on a tmpfs; the same operations are counted in a guest in basic blocks. The time of a block follows from
+//! both.
 
 use super::file::{Figure, ModelFile, Sure};
 use super::operation::{self, Operation};
@@ -10,27 +10,27 @@ use super::{Cost, Unit, rate};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What a guest says how many basic blocks an operation is under, before the operation's name.
+/// Prefix of the provenance key with the number of basic blocks of an operation.
 pub const BLOCKS: &str = "blocks of ";
 
 const SOURCE: &str = "raidlab cpu measure";
 
-/// What was timed on this machine.
+/// Measurements on this machine.
 #[derive(Clone, Debug)]
 pub struct Timed {
-    /// Nanoseconds of one of each.
+    /// Nanoseconds per operation.
     pub operations: Vec<(Operation, f64)>,
-    /// Nanoseconds of a read of the clock.
+    /// Nanoseconds per read of the clock.
     pub clock_ns: f64,
-    /// Megabytes a second.
+    /// Megabytes per second.
     pub rates: Vec<(Cost, f64)>,
     pub memory: f64,
 }
 
-/// Times everything that needs no guest: some seconds.
+/// Measures everything that needs no guest, in a few seconds.
 ///
 /// # Errors
-/// When the folder, which should be in memory, cannot be written.
+/// If the folder, which should be in memory, cannot be written.
 pub fn time(folder: &Path) -> std::io::Result<Timed> {
     let clock_s = rate::seconds(20_000, || {
         std::hint::black_box(std::time::Instant::now());
@@ -43,7 +43,7 @@ pub fn time(folder: &Path) -> std::io::Result<Timed> {
     })
 }
 
-/// An operation's figures put together: nanoseconds here, blocks in a guest.
+/// Figures of an operation: nanoseconds on this machine, blocks in a guest.
 fn of(timed: &Timed, blocks: &[(Operation, f64)], operation: Operation) -> (f64, f64) {
     let find = |list: &[(Operation, f64)]| {
         list.iter()
@@ -53,10 +53,10 @@ fn of(timed: &Timed, blocks: &[(Operation, f64)], operation: Operation) -> (f64,
     (find(&timed.operations), find(blocks))
 }
 
-/// The model, as a file's text.
+/// The model as the text of a file.
 ///
 /// # Errors
-/// When what was measured cannot be: an operation that took less than its system calls.
+/// If the measurements are inconsistent: an operation took less time than its system calls.
 pub fn model(
     name: &str,
     title: &str,
@@ -72,11 +72,11 @@ pub fn model(
     let calls_ns = |operation: Operation| f64::from(operation.calls()) * call_ns;
     let (read_4k, read_4k_blocks) = at(Operation::Read4k);
     let (read_1m, read_1m_blocks) = at(Operation::Read1m);
-    // The difference of the two is bytes alone, but for their blocks.
+    // The difference of the two is the cost of bytes, apart from their blocks.
     let bytes_ns = (read_1m - read_1m_blocks * block_ns) - (read_4k - read_4k_blocks * block_ns);
     let copy = f64::from((1 << 20) - 4096) / bytes_ns.max(1.0) * 1e3;
     let (fault, fault_blocks) = at(Operation::Fault);
-    // A fresh page is zeroed, which is charged by the byte.
+    // A new page is zeroed, which is charged by the byte.
     let fault_ns = (fault - fault_blocks * block_ns - 4096.0 / timed.memory * 1e3).max(1.0);
     let (ping, ping_blocks) = at(Operation::PingPong);
     let switch_ns = ((ping - ping_blocks * block_ns - calls_ns(Operation::PingPong)) / 2.0).max(1.0);
@@ -118,7 +118,7 @@ pub fn model(
     toml::to_string(&file).map_err(|error| error.to_string())
 }
 
-/// The time of a block by which operations and blocks agree best: the median of what each of them says.
+/// Time of a block: the median of the values that the operations give.
 fn block_time(timed: &Timed, blocks: &[(Operation, f64)]) -> Result<f64, String> {
     let (null_ns, null_blocks) = of(timed, blocks, Operation::Null);
     let mut each: Vec<f64> = [
@@ -145,7 +145,7 @@ fn block_time(timed: &Timed, blocks: &[(Operation, f64)]) -> Result<f64, String>
     }
 }
 
-/// Three digits, as no figure is better than that.
+/// Rounded to three significant digits; no figure is more precise.
 fn rounded(value: f64) -> f64 {
     let scale = 10_f64.powf(2.0 - value.abs().log10().floor());
     (value * scale).round() / scale
@@ -155,7 +155,7 @@ fn rounded(value: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Operations that take 100 ns a call, 2 ns a block and a byte at 10 GB/s give just that back.
+    /// Operations with 100 ns a call, 2 ns a block and 10 GB/s must give these values back.
     #[test]
     fn what_was_put_in_comes_out() {
         let blocks = |operation: Operation| match operation {

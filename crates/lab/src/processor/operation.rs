@@ -1,5 +1,5 @@
-//! Work of the kernel that a processor is measured by: timed on this machine, and gone through in a guest, whose kernel
-//! counts the basic blocks of each. No disk has a part in it.
+//! Kernel operations by which a processor is measured: timed on this machine, and run in a guest, whose kernel counts
+//! the basic blocks of each. None of them uses a disk.
 
 use super::rate::processor_seconds;
 use rustix::fs::{Mode, OFlags};
@@ -28,7 +28,7 @@ pub enum Operation {
     Read1m,
     /// A page of memory touched for the first time.
     Fault,
-    /// A byte handed to another thread and back, each waiting for the other.
+    /// A byte sent to another thread and back, each waiting for the other.
     PingPong,
 }
 
@@ -59,20 +59,20 @@ impl Operation {
         }
     }
 
-    /// System calls of one.
+    /// Number of system calls per operation.
     pub const fn calls(self) -> u32 {
         match self {
             Operation::Fault => 0,
             Operation::OpenClose => 2,
             // open, close, unlink.
             Operation::CreateRemove => 3,
-            // Each of the two writes and reads.
+            // Each of the two threads writes and reads.
             Operation::PingPong => 4,
             _ => 1,
         }
     }
 
-    /// How many make a round: some milliseconds on this machine.
+    /// Operations per round: some milliseconds on this machine.
     pub const fn round(self) -> u32 {
         match self {
             Operation::Null => 20_000,
@@ -84,7 +84,7 @@ impl Operation {
     }
 }
 
-/// A folder in memory, with what the work needs.
+/// A folder in memory, with the files that the operations need.
 pub struct Place {
     folder: PathBuf,
     file: File,
@@ -95,10 +95,10 @@ const MEBIBYTE: usize = 1 << 20;
 const PAGE: usize = 4096;
 
 impl Place {
-    /// Makes its file in a folder, which should be on a tmpfs.
+    /// Creates the file in a folder, which should be on a tmpfs.
     ///
     /// # Errors
-    /// When the folder cannot be written.
+    /// If the folder cannot be written.
     pub fn new(folder: &Path) -> io::Result<Place> {
         std::fs::create_dir_all(folder)?;
         let path = folder.join("file");
@@ -110,10 +110,10 @@ impl Place {
         })
     }
 
-    /// A round of an operation.
+    /// Runs a round of an operation.
     ///
     /// # Errors
-    /// When a system call of it fails.
+    /// If one of its system calls fails.
     pub fn round(&mut self, operation: Operation) -> io::Result<()> {
         let path = self.folder.join("file");
         let fresh = self.folder.join("fresh");
@@ -152,10 +152,10 @@ fn touch(pages: usize) -> io::Result<()> {
     use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
     let length = pages * PAGE;
     let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
-    // SAFETY: memory of its own, which nobody else knows, written within its bounds and given back.
+    // SAFETY: a private mapping, written within its bounds and unmapped.
     unsafe {
         let memory = mmap_anonymous(std::ptr::null_mut(), length, protection, flags)?;
-        // Huge pages would make one fault of 512.
+        // A huge page would turn 512 faults into one.
         rustix::mm::madvise(memory, length, rustix::mm::Advice::LinuxNoHugepage)?;
         for page in 0..pages {
             memory.cast::<u8>().add(page * PAGE).write_volatile(1);
@@ -188,14 +188,14 @@ fn ping_pong(times: u32) -> io::Result<()> {
     })
 }
 
-/// Nanoseconds of processor time of one of each, on this machine.
+/// Nanoseconds of processor time per operation, on this machine.
 ///
 /// # Errors
-/// When the folder cannot be written, or a system call fails.
+/// If the folder cannot be written, or a system call fails.
 pub(super) fn time_all(folder: &Path) -> io::Result<Vec<(Operation, f64)>> {
     const ROUNDS: u32 = 9;
     let mut place = Place::new(folder)?;
-    // The two threads of the ping-pong wait for one another: on one processor each wake-up is a switch.
+    // The two threads of the ping-pong wait for each other: on one processor each wake-up is a switch.
     let before = rustix::thread::sched_getaffinity(None)?;
     if let Some(processor) = crate::guest::processors().last() {
         let mut one = rustix::thread::CpuSet::new();
@@ -221,7 +221,7 @@ pub(super) fn time_all(folder: &Path) -> io::Result<Vec<(Operation, f64)>> {
     Ok(times)
 }
 
-/// Processor time of all threads, seconds.
+/// Processor time of all threads, in seconds.
 fn process_seconds() -> f64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     now.tv_sec as f64 + now.tv_nsec as f64 / 1e9

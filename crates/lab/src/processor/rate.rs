@@ -1,29 +1,28 @@
-//! How fast this machine's processor goes through bytes, by the instructions that the kernel uses for them.
+//! Rates at which this machine's processor handles bytes, with the instructions that the kernel uses.
 //!
-//! Rates are of processor time and not of the clock, so that other work on the machine counts little; of several
-//! rounds the best counts. Where the kernel takes AVX2 and this processor has none, the plain loop is measured, as the
-//! kernel would take it.
+//! Rates are per processor time, not wall time, so that other load has little effect; the best of several rounds
+//! counts. Where the kernel would use AVX2 and this processor has none, the plain loop is measured, as in the kernel.
 
 use super::Cost;
 use rustix::time::{ClockId, clock_gettime};
 use sha2::{Digest, Sha256};
 use std::hint::black_box;
 
-/// What the kernel's own benchmarks go through: a page, which stays in the caches.
+/// Buffer size of the kernel's own benchmarks: a page, which stays in the caches.
 const PAGE: usize = 4096;
 
-/// Disks of the syndrome: what lib/raid6/algos.c takes.
+/// Disks of the syndrome, as in lib/raid6/algos.c.
 const DISKS: usize = 8;
 
 const ROUNDS: u32 = 9;
 
-/// Processor time of this thread, seconds.
+/// Processor time of this thread, in seconds.
 pub(super) fn processor_seconds() -> f64 {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
 }
 
-/// The best of several rounds of so many calls: seconds a call.
+/// Best of several rounds of `calls` calls: seconds per call.
 pub(super) fn seconds(calls: u32, mut act: impl FnMut()) -> f64 {
     let mut best = f64::INFINITY;
     for _ in 0..ROUNDS {
@@ -36,7 +35,7 @@ pub(super) fn seconds(calls: u32, mut act: impl FnMut()) -> f64 {
     best
 }
 
-/// Megabytes a second of each kind of work that can be measured here.
+/// Rates in megabytes per second of everything that can be measured here.
 pub(super) fn measure() -> Vec<(Cost, f64)> {
     let page: Vec<u8> = (0..PAGE).map(|i| (i * 7 + i / 256) as u8).collect();
     let rate = |bytes: usize, seconds: f64| bytes as f64 / seconds / 1e6;
@@ -67,7 +66,7 @@ pub(super) fn measure() -> Vec<(Cost, f64)> {
     ]
 }
 
-/// Bytes read from and written to memory that no cache holds, megabytes a second: a copy between large buffers.
+/// Megabytes per second read from and written to memory outside all caches: a copy between large buffers.
 pub(super) fn memory() -> f64 {
     const LARGE: usize = 256 << 20;
     let from = vec![1_u8; LARGE];
@@ -98,7 +97,7 @@ fn xor_words(to: &mut [u8], from: &[u8]) {
     }
 }
 
-/// The loop above, for which the compiler takes 32 bytes at a time here.
+/// The loop above, compiled for 32 bytes at a time.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn xor_avx2(to: &mut [u8], from: &[u8]) {
@@ -115,8 +114,8 @@ fn syndrome(data: &[Vec<u8>], p: &mut [u8], q: &mut [u8]) {
     syndrome_bytes(data, p, q);
 }
 
-/// P and Q of RAID 6 (H. P. Anvin, "The mathematics of RAID-6"): Q by Horner's rule in GF(2⁸), modulo 0x11d. A cache
-/// line of all disks at a time, as the kernel goes through them.
+/// P and Q of RAID 6 (H. P. Anvin, "The mathematics of RAID-6"): Q by Horner's rule in GF(2⁸), modulo 0x11d. One cache
+/// line of all disks at a time, as in the kernel.
 #[inline(always)]
 fn syndrome_bytes(data: &[Vec<u8>], p: &mut [u8], q: &mut [u8]) {
     const LINE: usize = 64;
@@ -125,7 +124,7 @@ fn syndrome_bytes(data: &[Vec<u8>], p: &mut [u8], q: &mut [u8]) {
         for disk in data.iter().rev() {
             let bytes = &disk[line * LINE..(line + 1) * LINE];
             for ((wp, wq), byte) in wp.iter_mut().zip(&mut wq).zip(bytes) {
-                // All ones where the highest bit falls out.
+                // All ones if the highest bit is shifted out.
                 let carry = ((*wq as i8) >> 7) as u8;
                 *wq = (*wq << 1) ^ (carry & 0x1d) ^ byte;
                 *wp ^= byte;
@@ -151,7 +150,7 @@ fn crc32c(bytes: &[u8]) -> u64 {
     bytes.iter().fold(!0, |crc, &byte| crc32c_byte(crc, byte))
 }
 
-/// Three streams at a time, as the kernel's crc32c-intel has them; what puts the three together is left out.
+/// Three streams at a time, as in the kernel's crc32c-intel; the final combination is left out.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "sse4.2")]
 fn crc32c_sse42(bytes: &[u8]) -> u64 {
@@ -178,7 +177,7 @@ fn crc32c_byte(crc: u64, byte: u8) -> u64 {
     })
 }
 
-/// The rounds of XXH64 (Y. Collet), 32 bytes at a time; what it does at the end is left out.
+/// The rounds of XXH64 (Y. Collet), 32 bytes at a time; the finalisation is left out.
 fn xxh64(bytes: &[u8]) -> u64 {
     const PRIME_1: u64 = 0x9e37_79b1_85eb_ca87;
     const PRIME_2: u64 = 0xc2b2_ae3d_27d4_eb4f;
@@ -210,7 +209,7 @@ mod tests {
         product
     }
 
-    /// What is timed is the real thing: Q is the sum of the data times powers of 2.
+    /// The timed code is correct: Q is the sum of the data times powers of 2.
     #[test]
     fn the_syndrome_is_that_of_raid_6() {
         let data: Vec<Vec<u8>> = (0..6_u8)

@@ -1,5 +1,5 @@
-//! Apt with sources, lists and a cache of its own: what is installed on this machine, and how its apt is set up, decides
-//! nothing but whom it trusts.
+//! apt with its own sources, lists and cache: installed packages and the configuration of this machine's apt have no
+//! effect, except for the trusted keys.
 
 use super::{Mirror, Order, logged};
 use crate::kernel::{KernelError, create_dir, io_error};
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The keys that Debian signs with, of the package debian-archive-keyring.
+/// Debian's archive keys, from the package debian-archive-keyring.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
 /// An apt with a few suites, the best first, and lists of its own.
@@ -36,7 +36,7 @@ impl Apt<'_> {
         let line = |suite: &&str| format!("deb {signed_by}{} {suite} {}\n", mirror.uri, order.component);
         let lines: String = suites.iter().map(line).collect();
         fs::write(&sources, lines).map_err(io_error("cannot write", &sources))?;
-        // As on a machine that has nothing, so that what is installed here does not decide.
+        // As on an empty machine, so that installed packages have no effect.
         fs::write(&status, "").map_err(io_error("cannot write", &status))?;
         let options = [
             ("Dir::Etc::sourcelist", sources),
@@ -50,7 +50,7 @@ impl Apt<'_> {
         let mut options: Vec<String> = options
             .map(|(key, path)| format!("--option={key}={}", path.display()))
             .into();
-        // Its own user could not write into the cache of ours; and no indexes are needed but those of packages.
+        // The sandbox user _apt cannot write into the user's cache, and only package indexes are needed.
         options.extend(
             [
                 "APT::Sandbox::User=",
@@ -69,9 +69,9 @@ impl Apt<'_> {
         })
     }
 
-    /// The packages of the order, into the folder.
+    /// Downloads the packages of the order into the folder.
     pub fn download(&self) -> Result<(), KernelError> {
-        // Otherwise apt-get goes on with the lists that it has, which are none.
+        // Otherwise apt-get continues with its existing lists, which are empty.
         self.run("apt-get", &["--option=APT::Update::Error-Mode=any", "update"])?;
         let mut packages = vec![self.order.name.to_owned()];
         packages.extend(self.order.others.iter().map(|&name| name.to_owned()));
@@ -83,7 +83,7 @@ impl Apt<'_> {
         self.run("apt-get", &arguments).map(drop)
     }
 
-    /// Adds what the packages depend on, and what that depends on.
+    /// Adds the packages' dependencies, recursively.
     fn add_libraries(&self, is_library: fn(&str) -> bool, packages: &mut Vec<String>) -> Result<(), KernelError> {
         let mut asked = 0;
         while asked < packages.len() {
