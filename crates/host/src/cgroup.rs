@@ -96,7 +96,7 @@ pub(crate) fn end_all(group: &Path) -> Vec<u32> {
 
 fn processes(group: &Path) -> Vec<u32> {
     let text = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
-    // Zero is a process that this one's namespace does not show.
+    // PID 0 is a process that is not visible in this PID namespace.
     text.lines()
         .filter_map(|line| line.parse().ok())
         .filter(|&pid| pid != 0)
@@ -167,7 +167,7 @@ mod tests {
         while processes(&group).len() < 10 {
             std::thread::sleep(Duration::from_millis(10));
         }
-        // As when the first of them was killed: nobody waits for the others.
+        // As if the first of them was killed: nobody waits for the others.
         child.kill().expect("ours");
         child.wait().expect("ours");
         assert_eq!(remove(&group), Ok(()));

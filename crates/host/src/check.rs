@@ -19,7 +19,7 @@ pub struct TrialCheck {
     pub(crate) tools: Tools,
     /// The processes of the run.
     pub(crate) ours: Vec<u32>,
-    /// Nothing known to the kernel is built on the disks: they stay open exclusively.
+    /// No device known to the kernel is built on the disks: they stay open exclusively.
     pub(crate) keeps_claim: bool,
     /// Disks to which the trial has written.
     pub(crate) written: BTreeSet<DeviceNumber>,
@@ -35,7 +35,7 @@ impl stack::DiskCheck for TrialCheck {
 }
 
 impl TrialCheck {
-    /// For these disks; no others may be written to.
+    /// A check for these disks; no others may be written to.
     pub(crate) fn of(disks: Vec<Held>, ours: &[u32]) -> io::Result<TrialCheck> {
         let claims = disks.iter().map(Held::check).collect::<Result<Vec<_>, _>>();
         let claims = claims.map_err(io::Error::other)?;
@@ -54,7 +54,7 @@ impl TrialCheck {
     }
 
     fn judge(&mut self, device: &Path) -> Result<(), String> {
-        // Whatever is built of them: that they are still the same goes first.
+        // Whatever is built on them: first check that they are still the same.
         for disk in &self.disks {
             disk.check()?;
         }

@@ -63,7 +63,7 @@ pub fn choose(wanted: &Wanted<'_>, tools: &Tools) -> Result<Vec<Chosen>, Refused
         }
         named.push(disk);
     }
-    // Large disks take seconds to look through: all at once.
+    // Reading a large disk takes seconds, so all disks are read in parallel.
     let judged: Vec<Result<Chosen, Vec<String>>> = std::thread::scope(|scope| {
         let looks: Vec<_> = named
             .iter()
@@ -102,7 +102,7 @@ fn disks(count: usize) -> String {
     }
 }
 
-/// What will be lost, or the reasons against it.
+/// The contents that will be lost, or the reasons against it.
 fn judge(disk: &Disk, wanted: &Wanted<'_>, tools: &Tools) -> Result<Chosen, Vec<String>> {
     let identity = Identity::of(disk);
     let Judgement {
@@ -156,7 +156,7 @@ fn look(disk: &Disk, tools: &Tools) -> Judgement {
     judge::judge(disk, &circumstances)
 }
 
-/// A serial number of no named disk is a typing error, or meant for another disk.
+/// A serial number of no named disk is a typing error or means another disk.
 fn unknown_serials(wanted: &Wanted<'_>, named: &[Disk]) -> Vec<String> {
     let known: Vec<&str> = named.iter().map(Disk::handle).collect();
     wanted

@@ -1,5 +1,5 @@
-//! Whether a device is blank: any byte that is not zero counts. Both ends and samples between them are read; a small
-//! device is read whole.
+//! Whether a device is blank: any non-zero byte counts. Both ends and samples between them are read; a small device is
+//! read in full.
 //!
 //! Each sector that is read is also searched for signatures of members of arrays, pools and volume groups: libblkid
 //! looks only at the usual offsets, and that copy may be gone.
@@ -13,7 +13,7 @@ use std::os::unix::fs::FileExt;
 /// `BLKFLSBUF` of <linux/fs.h>: writes out and drops the cache of a device.
 const BLKFLSBUF: libc::Ioctl = 0x1261;
 
-/// Devices up to this size are read whole.
+/// Devices up to this size are read in full.
 const WHOLE_BYTES_MAX: u64 = 64 << 20;
 /// Bytes read at each end of a larger one.
 const END_BYTES: u64 = 8 << 20;
@@ -47,7 +47,7 @@ pub(crate) struct Survey {
     /// Offset of the first byte read that is not zero.
     pub(crate) first_nonzero: Option<u64>,
     pub(crate) fingerprint: Fingerprint,
-    /// What a signature in a sector says the device is a member of, and its offset.
+    /// Member types by the signatures in sectors, with their offsets.
     pub(crate) members: Vec<(&'static str, u64)>,
 }
 
@@ -56,11 +56,11 @@ struct Magic {
     of: &'static str,
     at: usize,
     bytes: &'static [u8],
-    /// More bytes at a second offset.
+    /// Additional bytes at a second offset.
     and: Option<(usize, &'static [u8])>,
     /// Its sectors are at multiples of this.
     only_at: u64,
-    /// Minimum number of copies that make a member: with fewer, it was wiped.
+    /// Minimum number of copies that make a member: with fewer, the device was wiped.
     count: u32,
 }
 
@@ -125,9 +125,9 @@ const MAGICS: &[Magic] = &[
     },
 ];
 
-/// Drops the cache of a device, so that the next read is from the disk.
+/// Drops the cache of a device, so that the next read comes from the disk.
 pub(crate) fn forget_cached(device: &File) -> io::Result<()> {
-    // SAFETY: takes no argument, and writes to no memory of ours.
+    // SAFETY: takes no argument and writes no memory of this process.
     match unsafe { libc::ioctl(device.as_raw_fd(), BLKFLSBUF, 0) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
@@ -191,7 +191,7 @@ fn places(size_bytes: u64) -> Vec<Place> {
     let middle = size_bytes - 2 * END_BYTES;
     let step = (middle / SAMPLES).max(SAMPLE_BYTES);
     for index in 0..SAMPLES {
-        // In the middle of each part, at a whole block.
+        // In the middle of each part, aligned to 4096 bytes.
         let start = (END_BYTES + index * step + (step - SAMPLE_BYTES) / 2) / 4096 * 4096;
         if start + SAMPLE_BYTES > size_bytes - END_BYTES {
             break;
@@ -220,7 +220,7 @@ impl Reader {
         device.read_exact_at(buffer, at)?;
         let first = first_nonzero(buffer);
         if in_digest {
-            // Of zeros their number is enough: hashing is what takes time.
+            // For zeros the count is enough: hashing is the slow part.
             self.digest.update(count.to_le_bytes());
             if first.is_some() {
                 self.digest.update(&*buffer);
@@ -338,7 +338,7 @@ mod tests {
         }
     }
 
-    /// The two differ only outside of the fingerprint.
+    /// The two differ only outside the fingerprint.
     #[test]
     fn a_quick_look_has_the_fingerprint_of_a_full_one() {
         let file = file(1 << 30);

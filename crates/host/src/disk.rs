@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 /// A block device, identified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disk {
-    /// The path that it was named by.
+    /// The path that the user gave.
     pub given: PathBuf,
-    /// The kernel's node, `/dev/sdb`: possibly another disk after the next boot.
+    /// The kernel's node, `/dev/sdb`: may be another disk after a reboot.
     pub node: PathBuf,
     /// `sdb`
     pub kernel_name: String,
@@ -95,7 +95,7 @@ impl Disk {
         }
     }
 
-    /// What names it in `--destroy`: its serial number, or the kernel's name for it if it has none.
+    /// Its argument for `--destroy`: the serial number, or the kernel's name if it has none.
     pub fn handle(&self) -> &str {
         self.serial.as_deref().unwrap_or(&self.kernel_name)
     }
@@ -115,7 +115,7 @@ impl Disk {
         same_wwid || whole_disk(&self.sysfs) == whole_disk(&other.sysfs)
     }
 
-    /// Numbers of the device and of all that it is a part of or built on.
+    /// Numbers of the device, of its whole disk and of all devices below it.
     pub(crate) fn claimed_numbers(&self) -> Vec<DeviceNumber> {
         Relations::of(&self.sysfs).claimed()
     }
@@ -189,7 +189,7 @@ fn serial(disk: &Path) -> Option<String> {
         .or_else(|| unit_serial_number(&fs::read(disk.join("device/vpd_pg80")).ok()?))
 }
 
-/// SCSI's page of vital product data 80h: four bytes of head, then the number.
+/// SCSI vital product data page 80h: a header of four bytes, then the number.
 fn unit_serial_number(page: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(page.get(4..)?);
     let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
@@ -205,7 +205,7 @@ fn by_id(number: DeviceNumber) -> Option<PathBuf> {
         .collect();
     names.sort_by_key(|path| {
         let name = sysfs::name(path);
-        // `nvme-eui.…` and `scsi-3…` are world-wide names in disguise.
+        // `nvme-eui.…` and `scsi-3…` contain world-wide names.
         let rank = TELLING.iter().position(|start| name.starts_with(start));
         (rank.unwrap_or(TELLING.len()), name.contains("-eui."), name.len())
     });

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-/// Whether the kernel has a filesystem, or a module of it. True if that is unknown, as in a container without
-/// the kernel's modules.
+/// Whether the kernel has a filesystem built in or as a module. True if unknown, for example in a container without the
+/// kernel's modules.
 pub fn kernel_has(filesystem: &str) -> bool {
     let release = rustix::system::uname().release().to_string_lossy().into_owned();
     let modules = Path::new("/lib/modules").join(release).join("modules.alias");
@@ -15,14 +15,14 @@ pub fn kernel_has(filesystem: &str) -> bool {
     is_known(&known, filesystem) || has_module(&aliases, filesystem)
 }
 
-/// In `/proc/filesystems`, where those without a device have a word before their name.
+/// Listed in `/proc/filesystems`, where filesystems without a device are preceded by `nodev`.
 fn is_known(known: &str, filesystem: &str) -> bool {
     known
         .lines()
         .any(|line| line.split_whitespace().last() == Some(filesystem))
 }
 
-/// In `modules.alias`: by such a name the kernel asks for what it is to mount.
+/// In `modules.alias`: the alias by which the kernel loads a filesystem's module on mount.
 fn has_module(aliases: &str, filesystem: &str) -> bool {
     let alias = format!("fs-{filesystem}");
     aliases.lines().any(|line| {

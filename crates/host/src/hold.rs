@@ -30,7 +30,7 @@ pub struct Held {
     left: Fingerprint,
 }
 
-/// A disk that is handed to a started process: its identity and the numbers of its open files.
+/// A disk that is passed to a child process: its identity and the numbers of its open files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Handed {
     identity: Identity,
@@ -137,12 +137,12 @@ impl Held {
     /// Makes the kernel reread the partition table after it was erased, while the disk is open exclusively.
     pub(crate) fn forget_partitions(&self) {
         if let Some(claim) = &self.claim {
-            // SAFETY: takes no argument, and writes to no memory of ours.
+            // SAFETY: takes no argument and writes no memory of this process.
             unsafe { libc::ioctl(claim.as_raw_fd(), BLKRRPART, 0) };
         }
     }
 
-    /// What a process needs that is started with these files.
+    /// The identity and files for a child process.
     pub(crate) fn handed(&self) -> Option<Handed> {
         Some(Handed {
             identity: self.identity.clone(),
@@ -159,14 +159,14 @@ impl Handed {
         [self.pin, self.claim]
     }
 
-    /// In the process that was started.
+    /// Called in the child process.
     pub(crate) fn held(self) -> Result<Held, String> {
         let mut files = self.files().into_iter().map(|number| {
-            // SAFETY: asks about a number, no more.
+            // SAFETY: only queries a file descriptor.
             if number <= 2 || unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) } < 0 {
                 return Err("a disk is not open that should be".to_owned());
             }
-            // SAFETY: the session gave us this file, and nothing else here knows its number.
+            // SAFETY: the session passed this file, and nothing else in this process knows its number.
             Ok(unsafe { File::from_raw_fd(number) })
         });
         let mut next = || files.next().unwrap_or_else(|| Err("a disk is not open".to_owned()));

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// A disk, identified once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// The kernel's name for it, for people.
+    /// The kernel's name, for messages.
     pub node: PathBuf,
     pub serial: Option<String>,
     pub wwid: Option<String>,
@@ -18,7 +18,7 @@ pub struct Identity {
     pub number: DeviceNumber,
     /// The kernel's `diskseq`: increases with each attached disk, also if a name is reused (Linux 5.15).
     pub sequence: Option<u64>,
-    /// What it is built on, if it is built on something.
+    /// The devices below it, if any.
     pub foundation: Vec<String>,
 }
 

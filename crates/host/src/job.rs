@@ -34,7 +34,7 @@ pub(crate) enum HostJob {
         /// The disks of the session, which are open here.
         handed: Vec<Handed>,
     },
-    /// Undo what is open in the ledger.
+    /// Undo the open acts of the ledger.
     RollBack,
 }
 
@@ -54,7 +54,7 @@ pub struct TrialJob {
 /// The disks under test.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum TestDisks {
-    /// This number of the session's disks, in their order.
+    /// This number of the session's disks, in order.
     Real(usize),
     Loop(LoopDisks),
 }
@@ -84,12 +84,12 @@ impl LoopDisks {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum RollBackLine {
     Undone(String),
-    /// Not what the run made, so it is left.
+    /// Not made by the run, so it is left.
     Left(String),
     Failed(String),
 }
 
-/// Does the job that standard input describes, with the ledger that is open under this number.
+/// Runs the job that standard input describes, with the ledger that is open under this number.
 pub fn main(ledger: RawFd) -> ExitCode {
     match work(ledger) {
         Ok(()) => ExitCode::SUCCESS,
@@ -104,13 +104,13 @@ fn work(ledger: RawFd) -> io::Result<()> {
     let mut text = Vec::new();
     io::stdin().read_to_end(&mut text)?;
     let job: HostJob = serde_json::from_slice(&text).map_err(io::Error::other)?;
-    // SAFETY: asks about a number, no more.
+    // SAFETY: only queries a file descriptor.
     if ledger <= 2 || unsafe { libc::fcntl(ledger, libc::F_SETFD, libc::FD_CLOEXEC) } < 0 {
         return Err(io::Error::other(
             "there is no ledger: this command is for raidlab's own use",
         ));
     }
-    // SAFETY: the session gave us this file, and nothing else here knows its number.
+    // SAFETY: the session passed this file, and nothing else in this process knows its number.
     let file = unsafe { File::from_raw_fd(ledger) };
     let (mut ledger, contents) = DiskLedger::open(file)?;
     match job {
@@ -154,7 +154,7 @@ fn run_trial(job: &TrialJob, handed: Vec<Handed>, claims: Vec<ClaimedDisk>, ledg
         }));
     };
     environment::of_machine().into_iter().for_each(provenance);
-    // Where there are no control groups, the session itself looks for what is left.
+    // Without control groups, the session itself searches for remaining processes.
     let _ = cgroup::enter(&job.name, ledger);
     limit_memory(job, ledger);
     let found = || Tools::find(&JUDGING);
@@ -259,8 +259,7 @@ fn judged(held: &mut [Held], count: usize, tools: &Tools) -> Result<Vec<PathBuf>
     Ok(disks.iter().map(|disk| disk.identity().node.clone()).collect())
 }
 
-/// Limits this process to the study's RAM. If that is not possible, a guard fails, unless the machine has no more
-/// anyway.
+/// Limits this process to the study's RAM. If that is not possible, a guard fails, unless the machine has no more RAM.
 fn limit_memory(job: &TrialJob, ledger: &mut DiskLedger) {
     let bytes = job.trial.cell.machine.ram_bytes;
     let has = environment::ram_bytes();

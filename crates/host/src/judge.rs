@@ -16,7 +16,7 @@ use tools::{Tool, Tools};
 /// The programs that are needed.
 pub const JUDGING: [Tool; 3] = [Tool::Wipefs, Tool::Blkid, Tool::Partx];
 
-/// What is known when a disk is judged.
+/// Context of a judgement.
 #[derive(Debug)]
 pub(crate) struct Circumstances<'a> {
     pub(crate) tools: &'a Tools,
@@ -28,7 +28,7 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) left: Option<&'a Fingerprint>,
 }
 
-/// What was found.
+/// The result.
 #[derive(Debug)]
 pub(crate) struct Judgement {
     pub(crate) obstacles: Vec<Obstacle>,
@@ -92,7 +92,7 @@ fn carried(relations: &Relations, tools: &Tools) -> Vec<Obstacle> {
                     .filter(|obstacle| !is_table(obstacle) && !is_in_partition(obstacle))
                     .map(|obstacle| below(relative, obstacle)),
             ),
-            // What a loop device shows whole is seen there already.
+            // The content of a loop device that shows its whole backing device is found there already.
             Role::Behind if relative.is_shared_whole() => found.extend(on_it().into_iter().filter(is_never_lifted)),
             Role::Behind => found.extend(on_it().into_iter().map(|obstacle| below(relative, obstacle))),
             Role::Component => found.extend(
@@ -131,7 +131,7 @@ fn below(relative: &Relative, obstacle: Obstacle) -> Obstacle {
     }
 }
 
-/// Whether a component's superblock describes what is running on it.
+/// Whether a component's superblock describes the device that is running on it.
 fn is_explained(relations: &Relations, component: &Relative, obstacle: &Obstacle) -> bool {
     let runs = |prefix: &str| {
         sysfs::entries(&component.sysfs.join("holders")).iter().any(|holder| {
@@ -141,7 +141,7 @@ fn is_explained(relations: &Relations, component: &Relative, obstacle: &Obstacle
             is_ours && (name.starts_with(prefix) || uuid.starts_with(prefix))
         })
     };
-    // Its partitions are devices of their own; that one of them is the component is why it is looked at.
+    // Its partitions are separate devices; one of them is the component.
     if is_table(obstacle) || is_in_partition(obstacle) {
         return true;
     }
@@ -180,7 +180,7 @@ fn contents(
         }
         return Ok((found, survey.fingerprint));
     }
-    // A filesystem may hold anything, images of disks among it.
+    // A filesystem may contain anything, including images of disks.
     let is_filesystem = |obstacle: &Obstacle| matches!(obstacle, Obstacle::Signature { .. }) && !is_table(obstacle);
     if !carried.iter().any(is_filesystem) {
         found.extend(survey.members.iter().map(|(of, at_bytes)| Obstacle::Member {

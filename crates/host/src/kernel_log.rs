@@ -24,7 +24,7 @@ const FAILURES: [&str; 9] = [
 #[derive(Debug)]
 pub struct KernelLog {
     file: Option<File>,
-    /// Lines of the error level, in order; the first ones, because they show the cause.
+    /// The first lines of the error level, in order, because they show the cause.
     errors: Vec<String>,
 }
 
@@ -46,7 +46,7 @@ impl KernelLog {
     /// Reads new lines; returns the first one that reports a failure of one of these disks.
     pub fn failure_of(&mut self, disks: &[String]) -> Option<String> {
         let mut failure = None;
-        // A record a read; one that does not fit, or was overwritten, is passed over.
+        // One record per read; records that do not fit or were overwritten are skipped.
         let mut record = [0; 8192];
         loop {
             let text = match self.file.as_mut().map(|file| file.read(&mut record)) {
@@ -74,7 +74,7 @@ impl KernelLog {
 fn parse(record: &str) -> Option<(u32, &str)> {
     let (head, rest) = record.split_once(';')?;
     let priority: u32 = head.split(',').next()?.parse().ok()?;
-    // The lower three bits are the level, the others say who logs.
+    // The lower three bits are the level, the others the facility.
     Some((priority & 7, rest.lines().next().unwrap_or_default().trim()))
 }
 

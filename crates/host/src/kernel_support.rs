@@ -9,13 +9,13 @@ pub fn kernel_has_level(level: Level) -> bool {
     Support::of_machine().has(level)
 }
 
-/// The kernel's own information.
+/// Information from the kernel.
 struct Support {
     /// /proc/mdstat, if md is loaded.
     mdstat: Option<String>,
     /// /proc/misc, which names the device mapper.
     misc: String,
-    /// The files of all modules, and of what is compiled in.
+    /// The files of all modules, including built-in ones.
     modules: String,
 }
 

@@ -1,5 +1,5 @@
 //! The ledger on disk: a line of JSON for each act about to be done and for each one undone, written and synced before
-//! the next step. The file is locked as long as a process lives that may act by it.
+//! the next step. The file is locked while a process lives that may use it.
 
 use crate::disk::Disk;
 use crate::identity::Identity;
@@ -26,7 +26,7 @@ pub struct Header {
     pub claims: Vec<ClaimedDisk>,
 }
 
-/// A disk of a run, and all that it is a part of or built on.
+/// A disk of a run, with the whole disk and all devices below it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClaimedDisk {
     pub identity: Identity,
@@ -41,8 +41,7 @@ impl ClaimedDisk {
         }
     }
 
-    /// Whether two claims are on the same piece of hardware: by another path, on another partition, or on what the one
-    /// is built on.
+    /// Whether two claims are on the same hardware: by another path, on another partition, or on a device below.
     pub(crate) fn collides(&self, other: &ClaimedDisk) -> bool {
         let same = |one: &Option<String>, two: &Option<String>| one.is_some() && one == two;
         let (one, two) = (&self.identity, &other.identity);
@@ -64,7 +63,7 @@ enum Line {
         entry: u64,
         undo: Undo,
     },
-    /// The signatures that distinguish what it made from what others make.
+    /// The signatures that distinguish what it made from others of the same type.
     Identified {
         entry: u64,
         identity: String,
@@ -173,7 +172,7 @@ impl DiskLedger {
         Ok(ledger)
     }
 
-    /// Carries one on: half a line at its end is cut off, for what it would have said was not done.
+    /// Opens an existing ledger: an incomplete line at its end is cut off, because its act was not done.
     pub(crate) fn open(mut file: File) -> io::Result<(DiskLedger, Contents)> {
         let contents = Contents::read(&mut file)?;
         file.set_len(contents.whole_bytes)?;
@@ -224,7 +223,7 @@ impl DiskLedger {
         bytes.push(b'\n');
         let written = self.file.write_all(&bytes).and_then(|()| self.file.sync_data());
         if written.is_err() {
-            // What does not count must not stand there, as half a line before the next one.
+            // A failed write must leave no partial line before the next one.
             let _ = self.file.set_len(end);
         }
         written
@@ -293,7 +292,7 @@ mod tests {
         );
     }
 
-    /// Killed in the midst of writing, wherever.
+    /// Killed at any point of a write.
     #[test]
     fn half_a_line_was_not_done() {
         let (file, mut ledger) = begun();

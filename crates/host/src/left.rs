@@ -1,5 +1,5 @@
-//! What finished runs left on disks: remains of figures, which are nobody's. A disk that still holds just that needs
-//! not be given up again. Kept for as long as the machine runs.
+//! What finished runs left on disks: test data that belongs to nobody. A disk that still has these contents need not be
+//! released again. Kept until the next reboot.
 
 use crate::content::Fingerprint;
 use crate::disk::Disk;
@@ -12,7 +12,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// On a tmpfs: forgotten with the machine's next start.
+/// On a tmpfs: lost at reboot.
 const FILE: &str = "/run/raidlab.left";
 const RECORDS_MAX: usize = 1000;
 
@@ -22,7 +22,7 @@ struct Record {
     fingerprint: Fingerprint,
 }
 
-/// What is known to have been left on a disk.
+/// The fingerprint that a finished run left on a disk, if known.
 pub(crate) fn on(disk: &Disk) -> Option<Fingerprint> {
     let file = private::open(Path::new(FILE)).ok()??;
     let records = read(&file).ok()?;
@@ -33,9 +33,9 @@ pub(crate) fn on(disk: &Disk) -> Option<Fingerprint> {
     Some(of_disk.fingerprint)
 }
 
-/// Notes what a finished run leaves. Where that cannot be kept, the disk is to be given up again.
+/// Records what a finished run leaves. If that fails, the disk must be released again.
 pub(crate) fn note(identity: &Identity, fingerprint: &Fingerprint) -> io::Result<()> {
-    // Whose it is, if it is there already, is looked at below.
+    // The owner of an existing file is checked below.
     drop(File::options().create_new(true).write(true).mode(0o600).open(FILE));
     update(|records| {
         records.retain(|record| record.identity.number != identity.number);
@@ -48,7 +48,7 @@ pub(crate) fn note(identity: &Identity, fingerprint: &Fingerprint) -> io::Result
     })
 }
 
-/// Forgets a disk that is about to be written to.
+/// Removes the record of a disk that is about to be written to.
 pub(crate) fn forget(identity: &Identity) -> io::Result<()> {
     update(|records| records.retain(|record| record.identity.number != identity.number))
 }

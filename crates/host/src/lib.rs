@@ -1,12 +1,12 @@
-//! This machine itself as the place where trials run: real disks, or files behind loop devices.
+//! This machine as the place where trials run: real disks, or files behind loop devices.
 //!
 //! Outside, a [`Session`] holds the ledger and the claim on the disks, starts one process for each trial
-//! ([`Session::trial`]) and has what it left rolled back by another ([`Session::roll_back`]), so that a disk that hangs
-//! hangs neither. Inside those processes, [`job::main`] is all that runs. What a killed session left is found by
+//! ([`Session::trial`]) and another to roll back what it left ([`Session::roll_back`]), so that a hanging disk does not
+//! hang the session. Inside those processes, only [`job::main`] runs. What a killed session left is found by
 //! [`State::leftovers`].
 //!
-//! *Invariant*: only disks that [`choose`] accepted are overwritten; only what is in a ledger is undone, and only while
-//! its identity shows that it is ours.
+//! *Invariant*: only disks that [`choose`] accepted are overwritten; only acts in a ledger are undone, and only while
+//! the identity of the object shows that raidlab made it.
 
 mod cgroup;
 mod check;

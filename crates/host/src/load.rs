@@ -1,4 +1,4 @@
-//! What others did on this machine while a trial ran.
+//! Load of other programs on this machine during a trial.
 
 use crate::disk::Disk;
 use crate::environment::other_disks;
@@ -9,10 +9,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// A fact of every trial: what other programs took of all processors while it was at work, per cent.
+/// Provenance key of every trial: processor use of other programs during the trial, percent of all processors.
 pub const OTHERS_PROCESSOR_PERCENT: &str = "load.others_processor_percent";
 
-/// The counters at a trial's beginning.
+/// The counters at the start of a trial.
 pub(crate) struct Load {
     began: Instant,
     ours: BTreeSet<String>,
@@ -26,7 +26,7 @@ struct Counted {
     own_user_s: f64,
     /// Sectors moved by disks that are not under test.
     other_sectors: u64,
-    /// Time in which some process waited, µs: by resource.
+    /// Time in which some process waited, µs, by resource.
     pressure_us: Vec<(&'static str, u64)>,
 }
 
@@ -44,7 +44,7 @@ impl Load {
         }
     }
 
-    /// What others took, on the average, since the beginning.
+    /// Average load of others since the start.
     pub(crate) fn since(&self) -> Vec<(String, String)> {
         let now = Counted::now(&self.ours);
         let wall_s = self.began.elapsed().as_secs_f64().max(1e-3);
@@ -55,7 +55,7 @@ impl Load {
             OTHERS_PROCESSOR_PERCENT.to_owned(),
             format!("{:.1}", 100.0 * others_s.max(0.0) / wall_s / processors),
         )];
-        // What is below a loop device moves for it.
+        // The disks below a loop device move sectors on its behalf.
         if !self.ours.iter().any(|disk| disk.starts_with("loop")) {
             let mib = now.other_sectors.saturating_sub(before.other_sectors) as f64 / 2048.0;
             facts.push(("load.other_disks_mib_per_s".to_owned(), format!("{:.2}", mib / wall_s)));
@@ -91,7 +91,7 @@ impl Counted {
     }
 }
 
-/// User and nice time of all processors: that of kernel threads, which work for the stack too, is system time.
+/// User and nice time of all processors. The time of kernel threads, which also work for the stack, is system time.
 fn user_seconds(table: &str) -> Option<f64> {
     let line = table.lines().find_map(|line| line.strip_prefix("cpu "))?;
     let ticks: Vec<f64> = line.split_whitespace().filter_map(|field| field.parse().ok()).collect();
@@ -100,16 +100,16 @@ fn user_seconds(table: &str) -> Option<f64> {
 
 fn own_user_seconds() -> f64 {
     let of = |who| {
-        // SAFETY: all fields are plain numbers, for which zero is a value.
+        // SAFETY: all fields are integers, for which zero is valid.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: the kernel fills the structure that it is given.
+        // SAFETY: the kernel fills the structure.
         unsafe { libc::getrusage(who, &raw mut usage) };
         usage.ru_utime.tv_sec as f64 + usage.ru_utime.tv_usec as f64 / 1e6
     };
     of(libc::RUSAGE_SELF) + of(libc::RUSAGE_CHILDREN)
 }
 
-/// Pressure stall information, where the kernel keeps it.
+/// Pressure stall information, if the kernel provides it.
 fn pressure(resource: &str) -> Option<u64> {
     let table = fs::read_to_string(Path::new("/proc/pressure").join(resource)).ok()?;
     let some = table.lines().find_map(|line| line.strip_prefix("some "))?;

@@ -1,4 +1,4 @@
-//! What each loop device is attached to: by device and inode number, from the kernel's own answer.
+//! The backing file or device of each loop device, by device and inode number, as reported by the kernel.
 
 use crate::number::DeviceNumber;
 use crate::sysfs;
@@ -27,31 +27,31 @@ struct LoopInfo64 {
     init: [u64; 2],
 }
 
-/// What is behind a loop device.
+/// Backing of a loop device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Backing {
     Device(DeviceNumber),
-    /// A regular file: the number of its filesystem's device, and its inode.
+    /// A regular file: its filesystem's device number, and its inode.
     File {
         device: u64,
         inode: u64,
     },
 }
 
-/// A loop device that is attached to something.
+/// An attached loop device.
 #[derive(Clone, Debug)]
 pub(crate) struct Loop {
     /// Its folder in /sys.
     pub(crate) sysfs: PathBuf,
     pub(crate) backing: Backing,
     pub(crate) offset_bytes: u64,
-    /// None: to the end.
+    /// Size limit; None: to the end.
     pub(crate) limit_bytes: Option<u64>,
 }
 
 impl Loop {
-    /// The loop device in this folder of /sys, if it is one and attached. What the kernel says of a loop device is
-    /// asked of the device itself; if that cannot be opened, it is unknown which file a write would go to.
+    /// The loop device in this folder of /sys, if it is one and is attached. The status is read from the device itself;
+    /// if it cannot be opened, the file that a write would go to is unknown.
     pub(crate) fn at(folder: &Path) -> Result<Option<Loop>, String> {
         if !folder.join("loop/backing_file").exists() {
             return Ok(None);
@@ -63,12 +63,12 @@ impl Loop {
         if DeviceNumber::of_file(&file) != sysfs::device_number(folder) {
             return Err(unknown(format!("{} is another device", node.display())));
         }
-        // SAFETY: all fields are plain numbers, for which zero is a value.
+        // SAFETY: all fields are integers, for which zero is valid.
         let mut info: LoopInfo64 = unsafe { std::mem::zeroed() };
-        // SAFETY: the kernel fills the structure that it is given, which is as large as it takes it to be.
+        // SAFETY: the kernel fills the structure, which has the size that it expects.
         if unsafe { libc::ioctl(file.as_raw_fd(), LOOP_GET_STATUS64, &raw mut info) } < 0 {
             let error = std::io::Error::last_os_error();
-            // Detached since we looked.
+            // Detached in the meantime.
             return match error.raw_os_error() {
                 Some(libc::ENXIO) => Ok(None),
                 _ => Err(unknown(error.to_string())),
@@ -89,7 +89,7 @@ impl Loop {
         }))
     }
 
-    /// All loop devices of the machine that are attached.
+    /// All attached loop devices of the machine.
     pub(crate) fn all() -> Result<Vec<Loop>, String> {
         let mut all = Vec::new();
         for folder in sysfs::entries(Path::new("/sys/block")) {
@@ -99,7 +99,7 @@ impl Loop {
         Ok(all)
     }
 
-    /// The bytes of what is behind it that it reaches.
+    /// The byte range of its backing file or device.
     pub(crate) fn range(&self) -> std::ops::Range<u64> {
         let end = self
             .limit_bytes

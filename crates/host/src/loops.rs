@@ -1,4 +1,4 @@
-//! Files behind loop devices, for where no disks are to spare.
+//! Files behind loop devices, for machines without spare disks.
 
 use crate::ledger::DiskLedger;
 use crate::loop_status::{Backing, Loop};
@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tools::{Invocation, Recorder, Tool, Tools};
 
-/// A sparse file of this size, and a loop device on it; each act goes into the ledger first. Direct I/O if the
-/// filesystem below can do that, so that nothing is cached twice.
+/// Creates a sparse file of this size and attaches a loop device; each act is written to the ledger first. Uses direct
+/// I/O if the filesystem below supports it, so that nothing is cached twice.
 pub(crate) fn attach(
     file: &Path,
     bytes: u64,
@@ -27,13 +27,13 @@ pub(crate) fn attach(
     let call = attaching(file);
     let printed = tools.run(&call, recorder).map_err(|error| error.to_string())?.stdout;
     let node = PathBuf::from(printed.trim());
-    // Reading what the page cache of the file holds would be no reading.
+    // Otherwise reads would come from the page cache of the file.
     let direct = Invocation::new(Tool::Losetup).arg("--direct-io=on").arg(&node);
     let _ = tools.run(&direct, recorder);
     Ok(node)
 }
 
-/// The file is known once it exists; then it is recorded in the ledger.
+/// Once the file exists, its inode is recorded in the ledger.
 fn make(path: &Path, bytes: u64, ledger: &mut DiskLedger) -> io::Result<()> {
     let undo = |made: Option<Inode>| Undo::File {
         path: path.to_owned(),
@@ -52,8 +52,8 @@ fn inode(meta: &fs::Metadata) -> Inode {
     }
 }
 
-/// Removes a file that was made; false if another has its name by now. One of which it is not known is ours if it is
-/// empty.
+/// Removes a file that was made; false if the name now belongs to another file. A file without a recorded inode is the
+/// run's if it is empty.
 pub(crate) fn remove(path: &Path, made: Option<Inode>) -> Result<bool, String> {
     let meta = match fs::symlink_metadata(path) {
         Ok(meta) => meta,
@@ -71,8 +71,8 @@ pub(crate) fn remove(path: &Path, made: Option<Inode>) -> Result<bool, String> {
     }
 }
 
-/// The call that attaches a file to the next free loop device, and prints which. Pools are made on partitions, which the
-/// kernel looks for on a loop device only if asked to.
+/// The call that attaches a file to the next free loop device and prints its name. ZFS pools are made on partitions,
+/// which the kernel scans on a loop device only on request.
 pub fn attaching(file: &Path) -> Invocation {
     Invocation::new(Tool::Losetup)
         .args(["--find", "--show", "--nooverlap", "--partscan"])
@@ -86,7 +86,7 @@ pub(crate) fn detach(file: &Path, tools: &Tools, recorder: &mut dyn Recorder) ->
         let call = Invocation::new(Tool::Losetup).arg("--detach").arg(&node);
         tools.run(&call, recorder).map_err(|error| error.to_string())?;
     }
-    // The kernel only marks a device that is in use, and detaches it with its last user.
+    // The kernel only marks a device that is in use, and detaches it when its last user closes it.
     for _ in 0..100 {
         if devices_of(file).is_empty() {
             return Ok(());
@@ -97,7 +97,7 @@ pub(crate) fn detach(file: &Path, tools: &Tools, recorder: &mut dyn Recorder) ->
     Err(format!("{} is still in use", nodes.join(", ")))
 }
 
-/// By the kernel's own answer which file is behind a device; of one that was removed meanwhile by its name.
+/// The devices of a file according to the kernel; if the file was removed, by its name.
 pub(crate) fn devices_of(file: &Path) -> Vec<PathBuf> {
     let meta = fs::metadata(file).ok();
     let wanted = file.canonicalize().unwrap_or_else(|_| file.to_owned());

@@ -8,10 +8,10 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// A mount, and the devices by which it can be known.
+/// A mount, and the devices that identify it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Mount {
-    /// btrfs and ZFS show a number of their own making.
+    /// btrfs and ZFS report anonymous device numbers.
     number: Option<DeviceNumber>,
     /// The device that it was mounted from, as the process sees it.
     source: Option<DeviceNumber>,
@@ -35,7 +35,7 @@ pub(crate) fn mounts() -> BTreeSet<Mount> {
             continue;
         }
         let namespace = fs::read_link(process.join("ns/mnt")).ok();
-        // A process in a chroot shows the mounts below its own root alone.
+        // A process in a chroot shows only the mounts below its own root.
         let root = fs::metadata(process.join("root"))
             .ok()
             .map(|root| (root.dev(), root.ino()));
@@ -64,7 +64,7 @@ fn parse(line: &str, root: &Path) -> Option<Mount> {
     Some(Mount { number, source, folder })
 }
 
-/// The kernel writes blanks and backslashes as three octal digits.
+/// The kernel writes white space and backslashes as three octal digits.
 fn unescape(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();

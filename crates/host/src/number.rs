@@ -1,4 +1,4 @@
-//! Device numbers: what the kernel knows a block device by. Paths are names that anybody may give.
+//! Device numbers: the kernel's identification of a block device. Any program can create paths.
 
 use rustix::fs::FileType;
 use serde::{Deserialize, Serialize};
@@ -30,19 +30,19 @@ impl DeviceNumber {
         })
     }
 
-    /// That of the block device that a path leads to; none if it leads to something else.
+    /// Number of the block device at a path; none if it is something else.
     pub(crate) fn of_node(path: &Path) -> Option<DeviceNumber> {
         let stat = rustix::fs::stat(path).ok()?;
         (FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice).then(|| Self::of_rdev(stat.st_rdev))
     }
 
-    /// That of an open block device.
+    /// Number of an open block device.
     pub(crate) fn of_file(file: impl AsFd) -> Option<DeviceNumber> {
         let stat = rustix::fs::fstat(file).ok()?;
         (FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice).then(|| Self::of_rdev(stat.st_rdev))
     }
 
-    /// Where sysfs shows the device; a link.
+    /// Path of the device's symlink in sysfs.
     pub(crate) fn sysfs_link(self) -> PathBuf {
         PathBuf::from(format!("/sys/dev/block/{self}"))
     }

@@ -3,7 +3,7 @@
 use crate::disk::binary_size;
 use std::fmt;
 
-/// A reason not to touch a disk.
+/// A reason not to overwrite a disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     Mounted {
@@ -13,16 +13,16 @@ pub enum Obstacle {
     Swap {
         device: String,
     },
-    /// The kernel has built something on it that runs.
+    /// A running device of the kernel is built on it.
     InUse {
         device: String,
         by: String,
     },
-    /// Another device that is in use, or may be, shares bytes with it.
+    /// Another device that is or may be in use shares bytes with it.
     Shared {
         with: String,
     },
-    /// Nothing known holds it, but it cannot be opened exclusively.
+    /// No known user, but it cannot be opened exclusively.
     Held {
         device: String,
     },
@@ -32,28 +32,28 @@ pub enum Obstacle {
         pid: u32,
         program: String,
     },
-    /// Its superblock says that it is a member of something made of several devices.
+    /// Its superblock says that it is a member of an array, pool or similar.
     Member {
         device: String,
         of: String,
         release: String,
     },
-    /// It carries something that can be recognised.
+    /// It has a known signature.
     Signature {
         device: String,
         what: String,
     },
-    /// It is not blank, though nothing is recognised.
+    /// It is not blank, but has no known signature.
     Content {
         device: String,
-        /// Where the first byte lies that is not zero, as far as was looked.
+        /// Offset of the first non-zero byte that was found.
         at_bytes: u64,
     },
-    /// It holds something else than when it was judged.
+    /// Its contents changed since it was judged.
     Changed {
         device: String,
     },
-    /// It is unknown what is on it.
+    /// Its contents are unknown.
     Unknown {
         device: String,
         why: String,
@@ -66,7 +66,7 @@ pub enum Obstacle {
 }
 
 impl Obstacle {
-    /// Whether the user may lift it by naming the disk's serial number.
+    /// Whether the user may override it by naming the disk's serial number.
     pub fn can_be_lifted(&self) -> bool {
         matches!(self, Self::Signature { .. } | Self::Content { .. })
     }

@@ -1,4 +1,4 @@
-//! Which processes have a device open: by device number, in whatever root and namespace they live.
+//! Processes that have a device open, by device number, in any root and mount namespace.
 
 use crate::number::DeviceNumber;
 use crate::sysfs;
@@ -46,7 +46,7 @@ pub(crate) fn openers(wanted: &dyn Fn(What) -> bool, except: &[u32]) -> BTreeSet
                 writes,
             });
         };
-        // Threads may have tables of open files of their own.
+        // Threads may have separate file descriptor tables.
         for thread in sysfs::entries(&process.join("task")) {
             for file in sysfs::entries(&thread.join("fd")) {
                 if let Some(what) = what_is(&file).filter(|&what| wanted(what)) {
@@ -55,7 +55,7 @@ pub(crate) fn openers(wanted: &dyn Fn(What) -> bool, except: &[u32]) -> BTreeSet
                 }
             }
         }
-        // What is mapped need not be open.
+        // A mapped file need not be open.
         for mapped in sysfs::entries(&process.join("map_files")) {
             if let Some(what) = what_is(&mapped).filter(|&what| wanted(what)) {
                 add(what, true);
@@ -78,7 +78,7 @@ fn what_is(link: &PathBuf) -> Option<What> {
     }
 }
 
-/// From the flags in /proc/PID/fdinfo; assumed if they cannot be read.
+/// From the flags in /proc/PID/fdinfo; true if they cannot be read.
 fn may_write(info: &Path) -> bool {
     let text = fs::read_to_string(info).unwrap_or_default();
     let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));

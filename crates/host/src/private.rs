@@ -37,7 +37,7 @@ pub(crate) fn check_folder(folder: &Path) -> io::Result<()> {
     let whole = folder.canonicalize()?;
     for above in whole.ancestors().skip(1) {
         let meta = fs::symlink_metadata(above)?;
-        // In a sticky folder, as /tmp is, nobody renames what is another's.
+        // In a sticky folder such as /tmp, users cannot rename files of others.
         let is_open = meta.mode() & OTHERS_WRITE != 0 && meta.mode() & STICKY == 0;
         if is_open || !is_ours(&meta) {
             return Err(refused(
@@ -49,7 +49,7 @@ pub(crate) fn check_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Opens a file of such a folder for reading and writing; none if it is not there.
+/// Opens a file in such a folder for reading and writing; none if it does not exist.
 pub(crate) fn open(path: &Path) -> io::Result<Option<File>> {
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let file = match rustix::fs::open(path, flags, Mode::empty()) {

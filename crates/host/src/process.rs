@@ -24,7 +24,7 @@ const DYING: Duration = Duration::from_secs(10);
 /// This program, even if its file was replaced.
 const OURSELVES: &str = "/proc/self/exe";
 
-/// Longer lines are cut.
+/// Maximum length of a line; longer lines are truncated.
 const LINE_BYTES_MAX: usize = 16 << 20;
 
 /// Bytes of events read at once: more than a pipe holds.
@@ -40,7 +40,7 @@ pub struct EndedProcess {
     pub wall: Duration,
     /// The end of its standard error.
     pub errors: String,
-    /// Processes that did not exit, each with where it waits in the kernel.
+    /// Processes that did not exit, each with the kernel function in which it waits.
     pub hung: Vec<String>,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct Running {
 
 impl Running {
     /// Starts this program again for a job on a ledger; these files are open in it under the same numbers.
-    /// `handed_over` is called when it has them and has not started the job.
+    /// `handed_over` is called when it has the files and has not started the job.
     pub(crate) fn start(
         ledger: &impl AsFd,
         files: &[RawFd],
@@ -70,7 +70,7 @@ impl Running {
     ) -> io::Result<Running> {
         let ledger = ledger.as_fd().as_raw_fd();
         let files: Vec<RawFd> = files.iter().copied().chain([ledger]).collect();
-        // What its programs leave behind when it is killed becomes ours, and is found where there is no control group.
+        // Orphans of a killed process become children of raidlab, so that they are found without a control group.
         let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
         let others = children(std::process::id());
         let mut command = Command::new(OURSELVES);
@@ -83,14 +83,14 @@ impl Running {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // The terminal's Ctrl-C is for the one who watches.
+            // The terminal's Ctrl-C is for the watching process only.
             .process_group(0);
         let parent = std::process::id();
         // SAFETY: between fork and exec only system calls are made.
         unsafe {
             command.pre_exec(move || {
                 rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-                // Who was killed before that would send no signal any more.
+                // If the parent was killed before, no signal would be sent.
                 if u32::try_from(libc::getppid()) != Ok(parent) {
                     return Err(io::ErrorKind::Interrupted.into());
                 }
@@ -109,7 +109,7 @@ impl Running {
         let console: OwnedFd = child.stderr.take().ok_or_else(no_pipe)?.into();
         rustix::io::ioctl_fionbio(&events, true)?;
         rustix::io::ioctl_fionbio(&console, true)?;
-        // Should it die before it has read all, its end tells more than the broken pipe.
+        // If it dies before it has read all, its exit status says more than the broken pipe.
         let _ = child.stdin.take().ok_or_else(no_pipe)?.write_all(job);
         Ok(Running {
             child,
@@ -141,7 +141,7 @@ impl Running {
         let end = loop {
             let is_over = self.wait(TICK, &mut |text| line(text, &mut disks));
             tick();
-            // Also of a trial that came to its end: what was measured on a failing disk does not count.
+            // Even if the trial ended: results from a failing disk do not count.
             if let Some(words) = log.failure_of(&disks) {
                 break ProcessEnd::DiskFailed(words);
             }
@@ -190,7 +190,7 @@ impl Running {
         ];
         let timeout = Timespec::try_from(timeout).ok();
         let _ = rustix::event::poll(&mut fds, timeout.as_ref());
-        // A pipe that is closed is readable for ever, and its process may live on for a moment.
+        // A closed pipe is always readable, and its process may live on for a moment.
         let closed = !fds[0].revents().is_empty() && !fds[0].revents().contains(PollFlags::IN);
         let is_over = fds[2].revents().contains(PollFlags::IN);
         if closed && !is_over {
@@ -208,7 +208,7 @@ impl Running {
     fn take_in(&mut self, line: &mut dyn FnMut(&[u8])) {
         let mut buffer = [0; 64 << 10];
         let before = self.output_bytes;
-        // Who writes without end must not keep us here: there is more to look at.
+        // A process that writes without end must not block the other checks.
         while self.output_bytes - before < TAKEN_BYTES_MAX
             && let Ok(count @ 1..) = rustix::io::read(&self.events, &mut buffer)
         {
@@ -268,7 +268,7 @@ impl Running {
             .iter()
             .filter_map(|&pid| Pid::from_raw(i32::try_from(pid).ok()?))
         {
-            // One that has ended is to be asked how.
+            // If it has ended, its status must be collected.
             let _ = rustix::process::waitpid(Some(pid), WaitOptions::NOHANG);
         }
         orphans.into_iter().flat_map(descendants).collect()
@@ -341,8 +341,8 @@ impl Process {
         Process::at(self.pid).is_some_and(|now| now.start == self.start) && !self.living_threads().is_empty()
     }
 
-    /// Its threads that have not ended: the first may be gone while others wait in the kernel. The state of each, and
-    /// its folder.
+    /// Its threads that have not ended: the first may be gone while others wait in the kernel. For each its state and
+    /// folder.
     fn living_threads(&self) -> Vec<(String, PathBuf)> {
         sysfs::entries(Path::new(&format!("/proc/{}/task", self.pid)))
             .into_iter()
@@ -375,7 +375,7 @@ fn fields(path: &Path) -> Option<Vec<String>> {
     Some(rest.split_whitespace().map(str::to_owned).collect())
 }
 
-/// Each process, and its parent.
+/// Each process with its parent.
 fn parents() -> Vec<(u32, u32)> {
     let mut parents = Vec::new();
     for entry in sysfs::entries(Path::new("/proc")) {
@@ -393,7 +393,7 @@ fn children(pid: u32) -> Vec<u32> {
         .collect()
 }
 
-/// A process and all below it.
+/// A process and all its descendants.
 fn descendants(pid: u32) -> Vec<Process> {
     let parents = parents();
     let mut family = vec![pid];

@@ -1,6 +1,7 @@
-//! Which devices share bytes with a device: its partitions, its whole disk, what is stacked above and below it.
+//! Which devices share bytes with a device: its partitions, its whole disk, devices stacked above and below it.
 //!
-//! Writing to one of them writes to the others. Found by device number in sysfs and from the loop driver, never by path.
+//! Writing to one of them writes to the others. They are found by device number in sysfs and from the loop driver,
+//! never by path.
 
 use crate::loop_status::{Backing, Loop};
 use crate::number::DeviceNumber;
@@ -18,9 +19,9 @@ pub(crate) enum Role {
     Partition,
     /// Built on it, and running: an array, a volume, a loop device.
     Above,
-    /// The whole disk that it is a partition of.
+    /// The whole disk of a partition.
     Whole,
-    /// What a loop device is attached to.
+    /// Backing file or device of a loop device.
     Behind,
     /// A member of an array or volume.
     Component,
@@ -35,7 +36,7 @@ pub(crate) struct Relative {
     pub(crate) sysfs: PathBuf,
     pub(crate) number: DeviceNumber,
     pub(crate) role: Role,
-    /// Which of its bytes are shared.
+    /// The bytes that are shared.
     range: Range<u64>,
     size_bytes: u64,
 }
@@ -57,9 +58,9 @@ pub(crate) struct Relations {
     pub(crate) devices: Vec<Relative>,
     /// Device and inode numbers of regular files behind loop devices.
     pub(crate) files: BTreeSet<(u64, u64)>,
-    /// Devices of which this is unknown, with the reason.
+    /// Devices whose backing is unknown, with the reason.
     pub(crate) unknown: Vec<String>,
-    /// Loop devices on one of the files, and where they lie on it: `loop0 4096..`.
+    /// Loop devices on one of the files, with their ranges: `loop0 4096..`.
     placed: BTreeSet<String>,
 }
 
@@ -103,8 +104,8 @@ impl Relations {
             .filter(move |relative| roles.contains(&relative.role))
     }
 
-    /// A description of what the device is built on, which changes if that changes: a loop device can be moved to
-    /// another offset of its file, a dm device can get another table.
+    /// Description of the devices below, which changes if they change: a loop device can be moved to another offset of
+    /// its file, a dm device can get another table.
     pub(crate) fn foundation(&self) -> Vec<String> {
         let below = self.with_role(&[Role::Whole, Role::Behind, Role::Component]);
         let mut words: Vec<String> = below
@@ -149,7 +150,7 @@ impl Search {
         let size_bytes = sysfs::number(&folder.join("size")).unwrap_or(0) * 512;
         let range = range.start..range.end.min(size_bytes);
         if let Some(&index) = self.seen.get(&number) {
-            // Reached by another way, and perhaps in another place: looked at again, with all that is shared.
+            // Found again through another device, perhaps with another range: processed again with the union.
             let known = &mut self.relations.devices[index];
             let joined = known.range.start.min(range.start)..known.range.end.max(range.end);
             if joined != known.range {
@@ -222,7 +223,7 @@ impl Search {
             let Ok(folder) = fs::canonicalize(&holder) else {
                 continue;
             };
-            // Volumes of one volume group share none of its bytes.
+            // Volumes of one volume group share no bytes.
             let apart = of.role == Role::Component && is_lvm(&folder);
             if !apart || self.is_known(&folder) {
                 self.add_folder(&folder, Self::upwards(of.role), self.all.clone());

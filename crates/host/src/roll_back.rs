@@ -1,8 +1,8 @@
 //! Rolls back the open acts of a ledger.
 //!
-//! *Invariant*: as with [`stack::Undo`], an undo first checks that what it removes is still what was made, and does
-//! nothing if it is gone; so a later process can repeat it. Devices that are not the run's are never touched, whatever
-//! the ledger says.
+//! *Invariant*: as with [`stack::Undo`], an undo first checks that the object is still the one that was made, and does
+//! nothing if it is gone; so a later process can repeat it. Devices that do not belong to the run are never touched,
+//! whatever the ledger says.
 
 use crate::check::UndoCheck;
 use crate::disk::Disk;
@@ -22,11 +22,11 @@ use tools::{Recorder, Tool, Tools};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Undone,
-    /// Not what was made, so it is left; the reason.
+    /// Not made by the run, so it is left; the reason.
     Left(String),
 }
 
-/// Undoes what is open, last act first; `report` is called with each act and its outcome.
+/// Undoes the open acts, last one first; `report` is called with each act and its outcome.
 pub(crate) fn roll_back(
     ledger: &mut DiskLedger,
     contents: Contents,
@@ -37,7 +37,7 @@ pub(crate) fn roll_back(
         .filter(|&tool| Tools::find(&[tool]).is_ok())
         .collect();
     let mut tools = Tools::find(&present).map_err(io::Error::other)?;
-    // Processes that still run use what is to be removed.
+    // Running processes still use the objects to be removed.
     for open in &contents.open {
         if let Undo::Cgroup { path } = &open.undo {
             cgroup::end_all(path);
@@ -55,7 +55,7 @@ pub(crate) fn roll_back(
             Now::NotOurs(why) => Ok(Outcome::Left(why)),
         });
         if outcome.is_ok() {
-            // On a full disk it stays in the ledger, and is found undone the next time.
+            // On a full disk it stays in the ledger, and the next rollback finds it undone.
             let _ = ledger.undone(open.entry);
         }
         report(words, outcome);
@@ -107,9 +107,9 @@ fn remove_folder(path: &Path) -> Result<Outcome, String> {
 #[derive(Debug, PartialEq, Eq)]
 enum Now {
     Act(Undo),
-    /// What it would undo did not survive a reboot.
+    /// The object did not survive a reboot.
     Gone,
-    /// It names something that does not belong to the run; why it is left.
+    /// It names something that does not belong to the run; the reason why it is left.
     NotOurs(String),
 }
 
@@ -180,7 +180,7 @@ impl Known {
         }
     }
 
-    /// The act with the current names of its disks.
+    /// The act with the current nodes of its disks.
     fn as_they_are_now(&self, act: Undo) -> Result<Now, String> {
         let Undo::Stack(of_stack) = &act else {
             return Ok(Now::Act(act));
@@ -199,7 +199,7 @@ impl Known {
         }
         let mut value = serde_json::to_value(&act).map_err(|error| error.to_string())?;
         self.rename(&mut value)?;
-        // An array is known by its UUID, whatever its number is.
+        // An array is identified by its UUID, whatever its number.
         let devices = match &act {
             Undo::Stack(stack::Undo::Array { .. }) => &value["stack"]["members"],
             _ => &value,
@@ -223,7 +223,7 @@ impl Known {
         let Ok(attribute) = path.canonicalize() else {
             return Ok(false);
         };
-        // Of a disk behind a controller, what is set may be the controller's attribute of it.
+        // For a disk behind a controller, the attribute may be the controller's.
         let device = attribute
             .ancestors()
             .find(|folder| folder.join("dev").exists() && folder.join("size").exists());
@@ -241,7 +241,7 @@ impl Known {
         }
     }
 
-    /// Why the contents of a disk may have been made by others since; none if they are what was made, or gone. Not
+    /// Why the contents of a device may have been made by others since; none if they are those of the run, or gone. Not
     /// checked for files of the run.
     fn is_another(&self, act: &Undo, identity: Option<&str>, tools: &Tools) -> Result<Option<String>, String> {
         let Undo::Stack(act) = act else { return Ok(None) };

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Default)]
 pub(crate) struct RunDevices {
     pub(crate) claims: Vec<ClaimedDisk>,
-    /// The machine was not rebooted since they were claimed.
+    /// The machine was not rebooted since the claim.
     pub(crate) same_boot: bool,
     /// Files behind loop devices.
     pub(crate) files: Vec<PathBuf>,
@@ -40,7 +40,7 @@ impl RunDevices {
         let components = sysfs::entries(&folder.join("slaves"));
         let is_gone = components.is_empty() && sysfs::number(&folder.join("size")) == Some(0);
         if height == 0 || is_gone {
-            // An array that was stopped, whose node is still there.
+            // A stopped array whose node still exists.
             return is_gone;
         }
         let is_claimed = Disk::at_folder(folder).is_some_and(|disk| {

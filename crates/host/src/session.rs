@@ -1,4 +1,4 @@
-//! A run on this machine: its claim on the disks, its ledger, and the processes that work on both.
+//! A run on this machine: its claim on the disks, its ledger, and the processes that use them.
 
 use crate::check::TrialCheck;
 use crate::choose::Chosen;
@@ -25,7 +25,7 @@ use std::time::Duration;
 use tools::{Invocation, Tool, Tools};
 use trial::{Limits, OUTPUT_BYTES_MAX, ProcessEnd};
 
-/// Time limit of a rollback. Unmounting writes out the page cache, which takes long on a slow disk.
+/// Time limit of a rollback. Unmounting writes back the page cache, which takes long on a slow disk.
 const ROLLING_BACK: Limits = Limits {
     stall: Duration::from_secs(300),
     wall: Duration::from_secs(3600),
@@ -57,7 +57,7 @@ pub enum Lock {
     Taken,
 }
 
-/// A run under way on this machine.
+/// A running session on this machine.
 #[derive(Debug)]
 pub struct Session {
     name: String,
@@ -66,7 +66,7 @@ pub struct Session {
     /// Locked as long as this process, or one that inherited it, runs.
     ledger: File,
     disks: Mutex<Vec<Held>>,
-    /// Why the disks cannot be written to any more.
+    /// Why the disks must not be written to any more.
     lost: Mutex<Option<String>>,
 }
 
@@ -75,7 +75,7 @@ pub struct Session {
 pub struct RolledBack {
     /// Descriptions of what was undone.
     pub undone: Vec<String>,
-    /// What was left because the run did not make it, with the reason.
+    /// Objects that were left because the run did not make them, with the reason.
     pub not_ours: Vec<String>,
     /// What could not be undone, with the reason; it stays in the ledger.
     pub failed: Vec<String>,
@@ -152,7 +152,7 @@ impl Session {
         })
     }
 
-    /// Why the disks must not be written to any more, if so: their contents are not as recorded.
+    /// Why the disks must not be written to any more, if their contents are not as recorded.
     pub fn lost(&self) -> Option<String> {
         locked(&self.lost).clone()
     }
@@ -162,13 +162,13 @@ impl Session {
         &self.name
     }
 
-    /// Where mount points are made.
+    /// Folder for mount points.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// Runs a trial in a separate process, which gets the disks. What it leaves must be rolled back before the next
-    /// one.
+    /// trial.
     pub fn trial(
         &self,
         job: TrialJob,
@@ -182,7 +182,7 @@ impl Session {
         let handed: Option<Vec<_>> = disks.iter().map(Held::handed).collect();
         let handed = handed.ok_or_else(|| io::Error::other("a disk is not claimed"))?;
         for disk in &*disks {
-            // From now on it holds something else.
+            // From now on the contents change.
             left::forget(disk.identity())?;
         }
         let files: Vec<RawFd> = handed.iter().flat_map(|handed| handed.files()).collect();
@@ -191,13 +191,13 @@ impl Session {
             handed,
         })
         .map_err(io::Error::other)?;
-        // Theirs alone from then on.
+        // From then on the process has the disks exclusively.
         let mut handed_over = || disks.iter_mut().for_each(Held::release);
         let running = Running::start(&self.ledger, &files, &job, &mut handed_over)?;
         Ok(running.watch(limits, Some(stop), log, line, tick))
     }
 
-    /// Undoes what is open in the ledger, in a separate process that Ctrl-C does not stop. Then the disks are claimed
+    /// Undoes the open acts of the ledger, in a separate process that Ctrl-C does not stop. Then the disks are claimed
     /// and judged again.
     pub fn roll_back(&self) -> io::Result<RolledBack> {
         let rolled_back = roll_back(&self.ledger)?;
@@ -230,7 +230,7 @@ impl Session {
         TrialCheck::of(disks, &[std::process::id()])
     }
 
-    /// Rolls back what is left. The ledger is removed if nothing is open in it.
+    /// Rolls back what is left. The ledger is removed if no act is open.
     pub fn end(self) -> io::Result<RolledBack> {
         let rolled_back = self.roll_back()?;
         if rolled_back.is_whole() {
@@ -238,7 +238,7 @@ impl Session {
         }
         if locked(&self.lost).is_none() {
             for disk in &*locked(&self.disks) {
-                // Else it has to be given up by the next run's user.
+                // If this fails, the user must release the disk for the next run.
                 let _ = left::note(disk.identity(), disk.left());
             }
         }
@@ -271,7 +271,7 @@ fn take(chosen: &[Chosen]) -> Result<Vec<Held>, Vec<String>> {
     }
 }
 
-/// Erases released signatures while the disk is open exclusively: so wipefs must not try to open it exclusively.
+/// Erases released signatures while the disk is open exclusively; wipefs must not try to open it exclusively.
 fn clear(chosen: &[Chosen], disks: &mut [Held]) -> Result<(), String> {
     if chosen.iter().all(|chosen| chosen.given_up.is_empty()) {
         return Ok(());
@@ -319,7 +319,7 @@ impl Leftover {
         Ok(rolled_back)
     }
 
-    /// Where its ledger is.
+    /// Path of its ledger.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -362,7 +362,7 @@ fn begin_ledger(path: &Path, header: &Header) -> io::Result<File> {
         .open(path)?;
     rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
     let begun = DiskLedger::begin(file.try_clone()?, header).and_then(|_| {
-        // The name of the file too must outlive a power cut.
+        // The file's name must survive a power cut as well.
         File::open(path.parent().unwrap_or(Path::new("/")))?.sync_all()
     });
     if let Err(error) = begun {

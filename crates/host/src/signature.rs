@@ -59,7 +59,7 @@ const PARTITION_TABLES: &[&str] = &[
     "ultrix",
 ];
 
-/// Partition types, by GUID or DOS type, whose contents belong to something larger even without a signature.
+/// Partition types, by GUID or DOS type, that belong to an array or pool even without a signature.
 const MEMBER_PARTITIONS: &[(&str, &str)] = &[
     ("e75caf8f-f680-4cee-afa3-b001e56efc2d", "Windows Storage Spaces"),
     ("5808c8aa-7e8f-42e0-85d2-e1e90434cfb3", "a dynamic disk of Windows"),
@@ -117,7 +117,7 @@ pub(crate) fn signatures(folder: &Path, node: &Path, tools: &Tools) -> Vec<Obsta
     found
 }
 
-/// What distinguishes the signatures on a device from others of the same types.
+/// Identifies the signatures on a device among others of the same types.
 pub(crate) fn identity(node: &Path, tools: &Tools) -> Result<String, String> {
     let call = Invocation::new(Tool::Wipefs)
         .args([
@@ -144,7 +144,7 @@ fn listed(node: &Path, tools: &Tools) -> Result<Vec<Signature>, String> {
     match serde_json::from_str::<Signatures>(&printed) {
         Ok(list) => Ok(list.signatures),
         Err(_) if printed.trim().is_empty() => Ok(Vec::new()),
-        // Something is there that we cannot read: no reason to overwrite it.
+        // Something unreadable is there: no reason to overwrite it.
         Err(_) => Err(format!("wipefs says `{}`", printed.trim())),
     }
 }
@@ -153,7 +153,7 @@ fn listed(node: &Path, tools: &Tools) -> Result<Vec<Signature>, String> {
 fn in_partitions(device: &str, node: &Path, tools: &Tools) -> Result<Vec<Obstacle>, String> {
     let call = Invocation::new(Tool::Partx)
         .args(["--show", "--raw", "--noheadings", "--output", "NR,START,SECTORS,TYPE"])
-        // The device is a disk of its own, also where it is a partition.
+        // The device is treated as a disk, even if it is a partition.
         .arg("-")
         .arg(node)
         .limit(Duration::from_secs(60));
@@ -181,7 +181,7 @@ fn in_partitions(device: &str, node: &Path, tools: &Tools) -> Result<Vec<Obstacl
                 release: format!("wipefs --all {}", node.display()),
             });
         }
-        // The two sectors of an extended partition hold a table, whose partitions are listed.
+        // The two sectors of an extended partition contain a table, whose partitions are listed.
         let Some(kind) = probed(node, start, sectors, tools)?.filter(|_| sectors > 2) else {
             continue;
         };

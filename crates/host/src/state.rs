@@ -1,4 +1,4 @@
-//! The folder in which ledgers survive the sessions that write them.
+//! The folder in which ledgers survive their sessions.
 
 use crate::ledger::{DiskLedger, Header};
 use crate::{private, sysfs};
@@ -17,7 +17,7 @@ const VARIABLE: &str = "RAIDLAB_STATE";
 
 const SUFFIX: &str = ".ledger";
 
-/// Time that a killed process may need to exit: one that unmounts writes out what is cached first.
+/// Time that a killed process may need to exit: an unmount first writes back the page cache.
 const DYING: Duration = Duration::from_secs(60);
 
 /// The folder of ledgers.
@@ -55,7 +55,7 @@ impl State {
     /// Creates the folder, writable only by its owner.
     pub(crate) fn prepare(&self) -> io::Result<()> {
         if self.folder.to_str().is_none() {
-            // Ledgers are text, and hold it.
+            // Ledgers are text and contain the path.
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "its name is not UTF-8"));
         }
         DirBuilder::new().recursive(true).mode(0o755).create(&self.folder)?;
@@ -67,7 +67,7 @@ impl State {
         let path = self.folder.join("lock");
         drop(File::options().create_new(true).write(true).mode(0o600).open(&path));
         let mut file = private::open(&path)?.ok_or(io::ErrorKind::NotFound)?;
-        // Earlier versions made it for all to read, and who can read it can lock it.
+        // Earlier versions made it readable for all, and whoever can read it can lock it.
         file.set_permissions(Permissions::from_mode(0o600))?;
         while rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
             let mut text = String::new();
@@ -92,7 +92,7 @@ impl State {
         all
     }
 
-    /// Files that others than root can have written are not read.
+    /// Files that users other than root could have written are not read.
     fn private_ledgers(&self) -> io::Result<Vec<PathBuf>> {
         if fs::symlink_metadata(&self.folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
             return Ok(Vec::new());
@@ -101,7 +101,7 @@ impl State {
         Ok(self.ledgers())
     }
 
-    /// Whether there is a ledger, as far as visible without opening it.
+    /// Whether a ledger exists, as far as visible without opening it.
     pub fn has_ledgers(&self) -> bool {
         !self.ledgers().is_empty()
     }
@@ -152,13 +152,13 @@ fn take(path: &Path) -> io::Result<Taken> {
         return Ok(Taken::Ours(None));
     };
     if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
-        // A header not written yet is that of a session just beginning.
+        // A session that is just starting has not written its header yet.
         let pid = DiskLedger::read(&file)?.header.map(|header| header.pid);
         return Ok(Taken::Others {
             alive: pid.is_none_or(|pid| Path::new(&format!("/proc/{pid}")).exists()),
         });
     }
-    // Its session may have removed it between our opening and our locking it.
+    // Its session may have removed it between open and lock.
     if !fs::metadata(path).is_ok_and(|there| file.metadata().is_ok_and(|ours| ours.ino() == there.ino())) {
         return Ok(Taken::Ours(None));
     }

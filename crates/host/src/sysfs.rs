@@ -4,7 +4,7 @@ use crate::number::DeviceNumber;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The value of an attribute without blanks around it; none if it is not there, not readable or empty.
+/// The value of an attribute without surrounding white space; none if it is missing, unreadable or empty.
 pub(crate) fn text(path: &Path) -> Option<String> {
     let bytes = fs::read(path).ok()?;
     let text = String::from_utf8_lossy(&bytes);
@@ -21,7 +21,7 @@ pub(crate) fn device_number(folder: &Path) -> Option<DeviceNumber> {
     DeviceNumber::parse(&text(&folder.join("dev"))?)
 }
 
-/// The entries of a folder, sorted; none if there is no such folder.
+/// The entries of a folder, sorted; none if it does not exist.
 pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
     let mut all: Vec<PathBuf> = fs::read_dir(folder)
         .into_iter()
@@ -38,7 +38,7 @@ pub(crate) fn name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The word in brackets, out of `none [mq-deadline] kyber`; all of it if there are none.
+/// The word in brackets, as in `none [mq-deadline] kyber`; the whole line if there are none.
 pub(crate) fn in_use(line: &str) -> &str {
     let bracketed = line.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     bracketed.map_or(line, |(word, _)| word)

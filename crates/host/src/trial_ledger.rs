@@ -1,4 +1,4 @@
-//! The ledger of a trial: what was made on a disk is identified as soon as it exists, so that only that is undone.
+//! The ledger of a trial: everything made on a disk is identified as soon as it exists, so that only that is undone.
 
 use crate::ledger::DiskLedger;
 use crate::signature;
@@ -7,14 +7,14 @@ use std::io;
 use std::path::PathBuf;
 use tools::Tools;
 
-/// Writes what provisioning does to the ledger on disk.
+/// Writes the acts of provisioning to the ledger on disk.
 #[derive(Debug)]
 pub(crate) struct TrialLedger<'a> {
     pub(crate) ledger: &'a mut DiskLedger,
     pub(crate) tools: Tools,
 }
 
-/// The device that carries what an act makes, if nothing else identifies it.
+/// The device on which an act makes something, if nothing else identifies it.
 pub(crate) fn carrier(undo: &stack::Undo) -> Option<&PathBuf> {
     match undo {
         stack::Undo::Filesystem {
@@ -34,7 +34,7 @@ impl stack::Ledger for TrialLedger<'_> {
     }
 
     fn made(&mut self, entry: u64, undo: &stack::Undo) -> io::Result<()> {
-        // Of what cannot be identified, it stays unknown whose it is.
+        // Without an identity, the owner of the contents stays unknown.
         match carrier(undo).map(|device| signature::identity(device, &self.tools)) {
             Some(Ok(identity)) => self.ledger.identified(entry, &identity),
             _ => Ok(()),

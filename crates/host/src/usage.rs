@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-/// Mounts, swap areas and devices that the kernel has on a device or on what shares bytes with it.
+/// Mounts, swap areas and devices on a device or on devices that share bytes with it.
 pub(crate) fn uses(relations: &Relations) -> Vec<Obstacle> {
     let mut found: Vec<Obstacle> = Vec::new();
     let device = || relations.devices.first().map(Relative::name).unwrap_or_default();
@@ -120,10 +120,10 @@ fn holder_words(holder: &Path) -> String {
     format!("the {kind} {mapped} ({name})")
 }
 
-/// ZFS and other users that are not visible in /sys open their disks exclusively.
+/// ZFS and other users that sysfs does not show open their disks exclusively.
 pub(crate) fn held(relations: &Relations, is_claimed: bool) -> Vec<Obstacle> {
     let roles: &[Role] = match is_claimed {
-        // Our own claim stands on it and its partitions.
+        // Our own claim covers it and its partitions.
         true => &[Role::Behind],
         false => &[Role::Itself, Role::Partition, Role::Behind],
     };
@@ -143,8 +143,8 @@ pub(crate) fn is_held(node: &Path) -> bool {
     )
 }
 
-/// Processes that keep the device open, or keep open for writing what shares bytes with it. Short openers such as udev
-/// are ignored.
+/// Processes that have the device open, or have a device that shares bytes with it open for writing. Short openers such
+/// as udev are ignored.
 pub(crate) fn opened(relations: &Relations, except: &[u32]) -> Vec<Obstacle> {
     const TRIES: u32 = 10;
     let mut found = openers(relations, except);
