@@ -1,4 +1,4 @@
-//! From a model file to the integers that the models work with.
+//! Converts a model file to the integers that the models use.
 
 use super::format::{
     BufferKeys, Disk, Figure, FlashKeys, InterfaceKeys, ModelFile, OverheadKeys, QueueKeys, SeekKeys, ShingledKeys,
@@ -16,7 +16,7 @@ use std::format;
 use std::string::String;
 use std::vec::Vec;
 
-/// A figure that cannot be, and where it stands.
+/// An invalid figure and its position in the file.
 #[derive(Debug)]
 pub struct Wrong {
     pub offset: usize,
@@ -32,7 +32,7 @@ impl Wrong {
     }
 }
 
-/// The device that a file describes, and its capacity.
+/// The device described by a file, and its capacity.
 pub fn device(file: &ModelFile) -> Result<(u64, Device), Wrong> {
     match (&file.disk, &file.flash) {
         (Some(disk), None) => Ok((
@@ -44,7 +44,7 @@ pub fn device(file: &ModelFile) -> Result<(u64, Device), Wrong> {
     }
 }
 
-/// The bus of the rig on which traces of the disk were taken, if the file says so.
+/// The bus of the rig on which traces of the disk were taken, if given.
 pub fn rig(file: &ModelFile) -> Result<Option<Interface>, Wrong> {
     let rig = file.disk.as_ref().and_then(|disk| disk.rig.as_ref());
     rig.map(interface).transpose()
@@ -239,8 +239,8 @@ fn first_seek_ms(keys: &SeekKeys) -> f64 {
     }
 }
 
-/// Distances at which a formula is put down: all short ones, then ever wider apart. Between them a straight line is
-/// within a thousandth of a square root.
+/// Distances at which a formula is sampled: all short ones, then increasingly sparse. Linear interpolation between them
+/// is within a thousandth of a square root.
 fn distances(cylinders: u32, corner: u32) -> Vec<u32> {
     let last = cylinders.max(2) - 1;
     let mut all = Vec::new();
@@ -275,7 +275,7 @@ fn seek(figure: &Figure<SeekKeys>, cylinders: u32) -> Result<Vec<SeekPoint>, Wro
             let a = (-10.0 * min + 15.0 * avg - 5.0 * max) / (3.0 * n.sqrt());
             let b = (7.0 * min - 15.0 * avg + 8.0 * max) / (3.0 * n);
             if a < 0.0 || b < 0.0 {
-                // DiskSim 4 does the same where Lee's curve would bend the wrong way.
+                // DiskSim 4 does the same where a coefficient of Lee's curve would be negative.
                 sample((cylinders / 3).max(1), &|d| lines(d, n, *min, *avg, *max))
             } else {
                 sample(0, &|d| a * (d - 1.0).sqrt() + b * (d - 1.0) + min)

@@ -1,26 +1,26 @@
 //! The keys of a model file.
 //!
-//! Every figure is a table `{ is = …, sure = "measured" | "datasheet" | "unverified", source = "…" }`, so that no
-//! number comes without where it is from.
+//! Every figure is a table `{ is = …, sure = "measured" | "datasheet" | "unverified", source = "…" }`, so that every
+//! number has a source.
 
 use serde::{Deserialize, Serialize};
 use std::string::String;
 use std::vec::Vec;
 use toml::Spanned;
 
-/// How sure a figure is.
+/// How certain a figure is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sure {
-    /// Measured on such a disk, by whom the source says.
+    /// Measured on such a disk, by the source.
     Measured,
-    /// The maker's document says so.
+    /// From the vendor's documentation.
     Datasheet,
-    /// General knowledge, an estimate, or taken from a similar disk.
+    /// General knowledge, an estimate, or a figure of a similar disk.
     Unverified,
 }
 
-/// A figure and where it is from.
+/// A figure and its source.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figure<T> {
@@ -44,7 +44,7 @@ impl<T> Figure<T> {
         }
     }
 
-    /// Where the value stands in the file.
+    /// Offset of the value in the file.
     pub fn offset(&self) -> usize {
         self.is.span().start
     }
@@ -64,43 +64,43 @@ pub struct ModelFile {
     pub disk: Option<Disk>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flash: Option<FlashKeys>,
-    /// What such a disk was seen to do, or is sold to do: what the model is held against.
+    /// Measured or specified figures of such a disk, against which the model is checked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub check: Vec<CheckKeys>,
 }
 
-/// A published or measured figure that the model did not get as it is, to compare it with.
+/// A published or measured figure that is not a parameter of the model, for comparison.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CheckKeys {
     pub what: Quantity,
     pub is: f64,
-    /// For streams: 0 is the first sector, 1 the last. Without it, the first.
+    /// For streams: 0 is the first sector, 1 the last. Default: the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<f64>,
-    /// Requests under way; without it, one (two for streams).
+    /// Outstanding requests. Default: one (two for streams).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
-    /// Size of a random request in sectors; without it, 8.
+    /// Size of a random request in sectors. Default: 8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sectors: Option<u32>,
     /// For `flush-ms`: scattered 4 KiB writes before the flush.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writes: Option<u32>,
-    /// For `write-mb-s`: what the stream wrote before it is looked at, in 10^9 bytes.
+    /// For `write-mb-s`: data written before the measurement, in 10^9 bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_gb: Option<f64>,
-    /// The drive is new, or trimmed as a whole.
+    /// The drive is new, or was trimmed as a whole.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub empty: bool,
-    /// Other figures of the model were chosen to meet this one, so that it says little to meet it.
+    /// Other figures of the model were fitted to this one, so agreement is not independent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fitted: bool,
     pub sure: Sure,
     pub source: String,
 }
 
-/// What can be compared; requests are aligned to their size and spread over the whole disk.
+/// Quantities that can be compared; requests are aligned to their size and spread over the whole disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
@@ -115,7 +115,7 @@ pub enum Quantity {
     RandomWriteMs,
     RandomWriteP50Ms,
     RandomWriteP99Ms,
-    /// A flush after so many scattered writes.
+    /// A flush after this many scattered writes.
     FlushMs,
     /// A random 4 KiB write and a flush, both.
     SyncWriteMs,
@@ -127,7 +127,7 @@ pub enum Quantity {
 pub struct Disk {
     pub rpm: Figure<f64>,
     pub heads: Figure<u32>,
-    /// Without it, the layout is made from `sustained_mb_s` or `track_mb_s`.
+    /// Default: the layout is derived from `sustained_mb_s` or `track_mb_s`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layout: Option<Figure<LayoutKeys>>,
     /// Streaming rate at the outer and the inner edge, switches included; 10^6 bytes a second.
@@ -138,18 +138,18 @@ pub struct Disk {
     pub track_mb_s: Option<Figure<OuterInner>>,
     pub seek: Figure<SeekKeys>,
     pub head_switch_ms: Figure<f64>,
-    /// What a write waits longer than a read after a seek or a head switch; negative if reads wait longer.
+    /// Additional settling delay of a write after a seek or a head switch; negative if reads wait longer.
     pub write_settle_ms: Figure<f64>,
     pub interface: Figure<InterfaceKeys>,
-    /// What the bus of the rig let through on which traces of this disk were taken. Only a replay of such a trace
-    /// goes by it; in a study the disk has its own interface and hangs on the study's buses.
+    /// Transfer rates of the bus on which traces of this disk were taken. Used only in a replay of such a trace; in a
+    /// study the disk has its own interface and is attached to the study's buses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rig: Option<Figure<InterfaceKeys>>,
     pub overheads: Figure<OverheadKeys>,
     pub buffer: Figure<BufferKeys>,
     pub write_cache: Figure<WriteCacheKeys>,
     pub queue: Figure<QueueKeys>,
-    /// Its tracks overlap, and the drive hides it (drive-managed SMR).
+    /// Its tracks overlap, and the drive hides this (drive-managed SMR).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shingled: Option<Figure<ShingledKeys>>,
 }
@@ -162,13 +162,13 @@ pub struct ShingledKeys {
     pub zone_gb: f64,
     /// A band, in 10^6 bytes.
     pub band_mb: f64,
-    /// Requests of at least this size that follow each other from the start of a band go to it at once.
+    /// Sequential requests of at least this size from the start of a band are written to it directly.
     pub direct_kib: f64,
-    /// Without requests for this long the drive begins to merge.
+    /// Idle time after which the drive begins to merge.
     pub idle_ms: f64,
 }
 
-/// A figure at both edges of the platters.
+/// A figure at the outer and inner edge of the platters.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OuterInner {
@@ -176,7 +176,7 @@ pub struct OuterInner {
     pub inner: f64,
 }
 
-/// Seek times; one of the forms. Milliseconds by cylinders.
+/// Seek times in milliseconds by cylinders, in one of several forms.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, tag = "form", rename_all = "kebab-case")]
 pub enum SeekKeys {
@@ -199,7 +199,7 @@ pub enum SeekKeys {
         root_ms: f64,
         linear_base_ms: f64,
         linear_ms: f64,
-        /// Measured times of the first distances, 1, 2, 3 …; before the formula.
+        /// Measured times of the first distances, 1, 2, 3 …; they precede the formula.
         #[serde(default)]
         first_ms: Vec<f64>,
     },
@@ -212,7 +212,7 @@ pub enum SeekKeys {
     },
 }
 
-/// A layout known in detail.
+/// A detailed layout.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LayoutKeys {
@@ -253,7 +253,7 @@ pub struct InterfaceKeys {
     pub write_mb_s: f64,
 }
 
-/// What the drive's processor takes, in milliseconds; see [`Overheads`](crate::description::Overheads).
+/// Overheads of the drive's processor, in milliseconds; see [`Overheads`](crate::description::Overheads).
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct OverheadKeys {
@@ -290,7 +290,7 @@ pub struct ExtraWriteDisconnectKeys {
     pub seek_delay_ms: f64,
 }
 
-/// See [`Buffer`](crate::description::Buffer). What is left out is off.
+/// See [`Buffer`](crate::description::Buffer). Omitted features are off.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BufferKeys {
@@ -354,10 +354,10 @@ pub struct WriteCacheKeys {
     pub accept_while_busy: bool,
     #[serde(default)]
     pub combine: bool,
-    /// Left out: in turn with other requests.
+    /// Default: in turn with other requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destage_after_idle_ms: Option<f64>,
-    /// Cached writes go out in the order of their sectors, whatever the queue's policy.
+    /// Cached writes are written out in the order of their sectors, whatever the queue's policy.
     #[serde(default)]
     pub destage_in_platter_order: bool,
     pub destage_sectors_max: u32,
@@ -371,15 +371,15 @@ pub struct QueueKeys {
     /// `fcfs`, `sstf`, `sptf` or `elevator`.
     pub policy: String,
     pub age_max_ms: f64,
-    /// So many of the newest requests wait in the order in which they came, before the policy may choose them.
+    /// This many of the newest requests stay in order of arrival before the policy may choose them.
     #[serde(default)]
     pub unsorted_newest: u32,
-    /// The firmware takes a rotation for missed that leaves it less time than this (`sptf` only).
+    /// The firmware considers a rotation missed that leaves less time than this (`sptf` only).
     #[serde(default)]
     pub rotation_margin_ms: f64,
     #[serde(default)]
     pub flush_alone: bool,
-    /// The arm leaves for the next request when the media is done, not when the host has its completion.
+    /// The arm leaves for the next request when the media access ends, not when the host has its completion.
     #[serde(default)]
     pub seek_early: bool,
 }
@@ -389,12 +389,12 @@ pub struct QueueKeys {
 #[serde(deny_unknown_fields)]
 pub struct FlashKeys {
     pub chips: Figure<ChipKeys>,
-    /// Flash that the host does not see, in percent of what it sees.
+    /// Over-provisioning: flash that the host does not see, in percent of its capacity.
     pub spare_percent: Figure<f64>,
-    /// In its steady state: every sector was written before. `false` is a drive out of the box.
+    /// In its steady state: every sector was written before. `false` is a new drive.
     pub aged: Figure<bool>,
     pub buffer_sectors: Figure<u32>,
-    /// Flash that is written with one bit a cell at first; without it, all is written as it will stay.
+    /// Flash that is first written with one bit per cell; without it, all data is written in its final form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slc: Option<Figure<SlcKeys>>,
     pub power_loss_protection: Figure<bool>,
@@ -403,7 +403,7 @@ pub struct FlashKeys {
     pub queue: Figure<FlashQueueKeys>,
 }
 
-/// Chips and how they are wired; see [`Flash`](crate::flash::Flash).
+/// Chips and channels; see [`Flash`](crate::flash::Flash).
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChipKeys {
@@ -424,16 +424,16 @@ pub struct ChipKeys {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SlcKeys {
-    /// What an empty drive takes in, in 10^9 bytes.
+    /// Capacity on an empty drive, in 10^9 bytes.
     pub empty_gb: f64,
-    /// What a full one does.
+    /// Capacity on a full drive.
     pub full_gb: f64,
     pub program_us: f64,
-    /// How fast it empties while nothing is written.
+    /// Rate at which it empties while nothing is written.
     pub refill_mb_s: f64,
 }
 
-/// What the controller takes.
+/// Overheads of the controller.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlashOverheadKeys {
@@ -441,12 +441,12 @@ pub struct FlashOverheadKeys {
     pub write_us: f64,
     pub flush_us: f64,
     pub command_us: f64,
-    /// For writes; without it, as for all commands.
+    /// For writes. Default: as for all commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_command_us: Option<f64>,
 }
 
-/// How requests reach the drive.
+/// Queueing of requests at the drive.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlashQueueKeys {

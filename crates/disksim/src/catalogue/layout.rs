@@ -1,4 +1,4 @@
-//! Layouts: known in detail, or made so that the disk streams as fast as it was measured.
+//! Layouts: known in detail, or derived from measured streaming rates.
 
 use super::build::Wrong;
 use super::format::{Figure, LayoutKeys, OuterInner, ZoneKeys};
@@ -6,20 +6,20 @@ use crate::description::{Layout, Mapping, Sparing, Zone};
 use std::format;
 use std::vec::Vec;
 
-/// Zones of a made layout. Drives have 10 to 60.
+/// Zones of a derived layout. Drives have 10 to 60.
 const ZONES: u32 = 24;
 const SECTOR_BYTES: f64 = 512.0;
-/// Cylinders of a made zone; drives have some hundred thousand in all.
+/// Maximum number of cylinders of a derived zone; drives have some hundred thousand in all.
 const CYLINDERS_MAX: f64 = 4e6;
 
-/// What a made layout's skews have to hide.
+/// Switch times that the skews of a derived layout must hide.
 pub struct Switches {
     pub head_switch_ns: u64,
     pub track_seek_ns: u64,
     pub write_settle_ns: u64,
 }
 
-/// A layout as the file has it.
+/// A layout as given in the file.
 pub fn known(figure: &Figure<LayoutKeys>) -> Result<Layout, Wrong> {
     let keys = figure.is.get_ref();
     let mapping = match keys.mapping.as_str() {
@@ -101,7 +101,7 @@ fn revolutions(part: f64) -> u64 {
     ((part * (1u64 << 53) as f64).round() as u64) << 11
 }
 
-/// What a layout is made for when only its rates are known.
+/// Parameters of a layout of which only the rates are known.
 pub struct Made {
     pub sectors: u64,
     pub heads: u32,
@@ -110,8 +110,8 @@ pub struct Made {
 }
 
 impl Made {
-    /// A layout whose rates fall evenly from the outer to the inner edge: those of streaming, switches included, or
-    /// those of single tracks.
+    /// A layout whose rates fall evenly from the outer to the inner edge: streaming rates, switches included, or rates
+    /// of single tracks.
     pub fn layout(&self, rates: &Figure<OuterInner>, streaming: bool) -> Result<Layout, Wrong> {
         let OuterInner { outer, inner } = *rates.is.get_ref();
         if !(outer >= inner && inner > 0.0 && outer < 1e5) {
@@ -126,7 +126,7 @@ impl Made {
             track_seek_ns,
             write_settle_ns,
         } = self.switches;
-        // Writes need a longer skew than reads; a layout serves both.
+        // Writes need a larger skew than reads; a layout serves both.
         let track_skew_ns = (head_switch_ns + write_settle_ns) as f64;
         let cylinder_skew_ns = (track_seek_ns.max(head_switch_ns) + write_settle_ns) as f64;
         let switches_ns = if streaming {

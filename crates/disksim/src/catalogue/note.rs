@@ -1,4 +1,4 @@
-//! The figures of a model file as a reader wants them: name, value, source, certainty.
+//! The figures of a model file for display: name, value, source, certainty.
 
 use super::format::Sure;
 use std::format;
@@ -8,20 +8,20 @@ use std::vec::Vec;
 /// One figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Note {
-    /// The keys that lead to it, as `disk.rpm`.
+    /// Key path, for example `disk.rpm`.
     pub name: String,
     pub value: String,
     pub sure: Sure,
     pub source: String,
 }
 
-/// Every figure of a file, in the order of its keys. A file that cannot be read has none.
+/// Every figure of a file, in the order of its keys. None if the file cannot be parsed.
 pub fn collect(text: &str) -> Vec<Note> {
     let mut notes = Vec::new();
     let Ok(table) = toml::from_str::<toml::Table>(text) else {
         return notes;
     };
-    // Tables nest two deep; a work list keeps a strange file from nesting the program.
+    // Tables nest two deep; a work list avoids recursion on unusual files.
     let mut pending: Vec<(String, toml::Table)> = std::vec![(String::new(), table)];
     while let Some((path, table)) = pending.pop() {
         for (key, value) in table {

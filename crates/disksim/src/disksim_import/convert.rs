@@ -1,4 +1,4 @@
-//! From DiskSim's parameters to ours.
+//! Converts DiskSim's parameters to raidlab's.
 
 use super::drive::{buffer_keys, overhead_keys, queue_keys, write_cache_keys};
 use super::layout::{self, layout_keys};
@@ -75,7 +75,7 @@ fn capacity(disk: &Disk) -> u64 {
     crate::geometry::Geometry::new(&layout, disk.heads.get(), 1_000_000).capacity()
 }
 
-/// Times per block of the buses and controllers on the way, read and write, in ms.
+/// Times per block of the buses and controllers in the path, read and write, in ms.
 struct BusTimes {
     read_ms: f64,
     write_ms: f64,
@@ -111,11 +111,11 @@ fn bus_times(name: &str, sources: &mut Sources) -> BusTimes {
     times
 }
 
-/// What is said of [`free_interface`].
+/// Source of the figures of [`free_interface`].
 const FREE_INTERFACE: &str = "not in DiskSim's files, which know only the bus of the rig; \
     fast enough that the media decides: twice the fastest track";
 
-/// An interface that never holds the media up.
+/// An interface that never delays the media.
 fn free_interface(layout: &LayoutKeys, rpm: f64) -> InterfaceKeys {
     let track_sectors = layout.zones.iter().map(|zone| zone.track_sectors).max().unwrap_or(1);
     let mb_s = (2.0 * f64::from(track_sectors) * 512e-6 * rpm / 60.0).max(1.0);

@@ -1,4 +1,4 @@
-//! What the drive's processor and its buffer do.
+//! The drive's processor and its buffer.
 
 use super::reader::Reader;
 use crate::catalogue::format::{BufferKeys, ExtraWriteDisconnectKeys, OverheadKeys, QueueKeys, WriteCacheKeys};
@@ -121,7 +121,7 @@ pub(super) fn queue_keys(specs: &mut Reader) -> QueueKeys {
         }
         .whole("Scheduling policy", 1, 100)
     });
-    // DiskSim knows dozens; ours is the nearest.
+    // DiskSim knows dozens; the nearest supported one is used.
     let policy = match policy {
         1 => "fcfs",
         2 | 3 | 5 | 6 => "elevator",

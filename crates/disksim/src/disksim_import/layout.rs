@@ -1,4 +1,4 @@
-//! Which sector lies where, and whether the numbers of a layout can be true together.
+//! Placement of sectors, and checks that the numbers of a layout are consistent.
 
 use super::reader::Reader;
 use super::syntax::Value;
@@ -7,14 +7,14 @@ use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-/// The only layout that is understood, DiskSim's own first.
+/// The only layout that is supported, DiskSim's own first one.
 const KIND: &str = "dm_layout_g1";
 const MAPPINGS: [&str; 3] = ["cylinders", "serpentine-by-zone", "serpentine"];
 /// DiskSim's number of the scheme that spares whole tracks, and of the one that spares within ranges of cylinders.
 const TRACKS: usize = 1;
 const RANGES: usize = 8;
 
-/// The layout of a disk with so many surfaces.
+/// The layout of a disk with this many surfaces.
 pub(super) fn layout_keys(layout: &mut Reader, heads: u32) -> LayoutKeys {
     if layout.block.kind != KIND {
         let message = format!("layout `{}`: only `{KIND}` is understood", layout.block.kind);
@@ -74,7 +74,7 @@ pub(super) fn layout_keys(layout: &mut Reader, heads: u32) -> LayoutKeys {
     }
 }
 
-/// What all zones of a layout have in common.
+/// Properties shared by all zones of a layout.
 struct ZoneKind {
     heads: u32,
     scheme: usize,
@@ -127,7 +127,7 @@ fn zone_keys(zone: &mut Reader, kind: &ZoneKind) -> ZoneKeys {
         slips,
         defects,
     };
-    // What follows from an error is none of its own.
+    // Consequences of an error are not reported separately.
     if zone.sources.errors.is_empty() {
         zone_is_possible(zone, &keys, kind);
     }
@@ -175,8 +175,8 @@ fn zone_is_possible(zone: &mut Reader, keys: &ZoneKeys, kind: &ZoneKind) {
     }
 }
 
-/// The disk's size in sectors. As DiskSim does, what the layout holds counts: published files have block counts and
-/// numbers of cylinders that are a little off, and traces that go by the layout.
+/// The disk's size in sectors. As in DiskSim, the capacity of the layout counts: published files have block counts and
+/// numbers of cylinders that are slightly wrong, and traces that follow the layout.
 pub(super) fn capacity(model: &mut Reader, layout: Option<&LayoutKeys>, in_zones: u64) -> u64 {
     let said = model.number("Block count", 1.0, 1e13) as u64;
     let sound = model.sources.errors.is_empty() && in_zones > 0;

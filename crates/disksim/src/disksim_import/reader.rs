@@ -1,11 +1,11 @@
-//! Values out of a block, and what is missing or wrong about them.
+//! Reads values from a block, with errors for missing or invalid ones.
 
 use super::syntax::{At, Block, Node, Sources, Value};
 use std::format;
 use std::string::String;
 use std::vec::Vec;
 
-/// Reads values out of a block and notes what is missing or wrong.
+/// Reads values from a block and records missing or invalid ones.
 pub struct Reader<'a, 'f, 'g> {
     pub block: &'a Block,
     pub sources: &'a mut Sources<'f, 'g>,
@@ -21,7 +21,7 @@ impl Reader<'_, '_, '_> {
         node
     }
 
-    /// Notes an error where a key stands, or else its block.
+    /// Records an error at a key, or at its block if the key is missing.
     pub fn error_at(&mut self, key: &str, message: impl Into<String>) {
         let at = self.block.get(key).map_or(&self.block.at, |n| &n.at).clone();
         self.sources.error(&at, message);

@@ -1,4 +1,4 @@
-//! Seek curves: formulas of several kinds, and `.seek` files with what was measured.
+//! Seek curves: several kinds of formulas, and `.seek` files with measured values.
 
 use super::reader::Reader;
 use super::syntax::{At, Sources};
@@ -7,7 +7,7 @@ use std::format;
 use std::string::ToString;
 use std::vec::Vec;
 
-/// The seek curve of a `dm_mech_g1` block, whatever its form.
+/// The seek curve of a `dm_mech_g1` block, in any form.
 pub(super) fn seek_keys(mechanics: &mut Reader) -> Option<SeekKeys> {
     let (form, at) = mechanics.word("Seek type")?;
     match form.as_str() {
@@ -93,7 +93,7 @@ pub(super) fn seek_keys(mechanics: &mut Reader) -> Option<SeekKeys> {
     }
 }
 
-/// Seek times of one cylinder, on average and over all cylinders.
+/// Single-cylinder, average and full-stroke seek times.
 fn three(mechanics: &mut Reader) -> (f64, f64, f64) {
     let one = mechanics.ms("Single cylinder seek time");
     let average = mechanics.ms("Average seek time");
@@ -107,7 +107,7 @@ fn three(mechanics: &mut Reader) -> (f64, f64, f64) {
     (one, average, full)
 }
 
-/// A `.seek` file: a head line that need not be there, then `distance, ms[, deviation]`.
+/// A `.seek` file: an optional header line, then `distance, ms[, deviation]`.
 fn seek_points(name: &str, text: &str, sources: &mut Sources) -> Option<Vec<(u32, f64)>> {
     let mut points: Vec<(u32, f64)> = Vec::new();
     for (index, line) in text.lines().enumerate() {

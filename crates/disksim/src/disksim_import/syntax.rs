@@ -5,10 +5,10 @@ use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-/// Blocks in blocks; DiskSim's own files go four deep.
+/// Maximum nesting of blocks; DiskSim's own files use four levels.
 const DEPTH_MAX: usize = 16;
 
-/// Where something stands.
+/// A position in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct At {
     pub file: String,
@@ -47,7 +47,7 @@ impl Block {
     }
 }
 
-/// The files of an import and what is wrong with them.
+/// The files of an import and the errors found.
 pub struct Sources<'f, 'g> {
     files: &'f mut Files<'g>,
     pub errors: Vec<Diagnostic>,
@@ -71,12 +71,12 @@ impl<'f, 'g> Sources<'f, 'g> {
         });
     }
 
-    /// The text of a file, if it is there; nothing is wrong if it is not.
+    /// The text of a file if it exists; a missing file is not an error.
     pub fn optional(&mut self, name: &str) -> Option<String> {
         (self.files)(name).ok()
     }
 
-    /// The text of a file named at a place.
+    /// The text of a file that is named at a position.
     pub fn text(&mut self, name: &str, named_at: &At) -> Option<String> {
         match (self.files)(name) {
             Ok(text) => Some(text),
@@ -147,7 +147,7 @@ impl<'t> Parser<'t> {
         Some(c)
     }
 
-    /// Skips white space and comments; what comes then.
+    /// Skips white space and comments and returns the next character.
     fn peek(&mut self) -> Option<char> {
         loop {
             match self.rest.peek().copied() {
@@ -171,7 +171,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Characters up to one that ends a word, a key or a number.
+    /// Characters up to the end of a word, key or number.
     fn word(&mut self, ends: &[char]) -> String {
         let mut word = String::new();
         self.peek();
@@ -185,7 +185,7 @@ impl<'t> Parser<'t> {
         word.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// Blocks, and statements that wire components together; only blocks matter.
+    /// Blocks, and statements that connect components; only blocks matter.
     fn file(&mut self) -> Parsed<Vec<Block>> {
         let mut blocks = Vec::new();
         while self.peek().is_some() {

@@ -188,7 +188,7 @@ fn blocks_that_nest_without_end_are_refused() {
     assert!(read(&files).err().unwrap_or_default().contains("nest too deep"));
 }
 
-/// What a change to the small disk's model makes of it.
+/// The small disk's model after one replacement in its text.
 fn changed(from: &str, to: &str) -> crate::description::Mechanical {
     let mut files = files();
     let text = files.get_mut("small.model").expect("one of the files");
@@ -256,8 +256,8 @@ fn curves_through_points_that_fall_are_errors() {
     );
 }
 
-/// Files of other drives have these: slips without order, a negative write settle time, a count of cylinders
-/// that is one off, no range where none is needed, skews of a zone in revolutions.
+/// Files of other drives have these: unordered slips, a negative write settle time, a number of cylinders that is off
+/// by one, no range where none is needed, skews of a zone in revolutions.
 #[test]
 fn what_published_files_have_is_understood() {
     let disk = changed("77\n", "990,\n 77,\n 400,\n 77\n");
