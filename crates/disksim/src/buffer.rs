@@ -1,15 +1,15 @@
-//! The drive's buffer: segments of sectors that follow each other, and which one serves a request.
+//! The drive's buffer: segments of consecutive sectors, and the choice of the segment that serves a request.
 //!
-//! The order of preference is the one that DiskSim 4 found in real SCSI drives: data that waits to be written before
-//! data being read before data at rest; a new request takes an empty segment, else the one unused for longest.
+//! Order of preference as DiskSim 4 found it in real SCSI drives: data that waits to be written, then data being read,
+//! then data at rest; a new request takes an empty segment, else the least recently used one.
 
 use crate::description::Buffer as BufferDescription;
 use alloc::vec::Vec;
 
-/// With more segments than this, the longest unused is taken even if another one is empty.
+/// With more segments than this, the least recently used is taken even if another one is empty.
 const MANY: usize = 16;
 
-/// What a segment is used for.
+/// Use of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     Empty,
@@ -27,24 +27,24 @@ pub struct Segment {
     pub start: u64,
     /// First sector past the data. Behind the head while `state` is `Reading`.
     pub end: u64,
-    /// How far must, and may, be read ahead.
+    /// Sectors that must, and may, be read ahead.
     pub ahead_min: u64,
     pub ahead_max: u64,
-    /// How far reads from it have come: one that begins there, or before, goes on with a stream.
+    /// End of the reads from it so far: a read that begins there, or before, continues a stream.
     pub next: u64,
-    /// What lies before this went to the host, or was skipped by it, and is not served again.
+    /// Sectors before this were sent to the host or skipped by it, and are not served again.
     pub delivered: u64,
     /// Its last use was a write.
     pub written: bool,
-    /// Extents in it that are not on the media.
+    /// Number of its extents that are not on the media.
     pub dirty: u32,
 }
 
-/// How much of a read is there.
+/// How much of a read is in the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hit {
     No,
-    /// From its first sector on, but not all.
+    /// The first sectors, but not all.
     Partial,
     Whole,
 }
@@ -55,9 +55,9 @@ pub struct Buffer {
     size: u64,
     caching: bool,
     hits_on_written: bool,
-    /// Segment 0 is for writes alone.
+    /// Segment 0 is reserved for writes.
     own_write_segment: bool,
-    /// Segments by their last use, the most recent one last.
+    /// Segments by last use, the most recent last.
     order: Vec<u16>,
 }
 
@@ -88,7 +88,7 @@ impl Buffer {
         self.size
     }
 
-    /// The segment that holds the start of a read best. Ends must be up to date.
+    /// The segment that best holds the start of a read. Ends must be up to date.
     pub fn find(&self, lbn: u64, sectors: u32) -> (usize, Hit) {
         let mut best = (0, Hit::No);
         let mut best_rank = 0;
@@ -102,13 +102,13 @@ impl Buffer {
             .enumerate()
             .skip(usize::from(self.own_write_segment))
         {
-            // Most segments are out of the question; this is the quickest way to say so.
+            // Most segments are excluded; this is the fastest test.
             if lbn < segment.start || lbn > segment.end || lbn < segment.delivered {
                 continue;
             }
             let rank = match segment.state {
                 State::Empty => 0,
-                // Where the head is, or will be next: what reads on in order never has to go back for it.
+                // The head is there or will be next: a sequential reader never has to seek back for it.
                 State::Reading => 9,
                 _ if lbn == segment.end => 0,
                 State::Dirty if self.hits_on_written => 10,
@@ -130,18 +130,18 @@ impl Buffer {
         best
     }
 
-    /// A read begins where others ended, or among what they left: of several under way, some overtake others.
+    /// The read begins where earlier ones ended, or in data they left: concurrent reads may overtake each other.
     pub fn goes_on(&self, lbn: u64) -> bool {
         let mut known = self.segments.iter().filter(|s| s.state != State::Empty);
         known.any(|s| s.start <= lbn && lbn <= s.next)
     }
 
-    /// The segment that a read which found nothing takes.
+    /// The segment for a read that missed.
     pub fn victim_for_read(&self) -> usize {
         self.victim(|_| false)
     }
 
-    /// The segment that a write takes which does not continue another one.
+    /// The segment for a write that does not continue another one.
     pub fn victim_for_write(&self, lbn: u64, sectors: u32) -> usize {
         if self.own_write_segment {
             return 0;
@@ -149,7 +149,7 @@ impl Buffer {
         self.victim(|s| s.state == State::Clean && s.overlaps(lbn, sectors))
     }
 
-    /// One that is `old` anyway, else an empty one, else the one at rest that was not used for longest.
+    /// One that is `old`, else an empty one, else the least recently used one at rest.
     fn victim(&self, old: impl Fn(&Segment) -> bool) -> usize {
         let mut best = usize::from(self.own_write_segment);
         let mut best_rank = 0;
@@ -173,7 +173,7 @@ impl Buffer {
         best
     }
 
-    /// A request used the segment.
+    /// Marks the segment as the most recently used.
     pub fn touch(&mut self, index: usize) {
         if let Some(at) = self.order.iter().rposition(|&i| usize::from(i) == index) {
             self.order[at..].rotate_left(1);
@@ -184,7 +184,7 @@ impl Buffer {
         self.order.last().is_some_and(|&i| usize::from(i) == index)
     }
 
-    /// Data at rest that a write makes old.
+    /// Drops data at rest that a write makes obsolete.
     pub fn forget(&mut self, lbn: u64, sectors: u32, except: usize) {
         for (index, segment) in self.segments.iter_mut().enumerate() {
             if index != except && segment.state == State::Clean && segment.overlaps(lbn, sectors) {
@@ -199,7 +199,7 @@ impl Segment {
         self.state != State::Empty && lbn < self.end && lbn + u64::from(sectors) > self.start
     }
 
-    /// Old sectors make room for the newest.
+    /// Drops the oldest sectors if the segment is full.
     pub fn wrap(&mut self, size: u64) {
         self.start = self.start.max(self.end.saturating_sub(size)).min(self.end);
     }

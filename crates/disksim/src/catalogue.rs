@@ -1,6 +1,6 @@
-//! Disk models from data files, each figure with its source and how sure it is.
+//! Disk models from data files; each figure has a source and a certainty.
 //!
-//! A model file is TOML; [`format`] has its keys. The files of `data/disks/` are built in.
+//! A model file is TOML; [`format`] describes its keys. The files of `data/disks/` are built in.
 
 pub mod build;
 pub mod format;
@@ -16,7 +16,7 @@ use std::vec::Vec;
 
 pub(crate) use layout::{SPARING_NAMES, known as known_layout};
 
-/// The model file of a name, built in.
+/// The built-in model file of this name.
 macro_rules! built_in {
     ($($name:literal),* $(,)?) => {
         &[$(($name, include_str!(concat!("../../../data/disks/", $name, ".toml")))),*]
@@ -76,7 +76,7 @@ const FILES: &[(&str, &str)] = built_in![
 /// The model of a study that names none.
 pub const DEFAULT: &str = "hitachi-7k500";
 
-/// A model, ready to make disks of.
+/// A model, from which disks are created.
 #[derive(Clone, Debug)]
 pub struct Model {
     pub file: ModelFile,
@@ -88,24 +88,24 @@ pub struct Model {
     pub notes: Vec<note::Note>,
 }
 
-/// What is in the catalogue, in a line.
+/// An entry of the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub name: String,
     pub title: String,
     pub sectors: u64,
-    /// Published or measured figures of it that the model was not made from; see [`crate::comparison`].
+    /// Published or measured figures of it that are independent of the model; see [`crate::comparison`].
     pub independent_figures: usize,
 }
 
-/// Why there is no model.
+/// Errors of finding or reading a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     Unknown {
         name: String,
         near: Vec<String>,
     },
-    /// A file that says something wrong, and where.
+    /// An invalid model file, with the position.
     Invalid {
         file: String,
         line: usize,
@@ -155,7 +155,7 @@ pub fn list() -> Vec<Entry> {
     entries
 }
 
-/// The model of a name or alias.
+/// The model with this name or alias.
 pub fn find(name: &str) -> Result<Model, Error> {
     let wanted = name.to_ascii_lowercase();
     if let Some((file, text)) = FILES.iter().find(|(file, _)| *file == wanted) {
@@ -190,7 +190,7 @@ pub fn find(name: &str) -> Result<Model, Error> {
 }
 
 impl Model {
-    /// Reads a model file. `file` is its name for messages.
+    /// Parses a model file. `file` is its name for messages.
     pub fn parse(file: &str, text: &str) -> Result<Model, Error> {
         let error = |offset: usize, message: &str| {
             let (line, column) = position(text, offset);
@@ -210,7 +210,7 @@ impl Model {
         Model::build(parsed, text).map_err(|e| error(e.offset, &e.message))
     }
 
-    /// Makes a model of a file that is already in its parts; `text` is what it looks like.
+    /// Builds a model from a parsed file; `text` is its text.
     pub fn build(file: ModelFile, text: &str) -> Result<Model, build::Wrong> {
         let (sectors, device) = build::device(&file)?;
         let rig = build::rig(&file)?;
@@ -234,7 +234,7 @@ impl Model {
         Ok(model)
     }
 
-    /// A disk of this model, of its full size, on no shared link and without faults.
+    /// A disk of this model, of full size, on no shared link and without faults.
     pub fn description(&self, seed: u64) -> DiskDescription {
         DiskDescription {
             sectors: self.sectors,
@@ -245,7 +245,7 @@ impl Model {
         }
     }
 
-    /// The same disk on the rig on which its traces were taken. Without one, as it is.
+    /// The same disk on the rig of its traces. Without a rig, unchanged.
     pub fn on_rig(&self, seed: u64) -> DiskDescription {
         let mut disk = self.description(seed);
         if let (Device::Mechanical(model), Some(rig)) = (&mut disk.device, self.rig) {
@@ -263,7 +263,7 @@ fn position(text: &str, offset: usize) -> (usize, usize) {
     (line, column)
 }
 
-/// How many letters to change, add or drop (Levenshtein); a part of the name counts as near.
+/// Levenshtein distance; a name that contains the other counts as near.
 fn distance(a: &str, b: &str) -> usize {
     if b.len() >= 3 && a.contains(b) {
         return 1;

@@ -1,13 +1,13 @@
-//! Channels that take one command at a time for all their disks.
+//! Channels that allow one command at a time for all their disks.
 
 use crate::description::Description;
 use crate::request::Request;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-/// Who has each channel, and who waits for it.
+/// Owner of each channel, and the requests that wait for it.
 pub struct Channels {
-    /// By disk: its channel, if it hangs on one.
+    /// By disk: its channel, if any.
     of_disk: Vec<Option<usize>>,
     channels: Vec<Channel>,
 }
@@ -31,7 +31,7 @@ impl Channels {
         }
     }
 
-    /// Takes the disk's channel for a request, or keeps the request until it is free.
+    /// Takes the disk's channel for a request, or queues the request until the channel is free.
     pub fn claim(&mut self, disk: usize, request: Request) -> Option<Request> {
         let Some(index) = self.of_disk.get(disk).copied().flatten() else {
             return Some(request);
@@ -47,7 +47,7 @@ impl Channels {
         Some(request)
     }
 
-    /// A command of this disk ended; the next one that may start, if any.
+    /// Called when a command of this disk ended; returns the next one that may start, if any.
     pub fn release(&mut self, disk: usize) -> Option<(usize, Request)> {
         let index = self.of_disk.get(disk).copied().flatten()?;
         let channel = self.channels.get_mut(index)?;

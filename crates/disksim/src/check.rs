@@ -1,10 +1,10 @@
-//! What a description must not say.
+//! Validation of descriptions.
 
 use crate::description::{Description, Device, DiskDescription, Mechanical, ReadAhead, Zone};
 use crate::geometry::Geometry;
 use core::fmt;
 
-/// A description that makes no disk.
+/// An error in a description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Invalid {
     /// Index of the disk.
@@ -20,7 +20,7 @@ impl fmt::Display for Invalid {
 
 impl core::error::Error for Invalid {}
 
-/// Longest time that makes sense in a drive; sums of many of them stay far from overflow.
+/// Longest plausible time in a drive; sums of many such times do not overflow.
 const NS_MAX: u64 = 60_000_000_000;
 const PS_MAX: u64 = 1_000_000_000_000;
 

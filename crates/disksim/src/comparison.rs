@@ -1,4 +1,4 @@
-//! A model against what was published of its disk, or measured on one: figure by figure.
+//! Compares a model with published or measured figures of its disk.
 
 use crate::catalogue::format::{CheckKeys, Quantity, Sure};
 use crate::catalogue::{Model, build::Wrong};
@@ -11,33 +11,33 @@ use std::string::String;
 use std::vec::Vec;
 
 const MIB_SECTORS: u32 = 2048;
-/// Of virtual time, for random requests: fio's run was as long for disks with platters.
+/// Virtual time of random requests, as long as the fio run for disks with platters.
 const MECHANICAL_NS: u64 = 60_000_000_000;
 const FLASH_NS: u64 = 1_500_000_000;
 const FLASH_WARM_NS: u64 = 1_000_000_000;
-/// Writes after which a drive of flash pays for each with what it has to move.
+/// Writes after which a flash drive is in its steady state.
 const FLASH_WARM_WRITES: u64 = 300_000;
-/// With fewer than this many figures that were not put in, nobody should trust a model far.
+/// Models with fewer independent figures than this should not be trusted far.
 pub const INDEPENDENT_MIN: usize = 3;
 
-/// A figure of reality and the model's.
+/// A figure of a real disk and the model's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// What was compared, in words.
+    /// Description of what was compared.
     pub what: String,
     pub unit: &'static str,
     pub real: f64,
     pub model: f64,
-    /// How far off the model may be.
+    /// Allowed deviation of the model.
     pub goal_percent: f64,
-    /// The model was made from this very figure, so that it says little to meet it.
+    /// The model was made from this figure, so agreement says little.
     pub put_in: bool,
     pub sure: Sure,
     pub source: String,
 }
 
 impl Comparison {
-    /// Of the real figure.
+    /// Relative to the real figure.
     pub fn deviation_percent(&self) -> f64 {
         (self.model / self.real - 1.0) * 100.0
     }
@@ -46,13 +46,13 @@ impl Comparison {
         self.deviation_percent().abs() <= self.goal_percent
     }
 
-    /// Somebody measured it, or the maker says so, and the model was not made from it.
+    /// Measured or specified by the vendor, and not used to make the model.
     pub fn is_independent(&self) -> bool {
         !self.put_in && self.sure != Sure::Unverified
     }
 }
 
-/// How many figures of a model are independent of what it was made from, without running it.
+/// Number of independent figures of a model, without running it.
 pub fn independent_figures(model: &Model) -> usize {
     let checks = model.file.check.iter();
     checks
@@ -60,7 +60,7 @@ pub fn independent_figures(model: &Model) -> usize {
         .count()
 }
 
-/// Runs the model for every figure that its file has.
+/// Runs the model for every figure in its file.
 pub fn compare(model: &Model) -> Result<Vec<Comparison>, Wrong> {
     let mut runs = Runs {
         model,
@@ -70,14 +70,14 @@ pub fn compare(model: &Model) -> Result<Vec<Comparison>, Wrong> {
     checks.map(|check| runs.comparison(check)).collect()
 }
 
-/// What the model was fitted to, and the streaming rates of a disk whose layout was made from them.
+/// Whether the model was fitted to this figure, or its layout was derived from this streaming rate.
 fn put_in(model: &Model, check: &CheckKeys) -> bool {
     let made = model.file.disk.as_ref().is_some_and(|disk| disk.layout.is_none());
     let streams = matches!(check.what, Quantity::ReadMbS | Quantity::WriteMbS) && check.after_gb.is_none();
     check.fitted || made && streams
 }
 
-/// What random requests of one kind did.
+/// Result of random requests of one kind.
 #[derive(Clone, Copy)]
 struct Random {
     iops: f64,
@@ -201,7 +201,7 @@ impl Runs<'_> {
     }
 
     fn flush_ms(&self, writes: u32) -> Result<f64, Wrong> {
-        // The mean over some, because one flush depends on where the writes fell.
+        // Mean over several rounds, because one flush depends on the positions of its writes.
         const ROUNDS: u32 = 5;
         let mut user = self.user(false)?;
         let mut sum_ns = 0;
@@ -229,8 +229,8 @@ impl Runs<'_> {
     }
 }
 
-/// Sustained rates within 3 %; random reads at depth 1 within 5 %, all others within 10; the slowest hundredth and
-/// flushes within 20. A drive of flash is held to 10 % wherever one of platters is to less.
+/// Sustained rates within 3 %; random reads at depth 1 within 5 %, all others within 10 %; the slowest hundredth and
+/// flushes within 20 %. Flash drives get 10 % where disks with platters get less.
 fn goal_percent(check: &CheckKeys) -> f64 {
     use Quantity as Q;
     let deep = check.depth.is_some_and(|depth| depth > 1);
@@ -307,7 +307,7 @@ mod tests {
         );
         let got = compare(&model).expect("sound figures");
         assert!(got[0].put_in && got[0].meets_its_goal(), "{:?}", got[0]);
-        // Half of it is about what a 7200 rpm disk takes.
+        // Half of it is about the time of a 7200 rpm disk.
         assert!((-60.0..-40.0).contains(&got[1].deviation_percent()), "{:?}", got[1]);
         assert!(!got[1].meets_its_goal() && got[1].is_independent());
         assert!(got[2].model > 100.0 && !got[2].is_independent(), "{:?}", got[2]);

@@ -1,15 +1,15 @@
-//! What the disks hold.
+//! Contents of the disks.
 //!
-//! A [`Store`] keeps the contents of all disks of a machine, by content: a 4 KiB block that occurs many times, on
-//! one disk or on several, is kept once; a block of zeros is not kept at all. So terabytes of patterned data cost
-//! what their distinct blocks cost, and a disk costs nothing until it is written.
+//! A [`Store`] keeps the contents of all disks of a machine, deduplicated: a 4 KiB block that occurs many times, on one
+//! or several disks, is stored once; a block of zeros is not stored. So terabytes of patterned data cost only their
+//! distinct blocks, and a disk costs nothing until it is written.
 //!
-//! Block data lies in [`Segments`] that the caller provides; the bookkeeping (about 25 bytes for each distinct
-//! block and 4.3 for each place where one occurs) comes from the global allocator, never more than
-//! [`chunked::CHUNK_BYTES`] at once but for the lists of chunks.
+//! Block data is in [`Segments`] that the caller provides; the metadata (about 25 bytes for each distinct block and 4.3
+//! for each place where one occurs) comes from the global allocator, never more than [`chunked::CHUNK_BYTES`] at once
+//! except for the lists of chunks.
 //!
-//! This module knows neither time nor requests: a write is complete when [`Store::write`] returns. For disks whose
-//! cache is [`Cache::Volatile`] it records which writes a power cut may lose. Faults are kept separate from the media.
+//! This module knows neither time nor requests: a write is complete when [`Store::write`] returns. For disks with
+//! [`Cache::Volatile`] it records which writes a power cut may lose. Faults are kept separate from the media.
 
 mod blocks;
 mod chunked;
@@ -32,16 +32,16 @@ use media::{Disk, Media};
 /// Sectors of a block.
 pub const BLOCK_SECTORS: u64 = BLOCK_BYTES as u64 / SECTOR_BYTES;
 
-/// No memory can be had, for data or for bookkeeping. What was there before is untouched.
+/// Out of memory, for data or for metadata. Existing contents are unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full;
 
-/// Why the store refuses.
+/// Errors of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// See [`Full`]. Of a write that spans blocks, those before the one that found no room are written.
+    /// See [`Full`]. Of a write of several blocks, those before the block that found no room are written.
     Full,
-    /// No such disk, a range past its end, or a length that is not whole sectors.
+    /// No such disk, a range past its end, or a length that is not a multiple of a sector.
     Invalid,
 }
 
@@ -54,24 +54,24 @@ impl From<Full> for Error {
 /// When a write is durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cache {
-    /// At once: a power cut takes nothing back.
+    /// At once: a power cut loses nothing.
     Durable,
     /// When it is [persisted](Store::persist) or [flushed](Store::flush).
     Volatile,
 }
 
-/// What a store costs and holds.
+/// Memory use and contents of a store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Bytes given to [`Store::write`] since the start.
+    /// Bytes passed to [`Store::write`] since the start.
     pub written_bytes: u64,
-    /// Blocks that are not all zero, over all disks and with every repetition.
+    /// Blocks that are not all zero, on all disks, counted with repetitions.
     pub mapped_blocks: u64,
-    /// Different blocks kept, those for a power cut included.
+    /// Distinct blocks stored, including those kept for a power cut.
     pub distinct_blocks: u64,
     /// Segments in use, of [`SEGMENT_BYTES`] each.
     pub segments: u64,
-    /// Bookkeeping, without what volatile caches remember.
+    /// Metadata, without the history of volatile caches.
     pub metadata_bytes: u64,
 }
 
@@ -79,7 +79,7 @@ pub struct Stats {
 pub struct Store {
     media: Media,
     disks: Vec<Disk>,
-    /// Where a block is put together that is written only in part.
+    /// Buffer in which partially written blocks are assembled.
     scratch: Box<Block>,
     corrupting: bool,
     written_bytes: u64,
@@ -97,13 +97,13 @@ impl Store {
         }
     }
 
-    /// Adds a disk of zeros, whose writes are durable at once, and returns its number: 0, 1, 2, …
+    /// Adds a disk of zeros with durable writes and returns its number: 0, 1, 2, …
     pub fn add_disk(&mut self, sectors: u64) -> usize {
         self.disks.push(Disk::new(sectors));
         self.disks.len() - 1
     }
 
-    /// Writes whole sectors from `sector` on.
+    /// Writes whole sectors starting at `sector`.
     pub fn write(&mut self, disk: usize, sector: u64, data: &[u8]) -> Result<(), Error> {
         let disk = self.disks.get_mut(disk).ok_or(Error::Invalid)?;
         disk.check(sector, data.len())?;
@@ -128,7 +128,7 @@ impl Store {
         Ok(())
     }
 
-    /// Reads whole sectors from `sector` on; what was never written reads as zeros.
+    /// Reads whole sectors starting at `sector`; unwritten sectors read as zeros.
     pub fn read(&self, disk: usize, sector: u64, out: &mut [u8]) -> Result<(), Error> {
         let disk = self.disks.get(disk).ok_or(Error::Invalid)?;
         disk.check(sector, out.len())?;
@@ -153,13 +153,13 @@ impl Store {
         Ok(())
     }
 
-    /// Makes sectors read as zeros and frees what they held. Costs what was written there, not the range's length.
+    /// Makes sectors read as zeros and frees their blocks. The cost depends on the data there, not on the length.
     pub fn discard(&mut self, disk: usize, sectors: Range<u64>) -> Result<(), Error> {
         let number = disk;
         let disk = self.disks.get_mut(disk).ok_or(Error::Invalid)?;
         disk.check_range(&sectors)?;
         let first_whole = sectors.start.next_multiple_of(BLOCK_SECTORS);
-        // Nothing lies behind the disk's end, so a last block that the end cuts is whole.
+        // Nothing is stored behind the disk's end, so a last block that the end cuts counts as whole.
         let end = if sectors.end == disk.sectors {
             sectors.end.next_multiple_of(BLOCK_SECTORS)
         } else {
@@ -190,14 +190,14 @@ impl Store {
         Ok(())
     }
 
-    /// Says from when on a disk's writes are durable. Whatever was volatile becomes durable now.
+    /// Sets when a disk's writes become durable. All volatile data becomes durable now.
     pub fn set_cache(&mut self, disk: usize, cache: Cache) -> Result<(), Error> {
         self.flush(disk)?;
         self.disks[disk].set_cache(cache);
         Ok(())
     }
 
-    /// The disk moved these sectors from its cache to the media: as they are now, they survive a power cut.
+    /// The disk moved these sectors from its cache to the media: their present contents survive a power cut.
     pub fn persist(&mut self, disk: usize, sectors: Range<u64>) -> Result<(), Error> {
         let disk = self.disks.get_mut(disk).ok_or(Error::Invalid)?;
         disk.check_range(&sectors)?;
@@ -205,15 +205,15 @@ impl Store {
         Ok(())
     }
 
-    /// All that the disk holds is durable.
+    /// All contents of the disk become durable.
     pub fn flush(&mut self, disk: usize) -> Result<(), Error> {
         let disk = self.disks.get_mut(disk).ok_or(Error::Invalid)?;
         self.media.flush(disk);
         Ok(())
     }
 
-    /// Loses some of the volatile writes, on all disks, sector by sector: afterwards each sector has one of the
-    /// versions that it had since it was last durable. The same seed loses the same writes.
+    /// Loses some of the volatile writes on all disks, sector by sector: afterwards each sector has one of the versions
+    /// that it had since it was last durable. The same seed loses the same writes.
     pub fn power_cut(&mut self, seed: u64) {
         for (number, disk) in self.disks.iter_mut().enumerate() {
             self.media
@@ -221,20 +221,20 @@ impl Store {
         }
     }
 
-    /// Adds silent corruption to what is read from a disk; the media stay as they are.
+    /// Adds silent corruption to reads from a disk; the media are unchanged.
     pub fn corrupt(&mut self, disk: usize, corruption: Corruption) -> Result<(), Error> {
         let disk = self.disks.get_mut(disk).ok_or(Error::Invalid)?;
         disk.corruptions.push(corruption);
         Ok(())
     }
 
-    /// Lets corruption show in reads, or not; at the start it shows.
+    /// Enables or disables corruption in reads; initially enabled.
     pub fn set_corrupting(&mut self, corrupting: bool) {
         self.corrupting = corrupting;
     }
 
-    /// A digest of what the disk holds: of the contents alone, not of how or in which order they came. Corruption
-    /// does not count, nor does what is volatile for being so.
+    /// A digest of the disk's contents, independent of the order of writes. Corruption does not count, and volatile
+    /// data counts like any other.
     pub fn digest(&self, disk: usize) -> Result<u128, Error> {
         let disk = self.disks.get(disk).ok_or(Error::Invalid)?;
         Ok(self.media.digest(disk))
@@ -249,7 +249,7 @@ impl Store {
     }
 }
 
-/// The block that holds a sector, and the byte in the block where the sector begins.
+/// The block that contains a sector, and the sector's offset in the block in bytes.
 fn place(sector: u64) -> (u64, usize) {
     (sector / BLOCK_SECTORS, (sector % BLOCK_SECTORS * SECTOR_BYTES) as usize)
 }

@@ -1,6 +1,6 @@
-//! What a disk did, in numbers.
+//! Counters of a disk.
 
-/// Sums since the start of the world.
+/// Totals since the start of the world.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     pub reads: u64,
@@ -12,18 +12,18 @@ pub struct Counters {
     pub sectors_written: u64,
     /// Time during which at least one request was at the disk.
     pub busy_ns: u64,
-    /// Time in which the arm moved, waited for the platters, and let sectors pass, for requests and for cached writes.
+    /// Time of seeks, rotational delays and media transfers of the arm, for requests and for cached writes.
     pub seek_ns: u64,
     pub rotation_ns: u64,
     pub transfer_ns: u64,
-    /// Reads that were wholly, and partly, in the buffer when they came.
+    /// Reads that were fully, and partly, in the buffer when they arrived.
     pub hits: u64,
     pub partial_hits: u64,
-    /// Writes acknowledged from the cache, and accesses to the media that emptied it.
+    /// Writes acknowledged from the cache, and media accesses that emptied it.
     pub cached_writes: u64,
     pub destages: u64,
     /// Sectors moved inside a flash drive to make room.
     pub moved_sectors: u64,
-    /// Most requests at the disk at one time.
+    /// Maximum number of requests at the disk at one time.
     pub queue_max: u32,
 }

@@ -1,7 +1,7 @@
-//! What disks are made of, as plain integers: what the lab hands to the guest's kernel.
+//! Descriptions of disks in plain integers, as the lab passes them to the guest's kernel.
 //!
-//! Everything is in whole nanoseconds, picoseconds or sectors, so that nothing depends on how a machine rounds.
-//! Where the figures come from (catalogue, DiskSim's files) is not known here.
+//! All values are whole nanoseconds, picoseconds or sectors, so that results do not depend on rounding. The source of
+//! the figures (catalogue, DiskSim's files) is not known here.
 
 use crate::faults::Faults;
 use crate::flash::Flash;
@@ -11,7 +11,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// What a world is made of.
+/// Description of a world.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Description {
     /// Buses, channels and adapters that disks share.
@@ -24,15 +24,15 @@ pub struct Description {
 pub struct DiskDescription {
     /// Capacity; may be less than the model's, never more.
     pub sectors: u64,
-    /// Seed of the disk's random choices, such as where its platters stand at time 0.
+    /// Seed of the disk's random choices, such as the position of its platters at time 0.
     pub seed: u64,
     pub device: Device,
-    /// What the disk hangs on, nearest first: indices into [`Description::links`].
+    /// Links that the disk is attached to, nearest first: indices into [`Description::links`].
     pub links: Vec<u32>,
     pub faults: Faults,
 }
 
-/// How the disk keeps its data.
+/// The disk's technology.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Device {
     Mechanical(Box<Mechanical>),
@@ -45,11 +45,11 @@ pub struct Mechanical {
     pub revolution_ns: u64,
     pub heads: u32,
     pub layout: Layout,
-    /// Time to move the arm, by distance; linear between points. Ascending, the first usually at one cylinder.
+    /// Seek time by distance, linear between points. Ascending, the first usually at one cylinder.
     pub seek: Vec<SeekPoint>,
     pub head_switch_ns: u64,
-    /// What a write waits longer than a read after the arm or the head changed. Negative in drives whose reads wait
-    /// longer, as some of those with read-ahead do; a movement never takes less than no time.
+    /// Additional delay of a write after a seek or head switch. Negative in drives whose reads wait longer, as some
+    /// with read-ahead do; the total is never below zero.
     pub write_settle_ns: i64,
     pub overheads: Overheads,
     pub buffer: Buffer,
@@ -67,7 +67,7 @@ pub struct SeekPoint {
     pub seek_ns: u64,
 }
 
-/// Which sector lies where.
+/// Placement of sectors.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Layout {
     pub mapping: Mapping,
@@ -76,18 +76,18 @@ pub struct Layout {
     pub zones: Vec<Zone>,
 }
 
-/// In which order the tracks of a cylinder are used.
+/// Order in which the tracks of a cylinder are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Mapping {
     /// Every cylinder from the first head to the last.
     Cylinders,
-    /// Back and forth, so that a cylinder switch keeps the head; a zone begins with the first head.
+    /// Serpentine, so that a cylinder switch keeps the head; a zone begins with the first head.
     SerpentineByZone,
-    /// Back and forth over the whole disk: even cylinders ascend.
+    /// Serpentine over the whole disk: even cylinders ascend.
     Serpentine,
 }
 
-/// Where spare sectors lie and how far a slipped sector pushes those after it.
+/// Placement of spare sectors, and how far a slipped sector shifts those after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Sparing {
     None,
@@ -96,7 +96,7 @@ pub enum Sparing {
     PerTrack,
     PerCylinder,
     PerCylinderFront,
-    /// As `PerCylinder`, but slips push to the end of the zone.
+    /// As `PerCylinder`, but slips shift sectors up to the end of the zone.
     PerCylinderSlipToEnd,
     PerCylinderFrontSlipToEnd,
     EndOfDisk,
@@ -113,9 +113,9 @@ pub struct Zone {
     pub first_cylinder: u32,
     pub last_cylinder: u32,
     pub track_sectors: u32,
-    /// Where the zone's first sector stands, in 2^-64 of a revolution.
+    /// Angle of the zone's first sector, in 2^-64 of a revolution.
     pub offset_angle: u64,
-    /// What lies between the ends of one track and the start of the next, in 2^-64 of a revolution.
+    /// Angle between the end of a track and the start of the next, in 2^-64 of a revolution.
     pub track_skew_angle: u64,
     pub cylinder_skew_angle: u64,
     /// Sectors at the start of the zone that hold no data.
@@ -124,14 +124,14 @@ pub struct Zone {
     pub spares: u32,
     /// Sectors (or tracks) left out when the disk was formatted, counted from the zone's start; ascending.
     pub slips: Vec<u64>,
-    /// Sectors (or tracks) that moved elsewhere: where from, where to; ascending by the first.
+    /// Remapped sectors (or tracks): source, target; ascending by source.
     pub defects: Vec<(u64, u64)>,
 }
 
-/// What the drive's processor takes, besides mechanics and transfer. DiskSim's terms.
+/// Overheads of the drive's processor, in addition to mechanics and transfer, in DiskSim's terms.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Overheads {
-    /// Before anything else, for every request.
+    /// Applies first, to every request.
     pub request_ns: u64,
     pub read_hit_after_read_ns: u64,
     pub read_hit_after_write_ns: u64,
@@ -151,12 +151,12 @@ pub struct Overheads {
     pub read_disconnect_after_read_ns: u64,
     pub read_disconnect_after_write_ns: u64,
     pub write_disconnect_ns: u64,
-    /// A write that does not follow its predecessor waits at least this for the media.
+    /// A non-sequential write waits at least this long for the media.
     pub write_positioning_min_ns: u64,
     pub extra_write_disconnect: Option<ExtraWriteDisconnect>,
 }
 
-/// A drive that lets go of the bus between a write's command and its data, when it follows another write.
+/// A drive that disconnects from the bus between a write's command and its data, if it follows another write.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct ExtraWriteDisconnect {
     pub command_ns: u64,
@@ -166,107 +166,107 @@ pub struct ExtraWriteDisconnect {
     pub seek_delay_ns: u64,
 }
 
-/// The buffer's segments and what is read ahead into them.
+/// The buffer's segments and read-ahead.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Buffer {
     pub segments: u32,
     pub segment_sectors: u32,
-    /// Data stays readable after the request that brought it.
+    /// Data stays readable after the request that read it.
     pub caching: bool,
     pub read_ahead: ReadAhead,
-    /// Sectors that must be read ahead before the arm may do something else.
+    /// Sectors that must be read ahead before the arm may do other work.
     pub read_ahead_min_sectors: u32,
-    /// A read that is found in the buffer starts the read-ahead again.
+    /// A read hit restarts the read-ahead.
     pub read_ahead_on_hit: bool,
-    /// Sectors before the wanted ones are kept if they pass on the way.
+    /// Sectors before the requested ones are kept if they pass under the head first.
     pub read_free_sectors: bool,
-    /// Sectors are taken in the order in which they pass, not in theirs.
+    /// Sectors are read in the order in which they pass, not in ascending order.
     pub read_on_arrival: bool,
     pub write_on_arrival: bool,
-    /// A read of sectors to which the head comes on its track while it reads ahead does not end the read-ahead: what
-    /// lies between is read and kept.
+    /// A read of sectors that the head will reach on its track during read-ahead does not end the read-ahead: the
+    /// sectors in between are read and kept.
     pub keeps_gaps: bool,
-    /// Only reads that go on where an earlier one ended are read ahead of.
+    /// Read-ahead only after reads that continue an earlier one.
     pub adaptive_read_ahead: bool,
-    /// Data that went to the host, and what lies before it, is not served again.
+    /// Data that was sent to the host, and sectors before it, are not served again.
     pub drops_delivered: bool,
-    /// The sector that is being read ahead when it is asked for counts as found.
+    /// A request for the sector that is being read ahead counts as a hit.
     pub almost_hits: bool,
-    /// A read that is wholly in the buffer does not wait for the arm's work.
+    /// A read that is fully in the buffer does not wait for the arm.
     pub hits_while_busy: bool,
     pub hits_on_written: bool,
-    /// Read-ahead stops at once, not at the end of a sector or of a seek.
+    /// Read-ahead stops at once, not at the end of a sector or seek.
     pub stop_in_sector: bool,
     pub write_stops_read_ahead: bool,
-    /// A partly found read transfers what is there at once.
+    /// A partial hit transfers the available sectors at once.
     pub partial_hit_at_once: bool,
-    /// Percent of a read that has to be in the buffer before the transfer starts.
+    /// Percentage of a read that must be in the buffer before the transfer starts.
     pub read_watermark_percent: u32,
-    /// The watermark is a part of the request, not of the segment.
+    /// The watermark is a percentage of the request, not of the segment.
     pub watermark_of_request: bool,
     pub hold_bus_for_read: bool,
 }
 
-/// How far a drive reads on.
+/// Extent of the read-ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReadAhead {
     None,
     ToEndOfTrack,
     ToEndOfCylinder,
-    /// This far past the request.
+    /// This many sectors past the request.
     Sectors(u32),
-    /// Until the segment is full, with the request in it.
+    /// Until the segment, including the request, is full.
     FillSegment,
-    /// One track ahead of a stream: to the end of the track, and of the next one if the stream came from the one before.
+    /// One track ahead of a stream: to the end of the track, and of the next if the stream came from the previous one.
     TrackAhead,
 }
 
-/// Writes that are acknowledged before they are on the media.
+/// Write cache: writes that are acknowledged before they are on the media.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct WriteCache {
     pub enabled: bool,
-    /// Extents that can wait.
+    /// Maximum number of waiting extents.
     pub extents_max: u32,
-    /// Sectors that can wait.
+    /// Maximum number of waiting sectors.
     pub sectors_max: u32,
-    /// Extents live in the buffer's segments, one each, and stay readable there.
+    /// Each extent has a segment of the buffer and stays readable there.
     pub in_segments: bool,
-    /// One segment is for writes alone.
+    /// One segment is reserved for writes.
     pub own_segment: bool,
-    /// Data is taken in while the arm works on something else.
+    /// Data is accepted while the arm is busy.
     pub accept_while_busy: bool,
-    /// Adjacent writes become one.
+    /// Adjacent writes are merged.
     pub combine: bool,
     pub destage: Destage,
-    /// In the order of their sectors (C-LOOK), not by the queue's policy.
+    /// In the order of sectors (C-LOOK), not by the queue's policy.
     pub destage_in_platter_order: bool,
-    /// Sectors written in one go, so that reads get their turn.
+    /// Sectors written at once, so that reads are not starved.
     pub destage_sectors_max: u32,
 }
 
 /// When cached writes go to the media.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Destage {
-    /// In their turn among all requests.
+    /// In turn with other requests.
     InTurn,
-    /// When nothing else was asked for this long, or when room is needed.
+    /// After this idle time, or when room is needed.
     WhenIdle { after_ns: u64 },
 }
 
-/// Who is served next.
+/// Command queue of the drive.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Queue {
-    /// Requests that the drive knows of; others wait outside.
+    /// Requests known to the drive; others wait outside.
     pub depth: u32,
     pub policy: Policy,
-    /// A request older than this is served first, whatever the policy.
+    /// A request older than this is served first, regardless of the policy.
     pub age_max_ns: u64,
-    /// So many of the newest requests wait in the order in which they came, before the policy may choose them: with
-    /// no more than that in the queue, it is served as it came.
+    /// This many of the newest requests stay in order of arrival before the policy may choose them: a queue with no
+    /// more than that is served in order.
     pub unsorted_newest: u32,
-    /// For [`Policy::Sptf`]: a sector that passes sooner than this after the seek is taken for missed.
+    /// For [`Policy::Sptf`]: a sector that passes sooner than this after the seek counts as missed.
     pub rotation_margin_ns: u64,
-    /// A flush is a command outside the queue: it waits for those before it and holds up those after it (ATA).
+    /// A flush is a non-queued command (ATA): it waits for those before it and delays those after it.
     pub flush_alone: bool,
     pub seek_early: SeekEarly,
 }
@@ -274,22 +274,22 @@ pub struct Queue {
 /// The order in which the arm serves requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Policy {
-    /// As they came.
+    /// In order of arrival.
     Fcfs,
-    /// Shortest seek.
+    /// Shortest seek first.
     Sstf,
-    /// Shortest positioning: seek and rotation.
+    /// Shortest positioning time first: seek and rotation.
     Sptf,
-    /// Upwards over the disk, then from the start again (C-LOOK).
+    /// Ascending over the disk, then from the start again (C-LOOK).
     Elevator,
 }
 
-/// When the arm may leave for the next request.
+/// When the arm may start the next seek.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SeekEarly {
-    /// When the host has its completion.
+    /// After the completion reached the host.
     No,
-    /// When the media has given or taken the last sector.
+    /// After the media access of the last sector.
     AfterMedia,
 }
 

@@ -1,6 +1,6 @@
-//! One disk as its interface shows it: how many requests it lets in, what it refuses, when it is gone.
+//! The front end of a disk: admission of requests, rejection of invalid ones, failure of the disk.
 //!
-//! How a drive works inside is in [`mechanical`](crate::mechanical) and [`flash`](crate::flash).
+//! The inside of a drive is in [`mechanical`](crate::mechanical) and [`flash`](crate::flash).
 
 use crate::counters::Counters;
 use crate::description::{Device, DiskDescription};
@@ -13,7 +13,7 @@ use crate::request::{Completion, Op, Request, Status};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
-/// A disk in its state at some moment.
+/// State of a disk.
 pub struct Disk {
     body: Body,
     sectors: u64,
@@ -22,10 +22,10 @@ pub struct Disk {
     finishes: Finishes,
     faults: Faults,
     counters: Counters,
-    /// Requests that the drive does not know of yet, in their order.
+    /// Requests that the drive does not know of yet, in order.
     outside: VecDeque<Request>,
     inside: u32,
-    /// A flush that tolerates no other command.
+    /// A flush that runs alone.
     flushing: Option<u32>,
     busy_since_ns: u64,
     next_ns: u64,
@@ -37,7 +37,7 @@ enum Body {
 }
 
 impl Disk {
-    /// The description has been checked.
+    /// The description must have been checked.
     pub fn new(description: &DiskDescription) -> Self {
         let (body, depth, flush_alone) = match &description.device {
             Device::Mechanical(model) => {
@@ -71,7 +71,7 @@ impl Disk {
         disk
     }
 
-    /// When something happens; [`u64::MAX`] if nothing will.
+    /// Time of the next event; [`u64::MAX`] if there is none.
     pub fn next_ns(&self) -> u64 {
         self.next_ns
     }
@@ -80,7 +80,7 @@ impl Disk {
         self.counters
     }
 
-    /// Ranges that would be lost with the power.
+    /// Ranges that would be lost in a power cut.
     pub fn volatile(&self, now_ns: u64) -> Box<dyn Iterator<Item = (u64, u32)> + '_> {
         match &self.body {
             Body::Mechanical(drive) => Box::new(drive.volatile()),
@@ -88,7 +88,7 @@ impl Disk {
         }
     }
 
-    /// A request reaches the disk.
+    /// Submits a request to the disk.
     pub fn submit(&mut self, now_ns: u64, request: Request, links: &mut Links) {
         if self.inside == 0 && self.outside.is_empty() {
             self.busy_since_ns = now_ns;
@@ -100,7 +100,7 @@ impl Disk {
         self.plan();
     }
 
-    /// Does what is due at `now_ns`; tells if a request completed, and there may be more at the same moment.
+    /// Processes what is due at `now_ns`; returns a completion if there is one. More may follow at the same time.
     pub fn step(&mut self, now_ns: u64, links: &mut Links) -> Option<Completion> {
         if self.faults.dies_at_ns.is_some_and(|dies| dies <= now_ns) {
             self.die(now_ns);
@@ -138,7 +138,7 @@ impl Disk {
         (&mut self.body, around)
     }
 
-    /// Lets requests in as far as the queue and a flush allow.
+    /// Admits requests as far as queue depth and flushes allow.
     fn admit(&mut self, now_ns: u64, links: &mut Links) {
         while self.flushing.is_none() {
             let Some(request) = self.outside.front().copied() else {
@@ -212,7 +212,7 @@ impl Disk {
         }
     }
 
-    /// Everything under way ends with the disk.
+    /// Ends all requests in progress when the disk dies.
     fn die(&mut self, now_ns: u64) {
         let finishes = &mut self.finishes;
         let mut tags = VecDeque::new();
@@ -225,7 +225,7 @@ impl Disk {
             self.counters.errors += 1;
             finishes.push(now_ns, tag, Status::DeviceGone);
         }
-        // From here on `gone` answers; the moment itself has passed.
+        // From here on `gone` applies; the time of death has passed.
         self.faults.dies_at_ns = Some(0);
     }
 

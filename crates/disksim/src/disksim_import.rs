@@ -1,7 +1,7 @@
-//! DiskSim 4's parameter files, read into our own model format.
+//! Parses DiskSim 4's parameter files and converts them to the model format.
 //!
-//! What each parameter means is in the DiskSim 4 reference manual (Bucy, Schindler, Schlosser, Ganger 2008) and in
-//! the `.modspec` files of its source. Files are asked for by name: this module reads none itself.
+//! Parameters are described in the DiskSim 4 reference manual (Bucy, Schindler, Schlosser, Ganger 2008) and in the
+//! `.modspec` files of its source. Files are requested by name: this module reads none itself.
 
 mod convert;
 mod drive;
@@ -15,7 +15,7 @@ use std::fmt;
 use std::string::String;
 use std::vec::Vec;
 
-/// An error in a parameter file and where it stands.
+/// An error in a parameter file, with its position.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Diagnostic {
     pub file: String,
@@ -32,7 +32,7 @@ impl fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
-/// All that is wrong with a set of parameter files.
+/// All errors in a set of parameter files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostics(pub Vec<Diagnostic>);
 
@@ -50,11 +50,11 @@ impl fmt::Display for Diagnostics {
 
 impl std::error::Error for Diagnostics {}
 
-/// Returns the text of a file in the folder of the one being imported, or why it cannot be read.
+/// Returns the text of a file in the folder of the imported file, or the reason why it cannot be read.
 pub type Files<'a> = dyn FnMut(&str) -> Result<String, String> + 'a;
 
-/// Reads `name`, a `.diskspecs` file, and the `.model` and `.seek` files that it names. If there is a
-/// `.parv` file of the same stem in that folder, the times of buses and controllers before the disk are included.
+/// Imports `name`, a `.diskspecs` file, with the `.model` and `.seek` files that it names. If there is a `.parv` file
+/// of the same stem in that folder, the times of buses and controllers before the disk are included.
 pub fn import(name: &str, files: &mut Files) -> Result<ModelFile, Diagnostics> {
     let mut sources = syntax::Sources::new(files);
     let converted = convert::model_file(name, &mut sources);

@@ -1,9 +1,9 @@
-//! A sorted list of extents in which inserting moves four bytes an extent, not the extents themselves.
+//! A sorted list of extents in which an insertion moves four bytes per extent, not the extents themselves.
 
 use crate::write_back::Extent;
 use alloc::vec::Vec;
 
-/// Extents in the order of their first sectors; who inserts keeps the order.
+/// Extents ordered by first sector; the caller keeps the order when inserting.
 #[derive(Default)]
 pub struct Extents {
     sorted: Vec<u32>,
@@ -56,12 +56,12 @@ impl Extents {
         }
     }
 
-    /// Drops some that follow each other.
+    /// Removes consecutive extents.
     pub fn drain(&mut self, range: core::ops::Range<usize>) {
         self.free.extend(self.sorted.drain(range));
     }
 
-    /// The first extent for which `before` does not hold; it holds for all those before that one.
+    /// Index of the first extent for which `before` is false; it must be true for all extents before that one.
     pub fn partition_point(&self, before: impl Fn(&Extent) -> bool) -> usize {
         self.sorted.partition_point(|&slot| before(&self.slots[slot as usize]))
     }

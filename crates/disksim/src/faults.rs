@@ -6,29 +6,29 @@ use serde::{Deserialize, Serialize};
 /// The faults of one disk.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Faults {
-    /// From this moment on the disk answers nothing but [`DeviceGone`](crate::request::Status::DeviceGone).
+    /// From this time on every request ends with [`DeviceGone`](crate::request::Status::DeviceGone).
     pub dies_at_ns: Option<u64>,
-    /// Ranges that cannot be read until they are written; ascending, apart from each other.
+    /// Ranges that are unreadable until they are written; ascending and disjoint.
     pub unreadable: Vec<SectorRange>,
-    /// How long the drive tries before it gives up on an unreadable sector.
+    /// Time that the drive retries before it reports an unreadable sector.
     pub recovery_ns: u64,
     pub slow: Option<Slow>,
-    /// Ranges whose contents come back changed. The contents apply this; times are as ever.
+    /// Ranges that read back corrupted. The contents apply this; service times are unchanged.
     pub corrupt: Vec<SectorRange>,
 }
 
-/// Sectors that follow each other.
+/// A range of sectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SectorRange {
     pub sector: u64,
     pub sectors: u64,
 }
 
-/// A disk that needs longer than its kind: retries, vibration, a failing head.
+/// A degraded disk: retries, vibration, a failing head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slow {
     pub from_ns: u64,
-    /// What every access to the media takes longer.
+    /// Additional time of every media access.
     pub access_ns: u64,
 }
 
@@ -42,7 +42,7 @@ impl Faults {
             .map_or(0, |slow| if at_ns >= slow.from_ns { slow.access_ns } else { 0 })
     }
 
-    /// The first unreadable sector of a request.
+    /// The first unreadable sector in a request.
     pub fn first_unreadable(&self, sector: u64, sectors: u32) -> Option<u64> {
         let end = sector.saturating_add(u64::from(sectors));
         let next = self
@@ -52,7 +52,7 @@ impl Faults {
         (range.sector < end && range.sectors > 0).then_some(range.sector.max(sector))
     }
 
-    /// Written sectors can be read again.
+    /// Makes written sectors readable again.
     pub fn heal(&mut self, sector: u64, sectors: u32) {
         if self.unreadable.is_empty() || self.first_unreadable(sector, sectors).is_none() {
             return;

@@ -1,10 +1,10 @@
-//! Completions that are known but not due.
+//! Completions that are decided but not yet due.
 
 use crate::request::Status;
 use alloc::collections::BinaryHeap;
 use core::cmp::{Ordering, Reverse};
 
-/// A request that will complete.
+/// A future completion.
 #[derive(Clone, Copy, Debug)]
 pub struct Finish {
     pub at_ns: u64,
@@ -39,7 +39,7 @@ impl Ord for Finish {
     }
 }
 
-/// Completions by time; those of one moment in the order in which they were decided.
+/// Completions by time; those at the same time in the order in which they were decided.
 #[derive(Default)]
 pub struct Finishes {
     heap: BinaryHeap<Reverse<Finish>>,
@@ -65,7 +65,7 @@ impl Finishes {
         self.heap.pop().map(|f| f.0)
     }
 
-    /// Drops all completions after a point in time, for a disk that fails.
+    /// Removes all completions after a point in time, for a disk that dies.
     pub fn cut(&mut self, at_ns: u64, mut taken: impl FnMut(u32)) {
         self.heap.retain(|f| {
             let keep = f.0.at_ns < at_ns;

@@ -1,8 +1,8 @@
-//! A drive with flash chips: channels with dies behind them, a translation layer that never overwrites, and a buffer.
+//! A flash drive: channels with dies, a translation layer that never overwrites in place, and a buffer.
 //!
-//! Each request's end is worked out when it comes, from when dies, channels and wires are free: no event belongs to
-//! a single die. What the translation layer has to move to make room takes the same dies, so that a drive that was
-//! written full is as slow as real ones are.
+//! Each request's completion is computed at arrival, from the times at which dies, channels and wires are free: no
+//! event belongs to a single die. Garbage collection uses the same dies, so a drive that was written full is as slow as
+//! real ones are.
 
 mod drive;
 mod translation;
@@ -12,56 +12,56 @@ pub use drive::FlashDrive;
 use crate::description::Interface;
 use serde::{Deserialize, Serialize};
 
-/// What a flash drive is made of.
+/// Parameters of a flash drive.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Flash {
     pub channels: u32,
     pub dies_per_channel: u32,
-    /// Sectors that the translation layer maps as one: 8 for 4 KiB.
+    /// Sectors per mapped unit of the translation layer: 8 for 4 KiB.
     pub unit_sectors: u32,
-    /// Mapped units that a die programs at once, on all its planes.
+    /// Mapped units that a die programs at once, on all planes.
     pub program_units: u32,
-    /// Programs until a die's block is full.
+    /// Programs per block of a die.
     pub block_programs: u32,
     pub read_ns: u64,
     pub program_ns: u64,
     pub erase_ns: u64,
-    /// Time of a sector between a die and the controller.
+    /// Transfer time of a sector between a die and the controller.
     pub channel_sector_ps: u64,
-    /// Flash that the host does not see, in thousandths of what it sees.
+    /// Over-provisioning, in thousandths of the capacity.
     pub spare_permille: u32,
-    /// Every sector was written before, in random order: the steady state of a drive in use. Otherwise it is new.
+    /// Every sector was written before, in random order: the steady state of a used drive. Otherwise it is new.
     pub aged: bool,
-    /// A read stops a program or an erase at this price; without it, it waits for the end.
+    /// Cost of suspending a program or erase for a read; without it, a read waits for the end.
     pub suspend_ns: Option<u64>,
     pub slc: Option<Slc>,
-    /// Sectors that the drive takes in before they are programmed.
+    /// Sectors that the drive accepts before they are programmed.
     pub buffer_sectors: u32,
-    /// The buffer survives a power cut; a flush has nothing to wait for.
+    /// The buffer survives a power cut, so a flush does not wait.
     pub power_loss_protection: bool,
-    /// What a request takes besides.
+    /// Additional time of a request.
     pub read_overhead_ns: u64,
     pub write_overhead_ns: u64,
     pub flush_overhead_ns: u64,
-    /// The controller takes up one command after the other, each for this long.
+    /// The controller processes commands one at a time, each for this long.
     pub command_ns: u64,
     /// The same for a write.
     pub write_command_ns: u64,
     pub interface: Interface,
-    /// Reads and writes share the wire (SATA); PCIe has one for each.
+    /// Reads and writes share the wire (SATA); PCIe is full duplex.
     pub half_duplex: bool,
     pub queue_depth: u32,
     pub flush_alone: bool,
 }
 
-/// Flash that is written with one bit a cell at first, which is quick, and moved when the drive has time.
+/// SLC cache: flash that is first written with one bit per cell, which is fast, and moved when the drive is idle.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Slc {
-    /// Mapped units that it takes while the drive is empty, and while it is full; between, in proportion.
+    /// Capacity in mapped units on an empty drive, and on a full one; linear in between.
     pub empty_units: u64,
     pub full_units: u64,
     pub program_ns: u64,
-    /// Time without writes after which it can take one unit more.
+    /// Time without writes after which the capacity grows by one unit.
     pub refill_unit_ns: u64,
 }
 
@@ -70,21 +70,21 @@ impl Flash {
         self.channels * self.dies_per_channel
     }
 
-    /// Mapped units of a superblock: one block of every die.
+    /// Mapped units per superblock: one block of every die.
     pub fn superblock_units(&self) -> u64 {
         u64::from(self.dies()) * u64::from(self.program_units) * u64::from(self.block_programs)
     }
 
-    /// Units that the host sees, and superblocks that hold them and the spare space.
+    /// Units that the host sees, and superblocks for them and the spare space.
     pub fn size(&self, sectors: u64) -> (u64, u64) {
         let units = sectors.div_ceil(u64::from(self.unit_sectors));
         let raw = units + units * u64::from(self.spare_permille) / 1000;
-        // Two are open, one is being emptied, one is in reserve.
+        // Two are open, one is being emptied, one is reserved.
         (units, raw.div_ceil(self.superblock_units()) + 4)
     }
 }
 
-/// What the model relies on.
+/// Validation of the parameters.
 pub(crate) fn sound(model: &Flash, sectors: u64) -> Result<(), &'static str> {
     let need = |condition: bool, reason| if condition { Ok(()) } else { Err(reason) };
     let shape = (1..=64).contains(&model.channels) && (1..=256).contains(&model.dies_per_channel);

@@ -1,19 +1,19 @@
-//! Where a sector lies: cylinder, head, angle, and how many sectors follow it without a gap.
+//! Position of a sector: cylinder, head, angle, and the number of sectors that follow it without a gap.
 //!
 //! Layout rules (mapping schemes, sparing, slips, defects, skews) follow the DiskSim 4 reference manual and its
-//! `layout_g1` parameters. Nothing here knows time beyond the length of a revolution.
+//! `layout_g1` parameters. The only time used here is that of a revolution.
 
 use crate::description::{Layout, Mapping, Sparing, Zone};
 use alloc::vec::Vec;
 
-/// Where the arm and the active head are.
+/// Position of the arm and the active head.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     pub cylinder: u32,
     pub head: u32,
 }
 
-/// A sector's place on the media.
+/// Position of a sector on the media.
 #[derive(Clone, Copy, Debug)]
 pub struct Spot {
     pub place: Place,
@@ -21,18 +21,18 @@ pub struct Spot {
     pub zone: u32,
     /// Physical sector on its track.
     pub sector: u32,
-    /// Sectors from this one on that follow each other without a gap on the track.
+    /// Sectors from this one on without a gap on the track.
     pub run: u32,
-    /// When the sector starts to pass the head, counted from the start of a revolution.
+    /// Time from the start of a revolution at which the sector starts to pass the head.
     pub angle_ns: u64,
-    /// Time of a sector under the head, in 2^-32 ns.
+    /// Time per sector under the head, in 2^-32 ns.
     pub sector_fp: u64,
 }
 
-/// The layout, made ready for look-ups.
+/// The layout, prepared for look-ups.
 pub struct Geometry {
     zones: Vec<ZoneMap>,
-    /// First sector of each zone: looked up so often that they lie close together.
+    /// First sector of each zone, kept contiguous because it is looked up often.
     firsts: Vec<u64>,
     heads: u32,
     mapping: Mapping,
@@ -49,7 +49,7 @@ struct ZoneMap {
     track_skew_angle: u64,
     cylinder_skew_angle: u64,
     reserved: u64,
-    /// Sectors of a sparing unit, and those of them that hold data.
+    /// Sectors per sparing unit, and those that hold data.
     unit: u64,
     unit_data: u64,
     spares_in_front: u64,
@@ -60,7 +60,7 @@ struct ZoneMap {
     defects: Vec<(u64, u64)>,
 }
 
-/// Which slips push the start of later tracks forward, too.
+/// Which slips shift the start of later tracks as well.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SlipsTurnSkew {
     No,
@@ -69,7 +69,7 @@ enum SlipsTurnSkew {
 }
 
 impl Geometry {
-    /// The caller has checked the layout: see [`crate::check`].
+    /// The layout must have been checked: see [`crate::check`].
     pub fn new(layout: &Layout, heads: u32, revolution_ns: u64) -> Self {
         let mut zones = Vec::with_capacity(layout.zones.len());
         let mut first_lbn = 0;
@@ -88,7 +88,7 @@ impl Geometry {
         }
     }
 
-    /// Sectors that the layout can hold.
+    /// Capacity of the layout in sectors.
     pub fn capacity(&self) -> u64 {
         self.zones.last().map_or(0, |z| z.first_lbn + z.lbns)
     }
@@ -97,7 +97,7 @@ impl Geometry {
         self.firsts.partition_point(|&first| first <= lbn).saturating_sub(1)
     }
 
-    /// Where a sector lies. Past the end it is the last one.
+    /// Position of a sector. For sectors past the end, that of the last one.
     pub fn locate(&self, lbn: u64) -> Spot {
         let index = self.zone_of(lbn);
         let zone = &self.zones[index];
@@ -130,7 +130,7 @@ impl Geometry {
         zone.first_lbn + zone.lbn_from(end).max(rel + 1).min(zone.lbns)
     }
 
-    /// The first sector of the track of `spot` that lies at or behind physical sector `sector`.
+    /// The first sector on the track of `spot` at or after physical sector `sector`.
     pub fn lbn_at(&self, spot: &Spot, lbn: u64, sector: u32) -> u64 {
         let zone = &self.zones[spot.zone as usize];
         let (physical, _) = zone.physical(lbn.saturating_sub(zone.first_lbn));
@@ -141,19 +141,19 @@ impl Geometry {
                 .min(zone.lbns.saturating_sub(1))
     }
 
-    /// How long `sectors` sectors from `first` on take to pass the heads, from track to track, if no revolution is
-    /// lost: what they lie apart by their angles.
+    /// Time in which `sectors` sectors from `first` on pass the heads, from track to track, if no revolution is lost,
+    /// computed from their angles.
     pub fn pass_ns(&self, first: u64, sectors: u64) -> u64 {
         let end = first.saturating_add(sectors).min(self.capacity());
         let start_ns = self.locate(first).angle_ns;
         let (mut sector, mut passed_ns) = (first, 0);
         while sector < end {
             let spot = self.locate(sector);
-            // Since the first sector's start the platters have turned this far, and whole revolutions besides.
+            // Since the first sector's start the platters have turned by this time plus whole revolutions.
             let turned_ns = (spot.angle_ns + self.revolution_ns - start_ns) % self.revolution_ns;
             let past_ns = passed_ns % self.revolution_ns;
             let wait_ns = (turned_ns + self.revolution_ns - past_ns) % self.revolution_ns;
-            // Rounding is no lost revolution.
+            // Rounding must not count as a lost revolution.
             passed_ns += if wait_ns + 1_000 < self.revolution_ns {
                 wait_ns
             } else {
@@ -206,7 +206,7 @@ impl Geometry {
     }
 }
 
-/// Division, quicker where both fit 32 bits: which is nearly always.
+/// Division with a fast path for 32-bit operands, which is the usual case.
 fn divide(a: u64, b: u32) -> u64 {
     match u32::try_from(a) {
         Ok(a) => u64::from(a / b),
@@ -214,7 +214,7 @@ fn divide(a: u64, b: u32) -> u64 {
     }
 }
 
-/// Slips as the number of places for data before them; those among the spares do not matter.
+/// Converts slips to the number of data places before them; slips among the spares do not matter.
 fn data_places(slips: &[u64], unit: u64, unit_data: u64, in_front: u64) -> Vec<u64> {
     let place = |&slip: &u64| {
         let within = (slip % unit).checked_sub(in_front)?;
@@ -231,7 +231,7 @@ impl ZoneMap {
         let all = cylinders * per_cylinder;
         let spares = u64::from(zone.spares);
         let slipped = zone.slips.len() as u64;
-        // How many sectors share spares, how many spares they have, and what the zone loses besides.
+        // Sectors that share spares, number of their spares, and sectors that the zone loses in addition.
         let (unit, unit_spares, lost) = match sparing {
             Sparing::None => (all, 0, 0),
             Sparing::Tracks => (all, 0, spares * per_track),
@@ -285,7 +285,7 @@ impl ZoneMap {
         }
     }
 
-    /// The physical sector of the zone's `rel`-th data sector, and how many follow it without a gap.
+    /// The physical sector of the zone's `rel`-th data sector, and the number of sectors that follow without a gap.
     fn physical(&self, rel: u64) -> (u64, u64) {
         let logical = rel + self.reserved;
         if self.slips.is_empty() && self.defects.is_empty() {
@@ -329,8 +329,8 @@ impl ZoneMap {
         (base + at, slip_gap.min(unit_left).max(1))
     }
 
-    /// Slips that leave the spares alone push everything behind them, over unit ends, to the end of the zone. They
-    /// are counted in places for data, without spares.
+    /// Slips that leave the spares unused shift everything behind them, across units, to the end of the zone. They are
+    /// counted in data places, without spares.
     fn past_slips_to_end(&self, logical: u64) -> (u64, u64) {
         let mut place = logical;
         let mut next = 0;
@@ -347,7 +347,7 @@ impl ZoneMap {
         )
     }
 
-    /// Spare sectors left in front of a unit's data: slips used up the others.
+    /// Spare sectors left before a unit's data: slips used up the others.
     fn front_of(&self, unit: u64) -> u64 {
         if self.spares_in_front == 0 {
             return 0;
@@ -370,7 +370,7 @@ impl ZoneMap {
         (track * per_track + sector, per_track - sector)
     }
 
-    /// Follows a sector (or track) that was moved elsewhere; a run ends before the next such one.
+    /// Follows a remapped sector (or track); a run ends before the next one.
     fn past_defects(&self, physical: u64, run: u64) -> (u64, u64) {
         let scale = if self.slips_are_tracks {
             u64::from(self.track_sectors)
@@ -386,7 +386,7 @@ impl ZoneMap {
         }
     }
 
-    /// The data sectors of the zone that lie before a physical one: the inverse of [`physical`](Self::physical).
+    /// Number of data sectors of the zone before a physical one: the inverse of [`physical`](Self::physical).
     fn lbn_from(&self, physical: u64) -> u64 {
         if self.slips_are_tracks {
             let track = physical / u64::from(self.track_sectors);

@@ -1,11 +1,11 @@
-//! Disks that do not exist: when a real one would answer, and what it would answer with.
+//! Simulated disks: completion times and contents.
 //!
-//! `(state, request, now) → completion time`. No threads, no I/O, no clock of its own, no knowledge of kernels or
-//! of raidlab: the same code is linked into the lab's kernel, into the `raidlab` binary and into tests.
+//! `(state, request, now) → completion time`. No threads, no I/O, no clock, no dependency on a kernel or on raidlab:
+//! the same code is linked into the lab's kernel, into the `raidlab` binary and into tests.
 //!
-//! A [`world::World`] holds all disks of a machine and what they share (buses, channels, adapters). Whoever
-//! drives it submits requests, asks for the time of the next event, and advances to it; completions come out.
-//! What the disks hold is kept apart, in [`contents`].
+//! A [`world::World`] holds all disks of a machine and what they share (buses, channels, adapters). The caller submits
+//! requests, asks for the time of the next event, and advances to it; completions are returned. The contents of the
+//! disks are separate, in [`contents`].
 #![no_std]
 
 extern crate alloc;

@@ -3,12 +3,12 @@
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// Something that transfers have to pass one after the other.
+/// A shared link that serves one transfer at a time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LinkDescription {
-    /// Time of a sector on it.
+    /// Transfer time of a sector.
     pub sector_ps: u64,
-    /// What each transfer costs besides: arbitration, selection.
+    /// Additional time of each transfer: arbitration, selection.
     pub transfer_ns: u64,
     /// Only one command at a time on all its disks, from issue to completion (IDE: no overlap of master and slave).
     pub one_command: bool,
@@ -18,9 +18,9 @@ pub struct LinkDescription {
 const SCSI_ARBITRATION_NS: u64 = 2_400 + 800 + 2 * 400;
 
 impl LinkDescription {
-    /// A bus that moves so many 10⁶ bytes a second and costs nothing besides, such as PCI or a host bus adapter.
+    /// A bus of `mb_s` · 10⁶ bytes a second without additional costs, such as PCI or a host bus adapter.
     pub const fn bus(mb_s: u32) -> Self {
-        // A sector is 512 bytes; a bus of no speed would take for ever.
+        // A sector is 512 bytes. Avoids a division by zero.
         let mb_s = if mb_s == 0 { 1 } else { mb_s };
         LinkDescription {
             sector_ps: 512_000_000 / mb_s as u64,
@@ -29,7 +29,7 @@ impl LinkDescription {
         }
     }
 
-    /// A parallel SCSI bus: each transfer is preceded by an arbitration.
+    /// A parallel SCSI bus: an arbitration precedes each transfer.
     pub const fn scsi(mb_s: u32) -> Self {
         LinkDescription {
             transfer_ns: SCSI_ARBITRATION_NS,
@@ -46,7 +46,7 @@ impl LinkDescription {
     }
 }
 
-/// The links in their state.
+/// State of the links.
 pub struct Links {
     links: Vec<Link>,
 }
@@ -69,7 +69,7 @@ impl Links {
         }
     }
 
-    /// Takes every link of a path for a transfer that wants to start now; when its last sector has passed.
+    /// Reserves every link of a path for a transfer that wants to start now; returns the time of its last sector.
     pub fn transfer(&mut self, path: &[u32], want_ns: u64, sectors: u32) -> u64 {
         let mut start_ns = want_ns;
         for &index in path {
@@ -95,7 +95,7 @@ impl Links {
     }
 }
 
-/// Time of sectors on a wire.
+/// Transfer time of `sectors` sectors.
 pub fn span_ns(sectors: u32, sector_ps: u64) -> u64 {
     u64::from(sectors) * sector_ps / 1000
 }

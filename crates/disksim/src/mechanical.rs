@@ -1,7 +1,7 @@
-//! A drive with platters: what its processor does with requests, step by step.
+//! A drive with platters: how its processor handles requests, step by step.
 //!
-//! Nothing happens sector by sector. An access is computed run by run (a run lies on one track), and what the head
-//! reads ahead is worked out when somebody asks for it.
+//! There is no event per sector. An access is computed run by run (a run lies on one track), and the progress of
+//! read-ahead is computed on demand.
 
 mod choose;
 mod flush;
@@ -23,7 +23,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use choose::Pick;
 
-/// What a drive may use of the world around it while it works.
+/// Shared state that a drive may use while it works.
 pub struct Surroundings<'a> {
     pub finishes: &'a mut Finishes,
     pub links: &'a mut Links,
@@ -31,7 +31,7 @@ pub struct Surroundings<'a> {
     pub counters: &'a mut Counters,
 }
 
-/// A drive in its state at some moment.
+/// State of a drive.
 pub struct Drive {
     mechanics: Mechanics,
     overheads: Overheads,
@@ -50,24 +50,24 @@ pub struct Drive {
     /// Writes that wait for room in the cache.
     stalled: VecDeque<Job>,
     flushes: Vec<PendingFlush>,
-    /// Reads whose data is ready for a shared link.
+    /// Reads with data ready for a shared link.
     transfers: Vec<Transfer>,
 
     busy: Busy,
     sweep: Option<Sweep>,
-    /// Where the arm is when nothing is being read, and when it can leave from there.
+    /// Position of the arm when nothing is being read, and when it can leave.
     place: Place,
     free_ns: u64,
-    /// Where the last access ended.
+    /// End of the last access.
     last_lbn: u64,
-    /// When the host last asked for something that the arm had to do.
+    /// Time of the last request of the host that needed the arm.
     active_ns: u64,
     wake_ns: Option<u64>,
     last_was_read: bool,
-    /// The drive's own wire is reserved between these.
+    /// Interval for which the drive's own wire is reserved.
     wire: (u64, u64),
     order: u64,
-    /// One write at a time suffers the extra disconnect.
+    /// Only one write at a time has the extra disconnect.
     extra_disconnect_until_ns: u64,
 }
 
@@ -81,11 +81,11 @@ struct Job {
     kind: Kind,
     order: u64,
     arrive_ns: u64,
-    /// The drive's processor is done with the command; the arm may leave.
+    /// When the drive's processor is done with the command and the arm may leave.
     leave_ns: u64,
     place: Place,
     angle_ns: u64,
-    /// When the data of a write comes, if that began already.
+    /// Arrival of a write's data, if the transfer has begun.
     data: Option<Arrival>,
     extra_disconnect: bool,
     after_read: bool,
@@ -100,15 +100,15 @@ enum Kind {
     ThroughWrite,
 }
 
-/// What the arm does for somebody who waits.
+/// What the arm is doing for a waiting request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Busy {
     No,
-    /// A request has it until then.
+    /// Busy with a request until this time.
     Until(u64),
-    /// It writes what the cache held.
+    /// Writing from the cache.
     Destage(u64),
-    /// Until a transfer on a shared link is over.
+    /// Until the end of a transfer on a shared link.
     Link,
 }
 
@@ -118,12 +118,12 @@ struct PendingFlush {
     order: u64,
 }
 
-/// A head that reads on into a segment.
+/// Read-ahead into a segment.
 #[derive(Clone, Copy, Debug)]
 struct Sweep {
     segment: usize,
     run: Run,
-    /// Before this the segment's end is what it was: the run was computed ahead.
+    /// Until this time the segment's end is unchanged: the run was computed in advance.
     sure_ns: u64,
 }
 
@@ -131,7 +131,7 @@ struct Sweep {
 #[derive(Clone, Copy, Debug)]
 struct Transfer {
     want_ns: u64,
-    /// It cannot be over before this, because of the media.
+    /// Earliest end, limited by the media.
     end_min_ns: u64,
     tag: u32,
     sectors: u32,
@@ -172,7 +172,7 @@ impl Drive {
         }
     }
 
-    /// A request that the front end let in.
+    /// Accepts a request that the front end admitted.
     pub fn arrive(&mut self, now_ns: u64, request: &Request, around: &mut Surroundings) {
         let now_ns = now_ns + self.overheads.request_ns;
         match request.op {
@@ -189,7 +189,7 @@ impl Drive {
         }
     }
 
-    /// When [`process`](Self::process) has something to do.
+    /// Time of the next call of [`process`](Self::process).
     pub fn next_ns(&self) -> Option<u64> {
         let arm_ns = match self.busy {
             Busy::Until(ns) | Busy::Destage(ns) => Some(ns),
@@ -200,7 +200,7 @@ impl Drive {
         [arm_ns, transfer_ns].into_iter().flatten().min()
     }
 
-    /// Does what is due at `now_ns`, which is what [`next_ns`](Self::next_ns) said.
+    /// Processes what is due at `now_ns`, the time returned by [`next_ns`](Self::next_ns).
     pub fn process(&mut self, now_ns: u64, around: &mut Surroundings) {
         self.start_transfers(now_ns, around);
         match self.busy {
@@ -218,12 +218,12 @@ impl Drive {
         }
     }
 
-    /// Ranges that were acknowledged and would be lost with the power.
+    /// Ranges that were acknowledged and would be lost in a power cut.
     pub fn volatile(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
         self.cache.volatile().map(|e| (e.lbn, e.sectors))
     }
 
-    /// Forgets all requests, for a disk that dies; `dropped` learns their tags.
+    /// Drops all requests, for a disk that dies; `dropped` is called with their tags.
     pub fn drop_all(&mut self, mut dropped: impl FnMut(u32)) {
         self.queue.drain(..).for_each(|j| dropped(j.tag));
         self.stalled.drain(..).for_each(|j| dropped(j.tag));
@@ -254,7 +254,7 @@ impl Drive {
         }
     }
 
-    /// Gives the arm work until it has some or there is none.
+    /// Gives the arm work until it is busy or there is none left.
     fn dispatch(&mut self, now_ns: u64, around: &mut Surroundings) {
         self.wake_ns = None;
         while self.busy == Busy::No {
@@ -289,7 +289,7 @@ impl Drive {
     }
 
     /// Reserves the drive's own wire for a transfer that could run from `want_ns` on and cannot end before
-    /// `end_min_ns`; when it ends. A short one may pass before a longer one that is still to come.
+    /// `end_min_ns`; returns its end. A short transfer may pass before a longer one that has not started.
     fn own_wire(&mut self, want_ns: u64, end_min_ns: u64, sectors: u32, sector_ps: u64) -> u64 {
         let takes_ns = span_ns(sectors, sector_ps);
         let (from_ns, until_ns) = self.wire;
@@ -308,7 +308,7 @@ impl Drive {
         end_ns
     }
 
-    /// The data of a write: over the drive's wire and, if it hangs on shared links, over those.
+    /// Transfers the data of a write: over the drive's wire and the shared links, if any.
     fn wire_in(&mut self, want_ns: u64, sectors: u32, around: &mut Surroundings) -> (u64, u64) {
         let sector_ps = self.interface.write_sector_ps;
         let mut end_ns = self.own_wire(want_ns, 0, sectors, sector_ps);
@@ -334,7 +334,7 @@ impl Drive {
         }
     }
 
-    /// The head's progress, put down in its segment. A read-ahead that came to its end is over.
+    /// Records the head's progress in its segment. A completed read-ahead ends.
     fn record_progress(&mut self, now_ns: u64) {
         let Some(mut sweep) = self.sweep else { return };
         if now_ns < sweep.sure_ns {
@@ -358,14 +358,14 @@ impl Drive {
         }
     }
 
-    /// Runs on until the given time or sector.
+    /// Continues until the given time or sector.
     fn extend(&self, sweep: &mut Sweep, until_ns: u64, limit: u64) {
         while sweep.run.end_ns() <= until_ns && sweep.run.end_lbn() < limit {
             sweep.run = self.next_run(&sweep.run, limit);
         }
     }
 
-    /// The arm is needed elsewhere: reading ahead ends, at the latest after the step that is under way.
+    /// The arm is needed elsewhere: ends the read-ahead, at the latest after the current step.
     fn stop_sweep(&mut self, now_ns: u64) {
         self.record_progress(now_ns);
         let Some(mut sweep) = self.sweep.take() else { return };

@@ -1,20 +1,20 @@
-//! Arm and platters: how long it takes to get a head over a sector, and when each sector passes it.
+//! Arm and platters: positioning times, and when each sector passes the head.
 
 use crate::description::{Mechanical, SeekPoint};
 use crate::geometry::{Geometry, Place, Spot};
 use alloc::vec::Vec;
 
-/// A wait this little short of a whole revolution is none: the sector starts now, give or take rounding.
+/// A wait this close to a whole revolution counts as zero: the difference is rounding.
 const ANGLE_TOLERANCE_NS: u64 = 64;
 
-/// The arm, the platters and where everything lies on them.
+/// The arm, the platters and the layout.
 pub struct Mechanics {
     pub geometry: Geometry,
     seek: SeekCurve,
     head_switch_ns: u64,
     write_settle_ns: i64,
     revolution_ns: u64,
-    /// Where the platters stand at time 0.
+    /// Rotational phase at time 0.
     phase_ns: u64,
 }
 
@@ -31,7 +31,7 @@ impl Mechanics {
         }
     }
 
-    /// Time to get from one track to another. The head switch hides behind a longer seek.
+    /// Time to get from one track to another. A head switch overlaps with a longer seek.
     pub fn reposition_ns(&self, from: Place, to: Place, write: bool) -> u64 {
         let mut ns = self.seek.seek_ns(from.cylinder.abs_diff(to.cylinder));
         if from.head != to.head {
@@ -43,7 +43,7 @@ impl Mechanics {
         ns
     }
 
-    /// A distance beyond which every seek takes longer than this, for reads and for writes.
+    /// Distance beyond which every seek takes longer than this, for reads and writes.
     pub fn reach(&self, ns: u64) -> u32 {
         let ns = ns.saturating_add(self.write_settle_ns.min(0).unsigned_abs());
         let beyond = self.seek.points.partition_point(|p| p.least_ns <= ns);
@@ -54,7 +54,7 @@ impl Mechanics {
         self.revolution_ns
     }
 
-    /// How long from `at_ns` until the platters stand at an angle.
+    /// Time from `at_ns` until the platters reach an angle.
     pub fn wait_ns(&self, at_ns: u64, angle_ns: u64) -> u64 {
         let now_ns = at_ns.wrapping_add(self.phase_ns) % self.revolution_ns;
         let wait = if angle_ns >= now_ns {
@@ -69,13 +69,13 @@ impl Mechanics {
         }
     }
 
-    /// How far the platters have turned at a moment.
+    /// Rotation of the platters at a time, in ns since the start of a revolution.
     pub fn turned_ns(&self, at_ns: u64) -> u64 {
         at_ns.wrapping_add(self.phase_ns) % self.revolution_ns
     }
 
     /// As [`wait_ns`](Self::wait_ns), some time after a moment at which the platters had turned this far. Times are
-    /// mostly short, so that subtracting is quicker than dividing.
+    /// mostly short, so subtraction is faster than division.
     pub fn wait_after_ns(&self, turned_ns: u64, after_ns: u64, angle_ns: u64) -> u64 {
         let mut turned_ns = turned_ns + after_ns;
         if turned_ns > 4 * self.revolution_ns {
@@ -100,7 +100,7 @@ impl Mechanics {
 /// Distances are sorted into buckets by their highest five bits.
 const SEEK_BUCKETS: usize = 16 + 28 * 16;
 
-/// Time of an arm movement by its length.
+/// Seek time by distance.
 struct SeekCurve {
     points: Vec<Knot>,
     /// By bucket: the first point that may be the upper neighbour of a distance in it.
@@ -124,13 +124,13 @@ fn bucket_start(bucket: usize) -> u64 {
     (16 + (bucket as u64 & 15)) << shift
 }
 
-/// A point of the curve and the slope that leads to it, in 2^-16 ns a cylinder.
+/// A point of the curve and the slope before it, in 2^-16 ns a cylinder.
 #[derive(Clone, Copy)]
 struct Knot {
     cylinders: u32,
     seek_ns: u64,
     slope_fp: i64,
-    /// The shortest seek of at least this distance: measured curves do not always rise.
+    /// The shortest seek of at least this distance: measured curves are not always monotonic.
     least_ns: u64,
 }
 
@@ -168,21 +168,21 @@ impl SeekCurve {
         while upper + 1 < self.points.len() && self.points[upper].cylinders < cylinders {
             upper += 1;
         }
-        // Past the last point the last slope goes on.
+        // Beyond the last point the last slope continues.
         let high = self.points[upper];
         let short = i64::from(high.cylinders) - i64::from(cylinders);
         (high.seek_ns as i64 - ((high.slope_fp * short) >> 16)).max(0) as u64
     }
 }
 
-/// Sectors that pass under the head one after the other.
+/// Consecutive sectors that pass under the head.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
     pub lbn: u64,
     pub sectors: u32,
-    /// Sectors behind these that passed before them and so are complete together with the last of them.
+    /// Sectors after these that passed before them and are therefore complete together with the last of them.
     pub early: u32,
-    /// When the head came to the track.
+    /// When the head reached the track.
     pub arrive_ns: u64,
     pub start_ns: u64,
     pub sector_fp: u64,
@@ -198,7 +198,7 @@ impl Run {
         self.start_ns + ((u64::from(self.sectors) * self.sector_fp) >> 32)
     }
 
-    /// How far the run has come: the first sector not yet passed.
+    /// Progress of the run: the first sector not yet passed.
     pub fn front(&self, at_ns: u64) -> u64 {
         if at_ns >= self.end_ns() {
             return self.end_lbn();
@@ -211,13 +211,13 @@ impl Run {
                 .min(u64::from(self.sectors))
     }
 
-    /// When everything before `lbn` has passed; `lbn` lies within the run or at its end.
+    /// When everything before `lbn` has passed; `lbn` is within the run or at its end.
     pub fn time_of(&self, lbn: u64) -> u64 {
         let sectors = lbn.saturating_sub(self.lbn).min(u64::from(self.sectors));
         self.start_ns + ((sectors * self.sector_fp) >> 32)
     }
 
-    /// The end of the step that is under way: of the seek, of the rotation or of the sector.
+    /// The end of the current step: seek, rotation or sector.
     pub fn step_end(&self, at_ns: u64) -> u64 {
         if at_ns < self.arrive_ns {
             self.arrive_ns
@@ -232,12 +232,12 @@ impl Run {
     }
 }
 
-/// Which sectors of a track a read takes on its way.
+/// Which sectors of a track a read takes as they pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taking {
-    /// Sectors before the first wanted one, if they pass first.
+    /// Sectors before the first requested one, if they pass first.
     pub free: bool,
-    /// Wanted sectors as they pass, not in their order.
+    /// Requested sectors in the order in which they pass.
     pub on_arrival: bool,
 }
 
@@ -249,7 +249,7 @@ impl Taking {
 }
 
 impl Mechanics {
-    /// Goes to `lbn` and passes over the sectors that follow it there. `until` is where the reader stops caring.
+    /// Seeks to `lbn` and passes over the sectors that follow it there. `until` is the end of the reader's interest.
     pub fn run(&self, from: Place, leave_ns: u64, lbn: u64, until: u64, write: bool, taking: Taking) -> Run {
         let spot = self.geometry.locate(lbn);
         let arrive_ns = leave_ns + self.reposition_ns(from, spot.place, write);
@@ -270,12 +270,12 @@ impl Mechanics {
         }
     }
 
-    /// A read that takes sectors as they pass. The head lands `wait_ns` before the first wanted sector.
+    /// A read that takes sectors as they pass. The head lands `wait_ns` before the first requested sector.
     fn take(&self, run: Run, spot: &Spot, wait_ns: u64, until: u64, taking: Taking) -> Run {
         let ahead = ((wait_ns << 32) / spot.sector_fp.max(1)) as u32;
         let wanted = until.saturating_sub(run.lbn).min(u64::from(spot.run)) as u32;
         let mut taken = run;
-        // How far behind the first wanted sector the head lands, if it lands behind it.
+        // Distance behind the first requested sector at which the head lands, if it lands behind it.
         let around = ((u128::from(self.revolution_ns) << 32) / u128::from(spot.sector_fp.max(1))) as u32;
         let landed_past = around.saturating_sub(ahead);
         if taking.free {

@@ -1,4 +1,4 @@
-//! Seeded numbers without state of their own.
+//! Stateless seeded random numbers.
 
 /// Mixes a seed thoroughly (the finaliser of SplitMix64, Steele and others 2014).
 pub fn mix(seed: u64) -> u64 {

@@ -1,4 +1,4 @@
-//! Validation traces: requests with the response times of a real disk, played to a model of it.
+//! Validation traces: requests with the response times of a real disk, replayed on a model of it.
 
 use crate::catalogue::Model;
 use crate::disksim_import::Diagnostic;
@@ -8,7 +8,7 @@ use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-/// Steps of the vertical axis at which two distributions are compared.
+/// Number of quantiles at which two distributions are compared.
 const STEPS: usize = 10_000;
 
 /// One request of a trace.
@@ -18,23 +18,23 @@ pub struct Traced {
     pub sector: u64,
     pub sectors: u32,
     pub response_ns: u64,
-    /// From this request's completion to the issue of the next.
+    /// Time from this request's completion to the issue of the next.
     pub gap_ns: u64,
-    /// Where its first block stands in the trace.
+    /// Position of its first block field in the trace.
     pub at: At,
 }
 
-/// A place in a text, both counted from 1.
+/// A position in a text, both counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct At {
     pub line: usize,
     pub column: usize,
 }
 
-/// What a line of a trace looks like, for messages.
+/// Format of a line of a trace, for messages.
 const LINE: &str = "a line is `R|W Hit|Miss|… first-block blocks response-µs gap-µs`, such as `R Miss 564347 2 14095.370 13876.270`";
 
-/// A request as it was measured and as it came out.
+/// A request with its measured and its simulated response time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Deviation {
     pub index: usize,
@@ -43,7 +43,7 @@ pub struct Deviation {
     pub simulated_ms: f64,
 }
 
-/// A distribution in a few numbers, in ms.
+/// Summary of a distribution, in ms.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     pub mean_ms: f64,
@@ -51,20 +51,20 @@ pub struct Summary {
     pub percentiles_ms: Vec<(f64, f64)>,
 }
 
-/// How a model did on a trace.
+/// Result of a replay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplayReport {
     pub model: String,
     pub requests: usize,
     pub measured: Summary,
     pub simulated: Summary,
-    /// The root mean square of the horizontal distance of the two cumulative distributions ("demerit figure",
-    /// Ruemmler and Wilkes 1994).
+    /// Root mean square of the horizontal distance between the two cumulative distributions ("demerit figure", Ruemmler
+    /// and Wilkes 1994).
     pub rms_ms: f64,
     pub deviations: Vec<Deviation>,
 }
 
-/// Reads a trace: `R|W  Hit|Miss|…  first-block  blocks  response-µs  gap-µs` a line.
+/// Parses a trace with lines `R|W  Hit|Miss|…  first-block  blocks  response-µs  gap-µs`.
 pub fn parse(file: &str, text: &str) -> Result<Vec<Traced>, Diagnostic> {
     let mut trace = Vec::new();
     for (index, line) in text.lines().enumerate() {
@@ -152,8 +152,8 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Plays a trace to a disk of a model, on the rig on which the trace was taken: each request is issued `gap` after the
-/// completion of the one before.
+/// Replays a trace on a model, on the rig of the trace: each request is issued `gap` after the completion of the
+/// previous one.
 pub fn run(model: &Model, file: &str, trace: &[Traced], seed: u64) -> Result<ReplayReport, Diagnostic> {
     let disk = model.on_rig(seed);
     let error = |at: At, message: String| Diagnostic {
@@ -232,7 +232,7 @@ fn report(model: String, deviations: Vec<Deviation>) -> ReplayReport {
     }
 }
 
-/// The figure of [`ReplayReport::rms_ms`], of two sorted samples.
+/// Computes [`ReplayReport::rms_ms`] from two sorted samples.
 pub fn rms_ms(a: &[f64], b: &[f64]) -> f64 {
     let squares = (0..=STEPS).map(|step| {
         let part = step as f64 / STEPS as f64;
@@ -241,7 +241,7 @@ pub fn rms_ms(a: &[f64], b: &[f64]) -> f64 {
     (squares.sum::<f64>() / (STEPS + 1) as f64).sqrt()
 }
 
-/// A quantile of a sorted sample, linear between its points.
+/// A quantile of a sorted sample, with linear interpolation.
 pub fn quantile(sorted: &[f64], part: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else {
         return 0.0;
@@ -329,7 +329,7 @@ mod tests {
         let b: Vec<f64> = a.iter().map(|x| x + 3.0).collect();
         assert!((rms_ms(&a, &b) - 3.0).abs() < 1e-9);
         assert_eq!(rms_ms(&a, &a), 0.0);
-        // Half of it moved by 4: the root of half of 16.
+        // Half of it shifted by 4: the root of half of 16.
         let c: Vec<f64> = (0..1000).map(|i| if i < 500 { 0.0 } else { 10.0 }).collect();
         let d: Vec<f64> = (0..1000).map(|i| if i < 500 { 0.0 } else { 14.0 }).collect();
         assert!((rms_ms(&c, &d) - 8f64.sqrt()).abs() < 0.01, "{}", rms_ms(&c, &d));

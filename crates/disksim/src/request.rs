@@ -1,15 +1,15 @@
-//! What goes into a disk and what comes out.
+//! Requests and completions of a disk.
 
 /// Bytes of a sector, the unit of all addresses.
 pub const SECTOR_BYTES: u64 = 512;
 
-/// What a request asks for.
+/// Type of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Op {
     Read = 0,
     Write = 1,
-    /// Everything acknowledged before becomes durable.
+    /// All acknowledged writes become durable.
     Flush = 2,
     /// The sectors' contents are no longer needed (TRIM).
     Discard = 3,
@@ -18,7 +18,7 @@ pub enum Op {
 /// A request as the drive's interface receives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The submitter's name for it, unique among the requests under way at this disk.
+    /// Identifier from the submitter, unique among the requests in progress at this disk.
     pub tag: u32,
     pub op: Op,
     pub sector: u64,
@@ -42,12 +42,12 @@ pub struct Completion {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     Ok,
-    /// This sector, the first of the request's that is so, cannot be read or written.
+    /// This sector, the first such sector of the request, cannot be read or written.
     MediumError {
         sector: u64,
     },
-    /// The disk does not answer any more.
+    /// The disk does not answer.
     DeviceGone,
-    /// The request reaches past the end of the disk or makes no sense.
+    /// The request reaches past the end of the disk or is malformed.
     Invalid,
 }

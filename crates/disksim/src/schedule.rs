@@ -1,13 +1,13 @@
-//! Which of the waiting requests the arm serves next.
+//! Choice of the request that the arm serves next.
 
 use crate::description::{Policy, Queue};
 use crate::geometry::Place;
 use crate::mechanics::Mechanics;
 
-/// Extents of the write cache that are compared by positioning time, to each side of the arm.
+/// Extents of the write cache that are compared by positioning time, on each side of the arm.
 const WINDOW: usize = 16;
 
-/// What the scheduler needs to know of something that waits.
+/// A waiting request, as seen by the scheduler.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate {
     /// It may be chosen.
@@ -22,7 +22,7 @@ pub struct Candidate {
     pub free: bool,
 }
 
-/// Where the arm is and when it can leave.
+/// Position of the arm and when it can leave.
 #[derive(Clone, Copy, Debug)]
 pub struct Stand {
     pub place: Place,
@@ -31,7 +31,7 @@ pub struct Stand {
     pub lbn: u64,
 }
 
-/// Chooses; also tells how good the choice is, smaller is better, to compare with another.
+/// Chooses a candidate; also returns its cost, for comparison with another choice. Lower is better.
 pub fn choose(
     queue: &Queue,
     mechanics: &Mechanics,
@@ -45,7 +45,7 @@ pub fn choose(
         turned_ns: mechanics.turned_ns(stand.leave_ns),
     };
     let mut best: Option<(usize, u64, u64)> = None;
-    // Beyond this distance the seek alone costs more than the best so far.
+    // Beyond this distance the seek alone costs more than the best candidate so far.
     let mut reach = u32::MAX;
     for (index, candidate) in candidates.enumerate() {
         let Some(cost) = chooser.cost(&candidate, reach) else {
@@ -69,7 +69,7 @@ struct Chooser<'a> {
 }
 
 impl Chooser<'_> {
-    /// What a candidate costs; nothing if it is out of reach.
+    /// Cost of a candidate; None if it is out of reach.
     fn cost(&self, candidate: &Candidate, reach: u32) -> Option<u64> {
         if !candidate.considered {
             return None;
@@ -91,13 +91,13 @@ impl Chooser<'_> {
                 let missed = wait_ns < self.queue.rotation_margin_ns && seek_ns > 0;
                 2 + seek_ns + wait_ns + if missed { self.mechanics.revolution_ns() } else { 0 }
             }
-            // Behind the arm comes after everything before it.
+            // Sectors behind the arm come after all sectors before it.
             Policy::Elevator => 2 + (candidate.lbn.wrapping_sub(lbn) >> 1),
         })
     }
 }
 
-/// The part of a sorted list of `len` in which the extents nearest to position `at` lie.
+/// The part of a sorted list of length `len` with the extents nearest to position `at`.
 pub fn window(policy: Policy, at: usize, len: usize) -> core::ops::Range<usize> {
     match policy {
         Policy::Fcfs => 0..len,

@@ -1,14 +1,14 @@
 //! Shingled tracks behind the drive's own translation (drive-managed SMR).
 //!
-//! Tracks overlap in bands, so that a band can only be written from its start on. What comes in another order goes to a
-//! conventional zone at the outer edge first, and is merged into its band when the drive has time, or when the zone is
-//! full (Aghayev, Shafaei and Desnoyers, "Skylight", FAST '15). The zone is on the platters: a flush need not wait for
-//! the merging. Reads of what is still in the zone are taken to cost what they cost in the band.
+//! Tracks overlap in bands, so a band can only be written sequentially from its start. Other writes first go to a
+//! conventional zone at the outer edge, and are merged into their band when the drive is idle or the zone is full
+//! (Aghayev, Shafaei and Desnoyers, "Skylight", FAST '15). The zone is on the platters: a flush need not wait for
+//! merging. Reads of data in the zone are assumed to cost the same as in the band.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use serde::{Deserialize, Serialize};
 
-/// Bands that are being written from their start on at the same time.
+/// Maximum number of bands that are written sequentially at the same time.
 const OPEN_MAX: usize = 8;
 
 /// The layout of a drive with shingled tracks.
@@ -17,26 +17,26 @@ pub struct Shingled {
     /// The conventional zone, at the outer edge.
     pub zone_sectors: u64,
     pub band_sectors: u64,
-    /// Requests of at least this size that follow each other from the start of a band go to it at once.
+    /// Sequential requests of at least this size from the start of a band are written to it directly.
     pub direct_sectors: u32,
-    /// Without requests for this long the drive begins to merge.
+    /// Idle time after which the drive begins to merge.
     pub idle_ns: u64,
 }
 
-/// What lies where.
+/// State of bands and zone.
 pub struct Shingles {
     pub rules: Shingled,
-    /// Sectors of the zone in use, and where the next ones go.
+    /// Used sectors of the zone; the next ones go there.
     used: u64,
     next: u64,
-    /// Bands with sectors in the zone, and how many; the oldest first in `order`.
+    /// Bands with sectors in the zone, and their number; `order` has the oldest first.
     dirty: BTreeMap<u64, u64>,
     order: VecDeque<u64>,
-    /// Where streams into bands have come to.
+    /// Ends of the streams into bands.
     open: VecDeque<u64>,
 }
 
-/// Where a write goes.
+/// Target of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// To its own place.
@@ -57,7 +57,7 @@ impl Shingles {
         }
     }
 
-    /// The band that was written to the zone first of those that wait, if any.
+    /// The dirty band that was first written to the zone, if any.
     pub fn oldest(&self) -> Option<u64> {
         self.order.front().copied()
     }
@@ -66,19 +66,19 @@ impl Shingles {
         self.used + u64::from(sectors) <= self.rules.zone_sectors
     }
 
-    /// The oldest band has been merged.
+    /// Marks the oldest band as merged.
     pub fn merged(&mut self) {
         if let Some(band) = self.order.pop_front() {
             self.used -= self.dirty.remove(&band).unwrap_or(0);
         }
     }
 
-    /// Whether a write goes to its band at once: a large one that begins a band, or goes on where such a one ended.
+    /// Whether a write goes to its band directly: a large one that begins a band or continues such a write.
     pub fn is_direct(&self, lbn: u64, large: bool) -> bool {
         large && (self.open.contains(&lbn) || lbn.is_multiple_of(self.rules.band_sectors))
     }
 
-    /// Notes a write; there is room for it.
+    /// Records a write; there must be room for it.
     pub fn write(&mut self, lbn: u64, sectors: u32, large: bool) -> Target {
         let end = lbn + u64::from(sectors);
         if self.is_direct(lbn, large) {
@@ -109,7 +109,7 @@ impl Shingles {
     }
 }
 
-/// What the model relies on.
+/// Validation of the parameters.
 pub(crate) fn sound(rules: &Shingled, sectors: u64) -> Result<(), &'static str> {
     let sizes = (1..=sectors).contains(&rules.band_sectors) && (2048..=sectors).contains(&rules.zone_sectors);
     if sizes && rules.idle_ns <= 60_000_000_000 {

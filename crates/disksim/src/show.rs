@@ -1,4 +1,4 @@
-//! What a model does, as plain numbers: found by asking the model, as a user would a disk.
+//! Properties of a model in numbers, measured on the simulated disk.
 
 use crate::catalogue::note::Note;
 use crate::catalogue::{Model, build::Wrong};
@@ -10,12 +10,12 @@ use std::string::String;
 use std::vec::Vec;
 
 const SECTOR_BYTES: f64 = 512.0;
-/// Places across the disk at which it is streamed.
+/// Positions on the disk at which streaming is measured.
 const PLACES: u64 = 21;
 const DEPTHS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 const SCATTERED: [u32; 4] = [1, 10, 100, 1000];
 
-/// A model as a reader wants to see it.
+/// Properties of a model for display.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Show {
     pub name: String,
@@ -26,7 +26,7 @@ pub struct Show {
     pub streaming: Vec<Streaming>,
     pub random_reads: Vec<RandomReads>,
     pub flushes: Vec<Flush>,
-    /// Every figure that went in, with its source and how sure it is.
+    /// Every parameter, with its source and certainty.
     pub figures: Vec<Note>,
 }
 
@@ -49,14 +49,14 @@ pub struct Zone {
     pub last_cylinder: u32,
     pub first_sector: u64,
     pub track_sectors: u32,
-    /// Rate of a single track, 10^6 bytes a second.
+    /// Rate of a single track, in 10^6 bytes a second.
     pub track_mb_s: f64,
 }
 
-/// How fast the disk streams at a place; 10^6 bytes a second.
+/// Streaming rate at a position, in 10^6 bytes a second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Streaming {
-    /// From 0, the first sector, to 1.
+    /// From 0, the first sector, to 1, the last.
     pub place: f64,
     pub read_mb_s: f64,
     pub write_mb_s: f64,
@@ -75,12 +75,12 @@ pub struct RandomReads {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Flush {
     pub writes: u32,
-    /// All writes, and then the flush.
+    /// Time of all writes before the flush.
     pub writes_ms: f64,
     pub flush_ms: f64,
 }
 
-/// Asks a model everything.
+/// Measures all properties of a model.
 pub fn show(model: &Model) -> Result<Show, Wrong> {
     let platters = match &model.device {
         Device::Mechanical(disk) => Some(platters(disk)),
@@ -148,17 +148,17 @@ fn streaming(model: &Model, index: u64) -> Result<Streaming, Wrong> {
     })
 }
 
-/// The rates that a disk keeps up once its buffers are full, 10^6 bytes a second: the highest over the disk.
+/// Sustained rates once the buffers are full, in 10^6 bytes a second: the highest over the disk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sustained {
     pub read_mb_s: f64,
     pub write_mb_s: f64,
 }
 
-/// Streams the disk from its start and from its middle.
+/// Streams from the start and from the middle of the disk.
 ///
 /// # Errors
-/// When the model is not sound.
+/// If the model is invalid.
 pub fn sustained(model: &Model) -> Result<Sustained, Wrong> {
     let (start, middle) = (streaming(model, 0)?, streaming(model, PLACES / 2)?);
     Ok(Sustained {
@@ -167,11 +167,11 @@ pub fn sustained(model: &Model) -> Result<Sustained, Wrong> {
     })
 }
 
-/// How long a disk takes to write what its write cache holds of random 4 KiB writes, when it is full. 0 for flash, whose
-/// buffer is written in moments.
+/// Time in which a disk writes out its full write cache of random 4 KiB writes. 0 for flash, whose buffer is written in
+/// a very short time.
 ///
 /// # Errors
-/// When the model is not sound.
+/// If the model is invalid.
 pub fn drain_ms(model: &Model) -> Result<f64, Wrong> {
     const TRIED_MAX: u32 = 4096;
     let Device::Mechanical(disk) = &model.device else {

@@ -1,4 +1,4 @@
-//! Somebody who uses a simulated disk, one request after the other or many at a time, and looks at the clock.
+//! A user of a simulated disk, with one or several requests at a time.
 
 use crate::catalogue::{Model, build::Wrong};
 use crate::request::{Completion, Op, Request};
@@ -7,7 +7,7 @@ use std::vec::Vec;
 
 const SECTOR_BYTES: f64 = 512.0;
 
-/// A disk of the model and somebody who uses it.
+/// A disk of the model and the state of its user.
 pub(crate) struct User {
     world: World,
     pub(crate) now_ns: u64,
@@ -53,7 +53,7 @@ impl User {
         );
     }
 
-    /// Waits for the next completion; its tag.
+    /// Waits for the next completion; returns its tag.
     pub(crate) fn next(&mut self) -> u32 {
         while self.done.is_empty() {
             let Some(at_ns) = self.world.next_event_ns() else {
@@ -65,7 +65,7 @@ impl User {
         self.done.remove(0).tag
     }
 
-    /// Flushes; how long that takes.
+    /// Flushes; returns the duration.
     pub(crate) fn flush_ns(&mut self) -> u64 {
         let from_ns = self.now_ns;
         self.submit(0, Op::Flush, 0, 0);
@@ -73,7 +73,7 @@ impl User {
         self.now_ns - from_ns
     }
 
-    /// Two requests of `sectors` at a time, one behind the other; the rate once the drive is in its stride.
+    /// Keeps two sequential requests of `sectors` in flight; returns the rate after a warm-up.
     pub(crate) fn stream_mb_s(&mut self, op: Op, from: u64, sectors: u32, warm: u64, counted: u64) -> f64 {
         let at = |i: u64| from + i * u64::from(sectors);
         self.submit(0, op, at(0), sectors);

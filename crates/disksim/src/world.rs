@@ -10,7 +10,7 @@ use crate::link::Links;
 use crate::request::{Completion, Request, Status};
 use alloc::vec::Vec;
 
-/// The disks in their state at some moment.
+/// State of all disks.
 pub struct World {
     disks: Vec<Disk>,
     links: Links,
@@ -18,12 +18,12 @@ pub struct World {
     now_ns: u64,
     next_ns: u64,
     next_disk: usize,
-    /// What completed while a request was submitted, or can never complete.
+    /// Requests that completed during submission, or that can never complete.
     early: Vec<Completion>,
 }
 
 impl World {
-    /// Builds the disks, all idle and their caches empty, at time 0.
+    /// Creates the disks at time 0, idle and with empty caches.
     pub fn new(description: &Description) -> Result<World, Invalid> {
         crate::check::description(description)?;
         let mut world = World {
@@ -39,12 +39,12 @@ impl World {
         Ok(world)
     }
 
-    /// How many disks there are.
+    /// Number of disks.
     pub fn disks(&self) -> usize {
         self.disks.len()
     }
 
-    /// A request reaches a disk at `now_ns`, which must not be before any time given earlier.
+    /// Submits a request to a disk at `now_ns`, which must not be before any earlier time.
     pub fn submit(&mut self, disk: usize, now_ns: u64, request: Request) {
         let now_ns = self.pass(now_ns);
         if disk >= self.disks.len() {
@@ -61,7 +61,7 @@ impl World {
         self.plan();
     }
 
-    /// When [`advance`](Self::advance) has something to do next; `None` if never without another request.
+    /// Time of the next event for [`advance`](Self::advance); `None` if there is none without another request.
     pub fn next_event_ns(&self) -> Option<u64> {
         if !self.early.is_empty() {
             return Some(self.now_ns);
@@ -69,25 +69,25 @@ impl World {
         (self.next_ns < u64::MAX).then_some(self.next_ns)
     }
 
-    /// Lets time pass until `now_ns` and appends what completed, in the order of its time.
+    /// Advances to `now_ns` and appends completions in the order of time.
     pub fn advance(&mut self, now_ns: u64, done: &mut Vec<Completion>) {
         self.pass(now_ns);
         done.append(&mut self.early);
     }
 
-    /// What a disk did so far.
+    /// Counters of a disk.
     pub fn counters(&self, disk: usize) -> Counters {
         self.disks.get(disk).map(Disk::counters).unwrap_or_default()
     }
 
-    /// Sectors of a disk that were acknowledged and would be lost if the power went now: first sector, length.
-    /// Ranges that the head is just writing are among them as a whole.
+    /// Acknowledged sectors of a disk that would be lost in a power cut now: first sector, length. A range that is
+    /// being written is included as a whole.
     pub fn volatile(&self, disk: usize) -> impl Iterator<Item = (u64, u32)> + '_ {
         let now_ns = self.now_ns;
         self.disks.get(disk).into_iter().flat_map(move |d| d.volatile(now_ns))
     }
 
-    /// Works off all events up to a moment. Time never goes back, whatever the caller says.
+    /// Processes all events up to a time. Time never goes back, whatever the caller passes.
     fn pass(&mut self, now_ns: u64) -> u64 {
         while self.next_ns <= now_ns {
             let at_ns = self.next_ns.max(self.now_ns);

@@ -1,15 +1,15 @@
-//! Writes that were acknowledged and are not on the media.
+//! Acknowledged writes that are not on the media.
 
 use crate::extents::Extents;
 use crate::geometry::{Geometry, Place};
 use alloc::collections::VecDeque;
 
-/// When the sectors of a write come in over the wire.
+/// Arrival of a write's sectors over the wire.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
     pub start_ns: u64,
     pub sector_ps: u64,
-    /// Sectors that have to be there before the first one is written.
+    /// Sectors that must have arrived before the first one is written.
     pub ahead: u32,
 }
 
@@ -27,21 +27,21 @@ impl Arrival {
     }
 }
 
-/// Sectors that follow each other and wait to be written.
+/// Consecutive sectors that wait to be written.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent {
     pub lbn: u64,
     pub sectors: u32,
-    /// The order in which requests came; that of the oldest data.
+    /// Sequence number of the request; that of the oldest data.
     pub order: u64,
-    /// When the arm may leave for them.
+    /// Earliest time at which the arm may leave for them.
     pub leave_ns: u64,
     pub data: Arrival,
     pub place: Place,
     pub angle_ns: u64,
-    /// The buffer's segment that holds them.
+    /// The segment of the buffer that holds them.
     pub segment: Option<u32>,
-    /// It came in requests so large that a shingled drive writes them where they belong.
+    /// Written in requests so large that a shingled drive writes them to their band.
     pub large: bool,
 }
 
@@ -54,13 +54,13 @@ impl Extent {
 /// The write cache.
 #[derive(Default)]
 pub struct WriteBack {
-    /// By first sector; they do not overlap, unless writes are not combined.
+    /// Ordered by first sector; disjoint, unless writes are not combined.
     extents: Extents,
-    /// Writes whose data is still on the wire, and when it is there; in that order.
+    /// Writes whose data is still on the wire, with the time of arrival; in that order.
     arriving: VecDeque<(u64, Extent)>,
     /// Sectors that wait or arrive.
     sectors: u64,
-    /// What the arm writes now.
+    /// The extent that the arm is writing.
     pub writing: Option<Extent>,
 }
 
@@ -81,7 +81,7 @@ impl WriteBack {
         self.extents.is_empty() && self.arriving.is_empty() && self.writing.is_none()
     }
 
-    /// Extents and sectors that wait or are being written.
+    /// Number of extents and sectors that wait or are being written.
     pub fn held(&self) -> (usize, u64) {
         let writing = self.writing.map_or(0, |w| u64::from(w.sectors));
         let extents = self.extents.len() + self.arriving.len() + usize::from(self.writing.is_some());
@@ -99,7 +99,7 @@ impl WriteBack {
             .min()
     }
 
-    /// Adds a write to those that wait.
+    /// Adds a write to the waiting ones.
     pub fn push(&mut self, extent: Extent) {
         let at = self
             .extents
@@ -108,18 +108,18 @@ impl WriteBack {
         self.extents.insert(at, extent);
     }
 
-    /// Adds a write whose data will be there at `end_ns`, not before that of writes added earlier.
+    /// Adds a write whose data arrives at `end_ns`, not before that of earlier writes.
     pub fn arrive(&mut self, end_ns: u64, extent: Extent) {
         self.sectors += u64::from(extent.sectors);
         self.arriving.push_back((end_ns, extent));
     }
 
-    /// When the next data is there.
+    /// Time of the next arrival.
     pub fn next_arrival_ns(&self) -> Option<u64> {
         self.arriving.front().map(|(ns, _)| *ns)
     }
 
-    /// Puts down what has arrived. Data up to `order_min` is being flushed and is not made to grow.
+    /// Stores arrived data. Extents up to `order_min` are being flushed and are not extended.
     pub fn take_arrivals(&mut self, now_ns: u64, order_min: u64, geometry: &Geometry) {
         while let Some(&(end_ns, extent)) = self.arriving.front() {
             if end_ns > now_ns {
@@ -131,7 +131,7 @@ impl WriteBack {
         }
     }
 
-    /// Adds a write and makes one extent of it and all that it touches.
+    /// Adds a write and merges it with all extents that it touches.
     fn merge(&mut self, extent: Extent, order_min: u64, geometry: &Geometry) {
         let mut merged = Extent {
             data: Arrival::PAST,
@@ -147,7 +147,7 @@ impl WriteBack {
             }
             let length = merged.end().max(other.end()) - merged.lbn.min(other.lbn);
             if (!overlaps && other.order <= order_min) || length > u64::from(u32::MAX) {
-                // Only neighbours can be left out: those on the left are skipped, those on the right end the search.
+                // Only neighbours can be excluded: those on the left are skipped, those on the right end the search.
                 if other.lbn >= extent.end() {
                     break;
                 }
@@ -193,7 +193,7 @@ impl WriteBack {
         Some(taken)
     }
 
-    /// Drops what a range holds: it was trimmed, or written through.
+    /// Drops the data of a range that was trimmed or written through.
     pub fn cut(&mut self, lbn: u64, sectors: u64, geometry: &Geometry) {
         let end = lbn.saturating_add(sectors);
         let mut index = self.extents.partition_point(|e| e.end() <= lbn);
@@ -222,7 +222,7 @@ impl WriteBack {
         }
     }
 
-    /// One extent, or the one being written, holds the whole range.
+    /// Whether one extent, or the one being written, holds the whole range.
     pub fn holds(&self, lbn: u64, sectors: u32) -> bool {
         let end = lbn + u64::from(sectors);
         let next = self.extents.partition_point(|e| e.end() < end);
@@ -230,7 +230,7 @@ impl WriteBack {
             || self.writing.is_some_and(|e| e.lbn <= lbn && e.end() >= end)
     }
 
-    /// Not on the media: acknowledged, or about to be.
+    /// Extents that are not on the media: acknowledged, or about to be.
     pub fn volatile(&self) -> impl Iterator<Item = &Extent> {
         self.extents
             .iter()
@@ -238,7 +238,7 @@ impl WriteBack {
             .chain(self.arriving.iter().map(|(_, e)| e))
     }
 
-    /// A write that would go on where one of the cache's ends.
+    /// The extent that a write would continue, if any.
     pub fn continues(&self, lbn: u64) -> Option<&Extent> {
         let next = self.extents.partition_point(|e| e.end() < lbn);
         let waiting = self.extents.get(next).into_iter();

@@ -1,4 +1,4 @@
-//! The distinct blocks: each content once, counted by how often it is used.
+//! The distinct blocks, each stored once with a reference count.
 
 use super::Full;
 use super::chunked::Chunked;
@@ -9,10 +9,10 @@ use alloc::vec::Vec;
 use core::ptr::NonNull;
 use rapidhash::v3::rapidhash_v3;
 
-/// The unit in which equal contents are found.
+/// The unit of deduplication.
 pub const BLOCK_BYTES: usize = 4096;
 
-/// What [`Segments::map`] gives at a time.
+/// Size of the memory returned by [`Segments::map`].
 pub const SEGMENT_BYTES: usize = 32 << 20;
 
 const SEGMENT_BLOCKS: u32 = (SEGMENT_BYTES / BLOCK_BYTES) as u32;
@@ -20,25 +20,25 @@ const SEGMENT_BLOCKS: u32 = (SEGMENT_BYTES / BLOCK_BYTES) as u32;
 /// A block's content.
 pub type Block = [u8; BLOCK_BYTES];
 
-/// Where the memory for blocks comes from.
+/// Source of memory for blocks.
 ///
 /// # Safety
-/// The store reads and writes what it is given as if it owned it. An implementor must give out each segment once,
-/// initialised (zeroed, say), [`SEGMENT_BYTES`] long and aligned to 64 bytes; nobody else may touch it while the
-/// store exists, even after the implementor was moved.
+/// The store reads and writes the memory as its owner. An implementor must return each segment once, initialised (for
+/// example zeroed), [`SEGMENT_BYTES`] long and aligned to 64 bytes; nobody else may access it while the store exists,
+/// even after the implementor was moved.
 pub unsafe trait Segments {
-    /// The segment of this index, asked for in the order 0, 1, 2, …; `None` if no memory can be had. An index that
-    /// was refused may be asked for again.
+    /// The segment with this index, requested in the order 0, 1, 2, …; `None` if out of memory. A refused index may be
+    /// requested again.
     fn map(&mut self, index: usize) -> Option<NonNull<u8>>;
 }
 
-/// What is known of a block besides its content. Twelve bytes, so the hash lies in halves.
+/// Metadata of a block. Twelve bytes, so the hash is split in halves.
 #[derive(Clone, Copy)]
 struct Card {
     /// The lower half of the content's hash; of an unused block, the number of the next unused one.
     hash_low: u32,
     hash_high: u32,
-    /// How often the block is used. At the maximum it stays: the block is never freed, rather than too early.
+    /// Reference count. It saturates: the block is then never freed.
     uses: u32,
 }
 
@@ -48,16 +48,16 @@ impl Card {
     }
 }
 
-/// All distinct blocks but the one of zeros. They are numbered from 1; number 0 stands for zeros.
+/// All distinct blocks except the one of zeros. They are numbered from 1; number 0 means zeros.
 pub struct Blocks {
     source: Box<dyn Segments>,
     segments: Vec<NonNull<u8>>,
     cards: Chunked<Card>,
-    /// The first of the unused blocks.
+    /// The first free block.
     free: u32,
     in_use: u32,
     lookup: Lookup,
-    /// The block interned last, as what repeats often repeats at once; 0 for none.
+    /// The block interned last, because repeated contents often follow each other; 0 for none.
     recent: u32,
 }
 
@@ -74,17 +74,17 @@ impl Blocks {
         }
     }
 
-    /// The content of a block in use, which must not be number 0.
+    /// The content of a used block, which must not be number 0.
     #[inline]
     pub fn data(&self, id: u32) -> &Block {
-        // SAFETY: `place` points to a block inside a segment, initialised and ours alone as `Segments` promises;
+        // SAFETY: `place` points to a block inside a segment, initialised and exclusively ours as `Segments` promises;
         // it is only written through `&mut self`.
         unsafe { self.place(id).as_ref() }
     }
 
     #[inline]
     fn data_mut(&mut self, id: u32) -> &mut Block {
-        // SAFETY: as for `data`, and `&mut self` keeps other references away.
+        // SAFETY: as for `data`; `&mut self` excludes other references.
         unsafe { self.place(id).as_mut() }
     }
 
@@ -100,10 +100,10 @@ impl Blocks {
         self.cards[id - 1].hash()
     }
 
-    /// The number of the block with this content, used once more by the caller, to be laid where block `old` lies.
+    /// Number of the block with this content, with one reference added for the caller, to replace block `old`.
     ///
-    /// If the answer is `old`, nothing is to be laid and no use was added. That is so for equal content, and also if
-    /// nothing but this place uses `old` and `keep_old` is false: then its content was replaced.
+    /// If the result is `old`, no reference was added and nothing is to be replaced: the content is equal, or this
+    /// place has the only reference to `old`, `keep_old` is false and the content was replaced in place.
     #[inline]
     pub fn intern(&mut self, content: &Block, old: u32, keep_old: bool) -> Result<u32, Full> {
         if is_zero(content) {
@@ -146,7 +146,7 @@ impl Blocks {
         Ok(id)
     }
 
-    /// Gives a block the content that the lookup already knows it by.
+    /// Sets the content of a block that the lookup already contains under this hash.
     fn fill(&mut self, id: u32, hash: u64, content: &Block) {
         let card = &mut self.cards[id - 1];
         card.hash_low = hash as u32;
@@ -161,7 +161,7 @@ impl Blocks {
         card.uses = card.uses.saturating_add(1);
     }
 
-    /// Gives one use of a block back.
+    /// Drops one reference to a block.
     #[inline]
     pub fn release(&mut self, id: u32) {
         if id == 0 {
@@ -188,7 +188,7 @@ impl Blocks {
         }
     }
 
-    /// The unused block to take next; it stays in the list of the unused.
+    /// The free block to use next; it stays in the free list.
     fn reserve(&mut self) -> Result<u32, Full> {
         if self.free != 0 {
             return Ok(self.free);
@@ -208,7 +208,7 @@ impl Blocks {
         Ok(self.free)
     }
 
-    /// Puts the reserved block to its first use.
+    /// Marks the reserved block as used.
     fn take_reserved(&mut self) {
         let card = &mut self.cards[self.free - 1];
         self.free = card.hash_low;
@@ -230,23 +230,23 @@ impl Blocks {
     }
 }
 
-/// Bytes fetched of a block about to be written; the processor sees by then where it goes on.
+/// Bytes prefetched of a block about to be written; the processor's prefetcher continues from there.
 const PREFETCH_BYTES: usize = 512;
 
-/// Fetches the beginning of a block into the cache while other work is done: worth a tenth of a streaming write.
+/// Prefetches the start of a block during other work: saves a tenth of the time of a streaming write.
 #[inline]
 fn prefetch(block: NonNull<Block>) {
     #[cfg(target_arch = "x86_64")]
     for line in (0..PREFETCH_BYTES).step_by(64) {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: the address lies in the block, and prefetching neither reads nor writes it.
+        // SAFETY: the address is in the block, and prefetching neither reads nor writes it.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(block.as_ptr().cast::<i8>().add(line)) }
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (block, PREFETCH_BYTES);
 }
 
-/// A block on the heap that was never on the stack, which is small in a kernel.
+/// A block allocated directly on the heap, because a kernel's stack is small.
 pub fn zeroed_block() -> Box<Block> {
     match vec![0; BLOCK_BYTES].into_boxed_slice().try_into() {
         Ok(block) => block,
@@ -254,10 +254,10 @@ pub fn zeroed_block() -> Box<Block> {
     }
 }
 
-/// Bytes looked at before deciding whether to look on.
+/// Bytes compared before each early exit.
 const STRIDE_BYTES: usize = 256;
 
-/// Written out since a kernel's `memcmp` goes byte by byte; the compiler makes vectors of it.
+/// Written as a loop because a kernel's `memcmp` compares bytes; the compiler vectorises it.
 #[inline]
 fn is_zero(block: &Block) -> bool {
     block

@@ -1,15 +1,15 @@
-//! A table that grows chunk by chunk, so that growing neither copies it nor needs one large allocation.
+//! A table that grows in chunks, so that growth needs neither copying nor one large allocation.
 
 use super::Full;
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 
-/// What one chunk takes at most.
+/// Maximum size of a chunk.
 pub const CHUNK_BYTES: usize = 64 * 1024;
 
-/// Entries numbered from 0, which stay until the table goes.
+/// Entries numbered from 0, which live as long as the table.
 pub struct Chunked<T> {
-    /// Each but the last is full, and none is ever reallocated.
+    /// All but the last are full, and none is ever reallocated.
     chunks: Vec<Vec<T>>,
     len: u32,
 }
@@ -24,7 +24,7 @@ impl<T> Default for Chunked<T> {
 }
 
 impl<T> Chunked<T> {
-    /// A power of two, so that finding an entry is a shift and a mask.
+    /// A power of two, so that an entry is found with a shift and a mask.
     const CHUNK_ENTRIES: usize = 1 << (CHUNK_BYTES / size_of::<T>()).ilog2();
 
     pub fn len(&self) -> u32 {

@@ -1,11 +1,11 @@
-//! Silent corruption: sectors that read otherwise than they were written, without any error.
+//! Silent corruption: sectors that read back changed without an error.
 
 use crate::contents::volatile::scramble;
 use crate::request::SECTOR_BYTES;
 use core::ops::Range;
 
 /// Sectors that return wrong data, the same each time, until the corruption is switched off. The media are unchanged:
-/// written data is kept as it was written.
+/// written data is stored correctly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Corruption {
     pub sectors: Range<u64>,
@@ -13,7 +13,7 @@ pub struct Corruption {
 }
 
 impl Corruption {
-    /// Alters what was read from `sector` on: eight bytes, at least one bit of them, in each sector of the range.
+    /// Changes the data read from `sector` on: eight bytes, at least one bit of them, in each sector of the range.
     pub(super) fn apply(&self, sector: u64, read: &mut [u8]) {
         let end = sector + read.len() as u64 / SECTOR_BYTES;
         let hit = self.sectors.start.max(sector)..self.sectors.end.min(end);

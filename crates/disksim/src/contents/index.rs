@@ -1,7 +1,7 @@
-//! Which block lies where on a disk: a tree of small nodes, empty until something is written.
+//! Map from places on a disk to block numbers: a tree of small nodes, empty until something is written.
 //!
-//! A node is one cache line of 16 numbers: of nodes below, or at the bottom of blocks. So dense contents cost 4.3
-//! bytes a block, and a lone block on an empty 12 TB disk costs eight nodes, half a kilobyte.
+//! A node is one cache line of 16 numbers: of child nodes, or of blocks at the lowest level. So dense contents cost 4.3
+//! bytes a block, and a single block on an empty 12 TB disk costs eight nodes, half a kilobyte.
 
 use super::Full;
 use super::chunked::Chunked;
@@ -11,7 +11,7 @@ use core::ops::Range;
 const FANOUT: usize = 16;
 const FANOUT_LOG2: u32 = FANOUT.ilog2();
 
-/// Numbers of what lies below, 0 for nothing.
+/// Numbers of the children, 0 for none.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Node([u32; FANOUT]);
@@ -20,7 +20,7 @@ struct Node([u32; FANOUT]);
 #[derive(Default)]
 pub struct Nodes {
     nodes: Chunked<Node>,
-    /// The first of the unused nodes, each of which names the next in its first slot.
+    /// The first free node; each free node has the number of the next one in its first slot.
     free: u32,
     mapped_blocks: u64,
 }
@@ -47,7 +47,7 @@ impl Nodes {
         self.free = node;
     }
 
-    /// Blocks that lie somewhere, on all disks.
+    /// Number of mapped blocks on all disks.
     pub fn mapped(&self) -> u64 {
         self.mapped_blocks
     }
@@ -60,9 +60,9 @@ impl Nodes {
 /// One disk's tree.
 pub struct Index {
     root: u32,
-    /// Levels of nodes above the bottom ones.
+    /// Number of levels above the leaves.
     height: u32,
-    /// The bottom node met last, and the blocks it is for (their number / 16): most accesses follow one nearby.
+    /// The last leaf, and the blocks it covers (their number / 16): most accesses are near the previous one.
     recent: Cell<(u64, u32)>,
 }
 
@@ -79,7 +79,7 @@ impl Index {
         }
     }
 
-    /// The number of the block at a place, 0 for none.
+    /// The block number at a place, 0 for none.
     #[inline]
     pub fn get(&self, nodes: &Nodes, block: u64) -> u32 {
         let (group, recent) = self.recent.get();
@@ -95,7 +95,7 @@ impl Index {
         }
     }
 
-    /// The bottom node of a block, 0 if there is none.
+    /// The leaf of a block, 0 if there is none.
     fn descend(&self, nodes: &Nodes, block: u64) -> u32 {
         let mut node = self.root;
         for level in (1..=self.height).rev() {
@@ -110,7 +110,7 @@ impl Index {
         node
     }
 
-    /// Lays block number `id` (or none, if 0) at a place, whatever lay there before.
+    /// Sets the block number at a place (0 for none), whatever was there before.
     #[inline]
     pub fn set(&mut self, nodes: &mut Nodes, block: u64, id: u32) -> Result<(), Full> {
         let (group, recent) = self.recent.get();
@@ -126,7 +126,7 @@ impl Index {
         Ok(())
     }
 
-    /// The bottom node of a block, made with all above it where they are missing.
+    /// The leaf of a block, created with all missing nodes above it.
     fn grow(&mut self, nodes: &mut Nodes, block: u64) -> Result<u32, Full> {
         if self.root == 0 {
             self.root = nodes.allocate()?;
@@ -145,7 +145,7 @@ impl Index {
         Ok(node)
     }
 
-    /// Empties a range and hands each block that lay there to `taken`.
+    /// Empties a range and calls `taken` with each block number in it.
     pub fn clear(&mut self, nodes: &mut Nodes, range: Range<u64>, taken: &mut dyn FnMut(u64, u32)) {
         self.recent.set(NONE_RECENT);
         if self.root != 0 && !range.is_empty() && clear_below(nodes, self.root, self.height, 0, &range, taken) {
@@ -154,7 +154,7 @@ impl Index {
         }
     }
 
-    /// Shows every place and the block that lies there, in the order of places.
+    /// Calls `show` with every place and its block number, in the order of places.
     pub fn for_each(&self, nodes: &Nodes, show: &mut dyn FnMut(u64, u32)) {
         if self.root != 0 {
             show_below(nodes, self.root, self.height, 0, show);
@@ -167,7 +167,7 @@ fn slot_of(block: u64, level: u32) -> usize {
     (block >> (level * FANOUT_LOG2)) as usize % FANOUT
 }
 
-/// Empties what of `range` lies under a node that begins at block `first`; says whether the node is empty now.
+/// Empties the part of `range` below a node that begins at block `first`; returns whether the node is now empty.
 fn clear_below(
     nodes: &mut Nodes,
     node: u32,

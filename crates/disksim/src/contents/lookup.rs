@@ -1,13 +1,13 @@
-//! From the hash of a block's content to the blocks that may have it.
+//! Map from the hash of a block's content to candidate blocks.
 //!
-//! A linear hash table: it grows by one bucket at a time, so no insertion waits for the rest. A bucket is one cache
-//! line, and its 16-bit tags leave hardly a block to be looked at in vain.
+//! A linear hash table: it grows by one bucket at a time, so no insertion waits for a full rehash. A bucket is one
+//! cache line, and its 16-bit tags avoid nearly all needless comparisons of blocks.
 
 use super::Full;
 use super::chunked::Chunked;
 
 const BUCKET_ENTRIES: usize = 10;
-/// Entries for each bucket, on average, past which the table grows. More would make overflow buckets common.
+/// Average number of entries per bucket above which the table grows. More would make overflow buckets common.
 const FILL_MAX: u32 = 6;
 
 #[derive(Clone, Copy, Default)]
@@ -16,7 +16,7 @@ struct Bucket {
     /// 0 where there is no entry.
     ids: [u32; BUCKET_ENTRIES],
     tags: [u16; BUCKET_ENTRIES],
-    /// The overflow bucket that follows, 0 for none; number N is entry N - 1.
+    /// The next overflow bucket, 0 for none; number N is entry N - 1.
     next: u32,
 }
 
@@ -25,14 +25,14 @@ struct Bucket {
 pub struct Lookup {
     buckets: Chunked<Bucket>,
     overflow: Chunked<Bucket>,
-    /// The first of the unused overflow buckets.
+    /// The first free overflow bucket.
     free: u32,
     entries: u32,
-    /// One less than the power of two that is not below the number of buckets.
+    /// One less than the smallest power of two that is not below the number of buckets.
     mask: u32,
 }
 
-/// A bucket's place.
+/// Location of a bucket.
 #[derive(Clone, Copy)]
 enum At {
     Table(u32),
@@ -40,7 +40,7 @@ enum At {
 }
 
 impl Lookup {
-    /// The first entry under this hash that is `wanted`.
+    /// The first entry with this hash for which `wanted` is true.
     #[inline]
     pub fn find(&self, hash: u64, mut wanted: impl FnMut(u32) -> bool) -> Option<u32> {
         if self.buckets.len() == 0 {
@@ -61,7 +61,7 @@ impl Lookup {
         }
     }
 
-    /// Adds an entry. [`grow`](Self::grow) is to be called when the hashes of all entries are known again.
+    /// Adds an entry. Call [`grow`](Self::grow) when the hashes of all entries are known again.
     pub fn insert(&mut self, hash: u64, id: u32) -> Result<(), Full> {
         if self.buckets.len() == 0 {
             self.buckets.push(Bucket::default())?;
@@ -71,12 +71,12 @@ impl Lookup {
         Ok(())
     }
 
-    /// Takes out an entry, which must be there.
+    /// Removes an entry, which must exist.
     pub fn remove(&mut self, hash: u64, id: u32) {
         let mut at = At::Table(self.home(hash));
         loop {
             let bucket = self.bucket(at);
-            // The tag counts: a block whose content changes has two entries for a moment.
+            // The tag matters: a block whose content changes briefly has two entries.
             let held = bucket
                 .ids
                 .iter()
@@ -95,7 +95,7 @@ impl Lookup {
         }
     }
 
-    /// Adds a bucket if the table is full enough; `hash_of` tells the hash under which an entry was inserted.
+    /// Adds a bucket if the table is full enough; `hash_of` returns the hash under which an entry was inserted.
     #[inline]
     pub fn grow(&mut self, hash_of: impl Fn(u32) -> u64) {
         if self.entries / FILL_MAX > self.buckets.len() {
@@ -124,7 +124,7 @@ impl Lookup {
         }
     }
 
-    /// Puts an entry into a chain of buckets, lengthening it if no slot is free.
+    /// Puts an entry into a chain of buckets, and extends the chain if no slot is free.
     fn place(&mut self, home: u32, hash: u64, id: u32) -> Result<(), Full> {
         let mut at = At::Table(home);
         loop {
@@ -154,7 +154,7 @@ impl Lookup {
         Ok(At::Overflow(number))
     }
 
-    /// Adds one bucket and moves to it what is now at home there.
+    /// Adds one bucket and moves to it the entries that now belong there.
     fn split(&mut self, hash_of: impl Fn(u32) -> u64) {
         let Ok(new) = self.buckets.push(Bucket::default()) else {
             return; // Without memory the table is slower, not wrong.
@@ -165,7 +165,7 @@ impl Lookup {
         loop {
             for id in old.ids.into_iter().filter(|&id| id != 0) {
                 let hash = hash_of(id);
-                // Cannot fail: both chains together need no more overflow buckets than were freed so far.
+                // Cannot fail: both chains together need no more overflow buckets than were freed before.
                 let placed = self.place(self.home(hash), hash, id);
                 debug_assert!(placed.is_ok());
             }
@@ -180,7 +180,7 @@ impl Lookup {
     }
 }
 
-/// What of a hash a bucket keeps; none of the bits that choose the bucket.
+/// The part of a hash that a bucket stores; contains none of the bits that select the bucket.
 #[inline]
 fn tag(hash: u64) -> u16 {
     (hash >> 48) as u16

@@ -1,4 +1,4 @@
-//! The disks' media: which block lies where, and what becomes of the block that lay there before.
+//! The disks' media: the map from places to blocks, and the fate of replaced blocks.
 
 use super::blocks::{Block, Blocks, Segments};
 use super::index::{Index, Nodes};
@@ -10,12 +10,12 @@ use alloc::vec::Vec;
 use core::ops::Range;
 use rapidhash::v3::rapidhash_v3;
 
-/// One disk's own part of the store.
+/// The store's data for one disk.
 pub struct Disk {
     pub sectors: u64,
     pub corruptions: Vec<Corruption>,
     index: Index,
-    /// `None` when every write is durable at once.
+    /// `None` if every write is durable at once.
     history: Option<Box<History>>,
 }
 
@@ -30,7 +30,7 @@ impl Disk {
         }
     }
 
-    /// Refuses what is not whole sectors, all of them on the disk.
+    /// Rejects ranges that are not whole sectors within the disk.
     pub fn check(&self, sector: u64, length_bytes: usize) -> Result<(), Error> {
         let sectors = length_bytes as u64 / SECTOR_BYTES;
         let whole = (length_bytes as u64).is_multiple_of(SECTOR_BYTES);
@@ -65,7 +65,7 @@ impl Media {
         }
     }
 
-    /// What a block holds; `None` for zeros.
+    /// The content of a block; `None` for zeros.
     #[inline]
     pub fn get(&self, disk: &Disk, block: u64) -> Option<&Block> {
         match disk.index.get(&self.nodes, block) {
@@ -81,7 +81,7 @@ impl Media {
         }
     }
 
-    /// Makes a block hold `content`, which differs from what it held in the sectors of `written` alone.
+    /// Sets the content of a block; it differs from the previous content only in the sectors of `written`.
     #[inline]
     pub fn put(&mut self, disk: &mut Disk, block: u64, content: &Block, written: u8) -> Result<(), Full> {
         let old = disk.index.get(&self.nodes, block);
@@ -131,14 +131,14 @@ impl Media {
         }
     }
 
-    /// Loses some of the volatile writes; `scratch` is a buffer to assemble blocks of several versions.
+    /// Loses some of the volatile writes; `scratch` is a buffer for assembling blocks from several versions.
     pub fn power_cut(&mut self, disk: &mut Disk, seed: u64, scratch: &mut Block) {
         let Some(mut history) = disk.history.take() else { return };
         let mut choice = history.choice(seed);
         for (block, versions) in history.iter() {
             self.copy_out(disk, block, scratch);
             versions.compose(&self.blocks, &mut choice, scratch);
-            // Without room for a new mixture the block stays as last written, which is a way to survive as well.
+            // Out of memory for the new block, it stays as last written, which is a valid outcome as well.
             let _ = self.put(disk, block, scratch, super::volatile::WHOLE_BLOCK);
         }
         history.forget(&mut self.blocks);
@@ -146,7 +146,7 @@ impl Media {
     }
 
     pub fn digest(&self, disk: &Disk) -> u128 {
-        // A sum, so that neither the order of the walk nor the shape of the index matters.
+        // A sum, so that the result depends neither on the order of the walk nor on the shape of the index.
         let mut low = 0u64;
         let mut high = 0u64;
         disk.index.for_each(&self.nodes, &mut |block, id| {

@@ -1,4 +1,4 @@
-//! What a power cut may restore: the contents that volatile writes replaced.
+//! History for power cuts: the contents that volatile writes replaced.
 
 use super::BLOCK_SECTORS;
 use super::blocks::{Block, Blocks};
@@ -10,29 +10,29 @@ use core::ops::Range;
 /// Every sector of a block, one bit each.
 pub const WHOLE_BLOCK: u8 = u8::MAX;
 
-/// Versions kept of one block at most; when there are more, the oldest one that is not needed is dropped. A cache that
-/// holds a block for so long would have merged those writes.
+/// Maximum number of versions of a block; beyond it, the oldest one that is not needed is dropped. A cache that holds a
+/// block for so long would have merged those writes.
 const VERSIONS_MAX: usize = 32;
 
-/// A block's content before a write, kept in use, and the sectors that the write changed.
+/// A block's content before a write, with a reference, and the sectors that the write changed.
 #[derive(Clone, Copy)]
 pub struct Version {
     pub id: u32,
     pub written: u8,
 }
 
-/// What one block was since it was last durable, oldest first; never empty.
+/// Versions of a block since it was last durable, oldest first; never empty.
 #[derive(Default)]
 pub struct Versions(Vec<Version>);
 
-/// All blocks of a disk that are not durable as they are.
+/// All blocks of a disk with volatile data.
 #[derive(Default)]
 pub struct History {
     blocks: BTreeMap<u64, Versions>,
 }
 
 impl History {
-    /// A write was acknowledged; takes over the use of the block that it replaced.
+    /// Records an acknowledged write; takes over the reference to the replaced block.
     pub fn remember(&mut self, held: &mut Blocks, block: u64, before: Version) {
         let versions = self.blocks.entry(block).or_default();
         versions.0.push(before);
@@ -41,7 +41,7 @@ impl History {
         }
     }
 
-    /// What lies in these sectors now is durable.
+    /// The present contents of these sectors become durable.
     pub fn persist(&mut self, held: &mut Blocks, sectors: Range<u64>) {
         let mut from = sectors.start / BLOCK_SECTORS;
         let blocks_end = sectors.end.div_ceil(BLOCK_SECTORS);
@@ -56,7 +56,7 @@ impl History {
         }
     }
 
-    /// Of a block that is known, leaves only these sectors volatile.
+    /// Keeps only these sectors of a recorded block volatile.
     fn retain_volatile(&mut self, held: &mut Blocks, block: u64, volatile: u8) {
         let Some(versions) = self.blocks.get_mut(&block) else {
             return;
@@ -73,19 +73,19 @@ impl History {
         }
     }
 
-    /// Everything is durable as it is.
+    /// All present contents become durable.
     pub fn forget(&mut self, held: &mut Blocks) {
         for versions in core::mem::take(&mut self.blocks).into_values() {
             versions.0.iter().for_each(|version| held.release(version.id));
         }
     }
 
-    /// In the order of places, so that the choices of a power cut fall in a fixed order.
+    /// In the order of places, so that a power cut's choices are deterministic.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &Versions)> {
         self.blocks.iter().map(|(&block, versions)| (block, versions))
     }
 
-    /// The choices of one power cut.
+    /// The random choices of one power cut.
     pub fn choice(&self, seed: u64) -> Choice {
         let mut choice = Choice {
             state: scramble(seed),
@@ -97,7 +97,7 @@ impl History {
 }
 
 impl Versions {
-    /// Gives up the oldest version that is no sector's durable one.
+    /// Drops the oldest version that is not the durable one of any sector.
     fn thin(&mut self, held: &mut Blocks) {
         let mut durable = 0;
         let spare = self.0.iter().position(|version| {
@@ -111,9 +111,9 @@ impl Versions {
         }
     }
 
-    /// Turns a block's last content into what a power cut leaves of it.
+    /// Turns a block's last content into its content after a power cut.
     pub fn compose(&self, held: &Blocks, choice: &mut Choice, content: &mut Block) {
-        // Mostly the sectors of a block share their fate, as the drive writes them in one go.
+        // Usually all sectors of a block share the same fate, because the drive writes them at once.
         let torn = choice.below(4) == 0;
         let together = choice.moment(self.0.len());
         for sector in 0..BLOCK_SECTORS {
@@ -134,7 +134,7 @@ impl Versions {
 /// Decides which writes a power cut loses.
 pub struct Choice {
     state: u64,
-    /// How likely a write survives; differs from cut to cut, so that some spare nearly all and some nearly nothing.
+    /// Probability that a write survives; differs between cuts, so that some lose nearly all and some nearly nothing.
     survive_of_256: u64,
 }
 
@@ -144,7 +144,7 @@ impl Choice {
         scramble(self.state) % end
     }
 
-    /// After how many of this many writes the power went.
+    /// Number of these writes that were done when the power failed.
     fn moment(&mut self, writes: usize) -> usize {
         if self.below(256) < self.survive_of_256 {
             writes
@@ -154,14 +154,14 @@ impl Choice {
     }
 }
 
-/// Spreads a number over all 64 bits (the finaliser of SplitMix64).
+/// Hashes a number to 64 bits (the finaliser of SplitMix64).
 pub fn scramble(number: u64) -> u64 {
     let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     number ^ number >> 31
 }
 
-/// The sectors that some bytes of a block lie in.
+/// The sectors of a block that contain these bytes.
 pub fn sector_mask(skip_bytes: usize, length_bytes: usize) -> u8 {
     let first = skip_bytes as u64 / SECTOR_BYTES;
     mask(first..first + length_bytes as u64 / SECTOR_BYTES)

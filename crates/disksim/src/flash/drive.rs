@@ -1,4 +1,4 @@
-//! Dies, channels, wires and the buffer of a flash drive, and when each is free.
+//! Dies, channels, wires and buffer of a flash drive, with the times at which each is free.
 
 use super::translation::{Location, Translation, Work};
 use super::{Flash, Slc};
@@ -8,7 +8,7 @@ use crate::request::{Op, Request, Status};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-/// A flash drive in its state at some moment.
+/// State of a flash drive.
 pub struct FlashDrive {
     model: Flash,
     path: Vec<u32>,
@@ -19,30 +19,30 @@ pub struct FlashDrive {
     /// When the wire to, and from, the host is free.
     wire_in_ns: u64,
     wire_out_ns: u64,
-    /// Programs under way: when done, how many sectors of the buffer they free.
+    /// Programs in progress: end, and sectors of the buffer that they free.
     programs: VecDeque<(u64, u32)>,
     /// Sectors of the buffer in use, those of `programs` included.
     held: u32,
-    /// Units that wait to make a whole program, and the die it will go to.
+    /// Units that wait for a full program, and its die.
     open_units: u32,
     open_die: u32,
-    /// Moved units that wait to make a whole program.
+    /// Moved units that wait for a full program.
     moved_units: u32,
     next_die: u32,
-    /// Acknowledged and perhaps not programmed: done, first sector, sectors.
+    /// Acknowledged and possibly not programmed: end, first sector, sectors.
     volatile: VecDeque<(u64, u64, u32)>,
-    /// The same, not yet in a program.
+    /// The same, not yet part of a program.
     unprogrammed: Vec<(u64, u32)>,
     slc: SlcState,
 }
 
-/// What the SLC cache can still take.
+/// Remaining capacity of the SLC cache.
 #[derive(Clone, Copy, Default)]
 struct SlcState {
     left_units: u64,
-    /// When the last program ended: from then on it empties.
+    /// End of the last program: from then on the cache drains.
     idle_from_ns: u64,
-    /// Mapped units of the drive, and those that hold nothing.
+    /// Mapped units of the drive, and those without data.
     units: u64,
     nothing: u64,
 }
@@ -50,9 +50,9 @@ struct SlcState {
 #[derive(Clone, Copy, Default)]
 struct Die {
     free_ns: u64,
-    /// Reads that stopped a program go before its rest.
+    /// Reads that suspended a program precede its rest.
     read_ns: u64,
-    /// What it programs last, and until when: reads of it come from the buffer.
+    /// The last program and its end: reads of its data come from the buffer.
     program: (u32, u64),
 }
 
@@ -73,7 +73,7 @@ impl SlcState {
         slc.full_units + more as u64
     }
 
-    /// Takes units in if there is room; how long a program takes then.
+    /// Takes units into the cache if there is room; returns the time of a program then.
     fn take(&mut self, slc: &Slc, from_ns: u64, units: u32) -> Option<u64> {
         let idle_ns = from_ns.saturating_sub(self.idle_from_ns);
         let regained = idle_ns / slc.refill_unit_ns.max(1);
@@ -134,7 +134,7 @@ impl FlashDrive {
         }
     }
 
-    /// Nothing happens by itself.
+    /// There are no spontaneous events.
     pub fn next_ns(&self) -> Option<u64> {
         None
     }
@@ -143,7 +143,7 @@ impl FlashDrive {
 
     pub fn drop_all(&mut self, _dropped: impl FnMut(u32)) {}
 
-    /// Ranges that were acknowledged and would be lost with the power.
+    /// Ranges that were acknowledged and would be lost in a power cut.
     pub fn volatile(&self, now_ns: u64) -> impl Iterator<Item = (u64, u32)> + '_ {
         let kept = self.model.power_loss_protection;
         let programming = self
@@ -162,7 +162,7 @@ impl FlashDrive {
         ((request.sector / per) as u32, end.div_ceil(per) as u32)
     }
 
-    /// Only units that are covered as a whole can be trimmed.
+    /// Only fully covered units can be trimmed.
     fn whole_units(&self, request: &Request) -> (u32, u32) {
         let per = u64::from(self.model.unit_sectors);
         let end = request.sector + u64::from(request.sectors);
@@ -175,7 +175,7 @@ impl FlashDrive {
         let mut ready_ns = start_ns;
         let mut unit = first;
         while unit < past {
-            // Units that one die gives with one read.
+            // Units that one die returns with one read.
             let (row, mut same) = (self.row(unit), 1);
             while unit + same < past && row.is_some() && self.row(unit + same) == row {
                 same += 1;
@@ -215,7 +215,7 @@ impl FlashDrive {
             _ => die.free_ns.max(start_ns),
         };
         let end_ns = begin_ns + self.model.read_ns;
-        // A stopped program goes on later.
+        // A suspended program continues later.
         die.free_ns = if die.free_ns > begin_ns {
             die.free_ns + (end_ns - begin_ns)
         } else {
@@ -228,7 +228,7 @@ impl FlashDrive {
     fn channel(&mut self, die: u32, from_ns: u64, units: u32) -> u64 {
         let channel = &mut self.channels_ns[(die % self.model.channels) as usize];
         let takes_ns = span_ns(units * self.model.unit_sectors, self.model.channel_sector_ps);
-        // Short transfers find gaps between the programs' data.
+        // Short transfers fit into gaps between the programs' data.
         let start_ns = from_ns.max(channel.saturating_sub(takes_ns));
         *channel = (*channel).max(from_ns) + takes_ns;
         start_ns + takes_ns
@@ -266,7 +266,7 @@ impl FlashDrive {
             .push(done_ns + self.model.write_overhead_ns, request.tag, Status::Ok);
     }
 
-    /// A write of part of a unit needs the rest of it.
+    /// A write of part of a unit reads the rest of it.
     fn read_edges(&mut self, start_ns: u64, request: &Request, first: u32, past: u32) -> u64 {
         let per = u64::from(self.model.unit_sectors);
         let end = request.sector + u64::from(request.sectors);
@@ -282,7 +282,7 @@ impl FlashDrive {
         ready_ns
     }
 
-    /// When the buffer has room for a write.
+    /// Time at which the buffer has room for a write.
     fn make_room(&mut self, start_ns: u64, sectors: u32) -> u64 {
         while let Some(&(done_ns, ..)) = self.volatile.front() {
             if done_ns > start_ns {
@@ -303,7 +303,7 @@ impl FlashDrive {
         room_ns
     }
 
-    /// Programs what has gathered.
+    /// Programs the collected units.
     fn program(&mut self, from_ns: u64, row: u32) {
         let index = self.open_die;
         let quick = self
@@ -334,13 +334,13 @@ impl FlashDrive {
         die.free_ns
     }
 
-    /// What the translation layer moves and erases takes dies, too.
+    /// Moves and erases of the translation layer use dies as well.
     fn make_moves(&mut self, from_ns: u64, work: &Work) {
         self.moved_units += work.moves;
         while self.moved_units >= self.model.program_units {
             self.moved_units -= self.model.program_units;
-            // The valid units of a random pattern lie in as many rows as there are units; drives read several rows
-            // of a block at once, so that about half as many reads remain.
+            // The valid units of a random pattern are in as many rows as there are units; drives read several rows of a
+            // block at once, which about halves the number of reads.
             let reads = (self.model.program_units / 2).max(1);
             for _ in 0..reads {
                 let die = self.take_die();
@@ -362,7 +362,7 @@ impl FlashDrive {
         die
     }
 
-    /// When everything taken in so far is in the flash.
+    /// Time at which all accepted data is in the flash.
     fn flush(&mut self, start_ns: u64) -> u64 {
         if self.model.power_loss_protection {
             return start_ns;

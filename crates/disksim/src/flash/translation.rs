@@ -1,7 +1,7 @@
-//! The translation layer: where each unit is, which superblocks are worth emptying, and what moves for that.
+//! The translation layer: location of each unit, choice of superblocks to empty, and moves for that.
 //!
-//! Memory grows with what was written in this run only. Units of an aged drive that were not touched yet have no
-//! place of their own: superblocks just count them.
+//! Memory grows only with the data written in this run. Untouched units of an aged drive have no location of their own:
+//! superblocks only count them.
 
 use super::Flash;
 use alloc::boxed::Box;
@@ -11,19 +11,19 @@ const LEAF: usize = 4096;
 /// Not written in this run.
 const UNTOUCHED: u32 = u32::MAX;
 const TRIMMED: u32 = u32::MAX - 1;
-/// Superblocks that stay free for moves.
+/// Superblocks reserved for moves.
 const RESERVE: usize = 2;
 
-/// Where a unit's data is.
+/// Location of a unit's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Location {
-    /// Nothing was ever written there: no die is asked.
+    /// Never written: no die is accessed.
     Nowhere,
-    /// The number of the physical unit.
+    /// Number of the physical unit.
     At(u32),
 }
 
-/// A place to write, and what must be moved to keep places free.
+/// Garbage collection caused by a write.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Work {
     /// Units to read and to program elsewhere.
@@ -36,7 +36,7 @@ pub struct Translation {
     table: Vec<Option<Box<[u32; LEAF]>>>,
     superblocks: Vec<Superblock>,
     free: Vec<u32>,
-    /// Where the host's data, and what is moved, goes: superblock and next unit.
+    /// Write positions for the host's data and for moves: superblock and next unit.
     host: (u32, u32),
     moved: (u32, u32),
     victim: Option<Victim>,
@@ -50,9 +50,9 @@ pub struct Translation {
 #[derive(Default)]
 struct Superblock {
     valid: u32,
-    /// Valid units of which only the number is known.
+    /// Number of valid units that are not known individually.
     anonymous: u32,
-    /// Units written here in this run; some are elsewhere by now.
+    /// Units written here in this run; some have moved since.
     members: Vec<u32>,
     in_use: bool,
 }
@@ -61,7 +61,7 @@ struct Victim {
     superblock: u32,
     members: Vec<u32>,
     next: usize,
-    /// Moves for each unit written, in 1/256.
+    /// Moves per unit written, in 1/256.
     price: u64,
 }
 
@@ -89,9 +89,9 @@ impl Translation {
         this
     }
 
-    /// Spreads all units over the superblocks as uniform random writes do in the long run: each superblock lost
-    /// units in proportion to what it had, so their filling falls geometrically with age (Desnoyers 2012, the
-    /// cyclic case, which is close to choosing the emptiest).
+    /// Distributes all units over the superblocks as uniform random writes do in the long run: each superblock loses
+    /// units in proportion to its valid ones, so the fill decreases geometrically with age (Desnoyers 2012, the cyclic
+    /// case, which is close to greedy selection).
     fn age(&mut self, units: u64) {
         let used = self.superblocks.len() - RESERVE - 2;
         let fill = |ratio: u64| {
@@ -125,7 +125,7 @@ impl Translation {
     }
 
     fn open(&mut self) -> u32 {
-        // With room for moves kept there is always one; the first is as good as any if a bug says otherwise.
+        // With the reserve for moves there is always one; in case of a bug the first is as good as any.
         let superblock = self.free.pop().unwrap_or(0);
         if let Some(block) = self.superblocks.get_mut(superblock as usize) {
             block.in_use = true;
@@ -138,7 +138,7 @@ impl Translation {
         &mut leaf.get_or_insert_with(|| Box::new([UNTOUCHED; LEAF]))[unit as usize % LEAF]
     }
 
-    /// Where a unit is. What an aged drive held before this run lies in its order.
+    /// Location of a unit. Data that an aged drive held before this run is in order.
     pub fn find(&self, unit: u32) -> Location {
         let entry = match self.table.get(unit as usize / LEAF) {
             Some(Some(leaf)) => leaf[unit as usize % LEAF],
@@ -151,7 +151,7 @@ impl Translation {
         }
     }
 
-    /// The host writes a unit: its physical unit.
+    /// The host writes a unit; returns its physical unit.
     pub fn write(&mut self, unit: u32, work: &mut Work) -> u32 {
         self.invalidate(unit);
         let physical = self.place(unit, false);
@@ -159,7 +159,7 @@ impl Translation {
         physical
     }
 
-    /// The host does not need a unit any more.
+    /// The host trims a unit.
     pub fn trim(&mut self, unit: u32) {
         self.invalidate(unit);
         *self.entry(unit) = TRIMMED;
@@ -209,8 +209,8 @@ impl Translation {
         (superblock, offset)
     }
 
-    /// A superblock with `v` of `p` units valid gives `p - v` places when it is emptied, so that many writes pay for
-    /// moving `v`. When even the reserve is being used, they pay twice.
+    /// A superblock with `v` of `p` units valid yields `p - v` places when it is emptied, so this many writes pay for
+    /// moving `v`. When the reserve is in use, they pay double.
     fn pay(&mut self, work: &mut Work) {
         if self.victim.is_none() {
             if self.free.len() > RESERVE {
@@ -247,7 +247,7 @@ impl Translation {
         });
     }
 
-    /// Moves one unit out of the victim; false when it was the last and the superblock is erased.
+    /// Moves one unit out of the victim; false if it was the last and the superblock was erased.
     fn move_one(&mut self, work: &mut Work) -> bool {
         let Some(mut victim) = self.victim.take() else {
             return false;
@@ -324,7 +324,7 @@ mod tests {
 
     const UNITS: u32 = 8192;
 
-    /// Writes at random and checks that the books are right: each unit is where it is said to be, alone.
+    /// Writes at random and checks consistency: each unit is at its recorded location, alone.
     fn churn(aged: bool, writes: u32) -> f64 {
         let mut translation = Translation::new(&small(aged), u64::from(UNITS) * 8, 5);
         let mut work = Work::default();

@@ -37,7 +37,7 @@ fn geometry(mapping: Mapping, sparing: Sparing, slips: &[u64], defects: &[(u64, 
 
 fn schemes() -> Vec<(Sparing, &'static [u64])> {
     let slips: &[u64] = &[3, 7, 8, 61, 119, 121, 400];
-    // Schemes with spares in each unit cannot slip more than they have there.
+    // Schemes with spares in each unit cannot slip more sectors than the unit has spares.
     vec![
         (Sparing::None, &[]),
         (Sparing::Tracks, &[1, 5]),
@@ -120,7 +120,7 @@ fn skews_turn_the_start_of_each_track() {
     near(start(0), 0);
     near(start(20), REVOLUTION_NS / 10);
     near(start(40), REVOLUTION_NS / 5);
-    // A cylinder switch turns by its own skew, from the last track on.
+    // A cylinder switch has its own skew, from the last track on.
     near(start(60), REVOLUTION_NS * 2 / 5);
     near(start(61) - start(60), REVOLUTION_NS / 20);
 }

@@ -1,4 +1,4 @@
-//! What the arm does next: a request, something from the write cache, or nothing.
+//! Choice of the arm's next work: a request, an extent of the write cache, or nothing.
 
 use super::{Drive, Job, Kind};
 use crate::description::{Destage, Policy};
@@ -7,13 +7,13 @@ use crate::schedule::{Candidate, Stand, choose, window};
 pub(super) enum Pick {
     Job(usize),
     Extent(usize),
-    /// A shingled drive has time to merge a band.
+    /// A shingled drive is idle and can merge a band.
     Merge,
     Later(u64),
     Nothing,
 }
 
-/// How many requests came before one.
+/// Number of requests that arrived before this one.
 fn older(jobs: &[Job], job: &Job) -> usize {
     jobs.iter().filter(|other| other.order < job.order).count()
 }
@@ -79,7 +79,7 @@ impl Drive {
             [only] if self.cache.extents().is_empty() => Some((0, only.order)),
             jobs => {
                 let reading = self.sweep.map(|s| self.buffer.segments[s.segment]);
-                // The newest are out of the choice as long as there is another one.
+                // The newest are not considered as long as there are others.
                 let newest = self.queue_rules.unsorted_newest as usize;
                 let sorted = jobs.len().saturating_sub(newest).max(1);
                 let considered = |job: &Job| newest == 0 || older(jobs, job) < sorted;
@@ -102,7 +102,7 @@ impl Drive {
         let extents = self.cache.extents();
         let mut rules = self.queue_rules;
         if rules.policy == Policy::Fcfs && self.cache_rules.destage != Destage::InTurn {
-            // A drive without a queue still chooses among what its own cache holds.
+            // A drive without a queue still sorts the contents of its cache.
             rules.policy = Policy::Sptf;
         }
         if self.cache_rules.destage_in_platter_order {
@@ -118,7 +118,7 @@ impl Drive {
             angle_ns: e.angle_ns,
             write: true,
             order: e.order,
-            // Nobody waits for it.
+            // No request waits for it.
             arrive_ns: u64::MAX,
             free: false,
         });

@@ -1,4 +1,4 @@
-//! Flushes: each is done when everything that arrived before it is on the platters.
+//! Flushes: each is complete when everything that arrived before it is on the platters.
 
 use super::{Busy, Drive, PendingFlush, Surroundings};
 use crate::request::Status;

@@ -1,4 +1,4 @@
-//! Reads: from the buffer, from the stream that the head is in, or from anywhere on the platters.
+//! Reads: from the buffer, from the read-ahead in progress, or from anywhere on the platters.
 
 use super::{Busy, Drive, Job, Kind, Surroundings, Sweep, Transfer};
 use crate::buffer::{Hit, State};
@@ -7,7 +7,7 @@ use crate::link::span_ns;
 use crate::mechanics::{Run, Taking};
 use crate::request::{Request, Status};
 
-/// When the drive's wire can start, and when the last sector can have passed it.
+/// When the drive's wire can start, and the earliest time at which the last sector can have passed it.
 struct Flow {
     want_ns: u64,
     end_min_ns: u64,
@@ -37,7 +37,7 @@ impl Drive {
                 self.dispatch(now_ns, around);
             }
         } else if arm_free && self.cache.is_empty() {
-            // Nothing to choose among.
+            // Only one candidate.
             let want_ns = self.reconnected_ns(now_ns, &job);
             self.serve(now_ns, job, segment, hit, want_ns, around);
         } else {
@@ -48,7 +48,7 @@ impl Drive {
         }
     }
 
-    /// The arm is free for a read that had to wait for it, or just came.
+    /// The arm is free for a read that waited for it, or that has just arrived.
     pub(super) fn begin_read(&mut self, now_ns: u64, job: Job, around: &mut Surroundings) {
         self.record_progress(now_ns);
         let (segment, hit) = self.find(&job);
@@ -56,7 +56,7 @@ impl Drive {
         self.serve(now_ns, job, segment, hit, want_ns, around);
     }
 
-    /// When the drive, having let go of the bus, could have it again.
+    /// When the drive could get the bus again after a disconnect.
     fn reconnected_ns(&self, now_ns: u64, job: &Job) -> u64 {
         let disconnect_ns = if job.after_read {
             self.overheads.read_disconnect_after_read_ns
@@ -83,7 +83,7 @@ impl Drive {
         }
     }
 
-    /// The head, reading ahead, will pass a sector on its track, and the drive lets it go on.
+    /// Whether the read-ahead will pass a sector on its track, and the drive lets it continue.
     fn comes_to(&self, sweep: &Sweep, lbn: u64) -> bool {
         let reached = self.buffer.segments[sweep.segment].end;
         self.buffer_rules.keeps_gaps
@@ -97,7 +97,7 @@ impl Drive {
         self.buffer_rules.partial_hit_at_once || there >= u64::from(self.watermark(job))
     }
 
-    /// Nothing of it is there: the head is just coming to it, which not every drive takes for a hit.
+    /// None of it is in the buffer: the head is just reaching it, which not every drive counts as a hit.
     fn just_missed(&self, job: &Job, segment: usize) -> bool {
         !self.buffer_rules.almost_hits && job.lbn >= self.buffer.segments[segment].end
     }
@@ -185,13 +185,13 @@ impl Drive {
         let read = &mut self.buffer.segments[segment];
         read.start = read.start.min(job.lbn);
         self.sweep = Some(sweep);
-        // The end is put down when the head has been there.
+        // The end is recorded when the head has passed it.
         read.wrap(size);
         self.active_ns = media_ns;
         self.deliver(&job, flow, Some(media_ns), around);
     }
 
-    /// Lets the head pass over the request; how its data flows out, and when the head is done.
+    /// Passes the head over the request; returns the flow of its data and the time when the head is done.
     fn pass(&self, sweep: &mut Sweep, job: &Job, hit: Hit, want_ns: u64) -> (Flow, u64) {
         let end = job.lbn + u64::from(job.sectors);
         let sector_ps = self.interface.read_sector_ps;
@@ -205,7 +205,7 @@ impl Drive {
             let past = run.end_lbn().min(end);
             if first < past {
                 let in_order = past.min(run.lbn + u64::from(run.sectors));
-                // The wire is the slower one: the first sector decides; the media is: the last one does.
+                // If the wire is slower, the first sector decides; if the media is slower, the last one does.
                 for (lbn, rest) in [
                     (first, end - first),
                     (in_order.max(first + 1) - 1, end + 1 - in_order.max(first + 1)),
@@ -233,11 +233,11 @@ impl Drive {
         }
     }
 
-    /// The run after one.
+    /// The run after this one.
     pub(super) fn next_run(&self, run: &Run, until: u64) -> Run {
         let lbn = run.end_lbn();
         let on_arrival = self.buffer_rules.read_on_arrival
-            // Behind a slip on the same track everything comes in order.
+            // After a slip on the same track all sectors come in order.
             && self.mechanics.geometry.locate(lbn).place != run.place;
         let taking = Taking {
             free: false,
@@ -246,7 +246,7 @@ impl Drive {
         self.mechanics.run(run.place, run.end_ns(), lbn, until, false, taking)
     }
 
-    /// The segment that takes what is read, ready for it.
+    /// Prepares a segment for the data of a read.
     fn aim(&mut self, job: &Job, segment: usize, hit: Hit) -> usize {
         if hit == Hit::Partial {
             return segment;
@@ -280,7 +280,7 @@ impl Drive {
         });
     }
 
-    /// How far the drive has to, and may, read on after a request.
+    /// Sets how far the drive must, and may, read on after a request.
     fn raise_limits(&mut self, job: &Job, segment: usize) {
         let end = job.lbn + u64::from(job.sectors);
         let minimum = end
@@ -319,7 +319,7 @@ impl Drive {
         }
     }
 
-    /// Sectors that have to be there before the wire is asked for.
+    /// Sectors that must be in the buffer before the wire is requested.
     fn watermark(&self, job: &Job) -> u32 {
         let size = self.buffer.segment_sectors().min(u64::from(u32::MAX)) as u32;
         let percent = u64::from(self.buffer_rules.read_watermark_percent);
@@ -341,7 +341,7 @@ impl Drive {
         }
     }
 
-    /// Sends a read's data to the host. `media_ns` is given if the request has the arm: when the head is done with it.
+    /// Sends a read's data to the host. `media_ns` is set if the request has the arm: when the head is done with it.
     fn deliver(&mut self, job: &Job, flow: Flow, media_ns: Option<u64>, around: &mut Surroundings) {
         let mut status = Status::Ok;
         let mut end_min_ns = flow.end_min_ns;

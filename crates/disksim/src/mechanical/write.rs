@@ -1,4 +1,4 @@
-//! Writes: into the cache, from the cache to the platters, or straight through.
+//! Writes: into the cache, from the cache to the platters, or write-through.
 
 use super::{Busy, Drive, Job, Kind, Surroundings};
 use crate::buffer::State;
@@ -46,7 +46,7 @@ impl Drive {
         self.cache_rules.combine && self.cache.continues(job.lbn).is_some()
     }
 
-    /// How many of a write's sectors the cache takes now: all, or as many as are written in one go, or none.
+    /// Number of a write's sectors that the cache accepts now: all, or as many as are written at once, or none.
     fn room(&self, job: &Job) -> u32 {
         let (extents, held) = self.cache.held();
         if extents >= self.cache_rules.extents_max as usize && !self.appends(job) {
@@ -60,13 +60,13 @@ impl Drive {
         }
     }
 
-    /// What the arm writes in one go; the cache is never too small for it.
+    /// Sectors that the arm writes at once; the cache is never smaller.
     fn step(&self) -> u32 {
         let rules = &self.cache_rules;
         rules.destage_sectors_max.min(rules.sectors_max / 2).max(1)
     }
 
-    /// What is being read ahead is old as soon as it is written.
+    /// Data that is being read ahead becomes obsolete when it is written.
     fn stop_if_overlapped(&mut self, now_ns: u64, job: &Job) {
         let Some(sweep) = self.sweep else { return };
         let segment = &mut self.buffer.segments[sweep.segment];
@@ -80,7 +80,7 @@ impl Drive {
         }
     }
 
-    /// A write, or the next part of it, goes into the cache. With its last sector it is acknowledged.
+    /// Puts a write, or its next part, into the cache. It is acknowledged with its last sector.
     fn accept(&mut self, job: &Job, last: bool, want_ns: u64, around: &mut Surroundings) {
         let (start_ns, end_ns) = self.wire_in(want_ns, job.sectors, around);
         if last {
@@ -105,7 +105,7 @@ impl Drive {
         self.last_was_read = false;
     }
 
-    /// Its turn has come for a write whose data the drive would not take before.
+    /// Accepts a write in its turn whose data the drive could not accept before.
     pub(super) fn accept_at_turn(&mut self, now_ns: u64, mut job: Job, around: &mut Surroundings) {
         self.stop_sweep(now_ns);
         let connected_ns = (job.leave_ns + self.overheads.write_disconnect_ns).max(now_ns);
@@ -145,7 +145,7 @@ impl Drive {
         index
     }
 
-    /// Takes in, in their order, what waited for room, as far as there is some.
+    /// Accepts waiting writes in order, as far as there is room.
     pub(super) fn accept_stalled(&mut self, now_ns: u64, around: &mut Surroundings) {
         while let Some(mut job) = self.stalled.pop_front() {
             let room = self.room(&job);
@@ -179,7 +179,7 @@ impl Drive {
                 .iter()
                 .any(|e| e.lbn == extent.end() && e.order == extent.order)
         {
-            // The rest of what was taken counts for itself.
+            // The remaining part of the extent counts separately.
             segment.dirty += 1;
         }
         let slow_ns = around.faults.slowdown_ns(now_ns);
@@ -190,7 +190,7 @@ impl Drive {
         self.busy = Busy::Destage(done_ns);
     }
 
-    /// The arm has written what it took from the cache.
+    /// The arm has written an extent of the cache.
     pub(super) fn destage_done(&mut self, now_ns: u64, around: &mut Surroundings) {
         if let Some(extent) = self.cache.writing.take()
             && let Some(segment) = extent.segment.and_then(|s| self.buffer.segments.get_mut(s as usize))
@@ -206,7 +206,7 @@ impl Drive {
         self.accept_stalled(now_ns, around);
     }
 
-    /// Writes an extent where it belongs, or, on a drive with shingled tracks, where it has to go.
+    /// Writes an extent to its place, or, on a shingled drive, to its target.
     fn write_placed(&mut self, leave_ns: u64, extent: &Extent, around: &mut Surroundings) -> u64 {
         let Some(mut shingles) = self.shingles.take() else {
             return self.write_media(leave_ns, extent, around);
@@ -226,13 +226,13 @@ impl Drive {
             Target::Band => self.write_media(leave_ns, extent, around),
             Target::Zone(lbn) => self.write_media(leave_ns, &Extent { lbn, ..*extent }, around),
         };
-        // The rest before merging begins is counted from here.
+        // The idle time before merging is counted from here.
         self.active_ns = done_ns;
         done_ns
     }
 
-    /// Merges what the zone holds of a band into it: when it is done. The zone's sectors are read, the band is read and
-    /// written again from its start.
+    /// Merges the zone's sectors of a band into it; returns the end. The zone's sectors are read, the band is read and
+    /// rewritten from its start.
     fn merge(&mut self, leave_ns: u64, band: u64, band_sectors: u64, around: &mut Surroundings) -> u64 {
         let first = (band * band_sectors).min(self.sectors.saturating_sub(1));
         let sectors = band_sectors.min(self.sectors - first);
@@ -253,7 +253,7 @@ impl Drive {
         self.free_ns
     }
 
-    /// The drive merges a band because nobody wants anything else.
+    /// Merges a band because the drive is idle.
     pub(super) fn begin_merge(&mut self, now_ns: u64, around: &mut Surroundings) {
         self.stop_sweep(now_ns);
         let oldest = self
@@ -269,7 +269,7 @@ impl Drive {
         }
     }
 
-    /// Lets the head pass over an extent; when it is on the media. Sectors whose data is late cost a revolution.
+    /// Passes the head over an extent; returns when it is on the media. Late data costs a revolution.
     fn write_media(&mut self, leave_ns: u64, extent: &Extent, around: &mut Surroundings) -> u64 {
         let mut from = self.place;
         let mut leave_ns = leave_ns;
@@ -297,7 +297,7 @@ impl Drive {
         leave_ns
     }
 
-    /// Gets the head over the first sector of a run to write.
+    /// Positions the head over the first sector of a run to write.
     fn approach(&self, from: Place, leave_ns: u64, lbn: u64, first: bool) -> Run {
         let minimum_ns = self.overheads.write_positioning_min_ns;
         let run = self.mechanics.run(from, leave_ns, lbn, lbn, true, Taking::IN_ORDER);
@@ -316,7 +316,7 @@ impl Drive {
         run
     }
 
-    /// A drive that writes sectors as they pass does so if all of them are there when the head lands among them.
+    /// A drive that writes sectors as they pass does so if all data has arrived when the head lands among them.
     fn write_on_arrival(&self, run: Run, extent: &Extent) -> Run {
         let taking = Taking {
             free: false,
@@ -330,7 +330,7 @@ impl Drive {
         if taken.early > 0 && all_there { taken } else { run }
     }
 
-    /// How many sectors of a run are written before one whose data is late. A run that cannot start waits.
+    /// Number of sectors of a run before the first one with late data. A run that cannot start waits.
     fn written_in_time(&self, run: &mut Run, index: u64, data: &Arrival) -> u32 {
         let last = index + u64::from(run.sectors.max(1)) - 1;
         if data.ready_ns(last) <= run.start_ns {
@@ -340,7 +340,7 @@ impl Drive {
         let revolution_ns = self.mechanics.revolution_ns();
         run.start_ns += late_ns.div_ceil(revolution_ns) * revolution_ns;
         let in_time = |n: u32| data.ready_ns(index + u64::from(n)) <= run.time_of(run.lbn + u64::from(n));
-        // Data that comes faster than sectors pass is late at the start or never; slower data, from some sector on.
+        // Data that arrives faster than sectors pass is late at the start or never; slower data, from some sector on.
         if in_time(run.sectors - 1) {
             return run.sectors;
         }
@@ -379,7 +379,7 @@ impl Drive {
     fn data_arrival(&mut self, want_ns: u64, job: &Job, around: &mut Surroundings) -> Arrival {
         let (start_ns, _) = self.wire_in(want_ns, job.sectors, around);
         let ahead = match self.overheads.extra_write_disconnect {
-            // Drives with the extra disconnect were seen to collect this much before they start to write.
+            // Drives with the extra disconnect were observed to collect this much before they start to write.
             Some(_) if job.sectors < 45 => job.sectors.min(10),
             Some(_) => 15,
             None => 0,
@@ -391,7 +391,7 @@ impl Drive {
         }
     }
 
-    /// A write that follows a write elsewhere, on drives that have this.
+    /// A write that follows a write elsewhere, on drives with this property.
     fn suffers_extra_disconnect(&self, now_ns: u64, job: &Job) -> bool {
         let segment = self.buffer.victim_for_write(job.lbn, job.sectors);
         let target = &self.buffer.segments[segment];
@@ -426,7 +426,7 @@ impl Drive {
         self.busy = Busy::Until(if waits_for_host { done_ns } else { media_ns });
     }
 
-    /// The drive let go of the bus when it had the data, and comes back when the media has it.
+    /// The drive disconnected when it had the data, and reconnects when the media has it.
     fn through_write_done(&mut self, job: &Job, media_ns: u64, data_end_ns: u64) -> u64 {
         let o = &self.overheads;
         let (disconnect_ns, reselect_ns) = match o.extra_write_disconnect {
@@ -440,7 +440,7 @@ impl Drive {
         done_ns
     }
 
-    /// What was written through can be read from the buffer afterwards.
+    /// Written-through data can be read from the buffer afterwards.
     fn remember_written(&mut self, job: &Job) {
         let rules = &self.buffer_rules;
         let keeps = rules.caching && self.cache_rules.in_segments;
