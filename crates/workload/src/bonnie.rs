@@ -1,11 +1,11 @@
-//! Bonnie++ itself: its columns, with the processor and the longest wait of each, and its tests of files.
+//! Bonnie++: its columns, with processor time and maximum latency of each, and its file tests.
 //!
-//! Where. In `MOUNT/bonnie`. Bonnie++ works through all its tests in one go, so caches are dropped before it alone:
-//! its files have to be larger than memory, and `cold-cache` tells whether what it read came from the disks. A test
-//! that took Bonnie++ less than half a second has no figure (`+++++`); the guard `long-enough` says so.
+//! Files are in `MOUNT/bonnie`. Bonnie++ runs all its tests in one process, so caches are dropped only before it: its
+//! files must be larger than memory, and `cold-cache` shows whether its reads came from the disks. A test that took
+//! Bonnie++ less than half a second has no figure (`+++++`); the guard `long-enough` fails.
 //!
-//! Bonnie's single characters cost a system call each. On the lab's free processor they are as fast as blocks, and
-//! say nothing of a real machine; they cost wall time all the same.
+//! Bonnie++'s per-character tests make one system call per character. On the lab's free processor they are as fast as
+//! blocks and say nothing about a real machine, but they cost wall time.
 
 pub(crate) mod csv;
 
@@ -76,7 +76,7 @@ fn run(spec: &BonnieSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -
     if spec.size_bytes > 0 {
         let all = spec.size_bytes * u64::from(spec.volumes) * u64::from(spec.processes);
         for test in ["rewrite", "read"] {
-            // Rewriting reads all once, and so does reading.
+            // Rewriting reads everything once, as reading does.
             Reporter {
                 host: &mut *reporter.host,
                 test,
@@ -104,7 +104,7 @@ fn arguments(spec: &BonnieSpec, seed: u64) -> Vec<String> {
                 spec.file_max_bytes, spec.file_min_bytes, spec.directories
             ),
         },
-        // Whether all that is larger than memory is for the guard to say.
+        // The guard reports whether that is larger than memory.
         "-r".to_owned(),
         "0".to_owned(),
         "-u".to_owned(),
@@ -129,7 +129,7 @@ fn arguments(spec: &BonnieSpec, seed: u64) -> Vec<String> {
     arguments
 }
 
-/// The figures of a line, for the tests wanted; also for a line that was measured elsewhere.
+/// Reports the figures of a line for the wanted tests; also for a line that was measured elsewhere.
 pub(crate) fn report(line: &Line, wanted: &[&str], host: &mut dyn Host) {
     for &test in wanted {
         match line.column(test) {

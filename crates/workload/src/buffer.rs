@@ -1,10 +1,10 @@
-//! Memory that begins on a page: O_DIRECT demands it, and the kernel copies faster to and from it.
+//! Page-aligned memory: required by O_DIRECT, and faster for the kernel to copy to and from.
 
 use std::ops::{Deref, DerefMut};
 
 /// Bytes beginning at a multiple of [`AlignedBuffer::ALIGNMENT`].
 pub(crate) struct AlignedBuffer {
-    // A vector that is longer than asked, used from its first aligned byte. It never grows, so it never moves.
+    // A vector larger than needed, used from its first aligned byte. It never grows, so it never moves.
     bytes: Vec<u8>,
     start: usize,
     len: usize,

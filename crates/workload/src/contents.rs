@@ -1,12 +1,12 @@
-//! What is in the files: bytes that no filesystem can compress, that cost nothing to make, and of which each one can
-//! be computed again from the seed.
+//! File contents: bytes that no filesystem can compress, that are cheap to generate, and that can be recomputed from
+//! the seed.
 //!
-//! A pool of random bytes is made once. Each mebibyte of a file is a stretch of the pool, so that a write needs no
-//! copying and no per-byte work; where it begins is drawn from (seed, file, number of the mebibyte). It begins on a
-//! 4 KiB boundary, so the lab's disks, which store equal blocks once, hold gigabytes in little memory. The first
-//! bytes of a file are a stamp of its own.
+//! A pool of random bytes is generated once. Each mebibyte of a file is a slice of the pool, so that a write needs no
+//! copying and no work per byte; its start is drawn from (seed, file, number of the mebibyte). It begins on a 4 KiB
+//! boundary, so the lab's disks, which deduplicate blocks, hold gigabytes in little memory. The first bytes of a file
+//! are a unique stamp.
 //!
-//! A block that ends up in the wrong place is recognised unless it happens to equal the right one: 1 in 769.
+//! A misplaced block is detected unless it happens to equal the correct one: 1 in 769.
 
 use crate::buffer::AlignedBuffer;
 use crate::random::{Random, hash, scale};
@@ -17,14 +17,14 @@ use study::workload::{BufferFill, BufferSpec};
 pub struct Contents {
     seed: u64,
     pool: AlignedBuffer,
-    /// Number of 4 KiB boundaries at which a stretch may begin.
+    /// Number of 4 KiB boundaries at which a slice may begin.
     starts: u64,
-    /// Share of blocks that are equal to one before, per cent; all others are then made different from each other.
+    /// Percentage of blocks that are equal to an earlier one; all others are then unique.
     dedupe_percent: Option<u8>,
 }
 
 impl Contents {
-    /// Length of one stretch of the pool; also the size of one write to a large file.
+    /// Length of a slice of the pool; also the size of one write to a large file.
     pub const SEGMENT_BYTES: u64 = 1 << 20;
     const GRAIN_BYTES: u64 = 4096;
     const STARTS: u64 = 769;
@@ -34,7 +34,7 @@ impl Contents {
         Self::for_segments(seed, Self::SEGMENT_BYTES)
     }
 
-    /// A pool for stretches of up to `segment_bytes`.
+    /// A pool for slices of up to `segment_bytes`.
     pub(crate) fn for_segments(seed: u64, segment_bytes: u64) -> Self {
         let len = (Self::STARTS - 1) * Self::GRAIN_BYTES + segment_bytes;
         let mut pool = AlignedBuffer::zeroed(len as usize);
@@ -51,7 +51,7 @@ impl Contents {
         }
     }
 
-    /// A pool of what a job wants written, for blocks of `block_bytes`.
+    /// A pool with the buffer contents that a job specifies, for blocks of `block_bytes`.
     pub(crate) fn of_buffer(seed: u64, block_bytes: u64, buffer: &BufferSpec) -> Self {
         let mut contents = Self::for_segments(seed, block_bytes);
         match &buffer.fill {
@@ -76,8 +76,8 @@ impl Contents {
         contents
     }
 
-    /// The bytes of block `index` of `stream`: a stretch of the pool, or, where blocks must differ from each other, a
-    /// copy of it in `scratch` with a stamp of its own in every 4 KiB.
+    /// The bytes of block `index` of `stream`: a slice of the pool or, where blocks must be unique, a copy of it in
+    /// `scratch` with a unique stamp in every 4 KiB.
     pub(crate) fn block<'a>(&'a self, stream: u64, index: u64, scratch: &'a mut [u8]) -> &'a [u8] {
         let Some(percent) = self.dedupe_percent else {
             return self.stretch(stream, index, scratch.len());
@@ -96,7 +96,7 @@ impl Contents {
         scratch
     }
 
-    /// The stretch for the place (`stream`, `index`), without a stamp.
+    /// The slice for the place (`stream`, `index`), without a stamp.
     pub(crate) fn stretch(&self, stream: u64, index: u64, len: usize) -> &[u8] {
         let start = self.start(stream, index);
         &self.pool[start..start + len]
@@ -106,7 +106,7 @@ impl Contents {
         (scale(hash(self.seed, stream, index), self.starts) * Self::GRAIN_BYTES) as usize
     }
 
-    /// How many segments a file of `size` bytes has; at least one, so that an empty file is written too.
+    /// Number of segments of a file of `size` bytes; at least one, so that an empty file is written too.
     pub(crate) const fn segments(size: u64) -> u64 {
         if size == 0 {
             1
@@ -115,8 +115,8 @@ impl Contents {
         }
     }
 
-    /// The bytes of one segment of a file, for writing. The stamp is put into the pool itself for as long as the
-    /// result lives.
+    /// The bytes of one segment of a file, for writing. The stamp is put into the pool itself as long as the result
+    /// lives.
     pub fn segment(&mut self, file: u64, size: u64, index: u64) -> Segment<'_> {
         let len = (size - index * Self::SEGMENT_BYTES).min(Self::SEGMENT_BYTES) as usize;
         let start = self.start(file, index);
@@ -132,7 +132,7 @@ impl Contents {
         }
     }
 
-    /// Compares `found`, read at `offset` of a file, with what was written; gives the first offset that differs.
+    /// Compares `found`, read at `offset` of a file, with what was written; returns the first offset that differs.
     pub fn mismatch(&self, file: u64, offset: u64, found: &[u8]) -> Option<u64> {
         let stamp = stamp(self.seed, file);
         let mut at = offset;
@@ -166,7 +166,7 @@ fn stamp(seed: u64, file: u64) -> [u8; Contents::STAMP_BYTES] {
     stamp
 }
 
-/// A segment to be written; on drop the pool is as it was.
+/// A segment to be written; the pool is restored on drop.
 pub struct Segment<'a> {
     bytes: &'a mut [u8],
     covered: [u8; Contents::STAMP_BYTES],

@@ -1,14 +1,14 @@
-//! What can go wrong: fragments for people, lower-case, with the path that was meant.
+//! Errors of workloads: message fragments in lower case, with the path concerned.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What a host gives when it cannot do what is asked of it.
+/// Error of a host that cannot do what is requested.
 pub type HostError = Box<dyn std::error::Error + Send + Sync>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum WorkloadError {
-    /// The specification asks for what cannot be done.
+    /// The specification requests something impossible.
     #[error("{0}")]
     Spec(String),
     /// A system call failed.
@@ -21,23 +21,23 @@ pub enum WorkloadError {
     /// An external program could not be run, or failed.
     #[error(transparent)]
     Tool(#[from] tools::ToolError),
-    /// fio ran, and what it printed is not what fio prints.
+    /// fio ran, but its output could not be parsed.
     #[error("cannot parse fio's output: {what}; it printed: {printed}")]
     FioOutput { what: String, printed: String },
-    /// Another program ran, and what it printed is not what it prints.
+    /// Another program ran, but its output could not be parsed.
     #[error("cannot parse {program}'s output: {what}; it printed: {printed}")]
     Output {
         program: &'static str,
         what: String,
         printed: String,
     },
-    /// The host could not do its part.
+    /// An operation of the host failed.
     #[error("{doing}: {source}")]
     Host { doing: &'static str, source: HostError },
 }
 
 impl WorkloadError {
-    /// For `map_err` on a system call: what was being done, and to what.
+    /// For `map_err` on a system call: the action and its path.
     pub(crate) fn at<E: Into<io::Error>>(doing: &'static str, path: impl AsRef<Path>) -> impl FnOnce(E) -> Self {
         move |source| Self::System {
             doing,
@@ -51,7 +51,7 @@ impl WorkloadError {
         move |source| Self::Host { doing, source }
     }
 
-    /// Puts a directory before the path: a walk knows where it is only while it unwinds.
+    /// Prepends a directory to the path: a walk knows its path only while it unwinds.
     pub(crate) fn inside(self, directory: impl AsRef<Path>) -> Self {
         match self {
             Self::System { doing, path, source } => Self::System {
@@ -64,7 +64,7 @@ impl WorkloadError {
     }
 }
 
-/// The beginning and the end of what a program printed.
+/// The start and the end of a program's output.
 pub(crate) fn excerpt(printed: &str) -> String {
     const LINES: usize = 4;
     let lines: Vec<&str> = printed.lines().map(str::trim).filter(|line| !line.is_empty()).collect();

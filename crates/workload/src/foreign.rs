@@ -1,5 +1,5 @@
-//! Results of fio, Bonnie++ and IOzone that somebody measured elsewhere: their files → the events that a trial of the
-//! same work would have said.
+//! Results of fio, Bonnie++ and IOzone that were measured elsewhere: converts their files to the events of a trial of
+//! the same work.
 
 use crate::bonnie::{self, csv};
 use crate::host::{DeviceCounters, Host};
@@ -10,18 +10,18 @@ use study::event::{Event, ToolCall};
 use study::workload::{ImportedSpec, IozoneTest};
 use tools::{Invocation, MissingTool, MissingTools, Tool, ToolError};
 
-/// What one program measured once.
+/// One measurement of a program.
 #[derive(Clone, Debug)]
 pub struct Foreign {
     /// `fio`, `Bonnie++`, `IOzone`.
     pub program: &'static str,
-    /// What tells it from others of its file: a machine's name, a size. May be empty.
+    /// Distinguishes it from others in its file: a machine's name, a size. May be empty.
     pub label: String,
-    /// Samples, latencies, guards, and what is known of where they are from.
+    /// Samples, latencies, guards, and what is known about their origin.
     pub events: Vec<Event>,
 }
 
-/// Reads a file of results; what is wrong, if it is none that is known.
+/// Parses a file of results; the error if the format is not known.
 pub fn read(text: &str) -> Result<Vec<Foreign>, String> {
     if text.contains("\"fio version\"") {
         return fio(text);
@@ -95,7 +95,7 @@ impl Engine for ImportedSpec {
     }
 }
 
-/// A host that only records: there is nothing left to do.
+/// A host that only records events.
 #[derive(Default)]
 struct Kept(Vec<Event>);
 

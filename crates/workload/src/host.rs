@@ -1,4 +1,4 @@
-//! What the work needs from around it.
+//! The environment of a workload.
 
 use crate::HostError;
 use std::ops::Sub;
@@ -6,40 +6,40 @@ use std::path::PathBuf;
 use study::event::{Event, ToolCall};
 use tools::{Invocation, ToolError};
 
-/// The machine and the stack, as far as a workload has to ask them for something.
+/// The machine and the stack, as far as a workload needs them.
 pub trait Host {
-    /// Takes what was seen: samples, latencies, guards. Keep it cheap: it is called between tests.
+    /// Receives samples, latencies and guards. Must be fast: it is called between tests.
     fn event(&mut self, event: Event);
 
-    /// Says what is done now. The host knows when the trial began, so it makes the event.
+    /// Reports the start of a step. The host knows when the trial began, so it creates the event.
     fn step(&mut self, name: &str);
 
-    /// Writes out all that is dirty, waits until the array does nothing of its own, and drops the caches. Called
-    /// before each measurement, outside its clock. No file of the stack is open then.
+    /// Writes back all dirty data, waits until the array is idle, and drops the caches. Called before each measurement,
+    /// outside the measured time. No file of the stack is open then.
     fn quiesce_and_drop_caches(&mut self) -> Result<(), HostError>;
 
-    /// What the member disks did so far, summed over them.
+    /// Counters of the member disks so far, summed.
     fn device_counters(&mut self) -> Result<DeviceCounters, HostError>;
 
-    /// Unmounts the filesystem under test and mounts it again, in the same place, with the same options.
+    /// Unmounts the filesystem under test and mounts it again at the same place, with the same options.
     fn remount(&mut self) -> Result<(), HostError>;
 
-    /// Whether the filesystem under test keeps what can be compressed in less room.
+    /// Whether the filesystem under test compresses data.
     fn compresses(&self) -> bool {
         false
     }
 
-    /// The fewest bytes that the member disks are written for `bytes` of data: copies and parity of the array counted.
+    /// Minimum number of bytes written to the member disks for `bytes` of data, with copies and parity of the array.
     fn member_bytes_min(&self, bytes: u64) -> u64 {
         bytes
     }
 
-    /// Where the filesystem on the disks of another group is mounted, if that group has one.
+    /// Mount point of the filesystem on the disks of another group, if any.
     fn group_mount(&self, _group: &str) -> Option<PathBuf> {
         None
     }
 
-    /// Runs an external program and keeps the call with the trial's events.
+    /// Runs an external program and records the call in the trial's events.
     fn run_tool(&mut self, invocation: &Invocation) -> Result<ToolCall, ToolError>;
 }
 
@@ -67,7 +67,7 @@ impl DeviceCounters {
 impl Sub for DeviceCounters {
     type Output = Self;
 
-    /// What was done since `before`. Saturates: a member that was taken away takes its counts with it.
+    /// Difference to `before`. Saturates: the counters of a removed member are lost.
     fn sub(self, before: Self) -> Self {
         Self {
             reads: self.reads.saturating_sub(before.reads),

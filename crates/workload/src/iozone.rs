@@ -1,12 +1,12 @@
 //! IOzone's 13 tests, by IOzone 3 itself or by raidlab's own engine with the same patterns.
 //!
-//! **Where.** A file for each process, `MOUNT/iozone.N`. Tests come in IOzone's groups and order; a file is written,
-//! unmeasured, if a group needs it and writing is not among the tests. **Before each group** all that is dirty is
-//! written and the caches are dropped, so *read* is cold and *reread* is as warm as IOzone means it to be.
+//! **Files.** One for each process, `MOUNT/iozone.N`. Tests run in IOzone's groups and order; a file is written,
+//! unmeasured, if a group needs it and writing is not among the tests. **Before each group** all dirty data is written
+//! back and the caches are dropped, so *read* is cold and *reread* is warm, as in IOzone.
 //!
-//! **Figures.** raidlab's engine: all bytes by the time from the common start to the end of the last process. IOzone
-//! with several processes: the sum of what its children saw, which is what it prints first; three of its tests
-//! (record rewrite, frewrite, freread) it does with one process only.
+//! **Figures.** raidlab's engine: all bytes divided by the time from the common start to the end of the last process.
+//! IOzone with several processes: the sum over its children, which it prints first; three of its tests (record rewrite,
+//! frewrite, freread) run with one process only.
 
 mod native;
 pub(crate) mod output;
@@ -52,7 +52,7 @@ fn file(mount_point: &Path, process: u32) -> PathBuf {
     mount_point.join(format!("iozone.{process}"))
 }
 
-/// The groups of tests that are wanted, each with its tests.
+/// The groups with wanted tests, each with its tests.
 fn groups(spec: &IozoneSpec) -> impl Iterator<Item = (u8, Vec<IozoneTest>)> {
     (0..8).filter_map(|group| {
         let tests: Vec<IozoneTest> = spec
@@ -113,7 +113,7 @@ fn run_iozone(spec: &IozoneSpec, mount_point: &Path, host: &mut dyn Host) -> Res
     Ok(())
 }
 
-/// A figure that IOzone printed; also one that was measured elsewhere.
+/// Reports a figure that IOzone printed, or that was measured elsewhere.
 pub(crate) fn report(test: IozoneTest, kib_per_second: f64, host: &mut dyn Host) {
     Reporter {
         host,
@@ -133,7 +133,7 @@ fn call(
         .args(["-r", &(spec.record_bytes >> 10).to_string()])
         .args(["-i", &group.to_string()])
         .args(["-j", &spec.stride_records.to_string()])
-        // The files stay for the next group.
+        // Keep the files for the next group.
         .arg("-w")
         .limit(TIME_LIMIT)
         .folder(mount_point);

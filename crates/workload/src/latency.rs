@@ -1,4 +1,4 @@
-//! How long each single operation took.
+//! Latency of each single operation.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -7,7 +7,7 @@ use hdrhistogram::serialization::{Serializer, V2Serializer};
 use std::time::{Duration, Instant};
 use study::event::Latency;
 
-/// What latencies are recorded by.
+/// Operations whose latency is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     Create,
@@ -63,12 +63,12 @@ impl Operation {
 
 pub(crate) type LatencyHistogram = Histogram<u64>;
 
-/// An empty histogram: 1 ns to an hour, three significant digits. All have the same bounds, so that any two merge.
+/// An empty histogram: 1 ns to an hour, three significant digits. All have the same bounds, so any two can be merged.
 pub(crate) fn histogram() -> LatencyHistogram {
     Histogram::new_with_bounds(1, 3_600_000_000_000, 3).expect("bounds and digits are valid")
 }
 
-/// A clock that is read once between consecutive operations, and a histogram of each operation.
+/// A clock that is read once between consecutive operations, with a histogram for each operation.
 pub(crate) struct Stopwatch {
     started: Instant,
     last: Instant,
@@ -76,7 +76,7 @@ pub(crate) struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Begins now.
+    /// Starts now.
     pub(crate) fn start() -> Self {
         let now = Instant::now();
         Self {
@@ -86,7 +86,7 @@ impl Stopwatch {
         }
     }
 
-    /// An operation ended now; it began when the one before it ended.
+    /// An operation ended now; it began when the previous one ended.
     pub(crate) fn lap(&mut self, operation: Operation) -> Instant {
         let before = self.last;
         self.last = Instant::now();
@@ -94,7 +94,7 @@ impl Stopwatch {
         self.last
     }
 
-    /// An operation that was timed elsewhere.
+    /// Records an operation that was timed elsewhere.
     pub(crate) fn record(&mut self, operation: Operation, duration: Duration) {
         let nanoseconds = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
         self.histograms[operation as usize]
@@ -102,7 +102,7 @@ impl Stopwatch {
             .saturating_record(nanoseconds);
     }
 
-    /// Takes another clock's operations to its own.
+    /// Adds another stopwatch's operations.
     pub(crate) fn merge(&mut self, other: &Self) {
         for (own, others) in self.histograms.iter_mut().zip(&other.histograms) {
             if let Some(others) = others {
@@ -118,7 +118,7 @@ impl Stopwatch {
         self.last - self.started
     }
 
-    /// What was seen, operation by operation, for the stream of events.
+    /// The recorded latencies of each operation, as events.
     pub(crate) fn latencies(&self, test: &str) -> Vec<Latency> {
         Operation::ALL
             .iter()
@@ -130,7 +130,7 @@ impl Stopwatch {
     }
 }
 
-/// A histogram as it leaves the machine.
+/// A histogram as an event.
 pub(crate) fn latency(test: &str, operation: &str, histogram: &LatencyHistogram) -> Latency {
     let mut bytes = Vec::new();
     V2Serializer::new()

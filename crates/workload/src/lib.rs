@@ -1,13 +1,13 @@
-//! The work that is measured on a stack, and the measuring of it: trees of files written, read, copied and deleted;
-//! reads and writes in fio's words; Bonnie++'s and IOzone's tests.
+//! Workloads and their measurement: file trees written, read, copied and deleted; reads and writes with fio's options;
+//! Bonnie++'s and IOzone's tests.
 //!
 //! The same code runs on real disks and in the lab's guest, where time is virtual, processor time is free and each
-//! system call costs microseconds of wall time: so it makes few of them, and takes one time stamp between
+//! system call costs microseconds of wall time. It therefore makes few system calls, and takes one time stamp between
 //! consecutive operations rather than two around each.
 //!
-//! *Invariant*: one seed decides every name, size, byte and offset, on any machine and with any version of any
-//! library; floating point takes no part in it.
-//! *Invariant*: nothing here knows of md, of mkfs or of the lab; what is needed from around is the trait [`Host`].
+//! *Invariant*: one seed determines every name, size, byte and offset, on any machine and with any version of any
+//! library; no floating point is used. *Invariant*: this crate does not depend on md, mkfs or the lab; its environment
+//! is the trait [`Host`].
 
 mod bonnie;
 mod buffer;
@@ -33,17 +33,17 @@ use std::path::Path;
 use study::workload::{Work, WorkloadSpec};
 use tools::Tool;
 
-/// Where the work is done.
+/// Where a workload runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Target<'a> {
-    /// The filesystem under test; none where the study wants the device as it is.
+    /// The filesystem under test; none if the study uses the raw device.
     pub mount_point: Option<&'a Path>,
     /// The array (or single disk) that carries it.
     pub block_device: &'a Path,
 }
 
-/// Does the work once and reports all that was seen to `host`. Samples stand once this returns `Ok`; those of a
-/// test whose guard failed are reported too.
+/// Runs the workload once and reports everything to `host`. Samples are valid once this returns `Ok`; those of a test
+/// whose guard failed are reported too.
 pub fn run(spec: &WorkloadSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Result<(), WorkloadError> {
     engine(&spec.work).run(target, seed, host)
 }
@@ -53,7 +53,7 @@ pub fn tool(work: &Work) -> Option<Tool> {
     engine(work).tool()
 }
 
-/// What does work of one kind.
+/// Engine for one kind of work.
 trait Engine {
     /// The program that does it; none if raidlab does it itself.
     fn tool(&self) -> Option<Tool>;

@@ -1,9 +1,8 @@
-//! Random numbers that are the same everywhere and for ever.
+//! Random numbers that are the same on all machines and in all versions.
 //!
-//! Results are compared bit for bit between machines and between releases of raidlab. Library generators promise
-//! that only within a version, library distributions promise nothing, and `ln`, `exp` and `cos` differ from one C
-//! library to the next. So this is SplitMix64 (Steele, Lea and Flood, 2014), and what follows from it is integer
-//! arithmetic.
+//! Results are compared bit for bit between machines and between releases of raidlab. Library generators guarantee this
+//! only within a version, library distributions not at all, and `ln`, `exp` and `cos` differ between C libraries.
+//! Therefore this is SplitMix64 (Steele, Lea and Flood, 2014) and integer arithmetic.
 
 /// A SplitMix64 generator.
 #[derive(Clone, Debug)]
@@ -11,26 +10,26 @@ pub(crate) struct Random(u64);
 
 const GOLDEN_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// SplitMix64's output function: every bit of the input stirs every bit of the output, and it is a bijection.
+/// SplitMix64's output function: a bijection in which every input bit affects every output bit.
 pub(crate) const fn mix(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     value ^ (value >> 31)
 }
 
-/// A number for the place (`a`, `b`) under `seed`, without having drawn those before it.
+/// A number for the place (`a`, `b`) under `seed`, without drawing those before it.
 pub(crate) const fn hash(seed: u64, a: u64, b: u64) -> u64 {
     let first = mix(seed.wrapping_add(a.wrapping_add(1).wrapping_mul(GOLDEN_GAMMA)));
     mix(first.wrapping_add(b.wrapping_add(1).wrapping_mul(GOLDEN_GAMMA)))
 }
 
-/// Maps a random 64-bit number onto `0..bound`: Lemire's multiplication, whose bias of bound / 2⁶⁴ is nothing here.
+/// Maps a random 64-bit number to `0..bound`: Lemire's multiplication, with a negligible bias of bound / 2⁶⁴.
 pub(crate) const fn scale(number: u64, bound: u64) -> u64 {
     ((number as u128 * bound as u128) >> 64) as u64
 }
 
 impl Random {
-    /// A generator for one purpose. Different streams of one seed have nothing to do with each other.
+    /// A generator for one purpose. Different streams of one seed are independent.
     pub(crate) const fn new(seed: u64, stream: u64) -> Self {
         Self(hash(seed, stream, 0))
     }
@@ -40,13 +39,13 @@ impl Random {
         mix(self.0)
     }
 
-    /// One of `0..bound`.
+    /// Uniformly distributed in `0..bound`.
     pub(crate) const fn below(&mut self, bound: u64) -> u64 {
         scale(self.next(), bound)
     }
 
-    /// Nearly normal, mean 0, standard deviation 1, in 32.32 fixed point: the sum of twelve uniform numbers less
-    /// six (Irwin–Hall), which stays within ±6 and whose tails are a little light.
+    /// Nearly normal, mean 0, standard deviation 1, in 32.32 fixed point: the sum of twelve uniform numbers minus six
+    /// (Irwin–Hall), which stays within ±6 and has slightly light tails.
     pub(crate) fn normal_q32(&mut self) -> i64 {
         let sum: u64 = (0..6)
             .map(|_| self.next())
@@ -56,9 +55,9 @@ impl Random {
     }
 }
 
-/// Draws sizes: their logarithm is normal on either side of the median, with the bound of that side three standard
-/// deviations away; what falls beyond is drawn again. So the median is exactly the one asked for and both bounds
-/// are approached, however lopsided they lie; where `max / median = median / min` it is the plain log-normal.
+/// Draws sizes: the logarithm is normal on either side of the median, with the bound of that side at three standard
+/// deviations; values beyond it are drawn again. So the median is exact and both bounds are approached, even if
+/// asymmetric; where `max / median = median / min` this is the plain log-normal distribution.
 pub(crate) struct SizeDistribution {
     min: u64,
     median: u64,
@@ -122,8 +121,8 @@ impl SizeDistribution {
                 power = (power * u128::from(root)) >> 60;
             }
         }
-        // `whole` lies between the logarithms of two 64-bit ratios, so the shift stays within 0..=124 but for
-        // sizes that no filesystem has.
+        // `whole` is between the logarithms of two 64-bit ratios, so the shift stays within 0..=124 except for sizes
+        // that no filesystem has.
         let shift = (60 - whole).clamp(0, 124) as u32;
         ((u128::from(self.median) * power) >> shift) as u64
     }
@@ -184,7 +183,7 @@ mod tests {
         drawn.sort_unstable();
         let quantile = |q: f64| drawn[(q * drawn.len() as f64) as usize] as f64;
         assert!((quantile(0.5) / 4096.0 - 1.0).abs() < 0.02, "median {}", quantile(0.5));
-        // One standard deviation is a factor of two here, since the bounds lie at a factor of eight.
+        // One standard deviation is a factor of two here, because the bounds are at a factor of eight.
         assert!(
             (quantile(0.8413) / 8192.0 - 1.0).abs() < 0.04,
             "84 % {}",

@@ -1,4 +1,4 @@
-//! Samples and guards, put together the same way by every engine.
+//! Samples and guards, assembled in the same way by every engine.
 
 use crate::cpu::CpuTime;
 use crate::host::{DeviceCounters, Host};
@@ -9,13 +9,13 @@ use study::metric::Metric;
 
 pub(crate) const MEBIBYTE: f64 = (1 << 20) as f64;
 
-/// Share of the bytes of a test that must have passed the member disks. Not all of them: a filesystem may keep
-/// some blocks, with files' tails in them, pinned by its journal.
+/// Percentage of a test's bytes that must have passed the member disks. Not 100: a filesystem may keep some blocks,
+/// with tails of files, pinned by its journal.
 const DEVICE_SHARE_PERCENT: u64 = 90;
 
-/// A test's two time stamps and what happens between them and the first and last operation: 10 µs.
+/// Resolution of our clock: a test's two time stamps and the time to its first and from its last operation, 10 µs.
 pub(crate) const OWN_CLOCK: Duration = Duration::from_micros(10);
-/// fio gives times in whole milliseconds.
+/// fio reports times in whole milliseconds.
 pub(crate) const FIO_CLOCK: Duration = Duration::from_millis(1);
 
 /// The events of one test.
@@ -25,7 +25,7 @@ pub(crate) struct Reporter<'a> {
 }
 
 impl Reporter<'_> {
-    /// `value` is in the metric's unit.
+    /// `value` is in the unit of the metric.
     pub(crate) fn sample(&mut self, metric: Metric, value: f64) {
         self.host.event(Event::Sample(Sample {
             test: self.test.to_owned(),
@@ -38,7 +38,7 @@ impl Reporter<'_> {
         self.sample(Metric::Throughput, bytes as f64 / MEBIBYTE / duration.as_secs_f64());
     }
 
-    /// A metric whose unit is the second.
+    /// A metric in seconds.
     pub(crate) fn seconds(&mut self, metric: Metric, duration: Duration) {
         self.sample(metric, duration.as_secs_f64());
     }
@@ -56,7 +56,7 @@ impl Reporter<'_> {
         }
     }
 
-    /// What the member disks did during the test: neither good nor bad, but it explains.
+    /// Requests of the member disks during the test, as an explanation.
     pub(crate) fn device_work(&mut self, moved: DeviceCounters) {
         self.sample(Metric::DeviceReads, moved.reads as f64);
         self.sample(Metric::DeviceWrites, moved.writes as f64);
@@ -64,7 +64,7 @@ impl Reporter<'_> {
         self.sample(Metric::DeviceWritten, moved.written_bytes() as f64 / MEBIBYTE);
     }
 
-    /// Processor time that went into the test.
+    /// Processor time of the test.
     pub(crate) fn cpu(&mut self, used: CpuTime) {
         self.seconds(Metric::CpuUser, used.user);
         self.seconds(Metric::CpuSystem, used.system);
@@ -80,12 +80,12 @@ impl Reporter<'_> {
         }));
     }
 
-    /// What was read came from the disks, not from memory.
+    /// Checks that reads came from the disks, not from memory.
     pub(crate) fn cold_cache_guard(&mut self, bytes: u64, moved: DeviceCounters) {
         self.device_guard("cold-cache", "read from", bytes, moved.read_bytes());
     }
 
-    /// What was written is on the disks when the clock stops, with its copies and parity.
+    /// Checks that all written data is on the disks at the end of the test, with copies and parity.
     pub(crate) fn written_out_guard(&mut self, bytes: u64, moved: DeviceCounters) {
         let member_bytes = self.host.member_bytes_min(bytes);
         let needed = member_bytes / 100 * DEVICE_SHARE_PERCENT;
@@ -100,7 +100,7 @@ impl Reporter<'_> {
         self.guard("written-out", written >= needed, detail);
     }
 
-    /// The clock can tell how long the test took: an error of `resolution` is at most 1 % of it.
+    /// Checks the duration: an error of `resolution` must be at most 1 % of it.
     pub(crate) fn long_enough_guard(&mut self, duration: Duration, resolution: Duration) {
         let needed = resolution * 100;
         let took = duration.as_secs_f64() * 1e3;

@@ -1,15 +1,15 @@
-//! What mail servers, package managers and databases do: each operation ends when it is on stable storage.
+//! Work of mail servers, package managers and databases: each operation ends when it is on stable storage.
 //!
-//! **Where.** Each test has a folder of its own, `MOUNT/TEST`. Its directories, and the files that `replace` and `mixed`
-//! find there, are prepared before, unmeasured. Client `c` of `n` creates or replaces the files `c`, `c + n`, …; it reads
-//! any. `append` writes `MOUNT/append/log.c`, `commit` writes `MOUNT/commit/log`.
+//! **Files.** Each test has its own folder, `MOUNT/TEST`. Its directories, and the files for `replace` and `mixed`, are
+//! prepared before, unmeasured. Client `c` of `n` creates or replaces the files `c`, `c + n`, …; it reads any. `append`
+//! writes `MOUNT/append/log.c`, `commit` writes `MOUNT/commit/log`.
 //!
-//! **Before each test** all that is dirty is written, the array is idle and the caches are dropped.
+//! **Before each test** all dirty data is written back, the array is idle and the caches are dropped.
 //!
-//! **What the clock stops on.** A `syncfs` after the last operation, for names that no fsync covers. An operation's latency
-//! is from its start (with `rate`: from the moment at which it was due) to the return of its last system call.
+//! **End of the measurement.** A `syncfs` after the last operation, for names that no fsync covers. The latency of an
+//! operation is from its start (with `rate`: from the time at which it was due) to the return of its last system call.
 //!
-//! **Honesty.** `contents`: a sample of the files and all records, after a remount. `written-out`: what was written
+//! **Guards.** `contents`: a sample of the files and all records, after a remount. `written-out`: all written data
 //! reached the disks.
 
 mod client;
@@ -66,7 +66,7 @@ impl Engine for ServerSpec {
     }
 }
 
-/// What all clients of a test share.
+/// State shared by all clients of a test.
 struct Server<'a> {
     spec: &'a ServerSpec,
     mount_point: &'a Path,
@@ -75,7 +75,7 @@ struct Server<'a> {
     contents: Contents,
 }
 
-/// What one client did, or all of them.
+/// Result of one client, or of all.
 struct Done {
     /// Single system calls.
     watch: Stopwatch,
@@ -115,7 +115,7 @@ impl Server<'_> {
         let files = Files::prepare(self, test, &folder)?;
         host.quiesce_and_drop_caches()
             .map_err(WorkloadError::host("quiesce and drop caches"))?;
-        // Dropping caches unmounts: no file may be open.
+        // Dropping caches unmounts, so no file may be open.
         let log = (test == ServerTest::Commit).then(|| Log::create(&folder)).transpose()?;
         let before = counters(host)?;
         host.step(test.name());
@@ -141,7 +141,7 @@ impl Server<'_> {
         Ok(())
     }
 
-    /// Runs the clients; what they did, and when the first began.
+    /// Runs the clients; returns their result and the start of the first one.
     fn all_clients(
         &self,
         test: ServerTest,

@@ -1,23 +1,23 @@
-//! The stack of a thread that does measured work: backed with memory when the thread starts.
+//! The stack of a thread that does measured work, populated with memory when the thread starts.
 
 use std::mem::MaybeUninit;
 
-/// More than any thread here uses, however it was compiled.
+/// More than any thread here uses, regardless of the compiler.
 const STACK_BYTES: usize = 64 << 10;
 
-/// Has the kernel back the calling thread's stack with memory at once, down to a fixed depth. How deep frames are is up
-/// to the compiler, and how many pages they touch would otherwise decide what memory the work has left.
+/// Populates the calling thread's stack with memory down to a fixed depth. Otherwise the number of touched pages, which
+/// depends on the compiler, would determine the memory left for the workload.
 pub(crate) fn back_with_memory() {
     let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
     let (mut lowest, mut bytes) = (std::ptr::null_mut(), 0);
     // SAFETY: the attributes are written by the first call if it succeeds, and released by the last; the advice changes
-    // no content, on pages that are all of this thread's stack.
+    // no content, and all pages belong to this thread's stack.
     unsafe {
         if libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) != 0 {
             return;
         }
         if libc::pthread_attr_getstack(attributes.as_ptr(), &mut lowest, &mut bytes) == 0 && bytes >= STACK_BYTES {
-            // A kernel before 5.14 does not know the advice: pages come one by one as they are touched.
+            // Kernels before 5.14 do not know the advice: pages are then populated when touched.
             libc::madvise(
                 lowest.byte_add(bytes - STACK_BYTES),
                 STACK_BYTES,
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
     use rustix::fs::{Mode, OFlags, open};
 
-    /// Bit 63 of a page's entry in /proc/self/pagemap: it is in memory.
+    /// Bit 63 of a page's entry in /proc/self/pagemap: the page is present.
     fn is_backed(address: usize) -> bool {
         let pagemap = open("/proc/self/pagemap", OFlags::RDONLY, Mode::empty()).expect("one's own can be read");
         let mut entry = [0; 8];

@@ -1,17 +1,17 @@
 //! Bonnie++'s line of comma-separated values, in the formats of its versions 1.03, 1.96, 1.97 and 1.98 (which 2.00
 //! prints).
 //!
-//! Source: `bon_csv2html(1)`, and what versions print: 1.03 begins with the machine's name and has 27 values without
-//! latencies; 1.96 and 1.97 begin with the format's version and have 48; 1.98 has the number of seeks and of seekers
-//! besides.
+//! Source: `bon_csv2html(1)`, and the output of the versions: 1.03 begins with the machine's name and has 27 values
+//! without latencies; 1.96 and 1.97 begin with the format's version and have 48; 1.98 adds the number of seeks and of
+//! seekers.
 
 use std::time::Duration;
 use study::workload::{BONNIE_FILE_TESTS, BONNIE_TESTS};
 
-/// What Bonnie++ found.
+/// Results of a run of Bonnie++.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Line {
-    /// The format, `1.98`; `1.03` for the old one, which does not say.
+    /// The format, `1.98`; `1.03` for the old one, which has no version field.
     pub(crate) format: String,
     /// Bonnie++'s own version, if the format has it.
     pub(crate) version: Option<String>,
@@ -24,7 +24,7 @@ pub(crate) struct Line {
 /// One test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Column {
-    /// It was left out.
+    /// Not run.
     Absent,
     /// `+++++`: too short to have a figure.
     TooShort,
@@ -37,12 +37,12 @@ fn all_tests() -> impl Iterator<Item = &'static str> {
     BONNIE_TESTS.into_iter().chain(BONNIE_FILE_TESTS)
 }
 
-/// Where things are in a line.
+/// Positions of the values in a line.
 struct Shape {
     columns: usize,
     machine: usize,
     size: usize,
-    /// Of the first six tests, and of the last six.
+    /// Start of the first six tests, and of the last six.
     rates: [usize; 2],
     latencies: Option<usize>,
 }
@@ -80,13 +80,13 @@ impl Line {
         self.columns[at].1
     }
 
-    /// The tests that have a figure, or should have one.
+    /// The tests that have a figure, or that were too short for one.
     pub(crate) fn tests(&self) -> Vec<&'static str> {
         let there = |test: &&'static str| self.column(test) != Column::Absent;
         all_tests().filter(there).collect()
     }
 
-    /// Reads one line; what is wrong, if it is none.
+    /// Parses one line; the error if it is invalid.
     pub(crate) fn parse(line: &str) -> Result<Self, String> {
         let fields: Vec<&str> = line.trim().split(',').map(str::trim).collect();
         let (format, shape) = match fields[0] {
@@ -164,7 +164,7 @@ fn duration(text: &str) -> Result<Option<Duration>, String> {
     }
 }
 
-/// The one line that a run prints, among whatever else it said.
+/// The only result line in the output of a run.
 pub(crate) fn last_line(printed: &str) -> Result<Line, String> {
     let mut lines = lines(printed)?;
     lines
@@ -172,7 +172,7 @@ pub(crate) fn last_line(printed: &str) -> Result<Line, String> {
         .ok_or_else(|| "it has no line of comma-separated values".to_owned())
 }
 
-/// All lines of values in a file or in what was printed.
+/// All result lines in a file or an output.
 pub(crate) fn lines(printed: &str) -> Result<Vec<Line>, String> {
     let is_line = |line: &&str| line.matches(',').count() >= 20;
     printed.lines().filter(is_line).map(Line::parse).collect()
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// As Debian's versions printed them: 1.03 and 1.97 from their manuals' examples, 1.98 by 2.00a.
+    /// As printed by Debian's versions: 1.03 and 1.97 from the examples in their manuals, 1.98 by 2.00a.
     const V1_03: &str = "rig,2G,25684,81,30672,14,15186,7,27044,76,44331,10,176.8,0,16,2461,98,+++++,+++,18362,88,2519,98,+++++,+++,5963,92";
     const V1_97: &str = "1.97,1.97,rig,1,1408712345,7G,,672,98,52315,8,30551,6,2744,96,88071,8,221.1,7,16,,,,,17845,27,+++++,+++,24183,27,21437,32,+++++,+++,+++++,+++,18291us,1211ms,1467ms,15337us,165ms,328ms,1002us,385us,404us,113us,22us,76us";
     const V1_98: &str = "1.98,2.00a,m,1,7,64M,,8192,5,48,20,+++++,+++,+++++,+++,44,16,+++++,+++,6668,70,1,,,,,+++++,+++,+++++,+++,+++++,+++,+++++,+++,+++++,+++,+++++,+++,850ms,2840us,12148us,454ms,6330us,210ms,3445us,4284us,4375us,7586us,4300us,3760us";

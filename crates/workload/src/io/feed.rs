@@ -1,16 +1,16 @@
-//! What a job does next, and when: the order of its blocks, held back by a rate or a wait.
+//! The steps of a job with their times: the order of its blocks, delayed by a rate or a wait.
 
 use crate::io::order::{Cursor, Step};
 use std::time::{Duration, Instant};
 use study::workload::IoSpec;
 
-/// A step, and what has to be waited for.
+/// A step, and its delays.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turn {
     pub(super) step: Step,
-    /// Not before this.
+    /// Earliest start.
     pub(super) due: Option<Instant>,
-    /// After it, wait for so long.
+    /// Wait after it.
     pub(super) think: Option<Duration>,
 }
 
@@ -21,13 +21,13 @@ pub(super) struct Feed {
     pace: Option<Pace>,
     think: Option<(u32, Duration)>,
     began: Instant,
-    /// Blocks handed out so far.
+    /// Blocks returned so far.
     blocks: u64,
-    /// A step that was asked for and is not due yet.
+    /// A step that was requested and is not due yet.
     held: Option<Turn>,
 }
 
-/// Time from the beginning of one block to that of the next.
+/// Interval between the starts of consecutive blocks.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
     block_ns: f64,
@@ -50,7 +50,7 @@ impl Feed {
         }
     }
 
-    /// Gives a turn back that could not be taken yet.
+    /// Returns a turn that could not be started yet.
     pub(super) fn hold(&mut self, turn: Turn) {
         self.held = Some(turn);
     }

@@ -1,12 +1,12 @@
-//! The same job run by fio, and its report converted to the same tally.
+//! The same job run by fio; its report is converted to the same tally.
 //!
-//! fio is started once for each trial: in the lab a start costs seconds of wall time. Jobs are threads (`--thread`), since
-//! processes would only add the cost of forking, and are summed up by fio (`--group_reporting`). The clock is
-//! always clock_gettime: the processor's counter, fio's own choice, is real time in the lab. Latencies are from
-//! submission to completion (`lat`), as raidlab's own engine takes them.
+//! fio is started once for each trial, because in the lab a start costs seconds of wall time. Jobs are threads
+//! (`--thread`), because processes would only add the cost of fork, and are summed by fio (`--group_reporting`). The
+//! clock is always clock_gettime: the TSC, fio's default, is real time in the lab. Latencies are from submission to
+//! completion (`lat`), as in raidlab's own engine.
 //!
-//! At a queue depth above 1 fio uses io_uring, or POSIX asynchronous I/O where that is not available: its default,
-//! psync, would ignore the depth.
+//! At a queue depth above 1 fio uses io_uring, or POSIX asynchronous I/O if that is not available: its default, psync,
+//! would ignore the depth.
 
 use crate::host::Host;
 use crate::io::fio_report::{self, FioReport};
@@ -19,12 +19,12 @@ use std::time::Duration;
 use study::workload::{BufferFill, IoEngine, IoSpec, SyncMode};
 use tools::{Invocation, Tool};
 
-/// Far more than the histograms of a job come to.
+/// Much larger than the histograms of a job.
 pub(super) const OUTPUT_BYTES_MAX: usize = 16 << 20;
-/// A job of fixed size may be slow, but not for ever.
+/// Time limit of a job of fixed size.
 pub(super) const TIME_LIMIT: Duration = Duration::from_secs(24 * 3600);
 
-/// What raidlab says to fio whatever the job is.
+/// Options for every job.
 pub(super) const COMMON: [&str; 8] = [
     "--output-format=json+",
     "--eta=never",
@@ -60,7 +60,7 @@ pub(super) fn run(
     seed: u64,
     host: &mut dyn Host,
 ) -> Result<Outcome, WorkloadError> {
-    // Fails where the files or the device are not there, or the device is in use: fio would not always.
+    // Fails if the files or the device do not exist, or the device is in use: fio does not always.
     if target
         .mount_point
         .is_none_or(|mount_point| layout(spec, mount_point).files == 1)
@@ -84,7 +84,7 @@ pub(super) fn run(
     Ok(outcome(report))
 }
 
-/// All jobs together, and each.
+/// Converts the report: all jobs together, and each job.
 fn outcome(report: FioReport) -> Outcome {
     let mut tally = Tally::new();
     report.jobs.iter().for_each(|job| tally.merge(&job.tally));
@@ -103,7 +103,7 @@ fn outcome(report: FioReport) -> Outcome {
     }
 }
 
-/// The job as fio's command line.
+/// fio's command line for the job.
 fn arguments(spec: &IoSpec, target: &Target<'_>, seed: u64, io_engine: &str) -> Vec<String> {
     let mut arguments: Vec<String> = COMMON.map(str::to_owned).to_vec();
     arguments.insert(0, "--name=io".to_owned());
@@ -136,7 +136,7 @@ fn arguments(spec: &IoSpec, target: &Target<'_>, seed: u64, io_engine: &str) -> 
     option("fdatasync", &spec.fdatasync_every);
     option("end_fsync", &u8::from(spec.end_fsync));
     option("group_reporting", &u8::from(spec.group_reporting));
-    // fio takes a signed number.
+    // fio expects a signed number.
     option("randseed", &(seed >> 1));
     let microseconds = |nanoseconds: u64| format!("{}us", nanoseconds.div_ceil(1000));
     if let Some(runtime_ns) = spec.runtime_ns {
@@ -175,7 +175,7 @@ fn arguments(spec: &IoSpec, target: &Target<'_>, seed: u64, io_engine: &str) -> 
     }
     match target.mount_point {
         Some(mount_point) => {
-            // To fio the size is that of the file, whose beginning is left out.
+            // fio's size includes the start of the file that is left out.
             option("size", &(spec.size_bytes + spec.offset_bytes));
             option("offset", &spec.offset_bytes);
             option("directory", &escaped(mount_point));
@@ -198,7 +198,7 @@ fn arguments(spec: &IoSpec, target: &Target<'_>, seed: u64, io_engine: &str) -> 
     arguments
 }
 
-/// fio takes a colon for the end of a path.
+/// In fio, a colon ends a path.
 pub(super) fn escaped(path: &Path) -> String {
     path.display().to_string().replace('\\', "\\\\").replace(':', "\\:")
 }

@@ -1,7 +1,7 @@
 //! A fio job file: all its sections in one run of fio, each a test with the section's name.
 //!
-//! Raidlab prepares the files, a set for each section, so that reads are cold. Only fio knows what it wrote: its own
-//! `verify` compares contents, if the file asks for that.
+//! raidlab prepares the files, a set for each section, so that reads are cold. Only fio knows what it wrote: its own
+//! `verify` compares contents, if the job file sets it.
 
 use super::fio::{COMMON, OUTPUT_BYTES_MAX, TIME_LIMIT, escaped};
 use super::fio_report::{self, JobReport};
@@ -84,7 +84,7 @@ fn arguments(spec: &FioFileSpec, mount_point: &Path, seed: u64) -> Vec<String> {
     arguments.push(format!("--directory={}", escaped(mount_point)));
     for (number, section) in (0..).zip(&spec.sections) {
         arguments.push(format!("--name={}", section.name));
-        // fio takes a signed number.
+        // fio expects a signed number.
         arguments.push(format!("--randseed={}", (seed >> 1).wrapping_add(number) >> 1));
         let format = layout(section, mount_point).fio_format();
         arguments.push(format!("--filename_format={format}"));
@@ -94,8 +94,7 @@ fn arguments(spec: &FioFileSpec, mount_point: &Path, seed: u64) -> Vec<String> {
     arguments
 }
 
-/// Of what sections of one job file leave in memory, nobody can tell whose it is: the sync counts for each of them that
-/// writes through the page cache.
+/// Dirty data cannot be attributed to a section: the sync counts for every section that writes through the page cache.
 fn report_section(
     section: &FioSection,
     jobs: &[JobReport],
@@ -137,7 +136,7 @@ fn report_section(
     Ok(())
 }
 
-/// What cannot be attributed to a section.
+/// Reports what cannot be attributed to a section.
 fn report_whole(spec: &FioFileSpec, cpu: CpuTime, moved: DeviceCounters, host: &mut dyn Host) {
     let mut reporter = Reporter { host, test: "fio" };
     reporter.cpu(cpu);

@@ -1,4 +1,4 @@
-//! fio's report in JSON (`json`, `json+`), as its versions 3.x print it → plain figures.
+//! Parses fio's JSON report (`json`, `json+`) of versions 3.x.
 
 use crate::error::excerpt;
 use crate::host::Host;
@@ -17,7 +17,7 @@ pub(crate) struct JobReport {
     pub(super) tally: Tally,
     pub(crate) read_time: Duration,
     pub(crate) write_time: Duration,
-    /// Per mille → nanoseconds, where there are no bins to make a histogram of (`json`).
+    /// Per mille → nanoseconds, if there are no bins for a histogram (`json`).
     pub(crate) percentiles: Vec<(Metric, f64)>,
 }
 
@@ -27,12 +27,12 @@ pub(crate) struct FioReport {
 }
 
 impl JobReport {
-    /// From its first request to its last; fio tells whole milliseconds.
+    /// From its first request to its last; fio reports whole milliseconds.
     pub(super) fn duration(&self) -> Duration {
         self.read_time.max(self.write_time)
     }
 
-    /// Of verification, which reads what was written, only the writing is the job.
+    /// With verification, which reads what was written, only the writes are the job.
     pub(super) fn without_reads(&mut self) {
         self.tally.reads = Stream::new();
         self.read_time = Duration::ZERO;
@@ -53,7 +53,7 @@ struct Job {
     error: i64,
     read: Direction,
     write: Direction,
-    /// Missing in reports of older versions of fio, and of some that others wrote.
+    /// Missing in reports of older fio versions and of some other producers.
     #[serde(default)]
     sync: Syncs,
 }
@@ -86,23 +86,23 @@ struct Syncs {
 struct Latencies {
     #[serde(rename = "N", default)]
     count: u64,
-    /// The middle of each of fio's bins, in nanoseconds, and how many are in it. Missing if there are none.
+    /// The middle of each of fio's bins, in nanoseconds, with its count. Missing if there are none.
     #[serde(default)]
     bins: BTreeMap<u64, u64>,
     #[serde(default)]
     percentile: BTreeMap<String, u64>,
 }
 
-/// Whether latencies have to come with their bins.
+/// Whether latencies must have bins.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bins {
     /// As `json+` has them.
     Needed,
-    /// `json` is good enough.
+    /// `json` is sufficient.
     Optional,
 }
 
-/// Reads a report, whatever fio printed around it. What is wrong, if it is none.
+/// Parses a report, with any other output of fio before and after it; the error if it is invalid.
 pub(crate) fn parse(printed: &str, bins: Bins) -> Result<FioReport, String> {
     let start = if printed.starts_with('{') {
         Some(0)
@@ -110,7 +110,7 @@ pub(crate) fn parse(printed: &str, bins: Bins) -> Result<FioReport, String> {
         printed.find("\n{").map(|at| at + 1)
     };
     let start = start.ok_or_else(|| "it has no JSON".to_owned())?;
-    // A stream, so that words after the report do no harm.
+    // A stream, so that output after the report is ignored.
     let report: Report = serde_json::Deserializer::from_str(&printed[start..])
         .into_iter()
         .next()
@@ -200,7 +200,7 @@ fn percentiles(direction: &Direction) -> Vec<(Metric, f64)> {
         .collect()
 }
 
-/// The same as an error of the trial, with what was printed.
+/// The same with a workload error that contains the output.
 pub(super) fn parse_own(printed: &str) -> Result<FioReport, crate::WorkloadError> {
     parse(printed, Bins::Needed).map_err(|what| crate::WorkloadError::FioOutput {
         what,
@@ -208,14 +208,14 @@ pub(super) fn parse_own(printed: &str) -> Result<FioReport, crate::WorkloadError
     })
 }
 
-/// A report that somebody else's fio made.
+/// A report of an fio run elsewhere.
 pub(crate) struct FioResult<F> {
     pub(crate) version: String,
-    /// Says the figures of every job name, the jobs of a name together.
+    /// Reports the figures of every job name, jobs of the same name together.
     pub(crate) report: F,
 }
 
-/// Reads a report in either format.
+/// Parses a report in either format.
 pub(crate) fn fio_results(printed: &str) -> Result<FioResult<impl FnOnce(&mut dyn Host) + use<>>, String> {
     let FioReport { version, jobs } = parse(printed, Bins::Optional)?;
     let report = move |host: &mut dyn Host| {
@@ -238,14 +238,14 @@ fn report_name(name: &str, jobs: &[&JobReport], host: &mut dyn Host) {
         (false, true) => IoPattern::Write,
         _ => IoPattern::Read,
     };
-    // When it was on the disks, fio does not say.
+    // fio does not report when the data was on the disks.
     let as_fio_says = WrittenOut {
         is_buffered: false,
         sync: Duration::ZERO,
         ramp: Duration::ZERO,
     };
     report_test(name, pattern, &tally, duration, as_fio_says, host);
-    // Percentiles of several jobs cannot be put together without their histograms.
+    // Percentiles of several jobs cannot be combined without histograms.
     if let ([job], true) = (
         jobs,
         tally.reads.histogram.is_empty() && tally.writes.histogram.is_empty(),

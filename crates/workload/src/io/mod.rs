@@ -1,27 +1,26 @@
-//! Reads and writes in fio's words, by raidlab's own engine or by fio itself.
+//! Reads and writes with fio's options, by raidlab's own engine or by fio itself.
 //!
-//! **Where.** With a filesystem each job has a file of its own, `MOUNT/io.N`; without one, a part of its own of the
-//! block device. Files that will be read are prepared first, unmeasured; files that are only written are created
-//! new, with their space reserved where the filesystem can do that (fio's `fallocate=native`).
+//! **Files.** With a filesystem each job has its own file, `MOUNT/io.N`; without one, its own part of the block device.
+//! Files that will be read are prepared first, unmeasured; files that are only written are created new, with space
+//! reserved if the filesystem supports it (fio's `fallocate=native`).
 //!
-//! **Before the clock starts** all that is dirty is written, the array is idle and the caches are dropped, so
-//! buffered reads are cold. **It stops** when the last job has done its last request and, with `end_fsync`, its
-//! fsync. Buffered writes are complete when they are on the disks: a sync follows (`sync_after`), and throughput,
-//! operations a second and duration include it. `throughput_cached` is the figure without it. With `ramp_time` the sync
-//! writes what the ramp left in memory too, so the buffered writes of the ramp count, with its time; fio does not say
-//! what it wrote then, so its figure is a lower bound there.
+//! **Before the start** all dirty data is written back, the array is idle and the caches are dropped, so buffered reads
+//! are cold. **The end** is when the last job has completed its last request and, with `end_fsync`, its fsync. Buffered
+//! writes are complete when they are on the disks: a sync follows (`sync_after`), and throughput, operations a second
+//! and duration include it. `throughput_cached` is the figure without it. With `ramp_time` the sync also writes data
+//! left in memory by the ramp, so the buffered writes of the ramp count, with its time; fio does not report its writes
+//! then, so its figure is a lower bound.
 //!
-//! **As fio does it:** a random pattern touches each block once before any twice; `readwrite` reads and writes at
-//! two positions of their own; `fsync = N` queues an fsync after every N writes were begun, and at depth > 1 does
-//! not wait for them; with `runtime` the job goes round until time is over; a block that does not fit in whole is
-//! left out. Not as fio: latencies of one engine's completions that came together share one time stamp.
+//! **As in fio:** a random pattern touches each block once before any twice; `readwrite` reads and writes at two
+//! separate positions; `fsync = N` queues an fsync after every N submitted writes, and at depth > 1 does not wait for
+//! them; with `runtime` the job starts over until the time has elapsed; a partial block at the end is left out. Unlike
+//! fio: simultaneous completions share one time stamp.
 //!
-//! With a `rate` blocks have moments before which they do not begin; a wait of `thinktime` comes once what is under way
-//! has ended; what ends before `ramp_time` is over is not counted.
+//! With a `rate` blocks do not start before their time; a wait of `thinktime` starts when all requests in flight have
+//! completed; requests that end before the end of `ramp_time` are not counted.
 //!
-//! **Honesty.** `cold-cache` for pure reads and for direct ones; `written-out` for all writes;
-//! `contents` (raidlab's engine): a sample of the blocks that were written or prepared, after a remount; all of them
-//! with `verify`.
+//! **Guards.** `cold-cache` for pure reads and for direct ones; `written-out` for all writes; `contents` (raidlab's
+//! engine): a sample of the written or prepared blocks, after a remount; all of them with `verify`.
 
 mod feed;
 pub(crate) mod fio;
@@ -96,7 +95,7 @@ fn run(spec: &IoSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Re
     verify::verify(spec, target, &contents, &cursors, seed, host)
 }
 
-/// All that is wrong with the job, so far as it can be known without trying.
+/// All errors of the job that can be detected without running it.
 fn check(spec: &IoSpec, target: &Target<'_>) -> Result<(), WorkloadError> {
     let mut wrong: Vec<String> = Vec::new();
     let mut demand = |holds: bool, what: &dyn Fn() -> String| {

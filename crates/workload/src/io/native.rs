@@ -1,5 +1,5 @@
-//! raidlab's own engine: a thread a job; plain system calls at depth 1, io_uring at more, threads where the kernel
-//! does not offer it.
+//! raidlab's own engine: one thread per job; plain system calls at depth 1, io_uring at higher depths, threads where
+//! the kernel has no io_uring.
 
 use crate::WorkloadError;
 use crate::contents::Contents;
@@ -13,13 +13,13 @@ use std::sync::{Barrier, Mutex};
 use std::time::{Duration, Instant};
 use study::workload::IoSpec;
 
-/// How a job keeps its requests under way.
+/// How a job keeps its requests in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
     /// One at a time, by pread and pwrite.
     Plain,
     Ring,
-    /// As many threads as requests, by pread and pwrite: what POSIX asynchronous I/O comes to.
+    /// As many threads as requests, with pread and pwrite, as in glibc's POSIX asynchronous I/O.
     Threads,
 }
 
@@ -41,7 +41,7 @@ impl Method {
     }
 }
 
-/// What one job did.
+/// Result of one job.
 struct JobDone {
     tally: Tally,
     began: Instant,
@@ -55,7 +55,7 @@ impl JobDone {
     }
 }
 
-/// Does the work; also gives each job's cursor as it is at the end.
+/// Runs the jobs; also returns each job's cursor at the end.
 pub(super) fn run(
     spec: &IoSpec,
     method: Method,
@@ -171,7 +171,7 @@ mod tests {
     use std::path::Path;
     use study::workload::{IoEngine, IoPattern};
 
-    /// Every way of keeping requests under way does all of the job, and leaves the same bytes.
+    /// Every method completes the job and writes the same bytes.
     #[test]
     fn all_methods_do_the_same_work() {
         let spec = IoSpec {

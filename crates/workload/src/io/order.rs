@@ -1,13 +1,13 @@
-//! Which block is next: fio's orders.
+//! The order of blocks, as in fio.
 //!
-//! Random orders touch each block once (fio's random map), without a map: a permutation that is computed. It is a
-//! Feistel network of four rounds over the next power of four, applied again while its result lies beyond the last
-//! block ("cycle walking": less than four times on average).
+//! Random orders touch each block once, as with fio's random map, but without a map: the permutation is computed. It is
+//! a Feistel network of four rounds over the next power of four, repeated while its result is beyond the last block
+//! ("cycle walking": less than four times on average).
 
 use crate::random::{Random, hash, scale};
 use study::workload::{IoPattern, IoSpec};
 
-/// A permutation of `0..count`, drawn by a seed.
+/// A permutation of `0..count`, derived from a seed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Permutation {
     seed: u64,
@@ -25,7 +25,7 @@ impl Permutation {
         Self { seed, count, half_bits }
     }
 
-    /// Where `index` goes.
+    /// Image of `index`.
     pub(crate) const fn at(&self, index: u64) -> u64 {
         let mut value = self.network(index);
         while value >= self.count {
@@ -46,7 +46,7 @@ impl Permutation {
     }
 }
 
-/// What a job does next. Blocks are counted from the beginning of its file or part.
+/// A step of a job. Blocks are counted from the start of its file or part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Read { block: u64 },
@@ -55,24 +55,24 @@ pub(super) enum Step {
     Fdatasync,
 }
 
-/// The steps of one job, one after the other: the same whenever they are gone through again.
+/// The steps of one job in order; a second pass gives the same steps.
 #[derive(Clone, Debug)]
 pub(super) struct Cursor {
     seed: u64,
     pattern: IoPattern,
     read_percent: u64,
     blocks: u64,
-    /// Blocks from the end of a sequential one to the beginning of the next.
+    /// Blocks from the end of a sequential block to the start of the next.
     skip_blocks: i64,
-    /// Blocks that follow one another in a random order.
+    /// Consecutive blocks between jumps of a random order.
     run_blocks: u64,
     fsync_every: u32,
     fdatasync_every: u32,
-    /// Begin again when all blocks are done.
+    /// Start over when all blocks are done.
     endless: bool,
     permutation: Permutation,
     round: u64,
-    /// In this round. Reads and writes of a sequential mix each have a position of their own, as in fio.
+    /// Steps in this round. Reads and writes of a sequential mix have separate positions, as in fio.
     done: u64,
     reads: Position,
     writes: Position,
@@ -80,7 +80,7 @@ pub(super) struct Cursor {
     undatasynced: u32,
 }
 
-/// Where a sequential order is.
+/// Position in a sequential order.
 #[derive(Clone, Copy, Debug, Default)]
 struct Position {
     /// Absent before the first block.
@@ -88,8 +88,8 @@ struct Position {
 }
 
 impl Position {
-    /// fio's next: behind the last block and what is left out; past the end from the beginning again, before the
-    /// beginning from the end.
+    /// The next block as in fio: the last one plus the skip; past the end it continues at the start, before the start
+    /// at the end.
     fn next(&mut self, blocks: u64, skip_blocks: i64) -> u64 {
         let next = match self.last {
             None if skip_blocks < 0 => blocks - 1,
@@ -157,7 +157,7 @@ impl Cursor {
         Box::new((0..steps).map(move |_| position.next(self.blocks, self.skip_blocks)))
     }
 
-    /// The block of the step, if it is known: with strides, from the beginning of the first round on.
+    /// The block of the step, if known: with strides, from the start of the first round on.
     fn written_in_step(&self, step: u64) -> Option<u64> {
         if self.pattern.is_random() {
             return Some(self.random_block(step));
@@ -175,7 +175,7 @@ impl Cursor {
         }
     }
 
-    /// The runs of a random order, each begun where the permutation says; the last may be cut short by the end.
+    /// Runs of a random order begin where the permutation says; the end may cut the last run short.
     fn random_block(&self, step: u64) -> u64 {
         let begin = self.permutation.at(step / self.run_blocks) * self.run_blocks;
         let block = begin + step % self.run_blocks;

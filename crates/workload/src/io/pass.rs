@@ -1,4 +1,4 @@
-//! One job of raidlab's own engine and nothing around it: for those who measure the engine, not a stack.
+//! One job of raidlab's own engine without its environment: for benchmarks of the engine, not of a stack.
 
 use super::native::{self, Method};
 use super::place::{self, Place};
@@ -6,7 +6,7 @@ use crate::contents::Contents;
 use crate::{Target, WorkloadError};
 use study::workload::IoSpec;
 
-/// Runs a job that is ready to begin. Does not prepare files, quiesce, drop caches, count or compare.
+/// Runs a prepared job. Does not prepare files, quiesce, drop caches, count or compare.
 pub struct Pass<'a> {
     spec: &'a IoSpec,
     places: Vec<Place>,
@@ -15,7 +15,7 @@ pub struct Pass<'a> {
 }
 
 impl<'a> Pass<'a> {
-    /// Opens what the job works on and makes the bytes that it writes.
+    /// Opens the job's file or device and generates the bytes that it writes.
     pub fn prepare(spec: &'a IoSpec, target: &Target<'_>, seed: u64) -> Result<Self, WorkloadError> {
         super::check(spec, target)?;
         let places = place::open_places(spec, target)?;
@@ -28,7 +28,7 @@ impl<'a> Pass<'a> {
         })
     }
 
-    /// Does all of the job; how many reads and writes that were.
+    /// Runs the whole job; returns the number of reads and writes.
     pub fn run(&self) -> Result<u64, WorkloadError> {
         let method = Method::choose(self.spec);
         let (outcome, _) = native::run(self.spec, method, &self.places, &self.contents, self.seed)?;

@@ -1,4 +1,4 @@
-//! Where jobs read and write: a file each, or a part each of the device.
+//! Files or device parts of jobs.
 
 use crate::buffer::AlignedBuffer;
 use crate::contents::Contents;
@@ -10,35 +10,35 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use study::workload::{IoSpec, SyncMode};
 
-/// What one job works on.
+/// File or device part of one job.
 pub(super) struct Place {
     pub(super) job: u32,
     pub(super) path: PathBuf,
-    /// Jobs on the device share it: opened exclusively, it can be opened only once.
+    /// Shared by jobs on the device: with O_EXCL it can be opened only once.
     pub(super) file: Arc<OwnedFd>,
-    /// Where block 0 of the job is.
+    /// Offset of the job's block 0.
     pub(super) offset: u64,
 }
 
-/// The file of a job; fio puts its own numbers, which are the same, for `$jobnum`.
+/// The file of a job; fio inserts its own job number, which is the same, for `$jobnum`.
 pub(super) fn file_name(job: impl std::fmt::Display) -> String {
     format!("io.{job}")
 }
 
-/// Files of jobs that begin together.
+/// Files of jobs that start together.
 pub(super) struct Layout<'a> {
     pub(super) mount_point: &'a Path,
-    /// Names begin with this and a full stop.
+    /// Prefix of the names, followed by a full stop.
     pub(super) prefix: &'a str,
     pub(super) jobs: u32,
-    /// Of each job.
+    /// Number of files per job.
     pub(super) files: u32,
-    /// Of each file.
+    /// Size of each file.
     pub(super) file_bytes: u64,
     pub(super) block_bytes: u64,
-    /// Where in the file its first block is.
+    /// Offset of the first block in the file.
     pub(super) offset_bytes: u64,
-    /// With all their contents, for reading.
+    /// Files are filled, for reading.
     pub(super) filled: bool,
 }
 
@@ -63,7 +63,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// The same names as fio makes them (`filename_format`).
+    /// The same names in fio's format (`filename_format`).
     pub(super) fn fio_format(&self) -> String {
         match self.files {
             1 => format!("{}.$jobnum", self.prefix),
@@ -72,8 +72,8 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Makes what the jobs find when they begin, unmeasured, as fio does: new files, whose space is reserved where the
-/// filesystem can do that; those to be read have all their contents.
+/// Prepares the files for the jobs, unmeasured, as fio does: new files, with space reserved if the filesystem supports
+/// it; files to be read are filled.
 pub(super) fn prepare(layout: &Layout<'_>, contents: &Contents) -> Result<(), WorkloadError> {
     for (job, number) in (0..layout.jobs).flat_map(|job| (0..layout.files).map(move |file| (job, file))) {
         let path = layout.mount_point.join(layout.name(job, number));
@@ -94,7 +94,7 @@ pub(super) fn prepare(layout: &Layout<'_>, contents: &Contents) -> Result<(), Wo
     Ok(())
 }
 
-/// Writes a file of a job whole, at least a mebibyte at a time; what lies before its first block is zeros.
+/// Fills a job's file, at least a mebibyte at a time; the part before its first block is zeros.
 fn fill(
     layout: &Layout<'_>,
     job: u32,
@@ -135,8 +135,8 @@ fn write_at(file: &OwnedFd, path: &Path, offset: u64, bytes: &[u8]) -> Result<()
     Ok(())
 }
 
-/// Opens what the jobs work on, and tells the kernel the pattern as fio does (`fadvise_hint`): read-ahead is doubled
-/// for what is sequential, and none is done for what is random.
+/// Opens the jobs' files or device, and advises the kernel of the pattern as fio does (`fadvise_hint`): read-ahead is
+/// doubled for sequential patterns and disabled for random ones.
 pub(super) fn open_places(spec: &IoSpec, target: &Target<'_>) -> Result<Vec<Place>, WorkloadError> {
     let mut flags = OFlags::CLOEXEC;
     flags |= if spec.pattern.has_writes() {
@@ -177,7 +177,7 @@ pub(super) fn open_places(spec: &IoSpec, target: &Target<'_>) -> Result<Vec<Plac
             })
             .collect();
     }
-    // The kernel refuses to open a mounted device, or a member of an array, exclusively.
+    // The kernel refuses to open a mounted device or a member of an array exclusively.
     let exclusive = if spec.pattern.has_writes() {
         flags | OFlags::EXCL
     } else {
@@ -194,7 +194,7 @@ pub(super) fn open_places(spec: &IoSpec, target: &Target<'_>) -> Result<Vec<Plac
     Ok((0..spec.jobs).map(place).collect())
 }
 
-/// Writes out what is still in memory.
+/// Writes back dirty data.
 pub(super) fn sync(target: &Target<'_>) -> Result<(), WorkloadError> {
     let path = target.mount_point.unwrap_or(target.block_device);
     let file =

@@ -1,4 +1,4 @@
-//! A job by pread and pwrite: one request at a time, or several by as many threads.
+//! A job with pread and pwrite: one request at a time, or several by as many threads.
 
 use crate::WorkloadError;
 use crate::buffer::AlignedBuffer;
@@ -11,12 +11,12 @@ use rustix::io::{pread, pwrite};
 use std::sync::Mutex;
 use std::time::Instant;
 
-/// What a job needs to know besides its place; the same for all.
+/// Parameters that all jobs share.
 #[derive(Clone, Copy)]
 pub(super) struct Rules<'a> {
     pub(super) contents: &'a Contents,
     pub(super) block_bytes: usize,
-    /// What ends before this is not counted.
+    /// Requests that end before this are not counted.
     pub(super) counted_from: Option<Instant>,
     /// No request begins at or after this.
     pub(super) deadline: Option<Instant>,
@@ -32,7 +32,7 @@ impl Rules<'_> {
     }
 }
 
-/// Takes turns from `feed`, which other threads may share, until it has no more or time is over.
+/// Takes turns from `feed`, which other threads may share, until it is empty or the time has elapsed.
 pub(super) fn run(
     place: &Place,
     feed: &Mutex<Feed>,
@@ -73,7 +73,7 @@ pub(super) fn run(
     Ok(tally)
 }
 
-/// Reads one block whole.
+/// Reads one block completely.
 pub(super) fn read(place: &Place, block: u64, buffer: &mut [u8]) -> Result<(), WorkloadError> {
     let offset = place.offset + block * buffer.len() as u64;
     let mut done = 0;
@@ -107,7 +107,7 @@ fn fdatasync(place: &Place) -> Result<(), WorkloadError> {
     rustix::fs::fdatasync(&*place.file).map_err(WorkloadError::at("fdatasync", &place.path))
 }
 
-/// A file or device that is shorter than the job.
+/// The error for a file or device that is shorter than the job.
 pub(super) fn ended(place: &Place, offset: u64) -> WorkloadError {
     WorkloadError::Spec(format!(
         "{} ends at byte {offset}, before the job does",

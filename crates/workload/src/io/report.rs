@@ -1,4 +1,4 @@
-//! What a job did → samples, latencies, guards.
+//! Converts a job's result to samples, latencies and guards.
 
 use super::tally::{Outcome, Stream, Tally};
 use crate::cpu::CpuTime;
@@ -8,14 +8,14 @@ use std::time::Duration;
 use study::metric::Metric;
 use study::workload::{BufferFill, IoEngine, IoPattern, IoSpec};
 
-/// When what was written is on the disks.
+/// When written data is on the disks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WrittenOut {
     /// Writes return while their data is in memory, so the test ends with the sync after them.
     pub(super) is_buffered: bool,
-    /// How long the sync after the test took.
+    /// Duration of the sync after the test.
     pub(super) sync: Duration,
-    /// How long the engine wrote before counting began, if it says what it wrote then.
+    /// Duration of the ramp, if the engine reports its writes.
     pub(super) ramp: Duration,
 }
 
@@ -31,13 +31,13 @@ impl WrittenOut {
         }
     }
 
-    /// What has to be added to the time of the requests.
+    /// Time to add to that of the requests.
     fn wait(self) -> Duration {
         if self.is_buffered { self.sync } else { Duration::ZERO }
     }
 
-    /// The share of the whole work per second: of the bytes, or of the writes. The sync writes what the ramp left in
-    /// memory too, so buffered writes of the ramp count, with its time.
+    /// Rate of bytes or writes. The sync also writes data left in memory by the ramp, so buffered writes of the ramp
+    /// count, with its time.
     fn per_second(self, written: u64, of_ramp: u64, duration: Duration) -> f64 {
         if self.is_buffered {
             (written + of_ramp) as f64 / (self.ramp + duration + self.sync).as_secs_f64()
@@ -47,12 +47,12 @@ impl WrittenOut {
     }
 }
 
-/// The figures of the job itself; of each job besides, if the study wants them.
+/// Reports the figures of the whole run and, if the study wants them, of each job.
 pub(super) fn report(spec: &IoSpec, outcome: &Outcome, written: WrittenOut, host: &mut dyn Host) {
     let (pattern, duration) = (spec.pattern, outcome.duration);
     report_test(pattern.name(), pattern, &outcome.tally, duration, written, host);
     if pattern.is_mixed() {
-        // The halves by themselves.
+        // Each half separately.
         let (reads, writes) = (reads(&outcome.tally), writes(&outcome.tally));
         let no_writes = WrittenOut {
             is_buffered: false,
@@ -84,7 +84,7 @@ fn writes(tally: &Tally) -> Tally {
     }
 }
 
-/// The figures of one test. Reads are over with the last of them, buffered writes when they are on the disks: the
+/// Reports the figures of one test. Reads end with the last of them, buffered writes when they are on the disks: the
 /// throughput of a mixed test is the sum of its halves.
 pub(super) fn report_test(
     test: &str,
@@ -98,7 +98,7 @@ pub(super) fn report_test(
         return;
     }
     let mut reporter = Reporter { host, test };
-    // Some jobs do no read: 0 over no time is 0.
+    // Some jobs do not read: 0 in no time is 0.
     let of_reads = |count: u64| {
         if count == 0 {
             0.0
@@ -148,7 +148,7 @@ fn report_percentiles(reporter: &mut Reporter<'_>, stream: &Stream) {
     }
 }
 
-/// What was seen around the job: what was left to write out, the processor, the disks.
+/// Reports the remaining figures: sync, processor, disks.
 pub(super) fn report_around(
     spec: &IoSpec,
     outcome: &Outcome,
@@ -175,17 +175,17 @@ pub(super) fn report_around(
 }
 
 fn report_guards(reporter: &mut Reporter<'_>, spec: &IoSpec, outcome: &Outcome, moved: DeviceCounters) {
-    // What is gone through a second time may come from memory, or be overwritten there.
+    // Data accessed a second time may come from memory, or be overwritten there.
     let stride = 1 + spec.skip_bytes.max(0).unsigned_abs() / spec.block_bytes;
     let once = u64::from(spec.jobs) * spec.size_bytes / stride;
-    // What compresses to nothing need not be on any disk.
+    // Zeros and compressible data need not reach a disk.
     let percent = match (reporter.host.compresses(), &spec.buffer.fill) {
         (false, _) => 100,
         (true, BufferFill::Random) => 100 - u64::from(spec.buffer.compress_percent.min(100)),
         (true, BufferFill::Zero | BufferFill::Pattern(_)) => 0,
     };
     let through = |bytes: u64| if spec.direct { bytes } else { bytes.min(once) } * percent / 100;
-    // Nor can anyone tell how much is gone through twice.
+    // Nor is it known how much is accessed twice.
     let repeats = [
         "random_distribution",
         "norandommap",
@@ -202,7 +202,7 @@ fn report_guards(reporter: &mut Reporter<'_>, spec: &IoSpec, outcome: &Outcome, 
         reporter.cold_cache_guard(through(reads), moved);
     }
     if pattern.has_writes() {
-        // All of it, also what was written over: a block that was overwritten in memory is on no disk.
+        // All of it, including overwritten data: a block that was overwritten in memory is on no disk.
         reporter.written_out_guard(writes * percent / 100, moved);
     }
 }

@@ -1,7 +1,7 @@
-//! A job by io_uring: one thread that keeps `queue_depth` requests under way.
+//! A job with io_uring: one thread that keeps `queue_depth` requests in flight.
 //!
-//! *Invariant*: the kernel reads from and writes to memory of this module until a request has completed. So
-//! nothing here returns before all have, and if it cannot know, the memory is leaked.
+//! *Invariant*: the kernel reads from and writes to this module's memory until a request has completed. So nothing here
+//! returns before all have, and if completion is unknown, the memory is leaked.
 
 use crate::WorkloadError;
 use crate::buffer::AlignedBuffer;
@@ -16,16 +16,16 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
-/// Whether this kernel lets us use io_uring. Containers and hardened machines often do not.
+/// Whether the kernel permits io_uring. Containers and hardened machines often do not.
 pub(super) fn is_offered() -> bool {
     IoUring::new(1).is_ok()
 }
 
-/// A request under way.
+/// A request in flight.
 struct Slot {
     step: Step,
     began: Instant,
-    /// Bytes of it that are done: a request may come back short.
+    /// Bytes that are done: a request may complete partially.
     done: usize,
 }
 
@@ -33,17 +33,17 @@ struct Ring<'a> {
     ring: IoUring,
     place: &'a Place,
     rules: Rules<'a>,
-    /// One a slot, for reads; writes go straight from the pool of contents.
+    /// One per slot, for reads; writes use the pool of contents.
     buffers: Vec<AlignedBuffer>,
     slots: Vec<Option<Slot>>,
     free: Vec<usize>,
-    /// To be waited for once nothing is under way any more.
+    /// To be waited for once nothing is in flight.
     pause: Option<Duration>,
     tally: Tally,
     error: Option<WorkloadError>,
 }
 
-/// Takes turns from `feed` until it has no more or time is over, and waits for all of them.
+/// Takes turns from `feed` until it is empty or the time has elapsed, and waits for all of them.
 pub(super) fn run(
     place: &Place,
     feed: &mut Feed,
@@ -74,7 +74,7 @@ pub(super) fn run(
 }
 
 impl Ring<'_> {
-    /// Fails only if the ring itself does: then requests may still be under way.
+    /// Fails only if the ring itself does: then requests may still be in flight.
     fn keep_going(&mut self, feed: &mut Feed, mut now: Instant) -> io::Result<()> {
         loop {
             let due = self.begin_what_is_due(feed, now);
@@ -90,7 +90,7 @@ impl Ring<'_> {
             match self.wait(due.map(|due| due.saturating_duration_since(now))) {
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                // The next one is due.
+                // The next request is due.
                 Err(error) if error.raw_os_error() == Some(Errno::TIME.raw_os_error()) => {}
                 Err(error) => return Err(error),
             }
@@ -99,7 +99,7 @@ impl Ring<'_> {
         }
     }
 
-    /// Begins requests while there is room; when the next one is due, if that is later.
+    /// Starts requests while there are free slots; returns when the next one is due, if later.
     fn begin_what_is_due(&mut self, feed: &mut Feed, now: Instant) -> Option<Instant> {
         while self.may_begin(now)
             && self.pause.is_none()
@@ -126,7 +126,7 @@ impl Ring<'_> {
         self.push(slot);
     }
 
-    /// For one completion at least, or until the time is over.
+    /// Waits for at least one completion, or until the timeout.
     fn wait(&mut self, at_most: Option<Duration>) -> io::Result<usize> {
         let Some(at_most) = at_most else {
             return self.ring.submit_and_wait(1);
@@ -140,11 +140,11 @@ impl Ring<'_> {
         self.error.is_none() && !self.rules.is_over(now)
     }
 
-    /// Puts the request of a slot, or what is left of it, into the queue.
+    /// Queues the request of a slot, or the rest of it.
     fn push(&mut self, index: usize) {
         let entry = self.entry(index).user_data(index as u64);
-        // SAFETY: the buffer of the slot and the pool live and stay in place until the request has completed (see
-        // the module's invariant), nobody else touches the buffer meanwhile, and the file stays open.
+        // SAFETY: the buffer of the slot and the pool live and stay in place until the request has completed (see the
+        // module's invariant), nobody else accesses the buffer meanwhile, and the file stays open.
         let pushed = unsafe { self.ring.submission().push(&entry) };
         pushed.expect("the queue has an entry for every slot");
     }
@@ -172,7 +172,7 @@ impl Ring<'_> {
         }
     }
 
-    /// Takes what has completed; `now` is the time of all of it.
+    /// Processes completions; `now` is the time of all of them.
     fn reap(&mut self, now: Instant) {
         loop {
             let Some(completion) = self.ring.completion().next() else {
@@ -188,7 +188,7 @@ impl Ring<'_> {
         }
     }
 
-    /// Counts a completion; false if the request goes on.
+    /// Counts a completion; false if the request continues.
     fn finish(&mut self, index: usize, result: i32, now: Instant) -> bool {
         let slot = self.slots[index].as_mut().expect("the slot is in use");
         let doing = match slot.step {

@@ -1,4 +1,4 @@
-//! What was done and how long it took: the same for raidlab's engine and for fio.
+//! Operations and their latencies, in the same form for raidlab's engine and for fio.
 
 use crate::io::order::Step;
 use crate::latency::{LatencyHistogram, histogram};
@@ -9,7 +9,7 @@ use std::time::Duration;
 pub(super) struct Stream {
     pub(super) bytes: u64,
     pub(super) histogram: LatencyHistogram,
-    /// Operations that are known of, and not how long they took.
+    /// Number of operations without known latencies.
     pub(super) uncounted: u64,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Tally {
     pub(super) reads: Stream,
     pub(super) writes: Stream,
     pub(super) fsyncs: Stream,
-    /// What was written before counting began (`ramp_time`). fio does not say.
+    /// Writes before counting began (`ramp_time`). fio does not report them.
     pub(super) ramp: RampWrites,
 }
 
@@ -67,7 +67,7 @@ impl Tally {
         }
     }
 
-    /// A step that is done.
+    /// Counts a completed step.
     pub(super) fn add(&mut self, step: Step, block_bytes: u64, duration: Duration) {
         match step {
             Step::Read { .. } => self.reads.add(block_bytes, duration),
@@ -76,7 +76,7 @@ impl Tally {
         }
     }
 
-    /// A step that ended before counting began.
+    /// Counts a step that ended before counting began.
     pub(super) fn add_to_ramp(&mut self, step: Step, block_bytes: u64) {
         if matches!(step, Step::Write { .. }) {
             self.ramp.bytes += block_bytes;
@@ -93,12 +93,12 @@ impl Tally {
     }
 }
 
-/// A whole run.
+/// Result of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {
     pub(super) tally: Tally,
-    /// From the common start to the end of the last job, its final fsync included if there was to be one.
+    /// From the common start to the end of the last job, including its final fsync, if any.
     pub(super) duration: Duration,
-    /// Of each job by itself, in their order.
+    /// Result of each job, in order.
     pub(super) jobs: Vec<(Tally, Duration)>,
 }

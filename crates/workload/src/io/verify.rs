@@ -1,4 +1,4 @@
-//! Whether what a job wrote is there afterwards.
+//! Verifies the contents that a job wrote.
 
 use super::order::Cursor;
 use super::place::{self, Place};
@@ -11,11 +11,11 @@ use crate::report::Reporter;
 use crate::{Target, WorkloadError};
 use study::workload::{IoPattern, IoSpec};
 
-/// Of blocks that are compared if not all are.
+/// Maximum number of blocks that are compared if not all are.
 const CHECKED_BLOCKS_MAX: usize = 128;
 const CHECKED_BYTES_MAX: u64 = 32 << 20;
 
-/// Compares the data that must be there, or a sample of it: what the jobs wrote, and on a filesystem what was prepared.
+/// Compares all known data or a sample of it: what the jobs wrote and, on a filesystem, what was prepared.
 pub(super) fn verify(
     spec: &IoSpec,
     target: &Target<'_>,
@@ -25,7 +25,7 @@ pub(super) fn verify(
     host: &mut dyn Host,
 ) -> Result<(), WorkloadError> {
     let on_files = target.mount_point.is_some();
-    // Nobody knows who was last where jobs overlap.
+    // If jobs overlap, it is unknown which wrote last.
     let overlap = spec.jobs > 1 && spec.offset_increment_bytes.is_some_and(|apart| apart < spec.size_bytes);
     if cursors.is_empty() || overlap || (spec.pattern.has_reads() && !on_files) {
         return Ok(());
@@ -79,7 +79,7 @@ fn sample(spec: &IoSpec, cursors: &[Cursor], seed: u64) -> Vec<(usize, u64)> {
     (0..blocks_max).filter_map(|_| draw()).collect()
 }
 
-/// The number of blocks looked at, and the first that is wrong.
+/// Returns the number of compared blocks and the first wrong one.
 fn compare(
     spec: &IoSpec,
     places: &[Place],

@@ -1,5 +1,5 @@
-//! raidlab's own engine for IOzone's tests: a thread for each process, plain system calls, stdio's small buffer for the
-//! tests whose names begin with f.
+//! raidlab's own engine for IOzone's tests: a thread for each process, plain system calls, and stdio's small buffer for
+//! the tests whose names begin with f.
 
 use super::{counters, file, groups, quiesce};
 use crate::WorkloadError;
@@ -26,7 +26,7 @@ use study::workload::{IozoneSpec, IozoneTest};
 /// glibc's buffer for a file on most filesystems: `st_blksize`.
 const STDIO_BYTES: usize = 4096;
 
-/// Of records that are compared at the end.
+/// Maximum number of records that are compared at the end.
 const CHECKED_RECORDS_MAX: usize = 128;
 
 pub(super) fn run(
@@ -49,7 +49,7 @@ pub(super) fn run(
     for (_, tests) in groups(spec) {
         quiesce(host)?;
         for (number, &test) in tests.iter().enumerate() {
-            // Rewriting what was not written, rereading what was not read, would be something else.
+            // Rewriting requires a write and rereading a read before it.
             if number == 0 && is_second(test) {
                 work.measure(first_of(test))?;
             }
@@ -111,7 +111,7 @@ impl Work<'_> {
         self.spec.file_bytes / self.spec.record_bytes
     }
 
-    /// Does a test with all processes: their latencies together, and the time from the start to the last end.
+    /// Runs a test with all processes; returns their merged latencies, and the time from the start to the last end.
     fn measure(&self, test: IozoneTest) -> Result<(Stopwatch, Duration), WorkloadError> {
         let barrier = Barrier::new(self.spec.processes as usize);
         let done: Vec<(Stopwatch, Instant, Instant)> = std::thread::scope(|scope| {
@@ -157,7 +157,7 @@ impl Work<'_> {
             }
         }
         let opened = self.open(test, &path);
-        // Also when that failed: the others wait.
+        // Even if that failed: the others wait.
         barrier.wait();
         let began = Instant::now();
         let mut process = Process {
@@ -224,7 +224,7 @@ impl Work<'_> {
         }
     }
 
-    /// Compares a sample of the records: whatever test wrote them last, they hold the same.
+    /// Compares a sample of the records: their contents are the same whichever test wrote them last.
     fn verify(&self, host: &mut dyn Host) -> Result<(), WorkloadError> {
         host.step("verify contents");
         host.remount().map_err(WorkloadError::host("remount"))?;
@@ -277,7 +277,7 @@ impl Process<'_> {
         }
     }
 
-    /// Each record once, as IOzone's own shuffle does.
+    /// Each record once, in random order as in IOzone's own shuffle.
     fn shuffled(&self, test: IozoneTest) -> impl Iterator<Item = u64> + use<> {
         let records = self.work.records();
         let stream = u64::from(self.number) << 8 | u64::from(test as u8);
@@ -348,7 +348,7 @@ fn read_whole(file: &OwnedFd, buffer: &mut [u8], offset: u64, path: &Path) -> Re
     Ok(())
 }
 
-/// IOzone's order: every `stride`-th record; at the end of the file again from one record further on.
+/// IOzone's order: every `stride`-th record; after the end of the file, again from the next record.
 fn strided(records: u64, stride: u64) -> impl Iterator<Item = u64> {
     let (mut at, mut wraps) = (0, 0);
     (0..records).map(move |_| {

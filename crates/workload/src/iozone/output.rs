@@ -1,8 +1,8 @@
-//! What IOzone 3 prints: its table of 13 columns, or the lines of its throughput mode.
+//! Parses the output of IOzone 3: its table of 13 columns, or the lines of its throughput mode.
 
 use study::workload::IozoneTest;
 
-/// Its words for what several processes do.
+/// Its names of the tests of several processes.
 const CHILDREN: &[(&str, IozoneTest)] = &[
     ("initial writers", IozoneTest::Write),
     ("rewriters", IozoneTest::Rewrite),
@@ -16,7 +16,7 @@ const CHILDREN: &[(&str, IozoneTest)] = &[
     ("freaders", IozoneTest::Fread),
 ];
 
-/// Tests with KiB a second, in the order in which they were printed. What is wrong, if it is no output of IOzone.
+/// Tests with KiB a second, in the order of output; the error if it is not IOzone's output.
 pub(crate) fn parse(printed: &str) -> Result<Vec<(IozoneTest, f64)>, String> {
     if !printed.contains("iozone test complete") {
         return Err("it does not end with `iozone test complete`".to_owned());
@@ -52,8 +52,8 @@ fn throughput(printed: &str) -> Result<Vec<(IozoneTest, f64)>, String> {
     Ok(found)
 }
 
-/// Columns of tests that were not asked for are blank, so what a figure is of is seen by where it ends: under the last
-/// letter of its heading, give or take one, whatever the widths of a version are.
+/// Columns of unselected tests are blank, so a figure is identified by its end: below the last letter of the heading,
+/// plus or minus one, whatever the column widths of the version.
 fn table(printed: &str) -> Result<Vec<(IozoneTest, f64)>, String> {
     let mut lines = printed.lines();
     let is_heading = |line: &&str| {

@@ -1,4 +1,4 @@
-//! One client: its operations, one after the other.
+//! One client and its sequence of operations.
 
 use super::commit::Log;
 use super::files::{Files, log_name};
@@ -12,14 +12,14 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use study::workload::ServerTest;
 
-/// Of one read of a file.
+/// Size of one read of a file.
 const READ_BYTES: usize = 128 << 10;
 
 pub(super) struct Client<'a> {
     server: &'a Server<'a>,
     files: &'a Files<'a>,
     number: u32,
-    /// `new` of a Maildir, to be fsynced.
+    /// Directory `new` of a Maildir, to be fsynced.
     inbox: Option<OwnedFd>,
     done: Done,
 }
@@ -40,7 +40,7 @@ impl<'a> Client<'a> {
         })
     }
 
-    /// Does its part of a test, which begins now.
+    /// Runs its part of a test, which starts now.
     pub(super) fn work(
         mut self,
         test: ServerTest,
@@ -64,7 +64,7 @@ impl<'a> Client<'a> {
         Ok(self.done)
     }
 
-    /// Makes one file durable, as the test does it.
+    /// Makes one file durable in the way of the test.
     fn make(&mut self, test: ServerTest, file: u32) -> Result<(), WorkloadError> {
         let path = self.files.path(file);
         if test == ServerTest::Create {
@@ -133,7 +133,7 @@ impl<'a> Client<'a> {
         Ok(())
     }
 
-    /// Reads files of all and replaces files of its own, until time is over.
+    /// Reads any files and replaces its own, until the time has elapsed.
     fn mixed(&mut self, began: Instant) -> Result<(), WorkloadError> {
         let spec = self.server.spec;
         let until = began + Duration::from_nanos(spec.runtime_ns);
@@ -183,7 +183,7 @@ impl<'a> Client<'a> {
                 break;
             }
         }
-        // A file is replaced whole or not at all: of either version it has its size.
+        // A file is replaced atomically: either version has its size.
         if read != self.files.size(number) {
             return Err(WorkloadError::Spec(format!(
                 "{} has {read} bytes, and {} were written",

@@ -1,7 +1,7 @@
 //! Group commit: a record is committed by an fdatasync that began after it was written, whoever called it.
 //!
-//! The first client that finds none under way calls it for all records written by then; those that come meanwhile wait for
-//! the next. PostgreSQL and InnoDB do so with their logs.
+//! The first client that finds no fdatasync in progress calls it for all records written by then; later ones wait for
+//! the next. PostgreSQL and InnoDB do this with their logs.
 
 use crate::WorkloadError;
 use rustix::fs::{Mode, OFlags, open};
@@ -20,7 +20,7 @@ pub(super) struct Log {
 
 #[derive(Default)]
 struct State {
-    /// Records written, and those that are known to be on stable storage.
+    /// Records written, and records known to be on stable storage.
     written: u64,
     durable: u64,
     is_syncing: bool,
@@ -41,7 +41,7 @@ impl Log {
         })
     }
 
-    /// How many times fdatasync was called.
+    /// Number of calls of fdatasync.
     pub(super) fn commits(&self) -> u64 {
         self.lock().commits
     }
@@ -50,7 +50,7 @@ impl Log {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Appends what `write` puts at the place it is given, and returns when that is on stable storage.
+    /// Appends what `write` writes at the given offset, and returns when it is on stable storage.
     pub(super) fn append(
         &self,
         write: impl FnOnce(&OwnedFd, u64) -> Result<(), WorkloadError>,

@@ -1,4 +1,4 @@
-//! The files of a test: where they are, what is in them, and whether it is there after a remount.
+//! The files of a test: their paths, their contents, and their verification after a remount.
 
 use super::Server;
 use super::commit;
@@ -10,19 +10,19 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use study::workload::ServerTest;
 
-/// Files, and records, that are read back.
+/// Maximum number of files and records that are read back.
 const CHECKED_MAX: u64 = 256;
 
 pub(super) struct Files<'a> {
     pub(super) server: &'a Server<'a>,
     pub(super) folder: PathBuf,
     test: ServerTest,
-    /// How often each file was written; 0 for one that is not there.
+    /// Number of times each file was written; 0 if it does not exist.
     versions: Vec<AtomicU32>,
 }
 
 impl<'a> Files<'a> {
-    /// Makes the folder of a test with all that is in it before the clock starts.
+    /// Prepares the folder of a test with its files, before the measurement.
     pub(super) fn prepare(server: &'a Server<'a>, test: ServerTest, folder: &Path) -> Result<Self, WorkloadError> {
         let make = |path: &Path| std::fs::create_dir(path).map_err(WorkloadError::at("make the directory", path));
         make(folder)?;
@@ -67,7 +67,7 @@ impl<'a> Files<'a> {
         self.server.collection.files[number as usize].size
     }
 
-    /// Where a file is at the end.
+    /// Final path of a file.
     pub(super) fn path(&self, number: u32) -> PathBuf {
         match self.test {
             ServerTest::Deliver => self.folder.join("new").join(self.name(number)),
@@ -75,7 +75,7 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// Where it is written first: in `tmp`, or next to the one that it replaces.
+    /// Path of its first write: in `tmp`, or next to the file that it replaces.
     pub(super) fn temporary(&self, number: u32) -> PathBuf {
         match self.test {
             ServerTest::Deliver => self.folder.join("tmp").join(self.name(number)),
@@ -88,7 +88,7 @@ impl<'a> Files<'a> {
         path.file_name().map(PathBuf::from).unwrap_or_default()
     }
 
-    /// The version that a file is about to have. One client alone writes it.
+    /// The next version of a file. Only one client writes it.
     pub(super) fn begin(&self, number: u32) -> u32 {
         self.versions[number as usize].load(Ordering::Relaxed) + 1
     }
@@ -119,7 +119,7 @@ impl<'a> Files<'a> {
         self.server.contents.stretch(1 << 63 | u64::from(log), place, length)
     }
 
-    /// Compares a sample with what was written, and says how that went.
+    /// Compares a sample with what was written; returns the result and its description.
     pub(super) fn compare(&self, test: ServerTest) -> (bool, String) {
         let outcome = match test {
             ServerTest::Append => self.compare_logs(),
@@ -188,12 +188,12 @@ impl<'a> Files<'a> {
     }
 }
 
-/// The log of a client in `append`.
+/// Name of a client's log in `append`.
 pub(super) fn log_name(client: u32) -> String {
     format!("log.{client}")
 }
 
-/// Brings names that no fsync covers to the disks.
+/// Writes names that no fsync covers to the disks.
 pub(super) fn sync(mount_point: &Path) -> Result<(), WorkloadError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let root = open(mount_point, flags, Mode::empty()).map_err(WorkloadError::at("open", mount_point))?;

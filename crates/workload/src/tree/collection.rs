@@ -1,4 +1,4 @@
-//! Which files there are: names, sizes, directories, all from the seed.
+//! The files of a tree: names, sizes, directories, all from the seed.
 
 use crate::WorkloadError;
 use crate::random::{Random, SizeDistribution};
@@ -7,24 +7,24 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use study::workload::TreeSpec;
 
-/// A tree of files as it is to be. File numbers and directory numbers are indices into `files` and `directories`.
+/// Specification of a file tree. File and directory numbers are indices into `files` and `directories`.
 ///
-/// Directory 0 is the tree's top; every other one lies in an earlier one drawn at random, which gives the depth of
-/// a source tree (it grows with the logarithm of their number). Each file lies in a directory drawn at random.
+/// Directory 0 is the root of the tree; every other one is in an earlier one drawn at random, which gives the depth of
+/// a source tree (it grows with the logarithm of their number). Each file is in a directory drawn at random.
 #[derive(Debug)]
 pub struct Collection {
     pub directories: Vec<Directory>,
-    /// Sorted by directory, so that those of one directory are neighbours.
+    /// Sorted by directory, so that files of one directory are adjacent.
     pub files: Vec<File>,
     pub bytes: u64,
 }
 
 #[derive(Debug)]
 pub struct Directory {
-    /// Absent for the top.
+    /// Absent for the root.
     pub parent: Option<u32>,
-    /// Without a full stop, unlike a file's: so that what is a directory is known on filesystems that do not say
-    /// so in their directory entries (ReiserFS, JFS), without a system call. Empty for the top.
+    /// Without a full stop, unlike a file's: so directories are recognised without a system call on filesystems without
+    /// types in directory entries (ReiserFS, JFS). Empty for the root.
     pub name: CString,
     pub files: Range<u32>,
     pub children: Vec<u32>,
@@ -92,7 +92,7 @@ impl Collection {
         })
     }
 
-    /// Where a file lies, seen from the tree's top.
+    /// Path of a file relative to the root of the tree.
     pub fn path(&self, file: u32) -> PathBuf {
         let file = &self.files[file as usize];
         let mut path = as_path(&file.name).to_owned();
@@ -104,7 +104,7 @@ impl Collection {
         path
     }
 
-    /// Where a directory lies, seen from the tree's top; those above it have smaller numbers.
+    /// Path of a directory relative to the root of the tree; its ancestors have smaller numbers.
     pub(crate) fn directory_path(&self, number: u32) -> PathBuf {
         let mut directory = &self.directories[number as usize];
         let mut path = PathBuf::new();
@@ -115,7 +115,7 @@ impl Collection {
         path
     }
 
-    /// The number of the file of this name, if it is one of ours.
+    /// The number of the file with this name, if it belongs to the collection.
     pub(crate) fn file_number(&self, name: &[u8]) -> Option<u32> {
         let digits = name
             .split(|&byte| byte == b'-')

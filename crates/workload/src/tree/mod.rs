@@ -1,22 +1,21 @@
-//! A collection of files written, read, copied within its filesystem and deleted.
+//! A collection of files that is written, read, copied within its filesystem and deleted.
 //!
-//! **Where.** The tree lies in `MOUNT/tree`; *copy* makes `MOUNT/copy` of it; *delete* removes `MOUNT/tree`, the
-//! original. A test that needs the tree finds it written, unmeasured, if no test before it left it; one that would
-//! find its result there already has it removed, unmeasured, first.
+//! **Files.** The tree is in `MOUNT/tree`; *copy* copies it to `MOUNT/copy`; *delete* removes `MOUNT/tree`, the
+//! original. If no earlier test left the tree, it is written first, unmeasured; an existing result of a test is removed
+//! first, unmeasured.
 //!
 //! With `from` the originals are in `tree` on the filesystem of another group of disks, prepared there unmeasured, and
-//! *write* copies them from there. With `to`, *read* copies what it reads into `copy` on the filesystem there.
+//! *write* copies them from there. With `to`, *read* copies what it reads to `copy` on the filesystem there.
 //!
-//! **Before each test** all that is dirty is written, the array is idle and the caches are dropped.
+//! **Before each test** all dirty data is written back, the array is idle and the caches are dropped.
 //!
-//! **What the clock stops on.** Writing, copying and deleting end when a final `syncfs` has returned, so that what
-//! is still in memory counts; `time_to_last_close` (deleting: `time_to_last_unlink`) is the time without it.
-//! Reading ends with the last close. Throughput and files per second are of the time that ends with `syncfs`.
+//! **End of the measurement.** Writing, copying and deleting end when a final `syncfs` has returned, so that data in
+//! memory counts; `time_to_last_close` (deleting: `time_to_last_unlink`) is the time without it. Reading ends with the
+//! last close. Throughput and files per second include the `syncfs`.
 //!
-//! **Honesty.** `cold-cache`: what was read came from the member disks. `written-out`: what was written reached
-//! them. `contents` of *read*: every file's name, length, first and last bytes, compared while reading. `contents`
-//! of *write* and *copy*: a sample of both trees, byte by byte, after a remount; done once, before the first delete
-//! or at the end.
+//! **Guards.** `cold-cache`: reads came from the member disks. `written-out`: all written data reached them. `contents`
+//! of *read*: every file's name, length, first and last bytes, compared while reading. `contents` of *write* and
+//! *copy*: a sample of both trees, byte by byte, after a remount; done once, before the first delete or at the end.
 
 pub mod collection;
 mod verify;
@@ -44,8 +43,8 @@ use visit::{Copier, Deleter, Reader};
 const TREE: &CStr = c"tree";
 const COPY: &CStr = c"copy";
 
-/// Of one read, and of one write of a copy: what cp and cat take. A mebibyte leaves the processor's own cache
-/// between reading and writing and made copies 20 % slower on tmpfs.
+/// Size of one read, and of one write of a copy, as in cp and cat. A mebibyte does not fit into the processor's cache
+/// between read and write and made copies 20 % slower on tmpfs.
 const READ_BYTES: usize = 128 << 10;
 
 impl Engine for TreeSpec {
@@ -81,34 +80,34 @@ fn run(spec: &TreeSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> 
     trees.verify(host)
 }
 
-/// What is on the filesystem, and what is needed to work on it.
+/// State of the filesystem and everything needed to work on it.
 struct Trees<'a> {
     mount_point: &'a Path,
     seed: u64,
     collection: Collection,
     contents: Contents,
     buffer: AlignedBuffer,
-    /// The other filesystem that files are written from, and the one that they are read to.
+    /// The other filesystem from which files are copied, and the one to which they are.
     from: Option<PathBuf>,
     to: Option<PathBuf>,
     tree: State,
     copy: State,
 }
 
-/// What is known of a tree.
+/// State of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Absent,
-    /// Made by a test, whose guard is still to be given.
+    /// Made by a test, whose guard is still due.
     Unverified,
-    /// Made outside of any test, or looked at already.
+    /// Made outside any test, or already verified.
     Clean,
 }
 
-/// What a test did, and the two moments at which its clock may be said to stop.
+/// Result of a test, with both end times.
 struct Measured {
     watch: Stopwatch,
-    /// Until the last close or unlink.
+    /// Time until the last close or unlink.
     closed: Duration,
     done: Done,
 }
@@ -117,12 +116,12 @@ struct Measured {
 struct Done {
     files: u64,
     bytes: u64,
-    /// Files of *read* that were not as written, and the first of them.
+    /// Files of *read* with wrong contents, and the first of them.
     wrong: u64,
     first_wrong: Option<String>,
 }
 
-/// Where the filesystem of a group is that the study names.
+/// Mount point of the filesystem of the group that the study names.
 fn group_mount(group: Option<&str>, host: &dyn Host) -> Result<Option<PathBuf>, WorkloadError> {
     let Some(group) = group else { return Ok(None) };
     let found = host.group_mount(group);
@@ -150,7 +149,7 @@ impl Trees<'_> {
         syncfs(&root).map_err(WorkloadError::at("syncfs", from))
     }
 
-    /// Sees to it that `test` finds what it needs and not what it makes.
+    /// Prepares what `test` needs and removes what it will create.
     fn prepare(&mut self, test: TreeTest, host: &mut dyn Host) -> Result<(), WorkloadError> {
         let in_the_way = match test {
             TreeTest::Write if self.tree != State::Absent => Some(TREE),
@@ -194,7 +193,7 @@ impl Trees<'_> {
         Ok(())
     }
 
-    /// Does what `test` is, to the tree `name`, with a clock running.
+    /// Runs `test` on the tree `name`, measured.
     fn work(&mut self, test: TreeTest, name: &CStr) -> Result<Measured, WorkloadError> {
         let root = self.root()?;
         let mut watch = Stopwatch::start();
@@ -261,7 +260,7 @@ impl Trees<'_> {
         self.copy_tree(root, root, COPY, watch)
     }
 
-    /// Copies the tree in one filesystem's root to `name` in another's, or in the same.
+    /// Copies the tree in one filesystem's root to `name` in the same or another one.
     fn copy_tree(
         &mut self,
         from: &OwnedFd,
@@ -332,7 +331,7 @@ impl Trees<'_> {
         (passed, detail)
     }
 
-    /// Remounts and gives the guards that are due, if any.
+    /// Remounts and reports the guards that are due, if any.
     fn verify(&mut self, host: &mut dyn Host) -> Result<(), WorkloadError> {
         if self.tree != State::Unverified && self.copy != State::Unverified {
             return Ok(());

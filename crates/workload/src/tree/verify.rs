@@ -1,4 +1,4 @@
-//! Whether what was written is there, after a remount: a sample of the files, byte by byte.
+//! Verifies written files after a remount: a sample, byte by byte.
 
 use crate::WorkloadError;
 use crate::contents::Contents;
@@ -7,17 +7,17 @@ use crate::tree::collection::Collection;
 use rustix::fs::{Mode, OFlags, fstat, open};
 use std::path::Path;
 
-/// What is looked at: all of a small tree, and of a large one as much as costs little (a file is about 0.3 ms of
-/// wall time in the lab, a mebibyte 1 ms).
+/// Maximum number of compared segments: all of a small tree, and of a large one as many as cost little (a file takes
+/// about 0.3 ms of wall time in the lab, a mebibyte 1 ms).
 const CHECKED_SEGMENTS_MAX: usize = 256;
 const CHECKED_BYTES_MAX: u64 = 32 << 20;
 
-/// What was found.
+/// Result of a verification.
 #[derive(Debug, Default)]
 pub(crate) struct Verdict {
     pub(crate) checked: u64,
     pub(crate) wrong: u64,
-    /// Of the first that was wrong.
+    /// Description of the first error.
     pub(crate) what: Option<String>,
 }
 
@@ -39,7 +39,7 @@ impl Verdict {
     }
 }
 
-/// Compares a sample, drawn from the seed, of the tree at `top`.
+/// Compares a sample of the tree at `top`, drawn from the seed.
 pub(crate) fn verify(
     collection: &Collection,
     contents: &Contents,
@@ -61,7 +61,7 @@ pub(crate) fn verify(
     verdict
 }
 
-/// Pairs of file and segment: all if they are few, else drawn at random until one of the limits is reached.
+/// Pairs of file and segment: all if they are few, else drawn at random up to one of the limits.
 fn sample(collection: &Collection, seed: u64) -> Vec<(u32, u64)> {
     let segments = |file: u32| Contents::segments(collection.files[file as usize].size);
     let count = collection.files.len() as u32;

@@ -1,4 +1,4 @@
-//! What is done to the files of a tree that is there: read, copied, deleted.
+//! Operations on the files of an existing tree: read, copy, delete.
 
 use crate::WorkloadError;
 use crate::contents::Contents;
@@ -10,8 +10,8 @@ use rustix::fs::{AtFlags, Mode, OFlags, openat, unlinkat};
 use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// How much of either end of a file is compared while it is being read: enough to know the file by its stamp and
-/// to see a tail that never reached the disk, too little to cost anything.
+/// Bytes compared at both ends of a file while it is read: enough to identify the file by its stamp and to detect a
+/// tail that never reached the disk, and too few to cost time.
 const COMPARED_BYTES: usize = 32;
 
 fn open_file(directory: BorrowedFd<'_>, name: &CStr, watch: &mut Stopwatch) -> Result<OwnedFd, WorkloadError> {
@@ -32,10 +32,10 @@ fn read_some(
     Ok(len)
 }
 
-/// Reads every file to its end, as `cat` to /dev/null.
+/// Reads every file to its end, as `cat` to /dev/null does.
 ///
-/// A regular file gives less than was asked for only at its end, so a short read ends it, without another that
-/// returns nothing.
+/// A regular file returns less than requested only at its end, so a short read is the last one, and no read that
+/// returns nothing is needed.
 pub(crate) struct Reader<'a> {
     pub(crate) collection: &'a Collection,
     pub(crate) contents: &'a Contents,
@@ -43,7 +43,7 @@ pub(crate) struct Reader<'a> {
     pub(crate) watch: &'a mut Stopwatch,
     pub(crate) files: u64,
     pub(crate) bytes: u64,
-    /// Files whose name, length, beginning or end is not as written; the first of them by name.
+    /// Files whose name, length, first or last bytes are wrong; the first of them by name.
     pub(crate) wrong: u64,
     pub(crate) first_wrong: Option<String>,
 }
@@ -104,8 +104,8 @@ impl Visitor for Reader<'_> {
     }
 }
 
-/// Copies every file by read and write, as the `cp -r` of Marechal's time: never by reflink or copy_file_range,
-/// which on btrfs and XFS would copy nothing.
+/// Copies every file with read and write, as `cp -r` did at the time of Marechal's benchmark: never by reflink or
+/// copy_file_range, which on btrfs and XFS would copy no data.
 pub(crate) struct Copier<'a> {
     pub(crate) buffer: &'a mut [u8],
     pub(crate) watch: &'a mut Stopwatch,
@@ -114,7 +114,7 @@ pub(crate) struct Copier<'a> {
 }
 
 impl Visitor for Copier<'_> {
-    /// The directory that is copied to.
+    /// The target directory.
     type Place = OwnedFd;
 
     fn watch(&mut self) -> &mut Stopwatch {
@@ -149,7 +149,7 @@ impl Visitor for Copier<'_> {
     }
 }
 
-/// Deletes every file and every directory, as `rm -r`.
+/// Deletes every file and every directory, as `rm -r` does.
 pub(crate) struct Deleter<'a> {
     pub(crate) watch: &'a mut Stopwatch,
     pub(crate) files: u64,

@@ -1,8 +1,8 @@
-//! Through a tree as a stranger goes through it, knowing no name: directory by directory, each read to its end
-//! first, then its entries in the order in which the filesystem gave them, into subdirectories as they come.
+//! Walks a tree of unknown names: directory by directory, each read to its end first, then its entries in the order of
+//! the filesystem, descending into subdirectories as they occur.
 //!
-//! That is how `cp -r`, `tar`, `rm -r` and `find | xargs cat` of Marechal's time went. (Newer ones sort by inode
-//! number now and then, which hides what a filesystem's order costs.)
+//! `cp -r`, `tar`, `rm -r` and `find | xargs cat` did this at the time of Marechal's benchmark. (Newer versions
+//! sometimes sort by inode number, which hides the cost of a filesystem's order.)
 
 use crate::WorkloadError;
 use crate::latency::{Operation, Stopwatch};
@@ -12,20 +12,20 @@ use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-/// What is done on the way.
+/// Operations of a walk.
 pub(crate) trait Visitor {
-    /// What a directory needs besides itself while its entries are visited.
+    /// State of a directory while its entries are visited.
     type Place;
 
     fn watch(&mut self) -> &mut Stopwatch;
 
-    /// A file met in `directory`.
+    /// Called for a file in `directory`.
     fn file(&mut self, directory: BorrowedFd<'_>, place: &Self::Place, name: &CStr) -> Result<(), WorkloadError>;
 
-    /// Before the entries of the subdirectory `name`.
+    /// Called before the entries of the subdirectory `name`.
     fn enter(&mut self, place: &Self::Place, name: &CStr) -> Result<Self::Place, WorkloadError>;
 
-    /// After them; the subdirectory is closed.
+    /// Called after them; the subdirectory is closed.
     fn leave(&mut self, directory: BorrowedFd<'_>, name: &CStr) -> Result<(), WorkloadError>;
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn open_directory(
     Ok(directory)
 }
 
-/// Visits all that is in the directory `name` of `parent`, which `place` belongs to.
+/// Visits everything in the directory `name` of `parent`, to which `place` belongs.
 pub(crate) fn walk<V: Visitor>(
     visitor: &mut V,
     parent: BorrowedFd<'_>,
@@ -69,14 +69,14 @@ fn visit_entries<V: Visitor>(visitor: &mut V, directory: &OwnedFd, place: &V::Pl
     Ok(())
 }
 
-/// The entries of a directory, names end to end.
+/// The entries of a directory, names concatenated.
 struct Listing {
     names: Vec<u8>,
     entries: Vec<(usize, bool)>,
 }
 
 impl Listing {
-    /// As large as that of the C library's readdir.
+    /// Same size as that of the C library's readdir.
     const BUFFER_BYTES: usize = 32 << 10;
 
     fn read(directory: &OwnedFd, watch: &mut Stopwatch) -> Result<Self, WorkloadError> {
@@ -104,7 +104,7 @@ impl Listing {
         }
         let is_directory = match kind {
             FileType::Directory => true,
-            // By the collection's own names, see `Directory::name`.
+            // By the collection's naming scheme, see `Directory::name`.
             FileType::Unknown => !name.to_bytes().contains(&b'.'),
             _ => false,
         };

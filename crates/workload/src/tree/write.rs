@@ -1,7 +1,7 @@
-//! A tree written: what unpacking an archive does.
+//! Writes a tree, as unpacking an archive does.
 //!
-//! Depth first, the files of a directory before its subdirectories. A file costs open, write, close; large ones
-//! are written a mebibyte at a time.
+//! Depth first, the files of a directory before its subdirectories. A file takes open, write, close; large ones are
+//! written a mebibyte at a time.
 
 use crate::WorkloadError;
 use crate::contents::Contents;
@@ -14,7 +14,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 const DIRECTORY_MODE: Mode = Mode::from_raw_mode(0o755);
 const FILE_MODE: Mode = Mode::from_raw_mode(0o644);
 
-/// Makes the directory `name` in `parent` and opens it, both timed.
+/// Creates the directory `name` in `parent` and opens it, both timed.
 pub(crate) fn make_directory(
     parent: BorrowedFd<'_>,
     name: &CStr,

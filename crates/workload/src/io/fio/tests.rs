@@ -22,7 +22,7 @@ fn spec() -> IoSpec {
     }
 }
 
-/// What this machine's fio prints about a small job.
+/// Output of this machine's fio for a small job.
 fn printed() -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let target = Target {
@@ -41,7 +41,7 @@ fn parse(printed: &str) -> Result<Outcome, WorkloadError> {
     parse_own(printed).map(outcome)
 }
 
-/// What is said about output that is not understood. (A tally is too long to be printed by `expect_err`.)
+/// The error for output that is not understood. (A tally is too long to be printed by `expect_err`.)
 fn complaint(printed: &str) -> String {
     parse(printed).map(drop).expect_err("an error").to_string()
 }
