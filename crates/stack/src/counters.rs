@@ -5,8 +5,8 @@ use crate::error::Cause;
 use crate::sysfs;
 use std::ops::Sub;
 
-/// A disk's counters since it appeared, or between two moments. Times are in whole ticks of the kernel: 10 ms
-/// in the lab.
+/// A disk's counters since it appeared, or between two readings. Times are multiples of the kernel's tick: 10 ms in the
+/// lab.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DiskCounters {
     pub device: String,

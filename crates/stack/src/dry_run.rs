@@ -32,7 +32,7 @@ pub fn dry_run(
     setting: Setting<'_>,
     tools: &mut Tools,
 ) -> Result<DryRun, Cause> {
-    // The disks of a guest are made with the write cache that the stack asks for.
+    // The disks of a guest are created with the stack's write cache setting.
     let write_cache = spec.write_cache.unwrap_or(true) || !setting.disks_are_set;
     let mut machine = Simulated::new(on, disks.all(), write_cache, Some(tools));
     let mut listed = Listed::new(&mut machine);

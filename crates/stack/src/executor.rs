@@ -23,7 +23,7 @@ use std::time::Duration;
 use study::event::ToolCall;
 use tools::{Invocation, Recorder, Tool, ToolError, Version};
 
-/// The methods of an executor around another, its field `inner`, that change nothing: they are passed on.
+/// The methods of an executor that wraps another, its field `inner`, that change nothing: they are passed on.
 macro_rules! pass_on_what_only_looks {
     () => {
         fn ask(&mut self, call: &Invocation, recorder: &mut dyn Recorder) -> Result<ToolCall, ToolError> {
@@ -80,7 +80,7 @@ pub trait Executor {
     /// The version of a program, recorded as provenance.
     fn version(&mut self, tool: Tool, recorder: &mut dyn Recorder) -> Result<Version, ToolError>;
 
-    /// The block device that a path leads to.
+    /// The block device at a path.
     fn device(&mut self, path: &Path) -> Result<BlockDevice, Cause>;
 
     /// The same, after waiting for its node.
@@ -98,8 +98,8 @@ pub trait Executor {
     /// An attribute in /sys or /proc, without the newline at its end.
     fn read(&mut self, attribute: &Path) -> Result<String, Cause>;
 
-    /// Reads an attribute, and unless its value is `until`, sleeps until the kernel reports a change or the time is
-    /// over. The value that was read is returned; callers ask again.
+    /// Reads an attribute and, unless its value is `until`, sleeps until the kernel reports a change or the time is
+    /// over. The value that was read is returned; callers read again.
     fn read_or_wait(&mut self, attribute: &Path, until: &str, at_most: Duration) -> Result<String, Cause>;
 
     /// Sets an attribute.
@@ -108,7 +108,7 @@ pub trait Executor {
     /// Creates a folder; its path without symbolic links.
     fn make_folder(&mut self, path: &Path) -> Result<PathBuf, Cause>;
 
-    /// Removes an empty folder, if it is there.
+    /// Removes an empty folder, if it exists.
     fn remove_folder(&mut self, path: &Path) -> Result<(), Cause>;
 
     /// mount(2), and the mount as the kernel shows it. An error includes what the kernel logged.

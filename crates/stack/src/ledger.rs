@@ -1,4 +1,4 @@
-//! The ledger: what will be created is recorded before it is.
+//! The ledger: each object is recorded before it is created.
 
 use crate::undo::Undo;
 use std::io;
@@ -16,8 +16,8 @@ pub trait Ledger {
     /// act is not done.
     fn intend(&mut self, undo: &Undo) -> io::Result<u64>;
 
-    /// Called after the act, before anybody else can have what it made. If the entry does not say how to identify that, the
-    /// identity is read back now. From then on only what has that identity is undone.
+    /// Called after the act, before anybody else can use what it made. If the entry does not contain an identity, it is
+    /// read back now. From then on only an object with that identity is undone.
     fn made(&mut self, entry: u64, undo: &Undo) -> io::Result<()> {
         let _ = (entry, undo);
         Ok(())

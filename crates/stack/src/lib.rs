@@ -1,8 +1,8 @@
 //! Builds the stack under test on given devices, and tears it down: disks → md → filesystem → mount.
 //!
-//! [`up`] takes a [`StackSpec`](study::stack::StackSpec) and devices; [`down`] rolls back what `up` gave. Each act
+//! [`up`] takes a [`StackSpec`](study::stack::StackSpec) and devices; [`down`] rolls back what `up` returned. Each act
 //! that changes the machine is written to a [`Ledger`] together with its [`Undo`] *before* it is done, so that a killed
-//! run can be cleaned up. Only what was created is undone, and only while its identity shows that it is ours.
+//! run can be cleaned up. Only what was created is undone, and only while its identity shows that raidlab made it.
 //!
 //! Between the tests of a trial: [`quiesce`], [`drop_caches`], [`counters`]. Nothing here measures, knows a workload,
 //! or knows whether the machine is a lab guest, a host, or a dry run: the [`Setting`] says whether the devices

@@ -29,7 +29,7 @@ pub(crate) fn udev_runs(executor: &mut dyn Executor) -> bool {
     executor.exists(Path::new("/run/udev/control"))
 }
 
-/// A call of LVM that sees these devices only, the lab's among them (by their name in /proc/devices), writes nothing
+/// A call of LVM that sees only these devices, including the lab's (by their name in /proc/devices), writes nothing
 /// outside them, and waits for udev only if there is one.
 pub(crate) fn call(command: &str, devices: &[PathBuf], udev: bool) -> Invocation {
     let accepted: String = devices
@@ -106,7 +106,7 @@ impl Volume<'_> {
             Level::LvmRaid10 => call = call.args(["--mirrors", "1"]),
             _ => {}
         }
-        // Of RAID 6, LVM has parity computed in any case.
+        // For RAID 6, LVM always has parity computed.
         if self.zeroed && level.is_redundant() && level != Level::LvmRaid6 {
             call = call.arg("--nosync");
         }

@@ -6,7 +6,7 @@ use rustix::mm::{MapFlags, ProtFlags};
 use std::fs::{self, File};
 use std::path::Path;
 
-/// sync(2), and that of the filesystem that is mounted on `folder`, which also reports errors.
+/// sync(2), and syncfs(2) of the filesystem mounted on `folder`, which also reports errors.
 pub fn write_back(folder: Option<&Path>) -> Result<(), Cause> {
     rustix::fs::sync();
     let Some(folder) = folder else { return Ok(()) };
@@ -61,7 +61,7 @@ fn resident_pages(file: &File, length: usize) -> rustix::io::Result<u64> {
     // SAFETY: the range is the mapping just made, and `pages` has a byte for each of its pages.
     let status = unsafe { libc::mincore(address, length, pages.as_mut_ptr()) };
     let error = std::io::Error::last_os_error();
-    // SAFETY: the same mapping, which nothing refers to any more.
+    // SAFETY: the same mapping, to which there are no references left.
     unsafe { rustix::mm::munmap(address, length)? };
     if status != 0 {
         let errno = rustix::io::Errno::from_io_error(&error);

@@ -83,7 +83,7 @@ pub(crate) fn unmount(folder: &Path) -> Result<(), Cause> {
     loop {
         match rustix::mount::unmount(folder, UnmountFlags::NOFOLLOW) {
             Ok(()) => return Ok(()),
-            // Whoever held a file there a moment ago may be just ending.
+            // A process that had a file open there may be just exiting.
             Err(Errno::BUSY) if tries_left > 0 => std::thread::sleep(Duration::from_millis(200)),
             Err(errno) => return Err(Cause::errno(format!("unmount {}", folder.display()))(errno)),
         }
@@ -111,7 +111,7 @@ fn parse(line: &str) -> Option<Mounted> {
     })
 }
 
-/// The kernel writes blanks and backslashes as three octal digits.
+/// The kernel writes white space and backslashes as three octal digits.
 fn unescape(field: &str) -> String {
     let mut parts = field.split('\\');
     let mut text = parts.next().unwrap_or_default().to_owned();

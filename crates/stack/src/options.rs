@@ -12,7 +12,7 @@ pub struct MountArguments {
 }
 
 impl MountArguments {
-    /// As mount(8) takes them after `-o`; empty for the defaults.
+    /// As for `mount -o`; empty for the defaults.
     pub(crate) fn words(&self) -> String {
         let flags = FLAGS.iter().filter(|(flag, _)| self.flags.contains(*flag));
         let words = flags.map(|(_, word)| *word).chain([self.data.as_str()]);
@@ -89,7 +89,7 @@ fn meaning(option: &str) -> Meaning {
     }
 }
 
-/// Splits the study's options, also entries with several; a later option overrides an earlier one.
+/// Splits the study's options, including entries with several; a later option overrides an earlier one.
 pub(crate) fn parse(options: &[String], journal_mode: Option<&str>) -> Result<MountArguments, Cause> {
     let mut flags = MountFlags::empty();
     let mut data: Vec<&str> = Vec::new();

@@ -5,7 +5,7 @@ use crate::error::Cause;
 use crate::executor::{Executor, read_number};
 use std::path::{Path, PathBuf};
 
-/// The kernel keeps read-ahead in pages.
+/// The kernel's unit of read-ahead is the page.
 const SECTORS_OF_A_PAGE: u64 = 8;
 
 pub(crate) fn scheduler_attribute(device: &BlockDevice) -> PathBuf {
@@ -55,8 +55,7 @@ pub(crate) fn depth_attribute(device: &BlockDevice, executor: &mut dyn Executor)
     executor.exists(&attribute).then_some(attribute)
 }
 
-/// The attribute for the disk's own write cache (SCSI's caching mode page; libata makes the ATA
-/// command of it).
+/// The attribute for the disk's own write cache (SCSI's caching mode page; libata translates it to the ATA command).
 pub(crate) fn cache_type_attribute(device: &BlockDevice, executor: &mut dyn Executor) -> Option<PathBuf> {
     let disks = executor.entries(&device.queue().join("../device/scsi_disk")).ok()?;
     let mut attributes = disks.iter().map(|disk| disk.join("cache_type"));

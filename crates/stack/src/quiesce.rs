@@ -1,4 +1,4 @@
-//! Between the tests of a trial: writes everything, waits until idle, drops caches, and checks each.
+//! Between the tests of a trial: writes back everything, waits until idle, drops caches, and checks each step.
 
 use crate::context::Context;
 use crate::counters::DiskCounters;
@@ -20,7 +20,7 @@ pub struct Quiesce {
 }
 
 impl Default for Quiesce {
-    /// Longer than what comes late: journals are committed and md's bitmap is cleaned every 5 s. In virtual time
+    /// Longer than periodic writes: journals are committed and md's bitmap is cleaned every 5 s. In virtual time
     /// waiting costs nothing.
     fn default() -> Self {
         Self {

@@ -12,11 +12,11 @@ const EXT4_THREAD: &str = "ext4lazyinit";
 
 /// On arrays of many terabytes it reads for minutes.
 const AT_MOST: Duration = Duration::from_secs(600);
-/// The first and the longest pause: a check costs time, too, and there may be hundreds.
+/// The first and the longest pause: each check costs time, and there may be hundreds.
 const BETWEEN_LOOKS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
 
-/// Waits until it is done for all filesystems of this machine: a stack may have others on other disks. One thread does
-/// it for all of them; if others keep it busy for too long, that is reported.
+/// Waits until it is done for all filesystems of this machine: a stack may have others on other disks. One thread
+/// serves all of them; if others keep it busy for too long, that is reported.
 pub(crate) fn wait(context: &mut Context<'_>) -> Result<(), Cause> {
     let began = Instant::now();
     let (mut pause, longest) = BETWEEN_LOOKS;
@@ -30,13 +30,13 @@ pub(crate) fn wait(context: &mut Context<'_>) -> Result<(), Cause> {
             std::thread::sleep(pause);
             pause = longest.min(pause * 2);
         }
-        // What it asked for last may be under way.
+        // Its last request may be in flight.
         std::thread::sleep(BETWEEN_LOOKS.0);
     }
     Ok(())
 }
 
-/// The folder of a process in /proc.
+/// The folder of a process with this name in /proc.
 fn find(name: &str) -> Result<Option<PathBuf>, Cause> {
     let processes = fs::read_dir("/proc").map_err(Cause::system("read /proc"))?;
     Ok(processes
@@ -46,7 +46,7 @@ fn find(name: &str) -> Result<Option<PathBuf>, Cause> {
 }
 
 fn is_named(process: &Path, name: &str) -> bool {
-    // One that ended has no name any more.
+    // A process that has exited has no name any more.
     fs::read_to_string(process.join("comm")).is_ok_and(|found| found.trim_end() == name)
 }
 

@@ -36,7 +36,7 @@ fn level(level: Level, chunk_bytes: Option<u64>, layout: Option<&str>, disks: u6
         Members::AllBut(parity) => disks.checked_sub(u64::from(parity))?,
         Members::Halves => disks / 2,
         Members::Copies => {
-            // As md tells the block layer: near copies lie side by side, far and offset ones do not.
+            // As md reports it to the block layer: near copies are on adjacent members, far and offset ones are not.
             let copies = layout.unwrap_or("n2").strip_prefix('n');
             let near = copies.map_or(1, |copies| copies.parse().unwrap_or(2)).max(1);
             if disks.is_multiple_of(near) {

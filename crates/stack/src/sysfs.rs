@@ -1,4 +1,4 @@
-//! Attributes in /sys: read, written, read back, waited for.
+//! Attributes in /sys: read, write, read back, wait for changes.
 
 use crate::error::Cause;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -25,8 +25,8 @@ pub(crate) fn write(path: &Path, value: &str) -> Result<(), Cause> {
     file.write_all(value.as_bytes()).map_err(doing())
 }
 
-/// Reads an attribute, and if its value is not `until`, sleeps until the kernel says that it changed or the time is
-/// over. The value that was read is returned; callers ask again.
+/// Reads an attribute and, if its value is not `until`, sleeps until the kernel reports a change or the time is over.
+/// The value that was read is returned; callers read again.
 pub(crate) fn read_or_sleep(path: &Path, until: &str, at_most: Duration) -> Result<String, Cause> {
     let doing = || Cause::system(format!("read {}", path.display()));
     let mut file = fs::File::open(path).map_err(doing())?;
@@ -35,7 +35,7 @@ pub(crate) fn read_or_sleep(path: &Path, until: &str, at_most: Duration) -> Resu
     let value = text.trim_end().to_owned();
     if value != until {
         let timeout = Timespec::try_from(at_most).ok();
-        // Whether it was the change, the time or a signal: the caller reads again.
+        // Whether this was a change, the timeout or a signal: the caller reads again.
         let _ = poll(&mut [PollFd::new(&file, PollFlags::PRI)], timeout.as_ref());
     }
     Ok(value)

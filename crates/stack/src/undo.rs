@@ -33,7 +33,7 @@ pub enum Undo {
         device: PathBuf,
         kind: FilesystemKind,
         array_uuid: Option<String>,
-        /// The filesystem's UUID, if it was given one: a filesystem with another UUID was made by others since.
+        /// The filesystem's UUID, if it was set: a filesystem with another UUID was made by others since.
         #[serde(default)]
         uuid: Option<String>,
     },
@@ -116,7 +116,7 @@ fn stop_array(node: &Path, uuid: &str, access: &mut Access<'_>) -> Result<(), Ca
     }
     let mut tries_left = TRIES;
     while let Err(error) = access.run(&Invocation::new(Tool::Mdadm).arg("--stop").arg(node), &[node]) {
-        // udev may be looking into the device for a moment.
+        // udev may have the device open for a moment.
         if tries_left == 0 {
             return Err(error);
         }
@@ -165,7 +165,7 @@ fn clear_member(member: &Path, uuid: &str, access: &mut Access<'_>) -> Result<()
             )?;
             Ok(())
         }
-        // Someone else's superblock, or none, which mdadm takes for a failure.
+        // A superblock of others, or none, which mdadm reports as a failure.
         Ok(_) | Err(ToolError::Exit { .. }) => Ok(()),
         Err(error) => Err(error.into()),
     }

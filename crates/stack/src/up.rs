@@ -87,10 +87,10 @@ pub fn remount(
     let (Some(folder), Some(mounting)) = (&stack.mount_point, &stack.mounting) else {
         return between(context);
     };
-    // Unmounting writes out as well, but does not say what went wrong with it.
+    // Unmounting writes back as well, but does not report errors.
     memory::write_back(Some(folder))?;
     context.access.executor.unmount(folder)?;
-    // What ZFS caches of a pool goes with the pool, not with the mount.
+    // ZFS's caches belong to the pool, not to the mount.
     if let Some(pool) = &mounting.pool {
         context.access.run(&pool.export(), &pool.partitions)?;
     }
@@ -106,8 +106,8 @@ pub fn remount(
     outcome
 }
 
-/// Tears a stack down as the context says. If something cannot be undone, it stays in the ledger, and the rest is
-/// still undone.
+/// Tears a stack down as set in the context. Acts that cannot be undone stay in the ledger, and the rest is still
+/// undone.
 pub fn down(stack: Stack, context: &mut Context<'_>) -> Result<(), TeardownError> {
     if context.setting.teardown == Teardown::Full {
         context.step("tear down");

@@ -3,12 +3,12 @@
 use crate::error::Cause;
 use crate::executor::Executor;
 
-/// As mdadm writes them.
+/// In mdadm's format.
 pub(crate) fn of_array(executor: &mut dyn Executor) -> Result<String, Cause> {
     Ok(random_hex(executor)?.join(":"))
 }
 
-/// As mkfs wants them: of version 4, variant 1.
+/// In the format of mkfs: version 4, variant 1.
 pub(crate) fn of_filesystem(executor: &mut dyn Executor) -> Result<String, Cause> {
     let hex = random_hex(executor)?.concat();
     Ok(format!(

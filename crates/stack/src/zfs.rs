@@ -33,7 +33,7 @@ pub(crate) struct Creation<'a> {
 }
 
 impl Creation<'_> {
-    /// `zpool create`; the dataset is mounted by mount(2), as any filesystem.
+    /// `zpool create`; the dataset is mounted by mount(2), like any filesystem.
     pub(crate) fn invocation(&self) -> Invocation {
         let zfs = &self.spec.zfs;
         let mut call = Invocation::new(ZPOOL)
@@ -100,7 +100,7 @@ pub(crate) fn partition_of(device: &BlockDevice) -> PathBuf {
     first_partition(&device.kernel_name)
 }
 
-/// As the kernel names it: `sda1`, `nvme0n1p1`.
+/// The kernel's name: `sda1`, `nvme0n1p1`.
 pub(crate) fn first_partition(kernel_name: &str) -> PathBuf {
     let between = if kernel_name.ends_with(|last: char| last.is_ascii_digit()) {
         "p"

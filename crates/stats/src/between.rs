@@ -1,9 +1,9 @@
-//! Two runs against one another, cell by cell.
+//! Compares two runs cell by cell.
 //!
-//! Cells are paired by their identity; a cell that has none in the other run is paired with the one that has the same
-//! stack, work and replicate on another machine or kernel, if there is just one such. Values are paired by seed: where
-//! both runs worked on the same files, what the files do to both cancels. All differences together have an error
-//! below 5 % (Holm).
+//! Cells are paired by identity; a cell whose identity is not in the other run is paired with the cell of the same
+//! stack, work and replicate on another machine or kernel, if there is exactly one. Values are paired by seed: where
+//! both runs worked on the same files, the files' effect on both cancels. The error over all differences is below 5 %
+//! (Holm).
 
 use crate::compare::{Effect, InBlock, Pool, faster, holm};
 use crate::interval::Interval;
@@ -22,45 +22,45 @@ pub struct RunSide<'a> {
     pub measurements: &'a [Measurement],
 }
 
-/// What two runs show of one another.
+/// Result of comparing two runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Between {
-    /// In the first run's order.
+    /// In the order of the first run.
     pub rows: Vec<BetweenRow>,
     /// Keys of the cells that only one run has.
     pub only_first: Vec<String>,
     pub only_second: Vec<String>,
 }
 
-/// The headline metric of one test of a cell that both runs have.
+/// The main metric of one test of a cell that both runs have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BetweenRow {
     /// Keys of the cell in the two runs.
     pub first_key: String,
     pub second_key: String,
-    /// The two are one and the same cell; else machine or kernel differ.
+    /// Both are the same cell; otherwise machine or kernel differ.
     pub is_same_cell: bool,
     pub test: String,
     pub metric: Metric,
-    /// `None` if nothing counts there.
+    /// `None` if there are no valid values.
     pub first: Option<Summary>,
     pub second: Option<Summary>,
-    /// How many times better the second is; `None` with too few trials.
+    /// Ratio of second to first, above 1 if the second is better; `None` with too few trials.
     pub ratio: Option<f64>,
-    /// Of the ratio, at 95 % for this row alone.
+    /// Interval of the ratio, at 95 % for this row alone.
     pub interval: Option<Interval>,
-    /// Trials that were compared, and whether their seeds were the same.
+    /// Number of compared trials, and whether their seeds were equal.
     pub trials: usize,
     pub by_seed: bool,
     pub outcome: Outcome,
 }
 
-/// The second against the first.
+/// The second run relative to the first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Outcome {
     Faster,
     Slower,
-    /// Shown to differ by no more than this share.
+    /// Shown to differ by at most this fraction.
     EqualWithin(f64),
     WithinNoise,
     TooFewTrials,
@@ -78,10 +78,10 @@ impl Outcome {
     }
 }
 
-/// Differences up to this share are called equal if they are shown to be no larger.
+/// Differences up to this fraction are called equal if shown to be no larger.
 const EQUAL_WITHIN: f64 = 0.05;
 
-/// Compares the second run with the first.
+/// Compares the second run with the first one.
 pub fn between(first: RunSide<'_>, second: RunSide<'_>) -> Between {
     let pairs = pairs(first.plan, second.plan);
     let is_paired = |id: CellId, of: fn(&(&Cell, &Cell)) -> CellId| pairs.iter().any(|pair| of(pair) == id);
@@ -101,7 +101,7 @@ pub fn between(first: RunSide<'_>, second: RunSide<'_>) -> Between {
     }
 }
 
-/// The cells that belong together.
+/// The pairs of cells.
 fn pairs<'a>(first: &'a Plan, second: &'a Plan) -> Vec<(&'a Cell, &'a Cell)> {
     let elsewhere = |cell: &Cell| CellId::anywhere(cell);
     let mut pairs = Vec::new();
@@ -181,7 +181,7 @@ fn judged(compared: &[Compared<'_>]) -> Vec<BetweenRow> {
                 let interval = effect.interval(2.0 * alpha / count);
                 let most = interval.high.max(1.0 / interval.low) - 1.0;
                 match probability <= alpha {
-                    // What is shown to differ by next to nothing is equal to whoever has to choose.
+                    // A difference that is shown to be negligible counts as equal.
                     _ if most <= EQUAL_WITHIN => Outcome::EqualWithin(most),
                     true if effect.ratio() > 1.0 => Outcome::Faster,
                     true => Outcome::Slower,
@@ -213,7 +213,7 @@ fn common_seeds(one: &Compared<'_>) -> usize {
     one.first.iter().filter(is_common).count()
 }
 
-/// Second over first, in goodness.
+/// Second over first, in the direction of better.
 fn effect(all: &[Compared<'_>], one: &Compared<'_>) -> Option<Effect> {
     let same_work = |other: &&Compared<'_>| {
         other.test == one.test

@@ -1,12 +1,11 @@
-//! A study's claims, judged by what was measured.
+//! Evaluates a study's claims with its measurements.
 //!
-//! A claim holds of every pair of cells that it speaks of ([`study::claim::Contest`]), in every test. It is
-//! *supported* if each of them is shown to be so, *refuted* if one is shown not to be, *undecided* if neither, and
-//! *untestable* if something was not measured. Each pair has one-sided tests against the claim's own margin; to
-//! support a claim all of them must succeed (an intersection-union test, which needs no correction: Berger,
-//! *Technometrics* 24, 1982), to refute it one of c at 1/c of the error. Over the claims of a study Holm's procedure
-//! keeps the error at 5 %. "Equal" is shown by two one-sided tests within the claim's margin, never by a difference
-//! that was not found.
+//! A claim must hold for every pair of cells it refers to ([`study::claim::Contest`]), in every test. It is *supported*
+//! if it is shown to hold for each of them, *refuted* if it is shown not to hold for one, *undecided* if neither, and
+//! *untestable* if something was not measured. Each pair has one-sided tests against the claim's own margin; to support
+//! a claim all of them must succeed (an intersection-union test, which needs no correction: Berger, *Technometrics* 24,
+//! 1982), to refute it one of c at 1/c of the error. Over the claims of a study Holm's procedure keeps the error at 5
+//! %. "Equal" is shown by two one-sided tests within the claim's margin, never by the absence of a difference.
 
 use crate::compare::{Effect, InBlock, Pool, faster, holm};
 use crate::interval::Interval;
@@ -18,13 +17,13 @@ use study::metric::{Better, Metric};
 use study::plan::{Cell, Claim, Plan, Side, TEST};
 use study::{CellId, Measurement};
 
-/// What the data say of a claim.
+/// Verdict on a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgedClaim {
     pub verdict: Verdict,
-    /// The pair of cells that decides: the one that fits the claim least. Absent where nothing was measured.
+    /// The deciding pair of cells: the one that fits the claim least. Absent if nothing was measured.
     pub effect: Option<ClaimEffect>,
-    /// Pairs that were compared, and those of which the claim seems to hold.
+    /// Number of compared pairs, and of those for which the claim seems to hold.
     pub compared: usize,
     pub seems_to_hold: usize,
 }
@@ -34,8 +33,8 @@ pub enum Verdict {
     Supported,
     Refuted,
     Undecided {
-        /// So many further trials of each cell are likely to decide it, if things are as they seem; absent if no
-        /// number that can be run would.
+        /// Estimated number of further trials of each cell until a decision, if the present estimates are true; absent
+        /// if no feasible number suffices.
         further_trials: Option<u32>,
     },
     Untestable {
@@ -54,21 +53,21 @@ impl Verdict {
     }
 }
 
-/// How many times faster the first cell is than the second.
+/// Ratio of the first cell to the second.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimEffect {
     /// Keys of the cells, with the test.
     pub first: String,
     pub second: String,
-    /// Of goodness: 1.2 is 20 % more throughput, or as much less time.
+    /// In the direction of better: 1.2 is 20 % more throughput, or correspondingly less time.
     pub ratio: f64,
-    /// At 95 %, for this pair alone; absent with too few trials.
+    /// Interval at 95 %, for this pair alone; absent with too few trials.
     pub interval: Option<Interval>,
-    /// Trials of each that were compared.
+    /// Number of compared trials of each cell.
     pub trials: usize,
 }
 
-/// Judges the claims of a plan, in their order.
+/// Evaluates the claims of a plan, in order.
 pub fn judge_claims(plan: &Plan, measurements: &[Measurement]) -> Vec<JudgedClaim> {
     let judged: Vec<Judged> = plan
         .claims
@@ -113,7 +112,7 @@ pub fn judge_claims(plan: &Plan, measurements: &[Measurement]) -> Vec<JudgedClai
     judged.into_iter().zip(verdicts).map(whole).collect()
 }
 
-/// A claim before all claims are judged together.
+/// A claim before the correction over all claims.
 struct Judged {
     reason: Option<String>,
     pairs: Vec<JudgedPair>,
@@ -123,12 +122,12 @@ struct Judged {
 
 struct JudgedPair {
     effect: ClaimEffect,
-    /// How sure; absent with too few trials.
+    /// The effect with its error; absent with too few trials.
     sure: Option<Effect>,
-    /// How far it is on the claim's side, in logarithms.
+    /// Distance of the estimate from the bound towards the claim, in logarithms.
     margin: f64,
     seems_to_hold: bool,
-    /// The bound nearest to it.
+    /// The nearest bound.
     bound: f64,
     p_support: f64,
     p_refute: f64,
@@ -150,7 +149,7 @@ impl Judged {
             .min_by(|one, other| one.margin.total_cmp(&other.margin))
     }
 
-    /// Of all pairs, if it seems to hold; of the one that speaks against it most, if not.
+    /// Over all pairs if it seems to hold; otherwise for the pair that contradicts it most.
     fn further_trials(&self, alpha: f64) -> Option<u32> {
         let needed = |pair: &JudgedPair| match &pair.sure {
             Some(effect) => effect.further_trials(pair.bound, alpha),
@@ -170,7 +169,7 @@ struct Court<'a> {
     claim: &'a Claim,
 }
 
-/// What a side of a contest is measured by.
+/// A side of a comparison, with its values.
 struct Contender<'a> {
     cell: &'a Cell,
     test: &'a str,
@@ -216,7 +215,7 @@ impl<'a> Court<'a> {
         }
     }
 
-    /// The tests in which two cells are compared: those that the claim names, or all that both have.
+    /// The tests in which two cells are compared: those named by the claim, or all that both have.
     fn tests(&self, comparison: &Comparison, first: &Cell, second: &Cell) -> Vec<(&'a str, &'a str)> {
         let named = |side: &Side| side.iter().find(|(axis, _)| axis == TEST).map(|(_, test)| test.clone());
         let sides = comparison.sides();
@@ -250,7 +249,7 @@ impl<'a> Court<'a> {
             .collect();
         let is_wanted = |test: &&&str| match of_claim {
             Some(wanted) => **test == wanted,
-            // The counters of member disks are no test of the work.
+            // Counters of member disks are not tests of the workload.
             None => known.iter().any(|name| name == **test),
         };
         let common = tests_first
@@ -283,7 +282,7 @@ impl<'a> Court<'a> {
         })
     }
 
-    /// Why two cells cannot be compared.
+    /// Reason why two cells cannot be compared.
     fn why_not(&self, first: &Cell, second: &Cell) -> String {
         let without = [first, second].into_iter().find(|cell| {
             let mut counted = self.of_cell(cell.id).filter(|one| one.counts());
@@ -301,7 +300,7 @@ impl<'a> Court<'a> {
         }
     }
 
-    /// The spread among all stacks that did the same work.
+    /// Pooled variance of all stacks with the same work.
     fn pool(&self, contender: &Contender<'_>) -> Option<Pool> {
         let same_work = self
             .plan
@@ -358,7 +357,7 @@ impl<'a> Court<'a> {
             Comparison::Equal { within, .. } | Comparison::AllEqual { within } => {
                 let bound = if log < 0.0 { 1.0 / within } else { *within };
                 let outside = |effect: Effect| effect.p_above(*within).min(effect.p_below(1.0 / within));
-                // Both ways out: twice the smaller one.
+                // For both outcomes: twice the smaller one.
                 let p = sure.map_or((1.0, 1.0), |effect| {
                     (effect.p_equal(*within), (2.0 * outside(effect)).min(1.0))
                 });

@@ -1,16 +1,16 @@
-//! Is one cell faster than another, and by how much?
+//! Ratio of two cells, with its error.
 //!
-//! The question is put to the *ratio*, in logarithms, block by block. A *block* is what two trials have in common: in
-//! one run the round (trials of one index run near one another in time, in random order, and in the lab with one seed,
-//! on the same files); between runs the seed. What a block does to both cancels: a slow drift, an unlucky seed (Jain,
-//! *The Art of Computer Systems Performance Analysis*, 1991, 13.4.1; randomised blocks in Box, Hunter and Hunter,
-//! *Statistics for Experimenters*, 2nd ed. 2005, 4.2). If the two cells are the same, the difference within a block is
-//! symmetric about zero whatever the noise is like, because it could as well have been the other way round.
+//! Comparisons use the *ratio*, in logarithms, block by block. A *block* is what two trials have in common: within a
+//! run the round (trials of one index run close in time, in random order, and in the lab with one seed, on the same
+//! files); between runs the seed. Effects of the block on both cells cancel: slow drift, an unlucky seed (Jain, *The
+//! Art of Computer Systems Performance Analysis*, 1991, 13.4.1; randomised blocks in Box, Hunter and Hunter,
+//! *Statistics for Experimenters*, 2nd ed. 2005, 4.2). If the two cells are equal, the difference within a block is
+//! symmetric about zero for any distribution of the noise, because the cells are exchangeable.
 //!
-//! A standard error from three differences alone is a guess: three trials may happen to fall into the same one of two
-//! humps. So the variance is also *pooled* over all cells that did the same work ([`Pool`]: the residual mean square
-//! of the blocks), and the larger of the two counts. `tests/noise.rs` shows by simulation what that holds: false alarms
-//! and slowdowns found, for noise that is normal, skewed, two-humped, drifting and autocorrelated.
+//! A standard error from only three differences is unreliable: with a bimodal distribution all three trials may fall
+//! into the same mode. So the variance is also *pooled* over all cells with the same work ([`Pool`]: the residual mean
+//! square of the blocks), and the larger of the two is used. `tests/noise.rs` shows the error rates and the power by
+//! simulation, for noise that is normal, skewed, bimodal, drifting and autocorrelated.
 
 use crate::interval::{Basis, Interval, TRIALS_MIN, mean_and_variance, student_t};
 use crate::summary::median;
@@ -18,7 +18,7 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use study::Measurement;
 use study::metric::Better;
 
-/// A value, and the block that it shares with values of other cells.
+/// A value and its block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InBlock {
     pub block: u64,
@@ -43,7 +43,7 @@ impl InBlock {
     }
 }
 
-/// Variance of the logarithm of a ratio within a block, over all pairs of cells that did the same work.
+/// Variance of the logarithm of a ratio within a block, over all pairs of cells with the same work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pool {
     pub variance: f64,
@@ -51,7 +51,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Of cells that did the same work. `None` if no two of them share two blocks.
+    /// Of cells with the same work. `None` if no two of them share two blocks.
     pub fn of(cells: &[Vec<InBlock>]) -> Option<Self> {
         let (mut squares, mut weight) = (0.0, 0.0);
         let mut blocks: Vec<usize> = Vec::new();
@@ -76,7 +76,7 @@ impl Pool {
         })
     }
 
-    /// Of cells that are compared each with its own partner only.
+    /// Of cells that are compared only with their partner.
     pub fn of_pairs<'a>(pairs: impl Iterator<Item = (&'a [InBlock], &'a [InBlock])>) -> Option<Self> {
         let (mut squares, mut degrees) = (0.0, 0.0);
         for (first, second) in pairs {
@@ -93,7 +93,7 @@ impl Pool {
         })
     }
 
-    /// The wider of two.
+    /// The larger of two variances.
     pub fn wider(one: Option<Self>, other: Option<Self>) -> Option<Self> {
         match (one, other) {
             (Some(one), Some(other)) if other.variance > one.variance => Some(other),
@@ -102,7 +102,7 @@ impl Pool {
     }
 }
 
-/// The first cell against the second: the ratio of their values, and how sure it is.
+/// The first cell relative to the second: the ratio of their values, with its error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effect {
     /// Mean of the logarithms of the ratios.
@@ -114,14 +114,14 @@ pub struct Effect {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairing {
-    /// So many blocks in common.
+    /// Number of common blocks.
     Blocks(usize),
-    /// None, or too few: so many values of the one that has fewer.
+    /// No or too few common blocks: number of values of the cell with fewer.
     Independent(usize),
 }
 
 impl Pairing {
-    /// Trials of each cell that were compared.
+    /// Number of compared trials of each cell.
     pub const fn trials(self) -> usize {
         match self {
             Self::Blocks(trials) | Self::Independent(trials) => trials,
@@ -130,7 +130,7 @@ impl Pairing {
 }
 
 impl Effect {
-    /// `None` of too few values, or of values that are not positive: a ratio would mean nothing.
+    /// `None` with too few values, or with non-positive values, for which a ratio is meaningless.
     pub fn of(first: &[InBlock], second: &[InBlock], pool: Option<&Pool>) -> Option<Self> {
         if first.iter().chain(second).any(|one| one.value <= 0.0) {
             return None;
@@ -157,7 +157,7 @@ impl Effect {
         }
     }
 
-    /// Welch's: the two need not vary alike.
+    /// Welch's test: the variances may differ.
     fn of_independent(first: &[InBlock], second: &[InBlock]) -> Option<Self> {
         let logs = |values: &[InBlock]| -> Option<Vec<f64>> {
             (values.len() >= TRIALS_MIN).then(|| values.iter().map(|one| one.value.ln()).collect())
@@ -168,7 +168,7 @@ impl Effect {
         let share_first = variance_first / first.len() as f64;
         let share_second = variance_second / second.len() as f64;
         let variance = share_first + share_second;
-        // Welch and Satterthwaite.
+        // Welch–Satterthwaite.
         let degrees = variance.powi(2)
             / (share_first.powi(2) / (first.len() as f64 - 1.0)
                 + share_second.powi(2) / (second.len() as f64 - 1.0));
@@ -190,13 +190,13 @@ impl Effect {
         Self { log: -self.log, ..self }
     }
 
-    /// No block differs from another: there is no noise to judge by.
+    /// Whether all blocks are equal: there is no noise to estimate.
     pub fn is_without_noise(&self) -> bool {
         // Logarithms of equal ratios may differ in the last digits.
         self.standard_error < 1e-12
     }
 
-    /// Of the ratio, at confidence 1 − `alpha`.
+    /// Interval of the ratio, at confidence 1 − `alpha`.
     pub fn interval(&self, alpha: f64) -> Interval {
         if self.is_without_noise() {
             let ratio = self.ratio();
@@ -214,7 +214,7 @@ impl Effect {
         }
     }
 
-    /// How likely the like would be seen if the true ratio were `bound` or less. One-sided.
+    /// One-sided p-value for the hypothesis that the true ratio is `bound` or less.
     pub fn p_above(&self, bound: f64) -> f64 {
         let beyond = self.log - bound.ln();
         if self.is_without_noise() {
@@ -228,24 +228,24 @@ impl Effect {
         t.sf(beyond / self.standard_error)
     }
 
-    /// Likewise if it were `bound` or more.
+    /// The same for `bound` or more.
     pub fn p_below(&self, bound: f64) -> f64 {
         self.turned().p_above(1.0 / bound)
     }
 
-    /// How likely if they were equal. Two-sided.
+    /// Two-sided p-value for equality.
     pub fn p_differ(&self) -> f64 {
         (2.0 * self.p_above(1.0).min(self.p_below(1.0))).min(1.0)
     }
 
-    /// How likely if the one were `within` times the other or more: two one-sided tests (Schuirmann, *Journal of
+    /// p-value for a difference of a factor `within` or more: two one-sided tests (Schuirmann, *Journal of
     /// Pharmacokinetics and Biopharmaceutics* 15, 1987).
     pub fn p_equal(&self, within: f64) -> f64 {
         self.p_below(within).max(self.p_above(1.0 / within))
     }
 
-    /// How many further trials of each are likely (4 in 5) to tell the ratio from `bound` at `alpha`, one-sided, if it
-    /// is what it seems; `None` if it seems to be the bound itself. At least one.
+    /// Further trials of each cell that distinguish the ratio from `bound` at `alpha`, one-sided, with probability 4/5
+    /// if the estimate is true; `None` if the estimate equals the bound. At least one.
     pub fn further_trials(&self, bound: f64, alpha: f64) -> Option<u32> {
         let trials = self.pairing.trials() as f64;
         let beyond = (self.log - bound.ln()).abs();
@@ -255,15 +255,15 @@ impl Effect {
     }
 }
 
-/// Trials of each of two cells after which a difference of `log` in the logarithm of their ratio is found with
-/// probability `power`, one-sided at `alpha`; `deviation` is that of the logarithm within a block. A fifth more than
-/// normal noise needs, for noise that is skewed or comes in humps. `None` if no number below 10,000 does.
+/// Trials of each of two cells that detect a difference of `log` in the logarithm of their ratio with probability
+/// `power`, one-sided at `alpha`; `deviation` is that of the logarithm within a block. A fifth more than for normal
+/// noise, to allow for skewed or multimodal noise. `None` if more than 10,000 are needed.
 pub fn trials_to_find(log: f64, deviation: f64, alpha: f64, power: f64) -> Option<u32> {
     const MOST: u32 = 10_000;
     const MORE: f64 = 1.2;
     let normal = Normal::standard();
     let needed = normal.inverse_cdf(1.0 - alpha) + normal.inverse_cdf(power);
-    // Student's quantiles are larger: never fewer than this.
+    // Student's quantiles are larger: this is a lower bound.
     let least = (needed * deviation / log.abs()).powi(2);
     let first = if least.is_finite() {
         least.min(f64::from(MOST)) as u32
@@ -280,8 +280,8 @@ pub fn trials_to_find(log: f64, deviation: f64, alpha: f64, power: f64) -> Optio
     Some((f64::from(trials) * more).ceil() as u32)
 }
 
-/// The probabilities with which Holm's procedure (*Scandinavian Journal of Statistics* 6, 1979) compares `alpha`: in
-/// the order given, each at least its own.
+/// Adjusted p-values of Holm's procedure (*Scandinavian Journal of Statistics* 6, 1979), to compare with `alpha`, in
+/// the given order.
 pub fn holm(probabilities: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..probabilities.len()).collect();
     order.sort_by(|&one, &other| probabilities[one].total_cmp(&probabilities[other]));
@@ -294,7 +294,7 @@ pub fn holm(probabilities: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// A value's goodness: its logarithm's sign is turned where less is better, so that a ratio above 1 is "faster".
+/// Inverts the ratio if less is better, so that a ratio above 1 means "faster".
 pub fn faster(effect: Effect, better: Better) -> Effect {
     match better {
         Better::Lower => effect.turned(),
@@ -302,7 +302,7 @@ pub fn faster(effect: Effect, better: Better) -> Effect {
     }
 }
 
-/// Of the blocks that both have. A cell that has several values in a block counts with their median.
+/// Of the common blocks. Several values of a cell in a block count with their median.
 fn log_ratios(first: &[InBlock], second: &[InBlock]) -> Vec<f64> {
     let mut blocks: Vec<u64> = first.iter().map(|one| one.block).collect();
     blocks.sort_unstable();
@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn blocks_cancel_what_both_share() {
-        // The seed moves both by a factor of three; the first is always about 10 % ahead.
+        // The seed changes both by a factor of three; the first is always about 10 % ahead.
         let first = cell(0, &[110.0, 221.0, 329.0]);
         let second = cell(0, &[100.0, 200.0, 300.0]);
         let paired = Effect::of(&first, &second, None).expect("an effect");
@@ -363,7 +363,7 @@ mod tests {
 
     #[test]
     fn the_pool_is_the_residual_mean_square_of_blocks() {
-        // Two-way table without interaction but for a known residual, in logarithms.
+        // Two-way table without interaction except a known residual, in logarithms.
         let residual = [[0.1, -0.1, 0.0], [-0.1, 0.1, 0.0], [0.0, 0.0, 0.0]];
         let cells: Vec<Vec<InBlock>> = (0..3)
             .map(|stack| {
@@ -372,7 +372,7 @@ mod tests {
             })
             .collect();
         let pool = Pool::of(&cells).expect("a pool");
-        // Mean square 0.04 / 4; of a difference twice that.
+        // Mean square 0.04 / 4; for a difference twice that.
         assert!((pool.variance - 0.02).abs() < 1e-12, "{pool:?}");
         assert_eq!(pool.degrees, 4.0);
     }
@@ -422,7 +422,7 @@ mod tests {
     #[test]
     fn trials_needed_grow_with_noise() {
         let needed = |deviation| trials_to_find(1.05_f64.ln(), deviation, 0.025, 0.95);
-        // (1.96 + 1.645)² · (0.05 / 0.04879)² is 13.6 with normal quantiles; Student's take two more, and a fifth.
+        // (1.96 + 1.645)² · (0.05 / 0.04879)² is 13.6 with normal quantiles; Student's need two more, plus a fifth.
         assert_eq!(needed(0.05), Some(20));
         assert_eq!(needed(0.0), Some(3));
         assert!(needed(0.1) > Some(50));

@@ -1,25 +1,25 @@
-//! Confidence intervals of a centre, from few values.
+//! Confidence intervals of a centre from few values.
 //!
-//! **Order statistics**, where there are enough values. Of n independent values, the number below the median is
-//! binomial (n, ½), whatever their distribution, so that the k-th smallest and the k-th largest enclose the median
-//! with probability 1 − 2·P(B < k). Le Boudec, *Performance Evaluation of Computer and Communication Systems*
-//! (2010), theorem 2.1 and table A.7; David and Nagaraja, *Order Statistics* (2003), 7.1. At 95 % it needs n ≥ 6.
+//! **Order statistics**, with enough values. Of n independent values, the number below the median is binomial (n, ½)
+//! for any distribution, so the k-th smallest and the k-th largest enclose the median with probability 1 − 2·P(B < k).
+//! Le Boudec, *Performance Evaluation of Computer and Communication Systems* (2010), theorem 2.1 and table A.7; David
+//! and Nagaraja, *Order Statistics* (2003), 7.1. At 95 % it needs n ≥ 6.
 //!
-//! **Log-normal**, for 3 values up to that, all positive: Student's t interval of the mean of their logarithms,
-//! transformed back. For throughputs and times, whose errors multiply and which cannot be negative, it is the usual
-//! choice (Limpert, Stahel and Abbt, *BioScience* 51, 2001), but it *rests on that assumption*, which three values
-//! cannot test; hence the mark. It always encloses the sample median too: |median − mean| ≤ s in the logarithms,
-//! and t/√n > 1 for n ≤ 5.
+//! **Log-normal**, from 3 values up to that, all positive: Student's t interval of the mean of their logarithms,
+//! transformed back. This is the usual choice for throughputs and times, whose errors are multiplicative and which
+//! cannot be negative (Limpert, Stahel and Abbt, *BioScience* 51, 2001), but it *depends on that assumption*, which
+//! three values cannot test; hence the mark. It always encloses the sample median too: |median − mean| ≤ s in the
+//! logarithms, and t/√n > 1 for n ≤ 5.
 //!
-//! **Identical**: simulated disks can give the very same value for every seed. The interval is that point; that it
-//! has no width says that the seed makes no difference, not that we measured infinitely often.
+//! **Identical**: simulated disks can give the same value for every seed. The interval is that point; its zero width
+//! means that the seed makes no difference, not that the precision is infinite.
 
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, StudentsT};
 
-/// Fewer blocks, or fewer values where there are no common blocks, give no interval.
+/// With fewer blocks, or fewer values if there are no common blocks, there is no interval.
 pub const TRIALS_MIN: usize = 3;
 
-/// Both ends belong to it.
+/// A closed interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     pub low: f64,
@@ -27,16 +27,16 @@ pub struct Interval {
     pub basis: Basis,
 }
 
-/// What an interval rests on.
+/// Assumptions of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
-    /// Nothing but independent values.
+    /// Independent values only.
     OrderStatistics,
     /// Logarithms of the values are normally distributed.
     LogNormal,
-    /// Differences within blocks, with the spread of all cells that did the same work: see [`crate::compare`].
+    /// Differences within blocks, with the variance of all cells with the same work: see [`crate::compare`].
     Blocks,
-    /// All values were the same.
+    /// All values were equal.
     Identical,
 }
 
@@ -50,8 +50,8 @@ impl Interval {
     }
 }
 
-/// The interval at confidence 1 − `alpha`. `None` where too few values, or values that are not all positive, do
-/// not allow one. `sorted` is sorted.
+/// The interval at confidence 1 − `alpha`. `None` with too few values, or with non-positive values where a log-normal
+/// interval would be needed. `sorted` must be sorted.
 pub(crate) fn of_centre(sorted: &[f64], alpha: f64) -> Option<Interval> {
     let (first, last) = (*sorted.first()?, *sorted.last()?);
     if sorted.len() < TRIALS_MIN {
@@ -75,8 +75,8 @@ pub(crate) fn of_centre(sorted: &[f64], alpha: f64) -> Option<Interval> {
     (first > 0.0).then(|| log_normal(sorted, alpha))
 }
 
-/// The largest k for which the k-th smallest and k-th largest of n values enclose the median with probability
-/// 1 − `alpha`; `None` if even the extremes do not.
+/// The largest k for which the k-th smallest and k-th largest of n values enclose the median with probability 1 −
+/// `alpha`; `None` if even the extremes do not.
 fn order_statistic(n: usize, alpha: f64) -> Option<usize> {
     let below = Binomial::new(0.5, n as u64).expect("½ is a probability");
     (1..=n / 2)
@@ -96,14 +96,14 @@ fn log_normal(values: &[f64], alpha: f64) -> Interval {
     }
 }
 
-/// What |t| exceeds with probability `alpha`.
+/// The value that |t| exceeds with probability `alpha`.
 pub(crate) fn student_t(alpha: f64, degrees_of_freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, degrees_of_freedom)
         .expect("degrees of freedom are positive")
         .inverse_cdf(1.0 - alpha / 2.0)
 }
 
-/// Of at least two values.
+/// Needs at least two values.
 pub(crate) fn mean_and_variance(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -201,12 +201,12 @@ mod tests {
         );
     }
 
-    /// The promise itself, on a skewed distribution: of 2000 intervals, 95 % or more hold the true median.
+    /// On a skewed distribution: of 2000 intervals, at least 95 % contain the true median.
     #[test]
     fn intervals_hold_the_median_as_often_as_they_say() {
         let mut state = 1_u64;
         let mut uniform = || {
-            // Knuth's MMIX generator: the test needs no better.
+            // Knuth's MMIX generator, sufficient for this test.
             state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);

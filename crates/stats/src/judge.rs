@@ -1,4 +1,4 @@
-//! All samples of a run, put in order and judged.
+//! Sorts and evaluates all samples of a run.
 
 use crate::compare::InBlock;
 use crate::precision::{alpha_of_differences, alpha_per_look};
@@ -9,7 +9,7 @@ use study::plan::Plan;
 use study::stack::MachineKind;
 use study::{CellId, Measurement};
 
-/// What a run shows.
+/// Results of a run.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Results {
     /// In the plan's order, as everything below.
@@ -19,16 +19,16 @@ pub struct Results {
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkloadResults {
     pub name: String,
-    /// What was measured to be judged.
+    /// Metrics with a direction.
     pub tests: Vec<TestResults>,
-    /// What was counted to explain it: no more is better there than less.
+    /// Counts for explanation: neither more nor less is better.
     pub counts: Vec<TestResults>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct TestResults {
     pub name: String,
-    /// The headline first: the one that is ranked and shown where there is room for one.
+    /// The main metric first: it is ranked, and shown where there is room for one.
     pub measures: Vec<Measure>,
 }
 
@@ -43,13 +43,12 @@ impl TestResults {
 pub struct Measure {
     pub metric: Metric,
     pub rows: Vec<Row>,
-    /// Of the places in `rows`.
+    /// Refers to indices in `rows`.
     pub ranking: Ranking,
 }
 
 impl Measure {
-    /// The stacks that are shown to be faster than all others with a figure: the first tier, if there is a second
-    /// one to be faster than.
+    /// The stacks that are shown to be faster than all others with a figure: the first tier, if there is a second one.
     pub fn leaders(&self) -> &[usize] {
         match self.ranking.tiers.as_slice() {
             [first, _, ..] => first,
@@ -57,12 +56,12 @@ impl Measure {
         }
     }
 
-    /// How many stacks could be placed.
+    /// Number of ranked stacks.
     pub fn placed(&self) -> usize {
         self.ranking.tiers.iter().map(Vec::len).sum()
     }
 
-    /// Stacks that have values, but too few to be placed.
+    /// Stacks with values, but too few to be ranked.
     pub fn not_placed(&self) -> impl Iterator<Item = &Row> {
         let is_placed = |place: &usize| self.ranking.tiers.iter().flatten().any(|placed| placed == place);
         self.rows
@@ -73,23 +72,23 @@ impl Measure {
     }
 }
 
-/// One stack's figure.
+/// Figures of one stack.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The stack's label in the plan.
     pub stack: String,
     /// The stack's cell with this workload; absent if the plan has none.
     pub cell: Option<CellId>,
-    /// The values that count, by trial.
+    /// The valid values, by trial.
     pub values: Vec<Measurement>,
     /// `None` if there are none.
     pub summary: Option<Summary>,
-    /// Measurements that do not count, because a guard failed.
+    /// Measurements that are excluded because a guard failed.
     pub excluded: Vec<Measurement>,
 }
 
-/// Judges all measurements of a run. Each measure has a row for every stack of the plan, in its order, empty where
-/// nothing was measured. Tests and metrics come in the order in which they were measured.
+/// Evaluates all measurements of a run. Each measure has a row for every stack of the plan, in its order, empty if
+/// nothing was measured. Tests and metrics are in the order in which they were measured.
 pub fn judge(plan: &Plan, measurements: &[Measurement]) -> Results {
     let alpha = Alpha {
         of_intervals: alpha_per_look(&plan.precision),
@@ -117,18 +116,18 @@ pub fn judge(plan: &Plan, measurements: &[Measurement]) -> Results {
     }
 }
 
-/// Errors that are allowed.
+/// Allowed errors.
 #[derive(Clone, Copy)]
 struct Alpha {
     of_intervals: f64,
     of_differences: f64,
 }
 
-/// A stack, and its cell with the workload in question.
+/// A stack, and its cell with the given workload.
 struct Stack<'a> {
     label: &'a str,
     cell: Option<CellId>,
-    /// Nothing is known of how it came to be: it is shown next to what raidlab measured, and not ranked with it.
+    /// Imported results, of unknown origin: shown next to raidlab's own, but not ranked.
     is_imported: bool,
 }
 
@@ -153,7 +152,7 @@ fn judge_test(stacks: &[Stack<'_>], of_workload: &[&Measurement], test: &str, al
         .collect();
     let mut metrics = distinct(of_test.iter().map(|one| one.entry.metric));
     let first = headline(&metrics);
-    // Stable: the others stay as they came.
+    // A stable sort: the others keep their order.
     metrics.sort_by_key(|&metric| Some(metric) != first);
     TestResults {
         name: test.to_owned(),
@@ -202,8 +201,7 @@ fn judge_measure(stacks: &[Stack<'_>], of_test: &[&Measurement], metric: Metric,
     }
 }
 
-/// The metric of one test that stands for the test: a known one, or the first that can be better or worse; `None` if
-/// there are only counts.
+/// The main metric of a test: a known one, or the first with a direction; `None` if there are only counts.
 pub fn headline(of_test: &[Metric]) -> Option<Metric> {
     let known = Metric::HEADLINES.into_iter().find(|metric| of_test.contains(metric));
     let any = || {
@@ -215,7 +213,7 @@ pub fn headline(of_test: &[Metric]) -> Option<Metric> {
     known.or_else(any)
 }
 
-/// Each once, in order of appearance.
+/// Without repetitions, in order of appearance.
 pub(crate) fn distinct<T: Copy + Eq>(items: impl Iterator<Item = T>) -> Vec<T> {
     let mut seen: Vec<T> = Vec::new();
     for item in items {

@@ -1,4 +1,4 @@
-//! Percentiles over several trials. They are never averaged: the histograms are added, and read again.
+//! Percentiles over several trials. They are never averaged: the histograms are merged and evaluated again.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -6,7 +6,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use study::event::Latency;
 
-/// Of all operations of all trials together, in nanoseconds.
+/// Of all operations of all trials, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Percentiles {
     pub count: u64,
@@ -43,7 +43,7 @@ pub fn merge_latencies<'a>(
     }))
 }
 
-/// So many operations took from `low_ns` up to less than `high_ns`.
+/// Number of operations that took from `low_ns` up to less than `high_ns`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LatencyBin {
     pub low_ns: f64,
@@ -51,10 +51,10 @@ pub struct LatencyBin {
     pub count: u64,
 }
 
-/// Bins of a drawn histogram to each doubling of the latency.
+/// Bins of a drawn histogram per doubling of the latency.
 const BINS_PER_DOUBLING: f64 = 4.0;
 
-/// The latencies of all trials together as a histogram with bins of equal ratio; those without operations are left out.
+/// The latencies of all trials as a histogram with bins of equal ratio, without empty ones.
 pub fn latency_bins<'a>(latencies: impl IntoIterator<Item = &'a Latency>) -> Result<Vec<LatencyBin>, LatencyError> {
     let Some(all) = merged(latencies)? else {
         return Ok(Vec::new());
@@ -135,8 +135,8 @@ mod tests {
 
     #[test]
     fn percentiles_are_of_the_whole_and_no_average() {
-        // 900 quick operations in one trial, 100 slow ones in the other: p50 of all is quick, p99 is slow; the
-        // average of the two p50 would be neither.
+        // 900 fast operations in one trial, 100 slow ones in the other: p50 of all is fast, p99 is slow; the average of
+        // the two p50 would be neither.
         let trials = [
             latency(std::iter::repeat_n(1_000, 900)),
             latency(std::iter::repeat_n(9_000_000, 100)),

@@ -1,8 +1,8 @@
-//! Judges samples: what a cell's figure is and how sure it is, which of two cells is faster, which stacks cannot
-//! be distinguished, when a cell needs no further trial. Pure functions: no I/O, no clock, no randomness.
+//! Statistics of samples: a cell's figure and its error, which of two cells is faster, which stacks cannot be
+//! distinguished, when a cell needs no further trial. Pure functions: no I/O, no clock, no randomness.
 //!
-//! *Invariant*: a sample whose guard failed reaches no figure; it is listed. *Invariant*: nothing here claims a
-//! difference that is not shown at 95 % confidence over all the comparisons that the claim rests on.
+//! *Invariant*: a sample whose guard failed is in no figure; it is listed. *Invariant*: no difference is reported that
+//! is not shown at 95 % confidence over all comparisons involved.
 
 pub mod between;
 pub mod claims;

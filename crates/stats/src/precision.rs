@@ -1,33 +1,32 @@
 //! When a cell needs no further trial.
 //!
-//! A rule that looks after every trial and stops when the interval happens to be narrow stops too often on luck:
-//! its intervals hold the truth less often than they say. Two remedies together. The rule looks only at *planned
-//! looks*, each half as many trials again as the last; and the error of 5 % is spread evenly over them, so that,
-//! by Bonferroni's inequality, all the intervals ever looked at hold together at 95 %, and so does the one at
-//! which the rule happened to stop. This is the plainest spending function of Lan and DeMets, *Biometrika* 70
-//! (1983); it needs no assumption on how the looks depend on each other. Intervals that are reported use the same
-//! share, because it is they that the stopping chose.
+//! A rule that checks after every trial and stops when the interval is narrow by chance stops too early: its intervals
+//! contain the true value less often than stated. There are two remedies. The rule checks only at *planned looks*, each
+//! with half as many trials again as the last; and the error of 5 % is divided evenly among them, so that, by
+//! Bonferroni's inequality, all intervals at all looks hold together at 95 %, including the one at which the rule
+//! stops. This is the simplest spending function of Lan and DeMets, *Biometrika* 70 (1983); it needs no assumption on
+//! the dependence between looks. Reported intervals use the same share, because the stopping rule selected them.
 
 use crate::judge::{distinct, headline};
 use crate::summary::Summary;
 use study::Measurement;
 use study::plan::Precision;
 
-/// What may go wrong: 1 in 20.
+/// Error probability: 1 in 20.
 pub const ALPHA: f64 = 0.05;
 
 /// What to do with a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// Run further trials, up to this many in all; then ask again.
+    /// Run further trials, up to this total; then decide again.
     RunUpTo(u32),
-    /// Every test is as precise as was asked, or the number of trials was fixed and is reached.
+    /// Every test is as precise as required, or a fixed number of trials is reached.
     Done,
-    /// As many trials as are allowed, and not precise enough.
+    /// The maximum number of trials is reached without the required precision.
     NotPrecise,
 }
 
-/// The numbers of trials after which the rule looks. The last is `max_trials`.
+/// The numbers of trials at which the rule checks. The last is `max_trials`.
 pub fn looks(precision: &Precision) -> Vec<u32> {
     let last = precision.max_trials.max(1);
     if precision.relative.is_none() {
@@ -38,19 +37,19 @@ pub fn looks(precision: &Precision) -> Vec<u32> {
     std::iter::successors(Some(first), grow).collect()
 }
 
-/// The error at which differences are claimed: a fifth of [`ALPHA`] is kept in hand for noise that is not normal, which
-/// Student's distribution does not quite fit when trials are few.
+/// The error at which differences are reported: a fifth of [`ALPHA`] is reserved for noise that is not normal, which
+/// Student's distribution does not fit well with few trials.
 pub fn alpha_of_differences(precision: &Precision) -> f64 {
     0.8 * alpha_per_look(precision)
 }
 
-/// The share of [`ALPHA`] for each look, and for every interval reported of the study.
+/// The share of [`ALPHA`] for each look, and for every reported interval of the study.
 pub fn alpha_per_look(precision: &Precision) -> f64 {
     ALPHA / looks(precision).len() as f64
 }
 
-/// Looks at a cell after `trials` of its trials have ended; `measurements` are those of the cell. The headline
-/// metric of each test decides: tail latencies would never be precise enough.
+/// Decides for a cell after `trials` of its trials have ended; `measurements` are those of the cell. Only the main
+/// metric of each test counts: tail latencies would never be precise enough.
 pub fn decide(precision: &Precision, trials: u32, measurements: &[Measurement]) -> Decision {
     let looks = looks(precision);
     if let Some(&next) = looks.iter().find(|&&look| look > trials) {

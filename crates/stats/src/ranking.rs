@@ -1,41 +1,41 @@
-//! A ranking that does not rank differences within the noise.
+//! Ranking of stacks without ranking differences within the noise.
 //!
-//! *Every* pair of stacks is compared, and Holm's procedure keeps the error of a test's whole ranking at 5 %. A
-//! stack's rank is one more than the number of stacks shown to be faster, directly or through others. A noisy
-//! stack therefore hides no other: two stacks are compared by their own values only. Stacks of one rank are not shown
-//! to differ, or each is slower than the same number of others.
+//! *Every* pair of stacks is compared, and Holm's procedure keeps the error of a test's whole ranking at 5 %. A stack's
+//! rank is one more than the number of stacks shown to be faster, directly or transitively. A noisy stack therefore
+//! hides no other: two stacks are compared by their own values only. Stacks of equal rank are not shown to differ, or
+//! each is slower than the same number of others.
 
 use crate::compare::{Effect, InBlock, Pool, faster, holm};
 use crate::interval::TRIALS_MIN;
 use crate::summary::median;
 use study::metric::Better;
 
-/// What all pairs of a test's stacks show.
+/// Result of comparing all pairs of a test's stacks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ranking {
-    /// Places of the stacks, best rank first, and within a rank by median. A stack with too few values to compare, or
-    /// with values that are not positive, is in none.
+    /// Indices of the stacks, best rank first, and within a rank by median. A stack with too few values to compare, or
+    /// with non-positive values, is not included.
     pub tiers: Vec<Vec<usize>>,
-    /// What is known of the first tier's stacks among themselves.
+    /// Relation of the stacks in the first tier.
     pub leaders: Closeness,
 }
 
-/// How close stacks are that no comparison shows to differ.
+/// Possible difference between stacks that are not shown to differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Closeness {
-    /// There is one stack only, or none.
+    /// There is at most one stack.
     #[default]
     Alone,
-    /// All are shown to be equal within this share: 0.03 is 3 %.
+    /// All are shown to be equal within this fraction: 0.03 is 3 %.
     EqualWithin(f64),
-    /// They may differ by as much.
+    /// They may differ by this fraction.
     MayDiffer(f64),
 }
 
-/// Stacks that are shown to differ by no more than this are called equal: the margin of a claim that names none.
+/// Stacks that are shown to differ by no more than this are called equal: the default margin of a claim.
 const EQUAL_WITHIN: f64 = 0.1;
 
-/// Ranks stacks at an error of `alpha` for all pairs together.
+/// Ranks stacks at an error of `alpha` over all pairs.
 pub fn rank(stacks: &[Vec<InBlock>], better: Better, alpha: f64) -> Ranking {
     if better == Better::Neither {
         return Ranking::default();
@@ -72,7 +72,7 @@ pub fn rank(stacks: &[Vec<InBlock>], better: Better, alpha: f64) -> Ranking {
     }
 }
 
-/// Two stacks by their places in order of merit, the seemingly faster first.
+/// Two stacks by index, the apparently faster one first.
 struct Pair {
     first: usize,
     second: usize,
@@ -110,7 +110,7 @@ fn shown(pairs: &[Pair], alpha: f64) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// Whom each is ahead of, also by way of others (Warshall).
+/// The stacks that each one is ahead of, directly or transitively (Warshall).
 fn reached(count: usize, shown: Vec<(usize, usize)>) -> Vec<Vec<bool>> {
     let mut ahead = vec![vec![false; count]; count];
     for (winner, loser) in shown {
@@ -126,7 +126,7 @@ fn reached(count: usize, shown: Vec<(usize, usize)>) -> Vec<Vec<bool>> {
     ahead
 }
 
-/// Whether all of a tier are shown to be equal: their most distant pair decides.
+/// Whether all stacks of a tier are shown to be equal: the pair with the largest difference decides.
 fn closeness(pairs: &[Pair], tier: &[usize], alpha: f64) -> Closeness {
     let of_tier = || {
         pairs

@@ -1,4 +1,4 @@
-//! What the values of one cell come to.
+//! Summary of the values of one cell.
 
 use crate::interval::{self, Interval};
 
@@ -10,13 +10,13 @@ pub struct Summary {
     pub mean: f64,
     pub min: f64,
     pub max: f64,
-    /// Standard deviation, n − 1 in its denominator; `None` of a single value.
+    /// Standard deviation with n − 1; `None` for a single value.
     pub deviation: Option<f64>,
     pub interval: Option<Interval>,
 }
 
 impl Summary {
-    /// `None` of no values. The interval is at confidence 1 − `alpha`.
+    /// `None` without values. The interval is at confidence 1 − `alpha`.
     pub fn of(values: &[f64], alpha: f64) -> Option<Self> {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -33,7 +33,7 @@ impl Summary {
         })
     }
 
-    /// Half the interval's width as a share of the median.
+    /// Half the interval's width as a fraction of the median.
     pub fn relative_half_width(&self) -> Option<f64> {
         let interval = self.interval?;
         let half = interval.half_width();

@@ -1,4 +1,4 @@
-//! The run in words. Says what the tiers say, and what it cannot say.
+//! Describes a run in words: what the tiers show, and what they do not show.
 
 use crate::interval::TRIALS_MIN;
 use crate::judge::{Measure, Results};
@@ -6,16 +6,16 @@ use crate::ranking::Closeness;
 use std::collections::BTreeMap;
 use study::metric::Better;
 
-/// At most this many undecided tests are named one by one.
+/// Maximum number of undecided tests that are named individually.
 const NAMED_MAX: usize = 4;
 
-/// A test by its names, and its headline.
+/// A test with its names and its main metric.
 struct Ranked<'a> {
     name: String,
     measure: &'a Measure,
 }
 
-/// One or a few sentences: which stack is fastest in how many tests, and where no difference is shown.
+/// A few sentences: which stack is fastest in how many tests, and where no difference is shown.
 pub fn verdict(results: &Results) -> String {
     let all = headlines(results);
     let tests: Vec<&Ranked<'_>> = all.iter().filter(|test| test.measure.placed() > 1).collect();
@@ -68,7 +68,7 @@ fn fastest(tests: &[&Ranked<'_>]) -> String {
         .into_iter()
         .map(|(place, won)| (tests[0].measure.rows[place].stack.as_str(), won))
         .collect();
-    // Stable: equals stay in the study's order.
+    // A stable sort: equals keep the study's order.
     wins.sort_by_key(|(_, won)| std::cmp::Reverse(won.len()));
     let of_all = match tests.len() {
         1 => "the only test".to_owned(),
@@ -98,7 +98,7 @@ fn fastest(tests: &[&Ranked<'_>]) -> String {
     }
 }
 
-/// The first names of a list, and how many more there are.
+/// The first names of a list, and the number of the others.
 fn named(names: &[&str]) -> String {
     let rest = names.len().saturating_sub(NAMED_MAX);
     let shown = names[..names.len() - rest].join(", ");
@@ -109,8 +109,8 @@ fn named(names: &[&str]) -> String {
     }
 }
 
-/// Tests in which several stacks lead: `Equal: small files write (ext4 and xfs within 1.2 %).` Which tests, and in what
-/// words, `how` says.
+/// Tests in which several stacks lead: `Equal: small files write (ext4 and xfs within 1.2 %).` `how` selects the tests
+/// and the wording.
 fn ties(tests: &[&Ranked<'_>], heading: &str, how: fn(Closeness) -> Option<String>) -> Option<String> {
     let ties: Vec<String> = tests
         .iter()
@@ -140,7 +140,7 @@ fn ties(tests: &[&Ranked<'_>], heading: &str, how: fn(Closeness) -> Option<Strin
     Some(format!("{heading}: {named}{rest}."))
 }
 
-/// `1.2 %`, `35 %`: two digits, rounded up, as it is a limit.
+/// `1.2 %`, `35 %`: two digits, rounded up, because it is a limit.
 fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
@@ -188,7 +188,7 @@ mod tests {
         plan(&["xfs", "ext4", "jfs"])
     }
 
-    /// Three trials of each stack around the values given, with half a per cent of noise that is not shared.
+    /// Three trials of each stack around the given values, with half a per cent of independent noise.
     fn test(name: &str, values: &[(&str, f64)]) -> Vec<Measurement> {
         let noise = [[1.005, 0.995, 1.0], [1.0, 1.004, 0.996], [0.996, 1.0, 1.005]];
         let plan = stacks();

@@ -1,9 +1,9 @@
-//! What a cell is, as a hash: the same in every study, on every day, whatever it is called there.
+//! Identity of a cell as a hash: the same in every study, independent of names.
 //!
-//! The hash is over the cell's machine, stack, work and replicate in a canonical JSON: keys in order, and what is
-//! `null` or empty left out, so that a field that later versions add changes no identity of cells that do not use it.
-//! (A new field must therefore be an `Option`, a list, or be left out of its JSON while it is at its default.) The
-//! title of the study, the name of the workload, labels and the order of cells are not in it.
+//! The hash is over the cell's machine, stack, work and replicate in a canonical JSON: sorted keys, without `null` and
+//! empty values, so that a field added later does not change the identity of cells that do not use it. (A new field
+//! must therefore be an `Option`, a list, or skipped in JSON at its default.) The title of the study, the name of the
+//! workload, labels and the order of cells are not part of it.
 
 use crate::plan::Cell;
 use crate::stack::{MachineKind, MachineSpec};
@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use std::fmt;
 use std::str::FromStr;
 
-/// Raised if the canonical form ever has to change.
+/// Increased if the canonical form ever has to change.
 const FORM: u32 = 1;
 
 /// Identity of a cell: 128 bits of a SHA-256, written as 32 hexadecimal digits.
@@ -21,12 +21,12 @@ const FORM: u32 = 1;
 pub struct CellId([u8; 16]);
 
 impl CellId {
-    /// Of a cell as it is now. [`Plan::identify`](crate::plan::Plan::identify) puts it into the plan's cells.
+    /// Identity of a cell. [`Plan::identify`](crate::plan::Plan::identify) sets it in the plan's cells.
     pub fn of(cell: &Cell) -> Self {
         Self::hashed(cell, Some(&cell.machine))
     }
 
-    /// Of what the cell does, on whatever machine and kernel: the same for cells that differ in these only.
+    /// Identity without machine and kernel: the same for cells that differ only in these.
     pub fn anywhere(cell: &Cell) -> Self {
         Self::hashed(cell, None)
     }
@@ -39,7 +39,7 @@ impl CellId {
             parts["replicate"] = cell.replicate.into();
         }
         if cell.machine.kind == MachineKind::Foreign {
-            // Nothing else is known of what was imported.
+            // Nothing else is known about imported results.
             parts["imported"] = json!(cell.axes);
         }
         let hash = Sha256::digest(canonical(parts).to_string());
@@ -47,7 +47,7 @@ impl CellId {
     }
 }
 
-/// Keys sorted, empty values left out. `false` and 0 are values.
+/// Sorts keys and omits empty values. `false` and 0 are values.
 fn canonical(value: Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -85,7 +85,7 @@ impl fmt::Debug for CellId {
     }
 }
 
-/// A text that is not 32 hexadecimal digits.
+/// Error for a text that is not 32 hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotACellId(String);
 

@@ -1,4 +1,4 @@
-//! Claims: what a study says its results will show. Judged where the results are.
+//! Claims: what a study states about its results. Evaluated where the results are.
 //!
 //! ```text
 //! that   = side ( ">" | "<" ) side [ "by" margin ]     the left is faster, slower
@@ -8,59 +8,58 @@
 //! side   = AXIS "=" VALUE { "," AXIS "=" VALUE }
 //! margin = NUMBER "%" | NUMBER "x"
 //! ```
-//! Faster means better in the sample's own sense: more MiB/s, fewer milliseconds.
+//! Faster means better by the metric's direction: more MiB/s, fewer milliseconds.
 
 use crate::plan::{Cell, Claim, METRIC, Side, TEST};
 use std::collections::HashMap;
 use std::fmt;
 
-/// About equal, if a claim does not say within what.
+/// Default margin of `~`.
 const EQUAL_WITHIN: f64 = 1.1;
 
-/// What a claim compares. Margins are ratios of the better to the worse: `by 20%` is 1.2, `by 2x` is 2.
+/// The comparison of a claim. Margins are ratios of the better to the worse: `by 20%` is 1.2, `by 2x` is 2.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Comparison {
-    /// Each cell of one side is better than its partner on the other, at least so many times. Partners differ in
-    /// the axes that the sides name and in no other. `A < B` is this, turned round.
+    /// Each cell of one side is better than its partner on the other, by at least this ratio. Partners differ only in
+    /// the axes that the sides name. `A < B` is the same with exchanged sides.
     Better { better: Side, worse: Side, by: f64 },
-    /// Partners are equal, the one at most so many times the other.
+    /// Partners are equal within this ratio.
     Equal { left: Side, right: Side, within: f64 },
     /// Each cell of the side is better than every other cell with its workload.
     Fastest { side: Side, by: f64 },
-    /// Likewise worse.
+    /// Each cell of the side is worse than every other cell with its workload.
     Slowest { side: Side, by: f64 },
-    /// All cells that have their workload in common are equal.
+    /// All cells with the same workload are equal.
     AllEqual { within: f64 },
 }
 
-/// Two cells that a claim compares, by their places in the plan. One cell may stand on both sides, where two tests
-/// of it are compared.
+/// Two cells that a claim compares, by index in the plan. Both may be the same cell, if two of its tests are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contest {
-    /// The one that is better, of two that are not equal.
+    /// The better one, unless they are equal.
     pub better: usize,
     pub worse: usize,
 }
 
 impl Claim {
-    /// What `that` compares. A claim of a plan that was read from a study file always has it.
+    /// Parses `that`. Always succeeds for a claim from a study file.
     pub fn comparison(&self) -> Result<Comparison, ClaimError> {
         Comparison::parse(&self.that, &mut |side| split_side(side))
     }
 
-    /// The pairs of `cells` that have to be as the claim says for it to hold.
+    /// The pairs of `cells` for which the comparison must hold.
     pub fn contests(&self, cells: &[Cell]) -> Vec<Contest> {
         self.comparison()
             .map(|comparison| comparison.contests(&self.filter, cells))
             .unwrap_or_default()
     }
 
-    /// The test that the claim is about; all tests if none.
+    /// The test of the claim; all tests if none.
     pub fn test(&self) -> Option<&str> {
         self.filtered(TEST)
     }
 
-    /// The metric that the claim is about; the one that stands for the test (throughput, mostly) if none.
+    /// The metric of the claim; if none, the test's main metric (usually throughput).
     pub fn metric(&self) -> Option<&str> {
         self.filtered(METRIC)
     }
@@ -74,7 +73,7 @@ impl Claim {
 }
 
 impl Comparison {
-    /// Reads the grammar above; how a side is read is the caller's.
+    /// Parses the grammar above; the caller parses the sides.
     pub fn parse(
         text: &str,
         read_side: &mut dyn FnMut(&str) -> Result<Side, ClaimError>,
@@ -137,7 +136,7 @@ impl Comparison {
         })
     }
 
-    /// The cells that it compares with others; none if it compares all.
+    /// The sides that it compares; none if it compares all cells.
     pub fn sides(&self) -> Vec<&Side> {
         match self {
             Self::Better { better, worse, .. } => vec![better, worse],
@@ -147,7 +146,7 @@ impl Comparison {
         }
     }
 
-    /// The pairs of those `cells` that are where `filter` says.
+    /// The pairs of those `cells` that match `filter`.
     pub fn contests(&self, filter: &Side, cells: &[Cell]) -> Vec<Contest> {
         let ring = Ring {
             cells,
@@ -171,7 +170,7 @@ impl Comparison {
     }
 }
 
-/// The cells that a claim speaks of.
+/// The cells of a claim.
 struct Ring<'a> {
     cells: &'a [Cell],
     chosen: Vec<usize>,
@@ -182,7 +181,7 @@ impl Ring<'_> {
         self.chosen.iter().copied().filter(|at| holds(side, &self.cells[*at]))
     }
 
-    /// Pairs that differ in the axes that the sides name, and in no other.
+    /// Pairs that differ only in the axes that the sides name.
     fn partners(&self, left: &Side, right: &Side) -> Vec<Contest> {
         let named: Vec<&str> = left.iter().chain(right).map(|(axis, _)| axis.as_str()).collect();
         let rest = |at: usize| -> Vec<&(String, String)> {
@@ -228,7 +227,7 @@ fn same_work(cells: &[Cell], left: usize, right: usize) -> bool {
     cells[left].workload.name == cells[right].workload.name
 }
 
-/// Whether a cell is where `place` says; test and metric are of samples, not of cells.
+/// Whether a cell matches `place`; test and metric are ignored, because they belong to samples.
 pub fn holds(place: &Side, cell: &Cell) -> bool {
     place
         .iter()
@@ -236,11 +235,11 @@ pub fn holds(place: &Side, cell: &Cell) -> bool {
         .all(|item| cell.axes.contains(item))
 }
 
-/// What is wrong with a claim's `that`.
+/// An error in a claim's `that`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimError {
     pub message: String,
-    /// What would be right.
+    /// How to correct it.
     pub help: String,
 }
 
@@ -261,7 +260,7 @@ fn error<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, Cl
     })
 }
 
-/// `by` or `within`, and the ratio.
+/// `by` or `within` with its ratio.
 type Margin = (Keyword, f64);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -279,13 +278,13 @@ impl Keyword {
     }
 }
 
-/// Takes the margin off the end, as a ratio.
+/// Splits the margin off the end, as a ratio.
 fn peel_margin(text: &str) -> Result<(&str, Option<Margin>), ClaimError> {
     for keyword in [Keyword::By, Keyword::Within] {
         let Some((body, margin)) = text.rsplit_once(&format!(" {} ", keyword.word())) else {
             continue;
         };
-        // The word may stand in a workload's name.
+        // The word may be part of a workload's name.
         if !margin
             .trim_start()
             .starts_with(|c: char| c.is_ascii_digit() || c == '-')
@@ -312,8 +311,7 @@ fn number(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|n: &f64| n.is_finite())
 }
 
-/// A side of a claim that has been resolved already. No value but mount options has a comma in it, and no mount
-/// option has the name of an axis.
+/// Parses a resolved side of a claim. Only mount options contain commas, and no mount option is named like an axis.
 fn split_side(side: &str) -> Result<Side, ClaimError> {
     let mut pairs: Side = Vec::new();
     for piece in side.split(", ") {
@@ -325,7 +323,7 @@ fn split_side(side: &str) -> Result<Side, ClaimError> {
     Ok(pairs)
 }
 
-/// A side as a claim says it.
+/// A side in the syntax of claims.
 pub fn write_side(side: &Side) -> String {
     let pairs: Vec<String> = side.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
     pairs.join(", ")

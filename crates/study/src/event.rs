@@ -1,10 +1,10 @@
-//! What a trial says while it runs: the one stream that leaves a machine, a JSON object a line.
+//! Events of a trial: the only output of a machine, one JSON object per line.
 
 use crate::metric::{Better, Metric, UnknownMetric};
 use serde::{Deserialize, Serialize};
 
-/// In the order in which things happened. Times are of the trial's machine (lab: virtual), in nanoseconds since
-/// the trial began.
+/// In order of time. Times are those of the trial's machine (lab: virtual), in nanoseconds since the start of the
+/// trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
@@ -16,13 +16,13 @@ pub enum Event {
     Sample(Sample),
     /// Latencies of the single operations of a test.
     Latency(Latency),
-    /// A check that samples mean what they say.
+    /// Result of a check on samples.
     Guard(Guard),
-    /// What the machine's software and devices were, for provenance: `kernel` = `6.12.117`, `mdadm` = `4.2`, …
+    /// Properties of the machine's software and devices: `kernel` = `6.12.117`, `mdadm` = `4.2`, …
     Provenance { key: String, value: String },
-    /// The trial could not go on.
+    /// The trial failed.
     Failed(Failure),
-    /// The trial came to its end. Nothing follows.
+    /// The trial completed. Nothing follows.
     Done { at_ns: u64 },
 }
 
@@ -30,13 +30,13 @@ pub enum Event {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "SampleLine", into = "SampleLine")]
 pub struct Sample {
-    /// What was done: `read`, `write`, `copy`, `delete`, `randread`, …
+    /// Name of the test: `read`, `write`, `copy`, `delete`, `randread`, …
     pub test: String,
     pub metric: Metric,
     pub value: f64,
 }
 
-/// A sample as it is written: with unit and direction, so that a reader needs no table of metrics.
+/// A sample as serialised: with unit and direction, so that a reader needs no table of metrics.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct SampleLine {
     test: String,
@@ -70,7 +70,7 @@ impl TryFrom<SampleLine> for Sample {
     }
 }
 
-/// A histogram of latencies, mergeable: an HdrHistogram in its V2 serialisation, base64.
+/// A mergeable histogram of latencies: an HdrHistogram in its V2 serialisation, base64.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Latency {
     pub test: String,
@@ -86,34 +86,34 @@ pub struct Latency {
     pub histogram_base64: String,
 }
 
-/// A check and how it went; a failed one keeps the trial's samples of that test out of rankings.
+/// Result of a check; a failed one excludes the trial's samples of that test from rankings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Guard {
     /// `cold-cache`, `contents`, `resync-idle`, `device-errors`, …
     pub name: String,
-    /// The test whose samples it guards; all of the trial if absent.
+    /// The test whose samples it checks; the whole trial if absent.
     pub test: Option<String>,
     pub passed: bool,
-    /// What was seen, and what should have been.
+    /// Observed and expected values.
     pub detail: String,
 }
 
-/// A call of an external program, whole.
+/// A call of an external program, in full.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
     pub argv: Vec<String>,
-    /// Exit status; absent if it was ended by a signal or never started.
+    /// Exit status; absent if a signal ended it or it never started.
     pub exit: Option<i32>,
     pub stdout: String,
     pub stderr: String,
     pub duration_ns: u64,
 }
 
-/// Why a trial could not go on.
+/// Reason for the failure of a trial.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// The step that failed.
     pub step: String,
-    /// What was wrong, and what would be right: lower-case, no full stop.
+    /// What was wrong, and how to correct it: lower case, no full stop.
     pub message: String,
 }

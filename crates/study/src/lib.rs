@@ -1,8 +1,7 @@
-//! A study: what is to be measured, and the plain types in which all stages speak of it, from the plan to the events of
-//! a trial.
+//! Studies: the plain types shared by all stages, from the plan to the events of a trial.
 //!
-//! Nothing here knows TOML or what a study file looks like (`study-file` reads it), how a stack is built, how work is
-//! done, or where a sample is kept: those stages use these types and are not used by them.
+//! This crate does not depend on TOML or the syntax of study files (`study-file` parses them), nor on how stacks are
+//! built, workloads run or samples stored: those stages depend on these types.
 
 mod cell_id;
 pub mod claim;

@@ -1,9 +1,9 @@
-//! What was recorded in a trial, keyed by the trial. One type from the store to the report.
+//! Records of a trial, keyed by the trial. Shared by store and report.
 
 use crate::cell_id::CellId;
 use crate::event::Sample;
 
-/// A trial, by the cell that it ran.
+/// Key of a trial: its cell and index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TrialKey {
     pub cell: CellId,
@@ -12,25 +12,25 @@ pub struct TrialKey {
     pub seed: u64,
 }
 
-/// Something that a trial reported: a guard's result, a call, a step.
+/// A record of a trial: a guard's result, a call, a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recorded<T> {
     pub trial: TrialKey,
     pub entry: T,
 }
 
-/// Something that a trial measured.
+/// A measurement of a trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Measured<T> {
     pub trial: TrialKey,
     pub entry: T,
-    /// Names of the guards that failed for its test, or for all of its trial. If there are any, it is part of no
-    /// figure.
+    /// Names of the failed guards for its test or for its whole trial. If there are any, it is excluded from all
+    /// figures.
     pub failed_guards: Vec<String>,
 }
 
 impl<T> Measured<T> {
-    /// No guard speaks against it.
+    /// Whether no guard failed.
     pub fn counts(&self) -> bool {
         self.failed_guards.is_empty()
     }
@@ -39,14 +39,14 @@ impl<T> Measured<T> {
 /// One measured value, with its trial and its guards.
 pub type Measurement = Measured<Sample>;
 
-/// What a trial's machine was, or had: `kernel` = `6.12.117`.
+/// A property of a trial's machine: `kernel` = `6.12.117`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProvenanceEntry {
     pub key: String,
     pub value: String,
 }
 
-/// A step that began, in nanoseconds since the trial did.
+/// The start of a step, in nanoseconds since the start of the trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepEntry {
     pub name: String,

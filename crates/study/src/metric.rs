@@ -1,15 +1,15 @@
-//! What a sample measures: the metric, which has a unit and a direction.
+//! Metrics of samples, with unit and direction.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Whether more of a metric is better, or less.
+/// Direction of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Better {
     Higher,
     Lower,
-    /// Neither: a count that explains, such as requests at a disk.
+    /// Neither: a count for explanation, such as requests at a disk.
     Neither,
 }
 
@@ -33,7 +33,7 @@ pub enum Unit {
     FilesPerSecond,
     /// Operations a second.
     Iops,
-    /// Bonnie++'s seeks a second: each is a read, some with a write.
+    /// Bonnie++'s seeks a second: each is a read, some followed by a write.
     SeeksPerSecond,
     Seconds,
     Milliseconds,
@@ -85,7 +85,7 @@ impl fmt::Display for Unit {
 
 macro_rules! metrics {
     ($($(#[$doc:meta])* $metric:ident = $name:literal, $unit:ident, $better:ident;)*) => {
-        /// What was measured. Its name, unit and direction are one row of the table in this module.
+        /// A metric. Name, unit and direction are one row of the table in this module.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Metric {
             $($(#[$doc])* $metric,)*
@@ -94,7 +94,7 @@ macro_rules! metrics {
         impl Metric {
             pub const ALL: &'static [Self] = &[$(Self::$metric,)*];
 
-            /// As studies, stores and exports write it. `iops` has two units, all others one.
+            /// Name in studies, stores and exports. `iops` has two units, all others one.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$metric => $name,)*
@@ -117,32 +117,32 @@ macro_rules! metrics {
 }
 
 metrics! {
-    /// Bytes of the test over its duration. What was written counts once it is on the disks.
+    /// Bytes of the test divided by its duration. Written data counts once it is on the disks.
     Throughput = "throughput", MebibytesPerSecond, Higher;
-    /// Bytes over the time until the last write returned, its data maybe in memory still: what fio prints for buffered
-    /// writes without `end_fsync`.
+    /// Bytes divided by the time until the last write returned, when data may still be in memory: what fio prints for
+    /// buffered writes without `end_fsync`.
     ThroughputCached = "throughput_cached", MebibytesPerSecond, Higher;
     FilesPerSecond = "files_per_second", FilesPerSecond, Higher;
     Iops = "iops", Iops, Higher;
     /// Bonnie++'s random seeks.
     Seeks = "iops", SeeksPerSecond, Higher;
     Duration = "duration", Seconds, Lower;
-    /// From the start until the last file was closed; its data may be in memory still.
+    /// Time from the start until the last file was closed; data may still be in memory.
     TimeToLastClose = "time_to_last_close", Seconds, Lower;
     TimeToLastUnlink = "time_to_last_unlink", Seconds, Lower;
-    /// What it took after the test to bring the rest of what was written to the disks.
+    /// Time after the test to write the remaining data to the disks.
     SyncAfter = "sync_after", Seconds, Lower;
-    /// Share of a processor.
+    /// Percentage of one processor.
     Cpu = "cpu", Percent, Lower;
     CpuUser = "cpu_user", Seconds, Lower;
     CpuSystem = "cpu_system", Seconds, Lower;
-    /// Of a lab machine with a processor model: charged to all tasks during the test.
+    /// For a lab machine with a processor model: time charged to all tasks during the test.
     ProcessorUser = "processor_user", Seconds, Neither;
     ProcessorSystem = "processor_system", Seconds, Neither;
-    /// Share of all cores' time that was charged.
+    /// Percentage of all cores' time that was charged.
     ProcessorBusy = "processor_busy", Percent, Neither;
-    /// Share of the test's time that was charged to the task that was charged most: near 100, it decides how fast the
-    /// test is, however many cores there are.
+    /// Percentage of the test's time charged to the task with the highest charge: near 100, that task limits the test,
+    /// whatever the number of cores.
     ProcessorBusiestTask = "processor_busiest_task", Percent, Neither;
     LatencyP50 = "latency_p50", Milliseconds, Lower;
     LatencyP90 = "latency_p90", Milliseconds, Lower;
@@ -154,7 +154,7 @@ metrics! {
     DeviceWrites = "device_writes", Requests, Neither;
     DeviceRead = "device_read", Mebibytes, Neither;
     DeviceWritten = "device_written", Mebibytes, Neither;
-    /// Of one member disk during the whole of the work; the test's name says which.
+    /// Of one member disk during the whole workload; the test's name says which.
     MemberReads = "reads", Requests, Neither;
     MemberWrites = "writes", Requests, Neither;
     MemberSectorsRead = "sectors_read", Sectors, Neither;
@@ -165,8 +165,8 @@ metrics! {
 }
 
 impl Metric {
-    /// Those that say how fast a test is, the most telling first. They are views of one measurement, of which one is
-    /// ranked: three rankings of one thing would count it three times.
+    /// Metrics for the speed of a test, the most important first. They are views of one measurement, so only one of
+    /// them is ranked.
     pub const HEADLINES: [Self; 5] = [
         Self::Throughput,
         Self::Iops,
@@ -175,13 +175,13 @@ impl Metric {
         Self::Duration,
     ];
 
-    /// Those that claims and tables of a study may name.
+    /// Metrics that claims and tables of a study may name.
     pub fn of_studies() -> impl Iterator<Item = Self> {
         let is_named = |metric: &Self| metric.better() != Better::Neither && *metric != Self::Seeks;
         Self::ALL.iter().copied().filter(is_named)
     }
 
-    /// The metric of that name and unit, as they are stored.
+    /// The metric with this stored name and unit.
     pub fn of_words(name: &str, unit: &str, better: &str) -> Result<Self, UnknownMetric> {
         Self::ALL
             .iter()
@@ -197,7 +197,7 @@ impl Metric {
     }
 }
 
-/// A metric, unit and direction that do not go together, or of which one is not known.
+/// An unknown or inconsistent combination of metric, unit and direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownMetric {
     pub name: String,

@@ -1,4 +1,4 @@
-//! The order of trials: in rounds, each round with all cells in random order.
+//! The order of trials: rounds over all cells, each in random order.
 
 use crate::plan::{Cell, Plan, Trial};
 use chacha20::ChaCha8Rng;
@@ -11,8 +11,8 @@ enum Purpose {
     Order = 2,
 }
 
-/// Random numbers that never change: ChaCha is a cipher with test vectors, so its stream is the same in every version
-/// of every crate. `StdRng`, `SmallRng`, `seed_from_u64` and `rand`'s shuffles do not promise that. For the same reason
+/// Stable random numbers: ChaCha is a cipher with test vectors, so its stream is the same in every version of every
+/// crate. `StdRng`, `SmallRng`, `seed_from_u64` and the shuffles of `rand` do not guarantee that. For the same reason
 /// the key is built here.
 fn stream(run_seed: u64, purpose: Purpose, index: u32) -> ChaCha8Rng {
     ChaCha8Rng::from_seed(key(run_seed, purpose, index))
@@ -26,13 +26,13 @@ fn key(run_seed: u64, purpose: Purpose, index: u32) -> [u8; 32] {
     key
 }
 
-/// The seed of the trials of an index, in every cell that is no replicate: of run seed and index only. It fits in 53
-/// bits, so that JSON and SQLite keep it exactly.
+/// The seed of the trials with an index, in every cell that is not a replicate: depends only on run seed and index. It
+/// fits in 53 bits, so JSON and SQLite store it exactly.
 pub fn trial_seed(run_seed: u64, index: u32) -> u64 {
     replicate_seed(run_seed, index, 0)
 }
 
-/// The same for a replicate, by its number: each has seeds of its own.
+/// The same for a replicate, by number: each has its own seeds.
 fn replicate_seed(run_seed: u64, index: u32, replicate: u32) -> u64 {
     let mut key = key(run_seed, Purpose::TrialSeed, index);
     key[20..24].copy_from_slice(&replicate.to_le_bytes());
@@ -40,14 +40,14 @@ fn replicate_seed(run_seed: u64, index: u32, replicate: u32) -> u64 {
 }
 
 impl Plan {
-    /// Every trial that there may be, in the order in which they run: up to `precision.max_trials` of each cell.
+    /// All possible trials in order: up to `precision.max_trials` of each cell.
     pub fn trials(&self, run_seed: u64) -> impl Iterator<Item = Trial> + '_ {
         self.rounds(run_seed).flatten()
     }
 
-    /// The same a round at a time: the first trial of every cell, then the second of every cell, … The order in a
-    /// round is random, and every other round is the one before backwards, so that what drifts while a study runs
-    /// drifts for all cells alike. From `precision.min_trials` on, cells that are sure enough may be passed over.
+    /// The same by round: the first trial of every cell, then the second of every cell, … The order in a round is
+    /// random, and every second round reverses the previous one, so that drift affects all cells alike. From
+    /// `precision.min_trials` on, sufficiently precise cells may be skipped.
     pub fn rounds(&self, run_seed: u64) -> impl Iterator<Item = Vec<Trial>> + '_ {
         (0..self.precision.max_trials).map(move |index| {
             let trial = |cell: &Cell| Trial {
@@ -65,14 +65,14 @@ impl Plan {
     }
 }
 
-/// Fisher and Yates's.
+/// The Fisher–Yates shuffle.
 fn shuffle<T>(items: &mut [T], random: &mut impl Rng) {
     for last in (1..items.len()).rev() {
         items.swap(last, below(last as u64 + 1, random) as usize);
     }
 }
 
-/// A number from 0 to `bound` − 1, all equally likely: draws that would favour the low ones are drawn again.
+/// A uniform number from 0 to `bound` − 1: draws that would cause a bias are repeated.
 fn below(bound: u64, random: &mut impl Rng) -> u64 {
     let fair = u64::MAX - u64::MAX % bound;
     loop {

@@ -1,4 +1,4 @@
-//! The plan that a study expands to: cells, trials, and combinations left out of the matrix.
+//! The plan to which a study expands: cells, trials and excluded combinations.
 
 use crate::cell_id::CellId;
 use crate::stack::{MachineSpec, StackSpec};
@@ -7,28 +7,28 @@ use crate::workload::WorkloadSpec;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
-/// Some cells, or some of their samples: axis = value, all of which hold.
+/// Selects cells or samples: axis = value pairs, all of which must match.
 pub type Side = Vec<(String, String)>;
 
-/// The axis of a stack's label, where a table's rows go by it.
+/// Name of the axis of stack labels, for tables with stacks as rows.
 pub const STACK: &str = "stack";
-/// The axes that samples have besides those of their cell.
+/// Additional axes of samples.
 pub const TEST: &str = "test";
 pub const METRIC: &str = "metric";
 
-/// What a study file comes to.
+/// The expansion of a study file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     pub title: String,
-    /// The study file's own words on what it is after; may be empty.
+    /// Description in the study file; may be empty.
     pub description: String,
-    /// The study file as it was read, kept with the results.
+    /// The text of the study file, stored with the results.
     pub source: String,
     pub cells: Vec<Cell>,
-    /// Combinations of the axes that cannot be, each with its reason.
+    /// Impossible combinations of the axes, each with its reason.
     pub left_out: Vec<LeftOut>,
     pub claims: Vec<Claim>,
-    /// Tables in the study's own shape, shown before those that every study has.
+    /// Custom tables of the study, shown before the standard ones.
     #[serde(default)]
     pub tables: Vec<TableSpec>,
     pub precision: Precision,
@@ -37,47 +37,47 @@ pub struct Plan {
 /// One point of the matrix: a machine, a stack on it, a workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
-    /// Unique in the plan, stable from run to run, readable: `ext3 1K | small files`.
+    /// Unique in the plan, stable between runs, readable: `ext3 1K | small files`.
     pub key: String,
-    /// What it is, whatever it is called: results belong to it. Set by [`Plan::identify`].
+    /// Identity independent of names: results belong to it. Set by [`Plan::identify`].
     #[serde(default)]
     pub id: CellId,
-    /// What distinguishes this cell's stack from the other stacks of the plan, short: `ext3 1K`.
+    /// Short label that distinguishes this cell's stack from the plan's other stacks: `ext3 1K`.
     pub stack_label: String,
-    /// Cells that are the same but for this number are repetitions with seeds of their own; 0 for the first.
+    /// Cells that differ only in this number are repetitions with different seeds; 0 for the first.
     #[serde(default)]
     pub replicate: u32,
-    /// Where the cell lies on every axis, `level` = `6`, `block_size` = `4K`, `workload` = …: in the study's words
-    /// and order, also the axes that have one value only.
+    /// The cell's value on every axis, `level` = `6`, `block_size` = `4K`, `workload` = …: with the study's spelling
+    /// and order, including axes with only one value.
     pub axes: Vec<(String, String)>,
     pub machine: MachineSpec,
     pub stack: StackSpec,
     pub workload: WorkloadSpec,
 }
 
-/// A combination that was left out.
+/// An excluded combination.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
     pub axes: Vec<(String, String)>,
     pub reason: String,
 }
 
-/// A sentence that the data can support, refute or leave undecided.
+/// A statement that the data can support, refute or leave undecided.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
     pub says: String,
-    /// Axis = value, all of which must hold.
+    /// Axis = value pairs, all of which must match.
     pub filter: Vec<(String, String)>,
     /// The comparison as written, `bitmap=none > bitmap=internal`.
     pub that: String,
-    /// What was published, as written.
+    /// The published statement, as written.
     pub published: Option<String>,
 }
 
-/// How sure to be.
+/// Stop conditions of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Precision {
-    /// A cell is done when the 95 % interval of each sample's centre is within ± this share of it.
+    /// A cell is done when the 95 % interval of each sample's centre is within ± this fraction of it.
     pub relative: Option<f64>,
     pub min_trials: u32,
     pub max_trials: u32,
@@ -95,8 +95,8 @@ pub struct Trial {
 }
 
 impl Plan {
-    /// Gives every cell its identity; to be called again after cells were changed. Of cells that are the same, each
-    /// becomes a replicate of the first.
+    /// Sets every cell's identity; must be repeated after cells were changed. Of identical cells, each becomes a
+    /// replicate of the first.
     pub fn identify(&mut self) {
         let mut known = HashSet::new();
         for cell in &mut self.cells {
@@ -112,12 +112,12 @@ impl Plan {
         self.cells.iter().find(|cell| cell.id == id)
     }
 
-    /// Labels of the stacks, each once, in the plan's order.
+    /// Labels of the stacks without repetitions, in the plan's order.
     pub fn stack_labels(&self) -> Vec<&str> {
         distinct(self.cells.iter().map(|cell| cell.stack_label.as_str()))
     }
 
-    /// Names of the workloads (with the values of their own axes: `stream bs=4K`), likewise.
+    /// Names of the workloads (with the values of their own axes: `stream bs=4K`), in the same way.
     pub fn workload_names(&self) -> Vec<&str> {
         distinct(self.cells.iter().map(|cell| cell.workload.name.as_str()))
     }

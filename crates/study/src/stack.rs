@@ -14,15 +14,15 @@ use serde::{Deserialize, Serialize};
 /// The machine that a cell runs on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MachineSpec {
-    /// Where: a lab guest or the host itself.
+    /// Lab guest or the host itself.
     pub kind: MachineKind,
     /// Memory of the machine (lab: of the guest).
     pub ram_bytes: u64,
-    /// Kernel version ("6.12"), or the name under which a developer's own tree was built.
+    /// Kernel version ("6.12"), or the name of a kernel built from a developer's tree.
     pub kernel: String,
     /// Disk groups by name; the first, `data`, carries the array.
     pub disks: Vec<DiskGroup>,
-    /// What the lab's disks hang on besides their own interface.
+    /// Shared buses of the lab's disks, in addition to their own interfaces.
     #[serde(default)]
     pub buses: Vec<Bus>,
     /// The processor of a lab guest; absent if it is infinitely fast, and on a host.
@@ -31,18 +31,18 @@ pub struct MachineSpec {
 }
 
 impl MachineSpec {
-    /// The disks of a group; none if there is no such group.
+    /// The disks of a group, or none.
     pub fn group(&self, name: &str) -> Option<&DiskGroup> {
         self.disks.iter().find(|group| group.name == name)
     }
 }
 
-/// A processor whose time is charged to what runs on it.
+/// A processor model that charges time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessorSpec {
     /// Name in the processor catalogue.
     pub model: String,
-    /// Cores that work at the same time.
+    /// Number of cores.
     pub cores: u32,
 }
 
@@ -54,14 +54,14 @@ pub enum MachineKind {
     Lab,
     /// This machine's own kernel and real disks.
     Host,
-    /// Somewhere else, by another program: what was imported. Never in a study.
+    /// Elsewhere, by another program: imported results. Never in a study.
     Foreign,
 }
 
 /// Disks of one model that serve one purpose.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskGroup {
-    /// `data` for the disks under test; others are `journal`, `bitmap`, `special`, `source` or any other.
+    /// `data` for the disks under test; others are `journal`, `bitmap`, `special`, `source` or any other name.
     pub name: String,
     /// Name in the disk catalogue.
     pub model: String,
@@ -71,7 +71,7 @@ pub struct DiskGroup {
 impl DiskGroup {
     const LOOP_FILE: &str = "on a loop device";
 
-    /// What stands in place of a model for a file behind a loop device.
+    /// Replaces the model for a file behind a loop device.
     pub fn loop_file_model(bytes: u64) -> String {
         format!("file of {} MiB {}", bytes >> 20, Self::LOOP_FILE)
     }
@@ -84,7 +84,7 @@ impl DiskGroup {
 
 /// The group that carries the array.
 pub const DATA: &str = "data";
-/// The group whose first disk is a journal: md's write journal, a filesystem's external one, ZFS's log.
+/// The group whose first disk is a journal: md's write journal, a filesystem's external journal, ZFS's log.
 pub const JOURNAL: &str = "journal";
 /// The group whose first disk has the small filesystem with md's bitmap file.
 pub const BITMAP: &str = "bitmap";
@@ -96,16 +96,16 @@ pub const SPECIAL: &str = "special";
 pub struct StackSpec {
     pub array: ArraySpec,
     pub filesystem: FilesystemSpec,
-    /// Mount options as mount(8) takes them after `-o`, one an entry; empty for the defaults.
+    /// Mount options as for `mount -o`, one per entry; empty for the defaults.
     pub mount_options: Vec<String>,
-    /// I/O scheduler of the member disks (`none`, `mq-deadline`, `bfq`, `kyber`); the kernel's choice if absent.
+    /// I/O scheduler of the member disks (`none`, `mq-deadline`, `bfq`, `kyber`); the kernel's default if absent.
     pub scheduler: Option<String>,
-    /// Read-ahead of the array in 512-byte sectors, as `blockdev --setra`; the kernel's choice if absent.
+    /// Read-ahead of the array in 512-byte sectors, as for `blockdev --setra`; the kernel's default if absent.
     pub read_ahead_sectors: Option<u64>,
-    /// Commands that a disk is given at a time (NCQ, TCQ); the disk's own if absent.
+    /// Queue depth of a disk (NCQ, TCQ); the disk's own if absent.
     #[serde(default)]
     pub queue_depth: Option<u32>,
-    /// Whether the disks acknowledge writes from their volatile cache; as they come if absent.
+    /// Whether the disks' volatile write cache is on; unchanged if absent.
     #[serde(default)]
     pub write_cache: Option<bool>,
     /// Stacks on other groups of disks than `data`. The stored name is part of a cell's identity.
@@ -114,7 +114,7 @@ pub struct StackSpec {
 }
 
 impl StackSpec {
-    /// The stack of another group. Settings of the disks are those of the machine.
+    /// The stack of another group. Disk settings are those of the machine.
     pub fn stack_of_group(&self, group: &GroupStack) -> StackSpec {
         StackSpec {
             array: group.array.clone(),
@@ -128,7 +128,7 @@ impl StackSpec {
     }
 }
 
-/// A stack on another group of disks than `data`, as the one that files are copied from.
+/// A stack on another group of disks than `data`, for example the source of copied files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupStack {
     pub group: String,

@@ -1,35 +1,35 @@
-//! A plan in numbers, for whoever shows it.
+//! A plan in numbers, for display.
 
 use crate::plan::{Cell, Plan};
 use std::collections::BTreeSet;
 
-/// What a plan comes to.
+/// Size and axes of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// Different stacks among the cells.
     pub stacks: usize,
-    /// Different workloads among the cells, each value of a workload's own lists one.
+    /// Different workloads among the cells; each value of a workload's own lists counts.
     pub workloads: usize,
     pub cells: usize,
-    /// Combinations that cannot be.
+    /// Number of excluded combinations.
     pub left_out: usize,
-    /// Trials if every cell is sure as early as it may be.
+    /// Trials if every cell stops as early as possible.
     pub trials_min: u64,
-    /// Trials if no cell is.
+    /// Trials if every cell runs to its maximum.
     pub trials_max: u64,
-    /// Axes on which all cells lie in one place, with it: what the study holds fixed.
+    /// Axes with only one value, with that value.
     pub fixed: Vec<(String, String)>,
     /// The other axes with their values, in the order of the study.
     pub varied: Vec<(String, Vec<String>)>,
 }
 
 impl Plan {
-    /// The plan in numbers, with its axes.
+    /// Computes the summary.
     pub fn summary(&self) -> Summary {
         let distinct = |name: fn(&Cell) -> &str| self.cells.iter().map(name).collect::<BTreeSet<_>>().len();
         let cells = self.cells.len() as u64;
         let (fixed, varied): (Vec<_>, Vec<_>) = self.values().into_iter().partition(|(axis, values)| {
-            // A workload's own axes are in its cells only.
+            // Only the cells of a workload have its own axes.
             values.len() == 1
                 && self
                     .cells

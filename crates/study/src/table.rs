@@ -1,29 +1,29 @@
-//! Custom tables of a study: which figure is in which row and column, and what was published there.
+//! Custom tables of a study: the figure in each row and column, and the published value.
 
 use crate::plan::{Cell, METRIC, STACK, Side, TEST};
 use serde::{Deserialize, Serialize};
 
-/// A table of results, expanded: every row and column that the study's cells give, in the study's order.
+/// An expanded table of results: all rows and columns from the study's cells, in the study's order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TableSpec {
     pub title: String,
-    /// What holds for every figure of it; `test` and `metric` are of samples, all else of cells.
+    /// Selection for all figures; `test` and `metric` refer to samples, all others to cells.
     pub filter: Side,
-    /// The axes that name the rows, `level`, `chunk`, …; `stack` for the stack's label.
+    /// Axes of the rows, `level`, `chunk`, …; `stack` for the stack's label.
     pub row_axes: Vec<String>,
     pub rows: Vec<TableRow>,
     pub columns: Vec<TableColumn>,
-    /// The row to which all others are shown as ratios; absent for figures as they are.
+    /// The row to which all others are shown as ratios; absent for plain figures.
     pub relative_to: Option<usize>,
-    /// Who published the figures that are shown next to ours, and when.
+    /// Source and date of the published figures.
     pub source: Option<String>,
 }
 
-/// A row: a value on each of the row axes.
+/// A row: a value for each row axis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TableRow {
     pub values: Vec<String>,
-    /// What was published for each column, in the column's unit (a ratio where the table shows ratios).
+    /// Published value of each column, in the column's unit (a ratio if the table shows ratios).
     pub published: Vec<Option<f64>>,
 }
 
@@ -31,28 +31,28 @@ pub struct TableRow {
 pub struct TableColumn {
     pub heading: String,
     pub filter: Side,
-    /// Unit of its figures; the samples' own if absent.
+    /// Unit of the figures; that of the samples if absent.
     pub unit: Option<String>,
     pub figure: Figure,
-    /// Why the study has no such figure, and shows only what was published.
+    /// Why the study does not measure this figure and shows only the published one.
     pub not_measured: Option<String>,
 }
 
-/// Which figure of a cell's trials stands in a column.
+/// The figure of a cell's trials in a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Figure {
     #[default]
     Median,
     Mean,
-    /// Standard deviation of the trials' values, n − 1 in its denominator.
+    /// Sample standard deviation of the trials' values (n − 1).
     Deviation,
     Min,
     Max,
 }
 
 impl Figure {
-    /// The word for it in study files.
+    /// Its name in study files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Median => "median",
@@ -63,26 +63,26 @@ impl Figure {
         }
     }
 
-    /// The figure of that word; the median for any other.
+    /// The figure with this name; the median for any other.
     pub fn named(word: &str) -> Self {
         let all = [Self::Median, Self::Mean, Self::Deviation, Self::Min, Self::Max];
         all.into_iter().find(|figure| figure.name() == word).unwrap_or_default()
     }
 }
 
-/// Where a figure of a table comes from.
+/// Source of a figure in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place<'a> {
-    /// Place of its cell in the plan.
+    /// Index of its cell in the plan.
     pub cell: usize,
-    /// Absent where the cell has one test only.
+    /// Absent if the cell has only one test.
     pub test: Option<&'a str>,
-    /// Absent for the metric that stands for the test: throughput, mostly.
+    /// Absent for the test's main metric, usually throughput.
     pub metric: Option<&'a str>,
 }
 
 impl TableSpec {
-    /// The place of the figure in a row and a column; none if `cells` (a part of the plan, perhaps) has no cell there.
+    /// The source of the figure in a row and a column; none if `cells` (possibly a part of the plan) has no such cell.
     pub fn place(&self, row: usize, column: usize, cells: &[Cell]) -> Option<Place<'_>> {
         let (row, column) = (self.rows.get(row)?, self.columns.get(column)?);
         if column.not_measured.is_some() {
@@ -104,7 +104,7 @@ impl TableSpec {
     }
 }
 
-/// Where a cell lies on an axis; on `stack` by its label.
+/// A cell's value on an axis; for `stack` its label.
 pub fn value_of<'a>(cell: &'a Cell, axis: &str) -> Option<&'a str> {
     if axis == STACK {
         return Some(&cell.stack_label);

@@ -1,6 +1,6 @@
-//! Numbers, quantities and lists as people read them.
+//! Formatting of numbers, quantities and lists.
 
-/// The power of ten of a positive number; 0 for what has none.
+/// The power of ten of a positive number; 0 if undefined.
 pub fn magnitude(value: f64) -> i32 {
     if value.is_finite() && value > 0.0 {
         value.log10().floor() as i32
@@ -9,7 +9,7 @@ pub fn magnitude(value: f64) -> i32 {
     }
 }
 
-/// `1,234.5`, a comma for every three digits: such numbers stand in tables.
+/// `1,234.5`, with thousands separators, for tables.
 pub fn number(value: f64, decimals: usize) -> String {
     let plain = format!("{:.decimals$}", value.abs());
     let (whole, fraction) = plain
@@ -30,9 +30,9 @@ pub fn number(value: f64, decimals: usize) -> String {
     }
 }
 
-/// A latency or a duration with the unit that suits it: `4.21 ms`, `42.7 min`.
+/// A duration in a suitable unit: `4.21 ms`, `42.7 min`.
 pub fn nanoseconds(ns: u64) -> String {
-    /// Unit, its length, and from where on it is used.
+    /// Unit, its length, and the smallest value shown in it.
     const UNITS: [(&str, f64, f64); 6] = [
         ("h", 3600e9, 2.0 * 3600e9),
         ("min", 60e9, 2.0 * 60e9),
@@ -73,7 +73,7 @@ pub fn count(count: usize, noun: &str) -> String {
     format!("{} {noun}{plural}", number(count as f64, 0))
 }
 
-/// `FIRST, PART, PART`: the parts that apply.
+/// `FIRST, PART, PART`: only the parts that are present.
 pub fn joined<const N: usize>(first: &str, parts: [Option<String>; N]) -> String {
     let rest: String = parts.into_iter().flatten().map(|part| format!(", {part}")).collect();
     format!("{first}{rest}")

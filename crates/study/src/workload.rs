@@ -1,4 +1,4 @@
-//! The work that is measured on a stack: a file for each kind, with what it is made of and what other stages ask of it.
+//! Workloads: a file for each kind, with its types and what other stages need of it.
 
 mod bonnie;
 mod fio_file;
@@ -18,7 +18,7 @@ pub use tree::{Collection, SizeSpec, TreeSpec, TreeTest};
 
 use serde::{Deserialize, Serialize};
 
-/// A workload by its name in the study.
+/// A named workload of a study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkloadSpec {
     pub name: String,
@@ -32,43 +32,43 @@ pub enum Work {
     Tree(TreeSpec),
     /// Reads and writes of one or several files (or of the device), by fio or by raidlab's own engine.
     Io(IoSpec),
-    /// A job file of fio's, of one or several sections.
+    /// An fio job file with one or several sections.
     FioFile(FioFileSpec),
-    /// Bonnie++ itself.
+    /// Bonnie++.
     Bonnie(BonnieSpec),
     /// IOzone's tests, by IOzone itself or by raidlab's own engine.
     Iozone(IozoneSpec),
-    /// What mail servers, package managers and databases do.
+    /// Work of mail servers, package managers and databases.
     Server(ServerSpec),
-    /// What another program did elsewhere. Never in a study.
+    /// Results of another program elsewhere. Never in a study.
     Imported(ImportedSpec),
 }
 
-/// What the other stages ask of work of any kind.
+/// Interface of all kinds of work.
 pub trait WorkSpec {
-    /// The tests that it measures, in their order, as samples and claims name them.
+    /// Its tests in order, as named in samples and claims.
     fn tests(&self) -> Vec<&str>;
 
-    /// Why it cannot be done on a raw device; none if it can.
+    /// Why it cannot run on a raw device; none if it can.
     fn needs_files(&self) -> Option<&'static str>;
 
-    /// About how many bytes it takes on a filesystem with blocks of `block_bytes`.
+    /// Approximate space that it needs on a filesystem with blocks of `block_bytes`.
     fn bytes(&self, block_bytes: u64) -> u64;
 
-    /// Bytes that it takes at the least; 0 if only the program that does the work knows.
+    /// Minimum space that it needs; 0 if only the program that does the work knows.
     fn bytes_min(&self) -> u64 {
         0
     }
 
-    /// Bytes of its largest file.
+    /// Size of its largest file in bytes.
     fn largest_file_bytes(&self) -> u64;
 
-    /// What it does, in words for a report.
+    /// Description for a report.
     fn describe(&self) -> String;
 }
 
 impl Work {
-    /// What is specified, whatever its kind is.
+    /// The specification of any kind.
     pub fn spec(&self) -> &dyn WorkSpec {
         match self {
             Self::Tree(spec) => spec,
@@ -81,13 +81,13 @@ impl Work {
         }
     }
 
-    /// The tests that it measures, in their order, as samples and claims name them.
+    /// Its tests in order, as named in samples and claims.
     pub fn tests(&self) -> Vec<&str> {
         self.spec().tests()
     }
 }
 
-/// Options of fio as `NAME=VALUE`.
+/// fio options as `NAME=VALUE`.
 fn pairs(options: &[(String, String)]) -> String {
     let words: Vec<String> = options.iter().map(|(name, value)| format!("{name}={value}")).collect();
     words.join(" ")

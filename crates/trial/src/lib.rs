@@ -161,7 +161,7 @@ fn with_stack(
     };
     let stack = stack::up(spec, &setting.disks, &mut context).map_err(|error| error.failure())?;
     let outcome = act(&stack, &mut context);
-    // Also when the work failed; what it failed of is the news then.
+    // Also if the workload failed; its error takes precedence.
     let down = stack::down(stack, &mut context).map_err(|error| Failure {
         step: "tear down".to_owned(),
         message: error.to_string(),

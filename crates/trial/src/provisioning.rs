@@ -17,9 +17,9 @@ use tools::{Invocation, Tool, Tools};
 /// More acts than any stack has.
 const ACTS_MAX: u32 = 200;
 
-/// Lists the commands of the dry run (`dry-run.up`, `dry-run.down`) and those of the real one (`up`, `down`), a line
-/// each, as provenance. With `failures`, the stack is then brought up again and again, and each time another act
-/// fails: `failed.before` and `failed.after` list which, once nothing of them was left.
+/// Lists the commands of the dry run (`dry-run.up`, `dry-run.down`) and those of the real run (`up`, `down`), one per
+/// line, as provenance. With `failures`, the stack is then set up repeatedly with another act failing each time:
+/// `failed.before` and `failed.after` list the acts after which nothing was left.
 pub fn compare_and_fail(
     spec: &StackSpec,
     setting: &Setting,
@@ -60,7 +60,7 @@ pub fn compare_and_fail(
             match (outcome, what) {
                 (Err(error), Some(what)) if error.failed_undo.is_empty() => all.push(what),
                 (Err(error), _) => return Err(error.failure()),
-                // Not all that fails matters, but whatever was done is undone.
+                // Not every failure matters, but everything that was done is undone.
                 (Ok(stack), what) => {
                     trying.down(stack, &mut System::new(&mut tools))?;
                     trying.nothing_remains(&before, &mut tools)?;
@@ -177,7 +177,7 @@ impl Remains {
         }
         for name in names_in(Path::new("/sys/block")) {
             let state = text(&Path::new("/sys/block").join(&name).join("md/array_state"));
-            // The node of an array that was stopped may stay, empty.
+            // The node of a stopped array may remain, empty.
             if name.starts_with("dm-") || !matches!(state.trim(), "" | "clear") {
                 remains.names.push(name);
             }

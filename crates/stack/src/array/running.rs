@@ -45,7 +45,7 @@ impl Array {
         if !self.redundant {
             return Ok(true);
         }
-        // Just after a start the action is still `idle` though a resync is due: the other two know better.
+        // Just after a start the action is still `idle` although a resync is due; the other two attributes show it.
         Ok(executor.read(&self.attribute("sync_action"))? == "idle"
             && executor.read(&self.attribute("resync_start"))? == "none"
             && read_number(executor, &self.attribute("degraded"))? == 0)
@@ -83,7 +83,7 @@ impl Array {
                 let name = &self.device.kernel_name;
                 return Err(Cause::State(format!("the resync of {name} stands still at {progress}")));
             } else {
-                // `idle` without being clean passes in an instant; then this is the pace of asking again.
+                // The state `idle` without being clean is very short; this is then the polling interval.
                 executor.sleep(Duration::from_millis(20));
             }
         }

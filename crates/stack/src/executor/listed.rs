@@ -9,8 +9,8 @@ use std::time::Duration;
 use study::event::ToolCall;
 use tools::{Invocation, Recorder, Tool, ToolError, Version, shell_word};
 
-/// An act that changes the machine. Shown as a line for a shell: what raidlab does by system calls, as the command
-/// that does the same.
+/// An act that changes the machine. Displayed as a shell command: acts that raidlab does by system calls as the
+/// equivalent command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     Program(Invocation),

@@ -1,8 +1,8 @@
 //! A machine in memory: it answers as a real one would and records what was done to it. The same code as on a real
 //! machine sets up and tears down a stack on it. Nothing is changed.
 //!
-//! It models only the effects of programs that provisioning relies on: a UUID that was written is read back, a created
-//! array has a node, a resync ends when it is waited for.
+//! It models only those effects of programs on which provisioning relies: a written UUID is read back, a created array
+//! has a node, a resync ends when it is waited for.
 
 mod programs;
 
@@ -31,7 +31,7 @@ pub enum DryRunOn {
 
 /// A machine in memory.
 pub struct Simulated<'a> {
-    /// Called for their versions; without them every version is unknown.
+    /// Called for their versions; if absent, every version is unknown.
     tools: Option<&'a mut Tools>,
     on: DryRunOn,
     write_cache: bool,
@@ -77,7 +77,7 @@ impl<'a> Simulated<'a> {
         &self.state
     }
 
-    /// Whether the real machine is asked for what the simulated one does not know.
+    /// Whether unknown values are read from the real machine.
     fn looks(&self) -> bool {
         self.on == DryRunOn::ThisMachine
     }
@@ -225,7 +225,7 @@ impl Executor for Simulated<'_> {
     fn write(&mut self, attribute: &Path, value: &str) -> Result<(), Cause> {
         self.state.attributes.remove(attribute);
         let untouched = self.read(attribute)?;
-        // A list of choices shows the one that was made in brackets.
+        // A list of choices shows the selected one in brackets.
         let is_as_before = untouched == value || untouched.contains(&format!("[{value}]"));
         if !is_as_before {
             self.state.attributes.insert(attribute.to_owned(), value.to_owned());

@@ -119,7 +119,7 @@ impl Rising {
         self.intend(Undo::Attribute { path, value }, context)?;
         queue::set_read_ahead(&attribute, sectors, context.access.executor)?;
         if spec.filesystem.kind.reads_ahead_itself && mount_point.is_some() {
-            // btrfs reads ahead by a setting of its own, which ends with the mount.
+            // btrfs has its own read-ahead setting, which ends with the mount.
             let attribute = queue::btrfs_read_ahead_attribute(device, context.access.executor)?;
             queue::set_read_ahead(&attribute, sectors, context.access.executor)?;
         }

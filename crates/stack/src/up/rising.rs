@@ -106,7 +106,7 @@ impl Rising {
         Ok(())
     }
 
-    /// Has the ledger identify what the acts from this one on have made, now that it is there.
+    /// Has the ledger identify what the acts from this one on have made.
     pub(super) fn made(&self, from: usize, context: &mut Context<'_>) -> Result<(), Cause> {
         for act in &self.acts[from..] {
             context

@@ -24,7 +24,7 @@ fn disks(cell: &Cell) -> Disks {
     Disks::of(&cell.machine.disks, &nodes).expect("enough")
 }
 
-/// A stack on its way up or down.
+/// A stack that is being set up or torn down.
 struct Trying<'c> {
     cell: &'c Cell,
     disks: Disks,
@@ -100,7 +100,7 @@ fn whatever_act_fails_what_came_before_is_undone() {
     assert!(failures > 10 * cells.len());
 }
 
-/// An undo that fails keeps its line in the ledger, and does not keep the others from being done.
+/// An undo that fails keeps its line in the ledger, and does not prevent the others.
 #[test]
 fn what_cannot_be_undone_stays_in_the_ledger() {
     let cells = cells();

@@ -151,7 +151,7 @@ fn the_pair_that_fits_least_is_shown() {
     assert_eq!((judged[0].compared, judged[0].seems_to_hold), (2, 2));
 }
 
-/// Ten claims that are all untrue, of equal stacks: in at most 5 of 100 studies one of them finds a difference.
+/// Ten claims that are all false, of equal stacks: in at most 5 of 100 studies one of them shows a difference.
 #[test]
 fn claims_of_a_a_studies_stay_undecided() {
     let mut state = 1_u64;
@@ -173,7 +173,7 @@ fn claims_of_a_a_studies_stay_undecided() {
     let studies = 2_000;
     let alarms = (0..studies)
         .filter(|_| {
-            // Two humps, 4 % apart.
+            // Two modes, 4 % apart.
             let mut trials = || -> Vec<f64> {
                 let value = |_| 100.0 * (1.0 + if uniform() < 0.3 { 0.04 } else { 0.0 } + 0.005 * uniform());
                 (0..4).map(value).collect()

@@ -1,4 +1,4 @@
-//! What makes one device of the disks: md, LVM, or nothing.
+//! Arrays: one device from several disks, by md, LVM, or none.
 
 use super::Members;
 use serde::{Deserialize, Serialize};
@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArraySpec {
     pub level: Level,
-    /// Chunk; absent where the level has none, or for mdadm's default (512 KiB).
+    /// Chunk size; absent if the level has none, or for mdadm's default (512 KiB).
     pub chunk_bytes: Option<u64>,
     pub bitmap: Bitmap,
     /// Hot spares, taken from the end of the group.
     pub spares: u32,
-    /// What of each member is used (mdadm `--size`); all of it if absent.
+    /// Used size of each member (mdadm `--size`); all of it if absent.
     pub member_size_bytes: Option<u64>,
     /// RAID 10 layout (`n2`, `f2`, `o2`), RAID 5/6 parity layout (`left-symmetric`); mdadm's default if absent.
     pub layout: Option<String>,
@@ -21,7 +21,7 @@ pub struct ArraySpec {
     /// The array's members are arrays themselves.
     #[serde(default)]
     pub of: Option<InnerArray>,
-    /// RAID 4, 5, 6: writes go to a journal on the first disk of group `journal` first.
+    /// RAID 4, 5, 6: writes go first to a journal on the first disk of group `journal`.
     #[serde(default)]
     pub write_journal: bool,
     /// RAID 5: partial parity log (mdadm's consistency policy `ppl`).
@@ -36,8 +36,8 @@ pub struct ArraySpec {
 }
 
 impl ArraySpec {
-    /// The fewest bytes that `disks` members are written for `bytes` of data: each copy of a mirror, and the parity of
-    /// whole stripes. Smaller writes cost more parity.
+    /// Minimum number of bytes written to `disks` members for `bytes` of data: each copy of a mirror, and the parity of
+    /// full stripes. Partial stripe writes cost more.
     pub fn member_bytes_min(&self, disks: u32, bytes: u64) -> u64 {
         let members = disks.saturating_sub(self.spares);
         let Some(inner) = self.of else {
@@ -70,26 +70,26 @@ impl Level {
     }
 }
 
-/// The arrays that an array is made of.
+/// The inner arrays of a nested array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InnerArray {
     /// An md level.
     pub level: Level,
-    /// Disks of each.
+    /// Disks of each inner array.
     pub disks: u32,
     pub chunk_bytes: Option<u64>,
 }
 
-/// What makes one device of the disks.
+/// Array level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
-    /// One disk as it is.
+    /// A single disk.
     #[default]
     Single,
-    /// All disks as they are: the filesystem makes its own array of them.
+    /// No array: the filesystem uses all disks itself.
     None,
-    /// md, up to `Raid10`.
+    /// md levels, up to `Raid10`.
     Linear,
     Raid0,
     Raid1,
@@ -97,7 +97,7 @@ pub enum Level {
     Raid5,
     Raid6,
     Raid10,
-    /// LVM's volumes, one after the other.
+    /// LVM's linear LV.
     LvmLinear,
     LvmRaid0,
     LvmRaid1,
@@ -126,7 +126,7 @@ impl Level {
     ];
 }
 
-/// Where md keeps its write-intent bitmap.
+/// Location of md's write-intent bitmap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bitmap {

@@ -1,15 +1,15 @@
-//! What several disks hang on besides their own interface.
+//! Buses and adapters that several disks share.
 
 use serde::{Deserialize, Serialize};
 
-/// Something that the transfers of several disks pass one after the other.
+/// A shared link that serves one transfer of its disks at a time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bus {
     pub name: String,
     pub kind: BusKind,
     /// Megabytes (10⁶ bytes) a second.
     pub mb_s: u32,
-    /// What hangs on it; all disks of the machine if empty.
+    /// Disks on the bus; all disks of the machine if empty.
     pub disks: Vec<BusDisk>,
 }
 
@@ -23,7 +23,7 @@ pub enum BusKind {
     Hba,
 }
 
-/// What a bus is held for, by one disk at a time.
+/// How long a disk occupies the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
     /// A transfer.
@@ -37,7 +37,7 @@ pub enum Holds {
 impl BusKind {
     pub const ALL: [Self; 4] = [Self::Scsi, Self::Ide, Self::Pci, Self::Hba];
 
-    /// The words for each in study files.
+    /// The names of each kind in study files.
     pub const WORDS: &[&[&str]] = &[
         &[Self::Scsi.word()],
         &[Self::Ide.word()],
@@ -45,7 +45,7 @@ impl BusKind {
         &[Self::Hba.word()],
     ];
 
-    /// Word in studies, name in reports, what it is held for.
+    /// Name in studies, name in reports, what occupies it.
     const fn facts(self) -> (&'static str, &'static str, Holds) {
         match self {
             Self::Scsi => ("scsi", "SCSI bus", Holds::ArbitratedTransfer),
@@ -55,12 +55,12 @@ impl BusKind {
         }
     }
 
-    /// As studies write it.
+    /// Name in studies.
     pub const fn word(self) -> &'static str {
         self.facts().0
     }
 
-    /// Its name in reports.
+    /// Name in reports.
     pub const fn name(self) -> &'static str {
         self.facts().1
     }
@@ -69,7 +69,7 @@ impl BusKind {
         self.facts().2
     }
 
-    /// The kind that raidlab writes so. Of any other word there is none.
+    /// The kind with this name, if any.
     pub fn named(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
     }

@@ -1,59 +1,59 @@
-//! Array levels, of md and of LVM: everything that is known of each, in one table.
+//! Table of array levels of md and LVM.
 
 use super::Level;
 use Manager::{Disks, Lvm, Md};
 use Members::{All, AllBut, Copies, Halves, One};
 
-/// What is known of a level.
+/// Properties of a level.
 #[derive(Debug)]
 pub struct LevelFacts {
-    /// As studies write it; raidlab itself writes the first of these words.
+    /// Names in studies; raidlab itself writes the first of them.
     pub words: &'static [&'static str],
     /// Its name in sentences: `RAID 5`, `a single disk`.
     pub name: &'static str,
     /// Its name in the tables of a report.
     pub title: &'static str,
     pub manager: Manager,
-    /// What `mdadm --level` and `lvcreate --type` call it.
+    /// Its name for `mdadm --level` and `lvcreate --type`.
     pub type_word: &'static str,
-    /// Members without which its manager refuses to create it.
+    /// Minimum number of members that its manager accepts.
     pub members_min: u32,
-    /// Which of its members' space holds data.
+    /// Which part of its members' space holds data.
     pub data: Members,
-    /// Consecutive chunks lie on different members.
+    /// Consecutive chunks are on different members.
     pub has_chunk: bool,
     /// Members hold copies or parity.
     pub is_redundant: bool,
-    /// What of each member is used can be chosen (`mdadm --size`, `lvcreate --size`).
+    /// The used size of the members can be set (`mdadm --size`, `lvcreate --size`).
     pub takes_member_size: bool,
-    /// The parity layouts of RAID 5 and 6 (`left-symmetric`, …).
+    /// It has the parity layouts of RAID 5 and 6 (`left-symmetric`, …).
     pub has_parity_layouts: bool,
-    /// It can have a partial parity log.
+    /// It supports a partial parity log.
     pub has_ppl: bool,
-    /// Arrays of it can be the members of another array.
+    /// Its arrays can be members of another array.
     pub can_be_member: bool,
 }
 
-/// What makes an array.
+/// Manager of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manager {
-    /// Nothing: disks as they are.
+    /// None: plain disks.
     Disks,
     Md,
     Lvm,
 }
 
-/// How many of an array's members hold data, copies and parity taken off.
+/// Number of an array's members that hold data, without copies and parity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Members {
-    /// One; the others, if there are any, are its copies.
+    /// One; the others, if any, are its copies.
     One,
     All,
-    /// All but those that hold parity.
+    /// All except those for parity.
     AllBut(u32),
-    /// As many as the number of copies in the layout of RAID 10 leaves.
+    /// Depends on the number of copies in the layout of RAID 10.
     Copies,
-    /// Half of them: two copies of each.
+    /// Half of them: two copies.
     Halves,
 }
 
@@ -73,7 +73,7 @@ const DISKS: LevelFacts = LevelFacts {
     can_be_member: false,
 };
 
-/// Without redundancy, of two members at least: mdadm makes an array of one only if it is forced to.
+/// No redundancy, at least two members: mdadm creates an array of one only with --force.
 const MD: LevelFacts = LevelFacts {
     manager: Md,
     members_min: 2,
@@ -137,8 +137,8 @@ const RAID1: LevelFacts = LevelFacts {
     data: One,
     ..MD_REDUNDANT
 };
-// mdadm creates RAID 4 and 5 of two members, whose parity is a copy; it is the state that RAID 1 passes through when
-// it is reshaped to RAID 5.
+// mdadm creates RAID 4 and 5 of two members, with parity as a copy; RAID 1 passes through this state when it is
+// reshaped to RAID 5.
 const RAID4: LevelFacts = LevelFacts {
     words: &["4", "raid4", "raid 4"],
     name: "RAID 4",
@@ -205,7 +205,7 @@ const LVM_RAID1: LevelFacts = LevelFacts {
     data: One,
     ..LVM_REDUNDANT
 };
-// lvcreate wants two stripes at least, and the parity besides.
+// lvcreate requires at least two stripes plus parity.
 const LVM_RAID5: LevelFacts = LevelFacts {
     words: &["lvm-raid5"],
     name: "LVM's RAID 5",
@@ -216,7 +216,7 @@ const LVM_RAID5: LevelFacts = LevelFacts {
     has_chunk: true,
     ..LVM_REDUNDANT
 };
-// Of RAID 6, three.
+// For RAID 6, three.
 const LVM_RAID6: LevelFacts = LevelFacts {
     words: &["lvm-raid6"],
     name: "LVM's RAID 6",
@@ -239,7 +239,7 @@ const LVM_RAID10: LevelFacts = LevelFacts {
 };
 
 impl Level {
-    /// What is known of it.
+    /// Properties of the level.
     pub const fn facts(self) -> &'static LevelFacts {
         match self {
             Self::Single => &SINGLE,
@@ -260,7 +260,7 @@ impl Level {
         }
     }
 
-    /// The words for each in study files.
+    /// The names of each level in study files.
     pub const WORDS: &[&[&str]] = &{
         let mut words: [&[&str]; Self::ALL.len()] = [&[]; Self::ALL.len()];
         let mut at = 0;
@@ -271,12 +271,12 @@ impl Level {
         words
     };
 
-    /// As studies write it.
+    /// Name in studies.
     pub const fn word(self) -> &'static str {
         self.facts().words[0]
     }
 
-    /// The level that raidlab writes so. Of any other word there is none.
+    /// The level with this name, if any.
     pub fn named(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.word() == word)
     }
@@ -289,18 +289,18 @@ impl Level {
         matches!(self.facts().manager, Md)
     }
 
-    /// Members hold copies or parity.
+    /// Whether members hold copies or parity.
     pub const fn is_redundant(self) -> bool {
         self.facts().is_redundant
     }
 
-    /// Members hold parity.
+    /// Whether members hold parity.
     pub const fn has_parity(self) -> bool {
         matches!(self.facts().data, AllBut(_))
     }
 }
 
-/// `words` of those levels whose arrays can be members of an array.
+/// `words` of the levels whose arrays can be members of an array.
 pub const MEMBER_WORDS: &[&[&str]] = &[
     LINEAR.words,
     RAID0.words,

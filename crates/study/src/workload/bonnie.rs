@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 /// A run of Bonnie++: its throughput tests, its seeks, its file-creation tests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BonnieSpec {
-    /// Bytes of one volume, in whole MiB; 0 leaves out the throughput tests.
+    /// Size of one volume in bytes, in whole MiB; 0 leaves out the throughput tests.
     pub size_bytes: u64,
-    /// So many volumes, worked through as one (the `-v` of the old Bonnie; Bonnie++ is given the sum).
+    /// Number of volumes, used as one (`-v` of the old Bonnie; Bonnie++ gets the sum).
     pub volumes: u32,
     /// Bytes of one read or write of the block tests.
     pub chunk_bytes: u64,
-    /// Whether there are tests of single characters (`putc`, `getc`).
+    /// Whether there are per-character tests (`putc`, `getc`).
     pub per_char: bool,
-    /// Bytes of those, in whole MiB: each costs a system call.
+    /// Bytes of the per-character tests, in whole MiB: each byte takes a system call.
     pub char_bytes: u64,
     pub seeks: u32,
     pub seekers: u32,
@@ -23,19 +23,19 @@ pub struct BonnieSpec {
     pub files: u32,
     pub file_min_bytes: u64,
     pub file_max_bytes: u64,
-    /// 0: all in one.
+    /// 0: all in one directory.
     pub directories: u32,
-    /// Copies of it all at the same time.
+    /// Number of concurrent processes.
     pub processes: u32,
     pub direct: bool,
     /// `fsync` after every write.
     pub no_buffering: bool,
 }
 
-/// Bonnie's six classic columns.
+/// Bonnie's six classic tests.
 pub const BONNIE_TESTS: [&str; 6] = ["putc", "write", "rewrite", "getc", "read", "seeks"];
 
-/// Bonnie++'s tests of files.
+/// Bonnie++'s file tests.
 pub const BONNIE_FILE_TESTS: [&str; 6] = [
     "create-seq",
     "stat-seq",
@@ -65,7 +65,7 @@ impl WorkSpec for BonnieSpec {
         all.max(files).saturating_mul(u64::from(self.processes))
     }
 
-    /// None that matters: Bonnie++ parts its volume into files of 1 GiB.
+    /// None that matters: Bonnie++ splits its volume into files of 1 GiB.
     fn largest_file_bytes(&self) -> u64 {
         0
     }

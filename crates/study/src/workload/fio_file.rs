@@ -1,31 +1,31 @@
-//! Job files of fio.
+//! fio job files.
 
 use super::io::IoPattern;
 use super::{WorkSpec, pairs};
 use serde::{Deserialize, Serialize};
 
-/// A job file of fio's, read and found harmless.
+/// A parsed and validated fio job file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FioFileSpec {
-    /// As the study names it.
+    /// Path in the study.
     pub path: String,
-    /// In the order of the file; each with what `[global]` says before it.
+    /// In the order of the file; each with the preceding options of `[global]`.
     pub sections: Vec<FioSection>,
 }
 
-/// A job of a job file.
+/// A section of a job file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FioSection {
     /// Also the name of its test.
     pub name: String,
-    /// In fio's words, without what raidlab says itself (where the files are, how the time is taken).
+    /// fio options, without those that raidlab sets itself (paths of the files, clock).
     pub options: Vec<(String, String)>,
     pub pattern: IoPattern,
     pub block_bytes: u64,
-    /// Bytes of each job's files together.
+    /// Total size of each job's files.
     pub size_bytes: u64,
     pub jobs: u32,
-    /// Files of each job.
+    /// Number of files of each job.
     pub files: u32,
     pub runtime_ns: Option<u64>,
     pub direct: bool,

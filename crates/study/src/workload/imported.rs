@@ -1,9 +1,9 @@
-//! Work that another program did elsewhere: of what it did, nothing is known.
+//! Results of another program elsewhere; the work itself is unknown.
 
 use super::WorkSpec;
 use serde::{Deserialize, Serialize};
 
-/// What was imported. raidlab cannot do it again.
+/// Imported results. raidlab cannot repeat the work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportedSpec {
     /// `fio`, `Bonnie++`, `IOzone`.
@@ -11,7 +11,7 @@ pub struct ImportedSpec {
 }
 
 impl WorkSpec for ImportedSpec {
-    /// As the program's file calls them: not known before it is read.
+    /// The names are not known before the program's file is read.
     fn tests(&self) -> Vec<&str> {
         Vec::new()
     }

@@ -1,40 +1,40 @@
-//! Reads and writes in fio's words.
+//! Reads and writes with fio's options.
 
 use super::{WorkSpec, pairs};
 use crate::wording::{bytes, count, joined, nanoseconds};
 use serde::{Deserialize, Serialize};
 
-/// One I/O job in fio's words.
+/// An I/O job with fio's options.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct IoSpec {
     pub engine: IoEngine,
     pub pattern: IoPattern,
-    /// Bytes left out after each block of a sequential pattern (`rw = "read:8K"`); negative goes backwards.
+    /// Bytes skipped after each block of a sequential pattern (`rw = "read:8K"`); negative goes backwards.
     pub skip_bytes: i64,
-    /// Blocks that follow one another before the next jump of a random pattern (`rw = "randread:8"`).
+    /// Consecutive blocks before the next jump of a random pattern (`rw = "randread:8"`).
     pub run_blocks: u32,
-    /// Share of reads in a mixed pattern, per cent; 50 by default.
+    /// Percentage of reads in a mixed pattern; default 50.
     pub read_percent: u8,
     /// Bytes of one read or write.
     pub block_bytes: u64,
-    /// Bytes that each job works on, in a file of its own or in its part of the raw device.
+    /// Bytes that each job works on, in its own file or its part of the raw device.
     pub size_bytes: u64,
     /// Offset of the first job's part in the file or on a raw device.
     pub offset_bytes: u64,
     /// Distance to the next job's part on a raw device; absent if the parts are contiguous.
     pub offset_increment_bytes: Option<u64>,
     pub jobs: u32,
-    /// Requests that each job keeps under way.
+    /// Requests that each job keeps in flight.
     pub queue_depth: u32,
     pub direct: bool,
-    /// Each write is on stable storage when it returns.
+    /// Whether each write is on stable storage when it returns.
     pub sync: SyncMode,
-    /// `fsync` after every so many writes; 0 for never.
+    /// `fsync` after this many writes; 0 for never.
     pub fsync_every: u32,
-    /// `fdatasync` after every so many writes; 0 for never.
+    /// `fdatasync` after this many writes; 0 for never.
     pub fdatasync_every: u32,
-    /// `fsync` at the end, inside the measured time.
+    /// `fsync` at the end, within the measured time.
     pub end_fsync: bool,
     /// Stop after this time even if `size` is not reached.
     pub runtime_ns: Option<u64>,
@@ -45,21 +45,21 @@ pub struct IoSpec {
     /// Wait this time after every `think_blocks` blocks.
     pub think_ns: u64,
     pub think_blocks: u32,
-    /// Limit of each job per second, in bytes.
+    /// Bandwidth limit of each job, bytes a second.
     pub rate_bytes_s: Option<u64>,
-    /// Limit of each job per second, in reads or writes.
+    /// Limit of each job, reads or writes a second.
     pub rate_iops: Option<u32>,
     pub buffer: BufferSpec,
-    /// fio's name of the checksum; raidlab's engine always compares all that was written, byte by byte.
+    /// fio's name of the checksum; raidlab's engine always compares all written data byte by byte.
     pub verify: Option<String>,
-    /// Report figures of all jobs together; otherwise also of each job.
+    /// Report only the totals of all jobs; otherwise also each job.
     pub group_reporting: bool,
-    /// Further options of fio, in its spelling and order. Empty for raidlab's engine.
+    /// Other fio options, in its spelling and order. Empty for raidlab's engine.
     pub fio_options: Vec<(String, String)>,
 }
 
 impl Default for IoSpec {
-    /// A gibibyte read in blocks of 4 KiB by raidlab's engine.
+    /// Reads a gibibyte in blocks of 4 KiB with raidlab's engine.
     fn default() -> Self {
         Self {
             engine: IoEngine::Native,
@@ -98,7 +98,7 @@ impl Default for IoSpec {
 pub enum IoEngine {
     /// fio, an external program (`fio = {…}` in a study).
     Fio,
-    /// raidlab's own, which starts in microseconds (`io = {…}` in a study).
+    /// raidlab's own engine, which starts in microseconds (`io = {…}` in a study).
     Native,
 }
 
@@ -123,7 +123,7 @@ impl IoPattern {
         Self::RandRw,
     ];
 
-    /// fio's word for it.
+    /// fio's name of the pattern.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -135,7 +135,7 @@ impl IoPattern {
         }
     }
 
-    /// The pattern of that name; `rw` is another for `readwrite`.
+    /// The pattern with this name; `rw` is an alias of `readwrite`.
     pub fn from_name(name: &str) -> Option<Self> {
         let name = if name == "rw" { "readwrite" } else { name };
         Self::ALL.into_iter().find(|pattern| pattern.name() == name)
@@ -149,12 +149,12 @@ impl IoPattern {
         matches!(self, Self::ReadWrite | Self::RandRw)
     }
 
-    /// Reads, and maybe writes too.
+    /// Whether it reads; it may also write.
     pub const fn has_reads(self) -> bool {
         !matches!(self, Self::Write | Self::RandWrite)
     }
 
-    /// Writes, and maybe reads too.
+    /// Whether it writes; it may also read.
     pub const fn has_writes(self) -> bool {
         !matches!(self, Self::Read | Self::RandRead)
     }
@@ -172,15 +172,15 @@ pub enum SyncMode {
     Dsync,
 }
 
-/// What is written.
+/// Contents of written blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BufferSpec {
     pub fill: BufferFill,
-    /// Share of each block that compresses to nothing, per cent.
+    /// Compressible percentage of each block.
     pub compress_percent: u8,
-    /// Share of blocks that are equal to one before, per cent. Absent: the engine's own bytes, of which raidlab's
-    /// repeat after 769 blocks.
+    /// Percentage of blocks that are equal to an earlier one. Absent: the engine's own contents; raidlab's repeat after
+    /// 769 blocks.
     pub dedupe_percent: Option<u8>,
 }
 
@@ -190,12 +190,12 @@ pub enum BufferFill {
     #[default]
     Random,
     Zero,
-    /// These bytes, again and again.
+    /// These bytes, repeated.
     Pattern(Vec<u8>),
 }
 
 impl IoPattern {
-    /// The tests of a job with this pattern. The halves of a mixed pattern are measured apart, too.
+    /// The tests of a job with this pattern. The halves of a mixed pattern are also measured separately.
     pub fn tests(self) -> Vec<&'static str> {
         let mut tests = vec![self.name()];
         if self.is_mixed() {

@@ -12,23 +12,23 @@ pub struct IozoneSpec {
     pub file_bytes: u64,
     /// Bytes of one read or write.
     pub record_bytes: u64,
-    /// Throughput mode if more than 1, each with a file of its own.
+    /// Throughput mode if more than 1, each process with its own file.
     pub processes: u32,
-    /// The columns wanted, in IOzone's order.
+    /// Selected columns, in IOzone's order.
     pub tests: Vec<IozoneTest>,
     pub direct: bool,
     /// Writes are on stable storage when they return (`-o`).
     pub sync: bool,
-    /// `fsync` and `fflush` are inside the measured time (`-e`).
+    /// `fsync` and `fflush` are within the measured time (`-e`).
     pub include_flush: bool,
-    /// Records from the beginning of one read to that of the next in the strided read (`-j`).
+    /// Records between the starts of consecutive reads in the strided read (`-j`).
     pub stride_records: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IozoneEngine {
-    /// raidlab's own, with the same patterns.
+    /// raidlab's own engine, with the same patterns.
     Native,
     /// IOzone 3, an external program.
     Iozone,
@@ -70,7 +70,7 @@ impl IozoneTest {
         Self::Freread,
     ];
 
-    /// The word for it in study files, tables and samples.
+    /// Its name in study files, tables and samples.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Write => "write",
@@ -89,7 +89,7 @@ impl IozoneTest {
         }
     }
 
-    /// The number after IOzone's `-i`; two columns share most of them.
+    /// The number for IOzone's `-i`; most are shared by two columns.
     pub const fn group(self) -> u8 {
         match self {
             Self::Write | Self::Rewrite => 0,

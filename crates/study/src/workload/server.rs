@@ -1,29 +1,29 @@
-//! What servers do: files and records that must be on stable storage before the next step.
+//! Server workloads: files and records that must be on stable storage before the next step.
 
 use super::{SizeSpec, WorkSpec};
 use crate::wording::{bytes, count, number};
 use serde::{Deserialize, Serialize};
 
-/// Work whose every operation ends when it is on stable storage.
+/// A workload whose operations all end on stable storage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerSpec {
     /// The tests in their order.
     pub tests: Vec<ServerTest>,
-    /// Threads that work side by side.
+    /// Number of concurrent threads.
     pub clients: u32,
     /// Files of `create`, `deliver`, `replace` and `mixed`.
     pub files: u32,
     pub size: SizeSpec,
-    /// Directories over which they are spread; `deliver` has one.
+    /// Number of directories for the files; `deliver` has one.
     pub directories: u32,
     /// Records that each client writes in `append` and `commit`.
     pub records: u32,
     pub record_bytes: u64,
-    /// `mixed`: share of operations that read a file, per cent; the others replace one.
+    /// `mixed`: percentage of operations that read a file; the others replace one.
     pub read_percent: u8,
-    /// `mixed`: operations a second of all clients together; as many as they can if absent.
+    /// `mixed`: operations a second of all clients together; unlimited if absent.
     pub rate: Option<u32>,
-    /// `mixed`: for so long.
+    /// `mixed`: duration.
     pub runtime_ns: u64,
 }
 
@@ -32,13 +32,13 @@ pub struct ServerSpec {
 pub enum ServerTest {
     /// Each file is created, written and fsynced.
     Create,
-    /// A mail server's Maildir: each file is written and fsynced in `tmp`, renamed into `new`, and `new` is fsynced.
+    /// A mail server's Maildir: each file is written and fsynced in `tmp` and renamed into `new`, and `new` is fsynced.
     Deliver,
-    /// A package manager: each file of a tree is written anew next to the old one, fsynced and renamed over it.
+    /// A package manager: each file of a tree is written next to the old one, fsynced and renamed over it.
     Replace,
-    /// A database's log: each client appends records to a file of its own, and calls fdatasync after each.
+    /// A database's log: each client appends records to its own file and calls fdatasync after each.
     Append,
-    /// Group commit: all clients append to one file, and one fdatasync commits the records of all that wait.
+    /// Group commit: all clients append to one file, and one fdatasync commits the records of all waiting clients.
     Commit,
     /// Files of a tree are read and replaced, at a given rate.
     Mixed,
@@ -54,7 +54,7 @@ impl ServerTest {
         Self::Mixed,
     ];
 
-    /// The word for it in study files, tables and samples.
+    /// Its name in study files, tables and samples.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Create => "create",
@@ -66,7 +66,7 @@ impl ServerTest {
         }
     }
 
-    /// Whether it works on files rather than on records.
+    /// Whether it works on files, not on records.
     pub const fn has_files(self) -> bool {
         !matches!(self, Self::Append | Self::Commit)
     }

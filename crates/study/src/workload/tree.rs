@@ -4,26 +4,25 @@ use super::WorkSpec;
 use crate::wording::{bytes, count, number};
 use serde::{Deserialize, Serialize};
 
-/// A collection of files, the same for every stack that has the same seed.
+/// A collection of files, the same for every stack with the same seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TreeSpec {
     pub files: u32,
     pub size: SizeSpec,
-    /// Directories over which the files are spread, nested below one another as a source tree is.
+    /// Number of directories, nested as in a source tree.
     pub directories: u32,
-    /// The tests in their order. A test that needs files finds them written, unmeasured if `write` is not asked.
+    /// The tests in order. Files that a test needs are written first, unmeasured unless `write` is a test.
     pub tests: Vec<TreeTest>,
-    /// The disk group on whose filesystem the originals lie, which `write` copies from; absent if files are made
-    /// in memory.
+    /// The disk group with the originals from which `write` copies; absent if contents are generated in memory.
     #[serde(default)]
     pub from: Option<String>,
-    /// The disk group to whose filesystem `read` copies what it reads; absent if it throws it away.
+    /// The disk group to which `read` copies its data; absent if the data is discarded.
     #[serde(default)]
     pub to: Option<String>,
 }
 
-/// Distribution of file sizes: log-normal with the given median, cut at `min_bytes` and `max_bytes`; if all
-/// three are equal, every file has that size.
+/// Distribution of file sizes: log-normal with the given median, cut off at `min_bytes` and `max_bytes`; if all three
+/// are equal, every file has that size.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SizeSpec {
     pub min_bytes: u64,
@@ -51,7 +50,7 @@ pub enum TreeTest {
 impl TreeTest {
     pub const ALL: [Self; 4] = [Self::Write, Self::Read, Self::Copy, Self::Delete];
 
-    /// The word for it in study files, tables and samples.
+    /// Its name in study files, tables and samples.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Write => "write",
@@ -62,7 +61,7 @@ impl TreeTest {
     }
 }
 
-/// Collections that have a name: those of Sander Marechal's benchmark of 2008.
+/// Named collections: those of Sander Marechal's benchmark of 2008.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Collection {
     MarechalSmall,
@@ -73,7 +72,7 @@ pub enum Collection {
 impl Collection {
     pub const ALL: [Self; 3] = [Self::MarechalSmall, Self::MarechalMedium, Self::MarechalLarge];
 
-    /// The word for it in study files.
+    /// Its name in study files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::MarechalSmall => "marechal-small",
@@ -82,7 +81,7 @@ impl Collection {
         }
     }
 
-    /// How many files it has.
+    /// Number of files.
     ///
     /// Source: his report, "10928 small source code files (maximum size a few KiB each), 1744 Ogg Vorbis files
     /// (around 4 MiB each) and 3 multi-gigabyte files".
@@ -94,9 +93,9 @@ impl Collection {
         }
     }
 
-    /// How large they are. The report has no distributions; these are ours. Sizes of source files are close to
-    /// log-normal with a median of 2 to 4 KiB, cut here at 8 KiB, which is his "few"; a 4-minute song of quality 6
-    /// is 4 MiB, give or take a factor of two; "multi-gigabyte" is 2 GiB each, twice his RAM.
+    /// Sizes of the files. The report has no distributions; these are assumptions. Sizes of source files are close to
+    /// log-normal with a median of 2 to 4 KiB, cut here at 8 KiB for his "few"; a 4-minute song of quality 6 is about 4
+    /// MiB, within a factor of two; "multi-gigabyte" is 2 GiB each, twice his RAM.
     pub const fn size(self) -> SizeSpec {
         let (min_bytes, median_bytes, max_bytes) = match self {
             Self::MarechalSmall => (64, 2 << 10, 8 << 10),
@@ -110,7 +109,7 @@ impl Collection {
         }
     }
 
-    /// Over how many directories they are spread: source trees hold about 16 files a directory, albums 12 songs.
+    /// Number of directories: source trees have about 16 files per directory, albums 12 songs.
     pub const fn directories(self) -> u32 {
         match self {
             Self::MarechalSmall => 683,
@@ -129,7 +128,7 @@ impl WorkSpec for TreeSpec {
         Some("a raw device has no files")
     }
 
-    /// Twice if they are copied.
+    /// Doubled if they are copied.
     fn bytes(&self, block_bytes: u64) -> u64 {
         let copies = if self.tests.contains(&TreeTest::Copy) { 2 } else { 1 };
         self.size.bytes_of(self.files, block_bytes).saturating_mul(copies)

@@ -18,7 +18,7 @@ pub(super) struct Contents {
     signatures: BTreeMap<PathBuf, Signature>,
     /// UUIDs of partition tables, by disk.
     tables: BTreeMap<PathBuf, String>,
-    /// Physical volumes, and the group that each is in.
+    /// Physical volumes, with their groups.
     volumes: BTreeMap<PathBuf, String>,
     /// Logical volumes' nodes.
     logical: BTreeSet<PathBuf>,
@@ -67,7 +67,7 @@ fn value_of<'w>(words: &'w [String], option: &str) -> Option<&'w str> {
     words.get(at + 1).map(String::as_str)
 }
 
-/// Devices among the words, also those of `logdev=/dev/vdb,size=…`.
+/// Devices among the words, including those in `logdev=/dev/vdb,size=…`.
 fn devices(words: &[String]) -> Vec<PathBuf> {
     words
         .iter()
@@ -246,7 +246,7 @@ impl Contents {
         else {
             return;
         };
-        // libblkid does not recognise a ReiserFS whose journal is elsewhere, nor does wipefs.
+        // libblkid does not recognise a ReiserFS with an external journal, nor does wipefs.
         if words.iter().any(|word| word == "-j") && kind.signatures == ["reiserfs"] {
             return;
         }
@@ -260,7 +260,7 @@ impl Contents {
                 .filter(|other| other.maker() == kind.maker())
                 .filter_map(journal),
         );
-        // A journal that was made before is only named.
+        // A journal that was made before is only referenced.
         let words = words.iter().filter(|word| !word.starts_with("device="));
         for device in words.flat_map(|word| devices(std::slice::from_ref(word))) {
             let signature = Signature {
