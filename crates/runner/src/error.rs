@@ -1,4 +1,4 @@
-//! Why a run cannot go on.
+//! Reasons why a run cannot continue.
 
 use lab::disks::DisksError;
 use lab::guest::StartError;
@@ -7,7 +7,7 @@ use std::io;
 use store::StoreError;
 use tools::MissingTools;
 
-/// Why a run ended before its last trial. What was measured is kept.
+/// Why a run ended before its last trial. All measurements are kept.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     #[error(transparent)]
@@ -16,7 +16,7 @@ pub enum RunError {
     Place(#[from] PlaceError),
 }
 
-/// Why a place cannot run a trial, or none after this one.
+/// Why a place cannot run a trial, or no further ones.
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
     #[error("cannot create a folder for the trial: {0}")]
@@ -31,7 +31,7 @@ pub enum PlaceError {
     Guest(#[from] StartError),
     #[error(transparent)]
     Tools(#[from] MissingTools),
-    /// A disk is no longer as it was when the run began.
+    /// A disk changed since the start of the run.
     #[error(
         "the run cannot continue: {0}\nall measurements are kept; fix this and run the same command to continue"
     )]

@@ -1,16 +1,16 @@
-//! Whether a run is to be stopped.
+//! Request to stop a run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Set once, by a signal or by a failure after which nothing more can be kept; seen by all threads of a run.
+/// Set once, by a signal or by a failure after which nothing can be stored; seen by all threads of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt {
     wanted: Arc<AtomicBool>,
 }
 
 impl Interrupt {
-    /// Asks for the end. Whether that was asked for before.
+    /// Requests the end. Returns whether it was requested before.
     pub fn request(&self) -> bool {
         self.wanted.swap(true, Ordering::Relaxed)
     }
@@ -19,7 +19,7 @@ impl Interrupt {
         self.wanted.load(Ordering::Relaxed)
     }
 
-    /// For those who watch a process.
+    /// For threads that watch a process.
     pub fn flag(&self) -> &AtomicBool {
         &self.wanted
     }

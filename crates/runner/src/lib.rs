@@ -1,10 +1,10 @@
-//! Running a plan's trials: in which order, how many at a time, until when.
+//! Runs a plan's trials: in which order, how many in parallel, and until when.
 //!
-//! A plan, a store and [`Place`]s go in; every event goes into the store the moment it happens, and [`Progress`] goes
-//! out to whoever shows it. One thread owns the store and decides what comes next; each worker thread runs one trial
-//! at a time on its place.
+//! Input is a plan, a store and [`Place`]s; every event is stored as soon as it occurs, and [`Progress`] is reported to
+//! an observer. One thread owns the store and decides what is next; each worker thread runs one trial at a time on its
+//! place.
 //!
-//! *Invariant*: nothing here reads a command line or writes to a terminal.
+//! *Invariant*: this crate reads no command line and writes to no terminal.
 
 mod error;
 mod interrupt;

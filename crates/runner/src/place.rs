@@ -1,4 +1,4 @@
-//! Where trials run.
+//! Places where trials run.
 
 pub mod host;
 pub mod lab;
@@ -10,26 +10,26 @@ use store::Ending;
 use study::event::Event;
 use study::plan::Trial;
 
-/// Something that can run trials: guests of the lab, this machine itself.
+/// A place that can run trials: guests of the lab, or this machine.
 ///
-/// To add another, implement this and give it to a [`crate::Runner`]: the schedule, the store and the statistics do
-/// not change. What a place needs (kernels, disks, an account on another machine) is in it before the run begins.
+/// To add a place, implement this trait and pass it to a [`crate::Runner`]: the schedule, the store and the statistics
+/// do not change. Its resources (kernels, disks, an account on another machine) are prepared before the run starts.
 pub trait Place: Sync {
     /// Whether the clock of its trials is virtual.
     fn is_simulated(&self) -> bool;
 
-    /// How many trials it can run at the same time without their disturbing one another.
+    /// Number of trials that can run at the same time without affecting each other.
     fn slots(&self) -> usize;
 
-    /// What a trial's results depend on here, besides its cell and its seed, in words that say it whole: raidlab's
-    /// build and the kernel, or the machine and its disks. Results of one origin stand for one another.
+    /// Everything on which a trial's results depend here besides its cell and its seed: raidlab's build and the kernel,
+    /// or the machine and its disks. Results with the same origin are interchangeable.
     fn origin(&self, trial: &Trial) -> String;
 
-    /// Runs a trial to its end in one of the slots, counted from 0; `see` gets what happens in it. It ends early
-    /// when `stop` becomes true, and leaves nothing of the trial behind.
+    /// Runs a trial to its end in one of the slots, counted from 0; `see` is called with its events. It ends early when
+    /// `stop` becomes true, and leaves nothing of the trial behind.
     ///
     /// # Errors
-    /// When the trial could not be started. A trial that fails is no error: its [`TrialReport`] says so.
+    /// If the trial could not be started. A trial that fails is not an error: its [`TrialReport`] says so.
     fn run(
         &self,
         trial: &Trial,
@@ -38,13 +38,13 @@ pub trait Place: Sync {
         see: &mut dyn FnMut(Seen),
     ) -> Result<TrialReport, PlaceError>;
 
-    /// Leaves the place as it was found; what could not be undone is returned, in sentences.
+    /// Restores the place; returns what could not be undone, in sentences.
     fn end(self: Box<Self>) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// What is seen of a trial while it runs.
+/// Observation of a running trial.
 #[derive(Clone, Debug)]
 pub enum Seen {
     Event(Event),
@@ -56,7 +56,7 @@ pub enum Seen {
     Notice(String),
 }
 
-/// How a trial went.
+/// Result of a trial.
 #[derive(Debug)]
 pub struct TrialReport {
     pub ending: Ending,

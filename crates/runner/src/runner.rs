@@ -183,7 +183,7 @@ impl Runner<'_> {
         if ending != Ending::Interrupted {
             (self.observer)(Progress::TrialEnded { id, ending: &ending });
         }
-        // Also of a trial that was interrupted: what hangs must be known.
+        // Also for an interrupted trial: hanging processes must be reported.
         halt.map_or(Ok(()), |why| Err(why.into()))
     }
 }
@@ -202,9 +202,9 @@ fn free_seat(seats: &[Seat], running: &BTreeMap<usize, Running>) -> Option<Seat>
 }
 
 fn work(place: &dyn Place, trial: &Trial, slot: usize, id: usize, interrupt: &Interrupt, sender: &Sender<Message>) {
-    // When nobody listens any more, the run has ended, and the flag ends the trial.
+    // If the receiver is gone, the run has ended, and the flag ends the trial.
     let tell = |what| drop(sender.send(Message { id, what }));
-    // Whatever becomes of it, its end is waited for.
+    // Its end is awaited in any case.
     let run = || place.run(trial, slot, interrupt.flag(), &mut |seen| tell(What::Seen(seen)));
     let report = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         let words = panic.downcast_ref::<String>().map(String::as_str);

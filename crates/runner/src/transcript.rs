@@ -41,7 +41,7 @@ impl Transcript {
         let (failure, nonsense) = (self.failure, self.nonsense);
         let message = match (end, failure, nonsense) {
             (ProcessEnd::Stopped, ..) => return Ending::Interrupted,
-            // All that the trial itself saw of it is an I/O error, if anything.
+            // The trial itself saw at most an I/O error.
             (ProcessEnd::NoSpace, ..) => message(end),
             (ProcessEnd::DiskFailed(_), Some(failure), _) => format!("{}; {}", message(end), failure.message),
             (ProcessEnd::DiskFailed(_), None, _) => message(end),

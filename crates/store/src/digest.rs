@@ -1,4 +1,4 @@
-//! One number for everything that a run measured.
+//! Digest of all results of a run.
 
 use crate::record::RunId;
 use crate::run::hex;
@@ -9,8 +9,8 @@ use study::plan::Plan;
 use study::{Measured, Measurement, TrialKey};
 
 impl Store {
-    /// SHA-256 over the samples (device counters among them) and latencies of all trials that were done, in an
-    /// order that does not depend on how trials were run. Two runs of one study and seed in the lab agree.
+    /// SHA-256 over the samples (including device counters) and latencies of all completed trials, in an order that
+    /// does not depend on how trials were run. Two runs of the same study and seed in the lab agree.
     pub fn digest(&self, run: RunId) -> Result<String> {
         Ok(digest(&self.plan(run)?, &self.samples(run)?, &self.latencies(run)?))
     }
@@ -20,7 +20,7 @@ pub(crate) fn digest(plan: &Plan, samples: &[Measurement], latencies: &[Measured
     let samples = samples.iter().map(|row| sample_line(plan, row));
     let latencies = latencies.iter().map(|row| latency_line(plan, row));
     let mut lines: Vec<String> = samples.chain(latencies).collect();
-    // Within a trial too, the order of events must not matter: counters may come out of a map.
+    // The order of events within a trial must not matter either: counters may come from a map.
     lines.sort_unstable();
     let mut hash = Sha256::new();
     for line in lines {
@@ -30,13 +30,13 @@ pub(crate) fn digest(plan: &Plan, samples: &[Measurement], latencies: &[Measured
     hex(&hash.finalize())
 }
 
-/// The trial as a line begins with it: by the cell's key, which a person can find in the plan.
+/// The prefix of a line: the trial by the cell's key, which a person can find in the plan.
 fn trial(plan: &Plan, trial: TrialKey) -> String {
     let key = plan.cell(trial.cell).map_or("", |cell| cell.key.as_str());
     format!("{key:?} {} {}", trial.index, trial.seed)
 }
 
-/// Names are quoted, so that no two different rows make one line; the value goes in by its bits.
+/// Names are quoted, so that different rows give different lines; the value is encoded by its bits.
 fn sample_line(plan: &Plan, row: &Measurement) -> String {
     let (sample, metric) = (&row.entry, row.entry.metric);
     format!(

@@ -1,4 +1,4 @@
-//! What can be wrong with a store, in words for the person who named it.
+//! Errors of a store, worded for the user.
 
 use std::path::{Path, PathBuf};
 
@@ -58,7 +58,7 @@ fn kept(trials: u64) -> String {
     }
 }
 
-/// What runs there are, when they go from 1 to `last`.
+/// Describes the existing runs, 1 to `last`.
 fn runs(last: i64) -> String {
     match last {
         0 => "it has none yet".to_owned(),
@@ -68,7 +68,7 @@ fn runs(last: i64) -> String {
 }
 
 impl StoreError {
-    /// Names SQLite's error for what it means to a person. `trials_kept` is said if the disk is full.
+    /// Translates SQLite's error. `trials_kept` is included if the disk is full.
     pub(crate) fn from_sqlite(path: &Path, source: rusqlite::Error, trials_kept: u64) -> Self {
         use rusqlite::ErrorCode;
         let path = path.to_owned();
@@ -78,7 +78,7 @@ impl StoreError {
         match failure.code {
             ErrorCode::NotADatabase => Self::NotADatabase { path },
             ErrorCode::DiskFull => Self::Full { path, trials_kept },
-            // SQLite cannot grow the index of its write-ahead log: the same cause under another name.
+            // SQLite cannot grow the index of its write-ahead log: the same cause with another error code.
             ErrorCode::SystemIoFailure if failure.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE => {
                 Self::Full { path, trials_kept }
             }

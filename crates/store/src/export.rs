@@ -1,7 +1,7 @@
 //! A run as JSON or CSV, for scripts and other programs.
 //!
-//! Everything but the JSON's `header` follows from study, seed and build: two runs of a lab study export the same
-//! text there. `format_version` is raised when a field changes its meaning or goes; fields may be added.
+//! Everything except the JSON's `header` is determined by study, seed and build: two runs of a lab study export the
+//! same text there. `format_version` is increased when a field is removed or changes its meaning; fields may be added.
 
 use crate::digest::digest;
 use crate::record::RunId;
@@ -17,7 +17,7 @@ use study::{CellId, Measured, Measurement, TrialKey};
 
 const FORMAT_VERSION: u32 = 1;
 
-/// What a figure's machine is called wherever a person or a script may meet it: never a simulated one unmarked.
+/// The machine's name in exports: simulated figures are always marked.
 const fn machine_mark(machine: MachineKind) -> &'static str {
     match machine {
         MachineKind::Lab => "lab (simulated)",
@@ -27,8 +27,7 @@ const fn machine_mark(machine: MachineKind) -> &'static str {
 }
 
 impl Store {
-    /// The whole run but for the external programs' output. `claims` is what the data say of the study's claims, which
-    /// others judge.
+    /// The whole run except the output of external programs. `claims` contains the verdicts, which the caller computes.
     pub fn export_json(&self, run: RunId, claims: &Value) -> Result<String> {
         let summary = self.run(run)?;
         let plan = self.plan(run)?;
@@ -77,7 +76,7 @@ impl Store {
         Ok(format!("{export:#}\n"))
     }
 
-    /// A line a sample, then a line a percentile of each latency histogram, under one heading.
+    /// One line per sample, then one line per percentile of each latency histogram, with one header.
     pub fn export_csv(&self, run: RunId) -> Result<String> {
         let summary = self.run(run)?;
         let plan = self.plan(run)?;
@@ -131,7 +130,7 @@ fn write(lines: &mut csv::Writer<Vec<u8>>, line: &[String]) {
         .expect("writing to memory does not fail, and all lines are of one length");
 }
 
-/// All axes of the plan in their order of appearance.
+/// All axes of the plan in order of appearance.
 fn axis_names(plan: &Plan) -> Vec<String> {
     let mut names = Vec::new();
     for (name, _) in plan.cells.iter().flat_map(|cell| &cell.axes) {
@@ -151,7 +150,7 @@ fn pairs(pairs: &[(String, String)]) -> Value {
     )
 }
 
-/// The cells' keys, by which the parts of an export refer to them.
+/// The cells' keys, which the parts of an export use as references.
 struct Keys<'a>(HashMap<CellId, &'a str>);
 
 impl<'a> Keys<'a> {
@@ -166,7 +165,7 @@ impl<'a> Keys<'a> {
 
 fn cell(cell: &Cell) -> Value {
     if cell.machine.kind == MachineKind::Foreign {
-        // What is not known is null, not a default.
+        // Unknown values are null, not a default.
         return json!({
             "cell": cell.key, "id": cell.id, "stack": cell.stack_label, "workload": cell.workload.name,
             "axes": pairs(&cell.axes), "machine": { "kind": cell.machine.kind }, "stack_spec": null,
@@ -207,7 +206,7 @@ fn latency(keys: &Keys<'_>, row: &Measured<Latency>, machine: MachineKind) -> Va
     })
 }
 
-/// A figure as a line of CSV has it.
+/// A figure as a line of CSV.
 struct CsvRow<'a> {
     trial: TrialKey,
     test: &'a str,
@@ -232,7 +231,7 @@ impl<'a> CsvRow<'a> {
         }
     }
 
-    /// A latency histogram's figures, `latency_p99_unlink` in ns.
+    /// Percentiles of a latency histogram, `latency_p99_unlink` in ns.
     fn percentiles(row: &'a Measured<Latency>) -> impl Iterator<Item = Self> {
         let latency = &row.entry;
         let figures = [

@@ -1,11 +1,11 @@
-//! Keeps what a run finds, in one SQLite file: every event of a trial the moment it happens.
+//! Stores the results of a run in one SQLite file: every event of a trial as soon as it occurs.
 //!
-//! SQL is known here and nowhere else; the rest of raidlab sees the plain structs of [`record`]. Nothing here
-//! judges a sample or draws it, and nothing here reads a clock: times are given by the caller.
+//! SQL is used only in this crate; others see the plain structs of [`record`]. This crate neither evaluates nor
+//! displays samples, and reads no clock: times are passed by the caller.
 //!
-//! What is lost when: a killed process loses nothing that was appended, because every event is a transaction of
-//! its own, and the trial that was under way is repeated. After a power cut the trials that had ended are there
-//! (their end is synced to the disk), and at most the trial under way is lost.
+//! Durability: a killed process loses nothing that was appended, because every event is a separate transaction; the
+//! running trial is repeated. After a power cut, trials that had ended are kept (their end is synced to the disk), and
+//! at most the running trial is lost.
 
 mod digest;
 mod error;
@@ -24,5 +24,5 @@ pub use open::Store;
 pub use record::{Ending, RunChoice, RunId, RunSpec, RunSummary, TrialId, TrialRecord, TrialStatus};
 pub use run::{Found, OpenRun};
 
-/// What every fallible call of this crate returns.
+/// Result type of this crate.
 pub type Result<T> = std::result::Result<T, StoreError>;

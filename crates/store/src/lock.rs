@@ -1,8 +1,7 @@
 //! One writer for each run, across processes: each run has one byte of a lock file next to the store.
 //!
 //! The kernel releases the lock when its holder exits for any reason, so there are no stale locks. The lock file is
-//! separate because a process that opens and closes a database file by other means than SQLite drops SQLite's locks
-//! on it.
+//! separate because a process that opens and closes a database file without SQLite drops SQLite's locks on it.
 
 use crate::record::RunId;
 use nix::errno::Errno;
@@ -34,7 +33,7 @@ impl RunLock {
             if !try_lock(&file, run.0, 1)? {
                 return Ok(None);
             }
-            // The last holder may have removed the file between our opening and our locking it.
+            // The last holder may have removed the file between open and lock.
             if is_still_at(&file, &path) {
                 return Ok(Some(Self { file, path }));
             }
@@ -43,12 +42,12 @@ impl RunLock {
 }
 
 impl Drop for RunLock {
-    /// Leaves no lock file behind, unless another run of the store is being written. The lock itself ends with
-    /// the file's descriptor.
+    /// Removes the lock file, unless another run of the store is being written. The lock itself ends with the file
+    /// descriptor.
     fn drop(&mut self) {
         const TO_THE_END: i64 = 0;
         if let Ok(true) = try_lock(&self.file, 0, TO_THE_END) {
-            // A lock file that stays does no harm.
+            // A remaining lock file is harmless.
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -67,7 +66,7 @@ fn is_still_at(file: &File, path: &Path) -> bool {
     }
 }
 
-/// Locks belong to the open file, not to the process, so that two stores in one process exclude each other too.
+/// The locks are open file description locks, so two stores in one process exclude each other too.
 fn try_lock(file: &File, start: i64, length: i64) -> io::Result<bool> {
     let range = libc::flock {
         l_type: libc::F_WRLCK as libc::c_short,

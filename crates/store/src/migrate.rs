@@ -1,4 +1,4 @@
-//! Older schemas, step by step, to the newest.
+//! Migrates older schemas step by step to the newest.
 
 use rusqlite::{Transaction, params};
 use study::plan::Plan;
@@ -9,7 +9,7 @@ enum Step {
     Code(fn(&Transaction<'_>) -> rusqlite::Result<()>),
 }
 
-/// From the empty file on.
+/// Starting with the empty file.
 const STEPS: [Step; 5] = [
     Step::Sql(include_str!("schema/1.sql")),
     Step::Sql(include_str!("schema/2.sql")),
@@ -21,7 +21,7 @@ const STEPS: [Step; 5] = [
 /// The newest schema's number.
 pub(crate) const VERSION: i64 = STEPS.len() as i64;
 
-/// Brings a store of schema `version` to the newest.
+/// Migrates a store of schema `version` to the newest.
 pub(crate) fn migrate(transaction: &Transaction<'_>, version: i64) -> rusqlite::Result<()> {
     for step in STEPS.iter().skip(usize::try_from(version).unwrap_or(0)) {
         match step {
@@ -32,7 +32,7 @@ pub(crate) fn migrate(transaction: &Transaction<'_>, version: i64) -> rusqlite::
     Ok(())
 }
 
-/// Schema 4: trials had the cell's label for a key.
+/// Schema 4: before it, trials used the cell's label as key.
 fn key_trials_by_cell(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     transaction.execute_batch(include_str!("schema/4.sql"))?;
     let runs: Vec<(i64, String)> = transaction

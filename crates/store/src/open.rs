@@ -1,4 +1,4 @@
-//! Opening a store: is it one, may it be written, is its schema known.
+//! Opening a store: checks that it is one, that it can be written, and that its schema is known.
 
 use crate::migrate::{self, migrate};
 use crate::{Result, StoreError};
@@ -10,10 +10,10 @@ use std::time::Duration;
 /// Marks a database file as raidlab's: "rdlb".
 const APPLICATION_ID: i64 = 0x7264_6c62;
 
-/// How long to wait for another connection's transaction. They last milliseconds.
+/// Maximum wait for another connection's transaction. Transactions take milliseconds.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A store file, opened.
+/// An open store file.
 #[derive(Debug)]
 pub struct Store {
     pub(crate) connection: Connection,
@@ -21,17 +21,17 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens a store for writing; makes it if there is none, and brings an older one up to date.
+    /// Opens a store for writing; creates it if it does not exist, and migrates an older one.
     pub fn open(path: &Path) -> Result<Self> {
         check_place(path)?;
         Self::open_for_writing(path).map_err(|error| match error {
-            // Its place is there: what is missing is the right to write to it.
+            // Its folder exists: only the permission to write is missing.
             StoreError::Unreadable { path, .. } => StoreError::ReadOnly { path },
             other => other,
         })
     }
 
-    /// Opens a store that exists, for reading; also from media that cannot be written.
+    /// Opens an existing store for reading; also from read-only media.
     pub fn open_existing(path: &Path) -> Result<Self> {
         if path.is_dir() {
             return Err(StoreError::Folder { path: path.to_owned() });
@@ -40,7 +40,7 @@ impl Store {
             return Err(StoreError::Missing { path: path.to_owned() });
         }
         match Self::open_for_reading(path, "") {
-            // A write-ahead log needs a second file even for reading. If it cannot be created, nobody writes
+            // A write-ahead log needs a second file even for reading. If it cannot be created, nobody else writes
             // either, and the store can be read as it is.
             Err(StoreError::Unreadable { .. } | StoreError::ReadOnly { .. }) if !has_pending_log(path) => {
                 Self::open_for_reading(path, "?immutable=1")
@@ -61,8 +61,8 @@ impl Store {
     }
 
     fn open_for_reading(path: &Path, parameters: &str) -> Result<Self> {
-        // With the right to write, where there is one: who closes the store last removes the write-ahead log's files,
-        // and a reader without the right would leave them behind. Nothing is written all the same (`query_only`).
+        // With write permission, if available: whoever closes the store last removes the write-ahead log's files, and a
+        // read-only reader would leave them behind. Nothing is written anyway (`query_only`).
         let flags =
             OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(format!("{}{parameters}", uri(path)?), flags)
@@ -75,18 +75,18 @@ impl Store {
         store.checked(store.connection.pragma_update(None, "query_only", true))?;
         let version = store.check_identity()?;
         if version == 0 {
-            // An empty file: what `touch` leaves, or a run that was killed at its very start.
+            // An empty file: created by `touch`, or by a run that was killed at its start.
             return Err(StoreError::Empty { path: path.to_owned() });
         }
         if version < migrate::VERSION {
-            // Reading code knows the newest schema only: an older store is brought up to date first.
+            // Reading requires the newest schema: an older store is migrated first.
             drop(store);
             return Self::open(path);
         }
         Ok(store)
     }
 
-    /// Refuses what is not raidlab's before anything is written. Returns the schema version.
+    /// Rejects files that are not raidlab's before anything is written. Returns the schema version.
     fn check_identity(&self) -> Result<i64> {
         let tables: i64 = self.checked(self.connection.query_row(
             "SELECT count(*) FROM sqlite_schema",
@@ -127,8 +127,8 @@ impl Store {
         self.migrate()
     }
 
-    /// Whether a commit is on the disk, power cut or not, when it returns. Without, it is safe from the death of
-    /// this process and in order, which is what events under way need.
+    /// Whether a commit is on the disk when it returns, and survives a power cut. Without this, it survives the death
+    /// of this process, in order, which is sufficient for events.
     pub(crate) fn sync_commits(&self, sync: bool) -> Result<()> {
         let level = if sync { "FULL" } else { "NORMAL" };
         self.checked(self.connection.pragma_update(None, "synchronous", level))
@@ -142,7 +142,7 @@ impl Store {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(named)?;
-        // Read inside the transaction: another raidlab may have been quicker.
+        // Read inside the transaction: another raidlab may have migrated it.
         let version: i64 = transaction
             .pragma_query_value(None, "user_version", |row| row.get(0))
             .map_err(named)?;
@@ -161,7 +161,7 @@ impl Store {
         self.checked(self.connection.pragma_query_value(None, name, |row| row.get(0)))
     }
 
-    /// Turns SQLite's error into one for people.
+    /// Converts SQLite's error.
     pub(crate) fn checked<T>(&self, result: rusqlite::Result<T>) -> Result<T> {
         result.map_err(|source| {
             let kept = self
@@ -197,7 +197,7 @@ fn has_pending_log(path: &Path) -> bool {
     fs::metadata(log).is_ok_and(|log| log.len() > 0)
 }
 
-/// SQLite's name for a file: a URI, in which `%`, `?` and `#` of the path must not act.
+/// SQLite's name for a file: a URI, in which `%`, `?` and `#` of the path are escaped.
 fn uri(path: &Path) -> Result<String> {
     let unreadable = |reason: String| StoreError::Unreadable {
         path: path.to_owned(),

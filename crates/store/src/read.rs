@@ -1,5 +1,5 @@
-//! Reading a run back, as plain rows in a stable order: cells as the plan has them, trials by index, and within a
-//! trial as things happened.
+//! Reads a run as plain rows in a stable order: cells as in the plan, trials by index, and the events of a trial in
+//! order.
 
 use crate::record::{RunChoice, RunId, RunSummary, TrialId, TrialRecord};
 use crate::words::{Json, Stored, metric, unsigned};
@@ -22,7 +22,7 @@ impl Store {
         self.rows(&format!("{RUN_COLUMNS} ORDER BY id"), [], run_summary)
     }
 
-    /// The run begun last; `None` if the store has none.
+    /// The run that was started last; `None` if the store has none.
     pub fn latest_run(&self) -> Result<Option<RunSummary>> {
         Ok(self
             .rows(&format!("{RUN_COLUMNS} ORDER BY id DESC LIMIT 1"), [], run_summary)?
@@ -50,7 +50,7 @@ impl Store {
         })
     }
 
-    /// The plan as the run was given it.
+    /// The plan of the run.
     pub fn plan(&self, run: RunId) -> Result<Plan> {
         let sql = "SELECT plan_json FROM run WHERE id = ?1";
         let plan = self
@@ -60,7 +60,7 @@ impl Store {
         Ok(plan.0)
     }
 
-    /// The latest attempt at every trial that was begun.
+    /// The latest attempt at every started trial.
     pub fn trials(&self, run: RunId) -> Result<Vec<TrialRecord>> {
         let sql = "SELECT cell_id, idx, seed, id, status, wall_ns, machine_ns, failure_step, failure_message,
                           (SELECT count(*) FROM run_trial AS other
@@ -70,7 +70,7 @@ impl Store {
         self.in_plan_order(run, self.rows(sql, [run.0], trial_record)?)
     }
 
-    /// The samples of all trials that were done.
+    /// The samples of all completed trials.
     pub fn samples(&self, run: RunId) -> Result<Vec<Measurement>> {
         let sql = "SELECT cell_id, idx, seed, test, metric, unit, better, value
                    FROM sample JOIN run_trial ON run_trial.id = trial_id
@@ -79,7 +79,7 @@ impl Store {
         self.measured(run, samples, |sample| &sample.test)
     }
 
-    /// The latencies of all trials that were done.
+    /// The latencies of all completed trials.
     pub fn latencies(&self, run: RunId) -> Result<Vec<Measured<Latency>>> {
         let sql = "SELECT cell_id, idx, seed, test, operation, count, min_ns, p50_ns, p90_ns, p99_ns, p999_ns,
                           max_ns, histogram_base64
@@ -89,7 +89,7 @@ impl Store {
         self.measured(run, latencies, |latency| &latency.test)
     }
 
-    /// The guards of all trials that were done.
+    /// The guards of all completed trials.
     pub fn guards(&self, run: RunId) -> Result<Vec<Recorded<Guard>>> {
         let sql = "SELECT cell_id, idx, seed, name, test, passed, detail
                    FROM guard JOIN run_trial ON run_trial.id = trial_id
@@ -104,7 +104,7 @@ impl Store {
         })
     }
 
-    /// The external programs' calls in the latest attempt at each trial, also of those that failed.
+    /// The calls of external programs in the latest attempt at each trial, including failed trials.
     pub fn calls(&self, run: RunId) -> Result<Vec<Recorded<ToolCall>>> {
         let sql = "SELECT cell_id, idx, seed, argv_json, exit, stdout, stderr, duration_ns
                    FROM tool_call JOIN latest_trial ON latest_trial.id = trial_id
@@ -120,7 +120,7 @@ impl Store {
         })
     }
 
-    /// What the machines of the latest attempt at each trial were.
+    /// The provenance of the latest attempt at each trial.
     pub fn provenance(&self, run: RunId) -> Result<Vec<Recorded<ProvenanceEntry>>> {
         let sql = "SELECT cell_id, idx, seed, key, value
                    FROM provenance JOIN latest_trial ON latest_trial.id = trial_id
@@ -145,7 +145,7 @@ impl Store {
         })
     }
 
-    /// Rows of which the first three columns are the trial's.
+    /// Rows whose first three columns are the trial's.
     fn recorded<T>(
         &self,
         run: RunId,
@@ -161,7 +161,7 @@ impl Store {
         self.in_plan_order(run, rows)
     }
 
-    /// Entries with the guards that failed for their tests.
+    /// Entries with the failed guards of their tests.
     fn measured<T>(
         &self,
         run: RunId,
@@ -199,7 +199,7 @@ impl Store {
         self.checked(rows)
     }
 
-    /// Trials are run in a random order and side by side; nobody should see that in the results.
+    /// Trials run in a random order and in parallel; results must not depend on it.
     fn in_plan_order<T: OfTrial>(&self, run: RunId, mut rows: Vec<T>) -> Result<Vec<T>> {
         let plan = self.plan(run)?;
         let place: HashMap<CellId, usize> = plan
@@ -269,7 +269,7 @@ fn run_summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
     })
 }
 
-/// The trial in a row's first three columns.
+/// The trial key in a row's first three columns.
 fn trial_key(row: &Row<'_>) -> rusqlite::Result<TrialKey> {
     Ok(TrialKey {
         cell: row.get::<_, Stored<_>>(0)?.0,

@@ -1,4 +1,4 @@
-//! What goes into a store and comes out of it.
+//! Input and output types of a store.
 
 use study::TrialKey;
 use study::event::Failure;
@@ -21,17 +21,17 @@ pub enum RunChoice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TrialId(pub i64);
 
-/// What is to be run, as the command line and the study say it.
+/// Parameters of a run from the command line and the study.
 #[derive(Clone, Debug)]
 pub struct RunSpec<'a> {
     pub plan: &'a Plan,
     pub seed: u64,
     pub machine: MachineKind,
-    /// What tells the disks under test from others (host); empty in the lab, where the plan says it.
+    /// Identifies the disks under test (host); empty in the lab, where the plan contains them.
     pub devices: &'a [String],
-    /// The part of the matrix that was asked for (`--only`); empty for all of it.
+    /// The selected part of the matrix (`--only`); empty for all of it.
     pub only: &'a [(String, String)],
-    /// Identifies the build: a run is never carried on by another one.
+    /// Identifies the build: only the same build continues a run.
     pub raidlab_version: &'a str,
     /// The command line that repeats the run.
     pub command: &'a str,
@@ -39,7 +39,7 @@ pub struct RunSpec<'a> {
     pub started_at_unix_s: u64,
 }
 
-/// A run at a glance.
+/// Summary of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunSummary {
     pub id: RunId,
@@ -52,21 +52,21 @@ pub struct RunSummary {
     pub raidlab_version: String,
     pub command: String,
     pub started_at_unix_s: u64,
-    /// Absent while trials are left to do.
+    /// Absent while trials are left.
     pub finished_at_unix_s: Option<u64>,
     pub trials_done: u64,
     pub trials_failed: u64,
-    /// What the user calls it.
+    /// Name given by the user.
     pub name: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrialStatus {
-    /// Under way; or its process was killed and the run not yet resumed.
+    /// Running, or its process was killed and the run not yet resumed.
     Running,
     Done,
     Failed,
-    /// Given up half-way: its events are kept but count nowhere.
+    /// Interrupted: its events are kept but never counted.
     Interrupted,
 }
 
@@ -81,7 +81,7 @@ impl TrialStatus {
     }
 }
 
-/// How a trial came to its end.
+/// How a trial ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
     Done,
@@ -95,13 +95,13 @@ pub struct TrialRecord {
     pub id: TrialId,
     pub key: TrialKey,
     pub status: TrialStatus,
-    /// Wall time from begin to end; absent until the trial has ended.
+    /// Wall time from start to end; absent until the trial has ended.
     pub wall_ns: Option<u64>,
-    /// Time that passed on the trial's machine (lab: virtual); absent if the trial did not say.
+    /// Time that passed on the trial's machine (lab: virtual); absent if the trial did not report it.
     pub machine_ns: Option<u64>,
     pub failure: Option<Failure>,
-    /// How often it was begun, this time included.
+    /// Number of attempts, including this one.
     pub attempts: u32,
-    /// It ran in another run of the store, whose result stands for this run's too.
+    /// Its result is reused from another run of the store.
     pub is_reused: bool,
 }

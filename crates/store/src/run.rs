@@ -1,4 +1,4 @@
-//! Beginning a run, or carrying one on.
+//! Starting or resuming a run.
 
 use crate::lock::RunLock;
 use crate::record::{RunId, RunSpec, RunSummary, TrialRecord, TrialStatus};
@@ -9,29 +9,29 @@ use sha2::{Digest, Sha256};
 use study::CellId;
 use study::plan::Trial;
 
-/// A run that this process may write; no other can until this is dropped.
+/// A run that this process may write, exclusively until this is dropped.
 #[derive(Debug)]
 pub struct OpenRun {
     pub summary: RunSummary,
     pub found: Found,
-    /// The latest attempt at every trial begun so far, in the plan's order.
+    /// The latest attempt at every trial started so far, in the plan's order.
     pub trials: Vec<TrialRecord>,
     _lock: RunLock,
 }
 
-/// How the run was found.
+/// State in which the run was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// It begins now.
+    /// It starts now.
     New,
-    /// It had begun, and has trials left.
+    /// It was started before, and has trials left.
     Unfinished,
-    /// It was done. The caller says so, or takes a new seed.
+    /// It was complete. The caller reports this, or uses a new seed.
     Finished,
 }
 
 impl OpenRun {
-    /// Whether the trial needs no repetition. A failed or interrupted one does.
+    /// Whether the trial is complete. A failed or interrupted one must be repeated.
     pub fn is_done(&self, cell: CellId, index: u32) -> bool {
         let is_it = |trial: &TrialRecord| trial.key.cell == cell && trial.key.index == index;
         self.trials
@@ -41,9 +41,9 @@ impl OpenRun {
 }
 
 impl Store {
-    /// The run of this study with this seed, machine, disks, part of the matrix and build: carried on if it is in the
-    /// store (the unfinished one, or else the latest), begun if not. Trials that a killed process left under way
-    /// become interrupted ones.
+    /// The run of this study with this seed, machine, disks, part of the matrix and build: resumed if it is in the
+    /// store (the unfinished one, or else the latest), otherwise created. Trials that a killed process left running are
+    /// marked interrupted.
     pub fn open_run(&mut self, spec: &RunSpec<'_>) -> Result<OpenRun> {
         let found = match self.find_run(spec)? {
             Some(id) => id,
@@ -60,9 +60,9 @@ impl Store {
         })
     }
 
-    /// Has a trial of another run stand for this one, if the store has one that was done: of the same cell, with the
-    /// same seed and the same origin. The origin says what else results depend on: in the lab raidlab's build and the
-    /// kernel, on a host the machine and its disks. False if there is none.
+    /// Reuses a completed trial of another run in the store for this one, with the same cell, seed and origin. The
+    /// origin identifies everything else on which results depend: in the lab raidlab's build and the kernel, on a host
+    /// the machine and its disks. False if there is none.
     pub fn reuse(&mut self, run: &OpenRun, trial: &Trial, origin: &str) -> Result<bool> {
         let sql = "INSERT INTO reused (run_id, cell_id, idx, trial_id)
                    SELECT ?1, ?2, ?3, id FROM trial
@@ -72,14 +72,14 @@ impl Store {
         self.checked(self.connection.execute(sql, columns)).map(|rows| rows > 0)
     }
 
-    /// Calls a run something; what it was called before is forgotten.
+    /// Sets the name of a run, replacing an earlier one.
     pub fn name_run(&mut self, run: &OpenRun, name: &str) -> Result<()> {
         let sql = "UPDATE run SET name = ?2 WHERE id = ?1";
         self.checked(self.connection.execute(sql, params![run.summary.id.0, name]))
             .map(drop)
     }
 
-    /// All trials that were wanted are done or have failed.
+    /// Marks the run as finished: all requested trials are complete or have failed.
     pub fn finish_run(&mut self, run: &OpenRun, finished_at_unix_s: u64) -> Result<()> {
         self.sync_commits(true)?;
         let sql = "UPDATE run SET finished_at_unix_s = ?2 WHERE id = ?1";
@@ -162,7 +162,7 @@ impl Store {
         Ok(lock)
     }
 
-    /// What the last writer left under way is not under way any more: we hold the lock, so it is dead.
+    /// Marks trials that the last writer left running as interrupted: we hold the lock, so it is dead.
     fn take_over(&mut self, run: RunId) -> Result<()> {
         let pid = std::process::id();
         self.checked(

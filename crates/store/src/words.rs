@@ -1,4 +1,4 @@
-//! The words and numbers in which plain types stand in the database.
+//! Database encoding of plain types.
 
 use crate::record::TrialStatus;
 use rusqlite::Row;
@@ -7,7 +7,7 @@ use study::CellId;
 use study::metric::Metric;
 use study::stack::MachineKind;
 
-/// A column of one of these types reads as `Stored<T>`.
+/// Reads a column of one of these types.
 pub(crate) struct Stored<T>(pub T);
 
 impl FromSql for Stored<CellId> {
@@ -45,7 +45,7 @@ impl FromSql for Stored<TrialStatus> {
     }
 }
 
-/// Numbers that use all 64 bits: decimal text.
+/// Numbers that use all 64 bits: stored as decimal text.
 impl FromSql for Stored<u64> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         value
@@ -71,7 +71,7 @@ pub(crate) fn json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).expect("plain types with string keys have a JSON form")
 }
 
-/// The metric in three columns that begin with `first`: name, unit, direction.
+/// The metric in three columns starting at `first`: name, unit, direction.
 pub(crate) fn metric(row: &Row<'_>, first: usize) -> rusqlite::Result<Metric> {
     let word = |place: usize| row.get::<_, String>(first + place);
     Metric::of_words(&word(0)?, &word(1)?, &word(2)?)

@@ -1,4 +1,4 @@
-//! Appending what happens in a trial, as it happens.
+//! Appends the events of a trial as they occur.
 
 use crate::record::{Ending, TrialId};
 use crate::run::OpenRun;
@@ -9,7 +9,8 @@ use study::event::{Event, Failure, Guard, Latency, Sample, ToolCall};
 use study::plan::Trial;
 
 impl Store {
-    /// A trial begins. `origin` says what else its results depend on besides cell and seed: see [`Store::reuse`].
+    /// Starts a trial. `origin` identifies everything on which its results depend besides cell and seed: see
+    /// [`Store::reuse`].
     pub fn begin_trial(&mut self, run: &OpenRun, trial: &Trial, origin: &str) -> Result<TrialId> {
         let sql = "INSERT INTO trial (run_id, cell_id, idx, seed, origin, status)
                    VALUES (?1, ?2, ?3, ?4, ?5, 'running')";
@@ -25,7 +26,7 @@ impl Store {
         }
     }
 
-    /// Keeps one event. When this returns, a kill -9 loses it no more.
+    /// Stores one event. Once this returns, it survives a kill -9.
     pub fn append(&mut self, trial: TrialId, event: &Event) -> Result<()> {
         let result = match event {
             Event::Step { name, at_ns } => self.execute(
@@ -49,7 +50,7 @@ impl Store {
         self.checked(result)
     }
 
-    /// The trial is over. When this returns, a power cut loses it no more.
+    /// Ends the trial. Once this returns, the trial survives a power cut.
     pub fn end_trial(&mut self, trial: TrialId, ending: &Ending, wall_ns: u64) -> Result<()> {
         let status = match ending {
             Ending::Done => "done",
@@ -67,7 +68,7 @@ impl Store {
 
     fn append_sample(&self, trial: TrialId, sample: &Sample) -> rusqlite::Result<()> {
         if !sample.value.is_finite() {
-            // 0 bytes in 0 seconds. Not a value to keep, and not one to lose in silence either.
+            // 0 bytes in 0 seconds: not a valid value, but not to be dropped silently either.
             let detail = format!("{} is {}, should be a number", sample.metric.name(), sample.value);
             let guard = Guard {
                 name: "finite".to_owned(),

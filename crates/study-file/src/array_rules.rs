@@ -1,4 +1,4 @@
-//! What md can build: levels, disks, chunks, layouts, sizes.
+//! Rules of md: levels, disks, chunks, layouts, sizes.
 
 use crate::impossible::{Impossible, impossible};
 use crate::unit::{describe_size, format_size};
@@ -8,7 +8,7 @@ const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 const TIB: u64 = 1 << 40;
 
-/// Whether consecutive chunks lie on different disks.
+/// Whether consecutive chunks are on different disks.
 pub(crate) fn is_striped(array: &ArraySpec) -> bool {
     array.level.facts().has_chunk || array.of.is_some_and(|of| of.level.facts().has_chunk)
 }
@@ -32,7 +32,7 @@ const PARITY_LAYOUTS: &[&str] = &[
     "parity-last",
 ];
 
-/// Members at work: all disks but the hot spares, of a single disk one.
+/// Active members: all disks except hot spares; one for a single disk.
 pub(crate) fn active_disks(array: &ArraySpec, disks: u32) -> u32 {
     if array.level == Level::Single {
         1
@@ -41,7 +41,7 @@ pub(crate) fn active_disks(array: &ArraySpec, disks: u32) -> u32 {
     }
 }
 
-/// Bytes that the array offers, about; unknown if its disks' size is.
+/// Approximate capacity of the array in bytes; unknown if the disks' size is.
 pub(crate) fn capacity(array: &ArraySpec, disks: u32, disk_bytes: Option<u64>) -> Option<u64> {
     let member = array.member_size_bytes.or(disk_bytes)?;
     let Some(of) = array.of.filter(|of| of.disks > 0) else {
@@ -67,7 +67,7 @@ fn offered(level: Level, active: u32, layout: Option<&str>, member_bytes: u64) -
     member_bytes.saturating_mul(members)
 }
 
-/// Whether mdadm gives an array a bitmap that nobody asked for: since 3.3 to redundant ones with large members.
+/// Whether mdadm adds a bitmap by default: since 3.3 to redundant arrays with large members.
 pub(crate) fn default_bitmap(level: Level, of: Option<&InnerArray>, member_bytes: Option<u64>) -> Bitmap {
     let large = member_bytes.is_none_or(|bytes| bytes > 100 << 30);
     if has_bitmap(level, of) && large {
@@ -77,12 +77,12 @@ pub(crate) fn default_bitmap(level: Level, of: Option<&InnerArray>, member_bytes
     }
 }
 
-/// Whether md can keep a bitmap: some array of it, the outer one or those that it is made of, is redundant.
+/// Whether md supports a bitmap: the outer array or an inner one is redundant.
 fn has_bitmap(level: Level, of: Option<&InnerArray>) -> bool {
     level.is_md() && (level.is_redundant() || of.is_some_and(|of| of.level.is_redundant()))
 }
 
-/// Why the array cannot be, every reason.
+/// All reasons why the array is impossible.
 pub(crate) fn check(array: &ArraySpec, machine: &MachineSpec, disk_bytes: Option<u64>) -> Vec<Impossible> {
     let disks = machine.disks.first().map_or(0, |group| group.count);
     let mut all = Vec::new();
@@ -144,7 +144,7 @@ fn level_has_none(array: &ArraySpec) -> Vec<Impossible> {
         let help = "leave `chunk` out, or have \"default\" among its values";
         all.extend(impossible(&["chunk", "level"], format!("{name} has no chunk"), help));
     }
-    // Of LVM its own rules tell.
+    // The rules of LVM report this for its levels.
     if array.bitmap != Bitmap::None && !array.level.is_lvm() && !has_bitmap(array.level, array.of.as_ref()) {
         let reason = format!("{name} has no redundancy and so no bitmap");
         all.extend(impossible(&["bitmap", "level"], reason, "write bitmap = \"none\""));
@@ -234,7 +234,7 @@ fn member_size(array: &ArraySpec, disk_bytes: Option<u64>) -> Vec<Impossible> {
         all.extend(impossible(&["chunk", "size"], reason, "write a smaller chunk"));
     }
     let Some(disk) = disk_bytes else { return all };
-    // Superblock, bitmap and the room that mdadm leaves before the data, in which a reshape works.
+    // Superblock, bitmap and the space that mdadm reserves before the data for reshapes.
     let headroom = (disk / 1024).min(128 * MIB) + 8 * MIB;
     let step = if disk > 64 * GIB { GIB } else { MIB };
     let most = disk.saturating_sub(headroom) / step * step;

@@ -1,4 +1,4 @@
-//! A point of the matrix → the specifications that later stages work by.
+//! Converts a point of the matrix to the specifications for later stages.
 
 use crate::array_rules::default_bitmap;
 use crate::groups::Fixed;
@@ -20,7 +20,7 @@ pub(crate) fn machine(point: &Point, kind: MachineKind, fixed: &Fixed, known: &K
     MachineSpec {
         kind,
         ram_bytes: point.number("ram").unwrap_or_default(),
-        // A host runs what it runs; the trial's provenance tells.
+        // A host runs its own kernel; the trial's provenance names it.
         kernel: if kind == MachineKind::Host {
             "host".to_owned()
         } else {
@@ -70,7 +70,7 @@ pub(crate) fn array(point: &Point, disk_bytes: Option<u64>) -> ArraySpec {
             Some("internal") => Bitmap::Internal,
             Some("external") => Bitmap::External,
             Some("none") => Bitmap::None,
-            // md keeps what was not written apart from what a bitmap would say.
+            // md stores what was not written separately from a bitmap.
             _ if point.flag("write_journal") || point.flag("ppl") => Bitmap::None,
             _ => default_bitmap(level, of.as_ref(), member_size_bytes.or(disk_bytes)),
         },
@@ -125,7 +125,7 @@ pub(crate) fn filesystem(point: &Point) -> FilesystemSpec {
     }
 }
 
-/// The filesystem that the study names, ext4 if it names none. A word that is none was refused when it was read.
+/// The filesystem that the study names; default ext4. Unknown names were rejected when reading.
 fn kind(point: &Point) -> FilesystemKind {
     point.text("type").map_or_else(FilesystemKind::default, |word| {
         FilesystemKind::named(&word).expect("no other word is read for a filesystem")

@@ -1,4 +1,4 @@
-//! `[[claim]]` of a study file → claims, checked against the plan's cells.
+//! Parses `[[claim]]` of a study file and checks the claims against the plan's cells.
 
 use crate::diagnostic::Found;
 use crate::document::Entry;
@@ -17,7 +17,7 @@ impl From<Unknown> for ClaimError {
     }
 }
 
-/// Reads the claims of a study.
+/// Parses the claims of a study.
 pub(crate) fn read_all(
     top: &Entry,
     units: &[Unit],
@@ -52,7 +52,7 @@ pub(crate) fn read_all(
     all
 }
 
-/// The comparison, and its text: as written, but where it spells a value otherwise than the plan.
+/// The comparison and its text, with values in the plan's spelling.
 fn read_that(entry: &Entry, vocabulary: &Vocabulary, found: &mut Found) -> Option<(String, Comparison)> {
     let given = entry.value("that")?;
     let mut text = given.value.word();
@@ -76,7 +76,7 @@ fn read_that(entry: &Entry, vocabulary: &Vocabulary, found: &mut Found) -> Optio
     }
 }
 
-/// A claim that no two cells can bear out is an error, and most likely a typing one.
+/// A claim without any pair of cells is an error, probably a typing error.
 fn check_cells(entry: &Entry, filter: &Side, comparison: &Comparison, cells: &[Cell], found: &mut Found) {
     let span = entry.value("that").map_or(&entry.span, |given| &given.span);
     if !cells.iter().any(|cell| holds(filter, cell)) {

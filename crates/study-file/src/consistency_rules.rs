@@ -1,4 +1,4 @@
-//! What md can do about writes that a crash cuts off: bitmap, write journal, partial parity log; and arrays of arrays.
+//! Rules of md's crash consistency: bitmap, write journal, partial parity log; and of nested arrays.
 
 use crate::impossible::{Impossible, impossible};
 use study::stack::{ArraySpec, BITMAP, Bitmap, JOURNAL, Level, MachineSpec};
@@ -13,7 +13,7 @@ pub(crate) fn check(array: &ArraySpec, machine: &MachineSpec) -> Vec<Impossible>
     all
 }
 
-/// Refuses a group that is not there.
+/// Rejects a group that does not exist.
 pub(crate) fn group_is_there(
     machine: &MachineSpec,
     group: &str,
@@ -29,7 +29,7 @@ pub(crate) fn group_is_there(
 
 fn external_bitmap(array: &ArraySpec, machine: &MachineSpec) -> Option<Impossible> {
     const ABOUT: &[&str] = &["bitmap", "level", "of_level"];
-    // Of what has no bitmap at all, the rules of arrays and of LVM tell.
+    // The rules of arrays and LVM report levels that have no bitmap.
     if array.bitmap != Bitmap::External || !array.level.is_md() || !array.level.is_redundant() {
         return None;
     }
@@ -116,7 +116,7 @@ const fn is_md_with_parity(level: Level) -> bool {
     level.is_md() && level.has_parity()
 }
 
-/// Arrays whose members are arrays.
+/// Rules of nested arrays.
 fn inner(array: &ArraySpec, machine: &MachineSpec) -> Option<Impossible> {
     const ABOUT: &[&str] = &["of_disks", "of_level", "level", "count", "spares", "size", "of_chunk"];
     let of = array.of?;

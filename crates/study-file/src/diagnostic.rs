@@ -1,14 +1,14 @@
-//! Diagnostics of a study file: every error with its position and a suggestion, shown as a compiler would.
+//! Diagnostics of a study file: every error with its position and a suggestion, in the style of a compiler.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use std::collections::HashSet;
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
 
-/// Errors that are shown: a file with more is something else than a study.
+/// Maximum number of errors shown: a file with more is probably not a study.
 const SHOWN_MAX: usize = 100;
 
-/// Bytes of the source.
+/// Byte range of the source.
 pub(crate) type Span = Range<usize>;
 
 /// One error in a study file.
@@ -18,11 +18,11 @@ pub struct Diagnostic {
     pub line: usize,
     /// In characters, from 1.
     pub column: usize,
-    /// What the file says there.
+    /// The text at that position.
     pub snippet: String,
     /// What is wrong: lower-case, no full stop.
     pub message: String,
-    /// What would be right.
+    /// How to correct it.
     pub help: Option<String>,
     span: Span,
 }
@@ -41,17 +41,17 @@ impl Diagnostics {
         self.list.iter()
     }
 
-    /// How many.
+    /// Number of errors.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Never so for what [`read`](crate::read) returns.
+    /// Never true for the result of [`read`](crate::read).
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// As `Display`, with a terminal's colours.
+    /// As `Display`, with terminal colours.
     pub fn to_string_in_colour(&self) -> String {
         self.render(&Renderer::styled())
     }
@@ -96,12 +96,12 @@ impl<'a> IntoIterator for &'a Diagnostics {
     }
 }
 
-/// Where errors are gathered while a file is read.
+/// Collects errors while a file is read.
 pub(crate) struct Found<'a> {
     source: &'a str,
     list: Vec<Diagnostic>,
     known: HashSet<(usize, usize, String)>,
-    /// Where each line begins.
+    /// Start of each line.
     lines: Vec<usize>,
 }
 
@@ -124,7 +124,7 @@ impl<'a> Found<'a> {
         self.push(span, message.into(), Some(help.into()));
     }
 
-    /// The same error is found for every combination that it affects, and is reported once.
+    /// The same error occurs for every combination that it affects, and is reported once.
     pub fn push(&mut self, span: &Span, message: String, help: Option<String>) {
         let span = self.on_boundaries(span);
         if !self.known.insert((span.start, span.end, message.clone())) {
@@ -141,8 +141,8 @@ impl<'a> Found<'a> {
         });
     }
 
-    /// The span, cut to the source and to whole characters, as the parser's spans are not promised to be. A place
-    /// between two characters becomes the one after it: there must be something to point at.
+    /// The span, limited to the source and to character boundaries, which the parser does not guarantee. An empty span
+    /// is extended to the next character, so that there is something to point at.
     fn on_boundaries(&self, span: &Span) -> Span {
         let boundary = |at: usize| {
             (0..=at.min(self.source.len()))
@@ -185,7 +185,7 @@ impl<'a> Found<'a> {
     }
 }
 
-/// The one of `words` that `word` was probably meant to be.
+/// The most similar one of `words`, if it is similar enough.
 pub fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     let most = (word.chars().count() / 3).max(1);
@@ -197,14 +197,14 @@ pub fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, known)| known)
 }
 
-/// The same, and what shows them all.
+/// The same, with the command that shows all of them.
 pub fn suggest_and_show(word: &str, words: &[&str], command: &str) -> String {
     let help = suggest(word, words);
     let joint = if help.ends_with('?') { " " } else { "; " };
     format!("{help}{joint}{command}")
 }
 
-/// `did you mean …`, or what there is to choose from.
+/// `did you mean …`, or the possible words.
 pub fn suggest(word: &str, words: &[&str]) -> String {
     match nearest(word, words.iter().copied()) {
         Some(known) => format!("did you mean `{known}`?"),

@@ -1,5 +1,5 @@
-//! TOML → entries: the tables of a study file with every value read as the table of keys says, each with its
-//! place. What values mean together is not known here.
+//! Converts TOML to entries: the tables of a study file with every value parsed according to the table of keys, with
+//! positions. Relations between values are checked later.
 
 use crate::Known;
 use crate::diagnostic::{Found, Span, nearest, suggest};
@@ -14,14 +14,14 @@ use toml::de::{DeArray, DeTable, DeValue};
 pub(crate) struct Entry {
     pub table: Table,
     pub span: Span,
-    /// What the user called it, where tables bear names of his own.
+    /// Name given by the user, for named tables.
     pub name: Option<String>,
     pub fields: Vec<Field>,
-    /// It is something else than a table: none of its keys is known.
+    /// It is not a table: none of its keys is known.
     pub broken: bool,
 }
 
-/// A key of a table and what stands there.
+/// A key of a table with its values.
 #[derive(Debug)]
 pub(crate) struct Field {
     pub key: &'static Key,
@@ -34,7 +34,7 @@ pub(crate) enum Content {
     Values(Vec<Given>),
     Tables(Vec<Entry>),
     Filter(Vec<FilterItem>),
-    /// Something that cannot be read, and has been reported.
+    /// Unreadable, which has been reported.
     Broken,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct FilterItem {
 }
 
 impl Entry {
-    /// A table that is not in the file: every key has its default.
+    /// A table that is not in the file: all keys have their defaults.
     pub fn absent(table: Table, span: Span) -> Self {
         Self {
             table,
@@ -68,7 +68,7 @@ impl Entry {
         self.fields.iter().find(|field| field.key.name == name)
     }
 
-    /// Whether the key was written in a way that could not be read.
+    /// Whether the key's value could not be read.
     pub fn is_broken(&self, name: &str) -> bool {
         self.broken
             || self.field(name).is_some_and(|field| match &field.content {
@@ -78,7 +78,7 @@ impl Entry {
             })
     }
 
-    /// The one value of a key that takes one.
+    /// The value of a key with a single value.
     pub fn value(&self, name: &str) -> Option<&Given> {
         self.values(name).first()
     }
@@ -101,7 +101,7 @@ impl Entry {
         self.value(name).map(|given| given.value.word())
     }
 
-    /// Adds a table under a name of the user's.
+    /// Adds a table with a name given by the user.
     fn add_named(&mut self, key: &'static Key, named: Entry) {
         let tables = self.fields.iter_mut().find_map(|field| match &mut field.content {
             Content::Tables(entries) if std::ptr::eq(field.key, key) => Some(entries),
@@ -118,8 +118,8 @@ impl Entry {
     }
 }
 
-/// Reads the file's text. Nothing if its syntax is wrong: values around the errors have been read for their own
-/// errors, but what they mean together is uncertain.
+/// Parses the file's text. None if its syntax is wrong: values around the errors are checked individually, but not in
+/// relation to each other.
 pub(crate) fn read_document(source: &str, known: &Known, found: &mut Found) -> Option<Entry> {
     let (document, errors) = DeTable::parse_recoverable(source);
     let mut reader = Reader {
@@ -202,7 +202,7 @@ impl Reader<'_, '_> {
                 }
                 None => {
                     let meant = self.unknown_key(table, name.get_ref(), &key_span);
-                    // What was probably meant must not be reported as missing, too.
+                    // A probable misspelling must not be reported as missing, too.
                     if let Some(key) =
                         meant.filter(|key| entry.fields.iter().all(|field| field.key.name != key.name))
                     {
@@ -215,7 +215,7 @@ impl Reader<'_, '_> {
                 }
             }
         }
-        // A typo's stand-in gives way to the key itself.
+        // The key itself takes precedence over a misspelling.
         let written: Vec<&str> = entry
             .fields
             .iter()
@@ -248,7 +248,7 @@ impl Reader<'_, '_> {
     }
 
     fn missing_keys(&mut self, entry: &Entry) {
-        // What is missing may be what could not be parsed.
+        // A missing key may be one that could not be parsed.
         if !self.syntax_is_sound {
             return;
         }
@@ -428,7 +428,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// One of several keys of which exactly one is needed: judged where they are used.
+/// One of several keys of which exactly one is required: checked where they are used.
 fn is_choice(key: &Key) -> bool {
     key.table == Table::Workload && key.name != "name"
 }
@@ -443,7 +443,7 @@ fn broken(table: Table, span: Span) -> Entry {
     }
 }
 
-/// A table with a header is shown by its header's name, an inline one whole.
+/// A table with a header is marked at its header's name, an inline one as a whole.
 fn header_or(key_span: &Span, span: &Span) -> Span {
     if span.is_empty() {
         key_span.clone()

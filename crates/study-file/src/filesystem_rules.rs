@@ -1,4 +1,4 @@
-//! What each filesystem lets one choose, and where.
+//! Options of each filesystem, and where they are possible.
 
 use crate::array_rules;
 use crate::consistency_rules::group_is_there;
@@ -32,8 +32,8 @@ pub(crate) fn check(machine: &MachineSpec, stack: &StackSpec) -> Vec<Impossible>
     all
 }
 
-/// Such as `errors=panic`, `fatal_errors=panic`: on a machine with real disks it would take all else down, and in the
-/// lab what the kernel says of the error is worth more than its end.
+/// For example `errors=panic`, `fatal_errors=panic`: on a machine with real disks it would stop everything else, and in
+/// the lab the kernel's message is more useful than a panic.
 fn panics(option: &str) -> Option<Impossible> {
     if !option.to_ascii_lowercase().contains("panic") {
         return None;
@@ -154,7 +154,7 @@ fn align(stack: &StackSpec) -> Option<Impossible> {
     impossible(ABOUT, reason, "leave `align` out, or use a level with stripes")
 }
 
-/// What one kind alone has.
+/// Rules of options that only one filesystem has.
 fn of_one_kind(stack: &StackSpec) -> Vec<Impossible> {
     let filesystem = &stack.filesystem;
     let name = filesystem.kind.name;

@@ -1,5 +1,4 @@
-//! What a study's machine has besides the disks under test and does not vary: other groups of disks, buses, and
-//! the filesystems on other groups.
+//! Parts of a study's machine that are not axes: other groups of disks, buses, and the filesystems on other groups.
 
 use crate::diagnostic::Found;
 use crate::document::Entry;
@@ -20,13 +19,13 @@ pub(crate) struct Fixed {
 #[derive(Debug)]
 struct Group {
     name: String,
-    /// That of `[disks]` if absent.
+    /// Default: that of `[disks]`.
     model: Option<String>,
     count: u32,
 }
 
 impl Fixed {
-    /// The groups other than `data`, whose model is given.
+    /// The groups other than `data`, with their models.
     pub fn groups(&self, data_model: &str) -> impl Iterator<Item = DiskGroup> {
         self.named.iter().map(move |group| DiskGroup {
             name: group.name.clone(),
@@ -35,7 +34,7 @@ impl Fixed {
         })
     }
 
-    /// Reads them from `[disks]`.
+    /// Parses them from `[disks]`.
     pub fn read(disks: &Entry, kind: MachineKind, known: &Known, found: &mut Found) -> Self {
         let mut fixed = Self::default();
         for entry in disks.tables("NAME") {
@@ -78,7 +77,7 @@ fn group(entry: &Entry, found: &mut Found) -> Option<Group> {
     })
 }
 
-/// The filesystem of a group that has one.
+/// The filesystem of a group, if it has one.
 fn stack_of(
     entry: &Entry,
     disks: &Entry,
@@ -177,7 +176,7 @@ fn bus(entry: &Entry, all_disks: &Entry, fixed: &Fixed, kind: MachineKind, found
     })
 }
 
-/// `3`, `"journal"`, `"source:1"`. The number of disks of `data` is an axis; here its largest value counts.
+/// `3`, `"journal"`, `"source:1"`. The number of disks of `data` is an axis; its largest value is used here.
 fn bus_disk(given: &Given, data_most: u32, fixed: &Fixed, found: &mut Found) -> Option<BusDisk> {
     let (group, number) = match &given.value {
         Value::Count(number) => (DATA.to_owned(), Some(*number as u32)),

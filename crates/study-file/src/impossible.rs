@@ -1,12 +1,12 @@
-//! Why a combination is impossible, as rules say it.
+//! Reasons why a combination is impossible.
 
-/// Page size of x86, in which most filesystems' blocks must fit.
+/// Page size of x86, the maximum block size of most filesystems.
 pub(crate) const PAGE_BYTES: u64 = 4 << 10;
 
-/// Why a combination cannot be.
+/// Why a combination is impossible.
 #[derive(Clone, Debug)]
 pub(crate) struct Impossible {
-    /// The axes that it comes from, the one to change first.
+    /// The axes that cause it, the one to change first.
     pub about: Vec<&'static str>,
     pub reason: String,
     pub help: String,

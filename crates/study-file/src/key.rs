@@ -1,5 +1,5 @@
-//! Every key of a study file: one table of data, from which files are read, errors are explained and
-//! the reference is written. Those of each kind of work are in its file, `workload/KIND.rs`.
+//! Table of all keys of a study file, from which files are parsed, errors are explained and the reference is generated.
+//! Keys of each kind of work are in `workload/KIND.rs`.
 
 use crate::workload::KINDS;
 use Axis::{Listed, ListedOrDefault, Single};
@@ -10,7 +10,7 @@ use Takes::{
 use filesystems::{Filesystem, FilesystemKind, Several};
 use study::stack::{BusKind, Level, MEMBER_WORDS};
 
-/// A table of the study file, and where it stands there.
+/// A table of the study file, and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Table {
     Top,
@@ -24,15 +24,15 @@ pub enum Table {
     Workload,
     Tree,
     FileSize,
-    /// What fio and raidlab's own engine have in common.
+    /// Keys that fio and raidlab's own engine share.
     Io,
-    /// What fio has besides.
+    /// Additional keys of fio.
     Fio,
     Bonnie,
     Iozone,
     Server,
     Claim,
-    /// A table of results, as it is to be shown.
+    /// A custom table of results.
     Shown,
     Column,
     Published,
@@ -64,7 +64,7 @@ impl Table {
         Self::Precision,
     ];
 
-    /// How messages and the reference name it.
+    /// Its name in messages and in the reference.
     pub const fn heading(self) -> &'static str {
         match self {
             Self::Top => "the top of the file",
@@ -91,12 +91,12 @@ impl Table {
         }
     }
 
-    /// All keys that it may have.
+    /// All keys that it can have.
     pub fn keys(self) -> impl Iterator<Item = &'static Key> {
         all().filter(move |key| key.table == self || (self == Self::Fio && key.table == Self::Io))
     }
 
-    /// Those that no other table has.
+    /// Keys that no other table has.
     pub fn own_keys(self) -> impl Iterator<Item = &'static Key> {
         all().filter(move |key| key.table == self)
     }
@@ -106,7 +106,7 @@ impl Table {
             .find(|key| key.name == name && !matches!(key.takes, Takes::Named(_)))
     }
 
-    /// The key that stands for names of the user's own, and the table that each of them is.
+    /// The key for names given by the user, and the type of the named tables.
     pub fn named(self) -> Option<(&'static Key, Table)> {
         self.keys().find_map(|key| match key.takes {
             Takes::Named(table) => Some((key, table)),
@@ -120,19 +120,19 @@ impl Table {
 pub struct Key {
     pub table: Table,
     pub name: &'static str,
-    /// The name of its axis: its own, but where two tables have a key of that name.
+    /// The name of its axis: its own name, unless two tables have a key of that name.
     pub axis_name: &'static str,
     pub takes: Takes,
     pub axis: Axis,
-    /// What holds where the key is not written; empty if it has to be.
+    /// Default value; empty if the key is required.
     pub default: &'static str,
-    /// The filesystems that know it, if not all do.
+    /// The filesystems that support it, if not all.
     of: Option<fn(&Filesystem) -> bool>,
     help: &'static str,
 }
 
 impl Key {
-    /// What it says, with the names of the filesystems that know it.
+    /// Its description, with the names of the filesystems that support it.
     pub fn help(&self) -> String {
         self.of.map_or_else(
             || self.help.to_owned(),
@@ -140,7 +140,7 @@ impl Key {
         )
     }
 
-    /// Only these filesystems know it.
+    /// Restricts it to these filesystems.
     const fn of(self, knows: fn(&Filesystem) -> bool) -> Self {
         Self {
             of: Some(knows),
@@ -148,24 +148,24 @@ impl Key {
         }
     }
 
-    /// Gives its axis a name of its own.
+    /// Gives its axis another name.
     pub(crate) const fn on_axis(self, axis_name: &'static str) -> Self {
         Self { axis_name, ..self }
     }
 }
 
-/// Whether a list of values multiplies the cells.
+/// Whether the key takes a list of values as an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
     /// One value, no axis.
     Single,
     /// One value or a list of them.
     Listed,
-    /// Likewise; `"default"` is a value too, and leaves it to mdadm, mkfs or the kernel.
+    /// The same; `"default"` is also a value, and leaves the choice to mdadm, mkfs or the kernel.
     ListedOrDefault,
 }
 
-/// What a key takes, with its bounds.
+/// Type of a key's value, with bounds.
 #[derive(Clone, Copy, Debug)]
 pub enum Takes {
     /// Any text.
@@ -177,14 +177,14 @@ pub enum Takes {
         min: u64,
         max: u64,
     },
-    /// A size, or a spread of sizes.
+    /// A size, or a distribution of sizes.
     Spread,
     /// A whole number.
     Count {
         min: u64,
         max: u64,
     },
-    /// A number between the bounds, neither of which it may be.
+    /// A number between the bounds, exclusive.
     Share {
         above: f64,
         below: f64,
@@ -192,33 +192,33 @@ pub enum Takes {
     /// `30s`, `5min`.
     Time,
     Flag,
-    /// One of these; in each row the first is the word, the others are taken for it.
+    /// One of these; the first word of each row is canonical, the others are aliases.
     Word(&'static [&'static [&'static str]]),
-    /// A list of names, none twice, that is no axis.
+    /// A list of names without duplicates that is not an axis.
     Names,
-    /// A list of values in the words of some axes.
+    /// A list of values of some axes.
     Scalars,
-    /// A list of numbers; `"-"` where there is none.
+    /// A list of numbers; `"-"` for a missing one.
     Figures,
-    /// A list of these, none twice, that is no axis.
+    /// A list of these words without duplicates that is not an axis.
     Words(&'static [&'static [&'static str]]),
     /// A list of disks: numbers of `data`, names of groups, `GROUP:NUMBER`.
     BusDisks,
     /// A disk model of the catalogue.
     Model,
-    /// A kernel that the lab has.
+    /// A kernel available in the lab.
     Kernel,
     /// A processor of the catalogue.
     Processor,
     /// `n2`, `left-symmetric`, …
     Layout,
-    /// Mount options with commas between.
+    /// Mount options separated by commas.
     Mount,
-    /// One of fio's patterns, with what follows its colon.
+    /// An fio pattern, with an optional suffix after a colon.
     Pattern,
     /// `0xdeadbeef`
     Hex,
-    /// What fio takes for it.
+    /// A value that fio accepts.
     FioOption,
     /// A group of disks other than those under test.
     GroupName,
@@ -228,7 +228,7 @@ pub enum Takes {
     One(Table),
     /// A table, or a list of them.
     Many(Table),
-    /// Tables under names of the user's own.
+    /// Tables with names given by the user.
     Named(Table),
 }
 
@@ -308,13 +308,13 @@ pub(crate) const fn key(
     }
 }
 
-/// Every key.
+/// All keys.
 pub fn all() -> impl Iterator<Item = &'static Key> {
     let of_work = KINDS.iter().flat_map(|kind| kind.keys.iter().copied().flatten());
     KEYS.iter().chain(KINDS.iter().map(|kind| &kind.key)).chain(of_work)
 }
 
-/// Those that are not of a kind of work, in the order of the reference.
+/// Keys that do not belong to a kind of work, in the order of the reference.
 #[rustfmt::skip]
 static KEYS: &[Key] = &[
     key(Table::Top, "title", Name, Single, "the file's name", "title of the study"),

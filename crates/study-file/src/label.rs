@@ -1,9 +1,9 @@
-//! Names of cells: of a stack only what distinguishes it from the plan's other stacks.
+//! Labels of cells: of a stack only what distinguishes it from the plan's other stacks.
 
 use std::collections::{BTreeSet, HashMap};
 use study::plan::Cell;
 
-/// The axes in the order in which a label names them: disks and array, filesystem, then the options.
+/// The axes in the order of a label: disks and array, filesystem, then options.
 const ORDER: &[&str] = &[
     "kernel",
     "cpu",
@@ -52,7 +52,7 @@ const ORDER: &[&str] = &[
     "replicate",
 ];
 
-/// Gives every cell its label and key.
+/// Sets every cell's label and key.
 pub(crate) fn put_on(cells: &mut [Cell]) {
     let varying: Vec<&str> = ORDER.iter().copied().filter(|axis| varies(cells, axis)).collect();
     let stacks: BTreeSet<Vec<(String, String)>> = cells.iter().map(stack_place).collect();
@@ -75,7 +75,7 @@ pub(crate) fn put_on(cells: &mut [Cell]) {
     }
 }
 
-/// The cell's place on the axes of its stack.
+/// The cell's values on the axes of its stack.
 fn stack_place(cell: &Cell) -> Vec<(String, String)> {
     cell.axes
         .iter()
@@ -103,7 +103,7 @@ fn short(place: &[(String, String)], varying: &[&str]) -> String {
     parts.join(" ")
 }
 
-/// What is left where a short label does not do: axis and value.
+/// Fallback if a short label is not unique: axis and value.
 fn long(place: &[(String, String)], varying: &[&str]) -> String {
     let axes = ORDER.iter().filter(|axis| **axis == "type" || varying.contains(axis));
     let parts: Vec<String> = axes
@@ -112,7 +112,7 @@ fn long(place: &[(String, String)], varying: &[&str]) -> String {
     parts.join(" ")
 }
 
-/// How a label shows a value; a default goes without saying.
+/// A value in a label; defaults are left out.
 pub fn part(axis: &str, word: &str) -> Option<String> {
     if word == "default" {
         return None;
@@ -130,7 +130,7 @@ pub fn part(axis: &str, word: &str) -> Option<String> {
         "of_disks" => format!("of {word} disks"),
         "of_chunk" => format!("inner chunk {word}"),
         "bitmap" if word == "external" => "external bitmap".to_owned(),
-        // Flags: named where they are on.
+        // Flags: named if they are on.
         "write_journal" | "ppl" | "log" | "special" | "lazy_init" => match (axis, word) {
             (_, "false") => return None,
             ("write_journal", _) => "write journal".to_owned(),

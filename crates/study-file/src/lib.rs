@@ -1,7 +1,7 @@
 //! Study files: TOML → [`Plan`](study::plan::Plan), with every error at its line and column.
 //!
-//! The words, keys and rules of study files are known here and nowhere else. Nothing here knows how a stack is built,
-//! how work is done, or where a sample is kept.
+//! The names, keys and rules of study files are only in this crate. It does not depend on how stacks are built,
+//! workloads run or samples stored.
 
 mod array_rules;
 mod build;
@@ -37,15 +37,15 @@ use study::stack::{MachineKind, MachineSpec};
 /// The names that a study may use; passed in, because this crate knows neither disks nor kernels.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
-    /// Disk models of the catalogue; the first is the default. Empty if any name will do.
+    /// Disk models of the catalogue; the first is the default. Empty if any name is accepted.
     pub models: Vec<KnownModel>,
-    /// Kernels that the lab has or can build; the first is the default. Empty if any name will do.
+    /// Kernels that the lab has or can build; the first is the default. Empty if any name is accepted.
     pub kernels: Vec<String>,
-    /// Processors of the catalogue. Empty if any name will do.
+    /// Processors of the catalogue. Empty if any name is accepted.
     pub processors: Vec<KnownProcessor>,
-    /// Memory of the machine that the lab's guests share; absent if any amount will do.
+    /// Memory of the machine that the lab's guests share; absent if any amount is accepted.
     pub memory_bytes: Option<u64>,
-    /// The study's folder, where the files lie that it names; absent if it may name none.
+    /// The study's folder with the files that it names; absent if it may not name any.
     pub folder: Option<std::path::PathBuf>,
 }
 
@@ -63,17 +63,17 @@ pub struct KnownProcessor {
     pub cores: u32,
 }
 
-/// The processor that takes no time, which is in no catalogue.
+/// The infinitely fast processor, which is in no catalogue.
 pub const INFINITE: &str = "infinite";
 
 impl Known {
-    /// Cores of a processor, if it is known.
+    /// Number of cores of a processor, if it is known.
     fn cores(&self, processor: &str) -> Option<u32> {
         let known = self.processors.iter().find(|known| known.name == processor)?;
         Some(known.cores)
     }
 
-    /// Size of the machine's disks under test; unknown on a host, whose disks are whatever they are.
+    /// Size of the machine's disks under test; unknown on a host.
     fn capacity(&self, kind: MachineKind, machine: &MachineSpec) -> Option<u64> {
         let model = &machine.disks.first()?.model;
         let known = self.models.iter().find(|known| known.name == *model)?;

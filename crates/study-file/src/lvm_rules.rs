@@ -1,4 +1,4 @@
-//! What LVM can build.
+//! Rules of LVM.
 
 use crate::impossible::{Impossible, impossible};
 use crate::unit::format_size;
@@ -7,7 +7,7 @@ use study::stack::{ArraySpec, Bitmap};
 /// LVM's default extent size.
 const EXTENT_BYTES: u64 = 4 << 20;
 
-/// Why a volume cannot be, every reason; and what is LVM's alone.
+/// All reasons why a volume is impossible, and misuse of LVM's own options.
 pub(crate) fn check(array: &ArraySpec) -> Vec<Impossible> {
     let name = array.level.facts().name;
     let mut all = Vec::new();

@@ -67,7 +67,7 @@ fn pool(stack: &StackSpec, devices: u32) -> Option<Impossible> {
     impossible(about, reason, "write level = \"none\", which gives ZFS all disks")
 }
 
-/// ZFS is given a partition of each device.
+/// ZFS uses a partition of each device.
 fn partitioned(stack: &StackSpec) -> Option<Impossible> {
     if !stack.filesystem.kind.is_pool() || !stack.array.level.is_lvm() {
         return None;
@@ -184,7 +184,7 @@ fn compression(stack: &StackSpec) -> Option<Impossible> {
     )
 }
 
-/// What a filesystem leaves of the bytes that its devices have, copies and parity taken off.
+/// Usable bytes of a filesystem on several devices, without copies and parity.
 pub(crate) fn usable(stack: &StackSpec, disks: u32, bytes: u64) -> u64 {
     let devices = u64::from(if stack.array.level == Level::None { disks } else { 1 });
     let filesystem = &stack.filesystem;

@@ -1,4 +1,4 @@
-//! Stacks × workloads → cells, what is left out, and what cannot be at all.
+//! Combines stacks and workloads to cells; excludes impossible combinations and reports them.
 
 use crate::Known;
 use crate::build;
@@ -14,7 +14,7 @@ use study::CellId;
 use study::plan::{Cell, LeftOut};
 use study::stack::{Level, MachineKind, MachineSpec, StackSpec};
 
-/// More cells than anyone can run, and an amount that still fits in memory.
+/// More cells than anyone can run, and few enough to fit in memory.
 const MOST_CELLS: usize = 20_000;
 
 /// Names of one and two letters: 26 + 26 × 26.
@@ -26,7 +26,7 @@ pub(crate) struct Unit {
     pub span: Span,
 }
 
-/// What all cells have in common.
+/// Settings common to all cells.
 pub(crate) struct Setting<'a> {
     pub kind: MachineKind,
     pub known: &'a Known,
@@ -39,7 +39,7 @@ pub(crate) struct Matrix {
     pub left_out: Vec<LeftOut>,
 }
 
-/// What there is to say of a stack or a workload of which no combination can be.
+/// Reasons why a stack or a workload has no possible combination.
 #[derive(Default)]
 struct Verdict {
     possible: bool,
@@ -101,7 +101,7 @@ impl Matrix {
         matrix
     }
 
-    /// The stack at a point, if it can be.
+    /// The stack at a point, if it is possible.
     fn stack(
         &mut self,
         setting: &Setting,
@@ -137,7 +137,7 @@ impl Matrix {
     }
 
     fn work(&mut self, on: &On, workload: &WorkloadEntry, verdict: &mut Verdict, of_unit: &mut Verdict) {
-        // What could not be read may be possible.
+        // A workload that could not be read may be possible.
         verdict.possible |= workload.broken;
         of_unit.possible |= workload.broken;
         for variant in workload.variants() {
@@ -185,7 +185,7 @@ impl Matrix {
     }
 }
 
-/// Several disks, and no word on what to make of them: one of them would be used, silently.
+/// Several disks without an array: only one of them would be used, silently.
 fn no_array(point: &Point, machine: &MachineSpec, stack: &StackSpec) -> Option<Impossible> {
     let count = machine.disks.first()?.count;
     if count < 2 || stack.array.level != Level::Single || point.is_written("level") {
@@ -197,7 +197,7 @@ fn no_array(point: &Point, machine: &MachineSpec, stack: &StackSpec) -> Option<I
     impossible(&["count"], reason, help)
 }
 
-/// Disks that a guest's kernel has no names for, memory that this machine does not have.
+/// More disks than a guest's kernel has names for, or more memory than this machine has.
 fn beyond_a_guest(machine: &MachineSpec, known: &Known) -> Option<Impossible> {
     if machine.kind != MachineKind::Lab {
         return None;
@@ -226,7 +226,7 @@ fn beyond_a_guest(machine: &MachineSpec, known: &Known) -> Option<Impossible> {
     )
 }
 
-/// A stack that can be, for work to be put on.
+/// A possible stack, to be combined with workloads.
 struct On<'a> {
     point: &'a Point<'a>,
     words: &'a [(String, String)],
@@ -253,8 +253,8 @@ fn too_many(units: &[Unit], workloads: &[WorkloadEntry], found: &mut Found) -> b
     true
 }
 
-/// The axes of all stacks in the order of the file. Level and type are among them even if no stack writes them:
-/// one cannot speak of a stack without.
+/// The axes of all stacks in the order of the file. Level and type are always included, because they describe every
+/// stack.
 fn stack_axes(units: &[Unit]) -> Vec<&'static str> {
     let mut axes: Vec<(usize, &'static str)> = Vec::new();
     for axis in units.iter().flat_map(|unit| &unit.axes) {
@@ -272,14 +272,14 @@ fn stack_axes(units: &[Unit]) -> Vec<&'static str> {
     axes.into_iter().map(|(_, name)| name).collect()
 }
 
-/// Where a point lies on the axes of the plan.
+/// The values of a point on the axes of the plan.
 fn place(point: &Point, axes: &[&'static str]) -> Vec<(String, String)> {
     axes.iter()
         .map(|axis| ((*axis).to_owned(), point.get(axis).word()))
         .collect()
 }
 
-/// Two cells in one place would be one cell measured twice. Duplicate workload names were reported before.
+/// Two cells at one place would be the same cell measured twice. Duplicate workload names were reported before.
 fn twice(cells: &[Cell], units: &[Unit], found: &mut Found) {
     let mut places: Vec<&[(String, String)]> = cells.iter().map(|cell| cell.axes.as_slice()).collect();
     places.sort_unstable();

@@ -1,17 +1,17 @@
-//! `AXIS=VALUE,…` and `AXIS!=VALUE,…`: some cells of a plan.
+//! `AXIS=VALUE,…` and `AXIS!=VALUE,…`: selects cells of a plan.
 
 use crate::vocabulary::Vocabulary;
 use std::fmt;
 use study::plan::{Cell, Plan};
 
-/// A filter of cells. Values of one axis are alternatives, axes must all hold: `type=xfs,type=jfs,level=6` is XFS
+/// A filter of cells. Values of one axis are alternatives, and all axes must match: `type=xfs,type=jfs,level=6` is XFS
 /// and JFS on RAID 6. `type!=xfs` excludes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Only {
     pairs: Vec<(String, String)>,
 }
 
-/// What is wrong with a filter, and what would be right.
+/// An error in a filter, with a suggestion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OnlyError {
     message: String,
@@ -26,11 +26,11 @@ impl fmt::Display for OnlyError {
 
 impl std::error::Error for OnlyError {}
 
-/// Stands behind the axis of a value that is excluded, so that the two read `type!=xfs`.
+/// Suffix of the axis of an excluded value, so that the two read `type!=xfs`.
 const NOT: char = '!';
 
 impl Only {
-    /// Reads filters in the words of the plan's axes; several are one, as if a comma stood between them.
+    /// Parses filters with the plan's axes; several filters are joined as by a comma.
     pub fn parse<T: AsRef<str>>(texts: &[T], plan: &Plan) -> Result<Self, OnlyError> {
         let vocabulary = Vocabulary::of_cells(&plan.cells);
         let mut pairs = Vec::new();
@@ -52,8 +52,7 @@ impl Only {
         })
     }
 
-    /// Whether the cell is one of them: it has one of the values of each axis that is named, and none that is
-    /// excluded.
+    /// Whether the cell matches: it has one of the values of each named axis, and no excluded one.
     pub fn matches(&self, cell: &Cell) -> bool {
         let has = |axis: &str, value: &str| cell.axes.iter().any(|(a, v)| a == axis && v == value);
         self.pairs.iter().all(|(axis, value)| match axis.strip_suffix(NOT) {
@@ -65,12 +64,12 @@ impl Only {
         })
     }
 
-    /// Axis and value, as they are in the plan; the axis of an excluded value ends with `!`.
+    /// Axis and value, as in the plan; the axis of an excluded value ends with `!`.
     pub fn pairs(&self) -> &[(String, String)] {
         &self.pairs
     }
 
-    /// Leaves only the cells that match.
+    /// Removes all cells that do not match.
     pub fn keep_in(&self, plan: &mut Plan) {
         plan.cells.retain(|cell| self.matches(cell));
     }

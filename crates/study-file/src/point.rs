@@ -1,4 +1,4 @@
-//! Axes and their points: a list on any axis multiplies.
+//! Axes and their points: lists on several axes are combined.
 
 use crate::Known;
 use crate::diagnostic::Span;
@@ -6,18 +6,18 @@ use crate::document::{Content, Entry};
 use crate::key::{self, Key, Takes};
 use crate::value::{Given, Value, default_value};
 
-/// An axis with the values that one stack, or one workload, has on it.
+/// An axis with its values for one stack or workload.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
     pub name: &'static str,
     pub values: Vec<Given>,
-    /// Its key is in the file.
+    /// Whether its key is in the file.
     pub written: bool,
 }
 
-/// The axes of a table of the file: every key that is one, with its default where it is not written.
+/// The axes of a table of the file: every key that is an axis, with its default if missing.
 pub(crate) fn axes_of(entry: &Entry, known: &Known) -> Vec<Axis> {
-    // fio's further options are many, and what is not written of them is nothing to speak of.
+    // fio has many further options; only those in the file are listed.
     let speaks = |key: &&Key| !matches!(key.takes, Takes::FioOption) || entry.field(key.name).is_some();
     let keys = entry
         .table
@@ -46,7 +46,7 @@ pub(crate) fn axes_of(entry: &Entry, known: &Known) -> Vec<Axis> {
     .collect()
 }
 
-/// One value on every axis.
+/// A combination of one value from each axis.
 #[derive(Clone, Debug)]
 pub(crate) struct Point<'a> {
     axes: &'a [Axis],
@@ -63,7 +63,7 @@ impl<'a> Point<'a> {
         self.given(name).map_or(&Value::Default, |(given, _)| &given.value)
     }
 
-    /// A size, a count or a time.
+    /// The value of a size, a count or a time.
     pub fn number(&self, name: &str) -> Option<u64> {
         self.get(name).count()
     }
@@ -76,7 +76,7 @@ impl<'a> Point<'a> {
         matches!(self.get(name), Value::Flag(true))
     }
 
-    /// The value of a text or word; none if it is left to the default.
+    /// The value of a text or word; none if left at the default.
     pub fn text(&self, name: &str) -> Option<String> {
         match self.get(name) {
             Value::Text(_) | Value::Word(_) => Some(self.get(name).word()),
@@ -95,12 +95,12 @@ impl<'a> Point<'a> {
             .any(|(axis, pick)| axis.values[*pick].value == Value::Broken)
     }
 
-    /// Whether the file has the axis's key.
+    /// Whether the axis's key is in the file.
     pub fn is_written(&self, name: &str) -> bool {
         self.given(name).is_some_and(|(_, written)| written)
     }
 
-    /// Where the value stands in the file, if it does.
+    /// Position of the value in the file, if it is there.
     pub fn span(&self, name: &str) -> Option<&'a Span> {
         self.given(name)
             .filter(|(_, written)| *written)
@@ -115,7 +115,7 @@ impl<'a> Point<'a> {
     }
 }
 
-/// How many points the axes span.
+/// Number of points.
 pub(crate) fn size(axes: &[Axis]) -> usize {
     axes.iter().fold(1, |size, axis| size.saturating_mul(axis.values.len()))
 }

@@ -1,4 +1,4 @@
-//! A study file's text → the plan, or all its errors.
+//! Parses a study file to a plan, or to all its errors.
 
 use crate::diagnostic::{Diagnostics, Found, suggest_and_show};
 use crate::document::{Content, Entry, read_document};
@@ -13,7 +13,7 @@ use crate::{Known, claims, label, table};
 use study::plan::{Cell, Plan, Precision};
 use study::stack::MachineKind;
 
-/// Reads a study. `file_name` stands in messages, and for a missing title.
+/// Parses a study. `file_name` is used in messages, and as title if none is given.
 pub fn read(source: &str, file_name: &str, known: &Known) -> Result<Plan, Diagnostics> {
     let mut found = Found::new(source);
     let Some(top) = read_document(source, known, &mut found) else {
@@ -52,7 +52,7 @@ pub fn read(source: &str, file_name: &str, known: &Known) -> Result<Plan, Diagno
     Ok(plan)
 }
 
-/// The study and, as comments, the files that it names: they belong to what was measured.
+/// The study with the files that it names as comments, because they determine the results.
 fn with_files(source: &str, workloads: &[WorkloadEntry]) -> String {
     let mut whole = source.to_owned();
     for workload in workloads {
@@ -86,7 +86,7 @@ fn machine_kind(top: &Entry, found: &mut Found) -> MachineKind {
     MachineKind::Host
 }
 
-/// Every array with every filesystem of every `[[stack]]`.
+/// All combinations of array and filesystem of every `[[stack]]`.
 fn units(top: &Entry, kind: MachineKind, known: &Known, found: &mut Found) -> Vec<Unit> {
     let absent = |table| Entry::absent(table, 0..0);
     let no_disks = absent(Table::Disks);
@@ -125,7 +125,7 @@ fn units(top: &Entry, kind: MachineKind, known: &Known, found: &mut Found) -> Ve
     units
 }
 
-/// The level that nobody wrote, where there is nothing but ZFS to live on it.
+/// The default level, if the only filesystem is ZFS.
 fn give_zfs_all_disks(axes: &mut [Axis]) {
     let is_zfs = |given: &Given| given.value == Value::Word("zfs");
     let only_zfs = axes
@@ -143,7 +143,7 @@ fn give_zfs_all_disks(axes: &mut [Axis]) {
 }
 
 fn check_models(disks: &Entry, kind: MachineKind, known: &Known, found: &mut Found) {
-    // On a host the model is a note on what the disks are.
+    // On a host the model is only a note about the disks.
     if kind == MachineKind::Host || known.models.is_empty() {
         return;
     }
@@ -158,7 +158,7 @@ fn check_models(disks: &Entry, kind: MachineKind, known: &Known, found: &mut Fou
     }
 }
 
-/// Puts as many cells in the place of each as there are to be replicates of it; two or more make an axis.
+/// Replaces each cell by its replicates; two or more make an axis.
 fn replicates(top: &Entry, cells: &mut Vec<Cell>) {
     let count = top
         .value("replicate")

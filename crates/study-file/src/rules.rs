@@ -1,4 +1,4 @@
-//! What cannot be: filesystems on the array that carries them.
+//! Rules for stacks: filesystems on their arrays.
 
 use crate::array_rules::{active_disks, capacity};
 use crate::impossible::{Impossible, impossible};
@@ -7,7 +7,7 @@ use crate::unit::describe_size;
 use crate::{array_rules, consistency_rules, filesystem_rules, lvm_rules, many_device_rules};
 use study::stack::{Align, DATA, MachineKind, MachineSpec, StackSpec};
 
-/// Why the stack cannot be, every reason.
+/// All reasons why the stack is impossible.
 pub(crate) fn check_stack(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Vec<Impossible> {
     let mut all = array_rules::check(&stack.array, machine, disk_bytes);
     all.extend(lvm_rules::check(&stack.array));
@@ -19,7 +19,7 @@ pub(crate) fn check_stack(machine: &MachineSpec, stack: &StackSpec, disk_bytes: 
     all
 }
 
-/// Cores that are written where no processor is.
+/// Rejects cores without a processor.
 pub(crate) fn cores_of_nothing(machine: &MachineSpec, point: &Point) -> Option<Impossible> {
     let written = point.number("cores").is_some();
     if !written || machine.kind != MachineKind::Lab || machine.processor.is_some() {
@@ -59,7 +59,7 @@ fn is_aligned(stack: &StackSpec) -> bool {
     array_rules::is_striped(&stack.array) && stack.filesystem.align != Align::Off
 }
 
-/// Bytes on the array; unknown, too, where it cannot be built.
+/// Capacity of the array in bytes; also unknown if it cannot be built.
 pub(crate) fn room_bytes(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Option<u64> {
     let disks = machine.disks.first().map_or(0, |group| group.count);
     let buildable = active_disks(&stack.array, disks) > 0;
@@ -68,7 +68,7 @@ pub(crate) fn room_bytes(machine: &MachineSpec, stack: &StackSpec, disk_bytes: O
     Some(many_device_rules::usable(stack, disks, array)).filter(|bytes| *bytes > 0)
 }
 
-/// A bus names disks of `data` by number, and their count is an axis.
+/// A bus names disks of `data` by number, and their number is an axis.
 fn buses(machine: &MachineSpec) -> Option<Impossible> {
     let count = machine.disks.first()?.count;
     let on_buses = machine.buses.iter().flat_map(|bus| &bus.disks);

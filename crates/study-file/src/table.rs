@@ -1,4 +1,4 @@
-//! `[[table]]` of a study file → tables in the study's own shape.
+//! `[[table]]` of a study file: custom tables of results.
 
 mod layout;
 mod read;

@@ -1,4 +1,4 @@
-//! Sizes and times as people write them.
+//! Parsing and formatting of sizes and times.
 
 /// Binary units: `K` and `KiB` are the same, as in mdadm and fio.
 const SIZE_UNITS: &[(&str, u32)] = &[("P", 50), ("T", 40), ("G", 30), ("M", 20), ("K", 10), ("B", 0)];
@@ -12,7 +12,7 @@ const TIME_UNITS: &[(&str, &[&str], u64)] = &[
     ("ns", &["ns"], 1),
 ];
 
-/// What is wrong with a size or a time, and what would be right.
+/// An error in a size or a time, with a suggestion.
 #[derive(Debug, PartialEq, Eq)]
 pub struct WrongUnit {
     pub message: String,
@@ -26,7 +26,7 @@ fn wrong(message: String, help: impl Into<String>) -> WrongUnit {
     }
 }
 
-/// `512K`, `4MiB`, `1.5 GiB`, `4096 B` in bytes.
+/// Parses `512K`, `4MiB`, `1.5 GiB`, `4096 B` to bytes.
 pub fn parse_size(text: &str) -> Result<u64, WrongUnit> {
     const HOW: &str = "write sizes as 512K, 4MiB, 200 GiB";
     let (number, unit) = split(text);
@@ -59,7 +59,7 @@ pub fn parse_size(text: &str) -> Result<u64, WrongUnit> {
         .ok_or_else(|| wrong(format!("`{text}` is not a whole number of bytes below 16 EiB"), HOW))
 }
 
-/// `KB`, `MB` and `GB` are 1000 to some and 1024 to others, fio and mdadm among them.
+/// `KB`, `MB` and `GB` are ambiguous: 1000 or, for example in fio and mdadm, 1024.
 fn wrong_size_unit(text: &str, unit: &str, number: &Decimal) -> WrongUnit {
     let stem = unit.to_ascii_uppercase();
     let stem = stem.strip_suffix('B').unwrap_or("");
@@ -97,7 +97,7 @@ fn with_units(number: &Decimal) -> String {
     }
 }
 
-/// `30s`, `5min`, `500ms` in nanoseconds.
+/// Parses `30s`, `5min`, `500ms` to nanoseconds.
 pub fn parse_time(text: &str) -> Result<u64, WrongUnit> {
     const HOW: &str = "write times as 500ms, 30s, 5min, 1h";
     let (number, unit) = split(text);
@@ -127,7 +127,7 @@ fn split(text: &str) -> (&str, &str) {
     (text[..end].trim(), text[end..].trim())
 }
 
-/// A decimal number kept exact: digits before and after the point.
+/// An exact decimal number: digits before and after the point.
 struct Decimal<'a> {
     text: &'a str,
     digits: u128,
@@ -149,7 +149,7 @@ impl<'a> Decimal<'a> {
         })
     }
 
-    /// The product, if it is whole and fits.
+    /// The product, if it is an integer and fits.
     fn times(&self, scale: u64) -> Option<u64> {
         let product = self.digits.checked_mul(u128::from(scale))?;
         let divisor = 10_u128.pow(self.places);
@@ -160,7 +160,7 @@ impl<'a> Decimal<'a> {
     }
 }
 
-/// The one short spelling of a size, `512K`, as axes and labels show it.
+/// The canonical short form of a size, `512K`, for axes and labels.
 pub fn format_size(bytes: u64) -> String {
     SIZE_UNITS
         .iter()
@@ -171,7 +171,7 @@ pub fn format_size(bytes: u64) -> String {
         )
 }
 
-/// A size as prose shows it, rounded: `465.8 GiB`.
+/// A rounded size for text: `465.8 GiB`.
 pub fn describe_size(bytes: u64) -> String {
     let Some((letter, shift)) = SIZE_UNITS.iter().find(|(_, shift)| bytes >> shift > 0 && *shift > 0) else {
         return format!("{bytes} B");
@@ -184,7 +184,7 @@ pub fn describe_size(bytes: u64) -> String {
     }
 }
 
-/// The one short spelling of a time, `30s`.
+/// The canonical short form of a time, `30s`.
 pub fn format_time(nanos: u64) -> String {
     TIME_UNITS
         .iter()

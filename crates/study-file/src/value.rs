@@ -1,4 +1,4 @@
-//! One value of the study file, read as its key says.
+//! Parses one value of the study file according to its key.
 
 use crate::diagnostic::{Span, enumerate, suggest, suggest_and_show};
 use crate::key::{Axis, Key, Takes};
@@ -8,7 +8,7 @@ use crate::workload::pattern::Pattern;
 use crate::{INFINITE, Known, KnownProcessor};
 use toml::de::DeValue;
 
-/// A value and where it stands.
+/// A value with its position.
 #[derive(Clone, Debug)]
 pub(crate) struct Given {
     pub value: Value,
@@ -19,7 +19,7 @@ pub(crate) struct Given {
 pub(crate) enum Value {
     /// Left to mdadm, mkfs or the kernel.
     Default,
-    /// Could not be read, which has been reported. Nothing may be concluded from it.
+    /// Unreadable, which has been reported. Nothing may be concluded from it.
     Broken,
     Text(String),
     Word(&'static str),
@@ -37,7 +37,7 @@ pub(crate) enum Value {
 }
 
 impl Value {
-    /// The one spelling of the value: in axes, in labels, in claims.
+    /// The canonical form of the value: in axes, labels and claims.
     pub fn word(&self) -> String {
         match self {
             Self::Default => "default".to_owned(),
@@ -56,7 +56,7 @@ impl Value {
         }
     }
 
-    /// The number of a size, a count or a time.
+    /// The value of a size, a count or a time.
     pub fn count(&self) -> Option<u64> {
         match self {
             Self::Bytes(n) | Self::Count(n) | Self::Nanos(n) => Some(*n),
@@ -65,7 +65,7 @@ impl Value {
     }
 }
 
-/// What is wrong with a value, and what would be right.
+/// An error in a value, with a suggestion.
 #[derive(Debug)]
 pub(crate) struct Wrong {
     pub message: String,
@@ -79,7 +79,7 @@ fn wrong<T>(message: String, help: impl Into<String>) -> Result<T, Wrong> {
     })
 }
 
-/// A TOML type as a message names it.
+/// Name of a TOML type in messages.
 pub(crate) fn type_name(value: &DeValue) -> &'static str {
     match value {
         DeValue::String(_) => "a text",
@@ -92,8 +92,8 @@ pub(crate) fn type_name(value: &DeValue) -> &'static str {
     }
 }
 
-/// What holds on the axis of a key that is not written: what its default says. In backticks or a number it is a value
-/// of the study file; else it is left to mdadm, mkfs or the kernel.
+/// Default on the axis of a missing key, from its default text. In backticks or as a number it is a value of the study
+/// file; otherwise the choice is left to mdadm, mkfs or the kernel.
 pub(crate) fn default_value(key: &Key, known: &Known) -> Value {
     let quoted = key.default.strip_prefix('`').and_then(|rest| rest.split_once('`'));
     let literal = quoted.map_or(key.default, |(literal, _)| literal);
@@ -123,7 +123,7 @@ pub(crate) fn default_value(key: &Key, known: &Known) -> Value {
     value.unwrap_or(Value::Default)
 }
 
-/// Reads what one value of `key` says. Lists and tables are the caller's.
+/// Parses one value of `key`. Lists and tables are handled by the caller.
 pub(crate) fn read_value(key: &Key, value: &DeValue, known: &Known) -> Result<Value, Wrong> {
     if key.axis == Axis::ListedOrDefault && value.as_str() == Some("default") {
         return Ok(Value::Default);
@@ -218,7 +218,7 @@ fn name(key: &Key, text: &str) -> Result<Value, Wrong> {
             "write it on one line",
         );
     }
-    // These stand between the parts of keys, of filters and of claims.
+    // These characters separate the parts of keys, filters and claims.
     if matches!(key.name, "name" | "model" | "kernel")
         && let Some(sign) = text.chars().find(|c| "|,=<>~".contains(*c))
     {
@@ -262,7 +262,7 @@ fn count(key: &Key, value: &DeValue, min: u64, max: u64) -> Result<Value, Wrong>
                 format!("write {}", text.trim()),
             );
         }
-        // Read-ahead is given as a size now and then.
+        // Read-ahead may also be given as a size.
         DeValue::String(text) if key.name == "read_ahead" => {
             let help = parse_size(text).map(|bytes| format!("{text} is {} sectors", bytes / 512));
             return wrong(
@@ -334,7 +334,7 @@ fn figure(key: &Key, value: &DeValue) -> Result<Value, Wrong> {
     }
 }
 
-/// A value in the words of an axis, which the caller knows.
+/// A value of an axis that the caller knows.
 fn scalar(key: &Key, value: &DeValue) -> Result<Value, Wrong> {
     match value {
         DeValue::String(text) => Ok(Value::Text(text.trim().to_owned())),
@@ -388,7 +388,7 @@ fn word(key: &Key, value: &DeValue, words: &'static [&'static [&'static str]]) -
     wrong(format!("`{}` cannot be `{text}`", key.name), help)
 }
 
-/// A value of one of fio's options as fio would have it.
+/// A value of an fio option in fio's format.
 fn fio_option(key: &Key, value: &DeValue) -> Result<Value, Wrong> {
     let text = match value {
         DeValue::String(text) => text.trim().to_owned(),

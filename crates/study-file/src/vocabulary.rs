@@ -1,4 +1,4 @@
-//! The axes and values of a plan, as claims and filters may name them.
+//! The axes and values of a plan that claims and filters may name.
 
 use crate::diagnostic::{Found, nearest, suggest};
 use crate::document::{Content, Entry, FilterItem};
@@ -15,7 +15,7 @@ use study::plan::{Cell, METRIC, Side, TEST};
 /// The axis of replicates.
 pub(crate) const REPLICATE: &str = "replicate";
 
-/// What is wrong with an axis or a value that somebody named, and what would be right.
+/// An unknown axis or value, with a suggestion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unknown {
     pub of_value: bool,
@@ -32,12 +32,12 @@ pub(crate) struct Vocabulary {
 struct Words {
     axis: String,
     words: Vec<String>,
-    /// Some of its values could not be read: any may be meant.
+    /// Some of its values could not be read, so any value is accepted.
     open: bool,
 }
 
 impl Vocabulary {
-    /// Of a file that is still being read, with what is broken in it.
+    /// From a file that is still being read, including its broken parts.
     pub fn of_entries(units: &[Unit], workloads: &[WorkloadEntry], cells: &[Cell]) -> Self {
         let mut all = Self::default();
         let axes = units
@@ -62,7 +62,7 @@ impl Vocabulary {
         all
     }
 
-    /// Of a plan's cells: what `--only` may name.
+    /// From a plan's cells: what `--only` may name.
     pub fn of_cells(cells: &[Cell]) -> Self {
         let mut all = Self::default();
         for (axis, word) in cells.iter().flat_map(|cell| &cell.axes) {
@@ -123,7 +123,7 @@ impl Vocabulary {
         }
     }
 
-    /// What `where` of a claim, of a table or of a column says, in the plan's own spelling. None if it is wrong.
+    /// Parses `where` of a claim, table or column to the plan's spelling. None if it is invalid.
     pub fn filter(&self, entry: &Entry, found: &mut Found) -> Option<Side> {
         let items: &[FilterItem] = match entry.field("where").map(|field| &field.content) {
             Some(Content::Filter(items)) => items,
@@ -147,7 +147,7 @@ impl Vocabulary {
         (filter.len() == items.len()).then_some(filter)
     }
 
-    /// The value in the plan's own spelling.
+    /// The value in the plan's spelling.
     pub fn resolve(&self, axis: &str, value: &str) -> Result<String, Unknown> {
         let words = self.axis(axis)?;
         let spelt = respell(axis, value);
@@ -171,23 +171,23 @@ impl Vocabulary {
         })
     }
 
-    /// `AXIS=VALUE, AXIS=VALUE` in the plan's own spelling. A value may have commas in it, as mount options have.
+    /// Parses `AXIS=VALUE, AXIS=VALUE` to the plan's spelling. A value may contain commas, as mount options do.
     pub fn pairs(&self, text: &str) -> Result<Vec<(String, String)>, Unknown> {
         self.read_pairs(text, &|axis| axis)
     }
 
-    /// Like [`Self::pairs`], and `AXIS!=VALUE` too: its axis keeps the `!`.
+    /// As [`Self::pairs`], with `AXIS!=VALUE` as well: its axis keeps the `!`.
     pub fn conditions(&self, text: &str) -> Result<Vec<(String, String)>, Unknown> {
         self.read_pairs(text, &|axis| axis.strip_suffix('!').map_or(axis, str::trim_end))
     }
 
-    /// `name` takes off what may stand behind the name of an axis.
+    /// `name` removes a suffix from the name of an axis.
     fn read_pairs(&self, text: &str, name: &dyn Fn(&str) -> &str) -> Result<Vec<(String, String)>, Unknown> {
         let mut pairs: Vec<(String, String)> = Vec::new();
         for piece in text.split(',') {
             let pair = piece.split_once('=').map(|(axis, value)| (axis.trim(), value.trim()));
             match (pair, pairs.last_mut()) {
-                // `noatime,data=journal`: an option, as there is no axis of that name.
+                // `noatime,data=journal`: a mount option, because there is no axis with that name.
                 (Some((axis, _)), Some((_, last)))
                     if self.axis(name(axis)).is_err() && self.goes_on(last, piece) =>
                 {
@@ -217,7 +217,7 @@ impl Vocabulary {
         Ok(pairs)
     }
 
-    /// Whether some value begins with what was read so far and goes on with `piece`.
+    /// Whether some value starts with the text so far followed by `piece`.
     fn goes_on(&self, so_far: &str, piece: &str) -> bool {
         let longer = format!("{so_far},{}", piece.trim());
         self.axes
@@ -226,7 +226,7 @@ impl Vocabulary {
     }
 }
 
-/// The one spelling of a value: `4096B` is `4K`, `raid6` is `6`.
+/// The canonical form of a value: `4096B` is `4K`, `raid6` is `6`.
 fn respell(axis: &str, value: &str) -> String {
     let takes = key::all().find(|key| key.axis_name == axis).map(|key| key.takes);
     let spelt = match takes {

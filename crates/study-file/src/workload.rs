@@ -1,4 +1,4 @@
-//! `[[workload]]` → what kind of work it is, with its axes. Each kind has a file of its own, and a line in [`KINDS`].
+//! `[[workload]]`: the kind of work, with its axes. Each kind has its own file and a line in [`KINDS`].
 
 mod bonnie;
 mod fio_file;
@@ -31,7 +31,7 @@ pub static KINDS: [&WorkloadKind; 7] = [
     &server::SERVER,
 ];
 
-/// A kind of work as study files know it.
+/// A kind of work in study files.
 pub struct WorkloadKind {
     /// Its key in `[[workload]]`.
     pub key: Key,
@@ -39,21 +39,21 @@ pub struct WorkloadKind {
     pub(crate) keys: &'static [&'static [Key]],
     /// The names of its tests, for the reference.
     pub tests: &'static str,
-    /// The metric that comes first, for the reference.
+    /// Its main metric, for the reference.
     pub metrics: &'static str,
-    /// Reads it from a `[[workload]]` that has its key. None if it cannot be read, which has been reported.
+    /// Parses it from a `[[workload]]` with its key. None if it cannot be read, which has been reported.
     read: fn(&Entry, &Known, &mut Found) -> Option<Box<dyn Form>>,
 }
 
-/// Work of some kind, as far as it is no axis.
+/// The parts of a kind of work that are not axes.
 pub(crate) trait Form {
     /// The work at a point of its axes.
     fn work(&self, point: &Point) -> Work;
 
-    /// What its tests are called; none for a test of which the file does not say it.
+    /// Names of its tests; none for a test that the file does not determine.
     fn tests(&self, axes: &[Axis]) -> Vec<Option<String>>;
 
-    /// The path and the text of a file that belongs to the study.
+    /// Path and text of a file that belongs to the study.
     fn file(&self) -> Option<(&str, &str)> {
         None
     }
@@ -66,7 +66,7 @@ pub(crate) struct WorkloadEntry {
     pub axes: Vec<Axis>,
     /// None if it could not be read.
     pub form: Option<Box<dyn Form>>,
-    /// Parts of it could not be read: no cell comes of it.
+    /// Parts of it could not be read, so it gives no cells.
     pub broken: bool,
 }
 
@@ -74,12 +74,12 @@ pub(crate) struct WorkloadEntry {
 pub(crate) struct Variant<'a> {
     pub point: Point<'a>,
     pub spec: WorkloadSpec,
-    /// Its place on the axes on which the workload has several values.
+    /// Its values on the axes with several values.
     pub axes: Vec<(String, String)>,
 }
 
 impl WorkloadEntry {
-    /// None of a workload that could not be read.
+    /// None for a workload that could not be read.
     pub fn variants(&self) -> impl Iterator<Item = Variant<'_>> {
         let form = self.form.iter().filter(|_| !self.broken);
         form.flat_map(|form| points(&self.axes).map(|point| self.variant(form.work(&point), point)))
@@ -149,7 +149,7 @@ fn workload(entry: &Entry, known: &Known, found: &mut Found) -> WorkloadEntry {
     }
 }
 
-/// A list that is no axis, of tests say, could not be read.
+/// Whether a list that is not an axis, such as the tests, could not be read.
 fn has_broken_list(table: &Entry) -> bool {
     let mut lists = table.table.keys().filter(|key| matches!(key.takes, Takes::Words(_)));
     lists.any(|key| table.is_broken(key.name))

@@ -24,7 +24,7 @@ pub struct HostPlace {
     pub identity: String,
 }
 
-/// What the stacks are built on.
+/// Disks under the stacks.
 #[derive(Clone, Debug)]
 pub enum DiskSource {
     /// The disks of the session.
@@ -38,7 +38,7 @@ impl Place for HostPlace {
         false
     }
 
-    /// Trials would disturb one another.
+    /// Parallel trials would affect each other.
     fn slots(&self) -> usize {
         1
     }
@@ -67,7 +67,7 @@ impl Place for HostPlace {
         };
         let mut transcript = Transcript::default();
         let mut log = KernelLog::from_now();
-        // Its end counts once nothing is left of it.
+        // Its end is reported once nothing is left of it.
         let mut end = None;
         let see = RefCell::new(see);
         let mut line = |line: &[u8], watched: &mut Vec<String>| {

@@ -21,7 +21,7 @@ tree = { files = 1, size = "4K" }
 trials = 2
 "#;
 
-/// What all places of a test saw.
+/// Log of all places of a test.
 #[derive(Default)]
 struct Log {
     /// `place:key:index`, in the order in which trials ended.
@@ -68,7 +68,7 @@ impl Place for Pretended<'_> {
         see(Seen::Heartbeat {
             virtual_time: Duration::from_millis(3),
         });
-        // Long enough for the other slots to be taken meanwhile.
+        // Long enough for the other slots to be taken.
         thread::sleep(Duration::from_millis(20));
         let mut trials = self.log.trials.lock().expect("no test panics while it holds it");
         let report = (self.end)(trials.len(), stop);

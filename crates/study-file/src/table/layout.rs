@@ -1,9 +1,9 @@
-//! Cells → the rows and columns of a table.
+//! Rows and columns of a table from the cells.
 
 use study::plan::{Cell, METRIC, Side, TEST};
 use study::table::value_of;
 
-/// What may stand in a table: a cell, with one of its tests.
+/// A candidate for a figure of a table: a cell with one of its tests.
 #[derive(Clone, Copy)]
 pub(super) struct Candidate<'a> {
     pub cell: &'a Cell,
@@ -31,13 +31,13 @@ impl<'a> Candidate<'a> {
             .all(|(axis, value)| self.value(axis) == Some(value))
     }
 
-    /// Its values on `axes`, if it lies on all of them.
+    /// Its values on `axes`, if it has all of them.
     pub fn values(&self, axes: &[String]) -> Option<Vec<String>> {
         axes.iter().map(|axis| Some(self.value(axis)?.to_owned())).collect()
     }
 }
 
-/// What the candidates have on `axes`, each once, in their order.
+/// The distinct values of the candidates on `axes`, in order.
 pub(super) fn distinct(candidates: &[Candidate<'_>], axes: &[String]) -> Vec<Vec<String>> {
     let mut all: Vec<Vec<String>> = Vec::new();
     for values in candidates.iter().filter_map(|candidate| candidate.values(axes)) {
@@ -48,7 +48,7 @@ pub(super) fn distinct(candidates: &[Candidate<'_>], axes: &[String]) -> Vec<Vec
     all
 }
 
-/// An axis on which two of the candidates differ, with their values there. None if they are one.
+/// An axis on which two of the candidates differ, with their values. None if there is only one candidate.
 pub(super) fn differing(candidates: &[&Candidate<'_>]) -> Option<(String, Vec<String>)> {
     let first = candidates.first()?;
     let axes = first.cell.axes.iter().map(|(axis, _)| axis.as_str());

@@ -1,4 +1,4 @@
-//! `[[table]]` of a study file → tables over the plan's cells.
+//! Parses `[[table]]` of a study file to tables over the plan's cells.
 
 use super::layout::{Candidate, differing, distinct};
 use crate::diagnostic::{Found, Span, enumerate, suggest};
@@ -10,7 +10,7 @@ use crate::workload::WorkloadEntry;
 use study::plan::{Cell, METRIC, STACK, Side};
 use study::table::{Figure, TableColumn, TableRow, TableSpec};
 
-/// Reads the tables of a study.
+/// Parses the tables of a study.
 pub(crate) fn read_all(
     top: &Entry,
     units: &[Unit],
@@ -40,7 +40,7 @@ pub(crate) fn read_all(
     all
 }
 
-/// A table as it is written.
+/// A table as in the file.
 struct Shape {
     filter: Side,
     row_axes: Vec<String>,
@@ -144,7 +144,7 @@ impl Reader<'_, '_, '_> {
         })
     }
 
-    /// Who wants to be believed says where the figures are from.
+    /// Published figures require a source.
     fn check_source(&mut self) {
         let (published, source) = (self.entry.field("published"), self.entry.field("source"));
         match (published, source) {
@@ -251,7 +251,7 @@ impl Reader<'_, '_, '_> {
         true
     }
 
-    /// Of a deviation there is no ratio that anyone would understand.
+    /// Ratios of deviations are not meaningful.
     fn check_ratios(&mut self, columns: &[TableColumn]) -> bool {
         let Some(field) = self.entry.field("relative_to") else {
             return true;
@@ -270,7 +270,7 @@ impl Reader<'_, '_, '_> {
         self.row(self.entry.values("relative_to"), &field.span, row_axes, rows)
     }
 
-    /// For each row what was published there.
+    /// Published figures of each row.
     fn published(&mut self, row_axes: &[String], rows: &[Vec<String>], columns: usize) -> Vec<Vec<Option<f64>>> {
         let mut all = vec![vec![None; columns]; rows.len()];
         let mut taken = vec![false; rows.len()];
@@ -303,7 +303,7 @@ impl Reader<'_, '_, '_> {
         all
     }
 
-    /// The row that has these values.
+    /// The row with these values.
     fn row(&mut self, given: &[Given], span: &Span, row_axes: &[String], rows: &[Vec<String>]) -> Option<usize> {
         if given.len() != row_axes.len() {
             let message = format!(

@@ -27,7 +27,7 @@ pub(super) static FIO_FILE: WorkloadKind = WorkloadKind {
 
 struct FioFile {
     spec: FioFileSpec,
-    /// The file as it was read.
+    /// Text of the file.
     text: String,
 }
 

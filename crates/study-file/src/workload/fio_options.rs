@@ -1,6 +1,6 @@
-//! fio's options beyond those that are keys of their own: which ones a study may use, and why not the others.
+//! Additional fio options in studies: which are permitted, and why others are refused.
 //!
-//! Only what is listed goes to fio: an option that a later fio may bring could run a command or name a file.
+//! Only listed options are passed to fio: an option of a later fio could run a command or name a file.
 
 use crate::key::{Axis, Key, Table, Takes, key};
 
@@ -8,7 +8,7 @@ const fn option(name: &'static str, help: &'static str) -> Key {
     key(Table::Fio, name, Takes::FioOption, Axis::Listed, "fio's", help)
 }
 
-/// What a study may say to fio besides the words that raidlab's own engine knows, in the order of fio's manual.
+/// fio options that raidlab's own engine does not have, in the order of fio's manual.
 #[rustfmt::skip]
 pub(crate) static FIO_OPTIONS: &[Key] = &[
     option("ioengine", "`sync`, `psync`, `vsync`, `pvsync`, `pvsync2`, `libaio`, `posixaio`, `io_uring`, `mmap` or `splice`; otherwise `psync`, or `io_uring` where `iodepth` is above 1"),
@@ -97,15 +97,15 @@ pub(crate) static FIO_OPTIONS: &[Key] = &[
     option("zoneskip", "bytes between zones"),
 ];
 
-/// Options of job files only: they speak of several jobs.
+/// Options of job files only, because they concern several jobs.
 const OF_FILES: &[&str] = &["stonewall", "new_group", "wait_for", "exitall", "description"];
 
-/// Engines that read and write the files under test and nothing else.
+/// Engines that only read and write the files under test.
 const ENGINES: &[&str] = &[
     "sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "posixaio", "io_uring", "mmap", "splice",
 ];
 
-/// Why an option is not for studies; the reason ends with what would do.
+/// Why an option is refused; the reason ends with an alternative.
 const REFUSED: &[(&[&str], &str)] = &[
     (
         &["exec_prerun", "exec_postrun", "profile"],
@@ -239,21 +239,21 @@ const REFUSED: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// Why a study may not say this to fio, if it is an option of fio's that is known to be refused.
+/// Why an fio option is refused in studies, if the reason is known.
 pub(crate) fn refusal(name: &str) -> Option<String> {
     let (_, reason) = REFUSED.iter().find(|(names, _)| names.contains(&name))?;
     Some(format!("`{name}` {reason}"))
 }
 
-/// Whether a job file may have it, besides what the table of `fio` has.
+/// Whether it is permitted in a job file, in addition to the options of the `fio` table.
 pub(crate) fn is_of_files(name: &str) -> bool {
     OF_FILES.contains(&name)
 }
 
-/// What is wrong with the value of an option, if anything is.
+/// The error in an option's value, if any.
 ///
-/// fio hands values with arithmetic to a shell, reads files that stand in quotes, and replaces `$words`: so nothing
-/// but numbers, words and the signs between them.
+/// fio passes values with arithmetic to a shell, reads files named in quotes, and replaces `$words`: so only numbers,
+/// words and the characters between them are permitted.
 pub(crate) fn wrong_value(name: &str, value: &str) -> Option<(String, String)> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || " .,:/%_+-=".contains(c);
     if let Some(sign) = value.chars().find(|c| !is_plain(*c)) {
@@ -279,7 +279,7 @@ pub(crate) fn wrong_value(name: &str, value: &str) -> Option<(String, String)> {
     None
 }
 
-/// fio's other spellings of an option, as this file and the table of keys have it.
+/// Maps fio's aliases of an option to the name used in this file and in the table of keys.
 pub(crate) fn canonical(name: &str) -> &str {
     match name {
         "blocksize" => "bs",

@@ -1,4 +1,4 @@
-//! `io = { … }` and `fio = { … }`: reads and writes in fio's words.
+//! `io = { … }` and `fio = { … }`: reads and writes with fio's options.
 
 use super::fio_options::FIO_OPTIONS;
 use super::pattern::Pattern;
@@ -15,7 +15,7 @@ use crate::unit::format_size;
 use study::stack::{MachineSpec, StackSpec};
 use study::workload::{BufferFill, BufferSpec, IoEngine, IoPattern, IoSpec, SyncMode, Work};
 
-/// With the keys of `io`, which it has too.
+/// Includes the keys of `io`.
 pub(super) static FIO: WorkloadKind = WorkloadKind {
     key: key(
         Table::Workload,
@@ -31,7 +31,7 @@ pub(super) static FIO: WorkloadKind = WorkloadKind {
     read: |entry, _, found| read("fio", IoEngine::Fio, entry, found),
 };
 
-/// Its keys are those of `fio`.
+/// Its keys are listed with those of `fio`.
 pub(super) static IO: WorkloadKind = WorkloadKind {
     key: key(
         Table::Workload,
@@ -88,7 +88,7 @@ static KEYS: &[Key] = &[
     key(Table::Io, "group_reporting", Flag, Listed, "`true`", "figures of all jobs together; otherwise also of each job"),
 ];
 
-/// What of it is no axis.
+/// The part that is not an axis.
 struct Io(IoEngine);
 
 fn read(kind: &str, engine: IoEngine, entry: &Entry, found: &mut Found) -> Option<Box<dyn Form>> {
@@ -96,7 +96,7 @@ fn read(kind: &str, engine: IoEngine, entry: &Entry, found: &mut Found) -> Optio
     Some(Box::new(Io(engine)))
 }
 
-/// What makes sense only with something else.
+/// Rejects keys that require others.
 fn check_table(kind: &str, table: &Entry, found: &mut Found) {
     let patterns = || {
         table
@@ -137,7 +137,7 @@ impl Form for Io {
     }
 
     fn tests(&self, axes: &[Axis]) -> Vec<Option<String>> {
-        // Lists that multiply beyond all measure are refused later; until then, the first of them will do.
+        // Lists with too many combinations are rejected later; until then the first ones are used.
         let patterns = points(axes).take(10_000).map(|point| point.get("rw").word());
         patterns
             .flat_map(|pattern| match Pattern::parse(&pattern) {
@@ -206,13 +206,13 @@ fn buffer(point: &Point) -> BufferSpec {
     }
 }
 
-/// What is written of fio's further options, in the order of their table.
+/// The additional fio options in the file, in the order of their table.
 fn fio_options(point: &Point) -> Vec<(String, String)> {
     let written = |key: &Key| Some((key.name.to_owned(), point.text(key.axis_name)?));
     FIO_OPTIONS.iter().filter_map(written).collect()
 }
 
-/// Of `0xdeadbeef`, which has been judged before.
+/// Bytes of `0xdeadbeef`, which was checked before.
 fn bytes(hex: &str) -> Vec<u8> {
     let digits = hex.trim_start_matches("0x");
     let byte = |at: usize| digits.get(at..at + 2).and_then(|two| u8::from_str_radix(two, 16).ok());
@@ -295,7 +295,7 @@ fn check(io: &IoSpec, raw: bool) -> Vec<Impossible> {
     all
 }
 
-/// What fio can and raidlab's engine cannot.
+/// Options that raidlab's engine does not have.
 fn check_native(io: &IoSpec) -> Vec<Impossible> {
     let mut all = Vec::new();
     if !io.skip_bytes.unsigned_abs().is_multiple_of(io.block_bytes) {

@@ -59,7 +59,7 @@ static KEYS: &[Key] = &[
     key(Table::Iozone, "stride", Count { min: 2, max: 1 << 20 }, Listed, "17", "records from one read to the next in `strided-read` (`-j`)"),
 ];
 
-/// What of it is no axis.
+/// The part that is not an axis.
 struct Iozone {
     tests: Vec<IozoneTest>,
 }
@@ -69,7 +69,7 @@ fn read(entry: &Entry, _: &Known, _: &mut Found) -> Option<Box<dyn Form>> {
     Some(Box::new(Iozone { tests }))
 }
 
-/// In IOzone's own order, whatever that of the file is.
+/// In IOzone's order, not that of the file.
 fn tests(table: &Entry) -> Vec<IozoneTest> {
     if table.field("tests").is_none() {
         return IozoneTest::ALL.to_vec();

@@ -1,4 +1,4 @@
-//! A job file of fio's → sections, or why a study may not use it.
+//! Parses an fio job file to sections, or to the reason why a study may not use it.
 
 use super::fio_options::{FIO_OPTIONS, canonical, is_of_files, refusal, wrong_value};
 use crate::Known;
@@ -11,11 +11,11 @@ use std::io::{self, Read};
 use std::path::{Component, Path};
 use study::workload::{FioFileSpec, FioSection, IoPattern};
 
-/// A larger file is something else.
+/// A larger file is not a job file.
 const BYTES_MAX: u64 = 256 << 10;
 const SECTIONS_MAX: usize = 1000;
 
-/// What is wrong, and what would be right.
+/// The error and a suggestion.
 type Wrong = (String, String);
 
 /// Reads the file that a study names, from the study's folder.
@@ -25,7 +25,7 @@ pub(crate) fn read(path: &str, known: &Known) -> Result<(FioFileSpec, String), W
     let Some(folder) = &known.folder else {
         return wrong("cannot be read here", expected);
     };
-    // A study may come from a stranger: it does not look around.
+    // A study may be untrusted: it cannot name files outside its folder.
     let inside = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
     if !Path::new(path).components().all(inside) {
         return wrong("is outside the study's folder", expected);
@@ -43,11 +43,11 @@ pub(crate) fn read(path: &str, known: &Known) -> Result<(FioFileSpec, String), W
     Ok((FioFileSpec { path, sections }, text))
 }
 
-/// What a regular file below a folder holds. A link in it could lead anywhere, to what only root may read.
+/// Reads a regular file below a folder. A symbolic link could lead to files that only root may read.
 fn text_below(folder: &Path, path: &Path) -> io::Result<String> {
     let no = |why: &str| io::Error::other(why.to_owned());
     let unreadable = |errno: Errno| no(&format!("cannot be read: {}", io::Error::from(errno)));
-    // Of a study that is named without a folder.
+    // If the study's path has no folder.
     let folder = if folder.as_os_str().is_empty() {
         Path::new(".")
     } else {
@@ -78,7 +78,7 @@ fn text_below(folder: &Path, path: &Path) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| no("is not text"))
 }
 
-/// The sections of a job file; or the line, what is wrong there, and what would be right.
+/// Parses the sections of a job file; the error is the line, the problem and a suggestion.
 fn parse(text: &str) -> Result<Vec<FioSection>, (usize, String, String)> {
     type Options = Vec<(String, String)>;
     let mut global = Options::new();
@@ -118,7 +118,7 @@ fn parse(text: &str) -> Result<Vec<FioSection>, (usize, String, String)> {
                 ));
             }
         };
-        // fio takes the last.
+        // fio uses the last one.
         place.retain(|(other, _)| *other != option.0);
         place.push(option);
     }
@@ -147,7 +147,7 @@ fn check_name(name: &str) -> Result<(), Wrong> {
     ))
 }
 
-/// Whether a study may say it.
+/// Whether a study may use the option.
 fn option(name: &str, value: &str) -> Result<(String, String), Wrong> {
     let name = canonical(name).to_lowercase();
     if let Some(reason) = refusal(&name) {
@@ -200,7 +200,7 @@ fn section(name: String, mut options: Vec<(String, String)>) -> Result<FioSectio
         }
         None => return Err((format!("[{name}] has no `size`"), "write size=512m".to_owned())),
     };
-    // With different sizes of blocks, the first of the mix is as good as any for laying files out.
+    // With several block sizes, the first one is used to prepare the files.
     let block_bytes = size("bs").and_then(|(_, bytes)| bytes).filter(|bytes| *bytes > 0);
     let count = |wanted: &str| match text(wanted).map(str::parse::<u32>) {
         None => Ok(1),
@@ -225,7 +225,7 @@ fn section(name: String, mut options: Vec<(String, String)>) -> Result<FioSectio
     })
 }
 
-/// A size in fio's spelling: `4k`, `1g`, `4096`, `4kib`, powers of 1024 all.
+/// A size in fio's format: `4k`, `1g`, `4096`, `4kib`, all powers of 1024.
 fn bytes(text: &str) -> Option<u64> {
     let lower = text.trim().to_lowercase();
     let end = lower.find(|c: char| !c.is_ascii_digit()).unwrap_or(lower.len());
@@ -242,7 +242,7 @@ fn bytes(text: &str) -> Option<u64> {
     number.checked_mul(1 << shift)
 }
 
-/// A time in fio's spelling, seconds if nothing is said.
+/// A time in fio's format; the default unit is the second.
 fn nanoseconds(text: &str) -> Option<u64> {
     let lower = text.trim().to_lowercase();
     let end = lower.find(|c: char| !c.is_ascii_digit()).unwrap_or(lower.len());

@@ -1,21 +1,21 @@
-//! `rw = "read:8K"`: a pattern, and what fio lets follow its colon.
+//! `rw = "read:8K"`: a pattern with fio's optional suffix.
 
 use crate::diagnostic::suggest;
 use crate::unit::{format_size, parse_size};
 use study::workload::IoPattern;
 
-/// A pattern as it stands in a study.
+/// A pattern of a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pattern {
     pub pattern: IoPattern,
-    /// Of sequential patterns: bytes left out after each block; negative goes backwards.
+    /// For sequential patterns: bytes skipped after each block; negative goes backwards.
     pub skip_bytes: i64,
-    /// Of random ones: blocks before the next jump.
+    /// For random patterns: blocks before the next jump.
     pub run_blocks: u32,
 }
 
 impl Pattern {
-    /// What is wrong and what would be right, if it is none.
+    /// Parses a pattern; the error and a suggestion if it is invalid.
     pub fn parse(text: &str) -> Result<Self, (String, String)> {
         let lower = text.trim().to_lowercase();
         let (name, after) = match lower.split_once(':') {
@@ -51,7 +51,7 @@ impl Pattern {
         Ok(whole)
     }
 
-    /// Its one spelling.
+    /// Its canonical form.
     pub fn word(&self) -> String {
         let name = self.pattern.name();
         let sign = if self.skip_bytes < 0 { "-" } else { "" };

@@ -1,4 +1,4 @@
-//! What work cannot be, and cannot be on a given stack.
+//! Rules for workloads, alone and on a given stack.
 
 use crate::impossible::{Impossible, PAGE_BYTES, impossible};
 use crate::rules::room_bytes;
@@ -6,19 +6,19 @@ use crate::unit::describe_size;
 use study::stack::{Level, MachineSpec, StackSpec};
 use study::workload::{ImportedSpec, Work};
 
-/// The rules of one kind of work. By default a study sets none of its sizes, and it can be on every stack.
+/// The rules of one kind of work. By default no axis determines its space, and every stack can run it.
 pub(super) trait Rules {
-    /// The axes that say how much room it takes, the one to change first.
+    /// The axes that determine its space, the one to change first.
     fn room_axes(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// The axes that say how large its largest file is.
+    /// The axes that determine the size of its largest file.
     fn file_size_axes(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Why it cannot be, or not on this stack: every reason but room.
+    /// All reasons why it is impossible, alone or on this stack, except space.
     fn check(&self, _: &MachineSpec, _: &StackSpec) -> Vec<Impossible> {
         Vec::new()
     }
@@ -36,7 +36,7 @@ fn rules(work: &Work) -> &dyn Rules {
     }
 }
 
-/// The axes that say how much room a stack has.
+/// The axes that determine the space of a stack.
 const STACK_ROOM: &[&str] = &[
     "size",
     "type",
@@ -48,7 +48,7 @@ const STACK_ROOM: &[&str] = &[
     "block_size",
 ];
 
-/// Why the work cannot be done on a stack that can be, every reason.
+/// All reasons why the work is impossible on a possible stack.
 pub(crate) fn check_work(
     machine: &MachineSpec,
     stack: &StackSpec,
@@ -67,7 +67,7 @@ pub(crate) fn check_work(
     };
     let block = stack.filesystem.block_size_bytes.unwrap_or(PAGE_BYTES);
     let needs = work.spec().bytes(block);
-    // A filesystem keeps some of the array for itself, ext4 about 2 % (and 5 % for root, who works here).
+    // A filesystem uses some of the array itself, ext4 about 2 % (and 5 % for root, which runs the workload).
     let usable = if raw { there } else { there / 100 * 97 };
     if needs > usable {
         let level = if stack.array.level == Level::Single {
@@ -100,5 +100,5 @@ fn largest_file(stack: &StackSpec, work: &Work) -> Option<Impossible> {
     impossible(&about, reason, "use type = \"exfat\", or smaller files")
 }
 
-/// It was done already, and by no study.
+/// It was run before, outside of studies.
 impl Rules for ImportedSpec {}

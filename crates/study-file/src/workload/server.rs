@@ -1,4 +1,4 @@
-//! `server = { … }`: what mail servers, package managers and databases do.
+//! `server = { … }`: work of mail servers, package managers and databases.
 
 use super::rules::Rules;
 use super::tree::{file_sizes, spread_over};
@@ -54,7 +54,7 @@ static KEYS: &[Key] = &[
 
 const RUNTIME_NS: u64 = 10_000_000_000;
 
-/// What of it is no axis.
+/// The part that is not an axis.
 struct Server {
     tests: Vec<ServerTest>,
 }

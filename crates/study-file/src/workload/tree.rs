@@ -47,7 +47,7 @@ static KEYS: &[Key] = &[
     key(Table::FileSize, "max", Size { min: 1, max: 16 * TIB }, Single, "", "the largest file"),
 ];
 
-/// What of it is no axis.
+/// The part that is not an axis.
 struct Tree {
     tests: Vec<TreeTest>,
     from: Option<String>,
@@ -64,7 +64,7 @@ fn read(entry: &Entry, _: &Known, found: &mut Found) -> Option<Box<dyn Form>> {
     }))
 }
 
-/// A collection by name has its own numbers.
+/// A named collection has fixed numbers.
 fn check_collection(tree: &Entry, found: &mut Found) {
     if tree.field("collection").is_none() {
         return;
@@ -104,7 +104,7 @@ impl Form for Tree {
     }
 }
 
-/// Files, their sizes, directories.
+/// Number of files, their sizes, number of directories.
 fn collection(point: &Point) -> (u32, SizeSpec, u32) {
     let named = point.text("collection");
     if let Some(collection) = Collection::ALL
@@ -131,7 +131,7 @@ pub(super) fn file_sizes(point: &Point) -> SizeSpec {
     }
 }
 
-/// Directories, one for 64 files if nothing is said.
+/// Number of directories; default one per 64 files.
 pub(super) fn spread_over(point: &Point) -> u32 {
     point
         .number("directories")
@@ -152,7 +152,7 @@ impl Rules for TreeSpec {
     }
 }
 
-/// The groups that a tree names are there.
+/// Checks that the groups of a tree exist.
 fn check_groups(tree: &TreeSpec, machine: &MachineSpec, stack: &StackSpec) -> Vec<Impossible> {
     const ABOUT: &[&str] = &["from", "to"];
     let mut all = Vec::new();
