@@ -62,7 +62,7 @@ lint: compiler
 
 # That the sources keep their rules (lengths, words, who uses whom), and that the reference pages are up to date.
 docs-check: compiler
-	cargo test --locked --quiet -p tidy -p reference
+	cargo test --locked --workspace --quiet --test tidy --bin reference
 
 # Reference pages that are generated from the code's own tables.
 docs: compiler

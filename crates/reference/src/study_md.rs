@@ -63,7 +63,9 @@ caches are dropped.
 Some samples are marked by a **guard**, with what was seen and what to change, and are in no figure: `cold-cache` (what was
 read came from memory), `written-out` (what was written did not reach the disks), `contents` (it is not there after a
 remount), `long-enough` (the clock cannot tell so short a time), `disk-bound` (faster than the models of the disks sustain
-once their caches are full).
+once their caches are full), `finite` (the value is not a number), `quiesced` (the disks were not idle before the test),
+`array-clean` (copies or parity disagree after the trial); on a host also `memory` (the trial could not be limited to the `ram` of the study)
+and `loop-files` (the files behind loop devices are in memory).
 
 `raidlab plan`, `raidlab run` and the report warn of work that fits in memory, in the write caches of the drives, or in a
 corner of the disks, and of runs that end before the write caches are drained.

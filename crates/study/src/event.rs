@@ -89,7 +89,7 @@ pub struct Latency {
 /// Result of a check; a failed one excludes the trial's samples of that test from rankings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Guard {
-    /// `cold-cache`, `contents`, `resync-idle`, `device-errors`, …
+    /// `cold-cache`, `contents`, `written-out`, `quiesced`, …
     pub name: String,
     /// The test whose samples it checks; the whole trial if absent.
     pub test: Option<String>,
