@@ -31,7 +31,7 @@ pub(crate) fn uses(relations: &Relations) -> Vec<Obstacle> {
             .filter(|above| above.sysfs.join("loop").exists())
             .map(|above| Obstacle::InUse {
                 device: device(),
-                by: format!("what {} is attached to", above.name()),
+                by: format!("the backing device of {}", above.name()),
             }),
     );
     let siblings = relations.with_role(&[Role::Sibling]);

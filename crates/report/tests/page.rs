@@ -86,7 +86,7 @@ fn simulated_figures_say_so_and_real_ones_do_not() {
 fn what_went_wrong_is_told() {
     let page = html(&input());
     assert!(page.contains("1 trial of 42 failed; 1 of 164 guards failed."));
-    assert!(page.contains("the guest was killed from outside (signal 9)"));
+    assert!(page.contains("the guest was killed by signal 9"));
     assert!(page.contains("excluded: cold-cache failed"));
     assert!(page.contains("JFS has only 4 KiB blocks"));
     assert!(
