@@ -20,7 +20,7 @@ pub(crate) fn machine(machine: MachineKind, plan: &Plan) -> &'static str {
             "files on loop devices of this host, not real disks"
         }
         MachineKind::Host => "real disks of this host",
-        MachineKind::Foreign => "machines that raidlab did not see: imported results",
+        MachineKind::Foreign => "machines unknown to raidlab: imported results",
     }
 }
 
