@@ -72,7 +72,7 @@ pub enum Command {
     /// One job of a run on this machine
     #[command(hide = true)]
     HostJob { ledger: i32 },
-    /// Measure the lab's overhead relative to Linux's null_blk, as `make bench` does (ten minutes)
+    /// Measure the lab's overhead relative to null_blk, as `make bench` does (ten minutes)
     Bench(BenchArguments),
 }
 

@@ -69,7 +69,8 @@ pub enum ExpectedError {
     #[error("`{}` has no runs yet: `raidlab run STUDY` creates one", store.display())]
     NoRun { store: PathBuf },
     #[error(
-        "--with {run}: a run of imported results is shown with another run; `raidlab compare` compares two others"
+        "--with {run}: choose a run of imported results other than the run shown; `raidlab compare` \
+         compares two other runs"
     )]
     NotImported { run: i64 },
     #[error(transparent)]

@@ -38,7 +38,8 @@ impl Signals {
             }
             if count + 1 == SIGNALS_MAX {
                 say(
-                    "raidlab: rolling back the interrupted trial; one more signal stops this and leaves the rest to `raidlab clean`",
+                    "raidlab: rolling back the interrupted trial; one more signal stops this and leaves the \
+                     rest to `raidlab clean`",
                 );
             }
         })?;

@@ -131,12 +131,12 @@ fn all_that_repeats_the_run_is_there() {
 #[test]
 fn a_modelled_processor_is_named() {
     let mut input = input();
-    assert!(html(&input).contains("Processor time costs nothing there."));
+    assert!(html(&input).contains("Processor time is not modelled."));
     input.plan.cells[0].machine.processor = Some(ProcessorSpec {
         model: "pentium-3".to_owned(),
         cores: 1,
     });
-    assert!(html(&input).contains("that of a model (pentium-3), or costs nothing where none is named."));
+    assert!(html(&input).contains("that of a model (pentium-3), and not modelled where none is named."));
     let processor = input.plan.cells[0].machine.processor.clone();
     for cell in &mut input.plan.cells {
         cell.machine.processor.clone_from(&processor);

@@ -397,7 +397,7 @@ static KEYS: &[Key] = &[
     key(Table::Workload, "name", Name, Single, "", "name of the workload, in tables and in claims"),
 
     key(Table::Claim, "says", Name, Single, "", "the claim as a sentence"),
-    key(Table::Claim, "where", Filter, Single, "everywhere", "the cells that it is about: `{ AXIS = VALUE, … }`; also `test` and `metric`"),
+    key(Table::Claim, "where", Filter, Single, "everywhere", "restricts the claim to these cells: `{ AXIS = VALUE, … }`; also `test` and `metric`"),
     key(Table::Claim, "that", Name, Single, "", "the comparison; see below"),
     key(Table::Claim, "published", Name, Single, "nothing", "the published statement, literally"),
 
@@ -416,7 +416,7 @@ static KEYS: &[Key] = &[
     key(Table::Column, "where", Filter, Single, "everywhere", "selects the figures: `{ AXIS = VALUE, … }`; also `test` and `metric`"),
     key(Table::Column, "unit", Word(UNITS), Single, "the table's", "unit of the figures"),
     key(Table::Column, "figure", Word(FIGURES), Single, "the table's", "which figure of a cell's trials"),
-    key(Table::Column, "not_measured", Name, Single, "it is", "why the study does not measure these figures and shows only published ones; instead of `where`"),
+    key(Table::Column, "not_measured", Name, Single, "measured", "why the study does not measure these figures and shows only published ones; instead of `where`"),
 
     key(Table::Published, "row", Scalars, Single, "", "which row: a value for each of `rows`"),
     key(Table::Published, "values", Figures, Single, "", "a number for each column, in the columns' units (ratios with `relative_to`); `\"-\"` where none was published"),

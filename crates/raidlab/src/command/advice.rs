@@ -113,8 +113,8 @@ fn in_drive_caches(cell: &Cell, io: &IoSpec, disks: &Disks) -> Option<String> {
     let caches = disks.cache_bytes();
     (written <= caches).then(|| {
         format!(
-            "writes to an area of {}, but the write caches of {} hold {}: most writes end before the data is on the media; \
-             make `size` larger, or write `end_fsync = true` without `runtime`",
+            "writes to an area of {}, but the write caches of {} hold {}: most writes end before the data is on the \
+             media; make `size` larger, or write `end_fsync = true` without `runtime`",
             describe_size(working_bytes(io)),
             plural(disks.count),
             describe_size(caches)
@@ -157,8 +157,8 @@ fn too_short(io: &IoSpec, disks: &Disks) -> Option<String> {
     let ramp = Duration::from_nanos(io.ramp_ns).as_secs_f64();
     (ramp < drain && drain > runtime * CACHED_PERCENT_MAX / 100.0).then(|| {
         format!(
-            "runs for {runtime} s, but each disk needs {drain:.1} s to empty its full write cache: data that is only in the \
-             caches counts as written; write `ramp_time = \"{:.0}s\"`",
+            "runs for {runtime} s, but each disk needs {drain:.1} s to empty its full write cache: data that is \
+             only in the caches counts as written; write `ramp_time = \"{:.0}s\"`",
             drain.ceil()
         )
     })

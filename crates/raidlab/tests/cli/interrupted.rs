@@ -129,7 +129,7 @@ fn resume(desk: &Desk, done: u64) {
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
     assert_eq!(number_before(&ran.stdout, " trials done"), 6 - done, "{}", ran.stdout);
     assert_eq!(
-        number_before(&ran.stdout, " were already there"),
+        number_before(&ran.stdout, " were already in the store"),
         done,
         "{}",
         ran.stdout

@@ -265,8 +265,8 @@ impl FoundDisks {
         }
         if free < files.bytes_each.saturating_mul(count as u64) {
             say(&format!(
-                "raidlab: `{}` has {} MiB free, and the files behind loop devices may grow to {} MiB: a trial fails if the \
-                 space runs out",
+                "raidlab: `{}` has {} MiB free, and the files behind loop devices may grow to {} MiB: a trial \
+                 fails if the space runs out",
                 folder.display(),
                 free >> 20,
                 files.bytes_each.saturating_mul(count as u64) >> 20
