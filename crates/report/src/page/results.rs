@@ -276,7 +276,7 @@ pub(super) fn notes(input: &Input, results: &Results) -> Vec<String> {
     }
     if bases.contains(&Basis::LogNormal) {
         notes.push(
-            "With fewer trials it is Student's t interval of the logarithms. It assumes log-normally distributed \
+            "With fewer than six trials it is Student's t interval of the logarithms. It assumes log-normally distributed \
              values, which so few trials cannot verify."
                 .to_owned(),
         );
@@ -297,8 +297,8 @@ pub(super) fn notes(input: &Input, results: &Results) -> Vec<String> {
     notes.push(
         "A stack counts as best if no other is shown to be faster. Every pair of stacks is compared, by ratio and trial \
          by trial: two may differ although their intervals overlap, because the same files made both of them faster or \
-         slower. If the spread of all stacks is larger than that of the pair, it is used instead. Holm's procedure keeps \
-         the error of a test's ranking below 5 %."
+         slower. If the spread of all stacks is larger than that of the pair, it is used instead. Holm's procedure \
+         keeps the error of a test's ranking below 5 %."
             .to_owned(),
     );
     if measures.iter().any(|measure| measure.not_placed().next().is_some()) {
