@@ -276,8 +276,8 @@ pub(super) fn notes(input: &Input, results: &Results) -> Vec<String> {
     }
     if bases.contains(&Basis::LogNormal) {
         notes.push(
-            "With fewer than six trials it is Student's t interval of the logarithms. It assumes log-normally distributed \
-             values, which so few trials cannot verify."
+            "With fewer than six trials it is Student's t interval of the logarithms. It assumes log-normally \
+             distributed values, which so few trials cannot verify."
                 .to_owned(),
         );
     }
