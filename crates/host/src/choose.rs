@@ -83,7 +83,7 @@ pub fn choose(wanted: &Wanted<'_>, tools: &Tools) -> Result<Vec<Chosen>, Refused
     reasons.extend(unknown_serials(wanted, &named));
     if wanted.devices.len() < wanted.count {
         reasons.push(format!(
-            "the study needs {}, and --devices names {}",
+            "the study needs {}, but --devices names {}",
             disks(wanted.count),
             disks(wanted.devices.len())
         ));

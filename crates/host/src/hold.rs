@@ -164,12 +164,16 @@ impl Handed {
         let mut files = self.files().into_iter().map(|number| {
             // SAFETY: only queries a file descriptor.
             if number <= 2 || unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) } < 0 {
-                return Err("a disk is not open that should be".to_owned());
+                return Err("the descriptor of a disk is not open".to_owned());
             }
             // SAFETY: the session passed this file, and nothing else in this process knows its number.
             Ok(unsafe { File::from_raw_fd(number) })
         });
-        let mut next = || files.next().unwrap_or_else(|| Err("a disk is not open".to_owned()));
+        let mut next = || {
+            files
+                .next()
+                .unwrap_or_else(|| Err("a descriptor of a disk is missing".to_owned()))
+        };
         let (pin, claim) = (next()?, next()?);
         Ok(Held {
             identity: self.identity,

@@ -185,7 +185,7 @@ fn contents(
     if !carried.iter().any(is_filesystem) {
         found.extend(survey.members.iter().map(|(of, at_bytes)| Obstacle::Member {
             device: name(),
-            of: format!("{of}, as it says at byte {at_bytes}"),
+            of: format!("{of} (signature at byte {at_bytes})"),
             release: format!(
                 "dd if=/dev/zero of={} bs=512 seek={} count=8 conv=notrunc",
                 disk.node.display(),

@@ -97,7 +97,7 @@ impl fmt::Display for Obstacle {
             Self::ReadOnly => write!(f, "it is read-only"),
             Self::TooSmall { has_bytes, needs_bytes } => {
                 let (has, needs) = (binary_size(*has_bytes), binary_size(*needs_bytes));
-                write!(f, "it is too small: {has}, and the study needs {needs}")
+                write!(f, "it is too small: it has {has}, but the study needs {needs}")
             }
         }
     }

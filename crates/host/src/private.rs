@@ -42,7 +42,10 @@ pub(crate) fn check_folder(folder: &Path) -> io::Result<()> {
         if is_open || !is_ours(&meta) {
             return Err(refused(
                 folder,
-                &format!("is below {}, which others than root can change", above.display()),
+                &format!(
+                    "is below {}, which is not owned by root or is writable by others",
+                    above.display()
+                ),
             ));
         }
     }

@@ -294,7 +294,7 @@ impl Search {
                         let name = of.name();
                         self.relations
                             .unknown
-                            .push(format!("what {name} is attached to is gone: {number}"));
+                            .push(format!("{name} is attached to device {number}, which no longer exists"));
                     }
                 }
             }

@@ -82,7 +82,7 @@ fn undo(
         Undo::Loop { file } => loops::detach(file, tools, recorder)?,
         Undo::File { path, made } => {
             if !loops::remove(path, *made)? {
-                let words = format!("{} is another file by now: it is left", path.display());
+                let words = format!("{} was replaced by another file and is not removed", path.display());
                 return Ok(Outcome::Left(words));
             }
         }
@@ -95,7 +95,7 @@ fn undo(
 fn remove_folder(path: &Path) -> Result<Outcome, String> {
     match fs::remove_dir(path) {
         Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(Outcome::Left(format!(
-            "{} has files that the run did not make: they are left",
+            "{} contains files that the run did not create and is not removed",
             path.display()
         ))),
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.to_string()),
@@ -205,7 +205,9 @@ impl Known {
             _ => &value,
         };
         if let Some(other) = self.foreign(devices) {
-            return Ok(Now::NotOurs(format!("{other} is not a device of the run: it is left")));
+            return Ok(Now::NotOurs(format!(
+                "{other} is not a device of the run and is not changed"
+            )));
         }
         serde_json::from_value(value)
             .map(Now::Act)
@@ -218,7 +220,9 @@ impl Known {
         let name = sysfs::name(path);
         let is_word = |c: char| c.is_ascii_alphanumeric() || c == ' ' || c == '-' || c == '_';
         if !ATTRIBUTES.contains(&name.as_str()) || value.len() > 64 || !value.chars().all(is_word) {
-            return Err(format!("{shown} is not an attribute that studies set: it is left"));
+            return Err(format!(
+                "{shown} is not an attribute that studies set and is not changed"
+            ));
         }
         let Ok(attribute) = path.canonicalize() else {
             return Ok(false);
@@ -237,7 +241,9 @@ impl Known {
             .chain(behind.map(|folder| sysfs::entries(&folder)).into_iter().flatten());
         match attribute.starts_with("/sys/devices") && of.any(|folder| self.devices.own_folder(&folder)) {
             true => Ok(true),
-            false => Err(format!("{shown} does not belong to a device of the run: it is left")),
+            false => Err(format!(
+                "{shown} does not belong to a device of the run and is not changed"
+            )),
         }
     }
 
@@ -254,9 +260,11 @@ impl Known {
         Ok(match identity {
             _ if now.is_empty() => None,
             Some(identity) if identity == now => None,
-            Some(_) => Some(format!("what is on {shown} was not made by the run: it is left")),
+            Some(_) => Some(format!(
+                "the contents of {shown} were not created by the run and are not changed"
+            )),
             None => Some(format!(
-                "cannot determine whether the run made what is on {shown}: it is left"
+                "cannot determine whether the run created the contents of {shown}: they are not changed"
             )),
         })
     }

@@ -31,7 +31,7 @@ pub(crate) fn uses(relations: &Relations) -> Vec<Obstacle> {
             .filter(|above| above.sysfs.join("loop").exists())
             .map(|above| Obstacle::InUse {
                 device: device(),
-                by: format!("what {} is attached to", above.name()),
+                by: format!("the backing device of {}", above.name()),
             }),
     );
     let siblings = relations.with_role(&[Role::Sibling]);
@@ -108,7 +108,7 @@ fn holder_words(holder: &Path) -> String {
         return format!("the md array {name}");
     }
     let Some(mapped) = sysfs::text(&holder.join("dm/name")) else {
-        return format!("{name}, which runs");
+        return format!("{name}, which is active");
     };
     let uuid = sysfs::text(&holder.join("dm/uuid")).unwrap_or_default();
     let kind = match uuid.split('-').next() {

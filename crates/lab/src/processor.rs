@@ -67,7 +67,7 @@ pub struct Note {
 /// Errors of processor models.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessorError {
-    #[error("no processor is called `{name}`; `raidlab cpu list` shows those there are")]
+    #[error("unknown processor `{name}`; `raidlab cpu list` shows all processors")]
     Unknown { name: String },
     #[error("{file}: {message}")]
     File { file: String, message: String },
@@ -130,7 +130,8 @@ fn read(file: &str, text: &str, reference: Option<&Processor>) -> Result<Process
         (Some(_), None) => 1.0,
         (None, _) => {
             return Err(failed(
-                "`time_ns.block` is missing: all else is derived from it".to_owned(),
+                "`time_ns.block` is missing: it is required, because costs that are not given are derived from it"
+                    .to_owned(),
             ));
         }
     };

@@ -54,7 +54,7 @@ pub fn fetched_bcachefs(cache: &Cache, notice: &mut dyn FnMut(&str)) -> Result<P
         return Ok(programs);
     }
     notice(&format!(
-        "getting {BCACHEFS} from Debian's mirror into {}",
+        "downloading {BCACHEFS} from Debian's mirror into {}",
         cache.folder().display()
     ));
     cache.fetch(BCACHEFS, &mut |_| {})?;

@@ -52,9 +52,9 @@ pub struct Record {
 pub enum TraceError {
     #[error("is empty: no request was recorded")]
     Empty,
-    #[error("is no trace of raidlab's: {0} bytes are no whole number of records of {RECORD_BYTES} bytes")]
+    #[error("is not a raidlab trace: its size of {0} bytes is not a multiple of {RECORD_BYTES}")]
     Length(usize),
-    #[error("is no trace of raidlab's: its record {0} makes no sense")]
+    #[error("is not a raidlab trace: record {0} is invalid")]
     Record(usize),
 }
 

@@ -49,7 +49,7 @@ pub enum Command {
     Digest(DigestArguments),
     /// Import results of fio (JSON), Bonnie++ (CSV) or IOzone that were measured elsewhere, as a new run
     Import(ImportArguments),
-    /// Compare two runs, stores, kernels or machines: cells of one identity, trials of one seed
+    /// Compare two runs, stores, kernels or machines, cell by cell and seed by seed
     Compare(CompareArguments),
     /// Show and check disk models, replay traces, import parameter files
     #[command(subcommand)]
@@ -57,7 +57,7 @@ pub enum Command {
     /// Print or convert the traces of `run --trace`: requests of simulated disks
     #[command(subcommand)]
     Trace(TraceCommand),
-    /// The processor catalogue, and a model of this machine's
+    /// Show processor models, or measure this machine's processor
     #[command(subcommand)]
     Cpu(CpuCommand),
     /// Build or list the lab's kernels
@@ -67,12 +67,12 @@ pub enum Command {
     Doctor(DoctorArguments),
     /// Open a shell in a lab guest on a stack of a study, or run a command or a script from standard input there
     Shell(ShellArguments),
-    /// Undo what a killed run left on this machine, by its ledger
+    /// Undo what a killed run left on this machine, using its ledger
     Clean,
     /// One job of a run on this machine
     #[command(hide = true)]
     HostJob { ledger: i32 },
-    /// Measure the overhead of the lab against Linux's null_blk, as `make bench` does: ratios; takes about ten minutes
+    /// Measure the lab's overhead relative to null_blk, as `make bench` does (ten minutes)
     Bench(BenchArguments),
 }
 
@@ -309,7 +309,7 @@ impl FromStr for LoopFiles {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || "write how many and how large, 16M at least: `8x20G`".to_owned();
+        let wrong = || "write number and size of the files, at least 16M each: `8x20G`".to_owned();
         let (count, size) = text.split_once(['x', 'X']).ok_or_else(wrong)?;
         let digits = size.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         let shift = match &size[digits.len()..] {
@@ -360,7 +360,7 @@ fn time(text: &str) -> Result<Duration, String> {
     seconds
         .filter(|seconds| (1..=YEAR_S).contains(seconds))
         .map(Duration::from_secs)
-        .ok_or_else(|| "write a time of a second to a year: `90m`, `6h`, `2d`".to_owned())
+        .ok_or_else(|| "write a time from 1 second to 1 year: `90m`, `6h`, `2d`".to_owned())
 }
 
 #[cfg(test)]

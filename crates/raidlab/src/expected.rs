@@ -69,20 +69,21 @@ pub enum ExpectedError {
     #[error("`{}` has no runs yet: `raidlab run STUDY` creates one", store.display())]
     NoRun { store: PathBuf },
     #[error(
-        "--with {run}: a run of imported results is shown with another run; `raidlab compare` compares two others"
+        "--with {run}: choose a run of imported results other than the run shown; `raidlab compare` \
+         compares two other runs"
     )]
     NotImported { run: i64 },
     #[error(transparent)]
     Output(#[from] OutputError),
     #[error("there is no folder `{path}`: give a kernel tree or a version")]
     NoKernelTree { path: String },
-    #[error("--name {name} is for kernel trees: a version such as {version} is its own name")]
+    #[error("--name {name} is only for kernel trees: a version such as {version} already is a name")]
     NameOfVersion { name: String, version: String },
     #[error("{option} is for trials on this machine: add `--on host`; nothing was touched")]
     OptionOfHost { option: &'static str },
     #[error("{reason}; nothing was touched")]
     NotOnHost { reason: &'static str },
-    #[error("the study needs {wanted} disks, and --loop {files} creates {}; nothing was touched", files.count)]
+    #[error("the study needs {wanted} disks, but --loop {files} creates {}; nothing was touched", files.count)]
     FewLoopFiles {
         wanted: usize,
         files: crate::cli::LoopFiles,
@@ -99,7 +100,7 @@ pub enum ExpectedError {
     )]
     LoopFolderName { folder: PathBuf },
     #[error(
-        "the study writes {used_mib} MiB at least, and `{}` has {free_mib} MiB free: choose another folder with \
+        "the study writes at least {used_mib} MiB, but `{}` has {free_mib} MiB free: choose another folder with \
          --loop-folder; nothing was touched",
         folder.display()
     )]

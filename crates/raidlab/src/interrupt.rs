@@ -38,7 +38,8 @@ impl Signals {
             }
             if count + 1 == SIGNALS_MAX {
                 say(
-                    "raidlab: undoing what the interrupted trial made; one more signal stops that and leaves the rest",
+                    "raidlab: rolling back the interrupted trial; one more signal stops this and leaves the \
+                     rest to `raidlab clean`",
                 );
             }
         })?;

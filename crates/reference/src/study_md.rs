@@ -175,8 +175,8 @@ fn default(key: &Key) -> &'static str {
 
 fn takes(key: &Key) -> String {
     match key.takes {
-        Takes::Text => "text".to_owned(),
-        Takes::Name => "text on one line".to_owned(),
+        Takes::Text => "string".to_owned(),
+        Takes::Name => "string on one line".to_owned(),
         Takes::Size { min, max } => format!("size, {} to {}", format_size(min), format_size(max)),
         Takes::Spread => "size or table".to_owned(),
         Takes::Count { min, max } => format!("number, {min} to {max}"),
@@ -192,7 +192,7 @@ fn takes(key: &Key) -> String {
         Takes::Mount => "mount options".to_owned(),
         Takes::Pattern => "pattern".to_owned(),
         Takes::Hex => "bytes in hexadecimal".to_owned(),
-        Takes::FioOption => "text, number or flag".to_owned(),
+        Takes::FioOption => "string, number or flag".to_owned(),
         Takes::GroupName => "name of a group".to_owned(),
         Takes::BusDisks => "list of disks".to_owned(),
         Takes::Filter => "table of axes".to_owned(),

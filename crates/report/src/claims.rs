@@ -96,7 +96,7 @@ fn note(judged: &JudgedClaim) -> String {
     if judged.compared > 1 {
         let (compared, holds) = (judged.compared, judged.seems_to_hold);
         notes.push(format!(
-            "seems to hold for {holds} of {compared} pairs; shown is the one that fits least"
+            "seems to hold for {holds} of {compared} pairs; the weakest pair is shown"
         ));
     }
     match &judged.verdict {
@@ -104,7 +104,7 @@ fn note(judged: &JudgedClaim) -> String {
         Verdict::Undecided { further_trials } => notes.push(match further_trials {
             Some(1) => "1 further trial of each cell would likely decide it".to_owned(),
             Some(count) => format!("{count} further trials of each cell would likely decide it"),
-            None => "no number of trials that can be run would decide it".to_owned(),
+            None => "no feasible number of trials would decide it".to_owned(),
         }),
         Verdict::Supported | Verdict::Refuted => {}
     }

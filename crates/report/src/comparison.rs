@@ -122,11 +122,11 @@ fn figure(summary: Option<&Summary>) -> String {
 fn notes(rows: &[BetweenRow]) -> Vec<String> {
     let mut notes = Vec::new();
     if rows.iter().any(|row| row.ratio.is_some()) {
-        notes.push("\nB to A above 1: B is better; less time counts as better".to_owned());
+        notes.push("\nB to A above 1: B is better; for times, lower is better".to_owned());
     }
     if rows.iter().any(|row| row.by_seed) {
         notes.push(
-            "trials of one seed did the same work on the same files, and are compared with one another".to_owned(),
+            "trials with the same seed did the same work on the same files and are compared pairwise".to_owned(),
         );
     }
     if rows.iter().any(|row| row.ratio.is_some() && !row.by_seed) {

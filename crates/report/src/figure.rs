@@ -29,8 +29,8 @@ pub(crate) fn decimals<'a>(summaries: impl Iterator<Item = &'a Summary>) -> usiz
     wanted.into_iter().max().unwrap_or(0).min(room).clamp(0, 4) as usize
 }
 
-/// What follows a median of values that are all the same. It has no width to show, and is not certain for it: the
-/// seeds vary nothing that matters to the value, other machines may.
+/// What follows a median of values that are all the same. It has no width to show, but is not certain: it does not
+/// depend on the seed, but may differ on other machines.
 pub(crate) const SAME: &str = "(same)";
 
 /// What follows a median: `± 1.2`; `± <0.1` where there is a width, but too small to be seen; empty without an

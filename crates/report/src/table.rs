@@ -241,7 +241,7 @@ fn notes(input: &Input, workloads: &[WorkloadResults]) -> Vec<String> {
     }
     if intervals().any(|interval| interval.basis == Basis::Identical) {
         notes.push(format!(
-            "{SAME}: every trial gave this value; the seeds vary nothing that matters to it"
+            "{SAME}: all trials gave this value; it does not depend on the seed"
         ));
     }
     if intervals().any(|interval| interval.basis == Basis::LogNormal) {

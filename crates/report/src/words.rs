@@ -20,7 +20,7 @@ pub(crate) fn machine(machine: MachineKind, plan: &Plan) -> &'static str {
             "files on loop devices of this host, not real disks"
         }
         MachineKind::Host => "real disks of this host",
-        MachineKind::Foreign => "machines that raidlab did not see: imported results",
+        MachineKind::Foreign => "machines unknown to raidlab: imported results",
     }
 }
 
@@ -33,10 +33,10 @@ pub(crate) fn processor(plan: &Plan) -> String {
     let models = models.join(", ");
     let is_named_everywhere = processors.all(|one| one.is_some());
     match (models.is_empty(), is_named_everywhere) {
-        (true, _) => "Processor time costs nothing there.".to_owned(),
+        (true, _) => "Processor time is not modelled.".to_owned(),
         (false, true) => format!("Processor time is that of a model ({models})."),
         (false, false) => {
-            format!("Processor time is that of a model ({models}), or costs nothing where none is named.")
+            format!("Processor time is that of a model ({models}), and not modelled where none is named.")
         }
     }
 }

@@ -86,7 +86,7 @@ fn simulated_figures_say_so_and_real_ones_do_not() {
 fn what_went_wrong_is_told() {
     let page = html(&input());
     assert!(page.contains("1 trial of 42 failed; 1 of 164 guards failed."));
-    assert!(page.contains("the guest was killed from outside (signal 9)"));
+    assert!(page.contains("the guest was killed by signal 9"));
     assert!(page.contains("excluded: cold-cache failed"));
     assert!(page.contains("JFS has only 4 KiB blocks"));
     assert!(
@@ -131,12 +131,12 @@ fn all_that_repeats_the_run_is_there() {
 #[test]
 fn a_modelled_processor_is_named() {
     let mut input = input();
-    assert!(html(&input).contains("Processor time costs nothing there."));
+    assert!(html(&input).contains("Processor time is not modelled."));
     input.plan.cells[0].machine.processor = Some(ProcessorSpec {
         model: "pentium-3".to_owned(),
         cores: 1,
     });
-    assert!(html(&input).contains("that of a model (pentium-3), or costs nothing where none is named."));
+    assert!(html(&input).contains("that of a model (pentium-3), and not modelled where none is named."));
     let processor = input.plan.cells[0].machine.processor.clone();
     for cell in &mut input.plan.cells {
         cell.machine.processor.clone_from(&processor);

@@ -209,7 +209,9 @@ fn work(place: &dyn Place, trial: &Trial, slot: usize, id: usize, interrupt: &In
     let report = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         let words = panic.downcast_ref::<String>().map(String::as_str);
         let words = words.or_else(|| panic.downcast_ref::<&str>().copied());
-        Err(PlaceError::Panic(words.unwrap_or("it does not say why").to_owned()))
+        Err(PlaceError::Panic(
+            words.unwrap_or("the panic has no message").to_owned(),
+        ))
     });
     tell(What::End(report));
 }

@@ -109,7 +109,7 @@ pub(crate) fn check(spec: &ArraySpec, devices: usize) -> Result<(), Cause> {
     if let Some(of) = spec.of {
         let disks = of.disks as usize;
         if disks == 0 || !devices.is_multiple_of(disks) {
-            return refuse(format!("{devices} devices do not make arrays of {disks}"));
+            return refuse(format!("{devices} devices cannot be divided into arrays of {disks}"));
         }
         let inner = inner(spec).expect("it is an array of arrays");
         check(&inner, disks)?;
@@ -117,9 +117,7 @@ pub(crate) fn check(spec: &ArraySpec, devices: usize) -> Result<(), Cause> {
     }
     let spares = spec.spares as usize;
     let Some(active) = devices.checked_sub(spares) else {
-        return refuse(format!(
-            "{spares} spares of {devices} devices: there is nothing left for the array"
-        ));
+        return refuse(format!("{spares} spares of {devices} devices leave none for the array"));
     };
     if !spec.level.is_redundant() && spares > 0 {
         return refuse(format!(
@@ -131,7 +129,7 @@ pub(crate) fn check(spec: &ArraySpec, devices: usize) -> Result<(), Cause> {
     }
     if spec.level == Level::Single {
         if active == 0 {
-            return refuse("a single disk was asked for, and no device is given".to_owned());
+            return refuse("level `single` needs a disk, but no device is given".to_owned());
         }
         if let Some(what) = what_only_arrays_have(spec) {
             return refuse(format!("a single disk has no {what}"));
@@ -143,7 +141,7 @@ pub(crate) fn check(spec: &ArraySpec, devices: usize) -> Result<(), Cause> {
     let fewest = spec.level.facts().members_min as usize;
     if active < fewest {
         return refuse(format!(
-            "{level} needs at least {fewest} devices besides spares, and {active} are given"
+            "{level} needs at least {fewest} devices in addition to spares, but only {active} are given"
         ));
     }
     Ok(())
@@ -163,7 +161,7 @@ fn what_only_arrays_have(spec: &ArraySpec) -> Option<&'static str> {
 fn kibibytes(what: &str, bytes: u64) -> Result<u64, Cause> {
     if bytes == 0 || !bytes.is_multiple_of(1024) {
         return Err(Cause::Impossible(format!(
-            "a {what} of {bytes} bytes: mdadm counts in KiB"
+            "the {what} must be a multiple of 1 KiB, not {bytes} bytes"
         )));
     }
     Ok(bytes / 1024)

@@ -33,7 +33,7 @@ impl DiskCounters {
         let path = device.sysfs.join("stat");
         let line = sysfs::read(&path)?;
         Self::parse(&device.kernel_name, &line)
-            .ok_or_else(|| Cause::State(format!("{} has no counters but `{line}`", path.display())))
+            .ok_or_else(|| Cause::State(format!("{} has no valid I/O statistics: `{line}`", path.display())))
     }
 
     /// Reads the fields of /sys/block/*/stat, which are those of /proc/diskstats after the name. Discards came

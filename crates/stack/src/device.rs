@@ -22,9 +22,9 @@ impl BlockDevice {
     /// Finds the device that a path refers to, following symbolic links such as those in /dev/disk/by-id.
     pub fn at(path: &Path) -> Result<Self, Cause> {
         let shown = path.display();
-        let stat = rustix::fs::stat(path).map_err(Cause::errno(format!("look at {shown}")))?;
+        let stat = rustix::fs::stat(path).map_err(Cause::errno(format!("stat {shown}")))?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::BlockDevice {
-            return Err(Cause::Impossible(format!("{shown} is no block device")));
+            return Err(Cause::Impossible(format!("{shown} is not a block device")));
         }
         let (major, minor) = (rustix::fs::major(stat.st_rdev), rustix::fs::minor(stat.st_rdev));
         let link = PathBuf::from(format!("/sys/dev/block/{major}:{minor}"));

@@ -24,7 +24,7 @@ impl Disks {
         if wanted > devices.len() {
             let there = devices.len();
             return Err(Cause::Impossible(format!(
-                "the study wants {wanted} disks, and {there} are given"
+                "the study needs {wanted} disks, but only {there} are given"
             )));
         }
         let mut rest = devices;

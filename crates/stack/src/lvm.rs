@@ -136,7 +136,7 @@ impl Volume<'_> {
                 (last, moved_at) = (answer, Instant::now());
             } else if moved_at.elapsed() > STALLED {
                 return Err(Cause::State(format!(
-                    "the synchronisation of {} stands still at {last}",
+                    "the synchronisation of {} is stuck at {last}",
                     self.device().display()
                 )));
             }

@@ -20,7 +20,7 @@ pub fn write_back(folder: Option<&Path>) -> Result<(), Cause> {
 /// Dirty and writeback bytes of the whole machine.
 pub fn dirty_bytes() -> Result<u64, Cause> {
     let table = fs::read_to_string("/proc/meminfo").map_err(Cause::system("read /proc/meminfo"))?;
-    dirty_in(&table).ok_or_else(|| Cause::State("/proc/meminfo does not say what is dirty".to_owned()))
+    dirty_in(&table).ok_or_else(|| Cause::State("/proc/meminfo has no valid Dirty and Writeback lines".to_owned()))
 }
 
 fn dirty_in(table: &str) -> Option<u64> {
@@ -37,10 +37,10 @@ fn dirty_in(table: &str) -> Option<u64> {
 
 /// How much of a file is in the page cache.
 pub fn cached_bytes(path: &Path) -> Result<u64, Cause> {
-    let doing = || format!("look at the cache of {}", path.display());
+    let doing = || format!("query the page cache of {}", path.display());
     let file = File::open(path).map_err(Cause::system(doing()))?;
     let length = file.metadata().map_err(Cause::system(doing()))?.len();
-    let length = usize::try_from(length).map_err(|_| Cause::State(format!("{} is too long", path.display())))?;
+    let length = usize::try_from(length).map_err(|_| Cause::State(format!("{} is too large", path.display())))?;
     if length == 0 {
         return Ok(0);
     }

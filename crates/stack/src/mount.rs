@@ -50,7 +50,7 @@ impl Mounting {
         access.run(&call, &self.devices)?;
         access.executor.mounted(folder)?.ok_or_else(|| {
             let folder = folder.display();
-            Cause::State(format!("{} ended well, but {folder} is not mounted", program.file))
+            Cause::State(format!("{} succeeded, but {folder} is not mounted", program.file))
         })
     }
 }
@@ -72,7 +72,7 @@ pub(crate) fn mount(call: &Mount<'_>) -> Result<Mounted, Cause> {
     })?;
     at(call.folder)?.ok_or_else(|| {
         let folder = call.folder.display();
-        Cause::State(format!("{folder} was mounted, but the kernel does not show it"))
+        Cause::State(format!("{folder} was mounted, but is not in /proc/self/mounts"))
     })
 }
 

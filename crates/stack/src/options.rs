@@ -75,15 +75,15 @@ fn meaning(option: &str) -> Meaning {
         _ if name.starts_with("x-") || name == "comment" => Nothing,
         _ => match name {
             "remount" | "bind" | "rbind" | "move" | "private" | "rprivate" | "shared" | "rshared" | "slave"
-            | "rslave" | "unbindable" | "runbindable" => Refused("it is about another mount"),
-            "loop" | "offset" | "sizelimit" => Refused("the stack's device is mounted as it is"),
+            | "rslave" | "unbindable" | "runbindable" => Refused("it applies to other mounts"),
+            "loop" | "offset" | "sizelimit" => Refused("the stack's device is always mounted directly"),
             "user" | "users" | "owner" | "group" | "uid_helper" | "helper" => {
                 Refused("only raidlab mounts the stack")
             }
             "logdev" | "rtdev" | "jdev" | "journal_path" | "journal_dev" | "device" | "journal" => {
                 Refused("a study does not name devices")
             }
-            _ if option.to_ascii_lowercase().contains("panic") => Refused("it would end the whole machine"),
+            _ if option.to_ascii_lowercase().contains("panic") => Refused("it could panic the whole machine"),
             _ => Data,
         },
     }

@@ -71,7 +71,7 @@ pub(crate) fn write_cache(device: &BlockDevice, executor: &mut dyn Executor) -> 
 pub(crate) fn kibibytes_of(sectors: u64) -> Result<u64, Cause> {
     if !sectors.is_multiple_of(SECTORS_OF_A_PAGE) {
         let reason =
-            format!("a read-ahead of {sectors} sectors: the kernel keeps it in pages of {SECTORS_OF_A_PAGE}");
+            format!("a read-ahead of {sectors} sectors is not a multiple of a page ({SECTORS_OF_A_PAGE} sectors)");
         return Err(Cause::Impossible(reason));
     }
     Ok(sectors / 2)

@@ -100,8 +100,8 @@ pub fn drop_caches(stack: &Stack, witnesses: &[PathBuf], context: &mut Context<'
         }
     }
     let detail = match (witnesses.len(), cached.is_empty()) {
-        (0, _) => "caches dropped; no file was named to check it on".to_owned(),
-        (count, true) => format!("nothing is cached of {count} files looked at"),
+        (0, _) => "caches dropped; no file was given to verify it".to_owned(),
+        (count, true) => format!("none of {count} files checked is cached"),
         (_, false) => format!("still cached: {}", cached.join(", ")),
     };
     Ok(context.guard("cold-cache", cached.is_empty(), detail))

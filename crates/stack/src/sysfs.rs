@@ -16,7 +16,7 @@ pub(crate) fn read(path: &Path) -> Result<String, Cause> {
 /// An attribute as a number.
 pub(crate) fn number(path: &Path, text: &str) -> Result<u64, Cause> {
     text.parse()
-        .map_err(|_| Cause::State(format!("{} is no number but `{text}`", path.display())))
+        .map_err(|_| Cause::State(format!("{} does not contain a number, but `{text}`", path.display())))
 }
 
 pub(crate) fn write(path: &Path, value: &str) -> Result<(), Cause> {

@@ -290,13 +290,13 @@ impl<'a> Court<'a> {
         });
         let Some(cell) = without else {
             return format!(
-                "`{}` and `{}` have no test in common that it names",
+                "`{}` and `{}` have no common test that the claim selects",
                 first.key, second.key
             );
         };
         match self.of_cell(cell.id).next() {
             Some(one) => format!("a guard failed for `{}`: {}", cell.key, one.failed_guards.join(", ")),
-            None => format!("nothing was measured of `{}`", cell.key),
+            None => format!("there are no measurements of `{}`", cell.key),
         }
     }
 

@@ -106,16 +106,16 @@ fn members(array: &ArraySpec, disks: u32) -> Option<Impossible> {
         if members >= least {
             return None;
         }
-        let reason = format!("{name} needs at least {least} members, and {disks} disks make {members}");
-        let help = format!("`count = {}` in [disks] would do", least * of.disks);
+        let reason = format!("{name} needs at least {least} members, but {disks} disks make only {members}");
+        let help = format!("write `count = {}` in [disks]", least * of.disks);
         return impossible(&["level", "count", "of_disks"], reason, help);
     }
     if array.level == Level::LvmRaid10 && disks >= least && !disks.is_multiple_of(2) {
-        let reason = format!("{name} needs an even number of disks, and there are {disks}");
+        let reason = format!("{name} needs an even number of disks, but there are {disks}");
         return impossible(
             &["level", "count"],
             reason,
-            format!("`count = {}` in [disks] would do", disks + 1),
+            format!("write `count = {}` in [disks]", disks + 1),
         );
     }
     let active = active_disks(array, disks);
@@ -129,11 +129,11 @@ fn members(array: &ArraySpec, disks: u32) -> Option<Impossible> {
     };
     let besides = match array.spares {
         0 => String::new(),
-        1 => " besides the hot spare".to_owned(),
-        spares => format!(" besides {spares} hot spares"),
+        1 => ", not counting the hot spare".to_owned(),
+        spares => format!(", not counting {spares} hot spares"),
     };
-    let reason = format!("{name} needs at least {least} disks, and {there}{besides}");
-    let help = format!("`count = {}` in [disks] would do", least + array.spares);
+    let reason = format!("{name} needs at least {least} disks, but {there}{besides}");
+    let help = format!("write `count = {}` in [disks]", least + array.spares);
     impossible(&["level", "count", "spares"], reason, help)
 }
 
@@ -141,7 +141,7 @@ fn level_has_none(array: &ArraySpec) -> Vec<Impossible> {
     let name = array.level.facts().name;
     let mut all = Vec::new();
     if array.chunk_bytes.is_some() && !array.level.facts().has_chunk {
-        let help = "leave `chunk` out, or have \"default\" among its values";
+        let help = "leave `chunk` out, or add \"default\" to its values";
         all.extend(impossible(&["chunk", "level"], format!("{name} has no chunk"), help));
     }
     // The rules of LVM report this for its levels.

@@ -23,7 +23,7 @@ pub(crate) fn group_is_there(
     if machine.group(group).is_some() {
         return None;
     }
-    let reason = format!("{what} needs the group of disks `{group}`, and there is none");
+    let reason = format!("{what} needs the group of disks `{group}`, which does not exist");
     impossible(about, reason, format!("add [disks.{group}] with `model` and `count`"))
 }
 
@@ -137,7 +137,7 @@ fn inner(array: &ArraySpec, machine: &MachineSpec) -> Option<Impossible> {
     }
     let least = of.level.facts().members_min;
     if of.disks < least {
-        let reason = format!("{of_name} needs at least {least} disks, and `of` gives it {}", of.disks);
+        let reason = format!("{of_name} needs at least {least} disks, but `of` gives it {}", of.disks);
         return impossible(ABOUT, reason, format!("write disks = {least} in `of`"));
     }
     if of.chunk_bytes.is_some() && !of.level.facts().has_chunk {
@@ -146,7 +146,7 @@ fn inner(array: &ArraySpec, machine: &MachineSpec) -> Option<Impossible> {
     let count = machine.disks.first().map_or(0, |group| group.count);
     if !count.is_multiple_of(of.disks) {
         let reason = format!("{count} disks cannot be divided into arrays of {} disks", of.disks);
-        let help = format!("`count = {}` in [disks] would do", count.next_multiple_of(of.disks));
+        let help = format!("write `count = {}` in [disks]", count.next_multiple_of(of.disks));
         return impossible(ABOUT, reason, help);
     }
     None

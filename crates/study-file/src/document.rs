@@ -278,7 +278,7 @@ impl Reader<'_, '_> {
             (Takes::One(table), DeValue::Array(_)) => {
                 let help = format!("write {}", table.heading());
                 self.found
-                    .add_with_help(key_span, format!("`{}` is one table, not a list", key.name), help);
+                    .add_with_help(key_span, format!("`{}` must be one table, not a list", key.name), help);
                 Content::Tables(vec![broken(table, value.span())])
             }
             (Takes::Many(table), DeValue::Array(list)) => self.tables(key, table, list, key_span),
@@ -288,7 +288,7 @@ impl Reader<'_, '_> {
                 Content::Tables(vec![self.table(table, values, value.span())])
             }
             (Takes::Many(table), DeValue::Table(_)) => {
-                let message = format!("`{}` is a list of tables", key.name);
+                let message = format!("`{}` must be a list of tables", key.name);
                 self.found.add_with_help(
                     key_span,
                     message,
@@ -297,14 +297,14 @@ impl Reader<'_, '_> {
                 Content::Tables(vec![broken(table, value.span())])
             }
             (Takes::One(table) | Takes::Many(table) | Takes::Named(table), other) => {
-                let message = format!("`{}` is a table, not {}", key.name, type_name(other));
+                let message = format!("`{}` must be a table, not {}", key.name, type_name(other));
                 self.found
                     .add_with_help(&value.span(), message, format!("write {}", table.heading()));
                 Content::Tables(vec![broken(table, value.span())])
             }
             (Takes::Filter, DeValue::Table(values)) => self.filter(values),
             (Takes::Filter, other) => {
-                let message = format!("`where` is a table, not {}", type_name(other));
+                let message = format!("`where` must be a table, not {}", type_name(other));
                 self.found
                     .add_with_help(&value.span(), message, "write where = { level = 6, workload = \"…\" }");
                 Content::Broken
@@ -314,7 +314,7 @@ impl Reader<'_, '_> {
                 DeValue::Array(list),
             ) => self.values(key, list, key_span),
             (Takes::Names | Takes::Scalars | Takes::Figures, other) => {
-                let message = format!("`{}` is a list, not {}", key.name, type_name(other));
+                let message = format!("`{}` must be a list, not {}", key.name, type_name(other));
                 self.found
                     .add_with_help(&value.span(), message, format!("write {} = [ … ]", key.name));
                 Content::Broken
@@ -339,7 +339,7 @@ impl Reader<'_, '_> {
                 entries.push(self.table(table, values, value.span()));
             } else {
                 let message = format!(
-                    "`{}` is a list of tables, not of {}",
+                    "`{}` must be a list of tables, not of {}",
                     key.name,
                     type_name(value.get_ref())
                 );
@@ -395,7 +395,7 @@ impl Reader<'_, '_> {
         let size = |name| entry.value(name).and_then(|given| given.value.count());
         let (min, median, max) = (size("min")?, size("median")?, size("max")?);
         if min > median || median > max {
-            let message = "`min`, `median` and `max` are not in this order";
+            let message = "`min`, `median` and `max` must be in ascending order";
             self.found.add_with_help(&entry.span, message, "min ≤ median ≤ max");
             return None;
         }

@@ -77,7 +77,7 @@ fn journal(stack: &StackSpec) -> Option<Impossible> {
     let mode: JournalMode = filesystem.journal_mode?;
     if !filesystem.kind.has_journal_modes {
         let reason = format!("{} has no choice of journal modes", filesystem.kind.name);
-        let help = "leave `journal` out, or have \"default\" among its values";
+        let help = "leave `journal` out, or add \"default\" to its values";
         return impossible(&["journal", "type"], reason, help);
     }
     if stack.mount_options.iter().any(|option| option.starts_with("data=")) {
@@ -96,7 +96,7 @@ fn journal_size(filesystem: &FilesystemSpec) -> Option<Impossible> {
     let block = filesystem.block_size_bytes.unwrap_or(PAGE_BYTES);
     let name = filesystem.kind.name;
     let Some(journal) = &filesystem.kind.get().journal else {
-        let help = "leave `journal_size` out, or have \"default\" among its values";
+        let help = "leave `journal_size` out, or add \"default\" to its values";
         return impossible(ABOUT, format!("{name} has no journal of variable size"), help);
     };
     let (least, most) = (journal.least.bytes(block), journal.most.bytes(block));
@@ -119,7 +119,7 @@ fn journal_on(machine: &MachineSpec, stack: &StackSpec) -> Option<Impossible> {
     let name = stack.filesystem.kind.name;
     if stack.filesystem.kind.journal.is_none() {
         let reason = format!("{name} cannot have an external journal");
-        let help = "leave `journal_on` out, or have \"default\" among its values";
+        let help = "leave `journal_on` out, or add \"default\" to its values";
         return impossible(ABOUT, reason, help);
     }
     if group == DATA {
@@ -181,7 +181,7 @@ fn of_one_kind(stack: &StackSpec) -> Vec<Impossible> {
         if !filesystem.kind.has_log_buffers {
             let others = filesystems::names(|other| other.has_log_buffers);
             let reason = format!("{name} has no log buffers: {others} has");
-            let help = "leave it out, or have \"default\" among its values";
+            let help = "leave it out, or add \"default\" to its values";
             all.extend(impossible(about, reason, help));
         } else if stack.mount_options.iter().any(twice) {
             let reason = format!("`{option}` is given twice, by `{}` and in `mount`", about[0]);

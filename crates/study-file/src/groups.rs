@@ -97,7 +97,7 @@ fn stack_of(
     for axis in &axes {
         if let Some(second) = axis.values.get(1) {
             let message = format!("`{}` takes one value here", axis.name);
-            found.add_with_help(&second.span, message, "stacks on other groups of disks are not varied");
+            found.add_with_help(&second.span, message, "only the stacks under test can be varied");
         }
     }
     let point = points(&axes).next()?;

@@ -322,7 +322,7 @@ static KEYS: &[Key] = &[
     key(Table::Top, "machine", Word(MACHINES), Single, "`lab`", "`lab`: Linux in virtual time on simulated disks; `host`: this machine and its real disks"),
     key(Table::Top, "ram", Size { min: 64 * MIB, max: 16 * TIB }, Listed, "`1G`", "memory of the machine; data that fits in it is read from memory, not from disks"),
     key(Table::Top, "cpu", Processor, Listed, "`infinite`", "the lab's processor (`raidlab cpu list`), whose time is charged to what runs on it; `infinite` takes no time; a host has its own"),
-    key(Table::Top, "cores", Count { min: 1, max: 256 }, ListedOrDefault, "those of the processor", "cores that work at the same time"),
+    key(Table::Top, "cores", Count { min: 1, max: 256 }, ListedOrDefault, "those of the processor", "number of cores"),
     key(Table::Top, "kernel", Kernel, Listed, "6.12 in the lab", "kernel version, in quotes; a host runs its own"),
     key(Table::Top, "replicate", Count { min: 1, max: 100 }, Single, "1", "repeats each stack this many times, with different seeds: differences between replicates are noise"),
     key(Table::Top, "disks", Takes::One(Table::Disks), Single, "one disk", "the disks under test"),
@@ -334,7 +334,7 @@ static KEYS: &[Key] = &[
 
     key(Table::Disks, "model", Model, Listed, "the first of the catalogue", "model of all the disks (`raidlab disk list`); on a host, free text"),
     key(Table::Disks, "count", Count { min: 1, max: 4096 }, Listed, "1", "number of disks, hot spares included; `single` uses the first"),
-    key(Table::Disks, "bus", Takes::Many(Table::Bus), Single, "a separate bus for each disk", "buses that disks of the lab share, the nearest to the disks first"),
+    key(Table::Disks, "bus", Takes::Many(Table::Bus), Single, "a separate bus for each disk", "buses that the lab's disks share, nearest to the disks first"),
     key(Table::Disks, "NAME", Takes::Named(Table::Group), Single, "none", "other groups of disks, as `[disks.journal]`; those of `[disks]` itself are the group `data`"),
 
     key(Table::Group, "model", Model, Single, "that of `[disks]`", "model of the group's disks"),
@@ -346,7 +346,7 @@ static KEYS: &[Key] = &[
     key(Table::Bus, "name", Name, Single, "", "name of the bus"),
     key(Table::Bus, "kind", Word(BUSES), Single, "", "`ide` has one command at a time for all its disks; transfers on a bus are serialised"),
     key(Table::Bus, "mb_s", Count { min: 1, max: 1_000_000 }, Single, "", "megabytes (10⁶ bytes) per second"),
-    key(Table::Bus, "disks", BusDisks, Single, "all disks", "what is attached to it: `[1, 2]` are disks of `data`, `\"journal\"` all of a group, `\"source:1\"` one of it"),
+    key(Table::Bus, "disks", BusDisks, Single, "all disks", "disks on the bus: `[1, 2]` are disks of `data`, `\"journal\"` is all disks of a group, `\"source:1\"` one of them"),
 
     key(Table::Stack, "array", Takes::Many(Table::Array), Single, "`{ level = \"single\" }`", "the array over the disks"),
     key(Table::Stack, "fs", Takes::Many(Table::Filesystem), Single, "`{ type = \"ext4\" }`", "the filesystem on the array"),
@@ -397,7 +397,7 @@ static KEYS: &[Key] = &[
     key(Table::Workload, "name", Name, Single, "", "name of the workload, in tables and in claims"),
 
     key(Table::Claim, "says", Name, Single, "", "the claim as a sentence"),
-    key(Table::Claim, "where", Filter, Single, "everywhere", "the cells that it is about: `{ AXIS = VALUE, … }`; also `test` and `metric`"),
+    key(Table::Claim, "where", Filter, Single, "everywhere", "restricts the claim to these cells: `{ AXIS = VALUE, … }`; also `test` and `metric`"),
     key(Table::Claim, "that", Name, Single, "", "the comparison; see below"),
     key(Table::Claim, "published", Name, Single, "nothing", "the published statement, literally"),
 
@@ -416,7 +416,7 @@ static KEYS: &[Key] = &[
     key(Table::Column, "where", Filter, Single, "everywhere", "selects the figures: `{ AXIS = VALUE, … }`; also `test` and `metric`"),
     key(Table::Column, "unit", Word(UNITS), Single, "the table's", "unit of the figures"),
     key(Table::Column, "figure", Word(FIGURES), Single, "the table's", "which figure of a cell's trials"),
-    key(Table::Column, "not_measured", Name, Single, "it is", "why the study does not measure these figures and shows only published ones; instead of `where`"),
+    key(Table::Column, "not_measured", Name, Single, "measured", "why the study does not measure these figures and shows only published ones; instead of `where`"),
 
     key(Table::Published, "row", Scalars, Single, "", "which row: a value for each of `rows`"),
     key(Table::Published, "values", Figures, Single, "", "a number for each column, in the columns' units (ratios with `relative_to`); `\"-\"` where none was published"),

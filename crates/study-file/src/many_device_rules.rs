@@ -5,7 +5,7 @@ use crate::impossible::{Impossible, impossible};
 use filesystems::Several;
 use study::stack::{JOURNAL, Level, MachineSpec, Pool, SPECIAL, StackSpec};
 
-const LEAVE_OUT: &str = "leave it out, or have \"default\" among its values";
+const LEAVE_OUT: &str = "leave it out, or add \"default\" to its values";
 
 pub(crate) fn check(machine: &MachineSpec, stack: &StackSpec) -> Vec<Impossible> {
     let disks = machine.disks.first().map_or(0, |group| group.count);
@@ -28,7 +28,7 @@ fn level_none(stack: &StackSpec, disks: u32) -> Option<Impossible> {
         return None;
     }
     let reason = format!(
-        "{} uses one device, and level \"none\" gives it {}",
+        "{} uses one device, but level \"none\" gives it {}",
         kind.name,
         if disks == 1 {
             "the disks as they are".to_owned()
@@ -58,11 +58,11 @@ fn pool(stack: &StackSpec, devices: u32) -> Option<Impossible> {
     }
     let about: &[_] = &["pool", "level", "count"];
     let reason = format!(
-        "{} needs at least {least} disks, and the pool has {devices}",
+        "{} needs at least {least} disks, but the pool has {devices}",
         pool.word()
     );
     if stack.array.level == Level::None {
-        return impossible(about, reason, format!("`count = {least}` in [disks] would do"));
+        return impossible(about, reason, format!("write `count = {least}` in [disks]"));
     }
     impossible(about, reason, "write level = \"none\", which gives ZFS all disks")
 }
@@ -142,9 +142,9 @@ fn profiles(stack: &StackSpec, devices: u32) -> Vec<Impossible> {
             all.extend(impossible(about, reason, LEAVE_OUT));
         } else if devices < profile.devices_min() {
             let (word, least) = (profile.word(), profile.devices_min());
-            let reason = format!("btrfs needs at least {least} disks for {word}, and has {devices}");
+            let reason = format!("btrfs needs at least {least} disks for {word}, but has {devices}");
             let help = match stack.array.level {
-                Level::None => format!("`count = {least}` in [disks] would do"),
+                Level::None => format!("write `count = {least}` in [disks]"),
                 _ => "write level = \"none\", which gives btrfs all disks".to_owned(),
             };
             all.extend(impossible(about, reason, help));
@@ -162,7 +162,7 @@ fn replicas(stack: &StackSpec, devices: u32) -> Option<Impossible> {
     if replicas <= devices {
         return None;
     }
-    let reason = format!("{replicas} replicas need as many disks, and bcachefs has {devices}");
+    let reason = format!("{replicas} replicas need as many disks, but bcachefs has {devices}");
     let help = "write fewer replicas, or level = \"none\" with more disks";
     impossible(&["replicas", "level", "count"], reason, help)
 }

@@ -204,26 +204,21 @@ fn beyond_a_guest(machine: &MachineSpec, known: &Known) -> Option<Impossible> {
     }
     let disks: u32 = machine.disks.iter().map(|group| group.count).sum();
     if disks > GUEST_DISKS_MAX {
-        let reason = format!(
-            "a guest has {GUEST_DISKS_MAX} disks at most, /dev/vda to /dev/vdzz, and this would need {disks}"
-        );
+        let reason =
+            format!("a guest has at most {GUEST_DISKS_MAX} disks (/dev/vda to /dev/vdzz), but this needs {disks}");
         return impossible(
             &["count"],
             reason,
-            format!("write `count = {GUEST_DISKS_MAX}` or less, all groups together"),
+            format!("write `count = {GUEST_DISKS_MAX}` or less, in all groups together"),
         );
     }
     let there = known.memory_bytes.filter(|there| machine.ram_bytes > *there)?;
     let reason = format!(
-        "a guest's memory is this machine's, which has {} and not {}",
-        describe_size(there),
-        describe_size(machine.ram_bytes)
+        "`ram` ({}) is larger than the memory of this machine ({})",
+        describe_size(machine.ram_bytes),
+        describe_size(there)
     );
-    impossible(
-        &["ram"],
-        reason,
-        "write less `ram`, as `1G`: what the work should not find in memory needs little",
-    )
+    impossible(&["ram"], reason, "write a smaller `ram`, such as `1G`")
 }
 
 /// A possible stack, to be combined with workloads.

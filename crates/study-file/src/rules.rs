@@ -45,7 +45,7 @@ fn room(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Op
     }
     let (there, name) = (describe_size(there), kind.name);
     let reason = format!(
-        "{name} needs at least {}, and the array has {there}",
+        "{name} needs at least {}, but the array has {there}",
         describe_size(needs)
     );
     impossible(
@@ -76,7 +76,7 @@ fn buses(machine: &MachineSpec) -> Option<Impossible> {
         .filter(|disk| disk.group == DATA)
         .find(|disk| disk.number.is_some_and(|number| number > count))?;
     let reason = format!(
-        "disk {} is attached to a bus, and there are {count}",
+        "disk {} is attached to a bus, but there are only {count} disks",
         beyond.number.unwrap_or_default()
     );
     impossible(&["count"], reason, "attach fewer disks, or add disks to [disks]")

@@ -82,9 +82,9 @@ fn wrong<T>(message: String, help: impl Into<String>) -> Result<T, Wrong> {
 /// Name of a TOML type in messages.
 pub(crate) fn type_name(value: &DeValue) -> &'static str {
     match value {
-        DeValue::String(_) => "a text",
+        DeValue::String(_) => "a string",
         DeValue::Integer(_) => "a number",
-        DeValue::Float(_) => "a number with a point",
+        DeValue::Float(_) => "a floating-point number",
         DeValue::Boolean(_) => "true or false",
         DeValue::Datetime(_) => "a date",
         DeValue::Array(_) => "a list",
@@ -132,7 +132,7 @@ pub(crate) fn read_value(key: &Key, value: &DeValue, known: &Known) -> Result<Va
         Takes::Flag => match value {
             DeValue::Boolean(flag) => Ok(Value::Flag(*flag)),
             _ => wrong(
-                format!("`{}` is true or false", key.name),
+                format!("`{}` must be true or false", key.name),
                 "write true or false, without quotes",
             ),
         },
@@ -183,7 +183,7 @@ fn no_text<T>(key: &Key, value: &DeValue) -> Result<T, Wrong> {
         DeValue::Float(number) => number.as_str(),
         _ => {
             return wrong(
-                format!("`{}` is a text, not {}", key.name, type_name(value)),
+                format!("`{}` must be a string, not {}", key.name, type_name(value)),
                 "write it in quotes",
             );
         }
@@ -192,7 +192,7 @@ fn no_text<T>(key: &Key, value: &DeValue) -> Result<T, Wrong> {
         Takes::Size { .. } | Takes::Spread => match parse_size(as_written) {
             Err(unit) => wrong(unit.message, unit.help),
             Ok(_) => wrong(
-                format!("`{}` is a size", key.name),
+                format!("`{}` must be a size", key.name),
                 "write sizes as \"512K\", \"4MiB\", \"200 GiB\"",
             ),
         },
@@ -202,7 +202,7 @@ fn no_text<T>(key: &Key, value: &DeValue) -> Result<T, Wrong> {
         ),
         // 6.10 without quotes is the number 6.1.
         _ => wrong(
-            format!("`{}` is a text, not a number", key.name),
+            format!("`{}` must be a string, not a number", key.name),
             format!("write \"{as_written}\""),
         ),
     }
@@ -248,7 +248,10 @@ fn sized(key: &Key, text: &str, min: u64, max: u64) -> Result<Value, Wrong> {
     {
         let below = 1 << bytes.ilog2();
         let help = format!("{} or {}", format_size(below), format_size((below * 2).min(max)));
-        return wrong(format!("a {} is a power of two", key.name.replace('_', " ")), help);
+        return wrong(
+            format!("the {} must be a power of two", key.name.replace('_', " ")),
+            help,
+        );
     }
     Ok(Value::Bytes(bytes))
 }
@@ -258,7 +261,7 @@ fn count(key: &Key, value: &DeValue, min: u64, max: u64) -> Result<Value, Wrong>
         DeValue::Integer(number) => number,
         DeValue::String(text) if text.trim().parse::<u64>().is_ok() => {
             return wrong(
-                format!("`{}` is a number, not a text", key.name),
+                format!("`{}` must be a number, not a string", key.name),
                 format!("write {}", text.trim()),
             );
         }
@@ -271,7 +274,7 @@ fn count(key: &Key, value: &DeValue, min: u64, max: u64) -> Result<Value, Wrong>
             );
         }
         other => {
-            let message = format!("`{}` is a whole number, not {}", key.name, type_name(other));
+            let message = format!("`{}` must be a whole number, not {}", key.name, type_name(other));
             return wrong(message, format!("write a number from {min} to {max}, without quotes"));
         }
     };
@@ -290,7 +293,7 @@ fn bus_disk(key: &Key, value: &DeValue) -> Result<Value, Wrong> {
         DeValue::Integer(_) => count(key, value, 1, 4096),
         DeValue::String(text) => name(key, text),
         other => wrong(
-            format!("`{}` lists disks, not {}", key.name, type_name(other)),
+            format!("`{}` must be a list of disks, not {}", key.name, type_name(other)),
             key.help(),
         ),
     }
@@ -305,11 +308,11 @@ fn share(key: &Key, value: &DeValue, above: f64, below: f64) -> Result<Value, Wr
     match number {
         Some(share) if share > above && share < below => Ok(Value::Share(share)),
         Some(percent) if (1.0..100.0).contains(&percent) => {
-            let message = format!("`{}` cannot be {percent}: it is a share, not per cent", key.name);
+            let message = format!("`{}` cannot be {percent}: it is a share, not a percentage", key.name);
             wrong(message, format!("write {} for {percent} %", percent / 100.0))
         }
         _ => wrong(
-            format!("`{}` is a share above {above} and below {below}", key.name),
+            format!("`{}` must be a share above {above} and below {below}", key.name),
             "write 0.02 for 2 %",
         ),
     }
@@ -328,8 +331,8 @@ fn figure(key: &Key, value: &DeValue) -> Result<Value, Wrong> {
     match number.filter(|number| number.is_finite()) {
         Some(number) => Ok(Value::Number(number)),
         None => wrong(
-            format!("`{}` has numbers in it, not {}", key.name, type_name(value)),
-            "write numbers without quotes and units, \"-\" where there is none",
+            format!("`{}` takes numbers, not {}", key.name, type_name(value)),
+            "write numbers without quotes and units, \"-\" where none was published",
         ),
     }
 }
@@ -342,7 +345,7 @@ fn scalar(key: &Key, value: &DeValue) -> Result<Value, Wrong> {
         DeValue::Float(number) => Ok(Value::Text(number.as_str().to_owned())),
         DeValue::Boolean(flag) => Ok(Value::Text(flag.to_string())),
         _ => wrong(
-            format!("`{}` has values of axes in it, not {}", key.name, type_name(value)),
+            format!("`{}` takes values of axes, not {}", key.name, type_name(value)),
             "write row = [5, \"32K\"]",
         ),
     }
@@ -355,7 +358,7 @@ fn word(key: &Key, value: &DeValue, words: &'static [&'static [&'static str]]) -
         DeValue::Integer(number) => number.as_str().to_owned(),
         DeValue::Float(number) if key.name == "metadata" => {
             return wrong(
-                "`metadata` is a text, not a number".to_owned(),
+                "`metadata` must be a string, not a number".to_owned(),
                 format!("write \"{}\"", number.as_str()),
             );
         }

@@ -104,10 +104,13 @@ impl Reporter<'_> {
     pub(crate) fn long_enough_guard(&mut self, duration: Duration, resolution: Duration) {
         let needed = resolution * 100;
         let took = duration.as_secs_f64() * 1e3;
-        let mut detail = format!("the test took {took:.3} ms, of at least {} ms", needed.as_millis());
+        let mut detail = format!(
+            "the test took {took:.3} ms; at least {} ms are needed",
+            needed.as_millis()
+        );
         if duration < needed {
             detail += &format!(
-                "; the clock may be wrong by {} ms: give it more to do (`size`, `files`) or a longer `runtime`",
+                "; times are accurate to {} ms: use a larger `size`, more `files` or a longer `runtime`",
                 resolution.as_secs_f64() * 1e3
             );
         }

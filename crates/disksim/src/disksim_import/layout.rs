@@ -108,7 +108,10 @@ fn zone_keys(zone: &mut Reader, kind: &ZoneKind) -> ZoneKeys {
     let unit = if in_revolutions { f64::from(track_sectors) } else { 1.0 };
     let pairs = zone.sectors("defects");
     if pairs.len() % 2 == 1 {
-        zone.error_at("defects", "`defects` needs pairs: where a sector was, where it is");
+        zone.error_at(
+            "defects",
+            "`defects` needs pairs of sectors: the defective one and its replacement",
+        );
     }
     let mut slips = zone.sectors("slips");
     slips.sort_unstable();
@@ -170,7 +173,7 @@ fn zone_is_possible(zone: &mut Reader, keys: &ZoneKeys, kind: &ZoneKind) {
         _ => sectors,
     };
     if u64::from(keys.spares) >= spared_of {
-        let message = format!("{} spares where there are {spared_of} in all", keys.spares);
+        let message = format!("the number of spares is {}, and must be below {spared_of}", keys.spares);
         zone.error_at("Number of spares", message);
     }
 }

@@ -120,13 +120,13 @@ fn errors_have_places() {
             "small.model",
             "[ 12, 7995 ]",
             "[ 12 ]",
-            "small.model:34:23: `defects` needs pairs: where a sector was, where it is",
+            "small.model:34:23: `defects` needs pairs of sectors: the defective one and its replacement",
         ),
         (
             "small.model",
             "Number of spares = 8,",
             "Number of spares = 8000,",
-            "small.model:32:32: 8000 spares where there are 8000 in all",
+            "small.model:32:32: the number of spares is 8000, and must be below 8000",
         ),
         (
             "small.model",

@@ -72,7 +72,9 @@ impl Files {
         ];
         numbered.extend(config.init.ends()?);
         if let Some(trace) = config.trace {
-            let trace = trace.try_clone().map_err(starting("cannot hand the trace's file on"))?;
+            let trace = trace
+                .try_clone()
+                .map_err(starting("cannot duplicate the descriptor of the trace file"))?;
             numbered.push((106, trace.into()));
         }
         let heard = |fd| Heard {

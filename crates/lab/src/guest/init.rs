@@ -84,7 +84,8 @@ impl Init {
 
     /// The guest's ends.
     pub(super) fn ends(&self) -> Result<Vec<(i32, OwnedFd)>, StartError> {
-        let clone = |fd: &OwnedFd| fd.try_clone().map_err(starting("cannot hand the guest's init on"));
+        let failed = "cannot duplicate the descriptor of the guest's init";
+        let clone = |fd: &OwnedFd| fd.try_clone().map_err(starting(failed));
         let mut ends = vec![(107, clone(&self.executable)?)];
         if let Some(image) = &self.image {
             ends.push((108, clone(image)?));
@@ -115,10 +116,10 @@ fn image(program: &Path) -> io::Result<OwnedFd> {
     let bytes = loads.iter().try_fold(0, |most, load| Some(end(load)?.max(most)));
     let bytes = bytes.and_then(|bytes| bytes.checked_add(base)?.checked_next_multiple_of(4096));
     let Some(bytes) = bytes.filter(|bytes| *bytes <= MEMORY_BYTES - STACK_BYTES) else {
-        return Err(invalid("too large for the memory that guests have for it"));
+        return Err(invalid("larger than the memory that guests reserve for their init"));
     };
     let headers = segments.iter().find(|segment| segment.p_type == PT_PHDR);
-    let headers = headers.ok_or_else(|| invalid("it has no table of its segments"))?;
+    let headers = headers.ok_or_else(|| invalid("it has no PT_PHDR program header"))?;
 
     let image = File::from(memfd("init", MemfdFlags::NOEXEC_SEAL).or_else(|_| memfd("init", MemfdFlags::empty()))?);
     image.set_len(bytes)?;

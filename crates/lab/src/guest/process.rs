@@ -52,7 +52,9 @@ impl Process {
         command.current_dir(config.folder);
         match console {
             Console::Kept(end) => {
-                let twin = end.try_clone().map_err(starting("cannot hand the console on"))?;
+                let twin = end
+                    .try_clone()
+                    .map_err(starting("cannot duplicate the descriptor of the console"))?;
                 command.stdin(Stdio::null()).stdout(twin).stderr(end);
                 command.process_group(0);
             }

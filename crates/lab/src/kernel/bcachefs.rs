@@ -18,7 +18,7 @@ pub const ORDER: Order = Order {
     component: "main",
     suites: &["{}", "trixie+sid+experimental", "sid+experimental"],
     check: |root| needed(root).map(drop),
-    otherwise: "installed on this machine it would do as well, and a study's other stacks run without it, by `--only`",
+    otherwise: "install it on this machine, or select stacks without bcachefs with `--only`",
 };
 
 const PROGRAM: &str = "bcachefs";
@@ -77,7 +77,7 @@ fn needed(root: &Path) -> Result<Vec<(String, PathBuf)>, KernelError> {
     for (name, path) in listed.lines().filter_map(library) {
         if !path.starts_with(root) {
             return Err(unusable(format!(
-                "{name}, which it is linked with, is in none of its packages"
+                "it is linked with {name}, which is not in its packages"
             )));
         }
         if !name.ends_with(LOADER) {

@@ -189,7 +189,7 @@ impl Cache {
                 known.push(kernel.name);
             }
         }
-        format!("there is {}", known.join(", "))
+        format!("available are {}", known.join(", "))
     }
 
     /// Builds the kernel and caches it. Waits for another raidlab that is building.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// Errors of finding, fetching and building kernels.
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
-    #[error("no kernel `{name}`: {known}; to use a tree of your own: `raidlab kernel build /path/to/tree`")]
+    #[error("unknown kernel `{name}`: {known}; to use your own tree: `raidlab kernel build /path/to/tree`")]
     Unknown { name: KernelName, known: String },
     #[error("the source of Linux {version} is not installed: `apt-get install linux-source-{version}`")]
     NoSource { version: String },
@@ -17,7 +17,8 @@ pub enum KernelError {
     )]
     Stale { name: KernelName, source_path: String },
     #[error(
-        "`{source}` was built without what this asks for ({purpose}): `raidlab kernel build {source_path} --name {name}`",
+        "kernel `{source}` was built without what the study needs ({purpose}): run `raidlab kernel build {source_path} \
+         --name {name}`",
         source = name.source, purpose = super::purpose(name.flavour)
     )]
     NoFlavour { name: KernelName, source_path: String },
@@ -26,7 +27,7 @@ pub enum KernelError {
          digit, and is no version of Debian's; --name gives one"
     )]
     BadName { name: String },
-    #[error("`{path}` is no kernel tree: it has no {lacks}")]
+    #[error("`{path}` is not a kernel tree: it has no {lacks}")]
     NoTree { path: PathBuf, lacks: &'static str },
     #[error(
         "Linux {version} has no processor models yet: a study with `cpu` needs kernel = \"6.12\", or cpu = \"infinite\""
@@ -38,18 +39,18 @@ pub enum KernelError {
     NoPatches { version: String, known: String },
     #[error("{package} is not in this machine's cache yet: `raidlab kernel build {kernel}` gets it from Debian")]
     NotFetched { kernel: KernelName, package: String },
-    #[error("{package} is not to be had from Debian's mirror (looked in {tried}); {otherwise}; {why}")]
+    #[error("Debian's mirror does not offer {package} (searched {tried}); {otherwise}; {why}")]
     NotOffered {
         package: String,
         tried: String,
         otherwise: String,
         why: String,
     },
-    #[error("{package} was fetched, and went from the cache again")]
+    #[error("{package} was removed from the cache after its download")]
     Gone { package: &'static str },
-    #[error("apt's sources name no mirror of this machine's Debian, where more packages could be had")]
+    #[error("apt's sources name no mirror of this machine's Debian release to download packages from")]
     NoMirror,
-    #[error("OpenZFS {zfs} can be built with Linux up to {newest}, and not with {kernel}")]
+    #[error("OpenZFS {zfs} supports Linux up to {newest}, not {kernel}")]
     TooNewForZfs {
         kernel: String,
         zfs: String,

@@ -120,7 +120,7 @@ pub fn order(package: &str) -> Order<'_> {
         component: "main",
         suites: &["{}-backports", "trixie-backports", "sid"],
         check: |_| Ok(()),
-        otherwise: "a tree of your own would do: `raidlab kernel build /path/to/tree`",
+        otherwise: "to use your own tree: `raidlab kernel build /path/to/tree`",
     }
 }
 

@@ -17,7 +17,7 @@ pub const ORDER: Order = Order {
     component: "contrib",
     suites: &["{}-backports", "{}"],
     check: |_| Ok(()),
-    otherwise: "a study's other stacks run without it, by `--only`",
+    otherwise: "select stacks without ZFS with `--only`",
 };
 
 /// The programs used in a guest.

@@ -72,7 +72,10 @@ impl ModelFile {
                 .map(|cost| cost.name())
         };
         let unknown = |table: &str, key: &str, names: Vec<&str>| {
-            Err(format!("`{table}.{key}` is no figure: there is {}", names.join(", ")))
+            Err(format!(
+                "unknown key `{table}.{key}`: known keys are {}",
+                names.join(", ")
+            ))
         };
         for key in self.time_ns.keys() {
             if !known(Unit::Nanoseconds).any(|name| name == key) {
@@ -90,12 +93,12 @@ impl ModelFile {
         for (key, figure) in figures {
             // A cost of zero would mean an infinitely fast processor; more than a second is an error of units.
             if !(figure.is.is_finite() && figure.is > 0.0 && figure.is < 1e9) {
-                return Err(format!("`{key}` is {}: a figure is above 0 and below 10⁹", figure.is));
+                return Err(format!("`{key}` is {}; it must be above 0 and below 10⁹", figure.is));
             }
         }
         if !(1.0..=256.0).contains(&self.cores.is) || self.cores.is.fract() != 0.0 {
             return Err(format!(
-                "{} cores: a whole number from 1 to 256 is right",
+                "`cores` is {}; it must be a whole number from 1 to 256",
                 self.cores.is
             ));
         }

@@ -140,7 +140,7 @@ fn block_time(timed: &Timed, blocks: &[(Operation, f64)]) -> Result<f64, String>
     match middle > 0.0 && middle.is_finite() {
         true => Ok(middle),
         false => Err(format!(
-            "a basic block of the kernel came out at {middle} ns: is the machine very busy?"
+            "a basic block of the kernel was measured as {middle} ns: repeat this on an idle machine"
         )),
     }
 }

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub enum CpuCommand {
-    /// All processors
+    /// List the processor models
     List {
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
     },
-    /// Every figure of a processor, how sure it is, and where it is from
+    /// Show a processor model: every figure, its certainty and its source
     Show {
         /// Name in the catalogue, or a model file (.toml)
         model: String,
@@ -20,10 +20,10 @@ pub enum CpuCommand {
     },
     /// Measure this machine's processor and write a model of it
     Measure {
-        /// What the model is called
+        /// Name of the model
         #[arg(long, default_value = "this-machine")]
         name: String,
-        /// Where it is written; - is standard output
+        /// Where to write it; `-` is standard output
         #[arg(short, long, default_value = "-")]
         output: PathBuf,
     },

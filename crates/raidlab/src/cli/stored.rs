@@ -12,7 +12,7 @@ pub struct ReportArguments {
     /// Number or name of a run in the store (default: the last)
     #[arg(long, value_parser = run_choice, allow_negative_numbers = true)]
     pub run: Option<RunChoice>,
-    /// Number or name of a run of imported results, which is shown with it
+    /// Number or name of a run of imported results to show with it
     #[arg(long, value_name = "RUN", value_parser = run_choice, allow_negative_numbers = true)]
     pub with: Option<RunChoice>,
     /// Where to write the report; `-` is standard output
@@ -27,7 +27,7 @@ pub struct ShowArguments {
     /// Number or name of a run in the store (default: the last)
     #[arg(long, value_parser = run_choice, allow_negative_numbers = true)]
     pub run: Option<RunChoice>,
-    /// Number or name of a run of imported results, which is shown with it
+    /// Number or name of a run of imported results to show with it
     #[arg(long, value_name = "RUN", value_parser = run_choice, allow_negative_numbers = true)]
     pub with: Option<RunChoice>,
 }
@@ -60,7 +60,7 @@ pub struct DigestArguments {
     /// A store, or a run exported with `raidlab export`
     #[arg(value_name = "RUN", default_value = "raidlab.db")]
     pub one: PathBuf,
-    /// Another one to compare with: reports the first cell, trial, sample and disk that differ
+    /// Another one to compare with; reports the first cell, trial, sample and disk that differ
     #[arg(value_name = "OTHER")]
     pub other: Option<PathBuf>,
     /// Number or name of a run in the first store (default: the last)
@@ -89,13 +89,13 @@ pub struct ImportArguments {
     /// Output of fio with --output-format=json or json+, CSV lines of Bonnie++, or output of IOzone
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// The stack that was measured: each file is a trial of it (default: each file is a stack, of one trial)
+    /// Name of the measured stack; each file is one trial of it (default: each file is a stack with one trial)
     #[arg(long, value_name = "NAME")]
     pub stack: Option<String>,
-    /// The workload, as a study calls it, to be shown in one table with that study's (default: the program)
+    /// Name of the workload in a study, to show both in one table (default: name of the program)
     #[arg(long, value_name = "NAME")]
     pub workload: Option<String>,
-    /// The test, if the files have one each, as raidlab calls it: randwrite (default: as the program does)
+    /// Raidlab's name of the test, such as randwrite, if each file has one test (default: the program's name)
     #[arg(long, value_name = "NAME")]
     pub test: Option<String>,
     #[arg(long, default_value = "raidlab.db")]

@@ -95,8 +95,8 @@ fn in_memory(cell: &Cell, io: &IoSpec) -> Option<String> {
         return None;
     }
     Some(format!(
-        "goes round {} until its runtime is over, and the machine has {} of RAM: after the first round it is read from \
-         memory and overwritten there; `size` larger than `ram`, or `direct = true`",
+        "repeats {} until its runtime is over, but the machine has {} of RAM: after the first pass, data is read and \
+         overwritten in memory; make `size` larger than `ram`, or write `direct = true`",
         describe_size(working),
         describe_size(ram)
     ))
@@ -113,8 +113,8 @@ fn in_drive_caches(cell: &Cell, io: &IoSpec, disks: &Disks) -> Option<String> {
     let caches = disks.cache_bytes();
     (written <= caches).then(|| {
         format!(
-            "writes within {}, and the write caches of {} hold {}: most of it is measured before it is on the media; \
-             a larger `size`, or `end_fsync = true` without `runtime`",
+            "writes to an area of {}, but the write caches of {} hold {}: most writes end before the data is on the \
+             media; make `size` larger, or write `end_fsync = true` without `runtime`",
             describe_size(working_bytes(io)),
             plural(disks.count),
             describe_size(caches)
@@ -136,7 +136,7 @@ fn in_a_corner(cell: &Cell, io: &IoSpec, disks: &Disks) -> Option<String> {
     let (span, working) = (u64::try_from(span).ok()?, working_bytes(io));
     (working < span / 100 * SPAN_PERCENT_MIN).then(|| {
         format!(
-            "jumps within {}, {:.2} % of the {} of {}: the heads hardly move, and a disk in use seeks further; \
+            "seeks within {}, {:.2} % of the {} of {}: seeks are much shorter than on a disk in use; write \
              `size = \"{}\"` or more",
             describe_size(working),
             working as f64 / span as f64 * 100.0,
@@ -157,8 +157,8 @@ fn too_short(io: &IoSpec, disks: &Disks) -> Option<String> {
     let ramp = Duration::from_nanos(io.ramp_ns).as_secs_f64();
     (ramp < drain && drain > runtime * CACHED_PERCENT_MAX / 100.0).then(|| {
         format!(
-            "runs for {runtime} s, and each disk takes {drain:.1} s to write what its full write cache holds: what the \
-             caches take at first is counted as written; `ramp_time = \"{:.0}s\"`",
+            "runs for {runtime} s, but each disk needs {drain:.1} s to empty its full write cache: data that is \
+             only in the caches counts as written; write `ramp_time = \"{:.0}s\"`",
             drain.ceil()
         )
     })

@@ -26,8 +26,8 @@ pub fn clean() -> Result<ExitCode, ExpectedError> {
         if !is_ours && !Path::new(&format!("/proc/{}", other.pid)).exists() {
             whole = false;
             say(&format!(
-                "raidlab: what `{}` left is not undone: the run was killed, and a process that it started does not end, most \
-                 likely because it waits for a disk; once it has ended, `raidlab clean` goes on",
+                "raidlab: cannot undo what `{}` left: the run was killed, but a process that it started still runs, \
+                 probably waiting for a disk; run `raidlab clean` again when it has exited",
                 other.command
             ));
         } else if !is_ours {

@@ -120,9 +120,9 @@ fn measure_here(name: &str, output: &Path) -> Result<(), ExpectedError> {
         processor: true,
     };
     let kernel = kernel::ready(&cache, &kernel_name)?;
-    say("raidlab: counting what the operations execute, in a guest");
+    say("raidlab: counting the basic blocks of the operations in a guest");
     let blocks = count_blocks(&cache, &kernel.path)?;
-    say("raidlab: timing them here");
+    say("raidlab: timing the operations on this machine");
     let folder = tempfile_in_memory().map_err(ExpectedError::Machine)?;
     let timed = measure::time(folder.path()).map_err(ExpectedError::Machine)?;
     let cores = lab::guest::processors().len() as u32;

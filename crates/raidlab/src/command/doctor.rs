@@ -248,7 +248,7 @@ fn left_over() -> Option<Finding> {
                 false => format!("a killed run left something to undo: {}", acts.join("; ")),
             }
         }
-        Err(error) => format!("there may be something left of a killed run: {error}"),
+        Err(error) => format!("a killed run may have left something to undo: {error}"),
     };
     Some(Finding {
         what,
@@ -267,7 +267,7 @@ fn cache_finding() -> Option<Finding> {
             existing.display(),
             free >> 20
         ),
-        fix: "make room, or set XDG_CACHE_HOME to a folder with more".to_owned(),
+        fix: "free some space, or set XDG_CACHE_HOME to a folder with more".to_owned(),
     })
 }
 

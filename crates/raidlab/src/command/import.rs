@@ -73,7 +73,7 @@ pub fn import(arguments: &ImportArguments) -> Result<ExitCode, ExpectedError> {
     }
     store.finish_run(&run, run::now_unix_s()).map_err(failed)?;
     say(&format!(
-        "raidlab: {} of {} as run {} of {}: `raidlab show --run {}` shows them",
+        "raidlab: imported {} of {} as run {} of {}: `raidlab show --run {}` shows them",
         report::count(trials.len(), "result"),
         report::count(files.len(), "file"),
         run.summary.id.0,

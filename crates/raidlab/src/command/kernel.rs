@@ -50,7 +50,7 @@ pub fn ready(cache: &Cache, name: &KernelName) -> Result<Kernel, KernelError> {
 /// What [`ready`] has to get from Debian's mirror is one package at a time, and each is there afterwards.
 fn fetch(cache: &Cache, name: &KernelName, package: &str) -> Result<(), KernelError> {
     say(&format!(
-        "raidlab: kernel {name}: getting {package} from Debian's mirror into {}",
+        "raidlab: kernel {name}: downloading {package} from Debian's mirror into {}",
         cache.folder().display()
     ));
     cache.fetch(package, &mut |_| {})

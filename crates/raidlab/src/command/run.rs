@@ -193,7 +193,7 @@ fn conclude(
 ) -> Result<ExitCode, ExpectedError> {
     let failed = ExpectedError::StoreUnderWay;
     let here = if outcome.resumed > 0 {
-        format!(", {} were already there", outcome.resumed)
+        format!(", {} were already in the store", outcome.resumed)
     } else {
         String::new()
     };

@@ -129,7 +129,7 @@ fn resume(desk: &Desk, done: u64) {
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
     assert_eq!(number_before(&ran.stdout, " trials done"), 6 - done, "{}", ran.stdout);
     assert_eq!(
-        number_before(&ran.stdout, " were already there"),
+        number_before(&ran.stdout, " were already in the store"),
         done,
         "{}",
         ran.stdout
@@ -236,7 +236,7 @@ fn lab_a_killed_guest_is_one_failed_trial() {
         .lines()
         .find(|line| line.contains(" failed after "))
         .expect("it is reported");
-    let words = "the guest was killed from outside (signal 9), by a user or by the OOM killer; its console: ";
+    let words = "the guest was killed by signal 9, sent by a user or by the OOM killer; its console: ";
     assert!(message.contains(words), "{message}");
     assert_gone(&processes, Duration::from_secs(2));
     assert_eq!(trial_folders(&desk), [""; 0]);

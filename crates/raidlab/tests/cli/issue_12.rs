@@ -33,11 +33,10 @@ fn bitmaps(work: &str) -> String {
 fn issue_12_3_plan_warns_of_caches_and_corners() {
     let old = plan(&bitmaps("size = \"64M\", numjobs = 4, iodepth = 8, runtime = \"30s\""));
     for sentence in [
-        "warning: `random writes` writes within 256 MiB, and the write caches of the 8 disks hold 1 GiB: most of it is \
-         measured before it is on the media",
-        "jumps within 256 MiB, 0.00 % of the 65.5 TiB of the 8 disks: the heads hardly move, and a disk in use seeks \
-         further",
-        "runs for 30 s, and each disk takes",
+        "warning: `random writes` writes to an area of 256 MiB, but the write caches of the 8 disks hold 1 GiB: most \
+         writes end before the data is on the media",
+        "seeks within 256 MiB, 0.00 % of the 65.5 TiB of the 8 disks: seeks are much shorter than on a disk in use",
+        "runs for 30 s, but each disk needs",
     ] {
         assert!(old.contains(sentence), "{sentence} in {old}");
     }
@@ -54,7 +53,7 @@ fn issue_12_3_plan_warns_of_work_that_fits_in_memory() {
         format!("ram = \"1G\"\n[[workload]]\nname = \"w\"\nio = {{ rw = \"read\", bs = \"1M\", {work} }}\n")
     };
     let cached = plan(&study("size = \"256M\", runtime = \"30s\""));
-    let sentence = "`w` goes round 256 MiB until its runtime is over, and the machine has 1 GiB of RAM";
+    let sentence = "`w` repeats 256 MiB until its runtime is over, but the machine has 1 GiB of RAM";
     assert!(cached.contains(sentence), "{cached}");
     // Cold, once.
     assert!(!plan(&study("size = \"256M\"")).contains("warning"));
@@ -103,7 +102,7 @@ fn issue_12_15_more_disks_than_a_guest_has_names_for() {
         )
     };
     let message = refused(&study(4096));
-    let reason = "a guest has 702 disks at most, /dev/vda to /dev/vdzz, and this would need 4096";
+    let reason = "a guest has at most 702 disks (/dev/vda to /dev/vdzz), but this needs 4096";
     assert!(
         message.contains(reason) && message.contains("help: write `count = 702` or less"),
         "{message}"
@@ -115,11 +114,11 @@ fn issue_12_15_more_disks_than_a_guest_has_names_for() {
 fn issue_12_15_more_memory_than_the_machine_has() {
     let message = refused("ram = \"16T\"\n[[workload]]\nname = \"w\"\ntree = { files = 10 }\n");
     assert!(
-        message.contains("a guest's memory is this machine's, which has ") && message.contains("and not 16 TiB"),
+        message.contains("`ram` (16 TiB) is larger than the memory of this machine ("),
         "{message}"
     );
     assert!(
-        message.contains("a.toml:1:7") && message.contains("help: write less `ram`"),
+        message.contains("a.toml:1:7") && message.contains("help: write a smaller `ram`"),
         "{message}"
     );
 }

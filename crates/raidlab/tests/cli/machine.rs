@@ -150,8 +150,8 @@ fn root_without_a_mirror_bcachefs_is_told_to_be_missing() {
     };
     assert_eq!(ran.exit, Some(3), "{}", ran.stderr);
     for words in [
-        "bcachefs-tools is not to be had from Debian's mirror (looked in ",
-        "installed on this machine it would do as well",
+        "Debian's mirror does not offer bcachefs-tools (searched ",
+        "install it on this machine, or select stacks without bcachefs",
         "E: Failed to fetch",
     ] {
         assert!(ran.stderr.contains(words), "{}", ran.stderr);

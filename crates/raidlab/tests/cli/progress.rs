@@ -36,7 +36,7 @@ fn lab_a_run_that_is_done_is_not_done_again() {
     assert!(
         again
             .stdout
-            .starts_with("0 trials done, 0 failed, 6 were already there; "),
+            .starts_with("0 trials done, 0 failed, 6 were already in the store; "),
         "{}",
         again.stdout
     );

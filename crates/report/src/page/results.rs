@@ -91,7 +91,7 @@ pub(super) fn workloads(input: &Input, results: &Results) -> Vec<Workload> {
 fn description(input: &Input, workload: &WorkloadResults) -> String {
     let cell = input.plan.cells.iter().find(|cell| cell.workload.name == workload.name);
     cell.map_or_else(String::new, |cell| match cell.machine.kind {
-        MachineKind::Foreign => format!("{}, run elsewhere; what it did is unknown", cell.workload.name),
+        MachineKind::Foreign => format!("imported results of {}; the workload is unknown", cell.workload.name),
         MachineKind::Lab | MachineKind::Host => cell.workload.work.spec().describe(),
     })
 }
@@ -270,36 +270,35 @@ pub(super) fn notes(input: &Input, results: &Results) -> Vec<String> {
     ];
     if bases.contains(&Basis::OrderStatistics) {
         notes.push(
-            "With six trials or more the interval rests on order statistics and assumes no distribution."
+            "With six trials or more the interval is based on order statistics and assumes no distribution."
                 .to_owned(),
         );
     }
     if bases.contains(&Basis::LogNormal) {
         notes.push(
-            "With few trials it is Student's t interval of the logarithms: it assumes that values are log-normally \
-             distributed, which so few cannot show."
+            "With fewer than six trials it is Student's t interval of the logarithms. It assumes log-normally \
+             distributed values, which so few trials cannot verify."
                 .to_owned(),
         );
     }
     if bases.contains(&Basis::Identical) {
         notes.push(
-            "(same): every trial gave this value. The seeds vary nothing that matters to it, which does not make it \
-             certain on other machines."
+            "(same): all trials gave this value. It does not depend on the seed, but may differ on other machines."
                 .to_owned(),
         );
     }
     let looks = stats::looks(&input.plan.precision).len();
     if looks > 1 {
         notes.push(format!(
-            "Trials were added until intervals were narrow enough, looking at most {looks} times; intervals are \
-             widened so that all looks together hold at 95 %."
+            "Trials were added until intervals were narrow enough, with at most {looks} checks; intervals are \
+             widened so that all checks together hold at 95 %."
         ));
     }
     notes.push(
         "A stack counts as best if no other is shown to be faster. Every pair of stacks is compared, by ratio and trial \
          by trial: two may differ although their intervals overlap, because the same files made both of them faster or \
-         slower. The spread of all stacks counts where it is larger than that of the pair. Holm's procedure keeps the \
-         error of a test's ranking below 5 %."
+         slower. If the spread of all stacks is larger than that of the pair, it is used instead. Holm's procedure \
+         keeps the error of a test's ranking below 5 %."
             .to_owned(),
     );
     if measures.iter().any(|measure| measure.not_placed().next().is_some()) {
@@ -312,7 +311,7 @@ pub(super) fn notes(input: &Input, results: &Results) -> Vec<String> {
         .sum();
     if excluded > 0 {
         notes.push(format!(
-            "Samples whose guard failed ({excluded}) are drawn as crosses and are part of no figure."
+            "Samples whose guard failed ({excluded}) are drawn as crosses and excluded from all figures."
         ));
     }
     notes.push("Percentiles are those of all trials' operations together; they are never averaged.".to_owned());

@@ -1,4 +1,4 @@
-//! What went wrong, and what the external programs did: nothing is left out in silence.
+//! Failures and guards, and what the external programs did: nothing is left out in silence.
 
 use crate::figure::{count, nanoseconds};
 use crate::input::{Input, TrialState};

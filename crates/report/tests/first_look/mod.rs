@@ -121,8 +121,7 @@ fn trial(input: &mut Input, cell: &Cell, stack: &Stack, place: usize, index: u32
     let failed = cell.stack_label == "reiserfs" && cell.workload.name == "medium files" && index == 2;
     let failure = Failure {
         step: "mkfs".to_owned(),
-        message: "the guest was killed from outside (signal 9); its console said last: `reiserfs: using r5 hash`"
-            .to_owned(),
+        message: "the guest was killed by signal 9; its console said last: `reiserfs: using r5 hash`".to_owned(),
     };
     input.trials.push(TrialInfo {
         key: key(cell, index),

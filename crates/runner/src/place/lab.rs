@@ -161,11 +161,11 @@ fn message(end: &ProcessEnd, ended: &EndedGuest) -> String {
         ProcessEnd::Exited => format!("the guest exited without a result; its console: {console}"),
         ProcessEnd::Killed(signal) => {
             let who = if *signal == 9 {
-                "by a user or by the OOM killer"
+                "sent by a user or by the OOM killer"
             } else {
-                "by somebody"
+                "sent by another process"
             };
-            format!("the guest was killed from outside (signal {signal}), {who}; its console: {console}")
+            format!("the guest was killed by signal {signal}, {who}; its console: {console}")
         }
         ProcessEnd::Died(status) => format!("the guest died ({status}); its console: {console}"),
         ProcessEnd::Stalled => {

@@ -81,7 +81,7 @@ impl Array {
                 (progress, moved_at) = (completed, Instant::now());
             } else if moved_at.elapsed() > STALLED {
                 let name = &self.device.kernel_name;
-                return Err(Cause::State(format!("the resync of {name} stands still at {progress}")));
+                return Err(Cause::State(format!("the resync of {name} is stuck at {progress}")));
             } else {
                 // The state `idle` without being clean is very short; this is then the polling interval.
                 executor.sleep(Duration::from_millis(20));
@@ -101,7 +101,7 @@ impl Array {
         if last != "check" {
             let name = &self.device.kernel_name;
             return Err(Cause::State(format!(
-                "a check of {name} was asked for, but md did `{last}`"
+                "a check of {name} was requested, but md ran `{last}`"
             )));
         }
         read_number(executor, &self.attribute("mismatch_cnt"))

@@ -28,7 +28,7 @@ impl Rising {
             for disk in members {
                 let attribute = queue::depth_attribute(disk, context.access.executor).ok_or_else(|| {
                     Cause::Impossible(format!(
-                        "the queue depth of {} cannot be set: that is possible for SCSI and SATA disks",
+                        "the queue depth of {} cannot be set: only SCSI and SATA disks support this",
                         disk.kernel_name
                     ))
                 })?;
@@ -72,7 +72,7 @@ impl Rising {
         let Some(attribute) = queue::cache_type_attribute(disk, context.access.executor) else {
             let wanted = if on { "on" } else { "off" };
             return Err(Cause::Impossible(format!(
-                "the write cache of {} cannot be switched {wanted}: that is possible for SCSI and SATA disks",
+                "the write cache of {} cannot be switched {wanted}: only SCSI and SATA disks support this",
                 disk.kernel_name
             )));
         };

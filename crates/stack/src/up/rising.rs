@@ -154,7 +154,7 @@ fn identify(devices: &[PathBuf], executor: &mut dyn Executor) -> Result<Vec<Bloc
         executor.must_be_free(&member)?;
         if read_number(executor, &member.sysfs.join("size"))? == 0 {
             return Err(Cause::Impossible(format!(
-                "{} has no size: it has no medium",
+                "{} has size 0: it has no medium",
                 path.display()
             )));
         }

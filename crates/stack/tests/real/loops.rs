@@ -303,7 +303,7 @@ fn loop_odd_devices_are_refused() {
         let same = refused(vec![disk.clone(), link.clone()], Level::Raid1);
         assert!(same.contains("are the same device, loop"), "{same}");
         let file = refused(vec![link.with_file_name("disk0")], Level::Single);
-        assert!(file.ends_with("disk0 is no block device"), "{file}");
+        assert!(file.ends_with("disk0 is not a block device"), "{file}");
         let gone = refused(vec!["/dev/nonexistent".into()], Level::Single);
         assert!(
             gone.contains("could not look at /dev/nonexistent: No such file"),

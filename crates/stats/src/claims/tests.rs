@@ -122,7 +122,7 @@ fn what_was_not_measured_is_untestable_with_the_reason() {
     assert_eq!(
         judged[0].verdict,
         Verdict::Untestable {
-            reason: "nothing was measured of `ext4 | small files`".to_owned()
+            reason: "there are no measurements of `ext4 | small files`".to_owned()
         }
     );
     assert_eq!(judged[1].verdict, Verdict::Supported);

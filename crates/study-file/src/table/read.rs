@@ -282,8 +282,8 @@ impl Reader<'_, '_, '_> {
             };
             if given.len() != columns {
                 let message = format!("{} published figures for {columns} columns", given.len());
-                self.found
-                    .add_with_help(&entry.span, message, "one for each column, \"-\" where there is none");
+                let help = "write one figure for each column, \"-\" where none was published";
+                self.found.add_with_help(&entry.span, message, help);
                 continue;
             }
             let Some(at) = self.row(entry.values("row"), &row.span, row_axes, rows) else {
@@ -311,7 +311,7 @@ impl Reader<'_, '_, '_> {
                 count(given.len(), "value"),
                 row_axes.len()
             );
-            let help = format!("a value for each of {}", row_axes.join(", "));
+            let help = format!("write a value for each of {}", row_axes.join(", "));
             self.found.add_with_help(span, message, help);
             return None;
         }

@@ -31,11 +31,11 @@ pub(super) static BONNIE: WorkloadKind = WorkloadKind {
 
 #[rustfmt::skip]
 static KEYS: &[Key] = &[
-    key(Table::Bonnie, "size", Size { min: 0, max: 16 * TIB }, Listed, "0", "bytes of one volume, in whole MiB; 0: no throughput tests. All volumes should be twice the RAM").on_axis("bonnie_size"),
+    key(Table::Bonnie, "size", Size { min: 0, max: 16 * TIB }, Listed, "0", "bytes of one volume, in whole MiB; 0: no throughput tests. All volumes together should be twice the RAM").on_axis("bonnie_size"),
     key(Table::Bonnie, "volumes", Count { min: 1, max: 4096 }, Listed, "1", "number of volumes, used as one file"),
     key(Table::Bonnie, "chunk_size", Size { min: 256, max: MIB }, Listed, "`8K`", "bytes of one read or write, a power of two"),
-    key(Table::Bonnie, "per_char", Flag, Listed, "`true`", "also the tests of single characters"),
-    key(Table::Bonnie, "char_size", Size { min: MIB, max: TIB }, Listed, "`1M`", "bytes of those, in whole MiB (`-f`): each costs a system call, which takes some 10 µs of wall time in the lab"),
+    key(Table::Bonnie, "per_char", Flag, Listed, "`true`", "also run the single-character tests"),
+    key(Table::Bonnie, "char_size", Size { min: MIB, max: TIB }, Listed, "`1M`", "bytes of the single-character tests, in whole MiB (`-f`): each character costs a system call, about 10 µs of wall time in the lab"),
     key(Table::Bonnie, "seeks", Count { min: 1, max: 1 << 30 }, Listed, "8192", "number of seeks"),
     key(Table::Bonnie, "seekers", Count { min: 1, max: 1024 }, Listed, "5", "processes that seek"),
     key(Table::Bonnie, "files", Count { min: 0, max: 100_000_000 }, Listed, "0", "files of the file-creation tests, in multiples of 1024; 0: no such tests"),
@@ -101,7 +101,7 @@ fn check(bonnie: &BonnieSpec) -> Vec<Impossible> {
     let mut all = Vec::new();
     if !bonnie.size_bytes.is_multiple_of(MIB) {
         let reason = format!(
-            "Bonnie++ counts in whole MiB, and `size` is {}",
+            "Bonnie++ takes whole MiB, but `size` is {}",
             format_size(bonnie.size_bytes)
         );
         all.extend(impossible(&["bonnie_size"], reason, "write whole MiB"));
@@ -109,7 +109,7 @@ fn check(bonnie: &BonnieSpec) -> Vec<Impossible> {
     if !bonnie.files.is_multiple_of(1024) {
         let (below, above) = (bonnie.files / 1024 * 1024, bonnie.files.next_multiple_of(1024));
         let reason = format!(
-            "Bonnie++ counts files in multiples of 1024, and `files` is {}",
+            "Bonnie++ takes multiples of 1024 files, but `files` is {}",
             bonnie.files
         );
         all.extend(impossible(&["files"], reason, format!("write {below} or {above}")));

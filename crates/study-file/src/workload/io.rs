@@ -108,21 +108,21 @@ fn check_table(kind: &str, table: &Entry, found: &mut Found) {
         && !table.is_broken("rw")
         && !patterns().any(|rw| rw.pattern.is_mixed())
     {
-        let message = format!("`rwmixread` is for mixed patterns, and `rw` of this `{kind}` is not one");
+        let message = format!("`rwmixread` is for mixed patterns, but `rw` of this `{kind}` is not one");
         found.add_with_help(
             &mix.span,
             message,
             "write rw = \"randrw\" or \"readwrite\", or leave `rwmixread` out",
         );
     }
-    for (name, needed, what) in [
-        ("time_based", "runtime", "says whether to go on until `runtime` is over"),
-        ("ramp_time", "runtime", "comes before `runtime`"),
-        ("thinktime_blocks", "thinktime", "says when `thinktime` comes"),
+    for (name, needed) in [
+        ("time_based", "runtime"),
+        ("ramp_time", "runtime"),
+        ("thinktime_blocks", "thinktime"),
     ] {
         if let (Some(field), None) = (table.field(name), table.field(needed)) {
             let help = format!("add `{needed}`, or leave `{name}` out");
-            found.add_with_help(&field.span, format!("`{name}` {what}, and there is none"), help);
+            found.add_with_help(&field.span, format!("`{name}` needs `{needed}`"), help);
         }
     }
     if let (Some(_), Some(field)) = (table.field("zero_buffers"), table.field("buffer_pattern")) {
@@ -246,7 +246,7 @@ fn check(io: &IoSpec, raw: bool) -> Vec<Impossible> {
     }
     if io.direct && !io.block_bytes.is_multiple_of(512) {
         let reason = format!(
-            "direct I/O needs whole sectors, and `bs` is {}",
+            "direct I/O needs whole sectors, but `bs` is {}",
             format_size(io.block_bytes)
         );
         all.extend(impossible(
@@ -257,7 +257,7 @@ fn check(io: &IoSpec, raw: bool) -> Vec<Impossible> {
     }
     if io.direct && !io.offset_bytes.is_multiple_of(512) {
         let reason = format!(
-            "direct I/O needs whole sectors, and `offset` is {}",
+            "direct I/O needs whole sectors, but `offset` is {}",
             format_size(io.offset_bytes)
         );
         all.extend(impossible(&["offset", "direct"], reason, "write a multiple of 512B"));
@@ -280,7 +280,7 @@ fn check(io: &IoSpec, raw: bool) -> Vec<Impossible> {
     }
     if io.verify.is_some() && !io.pattern.has_writes() {
         let reason = format!(
-            "`verify` compares what was written, and {} writes nothing",
+            "`verify` compares what was written, but {} writes nothing",
             io.pattern.name()
         );
         all.extend(impossible(&["verify", "rw"], reason, "leave `verify` out"));
@@ -289,7 +289,7 @@ fn check(io: &IoSpec, raw: bool) -> Vec<Impossible> {
         all.extend(check_native(io));
     }
     if io.fio_options.iter().any(|(name, _)| name == "nrfiles") && raw {
-        let reason = "`nrfiles` is for filesystems, and this is a raw device".to_owned();
+        let reason = "`nrfiles` is for filesystems, but this is a raw device".to_owned();
         all.extend(impossible(&["nrfiles", "type"], reason, "leave `nrfiles` out"));
     }
     all

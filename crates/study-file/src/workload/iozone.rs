@@ -128,12 +128,8 @@ fn check(iozone: &IozoneSpec) -> Vec<Impossible> {
     }
     if !iozone.file_bytes.is_multiple_of(iozone.record_bytes) {
         let (file, record) = (format_size(iozone.file_bytes), format_size(iozone.record_bytes));
-        let reason = format!("a file of {file} holds no whole number of records of {record}");
-        all.extend(impossible(
-            &["record", "file"],
-            reason,
-            "make `file` a multiple of `record`",
-        ));
+        let reason = format!("`file` ({file}) is not a multiple of `record` ({record})");
+        all.extend(impossible(&["record", "file"], reason, "write a multiple of `record`"));
     }
     if iozone.engine == IozoneEngine::Iozone && iozone.processes > 256 {
         let reason = "IOzone has at most 256 processes".to_owned();

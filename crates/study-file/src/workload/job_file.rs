@@ -97,7 +97,7 @@ fn parse(text: &str) -> Result<Vec<FioSection>, (usize, String, String)> {
             if !in_global {
                 check_name(name).map_err(at)?;
                 if sections.len() == SECTIONS_MAX || sections.iter().any(|(_, other, _)| other == name) {
-                    let message = format!("there is another section `{name}`, or there are too many");
+                    let message = format!("duplicate section `{name}`, or more than {SECTIONS_MAX} sections");
                     return Err((number, message, "give every section a different name".to_owned()));
                 }
                 sections.push((number, name.to_owned(), global.clone()));
@@ -123,7 +123,7 @@ fn parse(text: &str) -> Result<Vec<FioSection>, (usize, String, String)> {
         place.push(option);
     }
     if sections.is_empty() {
-        let message = "it has no job".to_owned();
+        let message = "there is no job section".to_owned();
         return Err((
             last_line.max(1),
             message,

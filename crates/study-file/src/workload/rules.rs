@@ -76,7 +76,7 @@ pub(crate) fn check_work(
             "the array"
         };
         let (needs, there) = (describe_size(needs), describe_size(there));
-        let reason = format!("the workload needs about {needs}, and {level} has {there}");
+        let reason = format!("the workload needs about {needs}, but {level} has {there}");
         let about = [rules(work).room_axes(), STACK_ROOM].concat();
         all.extend(impossible(&about, reason, "reduce the workload, or use a larger array"));
     }
@@ -91,7 +91,7 @@ fn largest_file(stack: &StackSpec, work: &Work) -> Option<Impossible> {
         return None;
     }
     let reason = format!(
-        "{} has no files of {} and more, and the workload has one of {}",
+        "{} has no files of {} or more, but the workload has one of {}",
         kind.name,
         describe_size(most + 1),
         describe_size(largest)

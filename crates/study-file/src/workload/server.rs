@@ -49,7 +49,7 @@ static KEYS: &[Key] = &[
     key(Table::Server, "record", Size { min: 1, max: MIB }, Listed, "`4K`", "bytes of a record"),
     key(Table::Server, "read_percent", Count { min: 0, max: 100 }, Listed, "50", "`mixed`: share of operations that read a file; the others replace one"),
     key(Table::Server, "rate", Count { min: 1, max: 10_000_000 }, Listed, "as many as they can", "`mixed`: operations a second of all clients together; latencies count from the moment at which an operation was due"),
-    key(Table::Server, "runtime", Time, Listed, "ten seconds", "`mixed`: for so long"),
+    key(Table::Server, "runtime", Time, Listed, "ten seconds", "`mixed`: duration"),
 ];
 
 const RUNTIME_NS: u64 = 10_000_000_000;
@@ -107,7 +107,7 @@ impl Rules for ServerSpec {
         let mut all = Vec::new();
         if self.files < self.clients && self.tests.iter().any(|test| test.has_files()) {
             let reason = format!(
-                "{} files are fewer than {} clients, each of which has its own",
+                "{} files are too few for {} clients, each of which needs its own",
                 self.files, self.clients
             );
             all.extend(impossible(

@@ -159,14 +159,10 @@ fn check_groups(tree: &TreeSpec, machine: &MachineSpec, stack: &StackSpec) -> Ve
     for (key, name, test) in [("from", &tree.from, TreeTest::Write), ("to", &tree.to, TreeTest::Read)] {
         let Some(name) = name else { continue };
         if !machine.disks.iter().any(|group| group.name == *name) || name == "data" {
-            let reason = format!("`{key}` names another group of disks, and there is no group `{name}`");
-            all.extend(impossible(
-                ABOUT,
-                reason,
-                format!("write [disks.{name}] with its model"),
-            ));
+            let reason = format!("`{key}` names the group of disks `{name}`, which does not exist");
+            all.extend(impossible(ABOUT, reason, format!("add [disks.{name}] with `model`")));
         } else if !stack.group_stacks.iter().any(|other| other.group == *name) {
-            let reason = format!("`{key}` names the group `{name}`, on which there is no filesystem");
+            let reason = format!("`{key}` names the group of disks `{name}`, which has no filesystem");
             let help = format!("write fs = {{ type = \"ext4\" }} or another in [disks.{name}]");
             all.extend(impossible(ABOUT, reason, help));
         }

@@ -29,6 +29,6 @@ impl WorkSpec for ImportedSpec {
     }
 
     fn describe(&self) -> String {
-        format!("{}, run elsewhere; what it did is unknown", self.program)
+        format!("imported results of {}; the workload is unknown", self.program)
     }
 }

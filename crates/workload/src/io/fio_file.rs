@@ -104,8 +104,8 @@ fn report_section(
     let own: Vec<&JobReport> = jobs.iter().filter(|job| job.name == section.name).collect();
     if own.is_empty() {
         return Err(WorkloadError::FioOutput {
-            what: format!("there is nothing on its section [{}]", section.name),
-            printed: "a report on other jobs".to_owned(),
+            what: format!("it has no results of the section [{}]", section.name),
+            printed: "results of other jobs".to_owned(),
         });
     }
     let mut tally = Tally::new();

@@ -128,7 +128,7 @@ fn check(spec: &IoSpec, target: &Target<'_>) -> Result<(), WorkloadError> {
     });
     demand(
         spec.offset_increment_bytes.is_none() || target.mount_point.is_none(),
-        &|| "jobs of different offsets are for a raw device, and this stack has a filesystem".to_owned(),
+        &|| "`offset_increment` is for raw devices, but this stack has a filesystem".to_owned(),
     );
     if wrong.is_empty() {
         Ok(())

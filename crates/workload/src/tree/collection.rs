@@ -49,7 +49,7 @@ impl Collection {
         let size = &spec.size;
         if !(size.min_bytes <= size.median_bytes && size.median_bytes <= size.max_bytes) {
             return Err(WorkloadError::Spec(format!(
-                "file sizes must rise from the smallest over the median to the largest, and these are {}, {}, {}",
+                "file sizes must be in the order min ≤ median ≤ max, but are {}, {}, {}",
                 size.min_bytes, size.median_bytes, size.max_bytes
             )));
         }

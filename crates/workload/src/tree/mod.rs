@@ -322,9 +322,9 @@ impl Trees<'_> {
         let mut detail = format!("{} of {expected} files found", done.files);
         match &done.first_wrong {
             None if self.to.is_some() => detail.push_str(" and copied"),
-            None => detail.push_str(", each with its length, beginning and end as written"),
+            None => detail.push_str(", length, beginning and end of each as written"),
             Some(name) => detail.push_str(&format!(
-                ", {} not with the length, beginning or end that was written, the first {name}",
+                ", {} with a wrong length, beginning or end, the first is {name}",
                 done.wrong
             )),
         }

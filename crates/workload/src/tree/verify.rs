@@ -34,7 +34,7 @@ impl Verdict {
         );
         match &self.what {
             None => format!("{seen}, all as written"),
-            Some(what) => format!("{seen}, {} not as written; {what}", self.wrong),
+            Some(what) => format!("{seen}, {} of them differ from what was written: {what}", self.wrong),
         }
     }
 }

@@ -265,8 +265,8 @@ impl FoundDisks {
         }
         if free < files.bytes_each.saturating_mul(count as u64) {
             say(&format!(
-                "raidlab: `{}` has {} MiB free, and the files behind loop devices may grow to {} MiB: where there is no \
-                 room the trial fails",
+                "raidlab: `{}` has {} MiB free, and the files behind loop devices may grow to {} MiB: a trial \
+                 fails if the space runs out",
                 folder.display(),
                 free >> 20,
                 files.bytes_each.saturating_mul(count as u64) >> 20
@@ -297,7 +297,7 @@ impl FoundDisks {
             let lost: Vec<String> = given_up.iter().map(ToString::to_string).collect();
             let lost = match lost.is_empty() {
                 true => "it holds only data of an earlier run".to_owned(),
-                false => format!("given up: {}", lost.join(", ")),
+                false => format!("released by --destroy: {}", lost.join(", ")),
             };
             say(&format!("  {disk}{stable}: {lost}"));
         }
@@ -315,14 +315,14 @@ fn on_host(arguments: &RunArguments, plan: &mut Plan) -> Result<(), ExpectedErro
         return input("--trace records simulated disks: for real disks use blktrace(8)");
     }
     if arguments.jobs.is_some_and(|jobs| jobs > 1) {
-        return input("--jobs: on this machine trials run one at a time, because they would disturb one another");
+        return input("--jobs: on this machine trials run one at a time, so that they do not disturb each other");
     }
     let mut kernels: Vec<&str> = plan.cells.iter().map(|cell| cell.machine.kernel.as_str()).collect();
     kernels.sort_unstable();
     kernels.dedup();
     if kernels.len() > 1 {
         return input(
-            "the study compares kernels, and this machine runs only its own: select a part with `--only kernel=…`",
+            "the study compares kernels, but this machine runs only its own: select a part with `--only kernel=…`",
         );
     }
     let models = |plan: &Plan| {

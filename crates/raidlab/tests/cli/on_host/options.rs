@@ -50,7 +50,7 @@ fn what_makes_no_sense_on_this_machine_or_in_the_lab() {
         (&["--on", "host", "--trace", "t"], "--trace records simulated disks"),
         (
             &["--on", "host", "--loop", "8"],
-            "write how many and how large, 16M at least: `8x20G`",
+            "write number and size of the files, at least 16M each: `8x20G`",
         ),
         (
             &["--on", "host", "--loop", "1x1G", "--devices", "/dev/sdx"],
@@ -58,7 +58,7 @@ fn what_makes_no_sense_on_this_machine_or_in_the_lab() {
         ),
         (
             &["--on", "host", "--trial-limit", "1"],
-            "write a time of a second to a year",
+            "write a time from 1 second to 1 year",
         ),
     ];
     for (options, words) in cases {

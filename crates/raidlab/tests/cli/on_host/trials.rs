@@ -84,7 +84,7 @@ fn root_loop_a_real_disk_is_given_up_by_its_serial_number_alone() {
     let before = World::of(&desk);
     let ran = desk.run(&run_on(&disk.node, &["--destroy", disk.name()]));
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
-    let given_up = format!("given up: {} carries ext4, labelled `photos`", disk.name());
+    let given_up = format!("released by --destroy: {} carries ext4, labelled `photos`", disk.name());
     assert!(ran.stderr.contains(&given_up), "{}", ran.stderr);
     assert_eq!(World::of(&desk), before);
     assert_eq!(system("wipefs", &["--noheadings", &disk.node]), "", "it is free again");
