@@ -406,7 +406,7 @@ fn root_loop_files_without_room_are_refused_and_files_in_memory_are_told() {
     };
     assert_eq!(ran.exit, Some(2), "{}", ran.stderr);
     assert!(
-        ran.stderr.contains("the study writes 160 MiB at least"),
+        ran.stderr.contains("the study writes at least 160 MiB"),
         "{}",
         ran.stderr
     );

@@ -2,8 +2,11 @@
 
 use crate::desk::{Desk, PROGRAM, Ran};
 use crate::lab;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::process::Stdio;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
 
 fn with_input(desk: &Desk, arguments: &[&str], input: &str) -> Ran {
     let mut raidlab = desk.raidlab(arguments);
@@ -77,14 +80,40 @@ fn lab_issue_12_12_the_status_of_a_shell_at_a_terminal_is_that_of_raidlab() {
     let command = format!("{PROGRAM} shell small.toml");
     let mut script = desk.command("script");
     script.args(["--quiet", "--return", "--command", &command, "/dev/null"]);
-    let mut child = match script.stdin(Stdio::piped()).spawn() {
+    let mut child = match script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn() {
         Ok(child) => child,
         Err(error) => return println!("skipped: no terminal to try it on: script: {error}"),
     };
-    let mut stdin = child.stdin.take().expect("a pipe");
-    stdin.write_all(b"exit 3\n").expect("it is typed");
-    let ended = child.wait_with_output().expect("it ends");
-    drop(stdin);
-    let text = String::from_utf8_lossy(&ended.stdout);
-    assert_eq!(ended.status.code(), Some(3), "{text}");
+    let (mut stdin, mut stdout) = (
+        child.stdin.take().expect("a pipe"),
+        child.stdout.take().expect("a pipe"),
+    );
+    let seen = Arc::new(Mutex::new(String::new()));
+    let sees = seen.clone();
+    let reader = thread::spawn(move || {
+        let mut bytes = [0; 4096];
+        while let Some(count) = stdout.read(&mut bytes).ok().filter(|count| *count > 0) {
+            *sees.lock().expect("no panic") += &String::from_utf8_lossy(&bytes[..count]);
+        }
+    });
+    let text = || seen.lock().expect("no panic").clone();
+    let until = Instant::now() + Duration::from_secs(300);
+    // What is typed before the guest has set up its console is lost.
+    let mut is_typed = false;
+    let status = loop {
+        if !is_typed && text().contains("guest# ") {
+            stdin.write_all(b"exit 3\n").expect("it is typed");
+            is_typed = true;
+        }
+        if let Some(status) = child.try_wait().expect("it is ours") {
+            break status;
+        }
+        if Instant::now() > until {
+            child.kill().expect("it is ours");
+            panic!("the shell does not end: {}", text());
+        }
+        thread::sleep(Duration::from_millis(20));
+    };
+    reader.join().expect("it reads to the end");
+    assert_eq!(status.code(), Some(3), "{}", text());
 }
