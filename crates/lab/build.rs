@@ -19,6 +19,10 @@ const EXPORTS: &[&str] = &[
     "rl_discard",
     "rl_counters",
     "rl_digest",
+    "rl_restore",
+    "rl_save",
+    "rl_expect_power_cut",
+    "rl_power_cut",
 ];
 
 /// The kernel is linked at a fixed place, and its signal handlers run on the stack that was interrupted.

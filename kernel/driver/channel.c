@@ -62,6 +62,16 @@ void raidlab_trace(u32 disk, struct request *rq, u64 submit_ns, u64 complete_ns,
 		trace_write_out();
 }
 
+void raidlab_end(bool power_cut)
+{
+	trace_write_out();
+	if (rl_host_is_open(RL_FD_CONTENTS) && rl_save() && heartbeat)
+		heartbeat->no_room = 1;
+	if (power_cut && heartbeat)
+		heartbeat->power_cut = 1;
+	rl_host_exit(0);
+}
+
 static ssize_t channel_read(struct file *file, char __user *to, size_t n, loff_t *pos)
 {
 	return job ? simple_read_from_buffer(to, n, pos, job, job_length) : 0;
@@ -93,8 +103,7 @@ static long channel_ioctl(struct file *file, unsigned int cmd, unsigned long arg
 	case RL_IOC_DISKS:
 		return raidlab_disk_count();
 	case RL_IOC_POWER_OFF:
-		trace_write_out();
-		rl_host_exit(0);
+		raidlab_end(false);
 	}
 	if (copy_from_user(&disk, user, sizeof(disk)))
 		return -EFAULT;

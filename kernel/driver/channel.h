@@ -15,6 +15,8 @@
 
 u32 raidlab_disk_count(void);
 void raidlab_count_request(void);
+/* Ends the guest. What the disks hold is kept for the next one, if there is to be one. */
+void raidlab_end(bool power_cut) __noreturn;
 /* Maps the init's memory, for the init alone. */
 int raidlab_map_init(struct vm_area_struct *vma);
 void raidlab_trace(u32 disk, struct request *rq, u64 submit_ns, u64 complete_ns, u32 status);

@@ -37,6 +37,8 @@ static struct sim_disk *disks;
 static u32 disk_count;
 static DEFINE_SPINLOCK(world_lock);
 static struct time_travel_event wakeup;
+static struct time_travel_event power_cut;
+static struct rl_power_cut cut;
 
 u32 raidlab_disk_count(void)
 {
@@ -195,6 +197,13 @@ static bool is_late(struct request *rq, u8 op, u64 now_ns, u64 lag_ns)
 }
 #endif
 
+/* Called in interrupt context at the moment of the power cut. */
+static void cut_power(struct time_travel_event *event)
+{
+	rl_power_cut(cut.seed, time_travel_now());
+	raidlab_end(true);
+}
+
 static blk_status_t sim_queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_queue_data *bd)
 {
 	struct sim_disk *disk = hctx->queue->queuedata;
@@ -323,6 +332,22 @@ static int __init raidlab_disks_init(void)
 	n = rl_open(description, length);
 	if (n < 0)
 		panic("raidlab: the description of the disks makes no sense");
+	if (rl_host_is_open(RL_FD_CONTENTS)) {
+		void *saved = rl_host_slurp(RL_FD_CONTENTS, &length);
+
+		if (saved && rl_restore(saved, length))
+			panic("raidlab: the contents of the disks cannot be restored");
+		/* The first write makes the saved index obsolete. */
+		if (rl_host_empty_contents())
+			panic("raidlab: the file of the disks' contents cannot be emptied");
+	}
+	if (rl_host_is_open(RL_FD_POWER_CUT)) {
+		if (rl_host_read(RL_FD_POWER_CUT, 0, &cut, sizeof(cut)))
+			panic("raidlab: the time of the power cut cannot be read");
+		rl_expect_power_cut();
+		time_travel_set_event_fn(&power_cut, cut_power);
+		time_travel_add_event_rel(&power_cut, max(cut.at_ns, time_travel_now()) - time_travel_now());
+	}
 	time_travel_set_event_fn(&wakeup, wake);
 #ifdef CONFIG_RAIDLAB_CPU
 	time_travel_set_event_fn(&doorbell, doorbell_rings);

@@ -97,6 +97,18 @@ void *rl_host_segment(rl_u64 index, rl_u64 length)
 	return segment ? segment : no_room();
 }
 
+int rl_host_empty_contents(void)
+{
+	if (ftruncate(RL_FD_CONTENTS, 0) < 0 || lseek(RL_FD_CONTENTS, 0, SEEK_SET) < 0)
+		return -1;
+	return 0;
+}
+
+rl_s32 rl_host_keep(const void *data, rl_u64 length)
+{
+	return rl_host_write(RL_FD_CONTENTS, data, length) < 0 ? -1 : 0;
+}
+
 struct rl_heartbeat *rl_host_heartbeat(void)
 {
 	return map_shared(RL_FD_HEARTBEAT, 0, 4096);

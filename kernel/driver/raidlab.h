@@ -26,6 +26,9 @@ typedef unsigned long long rl_u64;
 #define RL_FD_INIT 107		/* execute: the guest's init, /raidlab-init (0008-init-by-number.patch) */
 #define RL_FD_IMAGE 108		/* read: the memory of the program that the init loads; need not be open */
 
+#define RL_FD_CONTENTS 109	/* read, write: which block of the contents lies where, from one guest to the next; need not be open */
+#define RL_FD_POWER_CUT 110	/* read: struct rl_power_cut; need not be open */
+
 /* Bytes of the memory that the init's program runs in, its stack included. */
 #define RL_INIT_BYTES (64UL << 20)
 
@@ -34,6 +37,13 @@ struct rl_heartbeat {
 	rl_u64 virtual_ns;
 	rl_u64 requests;
 	rl_u64 no_room;		/* contents were refused: neither memory nor the spill file has room */
+	rl_u64 power_cut;	/* the guest ended as struct rl_power_cut says */
+};
+
+/* A power cut of the machine and all its disks. */
+struct rl_power_cut {
+	rl_u64 at_ns;		/* virtual time */
+	rl_u64 seed;		/* decides what of the disks' caches survives */
 };
 
 /* One request as the trace has it; little-endian, as the machine is. */
@@ -57,7 +67,6 @@ struct rl_disk_info {
 	rl_u8 write_cache;
 	rl_u8 fua;
 	rl_u8 discard;
-	char name[28];
 };
 
 /* The end of a request; layout shared with the model. */
@@ -73,6 +82,14 @@ struct rl_completion {
 /* --- the model (Rust) --------------------------------------------------------------------------------------- */
 /* Number of disks, or -1 when the description makes no sense (why is said on the host's stderr). */
 rl_s32 rl_open(const void *description, rl_u64 length);
+/* After rl_open(): the disks get the contents saved by an earlier guest. 0, or -1 (with the reason on the host's stderr). */
+rl_s32 rl_restore(const void *saved, rl_u64 length);
+/* Passes what rl_restore() takes to rl_host_keep(). 0, or -1 without space. */
+rl_s32 rl_save(void);
+/* Before the first request: data in caches is distinguished from data on media, for rl_power_cut(). */
+void rl_expect_power_cut(void);
+/* Data in the disks' caches is lost, or in part. */
+void rl_power_cut(rl_u64 seed, rl_u64 now_ns);
 void rl_disk_info(rl_u32 disk, struct rl_disk_info *info);
 void rl_submit(rl_u32 disk, rl_u32 tag, rl_u8 op, rl_u8 fua, rl_u64 sector, rl_u32 sectors, rl_u64 now_ns);
 /* Virtual time of the model's next event; all ones if there is none. */
@@ -96,14 +113,19 @@ void *rl_host_map(rl_u64 length);
  * many whole segments; later ones go to the spill file.
  */
 void *rl_host_segment(rl_u64 index, rl_u64 length);
+/* Empties RL_FD_CONTENTS. 0, or -1. */
+int rl_host_empty_contents(void);
+/* Appends to RL_FD_CONTENTS. 0, or -1 without space. */
+rl_s32 rl_host_keep(const void *data, rl_u64 length);
 /* The page of signs of life, mapped. NULL if it is not there. */
 struct rl_heartbeat *rl_host_heartbeat(void);
 /* Reads from an offset of a file, as much as there is. 0, or -1 when it cannot be read. */
 int rl_host_read(int fd, rl_u64 offset, void *data, rl_u64 length);
 long rl_host_write(int fd, const void *data, unsigned long length);
 int rl_host_is_open(int fd);
+/* A line on the host's standard error. */
 void rl_host_say(const char *message, rl_u64 length);
-/* Ends the guest at once, as a power cut would. */
+/* Ends the guest's process at once. */
 void rl_host_exit(int status) __attribute__((noreturn));
 
 #endif

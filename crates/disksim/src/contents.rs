@@ -17,6 +17,7 @@ mod corruption;
 mod index;
 mod lookup;
 mod media;
+mod saved;
 mod volatile;
 
 pub use blocks::{BLOCK_BYTES, SEGMENT_BYTES, Segments};
@@ -81,7 +82,6 @@ pub struct Store {
     disks: Vec<Disk>,
     /// Buffer in which partially written blocks are assembled.
     scratch: Box<Block>,
-    corrupting: bool,
     written_bytes: u64,
 }
 
@@ -92,7 +92,6 @@ impl Store {
             media: Media::new(segments),
             disks: Vec::new(),
             scratch: blocks::zeroed_block(),
-            corrupting: true,
             written_bytes: 0,
         }
     }
@@ -145,10 +144,8 @@ impl Store {
             block += 1;
             skip = 0;
         }
-        if self.corrupting {
-            for corruption in &disk.corruptions {
-                corruption.apply(sector, out);
-            }
+        for corruption in &disk.corruptions {
+            corruption.apply(sector, out);
         }
         Ok(())
     }
@@ -197,6 +194,19 @@ impl Store {
         Ok(())
     }
 
+    /// The disk still holds only these sectors in its cache: the present contents of all others survive a power cut. The
+    /// ranges are first sector and length, in any order; they may overlap.
+    pub fn persist_all_but(&mut self, disk: usize, volatile: &mut [(u64, u32)]) -> Result<(), Error> {
+        volatile.sort_unstable();
+        let end = self.disks.get(disk).ok_or(Error::Invalid)?.sectors;
+        let mut from = 0;
+        for &(sector, sectors) in &*volatile {
+            self.persist(disk, from..sector.clamp(from, end))?;
+            from = from.max(sector.saturating_add(sectors.into())).min(end);
+        }
+        self.persist(disk, from..end)
+    }
+
     /// The disk moved these sectors from its cache to the media: their present contents survive a power cut.
     pub fn persist(&mut self, disk: usize, sectors: Range<u64>) -> Result<(), Error> {
         let disk = self.disks.get_mut(disk).ok_or(Error::Invalid)?;
@@ -221,16 +231,11 @@ impl Store {
         }
     }
 
-    /// Adds silent corruption to reads from a disk; the media are unchanged.
+    /// Adds silent corruption to reads from a disk; the media, and what is [saved](Self::save), are unchanged.
     pub fn corrupt(&mut self, disk: usize, corruption: Corruption) -> Result<(), Error> {
         let disk = self.disks.get_mut(disk).ok_or(Error::Invalid)?;
         disk.corruptions.push(corruption);
         Ok(())
-    }
-
-    /// Enables or disables corruption in reads; initially enabled.
-    pub fn set_corrupting(&mut self, corrupting: bool) {
-        self.corrupting = corrupting;
     }
 
     /// A digest of the disk's contents, independent of the order of writes. Corruption does not count, and volatile

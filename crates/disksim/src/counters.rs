@@ -27,3 +27,47 @@ pub struct Counters {
     /// Maximum number of requests at the disk at one time.
     pub queue_max: u32,
 }
+
+impl Counters {
+    /// What each of [`values`](Self::values) is called.
+    pub const NAMES: [&'static str; 16] = [
+        "reads",
+        "writes",
+        "flushes",
+        "sectors_read",
+        "sectors_written",
+        "busy_ns",
+        "seek_ns",
+        "rotation_ns",
+        "transfer_ns",
+        "hits",
+        "cached_writes",
+        "destages",
+        "queue_max",
+        "discards",
+        "errors",
+        "moved_sectors",
+    ];
+
+    /// What a trial keeps of each disk.
+    pub fn values(&self) -> [u64; 16] {
+        [
+            self.reads,
+            self.writes,
+            self.flushes,
+            self.sectors_read,
+            self.sectors_written,
+            self.busy_ns,
+            self.seek_ns,
+            self.rotation_ns,
+            self.transfer_ns,
+            self.hits,
+            self.cached_writes,
+            self.destages,
+            self.queue_max.into(),
+            self.discards,
+            self.errors,
+            self.moved_sectors,
+        ]
+    }
+}

@@ -1,55 +1,8 @@
 //! Acknowledged writes that are not on the media.
 
-use crate::extents::Extents;
-use crate::geometry::{Geometry, Place};
+use crate::extents::{Arrival, Extent, Extents};
+use crate::geometry::Geometry;
 use alloc::collections::VecDeque;
-
-/// Arrival of a write's sectors over the wire.
-#[derive(Clone, Copy, Debug)]
-pub struct Arrival {
-    pub start_ns: u64,
-    pub sector_ps: u64,
-    /// Sectors that must have arrived before the first one is written.
-    pub ahead: u32,
-}
-
-impl Arrival {
-    pub const PAST: Arrival = Arrival {
-        start_ns: 0,
-        sector_ps: 0,
-        ahead: 0,
-    };
-
-    /// When the `index`-th sector can be written.
-    pub fn ready_ns(&self, index: u64) -> u64 {
-        let needed = (index + 1).max(u64::from(self.ahead));
-        self.start_ns + needed.saturating_mul(self.sector_ps) / 1000
-    }
-}
-
-/// Consecutive sectors that wait to be written.
-#[derive(Clone, Copy, Debug)]
-pub struct Extent {
-    pub lbn: u64,
-    pub sectors: u32,
-    /// Sequence number of the request; that of the oldest data.
-    pub order: u64,
-    /// Earliest time at which the arm may leave for them.
-    pub leave_ns: u64,
-    pub data: Arrival,
-    pub place: Place,
-    pub angle_ns: u64,
-    /// The segment of the buffer that holds them.
-    pub segment: Option<u32>,
-    /// Written in requests so large that a shingled drive writes them to their band.
-    pub large: bool,
-}
-
-impl Extent {
-    pub fn end(&self) -> u64 {
-        self.lbn + u64::from(self.sectors)
-    }
-}
 
 /// The write cache.
 #[derive(Default)]

@@ -1,9 +1,11 @@
 //! The store of contents against the plainest model there is: a map of sectors.
 
 mod contents_segments;
+mod kept_segments;
 
 use contents_segments::Heap;
-use disksim::contents::{Cache, Corruption, Error, Store};
+use disksim::contents::{Cache, Corruption, Error, Segments, Store};
+use kept_segments::Kept;
 use proptest::prelude::*;
 use std::collections::HashMap;
 
@@ -139,7 +141,11 @@ fn take(store: &mut Store, model: &mut Model, step: &Step) {
 }
 
 fn run(steps: &[Step], volatile: bool) -> (Store, Model) {
-    let mut store = Store::new(Box::new(Heap::unlimited()));
+    run_on(Box::new(Heap::unlimited()), steps, volatile)
+}
+
+fn run_on(segments: Box<dyn Segments>, steps: &[Step], volatile: bool) -> (Store, Model) {
+    let mut store = Store::new(segments);
     let mut model = Model {
         volatile,
         ..Model::default()
@@ -212,6 +218,108 @@ proptest! {
     }
 }
 
+fn saved(store: &Store) -> Vec<u8> {
+    let mut saved = Vec::new();
+    store.save(&mut |piece| saved.extend_from_slice(piece));
+    saved
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_store_goes_on_where_the_one_before_ended(
+        before in proptest::collection::vec(step(), 1..60),
+        after in proptest::collection::vec(step(), 1..60),
+        volatile: bool,
+    ) {
+        let kept = Kept::default();
+        let (store, mut model) = run_on(kept.segments(), &before, volatile);
+        let bytes = saved(&store);
+        let digests: Vec<_> = (0..DISKS).map(|disk| store.digest(disk).unwrap()).collect();
+        let mapped = store.stats().mapped_blocks;
+        drop(store);
+        let mut store = Store::restore(kept.segments(), &bytes).unwrap();
+        prop_assert_eq!(store.sectors().collect::<Vec<_>>(), vec![SECTORS; DISKS]);
+        prop_assert_eq!(store.stats().mapped_blocks, mapped);
+        for (disk, digest) in digests.into_iter().enumerate() {
+            prop_assert_eq!(store.digest(disk).unwrap(), digest);
+            for sector in 0..SECTORS {
+                model.make_durable(disk, sector);
+            }
+        }
+        model.volatile = false;
+        check_blocks(&mut store, &model);
+        after.iter().for_each(|step| take(&mut store, &mut model, step));
+        check_blocks(&mut store, &model);
+    }
+}
+
+#[test]
+fn what_was_not_saved_whole_is_refused() {
+    let kept = Kept::default();
+    let mut store = Store::new(kept.segments());
+    let disk = store.add_disk(SECTORS);
+    store.write(disk, 8, &[1; 8192]).unwrap();
+    let whole = saved(&store);
+    drop(store);
+    for length in 0..whole.len() {
+        let outcome = Store::restore(kept.segments(), &whole[..length]);
+        // The sign at the start alone is that of a store without disks.
+        assert_eq!(outcome.err(), (length != 8).then_some(Error::Invalid), "{length} bytes");
+    }
+    let mut past_the_end = whole.clone();
+    past_the_end[16..24].copy_from_slice(&SECTORS.to_le_bytes());
+    assert_eq!(
+        Store::restore(kept.segments(), &past_the_end).err(),
+        Some(Error::Invalid)
+    );
+}
+
+#[test]
+fn a_store_of_terabytes_is_saved_in_what_was_written() {
+    let kept = Kept::default();
+    let mut store = Store::new(kept.segments());
+    let disk = store.add_disk(24 << 30);
+    // 64 MiB that repeat after 1 MiB, and a lone block far behind.
+    let pattern: Vec<u8> = (0..1u32 << 18).flat_map(u32::to_le_bytes).collect();
+    for piece in 0..64 {
+        store.write(disk, piece * 2048, &pattern).unwrap();
+    }
+    store.write(disk, 23 << 30, &[1; 4096]).unwrap();
+    let bytes = saved(&store);
+    let blocks = 64 * 256 + 1;
+    assert!(bytes.len() < 4 * blocks + 200, "{} bytes", bytes.len());
+    let digest = store.digest(disk).unwrap();
+    drop(store);
+    let next = Store::restore(kept.segments(), &bytes).unwrap();
+    assert_eq!(next.digest(disk).unwrap(), digest);
+    assert_eq!(next.stats().distinct_blocks, 257);
+}
+
+#[test]
+fn only_what_a_cache_still_holds_can_be_lost() {
+    let mut lost = std::collections::HashSet::new();
+    for seed in 0..200 {
+        let mut store = volatile_store();
+        store.write(0, 0, &[1; 16 * 512]).unwrap();
+        store.flush(0).unwrap();
+        store.write(0, 0, &[2; 16 * 512]).unwrap();
+        store
+            .persist_all_but(0, &mut [(12, 1), (4, 3), (3, 2), (202, 9)])
+            .unwrap();
+        store.power_cut(seed);
+        for (at, sector) in read_sectors(&store, 0, 0, 16).iter().enumerate() {
+            if *sector == [1; 512] {
+                lost.insert(at);
+            }
+        }
+    }
+    let mut lost: Vec<usize> = lost.into_iter().collect();
+    lost.sort_unstable();
+    assert_eq!(lost, [3, 4, 5, 6, 12]);
+}
+
 fn volatile_store() -> Store {
     let mut store = Store::new(Box::new(Heap::unlimited()));
     store.add_disk(SECTORS);
@@ -253,7 +361,7 @@ fn a_block_rewritten_without_end_keeps_its_durable_content_and_little_else() {
 }
 
 #[test]
-fn corruption_shows_in_reads_alone_and_can_be_switched_off() {
+fn corruption_shows_in_reads_alone_and_not_in_what_is_saved() {
     let mut store = Store::new(Box::new(Heap::unlimited()));
     let disk = store.add_disk(SECTORS);
     store.write(disk, 0, &[5; 20 * 512]).unwrap();
@@ -277,8 +385,14 @@ fn corruption_shows_in_reads_alone_and_can_be_switched_off() {
         "the same in whichever read"
     );
     assert_eq!(store.digest(disk).unwrap(), digest);
-    store.set_corrupting(false);
-    assert_eq!(read_sectors(&store, disk, 0, 20), vec![[5; 512]; 20]);
+    let kept = Kept::default();
+    let mut store = Store::new(kept.segments());
+    let disk = store.add_disk(SECTORS);
+    store.write(disk, 0, &[5; 20 * 512]).unwrap();
+    let sectors = 3..11;
+    store.corrupt(disk, Corruption { sectors, seed: 9 }).unwrap();
+    let next = Store::restore(kept.segments(), &saved(&store)).unwrap();
+    assert_eq!(read_sectors(&next, disk, 0, 20), vec![[5; 512]; 20]);
 }
 
 #[test]

@@ -71,6 +71,8 @@ fn wall(kernel: &Kernel, blocks: u32) -> Duration {
             disks: &postcard::to_allocvec(&disks).expect("plain data"),
             job: &job::encode(&job, &[]),
             memory_budget_bytes: 1 << 20,
+            contents: None,
+            power_cut: None,
             folder: folder.path(),
             trace: None,
             processor: guest::processors().last().copied(),

@@ -3,6 +3,7 @@
 
 use crate::carried;
 use crate::job::{self, GuestJob};
+use disksim::world::Counters;
 use rustix::ioctl::{self, Opcode, opcode};
 use serde::Serialize;
 use std::ffi::c_void;
@@ -11,7 +12,7 @@ use std::io::{self, Read, Write};
 use study::event::Event;
 
 /// Counters of the driver for each disk (`RL_COUNTERS`).
-const COUNTERS: usize = 16;
+const COUNTERS: usize = Counters::NAMES.len();
 const DIGEST_BYTES: usize = 16;
 
 const IOC_COUNTERS: Opcode = opcode::read_write::<[u64; COUNTERS]>(b'r', 1);

@@ -3,10 +3,12 @@
 //! *Invariant*: however a guest ends, it leaves no process, socket or file. Its files have no names, and its processes
 //! are one group that dies with the thread that started it.
 
+mod contents;
 mod files;
 pub(crate) mod init;
 mod process;
 
+pub use contents::Contents;
 pub use files::Heartbeat;
 pub use init::Init;
 pub use process::{can_confine, processors};
@@ -41,8 +43,13 @@ pub struct Config<'a> {
     pub disks: &'a [u8],
     /// A [`crate::job::GuestJob`] and its files, from [`crate::job::encode`].
     pub job: &'a [u8],
-    /// Contents of the disks beyond this size go to an unnamed file in `folder`.
+    /// Contents of the disks beyond this size go to an unnamed file in `folder`. Ignored with `contents`.
     pub memory_budget_bytes: u64,
+    /// Contents of the disks, from the guest before and for the next one. Without it the disks hold zeros, and what is
+    /// written ends with the guest.
+    pub contents: Option<&'a Contents>,
+    /// When the power is cut: the guest ends at once, and the data in the disks' volatile caches is lost, or in part.
+    pub power_cut: Option<PowerCut>,
     /// The trial's own folder.
     pub folder: &'a Path,
     /// File in which every request of every disk is recorded, if tracing is on.
@@ -53,6 +60,16 @@ pub struct Config<'a> {
     /// Additional arguments for the kernel's command line; later ones win.
     pub kernel_arguments: &'a [String],
     pub limits: Limits,
+}
+
+/// A power cut of the machine and all its disks. Requests that are not complete are not on the disks; of the data in
+/// their volatile caches, each sector keeps one of the versions that it had since the last flush.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PowerCut {
+    /// Virtual time since the kernel started.
+    pub at_ns: u64,
+    /// Decides what survives in the caches.
+    pub seed: u64,
 }
 
 /// Default limits of a guest.

@@ -11,6 +11,7 @@ use crate::processor::account::{Account, Watch};
 use crate::processor::measure::BLOCKS;
 use crate::processor::operation::{Operation, Place};
 use crate::setting::{FOLDER, device, devices, setting_on};
+use disksim::world::Counters;
 use rustix::mount::{MountFlags, mount};
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -179,12 +180,13 @@ fn say_disks(channel: &mut Channel) -> io::Result<()> {
     for disk in 0..channel.disks()? {
         let name = device(disk);
         let name = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let counters: Vec<String> = channel.counters(disk)?.iter().map(u64::to_string).collect();
         let digest: String = channel.digest(disk)?.iter().map(|byte| format!("{byte:02x}")).collect();
-        channel.say(&Event::Provenance {
-            key: format!("disk.{name}.counters"),
-            value: counters.join(" "),
-        })?;
+        for (counter, value) in Counters::NAMES.into_iter().zip(channel.counters(disk)?) {
+            channel.say(&Event::Provenance {
+                key: format!("disk.{name}.{counter}"),
+                value: value.to_string(),
+            })?;
+        }
         channel.say(&Event::Provenance {
             key: format!("disk.{name}.contents"),
             value: digest,

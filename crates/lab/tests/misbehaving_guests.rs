@@ -1,7 +1,7 @@
 //! Misbehaving guests: programs that replace the kernel and do what no guest should. Whatever they do, the run
 //! goes on in time, keeps a bounded amount, and nothing outside the trial's folder changes.
 
-use lab::guest::{self, Config, EndedGuest, Heartbeat, Init};
+use lab::guest::{self, Config, Contents, EndedGuest, Heartbeat, Init, StartError};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -33,6 +33,15 @@ fn run(script: &str, limits: Limits) -> Heard {
 }
 
 fn run_in(folder: &Path, script: &str, limits: Limits) -> Heard {
+    try_run_in(folder, script, limits, None).expect("it starts")
+}
+
+fn try_run_in(
+    folder: &Path,
+    script: &str,
+    limits: Limits,
+    contents: Option<&Contents>,
+) -> Result<Heard, StartError> {
     let kernel = folder.join("kernel");
     fs::write(&kernel, format!("#!/bin/bash\n{script}\n")).expect("a script");
     fs::set_permissions(&kernel, fs::Permissions::from_mode(0o755)).expect("it can be run");
@@ -46,6 +55,8 @@ fn run_in(folder: &Path, script: &str, limits: Limits) -> Heard {
         disks: b"disks",
         job: b"{}",
         memory_budget_bytes: 64 << 20,
+        contents,
+        power_cut: None,
         folder: &trial,
         trace: None,
         processor: None,
@@ -61,13 +72,13 @@ fn run_in(folder: &Path, script: &str, limits: Limits) -> Heard {
     let ended = guest::run(&config, &AtomicBool::new(false), &mut line, &mut |_: Heartbeat| {
         ticks += 1
     });
-    Heard {
-        ended: ended.expect("it starts"),
+    Ok(Heard {
+        ended: ended?,
         lines,
         longest,
         ticks,
         took: start.elapsed(),
-    }
+    })
 }
 
 #[test]
@@ -149,6 +160,25 @@ fn the_files_in_memory_keep_their_size() {
         limits(),
     );
     assert_eq!((heard.ended.end, heard.lines), (ProcessEnd::Exited, 0));
+}
+
+/// A guest leaves the disks' contents to the next one when it ends by itself: one that was killed has changed them and
+/// not said how.
+#[test]
+fn contents_of_a_guest_that_was_killed_are_not_used_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let contents = Contents::new(64 << 20, folder.path()).expect("contents");
+    let run = |script: &str| try_run_in(folder.path(), script, limits(), Some(&contents));
+    let heard = run("echo first >&103; echo places >&109").expect("it starts");
+    assert_eq!(heard.ended.end, ProcessEnd::Exited);
+    let heard = run("head -n 1 /proc/self/fd/103 >&102; truncate -s 0 /proc/self/fd/109; exec sleep 1000");
+    let heard = heard.expect("it starts");
+    assert_eq!((heard.ended.end, heard.lines), (ProcessEnd::Stalled, 1));
+    let refused = run("echo too late >&102").err().expect("a refusal");
+    assert_eq!(
+        refused.to_string(),
+        "what the disks hold is not known: the guest before was ended by force"
+    );
 }
 
 #[test]

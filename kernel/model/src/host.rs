@@ -6,6 +6,7 @@ use core::ptr::NonNull;
 unsafe extern "C" {
     fn rl_host_map(length: u64) -> *mut c_void;
     fn rl_host_segment(index: u64, length: u64) -> *mut c_void;
+    fn rl_host_keep(data: *const u8, length: u64) -> i32;
     fn rl_host_say(message: *const u8, length: u64);
     fn rl_host_exit(status: i32) -> !;
 }
@@ -20,6 +21,12 @@ pub fn map(length: usize) -> Option<NonNull<u8>> {
 pub fn segment(index: usize, length: usize) -> Option<NonNull<u8>> {
     // SAFETY: any index is allowed; the result is checked.
     NonNull::new(unsafe { rl_host_segment(index as u64, length as u64) }.cast())
+}
+
+/// Appends to what the next guest gets to know of the disks' contents; whether there is room.
+pub fn keep(data: &[u8]) -> bool {
+    // SAFETY: pointer and length are of one slice.
+    unsafe { rl_host_keep(data.as_ptr(), data.len() as u64) == 0 }
 }
 
 /// A line on the host's standard error.

@@ -33,6 +33,40 @@ pub unsafe extern "C" fn rl_open(description: *const c_void, length: u64) -> i32
     }
 }
 
+/// See `rl_restore` in `driver/raidlab.h`.
+///
+/// # Safety
+/// `saved` points at `length` readable bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_restore(saved: *const c_void, length: u64) -> i32 {
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { slice::from_raw_parts(saved.cast::<u8>(), length as usize) };
+    match machine().restore(bytes) {
+        Ok(()) => 0,
+        Err(message) => {
+            host::say(message);
+            -1
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn rl_save() -> i32 {
+    let mut saved = true;
+    machine().contents.save(&mut |piece| saved = saved && host::keep(piece));
+    if saved { 0 } else { -1 }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn rl_expect_power_cut() {
+    machine().expect_power_cut();
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn rl_power_cut(seed: u64, now_ns: u64) {
+    machine().power_cut(seed, now_ns);
+}
+
 /// # Safety
 /// `info` points at a `struct rl_disk_info`.
 #[unsafe(no_mangle)]
@@ -50,7 +84,7 @@ pub extern "C" fn rl_submit(disk: u32, tag: u32, op: u8, fua: u8, sector: u64, s
         _ => Op::Discard,
     };
     let request = Request { tag, op, sector, sectors, fua: fua != 0 };
-    machine().world.submit(disk as usize, now_ns, request);
+    machine().submit(disk as usize, now_ns, request);
 }
 
 #[unsafe(no_mangle)]
@@ -73,7 +107,7 @@ pub unsafe extern "C" fn rl_advance(now_ns: u64, done: *mut Done, room: u32) -> 
 pub unsafe extern "C" fn rl_write(disk: u32, sector: u64, data: *const c_void, length: u32) -> i32 {
     // SAFETY: the caller's promise.
     let data = unsafe { slice::from_raw_parts(data.cast::<u8>(), length as usize) };
-    outcome(machine().contents.write(disk as usize, sector, data))
+    outcome(machine().write(disk as usize, sector, data))
 }
 
 /// # Safety

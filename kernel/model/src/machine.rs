@@ -7,13 +7,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::UnsafeCell;
 use core::ptr::NonNull;
-use disksim::contents::{SEGMENT_BYTES, Segments, Store};
+use disksim::contents::{Cache, Corruption, Error, SEGMENT_BYTES, Segments, Store};
 use disksim::description::{Description, Device};
-use disksim::request::{Completion, Status};
-use disksim::world::World;
+use disksim::request::{Completion, Op, Request, Status};
+use disksim::world::{Counters, World};
 
 /// `RL_COUNTERS` of `driver/raidlab.h`.
-pub const COUNTERS: usize = 16;
+pub const COUNTERS: usize = Counters::NAMES.len();
 /// `RL_DIGEST_BYTES` of `driver/raidlab.h`.
 pub const DIGEST_BYTES: usize = 16;
 
@@ -30,7 +30,6 @@ pub struct DiskInfo {
     write_cache: u8,
     fua: u8,
     discard: u8,
-    name: [u8; 28],
 }
 
 /// `struct rl_completion`.
@@ -49,11 +48,30 @@ pub struct Machine {
     /// Completions that were not asked for yet, from `next` on.
     done: Vec<Completion>,
     next: usize,
+    /// With a power cut ahead: data in the disks' caches is distinguished from data on their media.
+    caches: Option<Caches>,
 }
+
+/// State of the caches until a power cut.
+#[derive(Default)]
+struct Caches {
+    /// Flushes under way: disk and tag.
+    flushes: Vec<(u32, u32)>,
+    /// Disks that ended a flush, and what was in their caches then: first sector and length. What completed before or
+    /// with the flush comes into the contents only when the driver has taken the completions.
+    flushed: Vec<(usize, Vec<(u64, u32)>)>,
+    /// Writes since the caches were looked at last.
+    writes: u32,
+}
+
+/// After so many writes the caches are looked at, so that few versions of blocks are remembered for a power cut that are
+/// on the media long since.
+const WRITES_MAX: u32 = 1024;
 
 struct HostSegments;
 
-// SAFETY: each index is a new shared mapping of SEGMENT_BYTES that is never unmapped.
+// SAFETY: each index is a fresh shared mapping of SEGMENT_BYTES that is never unmapped. An earlier guest may have written
+// there, which no longer runs.
 unsafe impl Segments for HostSegments {
     fn map(&mut self, index: usize) -> Option<NonNull<u8>> {
         host::segment(index, SEGMENT_BYTES)
@@ -85,14 +103,108 @@ pub fn open(bytes: &[u8]) -> Result<usize, String> {
     for disk in &description.disks {
         contents.add_disk(disk.sectors);
     }
+    corrupt(&mut contents, &description);
     let disks = description.disks.len();
-    let machine = Machine { world, contents, description, done: Vec::with_capacity(256), next: 0 };
+    let machine = Machine { world, contents, description, done: Vec::with_capacity(256), next: 0, caches: None };
     // SAFETY: called once, before any other call.
     unsafe { *MACHINE.0.get() = Some(machine) };
     Ok(disks)
 }
 
+/// Adds the silent corruption of each disk.
+fn corrupt(contents: &mut Store, description: &Description) {
+    for (number, disk) in description.disks.iter().enumerate() {
+        for range in &disk.faults.corrupt {
+            let sectors = range.sector..range.sector.saturating_add(range.sectors);
+            // Another seed for each disk: copies of one sector must not go wrong in the same way.
+            let seed = disk.seed ^ number as u64;
+            // There is such a disk.
+            let _ = contents.corrupt(number, Corruption { sectors, seed });
+        }
+    }
+}
+
 impl Machine {
+    /// Continues with the contents saved by an earlier guest.
+    pub fn restore(&mut self, saved: &[u8]) -> Result<(), &'static str> {
+        let mut contents = Store::restore(Box::new(HostSegments), saved)
+            .map_err(|_| "raidlab: the saved contents of the disks are invalid")?;
+        if !contents.sectors().eq(self.description.disks.iter().map(|disk| disk.sectors)) {
+            return Err("raidlab: the contents are those of other disks");
+        }
+        corrupt(&mut contents, &self.description);
+        self.contents = contents;
+        Ok(())
+    }
+
+    /// From now on a power cut can undo writes that a disk's cache holds.
+    pub fn expect_power_cut(&mut self) {
+        self.caches = Some(Caches::default());
+        for disk in 0..self.description.disks.len() {
+            // There is such a disk.
+            let _ = self.contents.set_cache(disk, Cache::Volatile);
+        }
+    }
+
+    /// Cuts the power: the seed decides for each sector in the caches which version survives. Requests that are not
+    /// complete are not on the disks.
+    pub fn power_cut(&mut self, seed: u64, now_ns: u64) {
+        self.keep_flushed();
+        self.world.advance(now_ns, &mut self.done);
+        self.look_at_caches();
+        self.contents.power_cut(seed);
+    }
+
+    pub fn submit(&mut self, disk: usize, now_ns: u64, request: Request) {
+        if let (Some(caches), Op::Flush) = (&mut self.caches, request.op) {
+            caches.flushes.push((disk as u32, request.tag));
+        }
+        self.world.submit(disk, now_ns, request);
+    }
+
+    pub fn write(&mut self, disk: usize, sector: u64, data: &[u8]) -> Result<(), Error> {
+        self.contents.write(disk, sector, data)?;
+        if let Some(caches) = &mut self.caches {
+            caches.writes += 1;
+            if caches.writes >= WRITES_MAX {
+                caches.writes = 0;
+                self.look_at_caches();
+            }
+        }
+        Ok(())
+    }
+
+    /// Data that has left a disk's cache survives a power cut.
+    fn look_at_caches(&mut self) {
+        for disk in 0..self.description.disks.len() {
+            let mut volatile: Vec<(u64, u32)> = self.world.volatile(disk).collect();
+            // There is such a disk.
+            let _ = self.contents.persist_all_but(disk, &mut volatile);
+        }
+    }
+
+    /// A completed flush has emptied the cache, except for what was written meanwhile.
+    fn end_flushes(&mut self) {
+        let Some(caches) = &mut self.caches else { return };
+        for completion in &self.done {
+            let is_it = |flush: &(u32, u32)| *flush == (completion.disk, completion.tag);
+            if let Some(place) = caches.flushes.iter().position(is_it) {
+                caches.flushes.swap_remove(place);
+                let disk = completion.disk as usize;
+                caches.flushed.push((disk, self.world.volatile(disk).collect()));
+            }
+        }
+    }
+
+    /// The driver has taken all completions: the data of completed flushes is on the media.
+    fn keep_flushed(&mut self) {
+        let Some(caches) = &mut self.caches else { return };
+        for (disk, mut volatile) in caches.flushed.drain(..) {
+            // There is such a disk.
+            let _ = self.contents.persist_all_but(disk, &mut volatile);
+        }
+    }
+
     pub fn info(&self, disk: usize) -> DiskInfo {
         let disk = &self.description.disks[disk];
         let (queue_depth, rotational, write_cache) = match &disk.device {
@@ -107,7 +219,6 @@ impl Machine {
             write_cache: write_cache.into(),
             fua: 0,
             discard: (!rotational).into(),
-            name: [0; 28],
         }
     }
 
@@ -120,7 +231,9 @@ impl Machine {
         if self.next == self.done.len() {
             self.done.clear();
             self.next = 0;
+            self.keep_flushed();
             self.world.advance(now_ns, &mut self.done);
+            self.end_flushes();
         }
         let waiting = &self.done[self.next..];
         let count = waiting.len().min(room.len());
@@ -132,23 +245,7 @@ impl Machine {
     }
 
     pub fn counters(&self, disk: usize, counters: &mut [u64]) {
-        let c = self.world.counters(disk);
-        let values = [
-            c.reads,
-            c.writes,
-            c.flushes,
-            c.sectors_read,
-            c.sectors_written,
-            c.busy_ns,
-            c.seek_ns,
-            c.rotation_ns,
-            c.transfer_ns,
-            c.hits,
-            c.cached_writes,
-            c.destages,
-            u64::from(c.queue_max),
-        ];
-        for (place, value) in counters.iter_mut().zip(values) {
+        for (place, value) in counters.iter_mut().zip(self.world.counters(disk).values()) {
             *place = value;
         }
     }

@@ -216,6 +216,44 @@ impl Blocks {
         self.in_use += 1;
     }
 
+    /// Adds a use of a block that a store before this one filled. [`know_all`](Self::know_all) follows.
+    pub fn use_saved(&mut self, id: u32) -> Result<(), Full> {
+        while self.cards.len() < id {
+            if self.cards.len() / SEGMENT_BLOCKS == self.segments.len() as u32 {
+                self.segments.try_reserve(1).map_err(|_| Full)?;
+                self.segments.push(self.source.map(self.segments.len()).ok_or(Full)?);
+            }
+            self.cards.push(Card {
+                hash_low: 0,
+                hash_high: 0,
+                uses: 0,
+            })?;
+        }
+        self.add_use(id);
+        Ok(())
+    }
+
+    /// After the last [`use_saved`](Self::use_saved): reads the blocks in use, so that their contents are found, and
+    /// keeps the others for later.
+    pub fn know_all(&mut self) -> Result<(), Full> {
+        for id in (1..=self.cards.len()).rev() {
+            if self.cards[id - 1].uses == 0 {
+                self.cards[id - 1].hash_low = self.free;
+                self.free = id;
+                continue;
+            }
+            let hash = rapidhash_v3(self.data(id));
+            let card = &mut self.cards[id - 1];
+            card.hash_low = hash as u32;
+            card.hash_high = (hash >> 32) as u32;
+            self.in_use += 1;
+            self.lookup.insert(hash, id)?;
+            let cards = &self.cards;
+            self.lookup.grow(|id| cards[id - 1].hash());
+        }
+        Ok(())
+    }
+
     pub fn distinct(&self) -> u64 {
         self.in_use.into()
     }

@@ -4,7 +4,7 @@ use crate::contents::volatile::scramble;
 use crate::request::SECTOR_BYTES;
 use core::ops::Range;
 
-/// Sectors that return wrong data, the same each time, until the corruption is switched off. The media are unchanged:
+/// Sectors that return wrong data, the same each time, also after they were written again. The media are unchanged:
 /// written data is stored correctly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Corruption {

@@ -160,6 +160,27 @@ impl Media {
         u128::from(high) << 64 | u128::from(low)
     }
 
+    /// Shows every place of a disk that is not zeros, and the number of the block there, in the order of places.
+    pub fn for_each(&self, disk: &Disk, show: &mut dyn FnMut(u64, u32)) {
+        disk.index.for_each(&self.nodes, show);
+    }
+
+    /// Lays a block of a store that was saved at a place where none lies. [`know_blocks`](Self::know_blocks) follows when
+    /// all are laid.
+    pub fn lay(&mut self, disk: &mut Disk, block: u64, id: u32) -> Result<(), Error> {
+        if id == 0 || disk.index.get(&self.nodes, block) != 0 {
+            return Err(Error::Invalid);
+        }
+        self.blocks.use_saved(id)?;
+        disk.index.set(&mut self.nodes, block, id)?;
+        Ok(())
+    }
+
+    /// Reads every block that was laid, so that equal ones will be found.
+    pub fn know_blocks(&mut self) -> Result<(), Full> {
+        self.blocks.know_all()
+    }
+
     pub fn stats(&self) -> Stats {
         Stats {
             written_bytes: 0,

@@ -3,11 +3,11 @@
 use super::{Busy, Drive, Job, Kind, Surroundings};
 use crate::buffer::State;
 use crate::description::SeekEarly;
+use crate::extents::{Arrival, Extent};
 use crate::geometry::Place;
 use crate::mechanics::{Run, Taking};
 use crate::request::{Request, Status};
 use crate::shingled::Target;
-use crate::write_back::{Arrival, Extent};
 
 impl Drive {
     pub(super) fn write_arrives(&mut self, now_ns: u64, request: &Request, around: &mut Surroundings) {

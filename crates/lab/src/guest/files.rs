@@ -1,7 +1,8 @@
 //! The open files with which a guest starts, under the numbers of `kernel/driver/raidlab.h`.
 
+use super::contents::Contents;
 use super::{Config, StartError, starting};
-use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
+use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::mm::{MapFlags, ProtFlags};
 use std::cell::Cell;
 use std::fs::File;
@@ -13,9 +14,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Bytes of the heartbeat page of the guest's driver.
 const HEARTBEAT_BYTES: u64 = 4096;
 
-/// Bytes of a segment of contents; the unit of the memory budget.
-const SEGMENT_BYTES: u64 = disksim::contents::SEGMENT_BYTES as u64;
-
 /// The guest's heartbeat (`struct rl_heartbeat`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Heartbeat {
@@ -25,6 +23,8 @@ pub struct Heartbeat {
     pub requests: u64,
     /// The disks could not store what was written: the memory budget is used up and the trial's folder is full.
     pub no_room: bool,
+    /// It ended because the power was cut, as [`Config::power_cut`] says.
+    pub power_cut: bool,
 }
 
 /// Our end of a pipe that the guest writes to.
@@ -53,24 +53,18 @@ impl Files {
         let job = memory("job", config.job)?;
         let (events, events_end) = pipe()?;
         let (console, console_end) = pipe()?;
-        let contents = sized("contents", config.memory_budget_bytes / SEGMENT_BYTES * SEGMENT_BYTES)?;
         let heartbeat_file = sized("heartbeat", HEARTBEAT_BYTES)?;
         let heartbeat = map_heartbeat(&heartbeat_file)?;
-        let spill = rustix::fs::open(
-            config.folder,
-            OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC,
-            Mode::RUSR | Mode::WUSR,
-        )
-        .map_err(|error| starting("cannot make a file for the disks' contents")(error.into()))?;
-        let mut numbered = vec![
-            (100, disks),
-            (101, job),
-            (102, events_end),
-            (103, contents),
-            (104, spill),
-            (105, heartbeat_file),
-        ];
+        let mut numbered = vec![(100, disks), (101, job), (102, events_end), (105, heartbeat_file)];
+        numbered.extend(match config.contents {
+            Some(contents) => contents.ends()?,
+            None => Contents::new(config.memory_budget_bytes, config.folder)?.ends_of_one_guest(),
+        });
         numbered.extend(config.init.ends()?);
+        if let Some(cut) = config.power_cut {
+            let words = [cut.at_ns.to_le_bytes(), cut.seed.to_le_bytes()].concat();
+            numbered.push((110, memory("power cut", &words)?));
+        }
         if let Some(trace) = config.trace {
             let trace = trace
                 .try_clone()
@@ -90,12 +84,13 @@ impl Files {
     }
 
     pub fn heartbeat(&self) -> Heartbeat {
-        // SAFETY: the page stays mapped as long as `self` lives, and holds at least three words.
-        let words = unsafe { std::slice::from_raw_parts(self.heartbeat.as_ptr(), 3) };
+        // SAFETY: the page stays mapped as long as `self` lives, and holds at least four words.
+        let words = unsafe { std::slice::from_raw_parts(self.heartbeat.as_ptr(), 4) };
         Heartbeat {
             virtual_ns: words[0].load(Ordering::Relaxed),
             requests: words[1].load(Ordering::Relaxed),
             no_room: words[2].load(Ordering::Relaxed) != 0,
+            power_cut: words[3].load(Ordering::Relaxed) != 0,
         }
     }
 }
@@ -139,7 +134,7 @@ fn memory(name: &str, contents: &[u8]) -> Result<OwnedFd, StartError> {
 
 /// A sparse file in memory with a sealed size: access to a truncated heartbeat page would raise SIGBUS here, and the
 /// contents have a budget.
-fn sized(name: &str, bytes: u64) -> Result<OwnedFd, StartError> {
+pub(super) fn sized(name: &str, bytes: u64) -> Result<OwnedFd, StartError> {
     let fd = memfd(name)?;
     let size = || {
         rustix::fs::ftruncate(&fd, bytes)?;
@@ -149,7 +144,7 @@ fn sized(name: &str, bytes: u64) -> Result<OwnedFd, StartError> {
     Ok(fd)
 }
 
-fn memfd(name: &str) -> Result<OwnedFd, StartError> {
+pub(super) fn memfd(name: &str) -> Result<OwnedFd, StartError> {
     rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)
         .map_err(|error| starting("cannot make a file in memory")(io::Error::from(error)))
 }

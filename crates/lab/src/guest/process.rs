@@ -17,7 +17,7 @@ use std::time::Duration;
 const START_NS: u64 = 1_700_000_000_000_000_000;
 
 /// Number of files with which a guest starts, at most, in addition to the standard three.
-const NUMBERED_MAX: usize = 9;
+const NUMBERED_MAX: usize = 11;
 
 /// Above all of their numbers.
 const ABOVE_NUMBERS: i32 = 200;
@@ -62,6 +62,7 @@ impl Process {
             Console::Users => {}
         }
         let numbers: Vec<(RawFd, RawFd)> = ends.iter().map(|(number, fd)| (fd.as_raw_fd(), *number)).collect();
+        assert!(numbers.len() <= NUMBERED_MAX, "{} files for the guest", numbers.len());
         let mut ruleset = Some(confine(config.folder)?);
         let processor = config.processor;
         // SAFETY: between fork and exec only system calls are made, on memory allocated before.

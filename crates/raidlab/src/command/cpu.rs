@@ -181,6 +181,8 @@ fn count_blocks(cache: &Cache, kernel: &Path) -> Result<Vec<(Operation, f64)>, E
             disks: &postcard::to_allocvec(&description).expect("a description is plain data"),
             job: &serde_json::to_vec(&GuestJob::Operations).expect("a job is plain data"),
             memory_budget_bytes: 1 << 20,
+            contents: None,
+            power_cut: None,
             folder: folder.path(),
             trace: None,
             processor: lab::guest::processors().last().copied(),

@@ -56,6 +56,8 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
         disks: &disks,
         job: &job,
         memory_budget_bytes: 1 << 30,
+        contents: None,
+        power_cut: None,
         folder: folder.path(),
         trace: None,
         processor: None,

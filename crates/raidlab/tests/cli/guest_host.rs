@@ -89,6 +89,8 @@ impl Machine<'_> {
             disks: &disks,
             job: &job,
             memory_budget_bytes: 256 << 20,
+            contents: None,
+            power_cut: None,
             folder: folder.path(),
             trace: None,
             processor: None,

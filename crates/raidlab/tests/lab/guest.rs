@@ -3,11 +3,12 @@
 use crate::laboratory::{kernel, turn};
 use disksim::catalogue;
 use disksim::description::Description;
-use lab::guest::{Config, EndedGuest, Init};
+use lab::guest::{Config, Contents, EndedGuest, Init, PowerCut};
 use lab::job::GuestJob;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use study::event::Event;
@@ -28,6 +29,9 @@ pub struct Guest {
     pub ram_bytes: u64,
     pub seed: u64,
     pub memory_budget_bytes: u64,
+    /// What the disks hold, from one guest to the next.
+    pub contents: Option<Arc<Contents>>,
+    pub power_cut: Option<PowerCut>,
     pub limits: Limits,
     /// The trial's folder; one that goes with the guest unless given.
     pub folder: Option<PathBuf>,
@@ -53,6 +57,8 @@ impl Guest {
             ram_bytes: 64 << 20,
             seed: 1,
             memory_budget_bytes: 1 << 30,
+            contents: None,
+            power_cut: None,
             limits: Limits {
                 stall: Duration::from_secs(20),
                 wall: Duration::from_secs(150),
@@ -98,6 +104,8 @@ impl Guest {
             disks: &postcard::to_allocvec(&self.disks).expect("a description is plain data"),
             job: &self.job,
             memory_budget_bytes: self.memory_budget_bytes,
+            contents: self.contents.as_deref(),
+            power_cut: self.power_cut,
             folder,
             trace: None,
             processor: lab::guest::processors().first().copied(),

@@ -16,6 +16,7 @@ mod issue_12;
 mod laboratory;
 mod own_program;
 mod physics;
+mod power_cut;
 mod provisioning;
 mod robustness;
 mod smoke;

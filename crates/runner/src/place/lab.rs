@@ -88,6 +88,8 @@ impl Place for LabPlace {
             disks: &disks,
             job: &job,
             memory_budget_bytes: self.memory_budget_bytes,
+            contents: None,
+            power_cut: None,
             folder: folder.path(),
             trace: trace.as_ref(),
             processor: self.processors.get(slot % self.processors.len().max(1)).copied(),

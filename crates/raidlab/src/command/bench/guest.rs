@@ -145,6 +145,8 @@ impl<'a> Laboratory<'a> {
                 disks: &postcard::to_allocvec(description).expect("a description is plain data"),
                 job: &job,
                 memory_budget_bytes: 4 << 30,
+                contents: None,
+                power_cut: None,
                 folder: folder.path(),
                 trace: None,
                 processor: lab::guest::processors().last().copied(),

@@ -4,23 +4,6 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// What the model counts for each disk, in the order of `disk.NAME.counters`.
-const COUNTERS: &[&str] = &[
-    "reads",
-    "writes",
-    "flushes",
-    "sectors read",
-    "sectors written",
-    "busy ns",
-    "seek ns",
-    "rotation ns",
-    "transfer ns",
-    "cache hits",
-    "cached writes",
-    "destages",
-    "longest queue",
-];
-
 /// A run as `raidlab export` writes it.
 pub struct Export {
     path: PathBuf,
@@ -68,7 +51,7 @@ impl Export {
         self.rows("trials").iter().filter(|row| row["status"] == "done").map(of)
     }
 
-    /// What a trial said of its disks: `disk.NAME.counters`, `disk.NAME.contents`.
+    /// What a trial said of its disks: `disk.NAME.reads`, …, `disk.NAME.contents`.
     fn disks(&self, trial: Trial<'_>) -> Vec<(&str, &str)> {
         let entry = |row: &&'_ Value| -> bool { row["key"].as_str().is_some_and(|key| key.starts_with("disk.")) };
         let rows = self
@@ -161,18 +144,7 @@ fn in_trial(one: &Export, other: &Export, trial: Trial<'_>) -> Vec<String> {
             lines.push(format!("{} {table} in one, {} in the other", a.len(), b.len()));
         }
     }
-    let (a, b) = (one.disks(trial), other.disks(trial));
-    let first = a.iter().zip(&b).find(|(a, b)| a != b);
-    if let Some(((key, a), (_, b))) = first {
-        let what = match key.ends_with(".counters") {
-            true => counters(a, b),
-            false => "contents differ".to_owned(),
-        };
-        let disk = key.trim_start_matches("disk.").split('.').next().unwrap_or(key);
-        lines.push(format!("disk {disk}: {what}"));
-    } else if a.len() != b.len() {
-        lines.push(format!("{} facts of disks in one, {} in the other", a.len(), b.len()));
-    }
+    lines.extend(of_disks(&one.disks(trial), &other.disks(trial)));
     lines
 }
 
@@ -193,13 +165,23 @@ fn values(a: &Value, b: &Value) -> String {
     )
 }
 
-fn counters(a: &str, b: &str) -> String {
-    let pairs = a.split(' ').zip(b.split(' ')).zip(COUNTERS);
-    let differing: Vec<String> = pairs
-        .filter(|((a, b), _)| a != b)
-        .map(|((a, b), name)| format!("{name} {a} against {b}"))
-        .collect();
-    differing.join(", ")
+/// What differs of the first disk of which anything does: counters, and then the contents.
+fn of_disks(a: &[(&str, &str)], b: &[(&str, &str)]) -> Option<String> {
+    let other = |key: &str| b.iter().find(|(other, _)| *other == key).map(|(_, value)| *value);
+    let differing = |(key, a): &(&str, &str)| {
+        let (disk, fact) = key.strip_prefix("disk.")?.split_once('.')?;
+        let b = other(key).filter(|b| b != a)?;
+        let words = match fact {
+            "contents" => "contents differ".to_owned(),
+            _ => format!("{} {a} against {b}", fact.replace('_', " ")),
+        };
+        Some((disk.to_owned(), words))
+    };
+    let facts: Vec<(String, String)> = a.iter().filter_map(differing).collect();
+    let (first, _) = facts.first()?;
+    let of_first = facts.iter().filter(|(disk, _)| disk == first);
+    let words: Vec<&str> = of_first.map(|(_, words)| words.as_str()).collect();
+    Some(format!("disk {first}: {}", words.join(", ")))
 }
 
 #[cfg(test)]
@@ -207,7 +189,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn export(throughput: f64, counters: &str, contents: &str) -> Export {
+    fn export(throughput: f64, [reads, busy_ns]: [&str; 2], contents: &str) -> Export {
         let sample = |trial: u64, value: f64| {
             json!({ "cell": "xfs | tree", "trial": trial, "test": "copy", "metric": "throughput", "unit": "MiB/s",
                 "value": value })
@@ -221,26 +203,30 @@ mod tests {
                 { "cell": "xfs | tree", "trial": 1, "status": "done" },
             ],
             "samples": [sample(0, 10.0), sample(1, 11.0), sample(1, throughput)],
-            "provenance": [fact("disk.vda.counters", counters), fact("disk.vda.contents", contents)],
+            "provenance": [
+                fact("disk.vda.reads", reads),
+                fact("disk.vda.busy_ns", busy_ns),
+                fact("disk.vda.contents", contents),
+            ],
         });
         Export::parse(Path::new("a.json"), &json.to_string()).expect("it is one")
     }
 
     #[test]
     fn equal_runs_are_said_to_be() {
-        let difference = between(&export(1.0, "5 6", "ab"), &export(1.0, "5 6", "ab"));
+        let difference = between(&export(1.0, ["5", "6"], "ab"), &export(1.0, ["5", "6"], "ab"));
         assert!(difference.is_same, "{}", difference.text);
     }
 
     #[test]
     fn the_first_difference_has_its_cell_trial_sample_and_disk() {
-        let difference = between(&export(20.0, "5 6", "ab"), &export(19.0, "5 7", "ab"));
+        let difference = between(&export(20.0, ["5", "6"], "ab"), &export(19.0, ["5", "7"], "ab"));
         assert!(!difference.is_same);
         for words in [
             "1 of 2 trials differ",
             "cell `xfs | tree`, trial 2",
             "copy throughput: 20 MiB/s against 19 MiB/s (5.00 %) (1 of 2 samples differ)",
-            "disk vda: writes 6 against 7",
+            "disk vda: busy ns 6 against 7",
         ] {
             assert!(difference.text.contains(words), "{}", difference.text);
         }
@@ -248,7 +234,7 @@ mod tests {
 
     #[test]
     fn contents_alone_make_a_difference() {
-        let difference = between(&export(1.0, "5 6", "ab"), &export(1.0, "5 6", "cd"));
+        let difference = between(&export(1.0, ["5", "6"], "ab"), &export(1.0, ["5", "6"], "cd"));
         assert!(!difference.is_same);
         assert!(
             difference.text.contains("disk vda: contents differ"),

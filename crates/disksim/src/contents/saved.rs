@@ -1,0 +1,120 @@
+//! The bookkeeping of a store as bytes, so that another store can go on with the same segments: another guest, which
+//! finds the disks as the one before left them.
+//!
+//! Little-endian: [`MAGIC`]; of each disk its sectors as 8 bytes and its runs of blocks that follow one another, each the
+//! first block's place as 8 bytes, the number of blocks as 4 and the number of each block's data as 4; a run of no blocks
+//! ends a disk. So a disk costs what was written there: about 4 bytes for each 4 KiB.
+
+use super::blocks::Segments;
+use super::{BLOCK_SECTORS, Error, Store};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+/// What saved bookkeeping begins with.
+const MAGIC: u64 = u64::from_le_bytes(*b"contents");
+
+/// Blocks of a run at most, so that a run is put together in little memory.
+const RUN_BLOCKS_MAX: usize = 4096;
+
+impl Store {
+    /// Hands the bookkeeping to `out`, piece by piece. Corruption and what is volatile for being so are not part of it.
+    pub fn save(&self, out: &mut dyn FnMut(&[u8])) {
+        out(&MAGIC.to_le_bytes());
+        for disk in &self.disks {
+            out(&disk.sectors.to_le_bytes());
+            let mut run = Run::default();
+            self.media.for_each(disk, &mut |block, id| run.add(block, id, out));
+            run.end(out);
+            Run::default().write(out);
+        }
+    }
+
+    /// The store that was saved. `segments` are those of the saved one, with what was written there.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if `saved` is no whole bookkeeping, or speaks of places past a disk's end; [`Error::Full`] if
+    /// there is no memory for it.
+    pub fn restore(segments: Box<dyn Segments>, saved: &[u8]) -> Result<Store, Error> {
+        let mut store = Store::new(segments);
+        let mut rest = Reader(saved);
+        if rest.long()? != MAGIC {
+            return Err(Error::Invalid);
+        }
+        while !rest.0.is_empty() {
+            let sectors = rest.long()?;
+            let number = store.add_disk(sectors);
+            loop {
+                let (first, count) = (rest.long()?, rest.short()?);
+                if count == 0 {
+                    break;
+                }
+                let end = first.checked_add(count.into()).ok_or(Error::Invalid)?;
+                if end > sectors.div_ceil(BLOCK_SECTORS) {
+                    return Err(Error::Invalid);
+                }
+                for block in first..end {
+                    let id = rest.short()?;
+                    store.media.lay(&mut store.disks[number], block, id)?;
+                }
+            }
+        }
+        store.media.know_blocks()?;
+        Ok(store)
+    }
+
+    /// The sectors of each disk.
+    pub fn sectors(&self) -> impl Iterator<Item = u64> + '_ {
+        self.disks.iter().map(|disk| disk.sectors)
+    }
+}
+
+/// Blocks that follow one another on a disk.
+#[derive(Default)]
+struct Run {
+    first: u64,
+    ids: Vec<u32>,
+}
+
+impl Run {
+    fn add(&mut self, block: u64, id: u32, out: &mut dyn FnMut(&[u8])) {
+        if block != self.first + self.ids.len() as u64 || self.ids.len() == RUN_BLOCKS_MAX {
+            self.end(out);
+            self.first = block;
+        }
+        self.ids.push(id);
+    }
+
+    /// Writes the run, if it has any blocks, and forgets it.
+    fn end(&mut self, out: &mut dyn FnMut(&[u8])) {
+        if !self.ids.is_empty() {
+            self.write(out);
+            self.ids.clear();
+        }
+    }
+
+    fn write(&self, out: &mut dyn FnMut(&[u8])) {
+        let mut bytes = Vec::with_capacity(12 + 4 * self.ids.len());
+        bytes.extend(self.first.to_le_bytes());
+        bytes.extend((self.ids.len() as u32).to_le_bytes());
+        bytes.extend(self.ids.iter().flat_map(|id| id.to_le_bytes()));
+        out(&bytes);
+    }
+}
+
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], Error> {
+        let (taken, rest) = self.0.split_first_chunk().ok_or(Error::Invalid)?;
+        self.0 = rest;
+        Ok(*taken)
+    }
+
+    fn long(&mut self) -> Result<u64, Error> {
+        self.take().map(u64::from_le_bytes)
+    }
+
+    fn short(&mut self) -> Result<u32, Error> {
+        self.take().map(u32::from_le_bytes)
+    }
+}

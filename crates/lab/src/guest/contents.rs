@@ -1,0 +1,70 @@
+//! What simulated disks hold, kept by this process from one guest to the next.
+
+use super::files::{Ends, memfd, sized};
+use super::{StartError, starting};
+use rustix::fs::{Mode, OFlags, fstat};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Bytes of a segment of contents; the memory budget is counted in them.
+const SEGMENT_BYTES: u64 = disksim::contents::SEGMENT_BYTES as u64;
+
+/// The contents of all disks of a machine: zeros, until a guest is started with them. The next guest that has the same
+/// disks finds what the one before left, if that one exited or had its power cut. One guest at a time has them.
+///
+/// They cost what the distinct blocks of 4 KiB cost that were written, and go with the last guest that has them and this.
+#[derive(Debug)]
+pub struct Contents {
+    /// Data of blocks, as many segments as the budget allows.
+    memory: OwnedFd,
+    /// Data of blocks beyond the budget.
+    spill: OwnedFd,
+    /// Which block lies where, written by a guest at its end.
+    places: OwnedFd,
+    /// A guest has had them.
+    used: AtomicBool,
+}
+
+impl Contents {
+    /// Zeros. What is written beyond `memory_budget_bytes` goes to an unnamed file in `folder`.
+    ///
+    /// # Errors
+    /// When the files for it cannot be made.
+    pub fn new(memory_budget_bytes: u64, folder: &Path) -> Result<Self, StartError> {
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+        let spill = rustix::fs::open(folder, flags, Mode::RUSR | Mode::WUSR)
+            .map_err(|error| starting("cannot make a file for the disks' contents")(error.into()))?;
+        Ok(Self {
+            memory: sized("contents", memory_budget_bytes / SEGMENT_BYTES * SEGMENT_BYTES)?,
+            spill,
+            places: memfd("places")?,
+            used: AtomicBool::new(false),
+        })
+    }
+
+    /// A guest's ends, with the numbers that it knows them by.
+    ///
+    /// # Errors
+    /// When the guest before was killed: what it wrote last is not known to be whole.
+    pub(super) fn ends(&self) -> Result<Ends, StartError> {
+        let length =
+            fstat(&self.places).map_err(|error| starting("cannot look at the disks' contents")(error.into()))?;
+        if self.used.swap(true, Ordering::Relaxed) && length.st_size == 0 {
+            let error = io::Error::other("the guest before was ended by force");
+            return Err(starting("what the disks hold is not known")(error));
+        }
+        let clone = |fd: &OwnedFd| fd.try_clone().map_err(starting("cannot hand the disks' contents on"));
+        Ok(vec![
+            (103, clone(&self.memory)?),
+            (104, clone(&self.spill)?),
+            (109, clone(&self.places)?),
+        ])
+    }
+
+    /// Those of a guest after which nobody wants to know.
+    pub(super) fn ends_of_one_guest(self) -> Ends {
+        vec![(103, self.memory), (104, self.spill)]
+    }
+}
