@@ -90,6 +90,15 @@ mod tests {
         assert_eq!(half_interval(&summary(&[5.0]), 1), "");
     }
 
+    /// Values that do not depend on the seed were shown as `± 0`, as if they were certain.
+    #[test]
+    fn issue_12_6_equal_values_are_not_plus_or_minus_nothing() {
+        for decimals in 0..4 {
+            let shown = half_interval(&summary(&[5.0; 6]), decimals);
+            assert!(!shown.contains('0') && !shown.contains('±'), "{shown}");
+        }
+    }
+
     #[test]
     fn times_are_utc() {
         assert_eq!(time(1_795_246_494), "2026-11-21 07:34 UTC");

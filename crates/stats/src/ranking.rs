@@ -188,7 +188,7 @@ mod tests {
 
     /// Issue 12, item 5: Bonnie's create, btrfs 22/21/21 against XFS 55/57/56, with a third that is noisy.
     #[test]
-    fn issue_12_item_5_a_noisy_leader_hides_nobody() {
+    fn issue_12_5_a_noisy_leader_hides_nobody() {
         let stacks = [
             stack(&[22.0, 21.0, 21.0]),
             stack(&[55.0, 57.0, 56.0]),

@@ -293,7 +293,7 @@ fn a_place_that_hangs_ends_the_run_and_what_was_measured_is_kept() {
 }
 
 #[test]
-fn issue_12_item_11_an_edit_of_the_study_runs_only_what_is_new() {
+fn issue_12_11_an_edit_of_the_study_runs_only_what_is_new() {
     let (mut world, log) = (World::new(), Log::default());
     let place = || -> Box<dyn Place + '_> {
         Box::new(Pretended {
