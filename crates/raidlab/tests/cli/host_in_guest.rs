@@ -231,9 +231,9 @@ fn lab_host_clean_leaves_a_filesystem_that_its_owner_has_made_since() {
     let mut lines = "clean_leaves() {
     sed \"s/FS/$2/\" study.toml > $1.toml
     $R run $1.toml --on host --store $1.db --devices /dev/vda,/dev/vdb --destroy vda,vdb &
-    until grep -q /tmp/state /proc/mounts; do kill -0 $! || exit 1; sleep 0.4; done
-    kill -9 $!; wait $! || true; sleep 1
-    umount /tmp/state/raidlab-*/
+    until [[ $(</proc/mounts) == */tmp/state* ]]; do kill -0 $! || exit 1; sleep 0.1; done
+    kill -9 $!; wait $! || true
+    for try in $(seq 60); do sleep 1; ! umount /tmp/state/raidlab-*/ || break; done
     $4 /dev/$3 > made 2>&1 || { cat made; exit 1; }
     $R clean | tee said
     grep -E \"^left: .*/dev/$3\" said || grep 'ext4 off /dev/vda' said
@@ -256,6 +256,7 @@ fn lab_host_clean_leaves_a_filesystem_that_its_owner_has_made_since() {
     };
     let study = VFAT
         .replace("type = \"vfat\"", "FS")
+        .replace("files = 200", "files = 2000")
         .replace("count = 1", "count = 1\n[disks.journal]\ncount = 1");
     let Some(said) = machine.script(&study, &lines) else {
         return;
