@@ -52,7 +52,10 @@ mod tests {
         let error = read(file.path())
             .and_then(|text| number(file.path(), &text))
             .expect_err("no number");
-        assert!(error.to_string().ends_with("is no number but `max`"), "{error}");
+        assert!(
+            error.to_string().ends_with("does not contain a number, but `max`"),
+            "{error}"
+        );
         write(file.path(), "128\n").expect("written");
         assert_eq!(
             read(file.path())

@@ -362,7 +362,7 @@ runtime=1500ms
             ("write_bw_log=/etc/x", "writes logs"),
             ("read_iolog=x", "outside the stack"),
             ("include other.fio", "must not use the fio option"),
-            ("include=other.fio", "reaches outside"),
+            ("include=other.fio", "affects more than the study"),
             ("verify_pattern='/etc/passwd'", "contains `\\'`"),
             ("rate=$ncpus*2", "contains `$`"),
             ("size=`id`", "contains ```"),
@@ -377,7 +377,12 @@ runtime=1500ms
             let message = of(line);
             assert!(message.contains(word), "{line}: {message}");
         }
-        assert!(parse("[global]\nbs=4k\n").expect_err("no job").1.contains("has no job"));
+        assert!(
+            parse("[global]\nbs=4k\n")
+                .expect_err("no job")
+                .1
+                .contains("no job section")
+        );
         assert!(
             parse("bs=4k\n")
                 .expect_err("no section")
