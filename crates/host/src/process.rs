@@ -85,15 +85,11 @@ impl Running {
             .stderr(Stdio::piped())
             // The terminal's Ctrl-C is for the watching process only.
             .process_group(0);
-        let parent = std::process::id();
+        let parent = rustix::process::getpid();
         // SAFETY: between fork and exec only system calls are made.
         unsafe {
             command.pre_exec(move || {
-                rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-                // If the parent was killed before, no signal would be sent.
-                if u32::try_from(libc::getppid()) != Ok(parent) {
-                    return Err(io::ErrorKind::Interrupted.into());
-                }
+                tools::die_with(parent, Signal::KILL)?;
                 for &file in &files {
                     if libc::fcntl(file, libc::F_SETFD, 0) < 0 {
                         return Err(io::Error::last_os_error());
@@ -249,7 +245,8 @@ impl Running {
                 .filter(|process| process.is_alive())
                 .map(|process| (process.pid, process))
                 .collect();
-            let is_over = self.status.is_some() && alive.is_empty();
+            // Killed ones are collected as well: until then they keep their PIDs.
+            let is_over = self.status.is_some() && alive.is_empty() && self.orphans().is_empty();
             if is_over || Instant::now() > deadline {
                 return alive.values().map(|process| process.words()).collect();
             }

@@ -21,6 +21,7 @@ pub use catalog::Tool;
 pub use error::{MissingTool, MissingTools, ToolError};
 pub use find::{CARRIED, SEARCH_PATH, Tools};
 pub use invocation::{Invocation, shell_word};
+pub use supervise::die_with;
 pub use version::Version;
 
 use study::event::Event;

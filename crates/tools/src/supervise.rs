@@ -42,14 +42,21 @@ pub(crate) fn in_a_group_of_its_own(command: &mut Command) {
     let parent = rustix::process::getpid();
     // SAFETY: the closure runs between fork and exec and only makes two system calls.
     unsafe {
-        command.pre_exec(move || {
-            rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-            // Who was killed before that would send no signal any more.
-            match rustix::process::getppid() == Some(parent) {
-                true => Ok(()),
-                false => Err(io::ErrorKind::Interrupted.into()),
-            }
-        });
+        command.pre_exec(move || die_with(parent, Signal::KILL));
+    }
+}
+
+/// For a child between fork and exec: the kernel sends it this signal when the thread that started it ends. Makes only
+/// two system calls.
+///
+/// # Errors
+/// `Interrupted` if the parent has ended already: no signal would be sent any more.
+pub fn die_with(parent: Pid, signal: Signal) -> io::Result<()> {
+    rustix::process::set_parent_process_death_signal(Some(signal))?;
+    match rustix::process::getppid() == Some(parent) {
+        true => Ok(()),
+        // Of an error of a child between fork and exec only the number reaches the parent.
+        false => Err(Errno::INTR.into()),
     }
 }
 
@@ -214,5 +221,27 @@ impl<P: Read + AsFd> Stream<P> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A compiler that was started while raidlab ended went on without it.
+    #[test]
+    fn a_program_whose_parent_has_ended_is_not_started() {
+        let spawned = |parent: Pid| {
+            let mut command = Command::new("true");
+            // SAFETY: between fork and exec only system calls are made.
+            unsafe { command.pre_exec(move || die_with(parent, Signal::KILL)) };
+            command.spawn().and_then(|mut child| child.wait())
+        };
+        assert!(spawned(rustix::process::getpid()).is_ok_and(|status| status.success()));
+        let other = rustix::process::getppid().expect("a parent");
+        assert_eq!(
+            spawned(other).expect_err("it has another parent").kind(),
+            io::ErrorKind::Interrupted
+        );
     }
 }

@@ -64,10 +64,10 @@ impl Process {
         let numbers: Vec<(RawFd, RawFd)> = ends.iter().map(|(number, fd)| (fd.as_raw_fd(), *number)).collect();
         assert!(numbers.len() <= NUMBERED_MAX, "{} files for the guest", numbers.len());
         let mut ruleset = Some(confine(config.folder)?);
-        let processor = config.processor;
+        let (parent, processor) = (rustix::process::getpid(), config.processor);
         // SAFETY: between fork and exec only system calls are made, on memory allocated before.
         unsafe {
-            command.pre_exec(move || prepare(&numbers, processor, &mut ruleset));
+            command.pre_exec(move || prepare(parent, &numbers, processor, &mut ruleset));
         }
         let child = command.spawn().map_err(starting("cannot start the lab's kernel"))?;
         drop(ends);
@@ -178,12 +178,13 @@ fn arguments(config: &Config<'_>) -> Vec<String> {
 
 /// Runs in the child, before exec.
 fn prepare(
+    parent: Pid,
     numbers: &[(RawFd, RawFd)],
     processor: Option<usize>,
     ruleset: &mut Option<RulesetCreated>,
 ) -> io::Result<()> {
     // The guest dies with the thread that started it, even if that is killed.
-    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    tools::die_with(parent, Signal::KILL)?;
     if let Some(processor) = processor {
         let mut only = CpuSet::new();
         only.set(processor);

@@ -40,6 +40,11 @@ fn read(pid: i32) -> Option<Process> {
     })
 }
 
+/// Whether it runs: a process that has ended and was not collected by its parent does not.
+pub fn is_alive(pid: i32) -> bool {
+    read(pid).is_some()
+}
+
 /// The guest of that raidlab: a child that leads a group of its own and has become a kernel.
 pub fn guest_of(raidlab: u32) -> Option<Process> {
     let is_kernel = |pid: i32| fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe.ends_with("linux"));

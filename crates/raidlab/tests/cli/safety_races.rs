@@ -3,7 +3,7 @@
 use crate::desk::{Desk, Ran};
 use crate::on_host::interposed::{self, When};
 use crate::on_host::rig::{Bystander, RUN, STUDY, World, desk, ends, run_on, send, start, system};
-use crate::processes::descendants_of;
+use crate::processes::{descendants_of, is_alive};
 use rustix::process::Signal;
 use std::fs;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -296,7 +296,7 @@ fn root_loop_what_a_tool_forked_does_not_survive_its_trial() {
         let ran = ends(child);
         let alive: Vec<String> = pids()
             .into_iter()
-            .filter(|pid| fs::exists(format!("/proc/{pid}")).is_ok_and(|is| is))
+            .filter(|pid| pid.parse().is_ok_and(is_alive))
             .collect();
         for pid in alive.iter().filter_map(|pid| pid.parse().ok()) {
             crate::processes::signal(pid, Signal::KILL);
