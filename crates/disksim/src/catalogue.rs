@@ -6,6 +6,7 @@ pub mod build;
 pub mod format;
 mod layout;
 pub mod note;
+mod sound;
 
 use crate::description::{Device, DiskDescription, Interface};
 use crate::faults::Faults;
@@ -144,12 +145,7 @@ pub fn list() -> Vec<Entry> {
     let mut entries: Vec<Entry> = FILES
         .iter()
         .filter_map(|(name, text)| Model::parse(name, text).ok())
-        .map(|m| Entry {
-            independent_figures: crate::comparison::independent_figures(&m),
-            name: m.file.name,
-            title: m.file.title,
-            sectors: m.sectors,
-        })
+        .map(|model| model.entry())
         .collect();
     entries.sort_by(|a, b| a.name.cmp(&b.name));
     entries
@@ -189,6 +185,12 @@ pub fn find(name: &str) -> Result<Model, Error> {
     })
 }
 
+/// The name in the text of a model file that need not be sound, if it can be found.
+pub fn name_in(text: &str) -> Option<String> {
+    let table: toml::Table = toml::from_str(text).ok()?;
+    Some(table.get("name")?.as_str()?.to_string())
+}
+
 impl Model {
     /// Parses a model file. `file` is its name for messages.
     pub fn parse(file: &str, text: &str) -> Result<Model, Error> {
@@ -213,6 +215,7 @@ impl Model {
     /// Builds a model from a parsed file; `text` is its text.
     pub fn build(file: ModelFile, text: &str) -> Result<Model, build::Wrong> {
         let (sectors, device) = build::device(&file)?;
+        sound::file(&file, text)?;
         let rig = build::rig(&file)?;
         let notes = note::collect(text);
         let model = Model {
@@ -228,10 +231,21 @@ impl Model {
             disks,
         })
         .map_err(|e| build::Wrong {
-            offset: 0,
+            offset: sound::place_of(e.reason, &model.file),
             message: e.reason.into(),
         })?;
+        sound::device(&model.file, &model.device)?;
         Ok(model)
+    }
+
+    /// The model as a catalogue lists it.
+    pub fn entry(&self) -> Entry {
+        Entry {
+            name: self.file.name.clone(),
+            title: self.file.title.clone(),
+            sectors: self.sectors,
+            independent_figures: crate::comparison::independent_figures(self),
+        }
     }
 
     /// A disk of this model, of full size, on no shared link and without faults.

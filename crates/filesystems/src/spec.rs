@@ -56,8 +56,11 @@ impl FilesystemSpec {
 /// A pool of ZFS, with one dataset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ZfsSpec {
-    /// A stripe if absent.
+    /// Type of its top-level vdevs; a stripe if absent.
     pub pool: Option<Pool>,
+    /// Disks of each top-level vdev; one vdev of all disks if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vdev_disks: Option<u32>,
     /// ZFS's default (128 KiB) if absent.
     pub recordsize_bytes: Option<u64>,
     /// Logarithm of the sector size; from the disks if absent.
@@ -102,6 +105,16 @@ impl Pool {
             Self::Raidz3 => "raidz3",
             Self::Draid1 => "draid1",
             Self::Draid2 => "draid2",
+        }
+    }
+
+    /// Disks of a vdev without which zpool does not make it.
+    pub const fn disks_min(self) -> u32 {
+        match self {
+            Self::Stripe => 1,
+            Self::Mirror | Self::Raidz1 | Self::Draid1 => 2,
+            Self::Raidz2 | Self::Draid2 => 3,
+            Self::Raidz3 => 4,
         }
     }
 }

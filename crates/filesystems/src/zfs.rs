@@ -63,12 +63,45 @@ pub const FILESYSTEM: Filesystem = Filesystem {
 };
 
 fn usable_bytes(spec: &FilesystemSpec, devices: u64, bytes: u64) -> u64 {
-    let without = |parity: u64| bytes / devices.max(1) * devices.saturating_sub(parity);
-    match spec.zfs.pool.unwrap_or(Pool::Stripe) {
-        Pool::Stripe => bytes,
-        Pool::Mirror => bytes / devices.max(1),
-        Pool::Raidz1 | Pool::Draid1 => without(1),
-        Pool::Raidz2 | Pool::Draid2 => without(2),
-        Pool::Raidz3 => without(3),
+    let width = spec.zfs.vdev_disks.map_or(devices, u64::from).max(1);
+    let data_of_vdev = match spec.zfs.pool.unwrap_or(Pool::Stripe) {
+        Pool::Stripe => return bytes,
+        Pool::Mirror => 1,
+        Pool::Raidz1 | Pool::Draid1 => width.saturating_sub(1),
+        Pool::Raidz2 | Pool::Draid2 => width.saturating_sub(2),
+        Pool::Raidz3 => width.saturating_sub(3),
+    };
+    bytes / devices.max(1) * (devices / width) * data_of_vdev
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ZfsSpec;
+
+    /// Usable disks of a pool of eight.
+    fn usable(pool: Pool, vdev_disks: Option<u32>) -> u64 {
+        let spec = FilesystemSpec {
+            zfs: ZfsSpec {
+                pool: Some(pool),
+                vdev_disks,
+                ..ZfsSpec::default()
+            },
+            ..FilesystemSpec::default()
+        };
+        usable_bytes(&spec, 8, 8 << 40) >> 40
+    }
+
+    #[test]
+    fn each_vdev_has_its_own_copies_and_parity() {
+        assert_eq!(usable(Pool::Stripe, None), 8);
+        assert_eq!(usable(Pool::Mirror, None), 1);
+        assert_eq!(usable(Pool::Mirror, Some(8)), 1);
+        assert_eq!(usable(Pool::Mirror, Some(2)), 4);
+        assert_eq!(usable(Pool::Raidz1, None), 7);
+        assert_eq!(usable(Pool::Raidz1, Some(4)), 6);
+        assert_eq!(usable(Pool::Raidz2, None), 6);
+        assert_eq!(usable(Pool::Raidz2, Some(4)), 4);
+        assert_eq!(usable(Pool::Raidz3, Some(4)), 2);
     }
 }

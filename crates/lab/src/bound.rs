@@ -1,13 +1,13 @@
 //! Upper bounds from the disk models: a higher throughput did not reach the disks or did not come from them.
 
-use disksim::catalogue;
+use crate::disks::Models;
 use disksim::show::{Sustained, sustained};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use study::event::{Guard, Sample};
 use study::metric::Metric;
 use study::plan::Trial;
-use study::stack::DATA;
+use study::stack::{DATA, DiskGroup};
 use study::workload::Work;
 
 /// The name of the guard.
@@ -29,7 +29,7 @@ pub struct DiskBound {
 impl DiskBound {
     /// None if the data need not reach the disks: the filesystem compresses, or the program (Bonnie++, IOzone) measures
     /// the page cache on purpose.
-    pub fn of(trial: &Trial) -> Option<Self> {
+    pub fn of(trial: &Trial, models: &Models) -> Option<Self> {
         let cell = &trial.cell;
         let stack = &cell.stack;
         let compresses = stack.mount_options.iter().any(|option| option.starts_with("compress"));
@@ -41,7 +41,7 @@ impl DiskBound {
         }
         let (mut read, mut write, mut disks) = (0.0, 0.0, 0);
         for group in &cell.machine.disks {
-            let rates = rates(&group.model)?;
+            let rates = rates(group, models)?;
             let count = f64::from(group.count);
             let written = if group.name == DATA {
                 stack.array.member_bytes_min(group.count, 1 << 20) as f64 / MEBIBYTE
@@ -118,12 +118,13 @@ fn direction(work: &Work, test: &str) -> Option<Direction> {
 }
 
 /// Sustained rates of a model. Computed once per model, which takes milliseconds.
-fn rates(model: &str) -> Option<Sustained> {
-    static KNOWN: Mutex<BTreeMap<String, Option<Sustained>>> = Mutex::new(BTreeMap::new());
+fn rates(group: &DiskGroup, models: &Models) -> Option<Sustained> {
+    type Key = (String, Option<String>);
+    static KNOWN: Mutex<BTreeMap<Key, Option<Sustained>>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     *known
-        .entry(model.to_owned())
-        .or_insert_with(|| sustained(&catalogue::find(model).ok()?).ok())
+        .entry((group.model.clone(), group.model_sha256.clone()))
+        .or_insert_with(|| sustained(&models.find(group).ok()?).ok())
 }
 
 #[cfg(test)]
@@ -151,7 +152,7 @@ mod tests {
             metric: Metric::Throughput,
             value,
         };
-        DiskBound::of(trial)?.judge(&trial.cell.workload.work, &sample)
+        DiskBound::of(trial, &Models::default())?.judge(&trial.cell.workload.work, &sample)
     }
 
     /// Issue 12, point 4: four drives of 2280 MB/s, three of which hold data: 6,523 MiB/s.

@@ -1,10 +1,11 @@
-//! The simulated disks of a trial, from the catalogue.
+//! The simulated disks of a trial, from the catalogue and from models of the user's own.
 
-use disksim::catalogue;
+use disksim::catalogue::{self, Model};
 use disksim::description::{Description, Device};
 use disksim::link::LinkDescription;
-use study::plan::Trial;
-use study::stack::{Bus, BusDisk, Holds, MachineSpec, StackSpec};
+use std::collections::BTreeMap;
+use study::plan::{Plan, Trial};
+use study::stack::{Bus, BusDisk, DiskGroup, Holds, MachineSpec, OwnModel, StackSpec};
 
 /// Why the disks of a trial cannot be simulated.
 #[derive(Debug, thiserror::Error)]
@@ -18,12 +19,42 @@ pub enum DisksError {
     NoWriteCacheSwitch { model: String },
 }
 
+/// The disk models of a plan: the catalogue, and the plan's own by SHA-256.
+#[derive(Clone, Debug, Default)]
+pub struct Models {
+    own: BTreeMap<String, Result<Model, catalogue::Error>>,
+}
+
+impl Models {
+    pub fn of(plan: &Plan) -> Self {
+        let parsed = |own: &OwnModel| (own.sha256.clone(), Model::parse(&own.name, &own.text));
+        Self {
+            own: plan.models.iter().map(parsed).collect(),
+        }
+    }
+
+    /// The model of a group's disks.
+    ///
+    /// # Errors
+    /// If there is no such model.
+    pub fn find(&self, group: &DiskGroup) -> Result<Model, catalogue::Error> {
+        let Some(sha256) = &group.model_sha256 else {
+            return catalogue::find(&group.model);
+        };
+        let unknown = || catalogue::Error::Unknown {
+            name: group.model.clone(),
+            near: Vec::new(),
+        };
+        self.own.get(sha256).cloned().unwrap_or_else(|| Err(unknown()))
+    }
+}
+
 /// The disks of a trial, encoded for the guest's kernel.
 ///
 /// # Errors
 /// As [`description`].
-pub fn encoded(trial: &Trial) -> Result<Vec<u8>, DisksError> {
-    let description = description(&trial.cell.machine, &trial.cell.stack, trial.seed)?;
+pub fn encoded(trial: &Trial, models: &Models) -> Result<Vec<u8>, DisksError> {
+    let description = description(&trial.cell.machine, &trial.cell.stack, trial.seed, models)?;
     Ok(postcard::to_allocvec(&description).expect("a description is plain data"))
 }
 
@@ -32,10 +63,15 @@ pub fn encoded(trial: &Trial) -> Result<Vec<u8>, DisksError> {
 ///
 /// # Errors
 /// If there is no such model, or if it does not support a setting of the stack.
-pub fn description(machine: &MachineSpec, stack: &StackSpec, seed: u64) -> Result<Description, DisksError> {
+pub fn description(
+    machine: &MachineSpec,
+    stack: &StackSpec,
+    seed: u64,
+    models: &Models,
+) -> Result<Description, DisksError> {
     let mut disks = Vec::new();
     for group in &machine.disks {
-        let model = catalogue::find(&group.model)?;
+        let model = models.find(group)?;
         for number in 1..=group.count {
             let mut disk = model.description(study::trial_seed(seed, disks.len() as u32));
             set(&mut disk.device, &group.model, stack)?;
@@ -91,7 +127,7 @@ mod tests {
         let source = format!("{study}\n[[workload]]\nname = \"w\"\nio = {{}}\n");
         let plan = crate::test_study::plan(&source);
         let cell = &plan.cells[0];
-        description(&cell.machine, &cell.stack, 7).expect("models are in the catalogue")
+        description(&cell.machine, &cell.stack, 7, &Models::of(&plan)).expect("models are in the catalogue")
     }
 
     #[test]
@@ -117,6 +153,24 @@ mod tests {
         let one_command: Vec<bool> = world.links.iter().map(|link| link.one_command).collect();
         assert_eq!(one_command, [true, false, false]);
         assert!(world.links[1].transfer_ns > 0 && world.links[2].transfer_ns == 0);
+    }
+
+    #[test]
+    fn own_models_are_those_of_the_plan() {
+        let mut plan = crate::test_study::plan("[[workload]]\nname = \"w\"\nio = {}\n");
+        let text = include_str!("../../../data/disks/wd-raptor-150gb.toml").replace("wd-raptor-150gb", "mine");
+        let own = OwnModel::new("mine", &text.replace("10000.0", "12000.0"));
+        let group = &mut plan.cells[0].machine.disks[0];
+        group.model = "mine".to_owned();
+        group.model_sha256 = Some(own.sha256.clone());
+        let group = group.clone();
+        plan.models = vec![own];
+        let Device::Mechanical(disk) = Models::of(&plan).find(&group).expect("it is the plan's").device else {
+            panic!("it has platters")
+        };
+        assert_eq!(disk.revolution_ns, 5_000_000);
+        let unknown = Models::default().find(&group).expect_err("it is not in the catalogue");
+        assert!(unknown.to_string().starts_with("there is no disk model `mine`"));
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub(crate) fn plan(study: &str) -> Plan {
     let models = catalogue::list().into_iter().map(|entry| KnownModel {
         name: entry.name,
         capacity_bytes: entry.sectors * disksim::request::SECTOR_BYTES,
+        own: None,
     });
     let known = Known {
         models: models.collect(),

@@ -5,8 +5,8 @@ mod stored;
 
 pub use cpu::CpuCommand;
 pub use stored::{
-    CompareArguments, DigestArguments, ExportArguments, ImportArguments, ReportArguments, RunsArguments,
-    ShowArguments, run_choice,
+    CompareArguments, DigestArguments, ExportArguments, ImportArguments, ReportArguments, RunsArguments, ShownRun,
+    run_choice,
 };
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -42,7 +42,7 @@ pub enum Command {
     /// List the runs of a store
     Runs(RunsArguments),
     /// Show the result table of the last run in the terminal
-    Show(ShowArguments),
+    Show(ShownRun),
     /// Write all samples of the last run
     Export(ExportArguments),
     /// Print the digest of a run, or report where two runs that should be equal first differ
@@ -140,7 +140,7 @@ pub struct PlanArguments {
 
 #[derive(Debug, Subcommand)]
 pub enum DiskCommand {
-    /// List the models of the catalogue
+    /// List the models of the catalogue, with your own of ~/.config/raidlab/disks
     List {
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,

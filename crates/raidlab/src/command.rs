@@ -12,6 +12,7 @@ mod export;
 mod import;
 mod kernel;
 mod output;
+mod own_disks;
 mod plan;
 mod report;
 mod run;

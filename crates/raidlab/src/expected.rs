@@ -43,6 +43,9 @@ pub enum ExpectedError {
     NoSuchDisk { path: PathBuf, disk: u8, disks: u32 },
     #[error(transparent)]
     Model(#[from] catalogue::Error),
+    /// A file of the user's part of the catalogue.
+    #[error("{0}")]
+    OwnModel(String),
     #[error(transparent)]
     Processor(#[from] ProcessorError),
     #[error("{model}: {message}")]
@@ -216,6 +219,7 @@ impl ExpectedError {
             | Self::Trace { .. }
             | Self::NoSuchDisk { .. }
             | Self::Model(_)
+            | Self::OwnModel(_)
             | Self::Processor(_)
             | Self::Check { .. }
             | Self::Disks(_)

@@ -47,6 +47,8 @@ Written by `make docs`; `raidlab disk check [MODEL]` prints the same. *Fitted* m
 figure, so that meeting it says little; a model with fewer than three figures that are independent and not guesses says
 so. *Unverified* figures are general knowledge for which no document was found. All simulated figures are those of the
 disk alone, without a kernel.
+
+Models of your own: [study.md](study.md#disk-models-of-your-own).
 ";
 
 fn row(page: &mut String, figure: &Comparison) {

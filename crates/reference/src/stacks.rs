@@ -23,8 +23,15 @@ const TOPOLOGY: &[&str] = &[
     "of_disks",
     "layout",
     "bitmap",
+    "bitmap_chunk",
+    "write_mostly",
+    "write_behind",
     "write_journal",
     "ppl",
+    "stripe_cache",
+    "group_thread_cnt",
+    "sync_speed_min",
+    "sync_speed_max",
     "spares",
     "metadata",
 ];
@@ -32,6 +39,7 @@ const TOPOLOGY: &[&str] = &[
 /// What the filesystem does with several disks or with external devices.
 const FILESYSTEM: &[&str] = &[
     "pool",
+    "vdev_disks",
     "fs_data",
     "fs_metadata",
     "replicas",
@@ -139,10 +147,9 @@ fn row_name(cell: &Cell, axes: &[&str]) -> String {
 
 /// The cell's words on these axes; a default goes without saying.
 fn words(cell: &Cell, axes: &[&str]) -> Vec<String> {
-    let value = |axis: &&str| cell.axes.iter().find(|(name, _)| name == axis);
-    let shown = |(axis, word): &(String, String)| match (axis.as_str(), word.as_str()) {
-        ("bitmap", "none") => None,
-        (axis, word) => label::part(axis, word),
+    let has_bitmap = |axis: &&str| {
+        let none = |(name, word): &(String, String)| name == "bitmap" && word == "none";
+        *axis != "bitmap" || !cell.axes.iter().any(none)
     };
-    axes.iter().filter_map(value).filter_map(shown).collect()
+    label::parts(&cell.axes, axes.iter().copied().filter(has_bitmap))
 }

@@ -28,6 +28,22 @@ reads studies.
   follow its name: `async write bs=1M`.
 ";
 
+const OWN_MODELS: &str = "\
+## Disk models of your own
+
+A `model` with a `/`, or that ends in `.toml`, is a model file: `model = [\"./raptor.toml\", \"hitachi-7k500\"]`. The path
+begins in the study's folder, and the file is in that folder or below it. Model files in `~/.config/raidlab/disks`
+(`$XDG_CONFIG_HOME/raidlab/disks`) belong to the catalogue: every study can name them as it names built-in models, and
+`raidlab disk list` marks them. Their format is that of [data/disks](../data/disks); `raidlab disk show FILE` and
+`raidlab disk check FILE` try one.
+
+Labels, claims and `--only` use the `name` in the file, never its path. It differs from that of every built-in model.
+The text of the model is stored with the run, and is part of the identity of its cells: a changed file makes other cells,
+and another run. A model that contradicts itself (a seek that is shorter than one over fewer cylinders, overlapping zones,
+a write cache larger than its segments) is refused with file and line.
+
+";
+
 const TAIL: &str = "\
 ## fio options
 
@@ -68,7 +84,7 @@ once their caches are full), `finite` (the value is not a number), `quiesced` (t
 and `loop-files` (the files behind loop devices are in memory).
 
 `raidlab plan`, `raidlab run` and the report warn of work that fits in memory, in the write caches of the drives, or in a
-corner of the disks, and of runs that end before the write caches are drained.
+corner of the disks, of runs that end before the write caches are drained, and of one ZFS mirror of four or more disks.
 
 ## Claims
 
@@ -136,6 +152,7 @@ pub fn page() -> String {
         }
     }
     out.push('\n');
+    out.push_str(OWN_MODELS);
     out.push_str(TAIL);
     for kind in KINDS {
         out.push_str(&format!(
@@ -185,7 +202,7 @@ fn takes(key: &Key) -> String {
         Takes::Flag => "`true` or `false`".to_owned(),
         Takes::Word(words) => one_of(words),
         Takes::Words(words) => format!("list of {}", one_of(words)),
-        Takes::Model => "name of a disk model".to_owned(),
+        Takes::Model => "name or file of a disk model".to_owned(),
         Takes::Processor => "name of a processor".to_owned(),
         Takes::Kernel => "version or name, in quotes".to_owned(),
         Takes::Layout => "layout".to_owned(),

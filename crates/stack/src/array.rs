@@ -51,30 +51,47 @@ impl Creation<'_> {
             call = call.arg(format!("--size={}K", kibibytes("member size", bytes)?));
         }
         if spec.level.is_redundant() {
-            call = self.consistency(call);
+            call = self.consistency(call)?;
             if self.zeroed {
                 call = call.arg("--assume-clean");
             }
         }
-        Ok(call.args(self.members))
+        let (read, write_mostly) = self.members.split_at(self.members.len() - write_mostly(spec));
+        call = call.args(read);
+        if !write_mostly.is_empty() {
+            call = call.arg("--write-mostly").args(write_mostly);
+        }
+        Ok(call)
     }
 }
 
 impl Creation<'_> {
     /// The consistency policy. Always given: otherwise mdadm asks, or chooses by size.
-    fn consistency(&self, call: Invocation) -> Invocation {
+    fn consistency(&self, call: Invocation) -> Result<Invocation, Cause> {
         if let Some(journal) = self.journal {
-            return call.arg("--write-journal").arg(journal);
+            return Ok(call.arg("--write-journal").arg(journal));
         }
         if self.spec.ppl {
-            return call.arg("--consistency-policy=ppl");
+            return Ok(call.arg("--consistency-policy=ppl"));
         }
-        match (self.spec.bitmap, self.bitmap_file) {
+        let mut call = match (self.spec.bitmap, self.bitmap_file) {
             (Bitmap::External, Some(file)) => call.arg("--bitmap").arg(file),
             (Bitmap::Internal, _) => call.arg("--bitmap=internal"),
-            _ => call.arg("--bitmap=none"),
+            _ => return Ok(call.arg("--bitmap=none")),
+        };
+        if let Some(bytes) = self.spec.bitmap_chunk_bytes {
+            call = call.arg(format!("--bitmap-chunk={}K", kibibytes("bitmap chunk", bytes)?));
         }
+        if let Some(writes) = self.spec.write_behind {
+            call = call.arg(format!("--write-behind={writes}"));
+        }
+        Ok(call)
     }
+}
+
+/// Number of members that are write-mostly, the last ones.
+pub(crate) fn write_mostly(spec: &ArraySpec) -> usize {
+    spec.write_mostly.unwrap_or(0) as usize
 }
 
 /// The array itself, without its nested arrays.
@@ -82,6 +99,7 @@ pub(crate) fn outer(spec: &ArraySpec) -> ArraySpec {
     let mut outer = spec.clone();
     if outer.of.take().is_some() && !outer.level.is_redundant() {
         outer.bitmap = Bitmap::None;
+        (outer.bitmap_chunk_bytes, outer.sync_speed_min, outer.sync_speed_max) = (None, None, None);
     }
     outer
 }
@@ -89,16 +107,21 @@ pub(crate) fn outer(spec: &ArraySpec) -> ArraySpec {
 /// The inner arrays of nested RAID, each as a spec.
 pub(crate) fn inner(spec: &ArraySpec) -> Option<ArraySpec> {
     let of = spec.of?;
-    Some(ArraySpec {
+    let plain = ArraySpec {
         level: of.level,
         chunk_bytes: of.chunk_bytes,
-        bitmap: if of.level.is_redundant() {
-            spec.bitmap
-        } else {
-            Bitmap::None
-        },
         metadata: spec.metadata.clone(),
         ..ArraySpec::default()
+    };
+    if !of.level.is_redundant() {
+        return Some(plain);
+    }
+    Some(ArraySpec {
+        bitmap: spec.bitmap,
+        bitmap_chunk_bytes: spec.bitmap_chunk_bytes,
+        sync_speed_min: spec.sync_speed_min,
+        sync_speed_max: spec.sync_speed_max,
+        ..plain
     })
 }
 
@@ -127,6 +150,7 @@ pub(crate) fn check(spec: &ArraySpec, devices: usize) -> Result<(), Cause> {
     if !spec.level.is_redundant() && spec.bitmap != Bitmap::None {
         return refuse(format!("{level} cannot have a bitmap: it has nothing to resync"));
     }
+    check_write_mostly(spec, active)?;
     if spec.level == Level::Single {
         if active == 0 {
             return refuse("level `single` needs a disk, but no device is given".to_owned());
@@ -143,6 +167,23 @@ pub(crate) fn check(spec: &ArraySpec, devices: usize) -> Result<(), Cause> {
         return refuse(format!(
             "{level} needs at least {fewest} devices in addition to spares, but only {active} are given"
         ));
+    }
+    Ok(())
+}
+
+fn check_write_mostly(spec: &ArraySpec, active: usize) -> Result<(), Cause> {
+    let refuse = |reason: String| Err(Cause::Impossible(reason));
+    let (level, marked) = (spec.level.facts().type_word, write_mostly(spec));
+    if marked > 0 && spec.level != Level::Raid1 {
+        return refuse(format!("{level} cannot have write-mostly members: only raid1 can"));
+    }
+    if marked > 0 && (marked >= active || spec.spares > 0) {
+        return refuse(format!(
+            "{marked} of {active} members cannot be write-mostly: one is needed for reads, and there must be no spares"
+        ));
+    }
+    if spec.write_behind.is_some() && (marked == 0 || spec.bitmap == Bitmap::None) {
+        return refuse("write-behind needs a bitmap and write-mostly members".to_owned());
     }
     Ok(())
 }
@@ -188,6 +229,7 @@ pub(crate) fn filesystem_of_bitmap(disk: &Path, uuid: &str) -> Invocation {
 }
 
 mod running;
+mod settings;
 
 pub use running::Array;
 

@@ -65,6 +65,7 @@ mod tests {
         let group = |name: &str, count| DiskGroup {
             name: name.to_owned(),
             model: String::new(),
+            model_sha256: None,
             count,
         };
         let devices = ["/dev/a", "/dev/b", "/dev/c"].map(PathBuf::from);

@@ -16,7 +16,7 @@ use crate::failure::{FailedUndo, StackError, TeardownError};
 use crate::ledger::Act;
 use crate::mount::Mounting;
 use crate::undo::undo;
-use crate::{filesystem, memory, options, queue, start_up};
+use crate::{filesystem, memory, options, queue, start_up, zfs};
 use rising::Rising;
 use std::path::{Path, PathBuf};
 use study::stack::{ArraySpec, BITMAP, Bitmap, DATA, JOURNAL, Level, SPECIAL, StackSpec};
@@ -141,6 +141,8 @@ pub(crate) fn check(spec: &StackSpec, disks: &Disks, context: &Context<'_>) -> R
     let used = disks_used(&spec.array, disks.group(DATA));
     array::check(&spec.array, used.len())?;
     filesystem::check(&spec.filesystem, &spec.mount_options)?;
+    let devices = if spec.array.level == Level::None { used.len() } else { 1 };
+    zfs::check(&spec.filesystem.zfs, devices)?;
     options::parse(
         &spec.mount_options,
         filesystem::journal_option(&spec.filesystem).as_deref(),

@@ -1,8 +1,9 @@
 //! ZFS pools: a partition on each disk, a pool on the partitions, and a dataset that is mounted like other filesystems.
 
 use crate::device::BlockDevice;
+use crate::error::Cause;
 use std::path::{Path, PathBuf};
-use study::stack::{FilesystemSpec, Pool as Kind, ZfsSync};
+use study::stack::{FilesystemSpec, Pool as Kind, ZfsSpec, ZfsSync};
 use tools::{Invocation, Tool};
 
 /// The program for pools.
@@ -59,11 +60,15 @@ impl Creation<'_> {
             }
         }
         call = call.arg(self.name);
-        let kind = zfs.pool.unwrap_or(Kind::Stripe);
-        if kind != Kind::Stripe {
-            call = call.arg(kind.word());
+        match zfs.pool.unwrap_or(Kind::Stripe) {
+            Kind::Stripe => call = call.args(self.data),
+            kind => {
+                let width = zfs.vdev_disks.map_or(self.data.len(), |disks| disks as usize);
+                for vdev in self.data.chunks(width.max(1)) {
+                    call = call.arg(kind.word()).args(vdev);
+                }
+            }
         }
-        call = call.args(self.data);
         for (word, device) in [("log", self.log), ("special", self.special)] {
             if let Some(device) = device {
                 call = call.arg(word).arg(device);
@@ -71,6 +76,28 @@ impl Creation<'_> {
         }
         call
     }
+}
+
+/// Checks the vdevs for this number of devices, before anything is changed.
+pub(crate) fn check(spec: &ZfsSpec, devices: usize) -> Result<(), Cause> {
+    let Some(width) = spec.vdev_disks.map(|disks| disks as usize) else {
+        return Ok(());
+    };
+    let refuse = |reason: String| Err(Cause::Impossible(reason));
+    let kind = spec.pool.unwrap_or(Kind::Stripe);
+    if kind == Kind::Stripe {
+        return refuse("each device of a stripe is a vdev of its own".to_owned());
+    }
+    let (word, least) = (kind.word(), kind.disks_min() as usize);
+    if width < least {
+        return refuse(format!(
+            "{word} needs at least {least} devices in each vdev, not {width}"
+        ));
+    }
+    if devices == 0 || !devices.is_multiple_of(width) {
+        return refuse(format!("{devices} devices cannot be divided into vdevs of {width}"));
+    }
+    Ok(())
 }
 
 impl Pool {
@@ -113,7 +140,7 @@ pub(crate) fn first_partition(kernel_name: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use study::stack::{FilesystemKind, ZfsSpec};
+    use study::stack::FilesystemKind;
 
     #[test]
     fn a_pool_is_asked_for_in_zpools_words() {
@@ -122,6 +149,7 @@ mod tests {
             compression: Some("lz4".to_owned()),
             zfs: ZfsSpec {
                 pool: Some(Kind::Raidz2),
+                vdev_disks: None,
                 recordsize_bytes: Some(1 << 20),
                 ashift: Some(12),
                 sync: Some(ZfsSync::Always),
@@ -143,6 +171,58 @@ mod tests {
             "zpool create -f -o cachefile=none -O mountpoint=legacy -o ashift=12 -O recordsize=1048576 \
              -O compression=lz4 -O sync=always raidlab raidz2 /dev/vda1 /dev/vdb1 log /dev/vdc1"
         );
+    }
+
+    /// What follows the pool's name.
+    fn vdevs(pool: Kind, vdev_disks: Option<u32>, disks: usize) -> Result<String, Cause> {
+        let zfs = ZfsSpec {
+            pool: Some(pool),
+            vdev_disks,
+            ..ZfsSpec::default()
+        };
+        check(&zfs, disks)?;
+        let spec = FilesystemSpec {
+            kind: FilesystemKind::Zfs,
+            zfs,
+            ..FilesystemSpec::default()
+        };
+        let data: Vec<PathBuf> = ('a'..).take(disks).map(|letter| format!("{letter}1").into()).collect();
+        let creation = Creation {
+            spec: &spec,
+            name: "NAME",
+            data: &data,
+            log: Some(Path::new("log1")),
+            special: None,
+        };
+        let call = creation.invocation().to_string();
+        Ok(call.split_once(" NAME ").expect("has the name").1.to_owned())
+    }
+
+    #[test]
+    fn vdevs_have_the_disks_in_their_order() {
+        let of = |pool, vdev_disks, disks| vdevs(pool, vdev_disks, disks).expect("is possible");
+        assert_eq!(
+            of(Kind::Mirror, Some(2), 6),
+            "mirror a1 b1 mirror c1 d1 mirror e1 f1 log log1"
+        );
+        assert_eq!(of(Kind::Mirror, Some(4), 4), "mirror a1 b1 c1 d1 log log1");
+        assert_eq!(of(Kind::Mirror, None, 4), "mirror a1 b1 c1 d1 log log1");
+        assert_eq!(of(Kind::Stripe, None, 3), "a1 b1 c1 log log1");
+        assert_eq!(of(Kind::Raidz1, Some(3), 6), "raidz1 a1 b1 c1 raidz1 d1 e1 f1 log log1");
+    }
+
+    #[test]
+    fn vdevs_that_cannot_be_are_refused() {
+        let of = |pool, vdev_disks, disks| match vdevs(pool, Some(vdev_disks), disks) {
+            Err(Cause::Impossible(reason)) => reason,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(of(Kind::Mirror, 3, 8), "8 devices cannot be divided into vdevs of 3");
+        assert_eq!(
+            of(Kind::Raidz2, 2, 8),
+            "raidz2 needs at least 3 devices in each vdev, not 2"
+        );
+        assert_eq!(of(Kind::Stripe, 2, 8), "each device of a stripe is a vdev of its own");
     }
 
     #[test]

@@ -70,15 +70,15 @@ fn offered(level: Level, active: u32, layout: Option<&str>, member_bytes: u64) -
 /// Whether mdadm adds a bitmap by default: since 3.3 to redundant arrays with large members.
 pub(crate) fn default_bitmap(level: Level, of: Option<&InnerArray>, member_bytes: Option<u64>) -> Bitmap {
     let large = member_bytes.is_none_or(|bytes| bytes > 100 << 30);
-    if has_bitmap(level, of) && large {
+    if has_redundancy(level, of) && large {
         Bitmap::Internal
     } else {
         Bitmap::None
     }
 }
 
-/// Whether md supports a bitmap: the outer array or an inner one is redundant.
-fn has_bitmap(level: Level, of: Option<&InnerArray>) -> bool {
+/// Whether md keeps copies or parity, in the outer array or an inner one. Then it supports a bitmap, and resyncs.
+pub(crate) fn has_redundancy(level: Level, of: Option<&InnerArray>) -> bool {
     level.is_md() && (level.is_redundant() || of.is_some_and(|of| of.level.is_redundant()))
 }
 
@@ -145,7 +145,7 @@ fn level_has_none(array: &ArraySpec) -> Vec<Impossible> {
         all.extend(impossible(&["chunk", "level"], format!("{name} has no chunk"), help));
     }
     // The rules of LVM report this for its levels.
-    if array.bitmap != Bitmap::None && !array.level.is_lvm() && !has_bitmap(array.level, array.of.as_ref()) {
+    if array.bitmap != Bitmap::None && !array.level.is_lvm() && !has_redundancy(array.level, array.of.as_ref()) {
         let reason = format!("{name} has no redundancy and so no bitmap");
         all.extend(impossible(&["bitmap", "level"], reason, "write bitmap = \"none\""));
     }
@@ -215,6 +215,11 @@ fn metadata(array: &ArraySpec, disks: u32, disk_bytes: Option<u64>) -> Option<Im
     )
 }
 
+/// Space for superblock and bitmap, and what mdadm reserves before the data for reshapes.
+pub(crate) fn headroom(disk_bytes: u64) -> u64 {
+    (disk_bytes / 1024).min(128 * MIB) + 8 * MIB
+}
+
 fn member_size(array: &ArraySpec, disk_bytes: Option<u64>) -> Vec<Impossible> {
     let Some(size) = array.member_size_bytes else {
         return Vec::new();
@@ -234,8 +239,7 @@ fn member_size(array: &ArraySpec, disk_bytes: Option<u64>) -> Vec<Impossible> {
         all.extend(impossible(&["chunk", "size"], reason, "write a smaller chunk"));
     }
     let Some(disk) = disk_bytes else { return all };
-    // Superblock, bitmap and the space that mdadm reserves before the data for reshapes.
-    let headroom = (disk / 1024).min(128 * MIB) + 8 * MIB;
+    let headroom = headroom(disk);
     let step = if disk > 64 * GIB { GIB } else { MIB };
     let most = disk.saturating_sub(headroom) / step * step;
     if size > disk {

@@ -6,17 +6,16 @@ use crate::point::Point;
 use crate::value::Value;
 use crate::{INFINITE, Known};
 use study::stack::{
-    Align, ArraySpec, Bitmap, DATA, DiskGroup, FilesystemKind, FilesystemSpec, InnerArray, JournalMode, Level,
-    MachineKind, MachineSpec, Pool, ProcessorSpec, Profile, StackSpec, ZfsSpec, ZfsSync,
+    Align, ArraySpec, Bitmap, DATA, FilesystemKind, FilesystemSpec, InnerArray, JournalMode, Level, MachineKind,
+    MachineSpec, Pool, ProcessorSpec, Profile, StackSpec, ZfsSpec, ZfsSync,
 };
 
 pub(crate) fn machine(point: &Point, kind: MachineKind, fixed: &Fixed, known: &Known) -> MachineSpec {
     let model = point.text("model").unwrap_or_default();
-    let data = DiskGroup {
-        name: DATA.to_owned(),
-        model: model.clone(),
-        count: point.small("count"),
-    };
+    let data = known.disks(kind, DATA, &model, point.small("count"));
+    let others = fixed
+        .groups(&model)
+        .map(|(name, model, count)| known.disks(kind, name, model, count));
     MachineSpec {
         kind,
         ram_bytes: point.number("ram").unwrap_or_default(),
@@ -26,7 +25,7 @@ pub(crate) fn machine(point: &Point, kind: MachineKind, fixed: &Fixed, known: &K
         } else {
             point.text("kernel").unwrap_or_default()
         },
-        disks: std::iter::once(data).chain(fixed.groups(&model)).collect(),
+        disks: std::iter::once(data).chain(others).collect(),
         buses: fixed.buses.clone(),
         processor: processor(point, known).filter(|_| kind == MachineKind::Lab),
     }
@@ -63,6 +62,7 @@ pub(crate) fn array(point: &Point, disk_bytes: Option<u64>) -> ArraySpec {
     let level = level(point, "level").unwrap_or_default();
     let of = level_of_members(point);
     let member_size_bytes = point.number("size");
+    let small = |axis| point.number(axis).map(|_| point.small(axis));
     ArraySpec {
         level,
         chunk_bytes: point.number("chunk"),
@@ -81,7 +81,13 @@ pub(crate) fn array(point: &Point, disk_bytes: Option<u64>) -> ArraySpec {
         of,
         write_journal: point.flag("write_journal"),
         ppl: point.flag("ppl"),
-        stripe_cache_pages: point.number("stripe_cache").map(|_| point.small("stripe_cache")),
+        stripe_cache_pages: small("stripe_cache"),
+        bitmap_chunk_bytes: point.number("bitmap_chunk"),
+        write_mostly: small("write_mostly").filter(|members| *members > 0),
+        write_behind: small("write_behind"),
+        group_thread_cnt: small("group_thread_cnt"),
+        sync_speed_min: small("sync_speed_min"),
+        sync_speed_max: small("sync_speed_max"),
         extent_bytes: point.number("extent"),
     }
 }
@@ -143,6 +149,7 @@ fn zfs(point: &Point) -> ZfsSpec {
         pool: Pool::ALL
             .into_iter()
             .find(|known| pool.as_deref() == Some(known.word())),
+        vdev_disks: point.number("vdev_disks").map(|_| point.small("vdev_disks")),
         recordsize_bytes: point.number("recordsize"),
         ashift: point.number("ashift").map(|_| point.small("ashift")),
         sync: match point.text("fs_sync").as_deref() {

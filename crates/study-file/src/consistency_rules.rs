@@ -8,7 +8,6 @@ pub(crate) fn check(array: &ArraySpec, machine: &MachineSpec) -> Vec<Impossible>
     all.extend(external_bitmap(array, machine));
     all.extend(write_journal(array, machine));
     all.extend(ppl(array));
-    all.extend(stripe_cache(array));
     all.extend(inner(array, machine));
     all
 }
@@ -101,18 +100,7 @@ fn ppl(array: &ArraySpec) -> Option<Impossible> {
     None
 }
 
-fn stripe_cache(array: &ArraySpec) -> Option<Impossible> {
-    if array.stripe_cache_pages.is_none() || is_md_with_parity(array.level) {
-        return None;
-    }
-    let reason = format!(
-        "{} has no stripe cache: only RAID 4, 5 and 6 have one",
-        array.level.facts().name
-    );
-    impossible(&["stripe_cache", "level"], reason, "leave `stripe_cache` out")
-}
-
-const fn is_md_with_parity(level: Level) -> bool {
+pub(crate) const fn is_md_with_parity(level: Level) -> bool {
     level.is_md() && level.has_parity()
 }
 

@@ -97,6 +97,25 @@ impl Entry {
         }
     }
 
+    pub fn values_mut(&mut self, name: &str) -> &mut [Given] {
+        match self.content_mut(name) {
+            Some(Content::Values(values)) => values,
+            _ => &mut [],
+        }
+    }
+
+    pub fn tables_mut(&mut self, name: &str) -> &mut [Entry] {
+        match self.content_mut(name) {
+            Some(Content::Tables(entries)) => entries,
+            _ => &mut [],
+        }
+    }
+
+    fn content_mut(&mut self, name: &str) -> Option<&mut Content> {
+        let field = self.fields.iter_mut().find(|field| field.key.name == name)?;
+        Some(&mut field.content)
+    }
+
     pub fn text(&self, name: &str) -> Option<String> {
         self.value(name).map(|given| given.value.word())
     }

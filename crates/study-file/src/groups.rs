@@ -7,7 +7,7 @@ use crate::point::{axes_of, points};
 use crate::rules::check_stack;
 use crate::value::{Given, Value};
 use crate::{Known, build};
-use study::stack::{Bus, BusDisk, BusKind, DATA, DiskGroup, GroupStack, MachineKind, MachineSpec, StackSpec};
+use study::stack::{Bus, BusDisk, BusKind, DATA, GroupStack, MachineKind, MachineSpec, StackSpec};
 
 #[derive(Debug, Default)]
 pub(crate) struct Fixed {
@@ -25,12 +25,11 @@ struct Group {
 }
 
 impl Fixed {
-    /// The groups other than `data`, with their models.
-    pub fn groups(&self, data_model: &str) -> impl Iterator<Item = DiskGroup> {
-        self.named.iter().map(move |group| DiskGroup {
-            name: group.name.clone(),
-            model: group.model.clone().unwrap_or_else(|| data_model.to_owned()),
-            count: group.count,
+    /// The groups other than `data`: name, model and count.
+    pub fn groups<'a>(&'a self, data_model: &'a str) -> impl Iterator<Item = (&'a str, &'a str, u32)> {
+        self.named.iter().map(move |group| {
+            let model = group.model.as_deref().unwrap_or(data_model);
+            (group.name.as_str(), model, group.count)
         })
     }
 
@@ -124,11 +123,7 @@ fn stack_of(
         kind,
         ram_bytes: 0,
         kernel: String::new(),
-        disks: vec![DiskGroup {
-            name: DATA.to_owned(),
-            model: model.unwrap_or_default(),
-            count: group(entry, found)?.count,
-        }],
+        disks: vec![known.disks(kind, DATA, &model.unwrap_or_default(), group(entry, found)?.count)],
         buses: Vec::new(),
         processor: None,
     };

@@ -204,7 +204,7 @@ pub enum Takes {
     Words(&'static [&'static [&'static str]]),
     /// A list of disks: numbers of `data`, names of groups, `GROUP:NUMBER`.
     BusDisks,
-    /// A disk model of the catalogue.
+    /// Name or file of a disk model.
     Model,
     /// A kernel available in the lab.
     Kernel,
@@ -332,7 +332,7 @@ static KEYS: &[Key] = &[
     key(Table::Top, "table", Takes::Many(Table::Shown), Single, "none", "a custom table of the results, optionally with published figures"),
     key(Table::Top, "precision", Takes::One(Table::Precision), Single, "3 trials", "how precise the results should be"),
 
-    key(Table::Disks, "model", Model, Listed, "the first of the catalogue", "model of all the disks (`raidlab disk list`); on a host, free text"),
+    key(Table::Disks, "model", Model, Listed, "the first of the catalogue", "model of all the disks (`raidlab disk list`), or a model file in the study's folder (`./raptor.toml`); on a host, free text"),
     key(Table::Disks, "count", Count { min: 1, max: 4096 }, Listed, "1", "number of disks, hot spares included; `single` uses the first"),
     key(Table::Disks, "bus", Takes::Many(Table::Bus), Single, "a separate bus for each disk", "buses that the lab's disks share, nearest to the disks first"),
     key(Table::Disks, "NAME", Takes::Named(Table::Group), Single, "none", "other groups of disks, as `[disks.journal]`; those of `[disks]` itself are the group `data`"),
@@ -368,6 +368,12 @@ static KEYS: &[Key] = &[
     key(Table::Array, "write_journal", Flag, Listed, "`false`", "levels 4, 5, 6: md's journal, on the first disk of group `journal`"),
     key(Table::Array, "ppl", Flag, Listed, "`false`", "level 5: partial parity log"),
     key(Table::Array, "stripe_cache", Count { min: 17, max: 32_768 }, ListedOrDefault, "the kernel's (256)", "levels 4, 5, 6: pages of the stripe cache per member"),
+    key(Table::Array, "bitmap_chunk", Size { min: 4 * KIB, max: GIB }, ListedOrDefault, "mdadm's (64M, `external` from 4K)", "chunk of the bitmap, a power of two (`mdadm --bitmap-chunk`)"),
+    key(Table::Array, "write_mostly", Count { min: 0, max: 4095 }, Listed, "0", "level 1: the last so many members are write-mostly: read only if no other member can be"),
+    key(Table::Array, "write_behind", Count { min: 1, max: 16_383 }, ListedOrDefault, "no write-behind", "level 1: most outstanding writes to write-mostly members that are not waited for (`mdadm --write-behind`); needs a bitmap"),
+    key(Table::Array, "group_thread_cnt", Count { min: 0, max: 8192 }, ListedOrDefault, "the kernel's (0)", "levels 4, 5, 6: threads that handle stripes, per NUMA node; 0 leaves that to one thread"),
+    key(Table::Array, "sync_speed_min", Count { min: 1, max: 100_000_000 }, ListedOrDefault, "the kernel's (1000)", "redundant levels: KiB/s of each member that resync, recovery and check have next to other requests"),
+    key(Table::Array, "sync_speed_max", Count { min: 1, max: 100_000_000 }, ListedOrDefault, "the kernel's (200000)", "redundant levels: KiB/s of each member that resync, recovery and check have at most; not where raidlab itself waits for them"),
     key(Table::Array, "extent", Size { min: 4 * KIB, max: 16 * GIB }, ListedOrDefault, "LVM's (4M)", "LVM: extent size, a power of two"),
 
     key(Table::Inner, "level", Word(MEMBER_WORDS), Listed, "", "level of the arrays that are members").on_axis("of_level"),
@@ -387,7 +393,8 @@ static KEYS: &[Key] = &[
     key(Table::Filesystem, "metadata", Word(PROFILES), ListedOrDefault, "`dup`, with several disks `raid1`", "profile of metadata").of(|filesystem| filesystem.makes(Several::Profiles)).on_axis("fs_metadata"),
     key(Table::Filesystem, "replicas", Count { min: 1, max: 3 }, ListedOrDefault, "1", "copies of data and metadata").of(|filesystem| filesystem.makes(Several::Replicas)),
     key(Table::Filesystem, "compression", Name, ListedOrDefault, "the filesystem's", "`off`, `lz4`, `zstd`, … as the filesystem spells it").of(|filesystem| filesystem.compression.is_some()),
-    key(Table::Filesystem, "pool", Word(POOLS), ListedOrDefault, "`stripe`", "vdev type of the disks").of(Filesystem::is_pool),
+    key(Table::Filesystem, "pool", Word(POOLS), ListedOrDefault, "`stripe`", "type of the top-level vdevs; a vdev has all disks unless `vdev_disks` says otherwise").of(Filesystem::is_pool),
+    key(Table::Filesystem, "vdev_disks", Count { min: 2, max: 4096 }, ListedOrDefault, "all", "disks of each vdev; data is striped over the vdevs: with 2, eight disks as `mirror` are four mirrors").of(Filesystem::is_pool),
     key(Table::Filesystem, "recordsize", Size { min: 512, max: 16 * MIB }, ListedOrDefault, "ZFS's (128K)", "largest block of a file, a power of two").of(Filesystem::is_pool),
     key(Table::Filesystem, "ashift", Count { min: 9, max: 16 }, ListedOrDefault, "from the disks", "logarithm of the sector size").of(Filesystem::is_pool),
     key(Table::Filesystem, "sync", Word(SYNCS), ListedOrDefault, "`standard`", "handling of synchronous writes (property `sync`)").of(Filesystem::is_pool).on_axis("fs_sync"),

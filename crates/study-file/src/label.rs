@@ -19,6 +19,7 @@ const ORDER: &[&str] = &[
     "chunk",
     "type",
     "pool",
+    "vdev_disks",
     "fs_data",
     "fs_metadata",
     "replicas",
@@ -37,9 +38,15 @@ const ORDER: &[&str] = &[
     "fs_sync",
     "lazy_init",
     "bitmap",
+    "bitmap_chunk",
+    "write_mostly",
+    "write_behind",
     "write_journal",
     "ppl",
     "stripe_cache",
+    "group_thread_cnt",
+    "sync_speed_min",
+    "sync_speed_max",
     "extent",
     "size",
     "spares",
@@ -54,7 +61,9 @@ const ORDER: &[&str] = &[
 
 /// Sets every cell's label and key.
 pub(crate) fn put_on(cells: &mut [Cell]) {
-    let varying: Vec<&str> = ORDER.iter().copied().filter(|axis| varies(cells, axis)).collect();
+    // Widths of vdevs say nothing without their type.
+    let is_shown = |axis: &&str| varies(cells, axis) || (*axis == "pool" && varies(cells, "vdev_disks"));
+    let varying: Vec<&str> = ORDER.iter().copied().filter(is_shown).collect();
     let stacks: BTreeSet<Vec<(String, String)>> = cells.iter().map(stack_place).collect();
     let mut labels: HashMap<Vec<(String, String)>, String> = HashMap::new();
     let mut taken: HashMap<String, usize> = HashMap::new();
@@ -98,9 +107,28 @@ fn varies(cells: &[Cell], axis: &str) -> bool {
 }
 
 fn short(place: &[(String, String)], varying: &[&str]) -> String {
-    let axes = ORDER.iter().filter(|axis| **axis == "type" || varying.contains(axis));
-    let parts: Vec<String> = axes.filter_map(|axis| part(axis, word(place, axis)?)).collect();
-    parts.join(" ")
+    let axes = ORDER.iter().copied();
+    parts(place, axes.filter(|axis| *axis == "type" || varying.contains(axis))).join(" ")
+}
+
+/// The values on these axes as in a label; defaults are left out.
+pub fn parts<'a>(place: &[(String, String)], axes: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    for axis in axes {
+        match (axis, vdevs(place)) {
+            ("pool" | "vdev_disks", Some(vdevs)) if parts.contains(&vdevs) => {}
+            ("pool" | "vdev_disks", Some(vdevs)) => parts.push(vdevs),
+            _ => parts.extend(word(place, axis).and_then(|word| part(axis, word))),
+        }
+    }
+    parts
+}
+
+/// The vdevs of a pool, if the study gives their width: `4 × mirror of 2`.
+fn vdevs(place: &[(String, String)]) -> Option<String> {
+    let number = |axis| word(place, axis)?.parse::<u32>().ok();
+    let (width, disks) = (number("vdev_disks")?, number("count")?);
+    Some(format!("{} × {} of {width}", disks / width, word(place, "pool")?))
 }
 
 /// Fallback if a short label is not unique: axis and value.
@@ -112,8 +140,8 @@ fn long(place: &[(String, String)], varying: &[&str]) -> String {
     parts.join(" ")
 }
 
-/// A value in a label; defaults are left out.
-pub fn part(axis: &str, word: &str) -> Option<String> {
+/// A value in a label; none for a default.
+fn part(axis: &str, word: &str) -> Option<String> {
     if word == "default" {
         return None;
     }
@@ -153,6 +181,11 @@ pub fn part(axis: &str, word: &str) -> Option<String> {
         "replicas" if word == "1" => "1 replica".to_owned(),
         "replicas" => format!("{word} replicas"),
         "stripe_cache" => format!("stripe cache {word}"),
+        "bitmap_chunk" => format!("bitmap-chunk {word}"),
+        "write_mostly" if word == "0" => return None,
+        "write_mostly" => format!("{word} write-mostly"),
+        "write_behind" => format!("write-behind {word}"),
+        "group_thread_cnt" | "sync_speed_min" | "sync_speed_max" => format!("{axis} {word}"),
         "recordsize" | "ashift" | "compression" | "extent" => format!("{axis} {word}"),
         "bitmap" if word == "none" => "no bitmap".to_owned(),
         "bitmap" => "bitmap".to_owned(),

@@ -17,6 +17,9 @@ pub mod label;
 mod lvm_rules;
 mod many_device_rules;
 mod matrix;
+mod md_rules;
+mod model_files;
+mod named_file;
 mod only;
 mod point;
 mod read;
@@ -28,17 +31,22 @@ mod vocabulary;
 pub mod workload;
 
 pub use diagnostic::{Diagnostic, Diagnostics};
+pub use model_files::MODEL_BYTES_MAX;
 pub use only::{Only, OnlyError};
 pub use read::read;
 pub use unit::{describe_size, format_size};
 
-use study::stack::{MachineKind, MachineSpec};
+use study::stack::{DiskGroup, MachineKind, MachineSpec, OwnModel};
 
 /// The names that a study may use; passed in, because this crate knows neither disks nor kernels.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     /// Disk models of the catalogue; the first is the default. Empty if any name is accepted.
     pub models: Vec<KnownModel>,
+    /// Models of the user's own with errors.
+    pub unusable_models: Vec<UnusableModel>,
+    /// Reads a disk model from a file that the study names; absent if it may not name any.
+    pub read_model: Option<ReadModel>,
     /// Kernels that the lab has or can build; the first is the default. Empty if any name is accepted.
     pub kernels: Vec<String>,
     /// Processors of the catalogue. Empty if any name is accepted.
@@ -49,12 +57,25 @@ pub struct Known {
     pub folder: Option<std::path::PathBuf>,
 }
 
-/// A disk model of the catalogue.
+/// A disk model.
 #[derive(Clone, Debug)]
 pub struct KnownModel {
     pub name: String,
     pub capacity_bytes: u64,
+    /// Absent if it is built in.
+    pub own: Option<OwnModel>,
 }
+
+/// A disk model that cannot be used.
+#[derive(Clone, Debug)]
+pub struct UnusableModel {
+    pub name: String,
+    /// What is wrong, and in which file.
+    pub why: String,
+}
+
+/// Parses a disk model. Arguments: the file as the study names it, its text. The error begins with file and line.
+pub type ReadModel = fn(&str, &str) -> Result<KnownModel, String>;
 
 /// A processor of the catalogue.
 #[derive(Clone, Debug)]
@@ -71,6 +92,20 @@ impl Known {
     fn cores(&self, processor: &str) -> Option<u32> {
         let known = self.processors.iter().find(|known| known.name == processor)?;
         Some(known.cores)
+    }
+
+    /// A group of disks of a model.
+    fn disks(&self, kind: MachineKind, name: &str, model: &str, count: u32) -> DiskGroup {
+        let own = self.models.iter().find(|known| known.name == model);
+        let own = own
+            .filter(|_| kind == MachineKind::Lab)
+            .and_then(|known| known.own.as_ref());
+        DiskGroup {
+            name: name.to_owned(),
+            model: model.to_owned(),
+            model_sha256: own.map(|own| own.sha256.clone()),
+            count,
+        }
     }
 
     /// Size of the machine's disks under test; unknown on a host.

@@ -13,6 +13,7 @@ pub(crate) fn check(machine: &MachineSpec, stack: &StackSpec) -> Vec<Impossible>
     let mut all = Vec::new();
     all.extend(level_none(stack, disks));
     all.extend(pool(stack, devices));
+    all.extend(vdevs(stack, devices));
     all.extend(partitioned(stack));
     all.extend(of_zfs_alone(stack));
     all.extend(external_disks(machine, stack));
@@ -47,12 +48,7 @@ fn pool(stack: &StackSpec, devices: u32) -> Option<Impossible> {
         let reason = format!("{} has no pool", stack.filesystem.kind.name);
         return impossible(&["pool", "type"], reason, LEAVE_OUT);
     }
-    let least = match pool {
-        Pool::Stripe => 1,
-        Pool::Mirror | Pool::Raidz1 | Pool::Draid1 => 2,
-        Pool::Raidz2 | Pool::Draid2 => 3,
-        Pool::Raidz3 => 4,
-    };
+    let least = pool.disks_min();
     if devices >= least {
         return None;
     }
@@ -65,6 +61,37 @@ fn pool(stack: &StackSpec, devices: u32) -> Option<Impossible> {
         return impossible(about, reason, format!("write `count = {least}` in [disks]"));
     }
     impossible(about, reason, "write level = \"none\", which gives ZFS all disks")
+}
+
+/// Pools of several vdevs.
+fn vdevs(stack: &StackSpec, devices: u32) -> Option<Impossible> {
+    const ABOUT: &[&str] = &["vdev_disks", "pool", "count", "level"];
+    let zfs = &stack.filesystem.zfs;
+    let width = zfs.vdev_disks.filter(|_| stack.filesystem.kind.is_pool())?;
+    let pool = zfs.pool.unwrap_or(Pool::Stripe);
+    if pool == Pool::Stripe {
+        let reason = "each disk of a stripe is a vdev of its own".to_owned();
+        let help = "leave `vdev_disks` out, or write pool = \"mirror\" or \"raidz1\"";
+        return impossible(ABOUT, reason, help);
+    }
+    let (word, least) = (pool.word(), pool.disks_min());
+    if width < least {
+        let reason = format!("{word} needs at least {least} disks in each vdev, but `vdev_disks` is {width}");
+        return impossible(ABOUT, reason, format!("write vdev_disks = {least} or more"));
+    }
+    // The rule of pools reports too few disks.
+    if devices < least || devices.is_multiple_of(width) {
+        return None;
+    }
+    let reason = format!("{devices} disks cannot be divided into vdevs of {width} disks");
+    let widths = (least..=devices).filter(|width| devices.is_multiple_of(*width));
+    let widths: Vec<String> = widths.map(|width| width.to_string()).collect();
+    let help = format!(
+        "write vdev_disks = {}, or `count = {}` in [disks]",
+        widths.join(" or "),
+        devices.next_multiple_of(width)
+    );
+    impossible(ABOUT, reason, help)
 }
 
 /// ZFS uses a partition of each device.
@@ -94,6 +121,7 @@ fn of_zfs_alone(stack: &StackSpec) -> Vec<Impossible> {
             &["recordsize", "type"] as &[_],
             "record size",
         ),
+        refuse(zfs.vdev_disks.is_some(), &["vdev_disks", "type"], "vdevs"),
         refuse(zfs.ashift.is_some(), &["ashift", "type"], "ashift"),
         refuse(zfs.sync.is_some(), &["fs_sync", "type"], "property `sync`"),
         refuse(zfs.log, &["log", "type"], "log device"),

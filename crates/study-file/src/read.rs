@@ -9,17 +9,18 @@ use crate::point::{Axis, axes_of};
 use crate::value::{Given, Value};
 use crate::vocabulary::REPLICATE;
 use crate::workload::{WorkloadEntry, workloads};
-use crate::{Known, claims, label, table};
+use crate::{Known, claims, label, model_files, table};
 use study::plan::{Cell, Plan, Precision};
-use study::stack::MachineKind;
+use study::stack::{MachineKind, OwnModel};
 
 /// Parses a study. `file_name` is used in messages, and as title if none is given.
 pub fn read(source: &str, file_name: &str, known: &Known) -> Result<Plan, Diagnostics> {
     let mut found = Found::new(source);
-    let Some(top) = read_document(source, known, &mut found) else {
+    let Some(mut top) = read_document(source, known, &mut found) else {
         return Err(found.into_diagnostics(file_name));
     };
     let kind = machine_kind(&top, &mut found);
+    let known = &model_files::resolve(&mut top, kind, known, &mut found);
     let units = units(&top, kind, known, &mut found);
     let workloads = workloads(&top, known, &mut found);
     let precision = precision(&top, &mut found);
@@ -38,10 +39,12 @@ pub fn read(source: &str, file_name: &str, known: &Known) -> Result<Plan, Diagno
     if !found.is_empty() {
         return Err(found.into_diagnostics(file_name));
     }
+    let models = model_files::own_models(&matrix.cells, known);
     let mut plan = Plan {
         title: top.text("title").unwrap_or_else(|| title_from(file_name)),
         description: top.text("description").unwrap_or_default().trim().to_owned(),
-        source: with_files(source, &workloads),
+        source: with_files(source, &workloads, &models),
+        models,
         cells: matrix.cells,
         left_out: matrix.left_out,
         claims,
@@ -52,14 +55,20 @@ pub fn read(source: &str, file_name: &str, known: &Known) -> Result<Plan, Diagno
     Ok(plan)
 }
 
-/// The study with the files that it names as comments, because they determine the results.
-fn with_files(source: &str, workloads: &[WorkloadEntry]) -> String {
+/// The study with the files that it names and the user's own models as comments, because they determine the results.
+fn with_files(source: &str, workloads: &[WorkloadEntry], models: &[OwnModel]) -> String {
     let mut whole = source.to_owned();
+    let mut add = |heading: &str, text: &str| {
+        whole.push_str(&format!("\n# {heading}:\n"));
+        text.lines().for_each(|line| whole.push_str(&format!("# {line}\n")));
+    };
     for workload in workloads {
         if let Some((path, text)) = workload.form.as_ref().and_then(|form| form.file()) {
-            whole.push_str(&format!("\n# {path}:\n"));
-            text.lines().for_each(|line| whole.push_str(&format!("# {line}\n")));
+            add(path, text);
         }
+    }
+    for model in models {
+        add(&format!("disk model {}", model.name), &model.text);
     }
     whole
 }
@@ -151,7 +160,7 @@ fn check_models(disks: &Entry, kind: MachineKind, known: &Known, found: &mut Fou
     let of_groups = disks.tables("NAME").iter().flat_map(|group| group.values("model"));
     for given in disks.values("model").iter().chain(of_groups) {
         let name = given.value.word();
-        if !names.contains(&name.as_str()) {
+        if given.value != Value::Broken && !names.contains(&name.as_str()) {
             let help = suggest_and_show(&name, &names, "`raidlab disk list` shows all");
             found.add_with_help(&given.span, format!("unknown disk model `{name}`"), help);
         }

@@ -218,6 +218,12 @@ fn name(key: &Key, text: &str) -> Result<Value, Wrong> {
             "write it on one line",
         );
     }
+    if key.name == "model" && text.starts_with("~/") {
+        return wrong(
+            format!("`{text}`: `~` is not expanded"),
+            "name a model file by its path from the study's folder",
+        );
+    }
     // These characters separate the parts of keys, filters and claims.
     if matches!(key.name, "name" | "model" | "kernel")
         && let Some(sign) = text.chars().find(|c| "|,=<>~".contains(*c))
@@ -243,7 +249,7 @@ fn sized(key: &Key, text: &str, min: u64, max: u64) -> Result<Value, Wrong> {
     }
     if matches!(
         key.name,
-        "chunk" | "block_size" | "chunk_size" | "extent" | "recordsize" | "log_buffer_size"
+        "chunk" | "bitmap_chunk" | "block_size" | "chunk_size" | "extent" | "recordsize" | "log_buffer_size"
     ) && !bytes.is_power_of_two()
     {
         let below = 1 << bytes.ilog2();
@@ -385,6 +391,9 @@ fn word(key: &Key, value: &DeValue, words: &'static [&'static [&'static str]]) -
         ("type", "ntfs") => "`ntfs3` is the kernel's driver, `ntfs-3g` the FUSE driver".to_owned(),
         ("level", "z" | "raidz" | "raidz1" | "raidz2" | "raidz3") => {
             "for ZFS: level = \"none\" and fs = { type = \"zfs\", pool = \"raidz1\" }".to_owned()
+        }
+        ("pool", "raid10" | "10" | "mirrors") => {
+            "for striped mirrors: pool = \"mirror\", vdev_disks = 2".to_owned()
         }
         _ => suggest(&text, &firsts),
     };

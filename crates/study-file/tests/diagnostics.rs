@@ -11,6 +11,7 @@ fn known() -> Known {
     let known = |(name, capacity_bytes): (&str, u64)| KnownModel {
         name: name.to_owned(),
         capacity_bytes,
+        own: None,
     };
     Known {
         memory_bytes: None,
@@ -21,6 +22,7 @@ fn known() -> Known {
             cores: 8,
         }],
         folder: None,
+        ..Known::default()
     }
 }
 
@@ -175,6 +177,39 @@ fn arrays_that_keep_what_was_not_written_in_two_ways() {
 }
 
 #[test]
+fn settings_of_arrays_that_cannot_be() {
+    let arrays = [
+        "level = 5, bitmap = \"internal\", bitmap_chunk = \"2K\"",
+        "level = 5, bitmap = \"internal\", bitmap_chunk = \"96K\"",
+        "level = 5, bitmap = \"none\", bitmap_chunk = \"64M\"",
+        "level = 5, ppl = true, bitmap_chunk = \"64M\"",
+        "level = 0, bitmap_chunk = \"64M\"",
+        "level = \"lvm-raid5\", bitmap_chunk = \"64M\"",
+        "level = 5, bitmap = \"internal\", bitmap_chunk = \"256K\"",
+        "level = 10, bitmap = \"internal\", bitmap_chunk = \"512K\"",
+        "level = 10, bitmap = \"internal\", bitmap_chunk = \"32K\", size = \"1G\"",
+        "level = 10, group_thread_cnt = 4",
+        "level = \"lvm-raid5\", group_thread_cnt = 4",
+        "level = 5, group_thread_cnt = 8193",
+        "level = 5, write_mostly = 1",
+        "level = \"lvm-raid1\", write_mostly = 1",
+        "level = 1, write_mostly = [4, 5]",
+        "level = 1, write_mostly = 1, spares = 1",
+        "level = 1, of = { level = 0, disks = 2 }, write_mostly = 2",
+        "level = 1, write_behind = 256",
+        "level = 1, write_mostly = 1, write_behind = 256, bitmap = \"none\"",
+        "level = 1, write_mostly = 1, write_behind = 16384, bitmap = \"internal\"",
+        "level = 10, write_behind = 256",
+        "level = 0, sync_speed_max = 1000",
+        "level = \"lvm-raid1\", sync_speed_min = 1000",
+        "level = 5, sync_speed_min = 2000, sync_speed_max = 1000",
+        "level = 5, sync_speed_max = 0",
+    ];
+    let messages = arrays.map(|array| of_stack(&format!("[disks]\ncount = 4\n[[stack]]\narray = {{ {array} }}")));
+    insta::assert_debug_snapshot!(messages);
+}
+
+#[test]
 fn arrays_of_arrays_and_volumes_that_cannot_be() {
     let arrays = [
         ("count = 5", "level = 1, of = { level = 0, disks = 2 }"),
@@ -205,6 +240,14 @@ fn filesystems_of_many_disks_and_journals_that_cannot_be() {
         "fs = { type = \"zfs\", pool = \"raidz3\" }",
         "array = { level = 5 }\nfs = { type = \"zfs\", pool = \"mirror\" }",
         "fs = { type = \"ext4\", pool = \"mirror\" }",
+        "fs = { type = \"ext4\", vdev_disks = 3 }",
+        "fs = { type = \"zfs\", vdev_disks = 3 }",
+        "fs = { type = \"zfs\", pool = \"stripe\", vdev_disks = 3 }",
+        "fs = { type = \"zfs\", pool = \"mirror\", vdev_disks = 1 }",
+        "fs = { type = \"zfs\", pool = \"mirror\", vdev_disks = [2, 4] }",
+        "fs = { type = \"zfs\", pool = \"raidz2\", vdev_disks = 2 }",
+        "array = { level = 5 }\nfs = { type = \"zfs\", pool = \"mirror\", vdev_disks = 3 }",
+        "fs = { type = \"zfs\", pool = \"raid10\" }",
         "fs = { type = \"xfs\", recordsize = \"1M\", ashift = 12, log = true, sync = \"always\" }",
         "fs = { type = \"zfs\", log = true, special = true }",
         "fs = { type = \"zfs\", compression = \"zstd:3\" }",

@@ -2,7 +2,7 @@
 
 use study::claim::Comparison;
 use study::plan::{Cell, LeftOut, Plan};
-use study::stack::{Bitmap, Level};
+use study::stack::Bitmap;
 use study::workload::Work;
 use study_file::{Known, KnownModel, Only, read};
 
@@ -10,6 +10,7 @@ fn known() -> Known {
     let models = vec![KnownModel {
         name: "small".to_owned(),
         capacity_bytes: 500 << 30,
+        own: None,
     }];
     Known {
         memory_bytes: None,
@@ -20,6 +21,7 @@ fn known() -> Known {
             cores: 8,
         }],
         folder: None,
+        ..Known::default()
     }
 }
 
@@ -335,27 +337,6 @@ fn a_summary_tells_what_is_held_fixed_and_what_is_varied() {
 }
 
 #[test]
-fn raid_10_takes_odd_numbers_of_disks() {
-    let source = "[disks]\ncount = [2, 3]\n[[stack]]\narray = { level = 10, layout = [\"n2\", \"f2\", \"o3\"] }\n\
-                  [[workload]]\nname = \"w\"\nio = {}";
-    let plan = plan(source);
-    let expected = ["2 disks n2", "2 disks f2", "3 disks n2", "3 disks f2", "3 disks o3"];
-    assert_eq!(keys(&plan), expected.map(|disks| format!("{disks} ext4 | w")));
-}
-
-#[test]
-fn zfs_has_all_disks_where_no_level_is_written() {
-    let of = |stack: &str| {
-        let source = format!("[disks]\ncount = 4\n[[stack]]\n{stack}\n[[workload]]\nname = \"w\"\nio = {{}}\n");
-        plan(&source).cells[0].stack.array.level
-    };
-    assert_eq!(of("fs = { type = \"zfs\", pool = \"raidz1\" }"), Level::None);
-    let chosen = "array = { level = \"single\" }\nfs = { type = [\"zfs\", \"ext4\"] }";
-    assert_eq!(of(chosen), Level::Single);
-    assert_eq!(of("array = { level = 5 }\nfs = { type = \"zfs\" }"), Level::Raid5);
-}
-
-#[test]
 fn groups_and_buses_are_the_machines() {
     let source = r#"
         [disks]
@@ -397,12 +378,16 @@ fn labels_of_every_kind_of_stack() {
             { level = 5, write_journal = true, stripe_cache = 4096 },
             { level = 5, ppl = true },
             { level = 6, bitmap = ["external", "none"] },
+            { level = 1, bitmap = "internal", bitmap_chunk = "1M", write_mostly = [0, 1], write_behind = ["default", 256] },
+            { level = 5, group_thread_cnt = [0, 4], sync_speed_min = 5000, sync_speed_max = [50000, "default"] },
         ]
         [[stack]]
         array = { level = 5 }
         fs = { type = ["ext4", "xfs"], align = ["off", "wrong"] }
         [[stack]]
         fs = { type = "zfs", pool = ["raidz2", "draid1"], log = [true, false], special = [true, false], sync = "always" }
+        [[stack]]
+        fs = { type = "zfs", pool = ["mirror", "raidz1"], vdev_disks = [2, 3, 6] }
         [[stack]]
         array = { level = "none" }
         fs = [{ type = "btrfs", data = "raid10", metadata = "raid1c3", compression = "zstd:3" }, { type = "bcachefs", replicas = 2 }]
@@ -416,27 +401,6 @@ fn labels_of_every_kind_of_stack() {
         io = {}
     "#;
     insta::assert_debug_snapshot!(keys(&plan(source)));
-}
-
-/// mdadm creates RAID 4 and 5 of two members, so a study may ask for them, nested arrays too.
-#[test]
-fn parity_arrays_of_two_members_can_be() {
-    let plan = plan(
-        r#"
-        [disks]
-        count = 4
-        [[stack]]
-        array = { level = 0, of = { level = 5, disks = 2 } }
-        [[stack]]
-        array = { level = [4, 5], spares = 2 }
-        [[workload]]
-        name = "w"
-        io = { size = "1M" }
-        "#,
-    );
-    let levels: Vec<Level> = plan.cells.iter().map(|cell| cell.stack.array.level).collect();
-    assert_eq!(levels, [Level::Raid0, Level::Raid4, Level::Raid5]);
-    assert!(plan.left_out.is_empty(), "{:?}", plan.left_out);
 }
 
 #[test]

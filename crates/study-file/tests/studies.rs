@@ -17,6 +17,7 @@ fn known() -> Known {
         KnownModel {
             name: disk["name"].get_ref().as_str().expect("a name").to_owned(),
             capacity_bytes: u64::from_str_radix(sectors.as_str(), sectors.radix()).expect("sectors") * 512,
+            own: None,
         }
     };
     Known {
@@ -27,6 +28,7 @@ fn known() -> Known {
         kernels: vec!["6.12".to_owned()],
         processors: Vec::new(),
         folder: Some(concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies").into()),
+        ..Known::default()
     }
 }
 

@@ -1,7 +1,7 @@
 //! The plan to which a study expands: cells, trials and excluded combinations.
 
 use crate::cell_id::CellId;
-use crate::stack::{MachineSpec, StackSpec};
+use crate::stack::{MachineSpec, OwnModel, StackSpec};
 use crate::table::TableSpec;
 use crate::workload::WorkloadSpec;
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,9 @@ pub struct Plan {
     pub description: String,
     /// The text of the study file, stored with the results.
     pub source: String,
+    /// Models of the cells' disks that are not built in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<OwnModel>,
     pub cells: Vec<Cell>,
     /// Impossible combinations of the axes, each with its reason.
     pub left_out: Vec<LeftOut>,

@@ -3,11 +3,13 @@
 mod array;
 mod bus;
 mod level;
+mod model;
 
 pub use array::{ArraySpec, Bitmap, InnerArray, Level};
 pub use bus::{Bus, BusDisk, BusKind, Holds};
 pub use filesystems::{Align, FilesystemKind, FilesystemSpec, JournalMode, Pool, Profile, ZfsSpec, ZfsSync};
 pub use level::{LevelFacts, MEMBER_WORDS, Manager, Members};
+pub use model::OwnModel;
 
 use serde::{Deserialize, Serialize};
 
@@ -63,8 +65,11 @@ pub enum MachineKind {
 pub struct DiskGroup {
     /// `data` for the disks under test; others are `journal`, `bitmap`, `special`, `source` or any other name.
     pub name: String,
-    /// Name in the disk catalogue.
+    /// Name of the disk model.
     pub model: String,
+    /// Which [`OwnModel`] of the plan it is; absent if the model is built in, and on a host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_sha256: Option<String>,
     pub count: u32,
 }
 

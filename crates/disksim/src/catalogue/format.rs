@@ -74,7 +74,7 @@ pub struct ModelFile {
 #[serde(deny_unknown_fields)]
 pub struct CheckKeys {
     pub what: Quantity,
-    pub is: f64,
+    pub is: Spanned<f64>,
     /// For streams: 0 is the first sector, 1 the last. Default: the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<f64>,

@@ -9,7 +9,7 @@ use std::vec::Vec;
 /// Zones of a derived layout. Drives have 10 to 60.
 const ZONES: u32 = 24;
 const SECTOR_BYTES: f64 = 512.0;
-/// Maximum number of cylinders of a derived zone; drives have some hundred thousand in all.
+/// Maximum number of cylinders of a derived zone, and a 24th of those of any layout; drives have some hundred thousand.
 const CYLINDERS_MAX: f64 = 4e6;
 
 /// Switch times that the skews of a derived layout must hide.
@@ -72,7 +72,7 @@ fn sparing(name: &str, range_cylinders: u32) -> Option<Sparing> {
 
 fn zone(figure: &Figure<LayoutKeys>, keys: &ZoneKeys) -> Result<Zone, Wrong> {
     let (first, last) = keys.cylinders;
-    if first > last || keys.track_sectors == 0 {
+    if first > last || f64::from(last) >= CYLINDERS_MAX * f64::from(ZONES) || keys.track_sectors == 0 {
         let what = format!(
             "zone of cylinders {first} to {last} with {} sectors a track",
             keys.track_sectors

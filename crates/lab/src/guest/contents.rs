@@ -55,7 +55,10 @@ impl Contents {
             let error = io::Error::other("the guest before was ended by force");
             return Err(starting("what the disks hold is not known")(error));
         }
-        let clone = |fd: &OwnedFd| fd.try_clone().map_err(starting("cannot hand the disks' contents on"));
+        let clone = |fd: &OwnedFd| {
+            fd.try_clone()
+                .map_err(starting("cannot duplicate the descriptors of the disks' contents"))
+        };
         Ok(vec![
             (103, clone(&self.memory)?),
             (104, clone(&self.spill)?),

@@ -167,9 +167,10 @@ pub fn run_logged(
 
 /// A build stops when the user interrupts raidlab: `make` ends its compilers when it gets the signal.
 fn die_with_us(command: &mut Command) {
-    // SAFETY: between fork and exec only a system call is made.
+    let parent = rustix::process::getpid();
+    // SAFETY: between fork and exec only system calls are made.
     unsafe {
-        command.pre_exec(|| Ok(rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?));
+        command.pre_exec(move || tools::die_with(parent, Signal::TERM));
     }
 }
 

@@ -5,31 +5,33 @@ use clap::Args;
 use std::path::PathBuf;
 use store::{RunChoice, RunId};
 
+/// A run of a store.
 #[derive(Args, Debug)]
-pub struct ReportArguments {
+pub struct StoredRun {
     #[arg(long, default_value = "raidlab.db")]
     pub store: PathBuf,
     /// Number or name of a run in the store (default: the last)
     #[arg(long, value_parser = run_choice, allow_negative_numbers = true)]
     pub run: Option<RunChoice>,
+}
+
+/// A run of a store, with another one next to it.
+#[derive(Args, Debug)]
+pub struct ShownRun {
+    #[command(flatten)]
+    pub stored: StoredRun,
     /// Number or name of a run of imported results to show with it
     #[arg(long, value_name = "RUN", value_parser = run_choice, allow_negative_numbers = true)]
     pub with: Option<RunChoice>,
-    /// Where to write the report; `-` is standard output
-    #[arg(short, long, value_name = "FILE")]
-    pub output: PathBuf,
 }
 
 #[derive(Args, Debug)]
-pub struct ShowArguments {
-    #[arg(long, default_value = "raidlab.db")]
-    pub store: PathBuf,
-    /// Number or name of a run in the store (default: the last)
-    #[arg(long, value_parser = run_choice, allow_negative_numbers = true)]
-    pub run: Option<RunChoice>,
-    /// Number or name of a run of imported results to show with it
-    #[arg(long, value_name = "RUN", value_parser = run_choice, allow_negative_numbers = true)]
-    pub with: Option<RunChoice>,
+pub struct ReportArguments {
+    #[command(flatten)]
+    pub shown: ShownRun,
+    /// Where to write the report; `-` is standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
 }
 
 #[derive(Args, Debug)]
@@ -42,11 +44,8 @@ pub struct RunsArguments {
 
 #[derive(Args, Debug)]
 pub struct ExportArguments {
-    #[arg(long, default_value = "raidlab.db")]
-    pub store: PathBuf,
-    /// Number or name of a run in the store (default: the last)
-    #[arg(long, value_parser = run_choice, allow_negative_numbers = true)]
-    pub run: Option<RunChoice>,
+    #[command(flatten)]
+    pub stored: StoredRun,
     #[arg(long, value_enum, default_value_t = ExportFormat::Json)]
     pub format: ExportFormat,
     /// Where to write them (default: `-`, standard output)

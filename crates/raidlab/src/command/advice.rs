@@ -1,12 +1,13 @@
 //! What a study measures that its author may not have meant: memory instead of disks, caches of drives, a corner of the
-//! disks. Said before a run and in its report; no figure depends on it.
+//! disks, one wide mirror instead of several. Said before a run and in its report; no figure depends on it.
 
-use disksim::catalogue::{self, Model};
+use disksim::catalogue::Model;
 use disksim::description::Device;
 use disksim::request::SECTOR_BYTES;
+use lab::disks::Models;
 use std::time::Duration;
 use study::plan::{Cell, Plan};
-use study::stack::{DATA, MachineKind};
+use study::stack::{DATA, Level, MachineKind, Pool};
 use study::workload::{IoSpec, SyncMode, Work};
 use study_file::describe_size;
 
@@ -14,20 +15,47 @@ use study_file::describe_size;
 const SPAN_PERCENT_MIN: u64 = 1;
 /// What the write caches take at first may be this share of a run, per cent.
 const CACHED_PERCENT_MAX: f64 = 5.0;
+/// A mirror of so many disks is probably meant to be several.
+const WIDE_MIRROR_DISKS: u32 = 4;
 
 /// Sentences, each once, in the plan's order.
 pub fn of(plan: &Plan) -> Vec<String> {
+    let models = Models::of(plan);
     let mut all: Vec<String> = Vec::new();
     for cell in &plan.cells {
-        let Work::Io(io) = &cell.workload.work else { continue };
-        for sentence in of_job(cell, io) {
-            let sentence = format!("`{}` {sentence}", cell.workload.name);
+        let of_stack = wide_mirror(cell).map(|sentence| format!("`{}` {sentence}", cell.stack_label));
+        let of_job = match &cell.workload.work {
+            Work::Io(io) => of_job(cell, io, &models),
+            _ => Vec::new(),
+        };
+        let of_job = of_job
+            .iter()
+            .map(|sentence| format!("`{}` {sentence}", cell.workload.name));
+        for sentence in of_stack.into_iter().chain(of_job) {
             if !all.contains(&sentence) {
                 all.push(sentence);
             }
         }
     }
     all
+}
+
+/// A mirror vdev of many disks, whose width the study does not give.
+fn wide_mirror(cell: &Cell) -> Option<String> {
+    let (stack, disks) = (&cell.stack, cell.machine.group(DATA)?.count);
+    let zfs = &stack.filesystem.zfs;
+    let is_one = zfs.pool == Some(Pool::Mirror) && zfs.vdev_disks.is_none() && stack.array.level == Level::None;
+    if !is_one || disks < WIDE_MIRROR_DISKS {
+        return None;
+    }
+    let help = match (2..disks).find(|width| disks.is_multiple_of(*width)) {
+        Some(width) => format!("write `vdev_disks = {width}`"),
+        None => format!("write `vdev_disks = 2` and `count = {}` in [disks]", disks + 1),
+    };
+    Some(format!(
+        "is one mirror of {disks} disks, which stores every block {disks} times; for striped mirrors, {help}; if one \
+         mirror is meant, `vdev_disks = {disks}`"
+    ))
 }
 
 /// As the plan and the run show them.
@@ -46,9 +74,9 @@ struct Disks {
 }
 
 impl Disks {
-    fn of(cell: &Cell) -> Option<Self> {
+    fn of(cell: &Cell, models: &Models) -> Option<Self> {
         let group = cell.machine.group(DATA)?;
-        let model = (cell.machine.kind == MachineKind::Lab).then(|| catalogue::find(&group.model).ok())??;
+        let model = (cell.machine.kind == MachineKind::Lab).then(|| models.find(group).ok())??;
         Some(Self {
             model,
             count: u64::from(group.count),
@@ -76,9 +104,11 @@ impl Disks {
     }
 }
 
-fn of_job(cell: &Cell, io: &IoSpec) -> Vec<String> {
+fn of_job(cell: &Cell, io: &IoSpec, models: &Models) -> Vec<String> {
     let mut all: Vec<String> = in_memory(cell, io).into_iter().collect();
-    let Some(disks) = Disks::of(cell) else { return all };
+    let Some(disks) = Disks::of(cell, models) else {
+        return all;
+    };
     all.extend(in_drive_caches(cell, io, &disks));
     all.extend(in_a_corner(cell, io, &disks));
     all.extend(too_short(io, &disks));
@@ -168,5 +198,42 @@ fn plural(disks: u64) -> String {
     match disks {
         1 => "the disk".to_owned(),
         count => format!("the {count} disks"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn warnings(count: u32, fs: &str) -> Vec<String> {
+        let study = format!(
+            "[disks]\ncount = {count}\n[[stack]]\nfs = {{ type = \"zfs\", {fs} }}\n[[workload]]\nname = \"w\"\n\
+             tree = {{ files = 10 }}\n"
+        );
+        of(&study_file::read(&study, "a.toml", &study_file::Known::default()).expect("a study"))
+    }
+
+    #[test]
+    fn one_wide_mirror_is_warned_of() {
+        assert_eq!(
+            warnings(8, "pool = \"mirror\""),
+            [
+                "`zfs` is one mirror of 8 disks, which stores every block 8 times; for striped mirrors, write \
+                 `vdev_disks = 2`; if one mirror is meant, `vdev_disks = 8`"
+            ]
+        );
+        let of_five = warnings(5, "pool = \"mirror\"").concat();
+        assert!(
+            of_five.contains("write `vdev_disks = 2` and `count = 6` in [disks]"),
+            "{of_five}"
+        );
+        for (count, fs) in [
+            (8, "pool = \"mirror\", vdev_disks = 8"),
+            (8, "pool = \"mirror\", vdev_disks = 2"),
+            (8, "pool = \"raidz2\""),
+            (3, "pool = \"mirror\""),
+        ] {
+            assert_eq!(warnings(count, fs), [""; 0], "{count} {fs}");
+        }
     }
 }

@@ -76,8 +76,12 @@ impl Side {
 
 fn place_of(place: &str, default_store: &Path) -> (PathBuf, Option<RunChoice>) {
     let store = Path::new(place);
+    let choice = run_choice(place);
+    if let Ok(RunChoice::Number(_)) = choice {
+        return (default_store.to_owned(), choice.ok());
+    }
     // A file may have a colon in its name.
-    if store.is_file() {
+    if store.exists() {
         return (store.to_owned(), None);
     }
     match place.rsplit_once(':').map(|(path, run)| (path, run_choice(run))) {
@@ -85,7 +89,7 @@ fn place_of(place: &str, default_store: &Path) -> (PathBuf, Option<RunChoice>) {
         _ if place.is_empty() => (default_store.to_owned(), None),
         // What looks like a file is one that is missing.
         _ if place.contains(['/', '.']) => (store.to_owned(), None),
-        _ => (default_store.to_owned(), run_choice(place).ok()),
+        _ => (default_store.to_owned(), choice.ok()),
     }
 }
 

@@ -4,9 +4,10 @@ mod check;
 mod replay;
 mod show;
 
+use super::own_disks::OwnDisks;
 use super::{print, text};
 use crate::cli::{DiskCommand, Format};
-use crate::expected::ExpectedError;
+use crate::expected::{EXIT_INPUT, ExpectedError};
 use disksim::catalogue::{self, Model};
 use disksim::comparison::INDEPENDENT_MIN;
 use disksim::disksim_import;
@@ -19,7 +20,13 @@ const FILE_BYTES_MAX: u64 = 256 << 20;
 
 pub fn disk(command: &DiskCommand) -> Result<ExitCode, ExpectedError> {
     match command {
-        DiskCommand::List { format } => print(&list(*format))?,
+        DiskCommand::List { format } => {
+            let own = OwnDisks::of_user();
+            print(&list(*format, &own))?;
+            if own.report_unusable() {
+                return Ok(ExitCode::from(EXIT_INPUT));
+            }
+        }
         DiskCommand::Show { model, format } => print(&show::show(&model_of(model)?, *format)?)?,
         DiskCommand::Check { models, format } => print(&check::check(models, *format)?)?,
         DiskCommand::Replay {
@@ -36,37 +43,55 @@ pub fn disk(command: &DiskCommand) -> Result<ExitCode, ExpectedError> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(format: Format) -> String {
-    let entries = catalogue::list();
+/// A model of the list.
+struct Listed {
+    entry: catalogue::Entry,
+    is_own: bool,
+}
+
+/// The built-in models, then the user's own.
+fn listed(own: &OwnDisks) -> impl Iterator<Item = Listed> {
+    let built_in = catalogue::list()
+        .into_iter()
+        .map(|entry| Listed { entry, is_own: false });
+    built_in.chain(own.usable.iter().map(|disk| Listed {
+        entry: disk.model.entry(),
+        is_own: true,
+    }))
+}
+
+fn list(format: Format, own: &OwnDisks) -> String {
+    let listed = listed(own);
     match format {
-        Format::Text => entries
-            .into_iter()
-            .map(|entry| {
-                let few = if entry.independent_figures < INDEPENDENT_MIN {
-                    format!("; hardly checked ({} independent figures)", entry.independent_figures)
-                } else {
-                    String::new()
-                };
-                format!(
-                    "{:<28} {:>9}  {}{few}\n",
-                    entry.name,
-                    capacity(entry.sectors),
-                    entry.title
-                )
-            })
-            .collect(),
+        Format::Text => listed.map(|listed| line(&listed)).collect(),
         Format::Json => {
-            let entry = |entry: catalogue::Entry| {
+            let entry = |Listed { entry, is_own }: Listed| {
                 serde_json::json!({
                     "name": entry.name,
                     "title": entry.title,
                     "size_bytes": entry.sectors * SECTOR_BYTES,
                     "independent_figures": entry.independent_figures,
+                    "own": is_own,
                 })
             };
-            format!("{}\n", entries.into_iter().map(entry).collect::<serde_json::Value>())
+            format!("{}\n", listed.map(entry).collect::<serde_json::Value>())
         }
     }
+}
+
+fn line(Listed { entry, is_own }: &Listed) -> String {
+    let few = if entry.independent_figures < INDEPENDENT_MIN {
+        format!("; hardly checked ({} independent figures)", entry.independent_figures)
+    } else {
+        String::new()
+    };
+    let own = if *is_own { "; your own" } else { "" };
+    format!(
+        "{:<28} {:>9}  {}{own}{few}\n",
+        entry.name,
+        capacity(entry.sectors),
+        entry.title
+    )
 }
 
 /// A model of the catalogue, a model file (`.toml`), or DiskSim's parameters (`.diskspecs`).
@@ -74,8 +99,11 @@ fn model_of(name: &str) -> Result<Model, ExpectedError> {
     let path = Path::new(name);
     Ok(match path.extension().and_then(|extension| extension.to_str()) {
         Some("diskspecs") => Model::parse(name, &import(path)?)?,
-        Some("toml") => Model::parse(name, &read(path)?)?,
-        _ => catalogue::find(name)?,
+        Some("toml") => Model::parse(name, &read_model(path)?)?,
+        _ => match OwnDisks::of_user().find(name)? {
+            Some(model) => model,
+            None => catalogue::find(name)?,
+        },
     })
 }
 
@@ -95,7 +123,15 @@ fn import(path: &Path) -> Result<String, ExpectedError> {
 }
 
 fn read(path: &Path) -> Result<String, ExpectedError> {
-    text::read(path, FILE_BYTES_MAX).map_err(|source| ExpectedError::File {
+    named(path, text::read(path, FILE_BYTES_MAX))
+}
+
+fn read_model(path: &Path) -> Result<String, ExpectedError> {
+    named(path, text::read_regular(path, study_file::MODEL_BYTES_MAX))
+}
+
+fn named(path: &Path, text: Result<String, text::TextError>) -> Result<String, ExpectedError> {
+    text.map_err(|source| ExpectedError::File {
         path: path.to_owned(),
         source,
         advice: "",

@@ -12,8 +12,8 @@ use store::{RunId, Store, StoreError};
 use study::plan::Claim;
 
 pub fn export(arguments: &ExportArguments) -> Result<ExitCode, ExpectedError> {
-    let output = Output::check(&arguments.output, Some(&arguments.store))?;
-    let (store, run) = stored::open(&arguments.store, arguments.run.as_ref())?;
+    let output = Output::check(&arguments.output, Some(&arguments.stored.store))?;
+    let (store, run) = stored::open(&arguments.stored.store, arguments.stored.run.as_ref())?;
     let text = match arguments.format {
         ExportFormat::Json => claims(&store, run.id).and_then(|claims| store.export_json(run.id, &claims)),
         ExportFormat::Csv => store.export_csv(run.id),

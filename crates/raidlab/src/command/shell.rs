@@ -5,6 +5,7 @@ use super::studied;
 use crate::cli::ShellArguments;
 use crate::expected::ExpectedError;
 use crate::progress::say;
+use lab::disks::Models;
 use lab::guest::{Config, EndedGuest, LIMITS};
 use lab::job::GuestJob;
 use lab::kernel::{Cache, KernelName};
@@ -40,7 +41,7 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
     })?;
     let kernel = super::kernel::ready(&cache, &KernelName::of(&cell.machine, &cell.stack))?;
     let folder = TrialFolder::new(cache.folder()).map_err(ExpectedError::Machine)?;
-    let disks = lab::disks::encoded(&trial)?;
+    let disks = lab::disks::encoded(&trial, &Models::of(&plan))?;
     let is_terminal = matches!(input, ShellInput::Terminal);
     let shell = Shell {
         trial: trial.clone(),

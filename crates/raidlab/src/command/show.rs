@@ -1,7 +1,7 @@
 //! `raidlab show`: the result table in the terminal.
 
 use super::{print_with, stored};
-use crate::cli::ShowArguments;
+use crate::cli::ShownRun;
 use crate::expected::ExpectedError;
 use crate::plain::Colours;
 use report::{Input, TableOptions};
@@ -12,9 +12,8 @@ use store::{RunSummary, Store};
 /// Where there is no terminal to ask.
 const WIDTH: usize = 120;
 
-pub fn show(arguments: &ShowArguments) -> Result<ExitCode, ExpectedError> {
-    let (store, run) = stored::open(&arguments.store, arguments.run.as_ref())?;
-    print_input(&stored::input_with(&store, &run, arguments.with.as_ref())?)?;
+pub fn show(arguments: &ShownRun) -> Result<ExitCode, ExpectedError> {
+    print_input(&stored::shown(arguments)?)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,13 +1,20 @@
 //! Opening a store to read a run of it, for the commands that show results.
 
 use super::advice;
+use crate::cli::ShownRun;
 use crate::expected::ExpectedError;
-use disksim::catalogue;
+use lab::disks::Models;
 use report::{DiskInfo, Input, RunInfo, TrialInfo, TrialState};
 use std::path::Path;
 use store::{RunChoice, RunSummary, Store, TrialRecord, TrialStatus};
 use study::plan::Plan;
-use study::stack::MachineKind;
+use study::stack::{DiskGroup, MachineKind};
+
+/// Everything of the run that the arguments choose, and of the one that is shown with it.
+pub fn shown(arguments: &ShownRun) -> Result<Input, ExpectedError> {
+    let (store, run) = open(&arguments.stored.store, arguments.stored.run.as_ref())?;
+    input_with(&store, &run, arguments.with.as_ref())
+}
 
 /// The run that was chosen, or the last.
 pub fn open(path: &Path, run: Option<&RunChoice>) -> Result<(Store, RunSummary), ExpectedError> {
@@ -27,7 +34,7 @@ pub fn input(store: &Store, run: &RunSummary) -> Result<Input, ExpectedError> {
 }
 
 /// The same, with the cells of a run of imported results next to its own. They are shown, and not ranked with them.
-pub fn input_with(store: &Store, run: &RunSummary, with: Option<&RunChoice>) -> Result<Input, ExpectedError> {
+fn input_with(store: &Store, run: &RunSummary, with: Option<&RunChoice>) -> Result<Input, ExpectedError> {
     let mut whole = input(store, run)?;
     let Some(choice) = with else { return Ok(whole) };
     let imported = store.chosen_run(choice)?;
@@ -92,20 +99,19 @@ fn trial_info(trial: TrialRecord) -> TrialInfo {
 }
 
 fn disk_infos(plan: &Plan) -> Vec<DiskInfo> {
-    let mut models: Vec<&str> = plan
-        .cells
-        .iter()
-        .flat_map(|cell| &cell.machine.disks)
-        .map(|group| group.model.as_str())
-        .collect();
-    models.sort_unstable();
-    models.dedup();
-    let info = |model: &str| {
-        let words = catalogue::find(model).ok()?.file.title;
+    let models = Models::of(plan);
+    let mut groups: Vec<&DiskGroup> = plan.cells.iter().flat_map(|cell| &cell.machine.disks).collect();
+    groups.sort_unstable_by_key(|group| &group.model);
+    groups.dedup_by_key(|group| &group.model);
+    let info = |group: &DiskGroup| {
+        let mut words = models.find(group).ok()?.file.title;
+        if let Some(sha256) = &group.model_sha256 {
+            words.push_str(&format!(" (the study's own model, SHA-256 {sha256})"));
+        }
         Some(DiskInfo {
-            model: model.to_owned(),
+            model: group.model.clone(),
             words,
         })
     };
-    models.into_iter().filter_map(info).collect()
+    groups.into_iter().filter_map(info).collect()
 }

@@ -1,8 +1,9 @@
 //! Reading a study, for the commands that take one.
 
+use super::own_disks::{self, OwnDisks};
 use super::text;
 use crate::expected::ExpectedError;
-use disksim::catalogue;
+use disksim::catalogue::{self, Model};
 use lab::kernel::Cache;
 use std::path::Path;
 use study::plan::Plan;
@@ -51,22 +52,32 @@ fn read_for(
     Ok((plan, only.pairs().to_vec()))
 }
 
-/// What a study in that folder may name on this machine: the catalogue's disks, and kernels that are built or can be.
+/// What a study in that folder may name on this machine: the catalogue's disks, the user's own,
+/// and kernels that are built or can be.
 fn known(folder: Option<&Path>, cache: &Cache) -> Known {
     let models = catalogue::list().into_iter().map(|entry| KnownModel {
         name: entry.name,
         capacity_bytes: entry.sectors * disksim::request::SECTOR_BYTES,
+        own: None,
     });
-    let mut models: Vec<KnownModel> = models.collect();
+    let own = OwnDisks::of_user();
+    let mut models: Vec<KnownModel> = models.chain(own.known()).collect();
     // The first is the default.
     models.sort_by_key(|model| model.name != catalogue::DEFAULT);
     Known {
         models,
+        unusable_models: own.unusable_names(),
+        read_model: Some(read_model),
         kernels: cache.names(),
         processors: lab::processor::list().into_iter().map(known_processor).collect(),
         memory_bytes: None,
         folder: folder.map(Path::to_owned),
     }
+}
+
+fn read_model(file: &str, text: &str) -> Result<KnownModel, String> {
+    let model = Model::parse(file, text).map_err(|error| error.to_string())?;
+    Ok(own_disks::known(&model, text))
 }
 
 fn known_processor(processor: lab::processor::Processor) -> KnownProcessor {

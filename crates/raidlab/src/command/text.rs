@@ -1,6 +1,7 @@
 //! Text files that the user names.
 
 use super::reason;
+use rustix::fs::{Mode, OFlags};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
@@ -10,6 +11,8 @@ use std::path::Path;
 pub enum TextError {
     #[error("is a folder")]
     Folder,
+    #[error("is not a file")]
+    Special,
     #[error("does not exist")]
     Missing,
     #[error("cannot be read: {}", reason(.0))]
@@ -22,7 +25,26 @@ pub enum TextError {
 
 /// The text of a file.
 pub fn read(path: &Path, bytes_max: u64) -> Result<String, TextError> {
-    let bytes = at_most(path, bytes_max)?;
+    text_of(at_most(path, bytes_max)?, bytes_max)
+}
+
+/// The same of a regular file; a pipe or a device is not waited for.
+pub fn read_regular(path: &Path, bytes_max: u64) -> Result<String, TextError> {
+    if path.is_dir() {
+        return Err(TextError::Folder);
+    }
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = rustix::fs::open(path, flags, Mode::empty()).map(File::from);
+    let file = file.map_err(|error| of_io(error.into()))?;
+    if !file.metadata().map_err(of_io)?.is_file() {
+        return Err(TextError::Special);
+    }
+    let mut bytes = Vec::new();
+    file.take(bytes_max + 1).read_to_end(&mut bytes).map_err(of_io)?;
+    text_of(bytes, bytes_max)
+}
+
+fn text_of(bytes: Vec<u8>, bytes_max: u64) -> Result<String, TextError> {
     if bytes.len() as u64 > bytes_max {
         return Err(TextError::TooLarge { bytes_max });
     }
@@ -46,9 +68,13 @@ fn at_most(path: &Path, bytes_max: u64) -> Result<Vec<u8>, TextError> {
     let mut bytes = Vec::new();
     File::open(path)
         .and_then(|file| file.take(bytes_max + 1).read_to_end(&mut bytes))
-        .map_err(|error| match error.kind() {
-            ErrorKind::NotFound => TextError::Missing,
-            _ => TextError::Unreadable(error),
-        })?;
+        .map_err(of_io)?;
     Ok(bytes)
+}
+
+fn of_io(error: io::Error) -> TextError {
+    match error.kind() {
+        ErrorKind::NotFound => TextError::Missing,
+        _ => TextError::Unreadable(error),
+    }
 }

@@ -45,6 +45,11 @@ impl Desk {
         self.root.path().join("cache/raidlab")
     }
 
+    /// The user's part of the disk catalogue.
+    pub fn own_disks(&self) -> PathBuf {
+        self.root.path().join("config/raidlab/disks")
+    }
+
     /// Where ledgers are kept.
     pub fn state(&self) -> PathBuf {
         self.root.path().join("state")
@@ -60,6 +65,7 @@ impl Desk {
         command
             .current_dir(self.folder())
             .env("XDG_CACHE_HOME", self.root.path().join("cache"))
+            .env("XDG_CONFIG_HOME", self.root.path().join("config"))
             .env("RAIDLAB_STATE", self.state());
         command
             .stdin(Stdio::null())

@@ -234,6 +234,7 @@ fn lab_host_clean_leaves_a_filesystem_that_its_owner_has_made_since() {
     until [[ $(</proc/mounts) == */tmp/state* ]]; do kill -0 $! || exit 1; sleep 0.1; done
     kill -9 $!; wait $! || true
     for try in $(seq 60); do sleep 1; ! umount /tmp/state/raidlab-*/ || break; done
+    [[ $(</proc/mounts) != */tmp/state* ]]
     $4 /dev/$3 > made 2>&1 || { cat made; exit 1; }
     $R clean | tee said
     grep -E \"^left: .*/dev/$3\" said || grep 'ext4 off /dev/vda' said

@@ -46,6 +46,12 @@ pub fn named_runs(desk: &Desk, file: &str, names: &[&str]) {
     }
 }
 
+/// A store with a run of this plan, of which no trial has begun.
+pub fn store_of(desk: &Desk, name: &str, plan: &Plan) {
+    let mut store = Store::open(&desk.folder().join(name)).expect("a store is made");
+    drop(store.open_run(&spec(plan)).expect("a run begins"));
+}
+
 /// A store whose one run has one trial with so many samples.
 pub fn store_with_samples(desk: &Desk, name: &str, samples: u32) -> PathBuf {
     let path = desk.folder().join(name);

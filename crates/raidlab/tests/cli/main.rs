@@ -18,6 +18,7 @@ mod lab;
 mod machine;
 mod on_host;
 mod outputs;
+mod own_disks;
 mod processes;
 mod progress;
 mod reports;

@@ -72,7 +72,7 @@ impl Guest {
     pub fn for_job(job: &GuestJob, trial: &Trial) -> Option<Guest> {
         let machine = &trial.cell.machine;
         Some(Guest {
-            job: serde_json::to_vec(job).expect("a job is plain data"),
+            job: lab::job::encode(job, &[]),
             disks: disks(&machine.disks[0].model, machine.disks[0].count),
             ram_bytes: machine.ram_bytes,
             seed: trial.seed,

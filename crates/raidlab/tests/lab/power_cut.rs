@@ -1,11 +1,11 @@
 //! The contents of disks outlive their guest: all of them if the guest exited, without volatile data if the power was
 //! cut.
 
-use crate::guest::Guest;
+use crate::guest::{Guest, Seen};
 use disksim::description::Device;
 use disksim::faults::SectorRange;
 use lab::guest::{Contents, PowerCut};
-use lab::job::{GuestJob, Program};
+use lab::job::{self, GuestJob, Program};
 use std::path::PathBuf;
 use std::sync::Arc;
 use study::event::Event;
@@ -17,18 +17,19 @@ fn commands(text: &str) -> Vec<u8> {
         path: PathBuf::from("/bin/bash"),
         arguments: vec!["-ec".to_owned(), text.to_owned()],
     });
-    serde_json::to_vec(&job).expect("a job is plain data")
+    job::encode(&job, &[])
 }
 
 fn new_contents() -> Arc<Contents> {
     Arc::new(Contents::new(1 << 30, &std::env::temp_dir()).expect("contents"))
 }
 
-/// Runs commands on the same disks as the guests before; what they say.
-fn go_on(guest: &Guest, contents: &Arc<Contents>, text: &str) -> Vec<String> {
-    let seen = Guest {
+/// Runs commands in such a guest with these contents of its disks.
+fn run(guest: &Guest, contents: &Arc<Contents>, power_cut: Option<PowerCut>, text: &str) -> Seen {
+    Guest {
         job: commands(text),
         contents: Some(contents.clone()),
+        power_cut,
         disks: guest.disks.clone(),
         kernel: guest.kernel.clone(),
         init: None,
@@ -36,7 +37,12 @@ fn go_on(guest: &Guest, contents: &Arc<Contents>, text: &str) -> Vec<String> {
         folder: None,
         ..*guest
     }
-    .run();
+    .run()
+}
+
+/// Runs commands on the same disks as the guests before; what they say.
+fn go_on(guest: &Guest, contents: &Arc<Contents>, text: &str) -> Vec<String> {
+    let seen = run(guest, contents, None, text);
     assert_eq!(
         seen.ended.end,
         ProcessEnd::Exited,
@@ -95,18 +101,8 @@ fn a_filesystem_on_raid_5_is_there_for_the_next_guest() {
 fn cut_while_writing(guest: &Guest, seed: u64) -> Vec<String> {
     let contents = new_contents();
     let at_ns = 6_000_000_000;
-    let seen = Guest {
-        job: commands("yes 0123456 | dd of=/dev/vda bs=64k iflag=fullblock oflag=direct"),
-        contents: Some(contents.clone()),
-        power_cut: Some(PowerCut { at_ns, seed }),
-        disks: guest.disks.clone(),
-        kernel: guest.kernel.clone(),
-        init: None,
-        program: None,
-        folder: None,
-        ..*guest
-    }
-    .run();
+    let text = "yes 0123456 | dd of=/dev/vda bs=64k iflag=fullblock oflag=direct";
+    let seen = run(guest, &contents, Some(PowerCut { at_ns, seed }), text);
     assert_eq!(
         seen.ended.end,
         ProcessEnd::Exited,
@@ -158,22 +154,11 @@ fn a_synced_file_survives_a_power_cut() {
     let Some(guest) = Guest::new() else { return };
     for seed in 1..=3 {
         let contents = new_contents();
-        let seen = Guest {
-            job: commands(
-                "mkfs.ext4 -q /dev/vda 512M\nmkdir /tmp/m\nmount /dev/vda /tmp/m\nseq 200000 >/tmp/m/kept\n\
-                 sync /tmp/m/kept\necho synced >/dev/raidlab\n\
-                 for i in $(seq 100000); do yes $i | head -c 200K >/tmp/m/$((i % 300)); sync /tmp/m/$((i % 300)); done",
-            ),
-            contents: Some(contents.clone()),
-            power_cut: Some(PowerCut { at_ns: 9_000_000_000 + seed * 1_234_567, seed }),
-            disks: guest.disks.clone(),
-            kernel: guest.kernel.clone(),
-            init: None,
-            program: None,
-            folder: None,
-            ..guest
-        }
-        .run();
+        let at_ns = 9_000_000_000 + seed * 1_234_567;
+        let text = "mkfs.ext4 -q /dev/vda 512M\nmkdir /tmp/m\nmount /dev/vda /tmp/m\nseq 200000 >/tmp/m/kept\n\
+                    sync /tmp/m/kept\necho synced >/dev/raidlab\n\
+                    for i in $(seq 100000); do yes $i | head -c 200K >/tmp/m/$((i % 300)); sync /tmp/m/$((i % 300)); done";
+        let seen = run(&guest, &contents, Some(PowerCut { at_ns, seed }), text);
         assert!(seen.ended.heartbeat.power_cut, "its console: {}", seen.ended.console);
         assert_eq!(seen.words(), ["synced"], "its console: {}", seen.ended.console);
         let found = go_on(

@@ -164,6 +164,8 @@ fn a_resync_and_settings_of_queues() {
     let mut raid = find("RAID 5 xfs");
     raid.stack.array.member_size_bytes = Some(16 << 20 << 3);
     raid.stack.array.stripe_cache_pages = Some(512);
+    raid.stack.array.group_thread_cnt = Some(2);
+    raid.stack.array.sync_speed_max = Some(50_000);
     let mut single = find("single btrfs");
     single.stack.scheduler = Some("kyber".to_owned());
     single.stack.read_ahead_sectors = Some(4096);

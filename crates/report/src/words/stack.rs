@@ -21,6 +21,22 @@ pub(crate) fn array(array: &ArraySpec) -> String {
         array
             .stripe_cache_pages
             .map(|pages| format!("stripe cache of {pages} pages")),
+        array
+            .bitmap_chunk_bytes
+            .map(|chunk| format!("bitmap chunk {}", bytes(chunk))),
+        array
+            .write_mostly
+            .map(|members| format!("{} write-mostly", count(members as usize, "member"))),
+        array.write_behind.map(|writes| format!("write-behind of {writes}")),
+        array
+            .group_thread_cnt
+            .map(|threads| format!("group_thread_cnt {threads}")),
+        array
+            .sync_speed_min
+            .map(|speed| format!("resync at {speed} KiB/s or more")),
+        array
+            .sync_speed_max
+            .map(|speed| format!("resync at {speed} KiB/s or less")),
         array.layout.as_ref().map(|layout| format!("layout {layout}")),
         array
             .member_size_bytes
@@ -79,7 +95,10 @@ pub(crate) fn filesystem(filesystem: &FilesystemSpec) -> String {
 
 fn zfs(zfs: &ZfsSpec) -> [Option<String>; 6] {
     [
-        zfs.pool.map(|pool| pool.word().to_owned()),
+        zfs.pool.map(|pool| match zfs.vdev_disks {
+            Some(disks) => format!("{} of {disks} disks each", pool.word()),
+            None => pool.word().to_owned(),
+        }),
         zfs.recordsize_bytes.map(|size| format!("records of {}", bytes(size))),
         zfs.ashift.map(|ashift| format!("ashift {ashift}")),
         zfs.sync.map(|sync| {

@@ -357,6 +357,7 @@ fn plan() -> Plan {
                       source code and for a music collection, on a RAID 1 of two 500 GB disks?"
             .to_owned(),
         source: source.to_owned(),
+        models: Vec::new(),
         cells: cells.collect(),
         left_out: vec![LeftOut {
             axes: vec![
@@ -406,6 +407,7 @@ fn cell(stack: &Stack, workload: &str, tree: TreeSpec) -> Cell {
             disks: vec![DiskGroup {
                 name: "data".to_owned(),
                 model: "wd-500gb-2007".to_owned(),
+                model_sha256: None,
                 count: 2,
             }],
             buses: Vec::new(),

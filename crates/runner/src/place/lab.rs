@@ -4,6 +4,7 @@ use super::{Place, Seen, TrialReport};
 use crate::error::PlaceError;
 use crate::transcript::Transcript;
 use lab::bound::DiskBound;
+use lab::disks::Models;
 use lab::guest::{self, Config, EndedGuest, Init, LIMITS};
 use lab::job::GuestJob;
 use lab::kernel::{Cache, Kernel, KernelName};
@@ -30,6 +31,8 @@ pub type Kernels = BTreeMap<KernelName, Kernel>;
 /// What all guests of a run share.
 pub struct LabPlace {
     pub kernels: Kernels,
+    /// Models of the plan's disks.
+    pub models: Models,
     pub programs: GuestPrograms,
     pub cache: Cache,
     /// This program as the guests' init.
@@ -74,7 +77,7 @@ impl Place for LabPlace {
         let kernel = &self.kernels[&KernelName::of(&trial.cell.machine, &trial.cell.stack)];
         let programs = self.programs.of(trial);
         let job = GuestJob::Trial(Box::new(trial.clone()));
-        let disks = lab::disks::encoded(trial)?;
+        let disks = lab::disks::encoded(trial, &self.models)?;
         let job = lab::job::encoded(&job, kernel, programs)?;
         let trace = match &self.trace_folder {
             Some(folder) => Some(trace_file(folder, trial).map_err(PlaceError::Trace)?),
@@ -111,7 +114,7 @@ impl Place for LabPlace {
             see(Seen::Event(Event::Provenance { key, value }));
         }
         let mut transcript = Transcript::default();
-        let bound = DiskBound::of(trial);
+        let bound = DiskBound::of(trial, &self.models);
         let work = &trial.cell.workload.work;
         let see = std::cell::RefCell::new(see);
         let see_event = |event: Event| {

@@ -18,26 +18,13 @@ pub struct Array {
     pub uuid: String,
     /// Members have copies or parity that can be checked.
     pub redundant: bool,
+    /// md's `sync_speed_max`, KiB/s, if the study sets it.
+    pub(crate) sync_speed_max: Option<u32>,
 }
 
 impl Array {
     pub(crate) fn attribute(&self, name: &str) -> PathBuf {
         self.device.sysfs.join("md").join(name)
-    }
-
-    /// md's `stripe_cache_size`; ends with the array.
-    pub(crate) fn set_stripe_cache(&self, pages: u32, executor: &mut dyn Executor) -> Result<(), Cause> {
-        let attribute = self.attribute("stripe_cache_size");
-        executor.write(&attribute, &pages.to_string())?;
-        let got = executor.read(&attribute)?;
-        if got == pages.to_string() {
-            return Ok(());
-        }
-        Err(Cause::Setting {
-            what: format!("the stripe cache of {}", self.device.kernel_name),
-            wanted: pages.to_string(),
-            got,
-        })
     }
 
     /// Whether all members are in sync and no resync is running.
@@ -64,7 +51,11 @@ impl Array {
         }
         executor.write(&self.attribute("sync_speed_max"), "100000000")?;
         let waited = self.wait_for_the_end(executor);
-        executor.write(&self.attribute("sync_speed_max"), "system")?;
+        let of_study = self.sync_speed_max.map(|speed| speed.to_string());
+        executor.write(
+            &self.attribute("sync_speed_max"),
+            of_study.as_deref().unwrap_or("system"),
+        )?;
         waited
     }
 

@@ -1,4 +1,5 @@
 use super::*;
+use study::stack::InnerArray;
 
 const LEVELS: [Level; 7] = [
     Level::Linear,
@@ -70,6 +71,94 @@ fn mdadm_with_everything_said() {
         ..plain(Level::Raid10)
     };
     insta::assert_snapshot!(own_arguments(&raid10, 2, true).expect("is possible"), @"--level=raid10 --raid-devices=2 --layout=f2 --bitmap=none --assume-clean /dev/vda /dev/vdb");
+}
+
+#[test]
+fn mdadm_with_write_mostly_members_and_a_bitmap_chunk() {
+    let mirror = ArraySpec {
+        bitmap: Bitmap::Internal,
+        bitmap_chunk_bytes: Some(1 << 20),
+        write_mostly: Some(2),
+        write_behind: Some(512),
+        ..plain(Level::Raid1)
+    };
+    insta::assert_snapshot!(own_arguments(&mirror, 3, true).expect("is possible"), @"--level=raid1 --raid-devices=3 --bitmap=internal --bitmap-chunk=1024K --write-behind=512 --assume-clean /dev/vda --write-mostly /dev/vdb /dev/vdc");
+    let without_bitmap = ArraySpec {
+        write_mostly: Some(1),
+        ..plain(Level::Raid1)
+    };
+    insta::assert_snapshot!(own_arguments(&without_bitmap, 2, true).expect("is possible"), @"--level=raid1 --raid-devices=2 --bitmap=none --assume-clean /dev/vda --write-mostly /dev/vdb");
+}
+
+#[test]
+fn settings_of_a_nested_array_are_those_of_its_redundant_arrays() {
+    let striped_mirrors = ArraySpec {
+        of: Some(InnerArray {
+            level: Level::Raid1,
+            disks: 2,
+            chunk_bytes: None,
+        }),
+        bitmap: Bitmap::Internal,
+        bitmap_chunk_bytes: Some(1 << 20),
+        sync_speed_max: Some(5000),
+        ..plain(Level::Raid0)
+    };
+    let settings = |spec: &ArraySpec| (spec.bitmap, spec.bitmap_chunk_bytes, spec.sync_speed_max);
+    let set = (Bitmap::Internal, Some(1 << 20), Some(5000));
+    let none = (Bitmap::None, None, None);
+    let of_each = |spec: &ArraySpec| settings(&inner(spec).expect("is nested"));
+    assert_eq!(
+        (of_each(&striped_mirrors), settings(&outer(&striped_mirrors))),
+        (set, none)
+    );
+    let mirrored_stripes = ArraySpec {
+        level: Level::Raid1,
+        of: Some(InnerArray {
+            level: Level::Raid0,
+            disks: 2,
+            chunk_bytes: None,
+        }),
+        ..striped_mirrors
+    };
+    assert_eq!(
+        (of_each(&mirrored_stripes), settings(&outer(&mirrored_stripes))),
+        (none, set)
+    );
+}
+
+#[test]
+fn write_mostly_members_that_cannot_be_are_refused() {
+    let mirror = |write_mostly, write_behind, bitmap| ArraySpec {
+        bitmap,
+        write_mostly: Some(write_mostly),
+        write_behind,
+        ..plain(Level::Raid1)
+    };
+    check(&mirror(1, None, Bitmap::None), 2).expect("one is left for reads");
+    check(&mirror(1, Some(256), Bitmap::Internal), 2).expect("has a bitmap");
+    let refused = [
+        check(&mirror(2, None, Bitmap::None), 2),
+        check(&mirror(3, None, Bitmap::None), 2),
+        check(
+            &ArraySpec {
+                spares: 1,
+                ..mirror(1, None, Bitmap::None)
+            },
+            3,
+        ),
+        check(&mirror(1, Some(256), Bitmap::None), 2),
+        check(&mirror(0, Some(256), Bitmap::Internal), 2),
+        check(
+            &ArraySpec {
+                level: Level::Raid10,
+                ..mirror(1, None, Bitmap::None)
+            },
+            4,
+        ),
+    ];
+    for result in refused {
+        assert!(matches!(result, Err(Cause::Impossible(_))), "{result:?}");
+    }
 }
 
 #[test]

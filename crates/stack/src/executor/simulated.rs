@@ -121,9 +121,11 @@ impl<'a> Simulated<'a> {
             "md/resync_start" if is_array && self.state.contents.is_in_sync(&device) => "none",
             "md/resync_start" | "md/degraded" if is_array => "0",
             "md/sync_completed" if is_array => "none",
-            "md/sync_speed_max" if is_array => "system",
+            "md/sync_speed_min" if is_array => "1000 (system)",
+            "md/sync_speed_max" if is_array => "200000 (system)",
             "md/stripe_cache_size" if is_array => "256",
-            _ => return None,
+            "md/group_thread_cnt" if is_array => "0",
+            other => return self.state.contents.made_by_mdadm(&device, other.strip_prefix("md/")?),
         };
         Some(value.to_owned())
     }
@@ -225,10 +227,8 @@ impl Executor for Simulated<'_> {
     fn write(&mut self, attribute: &Path, value: &str) -> Result<(), Cause> {
         self.state.attributes.remove(attribute);
         let untouched = self.read(attribute)?;
-        // A list of choices shows the selected one in brackets.
-        let is_as_before = untouched == value || untouched.contains(&format!("[{value}]"));
-        if !is_as_before {
-            self.state.attributes.insert(attribute.to_owned(), value.to_owned());
+        if let Some(shown) = shown(&untouched, value) {
+            self.state.attributes.insert(attribute.to_owned(), shown);
         }
         Ok(())
     }
@@ -276,5 +276,19 @@ impl Executor for Simulated<'_> {
 
     fn random(&mut self) -> Result<[u8; 16], Cause> {
         random()
+    }
+}
+
+/// What an attribute shows after a value was written; none if that is what it showed before.
+fn shown(untouched: &str, value: &str) -> Option<String> {
+    // A list of choices shows the selected one in brackets.
+    if untouched == value || untouched.contains(&format!("[{value}]")) {
+        return None;
+    }
+    // The speeds of md's resync show whether they are the system's.
+    match untouched.strip_suffix(" (system)") {
+        Some(_) if value == "system" => None,
+        Some(_) => Some(format!("{value} (local)")),
+        None => Some(value.to_owned()),
     }
 }

@@ -43,9 +43,6 @@ impl Rising {
             false => None,
         };
         let made = self.array(&outer, &members, name, (journal, bitmap_file.as_deref()), context)?;
-        if let Some(pages) = spec.stripe_cache_pages {
-            made.set_stripe_cache(pages, context.access.executor)?;
-        }
         made.record(context);
         Ok(Carrier {
             devices: vec![made.device.clone()],
@@ -85,15 +82,18 @@ impl Rising {
         self.intend(undo, context)?;
         context.access.run(&create, &written)?;
         let device = wait_for(&node, context)?;
-        let array = Array {
+        let mut array = Array {
             device,
             uuid,
             redundant: spec.level.is_redundant(),
+            sync_speed_max: None,
         };
+        array.check_created(spec, members, context.access.executor)?;
         if !array.is_idle(context.access.executor)? {
             self.begin("wait for resync", context);
             array.wait_until_idle(context.access.executor)?;
         }
+        array.set(spec, context.access.executor)?;
         Ok(array)
     }
 

@@ -123,6 +123,62 @@ fn md_what_was_said_is_what_the_kernel_made() {
 }
 
 #[test]
+fn md_settings_are_what_the_kernel_shows() {
+    run(|| {
+        let mut rig = members(3)?;
+        let mut parity = raw(Level::Raid5);
+        parity.array.bitmap = Bitmap::Internal;
+        parity.array.bitmap_chunk_bytes = Some(1 << 20);
+        parity.array.group_thread_cnt = Some(2);
+        parity.array.sync_speed_min = Some(5000);
+        parity.array.sync_speed_max = Some(50_000);
+        let stack = rig.up(&parity, "raidlab-set").unwrap_or_else(|error| panic!("{error}"));
+        let mismatches = rig.with(&parity, "raidlab-set", |context| {
+            stack::array_mismatches(&stack, context)
+        });
+        assert_eq!(mismatches.expect("checked"), 0);
+        assert_eq!(attribute(&stack, "bitmap/chunksize"), (1 << 20).to_string());
+        assert_eq!(attribute(&stack, "group_thread_cnt"), "2");
+        assert_eq!(attribute(&stack, "sync_speed_min"), "5000 (local)");
+        assert_eq!(attribute(&stack, "sync_speed_max"), "50000 (local)");
+        rig.down(&parity, "raidlab-set", stack);
+        rig.must_be_as_new();
+        let mut mirror = raw(Level::Raid1);
+        mirror.array.bitmap = Bitmap::Internal;
+        mirror.array.write_mostly = Some(2);
+        mirror.array.write_behind = Some(64);
+        let stack = rig.up(&mirror, "raidlab-set").unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(attribute(&stack, "bitmap/backlog"), "64");
+        let states: Vec<String> = rig
+            .devices
+            .iter()
+            .map(|disk| disk.file_name().expect("a name").to_string_lossy().into_owned())
+            .map(|name| attribute(&stack, &format!("dev-{name}/state")))
+            .collect();
+        assert_eq!(states, ["in_sync", "in_sync,write_mostly", "in_sync,write_mostly"]);
+        rig.down(&mirror, "raidlab-set", stack);
+        rig.must_be_as_new();
+        Ok(())
+    });
+}
+
+/// mdadm's bounds of an internal bitmap's chunk are those of studies.
+#[test]
+fn md_has_bitmaps_with_the_smallest_chunk_that_studies_can_have() {
+    run(|| {
+        let mut rig = members(2)?;
+        let mut spec = raw(Level::Raid1);
+        spec.array.bitmap = Bitmap::Internal;
+        spec.array.bitmap_chunk_bytes = Some(4 << 10);
+        let stack = rig.up(&spec, "raidlab-chunk").unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(attribute(&stack, "bitmap/chunksize"), "4096");
+        rig.down(&spec, "raidlab-chunk", stack);
+        rig.must_be_as_new();
+        Ok(())
+    });
+}
+
+#[test]
 fn md_used_members_are_brought_to_agree() {
     run(|| {
         for level in [Level::Raid1, Level::Raid5, Level::Raid6, Level::Raid10] {

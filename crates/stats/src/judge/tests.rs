@@ -17,6 +17,7 @@ pub(crate) fn plan(stacks: &[&str]) -> Plan {
         title: String::new(),
         description: String::new(),
         source: String::new(),
+        models: Vec::new(),
         cells: stacks.iter().map(|stack| cell(stack)).collect(),
         left_out: Vec::new(),
         claims: Vec::new(),

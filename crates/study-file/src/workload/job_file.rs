@@ -4,78 +4,22 @@ use super::fio_options::{FIO_OPTIONS, canonical, is_of_files, refusal, wrong_val
 use crate::Known;
 use crate::diagnostic::suggest;
 use crate::key::Table;
-use rustix::fs::{Mode, OFlags, ResolveFlags};
-use rustix::io::Errno;
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::{Component, Path};
+use crate::named_file::{self, FileKind, Wrong};
 use study::workload::{FioFileSpec, FioSection, IoPattern};
 
-/// A larger file is not a job file.
-const BYTES_MAX: u64 = 256 << 10;
+const JOB_FILE: FileKind = FileKind {
+    words: "a job file",
+    bytes_max: 256 << 10,
+    help: "name a job file in the folder of the study",
+};
 const SECTIONS_MAX: usize = 1000;
-
-/// The error and a suggestion.
-type Wrong = (String, String);
 
 /// Reads the file that a study names, from the study's folder.
 pub(crate) fn read(path: &str, known: &Known) -> Result<(FioFileSpec, String), Wrong> {
-    let wrong = |what: &str, help: &str| Err((format!("`{path}` {what}"), help.to_owned()));
-    let expected = "name a job file in the folder of the study";
-    let Some(folder) = &known.folder else {
-        return wrong("cannot be read here", expected);
-    };
-    // A study may be untrusted: it cannot name files outside its folder.
-    let inside = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
-    if !Path::new(path).components().all(inside) {
-        return wrong("is outside the study's folder", expected);
-    }
-    let text = match text_below(folder, Path::new(path)) {
-        Ok(text) => text,
-        Err(error) => {
-            let reason = error.to_string();
-            let reason = reason.split(" (os error").next().unwrap_or_default().to_lowercase();
-            return wrong(&reason, expected);
-        }
-    };
+    let text = named_file::read(path, known, &JOB_FILE)?;
     let sections = parse(&text).map_err(|(line, message, help)| (format!("{path}:{line}: {message}"), help))?;
     let path = path.to_owned();
     Ok((FioFileSpec { path, sections }, text))
-}
-
-/// Reads a regular file below a folder. A symbolic link could lead to files that only root may read.
-fn text_below(folder: &Path, path: &Path) -> io::Result<String> {
-    let no = |why: &str| io::Error::other(why.to_owned());
-    let unreadable = |errno: Errno| no(&format!("cannot be read: {}", io::Error::from(errno)));
-    // If the study's path has no folder.
-    let folder = if folder.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        folder
-    };
-    let folder = rustix::fs::open(
-        folder,
-        OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
-        Mode::empty(),
-    )
-    .map_err(unreadable)?;
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let inside = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    let file = match rustix::fs::openat2(&folder, path, flags, Mode::empty(), inside) {
-        Ok(file) => File::from(file),
-        Err(Errno::LOOP | Errno::XDEV) => return Err(no("is a symbolic link or contains one")),
-        Err(errno) => return Err(unreadable(errno)),
-    };
-    let meta = file.metadata()?;
-    if !meta.is_file() {
-        return Err(no("is not a file"));
-    }
-    let mut bytes = Vec::new();
-    file.take(BYTES_MAX + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > BYTES_MAX {
-        return Err(no("is too large for a job file"));
-    }
-    String::from_utf8(bytes).map_err(|_| no("is not text"))
 }
 
 /// Parses the sections of a job file; the error is the line, the problem and a suggestion.
@@ -262,7 +206,6 @@ fn nanoseconds(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustix::fs::FileType;
 
     const FILE: &str = "\
 ; a comment
@@ -282,36 +225,6 @@ blocksize=4k
 numjobs=2
 runtime=1500ms
 ";
-
-    #[test]
-    fn only_a_regular_file_below_the_studys_folder_is_read() {
-        let root = tempfile::tempdir().expect("a folder");
-        let folder = root.path().join("study");
-        std::fs::create_dir_all(folder.join("jobs")).expect("made");
-        std::fs::write(root.path().join("secret"), "root:$6$").expect("written");
-        std::fs::write(folder.join("jobs/a.fio"), FILE).expect("written");
-        std::fs::write(folder.join("large"), vec![b' '; 300 << 10]).expect("written");
-        let link = |to: &str, name: &str| std::os::unix::fs::symlink(to, folder.join(name)).expect("made");
-        link("../secret", "link");
-        link("..", "up");
-        link("jobs/a.fio", "near");
-        link("/dev/zero", "device");
-        rustix::fs::mknodat(rustix::fs::CWD, folder.join("pipe"), FileType::Fifo, Mode::RUSR, 0).expect("made");
-        assert_eq!(text_below(&folder, Path::new("jobs/a.fio")).expect("below"), FILE);
-        for (name, words) in [
-            ("link", "symbolic link"),
-            ("up/secret", "symbolic link"),
-            ("near", "symbolic link"),
-            ("device", "symbolic link"),
-            ("pipe", "is not a file"),
-            ("jobs", "is not a file"),
-            ("large", "too large"),
-            ("gone", "cannot be read"),
-        ] {
-            let error = text_below(&folder, Path::new(name)).expect_err(name).to_string();
-            assert!(error.contains(words), "{name}: {error}");
-        }
-    }
 
     #[test]
     fn sections_have_what_global_says_before_them() {

@@ -30,6 +30,23 @@ pub struct ArraySpec {
     /// RAID 4, 5, 6: md's `stripe_cache_size`, pages per member; the kernel's default (256) if absent.
     #[serde(default)]
     pub stripe_cache_pages: Option<u32>,
+    /// Chunk of the bitmap: what one of its bits covers; mdadm's default if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bitmap_chunk_bytes: Option<u64>,
+    /// RAID 1: the last so many members are write-mostly; none if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_mostly: Option<u32>,
+    /// RAID 1: most outstanding writes to write-mostly members; no write-behind if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_behind: Option<u32>,
+    /// RAID 4, 5, 6: md's `group_thread_cnt`, worker threads per NUMA node; the kernel's default (0) if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group_thread_cnt: Option<u32>,
+    /// md's `sync_speed_min` and `sync_speed_max`, KiB/s; the kernel's defaults if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync_speed_min: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync_speed_max: Option<u32>,
     /// LVM: extent size of the volume group; LVM's default (4 MiB) if absent.
     #[serde(default)]
     pub extent_bytes: Option<u64>,

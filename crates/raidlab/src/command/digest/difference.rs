@@ -178,7 +178,10 @@ fn of_disks(a: &[(&str, &str)], b: &[(&str, &str)]) -> Option<String> {
         Some((disk.to_owned(), words))
     };
     let facts: Vec<(String, String)> = a.iter().filter_map(differing).collect();
-    let (first, _) = facts.first()?;
+    let Some((first, _)) = facts.first() else {
+        return (a.len() != b.len())
+            .then(|| format!("{} facts of disks in one, {} in the other", a.len(), b.len()));
+    };
     let of_first = facts.iter().filter(|(disk, _)| disk == first);
     let words: Vec<&str> = of_first.map(|(_, words)| words.as_str()).collect();
     Some(format!("disk {first}: {}", words.join(", ")))

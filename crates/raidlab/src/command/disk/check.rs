@@ -1,14 +1,19 @@
 //! Models against what was published of their disks: figure by figure, with source and how sure it is.
 
 use crate::cli::Format;
+use crate::command::own_disks::OwnDisks;
 use crate::expected::ExpectedError;
-use disksim::catalogue::{self, Model};
+use disksim::catalogue::Model;
 use disksim::comparison::{Comparison, INDEPENDENT_MIN, compare, independent_figures};
 use std::fmt::Write;
 
 pub fn check(models: &[String], format: Format) -> Result<String, ExpectedError> {
     let names: Vec<String> = match models {
-        [] => catalogue::list().into_iter().map(|entry| entry.name).collect(),
+        [] => {
+            let own = OwnDisks::of_user();
+            own.report_unusable();
+            super::listed(&own).map(|listed| listed.entry.name).collect()
+        }
         some => some.to_vec(),
     };
     let mut compared = Vec::new();

@@ -223,9 +223,11 @@ impl FoundDisks {
                 models.join(", ")
             }
         };
+        plan.models.clear();
         for cell in &mut plan.cells {
             for group in &mut cell.machine.disks {
                 group.model.clone_from(&words);
+                group.model_sha256 = None;
             }
             for (_, value) in cell.axes.iter_mut().filter(|(axis, _)| axis == "model") {
                 value.clone_from(&words);

@@ -4,6 +4,7 @@ use crate::cli::RunArguments;
 use crate::command::kernel;
 use crate::expected::ExpectedError;
 use crate::progress::say;
+use lab::disks::Models;
 use lab::guest::Init;
 use lab::kernel::{Cache, KernelName};
 use lab::programs::GuestPrograms;
@@ -74,6 +75,7 @@ pub fn place(arguments: &RunArguments, plan: &Plan, cache: Cache, jobs: usize) -
     }
     Ok(LabPlace {
         kernels,
+        models: Models::of(plan),
         programs,
         cache,
         init: own_init()?,

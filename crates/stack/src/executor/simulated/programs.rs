@@ -30,6 +30,8 @@ pub(super) struct Contents {
 struct Array {
     uuid: String,
     in_sync: bool,
+    /// Attributes by their names in `md/`, as mdadm's options make them.
+    attributes: BTreeMap<String, String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,6 +102,28 @@ fn failed(call: &Invocation, why: &str) -> ToolError {
     }
 }
 
+/// What the options of `mdadm --create` for the bitmap and for write-mostly members set.
+fn attributes_of_array(words: &[String]) -> BTreeMap<String, String> {
+    let mut attributes = BTreeMap::new();
+    let option = |name: &str| words.iter().find_map(|word| word.strip_prefix(name));
+    let chunk = option("--bitmap-chunk=").and_then(|chunk| chunk.strip_suffix('K'));
+    if let Some(kibibytes) = chunk.and_then(|chunk| chunk.parse::<u64>().ok()) {
+        attributes.insert("bitmap/chunksize".to_owned(), (kibibytes * 1024).to_string());
+    }
+    if let Some(writes) = option("--write-behind=") {
+        attributes.insert("bitmap/backlog".to_owned(), writes.to_owned());
+    }
+    let mut state = "in_sync";
+    for word in words {
+        match word.strip_prefix("/dev/") {
+            Some(name) => drop(attributes.insert(format!("dev-{name}/state"), state.to_owned())),
+            None if word == "--write-mostly" => state = "in_sync,write_mostly",
+            None => {}
+        }
+    }
+    attributes
+}
+
 impl Contents {
     pub(super) fn has_node(&self, path: &Path) -> bool {
         let disk_of = |disk: &PathBuf| {
@@ -121,6 +145,11 @@ impl Contents {
 
     pub(super) fn is_array(&self, path: &Path) -> bool {
         self.arrays.contains_key(path)
+    }
+
+    /// The value of an array's attribute that an option of mdadm sets.
+    pub(super) fn made_by_mdadm(&self, array: &Path, attribute: &str) -> Option<String> {
+        self.arrays.get(array)?.attributes.get(attribute).cloned()
     }
 
     pub(super) fn is_in_sync(&self, array: &Path) -> bool {
@@ -236,7 +265,13 @@ impl Contents {
         let members = all.filter(|device| Some(device.as_path()) != bitmap_file);
         self.superblocks.extend(members.map(|member| (member, uuid.clone())));
         let in_sync = !has_copies || words.iter().any(|word| word == "--assume-clean");
-        self.arrays.insert(node, Array { uuid, in_sync });
+        let attributes = attributes_of_array(words);
+        let array = Array {
+            uuid,
+            in_sync,
+            attributes,
+        };
+        self.arrays.insert(node, array);
     }
 
     fn mkfs(&mut self, tool: Tool, words: &[String]) {
