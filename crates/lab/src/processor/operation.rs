@@ -72,6 +72,15 @@ impl Operation {
         }
     }
 
+    /// Bytes copied to or from user space per operation.
+    pub const fn bytes(self) -> u32 {
+        match self {
+            Operation::Read4k | Operation::Write4k => PAGE as u32,
+            Operation::Read1m => MEBIBYTE as u32,
+            _ => 0,
+        }
+    }
+
     /// Operations per round: some milliseconds on this machine.
     pub const fn round(self) -> u32 {
         match self {
@@ -155,8 +164,11 @@ fn touch(pages: usize) -> io::Result<()> {
     // SAFETY: a private mapping, written within its bounds and unmapped.
     unsafe {
         let memory = mmap_anonymous(std::ptr::null_mut(), length, protection, flags)?;
-        // A huge page would turn 512 faults into one.
-        rustix::mm::madvise(memory, length, rustix::mm::Advice::LinuxNoHugepage)?;
+        // A huge page would turn 512 faults into one. A kernel without huge pages does not know the advice.
+        match rustix::mm::madvise(memory, length, rustix::mm::Advice::LinuxNoHugepage) {
+            Ok(()) | Err(rustix::io::Errno::INVAL) => {}
+            Err(error) => return Err(error.into()),
+        }
         for page in 0..pages {
             memory.cast::<u8>().add(page * PAGE).write_volatile(1);
         }

@@ -14,6 +14,9 @@ const PAGE: usize = 4096;
 /// Disks of the syndrome, as in lib/raid6/algos.c.
 const DISKS: usize = 8;
 
+/// Bytes of a copy: as a large read of the page cache.
+const COPY: usize = 1 << 20;
+
 const ROUNDS: u32 = 9;
 
 /// Processor time of this thread, in seconds.
@@ -57,7 +60,10 @@ pub(super) fn measure() -> Vec<(Cost, f64)> {
     let xxh_s = seconds(10_000, || {
         black_box(xxh64(black_box(&page)));
     });
+    let (from, mut to) = (vec![1_u8; COPY], vec![2_u8; COPY]);
+    let copy_s = seconds(50, || black_box(&mut to).copy_from_slice(black_box(&from)));
     vec![
+        (Cost::Copy, rate(COPY, copy_s)),
         (Cost::Xor, rate(PAGE, xor_s)),
         (Cost::Pq, rate(PAGE * (DISKS - 2), pq_s)),
         (Cost::Crc32, rate(PAGE, crc_s)),

@@ -6,7 +6,7 @@ use super::{kernel, print, text};
 use crate::cli::{CpuCommand, Format};
 use crate::expected::ExpectedError;
 use crate::progress::say;
-use lab::guest::{Config, LIMITS};
+use lab::guest::{Config, EndedGuest, LIMITS};
 use lab::job::GuestJob;
 use lab::kernel::{Cache, DEFAULT_VERSION, Flavour, KernelName};
 use lab::processor::measure::{self, BLOCKS};
@@ -113,23 +113,27 @@ fn figure(value: f64) -> String {
 
 fn measure_here(name: &str, output: &Path) -> Result<(), ExpectedError> {
     let place = Output::check(output, None)?;
-    let cache = Cache::of_user();
-    let kernel_name = KernelName {
-        source: DEFAULT_VERSION.to_owned(),
-        flavour: Flavour::Base,
-        processor: true,
-    };
-    let kernel = kernel::ready(&cache, &kernel_name)?;
+    place.write(&measured(name)?)
+}
+
+/// A model of this machine's processor, as the text of a file.
+pub fn measured(name: &str) -> Result<String, ExpectedError> {
     say("raidlab: counting the basic blocks of the operations in a guest");
-    let blocks = count_blocks(&cache, &kernel.path)?;
+    let blocks = count_blocks()?;
     say("raidlab: timing the operations on this machine");
     let folder = tempfile_in_memory().map_err(ExpectedError::Machine)?;
     let timed = measure::time(folder.path()).map_err(ExpectedError::Machine)?;
+    for (operation, ns) in &timed.operations {
+        let counted = blocks.iter().find(|(other, _)| other == operation);
+        let counted = counted.map_or(f64::NAN, |(_, blocks)| *blocks);
+        say(&format!(
+            "raidlab: {}: {ns:.0} ns, {counted:.0} basic blocks",
+            operation.name()
+        ));
+    }
     let cores = lab::guest::processors().len() as u32;
     let (title, ghz) = title_and_ghz(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default());
-    let text =
-        measure::model(name, &title, cores, ghz, &timed, &blocks).map_err(ExpectedError::NoProcessorModel)?;
-    place.write(&text)
+    measure::model(name, &title, cores, ghz, &timed, &blocks).map_err(ExpectedError::NoProcessorModel)
 }
 
 /// A folder on a tmpfs, where there is one.
@@ -154,16 +158,59 @@ fn title_and_ghz(cpuinfo: &str) -> (String, f64) {
     (title, (mhz.unwrap_or(1000.0) / 100.0).round() / 10.0)
 }
 
+/// A guest without disks, whose kernel charges processor time.
+pub struct ChargedGuest<'a> {
+    pub ram_bytes: u64,
+    pub job: GuestJob,
+    /// Kernel argument with the costs.
+    pub costs: String,
+    pub interrupted: &'a AtomicBool,
+}
+
+impl ChargedGuest<'_> {
+    pub fn run(&self, line: &mut dyn FnMut(&[u8])) -> Result<EndedGuest, ExpectedError> {
+        let cache = Cache::of_user();
+        let kernel = KernelName {
+            source: DEFAULT_VERSION.to_owned(),
+            flavour: Flavour::Base,
+            processor: true,
+        };
+        let kernel = kernel::ready(&cache, &kernel)?;
+        let folder = TrialFolder::new(cache.folder()).map_err(ExpectedError::Machine)?;
+        let no_disks = disksim::description::Description {
+            links: Vec::new(),
+            disks: Vec::new(),
+        };
+        let config = Config {
+            kernel: &kernel.path,
+            init: &own_init()?,
+            ram_bytes: self.ram_bytes,
+            seed: 1,
+            disks: &postcard::to_allocvec(&no_disks).expect("a description is plain data"),
+            job: &lab::job::encode(&self.job, &[]),
+            memory_budget_bytes: 1 << 20,
+            contents: None,
+            power_cut: None,
+            folder: folder.path(),
+            trace: None,
+            processor: lab::guest::processors().last().copied(),
+            kernel_arguments: std::slice::from_ref(&self.costs),
+            limits: LIMITS,
+        };
+        Ok(lab::guest::run(&config, self.interrupted, line, &mut |_| {})?)
+    }
+}
+
 /// How many basic blocks each operation is, as a guest counts them.
-fn count_blocks(cache: &Cache, kernel: &Path) -> Result<Vec<(Operation, f64)>, ExpectedError> {
-    let folder = TrialFolder::new(cache.folder()).map_err(ExpectedError::Machine)?;
-    let description = disksim::description::Description {
-        links: Vec::new(),
-        disks: Vec::new(),
-    };
-    let reference = processor::list().swap_remove(0);
+fn count_blocks() -> Result<Vec<(Operation, f64)>, ExpectedError> {
     let (mut blocks, mut done) = (Vec::new(), false);
-    let mut line = |line: &[u8]| match serde_json::from_slice(line) {
+    let guest = ChargedGuest {
+        ram_bytes: 512 << 20,
+        job: GuestJob::Operations,
+        costs: processor::list().swap_remove(0).argument(1),
+        interrupted: &AtomicBool::new(false),
+    };
+    let ended = guest.run(&mut |line| match serde_json::from_slice(line) {
         Ok(Event::Provenance { key, value }) => {
             let named = |operation: &Operation| key.strip_prefix(BLOCKS) == Some(operation.name());
             let operation = Operation::ALL.into_iter().find(named);
@@ -171,28 +218,7 @@ fn count_blocks(cache: &Cache, kernel: &Path) -> Result<Vec<(Operation, f64)>, E
         }
         Ok(Event::Done { .. }) => done = true,
         _ => {}
-    };
-    let ended = lab::guest::run(
-        &Config {
-            kernel,
-            init: &own_init()?,
-            ram_bytes: 512 << 20,
-            seed: 1,
-            disks: &postcard::to_allocvec(&description).expect("a description is plain data"),
-            job: &serde_json::to_vec(&GuestJob::Operations).expect("a job is plain data"),
-            memory_budget_bytes: 1 << 20,
-            contents: None,
-            power_cut: None,
-            folder: folder.path(),
-            trace: None,
-            processor: lab::guest::processors().last().copied(),
-            kernel_arguments: &[reference.argument(1)],
-            limits: LIMITS,
-        },
-        &AtomicBool::new(false),
-        &mut line,
-        &mut |_| {},
-    )?;
+    })?;
     match done && ended.end == ProcessEnd::Exited {
         true => Ok(blocks),
         false => Err(ExpectedError::NoProcessorModel(format!(

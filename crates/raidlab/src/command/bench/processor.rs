@@ -1,24 +1,35 @@
-//! The model of a processor against the processor: `studies/processor.toml` on this machine's loop devices over a
-//! tmpfs, and in the lab, by the program itself as a user starts it.
+//! The model of this machine's processor against the processor: `studies/processor.toml` on loop devices over a tmpfs,
+//! here and in a guest whose processor is the model, in both by the program itself as a user starts it.
 //!
+//! In the guest as here, raidlab runs with `--on host`: loop devices, tmpfs and the copies between them take processor
+//! time on both sides. Kernels differ (6.12 as User-Mode Linux in the guest), and only this machine has control groups.
 //! What else this machine does makes its trials slower and never faster: of a cell's trials the fastest counts.
 
+use super::super::cpu::{self, ChargedGuest};
 use super::Measured;
 use super::figures::Figure;
 use super::jobs::failed;
 use crate::expected::ExpectedError;
 use crate::interrupt::Signals;
+use lab::job::{GuestJob, Program};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use store::Store;
 use study::metric::Metric;
+use trial::ProcessEnd;
 
 const NAME: &str = "processor.toml";
 const STUDY: &str = include_str!("../../../../../studies/processor.toml");
 
-/// Where the files behind the loop devices are: in memory, as the lab's disks are.
-const IN_MEMORY: &str = "/dev/shm";
+/// Runs the study and writes its samples. Arguments: the program, the folder of the loop devices' files.
+const SCRIPT: &str = r#"
+"$1" run processor.toml --on host --loop 1x4G --loop-folder "$2" --store host.db >&2
+"$1" export --store host.db -o samples.json
+"#;
+
+/// Room for the files behind the loop devices (half of it), and for the trials.
+const GUEST_BYTES: u64 = 10 << 30;
 
 pub const FIGURES: [Figure; 3] = [Figure::ModelError, Figure::ModelWorst, Figure::ModelRanks];
 
@@ -30,11 +41,9 @@ pub fn measure(stop: &Signals) -> Result<Vec<Measured>, ExpectedError> {
         super::super::print("skipped: cpu_model_error needs root and loop devices\n")?;
         return Ok(Vec::new());
     }
-    let folder = tempfile::tempdir().map_err(|error| failed(&error))?;
-    std::fs::write(folder.path().join(NAME), STUDY).map_err(|error| failed(&error))?;
-    let lab = run(folder.path(), "lab.db", &[], stop)?;
-    let on_host = ["--on", "host", "--loop", "1x4G", "--loop-folder", IN_MEMORY];
-    let here = run(folder.path(), "host.db", &on_host, stop)?;
+    let model = lab::processor::parse("this machine", &cpu::measured("here")?)?;
+    let lab = in_guest(model.argument(model.cores), stop)?;
+    let here = here(stop)?;
     let both = |(test, &lab): (&String, &f64)| Some((test.clone(), (lab, *here.get(test)?)));
     let (tests, pairs): (Vec<String>, Vec<(f64, f64)>) = lab.iter().filter_map(both).unzip();
     let width = tests.iter().map(|test| test.len()).max().unwrap_or_default();
@@ -53,14 +62,18 @@ pub fn measure(stop: &Signals) -> Result<Vec<Measured>, ExpectedError> {
     Ok(FIGURES.map(measured).into())
 }
 
-fn run(folder: &Path, store: &str, options: &[&str], stop: &Signals) -> Result<Rates, ExpectedError> {
+fn here(stop: &Signals) -> Result<Rates, ExpectedError> {
     if stop.is_wanted() {
         return Err(ExpectedError::Interrupted);
     }
-    let output = Command::new(std::env::current_exe().map_err(ExpectedError::Machine)?)
-        .args(["run", NAME, "--store", store])
-        .args(options)
-        .current_dir(folder)
+    let folder = tempfile::tempdir().map_err(|error| failed(&error))?;
+    std::fs::write(folder.path().join(NAME), STUDY).map_err(|error| failed(&error))?;
+    let program = std::env::current_exe().map_err(ExpectedError::Machine)?;
+    let output = Command::new("/bin/bash")
+        .args(["-e", "-c", SCRIPT, "bash"])
+        .arg(program)
+        .arg("/dev/shm")
+        .current_dir(folder.path())
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .output()
@@ -68,25 +81,58 @@ fn run(folder: &Path, store: &str, options: &[&str], stop: &Signals) -> Result<R
     if !output.status.success() {
         return Err(failed(&String::from_utf8_lossy(&output.stderr)));
     }
-    rates(&folder.join(store)).map_err(|error| failed(&error))
+    let samples = std::fs::read(folder.path().join("samples.json")).map_err(|error| failed(&error))?;
+    rates(&samples)
 }
 
-fn rates(store: &Path) -> store::Result<Rates> {
-    let store = Store::open_existing(store)?;
-    let Some(run) = store.latest_run()? else {
-        return Ok(Rates::new());
+fn in_guest(costs: String, stop: &Signals) -> Result<Rates, ExpectedError> {
+    let program = std::env::current_exe().map_err(ExpectedError::Machine)?;
+    let commands = format!(
+        "export RAIDLAB_STATE=/tmp/state; cd /tmp; mkdir files; cat > {NAME} <<'END'\n{STUDY}\nEND\n\
+         {SCRIPT}\ncat samples.json > /dev/raidlab\n"
+    );
+    let arguments = ["-e", "-c", &commands, "bash", &program.to_string_lossy(), "/tmp/files"];
+    let guest = ChargedGuest {
+        ram_bytes: GUEST_BYTES,
+        job: GuestJob::Program(Program {
+            path: "/bin/bash".into(),
+            arguments: arguments.map(str::to_owned).into(),
+        }),
+        costs,
+        interrupted: stop.interrupt().flag(),
     };
-    let plan = store.plan(run.id)?;
-    let keys: BTreeMap<_, _> = plan.cells.iter().map(|cell| (cell.id, cell.key.as_str())).collect();
-    let mut rates = Rates::new();
-    for sample in store.samples(run.id)? {
-        if matches!(sample.entry.metric, Metric::Iops | Metric::FilesPerSecond) {
-            let test = format!("{}: {}", keys[&sample.trial.cell], sample.entry.test);
-            let rate = rates.entry(test).or_insert(sample.entry.value);
-            *rate = rate.max(sample.entry.value);
-        }
+    let mut samples = Vec::new();
+    let ended = guest.run(&mut |line| samples.extend_from_slice(line))?;
+    match ended.end {
+        ProcessEnd::Exited => rates(&samples).map_err(|error| failed(&format!("{error}\n{}", ended.console))),
+        how => Err(ExpectedError::BenchGuest {
+            how: format!("{how:?}"),
+            message: String::new(),
+            console: ended.console,
+        }),
     }
-    Ok(rates)
+}
+
+/// From the text of `raidlab export`, which other events may follow.
+fn rates(export: &[u8]) -> Result<Rates, ExpectedError> {
+    let mut values = serde_json::Deserializer::from_slice(export).into_iter::<Value>();
+    let export = values.next().and_then(Result::ok).unwrap_or_default();
+    let mut rates = Rates::new();
+    for sample in export["samples"].as_array().into_iter().flatten() {
+        let wanted = [Metric::Iops, Metric::FilesPerSecond];
+        if !wanted.iter().any(|metric| sample["metric"] == metric.name()) {
+            continue;
+        }
+        let word = |key: &str| sample[key].as_str().unwrap_or_default();
+        let test = format!("{}: {}", word("cell"), word("test"));
+        let value = sample["value"].as_f64().unwrap_or_default();
+        let rate = rates.entry(test).or_insert(value);
+        *rate = rate.max(value);
+    }
+    match rates.is_empty() {
+        false => Ok(rates),
+        true => Err(failed(&"the export has no samples")),
+    }
 }
 
 /// How far the lab is off, as a share of what was measured here.
