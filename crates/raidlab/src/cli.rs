@@ -5,10 +5,11 @@ mod stored;
 
 pub use cpu::CpuCommand;
 pub use stored::{
-    CompareArguments, DigestArguments, ExportArguments, ImportArguments, ReportArguments, RunsArguments, ShownRun,
-    run_choice,
+    CompareArguments, DigestArguments, ExportArguments, ImportArguments, ReportArguments, RunsArguments,
+    ShowArguments, ShownRun, run_choice,
 };
 
+use crate::console::{Color, Console};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -27,8 +28,26 @@ use stored::run_name;
     3 the machine lacks something (the message says how to fix it), 130 interrupted (the same command resumes)"
 )]
 pub struct Arguments {
+    /// Print only results, warnings and errors: no progress, no notes
+    #[arg(short, long, global = true, help_heading = GLOBAL)]
+    pub quiet: bool,
+    /// When to use colours (auto: on a terminal, unless the environment has NO_COLOR)
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = Color::Auto, help_heading = GLOBAL)]
+    pub color: Color,
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// Options that every command takes.
+const GLOBAL: &str = "Output";
+
+impl Arguments {
+    pub const fn console(&self) -> Console {
+        Console {
+            is_quiet: self.quiet,
+            color: self.color,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -42,7 +61,7 @@ pub enum Command {
     /// List the runs of a store
     Runs(RunsArguments),
     /// Show the result table of the last run in the terminal
-    Show(ShownRun),
+    Show(ShowArguments),
     /// Write all samples of the last run
     Export(ExportArguments),
     /// Print the digest of a run, or report where two runs that should be equal first differ
@@ -216,7 +235,10 @@ pub enum KernelCommand {
         name: Option<String>,
     },
     /// List the kernels that are built
-    List,
+    List {
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
 }
 
 #[derive(Args, Debug)]
@@ -227,6 +249,8 @@ pub struct DoctorArguments {
     /// Also packages that only some studies need: LVM, F2FS, NTFS and others
     #[arg(long)]
     pub all: bool,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
 }
 
 #[derive(Args, Debug)]
@@ -277,8 +301,12 @@ pub enum TraceFormat {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
+    /// Everything but the output of programs
     Json,
+    /// One line for each sample and percentile
     Csv,
+    /// The rows of the CSV, for DuckDB, pandas and others
+    Parquet,
 }
 
 /// Upper bound of counts without a limit of their own.

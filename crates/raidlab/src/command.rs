@@ -2,6 +2,7 @@
 
 mod advice;
 mod bench;
+mod claims;
 mod clean;
 mod compare;
 mod cpu;

@@ -1,6 +1,7 @@
 //! Errors of the user's and of the world's, apart from bugs: each has its words, its cause and its exit code.
 
 use crate::command::{OutputError, TextError};
+use crate::console;
 use crate::plain::Colours;
 use crate::progress::{say, say_with};
 use disksim::{catalogue, disksim_import};
@@ -9,7 +10,7 @@ use lab::guest::StartError;
 use lab::kernel::KernelError;
 use lab::processor::ProcessorError;
 use runner::{PlaceError, RunError};
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use store::StoreError;
@@ -202,7 +203,7 @@ impl ExpectedError {
     pub fn report(&self) -> ExitCode {
         match self {
             // These have a form of their own.
-            Self::Study(diagnostics) if io::stderr().is_terminal() => {
+            Self::Study(diagnostics) if console::is_coloured(&io::stderr()) => {
                 say_with(&diagnostics.to_string_in_colour(), Colours::Kept);
             }
             Self::Study(_) | Self::DiskFile(_) | Self::DiskTrace(_) => say(&self.to_string()),

@@ -2,6 +2,7 @@
 
 mod cli;
 mod command;
+mod console;
 mod expected;
 mod interrupt;
 mod plain;
@@ -15,7 +16,9 @@ fn main() -> ExitCode {
     if std::process::id() == 1 && std::env::args().nth(1).as_deref() == Some("guest-init") {
         lab::init::main();
     }
-    match command::dispatch(cli::Arguments::parse()) {
+    let arguments = cli::Arguments::parse();
+    console::set(arguments.console());
+    match command::dispatch(arguments) {
         Ok(code) => code,
         Err(error) => error.report(),
     }

@@ -8,6 +8,7 @@ mod time_left;
 pub use kernel_bar::KernelBar;
 pub use run_bar::RunDisplay;
 
+use crate::console;
 use crate::plain::{Colours, plain};
 use indicatif::ProgressStyle;
 use std::io::IsTerminal;
@@ -16,7 +17,9 @@ use std::time::Duration;
 /// Whether standard error is a terminal on which bars can be drawn. One that can only print lines (`TERM=dumb`, or none
 /// said) gets lines, as a file does.
 fn can_draw() -> bool {
-    std::io::stderr().is_terminal() && std::env::var("TERM").is_ok_and(|kind| kind != "dumb")
+    !console::is_quiet()
+        && std::io::stderr().is_terminal()
+        && std::env::var("TERM").is_ok_and(|kind| kind != "dumb")
 }
 
 /// A line on standard error. Whoever read it may have gone away (`2>&1 | head`): the work goes on.
@@ -24,14 +27,21 @@ pub fn say(line: &str) {
     say_with(line, Colours::Shown);
 }
 
-/// The same, of what may have colours.
+/// The same of what is neither a result nor a warning: it is not printed with `--quiet`.
+pub fn note(line: &str) {
+    if !console::is_quiet() {
+        say(line);
+    }
+}
+
+/// A line on standard error that may have colours.
 pub fn say_with(line: &str, colours: Colours) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "{}", plain(line, colours));
 }
 
-/// Without a terminal, a step that lasts says so this often.
-const LINE_EVERY: Duration = Duration::from_secs(15);
+/// Without a terminal, a step that lasts prints at most one line of progress in this time.
+const LINE_EVERY: Duration = Duration::from_secs(10);
 
 /// `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`.
 pub fn clock(time: Duration) -> String {

@@ -1,10 +1,11 @@
 //! What a report is made from.
 
 use stats::Results;
+use std::collections::HashMap;
 use study::event::{Failure, Guard, Latency, ToolCall};
-use study::plan::{Cell, Plan};
+use study::plan::Plan;
 use study::stack::MachineKind;
-use study::{Measured, Measurement, ProvenanceEntry, Recorded, TrialKey};
+use study::{CellId, Measured, Measurement, ProvenanceEntry, Recorded, TrialKey};
 
 /// A run, whole, as plain data. Rows come in the plan's order of cells, then by trial, then as things happened.
 #[derive(Clone, Debug)]
@@ -20,8 +21,19 @@ pub struct Input {
     pub provenance: Vec<Recorded<ProvenanceEntry>>,
     /// What there is to say on the disk models that the plan names.
     pub disks: Vec<DiskInfo>,
+    /// Set where the plan has only some of many stacks.
+    pub part: Option<ShownPart>,
     /// What the study measures that its author may not have meant, in sentences that begin with a workload's name.
     pub advice: Vec<String>,
+}
+
+/// Which stacks of a run are shown.
+#[derive(Clone, Debug)]
+pub struct ShownPart {
+    /// Stacks of the run, or of the part that was asked for.
+    pub all_stacks: usize,
+    /// What was asked for with `--only`; empty if the best stacks were chosen.
+    pub only: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -69,17 +81,35 @@ pub struct DiskInfo {
 impl Input {
     /// All samples, judged.
     pub fn results(&self) -> Results {
-        stats::judge(&self.plan, &self.samples)
+        let all_stacks = self.part.as_ref().map_or(0, |part| part.all_stacks);
+        stats::judge_part(&self.plan, &self.samples, all_stacks)
     }
 
-    /// The cell that a trial ran.
-    pub(crate) fn cell(&self, trial: TrialKey) -> Option<&Cell> {
-        self.plan.cell(trial.cell)
+    /// What is not shown, and how to see it; empty if all is.
+    pub fn part_words(&self) -> String {
+        let Some(part) = &self.part else { return String::new() };
+        let shown = self.plan.stack_labels().len();
+        let of_only = match part.only.as_slice() {
+            [] => String::new(),
+            only => format!(" of the part {}", only.join(" ")),
+        };
+        if shown == part.all_stacks {
+            return format!("Only a part of the run is shown{of_only}.");
+        }
+        format!(
+            "{shown} of {} stacks{of_only} are shown: the best of each workload. `--only AXIS=VALUE` shows others, \
+             `raidlab export` has all samples. Differences are shown at 95 % confidence over all stacks.",
+            part.all_stacks
+        )
     }
 
-    /// Its key, for messages.
-    pub(crate) fn cell_key(&self, trial: TrialKey) -> &str {
-        self.cell(trial).map_or("", |cell| &cell.key)
+    /// The key of each cell, for messages.
+    pub(crate) fn cell_keys(&self) -> HashMap<CellId, &str> {
+        self.plan
+            .cells
+            .iter()
+            .map(|cell| (cell.id, cell.key.as_str()))
+            .collect()
     }
 
     pub(crate) fn is_simulated(&self) -> bool {

@@ -23,6 +23,6 @@ mod words;
 pub use comparison::{ComparedNames, comparison};
 pub use distribution::{Distribution, distributions};
 pub use figure::{count, time};
-pub use input::{DiskInfo, Input, RunInfo, TrialInfo, TrialState};
+pub use input::{DiskInfo, Input, RunInfo, ShownPart, TrialInfo, TrialState};
 pub use page::html;
 pub use table::{TableOptions, table};

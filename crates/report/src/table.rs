@@ -37,6 +37,10 @@ pub fn table(input: &Input, options: TableOptions) -> String {
     let mut text = head.to_vec();
     text.extend([String::new(), verdict]);
     let claims = claims::text(&crate::claims::claims(input), options);
+    let part = input.part_words();
+    if !part.is_empty() {
+        text.extend([String::new(), textwrap::fill(&part, options.width.max(20))]);
+    }
     if !claims.is_empty() {
         // First, but for what the run is.
         text.splice(2..2, [String::new(), claims]);

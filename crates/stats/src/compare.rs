@@ -283,12 +283,18 @@ pub fn trials_to_find(log: f64, deviation: f64, alpha: f64, power: f64) -> Optio
 /// Adjusted p-values of Holm's procedure (*Scandinavian Journal of Statistics* 6, 1979), to compare with `alpha`, in
 /// the given order.
 pub fn holm(probabilities: &[f64]) -> Vec<f64> {
+    holm_among(probabilities, probabilities.len())
+}
+
+/// The same of some tests of a family of so many, of which the others are taken for not rejected.
+pub fn holm_among(probabilities: &[f64], family: usize) -> Vec<f64> {
+    let family = family.max(probabilities.len());
     let mut order: Vec<usize> = (0..probabilities.len()).collect();
     order.sort_by(|&one, &other| probabilities[one].total_cmp(&probabilities[other]));
     let mut adjusted = vec![1.0; probabilities.len()];
     let mut least: f64 = 0.0;
     for (done, &place) in order.iter().enumerate() {
-        least = least.max(probabilities[place] * (probabilities.len() - done) as f64);
+        least = least.max(probabilities[place] * (family - done) as f64);
         adjusted[place] = least.min(1.0);
     }
     adjusted

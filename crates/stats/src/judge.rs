@@ -2,10 +2,11 @@
 
 use crate::compare::InBlock;
 use crate::precision::{alpha_of_differences, alpha_per_look};
-use crate::ranking::{Ranking, rank};
+use crate::ranking::{Ranking, rank_among};
 use crate::summary::Summary;
+use std::collections::HashMap;
 use study::metric::{Better, Metric};
-use study::plan::Plan;
+use study::plan::{Cell, Plan};
 use study::stack::MachineKind;
 use study::{CellId, Measurement};
 
@@ -90,16 +91,20 @@ pub struct Row {
 /// Evaluates all measurements of a run. Each measure has a row for every stack of the plan, in its order, empty if
 /// nothing was measured. Tests and metrics are in the order in which they were measured.
 pub fn judge(plan: &Plan, measurements: &[Measurement]) -> Results {
+    judge_part(plan, measurements, 0)
+}
+
+/// The same where the plan has only some of so many stacks: see [`crate::ranking::rank_among`].
+pub fn judge_part(plan: &Plan, measurements: &[Measurement], all_stacks: usize) -> Results {
     let alpha = Alpha {
         of_intervals: alpha_per_look(&plan.precision),
         of_differences: alpha_of_differences(&plan.precision),
+        all_stacks,
     };
+    let mut by_workload = by_workload(plan, measurements);
     let workloads = plan.workload_names().into_iter().filter_map(|name| {
         let stacks = stacks(plan, name);
-        let of_workload: Vec<&Measurement> = measurements
-            .iter()
-            .filter(|one| stacks.iter().any(|stack| stack.cell == Some(one.trial.cell)))
-            .collect();
+        let of_workload = by_workload.remove(name).unwrap_or_default();
         let tests = distinct(of_workload.iter().map(|one| one.entry.test.as_str()));
         let (tests, counts): (Vec<_>, Vec<_>) = tests
             .into_iter()
@@ -116,9 +121,23 @@ pub fn judge(plan: &Plan, measurements: &[Measurement]) -> Results {
     }
 }
 
+/// The measurements of each workload, in their order.
+fn by_workload<'a>(plan: &'a Plan, measurements: &'a [Measurement]) -> HashMap<&'a str, Vec<&'a Measurement>> {
+    let cells = plan.cells_by_id();
+    let mut by_workload: HashMap<&str, Vec<&Measurement>> = HashMap::new();
+    for one in measurements {
+        if let Some(cell) = cells.get(&one.trial.cell) {
+            by_workload.entry(&cell.workload.name).or_default().push(one);
+        }
+    }
+    by_workload
+}
+
 /// Allowed errors.
 #[derive(Clone, Copy)]
 struct Alpha {
+    /// Stacks that were measured; 0: those of the plan.
+    all_stacks: usize,
     of_intervals: f64,
     of_differences: f64,
 }
@@ -132,9 +151,12 @@ struct Stack<'a> {
 }
 
 fn stacks<'a>(plan: &'a Plan, workload: &str) -> Vec<Stack<'a>> {
+    let mut of_workload: HashMap<&str, &Cell> = HashMap::new();
+    for cell in plan.cells.iter().filter(|cell| cell.workload.name == workload) {
+        of_workload.entry(&cell.stack_label).or_insert(cell);
+    }
     let of_label = |label: &'a str| {
-        let mut cells = plan.cells.iter();
-        let cell = cells.find(|cell| cell.stack_label == label && cell.workload.name == workload);
+        let cell = of_workload.get(label).copied();
         Stack {
             label,
             cell: cell.map(|cell| cell.id),
@@ -164,13 +186,16 @@ fn judge_test(stacks: &[Stack<'_>], of_workload: &[&Measurement], test: &str, al
 }
 
 fn judge_measure(stacks: &[Stack<'_>], of_test: &[&Measurement], metric: Metric, alpha: Alpha) -> Measure {
-    let of_metric = || of_test.iter().copied().filter(|one| one.entry.metric == metric);
+    let mut by_cell: HashMap<CellId, Vec<&Measurement>> = HashMap::new();
+    for one in of_test.iter().copied().filter(|one| one.entry.metric == metric) {
+        by_cell.entry(one.trial.cell).or_default().push(one);
+    }
     let rows: Vec<Row> = stacks
         .iter()
         .map(|stack| {
-            let of_stack = of_metric().filter(|one| Some(one.trial.cell) == stack.cell);
+            let of_stack = stack.cell.and_then(|cell| by_cell.remove(&cell)).unwrap_or_default();
             let (counted, excluded): (Vec<&Measurement>, Vec<&Measurement>) =
-                of_stack.partition(|one| one.counts());
+                of_stack.into_iter().partition(|one| one.counts());
             let values: Vec<f64> = counted.iter().map(|one| one.entry.value).collect();
             Row {
                 stack: stack.label.to_owned(),
@@ -196,7 +221,7 @@ fn judge_measure(stacks: &[Stack<'_>], of_test: &[&Measurement], metric: Metric,
         .collect();
     Measure {
         metric,
-        ranking: rank(&values, metric.better(), alpha.of_differences),
+        ranking: rank_among(&values, metric.better(), alpha.of_differences, alpha.all_stacks),
         rows,
     }
 }

@@ -5,7 +5,7 @@
 //! hides no other: two stacks are compared by their own values only. Stacks of equal rank are not shown to differ, or
 //! each is slower than the same number of others.
 
-use crate::compare::{Effect, InBlock, Pool, faster, holm};
+use crate::compare::{Effect, InBlock, Pool, faster, holm_among};
 use crate::interval::TRIALS_MIN;
 use crate::summary::median;
 use study::metric::Better;
@@ -37,6 +37,12 @@ const EQUAL_WITHIN: f64 = 0.1;
 
 /// Ranks stacks at an error of `alpha` over all pairs.
 pub fn rank(stacks: &[Vec<InBlock>], better: Better, alpha: f64) -> Ranking {
+    rank_among(stacks, better, alpha, 0)
+}
+
+/// The same of some of `all` stacks, which may have been chosen by their values. Holm's procedure counts the pairs of
+/// all of them, and takes none of those that are not compared here for rejected: its thresholds can only be stricter.
+pub fn rank_among(stacks: &[Vec<InBlock>], better: Better, alpha: f64, all: usize) -> Ranking {
     if better == Better::Neither {
         return Ranking::default();
     }
@@ -52,7 +58,8 @@ pub fn rank(stacks: &[Vec<InBlock>], better: Better, alpha: f64) -> Ranking {
         }
     });
     let pairs = pairs(stacks, &placed, better);
-    let ahead = reached(placed.len(), shown(&pairs, alpha));
+    let family = (all * all.saturating_sub(1) / 2).max(pairs.len());
+    let ahead = reached(placed.len(), shown(&pairs, alpha, family));
     let count = |place: usize| (0..placed.len()).filter(|&other| ahead[other][place]).count();
     let mut ranks: Vec<usize> = (0..placed.len()).map(count).collect();
     ranks.sort_unstable();
@@ -64,7 +71,7 @@ pub fn rank(stacks: &[Vec<InBlock>], better: Better, alpha: f64) -> Ranking {
     Ranking {
         leaders: tiers
             .first()
-            .map_or(Closeness::Alone, |tier| closeness(&pairs, tier, alpha)),
+            .map_or(Closeness::Alone, |tier| closeness(&pairs, tier, alpha, all)),
         tiers: tiers
             .into_iter()
             .map(|tier| tier.into_iter().map(|place| placed[place]).collect())
@@ -95,9 +102,9 @@ fn pairs(stacks: &[Vec<InBlock>], placed: &[usize], better: Better) -> Vec<Pair>
 }
 
 /// The pairs in which one is shown to be faster: winner, loser.
-fn shown(pairs: &[Pair], alpha: f64) -> Vec<(usize, usize)> {
+fn shown(pairs: &[Pair], alpha: f64, family: usize) -> Vec<(usize, usize)> {
     let probabilities: Vec<f64> = pairs.iter().map(|pair| pair.effect.p_differ()).collect();
-    let adjusted = holm(&probabilities);
+    let adjusted = holm_among(&probabilities, family);
     let differ = pairs
         .iter()
         .zip(adjusted)
@@ -127,13 +134,18 @@ fn reached(count: usize, shown: Vec<(usize, usize)>) -> Vec<Vec<bool>> {
 }
 
 /// Whether all stacks of a tier are shown to be equal: the pair with the largest difference decides.
-fn closeness(pairs: &[Pair], tier: &[usize], alpha: f64) -> Closeness {
+fn closeness(pairs: &[Pair], tier: &[usize], alpha: f64, all: usize) -> Closeness {
     let of_tier = || {
         pairs
             .iter()
             .filter(|pair| tier.contains(&pair.first) && tier.contains(&pair.second))
     };
-    let share = alpha / of_tier().count().max(1) as f64;
+    let count = match all {
+        0 => of_tier().count(),
+        // Any of them could be in the first tier.
+        all => all * all.saturating_sub(1) / 2,
+    };
+    let share = alpha / count.max(1) as f64;
     let apart = |pair: &Pair| {
         // The interval at 1 − 2α: two one-sided tests.
         let interval = pair.effect.interval(2.0 * share);

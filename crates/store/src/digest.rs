@@ -4,9 +4,10 @@ use crate::record::RunId;
 use crate::run::hex;
 use crate::{Result, Store};
 use sha2::{Digest, Sha256};
+use std::collections::HashMap;
 use study::event::Latency;
-use study::plan::Plan;
-use study::{Measured, Measurement, TrialKey};
+use study::plan::{Cell, Plan};
+use study::{CellId, Measured, Measurement, TrialKey};
 
 impl Store {
     /// SHA-256 over the samples (including device counters) and latencies of all completed trials, in an order that
@@ -17,8 +18,9 @@ impl Store {
 }
 
 pub(crate) fn digest(plan: &Plan, samples: &[Measurement], latencies: &[Measured<Latency>]) -> String {
-    let samples = samples.iter().map(|row| sample_line(plan, row));
-    let latencies = latencies.iter().map(|row| latency_line(plan, row));
+    let cells = plan.cells_by_id();
+    let samples = samples.iter().map(|row| sample_line(&cells, row));
+    let latencies = latencies.iter().map(|row| latency_line(&cells, row));
     let mut lines: Vec<String> = samples.chain(latencies).collect();
     // The order of events within a trial must not matter either: counters may come from a map.
     lines.sort_unstable();
@@ -30,18 +32,20 @@ pub(crate) fn digest(plan: &Plan, samples: &[Measurement], latencies: &[Measured
     hex(&hash.finalize())
 }
 
+type Cells<'a> = HashMap<CellId, &'a Cell>;
+
 /// The prefix of a line: the trial by the cell's key, which a person can find in the plan.
-fn trial(plan: &Plan, trial: TrialKey) -> String {
-    let key = plan.cell(trial.cell).map_or("", |cell| cell.key.as_str());
+fn trial(cells: &Cells<'_>, trial: TrialKey) -> String {
+    let key = cells.get(&trial.cell).map_or("", |cell| cell.key.as_str());
     format!("{key:?} {} {}", trial.index, trial.seed)
 }
 
 /// Names are quoted, so that different rows give different lines; the value is encoded by its bits.
-fn sample_line(plan: &Plan, row: &Measurement) -> String {
+fn sample_line(cells: &Cells<'_>, row: &Measurement) -> String {
     let (sample, metric) = (&row.entry, row.entry.metric);
     format!(
         "{} sample {:?} {:?} {:016x} {:?} {}",
-        trial(plan, row.trial),
+        trial(cells, row.trial),
         sample.test,
         metric.name(),
         sample.value.to_bits(),
@@ -50,11 +54,11 @@ fn sample_line(plan: &Plan, row: &Measurement) -> String {
     )
 }
 
-fn latency_line(plan: &Plan, row: &Measured<Latency>) -> String {
+fn latency_line(cells: &Cells<'_>, row: &Measured<Latency>) -> String {
     let latency = &row.entry;
     format!(
         "{} latency {:?} {:?} {} {} {} {:?}",
-        trial(plan, row.trial),
+        trial(cells, row.trial),
         latency.test,
         latency.operation,
         latency.count,

@@ -1,16 +1,19 @@
-//! A run as JSON or CSV, for scripts and other programs.
+//! A run as JSON, CSV or Parquet, for scripts and other programs.
 //!
 //! Everything except the JSON's `header` is determined by study, seed and build: two runs of a lab study export the
 //! same text there. `format_version` is increased when a field is removed or changes its meaning; fields may be added.
+
+mod figures;
+mod parquet;
 
 use crate::digest::digest;
 use crate::record::RunId;
 use crate::words::machine_word;
 use crate::{Result, Store};
+use figures::Exported;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use study::event::Latency;
-use study::metric::{Better, Unit};
 use study::plan::{Cell, Plan};
 use study::stack::MachineKind;
 use study::{CellId, Measured, Measurement, TrialKey};
@@ -18,7 +21,7 @@ use study::{CellId, Measured, Measurement, TrialKey};
 const FORMAT_VERSION: u32 = 1;
 
 /// The machine's name in exports: simulated figures are always marked.
-const fn machine_mark(machine: MachineKind) -> &'static str {
+pub const fn machine_mark(machine: MachineKind) -> &'static str {
     match machine {
         MachineKind::Lab => "lab (simulated)",
         MachineKind::Host => "host",
@@ -78,49 +81,34 @@ impl Store {
 
     /// One line per sample, then one line per percentile of each latency histogram, with one header.
     pub fn export_csv(&self, run: RunId) -> Result<String> {
-        let summary = self.run(run)?;
-        let plan = self.plan(run)?;
-        let axes = axis_names(&plan);
+        let exported = Exported::read(self, run)?;
         let mut lines = csv::Writer::from_writer(Vec::new());
-        let fixed = [
-            "cell", "stack", "workload", "machine", "seed", "trial", "test", "metric",
-        ];
-        let measured = ["value", "unit", "better", "failed_guards"];
-        let axis_headings = axes.iter().map(|axis| format!("axis_{axis}"));
-        let heading: Vec<String> = fixed
-            .iter()
-            .map(ToString::to_string)
-            .chain(measured.iter().map(ToString::to_string))
-            .chain(axis_headings)
-            .collect();
-        write(&mut lines, &heading);
-        let latencies = self.latencies(run)?;
-        let samples = self.samples(run)?;
-        let samples = samples.iter().map(CsvRow::of_sample);
-        for row in samples.chain(latencies.iter().flat_map(CsvRow::percentiles)) {
-            let cell = plan.cell(row.trial.cell);
+        write(&mut lines, &exported.heading());
+        for figure in exported.figures() {
             let mut line = vec![
-                cell.map_or_else(String::new, |cell| cell.key.clone()),
-                cell.map_or_else(String::new, |cell| cell.stack_label.clone()),
-                cell.map_or_else(String::new, |cell| cell.workload.name.clone()),
-                machine_mark(summary.machine).to_owned(),
-                row.trial.seed.to_string(),
-                row.trial.index.to_string(),
-                row.test.to_owned(),
-                row.metric,
-                row.value.to_string(),
-                row.unit.name().to_owned(),
-                row.better.name().to_owned(),
-                row.failed_guards.join(" "),
+                figure.cell.to_owned(),
+                figure.stack.to_owned(),
+                figure.workload.to_owned(),
+                figure.machine.to_owned(),
+                figure.seed.to_string(),
+                figure.trial.to_string(),
+                figure.test.to_owned(),
+                figure.metric,
+                figure.value.to_string(),
+                figure.unit.to_owned(),
+                figure.better.to_owned(),
+                figure.failed_guards,
             ];
-            line.extend(axes.iter().map(|axis| {
-                let value = cell.and_then(|cell| cell.axes.iter().find(|(name, _)| name == axis));
-                value.map_or_else(String::new, |(_, value)| value.clone())
-            }));
+            line.extend(figure.axes.iter().map(|value| value.unwrap_or_default().to_owned()));
             write(&mut lines, &line);
         }
         let bytes = lines.into_inner().expect("writing to memory does not fail");
         Ok(String::from_utf8(bytes).expect("all fields are UTF-8"))
+    }
+
+    /// The rows of the CSV as a Parquet file.
+    pub fn export_parquet(&self, run: RunId) -> Result<Vec<u8>> {
+        Ok(parquet::file(&Exported::read(self, run)?))
     }
 }
 
@@ -128,17 +116,6 @@ fn write(lines: &mut csv::Writer<Vec<u8>>, line: &[String]) {
     lines
         .write_record(line)
         .expect("writing to memory does not fail, and all lines are of one length");
-}
-
-/// All axes of the plan in order of appearance.
-fn axis_names(plan: &Plan) -> Vec<String> {
-    let mut names = Vec::new();
-    for (name, _) in plan.cells.iter().flat_map(|cell| &cell.axes) {
-        if !names.contains(name) {
-            names.push(name.clone());
-        }
-    }
-    names
 }
 
 fn pairs(pairs: &[(String, String)]) -> Value {
@@ -204,51 +181,4 @@ fn latency(keys: &Keys<'_>, row: &Measured<Latency>, machine: MachineKind) -> Va
         "min_ns": latency.min_ns, "p50_ns": latency.p50_ns, "p90_ns": latency.p90_ns, "p99_ns": latency.p99_ns,
         "p999_ns": latency.p999_ns, "max_ns": latency.max_ns, "histogram_hdr_v2_base64": latency.histogram_base64,
     })
-}
-
-/// A figure as a line of CSV.
-struct CsvRow<'a> {
-    trial: TrialKey,
-    test: &'a str,
-    metric: String,
-    value: f64,
-    unit: Unit,
-    better: Better,
-    failed_guards: &'a [String],
-}
-
-impl<'a> CsvRow<'a> {
-    fn of_sample(row: &'a Measurement) -> Self {
-        let metric = row.entry.metric;
-        Self {
-            trial: row.trial,
-            test: &row.entry.test,
-            metric: metric.name().to_owned(),
-            value: row.entry.value,
-            unit: metric.unit(),
-            better: metric.better(),
-            failed_guards: &row.failed_guards,
-        }
-    }
-
-    /// Percentiles of a latency histogram, `latency_p99_unlink` in ns.
-    fn percentiles(row: &'a Measured<Latency>) -> impl Iterator<Item = Self> {
-        let latency = &row.entry;
-        let figures = [
-            ("p50", latency.p50_ns),
-            ("p90", latency.p90_ns),
-            ("p99", latency.p99_ns),
-            ("p999", latency.p999_ns),
-            ("max", latency.max_ns),
-        ];
-        figures.into_iter().map(move |(name, value_ns)| Self {
-            trial: row.trial,
-            test: &latency.test,
-            metric: format!("latency_{name}_{}", latency.operation),
-            value: value_ns as f64,
-            unit: Unit::Nanoseconds,
-            better: Better::Lower,
-            failed_guards: &row.failed_guards,
-        })
-    }
 }

@@ -20,7 +20,9 @@ mod words;
 mod write;
 
 pub use error::StoreError;
+pub use export::machine_mark;
 pub use open::Store;
+pub use read::Selection;
 pub use record::{Ending, RunChoice, RunId, RunSpec, RunSummary, TrialId, TrialRecord, TrialStatus};
 pub use run::{Found, OpenRun};
 

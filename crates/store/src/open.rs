@@ -1,11 +1,15 @@
 //! Opening a store: checks that it is one, that it can be written, and that its schema is known.
 
 use crate::migrate::{self, migrate};
+use crate::record::RunId;
 use crate::{Result, StoreError};
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use study::CellId;
 
 /// Marks a database file as raidlab's: "rdlb".
 const APPLICATION_ID: i64 = 0x7264_6c62;
@@ -18,6 +22,8 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct Store {
     pub(crate) connection: Connection,
     pub(crate) path: PathBuf,
+    /// Places of cells in the plan of the run that was read last.
+    pub(crate) places: RefCell<Option<(RunId, HashMap<CellId, usize>)>>,
 }
 
 impl Store {
@@ -52,6 +58,7 @@ impl Store {
     fn open_for_writing(path: &Path) -> Result<Self> {
         let connection = Connection::open(path).map_err(|source| StoreError::from_sqlite(path, source, 0))?;
         let mut store = Self {
+            places: RefCell::default(),
             connection,
             path: path.to_owned(),
         };
@@ -68,6 +75,7 @@ impl Store {
         let connection = Connection::open_with_flags(format!("{}{parameters}", uri(path)?), flags)
             .map_err(|source| StoreError::from_sqlite(path, source, 0))?;
         let store = Self {
+            places: RefCell::default(),
             connection,
             path: path.to_owned(),
         };

@@ -5,7 +5,7 @@ use crate::record::{RunChoice, RunId, RunSummary, TrialId, TrialRecord};
 use crate::words::{Json, Stored, metric, unsigned};
 use crate::{Result, Store, StoreError};
 use rusqlite::{OptionalExtension, Row};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use study::event::{Failure, Guard, Latency, Sample, ToolCall};
 use study::plan::Plan;
 use study::{CellId, Measured, Measurement, ProvenanceEntry, Recorded, StepEntry, TrialKey};
@@ -15,6 +15,31 @@ const RUN_COLUMNS: &str = "SELECT id, title, study_source, study_sha256, seed, m
         (SELECT count(*) FROM run_trial WHERE run_id = run.id AND status = 'done'),
         (SELECT count(*) FROM latest_trial WHERE run_id = run.id AND status = 'failed'), name
     FROM run";
+
+/// The cells of a run that are read.
+#[derive(Clone, Debug)]
+pub struct Selection {
+    run: RunId,
+    /// `None`: all.
+    cells: Option<HashSet<CellId>>,
+}
+
+impl Selection {
+    pub const fn whole(run: RunId) -> Self {
+        Self { run, cells: None }
+    }
+
+    pub const fn of(run: RunId, cells: HashSet<CellId>) -> Self {
+        Self {
+            run,
+            cells: Some(cells),
+        }
+    }
+
+    pub fn has(&self, cell: CellId) -> bool {
+        self.cells.as_ref().is_none_or(|cells| cells.contains(&cell))
+    }
+}
 
 impl Store {
     /// Every run, oldest first.
@@ -72,29 +97,44 @@ impl Store {
 
     /// The samples of all completed trials.
     pub fn samples(&self, run: RunId) -> Result<Vec<Measurement>> {
+        self.samples_of(&Selection::whole(run))
+    }
+
+    /// The same of a part of the run.
+    pub fn samples_of(&self, part: &Selection) -> Result<Vec<Measurement>> {
         let sql = "SELECT cell_id, idx, seed, test, metric, unit, better, value
                    FROM sample JOIN run_trial ON run_trial.id = trial_id
                    WHERE run_id = ?1 AND status = 'done' ORDER BY sample.id";
-        let samples = self.rows(sql, [run.0], |row| Ok((trial_key(row)?, sample(row)?)))?;
-        self.measured(run, samples, |sample| &sample.test)
+        let samples = self.rows_of(part, sql, sample)?;
+        self.measured(part, samples, |sample| &sample.test)
     }
 
     /// The latencies of all completed trials.
     pub fn latencies(&self, run: RunId) -> Result<Vec<Measured<Latency>>> {
+        self.latencies_of(&Selection::whole(run))
+    }
+
+    /// The same of a part of the run.
+    pub fn latencies_of(&self, part: &Selection) -> Result<Vec<Measured<Latency>>> {
         let sql = "SELECT cell_id, idx, seed, test, operation, count, min_ns, p50_ns, p90_ns, p99_ns, p999_ns,
                           max_ns, histogram_base64
                    FROM latency JOIN run_trial ON run_trial.id = trial_id
                    WHERE run_id = ?1 AND status = 'done' ORDER BY latency.id";
-        let latencies = self.rows(sql, [run.0], |row| Ok((trial_key(row)?, latency(row)?)))?;
-        self.measured(run, latencies, |latency| &latency.test)
+        let latencies = self.rows_of(part, sql, latency)?;
+        self.measured(part, latencies, |latency| &latency.test)
     }
 
     /// The guards of all completed trials.
     pub fn guards(&self, run: RunId) -> Result<Vec<Recorded<Guard>>> {
+        self.guards_of(&Selection::whole(run))
+    }
+
+    /// The same of a part of the run.
+    pub fn guards_of(&self, part: &Selection) -> Result<Vec<Recorded<Guard>>> {
         let sql = "SELECT cell_id, idx, seed, name, test, passed, detail
                    FROM guard JOIN run_trial ON run_trial.id = trial_id
                    WHERE run_id = ?1 AND status = 'done' ORDER BY guard.id";
-        self.recorded(run, sql, |row| {
+        self.recorded(part, sql, |row| {
             Ok(Guard {
                 name: row.get(3)?,
                 test: row.get(4)?,
@@ -106,10 +146,15 @@ impl Store {
 
     /// The calls of external programs in the latest attempt at each trial, including failed trials.
     pub fn calls(&self, run: RunId) -> Result<Vec<Recorded<ToolCall>>> {
+        self.calls_of(&Selection::whole(run))
+    }
+
+    /// The same of a part of the run.
+    pub fn calls_of(&self, part: &Selection) -> Result<Vec<Recorded<ToolCall>>> {
         let sql = "SELECT cell_id, idx, seed, argv_json, exit, stdout, stderr, duration_ns
                    FROM tool_call JOIN latest_trial ON latest_trial.id = trial_id
                    WHERE run_id = ?1 ORDER BY tool_call.id";
-        self.recorded(run, sql, |row| {
+        self.recorded(part, sql, |row| {
             Ok(ToolCall {
                 argv: row.get::<_, Json<Vec<String>>>(3)?.0,
                 exit: row.get(4)?,
@@ -122,10 +167,15 @@ impl Store {
 
     /// The provenance of the latest attempt at each trial.
     pub fn provenance(&self, run: RunId) -> Result<Vec<Recorded<ProvenanceEntry>>> {
+        self.provenance_of(&Selection::whole(run))
+    }
+
+    /// The same of a part of the run.
+    pub fn provenance_of(&self, part: &Selection) -> Result<Vec<Recorded<ProvenanceEntry>>> {
         let sql = "SELECT cell_id, idx, seed, key, value
                    FROM provenance JOIN latest_trial ON latest_trial.id = trial_id
                    WHERE run_id = ?1 ORDER BY provenance.id";
-        self.recorded(run, sql, |row| {
+        self.recorded(part, sql, |row| {
             Ok(ProvenanceEntry {
                 key: row.get(3)?,
                 value: row.get(4)?,
@@ -137,7 +187,7 @@ impl Store {
     pub fn steps(&self, run: RunId) -> Result<Vec<Recorded<StepEntry>>> {
         let sql = "SELECT cell_id, idx, seed, name, at_ns FROM step JOIN latest_trial ON latest_trial.id = trial_id
                    WHERE run_id = ?1 ORDER BY step.id";
-        self.recorded(run, sql, |row| {
+        self.recorded(&Selection::whole(run), sql, |row| {
             Ok(StepEntry {
                 name: row.get(3)?,
                 at_ns: unsigned(row.get(4)?),
@@ -148,28 +198,46 @@ impl Store {
     /// Rows whose first three columns are the trial's.
     fn recorded<T>(
         &self,
-        run: RunId,
+        part: &Selection,
+        sql: &str,
+        entry: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<Recorded<T>>> {
+        let rows = self.rows_of(part, sql, entry)?;
+        let recorded = rows.into_iter().map(|(trial, entry)| Recorded { trial, entry });
+        self.in_plan_order(part.run, recorded.collect())
+    }
+
+    /// The same with the trial apart. Rows of other cells are not decoded.
+    fn rows_of<T>(
+        &self,
+        part: &Selection,
         sql: &str,
         mut entry: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Vec<Recorded<T>>> {
-        let rows = self.rows(sql, [run.0], |row| {
-            Ok(Recorded {
-                trial: trial_key(row)?,
-                entry: entry(row)?,
-            })
-        })?;
-        self.in_plan_order(run, rows)
+    ) -> Result<Vec<(TrialKey, T)>> {
+        let mut read = || -> rusqlite::Result<Vec<(TrialKey, T)>> {
+            let mut statement = self.connection.prepare_cached(sql)?;
+            let mut rows = statement.query([part.run.0])?;
+            let mut kept = Vec::new();
+            while let Some(row) = rows.next()? {
+                let trial = trial_key(row)?;
+                if part.has(trial.cell) {
+                    kept.push((trial, entry(row)?));
+                }
+            }
+            Ok(kept)
+        };
+        self.checked(read())
     }
 
     /// Entries with the failed guards of their tests.
     fn measured<T>(
         &self,
-        run: RunId,
+        part: &Selection,
         entries: Vec<(TrialKey, T)>,
         test: fn(&T) -> &str,
     ) -> Result<Vec<Measured<T>>> {
         let mut failed: HashMap<TrialKey, Vec<Guard>> = HashMap::new();
-        for Recorded { trial, entry } in self.guards(run)? {
+        for Recorded { trial, entry } in self.guards_of(part)? {
             if !entry.passed {
                 failed.entry(trial).or_default().push(entry);
             }
@@ -183,7 +251,7 @@ impl Store {
                 entry,
             }
         });
-        self.in_plan_order(run, measured.collect())
+        self.in_plan_order(part.run, measured.collect())
     }
 
     fn rows<T>(
@@ -201,16 +269,17 @@ impl Store {
 
     /// Trials run in a random order and in parallel; results must not depend on it.
     fn in_plan_order<T: OfTrial>(&self, run: RunId, mut rows: Vec<T>) -> Result<Vec<T>> {
-        let plan = self.plan(run)?;
-        let place: HashMap<CellId, usize> = plan
-            .cells
-            .iter()
-            .enumerate()
-            .map(|(place, cell)| (cell.id, place))
-            .collect();
+        let mut known = self.places.borrow_mut();
+        if known.as_ref().is_none_or(|(of, _)| *of != run) {
+            // A plan of many cells takes seconds to decode, and never changes.
+            let cells = self.plan(run)?.cells;
+            let places = cells.into_iter().map(|cell| cell.id).zip(0..).collect();
+            *known = Some((run, places));
+        }
+        let place = |cell| known.as_ref().and_then(|(_, places)| places.get(&cell));
         rows.sort_by_key(|row| {
             let trial = row.of_trial();
-            (place.get(&trial.cell).copied().unwrap_or(usize::MAX), trial)
+            (place(trial.cell).copied().unwrap_or(usize::MAX), trial)
         });
         Ok(rows)
     }

@@ -5,7 +5,7 @@ use crate::stack::{MachineSpec, OwnModel, StackSpec};
 use crate::table::TableSpec;
 use crate::workload::WorkloadSpec;
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Selects cells or samples: axis = value pairs, all of which must match.
 pub type Side = Vec<(String, String)>;
@@ -113,6 +113,11 @@ impl Plan {
 
     pub fn cell(&self, id: CellId) -> Option<&Cell> {
         self.cells.iter().find(|cell| cell.id == id)
+    }
+
+    /// All cells by their identity, for many lookups.
+    pub fn cells_by_id(&self) -> HashMap<CellId, &Cell> {
+        self.cells.iter().map(|cell| (cell.id, cell)).collect()
     }
 
     /// Labels of the stacks without repetitions, in the plan's order.

@@ -23,6 +23,17 @@ pub struct ShownRun {
     /// Number or name of a run of imported results to show with it
     #[arg(long, value_name = "RUN", value_parser = run_choice, allow_negative_numbers = true)]
     pub with: Option<RunChoice>,
+    /// Show a part of the run: AXIS=VALUE,… or AXIS!=VALUE,… (may be repeated)
+    #[arg(long, value_name = "AXIS=VALUE,…")]
+    pub only: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub struct ShowArguments {
+    #[command(flatten)]
+    pub shown: ShownRun,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
 }
 
 #[derive(Args, Debug)]
@@ -68,6 +79,8 @@ pub struct DigestArguments {
     /// Number or name of a run in the other store (default: the last)
     #[arg(long, value_name = "RUN", value_parser = run_choice, allow_negative_numbers = true)]
     pub other_run: Option<RunChoice>,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
 }
 
 #[derive(Args, Debug)]

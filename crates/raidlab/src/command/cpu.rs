@@ -5,7 +5,7 @@ use super::run::own_init;
 use super::{kernel, print, text};
 use crate::cli::{CpuCommand, Format};
 use crate::expected::ExpectedError;
-use crate::progress::say;
+use crate::progress::note;
 use lab::guest::{Config, EndedGuest, LIMITS};
 use lab::job::GuestJob;
 use lab::kernel::{Cache, DEFAULT_VERSION, Flavour, KernelName};
@@ -118,15 +118,15 @@ fn measure_here(name: &str, output: &Path) -> Result<(), ExpectedError> {
 
 /// A model of this machine's processor, as the text of a file.
 pub fn measured(name: &str) -> Result<String, ExpectedError> {
-    say("raidlab: counting the basic blocks of the operations in a guest");
+    note("raidlab: counting the basic blocks of the operations in a guest");
     let blocks = count_blocks()?;
-    say("raidlab: timing the operations on this machine");
+    note("raidlab: timing the operations on this machine");
     let folder = tempfile_in_memory().map_err(ExpectedError::Machine)?;
     let timed = measure::time(folder.path()).map_err(ExpectedError::Machine)?;
     for (operation, ns) in &timed.operations {
         let counted = blocks.iter().find(|(other, _)| other == operation);
         let counted = counted.map_or(f64::NAN, |(_, blocks)| *blocks);
-        say(&format!(
+        note(&format!(
             "raidlab: {}: {ns:.0} ns, {counted:.0} basic blocks",
             operation.name()
         ));

@@ -3,9 +3,10 @@
 mod difference;
 
 use super::{print, stored};
-use crate::cli::DigestArguments;
+use crate::cli::{DigestArguments, Format};
 use crate::expected::ExpectedError;
 use difference::Export;
+use serde_json::json;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -21,12 +22,24 @@ const SQLITE: &[u8] = b"SQLite format 3\0";
 pub fn digest(arguments: &DigestArguments) -> Result<ExitCode, ExpectedError> {
     let one = read(&arguments.one, arguments.run.as_ref())?;
     let Some(other) = &arguments.other else {
-        print(&format!("{}\n", one.digest()))?;
+        match arguments.format {
+            Format::Text => print(&format!("{}\n", one.digest()))?,
+            Format::Json => print(&format!("{:#}\n", json!({ "digest_sha256": one.digest() })))?,
+        }
         return Ok(ExitCode::SUCCESS);
     };
     let other = read(other, arguments.other_run.as_ref())?;
     let difference = difference::between(&one, &other);
-    print(&difference.text)?;
+    match arguments.format {
+        Format::Text => print(&difference.text)?,
+        Format::Json => {
+            let both = json!({
+                "digest_sha256": one.digest(), "other_digest_sha256": other.digest(),
+                "equal": difference.is_same, "difference": difference.text,
+            });
+            print(&format!("{both:#}\n"))?;
+        }
+    }
     Ok(match difference.is_same {
         true => ExitCode::SUCCESS,
         false => ExitCode::from(EXIT_DIFFERENT),

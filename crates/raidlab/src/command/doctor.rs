@@ -1,12 +1,13 @@
 //! `raidlab doctor`: what this machine lacks, why it is needed, and the command that fixes it.
 
 use super::print;
-use crate::cli::DoctorArguments;
+use crate::cli::{DoctorArguments, Format};
 use crate::expected::{EXIT_MACHINE, ExpectedError};
-use crate::progress::say;
+use crate::progress::{note, say};
 use filesystems::{FilesystemKind, Flavour, Need};
 use lab::kernel::{BCACHEFS, Cache};
 use lab::programs::{fetched_bcachefs, has_bcachefs};
+use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::fmt::Write;
 use std::path::Path;
@@ -162,12 +163,15 @@ pub fn doctor(arguments: &DoctorArguments) -> Result<ExitCode, ExpectedError> {
     }
     if arguments.all && arguments.install && !has_bcachefs() {
         // Experimental may be without it one day, and nothing but bcachefs needs it.
-        if let Err(error) = fetched_bcachefs(&Cache::of_user(), &mut |words| say(&format!("raidlab: {words}"))) {
+        if let Err(error) = fetched_bcachefs(&Cache::of_user(), &mut |words| note(&format!("raidlab: {words}"))) {
             say(&format!("raidlab: {error}"));
         }
     }
     let findings = findings();
-    print(&rendered(&missing, &missing_for_some, &findings))?;
+    print(&match arguments.format {
+        Format::Text => rendered(&missing, &missing_for_some, &findings),
+        Format::Json => format!("{:#}\n", as_json(&missing, &missing_for_some, &findings)),
+    })?;
     if arguments.all {
         missing.extend(missing_for_some);
     }
@@ -198,9 +202,9 @@ fn packages(missing: &[&Need]) -> Vec<&'static str> {
 }
 
 fn install(missing: &[&Need]) -> Result<(), ExpectedError> {
-    say("raidlab: installing Debian packages:");
+    note("raidlab: installing Debian packages:");
     for need in missing {
-        say(&format!("  {:<18} {}", need.package, need.why));
+        note(&format!("  {:<18} {}", need.package, need.why));
     }
     let root = rustix::process::geteuid().is_root();
     let mut install = vec!["install", "--yes", "--no-install-recommends"];
@@ -268,6 +272,27 @@ fn cache_finding() -> Option<Finding> {
             free >> 20
         ),
         fix: "free some space, or set XDG_CACHE_HOME to a folder with more".to_owned(),
+    })
+}
+
+fn as_json(missing: &[&Need], missing_for_some: &[&Need], findings: &[Finding]) -> Value {
+    let needs = |needs: &[&Need]| -> Value {
+        needs
+            .iter()
+            .map(|need| json!({ "file": need.file, "package": need.package, "why": need.why }))
+            .collect()
+    };
+    let (kernels, _) = super::kernel::in_use(&Cache::of_user());
+    json!({
+        "ready": missing.is_empty() && findings.is_empty(),
+        "missing": needs(missing),
+        "missing_for_some_studies": needs(missing_for_some),
+        "problems": findings
+            .iter()
+            .map(|finding| json!({ "problem": finding.what, "fix": finding.fix }))
+            .collect::<Value>(),
+        "kernels": kernels.iter().map(super::kernel::kernel_json).collect::<Value>(),
+        "confines_guests": lab::guest::can_confine(),
     })
 }
 

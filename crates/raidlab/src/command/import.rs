@@ -6,7 +6,7 @@
 use super::{run, text};
 use crate::cli::ImportArguments;
 use crate::expected::ExpectedError;
-use crate::progress::say;
+use crate::progress::note;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use store::{Ending, Found, RunSpec, Store};
@@ -54,7 +54,7 @@ pub fn import(arguments: &ImportArguments) -> Result<ExitCode, ExpectedError> {
         started_at_unix_s: run::now_unix_s(),
     })?;
     if run.found == Found::Finished {
-        say(&format!(
+        note(&format!(
             "raidlab: these results are already in the store, as run {}",
             run.summary.id.0
         ));
@@ -72,7 +72,7 @@ pub fn import(arguments: &ImportArguments) -> Result<ExitCode, ExpectedError> {
         store.end_trial(id, &Ending::Done, 0).map_err(failed)?;
     }
     store.finish_run(&run, run::now_unix_s()).map_err(failed)?;
-    say(&format!(
+    note(&format!(
         "raidlab: imported {} of {} as run {} of {}: `raidlab show --run {}` shows them",
         report::count(trials.len(), "result"),
         report::count(files.len(), "file"),

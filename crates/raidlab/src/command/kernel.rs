@@ -1,10 +1,11 @@
 //! `raidlab kernel`: build, list.
 
 use super::print;
-use crate::cli::KernelCommand;
+use crate::cli::{Format, KernelCommand};
 use crate::expected::ExpectedError;
-use crate::progress::{KernelBar, say};
+use crate::progress::{KernelBar, note};
 use lab::kernel::{Cache, DEFAULT_VERSION, Kernel, KernelError, KernelName, Recipe, Source};
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
@@ -12,7 +13,8 @@ use std::process::ExitCode;
 pub fn kernel(command: &KernelCommand) -> Result<ExitCode, ExpectedError> {
     let cache = Cache::of_user();
     match command {
-        KernelCommand::List => print(&list(&cache))?,
+        KernelCommand::List { format: Format::Text } => print(&list(&cache))?,
+        KernelCommand::List { format: Format::Json } => print(&format!("{:#}\n", as_json(&cache)))?,
         KernelCommand::Build { what, name } => {
             let what = what.as_deref().unwrap_or(DEFAULT_VERSION);
             if what.contains('/') && !Path::new(what).is_dir() {
@@ -49,7 +51,7 @@ pub fn ready(cache: &Cache, name: &KernelName) -> Result<Kernel, KernelError> {
 
 /// What [`ready`] has to get from Debian's mirror is one package at a time, and each is there afterwards.
 fn fetch(cache: &Cache, name: &KernelName, package: &str) -> Result<(), KernelError> {
-    say(&format!(
+    note(&format!(
         "raidlab: kernel {name}: downloading {package} from Debian's mirror into {}",
         cache.folder().display()
     ));
@@ -93,6 +95,25 @@ fn list(cache: &Cache) -> String {
         }
     }
     text + &others_words(cache, others)
+}
+
+/// The kernels that are built, and those of Debian's versions that are not.
+fn as_json(cache: &Cache) -> Value {
+    let (kernels, others) = in_use(cache);
+    let missing = Cache::versions()
+        .into_iter()
+        .filter(|name| kernels.iter().all(|kernel| kernel.name != name.to_string()))
+        .map(|name| json!({ "kernel": name.to_string(), "purpose": lab::kernel::purpose(name.flavour) }));
+    json!({
+        "built": kernels.iter().map(kernel_json).collect::<Value>(),
+        "not_built": missing.collect::<Value>(),
+        "of_other_versions": others,
+    })
+}
+
+/// A kernel that is built.
+pub fn kernel_json(kernel: &Kernel) -> Value {
+    json!({ "kernel": kernel.name, "release": kernel.release, "source": kernel.source })
 }
 
 /// The kernels that this raidlab would run, and how many others there are: each version of raidlab has its own.

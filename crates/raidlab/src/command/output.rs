@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 /// Why a result cannot be written to a file; the file is as it was.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
+    #[error("Parquet files are binary, and standard output is a terminal: name a file with -o")]
+    Binary,
     #[error("-o needs a file name: `-o report.html`, or `-o -` for standard output")]
     Empty,
     #[error("`{}` is a folder: choose a file in it with -o", path.display())]

@@ -10,7 +10,7 @@ use super::{advice, print, show, studied};
 use crate::cli::{On, RunArguments};
 use crate::expected::{EXIT_INTERRUPTED, EXIT_TRIAL_FAILED, ExpectedError};
 use crate::interrupt::Signals;
-use crate::progress::{RunDisplay, clock, say};
+use crate::progress::{RunDisplay, clock, note, say};
 use lab::kernel::Cache;
 use runner::{Outcome, Place, Runner};
 use std::path::Path;
@@ -68,7 +68,7 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
         .jobs
         .map_or_else(prepare_lab::processors, |jobs| jobs as usize);
     let outcome = if run.found == Found::Finished && everything_done(&plan, &run, arguments.seed) {
-        say(&format!(
+        note(&format!(
             "raidlab: all trials of this study with seed {} are already in the store",
             arguments.seed
         ));
@@ -220,7 +220,7 @@ fn conclude(
     ))?;
     print("\n")?;
     show::print_table(store, &run.summary)?;
-    say(&format!(
+    note(&format!(
         "raidlab: `raidlab show{store_option}` shows this table again, \
          `raidlab report{store_option} -o report.html` writes the report"
     ));

@@ -4,7 +4,7 @@ use super::run::own_init;
 use super::studied;
 use crate::cli::ShellArguments;
 use crate::expected::ExpectedError;
-use crate::progress::say;
+use crate::progress::note;
 use lab::disks::Models;
 use lab::guest::{Config, EndedGuest, LIMITS};
 use lab::job::GuestJob;
@@ -37,7 +37,7 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
     };
     let input = input(arguments)?;
     let programs = GuestPrograms::ready(&cache, std::slice::from_ref(cell), &mut |words| {
-        say(&format!("raidlab: {words}"));
+        note(&format!("raidlab: {words}"));
     })?;
     let kernel = super::kernel::ready(&cache, &KernelName::of(&cell.machine, &cell.stack))?;
     let folder = TrialFolder::new(cache.folder()).map_err(ExpectedError::Machine)?;
@@ -71,7 +71,7 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
     };
     let mut end = End::default();
     if is_terminal {
-        say(&format!(
+        note(&format!(
             "raidlab: {}; `exit` or Ctrl-D ends the guest, and the contents of its disks are lost",
             cell.stack_label
         ));

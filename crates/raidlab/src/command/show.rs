@@ -1,19 +1,25 @@
-//! `raidlab show`: the result table in the terminal.
+//! `raidlab show`: the result table in the terminal, or its figures as JSON.
 
-use super::{print_with, stored};
-use crate::cli::ShownRun;
+mod results;
+
+use super::{print, print_with, stored};
+use crate::cli::{Format, ShowArguments};
+use crate::console;
 use crate::expected::ExpectedError;
 use crate::plain::Colours;
 use report::{Input, TableOptions};
-use std::io::IsTerminal;
 use std::process::ExitCode;
 use store::{RunSummary, Store};
 
 /// Where there is no terminal to ask.
 const WIDTH: usize = 120;
 
-pub fn show(arguments: &ShownRun) -> Result<ExitCode, ExpectedError> {
-    print_input(&stored::shown(arguments)?)?;
+pub fn show(arguments: &ShowArguments) -> Result<ExitCode, ExpectedError> {
+    let input = stored::shown(&arguments.shown)?;
+    match arguments.format {
+        Format::Text => print_input(&input)?,
+        Format::Json => print(&format!("{:#}\n", results::as_json(&input)))?,
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -33,7 +39,7 @@ pub(super) fn options() -> TableOptions {
     let stdout = std::io::stdout();
     let size = rustix::termios::tcgetwinsize(&stdout).map(|size| usize::from(size.ws_col));
     let width = size.ok().filter(|columns| *columns > 0).unwrap_or(WIDTH);
-    let colour = stdout.is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let colour = console::is_coloured(&stdout);
     TableOptions { width, colour }
 }
 

@@ -4,16 +4,18 @@ use super::advice;
 use crate::cli::ShownRun;
 use crate::expected::ExpectedError;
 use lab::disks::Models;
-use report::{DiskInfo, Input, RunInfo, TrialInfo, TrialState};
+use report::{DiskInfo, Input, RunInfo, ShownPart, TrialInfo, TrialState};
+use std::collections::HashSet;
 use std::path::Path;
-use store::{RunChoice, RunSummary, Store, TrialRecord, TrialStatus};
+use store::{RunChoice, RunId, RunSummary, Selection, Store, StoreError, TrialRecord, TrialStatus};
+use study::Measurement;
 use study::plan::Plan;
 use study::stack::{DiskGroup, MachineKind};
 
 /// Everything of the run that the arguments choose, and of the one that is shown with it.
 pub fn shown(arguments: &ShownRun) -> Result<Input, ExpectedError> {
     let (store, run) = open(&arguments.stored.store, arguments.stored.run.as_ref())?;
-    input_with(&store, &run, arguments.with.as_ref())
+    input_with(&store, &run, arguments.with.as_ref(), &arguments.only)
 }
 
 /// The run that was chosen, or the last.
@@ -30,12 +32,17 @@ pub fn open(path: &Path, run: Option<&RunChoice>) -> Result<(Store, RunSummary),
 
 /// A run, whole, as the table and the report want it.
 pub fn input(store: &Store, run: &RunSummary) -> Result<Input, ExpectedError> {
-    read_input(store, run).map_err(ExpectedError::StoreUnderWay)
+    input_of(store, run, &[])
 }
 
 /// The same, with the cells of a run of imported results next to its own. They are shown, and not ranked with them.
-fn input_with(store: &Store, run: &RunSummary, with: Option<&RunChoice>) -> Result<Input, ExpectedError> {
-    let mut whole = input(store, run)?;
+fn input_with(
+    store: &Store,
+    run: &RunSummary,
+    with: Option<&RunChoice>,
+    only: &[String],
+) -> Result<Input, ExpectedError> {
+    let mut whole = input_of(store, run, only)?;
     let Some(choice) = with else { return Ok(whole) };
     let imported = store.chosen_run(choice)?;
     if imported.machine != MachineKind::Foreign || imported.id == run.id {
@@ -54,18 +61,68 @@ fn input_with(store: &Store, run: &RunSummary, with: Option<&RunChoice>) -> Resu
     Ok(whole)
 }
 
-fn read_input(store: &Store, run: &RunSummary) -> Result<Input, store::StoreError> {
-    let plan = store.plan(run.id)?;
+/// More cells than a person reads, and a page of bearable size holds.
+const CELLS_MAX: usize = 4_000;
+
+/// How many stacks are shown of a run with more cells than that.
+fn stacks_max(workloads: usize) -> usize {
+    (CELLS_MAX / workloads.max(1)).clamp(20, 200)
+}
+
+/// The run, or the part of it that was asked for; of very many stacks the best.
+fn input_of(store: &Store, run: &RunSummary, only: &[String]) -> Result<Input, ExpectedError> {
+    let failed = ExpectedError::StoreUnderWay;
+    let mut plan = store.plan(run.id).map_err(failed)?;
+    let digest = store.digest(run.id).map_err(failed)?;
+    let mut part = None;
+    if !only.is_empty() {
+        study_file::Only::parse(only, &plan)?.keep_in(&mut plan);
+        part = Some(plan.stack_labels().len());
+    }
+    let mut samples = store.samples_of(&selection(run.id, &plan)).map_err(failed)?;
+    let all_stacks = plan.stack_labels().len();
+    let most = stacks_max(plan.workload_names().len());
+    if plan.cells.len() > CELLS_MAX && all_stacks > most {
+        let best = stats::best_stacks(&plan, &samples, most);
+        let best: HashSet<String> = best.into_iter().map(str::to_owned).collect();
+        plan.cells.retain(|cell| best.contains(&cell.stack_label));
+        part = Some(all_stacks);
+    }
+    let read = selection(run.id, &plan);
+    samples.retain(|sample| read.has(sample.trial.cell));
+    let part = part.map(|all_stacks| ShownPart {
+        all_stacks,
+        only: only.to_vec(),
+    });
+    read_input(store, run, plan, samples, part, digest).map_err(failed)
+}
+
+fn selection(run: RunId, plan: &Plan) -> Selection {
+    Selection::of(run, plan.cells.iter().map(|cell| cell.id).collect())
+}
+
+fn read_input(
+    store: &Store,
+    run: &RunSummary,
+    plan: Plan,
+    samples: Vec<Measurement>,
+    part: Option<ShownPart>,
+    digest: String,
+) -> Result<Input, StoreError> {
+    let read = selection(run.id, &plan);
+    let mut trials = store.trials(run.id)?;
+    trials.retain(|trial| read.has(trial.key.cell));
     Ok(Input {
         advice: advice::of(&plan),
         disks: disk_infos(&plan),
-        run: run_info(run, store.digest(run.id)?),
-        trials: store.trials(run.id)?.into_iter().map(trial_info).collect(),
-        samples: store.samples(run.id)?,
-        guards: store.guards(run.id)?,
-        latencies: store.latencies(run.id)?,
-        calls: store.calls(run.id)?,
-        provenance: store.provenance(run.id)?,
+        run: run_info(run, digest),
+        trials: trials.into_iter().map(trial_info).collect(),
+        samples,
+        guards: store.guards_of(&read)?,
+        latencies: store.latencies_of(&read)?,
+        calls: store.calls_of(&read)?,
+        provenance: store.provenance_of(&read)?,
+        part,
         plan,
     })
 }

@@ -1,6 +1,6 @@
 //! The building of a kernel.
 
-use super::{LINE_EVERY, can_draw, clock, say, template};
+use super::{LINE_EVERY, can_draw, clock, note, template};
 use indicatif::ProgressBar;
 use lab::kernel::Progress;
 use std::cell::Cell;
@@ -23,7 +23,7 @@ impl KernelBar {
             bar.enable_steady_tick(Duration::from_millis(200));
             bar
         });
-        say(&format!(
+        note(&format!(
             "raidlab: building the lab's kernel, Linux {name} (once; it is kept in the cache)"
         ));
         KernelBar {
@@ -59,9 +59,9 @@ impl KernelBar {
             self.last_line.set(Some((progress, Instant::now())));
             match progress {
                 Progress::Compiling { done, all } => {
-                    say(&format!("raidlab: kernel {}: {done} of about {all} files", self.name));
+                    note(&format!("raidlab: kernel {}: {done} of about {all} files", self.name));
                 }
-                _ => say(&format!("raidlab: kernel {}: {words}", self.name)),
+                _ => note(&format!("raidlab: kernel {}: {words}", self.name)),
             }
         }
     }
@@ -70,7 +70,7 @@ impl KernelBar {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
-        say(&format!(
+        note(&format!(
             "raidlab: kernel {} took {}",
             self.name,
             clock(self.began.elapsed())

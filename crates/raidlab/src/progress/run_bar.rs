@@ -2,7 +2,7 @@
 
 use super::terminal::NoControlEcho;
 use super::time_left::TimeLeft;
-use super::{LINE_EVERY, can_draw, clock, say, template};
+use super::{LINE_EVERY, can_draw, clock, note, say, template};
 use crate::plain::{Colours, plain};
 use indicatif::{MultiProgress, ProgressBar};
 use runner::Progress;
@@ -43,7 +43,9 @@ struct RunBar {
     bars: Option<Bars>,
     running: BTreeMap<usize, Running>,
     left: TimeLeft,
-    last_line: Instant,
+    /// When the last line of progress was printed, where there are no bars.
+    last_line: Option<Instant>,
+    began: Instant,
     done: u64,
     all: u64,
     failed: u64,
@@ -85,7 +87,8 @@ impl RunBar {
             bars,
             running: BTreeMap::new(),
             left: TimeLeft::begin(now),
-            last_line: now,
+            last_line: None,
+            began: now,
             done,
             all,
             failed: 0,
@@ -166,17 +169,10 @@ impl RunBar {
             line.finish_and_clear();
         }
         let times = times(self.simulated.then_some(running.virtual_time), running.began.elapsed());
-        match (failure, &self.bars) {
-            (Some(failure), _) => self.say(&format!("raidlab: {} failed after {times}: {failure}", running.what)),
-            (None, None) => {
-                let (done, all) = (self.done, self.all);
-                say(&format!(
-                    "raidlab: {done}/{all} {}: {times}; {}",
-                    running.what,
-                    self.outlook()
-                ));
-            }
-            (None, Some(_)) => {}
+        if let Some(failure) = failure {
+            self.say(&format!("raidlab: {} failed after {times}: {failure}", running.what));
+        } else if self.bars.is_none() {
+            self.line(&format!("{}: {times}", running.what));
         }
         self.redraw();
     }
@@ -208,17 +204,29 @@ impl RunBar {
                     line.set_message(running.words(self.simulated));
                 }
             }
-        } else if self.last_line.elapsed() > LINE_EVERY {
-            self.last_line = Instant::now();
-            for running in self.running.values() {
-                say(&format!(
-                    "raidlab: {}/{} running: {}",
-                    self.done,
-                    self.all,
-                    running.words(self.simulated)
-                ));
-            }
+        } else if self.last_line.unwrap_or(self.began).elapsed() > LINE_EVERY
+            && let Some(longest) = self.running.values().min_by_key(|running| running.began)
+        {
+            let others = match self.running.len() - 1 {
+                0 => String::new(),
+                others => format!(", and {others} more"),
+            };
+            self.line(&format!("running: {}{others}", longest.words(self.simulated)));
         }
+    }
+
+    /// Prints how far the run is, at most once in [`LINE_EVERY`]: logs of CI and of Slurm keep every line.
+    fn line(&mut self, words: &str) {
+        if self.last_line.is_some_and(|last| last.elapsed() < LINE_EVERY) {
+            return;
+        }
+        self.last_line = Some(Instant::now());
+        note(&format!(
+            "raidlab: {}/{} {words}; {}",
+            self.done,
+            self.all,
+            self.outlook()
+        ));
     }
 
     fn trials_left(&self) -> u64 {

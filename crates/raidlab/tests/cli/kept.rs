@@ -16,7 +16,7 @@ fn plan() -> Plan {
     study_file::read(SMALL, "small.toml", &study_file::Known::default()).expect("a study without errors")
 }
 
-fn spec(plan: &Plan) -> RunSpec<'_> {
+pub fn spec(plan: &Plan) -> RunSpec<'_> {
     RunSpec {
         plan,
         seed: 1,

@@ -1,11 +1,14 @@
 //! What a run says while it runs, where no terminal is.
 
-use crate::lab;
+use crate::desk::Desk;
+use crate::{kept, lab};
 use std::process::Stdio;
+use std::time::Instant;
 
 #[test]
 fn lab_progress_is_plain_lines_and_results_are_apart() {
     let Some((desk, _turn)) = lab::desk() else { return };
+    let began = Instant::now();
     let ran = desk.run(&["run", "small.toml", "--jobs", "2"]);
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
     for text in [&ran.stdout, &ran.stderr] {
@@ -17,13 +20,16 @@ fn lab_progress_is_plain_lines_and_results_are_apart() {
         .lines()
         .filter(|line| line.contains(" virtual in "))
         .collect();
-    assert_eq!(trials.len(), 6, "{}", ran.stderr);
-    for (number, line) in (1..).zip(trials) {
-        assert!(
-            line.starts_with(&format!("raidlab: {number}/6 ext")) && line.contains(" left, "),
-            "{line}"
-        );
-    }
+    // One when the first trial has ended, then at most one in ten seconds: logs of CI and of Slurm keep every line.
+    assert!(
+        (1..=1 + began.elapsed().as_secs() / 10).contains(&(trials.len() as u64)),
+        "{}",
+        ran.stderr
+    );
+    assert!(
+        trials[0].starts_with("raidlab: 1/6 ext") && trials[0].contains(" left, "),
+        "{trials:?}"
+    );
     lab::assert_undisturbed(&desk);
 }
 
@@ -77,11 +83,7 @@ fn lab_issue_12_16_a_dumb_terminal_gets_lines() {
     };
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}");
-    assert_eq!(
-        text.lines().filter(|line| line.contains(" virtual in ")).count(),
-        6,
-        "{text}"
-    );
+    assert!(text.lines().any(|line| line.contains(" virtual in ")), "{text}");
     assert!(!text.contains('\u{1b}'), "{text:?}");
 }
 
@@ -97,4 +99,92 @@ fn lab_nobody_need_read_the_progress() {
     assert_eq!(ran.status.code(), Some(0), "{said}");
     assert!(said.starts_with("6 trials done, 0 failed; "), "{said}");
     lab::assert_undisturbed(&desk);
+}
+
+/// Logs of CI want results, warnings and errors, and nothing else.
+#[test]
+fn lab_issue_14_a_quiet_run_prints_results_only() {
+    let Some((desk, _turn)) = lab::desk() else { return };
+    let ran = desk.run(&["run", "small.toml", "--quiet"]);
+    assert_eq!((ran.exit, ran.stderr.as_str()), (Some(0), ""));
+    assert!(ran.stdout.starts_with("6 trials done, 0 failed; "), "{}", ran.stdout);
+    lab::assert_undisturbed(&desk);
+}
+
+#[test]
+fn issue_14_colours_are_as_the_user_wants_them() {
+    let desk = Desk::new();
+    kept::store_with_samples(&desk, "raidlab.db", 4);
+    let is_coloured = |arguments: &[&str], no_color: Option<&str>| {
+        let mut command = desk.raidlab(arguments);
+        command.env_remove("NO_COLOR");
+        if let Some(value) = no_color {
+            command.env("NO_COLOR", value);
+        }
+        let output = command.output().expect("raidlab is run");
+        assert!(output.status.success(), "{output:?}");
+        output.stdout.contains(&0x1b)
+    };
+    assert!(!is_coloured(&["show"], None), "it is no terminal");
+    assert!(is_coloured(&["show", "--color", "always"], None));
+    assert!(
+        is_coloured(&["--color", "always", "show"], Some("1")),
+        "the option is the later word"
+    );
+    assert!(!is_coloured(&["show", "--color", "never"], None));
+    let shown_on_terminal = |environment: &[(&str, &str)], arguments: &str| {
+        let mut script = desk.command("script");
+        let command = format!("{} show {arguments}", crate::desk::PROGRAM);
+        script.args(["--quiet", "--return", "--command", &command, "/dev/null"]);
+        script.env_remove("NO_COLOR").env("TERM", "xterm");
+        script.envs(environment.iter().copied());
+        script.output().ok().map(|output| output.stdout.contains(&0x1b))
+    };
+    let Some(is_coloured) = shown_on_terminal(&[], "") else {
+        return println!("skipped: no terminal to try it on: script");
+    };
+    assert!(is_coloured, "on a terminal");
+    for (environment, arguments, expected) in [
+        (&[("NO_COLOR", "1")] as &[_], "", false),
+        (&[("NO_COLOR", "")], "", true),
+        (&[("TERM", "dumb")], "", false),
+        (&[], "--color never", false),
+    ] {
+        assert_eq!(
+            shown_on_terminal(environment, arguments),
+            Some(expected),
+            "{environment:?} {arguments}"
+        );
+    }
+}
+
+/// Every command that prints data has it as JSON.
+#[test]
+fn issue_14_every_command_that_prints_data_prints_it_as_json() {
+    let desk = Desk::new();
+    kept::store_with_samples(&desk, "raidlab.db", 4);
+    desk.write("small.toml", crate::desk::SMALL);
+    for (arguments, key) in [
+        (&["show"] as &[&str], "/workloads/0/tests/0/metrics/0/stacks/0/median"),
+        (&["runs"], "/0/run"),
+        (&["plan", "small.toml"], "/cells/0"),
+        (&["digest"], "/digest_sha256"),
+        (&["digest", "raidlab.db", "raidlab.db"], "/equal"),
+        (&["compare", "1", "1"], "/rows/0/outcome"),
+        (&["disk", "list"], "/0/name"),
+        (&["disk", "show", "seagate-exos-x16-16tb"], "/name"),
+        (&["cpu", "list"], "/0/name"),
+        (&["cpu", "show", "athlon-64-3700"], "/name"),
+        (&["kernel", "list"], "/not_built/0/kernel"),
+        (&["doctor"], "/ready"),
+    ] {
+        let ran = desk.run(&[arguments, &["--format", "json"]].concat());
+        // doctor exits with 3 where something is missing.
+        assert!(matches!(ran.exit, Some(0 | 3)), "{arguments:?}: {}", ran.stderr);
+        let json: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
+        assert!(
+            json.pointer(key).is_some_and(|value| !value.is_null()),
+            "{arguments:?}: {key}: {json:#}"
+        );
+    }
 }

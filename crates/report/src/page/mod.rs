@@ -132,6 +132,10 @@ fn incomplete(input: &Input, done: usize) -> String {
             count(done, "trial")
         ));
     }
+    let part = input.part_words();
+    if !part.is_empty() {
+        words.push(part);
+    }
     if !input.run.only.is_empty() {
         words.push(format!(
             "Only a part of the study was run: {}.",

@@ -185,9 +185,11 @@ struct OfOperation<'a> {
 
 fn by_operation<'a>(input: &'a Input, workload: &'a WorkloadResults) -> Vec<OfOperation<'a>> {
     let stacks = input.plan.stack_labels();
+    let cells = input.plan.cells_by_id();
     let mut all: Vec<OfOperation<'_>> = Vec::new();
     for row in input.latencies.iter().filter(|row| row.counts()) {
-        let Some(cell) = input.cell(row.trial).filter(|cell| cell.workload.name == workload.name) else {
+        let of_workload = |cell: &&&study::plan::Cell| cell.workload.name == workload.name;
+        let Some(cell) = cells.get(&row.trial.cell).filter(of_workload) else {
             continue;
         };
         let (test, operation) = (row.entry.test.as_str(), row.entry.operation.as_str());

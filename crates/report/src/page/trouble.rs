@@ -3,6 +3,7 @@
 use crate::figure::{count, nanoseconds};
 use crate::input::{Input, TrialState};
 use serde::Serialize;
+use study::TrialKey;
 
 #[derive(Serialize)]
 pub(super) struct Trouble {
@@ -44,12 +45,14 @@ struct Program {
 }
 
 pub(super) fn trouble(input: &Input) -> Trouble {
+    let keys = input.cell_keys();
+    let key = |trial: TrialKey| keys.get(&trial.cell).copied().unwrap_or_default();
     let failed: Vec<FailedTrial> = input
         .trials
         .iter()
         .filter_map(|trial| match &trial.state {
             TrialState::Failed(failure) => Some(FailedTrial {
-                cell: input.cell_key(trial.key).to_owned(),
+                cell: key(trial.key).to_owned(),
                 trial: trial.key.index,
                 seed: trial.key.seed,
                 step: failure.step.clone(),
@@ -64,7 +67,7 @@ pub(super) fn trouble(input: &Input) -> Trouble {
         .trials
         .iter()
         .filter(|trial| trial.state == TrialState::Unfinished)
-        .map(|trial| format!("{}, trial {}", input.cell_key(trial.key), trial.key.index))
+        .map(|trial| format!("{}, trial {}", key(trial.key), trial.key.index))
         .collect();
     Trouble {
         summary: summary(input, failed.len(), guards_failed),
@@ -78,9 +81,10 @@ pub(super) fn trouble(input: &Input) -> Trouble {
 
 /// Each guard of each test of a cell once, however many trials it failed in.
 fn failed_guards(input: &Input) -> Vec<FailedGuard> {
+    let keys = input.cell_keys();
     let mut all: Vec<FailedGuard> = Vec::new();
     for row in input.guards.iter().filter(|row| !row.entry.passed) {
-        let cell = input.cell_key(row.trial);
+        let cell = keys.get(&row.trial.cell).copied().unwrap_or_default();
         let test = row.entry.test.as_deref().unwrap_or("all tests");
         let known = all
             .iter_mut()

@@ -98,6 +98,7 @@ pub fn input() -> Input {
         latencies: Vec::new(),
         calls: Vec::new(),
         provenance: Vec::new(),
+        part: None,
         advice: Vec::new(),
         disks: vec![DiskInfo {
             model: "wd-500gb-2007".to_owned(),

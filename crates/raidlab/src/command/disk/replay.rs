@@ -3,7 +3,7 @@
 use crate::cli::Format;
 use crate::command::output::Output;
 use crate::expected::ExpectedError;
-use crate::progress::say;
+use crate::progress::note;
 use disksim::catalogue::Model;
 use disksim::replay::{self, Deviation, ReplayReport};
 use disksim::request::Op;
@@ -23,7 +23,7 @@ pub fn replay(model: &Model, trace: &Path, format: Format, html: Option<&Path>) 
     if let Some(output) = html {
         output.write(&plot(&report, &name))?;
         if let Some(path) = output.file() {
-            say(&format!("raidlab: the two distributions are in {}", path.display()));
+            note(&format!("raidlab: the two distributions are in {}", path.display()));
         }
     }
     Ok(match format {

@@ -3,7 +3,7 @@
 use super::dry::Around;
 use crate::cli::{LoopFiles, RunArguments};
 use crate::expected::ExpectedError;
-use crate::progress::say;
+use crate::progress::{note, say};
 use host::{Chosen, JUDGING, Lock, Session, State, short_serial};
 use runner::{DiskSource, HostPlace, disks_of};
 use std::path::{Path, PathBuf};
@@ -275,7 +275,7 @@ impl FoundDisks {
             ));
         }
         if arguments.loops.is_none() {
-            say(&format!(
+            note(&format!(
                 "raidlab: no --devices given: using sparse files behind loop devices ({files}) in {}",
                 folder.display()
             ));
@@ -304,7 +304,7 @@ impl FoundDisks {
             say(&format!("  {disk}{stable}: {lost}"));
         }
         if chosen.len() > count {
-            say(&format!("raidlab: the study needs {count} of them and uses the first"));
+            note(&format!("raidlab: the study needs {count} of them and uses the first"));
         }
         Ok(FoundDisks::Disks(chosen))
     }

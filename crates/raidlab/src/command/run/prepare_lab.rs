@@ -3,7 +3,7 @@
 use crate::cli::RunArguments;
 use crate::command::kernel;
 use crate::expected::ExpectedError;
-use crate::progress::say;
+use crate::progress::note;
 use lab::disks::Models;
 use lab::guest::Init;
 use lab::kernel::{Cache, KernelName};
@@ -67,7 +67,7 @@ fn check_trace_folder(folder: Option<&Path>) -> Result<(), ExpectedError> {
 /// The lab with its kernels built.
 pub fn place(arguments: &RunArguments, plan: &Plan, cache: Cache, jobs: usize) -> Result<LabPlace, ExpectedError> {
     // First what is quick to be had, or not to be had.
-    let programs = GuestPrograms::ready(&cache, &plan.cells, &mut |words| say(&format!("raidlab: {words}")))?;
+    let programs = GuestPrograms::ready(&cache, &plan.cells, &mut |words| note(&format!("raidlab: {words}")))?;
     let mut kernels = Kernels::new();
     for name in kernels_of(plan) {
         let kernel = kernel::ready(&cache, &name)?;

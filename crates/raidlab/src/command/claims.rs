@@ -1,0 +1,37 @@
+//! What a run says of its study's claims, as JSON.
+
+use serde_json::{Value, json};
+use stats::JudgedClaim;
+use stats::claims::Verdict;
+use study::Measurement;
+use study::plan::{Claim, Plan};
+
+/// Every claim with its verdict, in the study's order.
+pub fn as_json(plan: &Plan, samples: &[Measurement]) -> Value {
+    let judged = stats::judge_claims(plan, samples);
+    let claims = plan.claims.iter().zip(&judged);
+    claims.map(|(claim, judged)| one(claim, judged)).collect()
+}
+
+fn one(claim: &Claim, judged: &JudgedClaim) -> Value {
+    let filter = claim.filter.iter().map(|(axis, value)| (axis.clone(), json!(value)));
+    let effect = judged.effect.as_ref().map(|effect| {
+        json!({
+            "first": effect.first, "second": effect.second, "times_faster": effect.ratio,
+            "low": effect.interval.map(|interval| interval.low),
+            "high": effect.interval.map(|interval| interval.high),
+            "trials": effect.trials,
+        })
+    });
+    let (further_trials, reason) = match &judged.verdict {
+        Verdict::Undecided { further_trials } => (*further_trials, None),
+        Verdict::Untestable { reason } => (None, Some(reason)),
+        Verdict::Supported | Verdict::Refuted => (None, None),
+    };
+    json!({
+        "says": claim.says, "where": Value::Object(filter.collect()), "that": claim.that,
+        "published": claim.published, "verdict": judged.verdict.word(), "reason": reason,
+        "further_trials": further_trials, "effect": effect,
+        "pairs": judged.compared, "pairs_that_seem_to_hold": judged.seems_to_hold,
+    })
+}

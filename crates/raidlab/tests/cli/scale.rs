@@ -1,0 +1,144 @@
+//! Stores of many cells: shown, reported and exported in bounded time and memory. `make bench` does it with 100,000
+//! cells (`RAIDLAB_SCALE=100000`).
+
+use crate::desk::Desk;
+use crate::kept;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+use store::{Ending, Store};
+use study::event::{Event, Sample};
+use study::metric::Metric;
+use study::plan::{Plan, Trial};
+
+const TRIALS: u32 = 3;
+
+/// A study of at least so many cells: 96 workloads on as many stacks as that takes.
+fn study(cells: usize) -> String {
+    let mut text = String::from(
+        "title = \"Many cells\"\n[disks]\nmodel = \"seagate-exos-x16-16tb\"\ncount = 8\n[precision]\ntrials = 3\n",
+    );
+    let stacks = cells.div_ceil(96);
+    let caches: Vec<String> = (0..stacks.div_ceil(40)).map(|n| (256 + 16 * n).to_string()).collect();
+    let _ = write!(
+        text,
+        "[[stack]]\narray = {{ level = [\"raid5\", \"raid6\"], chunk = [\"4K\", \"16K\", \"64K\", \"256K\", \"1M\"], \
+         stripe_cache = [{}] }}\nfs = {{ type = [\"ext4\", \"xfs\", \"btrfs\", \"jfs\"] }}\n",
+        caches.join(", ")
+    );
+    text.push_str(
+        "[[workload]]\nname = \"fio\"\nfio = { rw = [\"read\", \"write\", \"randread\", \"randwrite\"], \
+         bs = [\"4K\", \"16K\", \"64K\", \"256K\"], iodepth = [1, 4, 32], numjobs = [1, 4], size = \"1G\" }\n",
+    );
+    text
+}
+
+/// Values that differ by stack, by workload and, a little, by trial.
+fn events(stack: usize, workload: usize, index: u32) -> Vec<Event> {
+    let base = 40.0 + (stack * 7919 % 101) as f64 + (workload % 24) as f64 * 3.0;
+    let noise = f64::from((stack as u32 * 31 + workload as u32 * 17 + index * 101) % 97) / 970.0;
+    let value = base * (1.0 + noise / 10.0);
+    [
+        (Metric::Throughput, value),
+        (Metric::Iops, value * 256.0),
+        (Metric::Duration, 1000.0 / value),
+        (Metric::DeviceReads, (value * 100.0).floor()),
+    ]
+    .into_iter()
+    .map(|(metric, value)| {
+        Event::Sample(Sample {
+            test: "fio".to_owned(),
+            metric,
+            value,
+        })
+    })
+    .collect()
+}
+
+fn measured(plan: &Plan, path: &Path) {
+    let mut store = Store::open(path).expect("a store is made");
+    let run = store.open_run(&kept::spec(plan)).expect("a run begins");
+    let workloads = plan.workload_names().len();
+    for (place, cell) in plan.cells.iter().enumerate() {
+        for index in 0..TRIALS {
+            let trial = Trial {
+                cell: cell.clone(),
+                index,
+                seed: study::trial_seed(1, index),
+            };
+            let id = store.begin_trial(&run, &trial, "scale").expect("a trial begins");
+            for event in events(place / workloads, place % workloads, index) {
+                store.append(id, &event).expect("an event is kept");
+            }
+            store.end_trial(id, &Ending::Done, 5_000_000).expect("a trial ends");
+        }
+    }
+    store.finish_run(&run, 1_700_000_100).expect("a run ends");
+}
+
+/// What a call of raidlab took.
+struct Cost {
+    wall: Duration,
+    memory_bytes: u64,
+}
+
+fn cost(desk: &Desk, arguments: &[&str]) -> Cost {
+    let began = Instant::now();
+    let mut command = desk.raidlab(arguments);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let pid = libc::pid_t::try_from(child.expect("raidlab is run").id()).expect("a number");
+    let (mut status, mut usage) = (0, std::mem::MaybeUninit::<libc::rusage>::zeroed());
+    // SAFETY: both point to memory of the right size; the process is a child that nobody else waits for.
+    let ended = unsafe { libc::wait4(pid, &raw mut status, 0, usage.as_mut_ptr()) };
+    assert_eq!((ended, status), (pid, 0), "{arguments:?}");
+    // SAFETY: zeroes are a valid value, and wait4 has filled it in.
+    let usage = unsafe { usage.assume_init() };
+    Cost {
+        wall: began.elapsed(),
+        memory_bytes: u64::try_from(usage.ru_maxrss).expect("a size") << 10,
+    }
+}
+
+/// The limits hold for 100,000 cells; fewer take less. A debug build is about five times slower.
+#[test]
+fn issue_14_many_cells_are_shown_and_reported_in_bounded_time_and_memory() {
+    let cells = std::env::var("RAIDLAB_SCALE").map_or(1_920, |text| text.parse().expect("a number of cells"));
+    let desk = Desk::new();
+    let text = study(cells);
+    desk.write("many.toml", &text);
+    let plan = study_file::read(&text, "many.toml", &study_file::Known::default()).expect("a study without errors");
+    assert!(plan.cells.len() >= cells, "{}", plan.cells.len());
+    let began = Instant::now();
+    measured(&plan, &desk.folder().join("raidlab.db"));
+    println!(
+        "{} cells stored in {:.1} s",
+        plan.cells.len(),
+        began.elapsed().as_secs_f64()
+    );
+    for arguments in [
+        &["show"] as &[&str],
+        &["show", "--format", "json"],
+        &["report", "-o", "report.html"],
+        &["export", "--format", "parquet", "-o", "samples.parquet"],
+        &["export", "--format", "csv", "-o", "samples.csv"],
+    ] {
+        let cost = cost(&desk, arguments);
+        println!(
+            "{}: {:.1} s, {} MiB",
+            arguments.join(" "),
+            cost.wall.as_secs_f64(),
+            cost.memory_bytes >> 20
+        );
+        assert!(cost.wall < Duration::from_secs(60), "{arguments:?}: {:?}", cost.wall);
+        assert!(
+            cost.memory_bytes < 1 << 30,
+            "{arguments:?}: {} bytes",
+            cost.memory_bytes
+        );
+    }
+    let page = std::fs::metadata(desk.folder().join("report.html"))
+        .expect("it is there")
+        .len();
+    println!("report.html: {} KiB", page >> 10);
+}

@@ -1,0 +1,74 @@
+//! Which stacks of very many to show: the best ones of each workload.
+
+use crate::judge::headline;
+use crate::summary::median;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use study::Measurement;
+use study::metric::{Better, Metric};
+use study::plan::Plan;
+
+/// Up to `most` labels of stacks: those with the best median in the main test of each workload, then the second best of
+/// each, and so on. The main test is the first one with a direction.
+pub fn best_stacks<'a>(plan: &'a Plan, measurements: &[Measurement], most: usize) -> HashSet<&'a str> {
+    let orders: Vec<Vec<&str>> = orders(plan, measurements).into_values().collect();
+    let longest = orders.iter().map(Vec::len).max().unwrap_or(0);
+    let mut best = HashSet::new();
+    for place in 0..longest {
+        for label in orders.iter().filter_map(|order| order.get(place)) {
+            if best.len() < most {
+                best.insert(*label);
+            }
+        }
+    }
+    best
+}
+
+/// Values of one metric of a stack.
+type Values<'a> = HashMap<(&'a str, Metric), Vec<f64>>;
+
+/// The stacks of each workload, best first.
+fn orders<'a>(plan: &'a Plan, measurements: &[Measurement]) -> BTreeMap<&'a str, Vec<&'a str>> {
+    let cells = plan.cells_by_id();
+    let mut tests: HashMap<&str, String> = HashMap::new();
+    let mut metrics: HashMap<&str, Vec<Metric>> = HashMap::new();
+    let mut values: HashMap<&str, Values<'a>> = HashMap::new();
+    for one in measurements.iter().filter(|one| one.counts()) {
+        let Some(&cell) = cells.get(&one.trial.cell) else {
+            continue;
+        };
+        let workload = cell.workload.name.as_str();
+        let metric = one.entry.metric;
+        if metric.better() == Better::Neither {
+            continue;
+        }
+        let test = tests.entry(workload).or_insert_with(|| one.entry.test.clone());
+        if *test == one.entry.test {
+            let metrics = metrics.entry(workload).or_default();
+            if !metrics.contains(&metric) {
+                metrics.push(metric);
+            }
+            let of_workload = values.entry(workload).or_default();
+            of_workload
+                .entry((&cell.stack_label, metric))
+                .or_default()
+                .push(one.entry.value);
+        }
+    }
+    let order = |(workload, values): (&'a str, Values<'a>)| {
+        let main = headline(&metrics[workload]);
+        let mut medians: Vec<(f64, &str)> = values
+            .into_iter()
+            .filter(|((_, metric), _)| Some(*metric) == main)
+            .map(|((label, _), mut values)| {
+                values.sort_by(f64::total_cmp);
+                (median(&values), label)
+            })
+            .collect();
+        medians.sort_by(|one, other| one.0.total_cmp(&other.0).then(other.1.cmp(one.1)));
+        if main.is_some_and(|metric| metric.better() == Better::Higher) {
+            medians.reverse();
+        }
+        (workload, medians.into_iter().map(|(_, label)| label).collect())
+    };
+    values.into_iter().map(order).collect()
+}
