@@ -4,48 +4,74 @@ use crate::record::RunId;
 use crate::run::hex;
 use crate::{Result, Store};
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use study::event::Latency;
-use study::plan::{Cell, Plan};
+use study::plan::Plan;
 use study::{CellId, Measured, Measurement, TrialKey};
 
 impl Store {
     /// SHA-256 over the samples (including device counters) and latencies of all completed trials, in an order that
     /// does not depend on how trials were run. Two runs of the same study and seed in the lab agree.
     pub fn digest(&self, run: RunId) -> Result<String> {
-        Ok(digest(&self.plan(run)?, &self.samples(run)?, &self.latencies(run)?))
+        // The plan of very many cells is large: it is gone before the samples are read.
+        let keys = keys(&self.plan(run)?);
+        Ok(of_rows(&keys, &self.samples(run)?, &self.latencies(run)?))
     }
 }
 
 pub(crate) fn digest(plan: &Plan, samples: &[Measurement], latencies: &[Measured<Latency>]) -> String {
-    let cells = plan.cells_by_id();
-    let samples = samples.iter().map(|row| sample_line(&cells, row));
-    let latencies = latencies.iter().map(|row| latency_line(&cells, row));
-    let mut lines: Vec<String> = samples.chain(latencies).collect();
-    // The order of events within a trial must not matter either: counters may come from a map.
-    lines.sort_unstable();
+    of_rows(&keys(plan), samples, latencies)
+}
+
+/// The lines of all rows in their order. They begin with the cell's quoted key, of which none is the beginning of
+/// another: so they are sorted cell by cell.
+fn of_rows(keys: &Keys, samples: &[Measurement], latencies: &[Measured<Latency>]) -> String {
+    type Rows<'a> = (Vec<&'a Measurement>, Vec<&'a Measured<Latency>>);
+    let mut cells: BTreeMap<&str, Rows<'_>> = BTreeMap::new();
+    for row in samples {
+        cells.entry(key(keys, row.trial)).or_default().0.push(row);
+    }
+    for row in latencies {
+        cells.entry(key(keys, row.trial)).or_default().1.push(row);
+    }
     let mut hash = Sha256::new();
-    for line in lines {
-        hash.update(line.as_bytes());
-        hash.update(b"\n");
+    for (samples, latencies) in cells.into_values() {
+        let samples = samples.into_iter().map(|row| sample_line(keys, row));
+        let latencies = latencies.into_iter().map(|row| latency_line(keys, row));
+        let mut lines: Vec<String> = samples.chain(latencies).collect();
+        // The order of events within a trial must not matter either: counters may come from a map.
+        lines.sort_unstable();
+        for line in lines {
+            hash.update(line.as_bytes());
+            hash.update(b"\n");
+        }
     }
     hex(&hash.finalize())
 }
 
-type Cells<'a> = HashMap<CellId, &'a Cell>;
+/// The quoted key of each cell.
+type Keys = HashMap<CellId, String>;
+
+fn keys(plan: &Plan) -> Keys {
+    let quoted = plan.cells.iter().map(|cell| (cell.id, format!("{:?}", cell.key)));
+    quoted.collect()
+}
+
+fn key(keys: &Keys, trial: TrialKey) -> &str {
+    keys.get(&trial.cell).map_or("\"\"", String::as_str)
+}
 
 /// The prefix of a line: the trial by the cell's key, which a person can find in the plan.
-fn trial(cells: &Cells<'_>, trial: TrialKey) -> String {
-    let key = cells.get(&trial.cell).map_or("", |cell| cell.key.as_str());
-    format!("{key:?} {} {}", trial.index, trial.seed)
+fn trial(keys: &Keys, trial: TrialKey) -> String {
+    format!("{} {} {}", key(keys, trial), trial.index, trial.seed)
 }
 
 /// Names are quoted, so that different rows give different lines; the value is encoded by its bits.
-fn sample_line(cells: &Cells<'_>, row: &Measurement) -> String {
+fn sample_line(keys: &Keys, row: &Measurement) -> String {
     let (sample, metric) = (&row.entry, row.entry.metric);
     format!(
         "{} sample {:?} {:?} {:016x} {:?} {}",
-        trial(cells, row.trial),
+        trial(keys, row.trial),
         sample.test,
         metric.name(),
         sample.value.to_bits(),
@@ -54,11 +80,11 @@ fn sample_line(cells: &Cells<'_>, row: &Measurement) -> String {
     )
 }
 
-fn latency_line(cells: &Cells<'_>, row: &Measured<Latency>) -> String {
+fn latency_line(keys: &Keys, row: &Measured<Latency>) -> String {
     let latency = &row.entry;
     format!(
         "{} latency {:?} {:?} {} {} {} {:?}",
-        trial(cells, row.trial),
+        trial(keys, row.trial),
         latency.test,
         latency.operation,
         latency.count,

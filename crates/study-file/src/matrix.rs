@@ -15,7 +15,7 @@ use study::plan::{Cell, LeftOut};
 use study::stack::{Level, MachineKind, MachineSpec, StackSpec};
 
 /// More cells than anyone can run, and few enough to fit in memory.
-const MOST_CELLS: usize = 20_000;
+const MOST_CELLS: usize = 200_000;
 
 /// Names of one and two letters: 26 + 26 × 26.
 const GUEST_DISKS_MAX: u32 = 702;

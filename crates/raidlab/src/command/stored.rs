@@ -72,8 +72,8 @@ fn stacks_max(workloads: usize) -> usize {
 /// The run, or the part of it that was asked for; of very many stacks the best.
 fn input_of(store: &Store, run: &RunSummary, only: &[String]) -> Result<Input, ExpectedError> {
     let failed = ExpectedError::StoreUnderWay;
-    let mut plan = store.plan(run.id).map_err(failed)?;
     let digest = store.digest(run.id).map_err(failed)?;
+    let mut plan = store.plan(run.id).map_err(failed)?;
     let mut part = None;
     if !only.is_empty() {
         study_file::Only::parse(only, &plan)?.keep_in(&mut plan);
