@@ -1,6 +1,6 @@
 //! Errors of the user's and of the world's, apart from bugs: each has its words, its cause and its exit code.
 
-use crate::command::{OutputError, TextError};
+use crate::command::{OutputError, PartsError, TextError};
 use crate::console;
 use crate::plain::Colours;
 use crate::progress::{say, say_with};
@@ -131,6 +131,8 @@ pub enum ExpectedError {
 
     // Its kind decides.
     #[error(transparent)]
+    Parts(#[from] PartsError),
+    #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
     Kernel(#[from] KernelError),
@@ -247,6 +249,7 @@ impl ExpectedError {
             | Self::TraceFolder { .. }
             | Self::DryRun { .. }
             | Self::TooFewDisks(_) => EXIT_INPUT,
+            Self::Parts(error) => error.exit(),
             Self::Store(error) => store_exit(error),
             Self::Kernel(error) => kernel_exit(error),
             Self::Run(RunError::Store(error)) | Self::StoreUnderWay(error) => store_exit_under_way(error),
@@ -287,6 +290,7 @@ const fn store_exit(error: &StoreError) -> u8 {
         | StoreError::Foreign { .. }
         | StoreError::Newer { .. }
         | StoreError::Taken { .. }
+        | StoreError::OtherShard { .. }
         | StoreError::Busy { .. }
         | StoreError::ReadOnly { .. }
         | StoreError::Unreadable { .. }
