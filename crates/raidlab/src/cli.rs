@@ -5,7 +5,7 @@ mod fleet;
 mod stored;
 
 pub use cpu::CpuCommand;
-pub use fleet::{MergeArguments, StatusArguments};
+pub use fleet::{MergeArguments, StatusArguments, SubmitArguments};
 pub use stored::{
     CompareArguments, DigestArguments, ExportArguments, ImportArguments, ReportArguments, RunsArguments,
     ShowArguments, ShownRun, run_choice,
@@ -71,6 +71,8 @@ pub enum Command {
     Digest(DigestArguments),
     /// Import results of fio (JSON), Bonnie++ (CSV) or IOzone that were measured elsewhere, as a new run
     Import(ImportArguments),
+    /// Submit a study to a cluster
+    Submit(SubmitArguments),
     /// Merge the stores of a study's shards, or of several machines, into one
     Merge(MergeArguments),
     /// Show the progress of a study that runs in several stores

@@ -25,11 +25,13 @@ mod show;
 mod status;
 mod stored;
 mod studied;
+mod submit;
 mod text;
 mod trace;
 
 pub use output::OutputError;
 pub use parts::PartsError;
+pub use submit::SubmitError;
 pub use text::TextError;
 
 use crate::cli::{Arguments, Command};
@@ -48,6 +50,7 @@ pub fn dispatch(arguments: Arguments) -> Result<ExitCode, ExpectedError> {
         Command::Digest(arguments) => digest::digest(&arguments),
         Command::Export(arguments) => export::export(&arguments),
         Command::Import(arguments) => import::import(&arguments),
+        Command::Submit(arguments) => submit::submit(&arguments),
         Command::Merge(arguments) => merge::merge(&arguments),
         Command::Status(arguments) => status::status(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),

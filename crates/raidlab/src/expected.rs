@@ -1,6 +1,6 @@
 //! Errors of the user's and of the world's, apart from bugs: each has its words, its cause and its exit code.
 
-use crate::command::{OutputError, PartsError, TextError};
+use crate::command::{OutputError, PartsError, SubmitError, TextError};
 use crate::console;
 use crate::plain::Colours;
 use crate::progress::{say, say_with};
@@ -133,6 +133,8 @@ pub enum ExpectedError {
     #[error(transparent)]
     Parts(#[from] PartsError),
     #[error(transparent)]
+    Submit(#[from] SubmitError),
+    #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
     Kernel(#[from] KernelError),
@@ -250,6 +252,7 @@ impl ExpectedError {
             | Self::DryRun { .. }
             | Self::TooFewDisks(_) => EXIT_INPUT,
             Self::Parts(error) => error.exit(),
+            Self::Submit(error) => error.exit(),
             Self::Store(error) => store_exit(error),
             Self::Kernel(error) => kernel_exit(error),
             Self::Run(RunError::Store(error)) | Self::StoreUnderWay(error) => store_exit_under_way(error),
