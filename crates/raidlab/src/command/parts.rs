@@ -21,8 +21,8 @@ pub enum PartsError {
     #[error("`{}` holds no run: its task ended before the first trial; nothing was written", path.display())]
     NoRun { path: PathBuf },
     #[error(
-        "parts of the run are missing: {missing}\nrun them with the command of the message that they ended with, or \
-         merge what there is with --partial; nothing was written"
+        "parts of the run are missing: {missing}. `raidlab run STUDY --shard …` runs a shard or continues it; --partial \
+         merges what there is; nothing was written"
     )]
     Missing { missing: String },
     #[error("`{}` has no stores (*.db) yet: no task has begun", folder.display())]

@@ -1,0 +1,5 @@
+//! Studies on a real Slurm: a controller, several nodes and munge, all on this machine.
+
+mod cluster;
+mod jobs;
+mod refused;
