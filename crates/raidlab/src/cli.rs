@@ -104,7 +104,7 @@ pub enum Command {
     Bench(BenchArguments),
 }
 
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct RunArguments {
     /// The study file
     pub study: PathBuf,
@@ -117,6 +117,9 @@ pub struct RunArguments {
     /// Allow the contents of these disks to be overwritten; without it a disk that is not blank is refused
     #[arg(long, value_delimiter = ',', value_name = "SERIAL,…")]
     pub destroy: Vec<String>,
+    /// The disks of each node of a cluster: a TOML file with `[node.NAME]` and `destroy = ["SERIAL", …]`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["devices", "destroy", "loops", "loop_folder"])]
+    pub inventory: Option<PathBuf>,
     /// Sparse files behind loop devices instead of disks: 8x20G (with `--on host`; the default there)
     #[arg(long = "loop", value_name = "COUNTxSIZE", conflicts_with_all = ["devices", "destroy"])]
     pub loops: Option<LoopFiles>,

@@ -11,6 +11,7 @@ mod disk;
 mod doctor;
 mod export;
 mod import;
+mod inventory;
 mod kernel;
 mod merge;
 mod output;

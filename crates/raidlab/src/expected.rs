@@ -128,6 +128,8 @@ pub enum ExpectedError {
     DryRun { cell: String, message: String },
     #[error("{0}")]
     TooFewDisks(String),
+    #[error("{0}; nothing was touched")]
+    Inventory(String),
 
     // Its kind decides.
     #[error(transparent)]
@@ -250,6 +252,7 @@ impl ExpectedError {
             | Self::TraceIsFile { .. }
             | Self::TraceFolder { .. }
             | Self::DryRun { .. }
+            | Self::Inventory(_)
             | Self::TooFewDisks(_) => EXIT_INPUT,
             Self::Parts(error) => error.exit(),
             Self::Submit(error) => error.exit(),

@@ -28,7 +28,8 @@ pub fn expected_us(cell: &Cell) -> u64 {
             let block = io.block_bytes.max(1);
             let mut blocks = (io.size_bytes / block).saturating_mul(u64::from(io.jobs));
             if let Some(runtime_ns) = io.runtime_ns {
-                let within = (runtime_ns.saturating_add(io.ramp_ns) / 1_000_000).saturating_mul(OPERATIONS_PER_S / 1000);
+                let within =
+                    (runtime_ns.saturating_add(io.ramp_ns) / 1_000_000).saturating_mul(OPERATIONS_PER_S / 1000);
                 blocks = if io.time_based { within } else { blocks.min(within) };
             }
             (blocks, blocks.saturating_mul(block))

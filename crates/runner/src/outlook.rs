@@ -32,7 +32,9 @@ impl Outlook {
 
     /// The outlook of a run with these trials and samples.
     pub fn of(plan: &Plan, run: &RunSummary, trials: &[TrialRecord], samples: Vec<Measurement>) -> Outlook {
-        let status = trials.iter().map(|trial| ((trial.key.cell, trial.key.index), trial.status));
+        let status = trials
+            .iter()
+            .map(|trial| ((trial.key.cell, trial.key.index), trial.status));
         let status: HashMap<_, _> = status.collect();
         let judged = Judged::of_samples(samples);
         let mut schedule = Schedule::new(plan, run.seed, run.shard);
@@ -46,7 +48,9 @@ impl Outlook {
                 }
             }
             // Which trials come next is decided when the batch is complete.
-            if !outlook.left.is_empty() || !schedule.next_batch(|cell, had| judged.wanted(&plan.precision, cell, had)) {
+            if !outlook.left.is_empty()
+                || !schedule.next_batch(|cell, had| judged.wanted(&plan.precision, cell, had))
+            {
                 outlook.known = schedule.all();
                 return outlook;
             }

@@ -71,7 +71,10 @@ fn kept(trials: u64) -> String {
 }
 
 fn shard_words(shard: Option<Shard>) -> String {
-    shard.map_or_else(|| "all trials of this run".to_owned(), |shard| format!("shard {shard} of this run"))
+    shard.map_or_else(
+        || "all trials of this run".to_owned(),
+        |shard| format!("shard {shard} of this run"),
+    )
 }
 
 /// Describes the existing runs, 1 to `last`.

@@ -43,7 +43,9 @@ impl RunLock {
 
 /// Whether a process writes the run; on a network filesystem also one on another machine.
 pub(crate) fn is_taken(store: &Path, run: RunId) -> bool {
-    let Ok(file) = File::open(lock_path(store)) else { return false };
+    let Ok(file) = File::open(lock_path(store)) else {
+        return false;
+    };
     let mut range = libc::flock {
         // Of a file that is open for reading, a read lock can be asked for: it conflicts with a writer's.
         l_type: libc::F_RDLCK as libc::c_short,

@@ -133,7 +133,11 @@ impl Store {
         let run = self.copy_run(parts, command)?;
         let mut of_new: HashMap<i64, usize> = HashMap::new();
         for (place, part) in parts.iter().enumerate() {
-            let mut ids: Vec<i64> = picked.values().filter(|one| one.part == place).map(|one| one.id.0).collect();
+            let mut ids: Vec<i64> = picked
+                .values()
+                .filter(|one| one.part == place)
+                .map(|one| one.id.0)
+                .collect();
             ids.sort_unstable();
             let first = self.copy_trials(part, run, &ids)?;
             of_new.extend((first..).zip(&ids).map(|(new, _)| (new, place)));
@@ -169,8 +173,17 @@ impl Store {
                           ?3, ?4, devices_json, ?5
                    FROM part.run WHERE id = ?1";
         let started = parts.iter().map(|part| part.run.started_at_unix_s).min().unwrap_or(0);
-        let name = parts.iter().all(|part| part.run.name == first.run.name).then_some(&first.run.name);
-        let columns = params![first.run.id.0, command, signed(started), std::process::id(), name.cloned().flatten()];
+        let name = parts
+            .iter()
+            .all(|part| part.run.name == first.run.name)
+            .then_some(&first.run.name);
+        let columns = params![
+            first.run.id.0,
+            command,
+            signed(started),
+            std::process::id(),
+            name.cloned().flatten()
+        ];
         let copied = self.checked(self.connection.execute(sql, columns));
         let run = RunId(self.connection.last_insert_rowid());
         self.detach()?;
@@ -188,7 +201,8 @@ impl Store {
 
     fn copy_attached(&self, run: RunId, ids: &[i64]) -> rusqlite::Result<i64> {
         let transaction = self.connection.unchecked_transaction()?;
-        let first: i64 = transaction.query_row("SELECT coalesce(max(id), 0) + 1 FROM main.trial", [], |row| row.get(0))?;
+        let first: i64 =
+            transaction.query_row("SELECT coalesce(max(id), 0) + 1 FROM main.trial", [], |row| row.get(0))?;
         transaction.execute_batch(
             "CREATE TEMP TABLE IF NOT EXISTS picked (old INTEGER PRIMARY KEY, new INTEGER NOT NULL);
              DELETE FROM temp.picked;",
@@ -241,8 +255,10 @@ impl Store {
         picked: &HashMap<(CellId, u32), Picked>,
     ) -> std::result::Result<(), MergeError> {
         let copied = digests_of_trials(plan, &self.samples(run)?, &self.latencies(run)?);
-        let copied: HashMap<(CellId, u32), [u8; 32]> =
-            copied.into_iter().map(|(key, digest)| ((key.cell, key.index), digest)).collect();
+        let copied: HashMap<(CellId, u32), [u8; 32]> = copied
+            .into_iter()
+            .map(|(key, digest)| ((key.cell, key.index), digest))
+            .collect();
         for ((cell, index), one) in picked {
             if copied.get(&(*cell, *index)) != one.digest.as_ref() {
                 return Err(MergeError::Copy {
@@ -270,10 +286,7 @@ const TABLES: [(&str, &str); 6] = [
 ];
 
 /// Every trial once: the one that is done, or else one that failed. Trials that several parts have done must agree.
-fn pick(
-    parts: &[&Part],
-    plan: &Plan,
-) -> std::result::Result<(HashMap<(CellId, u32), Picked>, u64), MergeError> {
+fn pick(parts: &[&Part], plan: &Plan) -> std::result::Result<(HashMap<(CellId, u32), Picked>, u64), MergeError> {
     let cells: HashSet<CellId> = plan.cells.iter().map(|cell| cell.id).collect();
     let mut picked: HashMap<(CellId, u32), Picked> = HashMap::new();
     let mut repeated = 0;
@@ -284,7 +297,10 @@ fn pick(
         for trial in store.trials(run)?.into_iter().filter(ended) {
             let TrialKey { cell, index, .. } = trial.key;
             if !cells.contains(&cell) {
-                return Err(MergeError::UnknownCell { path: part.path.clone(), cell });
+                return Err(MergeError::UnknownCell {
+                    path: part.path.clone(),
+                    cell,
+                });
             }
             let one = Picked {
                 part: place,
@@ -315,5 +331,6 @@ fn pick(
 }
 
 fn cell_key(plan: &Plan, cell: CellId) -> String {
-    plan.cell(cell).map_or_else(|| cell.to_string(), |cell| cell.key.clone())
+    plan.cell(cell)
+        .map_or_else(|| cell.to_string(), |cell| cell.key.clone())
 }

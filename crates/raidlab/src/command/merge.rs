@@ -111,10 +111,12 @@ fn merge_run(
     summary: &mut Summary,
 ) -> Result<(), ExpectedError> {
     let target = &arguments.target;
-    let merged = store.merge(parts, &command_line(arguments)).map_err(|error| match error {
-        MergeError::Store(error) => named(target, error),
-        other => PartsError::NotOne(other).into(),
-    })?;
+    let merged = store
+        .merge(parts, &command_line(arguments))
+        .map_err(|error| match error {
+            MergeError::Store(error) => named(target, error),
+            other => PartsError::NotOne(other).into(),
+        })?;
     let run = store.run(merged.id)?;
     let outlook = Outlook::of_run(store, &run)?;
     if outlook.left.is_empty() {
@@ -151,7 +153,11 @@ fn missing(parts: &[&Part], outlook: &Outlook) -> String {
         words.extend(absent.map(|number| format!("no store of shard {number}/{count}")));
     }
     for part in parts.iter().filter(|part| part.run.finished_at_unix_s.is_none()) {
-        let shard = part.run.shard.map(|shard| format!(" (shard {shard})")).unwrap_or_default();
+        let shard = part
+            .run
+            .shard
+            .map(|shard| format!(" (shard {shard})"))
+            .unwrap_or_default();
         let path = part.path.display();
         words.push(match part.snapshot.is_being_written(part.run.id) {
             true => format!("`{path}`{shard} is being written"),
@@ -195,12 +201,13 @@ fn publish(file: &Path, folder: &Path, target: &Path) -> Result<(), PartsError> 
     let failed = |error| of_target(target, error);
     File::open(file).and_then(|file| file.sync_all()).map_err(failed)?;
     let path = TempPath::try_from_path(file).map_err(failed)?;
-    path.persist_noclobber(target).map_err(|error| match error.error.kind() {
-        ErrorKind::AlreadyExists => PartsError::TargetExists {
-            target: target.to_owned(),
-        },
-        _ => of_target(target, error.error),
-    })?;
+    path.persist_noclobber(target)
+        .map_err(|error| match error.error.kind() {
+            ErrorKind::AlreadyExists => PartsError::TargetExists {
+                target: target.to_owned(),
+            },
+            _ => of_target(target, error.error),
+        })?;
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
 }
 

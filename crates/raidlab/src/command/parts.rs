@@ -18,7 +18,10 @@ pub enum PartsError {
     Full { target: PathBuf },
     #[error("cannot write `{}`: {}; nothing was written", target.display(), crate::command::reason(source))]
     Target { target: PathBuf, source: io::Error },
-    #[error("`{}` holds no run: its task ended before the first trial; nothing was written", path.display())]
+    /// `status` only reads.
+    #[error("{0}")]
+    NotShown(MergeError),
+    #[error("`{}` holds no run: its task has not begun the first trial", path.display())]
     NoRun { path: PathBuf },
     #[error(
         "parts of the run are missing: {missing}. `raidlab run STUDY --shard …` runs a shard or continues it; --partial \

@@ -16,7 +16,9 @@ pub fn plan(arguments: &PlanArguments) -> Result<ExitCode, ExpectedError> {
     let (plan, _) = studied::read(&arguments.study, &arguments.only, &Cache::of_user())?;
     match arguments.format {
         Format::Text => {
-            let text = arguments.shard.map_or_else(|| text(&plan), |shard| shard_text(&plan, shard));
+            let text = arguments
+                .shard
+                .map_or_else(|| text(&plan), |shard| shard_text(&plan, shard));
             print(&format!("{text}{}", advice::paragraph(&advice::of(&plan))))?;
         }
         Format::Json => {
@@ -93,7 +95,12 @@ fn shard_text(plan: &Plan, shard: Shard) -> String {
     let cells = trials_of(plan, &partition, shard);
     let mut text = format!("{}\n\nshard {shard}: ", plan.title);
     if cells.is_empty() {
-        let _ = writeln!(text, "no trials; {} of the {} shards have any", partition.used(), shard.count());
+        let _ = writeln!(
+            text,
+            "no trials; {} of the {} shards have any",
+            partition.used(),
+            shard.count()
+        );
         return text;
     }
     let trials: usize = cells.iter().map(|(_, _, own)| own.len()).sum();

@@ -6,7 +6,7 @@ mod prepare_lab;
 
 pub(super) use prepare_lab::own_init;
 
-use super::{advice, print, show, studied};
+use super::{advice, inventory, print, show, studied};
 use crate::cli::{On, RunArguments};
 use crate::expected::{EXIT_INTERRUPTED, EXIT_TRIAL_FAILED, ExpectedError};
 use crate::interrupt::Signals;
@@ -24,6 +24,7 @@ use tools::shell_word;
 
 pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
     let began = Instant::now();
+    let arguments = &inventory::on_this_node(arguments)?;
     let cache = Cache::of_user();
     let read = match arguments.on {
         Some(On::Host) => studied::read_for_host,
@@ -213,7 +214,9 @@ fn conclude_empty(store: &mut Store, run: &OpenRun, shard: Shard) -> Result<Exit
     store
         .finish_run(run, now_unix_s())
         .map_err(ExpectedError::StoreUnderWay)?;
-    say(&format!("raidlab: shard {shard} of this study has no trials: nothing to do"));
+    say(&format!(
+        "raidlab: shard {shard} of this study has no trials: nothing to do"
+    ));
     Ok(ExitCode::SUCCESS)
 }
 

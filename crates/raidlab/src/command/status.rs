@@ -28,7 +28,7 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode, ExpectedError> {
         return Err(PartsError::NoRun { path }.into());
     };
     for other in &found[1..] {
-        Part::check_same_study(first, other).map_err(PartsError::NotOne)?;
+        Part::check_same_study(first, other).map_err(PartsError::NotShown)?;
     }
     let status = Status::of(&found)?;
     match arguments.format {
@@ -53,9 +53,16 @@ fn stores(places: &[PathBuf]) -> Result<Vec<PathBuf>, PartsError> {
         let mut files = Vec::new();
         for entry in std::fs::read_dir(place).map_err(failed)? {
             let path = entry.map_err(failed)?.path();
-            files.extend(path.extension().is_some_and(|extension| extension == "db").then_some(path));
+            files.extend(
+                path.extension()
+                    .is_some_and(|extension| extension == "db")
+                    .then_some(path),
+            );
         }
-        let is_part = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("part-"));
+        let is_part = |path: &PathBuf| {
+            path.file_name()
+                .is_some_and(|name| name.to_string_lossy().starts_with("part-"))
+        };
         if files.iter().any(is_part) {
             files.retain(is_part);
         }
@@ -156,7 +163,13 @@ impl Status {
             ),
             (false, None) => "time left: not known before the first trial is done\n".to_owned(),
         });
-        let width = self.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).max(5);
+        let width = self
+            .rows
+            .iter()
+            .map(|row| row.name.chars().count())
+            .max()
+            .unwrap_or(0)
+            .max(5);
         text.push_str(&format!(
             "\n{:<width$}  {:>7}  {:>7}  {:>6}  {:<9}  left\n",
             "shard", "done", "of", "failed", "state"
@@ -219,7 +232,9 @@ fn not_begun(run: &RunSummary, plan: &Plan, rows: &[Row]) -> Vec<Row> {
         return Vec::new();
     };
     let has = |shard: Shard| rows.iter().any(|row| row.shard == Some(shard));
-    let absent = (1..=count).filter_map(|number| Shard::new(number, count)).filter(|shard| !has(*shard));
+    let absent = (1..=count)
+        .filter_map(|number| Shard::new(number, count))
+        .filter(|shard| !has(*shard));
     absent
         .map(|shard| {
             let run = RunSummary {

@@ -7,11 +7,11 @@ use serde_json::Value;
 use std::fs;
 use std::process::Command;
 use store::{Ending, OpenRun, RunSpec, Store};
+use study::Shard;
 use study::event::{Event, Failure, Sample};
 use study::metric::Metric;
 use study::plan::Plan;
 use study::stack::MachineKind;
-use study::Shard;
 
 const ORIGIN: &str = "lab, raidlab 0.1.0, kernel 6.12-a";
 
@@ -54,7 +54,8 @@ fn shard(text: &str) -> Part {
 impl Part {
     /// Writes it; the store and the run are still open.
     fn begin(&self, desk: &Desk, name: &str) -> (Store, OpenRun) {
-        let plan: Plan = study_file::read(&self.study, "small.toml", &study_file::Known::default()).expect("a study");
+        let plan: Plan =
+            study_file::read(&self.study, "small.toml", &study_file::Known::default()).expect("a study");
         let mut store = Store::open(&desk.folder().join(name)).expect("a store is made");
         let run = store.open_run(&RunSpec {
             plan: &plan,
@@ -72,21 +73,40 @@ impl Part {
             store.name_run(&run, name).expect("it gets its name");
         }
         let partition = Partition::of(&plan, self.shard.map_or(1, Shard::count));
-        let own = |cell, index| self.shard.is_none_or(|shard| partition.shard_of(cell, index) == Some(shard));
-        let trials: Vec<_> = plan.trials(self.seed).filter(|trial| own(trial.cell.id, trial.index)).collect();
+        let own = |cell, index| {
+            self.shard
+                .is_none_or(|shard| partition.shard_of(cell, index) == Some(shard))
+        };
+        let trials: Vec<_> = plan
+            .trials(self.seed)
+            .filter(|trial| own(trial.cell.id, trial.index))
+            .collect();
         for (number, trial) in trials.iter().enumerate().take(self.trials) {
             let id = store.begin_trial(&run, trial, self.origin).expect("a trial begins");
             let kernel = ("kernel.name".to_owned(), "6.12".to_owned());
             store
-                .append(id, &Event::Provenance { key: kernel.0, value: kernel.1 })
+                .append(
+                    id,
+                    &Event::Provenance {
+                        key: kernel.0,
+                        value: kernel.1,
+                    },
+                )
                 .expect("a fact is kept");
             for test in ["write", "read"] {
                 let value = trial.seed as f64 / 1e9 + test.len() as f64 + self.error;
-                let sample = Sample { test: test.to_owned(), metric: Metric::Throughput, value };
+                let sample = Sample {
+                    test: test.to_owned(),
+                    metric: Metric::Throughput,
+                    value,
+                };
                 store.append(id, &Event::Sample(sample)).expect("a sample is kept");
             }
             let ending = match self.fails == Some(number) {
-                true => Ending::Failed(Failure { step: "mkfs".to_owned(), message: "no".to_owned() }),
+                true => Ending::Failed(Failure {
+                    step: "mkfs".to_owned(),
+                    message: "no".to_owned(),
+                }),
                 false => Ending::Done,
             };
             store.end_trial(id, &ending, 2_000_000_000).expect("a trial ends");
@@ -114,13 +134,19 @@ fn desk_with_parts(count: u32) -> Desk {
 fn body(desk: &Desk, store: &str) -> Value {
     let ran = desk.run(&["export", "--format", "json", "--store", store]);
     let mut export: Value = serde_json::from_str(&ran.stdout).expect("an export is JSON");
-    export.as_object_mut().expect("an object").remove("header").expect("with a header");
+    export
+        .as_object_mut()
+        .expect("an object")
+        .remove("header")
+        .expect("with a header");
     export
 }
 
 fn names(desk: &Desk) -> Vec<String> {
     let entries = fs::read_dir(desk.folder()).expect("our folder").flatten();
-    let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
     names.sort_unstable();
     names
 }
@@ -131,7 +157,12 @@ fn the_parts_together_are_the_run_of_one_machine() {
     shard("").write(&desk, "whole.db");
     let ran = desk.run(&["merge", "all.db", "part-3.db", "part-1.db", "part-4.db", "part-2.db"]);
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
-    assert!(ran.stdout.starts_with("all.db: 6 trials done, 0 failed, from 4 stores\ndigest "), "{}", ran.stdout);
+    assert!(
+        ran.stdout
+            .starts_with("all.db: 6 trials done, 0 failed, from 4 stores\ndigest "),
+        "{}",
+        ran.stdout
+    );
     assert_eq!(desk.run(&["digest", "whole.db", "all.db"]).exit, Some(0));
     assert_eq!(body(&desk, "whole.db"), body(&desk, "all.db"));
     let left: Vec<String> = names(&desk).into_iter().filter(|name| name.starts_with('.')).collect();
@@ -144,14 +175,62 @@ fn stores_that_are_not_the_parts_of_one_run() {
     desk.write("text.db", "no database at all\n".repeat(100));
     desk.write("empty.db", "");
     let other = |name: &str, part: Part| part.write(&desk, name);
-    other("seed.db", Part { seed: 2, ..shard("3/3") });
-    other("build.db", Part { version: "0.2.0+test", ..shard("3/3") });
-    other("kernel.db", Part { origin: "lab, raidlab 0.1.0, kernel 6.12-b", ..shard("3/3") });
-    other("study.db", Part { study: SMALL.replace("Small", "Other"), ..shard("3/3") });
-    other("disks.db", Part { only: vec![("type".to_owned(), "ext2".to_owned())], ..shard("3/3") });
-    other("host.db", Part { machine: MachineKind::Host, ..shard("3/3") });
-    other("other-figures.db", Part { error: 1.0, ..shard("3/3") });
-    other("stopped.db", Part { trials: 1, ..shard("3/3") });
+    other(
+        "seed.db",
+        Part {
+            seed: 2,
+            ..shard("3/3")
+        },
+    );
+    other(
+        "build.db",
+        Part {
+            version: "0.2.0+test",
+            ..shard("3/3")
+        },
+    );
+    other(
+        "kernel.db",
+        Part {
+            origin: "lab, raidlab 0.1.0, kernel 6.12-b",
+            ..shard("3/3")
+        },
+    );
+    other(
+        "study.db",
+        Part {
+            study: SMALL.replace("Small", "Other"),
+            ..shard("3/3")
+        },
+    );
+    other(
+        "disks.db",
+        Part {
+            only: vec![("type".to_owned(), "ext2".to_owned())],
+            ..shard("3/3")
+        },
+    );
+    other(
+        "host.db",
+        Part {
+            machine: MachineKind::Host,
+            ..shard("3/3")
+        },
+    );
+    other(
+        "other-figures.db",
+        Part {
+            error: 1.0,
+            ..shard("3/3")
+        },
+    );
+    other(
+        "stopped.db",
+        Part {
+            trials: 1,
+            ..shard("3/3")
+        },
+    );
     let merge = |last: &'static [&'static str]| [&["merge", "all.db", "part-1.db", "part-2.db"], last].concat();
     let calls: Vec<Vec<&str>> = vec![
         merge(&["seed.db"]),
@@ -178,22 +257,41 @@ fn stores_that_are_not_the_parts_of_one_run() {
 #[test]
 fn what_there_is_is_merged_on_demand() {
     let desk = desk_with_parts(3);
-    Part { trials: 1, ..shard("3/3") }.write(&desk, "stopped.db");
+    Part {
+        trials: 1,
+        ..shard("3/3")
+    }
+    .write(&desk, "stopped.db");
     let ran = desk.run(&["merge", "all.db", "part-1.db", "stopped.db", "--partial"]);
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
-    insta::assert_snapshot!(desk.shown(&ran).replace(&body(&desk, "all.db")["run"]["digest_sha256"].to_string().replace('"', ""), "[digest]"));
+    insta::assert_snapshot!(
+        desk.shown(&ran).replace(
+            &body(&desk, "all.db")["run"]["digest_sha256"]
+                .to_string()
+                .replace('"', ""),
+            "[digest]"
+        )
+    );
     assert_eq!(body(&desk, "all.db")["run"]["finished"], false);
     // Part of a part: what was merged before is merged with the rest.
     let rest = desk.run(&["merge", "rest.db", "all.db", "part-2.db", "part-3.db"]);
     assert_eq!(rest.exit, Some(0), "{}", rest.stderr);
-    assert!(rest.stdout.contains("1 trials were in more than one store"), "{}", rest.stdout);
+    assert!(
+        rest.stdout.contains("1 trials were in more than one store"),
+        "{}",
+        rest.stdout
+    );
     assert_eq!(body(&desk, "rest.db")["trials"].as_array().map(Vec::len), Some(6));
 }
 
 #[test]
 fn a_failed_trial_is_merged_and_reported() {
     let desk = desk_with_parts(2);
-    Part { fails: Some(1), ..shard("2/2") }.write(&desk, "failed.db");
+    Part {
+        fails: Some(1),
+        ..shard("2/2")
+    }
+    .write(&desk, "failed.db");
     let ran = desk.run(&["merge", "all.db", "part-1.db", "failed.db"]);
     assert_eq!(ran.exit, Some(1), "{}", ran.stderr);
     assert!(ran.stdout.contains("5 trials done, 1 failed"), "{}", ran.stdout);
@@ -230,13 +328,21 @@ fn a_store_that_is_being_written_is_read_as_it_is() {
     let desk = desk_with_parts(1);
     fs::remove_file(desk.folder().join("part-1.db")).expect("our own file");
     shard("1/2").write(&desk, "part-1.db");
-    let _writer = Part { trials: 2, ..shard("2/2") }.begin(&desk, "part-2.db");
+    let _writer = Part {
+        trials: 2,
+        ..shard("2/2")
+    }
+    .begin(&desk, "part-2.db");
     let ran = desk.run_without_touching(&["status", "."]);
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
     insta::assert_snapshot!(desk.shown(&ran));
     let ran = desk.run_without_touching(&["merge", "all.db", "part-1.db", "part-2.db"]);
     assert_eq!(ran.exit, Some(2), "{}", ran.stderr);
-    assert!(ran.stderr.contains("`part-2.db` (shard 2/2) is being written"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("`part-2.db` (shard 2/2) is being written"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
@@ -245,7 +351,11 @@ fn the_state_of_stores_that_have_none() {
     fs::remove_file(desk.folder().join("part-2.db")).expect("our own file");
     fs::create_dir(desk.folder().join("folder")).expect("a folder");
     desk.write("empty.db", "");
-    Part { seed: 2, ..shard("2/3") }.write(&desk, "seed.db");
+    Part {
+        seed: 2,
+        ..shard("2/3")
+    }
+    .write(&desk, "seed.db");
     insta::assert_snapshot!(desk.transcript(&[
         &["status", "part-1.db", "part-3.db"],
         &["status", "part-3.db", "--format", "json"],
@@ -287,9 +397,14 @@ fn root_no_room_for_the_merged_store() {
         );
         let mut unshare: Command = desk.command("unshare");
         let output = unshare.args(["--mount", "sh", "-c", &script, PROGRAM]).output();
-        let Ok(output) = output.map_err(|error| println!("skipped: unshare: {error}")) else { return };
+        let Ok(output) = output.map_err(|error| println!("skipped: unshare: {error}")) else {
+            return;
+        };
         if output.status.code() == Some(99) || output.stdout.is_empty() {
-            println!("skipped: needs a mount namespace of its own: {}", String::from_utf8_lossy(&output.stderr));
+            println!(
+                "skipped: needs a mount namespace of its own: {}",
+                String::from_utf8_lossy(&output.stderr)
+            );
             return;
         }
         let stderr = String::from_utf8_lossy(&output.stderr);

@@ -18,7 +18,9 @@ const MANY: &str = "\"ext2\", \"ext3\", \"ext4\", \"xfs\", \"btrfs\", \"jfs\", \
 
 /// Plans of fixed and of adaptive precision, with cells of very different lengths.
 fn plans() -> Vec<Plan> {
-    let workloads = [10, 500, 20_000].map(|files| tree(&format!("w{files}"), files)).concat();
+    let workloads = [10, 500, 20_000]
+        .map(|files| tree(&format!("w{files}"), files))
+        .concat();
     vec![
         plan("\"ext4\"", &tree("w", 10), "trials = 1"),
         plan("\"ext4\"", &tree("w", 10), "trials = 50"),
@@ -70,7 +72,11 @@ fn a_shard_keeps_the_order_of_the_whole() {
 #[test]
 fn shards_take_equally_long_but_for_one_unit() {
     for plan in plans() {
-        let trials = if is_fixed(&plan.precision) { plan.precision.max_trials } else { 1 };
+        let trials = if is_fixed(&plan.precision) {
+            plan.precision.max_trials
+        } else {
+            1
+        };
         let longest = plan.cells.iter().map(expected_us).max().unwrap_or(0);
         let all: u64 = plan.cells.iter().map(expected_us).sum::<u64>() * u64::from(trials);
         for count in [1, 2, 3, 5, 8] {
@@ -92,7 +98,9 @@ fn an_adaptive_cell_is_in_one_shard_and_fixed_trials_are_distributed() {
     }
     let fixed = plan("\"ext4\"", &tree("w", 10), "trials = 50");
     let partition = Partition::of(&fixed, 4);
-    let shards: HashSet<_> = (0..50).map(|index| partition.shard_of(fixed.cells[0].id, index)).collect();
+    let shards: HashSet<_> = (0..50)
+        .map(|index| partition.shard_of(fixed.cells[0].id, index))
+        .collect();
     assert_eq!(shards.len(), 4);
     assert_eq!(partition.shard_of(fixed.cells[0].id, 50), None);
 }
@@ -108,8 +116,15 @@ fn the_division_is_the_same_on_every_machine() {
             .map(|shard| shard.number().to_string())
             .collect()
     };
-    let words: Vec<String> = plan.cells.iter().map(|cell| format!("{}: {}", cell.key, of_cell(cell))).collect();
-    assert_eq!(words, ["ext4 | a: 333", "ext4 | b: 131", "xfs | a: 444", "xfs | b: 242"]);
+    let words: Vec<String> = plan
+        .cells
+        .iter()
+        .map(|cell| format!("{}: {}", cell.key, of_cell(cell)))
+        .collect();
+    assert_eq!(
+        words,
+        ["ext4 | a: 333", "ext4 | b: 131", "xfs | a: 444", "xfs | b: 242"]
+    );
 }
 
 #[test]

@@ -45,7 +45,11 @@ pub(super) fn check_same_study(first: &Part, other: &Part) -> Checked {
         ("the seed is", a.seed.to_string(), b.seed.to_string()),
         ("the trials ran", place(a.machine), place(b.machine)),
         ("the selected part of the study is", only(a), only(b)),
-        ("raidlab's build is", a.raidlab_version.clone(), b.raidlab_version.clone()),
+        (
+            "raidlab's build is",
+            a.raidlab_version.clone(),
+            b.raidlab_version.clone(),
+        ),
     ];
     for (what, one_value, other_value) in facts {
         if one_value != other_value {

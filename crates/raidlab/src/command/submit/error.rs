@@ -12,7 +12,9 @@ pub enum SubmitError {
          machine of the cluster, or divide the study with `raidlab run --shard`; nothing was submitted"
     )]
     NoSlurm,
-    #[error("there is no Slurm on this machine that could be asked for the number of cores: add --tasks, without --nodes")]
+    #[error(
+        "there is no Slurm on this machine that could be asked for the number of cores: add --tasks, without --nodes"
+    )]
     NoCores,
     #[error("partition `{partition}` has no cores: `sinfo` lists the partitions; nothing was submitted")]
     NoNodes { partition: String },
@@ -28,10 +30,22 @@ pub enum SubmitError {
     FolderExists { folder: PathBuf },
     #[error("cannot use `{}`: {}; nothing was submitted", folder.display(), crate::command::reason(source))]
     Folder { folder: PathBuf, source: io::Error },
-    #[error("`{word}` cannot be an option of sbatch: write it as in `--partition batch` or `--sbatch=--account=storage`")]
+    #[error(
+        "`{word}` cannot be an option of sbatch: write it as in `--partition batch` or `--sbatch=--account=storage`"
+    )]
     Word { word: String },
     #[error("--inventory is for trials on the nodes themselves: add `--on host`; nothing was submitted")]
     InventoryOfLab,
+    #[error(
+        "trials on the nodes themselves need the disks that they may overwrite: name them by node in a file, with \
+         --inventory FILE; nothing was submitted"
+    )]
+    NoInventory,
+    #[error(
+        "--tasks and --nodes are for the lab: with `--on host` each node of the inventory runs the whole study; nothing \
+         was submitted"
+    )]
+    TasksOfHost,
 }
 
 impl SubmitError {

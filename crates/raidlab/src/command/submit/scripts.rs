@@ -15,6 +15,7 @@ pub struct Job<'a> {
     pub program: PathBuf,
     /// All paths are absolute.
     pub study: PathBuf,
+    pub inventory: Option<PathBuf>,
     pub folder: PathBuf,
     pub tasks: u32,
     /// How many tasks run at the same time, if that is limited.
@@ -40,6 +41,47 @@ impl Job<'_> {
         self.head(&mut text, "", "task-%a.log");
         let _ = writeln!(text, "#SBATCH --array=1-{}{limit}", self.tasks);
         self.options(&mut text);
+        let run = self.run_words();
+        let store = word(&self.folder.join("part-"));
+        let _ = writeln!(
+            text,
+            "\n{}{run} \\\n    --shard \"$SLURM_ARRAY_TASK_ID/{}\" --jobs 1 --wait --store {store}\"$SLURM_ARRAY_TASK_ID\".db{}",
+            self.exec(),
+            self.tasks,
+            self.after_limit("${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"),
+        );
+        Script {
+            name: "run.sbatch".to_owned(),
+            text,
+        }
+    }
+
+    /// The whole study on the disks of a node.
+    pub fn node_script(&self, node: &str) -> Script {
+        let name = format!("run-{node}.sbatch");
+        let mut text = format!(
+            "#!/bin/bash\n\
+             # Runs the study on the disks that the inventory names for this node. What was preempted, killed or\n\
+             # cancelled continues where it stopped when it is started again: sbatch {}\n",
+            word(&self.folder.join(&name))
+        );
+        self.head(&mut text, &format!("-{node}"), &format!("{node}.log"));
+        let _ = writeln!(text, "#SBATCH --nodelist={node}\n#SBATCH --exclusive");
+        self.options(&mut text);
+        let inventory = self.inventory.as_deref().map(word).unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "\n{}{} \\\n    --on host --inventory {inventory} --wait --store {}{}",
+            self.exec(),
+            self.run_words(),
+            word(&self.folder.join(format!("part-{node}.db"))),
+            self.after_limit("$SLURM_JOB_ID"),
+        );
+        Script { name, text }
+    }
+
+    /// The program with what is the same in every script.
+    fn run_words(&self) -> String {
         let mut run = vec![word(&self.program), "run".to_owned(), word(&self.study)];
         run.extend(["--seed".to_owned(), self.arguments.seed.to_string()]);
         for only in &self.arguments.only {
@@ -48,24 +90,19 @@ impl Job<'_> {
         if self.arguments.on == Some(On::Lab) {
             run.extend(["--on".to_owned(), "lab".to_owned()]);
         }
-        let run = run.join(" ");
-        let store = word(&self.folder.join("part-"));
-        let _ = writeln!(
-            text,
-            "\n{}{run} \\\n    --shard \"$SLURM_ARRAY_TASK_ID/{}\" --jobs 1 --wait --store {store}\"$SLURM_ARRAY_TASK_ID\".db{}",
-            if self.arguments.time.is_some() { "" } else { "exec " },
-            self.tasks,
-            self.after_limit(),
-        );
-        Script {
-            name: "run.sbatch".to_owned(),
-            text,
-        }
+        run.join(" ")
+    }
+
+    /// Signals of Slurm go to raidlab itself, unless the script waits for it.
+    const fn exec(&self) -> &'static str {
+        if self.arguments.time.is_some() { "" } else { "exec " }
     }
 
     /// What merges the stores when the last task has ended.
     pub fn merge_script(&self) -> Script {
-        let mut text = "#!/bin/bash\n# Merges the stores of all tasks; it starts when the last of them has ended.\n".to_owned();
+        let mut text =
+            "#!/bin/bash\n# Merges the stores of all tasks; it starts when the last of them has ended.\n"
+                .to_owned();
         self.head(&mut text, "-merge", "merge.log");
         if let Some(partition) = &self.arguments.partition {
             let _ = writeln!(text, "#SBATCH --partition={}", shell_word(partition));
@@ -122,11 +159,11 @@ impl Job<'_> {
     }
 
     /// With a time limit, the task stops shortly before it and is requeued.
-    fn after_limit(&self) -> &'static str {
+    fn after_limit(&self, job: &str) -> String {
         match self.arguments.time {
-            None => "",
+            None => String::new(),
             Some(_) => {
-                " &\nraidlab=$!\n\
+                let before = " &\nraidlab=$!\n\
                  # Shortly before the time limit: stop, and continue in another allocation.\n\
                  again=\n\
                  trap 'again=yes; kill -TERM \"$raidlab\"' USR1\n\
@@ -137,10 +174,8 @@ impl Job<'_> {
                      # A signal ends the wait, not raidlab.\n    \
                      kill -0 \"$raidlab\" 2>/dev/null || break\n\
                  done\n\
-                 if [ -n \"$again\" ] && [ \"$status\" -ge 128 ]; then\n    \
-                     scontrol requeue \"${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID\"\n\
-                 fi\n\
-                 exit \"$status\""
+                 if [ -n \"$again\" ] && [ \"$status\" -ge 128 ]; then\n";
+                format!("{before}    scontrol requeue \"{job}\"\nfi\nexit \"$status\"")
             }
         }
     }

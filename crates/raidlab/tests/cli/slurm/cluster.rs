@@ -42,7 +42,10 @@ impl Cluster {
             return None;
         }
         for (program, package) in PROGRAMS {
-            if !["/usr/sbin", "/usr/bin"].iter().any(|folder| Path::new(folder).join(program).exists()) {
+            if !["/usr/sbin", "/usr/bin"]
+                .iter()
+                .any(|folder| Path::new(folder).join(program).exists())
+            {
                 println!("skipped: no {program} (Debian package {package})");
                 return None;
             }
@@ -60,9 +63,7 @@ impl Cluster {
         cluster.start_munge();
         cluster.start_controller();
         (0..nodes).for_each(|node| cluster.start_node(node));
-        cluster.wait_for("idle nodes", |cluster| {
-            cluster.nodes("idle") == nodes
-        });
+        cluster.wait_for("idle nodes", |cluster| cluster.nodes("idle") == nodes);
         Some(cluster)
     }
 
@@ -185,7 +186,9 @@ impl Cluster {
     /// Number of nodes in one of these states.
     pub fn nodes(&self, states: &str) -> usize {
         let states = format!("--states={states}");
-        self.ask("sinfo", &["--noheader", "--Node", &states, "--format=%N"]).lines().count()
+        self.ask("sinfo", &["--noheader", "--Node", &states, "--format=%N"])
+            .lines()
+            .count()
     }
 
     /// Lets a requeued task start now: Slurm would wait for two minutes, on which nothing here depends.
@@ -212,7 +215,10 @@ impl Cluster {
         let mut text = self.ask("squeue", &["--states=all"]);
         for entry in fs::read_dir(self.folder.path()).expect("our folder").flatten() {
             let path = entry.path();
-            if path.extension().is_some_and(|extension| extension == "log" || extension == "out") {
+            if path
+                .extension()
+                .is_some_and(|extension| extension == "log" || extension == "out")
+            {
                 let log = fs::read_to_string(&path).unwrap_or_default();
                 let lines: Vec<&str> = log.lines().collect();
                 let last = lines[lines.len().saturating_sub(LINES)..].join("\n");
@@ -250,7 +256,9 @@ fn with_environment(variable: &str) -> Vec<i32> {
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     pids.filter(|pid: &i32| {
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|one| one == variable.as_bytes())
+        environment
+            .split(|byte| *byte == 0)
+            .any(|one| one == variable.as_bytes())
     })
     .filter(|pid| u32::try_from(*pid) != Ok(std::process::id()))
     .collect()
@@ -262,7 +270,9 @@ fn free_ports(count: u16) -> (u16, u16) {
     loop {
         let controller = bind(0).expect("a free port");
         let controller = controller.local_addr().expect("its address").port();
-        let Some(last) = controller.checked_add(count) else { continue };
+        let Some(last) = controller.checked_add(count) else {
+            continue;
+        };
         if (controller + 1..=last).all(|port| bind(port).is_ok()) {
             return (controller, controller + 1);
         }

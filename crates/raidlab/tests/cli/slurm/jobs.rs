@@ -33,12 +33,19 @@ fn done(status: &Value, shard: &str) -> u64 {
 fn state(status: &Value, shard: &str) -> String {
     let shards = status["shards"].as_array().map(Vec::as_slice).unwrap_or_default();
     let of_shard = shards.iter().find(|row| row["shard"] == shard);
-    of_shard.and_then(|row| row["state"].as_str()).unwrap_or("running").to_owned()
+    of_shard
+        .and_then(|row| row["state"].as_str())
+        .unwrap_or("running")
+        .to_owned()
 }
 
 fn body(export: &str) -> Value {
     let mut export: Value = serde_json::from_str(export).expect("an export is JSON");
-    export.as_object_mut().expect("an object").remove("header").expect("with a header");
+    export
+        .as_object_mut()
+        .expect("an object")
+        .remove("header")
+        .expect("with a header");
     export
 }
 
@@ -52,12 +59,18 @@ fn root_lab_slurm_loses_no_trial_and_has_none_twice() {
     let [job, merge] = ["job ", "by job "].map(|before| number_after(&ran.stdout, before));
     cluster.wait_for("trials of every task", |cluster| {
         let status = status(cluster, &desk);
-        ["1/4", "2/4", "3/4", "4/4"].iter().all(|shard| done(&status, shard) >= 2)
+        ["1/4", "2/4", "3/4", "4/4"]
+            .iter()
+            .all(|shard| done(&status, shard) >= 2)
     });
 
     // A node is lost with its task under way.
     let node = cluster.task(&job, 2);
-    let node = node.strip_prefix("RUNNING n").expect("it runs").parse::<usize>().expect("a node");
+    let node = node
+        .strip_prefix("RUNNING n")
+        .expect("it runs")
+        .parse::<usize>()
+        .expect("a node");
     cluster.kill_node(node - 1);
 
     // Another task is preempted.
@@ -72,15 +85,21 @@ fn root_lab_slurm_loses_no_trial_and_has_none_twice() {
     cluster.wait_for("controller", |cluster| !cluster.task(&job, 1).is_empty());
 
     // The daemon comes back, and ends what was left of the task; then the task may start again.
-    cluster.wait_for("lost task that is requeued", |cluster| cluster.task(&job, 2).starts_with("PENDING"));
+    cluster.wait_for("lost task that is requeued", |cluster| {
+        cluster.task(&job, 2).starts_with("PENDING")
+    });
     cluster.start_node(node - 1);
-    cluster.wait_for("end of the lost task", |cluster| state(&status(cluster, &desk), "2/4") != "running");
+    cluster.wait_for("end of the lost task", |cluster| {
+        state(&status(cluster, &desk), "2/4") != "running"
+    });
     cluster.wait_for("node", |cluster| cluster.nodes("idle,mixed,allocated") == 4);
     cluster.start_now(&job, 2);
 
     let all = desk.folder().join("many-seed7.job/all.db");
     cluster.wait_for_up_to(Duration::from_secs(240), "end of the job that merges", |cluster| {
-        ["COMPLETED", "FAILED"].iter().any(|state| cluster.job(&merge).starts_with(state))
+        ["COMPLETED", "FAILED"]
+            .iter()
+            .any(|state| cluster.job(&merge).starts_with(state))
     });
     assert!(all.exists(), "{}", cluster.logs());
     for log in ["task-1.log", "task-4.log", "merge.log"] {
@@ -88,7 +107,10 @@ fn root_lab_slurm_loses_no_trial_and_has_none_twice() {
     }
     let ended = status(&cluster, &desk);
     assert_eq!(ended["finished"], true, "{ended:#}");
-    assert_eq!((&ended["trials_done"], &ended["trials_failed"]), (&200.into(), &0.into()));
+    assert_eq!(
+        (&ended["trials_done"], &ended["trials_failed"]),
+        (&200.into(), &0.into())
+    );
     assert!(preempted < 50, "the task was preempted before its end");
     must_equal_one_machine(&cluster, &desk, &all);
 }
@@ -98,7 +120,14 @@ fn must_equal_one_machine(cluster: &Cluster, desk: &crate::desk::Desk, all: &Pat
     assert_eq!(whole.exit, Some(0), "{}", whole.stderr);
     let all = all.display().to_string();
     let digest = desk.run(&["digest", "whole.db", &all]);
-    assert_eq!(digest.exit, Some(0), "{}{}\n{}", digest.stdout, digest.stderr, cluster.logs());
+    assert_eq!(
+        digest.exit,
+        Some(0),
+        "{}{}\n{}",
+        digest.stdout,
+        digest.stderr,
+        cluster.logs()
+    );
     let export = |store: &str| {
         let ran = desk.run(&["export", "--format", "json", "--store", store]);
         assert_eq!(ran.exit, Some(0), "{}", ran.stderr);

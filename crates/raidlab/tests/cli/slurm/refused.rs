@@ -22,7 +22,11 @@ fn without_slurm_a_study_is_not_submitted() {
         &["submit", "small.toml"],
     ] {
         let mut raidlab = desk.raidlab(arguments);
-        let ran = raidlab.env("PATH", "/nonexistent").output().expect("raidlab is run").into();
+        let ran = raidlab
+            .env("PATH", "/nonexistent")
+            .output()
+            .expect("raidlab is run")
+            .into();
         text.push_str(&format!("$ raidlab {}\n{}\n", arguments.join(" "), desk.shown(&ran)));
     }
     insta::assert_snapshot!(text);
@@ -33,8 +37,23 @@ fn without_slurm_a_study_is_not_submitted() {
 fn the_scripts_are_plain() {
     let desk = desk();
     let arguments = [
-        "submit", "small.toml", "--slurm", "--tasks", "4", "--partition", "batch", "--time", "2:00:00", "--mem", "4G",
-        "--sbatch=--account=storage", "--seed", "7", "--only", "type=ext2", "--dry-run",
+        "submit",
+        "small.toml",
+        "--slurm",
+        "--tasks",
+        "4",
+        "--partition",
+        "batch",
+        "--time",
+        "2:00:00",
+        "--mem",
+        "4G",
+        "--sbatch=--account=storage",
+        "--seed",
+        "7",
+        "--only",
+        "type=ext2",
+        "--dry-run",
     ];
     let ran = desk.run_without_touching(&arguments);
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
@@ -47,10 +66,22 @@ fn root_slurm_refuses_a_job() {
     let desk = desk();
     let refused = cluster.raidlab(
         &desk,
-        &["submit", "small.toml", "--slurm", "--tasks", "2", "--partition", "nosuch"],
+        &[
+            "submit",
+            "small.toml",
+            "--slurm",
+            "--tasks",
+            "2",
+            "--partition",
+            "nosuch",
+        ],
     );
     assert_eq!(refused.exit, Some(2), "{}", refused.stderr);
-    assert!(refused.stderr.contains("invalid partition specified: nosuch"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("invalid partition specified: nosuch"),
+        "{}",
+        refused.stderr
+    );
     let none = cluster.raidlab(&desk, &["submit", "small.toml", "--slurm", "--partition", "nosuch"]);
     assert_eq!(none.exit, Some(2), "{}", none.stderr);
     assert!(!desk.folder().join("small-seed1.job").exists());
