@@ -73,6 +73,9 @@ struct Picked {
     digest: Option<[u8; 32]>,
 }
 
+/// By cell and index.
+type AllPicked = HashMap<(CellId, u32), Picked>;
+
 impl Part {
     /// Every run of a store as a part.
     pub fn all_of(path: &Path) -> Result<Vec<Part>> {
@@ -252,7 +255,7 @@ impl Store {
         parts: &[&Part],
         run: RunId,
         plan: &Plan,
-        picked: &HashMap<(CellId, u32), Picked>,
+        picked: &AllPicked,
     ) -> std::result::Result<(), MergeError> {
         let copied = digests_of_trials(plan, &self.samples(run)?, &self.latencies(run)?);
         let copied: HashMap<(CellId, u32), [u8; 32]> = copied
@@ -286,9 +289,9 @@ const TABLES: [(&str, &str); 6] = [
 ];
 
 /// Every trial once: the one that is done, or else one that failed. Trials that several parts have done must agree.
-fn pick(parts: &[&Part], plan: &Plan) -> std::result::Result<(HashMap<(CellId, u32), Picked>, u64), MergeError> {
+fn pick(parts: &[&Part], plan: &Plan) -> std::result::Result<(AllPicked, u64), MergeError> {
     let cells: HashSet<CellId> = plan.cells.iter().map(|cell| cell.id).collect();
-    let mut picked: HashMap<(CellId, u32), Picked> = HashMap::new();
+    let mut picked = AllPicked::new();
     let mut repeated = 0;
     for (place, part) in parts.iter().enumerate() {
         let (store, run) = (part.snapshot.store(), part.run.id);

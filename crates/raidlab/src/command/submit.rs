@@ -48,7 +48,7 @@ pub fn submit(arguments: &SubmitArguments) -> Result<ExitCode, ExpectedError> {
     if scripts.is_empty() {
         scripts.push(job.tasks_script());
     }
-    let merge = job.merge_script();
+    let merge = job.merge_script(&nodes);
     if arguments.dry_run {
         return print(&shown(&job.folder, scripts.iter().chain([&merge]))).map(|()| ExitCode::SUCCESS);
     }

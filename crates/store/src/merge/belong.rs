@@ -9,6 +9,9 @@ use study::stack::MachineKind;
 
 type Checked = std::result::Result<(), MergeError>;
 
+/// What of a value is compared.
+type ValueOf<'a> = &'a dyn Fn(String) -> String;
+
 /// A value, and the trial in which it was found.
 type Found = (String, i64);
 
@@ -95,7 +98,7 @@ impl Store {
             let kernel = origin.split(", ").find(|item| item.starts_with("kernel "));
             kernel.map(str::to_owned).unwrap_or(origin)
         };
-        let checks: [(&str, &str, &dyn Fn(String) -> String); 3] = [
+        let checks: [(&'static str, &str, ValueOf<'_>); 3] = [
             (
                 "the kernel of the same name is",
                 "SELECT value, origin, min(trial.id) FROM trial JOIN provenance ON trial_id = trial.id

@@ -39,7 +39,11 @@ impl Job<'_> {
             word(&self.folder.join("run.sbatch"))
         );
         self.head(&mut text, "", "task-%a.log");
-        let _ = writeln!(text, "#SBATCH --array=1-{}{limit}", self.tasks);
+        let _ = writeln!(
+            text,
+            "#SBATCH --cpus-per-task=1\n#SBATCH --array=1-{}{limit}",
+            self.tasks
+        );
         self.options(&mut text);
         let run = self.run_words();
         let store = word(&self.folder.join("part-"));
@@ -99,7 +103,7 @@ impl Job<'_> {
     }
 
     /// What merges the stores when the last task has ended.
-    pub fn merge_script(&self) -> Script {
+    pub fn merge_script(&self, nodes: &[String]) -> Script {
         let mut text =
             "#!/bin/bash\n# Merges the stores of all tasks; it starts when the last of them has ended.\n"
                 .to_owned();
@@ -111,12 +115,20 @@ impl Job<'_> {
             let _ = writeln!(text, "#SBATCH {option}");
         }
         let all = word(&self.folder.join("all.db"));
+        // The shards that are missing are known from the others; a node that is missing is not.
+        let parts: Vec<String> = match nodes.is_empty() {
+            true => vec![format!("{}*.db", word(&self.folder.join("part-")))],
+            false => nodes
+                .iter()
+                .map(|node| word(&self.folder.join(format!("part-{node}.db"))))
+                .collect(),
+        };
         let _ = writeln!(
             text,
             "\nif [ -e {all} ]; then\n    echo \"the stores were merged before\"\n    exit 0\nfi\n\
-             exec {} merge {all} {}*.db",
+             exec {} merge {all} {}",
             word(&self.program),
-            word(&self.folder.join("part-")),
+            parts.join(" "),
         );
         Script {
             name: "merge.sbatch".to_owned(),
@@ -131,7 +143,7 @@ impl Job<'_> {
         let _ = write!(
             text,
             "#SBATCH --job-name={}\n#SBATCH --output={}\n#SBATCH --open-mode=append\n#SBATCH --requeue\n\
-             #SBATCH --ntasks=1\n#SBATCH --cpus-per-task=1\n",
+             #SBATCH --ntasks=1\n",
             shell_word(&name),
             shell_word(&format!("{output}/{log}")),
         );
