@@ -191,10 +191,11 @@ impl Cluster {
             .count()
     }
 
-    /// Lets a requeued task start now: Slurm would wait for two minutes, on which nothing here depends.
-    pub fn start_now(&self, job: &str, task: u32) {
+    /// Lets a requeued task start soon: Slurm would wait for two minutes, on which nothing here depends. Its nodes refuse a
+    /// job that starts in the same second in which it was revoked there.
+    pub fn start_soon(&self, job: &str, task: u32) {
         let id = format!("JobId={job}_{task}");
-        self.ask("scontrol", &["update", &id, "StartTime=now"]);
+        self.ask("scontrol", &["update", &id, "StartTime=now+5"]);
     }
 
     pub fn wait_for(&self, what: &str, is_there: impl Fn(&Cluster) -> bool) {

@@ -77,7 +77,7 @@ fn root_lab_slurm_loses_no_trial_and_has_none_twice() {
     let preempted = done(&status(&cluster, &desk), "3/4");
     cluster.ask("scontrol", &["requeue", &format!("{job}_3")]);
     cluster.wait_for("requeued task", |cluster| cluster.task(&job, 3).starts_with("PENDING"));
-    cluster.start_now(&job, 3);
+    cluster.start_soon(&job, 3);
 
     // The controller is restarted.
     cluster.stop_controller();
@@ -93,7 +93,7 @@ fn root_lab_slurm_loses_no_trial_and_has_none_twice() {
         state(&status(cluster, &desk), "2/4") != "running"
     });
     cluster.wait_for("node", |cluster| cluster.nodes("idle,mixed,allocated") == 4);
-    cluster.start_now(&job, 2);
+    cluster.start_soon(&job, 2);
 
     let all = desk.folder().join("many-seed7.job/all.db");
     cluster.wait_for_up_to(Duration::from_secs(240), "end of the job that merges", |cluster| {
