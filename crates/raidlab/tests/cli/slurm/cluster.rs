@@ -194,8 +194,9 @@ impl Cluster {
     /// Lets a requeued task start soon: Slurm would wait for two minutes, on which nothing here depends. Its nodes refuse a
     /// job that starts in the same second in which it was revoked there.
     pub fn start_soon(&self, job: &str, task: u32) {
+        thread::sleep(Duration::from_secs(3));
         let id = format!("JobId={job}_{task}");
-        self.ask("scontrol", &["update", &id, "StartTime=now+5"]);
+        self.ask("scontrol", &["update", &id, "StartTime=now"]);
     }
 
     pub fn wait_for(&self, what: &str, is_there: impl Fn(&Cluster) -> bool) {
