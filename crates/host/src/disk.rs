@@ -134,6 +134,15 @@ impl fmt::Display for Disk {
     }
 }
 
+/// The disks of this machine with a serial number: more than one if a disk has several paths.
+pub fn disks_of_serial(serial: &str) -> Vec<Disk> {
+    let disks = sysfs::entries(Path::new("/sys/block")).into_iter();
+    disks
+        .filter_map(|folder| Disk::at_folder(&folder.canonicalize().ok()?))
+        .filter(|disk| disk.serial.as_deref() == Some(serial))
+        .collect()
+}
+
 /// The last characters of a serial number: enough for the owner to distinguish disks, not enough to identify them.
 pub fn short_serial(serial: &str) -> String {
     const KEPT: usize = 4;

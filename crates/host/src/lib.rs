@@ -45,7 +45,7 @@ mod usage;
 
 pub use check::TrialCheck;
 pub use choose::{Chosen, Refused, Wanted, choose};
-pub use disk::{Disk, DiskError, short_serial};
+pub use disk::{Disk, DiskError, disks_of_serial, short_serial};
 pub use environment::{free_bytes, identity, ram_bytes};
 pub use filesystems::kernel_has;
 pub use hold::Held;

@@ -1,9 +1,11 @@
 //! The command line as it is typed. What it means is decided in [`crate::command`].
 
 mod cpu;
+mod fleet;
 mod stored;
 
 pub use cpu::CpuCommand;
+pub use fleet::{MergeArguments, StatusArguments, SubmitArguments};
 pub use stored::{
     CompareArguments, DigestArguments, ExportArguments, ImportArguments, ReportArguments, RunsArguments,
     ShowArguments, ShownRun, run_choice,
@@ -16,6 +18,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 use stored::run_name;
+use study::Shard;
 
 /// A laboratory for Linux filesystems on software RAID.
 ///
@@ -68,6 +71,12 @@ pub enum Command {
     Digest(DigestArguments),
     /// Import results of fio (JSON), Bonnie++ (CSV) or IOzone that were measured elsewhere, as a new run
     Import(ImportArguments),
+    /// Submit a study to a cluster
+    Submit(SubmitArguments),
+    /// Merge the stores of a study's shards, or of several machines, into one
+    Merge(MergeArguments),
+    /// Show the progress of a study that runs in several stores
+    Status(StatusArguments),
     /// Compare two runs, stores, kernels or machines, cell by cell and seed by seed
     Compare(CompareArguments),
     /// Show and check disk models, replay traces, import parameter files
@@ -95,7 +104,7 @@ pub enum Command {
     Bench(BenchArguments),
 }
 
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct RunArguments {
     /// The study file
     pub study: PathBuf,
@@ -108,6 +117,9 @@ pub struct RunArguments {
     /// Allow the contents of these disks to be overwritten; without it a disk that is not blank is refused
     #[arg(long, value_delimiter = ',', value_name = "SERIAL,…")]
     pub destroy: Vec<String>,
+    /// The disks of each node of a cluster: a TOML file with `[node.NAME]` and `destroy = ["SERIAL", …]`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["devices", "destroy", "loops", "loop_folder"])]
+    pub inventory: Option<PathBuf>,
     /// Sparse files behind loop devices instead of disks: 8x20G (with `--on host`; the default there)
     #[arg(long = "loop", value_name = "COUNTxSIZE", conflicts_with_all = ["devices", "destroy"])]
     pub loops: Option<LoopFiles>,
@@ -135,6 +147,12 @@ pub struct RunArguments {
     /// Run a part of the matrix: AXIS=VALUE,… or AXIS!=VALUE,… (may be repeated; values of one axis are alternatives)
     #[arg(long, value_name = "AXIS=VALUE,…")]
     pub only: Vec<String>,
+    /// Run one of several parts of the study, as in 3/16; `raidlab merge` joins their stores
+    #[arg(long, value_name = "NUMBER/COUNT", allow_negative_numbers = true)]
+    pub shard: Option<Shard>,
+    /// If another raidlab writes this run, wait for it to end instead of refusing
+    #[arg(long)]
+    pub wait: bool,
     /// Print every command that would be run, without running any
     #[arg(long)]
     pub dry_run: bool,
@@ -150,6 +168,9 @@ pub struct PlanArguments {
     /// Show a part of the matrix: AXIS=VALUE,… or AXIS!=VALUE,… (may be repeated; values of one axis are alternatives)
     #[arg(long, value_name = "AXIS=VALUE,…")]
     pub only: Vec<String>,
+    /// Show one of several parts of the study, as in 3/16
+    #[arg(long, value_name = "NUMBER/COUNT", allow_negative_numbers = true)]
+    pub shard: Option<Shard>,
     /// Seed of every random choice of the run
     #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,

@@ -11,21 +11,28 @@ mod disk;
 mod doctor;
 mod export;
 mod import;
+mod inventory;
 mod kernel;
+mod merge;
 mod output;
 mod own_disks;
+mod parts;
 mod plan;
 mod report;
 mod run;
 mod runs;
 mod shell;
 mod show;
+mod status;
 mod stored;
 mod studied;
+mod submit;
 mod text;
 mod trace;
 
 pub use output::OutputError;
+pub use parts::PartsError;
+pub use submit::SubmitError;
 pub use text::TextError;
 
 use crate::cli::{Arguments, Command};
@@ -44,6 +51,9 @@ pub fn dispatch(arguments: Arguments) -> Result<ExitCode, ExpectedError> {
         Command::Digest(arguments) => digest::digest(&arguments),
         Command::Export(arguments) => export::export(&arguments),
         Command::Import(arguments) => import::import(&arguments),
+        Command::Submit(arguments) => submit::submit(&arguments),
+        Command::Merge(arguments) => merge::merge(&arguments),
+        Command::Status(arguments) => status::status(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Disk(command) => disk::disk(&command),
         Command::Cpu(command) => cpu::cpu(&command),

@@ -1,6 +1,6 @@
 //! Errors of the user's and of the world's, apart from bugs: each has its words, its cause and its exit code.
 
-use crate::command::{OutputError, TextError};
+use crate::command::{OutputError, PartsError, SubmitError, TextError};
 use crate::console;
 use crate::plain::Colours;
 use crate::progress::{say, say_with};
@@ -128,8 +128,14 @@ pub enum ExpectedError {
     DryRun { cell: String, message: String },
     #[error("{0}")]
     TooFewDisks(String),
+    #[error("{0}; nothing was touched")]
+    Inventory(String),
 
     // Its kind decides.
+    #[error(transparent)]
+    Parts(#[from] PartsError),
+    #[error(transparent)]
+    Submit(#[from] SubmitError),
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
@@ -246,7 +252,10 @@ impl ExpectedError {
             | Self::TraceIsFile { .. }
             | Self::TraceFolder { .. }
             | Self::DryRun { .. }
+            | Self::Inventory(_)
             | Self::TooFewDisks(_) => EXIT_INPUT,
+            Self::Parts(error) => error.exit(),
+            Self::Submit(error) => error.exit(),
             Self::Store(error) => store_exit(error),
             Self::Kernel(error) => kernel_exit(error),
             Self::Run(RunError::Store(error)) | Self::StoreUnderWay(error) => store_exit_under_way(error),
@@ -287,6 +296,7 @@ const fn store_exit(error: &StoreError) -> u8 {
         | StoreError::Foreign { .. }
         | StoreError::Newer { .. }
         | StoreError::Taken { .. }
+        | StoreError::OtherShard { .. }
         | StoreError::Busy { .. }
         | StoreError::ReadOnly { .. }
         | StoreError::Unreadable { .. }

@@ -6,8 +6,11 @@
 //!
 //! *Invariant*: this crate reads no command line and writes to no terminal.
 
+mod cost;
 mod error;
 mod interrupt;
+mod outlook;
+mod partition;
 mod place;
 mod precision;
 mod progress;
@@ -17,6 +20,8 @@ mod transcript;
 
 pub use error::{PlaceError, RunError};
 pub use interrupt::Interrupt;
+pub use outlook::{Outlook, Pace};
+pub use partition::{Partition, is_fixed, part_of};
 pub use place::host::{DiskSource, HostPlace, disks_of};
 pub use place::lab::{Kernels, LabPlace};
 pub use place::{Place, Seen, TrialReport};

@@ -68,7 +68,7 @@ impl Runner<'_> {
     /// # Errors
     /// When the store or a place fails. All measurements are kept, and the run can be resumed.
     pub fn run(&mut self, seed: u64) -> Result<Outcome, RunError> {
-        let mut schedule = Schedule::new(self.plan, seed);
+        let mut schedule = Schedule::new(self.plan, seed, self.run.summary.shard);
         let is_done = |trial: &&store::TrialRecord| trial.status == TrialStatus::Done;
         let mut outcome = Outcome {
             resumed: self.run.trials.iter().filter(is_done).count() as u64,

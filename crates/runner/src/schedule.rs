@@ -4,9 +4,10 @@
 //! Then, in batches, cells that are not precise enough get more. A batch starts when the one before is complete, so that
 //! the trials do not depend on the number of parallel guests.
 
+use crate::partition::Partition;
 use std::collections::{HashMap, VecDeque};
-use study::CellId;
 use study::plan::{Plan, Trial};
+use study::{CellId, Shard};
 
 /// Hands out the trials of a run one by one.
 pub struct Schedule {
@@ -18,8 +19,15 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    pub fn new(plan: &Plan, seed: u64) -> Schedule {
-        let rounds: Vec<Vec<Trial>> = plan.rounds(seed).collect();
+    /// The trials of a plan, or of one shard of it.
+    pub fn new(plan: &Plan, seed: u64, shard: Option<Shard>) -> Schedule {
+        let mut rounds: Vec<Vec<Trial>> = plan.rounds(seed).collect();
+        if let Some(shard) = shard {
+            let partition = Partition::of(plan, shard.count());
+            for round in &mut rounds {
+                round.retain(|trial| partition.shard_of(trial.cell.id, trial.index) == Some(shard));
+            }
+        }
         let mut schedule = Schedule {
             rounds,
             scheduled: HashMap::new(),
@@ -85,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_fixed_number_of_trials_is_one_batch_of_interleaved_rounds() {
-        let mut schedule = Schedule::new(&plan("trials = 3"), 1);
+        let mut schedule = Schedule::new(&plan("trials = 3"), 1, None);
         let order = drained(&mut schedule);
         let indices: Vec<u32> = order.iter().map(|(_, index)| *index).collect();
         assert_eq!(indices, [0, 0, 1, 1, 2, 2]);
@@ -102,7 +110,7 @@ mod tests {
             .find(|cell| cell.stack_label == "xfs")
             .expect("a cell")
             .id;
-        let mut schedule = Schedule::new(&plan, 1);
+        let mut schedule = Schedule::new(&plan, 1, None);
         assert_eq!(drained(&mut schedule).len(), 4);
         assert!(schedule.next_batch(|cell, had| if cell == xfs { had + 2 } else { had }));
         let order = drained(&mut schedule);

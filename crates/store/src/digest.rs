@@ -61,6 +61,32 @@ fn key(keys: &Keys, trial: TrialKey) -> &str {
     keys.get(&trial.cell).map_or("\"\"", String::as_str)
 }
 
+/// SHA-256 over the samples and latencies of each completed trial, in the same way.
+pub(crate) fn digests_of_trials(
+    plan: &Plan,
+    samples: &[Measurement],
+    latencies: &[Measured<Latency>],
+) -> HashMap<TrialKey, [u8; 32]> {
+    let cells = plan.cells_by_id();
+    let mut lines: HashMap<TrialKey, Vec<String>> = HashMap::new();
+    for row in samples {
+        lines.entry(row.trial).or_default().push(sample_line(&cells, row));
+    }
+    for row in latencies {
+        lines.entry(row.trial).or_default().push(latency_line(&cells, row));
+    }
+    let digest = |mut lines: Vec<String>| {
+        lines.sort_unstable();
+        let mut hash = Sha256::new();
+        for line in lines {
+            hash.update(line.as_bytes());
+            hash.update(b"\n");
+        }
+        hash.finalize().into()
+    };
+    lines.into_iter().map(|(trial, lines)| (trial, digest(lines))).collect()
+}
+
 /// The prefix of a line: the trial by the cell's key, which a person can find in the plan.
 fn trial(keys: &Keys, trial: TrialKey) -> String {
     format!("{} {} {}", key(keys, trial), trial.index, trial.seed)

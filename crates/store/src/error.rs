@@ -1,6 +1,7 @@
 //! Errors of a store, worded for the user.
 
 use std::path::{Path, PathBuf};
+use study::Shard;
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -31,6 +32,17 @@ pub enum StoreError {
         path.display()
     )]
     Taken { path: PathBuf, run: i64, pid: i64 },
+    #[error(
+        "`{}` holds {} (run {run}), and the command asks for {}: a store is for one shard of a run, or for all of it; \
+         name another file with --store (the store was not changed)",
+        path.display(), shard_words(*.found), shard_words(*.wanted)
+    )]
+    OtherShard {
+        path: PathBuf,
+        run: i64,
+        found: Option<Shard>,
+        wanted: Option<Shard>,
+    },
     #[error("`{}` is locked by another program: close it and try again", path.display())]
     Busy { path: PathBuf },
     #[error("no space left for the store `{}`: {}", path.display(), kept(*.trials_kept))]
@@ -56,6 +68,13 @@ fn kept(trials: u64) -> String {
         0 => "free some space, or name another file with --store".to_owned(),
         _ => format!("finished trials ({trials}) are kept; free some space and run the same command to continue"),
     }
+}
+
+fn shard_words(shard: Option<Shard>) -> String {
+    shard.map_or_else(
+        || "all trials of this run".to_owned(),
+        |shard| format!("shard {shard} of this run"),
+    )
 }
 
 /// Describes the existing runs, 1 to `last`.

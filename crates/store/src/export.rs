@@ -37,7 +37,7 @@ impl Store {
         let (samples, latencies) = (self.samples(run)?, self.latencies(run)?);
         let trials = self.trials(run)?;
         let keys = Keys::of(&plan);
-        let export = json!({
+        let mut export = json!({
             "format": "raidlab-export",
             "format_version": FORMAT_VERSION,
             "header": {
@@ -76,6 +76,9 @@ impl Store {
                 "value": row.entry.value,
             })).collect::<Vec<_>>(),
         });
+        if let Some(shard) = summary.shard {
+            export["run"]["shard"] = json!(shard);
+        }
         Ok(format!("{export:#}\n"))
     }
 

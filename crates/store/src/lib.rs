@@ -11,20 +11,24 @@ mod digest;
 mod error;
 mod export;
 mod lock;
+mod merge;
 mod migrate;
 mod open;
 mod read;
 pub mod record;
 mod run;
+mod snapshot;
 mod words;
 mod write;
 
 pub use error::StoreError;
 pub use export::machine_mark;
+pub use merge::{MergeError, MergedRun, Part};
 pub use open::Store;
 pub use read::Selection;
 pub use record::{Ending, RunChoice, RunId, RunSpec, RunSummary, TrialId, TrialRecord, TrialStatus};
 pub use run::{Found, OpenRun};
+pub use snapshot::Snapshot;
 
 /// Result type of this crate.
 pub type Result<T> = std::result::Result<T, StoreError>;

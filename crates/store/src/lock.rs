@@ -41,6 +41,23 @@ impl RunLock {
     }
 }
 
+/// Whether a process writes the run; on a network filesystem also one on another machine.
+pub(crate) fn is_taken(store: &Path, run: RunId) -> bool {
+    let Ok(file) = File::open(lock_path(store)) else {
+        return false;
+    };
+    let mut range = libc::flock {
+        // Of a file that is open for reading, a read lock can be asked for: it conflicts with a writer's.
+        l_type: libc::F_RDLCK as libc::c_short,
+        l_whence: libc::SEEK_SET as libc::c_short,
+        l_start: run.0,
+        l_len: 1,
+        l_pid: 0,
+    };
+    let asked = fcntl(&file, FcntlArg::F_OFD_GETLK(&mut range));
+    asked.is_ok() && i32::from(range.l_type) != libc::F_UNLCK
+}
+
 impl Drop for RunLock {
     /// Removes the lock file, unless another run of the store is being written. The lock itself ends with the file
     /// descriptor.

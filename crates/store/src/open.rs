@@ -67,7 +67,7 @@ impl Store {
         Ok(store)
     }
 
-    fn open_for_reading(path: &Path, parameters: &str) -> Result<Self> {
+    pub(crate) fn open_for_reading(path: &Path, parameters: &str) -> Result<Self> {
         // With write permission, if available: whoever closes the store last removes the write-ahead log's files, and a
         // read-only reader would leave them behind. Nothing is written anyway (`query_only`).
         let flags =
@@ -199,14 +199,19 @@ fn check_place(path: &Path) -> Result<()> {
     }
 }
 
-fn has_pending_log(path: &Path) -> bool {
+pub(crate) fn has_pending_log(path: &Path) -> bool {
+    fs::metadata(log_path(path)).is_ok_and(|log| log.len() > 0)
+}
+
+/// Where SQLite keeps what has not yet been copied into the database.
+pub(crate) fn log_path(path: &Path) -> PathBuf {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
-    fs::metadata(log).is_ok_and(|log| log.len() > 0)
+    PathBuf::from(log)
 }
 
 /// SQLite's name for a file: a URI, in which `%`, `?` and `#` of the path are escaped.
-fn uri(path: &Path) -> Result<String> {
+pub(crate) fn uri(path: &Path) -> Result<String> {
     let unreadable = |reason: String| StoreError::Unreadable {
         path: path.to_owned(),
         reason,

@@ -8,12 +8,12 @@ use rusqlite::{OptionalExtension, Row};
 use std::collections::{HashMap, HashSet};
 use study::event::{Failure, Guard, Latency, Sample, ToolCall};
 use study::plan::Plan;
-use study::{CellId, Measured, Measurement, ProvenanceEntry, Recorded, StepEntry, TrialKey};
+use study::{CellId, Measured, Measurement, ProvenanceEntry, Recorded, Shard, StepEntry, TrialKey};
 
 const RUN_COLUMNS: &str = "SELECT id, title, study_source, study_sha256, seed, machine, only_json, raidlab_version,
         command, started_at_unix_s, finished_at_unix_s,
         (SELECT count(*) FROM run_trial WHERE run_id = run.id AND status = 'done'),
-        (SELECT count(*) FROM latest_trial WHERE run_id = run.id AND status = 'failed'), name
+        (SELECT count(*) FROM latest_trial WHERE run_id = run.id AND status = 'failed'), name, shard
     FROM run";
 
 /// The cells of a run that are read.
@@ -335,6 +335,7 @@ fn run_summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
         trials_done: unsigned(row.get(11)?),
         trials_failed: unsigned(row.get(12)?),
         name: row.get(13)?,
+        shard: row.get::<_, Stored<Option<Shard>>>(14)?.0,
     })
 }
 

@@ -1,9 +1,9 @@
 //! Input and output types of a store.
 
-use study::TrialKey;
 use study::event::Failure;
 use study::plan::Plan;
 use study::stack::MachineKind;
+use study::{Shard, TrialKey};
 
 /// A run's number in its store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,6 +31,8 @@ pub struct RunSpec<'a> {
     pub devices: &'a [String],
     /// The selected part of the matrix (`--only`); empty for all of it.
     pub only: &'a [(String, String)],
+    /// The part of the trials that this store is for; none for all of them.
+    pub shard: Option<Shard>,
     /// Identifies the build: only the same build continues a run.
     pub raidlab_version: &'a str,
     /// The command line that repeats the run.
@@ -49,6 +51,8 @@ pub struct RunSummary {
     pub seed: u64,
     pub machine: MachineKind,
     pub only: Vec<(String, String)>,
+    /// The part of the trials that the run is limited to.
+    pub shard: Option<Shard>,
     pub raidlab_version: String,
     pub command: String,
     pub started_at_unix_s: u64,

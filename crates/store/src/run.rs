@@ -1,13 +1,14 @@
 //! Starting or resuming a run.
 
-use crate::lock::RunLock;
+use crate::lock::{RunLock, is_taken};
 use crate::record::{RunId, RunSpec, RunSummary, TrialRecord, TrialStatus};
-use crate::words::{json, machine_word, signed};
+use crate::words::{Stored, json, machine_word, shard_word, signed};
 use crate::{Result, Store, StoreError};
 use rusqlite::{OptionalExtension, params};
 use sha2::{Digest, Sha256};
-use study::CellId;
+use std::collections::HashSet;
 use study::plan::Trial;
+use study::{CellId, Shard};
 
 /// A run that this process may write, exclusively until this is dropped.
 #[derive(Debug)]
@@ -16,6 +17,8 @@ pub struct OpenRun {
     pub found: Found,
     /// The latest attempt at every trial started so far, in the plan's order.
     pub trials: Vec<TrialRecord>,
+    /// Those of them that are complete.
+    done: HashSet<(CellId, u32)>,
     _lock: RunLock,
 }
 
@@ -33,10 +36,7 @@ pub enum Found {
 impl OpenRun {
     /// Whether the trial is complete. A failed or interrupted one must be repeated.
     pub fn is_done(&self, cell: CellId, index: u32) -> bool {
-        let is_it = |trial: &TrialRecord| trial.key.cell == cell && trial.key.index == index;
-        self.trials
-            .iter()
-            .any(|trial| is_it(trial) && trial.status == TrialStatus::Done)
+        self.done.contains(&(cell, index))
     }
 }
 
@@ -47,15 +47,21 @@ impl Store {
     pub fn open_run(&mut self, spec: &RunSpec<'_>) -> Result<OpenRun> {
         let found = match self.find_run(spec)? {
             Some(id) => id,
-            None => (self.insert_run(spec)?, Found::New),
+            None => {
+                self.check_shard(spec)?;
+                (self.insert_run(spec)?, Found::New)
+            }
         };
         let (id, found) = found;
         let lock = self.lock_run(id)?;
         self.take_over(id)?;
+        let trials = self.trials(id)?;
+        let done = trials.iter().filter(|trial| trial.status == TrialStatus::Done);
         Ok(OpenRun {
             summary: self.run(id)?,
             found,
-            trials: self.trials(id)?,
+            done: done.map(|trial| (trial.key.cell, trial.key.index)).collect(),
+            trials,
             _lock: lock,
         })
     }
@@ -90,10 +96,37 @@ impl Store {
         self.sync_commits(false)
     }
 
+    /// A store has one shard of a run, or all of it: its trials would otherwise be in two of the stores to be merged.
+    fn check_shard(&self, spec: &RunSpec<'_>) -> Result<()> {
+        let sql = "SELECT id, shard FROM run
+                   WHERE study_sha256 = ?1 AND seed = ?2 AND machine = ?3 AND only_json = ?4
+                     AND raidlab_version = ?5 AND devices_json = ?6 ORDER BY id DESC LIMIT 1";
+        let identity = params![
+            study_sha256(&spec.plan.source),
+            spec.seed.to_string(),
+            machine_word(spec.machine),
+            json(&spec.only),
+            spec.raidlab_version,
+            json(&spec.devices),
+        ];
+        let row = self.connection.query_row(sql, identity, |row| {
+            Ok((row.get(0)?, row.get::<_, Stored<Option<Shard>>>(1)?.0))
+        });
+        match self.checked(row.optional())? {
+            None => Ok(()),
+            Some((run, found)) => Err(StoreError::OtherShard {
+                path: self.path.clone(),
+                run,
+                found,
+                wanted: spec.shard,
+            }),
+        }
+    }
+
     fn find_run(&self, spec: &RunSpec<'_>) -> Result<Option<(RunId, Found)>> {
         let sql = "SELECT id, finished_at_unix_s IS NOT NULL FROM run
                    WHERE study_sha256 = ?1 AND seed = ?2 AND machine = ?3 AND only_json = ?4
-                     AND raidlab_version = ?5 AND devices_json = ?6
+                     AND raidlab_version = ?5 AND devices_json = ?6 AND shard = ?7
                    ORDER BY finished_at_unix_s IS NOT NULL, id DESC LIMIT 1";
         let identity = params![
             study_sha256(&spec.plan.source),
@@ -102,6 +135,7 @@ impl Store {
             json(&spec.only),
             spec.raidlab_version,
             json(&spec.devices),
+            shard_word(spec.shard),
         ];
         let row = self.connection.query_row(sql, identity, |row| {
             let found = if row.get(1)? {
@@ -116,8 +150,9 @@ impl Store {
 
     fn insert_run(&self, spec: &RunSpec<'_>) -> Result<RunId> {
         let sql = "INSERT INTO run (title, study_source, study_sha256, plan_json, seed, machine, only_json,
-                                    raidlab_version, command, started_at_unix_s, writer_pid, devices_json)
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+                                    raidlab_version, command, started_at_unix_s, writer_pid, devices_json,
+                                    shard)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
         let columns = params![
             spec.plan.title,
             spec.plan.source,
@@ -131,9 +166,15 @@ impl Store {
             signed(spec.started_at_unix_s),
             std::process::id(),
             json(&spec.devices),
+            shard_word(spec.shard),
         ];
         self.checked(self.connection.execute(sql, columns))?;
         Ok(RunId(self.connection.last_insert_rowid()))
+    }
+
+    /// Whether a process writes the run now.
+    pub fn is_being_written(&self, run: RunId) -> bool {
+        is_taken(&self.path, run)
     }
 
     fn lock_run(&self, run: RunId) -> Result<RunLock> {

@@ -3,9 +3,9 @@
 use crate::record::TrialStatus;
 use rusqlite::Row;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, Type, ValueRef};
-use study::CellId;
 use study::metric::Metric;
 use study::stack::MachineKind;
+use study::{CellId, Shard};
 
 /// Reads a column of one of these types.
 pub(crate) struct Stored<T>(pub T);
@@ -56,6 +56,19 @@ impl FromSql for Stored<u64> {
     }
 }
 
+/// A shard, or all trials if the text is empty.
+impl FromSql for Stored<Option<Shard>> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        match value.as_str()? {
+            "" => Ok(Stored(None)),
+            text => text
+                .parse()
+                .map(|shard| Stored(Some(shard)))
+                .map_err(|error: String| FromSqlError::Other(error.into())),
+        }
+    }
+}
+
 /// JSON in a text column.
 pub(crate) struct Json<T>(pub T);
 
@@ -84,6 +97,11 @@ pub(crate) const fn machine_word(machine: MachineKind) -> &'static str {
         MachineKind::Host => "host",
         MachineKind::Foreign => "foreign",
     }
+}
+
+/// Inverse of reading a shard's column.
+pub(crate) fn shard_word(shard: Option<Shard>) -> String {
+    shard.map_or_else(String::new, |shard| shard.to_string())
 }
 
 /// Times and counts as SQLite's signed integers. Nanoseconds reach the limit after 292 years.

@@ -12,6 +12,7 @@ mod document;
 mod filesystem_rules;
 mod groups;
 mod impossible;
+mod inventory;
 pub mod key;
 pub mod label;
 mod lvm_rules;
@@ -31,6 +32,7 @@ mod vocabulary;
 pub mod workload;
 
 pub use diagnostic::{Diagnostic, Diagnostics};
+pub use inventory::{Inventory, InventoryNode};
 pub use model_files::MODEL_BYTES_MAX;
 pub use only::{Only, OnlyError};
 pub use read::read;

@@ -49,6 +49,7 @@ pub fn import(arguments: &ImportArguments) -> Result<ExitCode, ExpectedError> {
         machine: MachineKind::Foreign,
         devices: &[],
         only: &[],
+        shard: None,
         raidlab_version: &run::version()?,
         command: &command_line(arguments),
         started_at_unix_s: run::now_unix_s(),

@@ -4,18 +4,29 @@ use super::{advice, print, studied};
 use crate::cli::{Format, PlanArguments};
 use crate::expected::ExpectedError;
 use lab::kernel::Cache;
+use runner::{Partition, is_fixed};
+use serde_json::{Value, json};
 use std::fmt::Write;
 use std::process::ExitCode;
-use study::plan::Plan;
+use study::Shard;
+use study::plan::{Cell, Plan};
 use study::stack::MachineSpec;
 
 pub fn plan(arguments: &PlanArguments) -> Result<ExitCode, ExpectedError> {
     let (plan, _) = studied::read(&arguments.study, &arguments.only, &Cache::of_user())?;
     match arguments.format {
-        Format::Text => print(&format!("{}{}", text(&plan), advice::paragraph(&advice::of(&plan))))?,
+        Format::Text => {
+            let text = arguments
+                .shard
+                .map_or_else(|| text(&plan), |shard| shard_text(&plan, shard));
+            print(&format!("{text}{}", advice::paragraph(&advice::of(&plan))))?;
+        }
         Format::Json => {
-            let json = serde_json::to_string_pretty(&plan).expect("a plan is plain data");
-            print(&format!("{json}\n"))?;
+            let mut json = serde_json::to_value(&plan).expect("a plan is plain data");
+            if let Some(shard) = arguments.shard {
+                json["shard"] = shard_json(&plan, shard);
+            }
+            print(&format!("{json:#}\n"))?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -65,6 +76,82 @@ fn text(plan: &Plan) -> String {
     };
     let _ = writeln!(text, "\n{trials}; the time is estimated after the first trial");
     text
+}
+
+/// The trials of a shard, by cell: the cell's number in the plan, the cell, and the numbers of the trials from 1. Where
+/// the number of trials depends on results, those of the first round of decisions.
+fn trials_of(plan: &Plan, partition: &Partition, shard: Shard) -> Vec<(usize, String, Vec<u32>)> {
+    let trials = stats::looks(&plan.precision)[0];
+    let of_cell = |(place, cell): (usize, &Cell)| {
+        let is_own = |index: &u32| partition.shard_of(cell.id, *index) == Some(shard);
+        let own: Vec<u32> = (0..trials).filter(is_own).map(|index| index + 1).collect();
+        (!own.is_empty()).then(|| (place + 1, cell.key.clone(), own))
+    };
+    plan.cells.iter().enumerate().filter_map(of_cell).collect()
+}
+
+fn shard_text(plan: &Plan, shard: Shard) -> String {
+    let partition = Partition::of(plan, shard.count());
+    let cells = trials_of(plan, &partition, shard);
+    let mut text = format!("{}\n\nshard {shard}: ", plan.title);
+    if cells.is_empty() {
+        let _ = writeln!(
+            text,
+            "no trials; {} of the {} shards have any",
+            partition.used(),
+            shard.count()
+        );
+        return text;
+    }
+    let trials: usize = cells.iter().map(|(_, _, own)| own.len()).sum();
+    let percent = 100.0 * partition.share(shard);
+    let (most, least) = (plan.precision.max_trials, stats::looks(&plan.precision)[0]);
+    let _ = match is_fixed(&plan.precision) {
+        true => writeln!(text, "{trials} of {} trials, {percent:.1} % of the expected time", {
+            plan.cells.len() * least as usize
+        }),
+        false => writeln!(
+            text,
+            "{} of {} cells with all of their trials ({least} to {most} of each), {percent:.1} % of the expected time",
+            cells.len(),
+            plan.cells.len()
+        ),
+    };
+    for (number, key, own) in cells {
+        let _ = match is_fixed(&plan.precision) {
+            true => writeln!(text, "{number:>4}  {key}: {}", trial_words(&own)),
+            false => writeln!(text, "{number:>4}  {key}"),
+        };
+    }
+    text
+}
+
+/// `trials 1, 3 to 5`
+fn trial_words(trials: &[u32]) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for run in trials.chunk_by(|a, b| a + 1 == *b) {
+        match run {
+            [first, .., last] => words.push(format!("{first} to {last}")),
+            _ => words.extend(run.iter().map(u32::to_string)),
+        }
+    }
+    let noun = if trials.len() == 1 { "trial" } else { "trials" };
+    format!("{noun} {}", words.join(", "))
+}
+
+fn shard_json(plan: &Plan, shard: Shard) -> Value {
+    let partition = Partition::of(plan, shard.count());
+    let cells = trials_of(plan, &partition, shard);
+    let cells = cells.iter().map(|(_, key, own)| {
+        let indices: Vec<u32> = own.iter().map(|number| number - 1).collect();
+        json!({ "cell": key, "trials": indices })
+    });
+    json!({
+        "shard": shard,
+        "trials_fixed": is_fixed(&plan.precision),
+        "expected_share": partition.share(shard),
+        "cells": cells.collect::<Vec<_>>(),
+    })
 }
 
 /// What the cells run on, every value once: models, counts, RAM and kernels are axes.

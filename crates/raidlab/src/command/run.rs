@@ -6,23 +6,25 @@ mod prepare_lab;
 
 pub(super) use prepare_lab::own_init;
 
-use super::{advice, print, show, studied};
+use super::{advice, inventory, print, show, studied};
 use crate::cli::{On, RunArguments};
 use crate::expected::{EXIT_INTERRUPTED, EXIT_TRIAL_FAILED, ExpectedError};
 use crate::interrupt::Signals;
 use crate::progress::{RunDisplay, clock, note, say};
 use lab::kernel::Cache;
-use runner::{Outcome, Place, Runner};
+use runner::{Outcome, Outlook, Place, Runner};
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
-use store::{Found, OpenRun, RunSpec, Store};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use store::{Found, OpenRun, RunSpec, Store, StoreError};
+use study::Shard;
 use study::plan::{Plan, Trial};
 use study::stack::MachineKind;
 use tools::shell_word;
 
 pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
     let began = Instant::now();
+    let arguments = &inventory::on_this_node(arguments)?;
     let cache = Cache::of_user();
     let read = match arguments.on {
         Some(On::Host) => studied::read_for_host,
@@ -35,11 +37,12 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
             Prepared::Host(prepare_host::PreparedHost::of(arguments, &mut plan)?)
         }
     };
+    let part = runner::part_of(&plan, arguments.shard);
     if let Prepared::Lab(cache) = &wanted {
-        prepare_lab::check(arguments, &plan, cache)?;
+        prepare_lab::check(arguments, &part, cache)?;
     }
     if arguments.dry_run {
-        return print(&dry::commands(&plan, &wanted)?).map(|()| ExitCode::SUCCESS);
+        return print(&dry::commands(&part, &wanted)?).map(|()| ExitCode::SUCCESS);
     }
     for sentence in advice::of(&plan) {
         say(&format!("raidlab: warning: {sentence}"));
@@ -52,11 +55,12 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
         machine: wanted.kind(),
         devices: &wanted.devices(),
         only: &only,
+        shard: arguments.shard,
         raidlab_version: &version()?,
         command: &command_line(arguments, &wanted.stored_devices(arguments)),
         started_at_unix_s: now_unix_s(),
     };
-    let run = store.open_run(&spec)?;
+    let run = open_run(arguments, &mut store, &spec)?;
     if let Some(name) = &arguments.name {
         store.name_run(&run, name)?;
     }
@@ -67,9 +71,14 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
     let jobs = arguments
         .jobs
         .map_or_else(prepare_lab::processors, |jobs| jobs as usize);
-    let outcome = if run.found == Found::Finished && everything_done(&plan, &run, arguments.seed) {
+    if let Some(shard) = arguments.shard.filter(|_| part.cells.is_empty()) {
+        return conclude_empty(&mut store, &run, shard);
+    }
+    let outcome = if run.found == Found::Finished && everything_done(&plan, &store, &run)? {
+        let shard = arguments.shard.map(|shard| format!("shard {shard} of "));
         note(&format!(
-            "raidlab: all trials of this study with seed {} are already in the store",
+            "raidlab: all trials of {}this study with seed {} are already in the store",
+            shard.unwrap_or_default(),
             arguments.seed
         ));
         Outcome {
@@ -78,7 +87,7 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
         }
     } else {
         let place: Box<dyn Place> = match wanted {
-            Prepared::Lab(cache) => Box::new(prepare_lab::place(arguments, &plan, cache, jobs)?),
+            Prepared::Lab(cache) => Box::new(prepare_lab::place(arguments, &part, cache, jobs)?),
             Prepared::Host(prepared) => {
                 Box::new(prepared.begin(arguments, resume, &mut || signals.begin_session())?)
             }
@@ -175,13 +184,40 @@ fn check_tools(mut wanted: Vec<tools::Tool>) -> Result<(), ExpectedError> {
     Ok(tools::Tools::find(&wanted).map(drop)?)
 }
 
+/// The run in the store. With `--wait`, a process that writes it is waited for.
+fn open_run(arguments: &RunArguments, store: &mut Store, spec: &RunSpec<'_>) -> Result<OpenRun, ExpectedError> {
+    const LOOK_EVERY: Duration = Duration::from_secs(1);
+    let mut is_reported = false;
+    loop {
+        match store.open_run(spec) {
+            Err(error @ StoreError::Taken { .. }) if arguments.wait => {
+                if !is_reported {
+                    say(&format!("raidlab: waiting: {error}"));
+                }
+                is_reported = true;
+                std::thread::sleep(LOOK_EVERY);
+            }
+            other => return Ok(other?),
+        }
+    }
+}
+
 /// Also when the session before ended between the last trial and its own end.
-fn everything_done(plan: &Plan, run: &OpenRun, seed: u64) -> bool {
-    let first = stats::looks(&plan.precision)[0] as usize;
-    plan.rounds(seed)
-        .take(first)
-        .flatten()
-        .all(|trial| run.is_done(trial.cell.id, trial.index))
+fn everything_done(plan: &Plan, store: &Store, run: &OpenRun) -> Result<bool, ExpectedError> {
+    let samples = store.samples(run.summary.id)?;
+    let outlook = Outlook::of(plan, &run.summary, &run.trials, samples);
+    Ok(outlook.left.is_empty() && outlook.failed == 0)
+}
+
+/// More shards than trials: the store is a part like any other.
+fn conclude_empty(store: &mut Store, run: &OpenRun, shard: Shard) -> Result<ExitCode, ExpectedError> {
+    store
+        .finish_run(run, now_unix_s())
+        .map_err(ExpectedError::StoreUnderWay)?;
+    say(&format!(
+        "raidlab: shard {shard} of this study has no trials: nothing to do"
+    ));
+    Ok(ExitCode::SUCCESS)
 }
 
 fn conclude(
@@ -238,6 +274,9 @@ fn command_line(arguments: &RunArguments, devices: &[String]) -> String {
     words.extend(["--seed".to_owned(), arguments.seed.to_string()]);
     for only in &arguments.only {
         words.extend(["--only".to_owned(), only.clone()]);
+    }
+    if let Some(shard) = arguments.shard {
+        words.extend(["--shard".to_owned(), shard.to_string()]);
     }
     if let Some(name) = &arguments.name {
         words.extend(["--name".to_owned(), name.clone()]);

@@ -42,6 +42,9 @@ fn text(runs: &[RunSummary]) -> String {
         if let Some(name) = &run.name {
             text.push_str(&format!("      name {name}\n"));
         }
+        if let Some(shard) = run.shard {
+            text.push_str(&format!("      shard {shard}\n"));
+        }
         if !run.only.is_empty() {
             let pairs: Vec<String> = run.only.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
             text.push_str(&format!("      only {}\n", pairs.join(",")));
@@ -66,6 +69,7 @@ fn as_json(run: &RunSummary) -> Value {
         "machine": place(run.machine),
         "seed": run.seed,
         "only": run.only,
+        "shard": run.shard,
         "raidlab_version": run.raidlab_version,
         "command": run.command,
         "started_at_unix_s": run.started_at_unix_s,

@@ -23,6 +23,7 @@ pub fn spec(plan: &Plan) -> RunSpec<'_> {
         machine: MachineKind::Lab,
         devices: &[],
         only: &[],
+        shard: None,
         raidlab_version: "0.1.0",
         command: "raidlab run small.toml --seed 1",
         started_at_unix_s: 1_700_000_000,

@@ -116,6 +116,7 @@ impl World {
                 machine: MachineKind::Lab,
                 devices: &[],
                 only: &[],
+                shard: None,
                 raidlab_version: "test",
                 command: "test",
                 started_at_unix_s: 0,

@@ -1,0 +1,88 @@
+//! What a stored run has done and has left to do, from its trials alone.
+
+use crate::cost::expected_us;
+use crate::precision::Judged;
+use crate::schedule::Schedule;
+use std::collections::HashMap;
+use std::time::Duration;
+use store::{RunSummary, Store, StoreError, TrialRecord, TrialStatus};
+use study::Measurement;
+use study::plan::{Plan, Trial};
+
+/// State of a stored run, as far as its results decide which trials it needs.
+#[derive(Clone, Debug, Default)]
+pub struct Outlook {
+    pub done: u64,
+    pub failed: u64,
+    /// Number of trials that the run needs according to the results so far. Where it depends on results, it may grow.
+    pub known: u64,
+    /// Trials of these that have neither been done nor failed, in the run's order.
+    pub left: Vec<Trial>,
+}
+
+impl Outlook {
+    /// The outlook of a run in a store.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn of_run(store: &Store, run: &RunSummary) -> Result<Outlook, StoreError> {
+        let plan = store.plan(run.id)?;
+        Ok(Self::of(&plan, run, &store.trials(run.id)?, store.samples(run.id)?))
+    }
+
+    /// The outlook of a run with these trials and samples.
+    pub fn of(plan: &Plan, run: &RunSummary, trials: &[TrialRecord], samples: Vec<Measurement>) -> Outlook {
+        let status = trials
+            .iter()
+            .map(|trial| ((trial.key.cell, trial.key.index), trial.status));
+        let status: HashMap<_, _> = status.collect();
+        let judged = Judged::of_samples(samples);
+        let mut schedule = Schedule::new(plan, run.seed, run.shard);
+        let mut outlook = Outlook::default();
+        loop {
+            while let Some(trial) = schedule.next() {
+                match status.get(&(trial.cell.id, trial.index)) {
+                    Some(TrialStatus::Done) => outlook.done += 1,
+                    Some(TrialStatus::Failed) => outlook.failed += 1,
+                    _ => outlook.left.push(trial),
+                }
+            }
+            // Which trials come next is decided when the batch is complete.
+            if !outlook.left.is_empty()
+                || !schedule.next_batch(|cell, had| judged.wanted(&plan.precision, cell, had))
+            {
+                outlook.known = schedule.all();
+                return outlook;
+            }
+        }
+    }
+}
+
+/// Estimate of the wall time that trials take, from trials of the same study that have ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pace {
+    wall_ns: u128,
+    expected_us: u128,
+}
+
+impl Pace {
+    /// Takes the ended trials of a run into account.
+    pub fn add(&mut self, plan: &Plan, trials: &[TrialRecord]) {
+        let expected: HashMap<_, _> = plan.cells.iter().map(|cell| (cell.id, expected_us(cell))).collect();
+        for trial in trials {
+            if let (TrialStatus::Done, Some(wall_ns), Some(expected_us)) =
+                (trial.status, trial.wall_ns, expected.get(&trial.key.cell))
+            {
+                self.wall_ns += u128::from(wall_ns);
+                self.expected_us += u128::from(*expected_us);
+            }
+        }
+    }
+
+    /// Expected time of these trials, one after the other; none before the first trial has ended.
+    pub fn time_of(&self, trials: &[Trial]) -> Option<Duration> {
+        let expected_us: u128 = trials.iter().map(|trial| u128::from(expected_us(&trial.cell))).sum();
+        let ns = expected_us.checked_mul(self.wall_ns)?.checked_div(self.expected_us)?;
+        Some(Duration::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX)))
+    }
+}
