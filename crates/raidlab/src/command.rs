@@ -14,6 +14,7 @@ mod import;
 mod kernel;
 mod output;
 mod own_disks;
+mod package_files;
 mod plan;
 mod report;
 mod run;
@@ -53,6 +54,7 @@ pub fn dispatch(arguments: Arguments) -> Result<ExitCode, ExpectedError> {
         Command::Shell(arguments) => shell::shell(&arguments),
         Command::Clean => clean::clean(),
         Command::HostJob { ledger } => Ok(host::job::main(ledger)),
+        Command::PackageFiles { folder } => package_files::package_files(&folder),
         Command::Bench(arguments) => bench::bench(&arguments),
     }
 }
