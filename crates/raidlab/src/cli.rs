@@ -89,9 +89,14 @@ pub enum Command {
     /// One job of a run on this machine
     #[command(hide = true)]
     HostJob { ledger: i32 },
-    /// Write the man pages, the completions of shells and the kernel's sources into a folder (`make deb`)
+    /// Write the man pages and the completions of shells into a folder (`make deb`)
     #[command(hide = true)]
-    PackageFiles { folder: PathBuf },
+    PackageFiles {
+        folder: PathBuf,
+        /// Also the lab's kernel, built now if it was not, with what raidlab adds to Linux
+        #[arg(long)]
+        kernel: bool,
+    },
     /// Measure the lab's overhead relative to null_blk, as `make bench` does (ten minutes)
     Bench(BenchArguments),
 }

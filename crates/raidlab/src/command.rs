@@ -54,7 +54,7 @@ pub fn dispatch(arguments: Arguments) -> Result<ExitCode, ExpectedError> {
         Command::Shell(arguments) => shell::shell(&arguments),
         Command::Clean => clean::clean(),
         Command::HostJob { ledger } => Ok(host::job::main(ledger)),
-        Command::PackageFiles { folder } => package_files::package_files(&folder),
+        Command::PackageFiles { folder, kernel } => package_files::package_files(&folder, kernel),
         Command::Bench(arguments) => bench::bench(&arguments),
     }
 }

@@ -10,9 +10,11 @@ use std::process::ExitCode;
 /// Where the package has kernels.
 const INSTALLED: &str = "/usr/lib/raidlab/kernels";
 
-/// Builds the kernel, if it is not built yet.
-pub fn package_files(folder: &Path) -> Result<ExitCode, ExpectedError> {
+pub fn package_files(folder: &Path, with_kernel: bool) -> Result<ExitCode, ExpectedError> {
     manual::write(folder).map_err(ExpectedError::Machine)?;
+    if !with_kernel {
+        return Ok(ExitCode::SUCCESS);
+    }
     let kernel = ready(&Cache::of_user(), &KernelName::parse(DEFAULT_VERSION))?;
     let own = folder.join("kernel");
     kernel.write_package(&own.join("kernels"), &own.join("added"), Path::new(INSTALLED))?;
