@@ -55,13 +55,16 @@ const OTHER_PAGES: &[(&str, &str)] = &[
 ];
 
 /// Writes the folders `man` and `completions`, whose files have the names that they have when installed.
-pub fn write(folder: &Path) -> io::Result<()> {
+/// The pages have the date `unix_s`.
+pub fn write(folder: &Path, unix_s: u64) -> io::Result<()> {
     let command = visible(&Arguments::command());
+    let date = report::time(unix_s);
+    let date = date.split(' ').next().unwrap_or_default();
     let pages = folder.join("man");
     fs::create_dir_all(&pages)?;
     for command in tree(&command) {
         let name = page_name(command);
-        fs::write(pages.join(format!("{name}.1")), page(command)?)?;
+        fs::write(pages.join(format!("{name}.1")), page(command, date)?)?;
     }
     let completions = folder.join("completions");
     for (shell, path) in [
@@ -109,10 +112,11 @@ fn page_name(command: &Command) -> &str {
     command.get_display_name().unwrap_or_else(|| command.get_name())
 }
 
-fn page(command: &Command) -> io::Result<Vec<u8>> {
+fn page(command: &Command, date: &str) -> io::Result<Vec<u8>> {
     let man = Man::new(command.clone())
         .source(concat!("raidlab ", env!("CARGO_PKG_VERSION")))
-        .manual("raidlab");
+        .date(date)
+        .manual("User Commands");
     let mut page = Vec::new();
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;
@@ -224,7 +228,7 @@ mod tests {
     #[test]
     fn hidden_commands_have_no_page_and_no_completion() {
         let folder = tempfile::tempdir().expect("a folder");
-        write(folder.path()).expect("it can be written");
+        write(folder.path(), 1_700_000_000).expect("it can be written");
         let man = folder.path().join("man");
         assert!(man.join("raidlab-disk-show.1").exists() && !man.join("raidlab-host-job.1").exists());
         let bash = fs::read_to_string(folder.path().join("completions/bash/raidlab")).expect("it was written");

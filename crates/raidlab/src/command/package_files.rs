@@ -1,6 +1,7 @@
 //! `raidlab package-files`: what `make deb` puts into packages and only this program knows.
 
 use super::kernel::ready;
+use super::run::now_unix_s;
 use crate::expected::ExpectedError;
 use crate::manual;
 use lab::kernel::{Cache, DEFAULT_VERSION, KernelName};
@@ -11,7 +12,11 @@ use std::process::ExitCode;
 const INSTALLED: &str = "/usr/lib/raidlab/kernels";
 
 pub fn package_files(folder: &Path, with_kernel: bool) -> Result<ExitCode, ExpectedError> {
-    manual::write(folder).map_err(ExpectedError::Machine)?;
+    // The convention of reproducible builds.
+    let date = std::env::var("SOURCE_DATE_EPOCH")
+        .ok()
+        .and_then(|seconds| seconds.parse().ok());
+    manual::write(folder, date.unwrap_or_else(now_unix_s)).map_err(ExpectedError::Machine)?;
     if !with_kernel {
         return Ok(ExitCode::SUCCESS);
     }
