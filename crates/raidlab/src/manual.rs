@@ -33,7 +33,7 @@ const FILES: &[(&str, &str)] = &[
     ("/usr/share/raidlab/studies", "Studies to begin with."),
     (
         "/usr/share/doc/raidlab",
-        "The documentation: study.md describes every key of a study.",
+        "The documentation: docs/study.md describes every key of a study.",
     ),
 ];
 
