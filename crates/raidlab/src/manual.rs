@@ -41,7 +41,10 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("XDG_CACHE_HOME", "Used instead of ~/.cache."),
     ("XDG_CONFIG_HOME", "Used instead of ~/.config."),
     ("RAIDLAB_STATE", "Used instead of /var/lib/raidlab."),
-    ("NO_COLOR", "If set, tables have no colours."),
+    (
+        "NO_COLOR",
+        "If set, there are no colours, unless --color asks for them.",
+    ),
 ];
 
 /// Pages of other packages that a reader may need.
