@@ -9,7 +9,7 @@ DEMO = results/first-look
 # How long `make fuzz` tries each parser.
 SECONDS ?= 60
 
-.PHONY: demo test fuzz bench studies stacks kill-test safety lint docs docs-check build compiler clean
+.PHONY: demo test fuzz bench studies stacks kill-test safety deb deb-test lint docs docs-check build compiler clean
 
 demo: build
 	$(RAIDLAB) doctor --install
@@ -53,6 +53,14 @@ safety: build
 	$(RAIDLAB) kernel build 6.12+more
 	RAIDLAB_SAFETY=1 cargo test --locked -p raidlab --test cli -- host_in_guest --show-output
 	RAIDLAB_SAFETY=1 RAIDLAB_ARRANGEMENTS=5000 cargo test --locked -p raidlab --test cli -- lab_judgement --show-output
+
+# Debian packages of the last commit, in results/deb: the program, the lab's kernel, and the source of that kernel.
+deb: compiler
+	scripts/deb
+
+# As root: installs them in clean roots of Debian 12 and 13, runs a study there, and removes them again.
+deb-test:
+	scripts/test-deb
 
 lint: compiler
 	cargo fmt --all --check

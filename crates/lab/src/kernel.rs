@@ -9,6 +9,7 @@ mod embedded;
 mod error;
 mod flavour;
 mod kept;
+mod package;
 mod source;
 mod tree;
 mod zfs;

@@ -1,6 +1,7 @@
 //! The command line as it is typed. What it means is decided in [`crate::command`].
 
 mod cpu;
+pub mod exit_status;
 mod fleet;
 mod stored;
 
@@ -26,10 +27,7 @@ use study::Shard;
 /// filesystems, measures, tears down, repeats until the figures are precise enough, and reports what the data supports.
 #[derive(Debug, Parser)]
 #[command(name = "raidlab", version, max_term_width = 100)]
-#[command(
-    after_help = "exit status: 0 done, 1 a trial failed, 2 invalid input (nothing was touched), \
-    3 the machine lacks something (the message says how to fix it), 130 interrupted (the same command resumes)"
-)]
+#[command(after_help = exit_status::help(exit_status::OF_COMMANDS))]
 pub struct Arguments {
     /// Print only results, warnings and errors: no progress, no notes
     #[arg(short, long, global = true, help_heading = GLOBAL)]
@@ -100,6 +98,14 @@ pub enum Command {
     /// One job of a run on this machine
     #[command(hide = true)]
     HostJob { ledger: i32 },
+    /// Write the man pages and the completions of shells into a folder (`make deb`)
+    #[command(hide = true)]
+    PackageFiles {
+        folder: PathBuf,
+        /// Also the lab's kernel, built now if it was not, with what raidlab adds to Linux
+        #[arg(long)]
+        kernel: bool,
+    },
     /// Measure the lab's overhead relative to null_blk, as `make bench` does (ten minutes)
     Bench(BenchArguments),
 }

@@ -16,6 +16,7 @@ mod kernel;
 mod merge;
 mod output;
 mod own_disks;
+mod package_files;
 mod parts;
 mod plan;
 mod report;
@@ -63,6 +64,7 @@ pub fn dispatch(arguments: Arguments) -> Result<ExitCode, ExpectedError> {
         Command::Shell(arguments) => shell::shell(&arguments),
         Command::Clean => clean::clean(),
         Command::HostJob { ledger } => Ok(host::job::main(ledger)),
+        Command::PackageFiles { folder, kernel } => package_files::package_files(&folder, kernel),
         Command::Bench(arguments) => bench::bench(&arguments),
     }
 }

@@ -5,6 +5,7 @@ mod command;
 mod console;
 mod expected;
 mod interrupt;
+mod manual;
 mod plain;
 mod progress;
 

@@ -67,13 +67,13 @@ pub(crate) fn digests_of_trials(
     samples: &[Measurement],
     latencies: &[Measured<Latency>],
 ) -> HashMap<TrialKey, [u8; 32]> {
-    let cells = plan.cells_by_id();
+    let keys = keys(plan);
     let mut lines: HashMap<TrialKey, Vec<String>> = HashMap::new();
     for row in samples {
-        lines.entry(row.trial).or_default().push(sample_line(&cells, row));
+        lines.entry(row.trial).or_default().push(sample_line(&keys, row));
     }
     for row in latencies {
-        lines.entry(row.trial).or_default().push(latency_line(&cells, row));
+        lines.entry(row.trial).or_default().push(latency_line(&keys, row));
     }
     let digest = |mut lines: Vec<String>| {
         lines.sort_unstable();

@@ -1,4 +1,5 @@
-//! The user's cache of kernels: which are ready, which must be built, and building them.
+//! The user's cache of kernels: which are ready, which must be built, and building them. Kernels that were installed
+//! with the program are used first.
 
 use super::compile::{self, Progress};
 use super::{
@@ -15,6 +16,8 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug)]
 pub struct Cache {
     folder: PathBuf,
+    /// Folder of kernels that a package installed; they are only read.
+    installed: Option<PathBuf>,
 }
 
 impl Cache {
@@ -25,25 +28,48 @@ impl Cache {
             .filter(|path| path.is_absolute())
             .or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")))
             .unwrap_or_else(|| PathBuf::from("/var/cache"));
-        Cache::at(folder.join("raidlab"))
+        Cache {
+            installed: std::env::current_exe()
+                .ok()
+                .and_then(|program| installed_with(&program)),
+            ..Cache::at(folder.join("raidlab"))
+        }
     }
 
+    /// Without installed kernels.
     pub fn at(folder: PathBuf) -> Cache {
-        Cache { folder }
+        Cache {
+            folder,
+            installed: None,
+        }
     }
 
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// All kernels that are ready, by name; of each name the oldest first.
+    /// All kernels that are ready: installed ones, then those of the cache by name; of each name the oldest first.
     pub fn list(&self) -> Vec<Kernel> {
-        kept::all(&self.kernels())
+        let mut all = self.installed.as_deref().map(kept::all).unwrap_or_default();
+        all.extend(kept::all(&self.kernels()));
+        all
+    }
+
+    /// The installed kernel of that name, if it was built with this raidlab's configuration, patches, driver and disk
+    /// model. Its source may be another version of Debian's package than the one on this machine.
+    pub fn installed(&self, name: &KernelName) -> Option<Kernel> {
+        let installed = kept::all(self.installed.as_deref()?);
+        installed
+            .into_iter()
+            .rfind(|kernel| kernel.name == name.to_string() && kernel.is_up_to_date())
     }
 
     /// The kernel of that name if it is ready and up to date, otherwise the recipe to build it. Of a developer's tree,
     /// the kernel built last.
     pub fn find(&self, name: &KernelName) -> Result<Result<Kernel, Recipe>, KernelError> {
+        if let Some(kernel) = self.installed(name) {
+            return Ok(Ok(kernel));
+        }
         if let Some(source) = Source::debian(&name.source, &self.packages()) {
             let recipe = self.recipe(source, name.parts())?;
             let folder = self.kernel_folder(name, &recipe.package_key()?);
@@ -248,5 +274,60 @@ impl Cache {
 
     fn kernel_folder(&self, name: &KernelName, key: &str) -> PathBuf {
         self.kernels().join(format!("{name}-{key}"))
+    }
+}
+
+/// Where a package puts kernels for a program: /usr/lib/raidlab/kernels for /usr/bin/raidlab.
+fn installed_with(program: &Path) -> Option<PathBuf> {
+    Some(program.parent()?.with_file_name("lib").join("raidlab/kernels"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_are_installed_in_the_same_hierarchy_as_the_program() {
+        for (program, kernels) in [
+            ("/usr/bin/raidlab", Some("/usr/lib/raidlab/kernels")),
+            ("/usr/local/bin/raidlab", Some("/usr/local/lib/raidlab/kernels")),
+            ("/", None),
+        ] {
+            assert_eq!(installed_with(Path::new(program)), kernels.map(PathBuf::from));
+        }
+    }
+
+    /// A kernel's record, as a package has it. Its key is of the given configuration, patches, driver and disk model.
+    fn install(kernels: &Path, own_key: &str) {
+        let key = format!("0123456789ab-{own_key}");
+        let folder = kernels.join(format!("6.12-{key}"));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::write(folder.join("linux"), "an image").expect("a file");
+        let record = format!(
+            r#"{{"name": "6.12", "release": "6.12.117-raidlab", "key": "{key}", "source": "linux-source-6.12 6.12.117-1",
+            "path": "/usr/lib/raidlab/kernels/linux"}}"#
+        );
+        std::fs::write(folder.join("kernel.json"), record).expect("a file");
+    }
+
+    #[test]
+    fn an_installed_kernel_of_this_raidlab_is_used_and_another_is_not() {
+        let root = tempfile::tempdir().expect("a folder");
+        let cache = Cache {
+            folder: root.path().join("cache"),
+            installed: Some(root.path().join("installed")),
+        };
+        let name = KernelName::parse("6.12");
+        install(&root.path().join("installed"), "ba9876543210");
+        assert!(cache.installed(&name).is_none(), "it is of another raidlab");
+        assert!(!matches!(cache.find(&name), Ok(Ok(_))));
+        install(
+            &root.path().join("installed"),
+            &crate::kernel::own_key("6.12", name.parts()),
+        );
+        let found = cache.find(&name).expect("nothing is wrong").expect("it is installed");
+        assert!(found.path.starts_with(root.path().join("installed")));
+        assert!(cache.installed(&KernelName::parse("6.12+more")).is_none());
+        assert!(!cache.folder().exists(), "nothing was written");
     }
 }

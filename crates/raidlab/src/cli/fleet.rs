@@ -1,15 +1,12 @@
 //! The arguments of the commands for studies that run on several machines.
 
-use super::{Format, On, seed, whole};
+use super::{Format, On, exit_status, seed, whole};
 use clap::Args;
 use std::path::PathBuf;
 use study::Shard;
 
 #[derive(Args, Debug)]
-#[command(
-    after_help = "exit status: 0 merged, 1 merged, and a trial has failed, 2 the stores are not the parts of one \
-    run, or one is missing (nothing was written), 3 no space"
-)]
+#[command(after_help = exit_status::help(exit_status::OF_MERGE))]
 pub struct MergeArguments {
     /// The store to create; it must not exist
     pub target: PathBuf,
@@ -31,10 +28,7 @@ pub struct StatusArguments {
 }
 
 #[derive(Args, Debug)]
-#[command(
-    after_help = "exit status: 0 submitted, 2 invalid input, or Slurm refused the job (nothing is left behind), 3 no \
-    Slurm here"
-)]
+#[command(after_help = exit_status::help(exit_status::OF_SUBMIT))]
 pub struct SubmitArguments {
     /// The study file
     pub study: PathBuf,

@@ -1,6 +1,6 @@
 //! The arguments of the commands that read stored runs, and of the one that imports them.
 
-use super::{COUNT_MAX, ExportFormat, Format, whole};
+use super::{COUNT_MAX, ExportFormat, Format, exit_status, whole};
 use clap::Args;
 use std::path::PathBuf;
 use store::{RunChoice, RunId};
@@ -65,7 +65,7 @@ pub struct ExportArguments {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = "exit status: 0 equal (or only one run given), 1 different, 2 invalid input")]
+#[command(after_help = exit_status::help(exit_status::OF_DIGEST))]
 pub struct DigestArguments {
     /// A store, or a run exported with `raidlab export`
     #[arg(value_name = "RUN", default_value = "raidlab.db")]

@@ -5,7 +5,7 @@ use crate::cli::{DoctorArguments, Format};
 use crate::expected::{EXIT_MACHINE, ExpectedError};
 use crate::progress::{note, say};
 use filesystems::{FilesystemKind, Flavour, Need};
-use lab::kernel::{BCACHEFS, Cache};
+use lab::kernel::{BCACHEFS, Cache, DEFAULT_VERSION, KernelName};
 use lab::programs::{fetched_bcachefs, has_bcachefs};
 use serde_json::{Value, json};
 use std::ffi::OsStr;
@@ -15,8 +15,8 @@ use std::process::{Command, ExitCode, Stdio};
 
 const BUILDS_KERNEL: &str = "builds the lab's kernel";
 
-/// What the lab's kernel and arrays need.
-const OF_KERNEL_AND_ARRAYS: &[Need] = &[
+/// What building the lab's kernel needs.
+const OF_KERNEL: &[Need] = &[
     Need {
         file: "/usr/src/linux-source-6.12.tar.xz",
         package: "linux-source-6.12",
@@ -72,12 +72,13 @@ const OF_KERNEL_AND_ARRAYS: &[Need] = &[
         package: "xz-utils",
         why: BUILDS_KERNEL,
     },
-    Need {
-        file: "mdadm",
-        package: "mdadm",
-        why: "makes arrays",
-    },
 ];
+
+const OF_ARRAYS: Need = Need {
+    file: "mdadm",
+    package: "mdadm",
+    why: "makes arrays",
+};
 
 /// What runs need whose filesystems are those of most studies.
 const OF_RUNS: &[Need] = &[
@@ -112,13 +113,30 @@ const OF_BONNIE: Need = Need {
 
 /// What no run does without, and the filesystems of most studies.
 fn needs() -> Vec<&'static Need> {
-    let filesystems = needs_of_filesystems(Flavour::Base);
-    OF_KERNEL_AND_ARRAYS.iter().chain(filesystems).chain(OF_RUNS).collect()
+    let mut needs: Vec<&Need> = match builds_default_kernel() {
+        true => OF_KERNEL.iter().collect(),
+        false => Vec::new(),
+    };
+    needs.push(&OF_ARRAYS);
+    needs.extend(needs_of_filesystems(Flavour::Base));
+    needs.extend(OF_RUNS);
+    needs
+}
+
+/// Otherwise it is installed as a package, and only studies that need another kernel build one.
+fn builds_default_kernel() -> bool {
+    Cache::of_user()
+        .installed(&KernelName::parse(DEFAULT_VERSION))
+        .is_none()
 }
 
 /// What only those studies need that ask for it; a run says which package is missing before it begins.
 fn needs_of_some() -> Vec<&'static Need> {
-    let mut needs = vec![&OF_LVM];
+    let mut needs: Vec<&Need> = match builds_default_kernel() {
+        true => Vec::new(),
+        false => OF_KERNEL.iter().collect(),
+    };
+    needs.push(&OF_LVM);
     needs.extend(needs_of_filesystems(Flavour::More));
     needs.extend(needs_of_filesystems(Flavour::Zfs));
     needs.push(&OF_BONNIE);

@@ -124,7 +124,11 @@ pub fn in_use(cache: &Cache) -> (Vec<Kernel>, usize) {
         .into_iter()
         .filter_map(|name| cache.find(&KernelName::parse(name)).ok()?.ok())
         .collect();
-    let others = all.len() - kernels.len();
+    let in_cache = |kernels: &[Kernel]| {
+        let is_there = |kernel: &&Kernel| kernel.path.starts_with(cache.folder());
+        kernels.iter().filter(is_there).count()
+    };
+    let others = in_cache(&all) - in_cache(&kernels);
     (kernels, others)
 }
 

@@ -1,0 +1,27 @@
+//! `raidlab package-files`: what `make deb` puts into packages and only this program knows.
+
+use super::kernel::ready;
+use super::run::now_unix_s;
+use crate::expected::ExpectedError;
+use crate::manual;
+use lab::kernel::{Cache, DEFAULT_VERSION, KernelName};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Where the package has kernels.
+const INSTALLED: &str = "/usr/lib/raidlab/kernels";
+
+pub fn package_files(folder: &Path, with_kernel: bool) -> Result<ExitCode, ExpectedError> {
+    // The convention of reproducible builds.
+    let date = std::env::var("SOURCE_DATE_EPOCH")
+        .ok()
+        .and_then(|seconds| seconds.parse().ok());
+    manual::write(folder, date.unwrap_or_else(now_unix_s)).map_err(ExpectedError::Machine)?;
+    if !with_kernel {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let kernel = ready(&Cache::of_user(), &KernelName::parse(DEFAULT_VERSION))?;
+    let own = folder.join("kernel");
+    kernel.write_package(&own.join("kernels"), &own.join("added"), Path::new(INSTALLED))?;
+    Ok(ExitCode::SUCCESS)
+}

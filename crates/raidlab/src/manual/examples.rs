@@ -1,0 +1,224 @@
+//! The examples of the man pages.
+
+/// A command line, and what it does.
+type Example = (&'static str, &'static str);
+
+/// By command. A test checks that raidlab accepts each.
+pub const ALL: &[(&str, &[Example])] = &[
+    (
+        "raidlab",
+        &[
+            (
+                "raidlab run /usr/share/raidlab/studies/first-look.toml",
+                "Runs a study in the lab. The results go into raidlab.db in the current folder.",
+            ),
+            ("raidlab show", "Prints the table of the last run."),
+            (
+                "raidlab report -o first-look.html",
+                "Writes the report of the last run.",
+            ),
+        ],
+    ),
+    (
+        "raidlab run",
+        &[
+            (
+                "raidlab run my.toml --store my.db",
+                "Runs a study in the lab. After Ctrl-C, the same command continues it.",
+            ),
+            (
+                "raidlab run my.toml --only type=ext4,type=xfs",
+                "Runs the cells of two filesystems.",
+            ),
+            (
+                "sudo raidlab run my.toml --on host --loop 8x20G",
+                "Runs it with the kernel of this machine, on sparse files behind loop devices.",
+            ),
+            (
+                "sudo raidlab run my.toml --on host --devices /dev/sdb,/dev/sdc --dry-run",
+                "Prints the commands that a run on these two disks would execute.",
+            ),
+        ],
+    ),
+    (
+        "raidlab plan",
+        &[(
+            "raidlab plan my.toml --format json",
+            "Prints the cells of a study for a script.",
+        )],
+    ),
+    (
+        "raidlab report",
+        &[(
+            "raidlab report --store my.db -o my.html",
+            "Writes the report of the last run.",
+        )],
+    ),
+    (
+        "raidlab runs",
+        &[("raidlab runs --store my.db", "Lists the runs of a store.")],
+    ),
+    (
+        "raidlab show",
+        &[(
+            "raidlab show --store my.db --run 2",
+            "Prints the table of the second run.",
+        )],
+    ),
+    (
+        "raidlab export",
+        &[("raidlab export --format csv -o my.csv", "Writes every sample as CSV.")],
+    ),
+    (
+        "raidlab digest",
+        &[
+            ("raidlab digest my.db", "Prints the digest of the last run."),
+            ("raidlab digest one.db two.db", "Shows where two runs first differ."),
+        ],
+    ),
+    (
+        "raidlab import",
+        &[(
+            "raidlab import fio.json --stack server --workload randwrite",
+            "Stores results of fio that were measured elsewhere.",
+        )],
+    ),
+    (
+        "raidlab submit",
+        &[
+            (
+                "raidlab submit my.toml --slurm --partition batch --nodes 8 --time 12:00:00",
+                "Submits a study to Slurm: an array job of one guest per core, and a job that merges its stores.",
+            ),
+            (
+                "raidlab submit my.toml --slurm --dry-run",
+                "Prints the scripts without submitting them.",
+            ),
+        ],
+    ),
+    (
+        "raidlab merge",
+        &[(
+            "raidlab merge all.db part-1.db part-2.db",
+            "Writes one store of the stores of a study's shards.",
+        )],
+    ),
+    (
+        "raidlab status",
+        &[(
+            "raidlab status my-seed1.job",
+            "Shows how far the shards of a submitted study are.",
+        )],
+    ),
+    (
+        "raidlab compare",
+        &[("raidlab compare one.db two.db", "Compares the last runs of two stores.")],
+    ),
+    ("raidlab disk list", &[("raidlab disk list", "Lists the disk models.")]),
+    (
+        "raidlab disk show",
+        &[("raidlab disk show seagate-ironwolf-12tb", "Shows a disk model.")],
+    ),
+    (
+        "raidlab disk check",
+        &[(
+            "raidlab disk check seagate-ironwolf-12tb",
+            "Compares a model with what was published of its disk.",
+        )],
+    ),
+    (
+        "raidlab disk replay",
+        &[(
+            "raidlab disk replay seagate-cheetah-9lp trace.txt",
+            "Replays measured requests on a model.",
+        )],
+    ),
+    (
+        "raidlab disk import",
+        &[("raidlab disk import cheetah.diskspecs", "Converts a file of DiskSim.")],
+    ),
+    (
+        "raidlab trace show",
+        &[(
+            "raidlab trace show traces/1.trace --disk 0",
+            "Prints the requests of the first disk.",
+        )],
+    ),
+    (
+        "raidlab trace export",
+        &[(
+            "raidlab trace export traces/1.trace --format fio -o disk.iolog",
+            "Writes an iolog for fio.",
+        )],
+    ),
+    (
+        "raidlab cpu list",
+        &[("raidlab cpu list", "Lists the processor models.")],
+    ),
+    (
+        "raidlab cpu show",
+        &[(
+            "raidlab cpu show xeon-e5-2650v4",
+            "Shows a processor model with its sources.",
+        )],
+    ),
+    (
+        "raidlab cpu measure",
+        &[(
+            "raidlab cpu measure --name mine -o mine.toml",
+            "Writes a model of this machine's processor.",
+        )],
+    ),
+    (
+        "raidlab kernel build",
+        &[
+            (
+                "raidlab kernel build 6.12+more",
+                "Builds the kernel with LVM and more filesystems.",
+            ),
+            (
+                "raidlab kernel build /home/me/linux --name mine",
+                "Builds a tree, for kernel = \"mine\" in a study.",
+            ),
+        ],
+    ),
+    ("raidlab kernel list", &[("raidlab kernel list", "Lists the kernels.")]),
+    (
+        "raidlab doctor",
+        &[
+            ("raidlab doctor", "Shows what is missing on this machine."),
+            (
+                "raidlab doctor --install --all",
+                "Installs it, with what only some studies need.",
+            ),
+        ],
+    ),
+    (
+        "raidlab shell",
+        &[
+            (
+                "raidlab shell my.toml --cell 3",
+                "Opens a shell in a guest with the third cell's stack.",
+            ),
+            ("raidlab shell my.toml -- df -h", "Runs one command there."),
+        ],
+    ),
+    (
+        "raidlab clean",
+        &[("sudo raidlab clean", "Undoes what a killed run left on this machine.")],
+    ),
+    (
+        "raidlab bench",
+        &[(
+            "raidlab bench -o bench.json",
+            "Measures the lab's overhead, which takes ten minutes.",
+        )],
+    ),
+];
+
+/// Those of a command.
+pub fn of(command: &str) -> &'static [Example] {
+    ALL.iter()
+        .find(|(name, _)| *name == command)
+        .map_or(&[], |(_, examples)| examples)
+}

@@ -1,0 +1,116 @@
+//! Every exit code that is documented, each by a command that ends with it.
+
+use crate::desk::{Desk, SMALL};
+use crate::lab;
+use rustix::process::{Pid, Signal, kill_process};
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+
+const STABILITY: &str = include_str!("../../../../docs/stability.md");
+
+/// The rows of the table in docs/stability.md.
+fn documented() -> BTreeSet<i32> {
+    STABILITY
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.split(' ').next()?.parse().ok())
+        .collect()
+}
+
+#[test]
+fn the_help_and_the_promise_list_the_same_codes() {
+    let help = Desk::new().run(&["--help"]).stdout;
+    let (_, codes) = help.split_once("exit status: ").expect("the help lists them");
+    let codes = codes.split_whitespace().collect::<Vec<_>>().join(" ");
+    let codes: BTreeSet<i32> = codes
+        .split(", ")
+        .filter_map(|code| code.split(' ').next()?.parse().ok())
+        .collect();
+    assert_eq!(codes, documented());
+    assert_eq!(codes, BTreeSet::from([0, 1, 2, 3, 130]), "and these are tested below");
+}
+
+#[test]
+fn exit_0_done() {
+    let desk = Desk::new();
+    desk.write("small.toml", SMALL);
+    for arguments in [&["--version"] as &[&str], &["plan", "small.toml"], &["disk", "list"]] {
+        assert_eq!(desk.run(arguments).exit, Some(0), "{arguments:?}");
+    }
+}
+
+#[test]
+fn exit_1_what_was_begun_could_not_be_finished() {
+    let desk = Desk::new();
+    let mut raidlab = desk.raidlab(&["disk", "list"]);
+    let full = File::options().write(true).open("/dev/full").expect("Linux has it");
+    let output = raidlab.stdout(full).output().expect("raidlab is run");
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn exit_1_runs_that_differ() {
+    let desk = Desk::new();
+    crate::kept::store_with_samples(&desk, "one.db", 1);
+    crate::kept::store_with_samples(&desk, "two.db", 2);
+    assert_eq!(desk.run(&["digest", "one.db", "two.db"]).exit, Some(1));
+    assert_eq!(desk.run(&["digest", "one.db", "one.db"]).exit, Some(0));
+}
+
+#[test]
+fn lab_exit_1_a_trial_failed() {
+    let Some((desk, _turn)) = lab::desk() else { return };
+    // The compiler cannot know every mount option, and the kernel refuses this one.
+    let study = SMALL.replace("\n[[workload]]", "mount = \"no-such-option\"\n\n[[workload]]");
+    desk.write("refused.toml", study);
+    let ran = desk.run(&["run", "refused.toml"]);
+    assert_eq!(ran.exit, Some(1), "{}", ran.stderr);
+}
+
+#[test]
+fn exit_2_invalid_input() {
+    let desk = Desk::new();
+    desk.write("wrong.toml", "title = 1");
+    for arguments in [
+        &["rnu"] as &[&str],
+        &["run"],
+        &["run", "missing.toml"],
+        &["plan", "wrong.toml"],
+        &["show", "--store", "missing.db"],
+        &["kernel", "build", "2.4"],
+        &["disk", "show", "no-such-disk"],
+    ] {
+        let ran = desk.run_without_touching(arguments);
+        assert_eq!(ran.exit, Some(2), "{arguments:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn exit_3_the_machine_lacks_something() {
+    let desk = Desk::new();
+    // Neither a compiler nor, on some machines, the source: no kernel can be built.
+    let mut raidlab = desk.raidlab(&["kernel", "build"]);
+    let output = raidlab.env("PATH", desk.folder()).output().expect("raidlab is run");
+    assert_eq!(
+        output.status.code(),
+        Some(3),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+#[test]
+fn lab_exit_130_interrupted() {
+    let Some((desk, _turn)) = lab::desk() else { return };
+    let mut child = desk
+        .raidlab(&["run", "small.toml", "--jobs", "1"])
+        .spawn()
+        .expect("raidlab starts");
+    let stderr = BufReader::new(child.stderr.take().expect("it is a pipe"));
+    let mut lines = stderr.lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains("1/6 ")), "a trial is done");
+    let pid = Pid::from_raw(child.id().cast_signed()).expect("a process");
+    kill_process(pid, Signal::INT).expect("it is ours");
+    lines.for_each(drop);
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+}
