@@ -41,6 +41,10 @@ impl Cluster {
             println!("skipped: only root can start the daemons of Slurm");
             return None;
         }
+        if std::env::var("RAIDLAB_SLURM").is_ok_and(|value| value == "0") {
+            println!("skipped: RAIDLAB_SLURM=0: no daemons of Slurm are started");
+            return None;
+        }
         for (program, package) in PROGRAMS {
             if !["/usr/sbin", "/usr/bin"]
                 .iter()
