@@ -9,7 +9,7 @@ DEMO = results/first-look
 # How long `make fuzz` tries each parser.
 SECONDS ?= 60
 
-.PHONY: demo test fuzz bench studies stacks kill-test safety deb deb-test lint docs docs-check build compiler clean
+.PHONY: demo test fuzz bench studies stacks scale kill-test safety deb deb-test lint docs docs-check build compiler clean
 
 demo: build
 	$(RAIDLAB) doctor --install
@@ -41,6 +41,10 @@ stacks: build
 	$(RAIDLAB) kernel build 6.12+more
 	$(RAIDLAB) kernel build 6.12+zfs || true
 	RAIDLAB_ALL_STACKS=1 cargo test --locked -p raidlab --test lab -- every_stack --show-output
+
+# Stores of 100,000 cells: merged, shown, reported and exported in a minute each and 1 GiB of memory.
+scale: compiler
+	TMPDIR=/dev/shm RAIDLAB_SCALE=100000 cargo test --locked -p raidlab --test cli -- many_cells --show-output
 
 # On loop devices, as root: raidlab, its trials and tools killed at 200 random moments, and `clean` as well, leave nothing
 # and lose nothing.

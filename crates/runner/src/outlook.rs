@@ -16,8 +16,12 @@ pub struct Outlook {
     pub failed: u64,
     /// Number of trials that the run needs according to the results so far. Where it depends on results, it may grow.
     pub known: u64,
-    /// Trials of these that have neither been done nor failed, in the run's order.
-    pub left: Vec<Trial>,
+    /// Trials of these that have neither been done nor failed.
+    pub left: u64,
+    /// Expected time of these, of which [`Pace`] makes wall time.
+    pub left_us: u128,
+    /// The first of these in the run's order.
+    pub first_left: Option<Trial>,
 }
 
 impl Outlook {
@@ -40,17 +44,22 @@ impl Outlook {
         let mut schedule = Schedule::new(plan, run.seed, run.shard);
         let mut outlook = Outlook::default();
         loop {
-            while let Some(trial) = schedule.next() {
-                match status.get(&(trial.cell.id, trial.index)) {
+            while let Some((place, index)) = schedule.next_place() {
+                let cell = &plan.cells[place];
+                match status.get(&(cell.id, index)) {
                     Some(TrialStatus::Done) => outlook.done += 1,
                     Some(TrialStatus::Failed) => outlook.failed += 1,
-                    _ => outlook.left.push(trial),
+                    _ => {
+                        outlook.left += 1;
+                        outlook.left_us += u128::from(expected_us(cell));
+                        outlook
+                            .first_left
+                            .get_or_insert_with(|| plan.trial(run.seed, place, index));
+                    }
                 }
             }
             // Which trials come next is decided when the batch is complete.
-            if !outlook.left.is_empty()
-                || !schedule.next_batch(|cell, had| judged.wanted(&plan.precision, cell, had))
-            {
+            if outlook.left > 0 || !schedule.next_batch(|cell, had| judged.wanted(&plan.precision, cell, had)) {
                 outlook.known = schedule.all();
                 return outlook;
             }
@@ -79,9 +88,8 @@ impl Pace {
         }
     }
 
-    /// Expected time of these trials, one after the other; none before the first trial has ended.
-    pub fn time_of(&self, trials: &[Trial]) -> Option<Duration> {
-        let expected_us: u128 = trials.iter().map(|trial| u128::from(expected_us(&trial.cell))).sum();
+    /// Wall time of trials with this expected time, one after the other; none before the first trial has ended.
+    pub fn time_of(&self, expected_us: u128) -> Option<Duration> {
         let ns = expected_us.checked_mul(self.wall_ns)?.checked_div(self.expected_us)?;
         Some(Duration::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX)))
     }

@@ -94,7 +94,7 @@ impl Runner<'_> {
     }
 
     /// Runs the trials of a batch, as many in parallel as there are slots.
-    fn batch(&mut self, schedule: &mut Schedule, outcome: &mut Outcome) -> Result<(), RunError> {
+    fn batch(&mut self, schedule: &mut Schedule<'_>, outcome: &mut Outcome) -> Result<(), RunError> {
         let (sender, receiver) = mpsc::channel();
         let seats = seats(self.places);
         let (places, interrupt) = (self.places, self.interrupt);

@@ -10,25 +10,32 @@ use study::plan::{Plan, Trial};
 use study::{CellId, Shard};
 
 /// Hands out the trials of a run one by one.
-pub struct Schedule {
-    rounds: Vec<Vec<Trial>>,
+pub struct Schedule<'a> {
+    plan: &'a Plan,
+    seed: u64,
+    /// Of each round the places of its cells in the plan: clones of the cells of a large study would fill the memory.
+    rounds: Vec<Vec<usize>>,
     /// Number of trials of a cell that were given to batches.
     scheduled: HashMap<CellId, u32>,
-    queue: VecDeque<Trial>,
+    queue: VecDeque<(usize, u32)>,
     all: u64,
 }
 
-impl Schedule {
+impl<'a> Schedule<'a> {
     /// The trials of a plan, or of one shard of it.
-    pub fn new(plan: &Plan, seed: u64, shard: Option<Shard>) -> Schedule {
-        let mut rounds: Vec<Vec<Trial>> = plan.rounds(seed).collect();
+    pub fn new(plan: &'a Plan, seed: u64, shard: Option<Shard>) -> Schedule<'a> {
+        let mut rounds: Vec<Vec<usize>> = (0..plan.precision.max_trials)
+            .map(|index| plan.round(seed, index))
+            .collect();
         if let Some(shard) = shard {
             let partition = Partition::of(plan, shard.count());
-            for round in &mut rounds {
-                round.retain(|trial| partition.shard_of(trial.cell.id, trial.index) == Some(shard));
+            for (index, round) in (0..).zip(&mut rounds) {
+                round.retain(|&place| partition.shard_of(plan.cells[place].id, index) == Some(shard));
             }
         }
         let mut schedule = Schedule {
+            plan,
+            seed,
             rounds,
             scheduled: HashMap::new(),
             queue: VecDeque::new(),
@@ -41,6 +48,12 @@ impl Schedule {
 
     /// The next trial of this batch.
     pub fn next(&mut self) -> Option<Trial> {
+        let (place, index) = self.next_place()?;
+        Some(self.plan.trial(self.seed, place, index))
+    }
+
+    /// The same as the place of its cell in the plan and its index.
+    pub fn next_place(&mut self) -> Option<(usize, u32)> {
         self.queue.pop_front()
     }
 
@@ -48,14 +61,16 @@ impl Schedule {
     /// False when no cell needs more.
     pub fn next_batch(&mut self, mut wanted: impl FnMut(CellId, u32) -> u32) -> bool {
         let mut upto: HashMap<CellId, (u32, u32)> = HashMap::new();
-        for trial in self.rounds.iter().flatten() {
-            let cell = trial.cell.id;
-            let (from, to) = *upto.entry(cell).or_insert_with(|| {
-                let had = self.scheduled.get(&cell).copied().unwrap_or(0);
-                (had, wanted(cell, had))
-            });
-            if (from..to).contains(&trial.index) {
-                self.queue.push_back(trial.clone());
+        for (index, round) in (0..).zip(&self.rounds) {
+            for &place in round {
+                let cell = self.plan.cells[place].id;
+                let (from, to) = *upto.entry(cell).or_insert_with(|| {
+                    let had = self.scheduled.get(&cell).copied().unwrap_or(0);
+                    (had, wanted(cell, had))
+                });
+                if (from..to).contains(&index) {
+                    self.queue.push_back((place, index));
+                }
             }
         }
         self.scheduled = upto
@@ -85,7 +100,7 @@ mod tests {
         study_file::read(&source, "test.toml", &study_file::Known::default()).expect("a study")
     }
 
-    fn drained(schedule: &mut Schedule) -> Vec<(String, u32)> {
+    fn drained(schedule: &mut Schedule<'_>) -> Vec<(String, u32)> {
         std::iter::from_fn(|| schedule.next())
             .map(|trial| (trial.cell.stack_label, trial.index))
             .collect()
@@ -93,7 +108,8 @@ mod tests {
 
     #[test]
     fn a_fixed_number_of_trials_is_one_batch_of_interleaved_rounds() {
-        let mut schedule = Schedule::new(&plan("trials = 3"), 1, None);
+        let plan = plan("trials = 3");
+        let mut schedule = Schedule::new(&plan, 1, None);
         let order = drained(&mut schedule);
         let indices: Vec<u32> = order.iter().map(|(_, index)| *index).collect();
         assert_eq!(indices, [0, 0, 1, 1, 2, 2]);

@@ -68,14 +68,14 @@ pub(crate) fn digests_of_trials(
     latencies: &[Measured<Latency>],
 ) -> HashMap<TrialKey, [u8; 32]> {
     let keys = keys(plan);
-    let mut lines: HashMap<TrialKey, Vec<String>> = HashMap::new();
-    for row in samples {
-        lines.entry(row.trial).or_default().push(sample_line(&keys, row));
-    }
+    let mut of_trial: HashMap<TrialKey, Vec<&Measured<Latency>>> = HashMap::new();
     for row in latencies {
-        lines.entry(row.trial).or_default().push(latency_line(&keys, row));
+        of_trial.entry(row.trial).or_default().push(row);
     }
-    let digest = |mut lines: Vec<String>| {
+    let digest = |samples: &[&Measurement], latencies: Vec<&Measured<Latency>>| {
+        let samples = samples.iter().map(|row| sample_line(&keys, row));
+        let latencies = latencies.into_iter().map(|row| latency_line(&keys, row));
+        let mut lines: Vec<String> = samples.chain(latencies).collect();
         lines.sort_unstable();
         let mut hash = Sha256::new();
         for line in lines {
@@ -84,7 +84,18 @@ pub(crate) fn digests_of_trials(
         }
         hash.finalize().into()
     };
-    lines.into_iter().map(|(trial, lines)| (trial, digest(lines))).collect()
+    let mut samples: Vec<&Measurement> = samples.iter().collect();
+    samples.sort_by_key(|row| row.trial);
+    let mut digests = HashMap::new();
+    for rows in samples.chunk_by(|one, next| one.trial == next.trial) {
+        let trial = rows[0].trial;
+        let latencies = of_trial.remove(&trial).unwrap_or_default();
+        digests.insert(trial, digest(rows, latencies));
+    }
+    // Trials that have latencies alone.
+    let rest = of_trial.into_iter();
+    digests.extend(rest.map(|(trial, latencies)| (trial, digest(&[], latencies))));
+    digests
 }
 
 /// The prefix of a line: the trial by the cell's key, which a person can find in the plan.

@@ -1,6 +1,6 @@
 //! The order of trials: rounds over all cells, each in random order.
 
-use crate::plan::{Cell, Plan, Trial};
+use crate::plan::{Plan, Trial};
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 
@@ -50,18 +50,29 @@ impl Plan {
     /// `precision.min_trials` on, sufficiently precise cells may be skipped.
     pub fn rounds(&self, run_seed: u64) -> impl Iterator<Item = Vec<Trial>> + '_ {
         (0..self.precision.max_trials).map(move |index| {
-            let trial = |cell: &Cell| Trial {
-                cell: cell.clone(),
-                index,
-                seed: replicate_seed(run_seed, index, cell.replicate),
-            };
-            let mut round: Vec<Trial> = self.cells.iter().map(trial).collect();
-            shuffle(&mut round, &mut stream(run_seed, Purpose::Order, index - index % 2));
-            if index % 2 == 1 {
-                round.reverse();
-            }
-            round
+            let places = self.round(run_seed, index).into_iter();
+            places.map(|place| self.trial(run_seed, place, index)).collect()
         })
+    }
+
+    /// The places in the plan of the cells of a round, in its order.
+    pub fn round(&self, run_seed: u64, index: u32) -> Vec<usize> {
+        let mut round: Vec<usize> = (0..self.cells.len()).collect();
+        shuffle(&mut round, &mut stream(run_seed, Purpose::Order, index - index % 2));
+        if index % 2 == 1 {
+            round.reverse();
+        }
+        round
+    }
+
+    /// A trial of the cell at this place in the plan.
+    pub fn trial(&self, run_seed: u64, place: usize, index: u32) -> Trial {
+        let cell = &self.cells[place];
+        Trial {
+            cell: cell.clone(),
+            index,
+            seed: replicate_seed(run_seed, index, cell.replicate),
+        }
     }
 }
 

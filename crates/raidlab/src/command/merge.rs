@@ -119,7 +119,7 @@ fn merge_run(
         })?;
     let run = store.run(merged.id)?;
     let outlook = Outlook::of_run(store, &run)?;
-    if outlook.left.is_empty() {
+    if outlook.left == 0 {
         let finished = parts.iter().filter_map(|part| part.run.finished_at_unix_s).max();
         store
             .finish_merged(merged.id, finished.unwrap_or_else(run::now_unix_s))
@@ -164,14 +164,15 @@ fn missing(parts: &[&Part], outlook: &Outlook) -> String {
             false => format!("`{path}`{shard} is not finished"),
         });
     }
-    let trials = outlook.left.len();
-    let first = &outlook.left[0];
+    let first = outlook
+        .first_left
+        .as_ref()
+        .map(|first| format!(", the first of them trial {} of `{}`", first.index + 1, first.cell.key));
     words.push(format!(
-        "{} of {} trials, the first of them trial {} of `{}`",
-        trials,
+        "{} of {} trials{}",
+        outlook.left,
         outlook.known,
-        first.index + 1,
-        first.cell.key
+        first.unwrap_or_default()
     ));
     words.join("; ")
 }

@@ -206,7 +206,7 @@ fn open_run(arguments: &RunArguments, store: &mut Store, spec: &RunSpec<'_>) -> 
 fn everything_done(plan: &Plan, store: &Store, run: &OpenRun) -> Result<bool, ExpectedError> {
     let samples = store.samples(run.summary.id)?;
     let outlook = Outlook::of(plan, &run.summary, &run.trials, samples);
-    Ok(outlook.left.is_empty() && outlook.failed == 0)
+    Ok(outlook.left == 0 && outlook.failed == 0)
 }
 
 /// More shards than trials: the store is a part like any other.

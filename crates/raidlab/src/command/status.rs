@@ -95,7 +95,7 @@ impl Status {
     fn of(parts: &[Part]) -> Result<Status, ExpectedError> {
         let mut pace = Pace::default();
         let mut rows = Vec::new();
-        let mut plans: Vec<Plan> = Vec::new();
+        let mut first_plan: Option<Plan> = None;
         for part in parts {
             let (store, run) = (part.snapshot.store(), &part.run);
             let plan = store.plan(run.id)?;
@@ -113,20 +113,22 @@ impl Status {
                 outlook: Outlook::of(&plan, run, &trials, store.samples(run.id)?),
                 left: None,
             });
-            plans.push(plan);
+            // One is enough: they are the same, and that of a large study is large.
+            first_plan.get_or_insert(plan);
         }
-        rows.extend(not_begun(&parts[0].run, &plans[0], &rows));
+        let plan = first_plan.as_ref().expect("there is a part");
+        rows.extend(not_begun(&parts[0].run, plan, &rows));
         rows.sort_by(|a, b| (a.shard, &a.name).cmp(&(b.shard, &b.name)));
         for row in &mut rows {
             row.left = match row.state {
                 "finished" => Some(Duration::ZERO),
-                _ => pace.time_of(&row.outlook.left),
+                _ => pace.time_of(row.outlook.left_us),
             };
         }
         Ok(Status {
             title: parts[0].run.title.clone(),
             seed: parts[0].run.seed,
-            is_fixed: is_fixed(&plans[0].precision),
+            is_fixed: is_fixed(&plan.precision),
             rows,
         })
     }
