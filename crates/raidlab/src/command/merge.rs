@@ -89,8 +89,8 @@ impl Summary {
         );
         if self.repeated > 0 {
             text.push_str(&format!(
-                "{} trials were in more than one store, with the same results\n",
-                self.repeated
+                "in more than one store, with the same results: {}\n",
+                report::count(self.repeated as usize, "trial")
             ));
         }
         for (number, (name, digest)) in self.runs.iter().enumerate() {

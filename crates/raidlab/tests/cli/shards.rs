@@ -277,7 +277,8 @@ fn what_there_is_is_merged_on_demand() {
     let rest = desk.run(&["merge", "rest.db", "all.db", "part-2.db", "part-3.db"]);
     assert_eq!(rest.exit, Some(0), "{}", rest.stderr);
     assert!(
-        rest.stdout.contains("1 trials were in more than one store"),
+        rest.stdout
+            .contains("in more than one store, with the same results: 1 trial\n"),
         "{}",
         rest.stdout
     );
