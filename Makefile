@@ -44,7 +44,7 @@ stacks: build
 
 # Stores of 100,000 cells: merged, shown, reported and exported in a minute each and 1 GiB of memory.
 scale: compiler
-	TMPDIR=/dev/shm RAIDLAB_SCALE=100000 cargo test --locked -p raidlab --test cli -- many_cells --show-output
+	TMPDIR=/dev/shm RAIDLAB_SCALE=100000 cargo test --release --locked -p raidlab --test cli -- many_cells --show-output
 
 # On loop devices, as root: raidlab, its trials and tools killed at 200 random moments, and `clean` as well, leave nothing
 # and lose nothing.

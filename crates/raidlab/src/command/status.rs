@@ -5,14 +5,13 @@ use super::print;
 use crate::cli::{Format, StatusArguments};
 use crate::expected::ExpectedError;
 use crate::progress::clock;
-use runner::{Outlook, Pace, is_fixed};
+use runner::{Outlook, Pace};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 use store::{Part, RunSummary};
 use study::Shard;
-use study::plan::Plan;
 
 pub fn status(arguments: &StatusArguments) -> Result<ExitCode, ExpectedError> {
     let mut found = Vec::new();
@@ -95,7 +94,7 @@ impl Status {
     fn of(parts: &[Part]) -> Result<Status, ExpectedError> {
         let mut pace = Pace::default();
         let mut rows = Vec::new();
-        let mut first_plan: Option<Plan> = None;
+        let mut is_fixed = true;
         for part in parts {
             let (store, run) = (part.snapshot.store(), &part.run);
             let plan = store.plan(run.id)?;
@@ -113,11 +112,9 @@ impl Status {
                 outlook: Outlook::of(&plan, run, &trials, store.samples(run.id)?),
                 left: None,
             });
-            // One is enough: they are the same, and that of a large study is large.
-            first_plan.get_or_insert(plan);
+            is_fixed = runner::is_fixed(&plan.precision);
         }
-        let plan = first_plan.as_ref().expect("there is a part");
-        rows.extend(not_begun(&parts[0].run, plan, &rows));
+        rows.extend(not_begun(&parts[0], &rows)?);
         rows.sort_by(|a, b| (a.shard, &a.name).cmp(&(b.shard, &b.name)));
         for row in &mut rows {
             row.left = match row.state {
@@ -128,7 +125,7 @@ impl Status {
         Ok(Status {
             title: parts[0].run.title.clone(),
             seed: parts[0].run.seed,
-            is_fixed: is_fixed(&plan.precision),
+            is_fixed,
             rows,
         })
     }
@@ -229,28 +226,32 @@ fn name_of(run: &RunSummary, path: &Path) -> String {
 }
 
 /// Shards of which there is no store yet.
-fn not_begun(run: &RunSummary, plan: &Plan, rows: &[Row]) -> Vec<Row> {
+fn not_begun(part: &Part, rows: &[Row]) -> Result<Vec<Row>, ExpectedError> {
+    let run = &part.run;
     let Some(count) = run.shard.map(Shard::count) else {
-        return Vec::new();
+        return Ok(Vec::new());
     };
     let has = |shard: Shard| rows.iter().any(|row| row.shard == Some(shard));
-    let absent = (1..=count)
-        .filter_map(|number| Shard::new(number, count))
-        .filter(|shard| !has(*shard));
-    absent
-        .map(|shard| {
-            let run = RunSummary {
-                shard: Some(shard),
-                ..run.clone()
-            };
-            Row {
-                name: shard.to_string(),
-                shard: Some(shard),
-                store: None,
-                state: "waiting",
-                outlook: Outlook::of(plan, &run, &[], Vec::new()),
-                left: None,
-            }
-        })
-        .collect()
+    let shards = (1..=count).filter_map(|number| Shard::new(number, count));
+    let absent: Vec<Shard> = shards.filter(|shard| !has(*shard)).collect();
+    if absent.is_empty() {
+        return Ok(Vec::new());
+    }
+    // Read again, and not kept before: the plan of a large study is large.
+    let plan = part.snapshot.store().plan(run.id)?;
+    let waiting = |shard: Shard| {
+        let run = RunSummary {
+            shard: Some(shard),
+            ..run.clone()
+        };
+        Row {
+            name: shard.to_string(),
+            shard: Some(shard),
+            store: None,
+            state: "waiting",
+            outlook: Outlook::of(&plan, &run, &[], Vec::new()),
+            left: None,
+        }
+    };
+    Ok(absent.into_iter().map(waiting).collect())
 }
