@@ -36,17 +36,22 @@ fn of_rows(keys: &Keys, samples: &[Measurement], latencies: &[Measured<Latency>]
     }
     let mut hash = Sha256::new();
     for (samples, latencies) in cells.into_values() {
-        let samples = samples.into_iter().map(|row| sample_line(keys, row));
-        let latencies = latencies.into_iter().map(|row| latency_line(keys, row));
-        let mut lines: Vec<String> = samples.chain(latencies).collect();
-        // The order of events within a trial must not matter either: counters may come from a map.
-        lines.sort_unstable();
-        for line in lines {
-            hash.update(line.as_bytes());
-            hash.update(b"\n");
-        }
+        add(&mut hash, keys, &samples, &latencies);
     }
     hex(&hash.finalize())
+}
+
+/// Adds the lines of these rows in their order. The order of events within a trial must not matter either: counters may
+/// come from a map.
+fn add(hash: &mut Sha256, keys: &Keys, samples: &[&Measurement], latencies: &[&Measured<Latency>]) {
+    let samples = samples.iter().map(|row| sample_line(keys, row));
+    let latencies = latencies.iter().map(|row| latency_line(keys, row));
+    let mut lines: Vec<String> = samples.chain(latencies).collect();
+    lines.sort_unstable();
+    for line in lines {
+        hash.update(line.as_bytes());
+        hash.update(b"\n");
+    }
 }
 
 /// The quoted key of each cell.
@@ -72,16 +77,9 @@ pub(crate) fn digests_of_trials(
     for row in latencies {
         of_trial.entry(row.trial).or_default().push(row);
     }
-    let digest = |samples: &[&Measurement], latencies: Vec<&Measured<Latency>>| {
-        let samples = samples.iter().map(|row| sample_line(&keys, row));
-        let latencies = latencies.into_iter().map(|row| latency_line(&keys, row));
-        let mut lines: Vec<String> = samples.chain(latencies).collect();
-        lines.sort_unstable();
+    let digest = |samples: &[&Measurement], latencies: &[&Measured<Latency>]| {
         let mut hash = Sha256::new();
-        for line in lines {
-            hash.update(line.as_bytes());
-            hash.update(b"\n");
-        }
+        add(&mut hash, &keys, samples, latencies);
         hash.finalize().into()
     };
     let mut samples: Vec<&Measurement> = samples.iter().collect();
@@ -90,11 +88,11 @@ pub(crate) fn digests_of_trials(
     for rows in samples.chunk_by(|one, next| one.trial == next.trial) {
         let trial = rows[0].trial;
         let latencies = of_trial.remove(&trial).unwrap_or_default();
-        digests.insert(trial, digest(rows, latencies));
+        digests.insert(trial, digest(rows, &latencies));
     }
     // Trials that have latencies alone.
     let rest = of_trial.into_iter();
-    digests.extend(rest.map(|(trial, latencies)| (trial, digest(&[], latencies))));
+    digests.extend(rest.map(|(trial, latencies)| (trial, digest(&[], &latencies))));
     digests
 }
 

@@ -47,10 +47,7 @@ impl Store {
     pub fn open_run(&mut self, spec: &RunSpec<'_>) -> Result<OpenRun> {
         let found = match self.find_run(spec)? {
             Some(id) => id,
-            None => {
-                self.check_shard(spec)?;
-                (self.insert_run(spec)?, Found::New)
-            }
+            None => (self.insert_run(spec)?, Found::New),
         };
         let (id, found) = found;
         let lock = self.lock_run(id)?;
@@ -97,37 +94,11 @@ impl Store {
     }
 
     /// A store has one shard of a run, or all of it: its trials would otherwise be in two of the stores to be merged.
-    fn check_shard(&self, spec: &RunSpec<'_>) -> Result<()> {
-        let sql = "SELECT id, shard FROM run
-                   WHERE study_sha256 = ?1 AND seed = ?2 AND machine = ?3 AND only_json = ?4
-                     AND raidlab_version = ?5 AND devices_json = ?6 ORDER BY id DESC LIMIT 1";
-        let identity = params![
-            study_sha256(&spec.plan.source),
-            spec.seed.to_string(),
-            machine_word(spec.machine),
-            json(&spec.only),
-            spec.raidlab_version,
-            json(&spec.devices),
-        ];
-        let row = self.connection.query_row(sql, identity, |row| {
-            Ok((row.get(0)?, row.get::<_, Stored<Option<Shard>>>(1)?.0))
-        });
-        match self.checked(row.optional())? {
-            None => Ok(()),
-            Some((run, found)) => Err(StoreError::OtherShard {
-                path: self.path.clone(),
-                run,
-                found,
-                wanted: spec.shard,
-            }),
-        }
-    }
-
     fn find_run(&self, spec: &RunSpec<'_>) -> Result<Option<(RunId, Found)>> {
-        let sql = "SELECT id, finished_at_unix_s IS NOT NULL FROM run
+        let sql = "SELECT id, finished_at_unix_s IS NOT NULL, shard FROM run
                    WHERE study_sha256 = ?1 AND seed = ?2 AND machine = ?3 AND only_json = ?4
-                     AND raidlab_version = ?5 AND devices_json = ?6 AND shard = ?7
-                   ORDER BY finished_at_unix_s IS NOT NULL, id DESC LIMIT 1";
+                     AND raidlab_version = ?5 AND devices_json = ?6
+                   ORDER BY shard = ?7 DESC, finished_at_unix_s IS NOT NULL, id DESC LIMIT 1";
         let identity = params![
             study_sha256(&spec.plan.source),
             spec.seed.to_string(),
@@ -143,9 +114,18 @@ impl Store {
             } else {
                 Found::Unfinished
             };
-            Ok((RunId(row.get(0)?), found))
+            Ok((row.get(0)?, found, row.get::<_, Stored<Option<Shard>>>(2)?.0))
         });
-        self.checked(row.optional())
+        match self.checked(row.optional())? {
+            None => Ok(None),
+            Some((run, found, shard)) if shard == spec.shard => Ok(Some((RunId(run), found))),
+            Some((run, _, found)) => Err(StoreError::OtherShard {
+                path: self.path.clone(),
+                run,
+                found,
+                wanted: spec.shard,
+            }),
+        }
     }
 
     fn insert_run(&self, spec: &RunSpec<'_>) -> Result<RunId> {

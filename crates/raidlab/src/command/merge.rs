@@ -3,6 +3,7 @@
 //! The new store is written in a folder of its own next to the target, synced, and renamed: the target appears whole or
 //! not at all.
 
+use super::output::folder_of;
 use super::parts::{self, PartsError};
 use super::{print, run};
 use crate::cli::MergeArguments;
@@ -179,10 +180,7 @@ fn missing(parts: &[&Part], outlook: &Outlook) -> String {
 
 /// The folder in which the target is to be.
 fn check_target(target: &Path) -> Result<&Path, PartsError> {
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
+    let folder = folder_of(target);
     if !folder.is_dir() {
         return Err(PartsError::NoFolder {
             folder: folder.to_owned(),

@@ -148,7 +148,8 @@ fn replace(path: &Path, pieces: &mut Pieces<'_>) -> io::Result<()> {
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
-fn folder_of(path: &Path) -> &Path {
+/// The folder that a file is in, or is to be in.
+pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent()
         .filter(|folder| !folder.as_os_str().is_empty())
         .unwrap_or(Path::new("."))

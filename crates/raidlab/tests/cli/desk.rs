@@ -163,3 +163,14 @@ impl From<Output> for Ran {
         }
     }
 }
+
+/// What a run's export as JSON has besides the header, which says when and by which command.
+pub fn export_body(export: &str) -> serde_json::Value {
+    let mut export: serde_json::Value = serde_json::from_str(export).expect("an export is JSON");
+    export
+        .as_object_mut()
+        .expect("an object")
+        .remove("header")
+        .expect("with a header");
+    export
+}

@@ -1,7 +1,7 @@
 //! Shards of a study and their stores: what is merged, what is refused, and what `status` says of them. The stores are
 //! made here, without a lab.
 
-use crate::desk::{Desk, PROGRAM, SMALL};
+use crate::desk::{Desk, PROGRAM, SMALL, export_body};
 use runner::Partition;
 use serde_json::Value;
 use std::fs;
@@ -132,14 +132,7 @@ fn desk_with_parts(count: u32) -> Desk {
 }
 
 fn body(desk: &Desk, store: &str) -> Value {
-    let ran = desk.run(&["export", "--format", "json", "--store", store]);
-    let mut export: Value = serde_json::from_str(&ran.stdout).expect("an export is JSON");
-    export
-        .as_object_mut()
-        .expect("an object")
-        .remove("header")
-        .expect("with a header");
-    export
+    export_body(&desk.run(&["export", "--format", "json", "--store", store]).stdout)
 }
 
 fn names(desk: &Desk) -> Vec<String> {

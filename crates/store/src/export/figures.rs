@@ -80,7 +80,6 @@ impl Exported {
 
     pub fn figures(&self) -> impl Iterator<Item = Figure<'_>> {
         let cells: HashMap<CellId, &Cell> = self.plan.cells.iter().map(|cell| (cell.id, cell)).collect();
-        let percentiles = |row| percentiles(row);
         let samples = self.samples.iter().map(Value::of_sample);
         samples
             .chain(self.latencies.iter().flat_map(percentiles))

@@ -1,6 +1,7 @@
 //! A study on a cluster where everything goes wrong that may: its results are those of one machine.
 
 use super::cluster::Cluster;
+use crate::desk::export_body;
 use crate::lab;
 use serde_json::Value;
 use std::path::Path;
@@ -37,16 +38,6 @@ fn state(status: &Value, shard: &str) -> String {
         .and_then(|row| row["state"].as_str())
         .unwrap_or("running")
         .to_owned()
-}
-
-fn body(export: &str) -> Value {
-    let mut export: Value = serde_json::from_str(export).expect("an export is JSON");
-    export
-        .as_object_mut()
-        .expect("an object")
-        .remove("header")
-        .expect("with a header");
-    export
 }
 
 #[test]
@@ -131,7 +122,7 @@ fn must_equal_one_machine(cluster: &Cluster, desk: &crate::desk::Desk, all: &Pat
     let export = |store: &str| {
         let ran = desk.run(&["export", "--format", "json", "--store", store]);
         assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
-        body(&ran.stdout)
+        export_body(&ran.stdout)
     };
     let merged = export(&all);
     assert_eq!(merged["trials"].as_array().map(Vec::len), Some(200));
