@@ -334,6 +334,10 @@ pub enum ExportFormat {
     Csv,
     /// The rows of the CSV, for DuckDB, pandas and others
     Parquet,
+    /// Trials, guards and claims as test cases, for CI servers
+    Junit,
+    /// Samples and percentiles for Prometheus, in base units
+    Openmetrics,
 }
 
 /// Upper bound of counts without a limit of their own.

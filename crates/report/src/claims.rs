@@ -5,10 +5,11 @@ use crate::input::Input;
 use crate::words;
 use stats::claims::Verdict;
 use stats::{ClaimEffect, JudgedClaim};
+use study::plan::Claim;
 
 /// A claim of the study, judged.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub(crate) struct ClaimWords {
+pub struct ClaimWords {
     pub says: String,
     /// `supported`, `refuted`, `undecided`, `untestable`.
     pub verdict: &'static str,
@@ -27,7 +28,13 @@ pub(crate) struct ClaimWords {
 /// In the study's order.
 pub(crate) fn claims(input: &Input) -> Vec<ClaimWords> {
     let judged = stats::judge_claims(&input.plan, &input.samples);
-    let words = input.plan.claims.iter().zip(judged).map(|(claim, judged)| ClaimWords {
+    let claims = input.plan.claims.iter().zip(&judged);
+    claims.map(|(claim, judged)| claim_words(claim, judged)).collect()
+}
+
+/// A judged claim in words.
+pub fn claim_words(claim: &Claim, judged: &JudgedClaim) -> ClaimWords {
+    ClaimWords {
         says: claim.says.clone(),
         verdict: judged.verdict.word(),
         compares: claim.that.clone(),
@@ -37,9 +44,8 @@ pub(crate) fn claims(input: &Input) -> Vec<ClaimWords> {
         of: judged.effect.as_ref().map_or_else(String::new, |effect| {
             format!("{} against {}", effect.first, effect.second)
         }),
-        note: note(&judged),
-    });
-    words.collect()
+        note: note(judged),
+    }
 }
 
 /// `Of 4 claims 2 are supported, 1 is refuted, 1 is undecided.` Empty without claims.

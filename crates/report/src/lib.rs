@@ -20,6 +20,7 @@ mod spread;
 mod table;
 mod words;
 
+pub use claims::{ClaimWords, claim_words};
 pub use comparison::{ComparedNames, comparison};
 pub use distribution::{Distribution, distributions};
 pub use figure::{count, time};

@@ -1,10 +1,14 @@
-//! A run as JSON, CSV or Parquet, for scripts and other programs.
+//! A run as JSON, CSV, Parquet, JUnit XML or OpenMetrics text, for scripts and other programs.
 //!
 //! Everything except the JSON's `header` is determined by study, seed and build: two runs of a lab study export the
 //! same text there. `format_version` is increased when a field is removed or changes its meaning; fields may be added.
 
 mod figures;
+mod junit;
+mod openmetrics;
 mod parquet;
+
+pub use junit::{ClaimCase, ClaimOutcome};
 
 use crate::digest::digest;
 use crate::record::RunId;
@@ -112,6 +116,16 @@ impl Store {
     /// The rows of the CSV as a Parquet file.
     pub fn export_parquet(&self, run: RunId) -> Result<Vec<u8>> {
         Ok(parquet::file(&Exported::read(self, run)?))
+    }
+
+    /// The run as JUnit XML. `claims` are the study's claims with what became of them, which the caller computes.
+    pub fn export_junit(&self, run: RunId, claims: &[ClaimCase]) -> Result<String> {
+        junit::xml(self, &self.run(run)?, claims)
+    }
+
+    /// The samples and percentiles of the CSV as text in the OpenMetrics format.
+    pub fn export_openmetrics(&self, run: RunId) -> Result<String> {
+        Ok(openmetrics::text(&Exported::read(self, run)?))
     }
 }
 

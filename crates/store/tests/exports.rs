@@ -6,6 +6,7 @@ use fixture::Bench;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use std::fs::{self, File};
+use store::{ClaimCase, ClaimOutcome};
 
 /// A value as the CSV has it.
 fn text(field: &Field) -> String {
@@ -79,4 +80,54 @@ fn a_selection_of_cells_is_that_part_of_the_run() {
     assert!(store.calls_of(&selection).expect("calls").is_empty());
     let none = store::Selection::of(id, [].into());
     assert!(store.samples_of(&none).expect("samples").is_empty());
+}
+
+/// Trials, guards and claims are test cases; what a guard doubts and a refuted claim are failures.
+#[test]
+fn junit_has_trials_guards_and_claims() {
+    let bench = Bench::new();
+    let mut store = bench.open();
+    let run = store.open_run(&bench.spec()).expect("a run begins");
+    bench.measure(&mut store, &run, 0, 0);
+    bench.measure(&mut store, &run, 1, 0);
+    bench.measure(&mut store, &run, 1, 1);
+    let case = |name: &str, outcome| ClaimCase {
+        name: name.to_owned(),
+        outcome,
+        detail: "1.5 < 2 & more".to_owned(),
+    };
+    let claims = [
+        case("one", ClaimOutcome::Passed),
+        case("two", ClaimOutcome::Failed),
+        case("three", ClaimOutcome::Skipped),
+    ];
+    let xml = store.export_junit(run.summary.id, &claims).expect("XML");
+    let report = quick_junit::Report::deserialize_from_str(&xml).expect("JUnit XML");
+    let names: Vec<&str> = report.test_suites.iter().map(|suite| suite.name.as_str()).collect();
+    assert_eq!(names, ["trials", "guards", "claims"]);
+    let [trials, guards, claims] = &report.test_suites[..] else {
+        panic!("three")
+    };
+    assert_eq!((trials.tests, trials.failures), (3, 0));
+    assert_eq!((claims.tests, claims.failures), (3, 1));
+    assert_eq!(xml.matches("<skipped").count(), 1, "{xml}");
+    let doubts = store.guards(run.summary.id).expect("guards");
+    assert!(
+        doubts.iter().any(|row| !row.entry.passed),
+        "the fixture has a doubtful sample"
+    );
+    assert!(guards.failures > 0 && guards.failures < guards.tests, "{xml}");
+    insta::assert_snapshot!(xml);
+}
+
+/// The values are those of the CSV in base units.
+#[test]
+fn openmetrics_has_base_units() {
+    let bench = Bench::new();
+    let mut store = bench.open();
+    let run = store.open_run(&bench.spec()).expect("a run begins");
+    bench.measure(&mut store, &run, 0, 0);
+    let text = store.export_openmetrics(run.summary.id).expect("text");
+    assert!(text.ends_with("# EOF\n"), "{text}");
+    insta::assert_snapshot!(text);
 }

@@ -1,8 +1,10 @@
-//! What a run says of its study's claims, as JSON.
+//! What a run says of its study's claims, as JSON and as test cases.
 
+use report::ClaimWords;
 use serde_json::{Value, json};
 use stats::JudgedClaim;
 use stats::claims::Verdict;
+use store::{ClaimCase, ClaimOutcome};
 use study::Measurement;
 use study::plan::{Claim, Plan};
 
@@ -11,6 +13,28 @@ pub fn as_json(plan: &Plan, samples: &[Measurement]) -> Value {
     let judged = stats::judge_claims(plan, samples);
     let claims = plan.claims.iter().zip(&judged);
     claims.map(|(claim, judged)| one(claim, judged)).collect()
+}
+
+/// The same as test cases: a supported claim passes, a refuted one fails.
+pub fn as_cases(plan: &Plan, samples: &[Measurement]) -> Vec<ClaimCase> {
+    let judged = stats::judge_claims(plan, samples);
+    let claims = plan.claims.iter().zip(&judged);
+    let case = |(claim, judged): (&Claim, &JudgedClaim)| ClaimCase {
+        name: claim.says.clone(),
+        outcome: match &judged.verdict {
+            Verdict::Supported => ClaimOutcome::Passed,
+            Verdict::Refuted => ClaimOutcome::Failed,
+            Verdict::Undecided { .. } | Verdict::Untestable { .. } => ClaimOutcome::Skipped,
+        },
+        detail: detail(&report::claim_words(claim, judged)),
+    };
+    claims.map(case).collect()
+}
+
+fn detail(words: &ClaimWords) -> String {
+    let parts = [words.verdict, &words.of, &words.effect, &words.note];
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join("; ")
 }
 
 fn one(claim: &Claim, judged: &JudgedClaim) -> Value {

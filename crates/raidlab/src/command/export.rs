@@ -7,7 +7,7 @@ use crate::expected::ExpectedError;
 use serde_json::Value;
 use std::io::IsTerminal;
 use std::process::ExitCode;
-use store::{RunId, Store, StoreError};
+use store::{ClaimCase, RunId, Store, StoreError};
 
 pub fn export(arguments: &ExportArguments) -> Result<ExitCode, ExpectedError> {
     let output = Output::check(&arguments.output, Some(&arguments.stored.store))?;
@@ -16,6 +16,8 @@ pub fn export(arguments: &ExportArguments) -> Result<ExitCode, ExpectedError> {
         ExportFormat::Parquet => return parquet(&output, &store, run.id),
         ExportFormat::Json => judged(&store, run.id).and_then(|claims| store.export_json(run.id, &claims)),
         ExportFormat::Csv => store.export_csv(run.id),
+        ExportFormat::Junit => claim_cases(&store, run.id).and_then(|claims| store.export_junit(run.id, &claims)),
+        ExportFormat::Openmetrics => store.export_openmetrics(run.id),
     };
     output.write(&text.map_err(ExpectedError::StoreUnderWay)?)?;
     Ok(ExitCode::SUCCESS)
@@ -32,4 +34,8 @@ fn parquet(output: &Output, store: &Store, run: RunId) -> Result<ExitCode, Expec
 
 fn judged(store: &Store, run: RunId) -> Result<Value, StoreError> {
     Ok(claims::as_json(&store.plan(run)?, &store.samples(run)?))
+}
+
+fn claim_cases(store: &Store, run: RunId) -> Result<Vec<ClaimCase>, StoreError> {
+    Ok(claims::as_cases(&store.plan(run)?, &store.samples(run)?))
 }

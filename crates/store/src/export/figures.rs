@@ -78,6 +78,22 @@ impl Exported {
         &self.axes
     }
 
+    pub fn samples(&self) -> &[Measurement] {
+        &self.samples
+    }
+
+    pub fn latencies(&self) -> &[Measured<Latency>] {
+        &self.latencies
+    }
+
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    pub fn machine(&self) -> &'static str {
+        self.machine
+    }
+
     pub fn figures(&self) -> impl Iterator<Item = Figure<'_>> {
         let cells: HashMap<CellId, &Cell> = self.plan.cells.iter().map(|cell| (cell.id, cell)).collect();
         let samples = self.samples.iter().map(Value::of_sample);
