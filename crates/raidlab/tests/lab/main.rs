@@ -10,6 +10,7 @@ mod contents;
 mod cost;
 mod determinism;
 mod every_workload;
+mod floating_point;
 mod golden;
 mod guest;
 mod issue_12;

@@ -1,0 +1,47 @@
+//! Tasks of a guest keep what they have in floating-point and vector registers: through system calls, signals, forks, and
+//! the work of others in the same address space (kernel/patches/6.12/0009-floating-point-state-stays.patch).
+
+use crate::guest::Guest;
+use lab::job::{self, GuestJob, Program};
+use std::path::Path;
+use std::process::Command;
+use trial::ProcessEnd;
+
+#[test]
+fn tasks_keep_their_vector_registers() {
+    let Some(guest) = Guest::new() else { return };
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    if folder.starts_with("/tmp") {
+        println!(
+            "skipped: a guest has a /tmp of its own, and does not see {}",
+            folder.display()
+        );
+        return;
+    }
+    let program = folder.join("floating_point");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lab/floating_point.c");
+    let compiled = Command::new("cc")
+        .args(["-O1", "-pthread", "-o"])
+        .arg(&program)
+        .arg(source)
+        .status()
+        .expect("the compiler that built the lab's kernel");
+    assert!(compiled.success());
+    let script = format!("{} >/dev/raidlab", program.display());
+    let job = GuestJob::Program(Program {
+        path: "/bin/bash".into(),
+        arguments: vec!["-c".to_owned(), script],
+    });
+    let seen = Guest {
+        job: job::encode(&job, &[]),
+        ..guest
+    }
+    .run();
+    assert_eq!(
+        seen.ended.end,
+        ProcessEnd::Exited,
+        "its console: {}",
+        seen.ended.console
+    );
+    assert_eq!(seen.words()[0], "wrong: 0", "its console: {}", seen.ended.console);
+}
