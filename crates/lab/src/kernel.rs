@@ -21,6 +21,7 @@ pub use filesystems::Flavour;
 pub use flavour::{KernelName, Parts, purpose};
 pub use source::Source;
 
+use crate::processor::Processors;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -80,10 +81,10 @@ impl Kernel {
     /// The same, with the arguments for the machine's processor.
     ///
     /// # Errors
-    /// If no such processor is in the catalogue.
-    pub fn arguments_on(&self, machine: &MachineSpec) -> Result<Vec<String>, KernelError> {
+    /// If there is no such processor.
+    pub fn arguments_on(&self, machine: &MachineSpec, processors: &Processors) -> Result<Vec<String>, KernelError> {
         let mut arguments = self.arguments();
-        arguments.extend(crate::processor::arguments(machine)?);
+        arguments.extend(processors.arguments(machine)?);
         Ok(arguments)
     }
 

@@ -15,7 +15,9 @@ pub use cost::{Cost, Unit};
 pub use file::Sure;
 
 use file::{Figure, ModelFile};
-use study::stack::MachineSpec;
+use std::collections::BTreeMap;
+use study::plan::Plan;
+use study::stack::{MachineSpec, OwnModel, ProcessorSpec};
 
 /// The built-in model files.
 const FILES: &[&str] = &[
@@ -102,14 +104,41 @@ pub fn parse(file: &str, text: &str) -> Result<Processor, ProcessorError> {
     read(file, text, Some(&reference))
 }
 
-/// Kernel command line arguments for a machine's processor; none if it is infinitely fast.
-///
-/// # Errors
-/// When no such model is in the catalogue.
-pub fn arguments(machine: &MachineSpec) -> Result<Vec<String>, ProcessorError> {
-    match &machine.processor {
-        Some(spec) => Ok(vec![find(&spec.model)?.argument(spec.cores)]),
-        None => Ok(Vec::new()),
+/// The processor models of a plan: the catalogue, and the texts of the plan's own by SHA-256.
+#[derive(Clone, Debug, Default)]
+pub struct Processors {
+    own: BTreeMap<String, OwnModel>,
+}
+
+impl Processors {
+    pub fn of(plan: &Plan) -> Self {
+        let by_hash = |own: &OwnModel| (own.sha256.clone(), own.clone());
+        Self {
+            own: plan.processors.iter().map(by_hash).collect(),
+        }
+    }
+
+    fn find(&self, spec: &ProcessorSpec) -> Result<Processor, ProcessorError> {
+        let Some(sha256) = &spec.model_sha256 else {
+            return find(&spec.model);
+        };
+        match self.own.get(sha256) {
+            Some(own) => parse(&own.name, &own.text),
+            None => Err(ProcessorError::Unknown {
+                name: spec.model.clone(),
+            }),
+        }
+    }
+
+    /// Kernel command line arguments for a machine's processor; none if it is infinitely fast.
+    ///
+    /// # Errors
+    /// When there is no such model.
+    pub fn arguments(&self, machine: &MachineSpec) -> Result<Vec<String>, ProcessorError> {
+        match &machine.processor {
+            Some(spec) => Ok(vec![self.find(spec)?.argument(spec.cores)]),
+            None => Ok(Vec::new()),
+        }
     }
 }
 

@@ -42,6 +42,11 @@ The text of the model is stored with the run, and is part of the identity of its
 and another run. A model that contradicts itself (a seek that is shorter than one over fewer cylinders, overlapping zones,
 a write cache larger than its segments) is refused with file and line.
 
+## Processor models of your own
+
+A `cpu` with a `/`, or that ends in `.toml`, is a model file in the study's folder or below it, as for disks.
+`raidlab cpu measure --name here -o here.toml` writes one of this machine; `raidlab cpu show here.toml` shows it.
+
 ";
 
 const TAIL: &str = "\

@@ -133,6 +133,7 @@ fn a_modelled_processor_is_named() {
     let mut input = input();
     assert!(html(&input).contains("Processor time is not modelled."));
     input.plan.cells[0].machine.processor = Some(ProcessorSpec {
+        model_sha256: None,
         model: "pentium-3".to_owned(),
         cores: 1,
     });

@@ -34,11 +34,17 @@ pub(crate) fn machine(point: &Point, kind: MachineKind, fixed: &Fixed, known: &K
 /// None if it is infinitely fast.
 fn processor(point: &Point, known: &Known) -> Option<ProcessorSpec> {
     let model = point.text("cpu").filter(|model| model != INFINITE)?;
+    let known = known.processor(&model);
     let cores = match point.number("cores") {
         Some(_) => point.small("cores"),
-        None => known.cores(&model).unwrap_or(1),
+        None => known.map_or(1, |known| known.cores),
     };
-    Some(ProcessorSpec { model, cores })
+    let own = known.and_then(|known| known.own.as_ref());
+    Some(ProcessorSpec {
+        model_sha256: own.map(|own| own.sha256.clone()),
+        model,
+        cores,
+    })
 }
 
 /// The stack at a point, on disks of a size that may be unknown.

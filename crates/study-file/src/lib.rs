@@ -53,6 +53,8 @@ pub struct Known {
     pub kernels: Vec<String>,
     /// Processors of the catalogue. Empty if any name is accepted.
     pub processors: Vec<KnownProcessor>,
+    /// Reads a processor model from a file that the study names; absent if it may not name any.
+    pub read_processor: Option<ReadProcessor>,
     /// Memory of the machine that the lab's guests share; absent if any amount is accepted.
     pub memory_bytes: Option<u64>,
     /// The study's folder with the files that it names; absent if it may not name any.
@@ -79,21 +81,30 @@ pub struct UnusableModel {
 /// Parses a disk model. Arguments: the file as the study names it, its text. The error begins with file and line.
 pub type ReadModel = fn(&str, &str) -> Result<KnownModel, String>;
 
-/// A processor of the catalogue.
+/// A processor model.
 #[derive(Clone, Debug)]
 pub struct KnownProcessor {
     pub name: String,
     pub cores: u32,
+    /// Absent if it is built in.
+    pub own: Option<OwnModel>,
 }
+
+/// Parses a processor model, as [`ReadModel`] does a disk model.
+pub type ReadProcessor = fn(&str, &str) -> Result<KnownProcessor, String>;
 
 /// The infinitely fast processor, which is in no catalogue.
 pub const INFINITE: &str = "infinite";
 
 impl Known {
-    /// Number of cores of a processor, if it is known.
-    fn cores(&self, processor: &str) -> Option<u32> {
-        let known = self.processors.iter().find(|known| known.name == processor)?;
-        Some(known.cores)
+    /// Whether a study may name that processor. Files are read later.
+    fn accepts_processor(&self, word: &str) -> bool {
+        let may_be_file = self.read_processor.is_some() && model_files::is_file(word);
+        word == INFINITE || self.processors.is_empty() || may_be_file || self.processor(word).is_some()
+    }
+
+    fn processor(&self, name: &str) -> Option<&KnownProcessor> {
+        self.processors.iter().find(|known| known.name == name)
     }
 
     /// A group of disks of a model.

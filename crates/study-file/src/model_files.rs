@@ -1,48 +1,95 @@
-//! Disk models of the user's own: files that a study names, and models that cannot be used.
+//! Disk and processor models of the user's own: files that a study names, and models that cannot be used.
 
 use crate::diagnostic::Found;
 use crate::document::Entry;
 use crate::named_file::{self, FileKind};
 use crate::value::{Given, Value};
-use crate::{Known, KnownModel, ReadModel};
+use crate::{INFINITE, Known, KnownModel, KnownProcessor, UnusableModel};
 use study::plan::Cell;
 use study::stack::{MachineKind, OwnModel};
 
-/// A larger file is not a disk model.
+/// A larger file is not a model.
 pub const MODEL_BYTES_MAX: u64 = 1 << 20;
 
-const MODEL_FILE: FileKind = FileKind {
+const DISK_FILE: FileKind = FileKind {
     words: "a disk model",
     bytes_max: MODEL_BYTES_MAX,
     help: "name a model file in the study's folder or below it; models in ~/.config/raidlab/disks are named without a path",
 };
 
-/// Reads the model files that the disks of a study name, and replaces each path by the model's own name. The result
-/// also knows these models.
+const PROCESSOR_FILE: FileKind = FileKind {
+    words: "a processor model",
+    bytes_max: MODEL_BYTES_MAX,
+    help: "name a model file in the study's folder or below it; `raidlab cpu measure` writes one of this machine",
+};
+
+/// A model that a study may name.
+trait Named: Clone {
+    fn name(&self) -> &str;
+    fn own(&self) -> Option<&OwnModel>;
+}
+
+impl Named for KnownModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn own(&self) -> Option<&OwnModel> {
+        self.own.as_ref()
+    }
+}
+
+impl Named for KnownProcessor {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn own(&self) -> Option<&OwnModel> {
+        self.own.as_ref()
+    }
+}
+
+/// Reads the model files that a study names for its disks and its processor, and replaces each path by the model's own
+/// name. The result also knows these models.
 pub(crate) fn resolve(top: &mut Entry, kind: MachineKind, known: &Known, found: &mut Found) -> Known {
     let mut all = known.clone();
-    // On a host the model is only a note about the disks.
-    let Some(disks) = top.tables_mut("disks").first_mut().filter(|_| kind == MachineKind::Lab) else {
+    // On a host the model is only a note about the disks, and the processor is its own.
+    if kind != MachineKind::Lab {
         return all;
-    };
-    let named = names_in(disks);
+    }
+    if let Some(disks) = top.tables_mut("disks").first_mut() {
+        let named = names_in(disks);
+        let mut files = Files {
+            known,
+            kind: &DISK_FILE,
+            models: &known.models,
+            read_model: known.read_model,
+            unusable: &known.unusable_models,
+            named: &named,
+            read: Vec::new(),
+        };
+        files.resolve(disks.values_mut("model"), found);
+        for group in disks.tables_mut("NAME") {
+            files.resolve(group.values_mut("model"), found);
+        }
+        files.replace(&mut all.models);
+    }
     let mut files = Files {
         known,
-        named: &named,
+        kind: &PROCESSOR_FILE,
+        models: &known.processors,
+        read_model: known.read_processor,
+        unusable: &[],
+        named: &[],
         read: Vec::new(),
     };
-    files.resolve(disks.values_mut("model"), found);
-    for group in disks.tables_mut("NAME") {
-        files.resolve(group.values_mut("model"), found);
-    }
-    let is_replaced = |model: &KnownModel| files.read.iter().any(|read| read.name == model.name);
-    all.models.retain(|model| !is_replaced(model));
-    all.models.extend(files.read);
+    files.resolve(top.values_mut("cpu"), found);
+    files.replace(&mut all.processors);
     all
 }
 
 /// A path, not the name of a model.
-fn is_file(word: &str) -> bool {
+pub(crate) fn is_file(word: &str) -> bool {
     word.contains('/') || word.ends_with(".toml")
 }
 
@@ -55,19 +102,28 @@ fn names_in(disks: &Entry) -> Vec<String> {
         .collect()
 }
 
-struct Files<'a> {
+/// Parses a model, as [`crate::ReadModel`] does.
+type Read<M> = fn(&str, &str) -> Result<M, String>;
+
+/// The files of one kind that a study names.
+struct Files<'a, M> {
     known: &'a Known,
+    kind: &'a FileKind,
+    /// Models that are not in these files.
+    models: &'a [M],
+    read_model: Option<Read<M>>,
+    unusable: &'a [UnusableModel],
     /// Models that the study names by their names.
     named: &'a [String],
-    read: Vec<KnownModel>,
+    read: Vec<M>,
 }
 
-impl Files<'_> {
+impl<M: Named> Files<'_, M> {
     fn resolve(&mut self, values: &mut [Given], found: &mut Found) {
         for at in 0..values.len() {
             let Value::Text(word) = &values[at].value else { continue };
             let span = values[at].span.clone();
-            let value = match (self.known.read_model, is_file(word)) {
+            let value = match (self.read_model, is_file(word)) {
                 (Some(read), true) => match self.name_of(word, read) {
                     Ok(name) if values[..at].iter().any(|other| other.value.word() == name) => {
                         let message = format!("the model of `{word}` is in the list twice");
@@ -80,7 +136,7 @@ impl Files<'_> {
                         Value::Broken
                     }
                 },
-                _ => match self.known.unusable_models.iter().find(|model| model.name == *word) {
+                _ => match self.unusable.iter().find(|model| model.name == *word) {
                     Some(model) => {
                         let message = format!("the disk model `{word}` cannot be used: {}", model.why);
                         found.add_with_help(&span, message, "correct the file, or name another model");
@@ -94,28 +150,37 @@ impl Files<'_> {
     }
 
     /// The name of the model in a file. Two models of a study have different names.
-    fn name_of(&mut self, path: &str, read: ReadModel) -> Result<String, named_file::Wrong> {
-        let text = named_file::read(path, self.known, &MODEL_FILE)?;
+    fn name_of(&mut self, path: &str, read: Read<M>) -> Result<String, named_file::Wrong> {
+        let text = named_file::read(path, self.known, self.kind)?;
         let model = read(path, &text).map_err(|why| (why, "correct the file, or name another model".to_owned()))?;
-        let name = model.name.clone();
-        let same_name = |other: &&KnownModel| other.name.eq_ignore_ascii_case(&name);
-        let is_same = |other: &KnownModel| other.own == model.own && other.name == name;
+        let name = model.name().to_owned();
+        let same_name = |other: &&M| other.name().eq_ignore_ascii_case(&name);
+        let is_same = |other: &M| other.own() == model.own() && other.name() == name;
+        if name.eq_ignore_ascii_case(INFINITE) {
+            return Err(taken(path, &name, "the infinitely fast processor"));
+        }
         if let Some(other) = self.read.iter().find(same_name) {
             return match is_same(other) {
                 true => Ok(name),
                 false => Err(taken(path, &name, "another model file of this study")),
             };
         }
-        if let Some(other) = self.known.models.iter().find(same_name).filter(|other| !is_same(other)) {
-            if other.own.is_none() {
+        if let Some(other) = self.models.iter().find(same_name).filter(|other| !is_same(other)) {
+            if other.own().is_none() {
                 return Err(taken(path, &name, "a model of the catalogue"));
             }
-            if self.named.contains(&other.name) {
+            if self.named.iter().any(|named| named == other.name()) {
                 return Err(taken(path, &name, "a model that this study also names"));
             }
         }
         self.read.push(model);
         Ok(name)
+    }
+
+    /// Adds the models of the files to the known ones; they take precedence.
+    fn replace(self, all: &mut Vec<M>) {
+        all.retain(|model| !self.read.iter().any(|read| read.name() == model.name()));
+        all.extend(self.read);
     }
 }
 
@@ -136,6 +201,19 @@ pub(crate) fn own_models(cells: &[Cell], known: &Known) -> Vec<OwnModel> {
         }
         let own = known.models.iter().filter_map(|model| model.own.as_ref());
         all.extend(own.filter(|own| own.sha256 == *sha256).take(1).cloned());
+    }
+    all
+}
+
+/// The models of the cells' processors that are not built in, in their order.
+pub(crate) fn own_processors(cells: &[Cell], known: &Known) -> Vec<OwnModel> {
+    let mut all: Vec<OwnModel> = Vec::new();
+    for processor in cells.iter().filter_map(|cell| cell.machine.processor.as_ref()) {
+        let own = known.processors.iter().filter_map(|known| known.own.as_ref());
+        let is_it = |own: &&OwnModel| processor.model_sha256.as_ref() == Some(&own.sha256);
+        let is_new = |own: &&OwnModel| !all.contains(own);
+        let new: Option<OwnModel> = own.filter(is_it).find(is_new).cloned();
+        all.extend(new);
     }
     all
 }

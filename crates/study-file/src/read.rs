@@ -40,11 +40,13 @@ pub fn read(source: &str, file_name: &str, known: &Known) -> Result<Plan, Diagno
         return Err(found.into_diagnostics(file_name));
     }
     let models = model_files::own_models(&matrix.cells, known);
+    let processors = model_files::own_processors(&matrix.cells, known);
     let mut plan = Plan {
         title: top.text("title").unwrap_or_else(|| title_from(file_name)),
         description: top.text("description").unwrap_or_default().trim().to_owned(),
-        source: with_files(source, &workloads, &models),
+        source: with_files(source, &workloads, &models, &processors),
         models,
+        processors,
         cells: matrix.cells,
         left_out: matrix.left_out,
         claims,
@@ -56,7 +58,7 @@ pub fn read(source: &str, file_name: &str, known: &Known) -> Result<Plan, Diagno
 }
 
 /// The study with the files that it names and the user's own models as comments, because they determine the results.
-fn with_files(source: &str, workloads: &[WorkloadEntry], models: &[OwnModel]) -> String {
+fn with_files(source: &str, workloads: &[WorkloadEntry], models: &[OwnModel], processors: &[OwnModel]) -> String {
     let mut whole = source.to_owned();
     let mut add = |heading: &str, text: &str| {
         whole.push_str(&format!("\n# {heading}:\n"));
@@ -69,6 +71,9 @@ fn with_files(source: &str, workloads: &[WorkloadEntry], models: &[OwnModel]) ->
     }
     for model in models {
         add(&format!("disk model {}", model.name), &model.text);
+    }
+    for model in processors {
+        add(&format!("processor model {}", model.name), &model.text);
     }
     whole
 }

@@ -5,7 +5,7 @@ use crate::key::{Axis, Key, Takes};
 use crate::unit::{describe_size, format_size, format_time, parse_size, parse_time};
 use crate::workload::fio_options::wrong_value;
 use crate::workload::pattern::Pattern;
-use crate::{INFINITE, Known, KnownProcessor};
+use crate::{INFINITE, Known};
 use toml::de::DeValue;
 
 /// A value with its position.
@@ -445,13 +445,16 @@ fn kernel(key: &Key, text: &str, known: &Known) -> Result<Value, Wrong> {
 }
 
 fn processor(key: &Key, text: &str, known: &Known) -> Result<Value, Wrong> {
-    let is_known = |known: &KnownProcessor| known.name == text;
-    if text == INFINITE || known.processors.is_empty() || known.processors.iter().any(is_known) {
+    if known.accepts_processor(text) {
         return name(key, text);
     }
     let mut names = vec![INFINITE];
     names.extend(known.processors.iter().map(|known| known.name.as_str()));
-    let help = suggest_and_show(text, &names, "`raidlab cpu list` shows them");
+    let help = suggest_and_show(
+        text,
+        &names,
+        "`raidlab cpu list` shows them; a file is named as \"./here.toml\"",
+    );
     wrong(format!("unknown processor `{text}`"), help)
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use study::plan::Plan;
 use study::stack::OwnModel;
-use study_file::{Diagnostics, Known, KnownModel, UnusableModel, read};
+use study_file::{Diagnostics, Known, KnownModel, KnownProcessor, UnusableModel, read};
 use tempfile::TempDir;
 
 /// `NAME SECTORS`.
@@ -230,4 +230,87 @@ fn what_is_wrong_is_said_at_the_place_in_the_study() {
     }
     let (line, column, message, _) = folder.error("[disks]\n[disks.journal]\nmodel = \"./gone.toml\"");
     assert_eq!((line, column), (3, 9), "{message}");
+}
+
+/// `NAME CORES`.
+fn read_processor(file: &str, text: &str) -> Result<KnownProcessor, String> {
+    let (name, cores) = text.split_once(' ').ok_or(format!("{file}:1:1: no cores"))?;
+    Ok(KnownProcessor {
+        name: name.to_owned(),
+        cores: cores.trim().parse().map_err(|_| format!("{file}:1:6: no number"))?,
+        own: Some(OwnModel::new(name, text)),
+    })
+}
+
+fn on_processor(files: &[(&str, &str)], cpu: &str) -> Result<Plan, Diagnostics> {
+    let folder = Folder::with(files);
+    let known = Known {
+        processors: vec![KnownProcessor {
+            name: "built-in".to_owned(),
+            cores: 2,
+            own: None,
+        }],
+        read_processor: Some(read_processor),
+        folder: Some(folder.0.path().to_owned()),
+        ..Known::default()
+    };
+    let source = format!("cpu = {cpu}\n[[workload]]\nname = \"w\"\nio = {{}}\n");
+    read(&source, "studies/own.toml", &known)
+}
+
+#[test]
+fn a_processor_may_be_a_file() {
+    let files = [("here.toml", "mine 16"), ("other.toml", "other 4")];
+    let plan = on_processor(&files, "[\"./here.toml\", \"built-in\", \"infinite\"]").expect("a study");
+    let cell = |at: usize| plan.cells[at].machine.processor.as_ref();
+    let mine = cell(0).expect("a processor");
+    assert_eq!((mine.model.as_str(), mine.cores), ("mine", 16));
+    assert_eq!(mine.model_sha256.as_ref(), Some(&plan.processors[0].sha256));
+    assert_eq!(cell(1).expect("a processor").model_sha256, None);
+    assert_eq!(cell(2), None);
+    assert_eq!(plan.processors, [OwnModel::new("mine", "mine 16")]);
+    assert!(
+        plan.source.ends_with("\n# processor model mine:\n# mine 16\n"),
+        "{}",
+        plan.source
+    );
+    // Another file is another cell.
+    let changed = on_processor(&[("here.toml", "mine 8")], "\"here.toml\"").expect("a study");
+    assert_ne!(changed.cells[0].id, plan.cells[0].id);
+}
+
+#[test]
+fn processor_files_that_cannot_be_used_are_refused() {
+    let files = [
+        ("broken.toml", "mine"),
+        ("taken.toml", "built-in 2"),
+        ("infinite.toml", "infinite 1"),
+        ("a.toml", "a 1"),
+        ("b.toml", "a 2"),
+    ];
+    for (cpu, words) in [
+        ("\"broken.toml\"", "broken.toml:1:1: no cores"),
+        ("\"gone.toml\"", "`gone.toml` cannot be read: no such file"),
+        ("\"../broken.toml\"", "is outside the study's folder"),
+        (
+            "\"taken.toml\"",
+            "the model in `taken.toml` has the name of a model of the catalogue, `built-in`",
+        ),
+        ("\"infinite.toml\"", "has the name of the infinitely fast processor"),
+        (
+            "[\"a.toml\", \"b.toml\"]",
+            "the model in `b.toml` has the name of another model file of this study, `a`",
+        ),
+        (
+            "[\"a.toml\", \"./a.toml\"]",
+            "the model of `./a.toml` is in the list twice",
+        ),
+        ("\"bilt-in\"", "unknown processor `bilt-in`"),
+    ] {
+        let errors = on_processor(&files, cpu).expect_err(cpu);
+        assert_eq!(errors.len(), 1, "{errors}");
+        let error = errors.iter().next().expect("one");
+        assert!(error.message.contains(words), "{}", error.message);
+        assert_eq!(error.line, 1);
+    }
 }

@@ -19,6 +19,7 @@ fn known() -> Known {
         processors: vec![study_file::KnownProcessor {
             name: "quick".to_owned(),
             cores: 8,
+            own: None,
         }],
         folder: None,
         ..Known::default()

@@ -27,6 +27,9 @@ pub struct Plan {
     /// Models of the cells' disks that are not built in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<OwnModel>,
+    /// Models of the cells' processors that are not built in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub processors: Vec<OwnModel>,
     pub cells: Vec<Cell>,
     /// Impossible combinations of the axes, each with its reason.
     pub left_out: Vec<LeftOut>,

@@ -42,8 +42,11 @@ impl MachineSpec {
 /// A processor model that charges time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessorSpec {
-    /// Name in the processor catalogue.
+    /// Name of the processor model.
     pub model: String,
+    /// Which [`OwnModel`] of the plan's processors it is; absent if the model is built in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_sha256: Option<String>,
     /// Number of cores.
     pub cores: u32,
 }

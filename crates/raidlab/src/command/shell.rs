@@ -9,6 +9,7 @@ use lab::disks::Models;
 use lab::guest::{Config, EndedGuest, LIMITS};
 use lab::job::GuestJob;
 use lab::kernel::{Cache, KernelName};
+use lab::processor::Processors;
 use lab::programs::GuestPrograms;
 use lab::shell::{Shell, ShellInput, ShellLine};
 use lab::trial_folder::TrialFolder;
@@ -62,7 +63,7 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
         folder: folder.path(),
         trace: None,
         processor: None,
-        kernel_arguments: &kernel.arguments_on(&cell.machine)?,
+        kernel_arguments: &kernel.arguments_on(&cell.machine, &Processors::of(&plan))?,
         // A command may compute for long, which takes no virtual time.
         limits: Limits {
             stall: LIMITS.wall,

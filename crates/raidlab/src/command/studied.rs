@@ -7,6 +7,7 @@ use disksim::catalogue::{self, Model};
 use lab::kernel::Cache;
 use std::path::Path;
 use study::plan::Plan;
+use study::stack::OwnModel;
 use study_file::{Known, KnownModel, KnownProcessor, Only};
 
 /// A larger file is something else: the longest study is some kB.
@@ -70,6 +71,7 @@ fn known(folder: Option<&Path>, cache: &Cache) -> Known {
         read_model: Some(read_model),
         kernels: cache.names(),
         processors: lab::processor::list().into_iter().map(known_processor).collect(),
+        read_processor: Some(read_processor),
         memory_bytes: None,
         folder: folder.map(Path::to_owned),
     }
@@ -84,5 +86,15 @@ fn known_processor(processor: lab::processor::Processor) -> KnownProcessor {
     KnownProcessor {
         name: processor.name,
         cores: processor.cores,
+        own: None,
     }
+}
+
+fn read_processor(file: &str, text: &str) -> Result<KnownProcessor, String> {
+    let processor = lab::processor::parse(file, text).map_err(|error| error.to_string())?;
+    let own = OwnModel::new(&processor.name, text);
+    Ok(KnownProcessor {
+        own: Some(own),
+        ..known_processor(processor)
+    })
 }

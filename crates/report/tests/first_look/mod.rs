@@ -359,6 +359,7 @@ fn plan() -> Plan {
             .to_owned(),
         source: source.to_owned(),
         models: Vec::new(),
+        processors: Vec::new(),
         cells: cells.collect(),
         left_out: vec![LeftOut {
             axes: vec![

@@ -8,6 +8,7 @@ use lab::disks::Models;
 use lab::guest::{self, Config, EndedGuest, Init, LIMITS};
 use lab::job::GuestJob;
 use lab::kernel::{Cache, Kernel, KernelName};
+use lab::processor::Processors;
 use lab::programs::GuestPrograms;
 use lab::trial_folder::TrialFolder;
 use std::collections::BTreeMap;
@@ -33,6 +34,8 @@ pub struct LabPlace {
     pub kernels: Kernels,
     /// Models of the plan's disks.
     pub models: Models,
+    /// Models of the plan's processors.
+    pub processor_models: Processors,
     pub programs: GuestPrograms,
     pub cache: Cache,
     /// This program as the guests' init.
@@ -96,7 +99,7 @@ impl Place for LabPlace {
             folder: folder.path(),
             trace: trace.as_ref(),
             processor: self.processors.get(slot % self.processors.len().max(1)).copied(),
-            kernel_arguments: &kernel.arguments_on(&trial.cell.machine)?,
+            kernel_arguments: &kernel.arguments_on(&trial.cell.machine, &self.processor_models)?,
             limits: LIMITS,
         };
         let mut facts = vec![

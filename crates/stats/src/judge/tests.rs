@@ -18,6 +18,7 @@ pub(crate) fn plan(stacks: &[&str]) -> Plan {
         description: String::new(),
         source: String::new(),
         models: Vec::new(),
+        processors: Vec::new(),
         cells: stacks.iter().map(|stack| cell(stack)).collect(),
         left_out: Vec::new(),
         claims: Vec::new(),

@@ -85,7 +85,16 @@ fn models(plan: &Plan) -> String {
         Some(sha256) => format!("{} (SHA-256 {}…)", group.model, sha256.get(..12).unwrap_or(sha256)),
         None => group.model.clone(),
     };
-    let mut models: Vec<String> = groups.map(model).collect();
+    let processors = plan.cells.iter().filter_map(|cell| cell.machine.processor.as_ref());
+    let own = processors.filter_map(|processor| {
+        let sha256 = processor.model_sha256.as_ref()?;
+        Some(format!(
+            "{} (SHA-256 {}…)",
+            processor.model,
+            sha256.get(..12).unwrap_or(sha256)
+        ))
+    });
+    let mut models: Vec<String> = groups.map(model).chain(own).collect();
     models.sort_unstable();
     models.dedup();
     models.join(", ")

@@ -1,12 +1,12 @@
-//! Disk models that are not built into raidlab.
+//! Disk and processor models that are not built into raidlab.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// A disk model of a user's own.
+/// A disk or processor model of a user's own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnModel {
-    /// Its name in the file, which no other model of the plan has.
+    /// Its name in the file, which no other model of its kind has in the plan.
     pub name: String,
     /// SHA-256 of the text, in hexadecimal.
     pub sha256: String,

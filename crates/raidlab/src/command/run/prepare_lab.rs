@@ -7,6 +7,7 @@ use crate::progress::note;
 use lab::disks::Models;
 use lab::guest::Init;
 use lab::kernel::{Cache, KernelName};
+use lab::processor::Processors;
 use lab::programs::GuestPrograms;
 use runner::{Kernels, LabPlace};
 use std::collections::BTreeSet;
@@ -76,6 +77,7 @@ pub fn place(arguments: &RunArguments, plan: &Plan, cache: Cache, jobs: usize) -
     Ok(LabPlace {
         kernels,
         models: Models::of(plan),
+        processor_models: Processors::of(plan),
         programs,
         cache,
         init: own_init()?,
