@@ -76,6 +76,7 @@ fn work(channel: &mut Channel) -> io::Result<()> {
     match job {
         GuestJob::Trial(trial) => run_trial(channel, &trial, false),
         GuestJob::CheckedTrial(trial) => run_trial(channel, &trial, true),
+        GuestJob::Judge(trial, cut) => judge(channel, &trial, cut),
         GuestJob::Shell(shell) => crate::shell::run(channel, &shell),
         GuestJob::Program(program) => run_program(channel, &program),
         GuestJob::Provisioning(provisioning) => provision(channel, &provisioning),
@@ -120,6 +121,15 @@ fn run_trial(channel: &mut Channel, trial: &Trial, check_array: bool) -> io::Res
     }
     say_disks(channel)?;
     channel.say(&end)
+}
+
+/// Says the verdict on one line. The disks are not read for digests: this guest is the last one that has them.
+fn judge(channel: &mut Channel, trial: &Trial, cut: trial::power_cut::Cut) -> io::Result<()> {
+    let setting = setting(channel, &trial.cell.machine)?;
+    match trial::power_cut::judge(trial, &setting, cut, &mut |_| {}) {
+        Ok(verdict) => channel.write_line(&verdict),
+        Err(failure) => channel.say(&Event::Failed(failure)),
+    }
 }
 
 /// Writes an event, preceded by the processor's figures for the test that it ends.

@@ -17,6 +17,8 @@ pub enum GuestJob {
     Trial(Box<Trial>),
     /// As `Trial`, then have md check the whole array. For tests, because it reads every disk.
     CheckedTrial(Box<Trial>),
+    /// Start the stack of a trial again after a power cut, and judge what is left.
+    Judge(Box<Trial>, trial::power_cut::Cut),
     /// Bring a trial's stack up and run a shell on it.
     Shell(Box<Shell>),
     /// Run a program as on a machine with real disks; its output goes to the console.

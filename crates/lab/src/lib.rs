@@ -14,6 +14,7 @@ pub mod guest;
 pub mod init;
 pub mod job;
 pub mod kernel;
+pub mod power_cut;
 pub mod processor;
 pub mod programs;
 pub mod setting;

@@ -2,6 +2,7 @@
 
 pub mod host;
 pub mod lab;
+mod power_cuts;
 
 use crate::error::PlaceError;
 use std::sync::atomic::AtomicBool;

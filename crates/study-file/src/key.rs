@@ -31,6 +31,7 @@ pub enum Table {
     Bonnie,
     Iozone,
     Server,
+    PowerCut,
     Claim,
     /// A custom table of results.
     Shown,
@@ -40,7 +41,7 @@ pub enum Table {
 }
 
 impl Table {
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Top,
         Self::Disks,
         Self::Group,
@@ -57,6 +58,7 @@ impl Table {
         Self::Bonnie,
         Self::Iozone,
         Self::Server,
+        Self::PowerCut,
         Self::Claim,
         Self::Shown,
         Self::Column,
@@ -83,6 +85,7 @@ impl Table {
             Self::Bonnie => "bonnie = { … } of a [[workload]]",
             Self::Iozone => "iozone = { … } of a [[workload]]",
             Self::Server => "server = { … } of a [[workload]]",
+            Self::PowerCut => "power_cut = { … } of a [[workload]]",
             Self::Claim => "[[claim]]",
             Self::Shown => "[[table]]",
             Self::Column => "[[table.column]]",

@@ -7,6 +7,7 @@ mod io;
 mod iozone;
 mod job_file;
 pub(crate) mod pattern;
+mod power_cut;
 mod rules;
 mod server;
 mod tree;
@@ -21,7 +22,7 @@ use crate::point::{Axis, Point, axes_of, points};
 use study::workload::{Work, WorkloadSpec};
 
 /// Every kind of work, in the order of the reference.
-pub static KINDS: [&WorkloadKind; 7] = [
+pub static KINDS: [&WorkloadKind; 8] = [
     &tree::TREE,
     &io::FIO,
     &fio_file::FIO_FILE,
@@ -29,6 +30,7 @@ pub static KINDS: [&WorkloadKind; 7] = [
     &bonnie::BONNIE,
     &iozone::IOZONE,
     &server::SERVER,
+    &power_cut::POWER_CUT,
 ];
 
 /// A kind of work in study files.

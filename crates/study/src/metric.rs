@@ -43,10 +43,12 @@ pub enum Unit {
     /// Sectors of 512 bytes.
     Sectors,
     Mebibytes,
+    /// Contents of all disks after a power cut.
+    States,
 }
 
 impl Unit {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::MebibytesPerSecond,
         Self::FilesPerSecond,
         Self::Iops,
@@ -58,6 +60,7 @@ impl Unit {
         Self::Requests,
         Self::Sectors,
         Self::Mebibytes,
+        Self::States,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -73,6 +76,7 @@ impl Unit {
             Self::Requests => "requests",
             Self::Sectors => "sectors",
             Self::Mebibytes => "MiB",
+            Self::States => "states",
         }
     }
 }
@@ -160,6 +164,18 @@ metrics! {
     MemberSectorsRead = "sectors_read", Sectors, Neither;
     MemberSectorsWritten = "sectors_written", Sectors, Neither;
     MemberFlushes = "flushes", Requests, Neither;
+    /// Power cuts that were judged.
+    StatesTried = "states_tried", States, Neither;
+    /// Of those, states in which acknowledged data, names or removals were gone.
+    AcknowledgedLost = "acknowledged_lost", States, Lower;
+    /// States with data or names that were never written there.
+    WrongData = "wrong_data", States, Lower;
+    /// States whose array could not be started or whose filesystem could not be mounted.
+    NotMountable = "not_mountable", States, Lower;
+    /// States of which the filesystem's own checker complained.
+    CheckerComplaints = "checker_complaints", States, Lower;
+    /// States whose copies or parity disagreed after md's resync.
+    StaleParity = "stale_parity", States, Lower;
     /// Of a piece of work of `raidlab bench`.
     Requests = "requests", Requests, Neither;
 }

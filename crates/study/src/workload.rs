@@ -5,6 +5,7 @@ mod fio_file;
 mod imported;
 mod io;
 mod iozone;
+mod power_cut;
 mod server;
 mod tree;
 
@@ -13,6 +14,7 @@ pub use fio_file::{FioFileSpec, FioSection};
 pub use imported::ImportedSpec;
 pub use io::{BufferFill, BufferSpec, IoEngine, IoPattern, IoSpec, SyncMode};
 pub use iozone::{IozoneEngine, IozoneSpec, IozoneTest};
+pub use power_cut::{POWER_CUT_TEST, PowerCutSpec};
 pub use server::{ServerSpec, ServerTest};
 pub use tree::{Collection, SizeSpec, TreeSpec, TreeTest};
 
@@ -40,6 +42,8 @@ pub enum Work {
     Iozone(IozoneSpec),
     /// Work of mail servers, package managers and databases.
     Server(ServerSpec),
+    /// Operations ended by power cuts.
+    PowerCut(PowerCutSpec),
     /// Results of another program elsewhere. Never in a study.
     Imported(ImportedSpec),
 }
@@ -77,6 +81,7 @@ impl Work {
             Self::Bonnie(spec) => spec,
             Self::Iozone(spec) => spec,
             Self::Server(spec) => spec,
+            Self::PowerCut(spec) => spec,
             Self::Imported(spec) => spec,
         }
     }

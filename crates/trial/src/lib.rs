@@ -4,6 +4,7 @@
 //! real: [`Setting`] describes the differences.
 
 mod host;
+pub mod power_cut;
 mod process;
 mod provisioning;
 

@@ -19,6 +19,7 @@ mod host;
 mod io;
 mod iozone;
 mod latency;
+pub mod power_cut;
 mod random;
 mod report;
 mod server;
@@ -69,6 +70,7 @@ fn engine(work: &Work) -> &dyn Engine {
         Work::Bonnie(spec) => spec,
         Work::Iozone(spec) => spec,
         Work::Server(spec) => spec,
+        Work::PowerCut(spec) => spec,
         Work::Imported(spec) => spec,
     }
 }

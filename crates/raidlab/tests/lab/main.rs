@@ -18,6 +18,7 @@ mod laboratory;
 mod own_program;
 mod physics;
 mod power_cut;
+mod power_cut_study;
 mod provisioning;
 mod robustness;
 mod smoke;

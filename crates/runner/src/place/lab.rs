@@ -8,6 +8,7 @@ use lab::disks::Models;
 use lab::guest::{self, Config, EndedGuest, Init, LIMITS};
 use lab::job::GuestJob;
 use lab::kernel::{Cache, Kernel, KernelName};
+use lab::power_cut::Exploration;
 use lab::processor::Processors;
 use lab::programs::GuestPrograms;
 use lab::trial_folder::TrialFolder;
@@ -18,6 +19,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use study::event::Event;
 use study::plan::Trial;
+use study::workload::Work;
 use trial::ProcessEnd;
 
 /// Lines of a console that a message shows.
@@ -115,6 +117,16 @@ impl Place for LabPlace {
             .extend(programs.map(|programs| (format!("{}.packages", programs.name), programs.packages.join(", "))));
         for (key, value) in facts {
             see(Seen::Event(Event::Provenance { key, value }));
+        }
+        if let Work::PowerCut(spec) = trial.cell.workload.work {
+            let exploration = Exploration {
+                trial,
+                spec,
+                kernel,
+                programs,
+                config,
+            };
+            return Ok(super::power_cuts::run(&exploration, stop, see));
         }
         let mut transcript = Transcript::default();
         let bound = DiskBound::of(trial, &self.models);

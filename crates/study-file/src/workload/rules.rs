@@ -32,6 +32,7 @@ fn rules(work: &Work) -> &dyn Rules {
         Work::Bonnie(spec) => spec,
         Work::Iozone(spec) => spec,
         Work::Server(spec) => spec,
+        Work::PowerCut(spec) => spec,
         Work::Imported(spec) => spec,
     }
 }

@@ -1,0 +1,124 @@
+//! Studies of power cuts find what is known to be there, and nothing else.
+
+use crate::guest::{disks, trials};
+use crate::laboratory::{kernel, turn};
+use lab::guest::{Config, Init, LIMITS};
+use lab::job::GuestJob;
+use lab::power_cut::{Exploration, Judged};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use study::workload::Work;
+use trial::power_cut::ViolationKind;
+
+/// A study of one stack and one workload of power cuts.
+fn study(disks: &str, stack: &str, work: &str) -> String {
+    format!(
+        "title = \"power cuts\"\nmachine = \"lab\"\nram = \"128 MiB\"\n[disks]\n{disks}\n[[stack]]\n{stack}\n\
+         [[workload]]\nname = \"cuts\"\npower_cut = {work}\n"
+    )
+}
+
+/// All states of the first trial. None where a test has to be skipped.
+fn explore(study: &str) -> Option<Vec<Judged>> {
+    let kernel = kernel()?;
+    let _turn = turn();
+    let trial = trials(study).remove(0);
+    let Work::PowerCut(spec) = trial.cell.workload.work else {
+        panic!("the study has power cuts")
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let group = &trial.cell.machine.disks;
+    let count = group.iter().map(|group| group.count).sum();
+    let init = Init::in_own_memory(Path::new(env!("CARGO_BIN_EXE_raidlab"))).expect("it can be loaded");
+    let job = lab::job::encode(&GuestJob::Trial(Box::new(trial.clone())), &[]);
+    let exploration = Exploration {
+        trial: &trial,
+        spec,
+        kernel,
+        programs: None,
+        config: Config {
+            kernel: &kernel.path,
+            init: &init,
+            ram_bytes: trial.cell.machine.ram_bytes,
+            seed: trial.seed,
+            disks: &postcard::to_allocvec(&disks(&group[0].model, count)).expect("plain data"),
+            job: &job,
+            memory_budget_bytes: 1 << 30,
+            contents: None,
+            power_cut: None,
+            folder: folder.path(),
+            trace: None,
+            processor: lab::guest::processors().first().copied(),
+            kernel_arguments: &[],
+            limits: LIMITS,
+        },
+    };
+    let mut all = Vec::new();
+    let wall = exploration
+        .all(&AtomicBool::new(false), &mut |_| {}, &mut |judged| {
+            all.push(judged.clone())
+        })
+        .unwrap_or_else(|error| panic!("{error}"));
+    let rate = all.len() as f64 / wall.as_secs_f64();
+    eprintln!("{} states, {rate:.2} a second of wall time", all.len());
+    Some(all)
+}
+
+fn assert_clean(states: &[Judged]) {
+    for state in states {
+        assert_eq!(state.verdict, trial::power_cut::Verdict::default(), "{state:?}");
+    }
+}
+
+fn having(states: &[Judged], kind: ViolationKind) -> usize {
+    states.iter().filter(|state| state.verdict.has(kind)).count()
+}
+
+const ONE: &str = "model = \"wd-500gb-2007\"\ncount = 1";
+const FOUR: &str = "model = \"wd-500gb-2007\"\ncount = 4";
+const CUTS: &str = "{ operations = 60, points = 6 }";
+
+fn ext4(mount: &str) -> String {
+    study(
+        ONE,
+        &format!("array = {{ level = \"single\" }}\nfs = {{ type = \"ext4\" }}\nmount = \"{mount}\""),
+        CUTS,
+    )
+}
+
+#[test]
+fn ext4_without_barriers_loses_what_it_acknowledged_and_with_them_it_does_not() {
+    let Some(safe) = explore(&ext4("noatime")) else { return };
+    assert_clean(&safe);
+    let states = explore(&ext4("noatime,nobarrier")).expect("a kernel");
+    let lost = having(&states, ViolationKind::Lost);
+    eprintln!("nobarrier: {lost} of {} states lost acknowledged writes", states.len());
+    assert!(lost > 0, "{states:?}");
+    let again = explore(&ext4("noatime,nobarrier")).expect("a kernel");
+    assert_eq!(states, again, "the same seed gives the same states and verdicts");
+}
+
+fn raid5(more: &str) -> String {
+    let stack = format!("array = {{ level = 5, size = \"256 MiB\", {more} }}\nfs = {{ type = \"ext4\" }}");
+    study(FOUR, &stack, "{ operations = 60, points = 10, missing_member = true }")
+}
+
+#[test]
+fn the_write_hole_of_raid_5_is_found_and_ppl_closes_it() {
+    let Some(states) = explore(&raid5("bitmap = \"none\"")) else {
+        return;
+    };
+    let damaged = states
+        .iter()
+        .filter(|state| state.verdict != trial::power_cut::Verdict::default())
+        .count();
+    eprintln!(
+        "RAID 5 without PPL, a member missing: {damaged} of {} states damaged",
+        states.len()
+    );
+    for state in &states {
+        eprintln!("{} {}: {:?}", state.at_ns, state.seed, state.verdict);
+    }
+    assert!(damaged > 0);
+    assert_clean(&explore(&raid5("ppl = true")).expect("a kernel"));
+}

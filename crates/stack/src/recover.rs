@@ -1,0 +1,183 @@
+//! A stack that starts again on disks that lost their power: assembled, mounted, checked, never made anew.
+
+use crate::array::{self, Array};
+use crate::context::Context;
+use crate::disks::Disks;
+use crate::error::Cause;
+use crate::filesystem;
+use crate::memory;
+use crate::mount::Mounting;
+use crate::options;
+use crate::sysfs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use study::stack::{DATA, JOURNAL, Level, StackSpec};
+use tools::{Invocation, Tool, ToolError};
+
+/// One md array or a single disk, or the disks of a filesystem that has several, and the filesystem on it.
+pub struct Recovered {
+    array: Option<Array>,
+    /// Members that were not taken away.
+    members: Vec<PathBuf>,
+    mounting: Mounting,
+    folder: PathBuf,
+}
+
+/// Assembles the array, without one of its members if asked, and then by force if it does not start otherwise.
+pub fn recover(
+    spec: &StackSpec,
+    disks: &Disks,
+    missing: Option<usize>,
+    context: &mut Context<'_>,
+) -> Result<Recovered, Cause> {
+    let mut members = disks.group(DATA).to_vec();
+    if let Some(missing) = missing {
+        members.remove(missing % members.len());
+    }
+    let mut array = None;
+    let mut devices = members.clone();
+    if spec.array.level.is_md() {
+        let started = assemble(spec, disks, &members, missing.is_some(), context)?;
+        devices = vec![started.device.path.clone()];
+        array = Some(started);
+    } else if spec.array.level == Level::Single {
+        devices.truncate(1);
+    }
+    let of = &spec.filesystem;
+    let journal = match &of.journal_on {
+        Some(group) => Some(disks.first(group)?),
+        None => None,
+    };
+    let mut arguments = options::parse(&spec.mount_options, filesystem::journal_option(of).as_deref())?;
+    arguments.add(&filesystem::own_options(of, &devices, journal));
+    Ok(Recovered {
+        array,
+        members,
+        mounting: Mounting {
+            source: filesystem::mount_source(of.kind, &devices),
+            devices,
+            kind: of.kind,
+            arguments,
+            options: spec.mount_options.clone(),
+            pool: None,
+            is_lazy: of.lazy_init,
+        },
+        folder: context.setting.work_folder.join(context.setting.name),
+    })
+}
+
+fn assemble(
+    spec: &StackSpec,
+    disks: &Disks,
+    members: &[PathBuf],
+    forced: bool,
+    context: &mut Context<'_>,
+) -> Result<Array, Cause> {
+    context.step("assemble");
+    let node = array::free_node(context.access.executor)?;
+    let mut all = members.to_vec();
+    if spec.array.write_journal {
+        all.push(disks.first(JOURNAL)?.to_owned());
+    }
+    let call = |force: &[&str]| {
+        let call = Invocation::new(Tool::Mdadm).arg("--assemble").arg(&node);
+        call.args(["--config=none", "--homehost=<none>", "--run"])
+            .args(force)
+            .args(&all)
+    };
+    if let Err(cause) = context.access.run(&call(&[]), &all) {
+        if !forced {
+            return Err(cause);
+        }
+        let stop = Invocation::new(Tool::Mdadm).arg("--stop").arg(&node);
+        // There may be nothing to stop.
+        let _ = context.access.run(&stop, &all);
+        context.access.run(&call(&["--force"]), &all)?;
+    }
+    let device = context
+        .access
+        .executor
+        .wait_for_device(&node, Duration::from_secs(10))?;
+    Ok(Array {
+        device,
+        uuid: String::new(),
+        redundant: spec.array.level.is_redundant(),
+        sync_speed_max: None,
+    })
+}
+
+impl Recovered {
+    /// Mounts the filesystem, which replays its journal; its folder.
+    pub fn mount(&self, context: &mut Context<'_>) -> Result<&Path, Cause> {
+        context.step("mount");
+        if !context.access.executor.exists(&self.folder) {
+            context.access.executor.make_folder(&self.folder)?;
+        }
+        self.mounting.mount(&self.folder, &mut context.access)?;
+        Ok(&self.folder)
+    }
+
+    /// Unmounts it; nothing of it stays cached.
+    pub fn unmount(&self, context: &mut Context<'_>) -> Result<(), Cause> {
+        memory::write_back(Some(&self.folder))?;
+        context.access.executor.unmount(&self.folder)?;
+        sysfs::write(Path::new("/proc/sys/vm/drop_caches"), "3")
+    }
+
+    /// What the filesystem's own checker complains of, which changes nothing. None if it is content, or there is none.
+    pub fn complaint(&self, context: &mut Context<'_>) -> Result<Option<String>, Cause> {
+        let Some(checker) = &self.mounting.kind.checker else {
+            return Ok(None);
+        };
+        context.step("check filesystem");
+        let device = self.mounting.devices.first().map_or(Path::new(""), PathBuf::as_path);
+        let call = Invocation::new(Tool::Filesystem(checker.program))
+            .args(checker.arguments)
+            .arg(device);
+        match context.access.ask(&call) {
+            Ok(_) => Ok(None),
+            Err(error @ ToolError::Exit { .. }) => Ok(Some(error.to_string())),
+            Err(other) => Err(other.into()),
+        }
+    }
+
+    /// Sectors whose copies or parity disagree, after the resync that the cut made due. None without redundancy.
+    pub fn stale_sectors(&self, context: &mut Context<'_>) -> Result<Option<u64>, Cause> {
+        match &self.array {
+            Some(array) if array.redundant => {
+                context.step("check array");
+                array.check(context.access.executor).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Takes a member away from the running array. Whether there was one to take.
+    pub fn fail_member(&self, number: usize, context: &mut Context<'_>) -> Result<bool, Cause> {
+        let Some(array) = self.array.as_ref().filter(|array| array.redundant) else {
+            return Ok(false);
+        };
+        context.step("fail a member");
+        let member = &self.members[number % self.members.len()];
+        let call = Invocation::new(Tool::Mdadm)
+            .arg("--manage")
+            .arg(&array.device.path)
+            .arg("--fail")
+            .arg(member);
+        context.access.run(&call, std::slice::from_ref(member))?;
+        Ok(true)
+    }
+}
+
+/// The programs for it.
+pub fn tools_of_recovery(spec: &StackSpec) -> Vec<Tool> {
+    let mut tools = filesystem::tools_needed(spec, crate::Teardown::None);
+    tools.extend(
+        spec.filesystem
+            .kind
+            .checker
+            .as_ref()
+            .map(|checker| Tool::Filesystem(checker.program)),
+    );
+    tools
+}

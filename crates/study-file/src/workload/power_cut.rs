@@ -1,0 +1,88 @@
+//! `power_cut = { … }`: operations on a filesystem, ended by power cuts.
+
+use super::rules::Rules;
+use super::{Form, WorkloadKind};
+use crate::Known;
+use crate::diagnostic::Found;
+use crate::document::Entry;
+use crate::impossible::{Impossible, impossible};
+use crate::key::Axis::{Listed, Single};
+use crate::key::Takes::{Count, Flag};
+use crate::key::{Key, Table, Takes, key};
+use crate::point::{Axis, Point};
+use study::stack::{Bitmap, MachineKind, MachineSpec, StackSpec};
+use study::workload::{POWER_CUT_TEST, PowerCutSpec, Work};
+
+pub(super) static POWER_CUT: WorkloadKind = WorkloadKind {
+    key: key(
+        Table::Workload,
+        "power_cut",
+        Takes::One(Table::PowerCut),
+        Single,
+        "",
+        "power cuts amid small operations, in the lab only; each is followed by a start on the same disks, and what was acknowledged must be there",
+    ),
+    keys: &[KEYS],
+    tests: "`power-cut`",
+    metrics: "`acknowledged_lost`, `wrong_data`, `not_mountable`, `checker_complaints`, `stale_parity`, each of `states_tried`",
+    read,
+};
+
+#[rustfmt::skip]
+static KEYS: &[Key] = &[
+    key(Table::PowerCut, "operations", Count { min: 1, max: 10_000 }, Listed, "100", "number of operations, drawn from the trial's seed: create, overwrite, append, truncate, rename, unlink, mkdir, fsync, sync"),
+    key(Table::PowerCut, "points", Count { min: 1, max: 100_000 }, Listed, "10", "instants of a power cut, drawn between the first and the last operation"),
+    key(Table::PowerCut, "subsets", Count { min: 1, max: 1000 }, Listed, "1", "seeds for each instant; each decides what survives of the disks' caches"),
+    key(Table::PowerCut, "missing_member", Flag, Listed, "`false`", "after the cut one member is taken away, and the array is started without it, by force if need be: the write hole"),
+];
+
+struct PowerCut;
+
+fn read(_: &Entry, _: &Known, _: &mut Found) -> Option<Box<dyn Form>> {
+    Some(Box::new(PowerCut))
+}
+
+impl Form for PowerCut {
+    fn work(&self, point: &Point) -> Work {
+        let or = |name: &str, default: u32| point.number(name).map_or(default, |_| point.small(name));
+        Work::PowerCut(PowerCutSpec {
+            operations: or("operations", 100),
+            points: or("points", 10),
+            subsets: or("subsets", 1),
+            missing_member: point.flag("missing_member"),
+        })
+    }
+
+    fn tests(&self, _: &[Axis]) -> Vec<Option<String>> {
+        vec![Some(POWER_CUT_TEST.to_owned())]
+    }
+}
+
+impl Rules for PowerCutSpec {
+    fn room_axes(&self) -> &'static [&'static str] {
+        &["operations"]
+    }
+
+    fn check(&self, machine: &MachineSpec, stack: &StackSpec) -> Vec<Impossible> {
+        let mut all = Vec::new();
+        if machine.kind != MachineKind::Lab {
+            let reason = "only the lab can cut the power of its disks".to_owned();
+            all.extend(impossible(&["power_cut", "type"], reason, "write `machine = \"lab\"`"));
+        }
+        let (array, filesystem) = (&stack.array, stack.filesystem.kind);
+        if filesystem.is_pool() || array.level.is_lvm() || array.of.is_some() || array.bitmap == Bitmap::External {
+            let reason =
+                "a stack of LVM, nested arrays, an external bitmap or ZFS cannot be started again after a \
+                          power cut yet"
+                    .to_owned();
+            let help = "use one md array (or a single disk) and a filesystem on it";
+            all.extend(impossible(&["level", "type", "bitmap", "of_level"], reason, help));
+        }
+        if self.missing_member && !(array.level.is_md() && array.level.is_redundant()) {
+            let reason = "no member can be missing: the array has no redundancy that md knows".to_owned();
+            let help = "leave `missing_member` out, or use RAID 1, 4, 5, 6 or 10";
+            all.extend(impossible(&["missing_member", "level"], reason, help));
+        }
+        all
+    }
+}

@@ -1,0 +1,56 @@
+//! Power cuts: small operations on a filesystem, ended at many instants, and what is left of them.
+
+use super::WorkSpec;
+use crate::wording::count;
+use serde::{Deserialize, Serialize};
+
+/// Operations, and the power cuts that end them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PowerCutSpec {
+    /// Number of operations.
+    pub operations: u32,
+    /// Instants at which the power is cut.
+    pub points: u32,
+    /// Different survivors of the disks' caches for each instant.
+    pub subsets: u32,
+    /// After the cut one member is taken away, and the array is started without it.
+    pub missing_member: bool,
+}
+
+/// Its only test.
+pub const POWER_CUT_TEST: &str = "power-cut";
+
+/// Bytes of the files that are written before the operations, and of those that grow, at most.
+const FILES_BYTES: u64 = 4 << 20;
+
+impl WorkSpec for PowerCutSpec {
+    fn tests(&self) -> Vec<&str> {
+        vec![POWER_CUT_TEST]
+    }
+
+    fn needs_files(&self) -> Option<&'static str> {
+        Some("a raw device has no files, and a power cut is judged by its files")
+    }
+
+    fn bytes(&self, _: u64) -> u64 {
+        FILES_BYTES + u64::from(self.operations) * (16 << 10)
+    }
+
+    fn largest_file_bytes(&self) -> u64 {
+        1 << 20
+    }
+
+    fn describe(&self) -> String {
+        format!(
+            "{}, the power cut at {} × {}{}",
+            count(self.operations as usize, "operation"),
+            count(self.points as usize, "instant"),
+            count(self.subsets as usize, "seed"),
+            if self.missing_member {
+                ", then one member missing"
+            } else {
+                ""
+            }
+        )
+    }
+}

@@ -1,0 +1,128 @@
+//! After a power cut: the stack starts again, and what is left is judged.
+
+use crate::{MemoryLedger, NoDiskCheck, Setting};
+use serde::{Deserialize, Serialize};
+use stack::{Access, Cause, Context, Recovered, System};
+use std::time::Instant;
+use study::event::{Event, Failure};
+use study::plan::Trial;
+use study::workload::Work;
+use tools::Tools;
+pub use workload::power_cut::{BEGUN, Log, Operations, RETURNED, Violation, ViolationKind};
+use workload::power_cut::{FOLDER, History, observe};
+
+/// What is known of a cut.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Cut {
+    pub log: Log,
+    /// Decides which member is taken away.
+    pub seed: u64,
+}
+
+/// What was found after a power cut.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// Why the array did not start, or the filesystem was not mounted.
+    pub not_mountable: Option<String>,
+    pub violations: Vec<Violation>,
+    pub checker_complaint: Option<String>,
+    /// Sectors whose copies or parity disagree.
+    pub stale_sectors: u64,
+}
+
+impl Verdict {
+    pub fn has(&self, kind: ViolationKind) -> bool {
+        self.violations.iter().any(|violation| violation.kind == kind)
+    }
+}
+
+/// Starts the stack of a trial with power cuts again, and judges it.
+///
+/// # Errors
+/// When it cannot be judged. A stack that does not start is a verdict.
+pub fn judge(trial: &Trial, setting: &Setting, cut: Cut, sink: &mut dyn FnMut(Event)) -> Result<Verdict, Failure> {
+    let failed = |message: String| Failure {
+        step: "judge a power cut".to_owned(),
+        message,
+    };
+    let Work::PowerCut(spec) = &trial.cell.workload.work else {
+        return Err(failed("the trial has no power cuts".to_owned()));
+    };
+    let tools = stack::tools_of_recovery(&trial.cell.stack);
+    let mut tools = Tools::find(&tools).map_err(|missing| failed(missing.to_string()))?;
+    let mut sink = sink;
+    let mut context = Context {
+        access: Access {
+            executor: &mut System::new(&mut tools),
+            recorder: &mut sink,
+            check: &mut NoDiskCheck,
+        },
+        ledger: &mut MemoryLedger::default(),
+        began: Instant::now(),
+        setting: setting.of_stack(),
+    };
+    let member = (cut.seed >> 8) as usize;
+    let operations = Operations::draw(trial.seed, spec.operations);
+    let mut judge = Judge {
+        history: History::new(&operations, cut.log),
+        verdict: Verdict::default(),
+    };
+    let missing = spec.missing_member.then_some(member);
+    match stack::recover(&trial.cell.stack, &setting.disks, missing, &mut context) {
+        Ok(recovered) => {
+            let judged = judge.all(&recovered, missing.is_some(), member, &mut context);
+            judged.map_err(|cause| failed(cause.to_string()))?;
+        }
+        Err(cause) => judge.verdict.not_mountable = Some(cause.to_string()),
+    }
+    Ok(judge.verdict)
+}
+
+struct Judge {
+    history: History,
+    verdict: Verdict,
+}
+
+impl Judge {
+    fn all(
+        &mut self,
+        stack: &Recovered,
+        is_degraded: bool,
+        member: usize,
+        context: &mut Context<'_>,
+    ) -> Result<(), Cause> {
+        if !self.read("", stack, context)? {
+            return Ok(());
+        }
+        self.verdict.checker_complaint = stack.complaint(context)?;
+        if is_degraded {
+            return Ok(());
+        }
+        self.verdict.stale_sectors = stack.stale_sectors(context)?.unwrap_or(0);
+        // What the other members know of it must be the same.
+        if stack.fail_member(member, context)? {
+            self.read("without one member, ", stack, context)?;
+        }
+        Ok(())
+    }
+
+    /// Mounts, judges all files, and unmounts. False if it cannot be mounted.
+    fn read(&mut self, when: &str, stack: &Recovered, context: &mut Context<'_>) -> Result<bool, Cause> {
+        let folder = match stack.mount(context) {
+            Ok(folder) => folder,
+            Err(cause) => {
+                self.verdict.not_mountable = Some(format!("{when}{cause}"));
+                return Ok(false);
+            }
+        };
+        let violations = self.history.judge(&observe(&folder.join(FOLDER)));
+        self.verdict
+            .violations
+            .extend(violations.into_iter().map(|violation| Violation {
+                detail: format!("{when}{}", violation.detail),
+                ..violation
+            }));
+        stack.unmount(context)?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,102 @@
+//! Small operations on a filesystem that a power cut ends, and the judgement of what is left.
+//!
+//! The operations ([`Operations`]) follow from the seed alone. They are done one after another by one thread in the
+//! folder `MOUNT/work`; the first ones prepare files and end with a sync. Before and after each one an event says so, which
+//! takes no virtual time, so the log is known up to the cut. [`History`] says what is right after it.
+//!
+//! This workload itself cuts no power: the lab runs it again for each cut.
+
+mod history;
+mod observe;
+mod operation;
+
+pub use history::{Found, History, Log, Violation, ViolationKind};
+pub use observe::observe;
+pub use operation::{Operation, Operations, RECORD_BYTES};
+
+use crate::host::Host;
+use crate::random::hash;
+use crate::{Engine, Target, WorkloadError};
+use operation::record;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::time::Duration;
+use study::event::Event;
+use study::workload::PowerCutSpec;
+use tools::Tool;
+
+/// The folder of the operations.
+pub const FOLDER: &str = "work";
+
+/// Keys of the events: their values are the number of the operation and the time since the kernel started.
+pub const BEGUN: &str = "power-cut.begun";
+pub const RETURNED: &str = "power-cut.returned";
+
+impl Engine for PowerCutSpec {
+    fn tool(&self) -> Option<Tool> {
+        None
+    }
+
+    fn run(&self, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Result<(), WorkloadError> {
+        let mount_point = target.mount_point.ok_or_else(|| {
+            WorkloadError::Spec("power cuts need a filesystem, and this stack has none".to_owned())
+        })?;
+        let base = mount_point.join(FOLDER);
+        fs::create_dir(&base).map_err(WorkloadError::at("create", &base))?;
+        let operations = Operations::draw(seed, self.operations);
+        host.step("power-cut");
+        for (number, operation) in operations.all.iter().enumerate() {
+            if number >= operations.prepared {
+                pause(hash(seed, 1, number as u64));
+            }
+            say(BEGUN, number, host);
+            perform(number, operation, &base)
+                .map_err(WorkloadError::at("do an operation of the power cut in", &base))?;
+            say(RETURNED, number, host);
+        }
+        Ok(())
+    }
+}
+
+/// Now and then there is time for background writes.
+fn pause(number: u64) {
+    if number.is_multiple_of(4) {
+        std::thread::sleep(Duration::from_millis(number / 4 % 20));
+    }
+}
+
+fn say(key: &str, number: usize, host: &mut dyn Host) {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let at_ns = now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64;
+    host.event(Event::Provenance {
+        key: key.to_owned(),
+        value: format!("{number} {at_ns}"),
+    });
+}
+
+fn perform(number: usize, operation: &Operation, base: &Path) -> io::Result<()> {
+    let open = |name: &str| File::options().read(true).write(true).open(base.join(name));
+    match operation {
+        Operation::Create { name, .. } => File::create_new(base.join(name)).map(drop),
+        Operation::Write {
+            name,
+            file,
+            first,
+            records,
+        } => {
+            let bytes: Vec<u8> = (*first..first + records)
+                .flat_map(|at| record(number, *file, at))
+                .collect();
+            open(name)?.write_all_at(&bytes, first * RECORD_BYTES as u64)
+        }
+        Operation::Truncate { name, records, .. } => open(name)?.set_len(records * RECORD_BYTES as u64),
+        Operation::Rename { from, to } => fs::rename(base.join(from), base.join(to)),
+        Operation::Unlink { name } => fs::remove_file(base.join(name)),
+        Operation::MakeFolder { name } => fs::create_dir(base.join(name)),
+        Operation::Fsync { name, .. } => open(name)?.sync_all(),
+        Operation::FsyncFolder { name } => File::open(base.join(name))?.sync_all(),
+        Operation::Sync => Ok(rustix::fs::syncfs(File::open(base)?)?),
+    }
+}

@@ -1,0 +1,320 @@
+//! What must be there after a power cut, and what may be there: from the operations that had begun and returned.
+//!
+//! Only what POSIX promises counts: fsync of a file makes its data and size durable, fsync of a folder its entries, sync
+//! all of it. Since then everything may have happened or not, in any order. So a report is never a mere matter of a
+//! filesystem's custom; not everything that a filesystem promises beyond POSIX is checked.
+
+use super::operation::{Operation, Operations, RECORD_BYTES, parse, record};
+use std::collections::BTreeMap;
+
+/// How far the operations had come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Log {
+    /// So many had begun, in their order.
+    pub begun: usize,
+    /// So many of them had returned.
+    pub returned: usize,
+}
+
+/// What a name is found to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    Folder,
+    File(Vec<u8>),
+    /// It is there, but cannot be read.
+    Unreadable(String),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ViolationKind {
+    /// Acknowledged as durable, and not there (or there again).
+    Lost,
+    /// Never written there.
+    Wrong,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Violation {
+    pub kind: ViolationKind,
+    pub detail: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bound {
+    Nothing,
+    Folder,
+    File(u32),
+}
+
+/// A value, those that it may have instead, and all that it ever had.
+#[derive(Clone, Debug)]
+struct Value<T> {
+    now: T,
+    before: Vec<T>,
+    ever: Vec<T>,
+}
+
+impl<T: Copy + PartialEq> Value<T> {
+    fn new(now: T) -> Self {
+        Self {
+            now,
+            before: Vec::new(),
+            ever: vec![now],
+        }
+    }
+
+    fn set(&mut self, now: T) {
+        self.before.push(self.now);
+        self.now = now;
+        self.ever.push(now);
+    }
+
+    fn durable(&mut self) {
+        self.before.clear();
+    }
+
+    fn may_be(&self, value: T) -> bool {
+        self.now == value || self.before.contains(&value)
+    }
+
+    fn all(&self) -> impl Iterator<Item = T> + '_ {
+        self.before.iter().copied().chain([self.now])
+    }
+}
+
+/// A record is 0 where nothing was written, and otherwise one more than the operation that wrote it.
+#[derive(Clone, Debug)]
+struct File {
+    /// In records.
+    size: Value<u64>,
+    records: Vec<Value<u32>>,
+}
+
+/// What may be there.
+pub struct History {
+    names: BTreeMap<String, Value<Bound>>,
+    files: BTreeMap<u32, File>,
+}
+
+impl History {
+    pub fn new(operations: &Operations, log: Log) -> Self {
+        let mut history = Self {
+            names: BTreeMap::new(),
+            files: BTreeMap::new(),
+        };
+        for (number, operation) in operations.all.iter().enumerate().take(log.begun) {
+            history.apply(number, operation, number < log.returned);
+        }
+        history
+    }
+
+    fn bind(&mut self, name: &str, to: Bound) {
+        self.names
+            .entry(name.to_owned())
+            .or_insert_with(|| Value::new(Bound::Nothing))
+            .set(to);
+    }
+
+    fn apply(&mut self, number: usize, operation: &Operation, returned: bool) {
+        match operation {
+            Operation::Create { name, file } => {
+                let empty = File {
+                    size: Value::new(0),
+                    records: Vec::new(),
+                };
+                self.files.insert(*file, empty);
+                self.bind(name, Bound::File(*file));
+            }
+            Operation::Write {
+                file, first, records, ..
+            } => {
+                let Some(file) = self.files.get_mut(file) else { return };
+                let end = first + records;
+                let length = file.records.len().max(end as usize);
+                file.records.resize_with(length, || Value::new(0));
+                let written = &mut file.records[*first as usize..end as usize];
+                written.iter_mut().for_each(|record| record.set(number as u32 + 1));
+                let size = file.size.now.max(end);
+                file.size.set(size);
+            }
+            Operation::Truncate { file, records, .. } => {
+                let Some(file) = self.files.get_mut(file) else { return };
+                file.size.set(*records);
+                let cut = file.records.iter_mut().skip(*records as usize);
+                cut.filter(|record| record.now != 0).for_each(|record| record.set(0));
+            }
+            Operation::Rename { from, to } => {
+                let moved = self.names.get(from).map_or(Bound::Nothing, |value| value.now);
+                self.bind(from, Bound::Nothing);
+                self.bind(to, moved);
+            }
+            Operation::Unlink { name } => self.bind(name, Bound::Nothing),
+            Operation::MakeFolder { name } => self.bind(name, Bound::Folder),
+            Operation::Fsync { file, .. } if returned => {
+                if let Some(file) = self.files.get_mut(file) {
+                    file.durable();
+                }
+            }
+            Operation::FsyncFolder { name } if returned => {
+                let of_it = self.names.iter_mut().filter(|(path, _)| folder_of(path) == name);
+                of_it.for_each(|(_, value)| value.durable());
+            }
+            Operation::Sync if returned => {
+                self.names.values_mut().for_each(Value::durable);
+                self.files.values_mut().for_each(File::durable);
+            }
+            Operation::Fsync { .. } | Operation::FsyncFolder { .. } | Operation::Sync => {}
+        }
+    }
+
+    /// Everything that is not as it must be.
+    pub fn judge(&self, found: &BTreeMap<String, Found>) -> Vec<Violation> {
+        let mut all = Vec::new();
+        let mut say = |kind, detail| all.push(Violation { kind, detail });
+        for name in found.keys().filter(|name| !self.names.contains_key(*name)) {
+            say(ViolationKind::Wrong, format!("{name}: no file ever had this name"));
+        }
+        for (name, value) in &self.names {
+            if self.goes_with_its_folder(name, found) {
+                continue;
+            }
+            if let Some((kind, detail)) = self.judge_name(value, found.get(name)) {
+                say(kind, format!("{name}: {detail}"));
+            }
+        }
+        all
+    }
+
+    /// Its folder is gone, which is right or is reported by itself.
+    fn goes_with_its_folder(&self, name: &str, found: &BTreeMap<String, Found>) -> bool {
+        let folder = folder_of(name);
+        !folder.is_empty() && !found.contains_key(folder)
+    }
+
+    fn judge_name(&self, value: &Value<Bound>, found: Option<&Found>) -> Option<(ViolationKind, String)> {
+        use ViolationKind::{Lost, Wrong};
+        match found {
+            None if value.may_be(Bound::Nothing) => None,
+            None => Some((Lost, "it is gone".to_owned())),
+            Some(Found::Folder) if value.may_be(Bound::Folder) => None,
+            Some(Found::Folder) => Some((Wrong, "it is a folder".to_owned())),
+            Some(Found::Unreadable(why)) => Some((Wrong, format!("it cannot be read: {why}"))),
+            Some(Found::File(bytes)) => {
+                let files = |bound| match bound {
+                    Bound::File(file) => Some((file, self.files.get(&file)?)),
+                    _ => None,
+                };
+                let judged = value
+                    .all()
+                    .filter_map(files)
+                    .map(|(number, file)| file.judge(number, bytes));
+                match judged.min_by_key(|bad| bad.count) {
+                    Some(Bad { count: 0, .. }) => None,
+                    Some(bad) => Some((bad.kind, bad.detail)),
+                    // No file may be here. Was one?
+                    None if value.ever.iter().any(|bound| matches!(bound, Bound::File(_))) => {
+                        Some((Lost, "it is there again".to_owned()))
+                    }
+                    None => Some((Wrong, "it is a file".to_owned())),
+                }
+            }
+        }
+    }
+}
+
+fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// How contents differ from all that they may be.
+struct Bad {
+    /// Records.
+    count: u64,
+    kind: ViolationKind,
+    detail: String,
+}
+
+impl File {
+    fn durable(&mut self) {
+        self.size.durable();
+        self.records.iter_mut().for_each(Value::durable);
+    }
+
+    fn judge(&self, number: u32, bytes: &[u8]) -> Bad {
+        let mut bad = Bad {
+            count: 0,
+            kind: ViolationKind::Lost,
+            detail: String::new(),
+        };
+        let (min, max) = self
+            .size
+            .all()
+            .fold((u64::MAX, 0), |(min, max), size| (size.min(min), size.max(max)));
+        let size = bytes.len() as u64;
+        let unit = RECORD_BYTES as u64;
+        if size < min * unit {
+            bad.add(ViolationKind::Lost, min - size / unit, || {
+                format!("it has {size} bytes, but at least {} are durable", min * unit)
+            });
+        } else if size > max * unit {
+            bad.add(ViolationKind::Lost, size / unit - max, || {
+                format!(
+                    "it has {size} bytes, but was durably truncated to {} or fewer",
+                    max * unit
+                )
+            });
+        }
+        let nothing = Value::new(0);
+        for (at, found) in bytes.chunks(RECORD_BYTES).enumerate().take(max as usize) {
+            let may = self.records.get(at).unwrap_or(&nothing);
+            if let Some((kind, what)) = judge_record(may, number, at as u64, found) {
+                bad.add(kind, 1, || format!("at byte {}: {what}", at * RECORD_BYTES));
+            }
+        }
+        if bad.count > 1 {
+            bad.detail += &format!(" ({} records of {RECORD_BYTES} bytes in all)", bad.count);
+        }
+        bad
+    }
+}
+
+impl Bad {
+    /// Wrong data is worse than lost data, and the first of the worst kind is shown.
+    fn add(&mut self, kind: ViolationKind, count: u64, detail: impl FnOnce() -> String) {
+        if self.count == 0 || kind > self.kind {
+            self.detail = detail();
+            self.kind = kind;
+        }
+        self.count += count;
+    }
+}
+
+fn judge_record(may: &Value<u32>, file: u32, at: u64, found: &[u8]) -> Option<(ViolationKind, String)> {
+    let is = |version: u32| match version {
+        0 => found.iter().all(|byte| *byte == 0),
+        _ => record(version as usize - 1, file, at).starts_with(found),
+    };
+    if is(may.now) || may.before.iter().any(|version| is(*version)) {
+        return None;
+    }
+    let wanted = match may.now {
+        0 => "nothing was written there".to_owned(),
+        version => format!("operation {} wrote there", version - 1),
+    };
+    if may.ever.iter().any(|version| is(*version)) {
+        return Some((ViolationKind::Lost, format!("older content, but {wanted}, durably")));
+    }
+    let what = match parse(found) {
+        Some((operation, of, place)) => format!(
+            "what operation {operation} wrote to file {of} at byte {}",
+            place * RECORD_BYTES as u64
+        ),
+        None if found.iter().all(|byte| *byte == 0) => "zeros".to_owned(),
+        None => "what no operation wrote".to_owned(),
+    };
+    Some((ViolationKind::Wrong, format!("{what}, but {wanted}")))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+use super::*;
+
+fn name(text: &str) -> String {
+    text.to_owned()
+}
+
+/// `f` of two records, durable with its name; then operation 3 overwrites the first record.
+fn operations(more: &[Operation]) -> Operations {
+    let write = |first, records| Operation::Write {
+        name: name("f"),
+        file: 0,
+        first,
+        records,
+    };
+    let mut all = vec![
+        Operation::Create {
+            name: name("f"),
+            file: 0,
+        },
+        write(0, 2),
+        Operation::Sync,
+        write(0, 1),
+    ];
+    all.extend_from_slice(more);
+    Operations { all, prepared: 3 }
+}
+
+fn contents(versions: &[usize]) -> Vec<u8> {
+    let records = versions.iter().enumerate();
+    records
+        .flat_map(|(at, version)| record(*version, 0, at as u64))
+        .collect()
+}
+
+/// The kinds of violation, with all operations returned and these files found.
+fn judge(operations: &Operations, files: &[(&str, Vec<u8>)]) -> Vec<ViolationKind> {
+    let all = operations.all.len();
+    judge_at(
+        operations,
+        Log {
+            begun: all,
+            returned: all,
+        },
+        files,
+    )
+}
+
+fn judge_at(operations: &Operations, log: Log, files: &[(&str, Vec<u8>)]) -> Vec<ViolationKind> {
+    let found = files
+        .iter()
+        .map(|(path, bytes)| (name(path), Found::File(bytes.clone())))
+        .collect();
+    let violations = History::new(operations, log).judge(&found);
+    violations.iter().map(|violation| violation.kind).collect()
+}
+
+const FSYNC: Operation = Operation::Fsync {
+    name: String::new(),
+    file: 0,
+};
+use ViolationKind::{Lost, Wrong};
+
+#[test]
+fn what_is_not_synced_may_be_old_or_new_and_nothing_else() {
+    let operations = operations(&[]);
+    assert_eq!(judge(&operations, &[("f", contents(&[3, 1]))]), []);
+    assert_eq!(judge(&operations, &[("f", contents(&[1, 1]))]), []);
+    let mut zeroed = contents(&[1, 1]);
+    zeroed[..RECORD_BYTES].fill(0);
+    assert_eq!(judge(&operations, &[("f", zeroed)]), [Lost], "as before its first write");
+    assert_eq!(judge(&operations, &[("f", contents(&[1]))]), [Lost], "a durable size");
+    assert_eq!(judge(&operations, &[]), [Lost], "a durable name");
+}
+
+#[test]
+fn what_is_synced_is_new() {
+    let operations = operations(&[FSYNC]);
+    assert_eq!(judge(&operations, &[("f", contents(&[3, 1]))]), []);
+    assert_eq!(judge(&operations, &[("f", contents(&[1, 1]))]), [Lost]);
+    let in_flight = Log { begun: 5, returned: 4 };
+    assert_eq!(
+        judge_at(&operations, in_flight, &[("f", contents(&[1, 1]))]),
+        [],
+        "not yet acknowledged"
+    );
+}
+
+#[test]
+fn garbage_and_foreign_data_are_wrong() {
+    let operations = operations(&[]);
+    let mut garbage = contents(&[3, 1]);
+    garbage[20] ^= 1;
+    assert_eq!(judge(&operations, &[("f", garbage)]), [Wrong]);
+    let mut moved = contents(&[1, 1]);
+    moved.copy_within(RECORD_BYTES.., 0);
+    assert_eq!(judge(&operations, &[("f", moved)]), [Wrong]);
+    assert_eq!(
+        judge(&operations, &[("f", contents(&[3, 1])), ("g", Vec::new())]),
+        [Wrong]
+    );
+}
+
+#[test]
+fn names_are_durable_by_their_folder() {
+    let rename = Operation::Rename {
+        from: name("f"),
+        to: name("g"),
+    };
+    let folder = Operation::FsyncFolder { name: String::new() };
+    let begun = operations(std::slice::from_ref(&rename));
+    for at in ["f", "g"] {
+        assert_eq!(judge(&begun, &[(at, contents(&[3, 1]))]), []);
+    }
+    let durable = operations(&[rename, folder.clone()]);
+    assert_eq!(judge(&durable, &[("g", contents(&[3, 1]))]), []);
+    assert_eq!(judge(&durable, &[("f", contents(&[3, 1]))]), [Lost, Lost]);
+    let unlinked = operations(&[Operation::Unlink { name: name("f") }, folder]);
+    assert_eq!(judge(&unlinked, &[]), []);
+    assert_eq!(judge(&unlinked, &[("f", contents(&[3, 1]))]), [Lost]);
+}
+
+#[test]
+fn a_truncated_file_does_not_regain_its_size() {
+    let truncate = Operation::Truncate {
+        name: name("f"),
+        file: 0,
+        records: 1,
+    };
+    assert_eq!(
+        judge(
+            &operations(std::slice::from_ref(&truncate)),
+            &[("f", contents(&[3, 1]))]
+        ),
+        []
+    );
+    let durable = operations(&[truncate, FSYNC]);
+    assert_eq!(judge(&durable, &[("f", contents(&[3]))]), []);
+    assert_eq!(judge(&durable, &[("f", contents(&[3, 1]))]), [Lost]);
+}
+
+#[test]
+fn a_seed_gives_the_same_operations() {
+    let drawn = Operations::draw(7, 200);
+    assert_eq!(drawn, Operations::draw(7, 200));
+    assert_ne!(drawn, Operations::draw(8, 200));
+    assert_eq!(drawn.all.len() - drawn.prepared, 200);
+    // A machine that does all of it satisfies the judge; the untouched files are part of it.
+    let history = History::new(
+        &drawn,
+        Log {
+            begun: drawn.prepared,
+            returned: drawn.prepared,
+        },
+    );
+    let gone = history.judge(&BTreeMap::new());
+    assert_eq!(gone.len(), 24);
+}

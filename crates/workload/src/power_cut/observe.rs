@@ -1,0 +1,54 @@
+//! Reads everything that is there after a power cut.
+
+use super::Found;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// All names below a folder, with paths relative to it.
+pub fn observe(base: &Path) -> BTreeMap<String, Found> {
+    let mut found = BTreeMap::new();
+    visit(base, "", &mut found);
+    found
+}
+
+fn visit(folder: &Path, prefix: &str, found: &mut BTreeMap<String, Found>) {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) => {
+            found.insert(
+                prefix.trim_end_matches('/').to_owned(),
+                Found::Unreadable(error.to_string()),
+            );
+            return;
+        }
+    };
+    for entry in entries {
+        let (name, seen) = match entry {
+            Err(error) => (format!("{prefix}?"), Found::Unreadable(error.to_string())),
+            Ok(entry) => {
+                let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+                let seen = match fs::symlink_metadata(entry.path()) {
+                    Ok(data) if data.is_dir() => Found::Folder,
+                    Ok(data) if data.is_file() => read(&entry.path()),
+                    Ok(_) => Found::Unreadable("neither a file nor a folder".to_owned()),
+                    Err(error) => Found::Unreadable(error.to_string()),
+                };
+                if seen == Found::Folder {
+                    visit(&entry.path(), &format!("{name}/"), found);
+                }
+                (name, seen)
+            }
+        };
+        found.entry(name).or_insert(seen);
+    }
+}
+
+/// A corrupt size must not use up the memory: our files are smaller.
+fn read(path: &Path) -> Found {
+    const BYTES_MAX: u64 = 16 << 20;
+    match fs::metadata(path) {
+        Ok(data) if data.len() > BYTES_MAX => Found::Unreadable(format!("it has {} bytes", data.len())),
+        _ => fs::read(path).map_or_else(|error| Found::Unreadable(error.to_string()), Found::File),
+    }
+}
