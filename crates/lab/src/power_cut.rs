@@ -52,7 +52,7 @@ pub struct Exploration<'a> {
     pub config: Config<'a>,
 }
 
-/// What a guest with the operations told.
+/// What a guest with the operations reported.
 struct Run {
     ended: EndedGuest,
     log: Log,

@@ -53,6 +53,10 @@ pub enum ExpectedError {
     Check { model: String, message: String },
     #[error(transparent)]
     Disks(#[from] DisksError),
+    #[error(
+        "workload `{0}`: only the lab can cut the power of its disks; use `--on lab`, or leave it out with `--only`"
+    )]
+    PowerCutOnHost(String),
     #[error("--only: {0}")]
     Only(#[from] study_file::OnlyError),
     /// A file that the user names; `advice` follows what is wrong with it.
@@ -231,6 +235,7 @@ impl ExpectedError {
             | Self::Check { .. }
             | Self::Disks(_)
             | Self::Only(_)
+            | Self::PowerCutOnHost(_)
             | Self::File { .. }
             | Self::ForeignResults { .. }
             | Self::NoExport { .. }

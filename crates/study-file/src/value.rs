@@ -450,11 +450,7 @@ fn processor(key: &Key, text: &str, known: &Known) -> Result<Value, Wrong> {
     }
     let mut names = vec![INFINITE];
     names.extend(known.processors.iter().map(|known| known.name.as_str()));
-    let help = suggest_and_show(
-        text,
-        &names,
-        "`raidlab cpu list` shows them; a file is named as \"./here.toml\"",
-    );
+    let help = suggest_and_show(text, &names, "`raidlab cpu list` shows them; a file is \"./here.toml\"");
     wrong(format!("unknown processor `{text}`"), help)
 }
 

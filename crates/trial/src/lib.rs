@@ -23,6 +23,7 @@ use study::event::{Event, Failure, Sample};
 use study::metric::Metric;
 use study::plan::Trial;
 use study::stack::{DATA, StackSpec};
+use study::workload::Work;
 use tools::{Tool, Tools};
 
 /// The environment of a trial.
@@ -98,6 +99,9 @@ pub fn dry_run(trial: &Trial, setting: &Setting, on: DryRunOn) -> Result<DryRun,
 pub fn tools_needed(trial: &Trial, teardown: Teardown) -> Vec<Tool> {
     let mut tools = stack::tools_needed(&trial.cell.stack, teardown);
     tools.extend(workload::tool(&trial.cell.workload.work));
+    if matches!(trial.cell.workload.work, Work::PowerCut(_)) {
+        tools.extend(stack::tools_of_recovery(&trial.cell.stack));
+    }
     tools
 }
 

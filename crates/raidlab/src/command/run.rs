@@ -20,6 +20,7 @@ use store::{Found, OpenRun, RunSpec, Store, StoreError};
 use study::Shard;
 use study::plan::{Plan, Trial};
 use study::stack::MachineKind;
+use study::workload::{Work, WorkloadSpec};
 use tools::shell_word;
 
 pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
@@ -34,6 +35,7 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
     let wanted = match machine_kind(arguments, &plan) {
         MachineKind::Lab => Prepared::Lab(cache),
         MachineKind::Host | MachineKind::Foreign => {
+            refuse_power_cuts(&plan)?;
             Prepared::Host(prepare_host::PreparedHost::of(arguments, &mut plan)?)
         }
     };
@@ -143,6 +145,20 @@ impl Prepared {
             Self::Host(prepared) if !arguments.serials => prepared.without_serials(),
             _ => devices(arguments),
         }
+    }
+}
+
+/// On a host, before anything is touched.
+fn refuse_power_cuts(plan: &Plan) -> Result<(), ExpectedError> {
+    let cuts = |workload: &WorkloadSpec| matches!(workload.work, Work::PowerCut(_));
+    match plan
+        .cells
+        .iter()
+        .map(|cell| &cell.workload)
+        .find(|workload| cuts(workload))
+    {
+        Some(workload) => Err(ExpectedError::PowerCutOnHost(workload.name.clone())),
+        None => Ok(()),
     }
 }
 

@@ -122,3 +122,17 @@ fn the_write_hole_of_raid_5_is_found_and_ppl_closes_it() {
     assert!(damaged > 0);
     assert_clean(&explore(&raid5("ppl = true")).expect("a kernel"));
 }
+
+/// Copies and parity agree after the resync, and without one member the same is there.
+#[test]
+fn whole_arrays_keep_what_they_acknowledged() {
+    for (level, filesystem) in [(1, "xfs"), (5, "ext4"), (6, "btrfs"), (10, "ext4")] {
+        let stack = format!(
+            "array = {{ level = {level}, size = \"512 MiB\", bitmap = \"none\" }}\nfs = {{ type = \"{filesystem}\" }}"
+        );
+        let Some(states) = explore(&study(FOUR, &stack, "{ operations = 40, points = 3 }")) else {
+            return;
+        };
+        assert_clean(&states);
+    }
+}

@@ -137,7 +137,7 @@ fn family_of(metric: Metric) -> (Family, f64) {
         Unit::Nanoseconds => (Some(BaseUnit::Seconds), 1e-9),
         Unit::Percent => (Some(BaseUnit::Ratios), 0.01),
         // These are in the metric's name.
-        Unit::FilesPerSecond | Unit::Iops | Unit::SeeksPerSecond | Unit::Requests => (None, 1.0),
+        Unit::FilesPerSecond | Unit::Iops | Unit::SeeksPerSecond | Unit::Requests | Unit::States => (None, 1.0),
     };
     let name = match metric {
         Metric::Seeks => "seeks_per_second",

@@ -11,7 +11,7 @@ use crate::key::Takes::{Count, Flag};
 use crate::key::{Key, Table, Takes, key};
 use crate::point::{Axis, Point};
 use study::stack::{Bitmap, MachineKind, MachineSpec, StackSpec};
-use study::workload::{POWER_CUT_TEST, PowerCutSpec, Work};
+use study::workload::{POWER_CUT_TESTS, PowerCutSpec, Work};
 
 pub(super) static POWER_CUT: WorkloadKind = WorkloadKind {
     key: key(
@@ -54,7 +54,7 @@ impl Form for PowerCut {
     }
 
     fn tests(&self, _: &[Axis]) -> Vec<Option<String>> {
-        vec![Some(POWER_CUT_TEST.to_owned())]
+        POWER_CUT_TESTS.map(|(test, _)| Some(test.to_owned())).into()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Power cuts: small operations on a filesystem, ended at many instants, and what is left of them.
 
 use super::WorkSpec;
+use crate::metric::Metric;
 use crate::wording::count;
 use serde::{Deserialize, Serialize};
 
@@ -17,15 +18,22 @@ pub struct PowerCutSpec {
     pub missing_member: bool,
 }
 
-/// Its only test.
-pub const POWER_CUT_TEST: &str = "power-cut";
+/// Its tests: columns of the table of verdicts, each with the number of states of which that is true.
+pub const POWER_CUT_TESTS: [(&str, Metric); 6] = [
+    ("states", Metric::StatesTried),
+    ("lost", Metric::AcknowledgedLost),
+    ("wrong data", Metric::WrongData),
+    ("not mountable", Metric::NotMountable),
+    ("checker", Metric::CheckerComplaints),
+    ("parity", Metric::StaleParity),
+];
 
 /// Bytes of the files that are written before the operations, and of those that grow, at most.
 const FILES_BYTES: u64 = 4 << 20;
 
 impl WorkSpec for PowerCutSpec {
     fn tests(&self) -> Vec<&str> {
-        vec![POWER_CUT_TEST]
+        POWER_CUT_TESTS.map(|(test, _)| test).into()
     }
 
     fn needs_files(&self) -> Option<&'static str> {

@@ -67,7 +67,11 @@ fn what_is_not_synced_may_be_old_or_new_and_nothing_else() {
     assert_eq!(judge(&operations, &[("f", contents(&[1, 1]))]), []);
     let mut zeroed = contents(&[1, 1]);
     zeroed[..RECORD_BYTES].fill(0);
-    assert_eq!(judge(&operations, &[("f", zeroed)]), [Lost], "as before its first write");
+    assert_eq!(
+        judge(&operations, &[("f", zeroed)]),
+        [Lost],
+        "as before its first write"
+    );
     assert_eq!(judge(&operations, &[("f", contents(&[1]))]), [Lost], "a durable size");
     assert_eq!(judge(&operations, &[]), [Lost], "a durable name");
 }
