@@ -160,6 +160,14 @@ metrics! {
     MemberSectorsRead = "sectors_read", Sectors, Neither;
     MemberSectorsWritten = "sectors_written", Sectors, Neither;
     MemberFlushes = "flushes", Requests, Neither;
+    /// From a disk's addition until redundancy was restored.
+    TimeToRebuild = "time_to_rebuild", Seconds, Lower;
+    /// Size of a member divided by that time.
+    RebuildRate = "rebuild_rate", MebibytesPerSecond, Higher;
+    /// From a member's failure until redundancy was restored.
+    TimeExposed = "time_exposed", Seconds, Lower;
+    /// How long a phase of an array lasted; the test's name says which.
+    PhaseDuration = "phase_duration", Seconds, Neither;
     /// Of a piece of work of `raidlab bench`.
     Requests = "requests", Requests, Neither;
 }

@@ -1,5 +1,6 @@
 //! The plan to which a study expands: cells, trials and excluded combinations.
 
+use crate::act::Act;
 use crate::cell_id::CellId;
 use crate::stack::{MachineSpec, OwnModel, StackSpec};
 use crate::table::TableSpec;
@@ -56,6 +57,9 @@ pub struct Cell {
     pub machine: MachineSpec,
     pub stack: StackSpec,
     pub workload: WorkloadSpec,
+    /// Acts on the array during the workload, in order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub acts: Vec<Act>,
 }
 
 /// An excluded combination.

@@ -1,7 +1,8 @@
 //! The workload's host, implemented by the stack that it runs on.
 
-use stack::{Context, DiskCounters, Quiesce, Stack};
+use stack::{Context, DiskCounters, Quiesce, Stack, Timeline};
 use std::path::{Path, PathBuf};
+use study::act::Act;
 use study::event::{Event, ToolCall};
 use study::stack::ArraySpec;
 use tools::{Invocation, ToolError};
@@ -12,8 +13,25 @@ pub struct StackHost<'a, 'c> {
     pub stack: &'a Stack,
     pub context: &'a mut Context<'c>,
     pub compresses: bool,
+    /// The acts, until they begin: with the first measured work.
+    pub acts: &'a [Act],
+    /// They left the array without a member.
+    pub degraded: bool,
+    /// The acts that are under way, and what is left to report.
+    pub timeline: Option<Timeline>,
     /// The array over the disks of group `data`, and their number.
     pub array: (&'a ArraySpec, u32),
+}
+
+impl StackHost<'_, '_> {
+    /// Lets the acts come to their end, waits for a rebuild that is under way, and reports both. Returns whether the
+    /// array is still without a member.
+    pub fn end_acts(&mut self) -> Result<bool, HostError> {
+        match self.timeline.take() {
+            Some(timeline) => Ok(timeline.end(self.context)?),
+            None => Ok(false),
+        }
+    }
 }
 
 impl Host for StackHost<'_, '_> {
@@ -32,10 +50,23 @@ impl Host for StackHost<'_, '_> {
     /// The filesystem is unmounted for this: dropping caches would leave what its journal holds in memory.
     fn quiesce_and_drop_caches(&mut self) -> Result<(), HostError> {
         let stack = self.stack;
+        let is_first = self.timeline.is_none();
+        self.degraded |= self.end_acts()?;
+        let how = Quiesce {
+            degraded: self.degraded,
+            ..Quiesce::default()
+        };
         stack::remount(stack, self.context, |context| {
-            stack::quiesce(stack, Quiesce::default(), context)?;
+            stack::quiesce(stack, how, context)?;
             stack::drop_caches(stack, &[], context).map(drop)
         })?;
+        if is_first && !self.acts.is_empty() {
+            self.timeline = Some(Timeline::begin(
+                stack,
+                std::mem::take(&mut self.acts),
+                self.context.began,
+            )?);
+        }
         Ok(())
     }
 

@@ -110,8 +110,8 @@ fn run_steps(
     let tools = tools_needed(trial, setting.teardown);
     let spec = &trial.cell.stack;
     with_stack(spec, &tools, setting, safety, began, sink, &mut |stack, context| {
-        work(trial, stack, context)?;
-        if setting.check_array {
+        let degraded = work(trial, stack, context)?;
+        if setting.check_array && !degraded {
             check_array(stack, context)?;
         }
         Ok(())
@@ -178,7 +178,8 @@ fn check_array(stack: &Stack, context: &mut Context<'_>) -> Result<(), Failure> 
         })
 }
 
-fn work(trial: &Trial, stack: &Stack, context: &mut Context<'_>) -> Result<(), Failure> {
+/// Returns whether the study's acts left the array without a member.
+fn work(trial: &Trial, stack: &Stack, context: &mut Context<'_>) -> Result<bool, Failure> {
     let counters = |step: &str| {
         stack::counters(stack).map_err(|error| Failure {
             step: step.to_owned(),
@@ -207,15 +208,26 @@ fn work(trial: &Trial, stack: &Stack, context: &mut Context<'_>) -> Result<(), F
         context,
         compresses,
         array: (&spec.array, disks),
+        acts: &trial.cell.acts,
+        timeline: None,
+        degraded: false,
     };
-    workload::run(&trial.cell.workload, &target, trial.seed, &mut host).map_err(|error| Failure {
+    let outcome = workload::run(&trial.cell.workload, &target, trial.seed, &mut host);
+    // Also if the workload failed; its error takes precedence.
+    let acts = host.end_acts();
+    outcome.map_err(|error| Failure {
         step: trial.cell.workload.name.clone(),
         message: error.to_string(),
     })?;
+    let degraded = host.degraded
+        | acts.map_err(|error| Failure {
+            step: "acts".to_owned(),
+            message: error.to_string(),
+        })?;
     for (after, before) in counters("count requests")?.into_iter().zip(&before) {
         report_member(after - before, context);
     }
-    Ok(())
+    Ok(degraded)
 }
 
 /// I/O of one member disk during the workload, including preparation.
