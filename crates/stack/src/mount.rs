@@ -3,7 +3,8 @@
 use crate::access::Access;
 use crate::error::Cause;
 use crate::executor::{Mount, Mounted};
-use crate::options::MountArguments;
+use crate::filesystem;
+use crate::options::{self, MountArguments};
 use crate::zfs::Pool;
 use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
@@ -13,7 +14,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use study::stack::FilesystemKind;
+use study::stack::{FilesystemKind, StackSpec};
 use tools::{Invocation, Tool};
 
 /// How a filesystem is mounted, each time in the same way.
@@ -34,6 +35,22 @@ pub(crate) struct Mounting {
 }
 
 impl Mounting {
+    /// Of a filesystem on these devices that is not a pool.
+    pub(crate) fn of(spec: &StackSpec, devices: Vec<PathBuf>, journal: Option<&Path>) -> Result<Self, Cause> {
+        let of = &spec.filesystem;
+        let mut arguments = options::parse(&spec.mount_options, filesystem::journal_option(of).as_deref())?;
+        arguments.add(&filesystem::own_options(of, &devices, journal));
+        Ok(Self {
+            source: filesystem::mount_source(of.kind, &devices),
+            devices,
+            kind: of.kind,
+            arguments,
+            options: spec.mount_options.clone(),
+            pool: None,
+            is_lazy: of.lazy_init,
+        })
+    }
+
     pub(crate) fn mount(&self, folder: &Path, access: &mut Access<'_>) -> Result<Mounted, Cause> {
         let Some(program) = self.kind.mounting.program else {
             return access.executor.mount(&Mount {

@@ -7,7 +7,6 @@ use crate::error::Cause;
 use crate::filesystem;
 use crate::memory;
 use crate::mount::Mounting;
-use crate::options;
 use crate::sysfs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -43,25 +42,14 @@ pub fn recover(
     } else if spec.array.level == Level::Single {
         devices.truncate(1);
     }
-    let of = &spec.filesystem;
-    let journal = match &of.journal_on {
+    let journal = match &spec.filesystem.journal_on {
         Some(group) => Some(disks.first(group)?),
         None => None,
     };
-    let mut arguments = options::parse(&spec.mount_options, filesystem::journal_option(of).as_deref())?;
-    arguments.add(&filesystem::own_options(of, &devices, journal));
     Ok(Recovered {
         array,
         members,
-        mounting: Mounting {
-            source: filesystem::mount_source(of.kind, &devices),
-            devices,
-            kind: of.kind,
-            arguments,
-            options: spec.mount_options.clone(),
-            pool: None,
-            is_lazy: of.lazy_init,
-        },
+        mounting: Mounting::of(spec, devices, journal)?,
         folder: context.setting.work_folder.join(context.setting.name),
     })
 }

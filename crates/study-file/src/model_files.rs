@@ -193,27 +193,26 @@ fn taken(path: &str, name: &str, whose: &str) -> named_file::Wrong {
 
 /// The models of the cells' disks that are not built in, in their order.
 pub(crate) fn own_models(cells: &[Cell], known: &Known) -> Vec<OwnModel> {
-    let mut all: Vec<OwnModel> = Vec::new();
-    for group in cells.iter().flat_map(|cell| &cell.machine.disks) {
-        let Some(sha256) = &group.model_sha256 else { continue };
-        if all.iter().any(|model| model.sha256 == *sha256) {
-            continue;
-        }
-        let own = known.models.iter().filter_map(|model| model.own.as_ref());
-        all.extend(own.filter(|own| own.sha256 == *sha256).take(1).cloned());
-    }
-    all
+    let groups = cells.iter().flat_map(|cell| &cell.machine.disks);
+    with_hashes(groups.filter_map(|group| group.model_sha256.as_deref()), &known.models)
 }
 
 /// The models of the cells' processors that are not built in, in their order.
 pub(crate) fn own_processors(cells: &[Cell], known: &Known) -> Vec<OwnModel> {
+    let processors = cells.iter().filter_map(|cell| cell.machine.processor.as_ref());
+    let hashes = processors.filter_map(|processor| processor.model_sha256.as_deref());
+    with_hashes(hashes, &known.processors)
+}
+
+/// The models with these hashes, each once.
+fn with_hashes<'a, M: Named>(hashes: impl Iterator<Item = &'a str>, known: &[M]) -> Vec<OwnModel> {
     let mut all: Vec<OwnModel> = Vec::new();
-    for processor in cells.iter().filter_map(|cell| cell.machine.processor.as_ref()) {
-        let own = known.processors.iter().filter_map(|known| known.own.as_ref());
-        let is_it = |own: &&OwnModel| processor.model_sha256.as_ref() == Some(&own.sha256);
-        let is_new = |own: &&OwnModel| !all.contains(own);
-        let new: Option<OwnModel> = own.filter(is_it).find(is_new).cloned();
-        all.extend(new);
+    for sha256 in hashes {
+        if all.iter().any(|model| model.sha256 == sha256) {
+            continue;
+        }
+        let mut own = known.iter().filter_map(Named::own);
+        all.extend(own.find(|own| own.sha256 == sha256).cloned());
     }
     all
 }

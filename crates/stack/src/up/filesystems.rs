@@ -6,7 +6,6 @@ use crate::disks::Disks;
 use crate::error::Cause;
 use crate::filesystem::{self, Making};
 use crate::mount::Mounting;
-use crate::options;
 use crate::stripes;
 use crate::undo::Undo;
 use crate::uuid;
@@ -73,17 +72,7 @@ impl Rising {
         let written: Vec<&Path> = devices.iter().map(PathBuf::as_path).chain(journal).collect();
         context.access.run(&make.limit(MKFS_LIMIT), &written)?;
         self.made(first, context)?;
-        let mut arguments = options::parse(&spec.mount_options, filesystem::journal_option(of).as_deref())?;
-        arguments.add(&filesystem::own_options(of, &devices, journal));
-        let mounting = Mounting {
-            source: filesystem::mount_source(of.kind, &devices),
-            devices,
-            kind: of.kind,
-            arguments,
-            options: spec.mount_options.clone(),
-            pool: None,
-            is_lazy: of.lazy_init,
-        };
+        let mounting = Mounting::of(spec, devices, journal)?;
         let folder = self.mount(&mounting, name, context)?;
         Ok((Some(folder), Some(mounting)))
     }

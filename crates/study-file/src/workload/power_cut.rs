@@ -23,8 +23,8 @@ pub(super) static POWER_CUT: WorkloadKind = WorkloadKind {
         "power cuts amid small operations, in the lab only; each is followed by a start on the same disks, and what was acknowledged must be there",
     ),
     keys: &[KEYS],
-    tests: "`power-cut`",
-    metrics: "`acknowledged_lost`, `wrong_data`, `not_mountable`, `checker_complaints`, `stale_parity`, each of `states_tried`",
+    tests: "`states`, `lost`, `wrong data`, `not mountable`, `checker`, `parity`",
+    metrics: "a number of states, one metric a test: `states_tried`, `acknowledged_lost`, `wrong_data`, `not_mountable`, `checker_complaints`, `stale_parity`",
     read,
 };
 
