@@ -22,6 +22,7 @@ const EXPORTS: &[&str] = &[
     "rl_restore",
     "rl_save",
     "rl_expect_power_cut",
+    "rl_keep_state",
     "rl_power_cut",
 ];
 

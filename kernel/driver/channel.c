@@ -24,16 +24,31 @@
 /* The end; does not return. */
 #define RL_IOC_POWER_OFF _IO('r', 4)
 
+/* The disks begin anew, with a state of RL_FD_STATES: its index, from 0. */
+#define RL_IOC_STATE _IOW('r', 5, __u64)
+
 static const char *job;
 static u64 job_length;
 static struct rl_heartbeat *heartbeat;
 static struct rl_trace_record *trace;
 static u32 trace_count;
+static u64 events_bytes;
 
 void raidlab_count_request(void)
 {
 	if (heartbeat)
 		heartbeat->requests++;
+}
+
+u64 raidlab_events_bytes(void)
+{
+	return events_bytes;
+}
+
+void raidlab_no_room(void)
+{
+	if (heartbeat)
+		heartbeat->no_room = 1;
 }
 
 static void trace_write_out(void)
@@ -65,8 +80,8 @@ void raidlab_trace(u32 disk, struct request *rq, u64 submit_ns, u64 complete_ns,
 void raidlab_end(bool power_cut)
 {
 	trace_write_out();
-	if (rl_host_is_open(RL_FD_CONTENTS) && rl_save() && heartbeat)
-		heartbeat->no_room = 1;
+	if (rl_host_is_open(RL_FD_CONTENTS) && rl_save())
+		raidlab_no_room();
 	if (power_cut && heartbeat)
 		heartbeat->power_cut = 1;
 	rl_host_exit(0);
@@ -88,6 +103,8 @@ static ssize_t channel_write(struct file *file, const char __user *from, size_t 
 	if (IS_ERR(copy))
 		return PTR_ERR(copy);
 	err = rl_host_write(RL_FD_EVENTS, copy, n);
+	if (err > 0)
+		events_bytes += err;
 	kvfree(copy);
 	return err;
 }
@@ -97,11 +114,14 @@ static long channel_ioctl(struct file *file, unsigned int cmd, unsigned long arg
 	void __user *user = (void __user *)arg;
 	u64 counters[RL_COUNTERS] = {};
 	u8 digest[RL_DIGEST_BYTES] = {};
+	u64 state;
 	u32 disk = 0;
 
 	switch (cmd) {
 	case RL_IOC_DISKS:
 		return raidlab_disk_count();
+	case RL_IOC_STATE:
+		return get_user(state, (u64 __user *)user) ? -EFAULT : raidlab_take_state(state);
 	case RL_IOC_POWER_OFF:
 		raidlab_end(false);
 	}

@@ -38,7 +38,11 @@ static u32 disk_count;
 static DEFINE_SPINLOCK(world_lock);
 static struct time_travel_event wakeup;
 static struct time_travel_event power_cut;
-static struct rl_power_cut cut;
+/* By time; the next one is at cut_next. */
+static const struct rl_power_cut *cuts;
+static u64 cut_count, cut_next;
+/* Requests under way. */
+static atomic_t requests = ATOMIC_INIT(0);
 
 u32 raidlab_disk_count(void)
 {
@@ -116,6 +120,7 @@ static void finish(const struct rl_completion *c, u64 now_ns)
 	status = model_status(c->status);
 	if (status == BLK_STS_OK)
 		status = move_contents(c->disk, rq);
+	atomic_dec(&requests);
 	raidlab_trace(c->disk, rq, ((struct sim_request *)blk_mq_rq_to_pdu(rq))->submit_ns, now_ns, c->status);
 	blk_mq_end_request(rq, status);
 }
@@ -197,11 +202,68 @@ static bool is_late(struct request *rq, u8 op, u64 now_ns, u64 lag_ns)
 }
 #endif
 
+static void expect_next_cut(u64 now_ns)
+{
+	if (cut_next < cut_count)
+		time_travel_add_event_rel(&power_cut, max(cuts[cut_next].at_ns, now_ns) - now_ns);
+}
+
+static void keep_state(const struct rl_power_cut *cut, u64 now_ns)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&world_lock, flags);
+	if (rl_host_begin_state() || rl_keep_state(cut->seed, now_ns) ||
+	    rl_host_end_state(cut, raidlab_events_bytes()))
+		raidlab_no_room();
+	arm(now_ns);
+	spin_unlock_irqrestore(&world_lock, flags);
+}
+
 /* Called in interrupt context at the moment of the power cut. */
 static void cut_power(struct time_travel_event *event)
 {
-	rl_power_cut(cut.seed, time_travel_now());
+	u64 now_ns = time_travel_now();
+
+	if (rl_host_is_open(RL_FD_STATES)) {
+		for (; cut_next < cut_count && cuts[cut_next].at_ns <= now_ns; cut_next++)
+			keep_state(&cuts[cut_next], now_ns);
+		expect_next_cut(now_ns);
+		return;
+	}
+	rl_power_cut(cuts[0].seed, now_ns);
 	raidlab_end(true);
+}
+
+int raidlab_take_state(u64 index)
+{
+	static const char *states;
+	static u64 length;
+	const struct rl_state *state;
+	unsigned long flags;
+	u64 offset = 0;
+	int err;
+
+	if (!states)
+		states = rl_host_slurp(RL_FD_STATES, &length);
+	if (!states)
+		return -ENOENT;
+	for (;; index--, offset += sizeof(*state) + state->length) {
+		if (length - offset < sizeof(*state))
+			return -ENOENT;
+		state = (const struct rl_state *)(states + offset);
+		if (state->length > length - offset - sizeof(*state))
+			return -EIO;
+		if (!index)
+			break;
+	}
+	if (atomic_read(&requests))
+		return -EBUSY;
+	spin_lock_irqsave(&world_lock, flags);
+	err = rl_restore(state + 1, state->length) ? -EIO : 0;
+	arm(time_travel_now());
+	spin_unlock_irqrestore(&world_lock, flags);
+	return err;
 }
 
 static blk_status_t sim_queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_queue_data *bd)
@@ -229,6 +291,7 @@ static blk_status_t sim_queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq
 		return BLK_STS_NOTSUPP;
 	}
 	blk_mq_start_request(rq);
+	atomic_inc(&requests);
 	((struct sim_request *)blk_mq_rq_to_pdu(rq))->submit_ns = now_ns;
 	raidlab_count_request();
 #ifdef CONFIG_RAIDLAB_CPU
@@ -342,11 +405,13 @@ static int __init raidlab_disks_init(void)
 			panic("raidlab: the file of the disks' contents cannot be emptied");
 	}
 	if (rl_host_is_open(RL_FD_POWER_CUT)) {
-		if (rl_host_read(RL_FD_POWER_CUT, 0, &cut, sizeof(cut)))
+		cuts = rl_host_slurp(RL_FD_POWER_CUT, &length);
+		cut_count = cuts ? length / sizeof(*cuts) : 0;
+		if (!cut_count)
 			panic("raidlab: the time of the power cut cannot be read");
 		rl_expect_power_cut();
 		time_travel_set_event_fn(&power_cut, cut_power);
-		time_travel_add_event_rel(&power_cut, max(cut.at_ns, time_travel_now()) - time_travel_now());
+		expect_next_cut(time_travel_now());
 	}
 	time_travel_set_event_fn(&wakeup, wake);
 #ifdef CONFIG_RAIDLAB_CPU

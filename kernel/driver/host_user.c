@@ -75,6 +75,34 @@ static void *no_room(void)
 	return NULL;
 }
 
+/* Segments that a guest with states can have; one has 32 MiB. */
+#define PRIVATE_SEGMENTS 1024
+
+/* A copy of a segment, made when it is written to. Earlier changes go. */
+static void *private_segment(rl_u64 index, rl_u64 in_memory, rl_u64 length)
+{
+	static void *known[PRIVATE_SEGMENTS];
+	int fd = index < in_memory ? RL_FD_MEMORY : RL_FD_SPILL;
+	rl_u64 offset = (index < in_memory ? index : index - in_memory) * length;
+	int flags = MAP_PRIVATE;
+	struct stat st;
+	void *p;
+
+	if (index >= PRIVATE_SEGMENTS || fstat(fd, &st) < 0)
+		return no_room();
+	if (offset + length > (rl_u64)st.st_size)
+		flags |= MAP_ANONYMOUS;
+	if (known[index])
+		flags |= MAP_FIXED;
+	p = mmap(known[index], length, PROT_READ | PROT_WRITE, flags, flags & MAP_ANONYMOUS ? -1 : fd,
+		 flags & MAP_ANONYMOUS ? 0 : offset);
+	if (p == MAP_FAILED)
+		return no_room();
+	madvise(p, length, MADV_DONTFORK);
+	known[index] = p;
+	return p;
+}
+
 void *rl_host_segment(rl_u64 index, rl_u64 length)
 {
 	struct stat st;
@@ -85,6 +113,8 @@ void *rl_host_segment(rl_u64 index, rl_u64 length)
 	if (fstat(RL_FD_MEMORY, &st) < 0)
 		return NULL;
 	in_memory = st.st_size / length;
+	if (rl_host_is_open(RL_FD_STATES) && !rl_host_is_open(RL_FD_POWER_CUT))
+		return private_segment(index, in_memory, length);
 	if (index < in_memory) {
 		segment = map_shared(RL_FD_MEMORY, index * length, length);
 		return segment ? segment : no_room();
@@ -107,6 +137,39 @@ int rl_host_empty_contents(void)
 rl_s32 rl_host_keep(const void *data, rl_u64 length)
 {
 	return rl_host_write(RL_FD_CONTENTS, data, length) < 0 ? -1 : 0;
+}
+
+/* Where the state that is being written begins. */
+static off_t state_at;
+
+int rl_host_begin_state(void)
+{
+	struct rl_state none = { 0 };
+
+	state_at = lseek(RL_FD_STATES, 0, SEEK_END);
+	if (state_at < 0)
+		return -1;
+	return rl_host_write(RL_FD_STATES, &none, sizeof(none)) < 0 ? -1 : 0;
+}
+
+rl_s32 rl_host_keep_state(const void *data, rl_u64 length)
+{
+	return rl_host_write(RL_FD_STATES, data, length) < 0 ? -1 : 0;
+}
+
+int rl_host_end_state(const struct rl_power_cut *cut, rl_u64 events_bytes)
+{
+	off_t end = lseek(RL_FD_STATES, 0, SEEK_END);
+	struct rl_state state = {
+		.at_ns = cut->at_ns,
+		.seed = cut->seed,
+		.events_bytes = events_bytes,
+		.length = end - state_at - sizeof(state),
+	};
+
+	if (end < 0 || pwrite(RL_FD_STATES, &state, sizeof(state), state_at) != sizeof(state))
+		return -1;
+	return 0;
 }
 
 struct rl_heartbeat *rl_host_heartbeat(void)

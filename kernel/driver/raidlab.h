@@ -27,7 +27,12 @@ typedef unsigned long long rl_u64;
 #define RL_FD_IMAGE 108		/* read: the memory of the program that the init loads; need not be open */
 
 #define RL_FD_CONTENTS 109	/* read, write: which block of the contents lies where, from one guest to the next; need not be open */
-#define RL_FD_POWER_CUT 110	/* read: struct rl_power_cut; need not be open */
+#define RL_FD_POWER_CUT 110	/* read: one struct rl_power_cut or more, by time; need not be open */
+/*
+ * States of the disks, each a struct rl_state and what rl_restore() takes; need not be open. With RL_FD_POWER_CUT:
+ * write, one at each power cut, and the guest goes on. Without: read, and RL_FD_MEMORY and RL_FD_SPILL stay unchanged.
+ */
+#define RL_FD_STATES 111
 
 /* Bytes of the memory that the init's program runs in, its stack included. */
 #define RL_INIT_BYTES (64UL << 20)
@@ -44,6 +49,14 @@ struct rl_heartbeat {
 struct rl_power_cut {
 	rl_u64 at_ns;		/* virtual time */
 	rl_u64 seed;		/* decides what of the disks' caches survives */
+};
+
+/* Begins a state in RL_FD_STATES. */
+struct rl_state {
+	rl_u64 at_ns;		/* of its power cut */
+	rl_u64 seed;
+	rl_u64 events_bytes;	/* written to RL_FD_EVENTS until then */
+	rl_u64 length;		/* of what follows */
 };
 
 /* One request as the trace has it; little-endian, as the machine is. */
@@ -82,7 +95,10 @@ struct rl_completion {
 /* --- the model (Rust) --------------------------------------------------------------------------------------- */
 /* Number of disks, or -1 when the description makes no sense (why is said on the host's stderr). */
 rl_s32 rl_open(const void *description, rl_u64 length);
-/* After rl_open(): the disks get the contents saved by an earlier guest. 0, or -1 (with the reason on the host's stderr). */
+/*
+ * After rl_open(), without requests under way: the disks get the contents saved by an earlier guest, and begin anew
+ * otherwise. 0, or -1 (with the reason on the host's stderr).
+ */
 rl_s32 rl_restore(const void *saved, rl_u64 length);
 /* Passes what rl_restore() takes to rl_host_keep(). 0, or -1 without space. */
 rl_s32 rl_save(void);
@@ -90,6 +106,8 @@ rl_s32 rl_save(void);
 void rl_expect_power_cut(void);
 /* Data in the disks' caches is lost, or in part. */
 void rl_power_cut(rl_u64 seed, rl_u64 now_ns);
+/* Passes the contents that the disks would have after a power cut to rl_host_keep_state(). 0, or -1 without room. */
+rl_s32 rl_keep_state(rl_u64 seed, rl_u64 now_ns);
 void rl_disk_info(rl_u32 disk, struct rl_disk_info *info);
 void rl_submit(rl_u32 disk, rl_u32 tag, rl_u8 op, rl_u8 fua, rl_u64 sector, rl_u32 sectors, rl_u64 now_ns);
 /* Virtual time of the model's next event; all ones if there is none. */
@@ -109,14 +127,19 @@ void *rl_host_slurp(int fd, rl_u64 *length);
 /* Memory that is not the guest's: zeroed, never moved, not copied when a process is cloned. NULL if none. */
 void *rl_host_map(rl_u64 length);
 /*
- * Segment of the disks' contents; zeroed. NULL if neither memory nor the spill file has room. The memory budget is so
- * many whole segments; later ones go to the spill file.
+ * Segment of the disks' contents; zeroed, or as an earlier guest left it. NULL if neither memory nor the spill file has
+ * room. The memory budget is so many whole segments; later ones go to the spill file. A guest that reads states gets a
+ * copy of its own, at each call the same memory as it was at first.
  */
 void *rl_host_segment(rl_u64 index, rl_u64 length);
 /* Empties RL_FD_CONTENTS. 0, or -1. */
 int rl_host_empty_contents(void);
 /* Appends to RL_FD_CONTENTS. 0, or -1 without space. */
 rl_s32 rl_host_keep(const void *data, rl_u64 length);
+/* Begins a state in RL_FD_STATES, appends to it, and ends it, after which it counts. 0, or -1 without space. */
+int rl_host_begin_state(void);
+rl_s32 rl_host_keep_state(const void *data, rl_u64 length);
+int rl_host_end_state(const struct rl_power_cut *cut, rl_u64 events_bytes);
 /* The page of signs of life, mapped. NULL if it is not there. */
 struct rl_heartbeat *rl_host_heartbeat(void);
 /* Reads from an offset of a file, as much as there is. 0, or -1 when it cannot be read. */

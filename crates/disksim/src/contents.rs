@@ -227,7 +227,7 @@ impl Store {
     pub fn power_cut(&mut self, seed: u64) {
         for (number, disk) in self.disks.iter_mut().enumerate() {
             self.media
-                .power_cut(disk, seed ^ (number as u64).rotate_left(32), &mut self.scratch);
+                .power_cut(disk, seed_of_disk(seed, number), &mut self.scratch);
         }
     }
 
@@ -252,6 +252,11 @@ impl Store {
         stats.metadata_bytes += disk_bytes as u64;
         stats
     }
+}
+
+/// The seed of a power cut for one disk.
+fn seed_of_disk(seed: u64, number: usize) -> u64 {
+    seed ^ (number as u64).rotate_left(32)
 }
 
 /// The block that contains a sector, and the sector's offset in the block in bytes.

@@ -255,6 +255,41 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+
+    /// However the store went on, each state is the one that a power cut at that moment would have left.
+    #[test]
+    fn states_after_power_cuts_are_kept_while_the_store_goes_on(
+        before in proptest::collection::vec(step(), 1..60),
+        after in proptest::collection::vec(step(), 1..60),
+        seeds in proptest::collection::vec(any::<u64>(), 1..4),
+    ) {
+        let kept = Kept::default();
+        let (mut store, mut model) = run_on(kept.segments(), &before, true);
+        let states: Vec<Vec<u8>> = seeds.iter().map(|&seed| {
+            let mut bytes = Vec::new();
+            store.save_after_power_cut(seed, &mut |piece| bytes.extend(piece)).unwrap();
+            bytes
+        }).collect();
+        after.iter().for_each(|step| take(&mut store, &mut model, step));
+        let (mut twin, mut model) = run_on(Kept::default().segments(), &before, true);
+        after.iter().for_each(|step| take(&mut twin, &mut model, step));
+        for disk in 0..DISKS {
+            prop_assert_eq!(store.digest(disk).unwrap(), twin.digest(disk).unwrap());
+        }
+        drop(store);
+        for (seed, state) in seeds.into_iter().zip(states) {
+            let (mut cut, _) = run_on(Kept::default().segments(), &before, true);
+            cut.power_cut(seed);
+            let found = Store::restore(kept.segments(), &state).unwrap();
+            for disk in 0..DISKS {
+                prop_assert_eq!(found.digest(disk).unwrap(), cut.digest(disk).unwrap());
+            }
+        }
+    }
+}
+
 #[test]
 fn what_was_not_saved_whole_is_refused() {
     let kept = Kept::default();

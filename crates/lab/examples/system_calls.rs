@@ -73,6 +73,7 @@ fn wall(kernel: &Kernel, blocks: u32) -> Duration {
             memory_budget_bytes: 1 << 20,
             contents: None,
             power_cut: None,
+            states: None,
             folder: folder.path(),
             trace: None,
             processor: guest::processors().last().copied(),

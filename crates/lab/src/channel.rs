@@ -19,6 +19,7 @@ const IOC_COUNTERS: Opcode = opcode::read_write::<[u64; COUNTERS]>(b'r', 1);
 const IOC_DIGEST: Opcode = opcode::read_write::<[u8; DIGEST_BYTES]>(b'r', 2);
 const IOC_DISKS: Opcode = opcode::none(b'r', 3);
 const IOC_POWER_OFF: Opcode = opcode::none(b'r', 4);
+const IOC_STATE: Opcode = opcode::write::<u64>(b'r', 5);
 
 /// The guest's end of the channel to the program outside.
 pub struct Channel {
@@ -73,6 +74,16 @@ impl Channel {
         // SAFETY: the driver reads a disk's number and writes an array of this size.
         unsafe { ioctl::ioctl(&self.device, ioctl::Updater::<IOC_DIGEST, _>::new(&mut digest)) }?;
         Ok(digest)
+    }
+
+    /// Has the disks begin anew, with a state of [`crate::guest::States`].
+    ///
+    /// # Errors
+    /// `EBUSY` while requests are under way, `ENOENT` if there is no such state.
+    pub fn take_state(&self, index: u64) -> io::Result<()> {
+        // SAFETY: the driver reads a number of this size.
+        unsafe { ioctl::ioctl(&self.device, ioctl::Setter::<IOC_STATE, u64>::new(index)) }?;
+        Ok(())
     }
 
     /// Ends the guest as a power cut would.

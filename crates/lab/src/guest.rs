@@ -7,11 +7,13 @@ mod contents;
 mod files;
 pub(crate) mod init;
 mod process;
+mod states;
 
 pub use contents::Contents;
 pub use files::Heartbeat;
 pub use init::Init;
 pub use process::{can_confine, processors};
+pub use states::{State, States};
 
 use files::Files;
 use process::{Console, Process};
@@ -50,6 +52,8 @@ pub struct Config<'a> {
     pub contents: Option<&'a Contents>,
     /// When the power is cut: the guest ends at once, and the data in the disks' volatile caches is lost, or in part.
     pub power_cut: Option<PowerCut>,
+    /// States of the disks after power cuts, in the place of `contents` and `power_cut`.
+    pub states: Option<StatesUse<'a>>,
     /// The trial's own folder.
     pub folder: &'a Path,
     /// File in which every request of every disk is recorded, if tracing is on.
@@ -60,6 +64,15 @@ pub struct Config<'a> {
     /// Additional arguments for the kernel's command line; later ones win.
     pub kernel_arguments: &'a [String],
     pub limits: Limits,
+}
+
+/// What a guest does with states of the disks.
+#[derive(Clone, Copy, Debug)]
+pub enum StatesUse<'a> {
+    /// It keeps the state of each power cut, which are in the order of time, and goes on.
+    Keep(&'a States, &'a [PowerCut]),
+    /// Its init takes one after the other. What it writes changes none of them.
+    Take(&'a States),
 }
 
 /// A power cut of the machine and all its disks. Requests that are not complete are not on the disks; of the data in

@@ -5,7 +5,7 @@ mod memory;
 
 use crate::carried;
 use crate::channel::Channel;
-use crate::job::{GuestJob, Program, Provisioning};
+use crate::job::{GuestJob, Program, Provisioning, ToJudge};
 use crate::processor::Cost;
 use crate::processor::account::{Account, Watch};
 use crate::processor::measure::BLOCKS;
@@ -76,7 +76,7 @@ fn work(channel: &mut Channel) -> io::Result<()> {
     match job {
         GuestJob::Trial(trial) => run_trial(channel, &trial, false),
         GuestJob::CheckedTrial(trial) => run_trial(channel, &trial, true),
-        GuestJob::Judge(trial, cut) => judge(channel, &trial, cut),
+        GuestJob::Judge(trial, cuts) => judge(channel, &trial, &cuts),
         GuestJob::Shell(shell) => crate::shell::run(channel, &shell),
         GuestJob::Program(program) => run_program(channel, &program),
         GuestJob::Provisioning(provisioning) => provision(channel, &provisioning),
@@ -123,13 +123,25 @@ fn run_trial(channel: &mut Channel, trial: &Trial, check_array: bool) -> io::Res
     channel.say(&end)
 }
 
-/// Says the verdict on one line. The disks are not read for digests: this guest is the last one that has them.
-fn judge(channel: &mut Channel, trial: &Trial, cut: trial::power_cut::Cut) -> io::Result<()> {
+/// Says each verdict on one line, and ends early if the next state would not find a clean machine. The disks are not
+/// read for digests: this guest is the last one that has them.
+fn judge(channel: &mut Channel, trial: &Trial, cuts: &[ToJudge]) -> io::Result<()> {
     let setting = setting(channel, &trial.cell.machine)?;
-    match trial::power_cut::judge(trial, &setting, cut, &mut |_| {}) {
-        Ok(verdict) => channel.write_line(&verdict),
-        Err(failure) => channel.say(&Event::Failed(failure)),
+    for to_judge in cuts {
+        if let Some(state) = to_judge.state {
+            channel.take_state(state)?;
+        }
+        match trial::power_cut::judge(trial, &setting, to_judge.cut, &mut |_| {}) {
+            Ok(judgement) => {
+                channel.write_line(&judgement.verdict)?;
+                if !judgement.is_clean {
+                    return Ok(());
+                }
+            }
+            Err(failure) => return channel.say(&Event::Failed(failure)),
+        }
     }
+    Ok(())
 }
 
 /// Writes an event, preceded by the processor's figures for the test that it ends.

@@ -17,8 +17,8 @@ pub enum GuestJob {
     Trial(Box<Trial>),
     /// As `Trial`, then have md check the whole array. For tests, because it reads every disk.
     CheckedTrial(Box<Trial>),
-    /// Start the stack of a trial again after a power cut, and judge what is left.
-    Judge(Box<Trial>, trial::power_cut::Cut),
+    /// Start the stack of a trial again after each of these power cuts, and judge what is left.
+    Judge(Box<Trial>, Vec<ToJudge>),
     /// Bring a trial's stack up and run a shell on it.
     Shell(Box<Shell>),
     /// Run a program as on a machine with real disks; its output goes to the console.
@@ -29,6 +29,14 @@ pub enum GuestJob {
     Operations,
     /// Run pieces of work while the program outside reads the wall clock.
     Bench(Bench),
+}
+
+/// A power cut to judge.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct ToJudge {
+    /// Index of the state that the disks take first. Without it they are as they are.
+    pub state: Option<u64>,
+    pub cut: trial::power_cut::Cut,
 }
 
 /// A job as a guest reads it, with the files of its kernel and additional programs.

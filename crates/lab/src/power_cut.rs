@@ -1,10 +1,12 @@
-//! Power cuts of a trial: a whole run tells when its operations are, and each state is that run again with a cut,
-//! followed by a guest on the same disks that judges.
+//! Power cuts of a trial. A whole run tells when its operations are; a second one keeps the state of the disks at each
+//! power cut and goes on; guests take one state after the other, start the stack on it, and judge.
 
 use crate::carried::Programs;
-use crate::guest::{self, Config, Contents, EndedGuest, PowerCut, StartError};
-use crate::job::{self, GuestJob};
+use crate::guest::{self, Config, Contents, EndedGuest, PowerCut, StartError, State, States, StatesUse};
+use crate::job::{self, GuestJob, ToJudge};
 use crate::kernel::{Kernel, KernelError};
+use std::collections::{HashMap, HashSet};
+use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -12,7 +14,7 @@ use study::event::{Event, Failure};
 use study::plan::Trial;
 use study::workload::PowerCutSpec;
 use trial::ProcessEnd;
-use trial::power_cut::{BEGUN, Cut, Log, Operations, RETURNED, Verdict};
+use trial::power_cut::{BEGUN, Cut, Log, Operations, RETURNED, Verdict, ViolationKind};
 
 /// One state of all disks, and how it was judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +23,27 @@ pub struct Judged {
     pub seed: u64,
     pub log: Log,
     pub verdict: Verdict,
+}
+
+impl Judged {
+    /// What is wrong with it, each with the instant and the seed that repeat it.
+    pub fn findings(&self) -> Vec<String> {
+        let verdict = &self.verdict;
+        let violations = verdict.violations.iter().map(|violation| {
+            let kind = match violation.kind {
+                ViolationKind::Lost => "acknowledged, but lost",
+                ViolationKind::Wrong => "wrong data",
+            };
+            format!("{kind}: {}", violation.detail)
+        });
+        let not_mountable = verdict.not_mountable.iter().map(|why| format!("not mountable: {why}"));
+        let complaint = verdict.checker_complaint.iter().map(|what| format!("checker: {what}"));
+        let stale = (verdict.stale_sectors > 0)
+            .then(|| format!("{} sectors disagree after the resync", verdict.stale_sectors));
+        let at = format!("cut at {} ns, seed {}", self.at_ns, self.seed);
+        let all = not_mountable.chain(complaint).chain(stale).chain(violations);
+        all.map(|words| format!("{at}: {words}")).collect()
+    }
 }
 
 /// Why there is no judgement.
@@ -38,6 +61,10 @@ pub enum Error {
         end: ProcessEnd,
         console: String,
     },
+    #[error("the states of the disks: {0}")]
+    States(#[from] io::Error),
+    #[error("a power cut at {at_ns} ns is not amid the operations, which take from {} to {} ns", .times.start, .times.end)]
+    Outside { at_ns: u64, times: Range<u64> },
     #[error("it was stopped")]
     Stopped,
 }
@@ -55,9 +82,32 @@ pub struct Exploration<'a> {
 /// What a guest with the operations reported.
 struct Run {
     ended: EndedGuest,
-    log: Log,
+    /// After each line that said how far the operations were: bytes of all lines until then.
+    logs: Vec<(u64, Log)>,
     /// Times of the first operation's begin and of the last return, after the preparation.
     times: Option<Range<u64>>,
+}
+
+/// What a verdict depends on: the contents of the disks, and how far the operations were.
+type Key<'a> = (&'a [u8], usize, usize);
+
+impl Run {
+    fn last(&self) -> Log {
+        self.until(u64::MAX)
+    }
+
+    /// How far the operations were when so many bytes of lines were written.
+    fn until(&self, bytes: u64) -> Log {
+        let lines = self.logs.partition_point(|(end, _)| *end <= bytes);
+        let last = self.logs[..lines].last();
+        last.map_or(Log { begun: 0, returned: 0 }, |(_, log)| *log)
+    }
+}
+
+/// A state, and how far the operations were.
+struct Kept {
+    state: State,
+    log: Log,
 }
 
 impl Exploration<'_> {
@@ -69,104 +119,205 @@ impl Exploration<'_> {
         each: &mut dyn FnMut(&Judged),
     ) -> Result<Duration, Error> {
         let began = Instant::now();
-        let (times, _) = self.whole(stop, see)?;
-        for point in 0..self.spec.points {
-            let at_ns = times.start + draw(self.trial.seed, u64::from(point), 0) % (times.end - times.start).max(1);
-            for subset in 0..self.spec.subsets {
-                let seed = draw(self.trial.seed, u64::from(point), u64::from(subset) + 1);
-                each(&self.state(PowerCut { at_ns, seed }, stop)?);
-            }
-        }
+        let cuts = self.cuts(&self.whole(stop, see)?);
+        let states = States::new(self.config.memory_budget_bytes, self.config.folder)?;
+        let kept = self.keep(&states, &cuts, stop)?;
+        self.judge(&states, &kept, stop, each)?;
         Ok(began.elapsed())
     }
 
+    /// The power cuts, by time.
+    fn cuts(&self, times: &Range<u64>) -> Vec<PowerCut> {
+        let cuts = (0..self.spec.points).flat_map(|point| {
+            let at_ns = times.start + draw(self.trial.seed, u64::from(point), 0) % (times.end - times.start).max(1);
+            (0..self.spec.subsets).map(move |subset| {
+                let seed = draw(self.trial.seed, u64::from(point), u64::from(subset) + 1);
+                PowerCut { at_ns, seed }
+            })
+        });
+        let mut cuts: Vec<PowerCut> = cuts.collect();
+        cuts.sort_by_key(|cut| cut.at_ns);
+        cuts
+    }
+
     /// The run without a cut: when its operations are.
-    fn whole(&self, stop: &AtomicBool, see: &mut dyn FnMut(Event)) -> Result<(Range<u64>, Log), Error> {
-        let run = self.run(None, None, stop, see)?;
+    fn whole(&self, stop: &AtomicBool, see: &mut dyn FnMut(Event)) -> Result<Range<u64>, Error> {
+        let run = self.run(&self.config, stop, see)?;
         match (run.times, &run.ended.end) {
-            (Some(times), ProcessEnd::Exited) => Ok((times, run.log)),
+            (Some(times), ProcessEnd::Exited) => Ok(times),
             _ => Err(unexpected("the run without a power cut", run.ended)),
         }
     }
 
-    /// One state: the same again gives the same.
-    pub fn state(&self, cut: PowerCut, stop: &AtomicBool) -> Result<Judged, Error> {
-        let contents = Contents::new(self.config.memory_budget_bytes, self.config.folder)?;
-        let run = self.run(Some(&contents), Some(cut), stop, &mut |_| {})?;
-        let operations = Operations::draw(self.trial.seed, self.spec.operations);
-        if !run.ended.heartbeat.power_cut || run.log.returned < operations.prepared {
-            return Err(unexpected("the run with a power cut", run.ended));
-        }
-        let of_cut = Cut {
-            log: run.log,
-            seed: cut.seed,
-        };
-        let job = GuestJob::Judge(Box::new(self.trial.clone()), of_cut);
-        let job = job::encoded(&job, self.kernel, self.programs)?;
+    /// The same run, which keeps the state of each power cut.
+    fn keep(&self, states: &States, cuts: &[PowerCut], stop: &AtomicBool) -> Result<Vec<Kept>, Error> {
         let config = Config {
-            job: &job,
-            contents: Some(&contents),
-            power_cut: None,
+            states: Some(StatesUse::Keep(states, cuts)),
             trace: None,
             ..self.config
         };
-        let (mut verdict, mut failure) = (None, None);
+        let run = self.run(&config, stop, &mut |_| {})?;
+        let kept = states.read()?;
+        if run.ended.end != ProcessEnd::Exited || kept.len() != cuts.len() {
+            return Err(unexpected("the run that keeps the states", run.ended));
+        }
+        let of = |state: State| Kept {
+            log: run.until(state.events_bytes),
+            state,
+        };
+        Ok(kept.into_iter().map(of).collect())
+    }
+
+    /// Judges the states; equal ones once, if the same was acknowledged.
+    fn judge(
+        &self,
+        states: &States,
+        kept: &[Kept],
+        stop: &AtomicBool,
+        each: &mut dyn FnMut(&Judged),
+    ) -> Result<(), Error> {
+        let mut known: HashMap<Key<'_>, Verdict> = HashMap::new();
+        let mut next = 0;
+        while let Some(state) = kept.get(next) {
+            if let Some(verdict) = known.get(&state.key()) {
+                each(&state.judged(verdict.clone()));
+                next += 1;
+                continue;
+            }
+            // Of the rest, what was not judged: this state, and others up to where the guest ends.
+            let mut seen = HashSet::new();
+            let is_new = |index: &usize| {
+                let key = kept[*index].key();
+                !known.contains_key(&key) && seen.insert(key)
+            };
+            let new: Vec<usize> = (next..kept.len()).filter(is_new).collect();
+            let verdicts = self.guest_judges(states, kept, &new, stop)?;
+            known.extend(new.iter().map(|&index| kept[index].key()).zip(verdicts));
+        }
+        Ok(())
+    }
+
+    /// One state by a power cut that ends its guest, judged by a guest of its own: what a state that was
+    /// kept must be equal to.
+    pub fn state(&self, cut: PowerCut, stop: &AtomicBool) -> Result<Judged, Error> {
+        let contents = Contents::new(self.config.memory_budget_bytes, self.config.folder)?;
+        let config = Config {
+            contents: Some(&contents),
+            power_cut: Some(cut),
+            ..self.config
+        };
+        let run = self.run(&config, stop, &mut |_| {})?;
+        let operations = Operations::draw(self.trial.seed, self.spec.operations);
+        let log = run.last();
+        if run.ended.end != ProcessEnd::Exited {
+            return Err(unexpected("the run with a power cut", run.ended));
+        }
+        if !run.ended.heartbeat.power_cut || log.returned < operations.prepared {
+            let times = self.whole(stop, &mut |_| {})?;
+            let at_ns = cut.at_ns;
+            return Err(Error::Outside { at_ns, times });
+        }
+        let to_judge = ToJudge {
+            state: None,
+            cut: Cut { log, seed: cut.seed },
+        };
+        let config = Config {
+            contents: Some(&contents),
+            power_cut: None,
+            ..self.config
+        };
+        let verdicts = self.verdicts(&config, vec![to_judge], stop)?;
+        Ok(Judged {
+            at_ns: cut.at_ns,
+            seed: cut.seed,
+            log,
+            verdict: verdicts.into_iter().next().unwrap_or_default(),
+        })
+    }
+
+    /// Verdicts on the first of these states, at least on one.
+    fn guest_judges(
+        &self,
+        states: &States,
+        kept: &[Kept],
+        which: &[usize],
+        stop: &AtomicBool,
+    ) -> Result<Vec<Verdict>, Error> {
+        let config = Config {
+            states: Some(StatesUse::Take(states)),
+            ..self.config
+        };
+        let to_judge = |&index: &usize| ToJudge {
+            state: Some(index as u64),
+            cut: Cut {
+                log: kept[index].log,
+                seed: kept[index].state.seed,
+            },
+        };
+        self.verdicts(&config, which.iter().map(to_judge).collect(), stop)
+    }
+
+    /// A guest judges, until it is done or cannot go on.
+    fn verdicts(&self, config: &Config<'_>, cuts: Vec<ToJudge>, stop: &AtomicBool) -> Result<Vec<Verdict>, Error> {
+        let wanted = cuts.len();
+        let job = GuestJob::Judge(Box::new(self.trial.clone()), cuts);
+        let job = job::encoded(&job, self.kernel, self.programs)?;
+        let config = Config {
+            job: &job,
+            trace: None,
+            ..*config
+        };
+        let (mut verdicts, mut failure) = (Vec::new(), None);
         let ended = guest::run(
             &config,
             stop,
             &mut |line| match serde_json::from_slice::<Verdict>(line) {
-                Ok(said) => verdict = Some(said),
+                Ok(said) => verdicts.push(said),
                 Err(_) => failure = failed(line).or(failure.take()),
             },
             &mut |_| {},
         )?;
-        let verdict = match (verdict, failure) {
-            _ if stop.load(Ordering::Relaxed) => return Err(Error::Stopped),
-            (_, Some(failure)) => return Err(Error::Failed(failure)),
-            (Some(verdict), None) => verdict,
+        if stop.load(Ordering::Relaxed) {
+            return Err(Error::Stopped);
+        }
+        if let Some(failure) = failure {
+            return Err(Error::Failed(failure));
+        }
+        match ended.end {
+            ProcessEnd::Exited if !verdicts.is_empty() => {}
+            ProcessEnd::Exited | ProcessEnd::NoSpace | ProcessEnd::Stopped => {
+                return Err(unexpected("the guest that judges", ended));
+            }
             // A kernel that panics on these disks cannot use them.
-            (None, None) => Verdict {
+            _ if verdicts.len() < wanted => verdicts.push(Verdict {
                 not_mountable: Some(format!(
                     "the guest ended as {:?}: {}",
                     ended.end,
                     last_line(&ended.console)
                 )),
                 ..Verdict::default()
-            },
-        };
-        Ok(Judged {
-            at_ns: cut.at_ns,
-            seed: cut.seed,
-            log: run.log,
-            verdict,
-        })
+            }),
+            _ => {}
+        }
+        Ok(verdicts)
     }
 
-    fn run(
-        &self,
-        contents: Option<&Contents>,
-        power_cut: Option<PowerCut>,
-        stop: &AtomicBool,
-        see: &mut dyn FnMut(Event),
-    ) -> Result<Run, Error> {
+    fn run(&self, config: &Config<'_>, stop: &AtomicBool, see: &mut dyn FnMut(Event)) -> Result<Run, Error> {
         let prepared = Operations::draw(self.trial.seed, self.spec.operations).prepared;
-        let config = Config {
-            contents,
-            power_cut,
-            ..self.config
-        };
         let mut log = Log { begun: 0, returned: 0 };
+        let (mut bytes, mut logs) = (0, Vec::new());
         let (mut times, mut failure) = (None::<Range<u64>>, None);
-        let ended = guest::run(
-            &config,
-            stop,
-            &mut |line| match serde_json::from_slice(line) {
+        let mut hear = |line: &[u8]| {
+            // With the line's end.
+            bytes += line.len() as u64 + 1;
+            match serde_json::from_slice(line) {
                 Ok(Event::Provenance { key, value }) if key == BEGUN || key == RETURNED => {
                     let Some((number, at_ns)) = parsed(&value) else { return };
                     match key == BEGUN {
                         true => log.begun = number + 1,
                         false => log.returned = number + 1,
                     }
+                    logs.push((bytes, log));
                     if number >= prepared {
                         times.get_or_insert(at_ns..at_ns).end = at_ns;
                     }
@@ -174,15 +325,30 @@ impl Exploration<'_> {
                 Ok(Event::Failed(said)) => failure = Some(said),
                 Ok(Event::Done { .. }) | Err(_) => {}
                 Ok(event) => see(event),
-            },
-            &mut |_| {},
-        )?;
+            }
+        };
+        let ended = guest::run(config, stop, &mut hear, &mut |_| {})?;
         if stop.load(Ordering::Relaxed) {
             return Err(Error::Stopped);
         }
         match failure {
             Some(failure) => Err(Error::Failed(failure)),
-            None => Ok(Run { ended, log, times }),
+            None => Ok(Run { ended, logs, times }),
+        }
+    }
+}
+
+impl Kept {
+    fn key(&self) -> Key<'_> {
+        (&self.state.places, self.log.begun, self.log.returned)
+    }
+
+    fn judged(&self, verdict: Verdict) -> Judged {
+        Judged {
+            at_ns: self.state.at_ns,
+            seed: self.state.seed,
+            log: self.log,
+            verdict,
         }
     }
 }

@@ -57,6 +57,7 @@ fn try_run_in(
         memory_budget_bytes: 64 << 20,
         contents,
         power_cut: None,
+        states: None,
         folder: &trial,
         trace: None,
         processor: None,

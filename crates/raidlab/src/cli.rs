@@ -93,6 +93,8 @@ pub enum Command {
     Doctor(DoctorArguments),
     /// Open a shell in a lab guest on a stack of a study, or run a command or a script from standard input there
     Shell(ShellArguments),
+    /// Repeat one power cut of a study: `raidlab run` records the instant and the seed of each finding
+    PowerCut(PowerCutArguments),
     /// Undo what a killed run left on this machine, using its ledger
     Clean,
     /// One job of a run on this machine
@@ -291,6 +293,26 @@ pub struct ShellArguments {
     /// Run this instead of a shell, with empty standard input; its exit status becomes raidlab's
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub struct PowerCutArguments {
+    pub study: PathBuf,
+    /// The cell, by its number in `raidlab plan`
+    #[arg(long, default_value_t = 1, value_parser = |text: &str| whole(text, 1..=COUNT_MAX), allow_negative_numbers = true)]
+    pub cell: u64,
+    /// Seed of the run
+    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
+    pub seed: u64,
+    /// The cell's trial
+    #[arg(long, default_value_t = 1, value_parser = |text: &str| whole(text, 1..=u64::from(u32::MAX)), allow_negative_numbers = true)]
+    pub trial: u64,
+    /// Virtual time of the power cut
+    #[arg(long, value_name = "NS", value_parser = seed, allow_negative_numbers = true)]
+    pub at: u64,
+    /// Decides which data in the disks' caches survives
+    #[arg(long, value_name = "SEED", value_parser = seed, allow_negative_numbers = true)]
+    pub cut_seed: u64,
 }
 
 #[derive(Args, Debug)]

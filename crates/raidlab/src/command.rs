@@ -19,6 +19,7 @@ mod own_disks;
 mod package_files;
 mod parts;
 mod plan;
+mod power_cut;
 mod report;
 mod run;
 mod runs;
@@ -62,6 +63,7 @@ pub fn dispatch(arguments: Arguments) -> Result<ExitCode, ExpectedError> {
         Command::Trace(command) => trace::trace(&command),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::Shell(arguments) => shell::shell(&arguments),
+        Command::PowerCut(arguments) => power_cut::power_cut(&arguments),
         Command::Clean => clean::clean(),
         Command::HostJob { ledger } => Ok(host::job::main(ledger)),
         Command::PackageFiles { folder, kernel } => package_files::package_files(&folder, kernel),

@@ -72,6 +72,10 @@ pub enum ExpectedError {
     NoExport { path: PathBuf, reason: String },
     #[error("--cell {cell}: the study has cells 1 to {cells}; `raidlab plan` lists them")]
     NoSuchCell { cell: u64, cells: usize },
+    #[error("--cell {cell}: its workload has no power cuts; `raidlab plan` lists the cells")]
+    NoPowerCuts { cell: u64 },
+    #[error(transparent)]
+    PowerCut(#[from] lab::power_cut::Error),
     #[error("the script on standard input is longer than {mib_max} MiB")]
     LongScript { mib_max: u64 },
     #[error("`{}` has no runs yet: `raidlab run STUDY` creates one", store.display())]
@@ -240,6 +244,7 @@ impl ExpectedError {
             | Self::ForeignResults { .. }
             | Self::NoExport { .. }
             | Self::NoSuchCell { .. }
+            | Self::NoPowerCuts { .. }
             | Self::LongScript { .. }
             | Self::NoRun { .. }
             | Self::NotImported { .. }
@@ -265,6 +270,11 @@ impl ExpectedError {
             Self::Kernel(error) => kernel_exit(error),
             Self::Run(RunError::Store(error)) | Self::StoreUnderWay(error) => store_exit_under_way(error),
             Self::Run(RunError::Place(error)) => place_exit(error),
+            Self::PowerCut(error) => match error {
+                lab::power_cut::Error::Outside { .. } => EXIT_INPUT,
+                lab::power_cut::Error::Start(_) | lab::power_cut::Error::States(_) => EXIT_MACHINE,
+                _ => EXIT_TRIAL_FAILED,
+            },
             Self::Tools(_)
             | Self::Guest(_)
             | Self::NeedsRoot

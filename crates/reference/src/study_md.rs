@@ -79,7 +79,7 @@ caches are dropped.
 | `io`, `fio`: reads, direct writes | the pattern's; a random pattern touches each block once before any twice | after the last request; with `end_fsync` after the fsync. What drives hold in their caches is not waited for: `sync_after` says how long that takes |
 | `io`, `fio`: buffered writes | likewise | when a sync after the last write has returned: `throughput`, `iops` and `duration` include it. `throughput_cached` is the rate without it, which fio prints |
 | `server` | each client its own files, by number | when a final `syncfs` has returned; each operation ends on stable storage |
-| `power_cut` | one thread, in the order drawn from the seed | it has no clock: states after power cuts are counted, and each finding is recorded under `power-cut.finding.STATE.NUMBER` with its instant and seed |
+| `power_cut` | one thread, in the order drawn from the seed | it has no clock: states after power cuts are counted, and each finding is recorded under `power-cut.finding.STATE.NUMBER` with its instant and seed, with which `raidlab power-cut` repeats it |
 | `bonnie`, `iozone` | theirs | as they say: Bonnie++ after its own fsync, IOzone with `include_flush` after fsync |
 
 Some samples are marked by a **guard**, with what was seen and what to change, and are in no figure: `cold-cache` (what was

@@ -94,6 +94,30 @@ fn assemble(
     })
 }
 
+/// Unmounts what a recovered stack left mounted, stops every array of the machine, and drops the caches, so that other
+/// disks can be in the place of these.
+///
+/// # Errors
+/// When something cannot be put away.
+pub fn put_away(context: &mut Context<'_>) -> Result<(), Cause> {
+    let folder = context.setting.work_folder.join(context.setting.name);
+    if context.access.executor.mounted(&folder)?.is_some() {
+        context.access.executor.unmount(&folder)?;
+    }
+    let arrays = std::fs::read_dir("/sys/block").map_err(Cause::system("list /sys/block"))?;
+    for array in arrays.filter_map(Result::ok) {
+        let name = array.file_name();
+        if !name.to_string_lossy().starts_with("md") {
+            continue;
+        }
+        let stop = Invocation::new(Tool::Mdadm)
+            .arg("--stop")
+            .arg(Path::new("/dev").join(name));
+        context.access.ask(&stop)?;
+    }
+    sysfs::write(Path::new("/proc/sys/vm/drop_caches"), "3")
+}
+
 impl Recovered {
     /// Mounts the filesystem, which replays its journal; its folder.
     pub fn mount(&self, context: &mut Context<'_>) -> Result<&Path, Cause> {

@@ -36,11 +36,24 @@ impl Verdict {
     }
 }
 
-/// Starts the stack of a trial with power cuts again, and judges it.
+/// A verdict, and what the machine is left with.
+#[derive(Debug)]
+pub struct Judgement {
+    pub verdict: Verdict,
+    /// Nothing of the stack is left: no mounted filesystem, no array.
+    pub is_clean: bool,
+}
+
+/// Starts the stack of a trial with power cuts again, judges it, and stops it.
 ///
 /// # Errors
 /// When it cannot be judged. A stack that does not start is a verdict.
-pub fn judge(trial: &Trial, setting: &Setting, cut: Cut, sink: &mut dyn FnMut(Event)) -> Result<Verdict, Failure> {
+pub fn judge(
+    trial: &Trial,
+    setting: &Setting,
+    cut: Cut,
+    sink: &mut dyn FnMut(Event),
+) -> Result<Judgement, Failure> {
     let failed = |message: String| Failure {
         step: "judge a power cut".to_owned(),
         message,
@@ -75,7 +88,10 @@ pub fn judge(trial: &Trial, setting: &Setting, cut: Cut, sink: &mut dyn FnMut(Ev
         }
         Err(cause) => judge.verdict.not_mountable = Some(cause.to_string()),
     }
-    Ok(judge.verdict)
+    Ok(Judgement {
+        verdict: judge.verdict,
+        is_clean: stack::put_away(&mut context).is_ok(),
+    })
 }
 
 struct Judge {

@@ -7,6 +7,7 @@ unsafe extern "C" {
     fn rl_host_map(length: u64) -> *mut c_void;
     fn rl_host_segment(index: u64, length: u64) -> *mut c_void;
     fn rl_host_keep(data: *const u8, length: u64) -> i32;
+    fn rl_host_keep_state(data: *const u8, length: u64) -> i32;
     fn rl_host_say(message: *const u8, length: u64);
     fn rl_host_exit(status: i32) -> !;
 }
@@ -27,6 +28,12 @@ pub fn segment(index: usize, length: usize) -> Option<NonNull<u8>> {
 pub fn keep(data: &[u8]) -> bool {
     // SAFETY: pointer and length are of one slice.
     unsafe { rl_host_keep(data.as_ptr(), data.len() as u64) == 0 }
+}
+
+/// Appends to the state that is being written; whether there is room.
+pub fn keep_state(data: &[u8]) -> bool {
+    // SAFETY: pointer and length are of one slice.
+    unsafe { rl_host_keep_state(data.as_ptr(), data.len() as u64) == 0 }
 }
 
 /// A line on the host's standard error.

@@ -67,6 +67,12 @@ pub extern "C" fn rl_power_cut(seed: u64, now_ns: u64) {
     machine().power_cut(seed, now_ns);
 }
 
+/// See `rl_keep_state` in `driver/raidlab.h`.
+#[unsafe(no_mangle)]
+pub extern "C" fn rl_keep_state(seed: u64, now_ns: u64) -> i32 {
+    if machine().keep_state(seed, now_ns) { 0 } else { -1 }
+}
+
 /// # Safety
 /// `info` points at a `struct rl_disk_info`.
 #[unsafe(no_mangle)]

@@ -125,7 +125,8 @@ fn corrupt(contents: &mut Store, description: &Description) {
 }
 
 impl Machine {
-    /// Continues with the contents saved by an earlier guest.
+    /// Continues with the contents saved by an earlier guest, on disks that do nothing and whose caches are empty. No
+    /// request may be under way.
     pub fn restore(&mut self, saved: &[u8]) -> Result<(), &'static str> {
         let mut contents = Store::restore(Box::new(HostSegments), saved)
             .map_err(|_| "raidlab: the saved contents of the disks are invalid")?;
@@ -134,6 +135,9 @@ impl Machine {
         }
         corrupt(&mut contents, &self.description);
         self.contents = contents;
+        self.world = World::new(&self.description).map_err(|_| "raidlab: the description of the disks is invalid")?;
+        self.done.clear();
+        self.next = 0;
         Ok(())
     }
 
@@ -153,6 +157,15 @@ impl Machine {
         self.world.advance(now_ns, &mut self.done);
         self.look_at_caches();
         self.contents.power_cut(seed);
+    }
+
+    /// Keeps the contents that the disks would have after a power cut now; the disks go on. Whether there was room.
+    pub fn keep_state(&mut self, seed: u64, now_ns: u64) -> bool {
+        self.collect(now_ns);
+        self.look_at_caches();
+        let mut bytes = Vec::new();
+        let saved = self.contents.save_after_power_cut(seed, &mut |piece| bytes.extend_from_slice(piece));
+        saved.is_ok() && host::keep_state(&bytes)
     }
 
     pub fn submit(&mut self, disk: usize, now_ns: u64, request: Request) {
@@ -223,18 +236,15 @@ impl Machine {
     }
 
     pub fn next_event_ns(&self) -> u64 {
+        if self.next < self.done.len() {
+            return 0;
+        }
         self.world.next_event_ns().unwrap_or(u64::MAX)
     }
 
     /// Fills `room` with what completed until now; less than full when that was all.
     pub fn advance(&mut self, now_ns: u64, room: &mut [Done]) -> u32 {
-        if self.next == self.done.len() {
-            self.done.clear();
-            self.next = 0;
-            self.keep_flushed();
-            self.world.advance(now_ns, &mut self.done);
-            self.end_flushes();
-        }
+        self.collect(now_ns);
         let waiting = &self.done[self.next..];
         let count = waiting.len().min(room.len());
         for (place, completion) in room.iter_mut().zip(waiting) {
@@ -242,6 +252,17 @@ impl Machine {
         }
         self.next += count;
         count as u32
+    }
+
+    /// Has the disks work until now, unless the driver has yet to take what completed before.
+    fn collect(&mut self, now_ns: u64) {
+        if self.next == self.done.len() {
+            self.done.clear();
+            self.next = 0;
+            self.keep_flushed();
+            self.world.advance(now_ns, &mut self.done);
+            self.end_flushes();
+        }
     }
 
     pub fn counters(&self, disk: usize, counters: &mut [u64]) {

@@ -161,6 +161,11 @@ impl Blocks {
         card.uses = card.uses.saturating_add(1);
     }
 
+    /// Adds a reference that is never dropped.
+    pub fn keep(&mut self, id: u32) {
+        self.add_use(id);
+    }
+
     /// Drops one reference to a block.
     #[inline]
     pub fn release(&mut self, id: u32) {

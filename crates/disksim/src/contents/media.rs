@@ -145,6 +145,50 @@ impl Media {
         disk.history = Some(history);
     }
 
+    /// The blocks as [`power_cut`](Self::power_cut) would leave them, in the order of places: place and number. The disk
+    /// stays as it is. Each block gets a use that nobody drops, so it keeps its data as long as the store exists.
+    pub fn after_power_cut(
+        &mut self,
+        disk: &mut Disk,
+        seed: u64,
+        scratch: &mut Block,
+    ) -> Result<Vec<(u64, u32)>, Full> {
+        let mut torn = Vec::new();
+        if let Some(history) = disk.history.take() {
+            let outcome = self.torn_blocks(disk, &history, seed, scratch);
+            disk.history = Some(history);
+            torn = outcome?;
+        }
+        let mut kept = Vec::new();
+        disk.index.for_each(&self.nodes, &mut |block, id| {
+            if torn.binary_search_by_key(&block, |&(block, _)| block).is_err() {
+                kept.push((block, id));
+            }
+        });
+        kept.iter().for_each(|&(_, id)| self.blocks.keep(id));
+        kept.extend(torn.into_iter().filter(|&(_, id)| id != 0));
+        kept.sort_unstable();
+        Ok(kept)
+    }
+
+    /// The blocks with volatile data after a power cut, in the order of places, each with a use.
+    fn torn_blocks(
+        &mut self,
+        disk: &Disk,
+        history: &History,
+        seed: u64,
+        scratch: &mut Block,
+    ) -> Result<Vec<(u64, u32)>, Full> {
+        let mut choice = history.choice(seed);
+        let mut torn = Vec::new();
+        for (block, versions) in history.iter() {
+            self.copy_out(disk, block, scratch);
+            versions.compose(&self.blocks, &mut choice, scratch);
+            torn.push((block, self.blocks.intern(scratch, 0, true)?));
+        }
+        Ok(torn)
+    }
+
     pub fn digest(&self, disk: &Disk) -> u128 {
         // A sum, so that the result depends neither on the order of the walk nor on the shape of the index.
         let mut low = 0u64;

@@ -6,7 +6,7 @@
 //! ends a disk. So a disk costs what was written there: about 4 bytes for each 4 KiB.
 
 use super::blocks::Segments;
-use super::{BLOCK_SECTORS, Error, Store};
+use super::{BLOCK_SECTORS, Error, Store, seed_of_disk};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -27,6 +27,27 @@ impl Store {
             run.end(out);
             Run::default().write(out);
         }
+    }
+
+    /// Hands the bookkeeping to `out` as it would be [saved](Self::save) after [`power_cut`](Self::power_cut) with this
+    /// seed. The store goes on as if nothing had happened, and the blocks that the bookkeeping names are kept unchanged
+    /// as long as it exists. Two states with equal bookkeeping are equal.
+    ///
+    /// # Errors
+    /// [`Error::Full`] if there is no room for the blocks that the cut would tear; `out` may have got a part.
+    pub fn save_after_power_cut(&mut self, seed: u64, out: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
+        out(&MAGIC.to_le_bytes());
+        for (number, disk) in self.disks.iter_mut().enumerate() {
+            out(&disk.sectors.to_le_bytes());
+            let seed = seed_of_disk(seed, number);
+            let mut run = Run::default();
+            for (block, id) in self.media.after_power_cut(disk, seed, &mut self.scratch)? {
+                run.add(block, id, out);
+            }
+            run.end(out);
+            Run::default().write(out);
+        }
+        Ok(())
     }
 
     /// The store that was saved. `segments` are those of the saved one, with what was written there.

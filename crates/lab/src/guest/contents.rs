@@ -55,19 +55,23 @@ impl Contents {
             let error = io::Error::other("the guest before was ended by force");
             return Err(starting("what the disks hold is not known")(error));
         }
-        let clone = |fd: &OwnedFd| {
-            fd.try_clone()
-                .map_err(starting("cannot duplicate the descriptors of the disks' contents"))
-        };
-        Ok(vec![
-            (103, clone(&self.memory)?),
-            (104, clone(&self.spill)?),
-            (109, clone(&self.places)?),
-        ])
+        let mut ends = self.data_ends()?;
+        ends.push((109, duplicate(&self.places)?));
+        Ok(ends)
+    }
+
+    /// The ends for the data of blocks alone.
+    pub(super) fn data_ends(&self) -> Result<Ends, StartError> {
+        Ok(vec![(103, duplicate(&self.memory)?), (104, duplicate(&self.spill)?)])
     }
 
     /// Those of a guest after which nobody wants to know.
     pub(super) fn ends_of_one_guest(self) -> Ends {
         vec![(103, self.memory), (104, self.spill)]
     }
+}
+
+fn duplicate(fd: &OwnedFd) -> Result<OwnedFd, StartError> {
+    fd.try_clone()
+        .map_err(starting("cannot duplicate the descriptors of the disks' contents"))
 }

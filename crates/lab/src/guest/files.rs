@@ -1,7 +1,7 @@
 //! The open files with which a guest starts, under the numbers of `kernel/driver/raidlab.h`.
 
 use super::contents::Contents;
-use super::{Config, StartError, starting};
+use super::{Config, StartError, StatesUse, starting};
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::mm::{MapFlags, ProtFlags};
 use std::cell::Cell;
@@ -56,14 +56,22 @@ impl Files {
         let heartbeat_file = sized("heartbeat", HEARTBEAT_BYTES)?;
         let heartbeat = map_heartbeat(&heartbeat_file)?;
         let mut numbered = vec![(100, disks), (101, job), (102, events_end), (105, heartbeat_file)];
-        numbered.extend(match config.contents {
-            Some(contents) => contents.ends()?,
-            None => Contents::new(config.memory_budget_bytes, config.folder)?.ends_of_one_guest(),
+        numbered.extend(match (&config.states, config.contents) {
+            (Some(StatesUse::Keep(states, _) | StatesUse::Take(states)), _) => states.ends()?,
+            (None, Some(contents)) => contents.ends()?,
+            (None, None) => Contents::new(config.memory_budget_bytes, config.folder)?.ends_of_one_guest(),
         });
         numbered.extend(config.init.ends()?);
-        if let Some(cut) = config.power_cut {
-            let words = [cut.at_ns.to_le_bytes(), cut.seed.to_le_bytes()].concat();
-            numbered.push((110, memory("power cut", &words)?));
+        let cuts = match config.states {
+            Some(StatesUse::Keep(_, cuts)) => cuts,
+            Some(StatesUse::Take(_)) => &[],
+            None => config.power_cut.as_slice(),
+        };
+        if !cuts.is_empty() {
+            let words = cuts
+                .iter()
+                .flat_map(|cut| [cut.at_ns.to_le_bytes(), cut.seed.to_le_bytes()]);
+            numbered.push((110, memory("power cuts", &words.flatten().collect::<Vec<u8>>())?));
         }
         if let Some(trace) = config.trace {
             let trace = trace

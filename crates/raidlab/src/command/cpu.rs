@@ -191,6 +191,7 @@ impl ChargedGuest<'_> {
             memory_budget_bytes: 1 << 20,
             contents: None,
             power_cut: None,
+            states: None,
             folder: folder.path(),
             trace: None,
             processor: lab::guest::processors().last().copied(),

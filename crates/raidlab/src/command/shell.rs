@@ -60,6 +60,7 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
         memory_budget_bytes: 1 << 30,
         contents: None,
         power_cut: None,
+        states: None,
         folder: folder.path(),
         trace: None,
         processor: None,

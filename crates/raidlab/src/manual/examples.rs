@@ -204,6 +204,13 @@ pub const ALL: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "raidlab power-cut",
+        &[(
+            "raidlab power-cut studies/powercut.toml --cell 1 --at 678351400 --cut-seed 6192094826424632905",
+            "Repeats one state of the first cell, and lists the operations before the cut.",
+        )],
+    ),
+    (
         "raidlab clean",
         &[("sudo raidlab clean", "Undoes what a killed run left on this machine.")],
     ),

@@ -95,6 +95,7 @@ impl Machine<'_> {
             memory_budget_bytes: 256 << 20,
             contents: None,
             power_cut: None,
+            states: None,
             folder: folder.path(),
             trace: None,
             processor: None,

@@ -25,6 +25,7 @@ fn every_command_explains_itself() {
         "kernel list",
         "doctor",
         "shell",
+        "power-cut",
     ];
     let desk = Desk::new();
     let calls: Vec<Vec<&str>> = commands

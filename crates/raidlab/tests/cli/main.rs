@@ -23,6 +23,7 @@ mod outputs;
 mod own_disks;
 mod package;
 mod parquet;
+mod power_cuts;
 mod processes;
 mod progress;
 mod reports;

@@ -106,6 +106,7 @@ impl Guest {
             memory_budget_bytes: self.memory_budget_bytes,
             contents: self.contents.as_deref(),
             power_cut: self.power_cut,
+            states: None,
             folder,
             trace: None,
             processor: lab::guest::processors().first().copied(),

@@ -2,7 +2,7 @@
 
 use crate::guest::{disks, trials};
 use crate::laboratory::{kernel, turn};
-use lab::guest::{Config, Init, LIMITS};
+use lab::guest::{Config, Init, LIMITS, PowerCut};
 use lab::job::GuestJob;
 use lab::power_cut::{Exploration, Judged};
 use std::path::Path;
@@ -20,6 +20,21 @@ fn study(disks: &str, stack: &str, work: &str) -> String {
 
 /// All states of the first trial. None where a test has to be skipped.
 fn explore(study: &str) -> Option<Vec<Judged>> {
+    with(study, |exploration| {
+        let mut all = Vec::new();
+        let wall = exploration
+            .all(&AtomicBool::new(false), &mut |_| {}, &mut |judged| {
+                all.push(judged.clone())
+            })
+            .unwrap_or_else(|error| panic!("{error}"));
+        let rate = all.len() as f64 / wall.as_secs_f64();
+        eprintln!("{} states, {rate:.2} a second of wall time", all.len());
+        all
+    })
+}
+
+/// Has the first trial's exploration. None where a test has to be skipped.
+fn with<T>(study: &str, what: impl FnOnce(&Exploration<'_>) -> T) -> Option<T> {
     let kernel = kernel()?;
     let _turn = turn();
     let trial = trials(study).remove(0);
@@ -46,6 +61,7 @@ fn explore(study: &str) -> Option<Vec<Judged>> {
             memory_budget_bytes: 1 << 30,
             contents: None,
             power_cut: None,
+            states: None,
             folder: folder.path(),
             trace: None,
             processor: lab::guest::processors().first().copied(),
@@ -53,15 +69,7 @@ fn explore(study: &str) -> Option<Vec<Judged>> {
             limits: LIMITS,
         },
     };
-    let mut all = Vec::new();
-    let wall = exploration
-        .all(&AtomicBool::new(false), &mut |_| {}, &mut |judged| {
-            all.push(judged.clone())
-        })
-        .unwrap_or_else(|error| panic!("{error}"));
-    let rate = all.len() as f64 / wall.as_secs_f64();
-    eprintln!("{} states, {rate:.2} a second of wall time", all.len());
-    Some(all)
+    Some(what(&exploration))
 }
 
 fn assert_clean(states: &[Judged]) {
@@ -96,6 +104,35 @@ fn ext4_without_barriers_loses_what_it_acknowledged_and_with_them_it_does_not() 
     assert!(lost > 0, "{states:?}");
     let again = explore(&ext4("noatime,nobarrier")).expect("a kernel");
     assert_eq!(states, again, "the same seed gives the same states and verdicts");
+}
+
+/// Many states of one run, judged by one guest, are those of as many runs that end in a power cut.
+#[test]
+fn states_that_one_run_keeps_are_those_of_power_cuts_that_end_it() {
+    let stacks = [
+        "array = { level = 5, size = \"256 MiB\" }\nfs = { type = \"ext4\" }\nmount = \"nobarrier\"",
+        "array = { level = 1, size = \"512 MiB\", bitmap = \"none\" }\nfs = { type = \"xfs\" }",
+        "array = { level = 10, size = \"256 MiB\" }\nfs = { type = \"btrfs\" }",
+    ];
+    for stack in stacks {
+        let study = study(FOUR, stack, "{ operations = 40, points = 6, subsets = 2 }");
+        let found = with(&study, |exploration| {
+            let stop = AtomicBool::new(false);
+            let mut kept = Vec::new();
+            let all = exploration.all(&stop, &mut |_| {}, &mut |judged| kept.push(judged.clone()));
+            all.unwrap_or_else(|error| panic!("{error}"));
+            let alone = |kept: &Judged| {
+                let (at_ns, seed) = (kept.at_ns, kept.seed);
+                let judged = exploration.state(PowerCut { at_ns, seed }, &stop);
+                judged.unwrap_or_else(|error| panic!("{error}"))
+            };
+            let ended: Vec<Judged> = kept.iter().step_by(3).map(alone).collect();
+            (kept, ended)
+        });
+        let Some((kept, ended)) = found else { return };
+        assert_eq!(kept.len(), 12);
+        assert_eq!(kept.iter().step_by(3).cloned().collect::<Vec<_>>(), ended, "{stack}");
+    }
 }
 
 fn raid5(more: &str) -> String {

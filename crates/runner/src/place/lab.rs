@@ -98,6 +98,7 @@ impl Place for LabPlace {
             memory_budget_bytes: self.memory_budget_bytes,
             contents: None,
             power_cut: None,
+            states: None,
             folder: folder.path(),
             trace: trace.as_ref(),
             processor: self.processors.get(slot % self.processors.len().max(1)).copied(),

@@ -1,7 +1,7 @@
 //! A trial of power cuts in the lab: many guests, one result.
 
 use super::{Seen, TrialReport};
-use lab::power_cut::{Error, Exploration, Judged};
+use lab::power_cut::{Error, Exploration};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use store::Ending;
@@ -34,7 +34,7 @@ pub(super) fn run(exploration: &Exploration<'_>, stop: &AtomicBool, see: &mut dy
             *count += u64::from(counts_for(metric, &judged.verdict));
         }
         last_ns = last_ns.max(judged.at_ns);
-        for (number, words) in findings(judged).into_iter().enumerate() {
+        for (number, words) in judged.findings().into_iter().enumerate() {
             tell(Event::Provenance {
                 key: format!("power-cut.finding.{}.{number}", counts[0]),
                 value: words,
@@ -64,30 +64,4 @@ pub(super) fn run(exploration: &Exploration<'_>, stop: &AtomicBool, see: &mut dy
         wall: began.elapsed(),
         halt: None,
     }
-}
-
-/// Each with the instant and the seed that repeat it.
-fn findings(judged: &Judged) -> Vec<String> {
-    let verdict = &judged.verdict;
-    let violations = verdict.violations.iter().map(|violation| {
-        let kind = match violation.kind {
-            ViolationKind::Lost => "acknowledged, but lost",
-            ViolationKind::Wrong => "wrong data",
-        };
-        format!("{kind}: {}", violation.detail)
-    });
-    let others = [
-        verdict
-            .not_mountable
-            .as_ref()
-            .map(|why| format!("not mountable: {why}")),
-        verdict
-            .checker_complaint
-            .as_ref()
-            .map(|what| format!("checker: {what}")),
-        (verdict.stale_sectors > 0).then(|| format!("{} sectors disagree after the resync", verdict.stale_sectors)),
-    ];
-    let at = format!("cut at {} ns, seed {}", judged.at_ns, judged.seed);
-    let all = others.into_iter().flatten().chain(violations);
-    all.map(|words| format!("{at}: {words}")).collect()
 }

@@ -2,6 +2,7 @@
 
 use crate::random::{Random, hash};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// Bytes of a record, the unit of contents: every write starts and ends at one.
 pub const RECORD_BYTES: usize = 16;
@@ -42,6 +43,26 @@ pub enum Operation {
         name: String,
     },
     Sync,
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = |records: &u64| records * RECORD_BYTES as u64;
+        match self {
+            Self::Create { name, .. } => write!(to, "create {name}"),
+            Self::Write {
+                name, first, records, ..
+            } => write!(to, "write {} bytes at {} of {name}", bytes(records), bytes(first)),
+            Self::Truncate { name, records, .. } => write!(to, "truncate {name} to {} bytes", bytes(records)),
+            Self::Rename { from, to: new } => write!(to, "rename {from} to {new}"),
+            Self::Unlink { name } => write!(to, "unlink {name}"),
+            Self::MakeFolder { name } => write!(to, "mkdir {name}"),
+            Self::Fsync { name, .. } => write!(to, "fsync {name}"),
+            Self::FsyncFolder { name } if name.is_empty() => write!(to, "fsync the folder of all"),
+            Self::FsyncFolder { name } => write!(to, "fsync the folder {name}"),
+            Self::Sync => write!(to, "sync"),
+        }
+    }
 }
 
 /// All operations of a trial.

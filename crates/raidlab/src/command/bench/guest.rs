@@ -147,6 +147,7 @@ impl<'a> Laboratory<'a> {
                 memory_budget_bytes: 4 << 30,
                 contents: None,
                 power_cut: None,
+                states: None,
                 folder: folder.path(),
                 trace: None,
                 processor: lab::guest::processors().last().copied(),

@@ -1,0 +1,116 @@
+//! `raidlab power-cut`: one state of a study's power cuts again, from a run that ends in the cut.
+
+use super::run::own_init;
+use super::studied;
+use crate::cli::PowerCutArguments;
+use crate::expected::ExpectedError;
+use crate::progress::note;
+use lab::disks::Models;
+use lab::guest::{Config, LIMITS, PowerCut};
+use lab::job::GuestJob;
+use lab::kernel::{Cache, KernelName};
+use lab::power_cut::{Exploration, Judged};
+use lab::processor::Processors;
+use lab::programs::GuestPrograms;
+use lab::trial_folder::TrialFolder;
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+use study::plan::{Cell, Trial};
+use study::workload::{PowerCutSpec, Work};
+use trial::power_cut::Operations;
+
+/// Contents of the disks beyond this size go to a file.
+const MEMORY_BUDGET_BYTES: u64 = 1 << 30;
+
+/// Operations before the cut that are listed.
+const LISTED: usize = 12;
+
+pub fn power_cut(arguments: &PowerCutArguments) -> Result<ExitCode, ExpectedError> {
+    let cache = Cache::of_user();
+    let (plan, _) = studied::read(&arguments.study, &[], &cache)?;
+    let (cell, spec) = cell_with_cuts(&plan.cells, arguments.cell)?;
+    let trial = Trial {
+        cell: cell.clone(),
+        index: 0,
+        seed: study::trial_seed(arguments.seed, arguments.trial as u32 - 1),
+    };
+    let programs = GuestPrograms::ready(&cache, std::slice::from_ref(cell), &mut |words| {
+        note(&format!("raidlab: {words}"));
+    })?;
+    let kernel = super::kernel::ready(&cache, &KernelName::of(&cell.machine, &cell.stack))?;
+    let folder = TrialFolder::new(cache.folder()).map_err(ExpectedError::Machine)?;
+    let disks = lab::disks::encoded(&trial, &Models::of(&plan))?;
+    let job = GuestJob::Trial(Box::new(trial.clone()));
+    let job = lab::job::encoded(&job, &kernel, programs.of(&trial))?;
+    let init = own_init()?;
+    let exploration = Exploration {
+        trial: &trial,
+        spec,
+        kernel: &kernel,
+        programs: programs.of(&trial),
+        config: Config {
+            kernel: &kernel.path,
+            init: &init,
+            ram_bytes: cell.machine.ram_bytes,
+            seed: trial.seed,
+            disks: &disks,
+            job: &job,
+            memory_budget_bytes: MEMORY_BUDGET_BYTES,
+            contents: None,
+            power_cut: None,
+            states: None,
+            folder: folder.path(),
+            trace: None,
+            processor: None,
+            kernel_arguments: &kernel.arguments_on(&cell.machine, &Processors::of(&plan))?,
+            limits: LIMITS,
+        },
+    };
+    let cut = PowerCut {
+        at_ns: arguments.at,
+        seed: arguments.cut_seed,
+    };
+    let judged = exploration.state(cut, &AtomicBool::new(false))?;
+    let operations = Operations::draw(trial.seed, spec.operations);
+    // Who does not read what is printed does not change it.
+    let _ = io::stdout().write_all(told(cell, &operations, &judged).as_bytes());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn cell_with_cuts(cells: &[Cell], number: u64) -> Result<(&Cell, PowerCutSpec), ExpectedError> {
+    let Some(cell) = cells.get(number as usize - 1) else {
+        return Err(ExpectedError::NoSuchCell {
+            cell: number,
+            cells: cells.len(),
+        });
+    };
+    match cell.workload.work {
+        Work::PowerCut(spec) => Ok((cell, spec)),
+        _ => Err(ExpectedError::NoPowerCuts { cell: number }),
+    }
+}
+
+fn told(cell: &Cell, operations: &Operations, judged: &Judged) -> String {
+    let log = judged.log;
+    let mut lines = vec![
+        format!("{} (simulated)", cell.stack_label),
+        format!(
+            "{} of {} operations had begun, {} had returned",
+            log.begun,
+            operations.all.len(),
+            log.returned
+        ),
+    ];
+    let first = log.begun.saturating_sub(LISTED);
+    for (number, operation) in operations.all.iter().enumerate().take(log.begun).skip(first) {
+        let open = if number < log.returned { "" } else { ", under way" };
+        lines.push(format!("  {number}: {operation}{open}"));
+    }
+    let findings = judged.findings();
+    match findings.is_empty() {
+        true => lines.push("everything acknowledged is there, and nothing else".to_owned()),
+        false => lines.extend(findings),
+    }
+    lines.join("\n") + "\n"
+}
