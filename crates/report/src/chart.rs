@@ -304,8 +304,7 @@ fn dots(measure: &Measure, row: &Row, scale: &Scale, decimals: usize) -> Vec<Dot
             percent: scale.percent(value),
             height_percent: height_percent(place, count),
             title: format!(
-                "{}: {} {} (seed {seed}{why_excluded})",
-                row.stack,
+                "{} {}, seed {seed}{why_excluded}",
                 number(value, decimals),
                 measure.metric.unit()
             ),

@@ -85,13 +85,20 @@ fn path(bins: &[LatencyBin], scale: &Scale) -> String {
         let text = format!("{value:.1}");
         text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)
     };
-    bins.iter()
-        .map(|bin| {
-            let (left, right) = (scale.percent(bin.low_ns), scale.percent(bin.high_ns));
-            let top = 100.0 - bin.count as f64 / most as f64 * 100.0;
-            format!("M{} 100V{}H{}V100", short(left), short(top), short(right))
-        })
-        .collect()
+    let mut path = String::new();
+    let mut end = String::new();
+    for bin in bins {
+        let (left, right) = (short(scale.percent(bin.low_ns)), short(scale.percent(bin.high_ns)));
+        let top = short(100.0 - bin.count as f64 / most as f64 * 100.0);
+        // Neighbours are one outline.
+        if left != end {
+            let down = if end.is_empty() { "" } else { "V100" };
+            path.push_str(&format!("{down}M{left} 100"));
+        }
+        path.push_str(&format!("V{top}H{right}"));
+        end = right;
+    }
+    path + "V100"
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ function panel(figure) {
   const dots = [...figure.querySelectorAll("circle.dot")].map((dot) => {
     const track = box(dot.closest(".track"));
     const middle = box(dot).left + box(dot).width / 2;
-    const value = dot.querySelector("title").textContent.match(/: ([\d,.]+) /)[1].replaceAll(",", "");
+    const value = dot.querySelector("title").textContent.match(/^([\d,.]+) /)[1].replaceAll(",", "");
     return { value: Number(value), place: (middle - track.left) / track.width };
   });
   return {

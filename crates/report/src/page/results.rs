@@ -32,6 +32,8 @@ impl Group {
 #[derive(Serialize)]
 pub(super) struct Workload {
     name: String,
+    /// Beginning of its elements' identities.
+    anchor: String,
     /// All its tests are on the maps above, so that it is folded.
     is_folded: bool,
     work: String,
@@ -109,7 +111,7 @@ struct LatencyRow {
 pub(super) fn groups(input: &Input, results: &Results) -> Vec<Group> {
     let mut sweeps = sweeps(input, results);
     let mut groups: Vec<Group> = Vec::new();
-    for of_workload in &results.workloads {
+    for (place, of_workload) in results.workloads.iter().enumerate() {
         let name = &of_workload.name;
         let cell = input.plan.cells.iter().find(|cell| cell.workload.name == *name);
         let base = cell.map_or(name.as_str(), base_name);
@@ -126,13 +128,8 @@ pub(super) fn groups(input: &Input, results: &Results) -> Vec<Group> {
             .iter_mut()
             .find(|group| group.sweep.is_some() && group.title == base);
         let is_folded = |sweep: &Sweep| sweep.covers.contains(name);
-        let workload = workload(
-            input,
-            of_workload,
-            group
-                .as_ref()
-                .is_some_and(|group| group.sweep.as_ref().is_some_and(is_folded)),
-        );
+        let sweep = group.as_ref().and_then(|group| group.sweep.as_ref());
+        let workload = workload(input, of_workload, format!("w{place}"), sweep.is_some_and(is_folded));
         match group {
             Some(group) => group.workloads.push(workload),
             None => groups.push(Group {
@@ -152,10 +149,11 @@ pub(super) fn groups(input: &Input, results: &Results) -> Vec<Group> {
     groups
 }
 
-fn workload(input: &Input, workload: &WorkloadResults, is_folded: bool) -> Workload {
+fn workload(input: &Input, workload: &WorkloadResults, anchor: String, is_folded: bool) -> Workload {
     let operations = by_operation(input, workload);
     Workload {
         name: workload.name.clone(),
+        anchor,
         is_folded,
         work: description(input, workload),
         chart: chart(input, workload),
