@@ -117,7 +117,8 @@ fn row(input: &Input, workload: &WorkloadResults, place: usize, stack: &str) -> 
     };
     let of = |metric: Metric| sum(workload, metric, place).unwrap_or(0.0);
     let verdicts = [
-        (of(Metric::AcknowledgedLost) + of(Metric::WrongData) > 0.0, "loses data"),
+        (of(Metric::AcknowledgedLost) > 0.0, "loses data"),
+        (of(Metric::WrongData) > 0.0, "returns wrong data"),
         (of(Metric::NotMountable) > 0.0, "cannot always be mounted"),
         (of(Metric::CheckerComplaints) > 0.0, "filesystem damaged"),
         (of(Metric::StaleParity) > 0.0, "copies or parity differ"),
@@ -167,17 +168,18 @@ pub(crate) fn summary(workloads: &[&[CutRow]]) -> String {
     }
     let worst = [
         ("loses data", "lost data"),
+        ("returns wrong data", "returned wrong data"),
         ("cannot always be mounted", "could not always be mounted"),
         ("filesystem damaged", "had a damaged filesystem"),
         ("copies or parity differ", "had copies or parity that differ"),
         ("nothing lost", "lost nothing in any power cut"),
     ];
-    let mut counts = [0_usize; 5];
+    let mut counts = [0_usize; 6];
     for (_, rows) in &stacks {
         let place = worst
             .iter()
             .position(|(verdict, _)| rows.iter().any(|row| row.verdict == *verdict));
-        counts[place.unwrap_or(4)] += 1;
+        counts[place.unwrap_or(5)] += 1;
     }
     let parts = worst.iter().zip(counts).rev().filter(|(_, count)| *count > 0);
     let words: Vec<String> = parts.map(|((_, words), count)| format!("{count} {words}")).collect();
