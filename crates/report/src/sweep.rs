@@ -44,6 +44,8 @@ pub(crate) struct SweepMaps {
     pub facets: Vec<Facet>,
     /// Ends of the scale, the worse first.
     pub scale: (String, String),
+    /// The shade of the best value: it is not the strongest if all are near each other.
+    pub strongest: u32,
     pub unit: String,
     pub has_doubts: bool,
     pub has_best: bool,
@@ -216,6 +218,7 @@ fn maps(input: &Input, test: &str, metric: Metric, points: &[Point<'_>], layout:
         })
         .collect();
     let ends = (number(least, decimals), number(most, decimals));
+    let strongest = [least, most].map(|value| heat.percent(value)).into_iter().max();
     let spots = || facets.iter().flat_map(|facet| &facet.rows).flat_map(|(_, spots)| spots);
     SweepMaps {
         test: test.to_owned(),
@@ -227,6 +230,7 @@ fn maps(input: &Input, test: &str, metric: Metric, points: &[Point<'_>], layout:
             (false, Better::Lower) => (ends.1, ends.0),
             (false, _) => ends,
         },
+        strongest: strongest.unwrap_or(0),
         unit: metric.unit().to_string(),
         has_doubts: spots().any(|spot| spot.doubts > 0),
         has_best: spots().any(|spot| spot.is_best),

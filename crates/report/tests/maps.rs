@@ -29,7 +29,12 @@ fn a_sweep_over_two_axes_is_a_map_with_a_third_as_small_multiples() {
     assert!(write.contains("type = ext4") && write.contains("type = xfs"));
     assert!(!write.contains("block_size"), "it follows from the type");
     assert!(write.contains("rowspan=\"2\">chunk</th>") && write.contains("colspan=\"2\">bitmap</th>"));
-    let maps: Vec<Vec<u32>> = write.split("<table class=\"map\">").skip(1).map(heats).collect();
+    // The last one is followed by the legend.
+    let maps: Vec<Vec<u32>> = write
+        .split("<table class=\"map\">")
+        .skip(1)
+        .map(|map| heats(between(map, "", "</table>")))
+        .collect();
     assert!(maps.iter().all(|heats| heats.len() == 8));
     // One scale for both: 6.7 MiB/s is the least and 80 the most of all, and each doubling is as far as the next.
     let (ext4, xfs) = (&maps[0], &maps[1]);
@@ -47,8 +52,11 @@ fn a_sweep_over_two_axes_is_a_map_with_a_third_as_small_multiples() {
 #[test]
 fn what_hardly_differs_has_nearly_one_shade() {
     let page = html(&made::sweep());
-    let heats = heats(between(&page, "<figcaption><strong>randwrite</strong>", "</figure>"));
+    let mut heats = heats(between(&page, "<figcaption><strong>randwrite</strong>", "</figure>"));
+    // The legend is no stronger than the strongest place.
+    let legend = heats.pop();
     assert_eq!(heats.len(), 16);
+    assert_eq!(legend, heats.iter().max().copied());
     assert!(
         heats.iter().max().expect("some") - heats.iter().min().expect("some") < 5,
         "{heats:?}"
