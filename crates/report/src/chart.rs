@@ -51,6 +51,10 @@ pub(crate) struct PanelRow {
     pub stack: String,
     /// In the first tier, where there is a second.
     pub is_best: bool,
+    /// 1 for the best, shared by those that are not shown to differ; none where nothing is ranked.
+    pub tier: Option<usize>,
+    /// `0.84×`: relative to the first of the ranking.
+    pub effect: String,
     /// For those who do not see the drawing.
     pub words: String,
     pub figure: String,
@@ -150,12 +154,12 @@ fn scale_note(measures: &[&Measure], scales: &[Scale]) -> String {
 fn panel(input: &Input, workload: &WorkloadResults, test: &str, measure: &Measure, scale: &Scale) -> Panel {
     let decimals = decimals(measure.rows.iter().filter_map(|row| row.summary.as_ref()));
     let ran = |row: &&Row| is_in(input, workload, &row.stack);
-    let rows = measure
-        .rows
-        .iter()
-        .enumerate()
+    let effects = effects(measure);
+    let rows = in_order(measure)
+        .into_iter()
+        .map(|place| (place, &measure.rows[place]))
         .filter(|(_, row)| ran(row))
-        .map(|(place, row)| panel_row(input, measure, (place, row), scale, decimals))
+        .map(|(place, row)| panel_row(input, measure, (place, row), &effects[place], scale, decimals))
         .collect();
     let tick = |(&value, (narrow, wide)): (&f64, (bool, bool))| Tick {
         percent: scale.percent(value),
@@ -188,10 +192,68 @@ pub(crate) fn is_in(input: &Input, workload: &WorkloadResults, stack: &str) -> b
         .any(|cell| cell.stack_label == stack && cell.workload.name == workload.name)
 }
 
+/// The best first if anything is ranked, and what is not ranked last; else in the study's order.
+pub(crate) fn in_order(measure: &Measure) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..measure.rows.len()).collect();
+    if !measure.leaders().is_empty() {
+        let ranked: Vec<usize> = measure.ranking.tiers.iter().flatten().copied().collect();
+        let order = |place: &usize| ranked.iter().position(|one| one == place).unwrap_or(usize::MAX);
+        // A stable sort: the others keep the study's order.
+        places.sort_by_key(order);
+    }
+    places
+}
+
+/// A stack relative to the first of the ranking.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RowEffect {
+    pub tier: Option<usize>,
+    /// `0.84×`.
+    pub ratio: String,
+    /// `0.81 to 0.87`.
+    pub interval: String,
+}
+
+/// For each row; all empty where nothing is ranked.
+pub(crate) fn effects(measure: &Measure) -> Vec<RowEffect> {
+    if measure.leaders().is_empty() {
+        return vec![RowEffect::default(); measure.rows.len()];
+    }
+    let effects = measure.effects();
+    let of = |(place, effect): (usize, Option<stats::Effect>)| {
+        let tier = measure.tier(place);
+        let Some(effect) = effect else {
+            let ratio = if tier.is_some() {
+                "1×".to_owned()
+            } else {
+                String::new()
+            };
+            return RowEffect {
+                tier,
+                ratio,
+                interval: String::new(),
+            };
+        };
+        let decimals = if effect.ratio() < 0.1 { 3 } else { 2 };
+        let interval = effect.interval(stats::ALPHA);
+        RowEffect {
+            tier,
+            ratio: format!("{}×", number(effect.ratio(), decimals)),
+            interval: format!(
+                "{} to {}",
+                number(interval.low, decimals),
+                number(interval.high, decimals)
+            ),
+        }
+    };
+    effects.into_iter().enumerate().map(of).collect()
+}
+
 fn panel_row(
     input: &Input,
     measure: &Measure,
     (place, row): (usize, &Row),
+    effect: &RowEffect,
     scale: &Scale,
     decimals: usize,
 ) -> PanelRow {
@@ -203,7 +265,9 @@ fn panel_row(
     PanelRow {
         stack: row.stack.clone(),
         is_best: measure.leaders().contains(&place),
-        words: row_words(measure, (place, row), &figure, decimals),
+        tier: effect.tier,
+        effect: effect.ratio.clone(),
+        words: row_words(measure, (place, row), effect, &figure, decimals),
         figure,
         half: row
             .summary
@@ -240,8 +304,7 @@ fn dots(measure: &Measure, row: &Row, scale: &Scale, decimals: usize) -> Vec<Dot
             percent: scale.percent(value),
             height_percent: height_percent(place, count),
             title: format!(
-                "{}: {} {} (seed {seed}{why_excluded})",
-                row.stack,
+                "{} {}, seed {seed}{why_excluded}",
                 number(value, decimals),
                 measure.metric.unit()
             ),
@@ -259,7 +322,13 @@ fn height_percent(place: usize, count: usize) -> f64 {
     }
 }
 
-fn row_words(measure: &Measure, (place, row): (usize, &Row), figure: &str, decimals: usize) -> String {
+fn row_words(
+    measure: &Measure,
+    (place, row): (usize, &Row),
+    effect: &RowEffect,
+    figure: &str,
+    decimals: usize,
+) -> String {
     let Some(summary) = &row.summary else {
         return format!("{}: {figure}", row.stack);
     };
@@ -271,9 +340,15 @@ fn row_words(measure: &Measure, (place, row): (usize, &Row), figure: &str, decim
         )
     });
     let best = if measure.leaders().contains(&place) {
-        "; best: none is shown to be faster"
+        "; best: none is shown to be faster".to_owned()
+    } else if effect.ratio.is_empty() {
+        String::new()
     } else {
-        ""
+        format!(
+            "; {} the best, 95 % interval {}",
+            effect.ratio.replace('×', " times"),
+            effect.interval
+        )
     };
     format!(
         "{}: median {figure} {} of {} trials{interval}{best}",

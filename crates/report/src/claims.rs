@@ -75,6 +75,7 @@ fn effect(effect: &ClaimEffect) -> String {
             100.0.. => 0,
             10.0.. => 1,
             0.1.. => 2,
+            0.01.. => 3,
             _ => 4,
         };
         number(ratio, decimals)

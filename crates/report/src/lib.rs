@@ -14,10 +14,13 @@ mod distribution;
 mod figure;
 mod input;
 mod page;
+mod power_cut;
 mod scale;
 mod shaped;
 mod spread;
+mod sweep;
 mod table;
+mod verdict;
 mod words;
 
 pub use claims::{ClaimWords, claim_words};

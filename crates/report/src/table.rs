@@ -1,6 +1,7 @@
 //! The result table for the terminal: a row a stack, a column a test.
 
 mod claims;
+mod power_cut;
 mod shaped;
 
 use crate::figure::{SAME, count, decimals, half_interval, number};
@@ -32,7 +33,8 @@ const BEST: &str = "*";
 /// All results of a run as text, ending with a line feed.
 pub fn table(input: &Input, options: TableOptions) -> String {
     let results = input.results();
-    let verdict = textwrap::fill(&stats::verdict(&results), options.width.max(20));
+    let verdict = crate::verdict::sentences(input, &results).join(" ");
+    let verdict = textwrap::fill(&verdict, options.width.max(20));
     let head = [&input.plan.title, &subtitle(input)].map(|line| textwrap::fill(line, options.width.max(20)));
     let mut text = head.to_vec();
     text.extend([String::new(), verdict]);
@@ -49,6 +51,12 @@ pub fn table(input: &Input, options: TableOptions) -> String {
         text.push(String::new());
         text.push(shaped::text(&table, input.is_simulated(), options));
     }
+    for cuts in crate::power_cut::power_cuts(input, &results) {
+        text.push(String::new());
+        text.push(format!("{}  ({})", cuts.workload, words::mark(input.run.machine)));
+        text.push(power_cut::text(&cuts, options));
+    }
+    let results = crate::power_cut::others(&results);
     for workload in &results.workloads {
         text.push(String::new());
         text.push(format!("{}  ({})", workload.name, words::mark(input.run.machine)));

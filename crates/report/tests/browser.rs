@@ -2,6 +2,7 @@
 //! dark. The page itself runs no script; these tests add one that measures what was drawn.
 
 mod first_look;
+mod made;
 
 use report::Input;
 use serde_json::Value;
@@ -95,6 +96,7 @@ fn assert_well_drawn(page: &Value, width: u64) {
         "the page scrolls sideways: {}",
         page["widest"]
     );
+    assert_accessible(page);
     let panels = page["panels"].as_array().unwrap();
     assert_eq!(panels.len(), 8, "2 workloads of 4 tests");
     for panel in panels {
@@ -115,6 +117,15 @@ fn assert_well_drawn(page: &Value, width: u64) {
     for (what, contrast) in contrasts {
         assert!(contrast.as_f64().unwrap() >= 4.5, "{what} has a contrast of {contrast}");
     }
+}
+
+/// What a keyboard and a screen reader need.
+fn assert_accessible(page: &Value) {
+    for what in ["unnamed", "without_caption", "without_scope", "dead_links"] {
+        assert_eq!(page[what], 0, "{what}");
+    }
+    assert_eq!(page["landmarks"], 4, "header, nav, main, footer");
+    assert_eq!(page["duplicate_ids"], Value::Array(Vec::new()));
 }
 
 /// A dot lies where its value says: on a scale from zero, places are as values.
@@ -191,4 +202,36 @@ fn long_labels_on_a_phone() {
         return;
     };
     assert_well_drawn(&page, 360);
+}
+
+/// Maps of two tests on two filesystems: chunk × bitmap.
+#[test]
+fn maps_at_a_desk_and_on_a_phone() {
+    for (width, scheme) in [(1280, Scheme::Light), (390, Scheme::Light), (390, Scheme::Dark)] {
+        let Some(page) = measured(&made::sweep(), width, scheme) else {
+            return;
+        };
+        assert!(page["overflow_px"].as_f64().unwrap() <= 0.0, "{}", page["widest"]);
+        assert_accessible(&page);
+        let maps = page["maps"].as_array().unwrap();
+        assert_eq!(maps.len(), 4);
+        for map in maps {
+            assert_eq!((&map["spots"], &map["overflowing"]), (&Value::from(8), &Value::from(0)));
+            assert!(map["right"].as_f64().unwrap() <= f64::from(width), "{map}");
+            let numbers = |key: &str| -> Vec<f64> {
+                let all = map[key].as_array().unwrap().iter();
+                all.map(|one| one.as_f64().unwrap()).collect()
+            };
+            let (heats, alphas) = (numbers("heats"), numbers("alphas"));
+            for (one, other) in (0..8).flat_map(|one| (0..8).map(move |other| (one, other))) {
+                assert!(
+                    heats[one] <= heats[other] || alphas[one] > alphas[other],
+                    "shades follow figures"
+                );
+            }
+        }
+        for (what, contrast) in page["contrasts"].as_object().unwrap() {
+            assert!(contrast.as_f64().unwrap() >= 4.5, "{what} has a contrast of {contrast}");
+        }
+    }
 }

@@ -21,6 +21,23 @@ function contrast(selector, behind, property = "color") {
   return (one + 0.05) / (other + 0.05);
 }
 
+// Text on the strongest shade of a map, which is half transparent on the map's own background.
+function spots() {
+  const all = [...document.querySelectorAll(".map td.spot[style]")];
+  if (all.length === 0) return {};
+  const heat = (spot) => Number(spot.style.getPropertyValue("--heat"));
+  const strongest = all.sort((one, other) => heat(other) - heat(one))[0];
+  const parts = (colour) => colour.match(/[\d.]+/g).map(Number);
+  const [red, green, blue, alpha] = parts(getComputedStyle(strongest).backgroundColor);
+  const below = parts(getComputedStyle(document.querySelector(".maps")).backgroundColor);
+  const mixed = [red, green, blue].map((part, place) => part * alpha + below[place] * (1 - alpha));
+  const [one, other] = [
+    luminance(getComputedStyle(strongest).color),
+    luminance(`rgb(${mixed.join(",")})`),
+  ].sort((a, b) => b - a);
+  return { strongest_shade: (one + 0.05) / (other + 0.05) };
+}
+
 function overlapping(labels) {
   const boxes = labels.map(box).sort((one, other) => one.left - other.left);
   return boxes.filter((one, place) => place > 0 && boxes[place - 1].right > one.left).length;
@@ -31,7 +48,7 @@ function panel(figure) {
   const dots = [...figure.querySelectorAll("circle.dot")].map((dot) => {
     const track = box(dot.closest(".track"));
     const middle = box(dot).left + box(dot).width / 2;
-    const value = dot.querySelector("title").textContent.match(/: ([\d,.]+) /)[1].replaceAll(",", "");
+    const value = dot.querySelector("title").textContent.match(/^([\d,.]+) /)[1].replaceAll(",", "");
     return { value: Number(value), place: (middle - track.left) / track.width };
   });
   return {
@@ -57,6 +74,21 @@ addEventListener("load", () => {
     overflow_px: document.documentElement.scrollWidth - document.documentElement.clientWidth,
     widest: `${widest.tagName}.${widest.className}`,
     is_dark: luminance(getComputedStyle(document.body).backgroundColor) < 0.2,
+    // Each map is whole, and no figure leaves its place.
+    maps: [...document.querySelectorAll(".map")].map((map) => ({
+      right: box(map).right,
+      spots: map.querySelectorAll("td.spot[style]").length,
+      overflowing: [...map.querySelectorAll("td.spot b")].filter((figure) => box(figure).right > box(figure.parentElement).right + 1).length,
+      heats: [...map.querySelectorAll("td.spot[style]")].map((spot) => Number(spot.style.getPropertyValue("--heat"))),
+      alphas: [...map.querySelectorAll("td.spot[style]")].map((spot) => Number(getComputedStyle(spot).backgroundColor.match(/[\d.]+/g)[3])),
+    })),
+    // Landmarks and sections without a name, tables without a caption, and ways in by keyboard.
+    unnamed: [...document.querySelectorAll("section")].filter((part) => !document.getElementById(part.getAttribute("aria-labelledby"))).length,
+    without_caption: [...document.querySelectorAll("table")].filter((table) => !table.caption).length,
+    without_scope: [...document.querySelectorAll("th:not([scope])")].length,
+    dead_links: [...document.querySelectorAll("a[href^='#']")].filter((link) => !document.querySelector(link.getAttribute("href"))).length,
+    landmarks: ["header", "nav", "main", "footer"].filter((name) => document.querySelectorAll(`body > ${name}`).length === 1).length,
+    duplicate_ids: [...document.querySelectorAll("[id]")].map((one) => one.id).filter((id, place, all) => all.indexOf(id) !== place),
     panels_per_line: figures.filter((figure) => box(figure).top === box(figures[0]).top).length,
     panels: figures.map(panel),
     contrasts: {
@@ -66,6 +98,9 @@ addEventListener("load", () => {
       dots: contrast("circle.dot", ".panel", "fill"),
       note: contrast(".simulated", ".simulated"),
       bad: contrast(".out", ".panel", "stroke"),
+      supported: contrast(".claim.supported .verdict-word", "body"),
+      effect: contrast(".row .effect", ".panel"),
+      ...spots(),
     },
   }), "*");
 });

@@ -11,10 +11,15 @@ use study::{Recorded, TrialKey};
 fn the_page_stands_alone_and_runs_nothing() {
     let page = html(&input());
     for foreign in [
-        "<script", "<link", "<img", "<iframe", "src=", "href=", "url(", "@import", "http://", "https://",
+        "<script", "<link", "<img", "<iframe", "src=", "href=\"h", "url(", "@import", "http://", "https://",
     ] {
         assert!(!page.contains(foreign), "the page contains `{foreign}`");
     }
+    assert_eq!(
+        page.matches("href=").count(),
+        page.matches("href=\"#").count(),
+        "links stay in the page"
+    );
     assert!(page.contains("content=\"default-src 'none'; style-src 'unsafe-inline'\""));
     assert!(page.len() < 1 << 20, "{} bytes", page.len());
 }
@@ -72,8 +77,8 @@ fn simulated_figures_say_so_and_real_ones_do_not() {
     assert!(simulated.contains("<strong>Simulated disks, virtual time.</strong>"));
     assert_eq!(
         simulated.matches("<span class=\"tag\">simulated</span>").count(),
-        3,
-        "once a workload, and once for the claims"
+        4,
+        "once a workload, once for the claims, and once for the recommended stack"
     );
     input.run.machine = MachineKind::Host;
     let real = html(&input).to_lowercase();
@@ -90,7 +95,7 @@ fn what_went_wrong_is_told() {
     assert!(page.contains("excluded: cold-cache failed"));
     assert!(page.contains("JFS has only 4 KiB blocks"));
     assert!(
-        page.contains("<span class=\"verdict-word\">supported</span>"),
+        page.contains("<span class=\"sign\" aria-hidden=\"true\">✓</span>supported</span>"),
         "JFS is slow"
     );
 }

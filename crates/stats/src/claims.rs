@@ -12,6 +12,8 @@ use crate::interval::Interval;
 use crate::interval::TRIALS_MIN;
 use crate::judge::{distinct, headline};
 use crate::precision::{ALPHA, alpha_of_differences};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use study::claim::Comparison;
 use study::metric::{Better, Metric};
 use study::plan::{Cell, Claim, Plan, Side, TEST};
@@ -69,13 +71,19 @@ pub struct ClaimEffect {
 
 /// Evaluates the claims of a plan, in order.
 pub fn judge_claims(plan: &Plan, measurements: &[Measurement]) -> Vec<JudgedClaim> {
+    let mut by_cell: HashMap<CellId, Vec<&Measurement>> = HashMap::new();
+    for one in measurements {
+        by_cell.entry(one.trial.cell).or_default().push(one);
+    }
+    let pools = RefCell::default();
     let judged: Vec<Judged> = plan
         .claims
         .iter()
         .map(|claim| {
             Court {
                 plan,
-                measurements,
+                by_cell: &by_cell,
+                pools: &pools,
                 claim,
             }
             .judge()
@@ -163,9 +171,13 @@ impl Judged {
     }
 }
 
+/// Pooled variances by workload, test and metric: a claim over many stacks asks for the same one again and again.
+type Pools<'a> = HashMap<(&'a str, &'a str, Metric), Option<Pool>>;
+
 struct Court<'a> {
     plan: &'a Plan,
-    measurements: &'a [Measurement],
+    by_cell: &'a HashMap<CellId, Vec<&'a Measurement>>,
+    pools: &'a RefCell<Pools<'a>>,
     claim: &'a Claim,
 }
 
@@ -260,7 +272,7 @@ impl<'a> Court<'a> {
     }
 
     fn of_cell(&self, cell: CellId) -> impl Iterator<Item = &'a Measurement> + use<'a> {
-        self.measurements.iter().filter(move |one| one.trial.cell == cell)
+        self.by_cell.get(&cell).into_iter().flatten().copied()
     }
 
     fn contender(&self, cell: &'a Cell, test: &'a str) -> Option<Contender<'a>> {
@@ -301,7 +313,17 @@ impl<'a> Court<'a> {
     }
 
     /// Pooled variance of all stacks with the same work.
-    fn pool(&self, contender: &Contender<'_>) -> Option<Pool> {
+    fn pool(&self, contender: &Contender<'a>) -> Option<Pool> {
+        let key = (contender.cell.workload.name.as_str(), contender.test, contender.metric);
+        if let Some(known) = self.pools.borrow().get(&key) {
+            return *known;
+        }
+        let pool = self.pool_of(contender);
+        self.pools.borrow_mut().insert(key, pool);
+        pool
+    }
+
+    fn pool_of(&self, contender: &Contender<'_>) -> Option<Pool> {
         let same_work = self
             .plan
             .cells
@@ -322,8 +344,8 @@ impl<'a> Court<'a> {
     fn pair(
         &self,
         comparison: &Comparison,
-        first: &Contender<'_>,
-        second: &Contender<'_>,
+        first: &Contender<'a>,
+        second: &Contender<'a>,
     ) -> Result<JudgedPair, String> {
         if first.metric.unit() != second.metric.unit() {
             return Err(format!(

@@ -1,6 +1,6 @@
 //! Sorts and evaluates all samples of a run.
 
-use crate::compare::InBlock;
+use crate::compare::{Effect, InBlock, Pool, faster};
 use crate::precision::{alpha_of_differences, alpha_per_look};
 use crate::ranking::{Ranking, rank_among};
 use crate::summary::Summary;
@@ -60,6 +60,31 @@ impl Measure {
     /// Number of ranked stacks.
     pub fn placed(&self) -> usize {
         self.ranking.tiers.iter().map(Vec::len).sum()
+    }
+
+    /// Tier of a stack, 1 for the best. `None` if it is not ranked.
+    pub fn tier(&self, place: usize) -> Option<usize> {
+        let tier = self.ranking.tiers.iter().position(|tier| tier.contains(&place))?;
+        Some(tier + 1)
+    }
+
+    /// Each ranked stack relative to the first of the ranking, in the direction of better: 0.8 is a fifth less
+    /// throughput, or correspondingly more time. `None` for that first one, and for stacks that are not ranked.
+    pub fn effects(&self) -> Vec<Option<Effect>> {
+        let mut effects = vec![None; self.rows.len()];
+        let Some(&best) = self.ranking.tiers.first().and_then(|tier| tier.first()) else {
+            return effects;
+        };
+        let values =
+            |place: usize| -> Vec<InBlock> { self.rows[place].values.iter().map(InBlock::by_round).collect() };
+        let placed: Vec<usize> = self.ranking.tiers.iter().flatten().copied().collect();
+        let of_placed: Vec<Vec<InBlock>> = placed.iter().map(|&place| values(place)).collect();
+        let pool = Pool::of(&of_placed);
+        for (&place, own) in placed.iter().zip(&of_placed).filter(|(place, _)| **place != best) {
+            let effect = Effect::of(own, &values(best), pool.as_ref());
+            effects[place] = effect.map(|effect| faster(effect, self.metric.better()));
+        }
+        effects
     }
 
     /// Stacks with values, but too few to be ranked.

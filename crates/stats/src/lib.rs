@@ -25,4 +25,4 @@ pub use part::best_stacks;
 pub use precision::{ALPHA, Decision, alpha_of_differences, alpha_per_look, decide, looks};
 pub use ranking::{Closeness, Ranking, rank};
 pub use summary::Summary;
-pub use verdict::verdict;
+pub use verdict::{verdict, verdict_sentences};

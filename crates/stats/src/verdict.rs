@@ -17,19 +17,24 @@ struct Ranked<'a> {
 
 /// A few sentences: which stack is fastest in how many tests, and where no difference is shown.
 pub fn verdict(results: &Results) -> String {
+    verdict_sentences(results).join(" ")
+}
+
+/// The same sentence by sentence, the most important first.
+pub fn verdict_sentences(results: &Results) -> Vec<String> {
     let all = headlines(results);
     let tests: Vec<&Ranked<'_>> = all.iter().filter(|test| test.measure.placed() > 1).collect();
     if all.is_empty() {
-        return "Nothing has been measured yet.".to_owned();
+        return vec!["Nothing has been measured yet.".to_owned()];
     }
     if tests.is_empty() {
         let has_two = |test: &Ranked<'_>| test.measure.rows.iter().filter(|row| row.summary.is_some()).count() > 1;
-        return match all.iter().any(has_two) {
+        return vec![match all.iter().any(has_two) {
             true => format!(
                 "Too few trials to rank anything: at least {TRIALS_MIN} of each stack are needed to show a difference."
             ),
             false => "There are no two stacks to compare in any test.".to_owned(),
-        };
+        }];
     }
     let mut sentences = vec![fastest(&tests)];
     sentences.extend(ties(&tests, "Equal", |leaders| match leaders {
@@ -41,7 +46,7 @@ pub fn verdict(results: &Results) -> String {
         Closeness::Alone | Closeness::EqualWithin(_) => None,
     }));
     sentences.extend(not_placed(&all));
-    sentences.join(" ")
+    sentences
 }
 
 fn headlines(results: &Results) -> Vec<Ranked<'_>> {

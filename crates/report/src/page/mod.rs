@@ -1,5 +1,7 @@
 //! The page: what it says, section by section, put into the template.
 
+mod disks;
+mod recommended;
 mod results;
 mod setup;
 mod shaped;
@@ -8,7 +10,8 @@ mod trouble;
 use crate::claims::{self, ClaimWords};
 use crate::figure::{count, nanoseconds, time};
 use crate::input::{Input, TrialState};
-use crate::words;
+use crate::power_cut::{self, PowerCuts};
+use crate::{verdict, words};
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, value::Serde};
 use serde::Serialize;
 
@@ -19,18 +22,27 @@ const STYLE: &str = include_str!("../../assets/report.css");
 pub fn html(input: &Input) -> String {
     let results = input.results();
     let claims = claims::claims(input);
-    let page = Page {
+    let ranked = power_cut::others(&results);
+    let mut page = Page {
         style: STYLE,
-        head: Head::new(input, &stats::verdict(&results)),
+        contents: Vec::new(),
+        head: Head::new(input, &verdict::sentences(input, &results)),
         tables: shaped::tables(input, &results),
-        workloads: results::workloads(input, &results),
+        power_cuts: power_cut::power_cuts(input, &results),
+        groups: results::groups(input, &ranked),
+        recommended: recommended::recommended(input, &results),
         setup: setup::setup(input),
         claim_summary: claims::summary(&claims),
         claims,
         trouble: trouble::trouble(input),
         repeat: Repeat::new(input),
-        notes: results::notes(input, &results),
+        notes: if ranked.workloads.is_empty() {
+            Vec::new()
+        } else {
+            results::notes(input, &ranked)
+        },
     };
+    page.contents = contents(&page);
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     // A misspelt name is an error, and no hole in the page.
@@ -46,9 +58,13 @@ pub fn html(input: &Input) -> String {
 #[derive(Serialize)]
 struct Page {
     style: &'static str,
+    /// Anchors of the sections, with their headings.
+    contents: Vec<(String, String)>,
     head: Head,
     tables: Vec<shaped::Table>,
-    workloads: Vec<results::Workload>,
+    power_cuts: Vec<PowerCuts>,
+    groups: Vec<results::Group>,
+    recommended: recommended::Recommended,
     setup: setup::Setup,
     claim_summary: String,
     claims: Vec<ClaimWords>,
@@ -66,7 +82,11 @@ struct Head {
     machine: &'static str,
     /// What processor time costs in the lab.
     processor: String,
+    /// The verdict's first sentence, and the others.
     verdict: String,
+    more_verdict: String,
+    /// How many samples are not counted; empty if all are.
+    doubts: String,
     facts: Vec<(&'static str, String)>,
     /// Empty if the run is whole.
     incomplete: String,
@@ -75,7 +95,7 @@ struct Head {
 }
 
 impl Head {
-    fn new(input: &Input, verdict: &str) -> Self {
+    fn new(input: &Input, verdict: &[String]) -> Self {
         let done = input
             .trials
             .iter()
@@ -116,11 +136,61 @@ impl Head {
             is_simulated: input.is_simulated(),
             machine: words::machine(input.run.machine, &input.plan),
             processor: words::processor(&input.plan),
-            verdict: verdict.to_owned(),
+            verdict: verdict.first().cloned().unwrap_or_default(),
+            more_verdict: verdict.get(1..).unwrap_or_default().join(" "),
+            doubts: doubts(input),
             facts,
             incomplete: incomplete(input, done),
             warnings: input.advice.clone(),
         }
+    }
+}
+
+/// Sections that are many are not listed one by one.
+const LISTED_MAX: usize = 12;
+
+fn contents(page: &Page) -> Vec<(String, String)> {
+    let mut contents: Vec<(String, String)> = Vec::new();
+    let mut add = |anchor: &str, words: &str| contents.push((anchor.to_owned(), words.to_owned()));
+    if !page.claims.is_empty() {
+        add("claims", "Claims");
+    }
+    if !page.tables.is_empty() {
+        add("tables", "The study's tables");
+    }
+    for (place, cuts) in page.power_cuts.iter().take(LISTED_MAX).enumerate() {
+        add(&format!("cuts{place}"), &cuts.workload);
+    }
+    for (place, group) in page.groups.iter().take(LISTED_MAX).enumerate() {
+        add(&format!("work{place}"), group.title());
+    }
+    if page.groups.len() > LISTED_MAX {
+        add(&format!("work{LISTED_MAX}"), "further workloads");
+    }
+    if !page.recommended.is_empty() {
+        add("recommended", "Recommended stack");
+    }
+    add("setup", "Tested stacks and machines");
+    add("trouble", "Failures and guards");
+    add("repeat", "How to reproduce it");
+    contents
+}
+
+fn doubts(input: &Input) -> String {
+    let mut guards: Vec<&str> = Vec::new();
+    let doubted = input.samples.iter().filter(|sample| !sample.counts());
+    for guard in doubted.clone().flat_map(|sample| &sample.failed_guards) {
+        if !guards.contains(&guard.as_str()) {
+            guards.push(guard);
+        }
+    }
+    match doubted.count() {
+        0 => String::new(),
+        doubted => format!(
+            "{doubted} of {} are doubtful and in no figure: {} failed.",
+            count(input.samples.len(), "sample"),
+            guards.join(", ")
+        ),
     }
 }
 

@@ -1,9 +1,11 @@
 //! What was measured: a chart and a table for each workload, and all figures behind them.
 
-use crate::chart::{Chart, chart, is_in};
+use super::disks::{Disks, disks};
+use crate::chart::{Chart, chart, effects, in_order, is_in};
 use crate::figure::{decimals, half_interval, nanoseconds, number};
 use crate::input::Input;
 use crate::spread::{Spread, spread};
+use crate::sweep::{Sweep, base_name, sweeps};
 use crate::table::without_figure;
 use crate::words;
 use serde::Serialize;
@@ -11,15 +13,51 @@ use stats::{Basis, LatencyBin, Measure, Results, WorkloadResults};
 use study::event::Latency;
 use study::stack::MachineKind;
 
+/// A section: a workload, or all points of a sweep.
+#[derive(Serialize)]
+pub(super) struct Group {
+    title: String,
+    /// The text under the heading of a sweep.
+    work: String,
+    sweep: Option<Sweep>,
+    workloads: Vec<Workload>,
+}
+
+impl Group {
+    pub(super) fn title(&self) -> &str {
+        &self.title
+    }
+}
+
 #[derive(Serialize)]
 pub(super) struct Workload {
     name: String,
+    /// Beginning of its elements' identities.
+    anchor: String,
+    /// All its tests are on the maps above, so that it is folded.
+    is_folded: bool,
     work: String,
     chart: Chart,
+    ranking: Vec<Ranked>,
+    disks: Disks,
     table: Table,
     figures: Vec<Figure>,
     latencies: Vec<LatencyRow>,
     spreads: Vec<Spread>,
+}
+
+/// A line of the ranking.
+#[derive(Serialize)]
+struct Ranked {
+    test: String,
+    tier: usize,
+    stack: String,
+    figure: String,
+    half: String,
+    unit: String,
+    effect: String,
+    interval: String,
+    is_best: bool,
 }
 
 #[derive(Serialize)]
@@ -69,23 +107,89 @@ struct LatencyRow {
     percentiles: Vec<String>,
 }
 
-pub(super) fn workloads(input: &Input, results: &Results) -> Vec<Workload> {
-    results
-        .workloads
-        .iter()
-        .map(|workload| {
-            let operations = by_operation(input, workload);
-            Workload {
-                name: workload.name.clone(),
-                work: description(input, workload),
-                chart: chart(input, workload),
-                table: table(input, workload),
-                figures: figures(workload),
-                latencies: latency_rows(&operations),
-                spreads: spreads(&operations),
-            }
-        })
-        .collect()
+/// In the study's order. The points of a sweep over a workload's own axes are one section.
+pub(super) fn groups(input: &Input, results: &Results) -> Vec<Group> {
+    let mut sweeps = sweeps(input, results);
+    let mut groups: Vec<Group> = Vec::new();
+    for (place, of_workload) in results.workloads.iter().enumerate() {
+        let name = &of_workload.name;
+        let cell = input.plan.cells.iter().find(|cell| cell.workload.name == *name);
+        let base = cell.map_or(name.as_str(), base_name);
+        if let Some(at) = sweeps.iter().position(|sweep| sweep.workload == base) {
+            let sweep = sweeps.remove(at);
+            groups.push(Group {
+                title: base.to_owned(),
+                work: String::new(),
+                sweep: Some(sweep),
+                workloads: Vec::new(),
+            });
+        }
+        let group = groups
+            .iter_mut()
+            .find(|group| group.sweep.is_some() && group.title == base);
+        let is_folded = |sweep: &Sweep| sweep.covers.contains(name);
+        let sweep = group.as_ref().and_then(|group| group.sweep.as_ref());
+        let workload = workload(input, of_workload, format!("w{place}"), sweep.is_some_and(is_folded));
+        match group {
+            Some(group) => group.workloads.push(workload),
+            None => groups.push(Group {
+                title: name.clone(),
+                work: String::new(),
+                sweep: None,
+                workloads: vec![workload],
+            }),
+        }
+    }
+    for group in &mut groups {
+        // The only workload is described by the section's heading.
+        if let [only] = group.workloads.as_slice() {
+            group.work.clone_from(&only.work);
+        }
+    }
+    groups
+}
+
+fn workload(input: &Input, workload: &WorkloadResults, anchor: String, is_folded: bool) -> Workload {
+    let operations = by_operation(input, workload);
+    Workload {
+        name: workload.name.clone(),
+        anchor,
+        is_folded,
+        work: description(input, workload),
+        chart: chart(input, workload),
+        ranking: ranking(workload),
+        disks: disks(input, workload),
+        table: table(input, workload),
+        figures: figures(workload),
+        latencies: latency_rows(&operations),
+        spreads: spreads(&operations),
+    }
+}
+
+/// The stacks of each test that has a ranking, the best first.
+fn ranking(workload: &WorkloadResults) -> Vec<Ranked> {
+    let mut ranking = Vec::new();
+    for test in &workload.tests {
+        let measure = test.headline();
+        let decimals = decimals(measure.rows.iter().filter_map(|row| row.summary.as_ref()));
+        let effects = effects(measure);
+        let placed = in_order(measure).into_iter().filter_map(|place| {
+            let (row, effect) = (&measure.rows[place], &effects[place]);
+            Some((row.summary.as_ref()?, effect.tier?, row, effect))
+        });
+        ranking.extend(placed.map(|(summary, tier, row, effect)| Ranked {
+            test: test.name.clone(),
+            tier,
+            stack: row.stack.clone(),
+            figure: number(summary.median, decimals),
+            half: half_interval(summary, decimals),
+            unit: measure.metric.unit().to_string(),
+            effect: effect.ratio.clone(),
+            interval: effect.interval.clone(),
+            is_best: tier == 1,
+        }));
+    }
+    ranking
 }
 
 fn description(input: &Input, workload: &WorkloadResults) -> String {
@@ -305,6 +409,15 @@ pub(super) fn notes(input: &Input, results: &Results) -> Vec<String> {
     );
     if measures.iter().any(|measure| measure.not_placed().next().is_some()) {
         notes.push("A figure without ± comes from too few trials to rank it among the others.".to_owned());
+    }
+    if measures.iter().any(|measure| !measure.leaders().is_empty()) {
+        notes.push(
+            "The number before a stack is its rank; stacks of equal rank are not shown to differ, or each is slower \
+             than the same number of others. The ratio behind a figure is the stack relative to the first of the \
+             ranking, in the direction of better: 0.80× is a fifth less throughput, or a quarter more time. Its 95 % \
+             interval is that of this pair alone."
+                .to_owned(),
+        );
     }
     let excluded: usize = measures
         .iter()

@@ -94,7 +94,9 @@ pub(super) fn setup(input: &Input) -> Setup {
 /// Each key with its value; with all values, and in how many trials, if they differ.
 fn provenance(input: &Input) -> Vec<(String, String)> {
     let mut values: BTreeMap<&str, Vec<(&str, usize)>> = BTreeMap::new();
-    for row in &input.provenance {
+    // Counters of disks and findings after power cuts differ in each trial and are shown elsewhere.
+    let is_fact = |key: &str| !key.starts_with("disk.") && !key.starts_with("power-cut.");
+    for row in input.provenance.iter().filter(|row| is_fact(&row.entry.key)) {
         let of_key = values.entry(&row.entry.key).or_default();
         match of_key.iter_mut().find(|(value, _)| *value == row.entry.value) {
             Some((_, count)) => *count += 1,
@@ -131,7 +133,7 @@ fn recipes(input: &Input) -> Vec<Recipe> {
 }
 
 /// An argv as one would type it.
-fn shell_line(argv: &[String]) -> String {
+pub(super) fn shell_line(argv: &[String]) -> String {
     let plain = |character: char| character.is_ascii_alphanumeric() || "-_=+./:,@%".contains(character);
     let quoted = |word: &String| match !word.is_empty() && word.chars().all(plain) {
         true => word.clone(),

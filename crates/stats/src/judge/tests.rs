@@ -130,3 +130,42 @@ fn a_stack_without_samples_has_an_empty_row_and_no_rank() {
         (1, 0, 0)
     );
 }
+
+#[test]
+fn effects_are_relative_to_the_best_in_the_direction_of_better() {
+    let plan = plan(&["xfs", "ext4", "jfs"]);
+    let noise = [1.0, 1.01, 0.99];
+    let of = |metric: Metric| -> Vec<Measurement> {
+        let stacks = [("xfs", 50.0), ("ext4", 100.0), ("jfs", 25.0)];
+        let trials = stacks.iter().flat_map(|&(stack, value)| {
+            let plan = &plan;
+            (0..3).map(move |index| measurement(plan, stack, "read", index, value * noise[index as usize]))
+        });
+        trials
+            .map(|mut one| {
+                one.entry.metric = metric;
+                one
+            })
+            .collect()
+    };
+    let effects = |metric: Metric| {
+        let results = judge(&plan, &of(metric));
+        let measure = results.workloads[0].tests[0].headline().clone();
+        let ratios: Vec<Option<f64>> = measure
+            .effects()
+            .iter()
+            .map(|effect| effect.map(|effect| (effect.ratio() * 1000.0).round() / 1000.0))
+            .collect();
+        let tiers: Vec<Option<usize>> = (0..3).map(|place| measure.tier(place)).collect();
+        (ratios, tiers)
+    };
+    // 50 and 25 MiB/s of 100; then 50 and 100 seconds, of which 25 are the least.
+    assert_eq!(
+        effects(Metric::Throughput),
+        (vec![Some(0.5), None, Some(0.25)], vec![Some(2), Some(1), Some(3)])
+    );
+    assert_eq!(
+        effects(Metric::Duration),
+        (vec![Some(0.5), Some(0.25), None], vec![Some(2), Some(3), Some(1)])
+    );
+}

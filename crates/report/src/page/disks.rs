@@ -1,0 +1,214 @@
+//! What the disks did: requests, bytes for each byte of the test, and how they spent the trial.
+
+use crate::figure::number;
+use crate::input::{Input, TrialState};
+use serde::Serialize;
+use stats::WorkloadResults;
+use std::collections::HashMap;
+use study::metric::Metric;
+use study::{CellId, TrialKey};
+
+#[derive(Serialize)]
+pub(super) struct Disks {
+    tests: Vec<TestRow>,
+    trials: Vec<TrialRow>,
+}
+
+/// One test on one stack: medians of trials, all member disks together.
+#[derive(Serialize)]
+struct TestRow {
+    test: String,
+    stack: String,
+    reads: String,
+    read_kib: String,
+    writes: String,
+    write_kib: String,
+    /// Bytes at the disks for each byte of the test; `–` where the test has no throughput.
+    read_factor: String,
+    write_factor: String,
+}
+
+/// Simulated disks during whole trials of one stack.
+#[derive(Serialize)]
+struct TrialRow {
+    stack: String,
+    busy: String,
+    busiest: String,
+    seek: String,
+    rotation: String,
+    transfer: String,
+}
+
+/// The values of a test in one trial.
+type Values = HashMap<Metric, f64>;
+
+pub(super) fn disks(input: &Input, workload: &WorkloadResults) -> Disks {
+    let mut of_trials: HashMap<(CellId, &str), Vec<(TrialKey, Values)>> = HashMap::new();
+    for one in input.samples.iter().filter(|one| one.counts()) {
+        let trials = of_trials.entry((one.trial.cell, &one.entry.test)).or_default();
+        match trials.iter_mut().find(|(trial, _)| *trial == one.trial) {
+            Some((_, values)) => _ = values.insert(one.entry.metric, one.entry.value),
+            None => trials.push((one.trial, HashMap::from([(one.entry.metric, one.entry.value)]))),
+        }
+    }
+    let cells = || {
+        let all = input.plan.cells.iter();
+        all.filter(|cell| cell.workload.name == workload.name && cell.replicate == 0)
+    };
+    let tests = workload.tests.iter().chain(&workload.counts);
+    let tests = tests.flat_map(|test| {
+        cells().filter_map(|cell| {
+            let trials = of_trials.get(&(cell.id, test.name.as_str()))?;
+            test_row(&test.name, &cell.stack_label, trials)
+        })
+    });
+    Disks {
+        tests: tests.collect(),
+        trials: cells()
+            .filter_map(|cell| trial_row(input, cell.id, &cell.stack_label))
+            .collect(),
+    }
+}
+
+fn test_row(test: &str, stack: &str, trials: &[(TrialKey, Values)]) -> Option<TestRow> {
+    let of = |figure: &dyn Fn(&Values) -> Option<f64>| {
+        let figures = trials.iter().filter_map(|(_, values)| figure(values)).collect();
+        median(figures)
+    };
+    let get = |metric: Metric| move |values: &Values| values.get(&metric).copied();
+    let reads = of(&get(Metric::DeviceReads))?;
+    let writes = of(&get(Metric::DeviceWrites))?;
+    let size = |bytes: Metric, requests: Metric| {
+        let each = move |values: &Values| {
+            let requests = values.get(&requests).copied().filter(|requests| *requests > 0.0)?;
+            Some(values.get(&bytes)? * 1024.0 / requests)
+        };
+        of(&each).map_or_else(|| "–".to_owned(), |kib| number(kib, usize::from(kib < 100.0)))
+    };
+    let factor = |bytes: Metric| {
+        let each = move |values: &Values| {
+            let moved = values.get(&Metric::Throughput)? * values.get(&Metric::Duration)?;
+            (moved > 0.0).then_some(values.get(&bytes)? / moved)
+        };
+        of(&each).map_or_else(|| "–".to_owned(), |factor| number(factor, 2))
+    };
+    Some(TestRow {
+        test: test.to_owned(),
+        stack: stack.to_owned(),
+        reads: number(reads, 0),
+        read_kib: size(Metric::DeviceRead, Metric::DeviceReads),
+        writes: number(writes, 0),
+        write_kib: size(Metric::DeviceWritten, Metric::DeviceWrites),
+        read_factor: factor(Metric::DeviceRead),
+        write_factor: factor(Metric::DeviceWritten),
+    })
+}
+
+/// What one simulated disk counted in a trial, in nanoseconds.
+#[derive(Clone, Copy, Default)]
+struct Spent {
+    busy: f64,
+    seek: f64,
+    rotation: f64,
+    transfer: f64,
+}
+
+fn trial_row(input: &Input, cell: CellId, stack: &str) -> Option<TrialRow> {
+    let done = |key: TrialKey| {
+        let trial = input.trials.iter().find(|trial| trial.key == key)?;
+        trial.machine_ns.filter(|_| trial.state == TrialState::Done)
+    };
+    let mut disks: HashMap<(TrialKey, &str), Spent> = HashMap::new();
+    for row in input.provenance.iter().filter(|row| row.trial.cell == cell) {
+        let Some((disk, counter)) = row.entry.key.strip_prefix("disk.").and_then(|key| key.rsplit_once('.')) else {
+            continue;
+        };
+        let Ok(value) = row.entry.value.parse::<f64>() else {
+            continue;
+        };
+        let spent = disks.entry((row.trial, disk)).or_default();
+        match counter {
+            "busy_ns" => spent.busy = value,
+            "seek_ns" => spent.seek = value,
+            "rotation_ns" => spent.rotation = value,
+            "transfer_ns" => spent.transfer = value,
+            _ => {}
+        }
+    }
+    let with_time: Vec<(f64, Spent)> = disks
+        .iter()
+        .filter_map(|((trial, _), spent)| Some((done(*trial)? as f64, *spent)))
+        .filter(|(time, _)| *time > 0.0)
+        .collect();
+    if with_time.is_empty() {
+        return None;
+    }
+    let total = |of: fn(&Spent) -> f64| with_time.iter().map(|(_, spent)| of(spent)).sum::<f64>();
+    let time: f64 = with_time.iter().map(|(time, _)| time).sum();
+    let moving = total(|spent| spent.seek + spent.rotation + spent.transfer).max(1.0);
+    let percent = |share: f64| format!("{} %", number(share * 100.0, usize::from(share < 0.1)));
+    let shares = with_time.iter().map(|(time, spent)| spent.busy / time);
+    Some(TrialRow {
+        stack: stack.to_owned(),
+        busy: percent(total(|spent| spent.busy) / time),
+        busiest: percent(shares.fold(0.0, f64::max)),
+        seek: percent(total(|spent| spent.seek) / moving),
+        rotation: percent(total(|spent| spent.rotation) / moving),
+        transfer: percent(total(|spent| spent.transfer) / moving),
+    })
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    let upper = *values.get(middle)?;
+    Some(if values.len() % 2 == 1 {
+        upper
+    } else {
+        values[middle - 1].midpoint(upper)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trial(index: u32, values: &[(Metric, f64)]) -> (TrialKey, Values) {
+        let key = TrialKey {
+            cell: CellId::default(),
+            index,
+            seed: 1,
+        };
+        (key, values.iter().copied().collect())
+    }
+
+    /// A small write to RAID 5 reads old data and parity and writes both: two bytes read and two written for one.
+    #[test]
+    fn a_read_modify_write_has_a_factor_of_two_and_two() {
+        let one = |index, throughput| {
+            trial(
+                index,
+                &[
+                    (Metric::Throughput, throughput),
+                    (Metric::Duration, 4.0),
+                    (Metric::DeviceReads, 512.0),
+                    (Metric::DeviceRead, throughput * 8.0),
+                    (Metric::DeviceWrites, 512.0),
+                    (Metric::DeviceWritten, throughput * 8.0),
+                ],
+            )
+        };
+        let row = test_row("randwrite", "RAID 5", &[one(0, 1.0), one(1, 2.0)]).expect("a row");
+        assert_eq!((row.read_factor.as_str(), row.write_factor.as_str()), ("2.00", "2.00"));
+        // 8 and 16 MiB in 512 requests.
+        assert_eq!((row.reads.as_str(), row.read_kib.as_str()), ("512", "24.0"));
+    }
+
+    #[test]
+    fn a_test_without_throughput_has_no_factor() {
+        let one = trial(0, &[(Metric::DeviceReads, 0.0), (Metric::DeviceWrites, 3.0)]);
+        let row = test_row("delete", "RAID 1", &[one]).expect("a row");
+        assert_eq!((row.read_factor.as_str(), row.read_kib.as_str()), ("–", "–"));
+        assert!(test_row("delete", "RAID 1", &[trial(0, &[])]).is_none());
+    }
+}

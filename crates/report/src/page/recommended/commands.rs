@@ -1,0 +1,318 @@
+//! Commands for a person's disks, out of those that raidlab ran. What only a laboratory may do is left out: identities,
+//! arrays assumed clean, filesystems that assume zeroed disks, and everything that overwrites without asking.
+
+use crate::figure::bytes;
+use crate::input::Input;
+use crate::page::setup::shell_line;
+use study::plan::Cell;
+use study::stack::{FilesystemKind, StackSpec};
+
+/// Arguments that are left out.
+const ALONE: [&str; 9] = [
+    "-q",
+    "-K",
+    "-f",
+    "-F",
+    "--yes",
+    "--run",
+    "--assume-clean",
+    "--nosync",
+    "--quiet",
+];
+
+/// Their beginnings, of arguments with a value.
+const BEGINNINGS: [&str; 5] = ["--config=", "--homehost=", "--name=", "--uuid=", "--size="];
+
+/// Options that are left out with the argument that follows.
+const PAIRS: [(&str, &str); 6] = [
+    ("--config", ""),
+    ("--wipesignatures", ""),
+    ("--zero", ""),
+    ("--size", ""),
+    ("-o", "cachefile=none"),
+    ("-O", "mountpoint=legacy"),
+];
+
+/// Extended options of mke2fs that are for disks of zeros only.
+const EXTENDED: [&str; 2] = ["nodiscard", "assume_storage_prezeroed=1"];
+
+/// Lines to copy, and what to know of them.
+pub(super) fn of(input: &Input, cell: &Cell) -> (Vec<String>, Vec<String>) {
+    let calls = input
+        .calls
+        .iter()
+        .filter(|row| row.trial.cell == cell.id && row.trial.index == 0 && row.entry.exit == Some(0));
+    let mut disks = Disks::default();
+    let made: Vec<Vec<String>> = calls
+        .map(|row| row.entry.argv.as_slice())
+        .filter(|argv| makes(argv))
+        .map(|argv| cleaned(argv, &mut disks))
+        .collect();
+    let Some(last) = made.last() else {
+        return (Vec::new(), Vec::new());
+    };
+    let device = last.iter().rev().find(|word| word.starts_with("/dev/")).cloned();
+    let device = device.unwrap_or_else(|| "/dev/md0".to_owned());
+    let mut lines: Vec<String> = made.iter().map(|argv| shell_line(argv)).collect();
+    // Settings of md stand after the line that makes the array.
+    let after = made
+        .iter()
+        .rposition(|argv| argv[0] == "mdadm")
+        .map_or(0, |place| place + 1);
+    let settings = settings(&cell.stack, &device, disks.known.len());
+    lines.splice(after..after, settings);
+    lines.extend(mount(&cell.stack, &device));
+    (lines, notes(&cell.stack, &disks))
+}
+
+/// Whether a call makes something: the others ask for versions, wait, or take down.
+fn makes(argv: &[String]) -> bool {
+    let words: Vec<&str> = argv.iter().map(String::as_str).collect();
+    let Some((program, rest)) = words.split_first() else {
+        return false;
+    };
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let is_version = matches!(rest, ["--version" | "-V" | "version" | "--help"]);
+    let makes = match name {
+        "mdadm" => rest.contains(&"--create"),
+        "lvm" => matches!(rest.first(), Some(&("pvcreate" | "vgcreate" | "lvcreate"))),
+        "zpool" | "zfs" => rest.first() == Some(&"create"),
+        "pvcreate" | "vgcreate" | "lvcreate" | "mkreiserfs" | "mke2fs" | "mkntfs" | "bcachefs" => true,
+        _ => name.starts_with("mkfs"),
+    };
+    makes && !is_version
+}
+
+/// The disks of the trial, by the names that they get here.
+#[derive(Default)]
+struct Disks {
+    known: Vec<String>,
+}
+
+impl Disks {
+    /// `/dev/vda` becomes `/dev/DISK1`, `/dev/md100` becomes `/dev/md0`, also within an argument.
+    fn renamed(&mut self, word: &str) -> String {
+        let Some(at) = word.find("/dev/") else {
+            return word.to_owned();
+        };
+        let (before, rest) = word.split_at(at);
+        let (device, after) = rest.split_at(rest.find(',').unwrap_or(rest.len()));
+        let name = &device["/dev/".len()..];
+        if name.starts_with("md") {
+            return format!("{before}/dev/md0{after}");
+        }
+        // A logical volume has its group's folder; disks have folders for their serial numbers.
+        if name.contains('/') && !name.starts_with("disk/") {
+            return word.to_owned();
+        }
+        let place = self.known.iter().position(|known| known == device);
+        let place = place.unwrap_or_else(|| {
+            self.known.push(device.to_owned());
+            self.known.len() - 1
+        });
+        format!("{before}/dev/DISK{}{after}", place + 1)
+    }
+}
+
+fn cleaned(argv: &[String], disks: &mut Disks) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut rest = argv.iter().map(String::as_str).peekable();
+    if let Some(program) = rest.next() {
+        words.push(program.rsplit('/').next().unwrap_or(program).to_owned());
+    }
+    while let Some(word) = rest.next() {
+        let next = rest.peek().copied().unwrap_or_default();
+        if PAIRS
+            .iter()
+            .any(|(option, value)| *option == word && (value.is_empty() || *value == next))
+        {
+            rest.next();
+        } else if word == "-E" {
+            rest.next();
+            let kept: Vec<&str> = next.split(',').filter(|option| !EXTENDED.contains(option)).collect();
+            if !kept.is_empty() {
+                words.extend(["-E".to_owned(), kept.join(",")]);
+            }
+        } else if !ALONE.contains(&word) && !BEGINNINGS.iter().any(|begin| word.starts_with(begin)) {
+            words.push(disks.renamed(word));
+        }
+    }
+    words
+}
+
+/// What the study sets in /sys and on disks.
+fn settings(stack: &StackSpec, device: &str, disks: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for disk in 1..=disks {
+        let queue = format!("/sys/block/DISK{disk}");
+        lines.extend(
+            stack
+                .scheduler
+                .as_ref()
+                .map(|name| format!("echo {name} > {queue}/queue/scheduler")),
+        );
+        lines.extend(
+            stack
+                .queue_depth
+                .map(|depth| format!("echo {depth} > {queue}/device/queue_depth")),
+        );
+        lines.extend(
+            stack
+                .write_cache
+                .map(|on| format!("hdparm -W{} /dev/DISK{disk}", u8::from(on))),
+        );
+    }
+    let array = &stack.array;
+    let of_md = [
+        ("stripe_cache_size", array.stripe_cache_pages),
+        ("group_thread_cnt", array.group_thread_cnt),
+        ("sync_speed_min", array.sync_speed_min),
+        ("sync_speed_max", array.sync_speed_max),
+    ];
+    let of_md = of_md.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    lines.extend(of_md.map(|(name, value)| format!("echo {value} > /sys/block/md0/md/{name}")));
+    lines.extend(
+        stack
+            .read_ahead_sectors
+            .map(|sectors| format!("blockdev --setra {sectors} {device}")),
+    );
+    lines
+}
+
+/// ZFS mounts itself where `mountpoint` is not `legacy`; a raw device is not mounted.
+fn mount(stack: &StackSpec, device: &str) -> Option<String> {
+    let spec = &stack.filesystem;
+    if matches!(spec.kind, FilesystemKind::Raw | FilesystemKind::Zfs) {
+        return None;
+    }
+    let mut options = stack.mount_options.clone();
+    options.extend(spec.journal_mode.map(|mode| format!("data={}", mode.word())));
+    options.extend(spec.log_buffers.map(|count| format!("logbufs={count}")));
+    options.extend(spec.log_buffer_size_bytes.map(|bytes| format!("logbsize={bytes}")));
+    let pattern = spec.kind.compression.as_ref().and_then(|one| one.mount_option);
+    options.extend(
+        pattern
+            .zip(spec.compression.as_ref())
+            .map(|(text, word)| text.replace("{}", word)),
+    );
+    let mut argv = vec!["mount".to_owned(), "-t".to_owned(), spec.kind.mount_type().to_owned()];
+    if !options.is_empty() {
+        argv.extend(["-o".to_owned(), options.join(",")]);
+    }
+    argv.extend([device.to_owned(), "/mnt".to_owned()]);
+    Some(shell_line(&argv))
+}
+
+fn notes(stack: &StackSpec, disks: &Disks) -> Vec<String> {
+    let names: Vec<String> = (1..=disks.known.len()).map(|number| format!("DISK{number}")).collect();
+    let mut notes = vec![format!(
+        "Replace {} by the names of your disks, and /mnt by your folder. All data on these disks is lost.",
+        names.join(", ")
+    )];
+    if let Some(size) = stack.array.member_size_bytes {
+        notes.push(format!(
+            "The study used {} of each disk; these commands use all of it. The inner tracks of a disk are slower.",
+            bytes(size)
+        ));
+    }
+    if stack.array.level.is_redundant() {
+        notes
+            .push("The array first copies or computes its redundancy; it is slower until that is done.".to_owned());
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(argv: &[&str]) -> String {
+        let argv: Vec<String> = argv.iter().map(ToString::to_string).collect();
+        assert!(makes(&argv), "{argv:?}");
+        shell_line(&cleaned(&argv, &mut Disks::default()))
+    }
+
+    #[test]
+    fn what_only_a_laboratory_may_do_is_left_out() {
+        assert_eq!(
+            line(&[
+                "/usr/sbin/mdadm",
+                "--create",
+                "/dev/md100",
+                "--config=none",
+                "--homehost=<none>",
+                "--name=raidlab",
+                "--uuid=1:2",
+                "--run",
+                "--level=raid5",
+                "--raid-devices=3",
+                "--chunk=64K",
+                "--size=41943040K",
+                "--bitmap=internal",
+                "--assume-clean",
+                "/dev/vda",
+                "/dev/vdb",
+                "/dev/vdc",
+            ]),
+            "mdadm --create /dev/md0 --level=raid5 --raid-devices=3 --chunk=64K --bitmap=internal /dev/DISK1 \
+             /dev/DISK2 /dev/DISK3"
+        );
+        assert_eq!(
+            line(&[
+                "/usr/sbin/mke2fs",
+                "-q",
+                "-F",
+                "-t",
+                "ext4",
+                "-E",
+                "nodiscard,assume_storage_prezeroed=1,stride=16,stripe_width=48",
+                "/dev/md100",
+            ]),
+            "mke2fs -t ext4 -E stride=16,stripe_width=48 /dev/md0"
+        );
+        assert_eq!(
+            line(&[
+                "/usr/sbin/mke2fs",
+                "-q",
+                "-F",
+                "-t",
+                "ext3",
+                "-E",
+                "nodiscard,assume_storage_prezeroed=1",
+                "/dev/md100",
+            ]),
+            "mke2fs -t ext3 /dev/md0"
+        );
+        assert_eq!(
+            line(&[
+                "/usr/sbin/zpool",
+                "create",
+                "-f",
+                "-o",
+                "cachefile=none",
+                "-O",
+                "mountpoint=legacy",
+                "-o",
+                "ashift=12",
+                "tank",
+                "mirror",
+                "/dev/disk/by-id/a",
+                "/dev/disk/by-id/b",
+            ]),
+            "zpool create -o ashift=12 tank mirror /dev/DISK1 /dev/DISK2"
+        );
+    }
+
+    #[test]
+    fn questions_and_the_end_of_a_trial_are_no_commands_to_copy() {
+        for argv in [
+            &["mdadm", "--version"][..],
+            &["mdadm", "--stop", "/dev/md100"],
+            &["mkfs.xfs", "-V"],
+            &["zpool", "export", "tank"],
+        ] {
+            let argv: Vec<String> = argv.iter().map(ToString::to_string).collect();
+            assert!(!makes(&argv), "{argv:?}");
+        }
+    }
+}

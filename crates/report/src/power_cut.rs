@@ -1,0 +1,236 @@
+//! Power cuts as a table of verdicts: of so many cuts, after how many something was missing. Not a speed, and not ranked.
+
+use crate::figure::number;
+use crate::input::Input;
+use crate::table::without_figure;
+use serde::Serialize;
+use stats::{Results, WorkloadResults};
+use study::metric::Metric;
+use study::workload::POWER_CUT_TESTS;
+
+/// Key of what was found after one cut, in a trial's provenance.
+const FINDING: &str = "power-cut.finding.";
+
+/// One workload.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct PowerCuts {
+    pub workload: String,
+    pub summary: String,
+    /// Of the counts: `lost`, `wrong data`, …
+    pub headings: Vec<String>,
+    pub rows: Vec<CutRow>,
+    pub findings: Vec<Finding>,
+}
+
+/// One stack, all its trials together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct CutRow {
+    pub stack: String,
+    pub verdict: String,
+    /// What zero of so few cuts shows; empty if something was lost.
+    pub limit: String,
+    pub is_bad: bool,
+    pub is_missing: bool,
+    pub states: String,
+    /// States of which each heading is true.
+    pub counts: Vec<Count>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Count {
+    pub figure: String,
+    pub is_bad: bool,
+}
+
+/// What was found after one cut.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Finding {
+    pub stack: String,
+    pub words: String,
+}
+
+/// Whether a workload is one of power cuts.
+pub(crate) fn is_power_cut(workload: &WorkloadResults) -> bool {
+    let mut tests = workload.tests.iter().chain(&workload.counts);
+    tests.any(|test| test.headline().metric == Metric::StatesTried)
+}
+
+/// All of a run, in the plan's order.
+pub(crate) fn power_cuts(input: &Input, results: &Results) -> Vec<PowerCuts> {
+    let workloads = results.workloads.iter().filter(|workload| is_power_cut(workload));
+    workloads.map(|workload| of_workload(input, workload)).collect()
+}
+
+/// The results without those of power cuts: what can be ranked.
+pub(crate) fn others(results: &Results) -> Results {
+    let workloads = results.workloads.iter().filter(|workload| !is_power_cut(workload));
+    Results {
+        workloads: workloads.cloned().collect(),
+    }
+}
+
+fn of_workload(input: &Input, workload: &WorkloadResults) -> PowerCuts {
+    let rows: Vec<CutRow> = input
+        .plan
+        .stack_labels()
+        .into_iter()
+        .enumerate()
+        .filter(|(_, stack)| crate::chart::is_in(input, workload, stack))
+        .map(|(place, stack)| row(input, workload, place, stack))
+        .collect();
+    let tests = POWER_CUT_TESTS.iter().skip(1);
+    PowerCuts {
+        workload: workload.name.clone(),
+        summary: summary(&[rows.as_slice()]),
+        headings: tests.map(|(test, _)| (*test).to_owned()).collect(),
+        findings: findings(input, &workload.name),
+        rows,
+    }
+}
+
+/// Sum over the trials that count; `None` if there are none.
+fn sum(workload: &WorkloadResults, metric: Metric, place: usize) -> Option<f64> {
+    let mut tests = workload.tests.iter().chain(&workload.counts);
+    let measure = tests.find_map(|test| test.measures.iter().find(|measure| measure.metric == metric))?;
+    let row = &measure.rows[place];
+    (!row.values.is_empty()).then(|| row.values.iter().map(|one| one.entry.value).sum())
+}
+
+fn row(input: &Input, workload: &WorkloadResults, place: usize, stack: &str) -> CutRow {
+    let Some(states) = sum(workload, Metric::StatesTried, place).filter(|states| *states > 0.0) else {
+        let mut tests = workload.tests.iter().chain(&workload.counts);
+        let why = tests
+            .next()
+            .map_or("–", |test| without_figure(input, &test.headline().rows[place]));
+        return CutRow {
+            stack: stack.to_owned(),
+            verdict: match why {
+                "–" => "not tried".to_owned(),
+                why => why.to_owned(),
+            },
+            limit: String::new(),
+            is_bad: false,
+            is_missing: true,
+            states: "–".to_owned(),
+            counts: Vec::new(),
+        };
+    };
+    let of = |metric: Metric| sum(workload, metric, place).unwrap_or(0.0);
+    let verdicts = [
+        (of(Metric::AcknowledgedLost) > 0.0, "loses data"),
+        (of(Metric::WrongData) > 0.0, "returns wrong data"),
+        (of(Metric::NotMountable) > 0.0, "cannot always be mounted"),
+        (of(Metric::CheckerComplaints) > 0.0, "filesystem damaged"),
+        (of(Metric::StaleParity) > 0.0, "copies or parity differ"),
+    ];
+    let bad = verdicts.iter().find(|(is_so, _)| *is_so).map(|(_, words)| *words);
+    CutRow {
+        stack: stack.to_owned(),
+        verdict: bad.unwrap_or("nothing lost").to_owned(),
+        limit: bad.map_or_else(|| limit(states), |_| String::new()),
+        is_bad: bad.is_some(),
+        is_missing: false,
+        states: number(states, 0),
+        counts: POWER_CUT_TESTS
+            .iter()
+            .skip(1)
+            .map(|(_, metric)| Count {
+                figure: number(of(*metric), 0),
+                is_bad: of(*metric) > 0.0,
+            })
+            .collect(),
+    }
+}
+
+/// The largest share of cuts with which none of so many is found in one case of twenty: 1 − 0.05^(1/n), Clopper and
+/// Pearson's one-sided limit.
+fn limit(states: f64) -> String {
+    let share = 1.0 - 0.05_f64.powf(1.0 / states);
+    let percent = share * 100.0;
+    format!("under {} % of cuts", number(percent, usize::from(percent < 10.0)))
+}
+
+/// `Of 17 stacks 9 lost nothing in any power cut, 4 lost data, 4 could not always be mounted.`
+pub(crate) fn summary(workloads: &[&[CutRow]]) -> String {
+    let mut stacks: Vec<(&str, Vec<&CutRow>)> = Vec::new();
+    for row in workloads
+        .iter()
+        .flat_map(|rows| rows.iter())
+        .filter(|row| !row.is_missing)
+    {
+        match stacks.iter_mut().find(|(stack, _)| *stack == row.stack) {
+            Some((_, rows)) => rows.push(row),
+            None => stacks.push((&row.stack, vec![row])),
+        }
+    }
+    if stacks.is_empty() {
+        return "No power cut has been judged yet.".to_owned();
+    }
+    let worst = [
+        ("loses data", "lost data"),
+        ("returns wrong data", "returned wrong data"),
+        ("cannot always be mounted", "could not always be mounted"),
+        ("filesystem damaged", "had a damaged filesystem"),
+        ("copies or parity differ", "had copies or parity that differ"),
+        ("nothing lost", "lost nothing in any power cut"),
+    ];
+    let mut counts = [0_usize; 6];
+    for (_, rows) in &stacks {
+        let place = worst
+            .iter()
+            .position(|(verdict, _)| rows.iter().any(|row| row.verdict == *verdict));
+        counts[place.unwrap_or(5)] += 1;
+    }
+    let parts = worst.iter().zip(counts).rev().filter(|(_, count)| *count > 0);
+    let words: Vec<String> = parts.map(|((_, words), count)| format!("{count} {words}")).collect();
+    match stacks.len() {
+        1 => format!("Of 1 stack {}.", words.join(", ")),
+        all => format!("Of {all} stacks {}.", words.join(", ")),
+    }
+}
+
+fn findings(input: &Input, workload: &str) -> Vec<Finding> {
+    let cells = input.plan.cells_by_id();
+    let rows = input.provenance.iter().filter(|row| row.entry.key.starts_with(FINDING));
+    rows.filter_map(|row| {
+        let cell = cells.get(&row.trial.cell)?;
+        (cell.workload.name == workload).then(|| Finding {
+            stack: cell.stack_label.clone(),
+            words: row.entry.value.clone(),
+        })
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_loss_in_few_cuts_shows_little() {
+        assert_eq!(limit(6.0), "under 39 % of cuts");
+        assert_eq!(limit(59.0), "under 5.0 % of cuts");
+        assert_eq!(limit(300.0), "under 1.0 % of cuts");
+    }
+
+    #[test]
+    fn a_stack_counts_with_its_worst_verdict() {
+        let row = |stack: &str, verdict: &str| CutRow {
+            stack: stack.to_owned(),
+            verdict: verdict.to_owned(),
+            limit: String::new(),
+            is_bad: verdict != "nothing lost",
+            is_missing: false,
+            states: "6".to_owned(),
+            counts: Vec::new(),
+        };
+        let whole = [row("ext4", "nothing lost"), row("xfs", "nothing lost")];
+        let missing = [row("ext4", "loses data"), row("xfs", "nothing lost")];
+        assert_eq!(summary(&[&whole]), "Of 2 stacks 2 lost nothing in any power cut.");
+        assert_eq!(
+            summary(&[&whole, &missing]),
+            "Of 2 stacks 1 lost nothing in any power cut, 1 lost data."
+        );
+        assert_eq!(summary(&[&[]]), "No power cut has been judged yet.");
+    }
+}

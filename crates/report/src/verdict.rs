@@ -1,0 +1,20 @@
+//! The verdict on a run, sentence by sentence, the most important first.
+
+use crate::input::Input;
+use crate::power_cut::{self, CutRow, PowerCuts};
+use stats::Results;
+
+/// Of speeds by `stats`; of power cuts by what was lost. Never empty.
+pub(crate) fn sentences(input: &Input, results: &Results) -> Vec<String> {
+    let cuts = power_cut::power_cuts(input, results);
+    let others = power_cut::others(results);
+    let mut sentences = Vec::new();
+    if !cuts.is_empty() {
+        let rows: Vec<&[CutRow]> = cuts.iter().map(|cuts: &PowerCuts| cuts.rows.as_slice()).collect();
+        sentences.push(power_cut::summary(&rows));
+    }
+    if cuts.is_empty() || !others.workloads.is_empty() {
+        sentences.extend(stats::verdict_sentences(&others));
+    }
+    sentences
+}
