@@ -9,7 +9,7 @@ DEMO = results/first-look
 # How long `make fuzz` tries each parser.
 SECONDS ?= 60
 
-.PHONY: demo test fuzz bench studies stacks scale kill-test safety deb deb-test lint docs docs-check build compiler clean
+.PHONY: demo test fuzz bench studies controls stacks scale kill-test safety deb deb-test lint docs docs-check build compiler clean
 
 demo: build
 	$(RAIDLAB) doctor --install
@@ -29,6 +29,10 @@ fuzz: compiler
 bench: build
 	$(RAIDLAB) doctor --install
 	scripts/bench
+
+# Are known defects found that are put back into Linux? A kernel of each is built first.
+controls: build
+	scripts/controls
 
 # The five published benchmarks, as studies: their tables next to what was published, under results/.
 studies: build
