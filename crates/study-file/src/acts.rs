@@ -22,6 +22,10 @@ pub(crate) fn put_on(top: &Entry, kind: MachineKind, cells: &mut [Cell], found: 
     let entries = top.tables("act").iter();
     let acts: Vec<Placed<'_>> = entries.filter_map(|entry| read(entry, found)).collect();
     let Some(first) = acts.first() else { return };
+    // Also where they cannot be: claims and tables may name their tests.
+    for cell in cells.iter_mut() {
+        cell.acts = acts.iter().map(|placed| placed.act.clone()).collect();
+    }
     if kind != MachineKind::Lab {
         let help = "use machine = \"lab\"";
         found.add_with_help(first.on_time, "acts are done on simulated disks only", help);
@@ -42,7 +46,6 @@ pub(crate) fn put_on(top: &Entry, kind: MachineKind, cells: &mut [Cell], found: 
                 found.add_with_help(placed.on_time, message, help);
             }
         }
-        cell.acts = acts.iter().map(|placed| placed.act.clone()).collect();
     }
 }
 
