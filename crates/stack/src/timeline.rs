@@ -1,6 +1,6 @@
 //! Acts on an array while a workload runs, and the phases that follow from them.
 //!
-//! A thread does the acts at their times and watches md meanwhile. It is told of changes by poll(2) on `sync_action`,
+//! A thread does the acts at their times and watches md meanwhile. md reports changes to it by poll(2) on `sync_action`,
 //! so that a rebuild ends for it when it ends for md; the state is looked at each 100 ms besides.
 
 mod observer;

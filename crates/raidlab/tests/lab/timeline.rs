@@ -126,6 +126,41 @@ fn a_bitmap_saves_a_re_added_member_from_a_rebuild() {
     assert!(with * 5.0 < without, "{with} s with a bitmap, {without} s without");
 }
 
+/// Whether md has rebuilt a disk before the next one fails is known in the trial only.
+#[test]
+fn a_disk_that_fails_before_another_is_rebuilt_fails_the_trial() {
+    let Some(laboratory) = Laboratory::open() else { return };
+    let array = "{ level = 5, size = \"1G\", bitmap = \"none\", spares = 1 }";
+    let first = act(5, "\"fail\"\ndisk = 2");
+    laboratory.study(&study(
+        4,
+        array,
+        QUIET,
+        &(first.clone() + &act(6, "\"fail\"\ndisk = 1")),
+    ));
+    let output = laboratory
+        .raidlab(&["run", "study.toml"])
+        .output()
+        .expect("raidlab can be run");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{printed}");
+    assert!(
+        printed.contains("`fail disk 1 at 6 s` would lose the array: 1 of its members"),
+        "{printed}"
+    );
+
+    let then = "[[act]]\nwhen = \"resync done\"\ndo = \"fail\"\ndisk = 1\n";
+    let waited = laboratory.run(&study(4, array, QUIET, &(first + then)));
+    let (rebuilt_s, degraded_s) = (
+        figure(&waited, "rebuild", "time_to_rebuild"),
+        figure(&waited, "degraded", "phase_duration"),
+    );
+    assert!(
+        (rebuilt_s + degraded_s - 55.0).abs() < 2.0,
+        "{rebuilt_s} s, {degraded_s} s"
+    );
+}
+
 /// Spares take over by themselves, replace a disk that works, and become members.
 #[test]
 fn spares_take_over_replace_and_join() {

@@ -72,8 +72,12 @@ pub(super) fn report(spec: &IoSpec, outcome: &Outcome, written: WrittenOut, host
     }
 }
 
-/// Reports what ended in a phase of the array, as the test of the phase's name. Buffered writes end in memory.
+/// Reports what ended in a phase of the array, as the test of the phase's name, unless the phase was too short for a
+/// rate. Buffered writes end in memory.
 fn report_phase(of_phase: &InPhase, is_buffered: bool, host: &mut dyn Host) {
+    if of_phase.lasted < OWN_CLOCK * 100 {
+        return;
+    }
     let seconds = of_phase.lasted.as_secs_f64();
     let mut reporter = Reporter {
         host,
