@@ -74,7 +74,10 @@ seen in the trial only; if it has not, the trial fails and says so. Without a bi
 
 Time is that of md itself, which reports changes of `sync_action`. After the last act and its rebuild, what was written is
 read back and compared, and md checks all copies and parity (`array-clean`). The guard `act` marks a rebuild that ended
-after the work, and acts that came after it.
+after the work, and acts that came after it. A phase shorter than 1 ms has only its duration.
+
+Disks that become slow, hang or return other data, power cuts as acts, times as parts of the work, and acts on LVM, btrfs,
+ZFS, bcachefs, nested RAID and hosts are refused.
 
 ## Tests of each kind of work
 
