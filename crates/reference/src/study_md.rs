@@ -58,6 +58,27 @@ unless `stonewall` separates them. Options that run commands, name other files o
 measured are refused, as is every option that is in neither table. Values consist of letters, digits and
 `. , : / % _ + - =`. Raidlab creates the files, one for each job, before the measurement starts.
 
+## Acts
+
+Acts are done in the order of the file, by mdadm and in /sys, on an md array in the lab while a workload `io` runs. What
+cannot be is an error at its place: a disk of RAID 0 that fails, more disks than the level survives, a disk that is not
+there, a time past the `runtime`, `replace` without a spare. Whether md has rebuilt a disk before the next one fails is
+seen in the trial only; if it has not, the trial fails and says so. Without a bitmap md refuses to re-add a disk, and
+`re-add` adds it (`mdadm --add`): all of it is rebuilt.
+
+| test | samples |
+|---|---|
+| `healthy`, `degraded`, `rebuilding`, `rebuilt`, `checking`, `reshaping` | `throughput`, `iops` and latencies of the requests that ended in that phase (`throughput_cached` of buffered writes, which end in memory); `phase_duration`, from the first act's clock to the end of the last rebuild |
+| `rebuild`, then `rebuild 2`, … | `time_to_rebuild` from the act that began it; `rebuild_rate`, the used size of a member by the time in which md wrote it; `time_exposed` from the first failure until no member is missing |
+| `check`, `repair`, `reshape` | `duration` |
+
+Time is that of md itself, which reports changes of `sync_action`. After the last act and its rebuild, what was written is
+read back and compared, and md checks all copies and parity (`array-clean`). The guard `act` marks a rebuild that ended
+after the work, and acts that came after it. A phase shorter than 1 ms has only its duration.
+
+Disks that become slow, hang or return other data, power cuts as acts, times as parts of the work, and acts on LVM, btrfs,
+ZFS, bcachefs, nested RAID and hosts are refused.
+
 ## Tests of each kind of work
 
 | work | tests | first metric |
@@ -86,7 +107,7 @@ Some samples are marked by a **guard**, with what was seen and what to change, a
 read came from memory), `written-out` (what was written did not reach the disks), `contents` (it is not there after a
 remount), `long-enough` (the clock cannot tell so short a time), `disk-bound` (faster than the models of the disks sustain
 once their caches are full), `finite` (the value is not a number), `quiesced` (the disks were not idle before the test),
-`array-clean` (copies or parity disagree after the trial); on a host also `memory` (the trial could not be limited to the `ram` of the study)
+`array-clean` (copies or parity disagree after the trial or a check), `act` (an act or its rebuild was after the work); on a host also `memory` (the trial could not be limited to the `ram` of the study)
 and `loop-files` (the files behind loop devices are in memory).
 
 `raidlab plan`, `raidlab run` and the report warn of work that fits in memory, in the write caches of the drives, or in a

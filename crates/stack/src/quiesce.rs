@@ -17,6 +17,8 @@ pub struct Quiesce {
     /// Time without a request to any member.
     pub quiet: Duration,
     pub at_most: Duration,
+    /// Acts of the study may have left the array without a member: that is not waited for.
+    pub degraded: bool,
 }
 
 impl Default for Quiesce {
@@ -26,6 +28,7 @@ impl Default for Quiesce {
         Self {
             quiet: Duration::from_secs(6),
             at_most: Duration::from_secs(120),
+            degraded: false,
         }
     }
 }
@@ -38,7 +41,7 @@ pub fn quiesce(stack: &Stack, how: Quiesce, context: &mut Context<'_>) -> Result
     context.step("quiesce");
     let began = Instant::now();
     memory::write_back(stack.mount_point.as_deref())?;
-    for array in stack.arrays() {
+    for array in stack.arrays().filter(|_| !how.degraded) {
         array.wait_until_idle(context.access.executor)?;
     }
     let mut unrest = String::new();

@@ -41,6 +41,21 @@ pub(crate) fn read_or_sleep(path: &Path, until: &str, at_most: Duration) -> Resu
     Ok(value)
 }
 
+/// Sleeps until the kernel reports a change of an attribute or the time is over; not at all if its value is another
+/// already.
+pub(crate) fn sleep_while(path: &Path, value: &str, at_most: Duration) -> Result<(), Cause> {
+    let doing = || Cause::system(format!("read {}", path.display()));
+    let mut file = fs::File::open(path).map_err(doing())?;
+    let mut text = String::new();
+    file.read_to_string(&mut text).map_err(doing())?;
+    if text.trim_end() == value {
+        let timeout = Timespec::try_from(at_most).ok();
+        // Whether this was a change, the timeout or a signal: the caller looks again.
+        let _ = poll(&mut [PollFd::new(&file, PollFlags::PRI)], timeout.as_ref());
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -32,6 +32,7 @@ pub enum Table {
     Iozone,
     Server,
     PowerCut,
+    Act,
     Claim,
     /// A custom table of results.
     Shown,
@@ -41,7 +42,7 @@ pub enum Table {
 }
 
 impl Table {
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Top,
         Self::Disks,
         Self::Group,
@@ -59,6 +60,7 @@ impl Table {
         Self::Iozone,
         Self::Server,
         Self::PowerCut,
+        Self::Act,
         Self::Claim,
         Self::Shown,
         Self::Column,
@@ -86,6 +88,7 @@ impl Table {
             Self::Iozone => "iozone = { … } of a [[workload]]",
             Self::Server => "server = { … } of a [[workload]]",
             Self::PowerCut => "power_cut = { … } of a [[workload]]",
+            Self::Act => "[[act]]",
             Self::Claim => "[[claim]]",
             Self::Shown => "[[table]]",
             Self::Column => "[[table.column]]",
@@ -278,6 +281,17 @@ const FIGURES: &[&[&str]] = &[
     &["min"],
     &["max"],
 ];
+const ACTS: &[&[&str]] = &[
+    &["fail"],
+    &["remove"],
+    &["add"],
+    &["re-add"],
+    &["replace"],
+    &["grow"],
+    &["check"],
+    &["repair"],
+];
+const WHENS: &[&[&str]] = &[&["resync done"]];
 const UNITS: &[&[&str]] = &[
     &["B/s"],
     &["KiB/s"],
@@ -331,6 +345,7 @@ static KEYS: &[Key] = &[
     key(Table::Top, "disks", Takes::One(Table::Disks), Single, "one disk", "the disks under test"),
     key(Table::Top, "stack", Takes::Many(Table::Stack), Single, "one disk with ext4", "the stacks under test, from the array up"),
     key(Table::Top, "workload", Takes::Many(Table::Workload), Single, "", "the workloads to measure on every stack"),
+    key(Table::Top, "act", Takes::Many(Table::Act), Single, "none", "acts on the array while the workload runs: a disk fails, is removed, added again"),
     key(Table::Top, "claim", Takes::Many(Table::Claim), Single, "none", "what the results should support or refute"),
     key(Table::Top, "table", Takes::Many(Table::Shown), Single, "none", "a custom table of the results, optionally with published figures"),
     key(Table::Top, "precision", Takes::One(Table::Precision), Single, "3 trials", "how precise the results should be"),
@@ -405,6 +420,11 @@ static KEYS: &[Key] = &[
     key(Table::Filesystem, "special", Flag, Listed, "`false`", "a special device for metadata, the first disk of group `special`").of(Filesystem::is_pool),
 
     key(Table::Workload, "name", Name, Single, "", "name of the workload, in tables and in claims"),
+
+    key(Table::Act, "do", Word(ACTS), Single, "", "what is done, by mdadm or `sync_action`: `add` gives a removed disk back as a new one, `re-add` as one that was away; `replace` lets a spare take over from a disk that works, `grow` makes a spare one more member"),
+    key(Table::Act, "disk", Count { min: 1, max: 4096 }, Single, "the whole array, for `grow`, `check` and `repair`", "which disk of the array, from 1"),
+    key(Table::Act, "at", Takes::Time, Single, "`when`", "time since the measured work began (or its `ramp_time`, if it has one)"),
+    key(Table::Act, "when", Word(WHENS), Single, "`at`", "`resync done`: after the act before it, as soon as md neither rebuilds nor checks"),
 
     key(Table::Claim, "says", Name, Single, "", "the claim as a sentence"),
     key(Table::Claim, "where", Filter, Single, "everywhere", "restricts the claim to these cells: `{ AXIS = VALUE, … }`; also `test` and `metric`"),

@@ -3,6 +3,7 @@
 //! The names, keys and rules of study files are only in this crate. It does not depend on how stacks are built,
 //! workloads run or samples stored.
 
+mod acts;
 mod array_rules;
 mod build;
 mod claims;

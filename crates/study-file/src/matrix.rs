@@ -167,6 +167,7 @@ impl Matrix {
                     id: CellId::default(),
                     stack_label: String::new(),
                     replicate: 0,
+                    acts: Vec::new(),
                     axes,
                     machine: on.machine.clone(),
                     stack: on.stack.clone(),

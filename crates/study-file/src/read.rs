@@ -9,7 +9,7 @@ use crate::point::{Axis, axes_of};
 use crate::value::{Given, Value};
 use crate::vocabulary::REPLICATE;
 use crate::workload::{WorkloadEntry, workloads};
-use crate::{Known, claims, label, model_files, table};
+use crate::{Known, acts, claims, label, model_files, table};
 use study::plan::{Cell, Plan, Precision};
 use study::stack::{MachineKind, OwnModel};
 
@@ -32,6 +32,7 @@ pub fn read(source: &str, file_name: &str, known: &Known) -> Result<Plan, Diagno
         fixed: &Fixed::read(disks, kind, known, &mut found),
     };
     let mut matrix = Matrix::expand(&setting, &units, &workloads, &mut found);
+    acts::put_on(&top, kind, &mut matrix.cells, &mut found);
     replicates(&top, &mut matrix.cells);
     label::put_on(&mut matrix.cells);
     let claims = claims::read_all(&top, &units, &workloads, &matrix.cells, &mut found);

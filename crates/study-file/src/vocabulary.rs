@@ -53,6 +53,9 @@ impl Vocabulary {
             all.add("workload", &workload.name, workload.name.is_empty());
             all.tests_of_entry(workload);
         }
+        for test in cells.iter().flat_map(|cell| study::act::tests(&cell.acts)) {
+            all.add(TEST, test, false);
+        }
         all.metrics();
         let replicates = cells
             .iter()

@@ -38,6 +38,9 @@ impl CellId {
         if cell.replicate > 0 {
             parts["replicate"] = cell.replicate.into();
         }
+        if !cell.acts.is_empty() {
+            parts["acts"] = json!(cell.acts);
+        }
         if cell.machine.kind == MachineKind::Foreign {
             // Nothing else is known about imported results.
             parts["imported"] = json!(cell.axes);

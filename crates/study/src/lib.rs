@@ -3,12 +3,14 @@
 //! This crate does not depend on TOML or the syntax of study files (`study-file` parses them), nor on how stacks are
 //! built, workloads run or samples stored: those stages depend on these types.
 
+pub mod act;
 mod cell_id;
 pub mod claim;
 pub mod event;
 mod measurement;
 pub mod metric;
 mod order;
+pub mod phase;
 pub mod plan;
 mod shard;
 pub mod stack;

@@ -176,6 +176,14 @@ metrics! {
     CheckerComplaints = "checker_complaints", States, Lower;
     /// States whose copies or parity disagreed after md's resync.
     StaleParity = "stale_parity", States, Lower;
+    /// From the act that began it (a disk's addition, its replacement, or a failure with a spare) until md had ended.
+    TimeToRebuild = "time_to_rebuild", Seconds, Lower;
+    /// Used size of a member divided by the time in which md rebuilt it.
+    RebuildRate = "rebuild_rate", MebibytesPerSecond, Higher;
+    /// From a member's failure until none was missing.
+    TimeExposed = "time_exposed", Seconds, Lower;
+    /// How long a phase of an array lasted, which is the test's name.
+    PhaseDuration = "phase_duration", Seconds, Neither;
     /// Of a piece of work of `raidlab bench`.
     Requests = "requests", Requests, Neither;
 }

@@ -1,5 +1,6 @@
 //! The plan to which a study expands: cells, trials and excluded combinations.
 
+use crate::act::Act;
 use crate::cell_id::CellId;
 use crate::stack::{MachineSpec, OwnModel, StackSpec};
 use crate::table::TableSpec;
@@ -59,6 +60,18 @@ pub struct Cell {
     pub machine: MachineSpec,
     pub stack: StackSpec,
     pub workload: WorkloadSpec,
+    /// Acts on the array during the workload, in the order in which they are done.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub acts: Vec<Act>,
+}
+
+impl Cell {
+    /// The tests that have samples: the workload's, and those of the acts.
+    pub fn tests(&self) -> Vec<&str> {
+        let mut tests = self.workload.work.tests();
+        tests.extend(crate::act::tests(&self.acts));
+        tests
+    }
 }
 
 /// An excluded combination.

@@ -98,7 +98,7 @@ impl TableSpec {
         let cell = cells.iter().position(|cell| {
             let mut of_cell = here.iter().filter(|(axis, _)| *axis != TEST && *axis != METRIC);
             of_cell.all(|(axis, value)| value_of(cell, axis) == Some(value))
-                && test.is_none_or(|test| cell.workload.work.tests().contains(&test))
+                && test.is_none_or(|test| cell.tests().contains(&test))
         })?;
         Some(Place { cell, test, metric })
     }

@@ -1,8 +1,11 @@
 //! The workload's host, implemented by the stack that it runs on.
 
-use stack::{Context, DiskCounters, Quiesce, Stack};
+use stack::{Context, DiskCounters, Quiesce, Stack, Timeline};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use study::act::Act;
 use study::event::{Event, ToolCall};
+use study::phase::Phases;
 use study::stack::ArraySpec;
 use tools::{Invocation, ToolError};
 use workload::{DeviceCounters, Host, HostError};
@@ -12,8 +15,25 @@ pub struct StackHost<'a, 'c> {
     pub stack: &'a Stack,
     pub context: &'a mut Context<'c>,
     pub compresses: bool,
+    /// The acts, until they begin: with the first measured work.
+    pub acts: &'a [Act],
+    pub has_acts: bool,
+    /// They left the array without a member.
+    pub degraded: bool,
+    /// The acts that are under way.
+    pub timeline: Option<Timeline>,
     /// The array over the disks of group `data`, and their number.
     pub array: (&'a ArraySpec, u32),
+}
+
+impl StackHost<'_, '_> {
+    /// Lets the acts come to their end, waits for a rebuild that is under way, and reports both.
+    pub fn end_acts(&mut self) -> Result<(), HostError> {
+        if let Some(timeline) = self.timeline.take() {
+            self.degraded = timeline.end(self.context)?;
+        }
+        Ok(())
+    }
 }
 
 impl Host for StackHost<'_, '_> {
@@ -32,10 +52,21 @@ impl Host for StackHost<'_, '_> {
     /// The filesystem is unmounted for this: dropping caches would leave what its journal holds in memory.
     fn quiesce_and_drop_caches(&mut self) -> Result<(), HostError> {
         let stack = self.stack;
+        self.end_acts()?;
+        let how = Quiesce {
+            degraded: self.degraded,
+            ..Quiesce::default()
+        };
         stack::remount(stack, self.context, |context| {
-            stack::quiesce(stack, Quiesce::default(), context)?;
+            stack::quiesce(stack, how, context)?;
             stack::drop_caches(stack, &[], context).map(drop)
         })?;
+        let acts = std::mem::take(&mut self.acts);
+        if !acts.is_empty() {
+            let (array, disks) = self.array;
+            let may_be_missing = array.may_be_missing(disks);
+            self.timeline = Some(Timeline::begin(stack, acts, may_be_missing, self.context.began)?);
+        }
         Ok(())
     }
 
@@ -50,7 +81,9 @@ impl Host for StackHost<'_, '_> {
         })
     }
 
+    /// The acts end before, so that what is read back is what they left.
     fn remount(&mut self) -> Result<(), HostError> {
+        self.end_acts()?;
         let stack = self.stack;
         stack::remount(stack, self.context, |context| {
             stack::drop_caches(stack, &[], context).map(drop)
@@ -64,7 +97,15 @@ impl Host for StackHost<'_, '_> {
 
     fn member_bytes_min(&self, bytes: u64) -> u64 {
         let (array, disks) = self.array;
+        if self.has_acts {
+            // While a member is missing, only the others are written to.
+            return bytes;
+        }
         array.member_bytes_min(disks, bytes)
+    }
+
+    fn phases(&self) -> Option<Arc<Phases>> {
+        self.timeline.as_ref().map(Timeline::phases)
     }
 
     fn group_mount(&self, group: &str) -> Option<PathBuf> {

@@ -115,8 +115,10 @@ fn run_steps(
     let tools = tools_needed(trial, setting.teardown);
     let spec = &trial.cell.stack;
     with_stack(spec, &tools, setting, safety, began, sink, &mut |stack, context| {
-        work(trial, stack, context)?;
-        if setting.check_array {
+        let degraded = work(trial, stack, context)?;
+        // A rebuild must have written what the other members say.
+        let check = setting.check_array || !trial.cell.acts.is_empty();
+        if check && !degraded {
             check_array(stack, context)?;
         }
         Ok(())
@@ -183,7 +185,8 @@ fn check_array(stack: &Stack, context: &mut Context<'_>) -> Result<(), Failure> 
         })
 }
 
-fn work(trial: &Trial, stack: &Stack, context: &mut Context<'_>) -> Result<(), Failure> {
+/// Returns whether the study's acts left the array without a member.
+fn work(trial: &Trial, stack: &Stack, context: &mut Context<'_>) -> Result<bool, Failure> {
     let counters = |step: &str| {
         stack::counters(stack).map_err(|error| Failure {
             step: step.to_owned(),
@@ -212,15 +215,27 @@ fn work(trial: &Trial, stack: &Stack, context: &mut Context<'_>) -> Result<(), F
         context,
         compresses,
         array: (&spec.array, disks),
+        acts: &trial.cell.acts,
+        has_acts: !trial.cell.acts.is_empty(),
+        timeline: None,
+        degraded: false,
     };
-    workload::run(&trial.cell.workload, &target, trial.seed, &mut host).map_err(|error| Failure {
+    let outcome = workload::run(&trial.cell.workload, &target, trial.seed, &mut host);
+    // Also if the workload failed; its error takes precedence.
+    let acts = host.end_acts();
+    outcome.map_err(|error| Failure {
         step: trial.cell.workload.name.clone(),
         message: error.to_string(),
     })?;
+    acts.map_err(|error| Failure {
+        step: "acts".to_owned(),
+        message: error.to_string(),
+    })?;
+    let degraded = host.degraded;
     for (after, before) in counters("count requests")?.into_iter().zip(&before) {
         report_member(after - before, context);
     }
-    Ok(())
+    Ok(degraded)
 }
 
 /// I/O of one member disk during the workload, including preparation.

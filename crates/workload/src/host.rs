@@ -3,7 +3,9 @@
 use crate::HostError;
 use std::ops::Sub;
 use std::path::PathBuf;
+use std::sync::Arc;
 use study::event::{Event, ToolCall};
+use study::phase::Phases;
 use tools::{Invocation, ToolError};
 
 /// The machine and the stack, as far as a workload needs them.
@@ -36,6 +38,11 @@ pub trait Host {
 
     /// Mount point of the filesystem on the disks of another group, if any.
     fn group_mount(&self, _group: &str) -> Option<PathBuf> {
+        None
+    }
+
+    /// The phases of the array, if acts are being done on it: requests are then counted by phase.
+    fn phases(&self) -> Option<Arc<Phases>> {
         None
     }
 

@@ -23,4 +23,5 @@ mod provisioning;
 mod robustness;
 mod smoke;
 mod stacks;
+mod timeline;
 mod zfs;

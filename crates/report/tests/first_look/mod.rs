@@ -398,6 +398,7 @@ fn cell(stack: &Stack, workload: &str, tree: TreeSpec) -> Cell {
         id: CellId::default(),
         stack_label: stack.label.to_owned(),
         replicate: 0,
+        acts: Vec::new(),
         axes: vec![
             ("type".to_owned(), stack.label.to_owned()),
             ("workload".to_owned(), workload.to_owned()),

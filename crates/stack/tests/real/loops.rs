@@ -28,6 +28,7 @@ fn whole_life(kind: &str, spec: &StackSpec) -> Result<(), String> {
     let quick = Quiesce {
         quiet: Duration::from_millis(100),
         at_most: Duration::from_secs(60),
+        degraded: false,
     };
     passed(
         &rig.with(spec, "raidlab-life", |context| stack::quiesce(&stack, quick, context))

@@ -252,6 +252,7 @@ fn md_carries_every_filesystem() {
             let quick = Quiesce {
                 quiet: Duration::from_millis(500),
                 at_most: Duration::from_secs(60),
+                degraded: false,
             };
             passed(
                 &rig.with(&spec, "raidlab-fs", |c| stack::quiesce(&stack, quick, c))

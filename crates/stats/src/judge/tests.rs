@@ -35,6 +35,7 @@ fn cell(stack: &str) -> Cell {
         id: CellId::default(),
         stack_label: stack.to_owned(),
         replicate: 0,
+        acts: Vec::new(),
         axes: vec![
             ("type".to_owned(), stack.to_owned()),
             ("workload".to_owned(), "small files".to_owned()),

@@ -13,7 +13,7 @@ pub(super) struct Candidate<'a> {
 impl<'a> Candidate<'a> {
     /// Every test of every cell, in the plan's order.
     pub fn all(cells: &'a [Cell]) -> Vec<Self> {
-        let tests = |cell: &'a Cell| cell.workload.work.tests().into_iter();
+        let tests = |cell: &'a Cell| cell.tests().into_iter();
         let of_cell = |cell: &'a Cell| tests(cell).map(move |test| Self { cell, test });
         cells.iter().flat_map(of_cell).collect()
     }

@@ -64,6 +64,24 @@ impl ArraySpec {
         let written = self.level.member_bytes_min(outer, self.layout.as_deref(), bytes);
         inner.level.member_bytes_min(inner.disks, None, written)
     }
+
+    /// Number of members that can be missing of `disks`, whichever they are, without a loss of data. Not for nested
+    /// arrays.
+    pub fn may_be_missing(&self, disks: u32) -> u32 {
+        match self.level.facts().data {
+            Members::One => disks.saturating_sub(self.spares).saturating_sub(1),
+            Members::AllBut(parity) => parity,
+            Members::Copies => copies(self.layout.as_deref()).saturating_sub(1),
+            Members::Halves => 1,
+            Members::All => 0,
+        }
+    }
+}
+
+/// Number of copies in a layout of RAID 10: the digit of `n2`, `f2`, `o2`; mdadm's default is 2.
+fn copies(layout: Option<&str>) -> u32 {
+    let digits = layout.and_then(|layout| layout.get(1..)).unwrap_or_default();
+    digits.parse().unwrap_or(2)
 }
 
 impl Level {
@@ -77,11 +95,7 @@ impl Level {
                 let data = members.saturating_sub(u64::from(parity)).max(1);
                 (u128::from(bytes) * u128::from(members) / u128::from(data)) as u64
             }
-            // `n2`, `f2`, `o2`: the digit is the number of copies.
-            Members::Copies => {
-                let digits = layout.and_then(|layout| layout.get(1..)).unwrap_or_default();
-                bytes * digits.parse::<u64>().unwrap_or(2)
-            }
+            Members::Copies => bytes * u64::from(copies(layout)),
             Members::Halves => bytes * 2,
         }
     }
@@ -175,6 +189,21 @@ mod tests {
         assert_eq!(of(Level::Raid6, 8, None), 1600);
         assert_eq!(of(Level::Raid10, 4, None), 2400);
         assert_eq!(of(Level::Raid10, 6, Some("n3")), 3600);
+        let survives = |level, disks, layout: Option<&str>| {
+            let array = ArraySpec {
+                level,
+                layout: layout.map(str::to_owned),
+                spares: 1,
+                ..ArraySpec::default()
+            };
+            array.may_be_missing(disks)
+        };
+        assert_eq!(survives(Level::Raid0, 4, None), 0);
+        assert_eq!(survives(Level::Raid1, 4, None), 2);
+        assert_eq!(survives(Level::Raid5, 5, None), 1);
+        assert_eq!(survives(Level::Raid6, 5, None), 2);
+        assert_eq!(survives(Level::Raid10, 5, None), 1);
+        assert_eq!(survives(Level::Raid10, 7, Some("n3")), 2);
         let nested = ArraySpec {
             level: Level::Raid0,
             of: Some(InnerArray {

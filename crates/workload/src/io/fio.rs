@@ -100,6 +100,7 @@ fn outcome(report: FioReport) -> Outcome {
                 (job.tally, duration)
             })
             .collect(),
+        phases: Vec::new(),
     }
 }
 

@@ -142,6 +142,7 @@ fn job_report(job: Job, bins: Bins) -> Result<JobReport, String> {
             reads: direction_stream(&job.read, bins)?,
             writes: direction_stream(&job.write, bins)?,
             ramp: RampWrites::default(),
+            by_phase: Vec::new(),
             fsyncs: stream(0, &job.sync.lat_ns, job.sync.lat_ns.count, bins)?,
         },
         read_time: Duration::from_millis(job.read.runtime),

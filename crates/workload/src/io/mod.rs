@@ -44,7 +44,7 @@ use crate::contents::Contents;
 use crate::cpu::CpuTime;
 use crate::host::Host;
 use crate::{Engine, Target, WorkloadError};
-use native::Method;
+use native::{Method, Shared};
 use order::Cursor;
 use report::WrittenOut;
 use std::time::Instant;
@@ -150,5 +150,11 @@ fn run_native(
         value: method.name().to_owned(),
     });
     let places = place::open_places(spec, target)?;
-    native::run(spec, method, &places, contents, seed)
+    let phases = host.phases();
+    let shared = Shared {
+        contents,
+        seed,
+        phases: phases.as_deref(),
+    };
+    native::run(spec, method, &places, shared)
 }

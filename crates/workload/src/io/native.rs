@@ -11,6 +11,7 @@ use crate::io::{plain, ring};
 use crate::thread_stack;
 use std::sync::{Barrier, Mutex};
 use std::time::{Duration, Instant};
+use study::phase::Phases;
 use study::workload::IoSpec;
 
 /// How a job keeps its requests in flight.
@@ -55,19 +56,27 @@ impl JobDone {
     }
 }
 
+/// What all jobs share.
+#[derive(Clone, Copy)]
+pub(super) struct Shared<'a> {
+    pub(super) contents: &'a Contents,
+    pub(super) seed: u64,
+    /// The phases of the array, if acts are being done on it.
+    pub(super) phases: Option<&'a Phases>,
+}
+
 /// Runs the jobs; also returns each job's cursor at the end.
 pub(super) fn run(
     spec: &IoSpec,
     method: Method,
     places: &[Place],
-    contents: &Contents,
-    seed: u64,
+    shared: Shared<'_>,
 ) -> Result<(Outcome, Vec<Cursor>), WorkloadError> {
     let barrier = Barrier::new(places.len());
     let jobs: Vec<JobDone> = std::thread::scope(|scope| {
         let threads: Vec<_> = places
             .iter()
-            .map(|place| scope.spawn(|| job(spec, method, place, contents, seed, &barrier)))
+            .map(|place| scope.spawn(|| job(spec, method, place, shared, &barrier)))
             .collect();
         threads
             .into_iter()
@@ -82,8 +91,10 @@ pub(super) fn run(
     let ended = jobs.iter().map(|job| job.ended).max().expect("there is a job");
     let each = jobs.iter().map(|job| (job.tally.clone(), job.duration())).collect();
     let cursors = jobs.into_iter().map(|job| job.cursor).collect();
+    let phases = shared.phases.map(|phases| tally.phases(phases, began, ended));
     Ok((
         Outcome {
+            phases: phases.unwrap_or_default(),
             tally,
             duration: ended.saturating_duration_since(began),
             jobs: each,
@@ -96,20 +107,20 @@ fn job(
     spec: &IoSpec,
     method: Method,
     place: &Place,
-    contents: &Contents,
-    seed: u64,
+    shared: Shared<'_>,
     barrier: &Barrier,
 ) -> Result<JobDone, WorkloadError> {
     thread_stack::back_with_memory();
     barrier.wait();
     let started = Instant::now();
-    let mut feed = Feed::new(spec, seed, place.job, started);
+    let mut feed = Feed::new(spec, shared.seed, place.job, started);
     let began = started + Duration::from_nanos(spec.ramp_ns);
     let rules = plain::Rules {
-        contents,
+        contents: shared.contents,
         block_bytes: spec.block_bytes as usize,
         counted_from: (spec.ramp_ns > 0).then_some(began),
         deadline: spec.runtime_ns.map(|runtime| began + Duration::from_nanos(runtime)),
+        phases: shared.phases,
     };
     let mut tally = match method {
         Method::Ring => ring::run(place, &mut feed, rules, spec.queue_depth, started)?,
@@ -205,7 +216,12 @@ mod tests {
             };
             place::prepare(&Layout::of(&spec, folder.path()), &contents).expect("files are made");
             let places = place::open_places(&spec, &target).expect("and opened");
-            let (outcome, _) = run(&spec, method, &places, &contents, 7).expect("the job runs");
+            let shared = Shared {
+                contents: &contents,
+                seed: 7,
+                phases: None,
+            };
+            let (outcome, _) = run(&spec, method, &places, shared).expect("the job runs");
             assert_eq!(outcome.tally.writes.operations(), 512, "{method:?}");
             assert_eq!(outcome.tally.writes.bytes, 2 << 20, "{method:?}");
             assert_eq!(outcome.tally.fsyncs.operations(), 2 * 3, "{method:?}");

@@ -1,6 +1,6 @@
 //! One job of raidlab's own engine without its environment: for benchmarks of the engine, not of a stack.
 
-use super::native::{self, Method};
+use super::native::{self, Method, Shared};
 use super::place::{self, Place};
 use crate::contents::Contents;
 use crate::{Target, WorkloadError};
@@ -31,7 +31,12 @@ impl<'a> Pass<'a> {
     /// Runs the whole job; returns the number of reads and writes.
     pub fn run(&self) -> Result<u64, WorkloadError> {
         let method = Method::choose(self.spec);
-        let (outcome, _) = native::run(self.spec, method, &self.places, &self.contents, self.seed)?;
+        let shared = Shared {
+            contents: &self.contents,
+            seed: self.seed,
+            phases: None,
+        };
+        let (outcome, _) = native::run(self.spec, method, &self.places, shared)?;
         Ok(outcome.tally.reads.operations() + outcome.tally.writes.operations())
     }
 }

@@ -10,6 +10,7 @@ use crate::io::tally::Tally;
 use rustix::io::{pread, pwrite};
 use std::sync::Mutex;
 use std::time::Instant;
+use study::phase::{Phase, Phases};
 
 /// Parameters that all jobs share.
 #[derive(Clone, Copy)]
@@ -20,11 +21,17 @@ pub(super) struct Rules<'a> {
     pub(super) counted_from: Option<Instant>,
     /// No request begins at or after this.
     pub(super) deadline: Option<Instant>,
+    /// The phases of the array, if acts are being done on it.
+    pub(super) phases: Option<&'a Phases>,
 }
 
 impl Rules<'_> {
     pub(super) fn counts(&self, ended: Instant) -> bool {
         self.counted_from.is_none_or(|from| ended >= from)
+    }
+
+    pub(super) fn phase(&self) -> Option<Phase> {
+        self.phases.map(Phases::now)
     }
 
     pub(super) fn is_over(&self, now: Instant) -> bool {
@@ -61,7 +68,7 @@ pub(super) fn run(
         }
         now = Instant::now();
         if rules.counts(now) {
-            tally.add(turn.step, rules.block_bytes as u64, now - began);
+            tally.add(turn.step, rules.block_bytes as u64, now - began, rules.phase());
         } else {
             tally.add_to_ramp(turn.step, rules.block_bytes as u64);
         }

@@ -1,6 +1,6 @@
 //! Converts a job's result to samples, latencies and guards.
 
-use super::tally::{Outcome, Stream, Tally};
+use super::tally::{InPhase, Outcome, Stream, Tally};
 use crate::cpu::CpuTime;
 use crate::host::{DeviceCounters, Host};
 use crate::report::{FIO_CLOCK, MEBIBYTE, OWN_CLOCK, Reporter};
@@ -61,12 +61,46 @@ pub(super) fn report(spec: &IoSpec, outcome: &Outcome, written: WrittenOut, host
         report_test("read", IoPattern::Read, &reads, duration, no_writes, host);
         report_test("write", IoPattern::Write, &writes, duration, written, host);
     }
+    for of_phase in &outcome.phases {
+        report_phase(of_phase, written.is_buffered, host);
+    }
     if !spec.group_reporting {
         for (number, (tally, duration)) in outcome.jobs.iter().enumerate() {
             let test = format!("{} job {number}", pattern.name());
             report_test(&test, pattern, tally, *duration, written, host);
         }
     }
+}
+
+/// Reports what ended in a phase of the array, as the test of the phase's name, unless the phase was too short for a
+/// rate. Buffered writes end in memory.
+fn report_phase(of_phase: &InPhase, is_buffered: bool, host: &mut dyn Host) {
+    if of_phase.lasted < OWN_CLOCK * 100 {
+        return;
+    }
+    let seconds = of_phase.lasted.as_secs_f64();
+    let mut reporter = Reporter {
+        host,
+        test: of_phase.phase.name(),
+    };
+    let (reads, writes) = (&of_phase.transfers.reads, &of_phase.transfers.writes);
+    let throughput = (reads.bytes + writes.bytes) as f64 / MEBIBYTE / seconds;
+    if is_buffered {
+        reporter.sample(Metric::ThroughputCached, throughput);
+    } else {
+        reporter.sample(Metric::Throughput, throughput);
+        reporter.sample(
+            Metric::Iops,
+            (reads.operations() + writes.operations()) as f64 / seconds,
+        );
+    }
+    match (reads.histogram.is_empty(), writes.histogram.is_empty()) {
+        (false, true) => report_percentiles(&mut reporter, reads),
+        (true, false) => report_percentiles(&mut reporter, writes),
+        _ => {}
+    }
+    reporter.latency("read", &reads.histogram);
+    reporter.latency("write", &writes.histogram);
 }
 
 fn reads(tally: &Tally) -> Tally {

@@ -2,7 +2,8 @@
 
 use crate::io::order::Step;
 use crate::latency::{LatencyHistogram, histogram};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use study::phase::{Phase, Phases};
 
 /// Operations of one kind.
 #[derive(Clone, Debug)]
@@ -48,6 +49,24 @@ pub(super) struct Tally {
     pub(super) fsyncs: Stream,
     /// Writes before counting began (`ramp_time`). fio does not report them.
     pub(super) ramp: RampWrites,
+    /// The same reads and writes by the phase in which they ended, if the array has phases.
+    pub(super) by_phase: Vec<(Phase, Transfers)>,
+}
+
+/// Reads and writes.
+#[derive(Clone, Debug)]
+pub(super) struct Transfers {
+    pub(super) reads: Stream,
+    pub(super) writes: Stream,
+}
+
+impl Transfers {
+    fn none() -> Self {
+        Self {
+            reads: Stream::new(),
+            writes: Stream::new(),
+        }
+    }
 }
 
 /// Writes that ended before counting began.
@@ -64,11 +83,20 @@ impl Tally {
             writes: Stream::new(),
             fsyncs: Stream::new(),
             ramp: RampWrites::default(),
+            by_phase: Vec::new(),
         }
     }
 
-    /// Counts a completed step.
-    pub(super) fn add(&mut self, step: Step, block_bytes: u64, duration: Duration) {
+    /// Counts a step that was completed in a phase of the array, if it has phases.
+    pub(super) fn add(&mut self, step: Step, block_bytes: u64, duration: Duration, phase: Option<Phase>) {
+        if let Some(phase) = phase {
+            let transfers = self.in_phase(phase);
+            match step {
+                Step::Read { .. } => transfers.reads.add(block_bytes, duration),
+                Step::Write { .. } => transfers.writes.add(block_bytes, duration),
+                Step::Fsync | Step::Fdatasync => {}
+            }
+        }
         match step {
             Step::Read { .. } => self.reads.add(block_bytes, duration),
             Step::Write { .. } => self.writes.add(block_bytes, duration),
@@ -90,7 +118,44 @@ impl Tally {
         self.reads.merge(&other.reads);
         self.writes.merge(&other.writes);
         self.fsyncs.merge(&other.fsyncs);
+        for (phase, theirs) in &other.by_phase {
+            let ours = self.in_phase(*phase);
+            ours.reads.merge(&theirs.reads);
+            ours.writes.merge(&theirs.writes);
+        }
     }
+
+    fn in_phase(&mut self, phase: Phase) -> &mut Transfers {
+        let place = self.by_phase.iter().position(|(known, _)| *known == phase);
+        let place = place.unwrap_or_else(|| {
+            self.by_phase.push((phase, Transfers::none()));
+            self.by_phase.len() - 1
+        });
+        &mut self.by_phase[place].1
+    }
+
+    /// How long each phase lasted within the measured time, in the order of `Phase::ALL`, with what ended in it.
+    pub(super) fn phases(&self, phases: &Phases, began: Instant, ended: Instant) -> Vec<InPhase> {
+        let of_phase = |phase: Phase| {
+            let ended_in_it = self.by_phase.iter().find(|(known, _)| *known == phase);
+            InPhase {
+                phase,
+                lasted: phases.lasted(phase, began, ended),
+                transfers: ended_in_it.map_or_else(Transfers::none, |(_, transfers)| transfers.clone()),
+            }
+        };
+        let all = Phase::ALL.into_iter().map(of_phase);
+        all.filter(|of_phase| !of_phase.lasted.is_zero()).collect()
+    }
+}
+
+/// What ended in a phase of the array.
+#[derive(Clone, Debug)]
+pub(super) struct InPhase {
+    pub(super) phase: Phase,
+    /// Part of the measured time.
+    pub(super) lasted: Duration,
+    pub(super) transfers: Transfers,
 }
 
 /// Result of a run.
@@ -101,4 +166,6 @@ pub(super) struct Outcome {
     pub(super) duration: Duration,
     /// Result of each job, in order.
     pub(super) jobs: Vec<(Tally, Duration)>,
+    /// By phase of the array; empty if it has none.
+    pub(super) phases: Vec<InPhase>,
 }

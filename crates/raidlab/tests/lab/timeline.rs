@@ -1,0 +1,181 @@
+//! Acts on the array while a workload runs. The disks stream 107 MB/s on their outermost tracks, where arrays of so few
+//! mebibytes are: 102 MiB/s.
+
+use crate::laboratory::{Laboratory, Results};
+
+const STREAMED_MIB_S: f64 = 107.0 / 1.048_576;
+/// md stops 16 times in a rebuild to write its superblocks (`md_do_sync`: after each sixteenth of a member): the disk's
+/// cache of 8 MiB is written out, then come two writes with a turn of 8.3 ms each.
+const CHECKPOINTS_S: f64 = 16.0 * (8.0 / STREAMED_MIB_S + 2.0 * 0.0083);
+
+/// How long a member of so many MiB takes if nothing else is done.
+fn rebuild_s(mebibytes: f64) -> f64 {
+    mebibytes / STREAMED_MIB_S + CHECKPOINTS_S
+}
+
+fn is_near(value: f64, expected: f64) -> bool {
+    (value / expected - 1.0).abs() < 0.15
+}
+
+/// A study of md over disks of that model.
+fn study(count: u32, array: &str, io: &str, acts: &str) -> String {
+    format!(
+        "ram = \"128M\"\n[disks]\nmodel = \"wd-500gb-2007\"\ncount = {count}\n\
+         [[stack]]\narray = {array}\nfs = {{ type = \"ext4\" }}\n\
+         [[workload]]\nname = \"work\"\nio = {io}\n{acts}[precision]\ntrials = 1\n"
+    )
+}
+
+fn act(at_s: u32, what: &str) -> String {
+    format!("[[act]]\nat = \"{at_s}s\"\ndo = {what}\n")
+}
+
+/// Almost no work: two requests a second.
+const QUIET: &str =
+    "{ rw = \"randread\", bs = \"4K\", size = \"16M\", direct = true, rate_iops = 2, runtime = \"60s\" }";
+
+fn figure(results: &Results, test: &str, metric: &str) -> f64 {
+    results.sample("work", test, metric)
+}
+
+/// Phases, times and figures under random writes; all that was written is there afterwards (the guards say so), and the
+/// same study again gives the same results.
+#[test]
+fn a_disk_of_raid_5_is_rebuilt_while_work_goes_on() {
+    let Some(laboratory) = Laboratory::open() else { return };
+    let io = "{ rw = \"randwrite\", bs = \"4K\", size = \"64M\", direct = true, runtime = \"60s\", verify = \"crc32c\" }";
+    let acts = act(5, "\"fail\"\ndisk = 2") + &act(10, "\"remove\"\ndisk = 2") + &act(15, "\"add\"\ndisk = 2");
+    let array = "{ level = 5, size = \"256M\", bitmap = \"none\" }";
+    let first = laboratory.run(&study(4, array, io, &acts));
+    let lasted = |phase: &str| figure(&first, phase, "phase_duration");
+    assert!((4.99..5.2).contains(&lasted("healthy")), "{}", lasted("healthy"));
+    assert!((9.9..10.5).contains(&lasted("degraded")), "{}", lasted("degraded"));
+    let rebuild_s = figure(&first, "rebuild", "time_to_rebuild");
+    assert!(rebuild_s > 256.0 / STREAMED_MIB_S, "{rebuild_s}");
+    assert!((rebuild_s - lasted("rebuilding")).abs() < 0.5, "{rebuild_s}");
+    let rate = figure(&first, "rebuild", "rebuild_rate");
+    let rebuilt = rate * lasted("rebuilding");
+    assert!((rebuilt - 256.0).abs() < 1.0, "{rebuilt} MiB were rebuilt");
+    let exposed_s = figure(&first, "rebuild", "time_exposed");
+    assert!((exposed_s - rebuild_s - 10.0).abs() < 0.2, "{exposed_s} s exposed");
+    // The phases add up to the work: their writes are all the writes.
+    let iops = |test: &str| figure(&first, test, "iops");
+    let before = lasted("healthy") + lasted("degraded") + lasted("rebuilding");
+    let parts = ["healthy", "degraded", "rebuilding"].map(|phase| iops(phase) * lasted(phase));
+    let sum = parts.iter().sum::<f64>() + iops("rebuilt") * (60.0 - before);
+    let all = iops("randwrite") * 60.0;
+    assert!((sum / all - 1.0).abs() < 0.02, "{sum} of {all} writes");
+    assert!(iops("rebuilding") < 0.9 * iops("healthy"), "{}", iops("rebuilding"));
+
+    let again = laboratory.run_with(&["--store", "again.db"]);
+    assert_eq!(first.digest(), again.digest());
+}
+
+/// Nothing else to do: as fast as disks stream.
+#[test]
+fn an_idle_mirror_is_rebuilt_as_fast_as_its_disks_stream() {
+    let Some(laboratory) = Laboratory::open() else { return };
+    let acts = act(1, "\"fail\"\ndisk = 1")
+        + &act(2, "\"remove\"\ndisk = 1")
+        + &act(3, "\"add\"\ndisk = 1")
+        + "[[act]]\nwhen = \"resync done\"\ndo = \"check\"\n";
+    let array = "{ level = 1, size = \"1G\", bitmap = \"none\" }";
+    let results = laboratory.run(&study(2, array, QUIET, &acts));
+    let rate = figure(&results, "rebuild", "rebuild_rate");
+    assert!(is_near(rate, STREAMED_MIB_S), "{rate} MiB/s");
+    let took_s = figure(&results, "rebuild", "time_to_rebuild");
+    assert!(is_near(took_s, rebuild_s(1024.0)), "{took_s} s");
+    // A check writes nothing.
+    let check_s = figure(&results, "check", "duration");
+    assert!(is_near(check_s, 1024.0 / STREAMED_MIB_S), "{check_s} s");
+    // md's own limit is kept.
+    let array = "{ level = 1, size = \"512M\", bitmap = \"none\", sync_speed_max = 20480 }";
+    let results = laboratory.run(&study(2, array, QUIET, &acts));
+    let rate = figure(&results, "rebuild", "rebuild_rate");
+    assert!(is_near(rate, 20.0), "{rate} MiB/s");
+}
+
+/// With one of four disks missing, a quarter of the blocks needs three reads: 1.5 reads a block by three disks, which is
+/// half of what four disks do with one.
+#[test]
+fn a_degraded_raid_5_reads_half_as_much_at_random() {
+    let Some(laboratory) = Laboratory::open() else { return };
+    let io = "{ rw = \"randread\", bs = \"4K\", size = \"256M\", direct = true, iodepth = 32, runtime = \"20s\" }";
+    let array = "{ level = 5, size = \"256M\", bitmap = \"none\" }";
+    let results = laboratory.run(&study(4, array, io, &act(10, "\"fail\"\ndisk = 3")));
+    let ratio = figure(&results, "degraded", "iops") / figure(&results, "healthy", "iops");
+    assert!((0.4..0.65).contains(&ratio), "{ratio}");
+}
+
+/// A member is away for 20 s of writes to 16 MiB. With a bitmap of 1 MiB a bit those and ext4's journal are written when
+/// it is back; without one, all.
+#[test]
+fn a_bitmap_saves_a_re_added_member_from_a_rebuild() {
+    let Some(laboratory) = Laboratory::open() else { return };
+    let io =
+        "{ rw = \"randwrite\", bs = \"4K\", size = \"16M\", direct = true, rate_iops = 50, runtime = \"90s\" }";
+    let acts = act(1, "\"fail\"\ndisk = 2") + &act(2, "\"remove\"\ndisk = 2") + &act(22, "\"re-add\"\ndisk = 2");
+    let took = |bitmap: &str| {
+        let array = format!("{{ level = 1, size = \"2G\", {bitmap} }}");
+        let results = laboratory.run(&study(2, &array, io, &acts));
+        figure(&results, "rebuild", "time_to_rebuild")
+    };
+    let without = took("bitmap = \"none\"");
+    assert!(without > 2048.0 / STREAMED_MIB_S, "{without} s for 2 GiB");
+    let with = took("bitmap = \"internal\", bitmap_chunk = \"1M\"");
+    assert!(with * 5.0 < without, "{with} s with a bitmap, {without} s without");
+}
+
+/// Whether md has rebuilt a disk before the next one fails is known in the trial only.
+#[test]
+fn a_disk_that_fails_before_another_is_rebuilt_fails_the_trial() {
+    let Some(laboratory) = Laboratory::open() else { return };
+    let array = "{ level = 5, size = \"1G\", bitmap = \"none\", spares = 1 }";
+    let first = act(5, "\"fail\"\ndisk = 2");
+    laboratory.study(&study(
+        4,
+        array,
+        QUIET,
+        &(first.clone() + &act(6, "\"fail\"\ndisk = 1")),
+    ));
+    let output = laboratory
+        .raidlab(&["run", "study.toml"])
+        .output()
+        .expect("raidlab can be run");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{printed}");
+    assert!(
+        printed.contains("`fail disk 1 at 6 s` would lose the array: 1 of its members"),
+        "{printed}"
+    );
+
+    let then = "[[act]]\nwhen = \"resync done\"\ndo = \"fail\"\ndisk = 1\n";
+    let waited = laboratory.run(&study(4, array, QUIET, &(first + then)));
+    let (rebuilt_s, degraded_s) = (
+        figure(&waited, "rebuild", "time_to_rebuild"),
+        figure(&waited, "degraded", "phase_duration"),
+    );
+    assert!(
+        (rebuilt_s + degraded_s - 55.0).abs() < 2.0,
+        "{rebuilt_s} s, {degraded_s} s"
+    );
+}
+
+/// Spares take over by themselves, replace a disk that works, and become members.
+#[test]
+fn spares_take_over_replace_and_join() {
+    let Some(laboratory) = Laboratory::open() else { return };
+    let array = "{ level = 5, size = \"128M\", bitmap = \"none\", spares = 1 }";
+    let failed = laboratory.run(&study(4, array, QUIET, &act(5, "\"fail\"\ndisk = 2")));
+    let exposed_s = figure(&failed, "rebuild", "time_exposed");
+    assert!((exposed_s - figure(&failed, "rebuild", "time_to_rebuild")).abs() < 1e-9);
+    assert!(is_near(exposed_s, rebuild_s(128.0)), "{exposed_s} s exposed");
+
+    let replaced = laboratory.run(&study(4, array, QUIET, &act(5, "\"replace\"\ndisk = 2")));
+    let took_s = figure(&replaced, "rebuild", "time_to_rebuild");
+    assert!(is_near(took_s, rebuild_s(128.0)), "{took_s} s");
+
+    let grown = laboratory.run(&study(4, array, QUIET, &act(5, "\"grow\"")));
+    let took_s = figure(&grown, "reshape", "duration");
+    assert!(took_s > 128.0 / STREAMED_MIB_S, "{took_s}");
+}

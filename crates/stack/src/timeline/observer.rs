@@ -1,0 +1,213 @@
+//! What md does with an array, seen in /sys, and the samples that follow.
+
+use crate::array::Array;
+use crate::error::Cause;
+use crate::sysfs;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use study::event::{Event, Guard, Sample};
+use study::metric::Metric;
+use study::phase::{Phase, Phases};
+
+/// Watches one array from the beginning of the acts.
+pub(super) struct Observer {
+    array: Array,
+    phases: Arc<Phases>,
+    trial_began: Instant,
+    /// `sync_action` as it was last seen.
+    action: String,
+    /// Members missing or not rebuilt, as last seen.
+    missing: u64,
+    phase: Phase,
+    phase_began: Instant,
+    /// Members missing when the present phase began.
+    phase_missing: u64,
+    /// It was not complete at some time.
+    was_changed: bool,
+    failed_at: Option<Instant>,
+    /// The act from which the next rebuild follows, and whether a whole member is rebuilt.
+    asked: Option<(Instant, bool)>,
+    rebuilds: u32,
+    events: Vec<Event>,
+}
+
+impl Observer {
+    pub(super) fn new(array: Array, phases: Arc<Phases>, trial_began: Instant) -> Self {
+        Self {
+            array,
+            phases,
+            trial_began,
+            action: "idle".to_owned(),
+            missing: 0,
+            phase: Phase::Healthy,
+            phase_began: Instant::now(),
+            phase_missing: 0,
+            was_changed: false,
+            failed_at: None,
+            asked: None,
+            rebuilds: 0,
+            events: Vec::new(),
+        }
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.action == "idle"
+    }
+
+    pub(super) const fn missing(&self) -> u64 {
+        self.missing
+    }
+
+    /// A member failed on purpose.
+    pub(super) fn failed(&mut self, at: Instant) {
+        self.failed_at.get_or_insert(at);
+        self.asked.get_or_insert((at, true));
+    }
+
+    /// A rebuild was asked for: of a whole member, or of what a bitmap marks.
+    pub(super) fn asked_for_rebuild(&mut self, at: Instant, whole: bool) {
+        self.asked = Some((at, whole));
+    }
+
+    pub(super) fn event(&mut self, event: Event) {
+        self.events.push(event);
+    }
+
+    pub(super) fn step(&mut self, name: String) {
+        let at_ns = u64::try_from(self.trial_began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.event(Event::Step { name, at_ns });
+    }
+
+    /// Sleeps until md does something else than it was last seen doing, or the time is over.
+    pub(super) fn wait(&self, at_most: Duration) -> Result<(), Cause> {
+        sysfs::sleep_while(&self.array.attribute("sync_action"), &self.action, at_most)
+    }
+
+    /// Looks at the array's state, and enters the phase that it is in.
+    pub(super) fn look(&mut self, work_ended: bool) -> Result<(), Cause> {
+        let action = sysfs::read(&self.array.attribute("sync_action"))?;
+        let degraded = self.array.attribute("degraded");
+        self.missing = sysfs::number(&degraded, &sysfs::read(&degraded)?)?;
+        let now = Instant::now();
+        let next = self.phase_of(&action);
+        if next != self.phase {
+            self.leave(now, work_ended)?;
+            self.phases.enter(next, now);
+            self.step(format!("array {}", next.name()));
+            (self.phase, self.phase_began, self.phase_missing) = (next, now, self.missing);
+        }
+        self.phase_missing = self.phase_missing.max(self.missing);
+        self.action = action;
+        Ok(())
+    }
+
+    fn phase_of(&mut self, action: &str) -> Phase {
+        let phase = match action {
+            "recover" => Phase::Rebuilding,
+            "reshape" => Phase::Reshaping,
+            _ if self.missing > 0 => Phase::Degraded,
+            "check" | "repair" => Phase::Checking,
+            _ if self.was_changed => Phase::Rebuilt,
+            _ => Phase::Healthy,
+        };
+        self.was_changed |= matches!(phase, Phase::Rebuilding | Phase::Reshaping | Phase::Degraded);
+        phase
+    }
+
+    /// The present phase ends; `missing` is already that of the next.
+    fn leave(&mut self, now: Instant, work_ended: bool) -> Result<(), Cause> {
+        let fewer_missing = self.missing < self.phase_missing;
+        match self.phase {
+            // After `replace` none was missing.
+            Phase::Rebuilding if fewer_missing || self.phase_missing == 0 => {
+                self.rebuilt(self.phase_began, now, work_ended)
+            }
+            // Too short to be seen.
+            Phase::Degraded if fewer_missing => {
+                let began = self.asked.map_or(self.phase_began, |(at, _)| at);
+                self.rebuilt(began, now, work_ended)
+            }
+            Phase::Checking if self.missing == 0 => self.checked(now),
+            Phase::Reshaping => {
+                self.sample("reshape", Metric::Duration, (now - self.phase_began).as_secs_f64());
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn rebuilt(&mut self, began: Instant, now: Instant, work_ended: bool) -> Result<(), Cause> {
+        self.rebuilds += 1;
+        let test = match self.rebuilds {
+            1 => "rebuild".to_owned(),
+            number => format!("rebuild {number}"),
+        };
+        let (asked_at, whole) = self.asked.take().unwrap_or((began, true));
+        self.sample(&test, Metric::TimeToRebuild, (now - asked_at).as_secs_f64());
+        if whole {
+            let size = self.array.attribute("component_size");
+            let mebibytes = sysfs::number(&size, &sysfs::read(&size)?)? as f64 / 1024.0;
+            self.sample(&test, Metric::RebuildRate, mebibytes / (now - began).as_secs_f64());
+        }
+        if self.missing == 0
+            && let Some(failed_at) = self.failed_at.take()
+        {
+            self.sample(&test, Metric::TimeExposed, (now - failed_at).as_secs_f64());
+        }
+        let detail = match work_ended {
+            false => "md rebuilt while the work went on",
+            true => {
+                "md rebuilt until after the work had ended, so the times are not those under load; use a longer \
+                     `runtime`"
+            }
+        };
+        self.guard("act", &test, !work_ended, detail.to_owned());
+        Ok(())
+    }
+
+    fn checked(&mut self, now: Instant) -> Result<(), Cause> {
+        let action = self.action.clone();
+        self.sample(&action, Metric::Duration, (now - self.phase_began).as_secs_f64());
+        let count = self.array.attribute("mismatch_cnt");
+        let sectors = sysfs::number(&count, &sysfs::read(&count)?)?;
+        self.guard(
+            "array-clean",
+            &action,
+            sectors == 0,
+            format!("{sectors} sectors disagree"),
+        );
+        Ok(())
+    }
+
+    /// No act is left, and md is idle.
+    pub(super) fn end(&mut self) {
+        let now = Instant::now();
+        for phase in Phase::ALL {
+            let lasted = self.phases.lasted(phase, self.trial_began, now);
+            if !lasted.is_zero() {
+                self.sample(phase.name(), Metric::PhaseDuration, lasted.as_secs_f64());
+            }
+        }
+    }
+
+    pub(super) fn into_events(self) -> Vec<Event> {
+        self.events
+    }
+
+    fn sample(&mut self, test: &str, metric: Metric, value: f64) {
+        self.event(Event::Sample(Sample {
+            test: test.to_owned(),
+            metric,
+            value,
+        }));
+    }
+
+    fn guard(&mut self, name: &str, test: &str, passed: bool, detail: String) {
+        self.event(Event::Guard(Guard {
+            name: name.to_owned(),
+            test: Some(test.to_owned()),
+            passed,
+            detail,
+        }));
+    }
+}

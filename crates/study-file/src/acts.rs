@@ -1,0 +1,243 @@
+//! Acts on the array: which of them can be, on every cell.
+
+use crate::diagnostic::{Found, Span};
+use crate::document::Entry;
+use study::act::{Act, ActKind, Due};
+use study::plan::Cell;
+use study::stack::{DATA, Level, MachineKind};
+use study::workload::{IoEngine, Work};
+
+/// What is wrong, with a suggestion.
+type Wrong = (String, &'static str);
+
+/// An act, with the places of its disk (or of what is done) and of its time.
+struct Placed<'a> {
+    act: Act,
+    on_disk: &'a Span,
+    on_time: &'a Span,
+}
+
+/// Reads all acts and gives them to every cell.
+pub(crate) fn put_on(top: &Entry, kind: MachineKind, cells: &mut [Cell], found: &mut Found) {
+    let entries = top.tables("act").iter();
+    let acts: Vec<Placed<'_>> = entries.filter_map(|entry| read(entry, found)).collect();
+    let Some(first) = acts.first() else { return };
+    // Also where they cannot be: claims and tables may name their tests.
+    for cell in cells.iter_mut() {
+        cell.acts = acts.iter().map(|placed| placed.act.clone()).collect();
+    }
+    if kind != MachineKind::Lab {
+        let help = "use machine = \"lab\"";
+        found.add_with_help(first.on_time, "acts are done on simulated disks only", help);
+        return;
+    }
+    in_order(&acts, found);
+    for cell in cells {
+        if let Some((message, help)) = no_acts_on(cell) {
+            found.add_with_help(first.on_time, message, help);
+            continue;
+        }
+        let mut members = Members::of(cell);
+        for placed in &acts {
+            if let Some((message, help)) = members.after(&placed.act) {
+                found.add_with_help(placed.on_disk, message, help);
+            }
+            if let Some((message, help)) = too_late(&placed.act, &cell.workload.work) {
+                found.add_with_help(placed.on_time, message, help);
+            }
+        }
+    }
+}
+
+/// None if what is wrong has been reported.
+fn read<'a>(entry: &'a Entry, found: &mut Found) -> Option<Placed<'a>> {
+    let done = entry.value("do")?;
+    let kind = ActKind::ALL.into_iter().find(|kind| kind.word() == done.value.word())?;
+    let (due, on_time) = due(entry, found)?;
+    let disk = entry.value("disk");
+    match (disk, kind.is_of_a_disk()) {
+        (None, true) if entry.is_broken("disk") => return None,
+        (None, true) => {
+            let message = format!("`{}` needs a `disk`", kind.word());
+            found.add_with_help(&done.span, message, "write `disk = 1` for the first disk");
+            return None;
+        }
+        (Some(disk), false) => {
+            let message = format!("`{}` is of the whole array", kind.word());
+            found.add_with_help(&disk.span, message, "leave `disk` out");
+            return None;
+        }
+        _ => {}
+    }
+    let number = disk.and_then(|given| given.value.count());
+    let act = Act {
+        due,
+        kind,
+        disk: number.and_then(|number| u32::try_from(number).ok()),
+    };
+    Some(Placed {
+        act,
+        on_disk: &disk.unwrap_or(done).span,
+        on_time,
+    })
+}
+
+fn due<'a>(entry: &'a Entry, found: &mut Found) -> Option<(Due, &'a Span)> {
+    if entry.is_broken("at") || entry.is_broken("when") {
+        return None;
+    }
+    match (entry.value("at"), entry.value("when")) {
+        (Some(at), None) => Some((Due::AtNs(at.value.count()?), &at.span)),
+        (None, Some(when)) => Some((Due::ResyncDone, &when.span)),
+        (Some(_), Some(when)) => {
+            let message = "an act has one time, `at` or `when`";
+            found.add_with_help(&when.span, message, "leave one of them out");
+            None
+        }
+        (None, None) => {
+            let message = "an act needs a time";
+            let help = "write `at = \"30s\"` or `when = \"resync done\"`";
+            found.add_with_help(&entry.span, message, help);
+            None
+        }
+    }
+}
+
+/// Acts are done in the order of the file.
+fn in_order(acts: &[Placed<'_>], found: &mut Found) {
+    let mut latest = 0;
+    for placed in acts {
+        let Due::AtNs(at_ns) = placed.act.due else { continue };
+        if at_ns < latest {
+            let message = format!("an act before this one is at {} s", latest as f64 / 1e9);
+            found.add_with_help(placed.on_time, message, "write acts in order of time");
+        }
+        latest = latest.max(at_ns);
+    }
+}
+
+/// Why a cell can have no acts at all.
+fn no_acts_on(cell: &Cell) -> Option<Wrong> {
+    let array = &cell.stack.array;
+    let facts = array.level.facts();
+    if array.level.is_md() && array.of.is_none() && !array.level.is_redundant() {
+        let message = format!("{} has no redundancy: no disk of it can fail or be checked", facts.name);
+        return Some((message, "use level 1, 4, 5, 6 or 10"));
+    }
+    if !array.level.is_md() || array.of.is_some() {
+        let message = format!(
+            "acts need an md array of disks, not `{}` or nested RAID",
+            facts.type_word
+        );
+        return Some((message, "use level 1, 4, 5, 6 or 10 without `of`"));
+    }
+    if !matches!(&cell.workload.work, Work::Io(io) if io.engine == IoEngine::Native) {
+        let message = format!("acts need a workload `io`, which `{}` is not", cell.workload.name);
+        return Some((
+            message,
+            "write `io = { … }`: it counts requests by the phases of the array",
+        ));
+    }
+    None
+}
+
+fn too_late(act: &Act, work: &Work) -> Option<Wrong> {
+    let (Work::Io(io), Due::AtNs(at_ns)) = (work, act.due) else {
+        return None;
+    };
+    let ends_ns = io.runtime_ns? + io.ramp_ns;
+    (at_ns >= ends_ns).then(|| {
+        let message = format!("the workload ends after {} s, before this act", ends_ns as f64 / 1e9);
+        (message, "use an earlier time or a longer `runtime`")
+    })
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// In the array, or a spare after it was added again.
+    Active,
+    Failed,
+    Removed,
+}
+
+/// The disks of an array after some acts, if md has had enough time to rebuild. Whether it has is seen in the trial.
+struct Members {
+    level: Level,
+    /// Of the disks that were members at first.
+    states: Vec<State>,
+    /// Disks that were spares at first.
+    spares: usize,
+    may_be_missing: usize,
+    /// Members that the array should have.
+    wanted: usize,
+}
+
+impl Members {
+    fn of(cell: &Cell) -> Self {
+        let array = &cell.stack.array;
+        let disks = cell.machine.group(DATA).map_or(0, |group| group.count);
+        let wanted = disks.saturating_sub(array.spares) as usize;
+        Self {
+            level: array.level,
+            states: vec![State::Active; wanted],
+            spares: array.spares as usize,
+            may_be_missing: array.may_be_missing(disks) as usize,
+            wanted,
+        }
+    }
+
+    /// Disks that work: members or spares.
+    fn working(&self) -> usize {
+        self.spares + self.states.iter().filter(|state| **state == State::Active).count()
+    }
+
+    fn after(&mut self, act: &Act) -> Option<Wrong> {
+        let needs_spare = matches!(act.kind, ActKind::Grow | ActKind::Replace);
+        if act.kind == ActKind::Grow && !matches!(self.level, Level::Raid4 | Level::Raid5 | Level::Raid6) {
+            let message = format!("`grow` is for RAID 4, 5 and 6, not for {}", self.level.facts().name);
+            return Some((message, "use level 4, 5 or 6"));
+        }
+        if needs_spare && self.working() <= self.wanted {
+            let message = format!("`{}` needs a spare, and there is none", act.kind.word());
+            return Some((message, "write `spares = 1` in `array`, with one disk more"));
+        }
+        match act.kind {
+            ActKind::Check | ActKind::Repair => None,
+            ActKind::Grow => {
+                self.wanted += 1;
+                None
+            }
+            kind => self.after_disk(kind, act.disk?),
+        }
+    }
+
+    fn after_disk(&mut self, kind: ActKind, disk: u32) -> Option<Wrong> {
+        let count = self.states.len();
+        let Some(state) = self.states.get_mut((disk as usize).wrapping_sub(1)) else {
+            let message = format!("there is no disk {disk}: the array has {count} disks");
+            return Some((message, "spares do not count"));
+        };
+        let (needed, next) = match kind {
+            ActKind::Fail | ActKind::Replace => (State::Active, State::Failed),
+            ActKind::Remove => (State::Failed, State::Removed),
+            _ => (State::Removed, State::Active),
+        };
+        if *state != needed {
+            let (wrong, help) = match needed {
+                State::Active => ("has failed already", "add it again first"),
+                State::Failed => ("has not failed: md removes no active disk", "let it `fail` first"),
+                State::Removed => ("was not removed", "let it `fail` and `remove` it first"),
+            };
+            return Some((format!("disk {disk} {wrong}"), help));
+        }
+        *state = next;
+        let missing = self.wanted.saturating_sub(self.working());
+        (missing > self.may_be_missing).then(|| {
+            let message = format!(
+                "{missing} of {} disks would be missing: the array would lose its data",
+                self.wanted
+            );
+            (message, "let fewer disks fail, or add one first")
+        })
+    }
+}

@@ -1,0 +1,171 @@
+//! Acts of a study: what they become, and what a user reads about those that cannot be.
+
+use study::act::{Act, ActKind, Due};
+use study::plan::Plan;
+use study_file::{Diagnostics, Known, KnownModel, read};
+
+fn study(array: &str, workload: &str, acts: &str) -> Result<Plan, Diagnostics> {
+    let known = Known {
+        models: vec![KnownModel {
+            name: "wd-500gb-2007".to_owned(),
+            capacity_bytes: 500_107_862_016,
+            own: None,
+        }],
+        kernels: vec!["6.12".to_owned()],
+        ..Known::default()
+    };
+    let source = format!(
+        "{acts}\n[disks]\nmodel = \"wd-500gb-2007\"\ncount = 4\n[[stack]]\narray = {array}\n\
+         [[workload]]\nname = \"w\"\n{workload}\n"
+    );
+    read(&source, "acts.toml", &known)
+}
+
+const IO: &str = "io = { rw = \"randread\", size = \"64M\", runtime = \"60s\" }";
+
+fn act(rest: &str) -> String {
+    format!("[[act]]\n{rest}\n")
+}
+
+/// The first error on RAID 5: line, column, message.
+fn wrong(acts: &str) -> (usize, usize, String) {
+    let found = study("{ level = 5 }", IO, acts).expect_err("a study with errors");
+    let first = found.iter().next().expect("an error");
+    (first.line, first.column, first.message.clone())
+}
+
+#[test]
+fn acts_are_part_of_the_identity() {
+    let acts =
+        act("at = \"10s\"\ndo = \"fail\"\ndisk = 2") + &act("when = \"resync done\"\ndo = \"remove\"\ndisk = 2");
+    let with = study("{ level = 5 }", IO, &acts).expect("a sound study");
+    let without = study("{ level = 5 }", IO, "").expect("a sound study");
+    let fail = Act {
+        due: Due::AtNs(10_000_000_000),
+        kind: ActKind::Fail,
+        disk: Some(2),
+    };
+    assert_eq!(with.cells[0].acts[0], fail);
+    assert_eq!(with.cells[0].acts[1].kind, ActKind::Remove);
+    assert_eq!(with.cells[0].acts[1].due, Due::ResyncDone);
+    assert!(without.cells[0].acts.is_empty());
+    assert_ne!(with.cells[0].id, without.cells[0].id);
+}
+
+#[test]
+fn a_wrong_act_is_shown_at_its_place() {
+    let (line, column, message) = wrong(&act("at = \"10s\"\ndo = \"fail\"\ndisk = 5"));
+    assert_eq!((line, column), (4, 8), "{message}");
+    assert_eq!(message, "there is no disk 5: the array has 4 disks");
+    let (line, column, message) = wrong(&act("at = \"60s\"\ndo = \"fail\"\ndisk = 1"));
+    assert_eq!((line, column), (2, 6), "{message}");
+    assert_eq!(message, "the workload ends after 60 s, before this act");
+    let message = wrong(&act("at = \"10s\"\ndo = \"re-add\"\ndisk = 1")).2;
+    assert_eq!(message, "disk 1 was not removed");
+    let message = wrong(&act("at = \"10s\"\ndo = \"remove\"\ndisk = 1")).2;
+    assert_eq!(message, "disk 1 has not failed: md removes no active disk");
+    let message = wrong(&act("at = \"10s\"\ndo = \"fail\"")).2;
+    assert_eq!(message, "`fail` needs a `disk`");
+    let message = wrong(&act("at = \"10s\"\ndo = \"check\"\ndisk = 1")).2;
+    assert_eq!(message, "`check` is of the whole array");
+    let twice = act("at = \"10s\"\ndo = \"fail\"\ndisk = 1") + &act("at = \"11s\"\ndo = \"fail\"\ndisk = 2");
+    assert_eq!(
+        wrong(&twice).2,
+        "2 of 4 disks would be missing: the array would lose its data"
+    );
+}
+
+#[test]
+fn an_act_has_one_time_and_acts_are_in_its_order() {
+    let (line, column, message) = wrong(&act("do = \"check\""));
+    assert_eq!((line, column), (1, 1), "{message}");
+    assert_eq!(message, "an act needs a time");
+    let (line, column, message) = wrong(&act("do = \"check\"\nat = \"1s\"\nwhen = \"resync done\""));
+    assert_eq!((line, column), (4, 8), "{message}");
+    assert_eq!(message, "an act has one time, `at` or `when`");
+    let back = act("at = \"20s\"\ndo = \"check\"") + &act("at = \"10s\"\ndo = \"repair\"");
+    let (line, column, message) = wrong(&back);
+    assert_eq!((line, column), (5, 6), "{message}");
+    assert_eq!(message, "an act before this one is at 20 s");
+}
+
+#[test]
+fn what_raidlab_cannot_do_is_refused() {
+    for word in ["slow", "hang", "corrupt", "power-cut", "explode"] {
+        let (line, column, message) = wrong(&act(&format!("at = \"10s\"\ndo = \"{word}\"\ndisk = 1")));
+        assert_eq!((line, column), (3, 6), "{message}");
+        assert!(message.contains(word), "{message}");
+    }
+    let found = study("{ level = 5 }", IO, &act("after = \"50 %\"\ndo = \"check\"")).expect_err("has errors");
+    let unknown = found.iter().find(|error| error.message.contains("`after`"));
+    assert_eq!(unknown.map(|error| (error.line, error.column)), Some((2, 1)), "{found}");
+    let (line, column, message) = wrong(&act("when = \"half done\"\ndo = \"check\""));
+    assert_eq!((line, column), (2, 8), "{message}");
+    assert!(message.contains("half done"), "{message}");
+}
+
+#[test]
+fn spares_are_needed_and_take_over() {
+    let at = |seconds: u32, rest: &str| act(&format!("at = \"{seconds}s\"\n{rest}"));
+    let of = |array: &str, acts: &str| {
+        let found = study(array, IO, acts).err();
+        found.map(|found| found.iter().next().expect("an error").message.clone())
+    };
+    let replace = at(10, "do = \"replace\"\ndisk = 2");
+    let no_spare = |word: &str| Some(format!("`{word}` needs a spare, and there is none"));
+    assert_eq!(of("{ level = 5 }", &replace), no_spare("replace"));
+    assert_eq!(of("{ level = 5, spares = 1 }", &replace), None);
+    let grow = at(10, "do = \"grow\"");
+    assert_eq!(of("{ level = 6 }", &grow), no_spare("grow"));
+    assert_eq!(of("{ level = 5, spares = 1 }", &grow), None);
+    assert_eq!(
+        of("{ level = 5, spares = 1 }", &(grow.clone() + &replace)),
+        no_spare("replace")
+    );
+    assert_eq!(
+        of("{ level = 10 }", &grow),
+        Some("`grow` is for RAID 4, 5 and 6, not for RAID 10".to_owned())
+    );
+    let two = at(10, "do = \"fail\"\ndisk = 1") + &at(20, "do = \"fail\"\ndisk = 2");
+    assert_eq!(of("{ level = 5, spares = 1 }", &two), None);
+    let three = two + &at(30, "do = \"fail\"\ndisk = 3");
+    assert_eq!(
+        of("{ level = 5, spares = 1 }", &three),
+        Some("2 of 3 disks would be missing: the array would lose its data".to_owned())
+    );
+}
+
+#[test]
+fn acts_need_the_lab() {
+    let source = "machine = \"host\"\n[[act]]\nat = \"10s\"\ndo = \"fail\"\ndisk = 1\n[disks]\ncount = 4\n\
+                  [[stack]]\narray = { level = 5 }\n[[workload]]\nname = \"w\"\nio = { rw = \"read\" }\n";
+    let found = read(source, "acts.toml", &Known::default()).expect_err("a study with an error");
+    let first = found.iter().next().expect("an error");
+    assert_eq!((first.line, first.column), (3, 6), "{found}");
+    assert_eq!(first.message, "acts are done on simulated disks only");
+}
+
+#[test]
+fn arrays_and_workloads_that_can_have_no_acts() {
+    let fail = act("at = \"10s\"\ndo = \"fail\"\ndisk = 1");
+    let message = |array, workload| {
+        let found = study(array, workload, &fail).expect_err("a study with errors");
+        found.iter().next().expect("an error").message.clone()
+    };
+    assert_eq!(
+        message("{ level = 0 }", IO),
+        "RAID 0 has no redundancy: no disk of it can fail or be checked"
+    );
+    assert!(message("{ level = \"single\" }", IO).starts_with("acts need an md array of disks"));
+    assert!(message("{ level = \"lvm-raid5\" }", IO).starts_with("acts need an md array of disks"));
+    let tree = "tree = { collection = \"marechal-small\" }";
+    assert_eq!(
+        message("{ level = 5 }", tree),
+        "acts need a workload `io`, which `w` is not"
+    );
+    let fio = "fio = { rw = \"randread\", size = \"64M\", runtime = \"60s\" }";
+    assert_eq!(
+        message("{ level = 5 }", fio),
+        "acts need a workload `io`, which `w` is not"
+    );
+}

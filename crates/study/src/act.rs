@@ -1,0 +1,113 @@
+//! Acts on a trial's array while the workload runs: a member fails, is removed, added again; the array is checked.
+
+use crate::phase::Phase;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What is done, with md's own words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ActKind {
+    /// `mdadm --fail`
+    Fail,
+    /// `mdadm --remove`
+    Remove,
+    /// `mdadm --zero-superblock`, then `mdadm --add`: as a new disk.
+    Add,
+    /// `mdadm --re-add`; without a bitmap `mdadm --add`, because md refuses the former then.
+    ReAdd,
+    /// `mdadm --replace`: a spare takes over from a member that still works.
+    Replace,
+    /// `mdadm --grow --raid-devices`: a spare becomes one more member.
+    Grow,
+    /// `check` to `sync_action`
+    Check,
+    /// `repair` to `sync_action`
+    Repair,
+}
+
+impl ActKind {
+    pub const ALL: [Self; 8] = [
+        Self::Fail,
+        Self::Remove,
+        Self::Add,
+        Self::ReAdd,
+        Self::Replace,
+        Self::Grow,
+        Self::Check,
+        Self::Repair,
+    ];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Fail => "fail",
+            Self::Remove => "remove",
+            Self::Add => "add",
+            Self::ReAdd => "re-add",
+            Self::Replace => "replace",
+            Self::Grow => "grow",
+            Self::Check => "check",
+            Self::Repair => "repair",
+        }
+    }
+
+    /// Whether it is done to one member; otherwise to the whole array.
+    pub const fn is_of_a_disk(self) -> bool {
+        !matches!(self, Self::Grow | Self::Check | Self::Repair)
+    }
+}
+
+/// When an act is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Due {
+    /// Nanoseconds since the measured work began, by the clock of the trial's machine.
+    AtNs(u64),
+    /// After the previous act, as soon as md neither rebuilds nor checks.
+    ResyncDone,
+}
+
+/// An act and its time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Act {
+    pub due: Due,
+    #[serde(rename = "do")]
+    pub kind: ActKind,
+    /// Which member, from 1, as in `bus`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<u32>,
+}
+
+impl fmt::Display for Act {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind.word())?;
+        if let Some(disk) = self.disk {
+            write!(f, " disk {disk}")?;
+        }
+        match self.due {
+            Due::AtNs(at_ns) => write!(f, " at {} s", at_ns as f64 / 1e9),
+            Due::ResyncDone => f.write_str(" when the resync is done"),
+        }
+    }
+}
+
+/// The tests besides those of the workload that have samples where these acts are done: phases, then what md did.
+pub fn tests(acts: &[Act]) -> Vec<&'static str> {
+    let has = |kinds: &[ActKind]| acts.iter().any(|act| kinds.contains(&act.kind));
+    let rebuilds = has(&[ActKind::Fail, ActKind::Replace]);
+    [
+        (Phase::Healthy.name(), !acts.is_empty()),
+        (Phase::Degraded.name(), has(&[ActKind::Fail])),
+        (Phase::Rebuilding.name(), rebuilds),
+        (Phase::Rebuilt.name(), rebuilds),
+        (Phase::Checking.name(), has(&[ActKind::Check, ActKind::Repair])),
+        (Phase::Reshaping.name(), has(&[ActKind::Grow])),
+        ("rebuild", rebuilds),
+        ("reshape", has(&[ActKind::Grow])),
+        ("check", has(&[ActKind::Check])),
+        ("repair", has(&[ActKind::Repair])),
+    ]
+    .into_iter()
+    .filter_map(|(test, is_there)| is_there.then_some(test))
+    .collect()
+}

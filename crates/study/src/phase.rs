@@ -1,0 +1,103 @@
+//! The phases that an array passes through while acts are done.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// State of an array, as far as it matters for the work on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// As it was created.
+    Healthy,
+    /// A member is missing, and nothing is being rebuilt.
+    Degraded,
+    /// md writes to a member what it should contain (`recover`).
+    Rebuilding,
+    /// Complete, after it was not.
+    Rebuilt,
+    /// md compares copies or parity (`check`, `repair`).
+    Checking,
+    /// md distributes the data over more members (`reshape`).
+    Reshaping,
+}
+
+impl Phase {
+    pub const ALL: [Self; 6] = [
+        Self::Healthy,
+        Self::Degraded,
+        Self::Rebuilding,
+        Self::Rebuilt,
+        Self::Checking,
+        Self::Reshaping,
+    ];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Healthy => "healthy",
+            Self::Degraded => "degraded",
+            Self::Rebuilding => "rebuilding",
+            Self::Rebuilt => "rebuilt",
+            Self::Checking => "checking",
+            Self::Reshaping => "reshaping",
+        }
+    }
+}
+
+/// The phases of an array in order of time: written by who observes it, read by who counts requests.
+#[derive(Debug)]
+pub struct Phases(Mutex<Vec<(Instant, Phase)>>);
+
+impl Phases {
+    /// It is healthy from now on.
+    pub fn begin() -> Self {
+        Self(Mutex::new(vec![(Instant::now(), Phase::Healthy)]))
+    }
+
+    pub fn enter(&self, phase: Phase, at: Instant) {
+        self.with(|changes| changes.push((at, phase)));
+    }
+
+    pub fn now(&self) -> Phase {
+        self.with(|changes| changes.last().map_or(Phase::Healthy, |(_, phase)| *phase))
+    }
+
+    /// How long a phase lasted between two instants, all its times together.
+    pub fn lasted(&self, phase: Phase, from: Instant, until: Instant) -> Duration {
+        self.with(|changes| {
+            let ends = changes.iter().skip(1).map(|(at, _)| *at).chain([until]);
+            let of_phase = changes.iter().zip(ends).filter(|((_, entered), _)| *entered == phase);
+            of_phase
+                .map(|((began, _), ended)| ended.min(until).saturating_duration_since(from.max(*began)))
+                .sum()
+        })
+    }
+
+    fn with<T>(&self, read: impl FnOnce(&mut Vec<(Instant, Phase)>) -> T) -> T {
+        // A list of changes is whole after each push, even if another thread panicked.
+        let mut changes = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        read(&mut changes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_phase_lasts_as_long_as_it_is_in_the_window() {
+        let phases = Phases::begin();
+        let began = phases.with(|changes| changes[0].0);
+        let at = |seconds: u64| began + Duration::from_secs(seconds);
+        phases.enter(Phase::Degraded, at(10));
+        phases.enter(Phase::Rebuilding, at(15));
+        phases.enter(Phase::Degraded, at(18));
+        assert_eq!(phases.now(), Phase::Degraded);
+        let lasted = |phase: Phase, from: u64, until: u64| phases.lasted(phase, at(from), at(until)).as_secs();
+        assert_eq!(lasted(Phase::Healthy, 0, 30), 10);
+        assert_eq!(lasted(Phase::Healthy, 4, 6), 2);
+        assert_eq!(lasted(Phase::Degraded, 0, 30), 5 + 12);
+        assert_eq!(lasted(Phase::Degraded, 12, 16), 3);
+        assert_eq!(lasted(Phase::Rebuilding, 0, 16), 1);
+        assert_eq!(lasted(Phase::Rebuilt, 0, 30), 0);
+        assert_eq!(lasted(Phase::Healthy, 20, 30), 0);
+    }
+}
