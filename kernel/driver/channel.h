@@ -19,7 +19,7 @@ void raidlab_count_request(void);
 void raidlab_end(bool power_cut) __noreturn;
 /* Bytes that the init wrote to the events. */
 u64 raidlab_events_bytes(void);
-/* Neither memory nor the spill file has room for what the disks hold: the program outside is told. */
+/* Reports that neither memory nor the spill file has room for what the disks hold. */
 void raidlab_no_room(void);
 /* Has the disks begin with state number index of RL_FD_STATES. 0 or an error; -EBUSY while requests are under way. */
 int raidlab_take_state(u64 index);

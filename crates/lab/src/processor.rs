@@ -25,6 +25,7 @@ const FILES: &[&str] = &[
     include_str!("../../../data/cpus/athlon-64-3700.toml"),
     include_str!("../../../data/cpus/atom-c3558.toml"),
     include_str!("../../../data/cpus/epyc-7601.toml"),
+    include_str!("../../../data/cpus/epyc-9004-vm.toml"),
     include_str!("../../../data/cpus/pentium-2-400.toml"),
     include_str!("../../../data/cpus/pentium-3-1000.toml"),
     include_str!("../../../data/cpus/pentium-4-1600.toml"),

@@ -163,8 +163,7 @@ fn list(roff: &mut Roff, heading: &str, items: &[(&str, &str)]) {
 }
 
 fn examples_section(roff: &mut Roff, command: &Command) {
-    let name = page_name(command).replace('-', " ");
-    let own = examples::of(&name);
+    let own = examples::of(page_name(command));
     if own.is_empty() {
         return;
     }
@@ -217,15 +216,15 @@ mod tests {
         let wanted: BTreeSet<String> = tree(&command)
             .into_iter()
             .filter(|command| !command.has_subcommands())
-            .map(|command| page_name(command).replace('-', " "))
+            .map(|command| page_name(command).to_owned())
             .collect();
-        let there: BTreeSet<String> = examples::ALL.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let there: BTreeSet<String> = examples::ALL.iter().map(|(name, _)| name.replace(' ', "-")).collect();
         let missing: Vec<_> = wanted.difference(&there).collect();
         assert!(missing.is_empty(), "{missing:?}");
         for (name, _) in examples::ALL {
             let is_one = tree(&command)
                 .into_iter()
-                .any(|command| page_name(command).replace('-', " ") == *name);
+                .any(|command| page_name(command) == name.replace(' ', "-"));
             assert!(is_one, "`{name}` is no command");
         }
     }

@@ -74,7 +74,7 @@ pub fn power_cut(arguments: &PowerCutArguments) -> Result<ExitCode, ExpectedErro
     let judged = exploration.state(cut, &AtomicBool::new(false))?;
     let operations = Operations::draw(trial.seed, spec.operations);
     // Who does not read what is printed does not change it.
-    let _ = io::stdout().write_all(told(cell, &operations, &judged).as_bytes());
+    let _ = io::stdout().write_all(text(cell, &operations, &judged).as_bytes());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -91,7 +91,7 @@ fn cell_with_cuts(cells: &[Cell], number: u64) -> Result<(&Cell, PowerCutSpec), 
     }
 }
 
-fn told(cell: &Cell, operations: &Operations, judged: &Judged) -> String {
+fn text(cell: &Cell, operations: &Operations, judged: &Judged) -> String {
     let log = judged.log;
     let mut lines = vec![
         format!("{} (simulated)", cell.stack_label),

@@ -223,9 +223,9 @@ pub const ALL: &[(&str, &[Example])] = &[
     ),
 ];
 
-/// Those of a command.
-pub fn of(command: &str) -> &'static [Example] {
+/// Those of a command, by the name of its man page.
+pub fn of(page: &str) -> &'static [Example] {
     ALL.iter()
-        .find(|(name, _)| *name == command)
+        .find(|(name, _)| name.replace(' ', "-") == page)
         .map_or(&[], |(_, examples)| examples)
 }
