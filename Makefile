@@ -9,7 +9,7 @@ DEMO = results/first-look
 # How long `make fuzz` tries each parser.
 SECONDS ?= 60
 
-.PHONY: demo test fuzz bench studies controls stacks scale kill-test safety deb deb-test lint docs docs-check build compiler clean
+.PHONY: demo test fuzz soak bench studies controls stacks scale kill-test safety deb deb-test lint docs docs-check build compiler clean
 
 demo: build
 	$(RAIDLAB) doctor --install
@@ -25,6 +25,12 @@ test: compiler
 fuzz: compiler
 	RAIDLAB_FUZZ_SECONDS=$(SECONDS) cargo test --locked -p fuzz -- --nocapture
 	cargo test --locked -p lab --test misbehaving_guests
+
+# Random stacks, work and power cuts, for so many minutes.
+MINUTES ?= 60
+soak: build
+	$(RAIDLAB) doctor --install
+	$(RAIDLAB) soak --minutes $(MINUTES)
 
 bench: build
 	$(RAIDLAB) doctor --install

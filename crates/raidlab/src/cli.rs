@@ -95,6 +95,9 @@ pub enum Command {
     Shell(ShellArguments),
     /// Repeat one power cut of a study: `raidlab run` records the instant and the seed of each finding
     PowerCut(PowerCutArguments),
+    /// Look for lost and wrong data by itself: random stacks, work and power cuts, one seed decides all
+    #[command(after_help = exit_status::help(exit_status::OF_SOAK))]
+    Soak(SoakArguments),
     /// Undo what a killed run left on this machine, using its ledger
     Clean,
     /// One job of a run on this machine
@@ -316,6 +319,34 @@ pub struct PowerCutArguments {
 }
 
 #[derive(Args, Debug)]
+pub struct SoakArguments {
+    /// Decides every history
+    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
+    pub seed: u64,
+    /// No history is begun after this time
+    #[arg(long, default_value_t = 60, value_parser = |text: &str| whole(text, 1..=MINUTES_MAX), allow_negative_numbers = true)]
+    pub minutes: u64,
+    /// Number of histories (default: as many as there is time for)
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "history")]
+    pub histories: Option<u32>,
+    /// Only the history with this number, with all of its findings
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    pub history: Option<u32>,
+    /// That history with this number of operations
+    #[arg(long, value_name = "COUNT", requires = "history", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub operations: Option<u32>,
+    /// Print that history's study file, for `raidlab run` and `raidlab power-cut`
+    #[arg(long, requires = "history")]
+    pub print: bool,
+    /// The lab's kernel, as in a study
+    #[arg(long, value_name = "NAME", default_value = "6.12")]
+    pub kernel: String,
+    /// Number of histories that run in parallel (default: one for each processor)
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub jobs: Option<u32>,
+}
+
+#[derive(Args, Debug)]
 pub struct BenchArguments {
     /// File for the ratios as JSON; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
@@ -364,6 +395,9 @@ pub enum ExportFormat {
 
 /// Upper bound of counts without a limit of their own.
 const COUNT_MAX: u64 = i64::MAX as u64;
+
+/// A year.
+const MINUTES_MAX: u64 = 366 * 24 * 60;
 
 /// The parsers of clap and of the standard library report what is wrong, but not what would be valid.
 fn whole(text: &str, range: RangeInclusive<u64>) -> Result<u64, String> {

@@ -9,6 +9,7 @@ mod cpu;
 mod digest;
 mod disk;
 mod doctor;
+mod explored;
 mod export;
 mod import;
 mod inventory;
@@ -25,6 +26,7 @@ mod run;
 mod runs;
 mod shell;
 mod show;
+mod soak;
 mod status;
 mod stored;
 mod studied;
@@ -64,6 +66,7 @@ pub fn dispatch(arguments: Arguments) -> Result<ExitCode, ExpectedError> {
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::Shell(arguments) => shell::shell(&arguments),
         Command::PowerCut(arguments) => power_cut::power_cut(&arguments),
+        Command::Soak(arguments) => soak::soak(&arguments),
         Command::Clean => clean::clean(),
         Command::HostJob { ledger } => Ok(host::job::main(ledger)),
         Command::PackageFiles { folder, kernel } => package_files::package_files(&folder, kernel),

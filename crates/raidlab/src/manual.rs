@@ -144,6 +144,7 @@ fn page(command: &Command, date: &str) -> io::Result<Vec<u8>> {
 fn exit_status_section(roff: &mut Roff, command: &Command) {
     let codes = match page_name(command) {
         "raidlab-digest" => exit_status::OF_DIGEST,
+        "raidlab-soak" => exit_status::OF_SOAK,
         "raidlab-merge" => exit_status::OF_MERGE,
         "raidlab-submit" => exit_status::OF_SUBMIT,
         _ => exit_status::OF_COMMANDS,

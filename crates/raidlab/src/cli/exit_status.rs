@@ -31,6 +31,14 @@ pub const OF_SUBMIT: &[(u8, &str)] = &[
     (3, "no Slurm here"),
 ];
 
+pub const OF_SOAK: &[(u8, &str)] = &[
+    (0, "nothing new was found"),
+    (1, "something new was found, or a history failed"),
+    (2, "invalid input"),
+    (3, "the machine lacks something (the message says how to fix it)"),
+    (130, "interrupted"),
+];
+
 /// The last paragraph of `--help`.
 pub fn help(codes: &[(u8, &str)]) -> String {
     let codes: Vec<String> = codes.iter().map(|(code, words)| format!("{code} {words}")).collect();

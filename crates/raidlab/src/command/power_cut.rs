@@ -1,27 +1,18 @@
 //! `raidlab power-cut`: one state of a study's power cuts again, from a run that ends in the cut.
 
-use super::run::own_init;
+use super::explored::Guests;
 use super::studied;
 use crate::cli::PowerCutArguments;
 use crate::expected::ExpectedError;
-use crate::progress::note;
-use lab::disks::Models;
-use lab::guest::{Config, LIMITS, PowerCut};
-use lab::job::GuestJob;
-use lab::kernel::{Cache, KernelName};
-use lab::power_cut::{Exploration, Judged};
-use lab::processor::Processors;
-use lab::programs::GuestPrograms;
-use lab::trial_folder::TrialFolder;
+use lab::guest::PowerCut;
+use lab::kernel::Cache;
+use lab::power_cut::Judged;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use study::plan::{Cell, Trial};
 use study::workload::{PowerCutSpec, Work};
 use trial::power_cut::Operations;
-
-/// Contents of the disks beyond this size go to a file.
-const MEMORY_BUDGET_BYTES: u64 = 1 << 30;
 
 /// Operations before the cut that are listed.
 const LISTED: usize = 12;
@@ -35,43 +26,13 @@ pub fn power_cut(arguments: &PowerCutArguments) -> Result<ExitCode, ExpectedErro
         index: 0,
         seed: study::trial_seed(arguments.seed, arguments.trial as u32 - 1),
     };
-    let programs = GuestPrograms::ready(&cache, std::slice::from_ref(cell), &mut |words| {
-        note(&format!("raidlab: {words}"));
-    })?;
-    let kernel = super::kernel::ready(&cache, &KernelName::of(&cell.machine, &cell.stack))?;
-    let folder = TrialFolder::new(cache.folder()).map_err(ExpectedError::Machine)?;
-    let disks = lab::disks::encoded(&trial, &Models::of(&plan))?;
-    let job = GuestJob::Trial(Box::new(trial.clone()));
-    let job = lab::job::encoded(&job, &kernel, programs.of(&trial))?;
-    let init = own_init()?;
-    let exploration = Exploration {
-        trial: &trial,
-        spec,
-        kernel: &kernel,
-        programs: programs.of(&trial),
-        config: Config {
-            kernel: &kernel.path,
-            init: &init,
-            ram_bytes: cell.machine.ram_bytes,
-            seed: trial.seed,
-            disks: &disks,
-            job: &job,
-            memory_budget_bytes: MEMORY_BUDGET_BYTES,
-            contents: None,
-            power_cut: None,
-            states: None,
-            folder: folder.path(),
-            trace: None,
-            processor: None,
-            kernel_arguments: &kernel.arguments_on(&cell.machine, &Processors::of(&plan))?,
-            limits: LIMITS,
-        },
-    };
     let cut = PowerCut {
         at_ns: arguments.at,
         seed: arguments.cut_seed,
     };
-    let judged = exploration.state(cut, &AtomicBool::new(false))?;
+    let judged = Guests::new(&cache)?.explore((&plan, &trial), spec, None, |exploration| {
+        exploration.state(cut, &AtomicBool::new(false))
+    })?;
     let operations = Operations::draw(trial.seed, spec.operations);
     // Who does not read what is printed does not change it.
     let _ = io::stdout().write_all(text(cell, &operations, &judged).as_bytes());

@@ -4,7 +4,7 @@ mod dry;
 mod prepare_host;
 mod prepare_lab;
 
-pub(super) use prepare_lab::own_init;
+pub(super) use prepare_lab::{own_init, processors};
 
 use super::{advice, inventory, print, show, studied};
 use crate::cli::{On, RunArguments};
@@ -70,9 +70,7 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
     let signals = Signals::watch(format!(
         "raidlab: interrupted before the first trial; to continue: {resume}"
     ))?;
-    let jobs = arguments
-        .jobs
-        .map_or_else(prepare_lab::processors, |jobs| jobs as usize);
+    let jobs = arguments.jobs.map_or_else(processors, |jobs| jobs as usize);
     if let Some(shard) = arguments.shard.filter(|_| part.cells.is_empty()) {
         return conclude_empty(&mut store, &run, shard);
     }

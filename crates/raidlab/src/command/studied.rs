@@ -28,6 +28,11 @@ pub fn read_for_host(
     read_for(path, only, cache, None)
 }
 
+/// The plan of a study that raidlab wrote itself; it names no files.
+pub fn read_own(source: &str, name: &str, cache: &Cache) -> Result<Plan, ExpectedError> {
+    Ok(study_file::read(source, name, &known(None, cache))?)
+}
+
 fn read_for(
     path: &Path,
     only: &[String],

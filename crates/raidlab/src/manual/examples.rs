@@ -211,6 +211,19 @@ pub const ALL: &[(&str, &[Example])] = &[
         )],
     ),
     (
+        "raidlab soak",
+        &[
+            (
+                "raidlab soak --minutes 60 --seed 7",
+                "Tries random stacks, work and power cuts for an hour.",
+            ),
+            (
+                "raidlab soak --seed 7 --history 12 --print",
+                "Prints the study file of one of them.",
+            ),
+        ],
+    ),
+    (
         "raidlab clean",
         &[("sudo raidlab clean", "Undoes what a killed run left on this machine.")],
     ),

@@ -33,6 +33,7 @@ mod scale;
 mod shards;
 mod shells;
 mod slurm;
+mod soak;
 mod stores;
 mod studies;
 mod traces;

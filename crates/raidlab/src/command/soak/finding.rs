@@ -1,0 +1,119 @@
+//! What was found in a history, and whether it is expected, known or new.
+
+use super::history::{History, Promise};
+use lab::power_cut::Judged;
+use std::collections::BTreeSet;
+use trial::power_cut::ViolationKind;
+
+/// What can be wrong with a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    Lost,
+    Wrong,
+    NotMountable,
+    Checker,
+    Parity,
+}
+
+impl Kind {
+    pub const ALL: [Self; 5] = [Self::Lost, Self::Wrong, Self::NotMountable, Self::Checker, Self::Parity];
+
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Lost => "acknowledged, but lost",
+            Self::Wrong => "wrong data",
+            Self::NotMountable => "not mountable",
+            Self::Checker => "the filesystem's checker complains",
+            Self::Parity => "copies or parity disagree",
+        }
+    }
+
+    /// What is wrong with this state.
+    pub fn of(judged: &Judged) -> BTreeSet<Self> {
+        let verdict = &judged.verdict;
+        let found = [
+            (Self::Lost, verdict.has(ViolationKind::Lost)),
+            (Self::Wrong, verdict.has(ViolationKind::Wrong)),
+            (Self::NotMountable, verdict.not_mountable.is_some()),
+            (Self::Checker, verdict.checker_complaint.is_some()),
+            (Self::Parity, verdict.stale_sectors > 0),
+        ];
+        found.into_iter().filter(|(_, is)| *is).map(|(kind, _)| kind).collect()
+    }
+}
+
+/// How a finding is to be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    New,
+    /// Like the finding in this file.
+    Known(&'static str),
+    /// The stack does not promise more, for this reason.
+    Expected(&'static str),
+}
+
+impl News {
+    /// Of such a finding in this history. A known defect is recognised by the stack and the kind of the damage, so
+    /// another one that looks the same is taken for it.
+    pub fn of(history: &History, kind: Kind) -> Self {
+        if let Promise::NotKept(why) = history.promise() {
+            return Self::Expected(why);
+        }
+        if history.has_ppl && history.has_write_cache() && matches!(kind, Kind::Lost | Kind::Wrong) {
+            return Self::Known("docs/findings/ppl-flush.md");
+        }
+        let is_preflush = history.is_of_6_12()
+            && history.has_write_cache()
+            && matches!(history.level, "1" | "5" | "6" | "10")
+            && matches!(history.filesystem, "ext3" | "ext4" | "xfs")
+            && matches!(kind, Kind::Wrong | Kind::NotMountable | Kind::Checker);
+        match is_preflush {
+            true => Self::Known("docs/findings/md-preflush.md"),
+            false => Self::New,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn history(is: impl Fn(&History) -> bool) -> History {
+        (1..)
+            .map(|number| History::draw(1, number, "6.12"))
+            .find(|history| is(history))
+            .expect("one of many")
+    }
+
+    #[test]
+    fn what_a_stack_does_not_promise_is_expected() {
+        let risky = history(|history| history.promise() != Promise::Kept);
+        assert!(matches!(News::of(&risky, Kind::Lost), News::Expected(_)));
+    }
+
+    #[test]
+    fn a_loss_without_a_known_reason_is_new() {
+        let safe = history(|history| {
+            history.promise() == Promise::Kept && !history.has_write_cache() && history.level == "1"
+        });
+        for kind in Kind::ALL {
+            assert_eq!(News::of(&safe, kind), News::New);
+        }
+    }
+
+    #[test]
+    fn known_defects_are_those_of_6_12() {
+        let is_preflush = |history: &History| {
+            history.promise() == Promise::Kept
+                && history.has_write_cache()
+                && history.level == "1"
+                && history.filesystem == "ext4"
+        };
+        let before = history(is_preflush);
+        let known = News::Known("docs/findings/md-preflush.md");
+        assert_eq!(News::of(&before, Kind::NotMountable), known);
+        assert_eq!(News::of(&before, Kind::Lost), News::New);
+        let now = History::draw(1, before.number, "7.3");
+        assert_eq!(News::of(&now, Kind::NotMountable), News::New);
+    }
+}
