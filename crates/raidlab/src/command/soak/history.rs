@@ -74,6 +74,7 @@ pub struct History {
     size_mib: u32,
     has_barriers: bool,
     has_write_cache: bool,
+    has_write_behind: bool,
     points: u32,
     subsets: u32,
     is_missing_member: bool,
@@ -90,6 +91,8 @@ impl History {
         let drawn = draws.one(&MODELS);
         let model = if is_redundant { drawn } else { SMALL_MODEL };
         let has_ppl = level == "5" && draws.chance(40);
+        let has_write_behind = level == "1" && draws.chance(40);
+        let bitmap = draws.one(&["none", "internal"]);
         Self {
             number,
             seed,
@@ -101,11 +104,12 @@ impl History {
             kernel: kernel.to_owned(),
             model,
             chunk: draws.one(&["4K", "16K", "64K", "512K"]),
-            bitmap: if has_ppl {
-                "none"
-            } else {
-                draws.one(&["none", "internal"])
+            bitmap: match (has_ppl, has_write_behind) {
+                (true, _) => "none",
+                (_, true) => "internal",
+                _ => bitmap,
             },
+            has_write_behind,
             filesystem_options,
             size_mib,
             has_barriers: !(has_nobarrier && draws.chance(10)),
@@ -169,8 +173,12 @@ impl History {
             return level;
         }
         let size = self.size_mib.div_ceil(self.data_members()).max(64);
-        let ppl = if self.has_ppl { ", ppl = true" } else { "" };
-        format!("{level}, size = \"{size} MiB\", bitmap = \"{}\"{ppl}", self.bitmap)
+        let option = match (self.has_ppl, self.has_write_behind) {
+            (true, _) => ", ppl = true",
+            (_, true) => ", write_mostly = 1, write_behind = 256",
+            _ => "",
+        };
+        format!("{level}, size = \"{size} MiB\", bitmap = \"{}\"{option}", self.bitmap)
     }
 
     fn data_members(&self) -> u32 {
@@ -234,6 +242,7 @@ impl History {
         ];
         let traits = [
             (self.has_ppl, "PPL"),
+            (self.has_write_behind, "write-behind"),
             (
                 self.bitmap == "internal" && !matches!(self.level, "single" | "0"),
                 "bitmap",
