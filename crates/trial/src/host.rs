@@ -75,6 +75,7 @@ impl Host for StackHost<'_, '_> {
         let sum = |field: fn(&DiskCounters) -> u64| members.iter().map(field).sum();
         Ok(DeviceCounters {
             reads: sum(|disk| disk.reads),
+            reads_merged: sum(|disk| disk.reads_merged),
             read_sectors: sum(|disk| disk.sectors_read),
             writes: sum(|disk| disk.writes),
             written_sectors: sum(|disk| disk.sectors_written),
