@@ -68,8 +68,17 @@ fn members_with_different_loads_are_not_compared() {
     let linear = [disk("vda", 900, 8.0, 90, 1.0), disk("vdb", 3, 30.0, 1, 9.0)];
     assert_eq!(slow_member(&linear, true), None);
     assert_eq!(slow_member(&[disk("vda", 900, 8.0, 90, 1.0)], true), None);
-    let few = [disk("vda", 40, 1.0, 0, 0.0), disk("vdb", 40, 9.0, 0, 0.0)];
+    let few = [disk("vda", 90, 1.0, 0, 0.0), disk("vdb", 90, 9.0, 0, 0.0)];
     assert_eq!(slow_member(&few, true), None);
+    // A job of raidlab's own that reads and writes a mirror at random, by as much at both disks.
+    let mixed = [disk("vda", 300, 9.0, 290, 6.11), disk("vdb", 310, 8.0, 290, 1.95)];
+    assert_eq!(slow_member(&mixed, false), None);
+    let written = |ms: f64| [disk("vda", 3, 9.0, 8300, ms), disk("vdb", 5, 8.0, 8300, 1.07)];
+    assert!(
+        slow_member(&written(2.56), false).expect("the same writes").0,
+        "equal disks"
+    );
+    assert!(!slow_member(&written(6.5), false).expect("the same writes").0);
 }
 
 #[test]
