@@ -130,13 +130,18 @@ fn spreads_reads(array: &ArraySpec) -> bool {
     stripes(array.level) && array.of.is_none_or(|inner| stripes(inner.level))
 }
 
-/// A read of the slow member takes more than so many times as long as one of its peers.
+/// A read of the slow member takes more than so many times as long as that of any of its peers.
 const READ_TIMES_MAX: f64 = 2.0;
 /// Writes are short while a drive's cache has room and long when it has none: equal disks whose platters do not turn
 /// together differ by 2.4 times in the lab, over 8,000 writes of JFS each.
 const WRITE_TIMES_MAX: f64 = 4.0;
 /// Fewer requests of a member say nothing.
-const REQUESTS_MIN: u64 = 100;
+const REQUESTS_MIN: u64 = 200;
+/// Members in all that must be alike.
+const MEMBERS_MIN: usize = 4;
+/// The means of the others differ by at most this factor. Where drives answer some requests from their caches, those of
+/// equal disks differ by up to eight times.
+const AGREE: f64 = 1.5;
 /// Counters are in whole milliseconds.
 const MILLISECONDS_MIN: u64 = 20;
 /// Members are peers if their requests differ in number and size by at most this factor.
@@ -177,7 +182,7 @@ impl Load {
     }
 }
 
-/// Compares the mean time of a request between members with the same load; None if no two can be compared. The time is
+/// Compares the mean time of a request between members with the same load; None if too few can be compared. The time is
 /// that from the queue to the completion.
 fn slow_member(members: &[DiskCounters], spreads_reads: bool) -> Option<(bool, String)> {
     // The copies of a mirror get the same writes and different reads, for which the writes wait.
@@ -193,17 +198,19 @@ fn slow_member(members: &[DiskCounters], spreads_reads: bool) -> Option<(bool, S
     let mut compared = Vec::new();
     for (verb, load, times_max) in kinds.into_iter().skip(usize::from(!spreads_reads)) {
         let judged: Vec<(&str, Load)> = alike.iter().map(|disk| (disk.device.as_str(), load(disk))).collect();
-        if judged.len() < 2 || judged.iter().any(|(_, load)| load.requests < REQUESTS_MIN) {
+        if judged.len() < MEMBERS_MIN || judged.iter().any(|(_, load)| load.requests < REQUESTS_MIN) {
             continue;
         }
         for (index, (name, load)) in judged.iter().enumerate() {
             let peers = judged.iter().enumerate().filter(|(other, _)| *other != index);
-            let peers_ms = median(peers.map(|(_, (_, load))| load.mean_ms()));
-            if load.milliseconds >= MILLISECONDS_MIN && load.mean_ms() > times_max * peers_ms {
+            let peers = || peers.clone().map(|(_, (_, load))| load.mean_ms());
+            let (shortest, longest) = (peers().fold(f64::MAX, f64::min), peers().fold(0.0, f64::max));
+            let peers_agree = longest <= AGREE * shortest;
+            if load.milliseconds >= MILLISECONDS_MIN && peers_agree && load.mean_ms() > times_max * longest {
                 return Some((
                     false,
                     format!(
-                        "a {verb} takes {:.2} ms at {name} and {peers_ms:.2} ms at the other members, for requests of the \
+                        "a {verb} takes {:.2} ms at {name} and at most {longest:.2} ms at the other members, for requests of the \
                          same number and size; look for another model, firmware or write cache, for bad sectors (SMART) \
                          and for another link",
                         load.mean_ms()
