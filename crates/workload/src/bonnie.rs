@@ -73,7 +73,7 @@ fn run(spec: &BonnieSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -
     let mut reporter = Reporter { host, test: "bonnie" };
     reporter.cpu(cpu);
     reporter.device_work(moved);
-    // Its tests are not told apart.
+    // Its tests are not separated.
     reporter.host.judge(None);
     if spec.size_bytes > 0 {
         let all = spec.size_bytes * u64::from(spec.volumes) * u64::from(spec.processes);

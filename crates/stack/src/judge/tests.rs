@@ -151,7 +151,7 @@ fn starts_within_physical_sectors_are_found() {
     }
 }
 
-/// A mirror on a machine in memory, whose md is told to check it.
+/// A mirror on a machine in memory, which md is asked to check.
 #[test]
 fn a_check_that_is_under_way_is_seen_unless_the_study_asked_for_it() {
     let plan = study_file::read(MIRROR, "mirror.toml", &Known::default()).expect("a sound study");

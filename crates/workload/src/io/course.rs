@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// Most intervals that are kept; when time runs on, two become one.
 const INTERVALS_MAX: usize = 32;
-/// With fewer, halves cannot be told from scatter.
+/// With fewer, a difference of halves may be scatter.
 const INTERVALS_MIN: usize = INTERVALS_MAX / 2;
 /// The first length of an interval.
 const INTERVAL_NS: u64 = 1_000_000;

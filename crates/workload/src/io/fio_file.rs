@@ -160,7 +160,7 @@ fn report_whole(spec: &FioFileSpec, cpu: CpuTime, moved: DeviceCounters, asked: 
     let mut reporter = Reporter { host, test: "fio" };
     reporter.cpu(cpu);
     reporter.device_work(moved);
-    // Sections are not told apart.
+    // Sections are not separated.
     reporter.host.judge(None);
     if spec.sections.iter().all(|section| !section.pattern.has_writes()) {
         let once = spec.sections.iter().map(|section| {
