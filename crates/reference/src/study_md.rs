@@ -103,12 +103,33 @@ caches are dropped.
 | `power_cut` | one thread, in the order drawn from the seed | it has no clock: states after power cuts are counted, and each finding is recorded under `power-cut.finding.STATE.NUMBER` with its instant and seed, with which `raidlab power-cut` repeats it |
 | `bonnie`, `iozone` | theirs | as they say: Bonnie++ after its own fsync, IOzone with `include_flush` after fsync |
 
-Some samples are marked by a **guard**, with what was seen and what to change, and are in no figure: `cold-cache` (what was
-read came from memory), `written-out` (what was written did not reach the disks), `contents` (it is not there after a
-remount), `long-enough` (the clock cannot tell so short a time), `disk-bound` (faster than the models of the disks sustain
-once their caches are full), `finite` (the value is not a number), `quiesced` (the disks were not idle before the test),
-`array-clean` (copies or parity disagree after the trial or a check), `act` (an act or its rebuild was after the work); on a host also `memory` (the trial could not be limited to the `ram` of the study)
-and `loop-files` (the files behind loop devices are in memory).
+Some samples are marked by a **guard**, with what was seen and what to change, and are in no figure:
+
+| guard | marks |
+|---|---|
+| `cold-cache` | what was read came from memory |
+| `cache-hits` | `io`, `fio`, reads: fewer than 90 % of the bytes, or for random patterns of the requests, reached the disks. A job went over its files again and found them in memory, or each record of the filesystem (128 KiB on ZFS) was read once and answered several smaller requests. Sequential reads may become larger requests, and requests that the scheduler merged count |
+| `written-out` | what was written did not reach the disks |
+| `contents` | it is not there after a remount |
+| `long-enough` | the clock cannot tell so short a time |
+| `steady` | `io` with a `runtime`, reads and direct writes: the throughput of the two halves of the time differs by more than 20 % of their average (the bound of SNIA's performance test specification) and by more than four standard errors of it. The detail has the throughput over time, in up to 32 intervals |
+| `holes` | what was read had never been written (holes, reserved space): no disk is read for that |
+| `compressible` | on a filesystem that compresses: less than 90 % of the bytes of a job on zeros or a pattern passed the disks, or of other bytes that were written; `buffer_compress_percentage` is allowed for. btrfs does not compress what goes into reserved space, as `io` and `fio` reserve it unless `fio` has `fallocate` at `none` |
+| `aligned` | a member, a loop device or the array begins within a physical sector of its disks; or direct writes are not of whole physical sectors (512 bytes on a disk with 4 KiB), where they are passed on as they are: no parity, a filesystem that overwrites |
+| `slow-member` | of four or more members with 200 requests each, alike in number and size (by 1.5 times), a read takes one more than twice as long as any of the others, or a write, which drives cache, more than four times, and the others agree by 1.5 times. Only where stripes spread the reads, or for tests of mirrors that hardly read. Not while acts change the array |
+| `nearly-full` | more than 90 % of the filesystem are in use after a test |
+| `disk-bound` | faster than the models of the disks sustain once their caches are full |
+| `finite` | the value is not a number |
+| `quiesced` | the disks were not idle before the test |
+| `undisturbed` | after the test md was at a resync or a check, ext4 was initialising inode tables that a study had not left to it, or discards had come from a trim |
+| `array-clean` | copies or parity disagree after the trial or a check |
+| `act` | an act or its rebuild was after the work |
+| `memory` | on a host: the trial could not be limited to the `ram` of the study |
+| `loop-files` | on a host: the files behind loop devices are in memory |
+
+A processor that is busy for 90 % of a test (with a processor model: all cores, or the busiest task with one of them; on a
+host: the threads that make the load) is no reason to leave a figure out, since a study may ask for just that: the
+report, `raidlab show` and its `warnings` in JSON name these tests.
 
 `raidlab plan`, `raidlab run` and the report warn of work that fits in memory, in the write caches of the drives, or in a
 corner of the disks, of runs that end before the write caches are drained, and of one ZFS mirror of four or more disks.

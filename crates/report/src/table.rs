@@ -279,5 +279,6 @@ fn notes(input: &Input, workloads: &[WorkloadResults]) -> Vec<String> {
     if excluded > 0 {
         notes.push(format!("{} excluded by a failed guard", count(excluded, "sample")));
     }
+    notes.extend(crate::processor_notes(input));
     notes
 }

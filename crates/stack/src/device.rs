@@ -48,6 +48,10 @@ impl BlockDevice {
         }
     }
 
+    pub(crate) const fn is_simulated(&self) -> bool {
+        self.is_simulated
+    }
+
     pub fn size_bytes(&self) -> Result<u64, Cause> {
         let attribute = self.sysfs.join("size");
         Ok(sysfs::number(&attribute, &sysfs::read(&attribute)?)? * 512)

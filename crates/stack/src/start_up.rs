@@ -36,6 +36,11 @@ pub(crate) fn wait(context: &mut Context<'_>) -> Result<(), Cause> {
     Ok(())
 }
 
+/// Whether it is at work on any filesystem of this machine.
+pub(crate) fn is_under_way() -> Result<bool, Cause> {
+    find(EXT4_THREAD).map(|thread| thread.is_some())
+}
+
 /// The folder of a process with this name in /proc.
 fn find(name: &str) -> Result<Option<PathBuf>, Cause> {
     let processes = fs::read_dir("/proc").map_err(Cause::system("read /proc"))?;

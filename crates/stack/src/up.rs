@@ -16,7 +16,7 @@ use crate::failure::{FailedUndo, StackError, TeardownError};
 use crate::ledger::Act;
 use crate::mount::Mounting;
 use crate::undo::undo;
-use crate::{filesystem, memory, options, queue, start_up, zfs};
+use crate::{filesystem, judge, memory, options, queue, start_up, zfs};
 use rising::Rising;
 use std::path::{Path, PathBuf};
 use study::stack::{ArraySpec, BITMAP, Bitmap, DATA, JOURNAL, Level, SPECIAL, StackSpec};
@@ -219,6 +219,7 @@ fn record(members: &[BlockDevice], device: &BlockDevice, context: &mut Context<'
     context.provenance("members.write_cache", words.join(" "));
     let kibibytes = read_number(context.access.executor, &queue::read_ahead_attribute(device))?;
     context.provenance("read_ahead_sectors", (kibibytes * 2).to_string());
+    judge::judge_alignment(members, device, context);
     Ok(())
 }
 

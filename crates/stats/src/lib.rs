@@ -12,6 +12,7 @@ mod judge;
 mod latency;
 mod part;
 mod precision;
+mod processor;
 mod ranking;
 mod summary;
 mod verdict;
@@ -23,6 +24,7 @@ pub use judge::{Measure, Results, Row, TestResults, WorkloadResults, headline, j
 pub use latency::{LatencyBin, LatencyError, Percentiles, latency_bins, merge_latencies};
 pub use part::best_stacks;
 pub use precision::{ALPHA, Decision, alpha_of_differences, alpha_per_look, decide, looks};
+pub use processor::{Busy, ProcessorBound, processor_bound};
 pub use ranking::{Closeness, Ranking, rank};
 pub use summary::Summary;
 pub use verdict::{verdict, verdict_sentences};

@@ -1,12 +1,12 @@
 //! The workload's host, implemented by the stack that it runs on.
 
-use stack::{Context, DiskCounters, Quiesce, Stack, Timeline};
+use stack::{Context, DiskCounters, Quiesce, Stack, Tested, Timeline};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use study::act::Act;
-use study::event::{Event, ToolCall};
+use study::event::{Event, Guard, ToolCall};
 use study::phase::Phases;
-use study::stack::ArraySpec;
+use study::stack::{FilesystemKind, Members, StackSpec};
 use tools::{Invocation, ToolError};
 use workload::{DeviceCounters, Host, HostError};
 
@@ -22,8 +22,11 @@ pub struct StackHost<'a, 'c> {
     pub degraded: bool,
     /// The acts that are under way.
     pub timeline: Option<Timeline>,
-    /// The array over the disks of group `data`, and their number.
-    pub array: (&'a ArraySpec, u32),
+    pub spec: &'a StackSpec,
+    /// Number of disks of group `data`.
+    pub disks: u32,
+    /// The counters of the members before the test and after it.
+    pub counted: [Vec<DiskCounters>; 2],
 }
 
 impl StackHost<'_, '_> {
@@ -63,8 +66,7 @@ impl Host for StackHost<'_, '_> {
         })?;
         let acts = std::mem::take(&mut self.acts);
         if !acts.is_empty() {
-            let (array, disks) = self.array;
-            let may_be_missing = array.may_be_missing(disks);
+            let may_be_missing = self.spec.array.may_be_missing(self.disks);
             self.timeline = Some(Timeline::begin(stack, acts, may_be_missing, self.context.began)?);
         }
         Ok(())
@@ -73,12 +75,54 @@ impl Host for StackHost<'_, '_> {
     fn device_counters(&mut self) -> Result<DeviceCounters, HostError> {
         let members = stack::counters(self.stack)?;
         let sum = |field: fn(&DiskCounters) -> u64| members.iter().map(field).sum();
-        Ok(DeviceCounters {
+        let counters = DeviceCounters {
             reads: sum(|disk| disk.reads),
+            reads_merged: sum(|disk| disk.reads_merged),
             read_sectors: sum(|disk| disk.sectors_read),
             writes: sum(|disk| disk.writes),
             written_sectors: sum(|disk| disk.sectors_written),
-        })
+        };
+        self.counted.rotate_left(1);
+        self.counted[1] = members;
+        Ok(counters)
+    }
+
+    fn judge(&mut self, test: Option<&str>) {
+        let [before, after] = &self.counted;
+        let moved: Vec<DiskCounters> = after
+            .iter()
+            .zip(before)
+            .map(|(after, before)| after.clone() - before)
+            .collect();
+        let tested = Tested {
+            test,
+            spec: self.spec,
+            disks: self.disks,
+            has_acts: self.has_acts,
+        };
+        if let Err(cause) = stack::judge(self.stack, &moved, tested, self.context) {
+            self.event(Event::Guard(Guard {
+                name: "undisturbed".to_owned(),
+                test: test.map(str::to_owned),
+                passed: false,
+                detail: format!("the stack could not be judged: {cause}"),
+            }));
+        }
+    }
+
+    /// Parity is computed over whole pages, and filesystems that never overwrite write whole blocks.
+    fn physical_block_bytes(&self) -> Option<u64> {
+        use FilesystemKind::{Ext2, Ext3, Ext4, Jfs, Raw, Reiserfs, Xfs};
+        let array = &self.spec.array;
+        let has_parity = |level: study::stack::Level| matches!(level.facts().data, Members::AllBut(_));
+        let overwrites = matches!(
+            self.spec.filesystem.kind,
+            Raw | Ext2 | Ext3 | Ext4 | Jfs | Reiserfs | Xfs
+        );
+        if !overwrites || has_parity(array.level) || array.of.is_some_and(|of| has_parity(of.level)) {
+            return None;
+        }
+        self.stack.physical_block_bytes()
     }
 
     /// The acts end before, so that what is read back is what they left.
@@ -96,12 +140,11 @@ impl Host for StackHost<'_, '_> {
     }
 
     fn member_bytes_min(&self, bytes: u64) -> u64 {
-        let (array, disks) = self.array;
         if self.has_acts {
             // While a member is missing, only the others are written to.
             return bytes;
         }
-        array.member_bytes_min(disks, bytes)
+        self.spec.array.member_bytes_min(self.disks, bytes)
     }
 
     fn phases(&self) -> Option<Arc<Phases>> {

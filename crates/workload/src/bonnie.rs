@@ -73,6 +73,8 @@ fn run(spec: &BonnieSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -
     let mut reporter = Reporter { host, test: "bonnie" };
     reporter.cpu(cpu);
     reporter.device_work(moved);
+    // Its tests are not separated.
+    reporter.host.judge(None);
     if spec.size_bytes > 0 {
         let all = spec.size_bytes * u64::from(spec.volumes) * u64::from(spec.processes);
         for test in ["rewrite", "read"] {
@@ -82,6 +84,15 @@ fn run(spec: &BonnieSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -
                 test,
             }
             .cold_cache_guard(2 * all, moved);
+        }
+        // It writes everything twice, always the same bytes.
+        let needed = reporter.host.member_bytes_min(2 * all);
+        for test in ["write", "rewrite", "read"] {
+            Reporter {
+                host: &mut *reporter.host,
+                test,
+            }
+            .compressible_guard("written to", moved.written_bytes(), needed);
         }
     }
     Ok(())

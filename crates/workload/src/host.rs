@@ -23,6 +23,15 @@ pub trait Host {
     /// Counters of the member disks so far, summed.
     fn device_counters(&mut self) -> Result<DeviceCounters, HostError>;
 
+    /// Records guards on the stack during the time between the last two readings of the counters: of this test, or of all
+    /// tests of the trial. Called after the samples of the test.
+    fn judge(&mut self, _test: Option<&str>) {}
+
+    /// Smallest write that the disks need not complete by reading, if it is known and the stack passes on what is smaller.
+    fn physical_block_bytes(&self) -> Option<u64> {
+        None
+    }
+
     /// Unmounts the filesystem under test and mounts it again at the same place, with the same options.
     fn remount(&mut self) -> Result<(), HostError>;
 
@@ -54,6 +63,8 @@ pub trait Host {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceCounters {
     pub reads: u64,
+    /// Reads that the scheduler merged with others: each was a request before, and is none of `reads`.
+    pub reads_merged: u64,
     pub read_sectors: u64,
     pub writes: u64,
     pub written_sectors: u64,
@@ -78,6 +89,7 @@ impl Sub for DeviceCounters {
     fn sub(self, before: Self) -> Self {
         Self {
             reads: self.reads.saturating_sub(before.reads),
+            reads_merged: self.reads_merged.saturating_sub(before.reads_merged),
             read_sectors: self.read_sectors.saturating_sub(before.read_sectors),
             writes: self.writes.saturating_sub(before.writes),
             written_sectors: self.written_sectors.saturating_sub(before.written_sectors),

@@ -103,6 +103,7 @@ fn run_iozone(spec: &IozoneSpec, mount_point: &Path, host: &mut dyn Host) -> Res
         };
         reporter.cpu(cpu);
         reporter.device_work(moved);
+        reporter.judge_stack();
         let all = spec.file_bytes * u64::from(spec.processes);
         if tests[0].reads() {
             reporter.cold_cache_guard(all, moved);

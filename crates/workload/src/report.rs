@@ -18,6 +18,15 @@ pub(crate) const OWN_CLOCK: Duration = Duration::from_micros(10);
 /// fio reports times in whole milliseconds.
 pub(crate) const FIO_CLOCK: Duration = Duration::from_millis(1);
 
+/// What a test asked to read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Asked {
+    pub(crate) bytes: u64,
+    /// Number of requests of a random pattern, each of which costs at least one at a disk. Sequential ones are read
+    /// ahead, in larger requests.
+    pub(crate) requests: Option<u64>,
+}
+
 /// The events of one test.
 pub(crate) struct Reporter<'a> {
     pub(crate) host: &'a mut dyn Host,
@@ -64,6 +73,11 @@ impl Reporter<'_> {
         self.sample(Metric::DeviceWritten, moved.written_bytes() as f64 / MEBIBYTE);
     }
 
+    /// The guards of the stack during this test, whose counters have just been read.
+    pub(crate) fn judge_stack(&mut self) {
+        self.host.judge(Some(self.test));
+    }
+
     /// Processor time of the test.
     pub(crate) fn cpu(&mut self, used: CpuTime) {
         self.seconds(Metric::CpuUser, used.user);
@@ -85,6 +99,13 @@ impl Reporter<'_> {
         self.device_guard("cold-cache", "read from", bytes, moved.read_bytes());
     }
 
+    /// Checks that no cache answered requests for what had been read before, whether by this test or with the blocks next
+    /// to it.
+    pub(crate) fn cache_hits_guard(&mut self, asked: Asked, moved: DeviceCounters) {
+        let (passed, detail) = cache_hits(asked, moved);
+        self.guard("cache-hits", passed, detail);
+    }
+
     /// Checks that all written data is on the disks at the end of the test, with copies and parity.
     pub(crate) fn written_out_guard(&mut self, bytes: u64, moved: DeviceCounters) {
         let member_bytes = self.host.member_bytes_min(bytes);
@@ -98,6 +119,23 @@ impl Reporter<'_> {
                        more bytes (`size`) than memory holds, each once (no `runtime`)";
         }
         self.guard("written-out", written >= needed, detail);
+        self.compressible_guard("written to", written, member_bytes);
+    }
+
+    /// On a filesystem that compresses: checks that as many bytes passed the disks as without compression.
+    pub(crate) fn compressible_guard(&mut self, verb: &str, at_disks: u64, uncompressed: u64) {
+        if !self.host.compresses() || uncompressed == 0 {
+            return;
+        }
+        let needed = uncompressed / 100 * DEVICE_SHARE_PERCENT;
+        let mut detail = format!(
+            "{at_disks} bytes {verb} the member disks, {uncompressed} without compression; at least {needed} must be"
+        );
+        if at_disks < needed {
+            detail += "; the filesystem made the data small: use random bytes (no `zero_buffers` or `buffer_pattern`; with \
+                       fio also `refill_buffers = true`), or set `compression = \"off\"`";
+        }
+        self.guard("compressible", at_disks >= needed, detail);
     }
 
     /// Checks the duration: an error of `resolution` must be at most 1 % of it.
@@ -123,5 +161,72 @@ impl Reporter<'_> {
             "{device_bytes} bytes {verb} the member disks for {bytes} bytes of files; at least {needed} must be"
         );
         self.guard(name, device_bytes >= needed, detail);
+    }
+}
+
+/// Whether the requests of a test reached the disks, and what was counted.
+fn cache_hits(asked: Asked, moved: DeviceCounters) -> (bool, String) {
+    let bytes_needed = asked.bytes / 100 * DEVICE_SHARE_PERCENT;
+    let requests = moved.reads + moved.reads_merged;
+    let requests_needed = asked.requests.unwrap_or_default() * DEVICE_SHARE_PERCENT / 100;
+    let passed = moved.read_bytes() >= bytes_needed && requests >= requests_needed;
+    let mut detail = format!(
+        "{} bytes read from the member disks for {} bytes",
+        moved.read_bytes(),
+        asked.bytes
+    );
+    if let Some(asked) = asked.requests {
+        detail = format!("{requests} requests at the member disks for {asked} reads, {detail}");
+    }
+    detail += &format!("; at least {DEVICE_SHARE_PERCENT} % must be");
+    if !passed {
+        detail += "; a cache answered the rest, with what had been read before: read with `direct = true`, read nothing \
+                   twice (no `runtime`), or more (`size`) than memory holds, or blocks (`bs`) that are not smaller than \
+                   the records of the filesystem";
+    }
+    (passed, detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moved(reads: u64, reads_merged: u64, bytes: u64) -> DeviceCounters {
+        DeviceCounters {
+            reads,
+            reads_merged,
+            read_sectors: bytes / 512,
+            ..DeviceCounters::default()
+        }
+    }
+
+    /// 4 GiB in blocks of 4 KiB from records of 1 MiB: each record came once from the disks, in eight requests.
+    #[test]
+    fn records_that_are_larger_than_blocks_are_read_once() {
+        let asked = Asked {
+            bytes: 4 << 30,
+            requests: Some(1 << 20),
+        };
+        let (passed, detail) = cache_hits(asked, moved(32_744, 0, 4 << 30));
+        assert!(!passed);
+        assert!(
+            detail.starts_with("32744 requests at the member disks for 1048576 reads, 4294967296 bytes read"),
+            "{detail}"
+        );
+        assert!(cache_hits(asked, moved(1 << 20, 0, 4 << 30)).0);
+        assert!(
+            cache_hits(asked, moved(1 << 19, 1 << 19, 4 << 30)).0,
+            "merged ones count"
+        );
+    }
+
+    #[test]
+    fn sequential_reads_are_merged_and_still_need_their_bytes() {
+        let asked = Asked {
+            bytes: 4 << 30,
+            requests: None,
+        };
+        assert!(cache_hits(asked, moved(4096, 0, 4 << 30)).0);
+        assert!(!cache_hits(asked, moved(1024, 0, 1 << 30)).0, "read four times");
     }
 }

@@ -204,6 +204,7 @@ fn report(
     }
     reporter.cpu(cpu);
     reporter.device_work(moved);
+    reporter.judge_stack();
     let name = if test == ServerTest::Mixed {
         "replace"
     } else {

@@ -12,6 +12,7 @@ mod determinism;
 mod every_workload;
 mod floating_point;
 mod golden;
+mod guards;
 mod guest;
 mod issue_12;
 mod laboratory;

@@ -11,7 +11,7 @@ use crate::claims::{self, ClaimWords};
 use crate::figure::{count, nanoseconds, time};
 use crate::input::{Input, TrialState};
 use crate::power_cut::{self, PowerCuts};
-use crate::{verdict, words};
+use crate::{processor_notes, verdict, words};
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, value::Serde};
 use serde::Serialize;
 
@@ -141,7 +141,7 @@ impl Head {
             doubts: doubts(input),
             facts,
             incomplete: incomplete(input, done),
-            warnings: input.advice.clone(),
+            warnings: [input.advice.clone(), processor_notes(input)].concat(),
         }
     }
 }

@@ -46,6 +46,7 @@ pub(super) fn layout<'a>(spec: &IoSpec, mount_point: &'a Path) -> Layout<'a> {
         layout.files = files;
         layout.file_bytes /= u64::from(files);
     }
+    layout.reserved = said(spec, "fallocate") != Some("none");
     layout
 }
 

@@ -5,13 +5,15 @@
 
 use super::fio::{COMMON, OUTPUT_BYTES_MAX, TIME_LIMIT, escaped};
 use super::fio_report::{self, JobReport};
+use super::guards;
+use super::holes;
 use super::place::{self, Layout};
 use super::report::{self, WrittenOut};
-use super::tally::Tally;
+use super::tally::{Stream, Tally};
 use crate::contents::Contents;
 use crate::cpu::CpuTime;
 use crate::host::{DeviceCounters, Host};
-use crate::report::{FIO_CLOCK, Reporter};
+use crate::report::{Asked, FIO_CLOCK, Reporter};
 use crate::{Engine, Target, WorkloadError};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -58,10 +60,23 @@ fn run(spec: &FioFileSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) 
     place::sync(target)?;
     let sync = sync_began.elapsed();
     let moved = counters(host)? - before;
+    let mut asked = Asked {
+        bytes: 0,
+        requests: Some(0),
+    };
     for section in &spec.sections {
-        report_section(section, &jobs, sync, host)?;
+        let reads = report_section(section, &jobs, sync, host)?;
+        asked.bytes += reads.bytes;
+        asked.requests = asked.requests.map(|requests| requests + reads.operations());
     }
-    report_whole(spec, cpu, moved, host);
+    if !spec.sections.iter().all(|section| section.pattern.is_random()) {
+        asked.requests = None;
+    }
+    report_whole(spec, cpu, moved, asked, host);
+    for section in spec.sections.iter().filter(|section| !section.pattern.has_writes()) {
+        let test = &section.name;
+        holes::report(&layout(section, mount_point), &mut Reporter { host, test })?;
+    }
     Ok(())
 }
 
@@ -75,6 +90,10 @@ fn layout<'a>(section: &'a FioSection, mount_point: &'a Path) -> Layout<'a> {
         block_bytes: section.block_bytes,
         offset_bytes: 0,
         filled: section.pattern.has_reads(),
+        reserved: !section
+            .options
+            .iter()
+            .any(|(name, value)| name == "fallocate" && value == "none"),
     }
 }
 
@@ -94,13 +113,13 @@ fn arguments(spec: &FioFileSpec, mount_point: &Path, seed: u64) -> Vec<String> {
     arguments
 }
 
-/// Dirty data cannot be attributed to a section: the sync counts for every section that writes through the page cache.
+/// Returns what it read. Dirty data cannot be attributed to a section: the sync counts for every section that writes through the page cache.
 fn report_section(
     section: &FioSection,
     jobs: &[JobReport],
     sync: Duration,
     host: &mut dyn Host,
-) -> Result<(), WorkloadError> {
+) -> Result<Stream, WorkloadError> {
     let own: Vec<&JobReport> = jobs.iter().filter(|job| job.name == section.name).collect();
     if own.is_empty() {
         return Err(WorkloadError::FioOutput {
@@ -133,14 +152,16 @@ fn report_section(
         test: &section.name,
     }
     .long_enough_guard(duration, FIO_CLOCK);
-    Ok(())
+    Ok(tally.reads)
 }
 
 /// Reports what cannot be attributed to a section.
-fn report_whole(spec: &FioFileSpec, cpu: CpuTime, moved: DeviceCounters, host: &mut dyn Host) {
+fn report_whole(spec: &FioFileSpec, cpu: CpuTime, moved: DeviceCounters, asked: Asked, host: &mut dyn Host) {
     let mut reporter = Reporter { host, test: "fio" };
     reporter.cpu(cpu);
     reporter.device_work(moved);
+    // Sections are not separated.
+    reporter.host.judge(None);
     if spec.sections.iter().all(|section| !section.pattern.has_writes()) {
         let once = spec.sections.iter().map(|section| {
             let all = section.size_bytes * u64::from(section.jobs);
@@ -151,12 +172,17 @@ fn report_whole(spec: &FioFileSpec, cpu: CpuTime, moved: DeviceCounters, host: &
             }
         });
         let bytes = once.sum();
+        let favours_none = |section: &FioSection| section.direct || guards::favours_no_block(&section.options);
+        let is_judged = spec.sections.iter().all(favours_none);
         for section in &spec.sections {
-            Reporter {
+            let mut of_section = Reporter {
                 host: &mut *reporter.host,
                 test: &section.name,
+            };
+            of_section.cold_cache_guard(bytes, moved);
+            if is_judged {
+                of_section.cache_hits_guard(asked, moved);
             }
-            .cold_cache_guard(bytes, moved);
         }
     }
 }

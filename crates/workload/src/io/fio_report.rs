@@ -2,8 +2,9 @@
 
 use crate::error::excerpt;
 use crate::host::Host;
+use crate::io::course::Course;
 use crate::io::report::{WrittenOut, report_test};
-use crate::io::tally::{RampWrites, Stream, Tally};
+use crate::io::tally::{Ramp, Stream, Tally};
 use crate::report::Reporter;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -141,8 +142,9 @@ fn job_report(job: Job, bins: Bins) -> Result<JobReport, String> {
         tally: Tally {
             reads: direction_stream(&job.read, bins)?,
             writes: direction_stream(&job.write, bins)?,
-            ramp: RampWrites::default(),
+            ramp: Ramp::default(),
             by_phase: Vec::new(),
+            course: Course::new(),
             fsyncs: stream(0, &job.sync.lat_ns, job.sync.lat_ns.count, bins)?,
         },
         read_time: Duration::from_millis(job.read.runtime),

@@ -19,13 +19,17 @@
 //! With a `rate` blocks do not start before their time; a wait of `thinktime` starts when all requests in flight have
 //! completed; requests that end before the end of `ramp_time` are not counted.
 //!
-//! **Guards.** `cold-cache` for pure reads and for direct ones; `written-out` for all writes; `contents` (raidlab's
-//! engine): a sample of the written or prepared blocks, after a remount; all of them with `verify`.
+//! **Guards.** `cold-cache` and `cache-hits` for pure reads and for direct ones; `holes` for pure reads; `written-out` for all writes; `steady`
+//! (raidlab's engine) with a `runtime`; `contents` (raidlab's engine): a sample of the written or prepared blocks, after
+//! a remount; all of them with `verify`.
 
+mod course;
 mod feed;
 pub(crate) mod fio;
 mod fio_file;
 mod fio_report;
+mod guards;
+mod holes;
 mod native;
 mod order;
 mod pass;
@@ -43,6 +47,7 @@ pub use pass::Pass;
 use crate::contents::Contents;
 use crate::cpu::CpuTime;
 use crate::host::Host;
+use crate::report::Reporter;
 use crate::{Engine, Target, WorkloadError};
 use native::{Method, Shared};
 use order::Cursor;
@@ -92,7 +97,12 @@ fn run(spec: &IoSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Re
         .map_err(WorkloadError::host("read the disks' counters"))?;
     report::report(spec, &outcome, written, host);
     report::report_around(spec, &outcome, written, cpu, after - before, host);
-    verify::verify(spec, target, &contents, &cursors, seed, host)
+    verify::verify(spec, target, &contents, &cursors, seed, host)?;
+    if let Some(mount_point) = target.mount_point.filter(|_| !spec.pattern.has_writes()) {
+        let test = spec.pattern.name();
+        holes::report(&fio::layout(spec, mount_point), &mut Reporter { host, test })?;
+    }
+    Ok(())
 }
 
 /// All errors of the job that can be detected without running it.

@@ -118,7 +118,7 @@ fn job(
     let rules = plain::Rules {
         contents: shared.contents,
         block_bytes: spec.block_bytes as usize,
-        counted_from: (spec.ramp_ns > 0).then_some(began),
+        counted_from: began,
         deadline: spec.runtime_ns.map(|runtime| began + Duration::from_nanos(runtime)),
         phases: shared.phases,
     };

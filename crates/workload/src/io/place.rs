@@ -40,6 +40,8 @@ pub(super) struct Layout<'a> {
     pub(super) offset_bytes: u64,
     /// Files are filled, for reading.
     pub(super) filled: bool,
+    /// Space is reserved for the files, if the filesystem supports it.
+    pub(super) reserved: bool,
 }
 
 impl<'a> Layout<'a> {
@@ -53,6 +55,7 @@ impl<'a> Layout<'a> {
             block_bytes: spec.block_bytes,
             offset_bytes: spec.offset_bytes,
             filled: spec.pattern.has_reads(),
+            reserved: true,
         }
     }
 
@@ -61,6 +64,12 @@ impl<'a> Layout<'a> {
             1 => format!("{}.{job}", self.prefix),
             _ => format!("{}.{job}.{file}", self.prefix),
         }
+    }
+
+    /// Every file, jobs in order.
+    pub(super) fn paths(&self) -> impl Iterator<Item = PathBuf> {
+        let numbers = (0..self.jobs).flat_map(|job| (0..self.files).map(move |file| (job, file)));
+        numbers.map(|(job, file)| self.mount_point.join(self.name(job, file)))
     }
 
     /// The same names in fio's format (`filename_format`).
@@ -83,7 +92,8 @@ pub(super) fn prepare(layout: &Layout<'_>, contents: &Contents) -> Result<(), Wo
         }
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file = open(&path, flags, Mode::from_raw_mode(0o644)).map_err(WorkloadError::at("create", &path))?;
-        match fallocate(&file, FallocateFlags::empty(), 0, layout.file_bytes) {
+        let reserve = |bytes| fallocate(&file, FallocateFlags::empty(), 0, bytes);
+        match layout.reserved.then_some(layout.file_bytes).map_or(Ok(()), reserve) {
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
             Err(error) => return Err(WorkloadError::at("reserve space for", &path)(error)),
         }

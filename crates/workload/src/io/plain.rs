@@ -6,11 +6,11 @@ use crate::contents::Contents;
 use crate::io::feed::Feed;
 use crate::io::order::Step;
 use crate::io::place::Place;
-use crate::io::tally::Tally;
+use crate::io::tally::{Completed, Tally};
 use rustix::io::{pread, pwrite};
 use std::sync::Mutex;
 use std::time::Instant;
-use study::phase::{Phase, Phases};
+use study::phase::Phases;
 
 /// Parameters that all jobs share.
 #[derive(Clone, Copy)]
@@ -18,7 +18,7 @@ pub(super) struct Rules<'a> {
     pub(super) contents: &'a Contents,
     pub(super) block_bytes: usize,
     /// Requests that end before this are not counted.
-    pub(super) counted_from: Option<Instant>,
+    pub(super) counted_from: Instant,
     /// No request begins at or after this.
     pub(super) deadline: Option<Instant>,
     /// The phases of the array, if acts are being done on it.
@@ -27,11 +27,18 @@ pub(super) struct Rules<'a> {
 
 impl Rules<'_> {
     pub(super) fn counts(&self, ended: Instant) -> bool {
-        self.counted_from.is_none_or(|from| ended >= from)
+        ended >= self.counted_from
     }
 
-    pub(super) fn phase(&self) -> Option<Phase> {
-        self.phases.map(Phases::now)
+    /// A step that began and ended at these times.
+    pub(super) fn completed(&self, step: Step, began: Instant, ended: Instant) -> Completed {
+        Completed {
+            step,
+            bytes: self.block_bytes as u64,
+            took: ended - began,
+            at: ended.saturating_duration_since(self.counted_from),
+            phase: self.phases.map(Phases::now),
+        }
     }
 
     pub(super) fn is_over(&self, now: Instant) -> bool {
@@ -68,7 +75,7 @@ pub(super) fn run(
         }
         now = Instant::now();
         if rules.counts(now) {
-            tally.add(turn.step, rules.block_bytes as u64, now - began, rules.phase());
+            tally.add(rules.completed(turn.step, began, now));
         } else {
             tally.add_to_ramp(turn.step, rules.block_bytes as u64);
         }

@@ -1,12 +1,13 @@
 //! Converts a job's result to samples, latencies and guards.
 
+use super::guards;
 use super::tally::{InPhase, Outcome, Stream, Tally};
 use crate::cpu::CpuTime;
 use crate::host::{DeviceCounters, Host};
 use crate::report::{FIO_CLOCK, MEBIBYTE, OWN_CLOCK, Reporter};
 use std::time::Duration;
 use study::metric::Metric;
-use study::workload::{BufferFill, IoEngine, IoPattern, IoSpec};
+use study::workload::{IoEngine, IoPattern, IoSpec};
 
 /// When written data is on the disks.
 #[derive(Clone, Copy, Debug)]
@@ -140,9 +141,10 @@ pub(super) fn report_test(
             count as f64 / duration.as_secs_f64()
         }
     };
-    let bytes = of_reads(tally.reads.bytes) + written.per_second(tally.writes.bytes, tally.ramp.bytes, duration);
+    let bytes =
+        of_reads(tally.reads.bytes) + written.per_second(tally.writes.bytes, tally.ramp.written_bytes, duration);
     let operations = of_reads(tally.reads.operations())
-        + written.per_second(tally.writes.operations(), tally.ramp.operations, duration);
+        + written.per_second(tally.writes.operations(), tally.ramp.writes, duration);
     reporter.sample(Metric::Throughput, bytes / MEBIBYTE);
     reporter.sample(Metric::Iops, operations);
     reporter.seconds(Metric::Duration, duration + written.wait());
@@ -200,43 +202,12 @@ pub(super) fn report_around(
     }
     reporter.cpu(cpu);
     reporter.device_work(moved);
+    // Its halves and its jobs are tests as well.
+    reporter.host.judge(None);
     let clock = match spec.engine {
         IoEngine::Native => OWN_CLOCK,
         IoEngine::Fio => FIO_CLOCK,
     };
     reporter.long_enough_guard(outcome.duration + written.wait(), clock);
-    report_guards(&mut reporter, spec, outcome, moved);
-}
-
-fn report_guards(reporter: &mut Reporter<'_>, spec: &IoSpec, outcome: &Outcome, moved: DeviceCounters) {
-    // Data accessed a second time may come from memory, or be overwritten there.
-    let stride = 1 + spec.skip_bytes.max(0).unsigned_abs() / spec.block_bytes;
-    let once = u64::from(spec.jobs) * spec.size_bytes / stride;
-    // Zeros and compressible data need not reach a disk.
-    let percent = match (reporter.host.compresses(), &spec.buffer.fill) {
-        (false, _) => 100,
-        (true, BufferFill::Random) => 100 - u64::from(spec.buffer.compress_percent.min(100)),
-        (true, BufferFill::Zero | BufferFill::Pattern(_)) => 0,
-    };
-    let through = |bytes: u64| if spec.direct { bytes } else { bytes.min(once) } * percent / 100;
-    // Nor is it known how much is accessed twice.
-    let repeats = [
-        "random_distribution",
-        "norandommap",
-        "percentage_random",
-        "loops",
-        "io_size",
-    ];
-    let may_repeat = |(name, _): &(String, String)| repeats.contains(&name.as_str());
-    let reads_may_hit = !spec.direct && spec.fio_options.iter().any(may_repeat);
-    let reads = outcome.tally.reads.bytes;
-    let writes = outcome.tally.writes.bytes + outcome.tally.ramp.bytes;
-    let pattern = spec.pattern;
-    if pattern.has_reads() && !reads_may_hit && (spec.direct || !pattern.is_mixed()) {
-        reporter.cold_cache_guard(through(reads), moved);
-    }
-    if pattern.has_writes() {
-        // All of it, including overwritten data: a block that was overwritten in memory is on no disk.
-        reporter.written_out_guard(writes * percent / 100, moved);
-    }
+    guards::report(&mut reporter, spec, outcome, moved);
 }

@@ -226,8 +226,7 @@ impl Ring<'_> {
 
     fn count(&mut self, step: Step, began: Instant, now: Instant) {
         if self.rules.counts(now) {
-            self.tally
-                .add(step, self.rules.block_bytes as u64, now - began, self.rules.phase());
+            self.tally.add(self.rules.completed(step, began, now));
         } else {
             self.tally.add_to_ramp(step, self.rules.block_bytes as u64);
         }

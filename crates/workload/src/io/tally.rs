@@ -1,5 +1,6 @@
 //! Operations and their latencies, in the same form for raidlab's engine and for fio.
 
+use crate::io::course::Course;
 use crate::io::order::Step;
 use crate::latency::{LatencyHistogram, histogram};
 use std::time::{Duration, Instant};
@@ -47,10 +48,24 @@ pub(super) struct Tally {
     pub(super) reads: Stream,
     pub(super) writes: Stream,
     pub(super) fsyncs: Stream,
-    /// Writes before counting began (`ramp_time`). fio does not report them.
-    pub(super) ramp: RampWrites,
+    /// What ended before counting began (`ramp_time`). fio does not report it.
+    pub(super) ramp: Ramp,
     /// The same reads and writes by the phase in which they ended, if the array has phases.
     pub(super) by_phase: Vec<(Phase, Transfers)>,
+    /// The same reads and writes over time. Empty for fio.
+    pub(super) course: Course,
+}
+
+/// A step that was completed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Completed {
+    pub(super) step: Step,
+    pub(super) bytes: u64,
+    pub(super) took: Duration,
+    /// Time from the beginning of the measured time to its end.
+    pub(super) at: Duration,
+    /// The phase of the array in which it ended, if the array has phases.
+    pub(super) phase: Option<Phase>,
 }
 
 /// Reads and writes.
@@ -69,11 +84,13 @@ impl Transfers {
     }
 }
 
-/// Writes that ended before counting began.
+/// Reads and writes that ended before counting began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct RampWrites {
-    pub(super) bytes: u64,
-    pub(super) operations: u64,
+pub(super) struct Ramp {
+    pub(super) read_bytes: u64,
+    pub(super) reads: u64,
+    pub(super) written_bytes: u64,
+    pub(super) writes: u64,
 }
 
 impl Tally {
@@ -82,42 +99,57 @@ impl Tally {
             reads: Stream::new(),
             writes: Stream::new(),
             fsyncs: Stream::new(),
-            ramp: RampWrites::default(),
+            ramp: Ramp::default(),
             by_phase: Vec::new(),
+            course: Course::new(),
         }
     }
 
-    /// Counts a step that was completed in a phase of the array, if it has phases.
-    pub(super) fn add(&mut self, step: Step, block_bytes: u64, duration: Duration, phase: Option<Phase>) {
-        if let Some(phase) = phase {
+    pub(super) fn add(&mut self, completed: Completed) {
+        let Completed { step, bytes, took, .. } = completed;
+        if let Some(phase) = completed.phase {
             let transfers = self.in_phase(phase);
             match step {
-                Step::Read { .. } => transfers.reads.add(block_bytes, duration),
-                Step::Write { .. } => transfers.writes.add(block_bytes, duration),
+                Step::Read { .. } => transfers.reads.add(bytes, took),
+                Step::Write { .. } => transfers.writes.add(bytes, took),
                 Step::Fsync | Step::Fdatasync => {}
             }
         }
         match step {
-            Step::Read { .. } => self.reads.add(block_bytes, duration),
-            Step::Write { .. } => self.writes.add(block_bytes, duration),
-            Step::Fsync | Step::Fdatasync => self.fsyncs.add(0, duration),
+            Step::Read { .. } => self.reads.add(bytes, took),
+            Step::Write { .. } => self.writes.add(bytes, took),
+            Step::Fsync | Step::Fdatasync => {
+                self.fsyncs.add(0, took);
+                return;
+            }
         }
+        self.course.add(completed.at, bytes);
     }
 
     /// Counts a step that ended before counting began.
     pub(super) fn add_to_ramp(&mut self, step: Step, block_bytes: u64) {
-        if matches!(step, Step::Write { .. }) {
-            self.ramp.bytes += block_bytes;
-            self.ramp.operations += 1;
+        match step {
+            Step::Read { .. } => {
+                self.ramp.read_bytes += block_bytes;
+                self.ramp.reads += 1;
+            }
+            Step::Write { .. } => {
+                self.ramp.written_bytes += block_bytes;
+                self.ramp.writes += 1;
+            }
+            Step::Fsync | Step::Fdatasync => {}
         }
     }
 
     pub(super) fn merge(&mut self, other: &Self) {
-        self.ramp.bytes += other.ramp.bytes;
-        self.ramp.operations += other.ramp.operations;
+        self.ramp.read_bytes += other.ramp.read_bytes;
+        self.ramp.reads += other.ramp.reads;
+        self.ramp.written_bytes += other.ramp.written_bytes;
+        self.ramp.writes += other.ramp.writes;
         self.reads.merge(&other.reads);
         self.writes.merge(&other.writes);
         self.fsyncs.merge(&other.fsyncs);
+        self.course.merge(&other.course);
         for (phase, theirs) in &other.by_phase {
             let ours = self.in_phase(*phase);
             ours.reads.merge(&theirs.reads);

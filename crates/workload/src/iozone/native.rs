@@ -214,6 +214,7 @@ impl Work<'_> {
         reporter.seconds(Metric::Duration, duration);
         reporter.cpu(cpu);
         reporter.device_work(moved);
+        reporter.judge_stack();
         reporter.latencies(watch);
         if is_cold && test.reads() {
             reporter.cold_cache_guard(all, moved);

@@ -302,6 +302,7 @@ impl Trees<'_> {
             TreeTest::Write | TreeTest::Copy => reporter.seconds(Metric::TimeToLastClose, *closed),
         }
         reporter.device_work(moved);
+        reporter.judge_stack();
         reporter.latencies(watch);
         reporter.long_enough_guard(duration, OWN_CLOCK);
         if matches!(test, TreeTest::Read | TreeTest::Copy) {

@@ -18,6 +18,7 @@ pub struct Folder<'a> {
     pub group_mounts: Vec<(String, std::path::PathBuf)>,
     pub on_drop_caches: Hook<'a>,
     pub counters: DeviceCounters,
+    pub compresses: bool,
 }
 
 impl Default for Folder<'_> {
@@ -30,6 +31,7 @@ impl Default for Folder<'_> {
             group_mounts: Vec::new(),
             on_drop_caches: Box::new(|| ()),
             counters: DeviceCounters::default(),
+            compresses: false,
         }
     }
 }
@@ -50,6 +52,7 @@ impl Host for Folder<'_> {
     }
 
     fn device_counters(&mut self) -> Result<DeviceCounters, HostError> {
+        self.counters.reads += self.moved_bytes / 4096;
         self.counters.read_sectors += self.moved_bytes / 512;
         self.counters.written_sectors += self.moved_bytes / 512;
         Ok(self.counters)
@@ -59,6 +62,10 @@ impl Host for Folder<'_> {
         self.steps.push("remount".to_owned());
         (self.on_remount)();
         Ok(())
+    }
+
+    fn compresses(&self) -> bool {
+        self.compresses
     }
 
     fn group_mount(&self, group: &str) -> Option<std::path::PathBuf> {
@@ -89,9 +96,10 @@ impl Folder<'_> {
             .map(|sample| sample.value)
     }
 
-    /// All but that of the time that a test takes: these tests do little, and take little time.
+    /// All but those of time: these tests do little, take little time, and share the processors with others.
     pub fn guards(&self) -> impl Iterator<Item = &Guard> {
-        self.all_guards().filter(|guard| guard.name != "long-enough")
+        self.all_guards()
+            .filter(|guard| !["long-enough", "steady"].contains(&guard.name.as_str()))
     }
 
     pub fn all_guards(&self) -> impl Iterator<Item = &Guard> {

@@ -242,6 +242,77 @@ fn unread_and_unwritten_data_fail_their_guards() {
     }
 }
 
+/// The second file is made anew as a hole, after raidlab has filled it.
+#[test]
+fn holes_that_are_read_fail_their_guard() {
+    for is_hole in [false, true] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut host = Folder {
+            on_drop_caches: Box::new(|| {
+                let second = folder.path().join("io.1");
+                if is_hole {
+                    let file = fs::File::create(&second).expect("writable");
+                    file.set_len(1 << 20).expect("a hole");
+                } else {
+                    let file = fs::File::open(&second).expect("raidlab made it");
+                    file.sync_all().expect("on the disk");
+                }
+            }),
+            ..Folder::default()
+        };
+        try_run(spec(IoPattern::RandRead), &target(folder.path()), &mut host).expect("the job runs");
+        let guard = host.guard("holes", "randread");
+        assert_eq!(guard.passed, !is_hole, "{guard:?}");
+        if is_hole {
+            assert!(
+                guard.detail.starts_with("1048576 of 2097152 bytes") && guard.detail.contains("io.1"),
+                "{guard:?}"
+            );
+        }
+    }
+}
+
+/// The disks get what compressed data leaves: half of what random bytes would.
+#[test]
+fn what_compresses_fails_its_guard() {
+    let job = |fill, compress_percent| IoSpec {
+        end_fsync: true,
+        buffer: BufferSpec {
+            fill,
+            compress_percent,
+            dedupe_percent: None,
+        },
+        ..spec(IoPattern::Write)
+    };
+    let judged = |spec: IoSpec, compresses| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut host = Folder {
+            moved_bytes: 1 << 20,
+            compresses,
+            ..Folder::default()
+        };
+        let test = spec.pattern.name();
+        try_run(spec, &target(folder.path()), &mut host).expect("the job runs");
+        let found = host
+            .all_guards()
+            .find(|guard| guard.name == "compressible" && guard.test.as_deref() == Some(test));
+        found.map(|guard| guard.passed)
+    };
+    assert_eq!(judged(job(BufferFill::Random, 0), true), Some(false));
+    assert_eq!(
+        judged(job(BufferFill::Random, 50), true),
+        Some(true),
+        "as the study says"
+    );
+    assert_eq!(judged(job(BufferFill::Zero, 0), true), Some(false));
+    assert_eq!(judged(job(BufferFill::Zero, 0), false), None, "it does not compress");
+    let read = IoSpec {
+        pattern: IoPattern::Read,
+        ..job(BufferFill::Pattern(vec![0x55]), 0)
+    };
+    assert_eq!(judged(read, true), Some(false));
+}
+
 #[test]
 fn a_job_that_cannot_be_says_all_that_is_wrong() {
     let job = IoSpec {

@@ -74,6 +74,7 @@ impl Loop {
             .collect();
         DeviceCounters {
             reads: fields[0],
+            reads_merged: fields[1],
             read_sectors: fields[2],
             writes: fields[4],
             written_sectors: fields[6],

@@ -18,6 +18,7 @@ pub fn as_json(input: &Input) -> Value {
         let tests = workload.tests.iter().chain(&workload.counts);
         json!({ "workload": workload.name, "tests": tests.map(|it| test(input, it)).collect::<Value>() })
     };
+    let warnings = [input.advice.clone(), report::processor_notes(input)].concat();
     json!({
         "format": "raidlab-results",
         "format_version": 1,
@@ -31,7 +32,7 @@ pub fn as_json(input: &Input) -> Value {
         "verdict": stats::verdict(&results),
         "claims": claims::as_json(&input.plan, &input.samples),
         "workloads": results.workloads.iter().map(workload).collect::<Value>(),
-        "warnings": input.advice,
+        "warnings": warnings,
     })
 }
 

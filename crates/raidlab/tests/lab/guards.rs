@@ -1,0 +1,205 @@
+//! Guards that are observed within a trial: a job that provokes each, and one that does not.
+
+use crate::guest::{Guest, disks, trials};
+use crate::laboratory::{Laboratory, succeeded};
+use lab::job::GuestJob;
+use serde_json::Value;
+use study::event::Event;
+
+/// All of a run, whatever its guards say.
+fn run(laboratory: &Laboratory, study: &str) -> Value {
+    laboratory.study(study);
+    succeeded(&mut laboratory.raidlab(&["run", "study.toml", "--jobs", "2"]));
+    let exported = succeeded(&mut laboratory.raidlab(&["export", "--format", "json"]));
+    serde_json::from_str(&exported).expect("an export is JSON")
+}
+
+/// Whether a guard of a workload passed, and what it says; `test` is none for guards of the whole trial.
+fn guard<'a>(json: &'a Value, name: &str, workload: &str, test: Option<&str>) -> (bool, &'a str) {
+    let guards = json["guards"].as_array().expect("guards");
+    let ending = format!("| {workload}");
+    let is_wanted = |row: &&Value| {
+        let cell = row["cell"].as_str().expect("a cell");
+        row["guard"] == name && cell.ends_with(&ending) && row["test"].as_str() == test
+    };
+    let row = guards
+        .iter()
+        .find(is_wanted)
+        .unwrap_or_else(|| panic!("no guard {name} of {workload}"));
+    let detail = row["detail"].as_str().expect("a sentence");
+    println!("{name} of {workload}: {}: {detail}", row["passed"]);
+    (row["passed"] == true, detail)
+}
+
+/// Jobs on a stack, one trial each.
+fn study(disks: &str, stack: &str, jobs: &[(&str, &str)]) -> String {
+    let jobs: String = jobs
+        .iter()
+        .map(|(name, job)| format!("[[workload]]\nname = \"{name}\"\nio = {{ {job} }}\n"))
+        .collect();
+    format!("ram = \"256M\"\n[disks]\n{disks}\n[[stack]]\n{stack}\n{jobs}[precision]\ntrials = 1\n")
+}
+
+const ONE_DISK: &str = "model = \"wd-500gb-2007\"";
+
+/// 4 KiB are read from the disk for each first block of 512 bytes, and the seven next to it come from memory, as in ZFS
+/// where records are larger than what is read. Every byte has come from the disk, so `cold-cache` passes.
+#[test]
+fn reads_of_parts_of_pages_are_cache_hits() {
+    let Some(laboratory) = Laboratory::open() else { return };
+    let jobs = [
+        ("parts", "rw = \"randread\", bs = \"512B\", size = \"1M\""),
+        ("pages", "rw = \"randread\", bs = \"4K\", size = \"4M\""),
+        (
+            "deep",
+            "rw = \"randread\", bs = \"4K\", size = \"4M\", iodepth = 32, direct = true",
+        ),
+        ("stream", "rw = \"read\", bs = \"4K\", size = \"16M\""),
+    ];
+    let json = run(
+        &laboratory,
+        &study(
+            ONE_DISK,
+            "array = { level = \"single\" }\nfs = { type = \"ext4\" }",
+            &jobs,
+        ),
+    );
+    assert!(guard(&json, "cold-cache", "parts", Some("randread")).0);
+    let (passed, detail) = guard(&json, "cache-hits", "parts", Some("randread"));
+    assert!(
+        !passed && detail.contains(" requests at the member disks for 2048 reads"),
+        "{detail}"
+    );
+    assert!(guard(&json, "cache-hits", "pages", Some("randread")).0);
+    assert!(
+        guard(&json, "cache-hits", "deep", Some("randread")).0,
+        "merged requests count"
+    );
+    assert!(guard(&json, "cache-hits", "stream", Some("read")).0, "read ahead");
+}
+
+/// The drive's cache of 16 MB takes the first writes.
+#[test]
+fn a_cache_that_fills_is_not_steady() {
+    let Some(laboratory) = Laboratory::open() else { return };
+    let job = "rw = \"randwrite\", bs = \"16K\", size = \"256M\", direct = true, runtime = \"1s\"";
+    let later = format!("{job}, ramp_time = \"2s\"");
+    let json = run(
+        &laboratory,
+        &study(
+            ONE_DISK,
+            "fs = { type = \"raw\" }",
+            &[("at once", job), ("later", &later)],
+        ),
+    );
+    let (passed, detail) = guard(&json, "steady", "at once", Some("randwrite"));
+    assert!(!passed && detail.contains("`ramp_time`"), "{detail}");
+    assert!(guard(&json, "steady", "later", Some("randwrite")).0);
+}
+
+/// Physical sectors of 4 KiB; RAID 5 writes whole pages to them.
+#[test]
+fn writes_of_parts_of_sectors_are_not_aligned() {
+    let Some(laboratory) = Laboratory::open() else { return };
+    let jobs = [
+        (
+            "parts",
+            "rw = \"randwrite\", bs = \"512B\", size = \"1M\", direct = true",
+        ),
+        (
+            "sectors",
+            "rw = \"randwrite\", bs = \"4K\", size = \"1M\", direct = true",
+        ),
+    ];
+    let study = |disks: &str, stack: &str| study(disks, &format!("{stack}\nfs = {{ type = \"raw\" }}"), &jobs);
+    let json = run(
+        &laboratory,
+        &study("model = \"seagate-ironwolf-12tb\"", "array = { level = \"single\" }"),
+    );
+    let (passed, detail) = guard(&json, "aligned", "parts", Some("randwrite"));
+    assert!(!passed && detail.contains("a physical sector has 4096"), "{detail}");
+    assert!(guard(&json, "aligned", "sectors", Some("randwrite")).0);
+    assert!(
+        guard(&json, "aligned", "parts", None).0,
+        "the disk itself begins where it should"
+    );
+
+    let old = run(&laboratory, &study(ONE_DISK, "array = { level = \"single\" }"));
+    assert!(
+        guard(&old, "aligned", "parts", Some("randwrite")).0,
+        "its sectors have 512 bytes"
+    );
+}
+
+/// Of 128 MiB, ext4 leaves about 120 for files.
+#[test]
+fn a_filesystem_that_a_job_fills_is_nearly_full() {
+    let Some(laboratory) = Laboratory::open() else { return };
+    let jobs = [
+        ("full", "rw = \"write\", bs = \"1M\", size = \"106M\""),
+        ("half", "rw = \"write\", bs = \"1M\", size = \"64M\""),
+    ];
+    let stack = "array = { level = 1, size = \"128M\" }\nfs = { type = \"ext4\" }";
+    let json = run(&laboratory, &study(&format!("{ONE_DISK}\ncount = 2"), stack, &jobs));
+    let (passed, detail) = guard(&json, "nearly-full", "full", None);
+    assert!(!passed && detail.contains("larger `size`"), "{detail}");
+    assert!(guard(&json, "nearly-full", "half", None).0);
+    assert!(guard(&json, "undisturbed", "half", None).0);
+}
+
+/// btrfs makes zeros small, except where space was reserved for them, and leaves random bytes as they are.
+#[test]
+fn zeros_on_a_filesystem_that_compresses() {
+    let Some(laboratory) = Laboratory::open() else { return };
+    let write = "rw = \"write\", bs = \"128K\", size = \"32M\", end_fsync = true";
+    let zeros = format!("{write}, zero_buffers = true");
+    let read = "rw = \"read\", bs = \"128K\", size = \"32M\"";
+    let jobs = [("reserved", zeros.as_str()), ("random", write), ("read", read)];
+    let stack = "fs = { type = \"btrfs\", compression = \"zstd\" }";
+    let of_fio = format!("[[workload]]\nname = \"zeros\"\nfio = {{ {zeros}, fallocate = \"none\" }}\n[precision]");
+    let study = study(ONE_DISK, stack, &jobs).replace("[precision]", &of_fio);
+    let json = run(&laboratory, &study);
+    let (passed, detail) = guard(&json, "compressible", "zeros", Some("write"));
+    assert!(!passed && detail.contains("`zero_buffers`"), "{detail}");
+    assert!(guard(&json, "compressible", "reserved", Some("write")).0);
+    assert!(guard(&json, "compressible", "random", Some("write")).0);
+    assert!(guard(&json, "holes", "read", Some("read")).0);
+    assert!(guard(&json, "cache-hits", "read", Some("read")).0);
+}
+
+/// Three disks of 15,000 revolutions a minute and, in the place of the fourth, one of 5,400: 2 ms and 5.6 ms of rotation
+/// and seeks of 3.5 ms and 9 ms or more.
+#[test]
+fn a_slower_model_among_the_members_is_the_slow_member() {
+    let study = study(
+        "model = \"seagate-cheetah-15k7-450gb\"\ncount = 4",
+        "array = { level = 5, size = \"8G\" }\nfs = { type = \"raw\" }",
+        &[(
+            "w",
+            "rw = \"randread\", bs = \"4K\", size = \"16G\", direct = true, runtime = \"20s\"",
+        )],
+    );
+    for slow in [None, Some(2)] {
+        let trial = trials(&study).remove(0);
+        let job = GuestJob::Trial(Box::new(trial.clone()));
+        let Some(mut guest) = Guest::for_job(&job, &trial) else {
+            return;
+        };
+        if let Some(slow) = slow {
+            guest.disks.disks[slow] = disks("wd-wd30efrx", 1).disks.remove(0);
+        }
+        let events = guest.run().events();
+        let judged = events.iter().find_map(|event| match event {
+            Event::Guard(guard) if guard.name == "slow-member" => Some(guard),
+            _ => None,
+        });
+        let judged = judged.expect("four members with the same load");
+        println!("{slow:?}: {}", judged.detail);
+        assert_eq!(judged.passed, slow.is_none(), "{}", judged.detail);
+        assert!(
+            slow.is_none() || judged.detail.contains(" at vdc and "),
+            "{}",
+            judged.detail
+        );
+    }
+}

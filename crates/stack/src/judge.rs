@@ -1,0 +1,310 @@
+//! What is judged of a stack after each test: whether one member was slower than the others, whether the filesystem was
+//! nearly full, and whether the kernel was at work in the background.
+
+use crate::context::Context;
+use crate::counters::DiskCounters;
+use crate::device::BlockDevice;
+use crate::error::Cause;
+use crate::start_up;
+use crate::sysfs;
+use crate::up::Stack;
+use study::event::{Event, Guard};
+use study::stack::{ArraySpec, Members, StackSpec};
+
+/// Above this share, per cent, filesystems look long for free space, and find it in pieces.
+const USED_PERCENT_MAX: u64 = 90;
+/// Offsets must be multiples of this: the physical sectors of disks with 512 emulated bytes, and pages of flash.
+const GRAIN_BYTES: u64 = 4096;
+
+/// A test, and what it was done on.
+#[derive(Clone, Copy, Debug)]
+pub struct Tested<'a> {
+    /// None for all tests of the trial.
+    pub test: Option<&'a str>,
+    pub spec: &'a StackSpec,
+    /// Number of disks of the array, with spares.
+    pub disks: u32,
+    /// Acts of the study change the array meanwhile.
+    pub has_acts: bool,
+}
+
+/// Records the guards `slow-member`, `nearly-full` and `undisturbed` of a test that has just ended; `moved` is what its
+/// members did, in their order.
+pub fn judge(
+    stack: &Stack,
+    moved: &[DiskCounters],
+    tested: Tested<'_>,
+    context: &mut Context<'_>,
+) -> Result<(), Cause> {
+    let mut verdicts = Vec::new();
+    if !tested.has_acts {
+        let background = background(stack, moved, tested.spec, context)?;
+        let detail = background
+            .as_deref()
+            .unwrap_or("no resync, initialisation or trim was under way");
+        verdicts.push(("undisturbed", background.is_none(), detail.to_owned()));
+        let array = &tested.spec.array;
+        let members = tested.disks.saturating_sub(array.spares) as usize;
+        if let Some((passed, detail)) = slow_member(&moved[..members.min(moved.len())], spreads_reads(array)) {
+            verdicts.push(("slow-member", passed, detail));
+        }
+    }
+    if let Some(folder) = &stack.mount_point {
+        let stat = rustix::fs::statvfs(folder).map_err(Cause::errno(format!("statvfs {}", folder.display())))?;
+        verdicts.extend(
+            nearly_full(stat.f_blocks, stat.f_bfree).map(|(passed, detail)| ("nearly-full", passed, detail)),
+        );
+    }
+    for (name, passed, detail) in verdicts {
+        context.access.recorder.record(Event::Guard(Guard {
+            name: name.to_owned(),
+            test: tested.test.map(str::to_owned),
+            passed,
+            detail,
+        }));
+    }
+    Ok(())
+}
+
+/// What the kernel does to the stack by itself.
+fn background(
+    stack: &Stack,
+    moved: &[DiskCounters],
+    spec: &StackSpec,
+    context: &mut Context<'_>,
+) -> Result<Option<String>, Cause> {
+    for array in stack.arrays() {
+        if !array.is_idle(context.access.executor)? {
+            let action = context.access.executor.read(&array.attribute("sync_action"))?;
+            let name = &array.device.kernel_name;
+            return Ok(Some(format!(
+                "md was at work on {name} at the end of the test (sync_action is `{action}`); it takes requests and time \
+                 from the test: let it end before, and stop what starts it (mdcheck, a timer)"
+            )));
+        }
+    }
+    if !spec.filesystem.lazy_init && start_up::is_under_way()? {
+        return Ok(Some(
+            "ext4 was initialising inode tables at the end of the test; `lazy_init = false`, and on a host no other new \
+             ext4, keep it from that"
+                .to_owned(),
+        ));
+    }
+    let discards = moved.iter().map(|disk| disk.discards).sum();
+    Ok(trim(discards, discards_itself(spec)))
+}
+
+/// Whether the filesystem discards what it frees.
+fn discards_itself(spec: &StackSpec) -> bool {
+    let kind = spec.filesystem.kind.get();
+    let by_default = ["btrfs", "zfs", "bcachefs", "raw"].contains(&kind.words[0]);
+    by_default || spec.mount_options.iter().any(|option| option.starts_with("discard"))
+}
+
+fn trim(discards: u64, is_own: bool) -> Option<String> {
+    (discards > 0 && !is_own).then(|| {
+        format!(
+            "{discards} discards reached the member disks during the test, and the filesystem is not mounted with \
+             `discard`: something trims it, such as fstrim.timer, which is to be stopped"
+        )
+    })
+}
+
+/// Whether the filesystem has space left, by its blocks and its free ones.
+fn nearly_full(blocks: u64, free: u64) -> Option<(bool, String)> {
+    let used = (blocks.saturating_sub(free) * 100).checked_div(blocks)?;
+    let passed = used <= USED_PERCENT_MAX;
+    let mut detail = format!("{used} % of the filesystem are in use, and at most {USED_PERCENT_MAX} % should be");
+    if !passed {
+        detail += ": use larger disks or a larger `size` of the array, or fewer bytes in the workload";
+    }
+    Some((passed, detail))
+}
+
+/// Whether each member gets the same kind of reads: those of a mirror go to whichever copy is nearer.
+fn spreads_reads(array: &ArraySpec) -> bool {
+    let stripes = |level: study::stack::Level| {
+        let facts = level.facts();
+        facts.has_chunk && matches!(facts.data, Members::All | Members::AllBut(_))
+    };
+    stripes(array.level) && array.of.is_none_or(|inner| stripes(inner.level))
+}
+
+/// A read of the slow member takes more than so many times as long as that of any of its peers.
+const READ_TIMES_MAX: f64 = 2.0;
+/// Writes are short while a drive's cache has room and long when it has none: equal disks whose platters do not turn
+/// together differ by 2.4 times in the lab, over 8,000 writes of JFS each.
+const WRITE_TIMES_MAX: f64 = 4.0;
+/// Fewer requests of a member say nothing.
+const REQUESTS_MIN: u64 = 200;
+/// Members in all that must be alike.
+const MEMBERS_MIN: usize = 4;
+/// The means of the others differ by at most this factor. Where drives answer some requests from their caches, those of
+/// equal disks differ by up to eight times.
+const AGREE: f64 = 1.5;
+/// Counters are in whole milliseconds.
+const MILLISECONDS_MIN: u64 = 20;
+/// Members are peers if their requests differ in number and size by at most this factor.
+const ALIKE: f64 = 1.5;
+/// Requests of a kind are rare if they are at most one in so many.
+const RARE: u64 = 20;
+
+/// Requests of one kind at one member.
+#[derive(Clone, Copy)]
+struct Load {
+    requests: u64,
+    sectors: u64,
+    milliseconds: u64,
+}
+
+/// Its verb, what a member did of it, and the limit.
+type Kind = (&'static str, fn(&DiskCounters) -> Load, f64);
+
+impl Load {
+    const fn reads(disk: &DiskCounters) -> Self {
+        Self {
+            requests: disk.reads,
+            sectors: disk.sectors_read,
+            milliseconds: disk.reading_ms,
+        }
+    }
+
+    const fn writes(disk: &DiskCounters) -> Self {
+        Self {
+            requests: disk.writes,
+            sectors: disk.sectors_written,
+            milliseconds: disk.writing_ms,
+        }
+    }
+
+    fn mean_ms(self) -> f64 {
+        self.milliseconds as f64 / self.requests.max(1) as f64
+    }
+}
+
+/// Compares the mean time of a request between members with the same load; None if too few can be compared. The time is
+/// that from the queue to the completion.
+fn slow_member(members: &[DiskCounters], spreads_reads: bool) -> Option<(bool, String)> {
+    // The copies of a mirror get the same writes and different reads, for which the writes wait.
+    let reads_much = |disk: &DiskCounters| disk.reads * RARE > disk.reads + disk.writes;
+    if !spreads_reads && members.iter().any(reads_much) {
+        return None;
+    }
+    let alike: Vec<&DiskCounters> = members.iter().filter(|disk| is_alike(disk, members)).collect();
+    let kinds: [Kind; 2] = [
+        ("read", Load::reads, READ_TIMES_MAX),
+        ("write", Load::writes, WRITE_TIMES_MAX),
+    ];
+    let mut compared = Vec::new();
+    for (verb, load, times_max) in kinds.into_iter().skip(usize::from(!spreads_reads)) {
+        let judged: Vec<(&str, Load)> = alike.iter().map(|disk| (disk.device.as_str(), load(disk))).collect();
+        if judged.len() < MEMBERS_MIN || judged.iter().any(|(_, load)| load.requests < REQUESTS_MIN) {
+            continue;
+        }
+        for (index, (name, load)) in judged.iter().enumerate() {
+            let peers = judged.iter().enumerate().filter(|(other, _)| *other != index);
+            let peers = || peers.clone().map(|(_, (_, load))| load.mean_ms());
+            let (shortest, longest) = (peers().fold(f64::MAX, f64::min), peers().fold(0.0, f64::max));
+            let peers_agree = longest <= AGREE * shortest;
+            if load.milliseconds >= MILLISECONDS_MIN && peers_agree && load.mean_ms() > times_max * longest {
+                return Some((
+                    false,
+                    format!(
+                        "a {verb} takes {:.2} ms at {name} and at most {longest:.2} ms at the other members, for requests of the \
+                         same number and size; look for another model, firmware or write cache, for bad sectors (SMART) \
+                         and for another link",
+                        load.mean_ms()
+                    ),
+                ));
+            }
+        }
+        let each: Vec<String> = judged
+            .iter()
+            .map(|(name, load)| format!("{name} {:.2}", load.mean_ms()))
+            .collect();
+        compared.push(format!("milliseconds of a {verb}: {}", each.join(", ")));
+    }
+    (!compared.is_empty()).then(|| (true, compared.join("; ")))
+}
+
+/// Whether a member had about as many reads and writes, of about the same size, as half of the members.
+fn is_alike(disk: &DiskCounters, members: &[DiskCounters]) -> bool {
+    let all = median(members.iter().map(|disk| (disk.reads + disk.writes) as f64));
+    let near = |value: f64, median: f64| value <= ALIKE * median && median <= ALIKE * value;
+    let is_near = |load: fn(&DiskCounters) -> Load| {
+        let size = |load: Load| load.sectors as f64 / load.requests.max(1) as f64;
+        let (own, requests) = (
+            load(disk),
+            median(members.iter().map(|disk| load(disk).requests as f64)),
+        );
+        let is_rare = own.requests as f64 * RARE as f64 <= all && requests * RARE as f64 <= all;
+        let sizes = median(members.iter().map(|disk| size(load(disk))));
+        is_rare || (near(own.requests as f64, requests) && near(size(own), sizes))
+    };
+    is_near(Load::reads) && is_near(Load::writes)
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => 0.0,
+        len => f64::midpoint(values[(len - 1) / 2], values[len / 2]),
+    }
+}
+
+impl Stack {
+    /// Smallest write that no disk must read before: the largest physical sector of the members. None if the kernel does
+    /// not say.
+    pub fn physical_block_bytes(&self) -> Option<u64> {
+        let size = |disk: &BlockDevice| {
+            sysfs::read(&disk.queue().join("physical_block_size"))
+                .ok()?
+                .parse()
+                .ok()
+        };
+        self.members.iter().filter_map(size).max()
+    }
+}
+
+/// Records the guard `aligned` of members and array: whether their data begins where the physical sectors of the disks
+/// do. The kernel derives it for partitions and for stacked devices (-1 is what it cannot align).
+pub(crate) fn judge_alignment(members: &[BlockDevice], device: &BlockDevice, context: &mut Context<'_>) {
+    let mut wrong = Vec::new();
+    for disk in members.iter().chain([device]).filter(|disk| !disk.is_simulated()) {
+        let number = |attribute: &str| sysfs::read(&disk.sysfs.join(attribute)).ok()?.parse::<i64>().ok();
+        wrong.extend(misaligned(
+            &disk.kernel_name,
+            number("alignment_offset"),
+            number("loop/offset"),
+        ));
+    }
+    wrong.dedup();
+    let passed = wrong.is_empty();
+    let detail = match passed {
+        true => "members and array begin where physical sectors do".to_owned(),
+        false => format!(
+            "{}; each write near the edge of a physical sector makes the disk read it first: begin partitions, loop \
+             devices and data areas at multiples of 1 MiB",
+            wrong.join(", ")
+        ),
+    };
+    context.guard("aligned", passed, detail);
+}
+
+/// What is wrong with where a device begins; attributes that the kernel does not have are none.
+fn misaligned(name: &str, alignment_offset: Option<i64>, loop_offset: Option<i64>) -> Option<String> {
+    match (alignment_offset, loop_offset) {
+        (Some(offset), _) if offset < 0 => Some(format!("the members of {name} are aligned in different ways")),
+        (Some(offset), _) if offset > 0 => Some(format!(
+            "the first physical sector of {name} begins {offset} bytes behind its start"
+        )),
+        (_, Some(offset)) if offset % GRAIN_BYTES.cast_signed() != 0 => {
+            Some(format!("{name} begins at byte {offset} of its file"))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,182 @@
+//! Throughput over time: whether a job had reached its steady state when it was measured.
+//!
+//! SNIA's Solid State Storage Performance Test Specification calls a device steady if, in the window that is measured,
+//! values stay within 20 % of their average and the straight line through them rises or falls by at most 10 %. Its
+//! values are minutes long; those of a short job scatter. So only the halves of the measured time are compared, and
+//! only where their difference is clearly larger than the scatter.
+
+use crate::report::MEBIBYTE;
+use std::time::Duration;
+
+/// Most intervals that are kept; when time runs on, two become one.
+const INTERVALS_MAX: usize = 32;
+/// With fewer, a difference of halves may be scatter.
+const INTERVALS_MIN: usize = INTERVALS_MAX / 2;
+/// The first length of an interval.
+const INTERVAL_NS: u64 = 1_000_000;
+
+/// By how much the halves of a steady job may differ, as a share of their average.
+const DIFFERENCE_MAX: f64 = 0.2;
+/// A difference of fewer standard errors may be chance.
+const STANDARD_ERRORS: f64 = 4.0;
+
+/// Bytes in equal intervals from the beginning of the measured time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Course {
+    interval_ns: u64,
+    bytes: Vec<u64>,
+}
+
+impl Course {
+    pub(super) const fn new() -> Self {
+        Self {
+            interval_ns: INTERVAL_NS,
+            bytes: Vec::new(),
+        }
+    }
+
+    /// Counts what ended this long after the beginning.
+    pub(super) fn add(&mut self, at: Duration, bytes: u64) {
+        let at_ns = nanoseconds(at);
+        while at_ns / self.interval_ns >= INTERVALS_MAX as u64 {
+            self.double();
+        }
+        let index = (at_ns / self.interval_ns) as usize;
+        if self.bytes.len() <= index {
+            self.bytes.resize(index + 1, 0);
+        }
+        self.bytes[index] += bytes;
+    }
+
+    fn double(&mut self) {
+        self.interval_ns *= 2;
+        self.bytes = self.bytes.chunks(2).map(|pair| pair.iter().sum()).collect();
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        let mut other = other.clone();
+        while self.interval_ns < other.interval_ns {
+            self.double();
+        }
+        while other.interval_ns < self.interval_ns {
+            other.double();
+        }
+        let len = self.bytes.len().max(other.bytes.len());
+        self.bytes.resize(len, 0);
+        for (ours, theirs) in self.bytes.iter_mut().zip(&other.bytes) {
+            *ours += theirs;
+        }
+    }
+
+    /// Throughput in MiB/s in each interval that lies within the measured time.
+    fn rates(&self, measured: Duration) -> Vec<f64> {
+        let whole = nanoseconds(measured) / self.interval_ns;
+        let seconds = self.interval_ns as f64 / 1e9;
+        let all = self.bytes.iter().copied().chain(std::iter::repeat(0));
+        all.take((whole as usize).min(INTERVALS_MAX))
+            .map(|bytes| bytes as f64 / MEBIBYTE / seconds)
+            .collect()
+    }
+
+    /// Whether both halves of the measured time had the same throughput, and what it was over time; None if there are
+    /// too few intervals to tell.
+    pub(super) fn verdict(&self, measured: Duration) -> Option<(bool, String)> {
+        let rates = self.rates(measured);
+        if rates.len() < INTERVALS_MIN {
+            return None;
+        }
+        let half = rates.len() / 2;
+        let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+        let (first, second) = (mean(&rates[..half]), mean(&rates[rates.len() - half..]));
+        let difference = (second - first).abs();
+        let average = f64::midpoint(first, second);
+        let is_large = difference > DIFFERENCE_MAX * average;
+        // What a cache takes at the start is no scatter.
+        let scatter = scatter(&rates[rates.len() / 10..]);
+        let passed = !is_large || difference <= STANDARD_ERRORS * scatter * (2.0 / half as f64).sqrt();
+        let mut detail = format!("{first:.1} MiB/s in the first half of the time, {second:.1} in the second");
+        if !passed {
+            detail += &format!(
+                ", a difference of {:.0} % of their average, and at most {:.0} % are steady; measure later (`ramp_time`) \
+                 and for longer (`runtime`)",
+                100.0 * difference / average,
+                100.0 * DIFFERENCE_MAX
+            );
+        }
+        let rates: Vec<String> = rates.iter().map(|rate| format!("{rate:.1}")).collect();
+        let milliseconds = self.interval_ns / 1_000_000;
+        detail += &format!("; MiB/s every {milliseconds} ms: {}", rates.join(" "));
+        Some((passed, detail))
+    }
+}
+
+/// Standard deviation of values around their course, from the differences of neighbours (von Neumann's estimate): a step
+/// or a slope does not add to it, as it does to that around the mean.
+fn scatter(values: &[f64]) -> f64 {
+    let squares = values.windows(2).map(|pair| (pair[1] - pair[0]).powi(2));
+    (squares.sum::<f64>() / (2 * (values.len() - 1)) as f64).sqrt()
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    const BLOCK: u64 = 1 << 20;
+
+    /// A job of 2 s whose requests take so many milliseconds each, by the time at which they begin.
+    fn course(took_ms: impl Fn(f64) -> f64) -> (bool, String) {
+        let (mut course, mut at_ms) = (Course::new(), 0.0);
+        while at_ms < 2000.0 {
+            at_ms += took_ms(at_ms);
+            course.add(Duration::from_secs_f64(at_ms / 1e3), BLOCK);
+        }
+        course.verdict(Duration::from_secs(2)).expect("31 intervals of 64 ms")
+    }
+
+    #[test]
+    fn the_same_at_all_times_is_steady() {
+        let (passed, detail) = course(|_| 10.0);
+        assert!(passed, "{detail}");
+        assert!(detail.contains("MiB/s every 64 ms: 93.8 93.8 109.4"), "{detail}");
+    }
+
+    /// A cache that takes the first writes, however soon it is full; slowly growing times.
+    #[test]
+    fn a_cache_that_fills_is_not_steady() {
+        for full_ms in [50.0, 200.0, 400.0, 1000.0, 1600.0] {
+            let (passed, detail) = course(|at_ms| if at_ms < full_ms { 1.0 } else { 10.0 });
+            assert!(!passed, "full after {full_ms} ms: {detail}");
+        }
+        let (passed, detail) = course(|at_ms| 5.0 + at_ms / 200.0);
+        assert!(!passed && detail.contains("ramp_time"), "{detail}");
+        assert!(course(|at_ms| 5.0 + at_ms / 4000.0).0, "ten per cent slower at the end");
+    }
+
+    /// Random seeks and rotation, 4 to 20 ms, at any depth of the scatter: 200 jobs, none of which is doubted.
+    #[test]
+    fn scatter_is_steady() {
+        for seed in 0..200 {
+            let random = std::cell::RefCell::new(Random::new(seed, 0));
+            let (passed, detail) = course(|_| 4.0 + (random.borrow_mut().next() % 1600) as f64 / 100.0);
+            assert!(passed, "seed {seed}: {detail}");
+        }
+    }
+
+    #[test]
+    fn intervals_grow_and_merge_without_losing_bytes() {
+        let (mut short, mut long) = (Course::new(), Course::new());
+        (0..32).for_each(|ms| short.add(Duration::from_millis(ms), 1));
+        (0..1000).for_each(|ms| long.add(Duration::from_millis(ms), 1));
+        assert_eq!((short.interval_ns, long.interval_ns), (1_000_000, 32_000_000));
+        short.merge(&long);
+        assert_eq!(short.interval_ns, 32_000_000);
+        assert_eq!(short.bytes.iter().sum::<u64>(), 1032);
+        assert_eq!(&short.bytes[..3], &[64, 32, 32]);
+        assert_eq!(Course::new().verdict(Duration::from_millis(15)), None);
+    }
+}
