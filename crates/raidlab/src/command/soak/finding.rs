@@ -64,7 +64,7 @@ impl News {
         }
         let is_preflush = history.is_of_6_12()
             && history.has_write_cache()
-            && matches!(history.level, "1" | "5" | "6" | "10")
+            && history.level != "single"
             && matches!(history.filesystem, "ext3" | "ext4" | "xfs")
             && matches!(kind, Kind::Wrong | Kind::NotMountable | Kind::Checker);
         match is_preflush {
