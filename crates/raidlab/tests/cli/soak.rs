@@ -14,7 +14,7 @@ fn a_history_is_a_study_that_other_commands_take() {
     assert_eq!(print("1"), print("1"));
     assert_ne!(print("1"), print("2"));
     for number in 1..=40 {
-        desk.write("history.toml", &print(&number.to_string()));
+        desk.write("history.toml", print(&number.to_string()));
         let plan = desk.run(&["plan", "history.toml"]);
         assert_eq!(plan.exit, Some(0), "{}", plan.stderr);
     }
