@@ -30,6 +30,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "filesystems",
             "host",
             "lab",
+            "measure",
             "report",
             "runner",
             "stats",
