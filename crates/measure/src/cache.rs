@@ -4,7 +4,7 @@ use crate::random::Random;
 use crate::{Error, Read, SECTOR_BYTES, SMALL, Target, median, small};
 
 /// After this idle time a read-ahead is complete.
-const SETTLE_MS: u64 = 300;
+const IDLE_MS: u64 = 300;
 /// After this one it has begun.
 const BEGUN_MS: u64 = 30;
 /// A hit takes less than this part of a typical read; few reads that wait for a rotation are as fast.
@@ -50,7 +50,7 @@ pub enum Ahead {
 }
 
 impl Cache {
-    /// Time of a command without mechanics. A part of a miss that cannot be told from its seek is in the seek curve.
+    /// Time of a command without mechanics. A part of a miss that cannot be distinguished from its seek is in the seek curve.
     pub fn command_ms(&self) -> f64 {
         let wire_ms = self
             .interface_mb_s
@@ -115,7 +115,7 @@ impl Probe<'_> {
             for read in before {
                 self.read_ms(moved(read))?;
             }
-            self.target.pause(SETTLE_MS);
+            self.target.pause(IDLE_MS);
             times.push(self.read_ms(moved(&then))?);
         }
         Ok(median(times))

@@ -112,7 +112,7 @@ impl Platters {
 /// Steps of a measurement, for a progress bar.
 pub const STEPS: [&str; 5] = ["rotation", "buffer", "zones", "seeks", "queue"];
 
-/// Measures a disk; `step` is told the index of each of [`STEPS`] as it begins.
+/// Measures a disk; `step` is given the index of each of [`STEPS`] as it begins.
 ///
 /// # Errors
 /// If the disk is too small or a read fails.

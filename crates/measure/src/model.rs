@@ -128,7 +128,7 @@ fn mechanics(text: &mut String, platters: &Platters) {
     );
     let zones = &platters.tracks.zones;
     let mean_ms = zones.iter().map(|zone| zone.skew_ms).sum::<f64>() / zones.len().max(1) as f64;
-    let how = "mean time that a stream loses between two tracks; head and cylinder switches are not told apart";
+    let how = "mean time that a stream loses between two tracks; head and cylinder switches are not distinguished";
     figure(text, "head_switch_ms", &format!("{mean_ms:.4}"), MEASURED, how);
     figure(
         text,

@@ -171,7 +171,7 @@ fn misses(model: &Model, made: &Model, measured: &Measured) -> Vec<String> {
         let ((x0, y0), (x1, y1)) = (curve[high - 1], curve[high]);
         y0 + (y1 - y0) * (cylinders - f64::from(x0)) / f64::from(x1 - x0)
     };
-    // What the command of a miss takes longer than that of a hit cannot be told from its seek.
+    // What the command of a miss takes longer than that of a hit cannot be distinguished from its seek.
     let command_ms = disk.overheads.read_miss_after_read_ns as f64 / 1e6 - measured.cache.command_ms();
     let mut seeks = 0.0_f64;
     for seek in platters

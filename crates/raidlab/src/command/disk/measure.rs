@@ -54,7 +54,7 @@ fn measured(device: &mut Device) -> Result<Measured, measure::Error> {
     })
 }
 
-/// The device, between whose reads the steps are told.
+/// The device, between whose reads the steps are reported.
 struct Shared<'a, 'b>(&'a RefCell<&'b mut Device>);
 
 impl measure::Target for Shared<'_, '_> {
@@ -139,7 +139,7 @@ fn title(disk: &Disk) -> String {
     format!("{model}, measured by raidlab")
 }
 
-/// Whether the write cache is on, as the drive told the kernel.
+/// Whether the write cache is on, as the drive reports it to the kernel.
 fn write_back(disk: &Disk) -> Option<bool> {
     let text = fs::read_to_string(folder(disk).join("queue/write_cache")).ok()?;
     match text.trim() {
