@@ -63,3 +63,4 @@ pub use process::EndedProcess;
 pub use session::{Lock, RolledBack, Session, SessionError};
 pub use state::{Leftover, State};
 pub use undo::{Inode, Undo};
+pub use usage::in_use;

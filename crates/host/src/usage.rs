@@ -1,6 +1,6 @@
 //! Users of a device and of devices that share bytes with it.
 
-use crate::disk;
+use crate::disk::{self, Disk};
 use crate::mounts::{self, Swap};
 use crate::number::DeviceNumber;
 use crate::obstacle::Obstacle;
@@ -11,6 +11,17 @@ use rustix::fs::{Mode, OFlags};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
+
+/// Who uses a disk, or bytes that it shares with other devices. Only looks.
+pub fn in_use(disk: &Disk) -> Vec<Obstacle> {
+    let relations = Relations::of(&disk.sysfs);
+    let mut found = uses(&relations);
+    if found.is_empty() {
+        found.extend(held(&relations, false));
+        found.extend(opened(&relations, &[std::process::id()]));
+    }
+    found
+}
 
 /// Mounts, swap areas and devices on a device or on devices that share bytes with it.
 pub(crate) fn uses(relations: &Relations) -> Vec<Obstacle> {

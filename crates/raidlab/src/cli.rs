@@ -223,6 +223,17 @@ pub enum DiskCommand {
         #[arg(long, value_name = "FILE")]
         html: Option<PathBuf>,
     },
+    /// Turn a disk of this machine with platters into a model, by reads that are timed
+    ///
+    /// Nothing is written to the disk. The disk must not be in use, since other requests would be measured with it. It
+    /// takes 20 minutes and more; Ctrl-C ends it, and nothing is kept.
+    Measure {
+        /// The whole disk, such as /dev/sdb or its name in /dev/disk/by-id
+        device: PathBuf,
+        /// Where to write the model: a new file (.toml), or `-` for standard output
+        #[arg(short, long, value_name = "FILE")]
+        output: PathBuf,
+    },
     /// Read a DiskSim parameter file, and print it in the catalogue's format
     Import {
         /// A .diskspecs file; the files that it names are in the same folder

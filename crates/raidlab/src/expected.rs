@@ -85,6 +85,10 @@ pub enum ExpectedError {
          compares two other runs"
     )]
     NotImported { run: i64 },
+    #[error("{0}; nothing was written")]
+    NotMeasurable(String),
+    #[error("`{}` {source}; nothing was written", device.display())]
+    NotMeasured { device: PathBuf, source: measure::Error },
     #[error(transparent)]
     Output(#[from] OutputError),
     #[error("there is no folder `{path}`: give a kernel tree or a version")]
@@ -248,6 +252,7 @@ impl ExpectedError {
             | Self::LongScript { .. }
             | Self::NoRun { .. }
             | Self::NotImported { .. }
+            | Self::NotMeasurable(_)
             | Self::Output(_)
             | Self::NoKernelTree { .. }
             | Self::NameOfVersion { .. }
@@ -289,6 +294,7 @@ impl ExpectedError {
             Self::Standard(_)
             | Self::Session(host::SessionError::NotCleared(_))
             | Self::Simulation(_)
+            | Self::NotMeasured { .. }
             | Self::BenchCells(_)
             | Self::BenchGuest { .. }
             | Self::NoProcessorModel(_)

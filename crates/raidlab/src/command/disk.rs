@@ -1,6 +1,8 @@
 //! `raidlab disk`: the catalogue, what a model does, how it compares with a real disk.
 
 mod check;
+mod device;
+mod measure;
 mod replay;
 mod show;
 
@@ -38,6 +40,7 @@ pub fn disk(command: &DiskCommand) -> Result<ExitCode, ExpectedError> {
             let text = replay::replay(&model_of(model)?, trace, *format, html.as_deref())?;
             print(&text)?;
         }
+        DiskCommand::Measure { device, output } => print(&measure::measure(device, output)?)?,
         DiskCommand::Import { file } => print(&import(file)?)?,
     }
     Ok(ExitCode::SUCCESS)

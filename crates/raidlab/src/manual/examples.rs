@@ -134,6 +134,13 @@ pub const ALL: &[(&str, &[Example])] = &[
         )],
     ),
     (
+        "raidlab disk measure",
+        &[(
+            "raidlab disk measure /dev/sdb -o my-disk.toml",
+            "Reads a disk for half an hour and writes a model of it.",
+        )],
+    ),
+    (
         "raidlab disk import",
         &[("raidlab disk import cheetah.diskspecs", "Converts a file of DiskSim.")],
     ),

@@ -18,6 +18,7 @@ fn every_command_explains_itself() {
         "disk",
         "disk list",
         "disk show",
+        "disk measure",
         "disk replay",
         "disk import",
         "kernel",

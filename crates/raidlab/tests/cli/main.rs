@@ -18,6 +18,7 @@ mod judgement;
 mod kept;
 mod lab;
 mod machine;
+mod measured_disk;
 mod on_host;
 mod outputs;
 mod own_disks;

@@ -9,6 +9,7 @@ use std::fs;
 const ALLOWED: &[(&str, &[&str])] = &[
     ("disksim", &[]),
     ("filesystems", &[]),
+    ("measure", &["disksim"]),
     ("study", &["filesystems"]),
     ("study-file", &["filesystems", "study"]),
     ("reference", &["disksim", "study", "study-file"]),
@@ -29,6 +30,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "filesystems",
             "host",
             "lab",
+            "measure",
             "report",
             "runner",
             "stats",
