@@ -10,6 +10,7 @@
 mod chart;
 mod claims;
 mod comparison;
+mod control;
 mod distribution;
 mod figure;
 mod input;

@@ -47,6 +47,9 @@ pub fn table(input: &Input, options: TableOptions) -> String {
         // First, but for what the run is.
         text.splice(2..2, [String::new(), claims]);
     }
+    if let Some(warning) = crate::control::warning(input) {
+        text.splice(2..2, [String::new(), textwrap::fill(&warning, options.width.max(20))]);
+    }
     for table in crate::shaped::tables(input, &results) {
         text.push(String::new());
         text.push(shaped::text(&table, input.is_simulated(), options));
@@ -280,5 +283,6 @@ fn notes(input: &Input, workloads: &[WorkloadResults]) -> Vec<String> {
         notes.push(format!("{} excluded by a failed guard", count(excluded, "sample")));
     }
     notes.extend(crate::processor_notes(input));
+    notes.extend(crate::control::note(input));
     notes
 }

@@ -72,3 +72,45 @@ fn before_the_first_trial() {
         }
     ));
 }
+
+/// First-look with its first cell twice; the replicate's samples are those of the cell times this factor.
+fn with_replicate(factor: f64) -> report::Input {
+    let mut input = first_look::input();
+    let first = input.plan.cells[0].clone();
+    let mut replicate = first.clone();
+    replicate.key = format!("{} #2", first.key);
+    replicate.stack_label = format!("{} #2", first.stack_label);
+    input.plan.cells.push(replicate);
+    input.plan.identify();
+    let id = input.plan.cells.last().expect("it was pushed").id;
+    let of_first: Vec<_> = input
+        .samples
+        .iter()
+        .filter(|one| one.trial.cell == first.id)
+        .cloned()
+        .collect();
+    input.samples.extend(of_first.into_iter().map(|mut one| {
+        one.trial.cell = id;
+        one.entry.value *= factor;
+        one
+    }));
+    input
+}
+
+#[test]
+fn a_control_that_differs_is_said_before_everything_else() {
+    let options = TableOptions {
+        width: 120,
+        colour: false,
+    };
+    let text = table(&with_replicate(1.3), options);
+    let line = text.lines().nth(3).unwrap_or_default();
+    assert!(line.starts_with("The A/A control differs: "), "{text}");
+    let page = report::html(&with_replicate(1.3));
+    let place = |words: &str| page.find(words).unwrap_or(usize::MAX);
+    assert!(place("A control differs: ") < place("fastest"));
+
+    let text = table(&with_replicate(1.0), options);
+    assert!(!text.contains("control differs"), "{text}");
+    assert!(text.contains("A/A control: no difference in "), "{text}");
+}

@@ -7,6 +7,7 @@
 pub mod between;
 pub mod claims;
 mod compare;
+mod control;
 mod interval;
 mod judge;
 mod latency;
@@ -19,6 +20,7 @@ mod verdict;
 
 pub use claims::{ClaimEffect, JudgedClaim, judge_claims};
 pub use compare::{Effect, InBlock, Pairing, Pool, faster, holm, trials_to_find};
+pub use control::{ControlPair, control};
 pub use interval::{Basis, Interval, TRIALS_MIN};
 pub use judge::{Measure, Results, Row, TestResults, WorkloadResults, headline, judge, judge_part};
 pub use latency::{LatencyBin, LatencyError, Percentiles, latency_bins, merge_latencies};

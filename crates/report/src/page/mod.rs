@@ -26,7 +26,7 @@ pub fn html(input: &Input) -> String {
     let mut page = Page {
         style: STYLE,
         contents: Vec::new(),
-        head: Head::new(input, &verdict::sentences(input, &results)),
+        head: Head::new(input, &leading(input, &results)),
         tables: shaped::tables(input, &results),
         power_cuts: power_cut::power_cuts(input, &results),
         groups: results::groups(input, &ranked),
@@ -92,6 +92,12 @@ struct Head {
     incomplete: String,
     /// What the study measures that its author may not have meant.
     warnings: Vec<String>,
+}
+
+/// The verdict, after what makes it doubtful.
+fn leading(input: &Input, results: &stats::Results) -> Vec<String> {
+    let warning = crate::control::warning(input).into_iter();
+    warning.chain(verdict::sentences(input, results)).collect()
 }
 
 impl Head {

@@ -1,0 +1,36 @@
+//! The A/A control in words.
+
+use crate::input::Input;
+
+/// What is said before everything else if replicates differ; absent if they do not, or there are none.
+pub(crate) fn warning(input: &Input) -> Option<String> {
+    let pairs = stats::control(&input.plan, &input.samples);
+    let differ: Vec<&stats::ControlPair> = pairs.iter().filter(|pair| pair.differs).collect();
+    let worst = differ
+        .iter()
+        .max_by(|one, other| one.ratio.ln().abs().total_cmp(&other.ratio.ln().abs()))?;
+    Some(format!(
+        "The A/A control differs: {} and {}, which are the same, in {}: {:.2} times ({:.2} to {:.2}); {} of {} comparisons \
+         of replicates. What differs between stacks by less than that is not shown by this run.",
+        worst.first,
+        worst.second,
+        worst.test,
+        worst.ratio,
+        worst.interval.low,
+        worst.interval.high,
+        differ.len(),
+        pairs.len()
+    ))
+}
+
+/// For the notes, if the control found nothing.
+pub(crate) fn note(input: &Input) -> Option<String> {
+    let pairs = stats::control(&input.plan, &input.samples);
+    let is_clean = !pairs.is_empty() && pairs.iter().all(|pair| !pair.differs);
+    is_clean.then(|| {
+        format!(
+            "A/A control: no difference in {} comparisons of replicates",
+            pairs.len()
+        )
+    })
+}
