@@ -66,7 +66,9 @@ impl News {
             && history.has_write_cache()
             && history.level != "single"
             && matches!(history.filesystem, "ext3" | "ext4" | "xfs")
-            && matches!(kind, Kind::Wrong | Kind::NotMountable | Kind::Checker);
+            && (matches!(kind, Kind::Wrong | Kind::NotMountable | Kind::Checker)
+                // Without checksums in its journal the replay writes over the filesystem.
+                || history.filesystem == "ext3" && kind == Kind::Lost);
         match is_preflush {
             true => Self::Known("docs/findings/md-preflush.md"),
             false => Self::New,
