@@ -3,10 +3,12 @@
 mod cpu;
 pub mod exit_status;
 mod fleet;
+mod power_cuts;
 mod stored;
 
 pub use cpu::CpuCommand;
 pub use fleet::{MergeArguments, StatusArguments, SubmitArguments};
+pub use power_cuts::{PowerCutArguments, SoakArguments};
 pub use stored::{
     CompareArguments, DigestArguments, ExportArguments, ImportArguments, ReportArguments, RunsArguments,
     ShowArguments, ShownRun, run_choice,
@@ -310,54 +312,6 @@ pub struct ShellArguments {
 }
 
 #[derive(Args, Debug)]
-pub struct PowerCutArguments {
-    pub study: PathBuf,
-    /// The cell, by its number in `raidlab plan`
-    #[arg(long, default_value_t = 1, value_parser = |text: &str| whole(text, 1..=COUNT_MAX), allow_negative_numbers = true)]
-    pub cell: u64,
-    /// Seed of the run
-    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
-    pub seed: u64,
-    /// The cell's trial
-    #[arg(long, default_value_t = 1, value_parser = |text: &str| whole(text, 1..=u64::from(u32::MAX)), allow_negative_numbers = true)]
-    pub trial: u64,
-    /// Virtual time of the power cut
-    #[arg(long, value_name = "NS", value_parser = seed, allow_negative_numbers = true)]
-    pub at: u64,
-    /// Decides which data in the disks' caches survives
-    #[arg(long, value_name = "SEED", value_parser = seed, allow_negative_numbers = true)]
-    pub cut_seed: u64,
-}
-
-#[derive(Args, Debug)]
-pub struct SoakArguments {
-    /// Decides every history
-    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
-    pub seed: u64,
-    /// No history is begun after this time
-    #[arg(long, default_value_t = 60, value_parser = |text: &str| whole(text, 1..=MINUTES_MAX), allow_negative_numbers = true)]
-    pub minutes: u64,
-    /// Number of histories (default: as many as there is time for)
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "history")]
-    pub histories: Option<u32>,
-    /// Only the history with this number, with all of its findings
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
-    pub history: Option<u32>,
-    /// That history with this number of operations
-    #[arg(long, value_name = "COUNT", requires = "history", value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub operations: Option<u32>,
-    /// Print that history's study file, for `raidlab run` and `raidlab power-cut`
-    #[arg(long, requires = "history")]
-    pub print: bool,
-    /// The lab's kernel, as in a study
-    #[arg(long, value_name = "NAME", default_value = "6.12")]
-    pub kernel: String,
-    /// Number of histories that run in parallel (default: one for each processor)
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub jobs: Option<u32>,
-}
-
-#[derive(Args, Debug)]
 pub struct BenchArguments {
     /// File for the ratios as JSON; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
@@ -406,9 +360,6 @@ pub enum ExportFormat {
 
 /// Upper bound of counts without a limit of their own.
 const COUNT_MAX: u64 = i64::MAX as u64;
-
-/// A year.
-const MINUTES_MAX: u64 = 366 * 24 * 60;
 
 /// The parsers of clap and of the standard library report what is wrong, but not what would be valid.
 fn whole(text: &str, range: RangeInclusive<u64>) -> Result<u64, String> {
