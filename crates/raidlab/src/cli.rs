@@ -163,6 +163,9 @@ pub struct RunArguments {
     /// Run one of several parts of the study, as in 3/16; `raidlab merge` joins their stores
     #[arg(long, value_name = "NUMBER/COUNT", allow_negative_numbers = true)]
     pub shard: Option<Shard>,
+    /// Measure the first stack twice, as an A/A control (default: on with `--on host`, off in the lab)
+    #[arg(long, value_enum)]
+    pub aa_control: Option<Switch>,
     /// If another raidlab writes this run, wait for it to end instead of refusing
     #[arg(long)]
     pub wait: bool,
@@ -329,6 +332,12 @@ pub struct BenchArguments {
 pub enum On {
     Lab,
     Host,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    On,
+    Off,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,6 +1,7 @@
 //! The A/A control in words.
 
 use crate::input::Input;
+use study::stack::MachineKind;
 
 /// What is said before everything else if replicates differ; absent if they do not, or there are none.
 pub(crate) fn warning(input: &Input) -> Option<String> {
@@ -23,14 +24,15 @@ pub(crate) fn warning(input: &Input) -> Option<String> {
     ))
 }
 
-/// For the notes, if the control found nothing.
+/// What the control shows if it found nothing, or that a run on a host has none.
 pub(crate) fn note(input: &Input) -> Option<String> {
     let pairs = stats::control(&input.plan, &input.samples);
-    let is_clean = !pairs.is_empty() && pairs.iter().all(|pair| !pair.differs);
-    is_clean.then(|| {
-        format!(
-            "A/A control: no difference in {} comparisons of replicates",
-            pairs.len()
-        )
-    })
+    if pairs.is_empty() {
+        let is_missing =
+            input.run.machine == MachineKind::Host && input.plan.cells.iter().all(|cell| cell.replicate == 0);
+        return is_missing
+            .then(|| "none: whether this machine gives the same figures twice was not tested".to_owned());
+    }
+    let is_clean = pairs.iter().all(|pair| !pair.differs);
+    is_clean.then(|| format!("no difference in {} comparisons of replicates", pairs.len()))
 }

@@ -113,4 +113,14 @@ fn a_control_that_differs_is_said_before_everything_else() {
     let text = table(&with_replicate(1.0), options);
     assert!(!text.contains("control differs"), "{text}");
     assert!(text.contains("A/A control: no difference in "), "{text}");
+    let page = report::html(&with_replicate(1.0));
+    assert!(page.contains("no difference in "), "{page}");
+
+    let mut without = first_look::input();
+    assert!(
+        !table(&without, options).contains("A/A control"),
+        "the lab has no need of one"
+    );
+    without.run.machine = study::stack::MachineKind::Host;
+    assert!(table(&without, options).contains("A/A control: none"));
 }

@@ -36,7 +36,7 @@ pub fn control(plan: &Plan, measurements: &[Measurement]) -> Vec<ControlPair> {
     }
     let mut pairs: Vec<(ControlPair, f64)> = Vec::new();
     for cell in plan.cells.iter().filter(|cell| cell.replicate == 0) {
-        for replicate in plan.cells.iter().filter(|other| is_replicate(cell, other)) {
+        for replicate in plan.cells.iter().filter(|other| other.is_replicate_of(cell)) {
             let none = Vec::new();
             let [first, second] = [cell, replicate].map(|cell| by_cell.get(&cell.id).unwrap_or(&none));
             for test in distinct(first.iter().map(|one| one.entry.test.as_str())) {
@@ -53,14 +53,6 @@ pub fn control(plan: &Plan, measurements: &[Measurement]) -> Vec<ControlPair> {
             ..pair
         })
         .collect()
-}
-
-fn is_replicate(cell: &Cell, other: &Cell) -> bool {
-    other.replicate > 0
-        && other.machine == cell.machine
-        && other.stack == cell.stack
-        && other.workload == cell.workload
-        && other.acts == cell.acts
 }
 
 type WithValues<'a> = (&'a Cell, &'a [&'a Measurement]);

@@ -35,7 +35,7 @@ pub const fn machine_mark(machine: MachineKind) -> &'static str {
 
 impl Store {
     /// The whole run except the output of external programs. `claims` contains the verdicts, which the caller computes.
-    pub fn export_json(&self, run: RunId, claims: &Value) -> Result<String> {
+    pub fn export_json(&self, run: RunId, claims: &Value, control: &Value) -> Result<String> {
         let summary = self.run(run)?;
         let plan = self.plan(run)?;
         let (samples, latencies) = (self.samples(run)?, self.latencies(run)?);
@@ -64,6 +64,7 @@ impl Store {
             },
             "study": plan.source,
             "claims": claims,
+            "control": control,
             "cells": plan.cells.iter().map(cell).collect::<Vec<_>>(),
             "left_out": plan.left_out.iter()
                 .map(|left| json!({ "axes": pairs(&left.axes), "reason": left.reason }))

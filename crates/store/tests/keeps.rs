@@ -247,8 +247,12 @@ fn the_order_of_trials_does_not_show_in_export_or_digest() {
     assert_eq!(one.digest(id).unwrap(), two.digest(id).unwrap());
     assert_eq!(one.export_csv(id).unwrap(), two.export_csv(id).unwrap());
     let without_header = |store: &Store| {
-        let mut export: serde_json::Value =
-            serde_json::from_str(&store.export_json(id, &serde_json::Value::Null).unwrap()).unwrap();
+        let mut export: serde_json::Value = serde_json::from_str(
+            &store
+                .export_json(id, &serde_json::Value::Null, &serde_json::Value::Null)
+                .unwrap(),
+        )
+        .unwrap();
         export.as_object_mut().unwrap().remove("header").expect("a header");
         export
     };
@@ -284,7 +288,9 @@ fn exports() {
     store.finish_run(&run, 1_700_000_100).unwrap();
     insta::assert_snapshot!(
         "export_json",
-        store.export_json(run.summary.id, &serde_json::json!([])).unwrap()
+        store
+            .export_json(run.summary.id, &serde_json::json!([]), &serde_json::json!([]))
+            .unwrap()
     );
     insta::assert_snapshot!("export_csv", store.export_csv(run.summary.id).unwrap());
 }

@@ -12,8 +12,7 @@ use crate::workload::pattern::Pattern;
 use study::metric::Metric;
 use study::plan::{Cell, METRIC, Side, TEST};
 
-/// The axis of replicates.
-pub(crate) const REPLICATE: &str = "replicate";
+pub(crate) use study::control::REPLICATE;
 
 /// An unknown axis or value, with a suggestion.
 #[derive(Clone, Debug, PartialEq, Eq)]

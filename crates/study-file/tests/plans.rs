@@ -435,6 +435,40 @@ fn replicates_are_stacks_with_seeds_of_their_own() {
 }
 
 #[test]
+fn an_a_a_control_is_the_first_stack_again() {
+    let study = "[[stack]]\nfs = { type = [\"ext4\", \"xfs\"] }\n[[workload]]\nname = \"w\"\nio = {}\n\
+                 [[claim]]\nthat = \"type=ext4 fastest\"\nsays = \"ext4 leads\"\n\
+                 [[claim]]\nthat = \"type=ext4 > type=xfs\"\nsays = \"ext4 is ahead\"\n";
+    let without = read(study, "study.toml", &Known::default()).expect("a study");
+    let mut plan = without.clone();
+    assert_eq!(study::control::add(&mut plan, 3).as_deref(), Some("ext4 #2"));
+    plan.identify();
+    let keys: Vec<&str> = plan.cells.iter().map(|cell| cell.key.as_str()).collect();
+    assert_eq!(keys, ["ext4 | w", "ext4 #2 | w", "xfs | w"]);
+    assert_eq!(
+        (plan.cells[0].id, plan.cells[2].id),
+        (without.cells[0].id, without.cells[1].id)
+    );
+    let round = plan.rounds(7).next().expect("a round");
+    let seeds: Vec<u64> = plan
+        .cells
+        .iter()
+        .filter_map(|cell| round.iter().find(|trial| trial.cell.id == cell.id))
+        .map(|trial| trial.seed)
+        .collect();
+    assert!(seeds[0] == seeds[2] && seeds[0] != seeds[1], "{seeds:?}");
+    let pairs = |claim: usize| plan.claims[claim].contests(&plan.cells).len();
+    assert_eq!(pairs(0), 2, "xfs against both, and neither against the other");
+    assert_eq!(pairs(1), 1);
+    // Once is enough, and one trial shows nothing.
+    assert_eq!(study::control::add(&mut plan, 3), None);
+    let mut short = without.clone();
+    short.precision.max_trials = 2;
+    assert_eq!(study::control::add(&mut short, 3), None);
+    assert_eq!(short.cells, without.cells);
+}
+
+#[test]
 fn every_other_round_is_the_one_before_backwards() {
     let study = "[[stack]]\nfs = { type = [\"ext4\", \"xfs\", \"jfs\"] }\n[[workload]]\nname = \"w\"\nio = {}\n\
                  [precision]\ntrials = 4\n";

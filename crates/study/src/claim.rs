@@ -208,6 +208,8 @@ impl Ring<'_> {
         for better in self.of(side) {
             let others = self.chosen.iter().copied().filter(|at| !holds(side, &self.cells[*at]));
             let others = others.filter(|worse| same_work(self.cells, better, *worse));
+            // A replicate is not another stack.
+            let others = others.filter(|worse| !self.cells[better].is_replicate_of(&self.cells[*worse]));
             all.extend(others.map(|worse| Contest { better, worse }));
         }
         all

@@ -6,6 +6,7 @@
 pub mod act;
 mod cell_id;
 pub mod claim;
+pub mod control;
 pub mod event;
 mod measurement;
 pub mod metric;

@@ -15,6 +15,20 @@ pub fn as_json(plan: &Plan, samples: &[Measurement]) -> Value {
     claims.map(|(claim, judged)| one(claim, judged)).collect()
 }
 
+/// The A/A control: every comparison of a cell with its replicate.
+pub fn control_as_json(plan: &Plan, samples: &[Measurement]) -> Value {
+    let pairs = stats::control(plan, samples);
+    pairs
+        .iter()
+        .map(|pair| {
+            json!({
+                "first": pair.first, "second": pair.second, "test": pair.test, "times_faster": pair.ratio,
+                "low": pair.interval.low, "high": pair.interval.high, "differs": pair.differs,
+            })
+        })
+        .collect()
+}
+
 /// The same as test cases: a supported claim passes, a refuted one fails.
 pub fn as_cases(plan: &Plan, samples: &[Measurement]) -> Vec<ClaimCase> {
     let judged = stats::judge_claims(plan, samples);

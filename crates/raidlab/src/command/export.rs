@@ -4,7 +4,6 @@ use super::output::{Output, OutputError};
 use super::{claims, stored};
 use crate::cli::{ExportArguments, ExportFormat};
 use crate::expected::ExpectedError;
-use serde_json::Value;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use store::{ClaimCase, RunId, Store, StoreError};
@@ -14,7 +13,7 @@ pub fn export(arguments: &ExportArguments) -> Result<ExitCode, ExpectedError> {
     let (store, run) = stored::open(&arguments.stored.store, arguments.stored.run.as_ref())?;
     let text = match arguments.format {
         ExportFormat::Parquet => return parquet(&output, &store, run.id),
-        ExportFormat::Json => judged(&store, run.id).and_then(|claims| store.export_json(run.id, &claims)),
+        ExportFormat::Json => json(&store, run.id),
         ExportFormat::Csv => store.export_csv(run.id),
         ExportFormat::Junit => claim_cases(&store, run.id).and_then(|claims| store.export_junit(run.id, &claims)),
         ExportFormat::Openmetrics => store.export_openmetrics(run.id),
@@ -32,8 +31,10 @@ fn parquet(output: &Output, store: &Store, run: RunId) -> Result<ExitCode, Expec
     Ok(ExitCode::SUCCESS)
 }
 
-fn judged(store: &Store, run: RunId) -> Result<Value, StoreError> {
-    Ok(claims::as_json(&store.plan(run)?, &store.samples(run)?))
+fn json(store: &Store, run: RunId) -> Result<String, StoreError> {
+    let (plan, samples) = (store.plan(run)?, store.samples(run)?);
+    let claims = claims::as_json(&plan, &samples);
+    store.export_json(run, &claims, &claims::control_as_json(&plan, &samples))
 }
 
 fn claim_cases(store: &Store, run: RunId) -> Result<Vec<ClaimCase>, StoreError> {

@@ -7,7 +7,7 @@ mod prepare_lab;
 pub(super) use prepare_lab::{own_init, processors};
 
 use super::{advice, inventory, print, show, studied};
-use crate::cli::{On, RunArguments};
+use crate::cli::{On, RunArguments, Switch};
 use crate::expected::{EXIT_INTERRUPTED, EXIT_TRIAL_FAILED, ExpectedError};
 use crate::interrupt::Signals;
 use crate::progress::{RunDisplay, clock, note, say};
@@ -39,6 +39,7 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
             Prepared::Host(prepare_host::PreparedHost::of(arguments, &mut plan)?)
         }
     };
+    add_control(arguments, wanted.kind(), &mut plan);
     let part = runner::part_of(&plan, arguments.shard);
     if let Prepared::Lab(cache) = &wanted {
         prepare_lab::check(arguments, &part, cache)?;
@@ -113,6 +114,29 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
         outcome?
     };
     conclude(arguments, &mut store, &run, outcome, began)
+}
+
+/// The A/A control. What is only shown has the commands of the first stack already.
+fn add_control(arguments: &RunArguments, machine: MachineKind, plan: &mut Plan) {
+    let wanted = match arguments.aa_control {
+        Some(wanted) => wanted == Switch::On,
+        None => machine == MachineKind::Host,
+    };
+    if !wanted || arguments.dry_run {
+        return;
+    }
+    let added = study::control::add(plan, stats::TRIALS_MIN as u32);
+    plan.identify();
+    match added {
+        Some(label) => note(&format!(
+            "raidlab: {label} is measured as an A/A control; --aa-control off leaves it out"
+        )),
+        None if arguments.aa_control.is_some() => say(&format!(
+            "raidlab: no A/A control was added: it needs {} trials of each cell, and a study without `replicate`",
+            stats::TRIALS_MIN
+        )),
+        None => (),
+    }
 }
 
 /// Where the run is to be, and what was found there.
@@ -303,6 +327,10 @@ fn command_line(arguments: &RunArguments, devices: &[String]) -> String {
     }
     if arguments.on == Some(On::Host) {
         words.extend(["--on".to_owned(), "host".to_owned()]);
+    }
+    if let Some(wanted) = arguments.aa_control {
+        let word = if wanted == Switch::On { "on" } else { "off" };
+        words.extend(["--aa-control".to_owned(), word.to_owned()]);
     }
     if !devices.is_empty() {
         words.extend(["--devices".to_owned(), devices.join(",")]);

@@ -31,6 +31,11 @@ fn export_has_the_claims() {
     let claim = &export["claims"][0];
     assert_eq!((&claim["verdict"], &claim["pairs"]), (&"supported".into(), &2.into()));
     assert!(claim["effect"]["low"].as_f64() > Some(1.0), "{claim}");
+    assert_eq!(
+        export["control"],
+        Value::Array(Vec::new()),
+        "a study without replicates"
+    );
 }
 
 #[test]

@@ -132,3 +132,48 @@ fn root_loop_a_trial_has_a_time_limit() {
     );
     assert_eq!(World::of(&desk), before);
 }
+
+#[test]
+fn root_loop_a_run_on_this_machine_has_an_a_a_control() {
+    let Some((desk, _turn)) = desk() else { return };
+    desk.write("control.toml", &STUDY.replace("trials = 1", "trials = 3"));
+    let run = |more: &[&str]| {
+        let call = [
+            "run",
+            "control.toml",
+            "--on",
+            "host",
+            "--loop",
+            "1x1G",
+            "--only",
+            "type=ext2",
+        ];
+        desk.run(&[call.as_slice(), more].concat())
+    };
+    let ran = run(&[]);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.starts_with("6 trials done, 0 failed; "), "{}", ran.stdout);
+    assert!(
+        ran.stderr.contains("#2 is measured as an A/A control"),
+        "{}",
+        ran.stderr
+    );
+    assert!(ran.stdout.contains("A/A control"), "{}", ran.stdout);
+    let export = desk.run(&["export", "--format", "json"]).stdout;
+    let export: serde_json::Value = serde_json::from_str(&export).expect("JSON");
+    let pairs = export["control"].as_array().expect("a list");
+    assert!(!pairs.is_empty());
+    for pair in pairs {
+        let second = pair["second"].as_str().expect("a key");
+        assert!(second.contains("#2") && pair["differs"].is_boolean(), "{pair}");
+    }
+
+    let ran = run(&["--aa-control", "off", "--store", "without.db"]);
+    assert!(
+        ran.stdout.starts_with("3 trials done, 0 failed; "),
+        "{}{}",
+        ran.stdout,
+        ran.stderr
+    );
+    assert!(ran.stdout.contains("A/A control: none"), "{}", ran.stdout);
+}
