@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 /// The kernel's unit of read-ahead is the page.
 const SECTORS_OF_A_PAGE: u64 = 8;
 
+const NO_SCHEDULER: &str = "none";
+
 pub(crate) fn scheduler_attribute(device: &BlockDevice) -> PathBuf {
     device.queue().join("scheduler")
 }
@@ -16,9 +18,14 @@ pub(crate) fn read_ahead_attribute(device: &BlockDevice) -> PathBuf {
     device.queue().join("read_ahead_kb")
 }
 
-/// The scheduler in use, out of `none [mq-deadline] kyber`.
+/// The scheduler in use, out of `none [mq-deadline] kyber`. Devices without requests (zram, pmem, brd) have no such
+/// attribute in newer kernels, and no scheduler.
 pub(crate) fn scheduler(device: &BlockDevice, executor: &mut dyn Executor) -> Result<String, Cause> {
-    let line = executor.read(&scheduler_attribute(device))?;
+    let attribute = scheduler_attribute(device);
+    if !executor.exists(&attribute) {
+        return Ok(NO_SCHEDULER.to_owned());
+    }
+    let line = executor.read(&attribute)?;
     Ok(in_use(&line).to_owned())
 }
 
@@ -26,6 +33,17 @@ pub(crate) fn scheduler(device: &BlockDevice, executor: &mut dyn Executor) -> Re
 fn in_use(line: &str) -> &str {
     let bracketed = line.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     bracketed.map_or(line, |(name, _)| name)
+}
+
+/// An error for a device whose kernel offers no choice.
+pub(crate) fn check_choice(device: &BlockDevice, name: &str, executor: &mut dyn Executor) -> Result<(), Cause> {
+    match executor.exists(&scheduler_attribute(device)) {
+        true => Ok(()),
+        false => Err(Cause::Impossible(format!(
+            "{} has no I/O scheduler `{name}`; it has none at all",
+            device.kernel_name
+        ))),
+    }
 }
 
 /// Sets the scheduler. The kernel may load its module, so the list of schedulers is shown only after an error.
@@ -108,12 +126,25 @@ pub(crate) fn btrfs_read_ahead_attribute(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::executor::System;
+    use tools::Tools;
 
     #[test]
     fn finds_the_scheduler_in_use() {
         assert_eq!(in_use("none [mq-deadline] kyber"), "mq-deadline");
         assert_eq!(in_use("[none]"), "none");
         assert_eq!(in_use("none"), "none");
+    }
+
+    #[test]
+    fn a_device_without_the_attribute_has_no_scheduler() {
+        let mut tools = Tools::find(&[]).unwrap();
+        let mut machine = System::new(&mut tools);
+        // Its folder is not there, and so its attributes are not.
+        let zram = BlockDevice::simulated(Path::new("/dev/zram0"), Path::new("/nowhere/zram0"));
+        assert_eq!(scheduler(&zram, &mut machine).unwrap(), "none");
+        let refused = check_choice(&zram, "bfq", &mut machine).unwrap_err().to_string();
+        assert!(refused.contains("zram0 has no I/O scheduler `bfq`"), "{refused}");
     }
 
     #[test]

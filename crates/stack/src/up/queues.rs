@@ -54,6 +54,7 @@ impl Rising {
         if former == wanted {
             return Ok(());
         }
+        queue::check_choice(disk, wanted, context.access.executor)?;
         let path = queue::scheduler_attribute(disk);
         self.intend(Undo::Attribute { path, value: former }, context)?;
         queue::set_scheduler(disk, wanted, context.access.executor)
