@@ -11,6 +11,7 @@ mod chart;
 mod claims;
 mod comparison;
 mod control;
+mod device_time;
 mod distribution;
 mod figure;
 mod input;

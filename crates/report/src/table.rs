@@ -283,6 +283,7 @@ fn notes(input: &Input, workloads: &[WorkloadResults]) -> Vec<String> {
         notes.push(format!("{} excluded by a failed guard", count(excluded, "sample")));
     }
     notes.extend(crate::processor_notes(input));
+    notes.extend(crate::device_time::note(input));
     notes.extend(crate::control::note(input).map(|note| format!("A/A control: {note}")));
     notes
 }

@@ -124,6 +124,7 @@ impl Head {
             ("Seed", input.run.seed.to_string()),
             ("Run", time(input.run.started_at_unix_s)),
         ];
+        facts.extend(crate::device_time::note(input).map(|note| ("Device time", note)));
         facts.extend(crate::control::note(input).map(|note| ("A/A control", note)));
         let machine_ns: u64 = input.trials.iter().filter_map(|trial| trial.machine_ns).sum();
         let wall_ns: u64 = input.trials.iter().filter_map(|trial| trial.wall_ns).sum();

@@ -1,0 +1,31 @@
+//! How long the devices were used, against a fixed number of trials.
+
+use crate::figure::nanoseconds;
+use crate::input::{Input, TrialState};
+
+use std::collections::HashMap;
+use study::CellId;
+
+/// Benchmarks that repeat each test a fixed number of times make about as many.
+const FIXED_TRIALS: f64 = 10.0;
+
+/// Time of the trials that were done, and of ten of each cell at the same mean; absent before the first.
+///
+/// Time is that of the trial's machine (lab: virtual), with the stack's preparation.
+pub(crate) fn note(input: &Input) -> Option<String> {
+    let mut cells: HashMap<CellId, (f64, f64)> = HashMap::new();
+    for trial in input.trials.iter().filter(|trial| trial.state == TrialState::Done) {
+        let (sum, count) = cells.entry(trial.key.cell).or_default();
+        *sum += trial.machine_ns.or(trial.wall_ns)? as f64;
+        *count += 1.0;
+    }
+    let used: f64 = cells.values().map(|(sum, _)| sum).sum();
+    let fixed: f64 = cells.values().map(|(sum, count)| sum / count * FIXED_TRIALS).sum();
+    (used > 0.0).then(|| {
+        format!(
+            "{} of device time; {FIXED_TRIALS} trials of each cell would take {}",
+            nanoseconds(used as u64),
+            nanoseconds(fixed as u64)
+        )
+    })
+}
