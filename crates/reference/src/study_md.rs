@@ -127,6 +127,18 @@ Some samples are marked by a **guard**, with what was seen and what to change, a
 | `memory` | on a host: the trial could not be limited to the `ram` of the study |
 | `loop-files` | on a host: the files behind loop devices are in memory |
 
+Comparisons between cells are doubtful for other reasons. These warnings stand with the claim, table or ranking that they
+concern, or above the verdict if it is the whole run; no figure is left out. In JSON they are `warnings` of the claim, of
+the workload, of the table and of the run; `raidlab export` has those of tables and workloads in its own `warnings`.
+
+| warning | says |
+|---|---|
+| `comparable` | two compared stacks also differ in what decides results: `write_cache`; barriers (`nobarrier`, `barrier=0`, `barrier=none`, on if nothing is said); the journal mode (`journal` or `data=`, `ordered` if nothing is said; filesystems without one differ from `journal` only); caches that are cold for the one and warm for the other (`pre_read` of `fio`, IOzone's `reread` and `freread`). Not if the comparison is about it: the two differ in nothing else, or a further compared stack differs from one of them in that alone, as in a full cross of two axes |
+| `drift` | on a host: from the first to the last trial the samples of all cells moved together. Mann and Kendall's test of the trials of each cell, summed over the cells as in the seasonal Kendall test (Hirsch, Slack and Smith 1982), at 1 % for a run |
+| `order` | on a host: the first trial of each cell, or trials directly after one of a certain cell, differ from the others (rank sums over cells, van Elteren 1960), or one cell has a trend of its own. 1 % for all of a run together (Holm). With 10 trials a cell, first trials can be found from 5 cells on |
+
+A trial in the lab knows of no other, so neither drift nor order is tested there.
+
 A processor that is busy for 90 % of a test (with a processor model: all cores, or the busiest task with one of them; on a
 host: the threads that make the load) is no reason to leave a figure out, since a study may ask for just that: the
 report, `raidlab show` and its `warnings` in JSON name these tests.

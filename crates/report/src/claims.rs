@@ -1,5 +1,6 @@
 //! The study's claims with their verdicts, in words: for the page and the terminal alike.
 
+use crate::doubt::Doubts;
 use crate::figure::number;
 use crate::input::Input;
 use crate::words;
@@ -23,17 +24,21 @@ pub struct ClaimWords {
     pub of: String,
     /// What is missing, or of how many pairs the claim seems to hold; may be empty.
     pub note: String,
+    /// What makes the comparison doubtful.
+    pub warnings: Vec<String>,
 }
 
 /// In the study's order.
-pub(crate) fn claims(input: &Input) -> Vec<ClaimWords> {
+pub(crate) fn claims(input: &Input, doubts: &Doubts) -> Vec<ClaimWords> {
     let judged = stats::judge_claims(&input.plan, &input.samples);
-    let claims = input.plan.claims.iter().zip(&judged);
-    claims.map(|(claim, judged)| claim_words(claim, judged)).collect()
+    let claims = input.plan.claims.iter().zip(&judged).enumerate();
+    claims
+        .map(|(at, (claim, judged))| claim_words(claim, judged, doubts.of_claim(at)))
+        .collect()
 }
 
 /// A judged claim in words.
-pub fn claim_words(claim: &Claim, judged: &JudgedClaim) -> ClaimWords {
+pub fn claim_words(claim: &Claim, judged: &JudgedClaim, warnings: Vec<String>) -> ClaimWords {
     ClaimWords {
         says: claim.says.clone(),
         verdict: judged.verdict.word(),
@@ -45,6 +50,7 @@ pub fn claim_words(claim: &Claim, judged: &JudgedClaim) -> ClaimWords {
             format!("{} against {}", effect.first, effect.second)
         }),
         note: note(judged),
+        warnings,
     }
 }
 

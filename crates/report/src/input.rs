@@ -56,6 +56,8 @@ pub struct RunInfo {
 #[derive(Clone, Debug)]
 pub struct TrialInfo {
     pub key: TrialKey,
+    /// Its place among the trials of the store, as they were started; absent if it is reused from another run.
+    pub started: Option<u64>,
     pub state: TrialState,
     pub wall_ns: Option<u64>,
     /// Time on the trial's machine (lab: virtual).

@@ -2,6 +2,7 @@
 
 mod unit;
 
+use crate::doubt::Doubts;
 use crate::figure::number;
 use crate::input::{Input, TrialState};
 use stats::{Measure, Results, Summary};
@@ -20,7 +21,7 @@ pub(crate) struct Shaped {
     pub row_headings: Vec<String>,
     pub columns: Vec<ShapedColumn>,
     pub rows: Vec<Vec<String>>,
-    /// Why some columns have published figures only.
+    /// Why some columns have published figures only, and what makes ratios to a row doubtful.
     pub notes: Vec<String>,
 }
 
@@ -48,10 +49,14 @@ pub(crate) struct ShapedCell {
 }
 
 /// The tables of the study of which some cell was asked for.
-pub(crate) fn tables(input: &Input, results: &Results) -> Vec<Shaped> {
-    let tables = input.plan.tables.iter();
+pub(crate) fn tables(input: &Input, results: &Results, doubts: &Doubts) -> Vec<Shaped> {
+    let tables = input.plan.tables.iter().enumerate();
     tables
-        .filter_map(|spec| Maker { input, results, spec }.table())
+        .filter_map(|(at, spec)| {
+            let mut table = Maker { input, results, spec }.table()?;
+            table.notes.extend(doubts.of_table(at));
+            Some(table)
+        })
         .collect()
 }
 

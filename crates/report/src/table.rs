@@ -33,12 +33,13 @@ const BEST: &str = "*";
 /// All results of a run as text, ending with a line feed.
 pub fn table(input: &Input, options: TableOptions) -> String {
     let results = input.results();
+    let doubts = input.doubts();
     let verdict = crate::verdict::sentences(input, &results).join(" ");
     let verdict = textwrap::fill(&verdict, options.width.max(20));
     let head = [&input.plan.title, &subtitle(input)].map(|line| textwrap::fill(line, options.width.max(20)));
     let mut text = head.to_vec();
     text.extend([String::new(), verdict]);
-    let claims = claims::text(&crate::claims::claims(input), options);
+    let claims = claims::text(&crate::claims::claims(input, &doubts), options);
     let part = input.part_words();
     if !part.is_empty() {
         text.extend([String::new(), textwrap::fill(&part, options.width.max(20))]);
@@ -47,10 +48,12 @@ pub fn table(input: &Input, options: TableOptions) -> String {
         // First, but for what the run is.
         text.splice(2..2, [String::new(), claims]);
     }
-    if let Some(warning) = crate::control::warning(input) {
-        text.splice(2..2, [String::new(), textwrap::fill(&warning, options.width.max(20))]);
-    }
-    for table in crate::shaped::tables(input, &results) {
+    let leading = crate::control::warning(input).into_iter().chain(doubts.run.clone());
+    let leading: Vec<String> = leading
+        .flat_map(|warning| [String::new(), textwrap::fill(&warning, options.width.max(20))])
+        .collect();
+    text.splice(2..2, leading);
+    for table in crate::shaped::tables(input, &results, &doubts) {
         text.push(String::new());
         text.push(shaped::text(&table, input.is_simulated(), options));
     }
@@ -63,6 +66,8 @@ pub fn table(input: &Input, options: TableOptions) -> String {
     for workload in &results.workloads {
         text.push(String::new());
         text.push(format!("{}  ({})", workload.name, words::mark(input.run.machine)));
+        let doubted = doubts.of_ranking(&workload.name);
+        text.extend(doubted.iter().map(|words| textwrap::fill(words, options.width.max(20))));
         text.push(workload_tables(input, workload, options).join("\n\n"));
     }
     text.push(String::new());

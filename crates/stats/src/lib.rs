@@ -6,12 +6,14 @@
 
 pub mod between;
 pub mod claims;
+mod comparable;
 mod compare;
 mod control;
 mod interval;
 mod judge;
 mod latency;
 mod part;
+mod place;
 mod precision;
 mod processor;
 mod ranking;
@@ -19,12 +21,14 @@ mod summary;
 mod verdict;
 
 pub use claims::{ClaimEffect, JudgedClaim, judge_claims};
+pub use comparable::{ComparedBy, Held, Setting, Unlike, unlike};
 pub use compare::{Effect, InBlock, Pairing, Pool, faster, holm, trials_to_find};
 pub use control::{ControlPair, control};
 pub use interval::{Basis, Interval, TRIALS_MIN};
 pub use judge::{Measure, Results, Row, TestResults, WorkloadResults, headline, judge, judge_part};
 pub use latency::{LatencyBin, LatencyError, Percentiles, latency_bins, merge_latencies};
 pub use part::best_stacks;
+pub use place::{Drift, LEVEL, OrderEffect, Place, drift, order_effects};
 pub use precision::{ALPHA, Decision, alpha_of_differences, alpha_per_look, decide, looks};
 pub use processor::{Busy, ProcessorBound, processor_bound};
 pub use ranking::{Closeness, Ranking, rank};

@@ -33,9 +33,20 @@ pub const fn machine_mark(machine: MachineKind) -> &'static str {
     }
 }
 
+/// What the caller makes of a run's samples.
+#[derive(Clone, Debug, Default)]
+pub struct Judged {
+    /// The claims with their verdicts.
+    pub claims: Value,
+    /// The A/A control: cells against their replicates.
+    pub control: Value,
+    /// What makes comparisons doubtful.
+    pub warnings: Value,
+}
+
 impl Store {
-    /// The whole run except the output of external programs. `claims` contains the verdicts, which the caller computes.
-    pub fn export_json(&self, run: RunId, claims: &Value, control: &Value) -> Result<String> {
+    /// The whole run except the output of external programs.
+    pub fn export_json(&self, run: RunId, judged: &Judged) -> Result<String> {
         let summary = self.run(run)?;
         let plan = self.plan(run)?;
         let (samples, latencies) = (self.samples(run)?, self.latencies(run)?);
@@ -63,8 +74,9 @@ impl Store {
                 "digest_sha256": digest(&plan, &samples, &latencies),
             },
             "study": plan.source,
-            "claims": claims,
-            "control": control,
+            "claims": judged.claims,
+            "control": judged.control,
+            "warnings": judged.warnings,
             "cells": plan.cells.iter().map(cell).collect::<Vec<_>>(),
             "left_out": plan.left_out.iter()
                 .map(|left| json!({ "axes": pairs(&left.axes), "reason": left.reason }))

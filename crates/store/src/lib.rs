@@ -22,7 +22,7 @@ mod words;
 mod write;
 
 pub use error::StoreError;
-pub use export::{ClaimCase, ClaimOutcome, machine_mark};
+pub use export::{ClaimCase, ClaimOutcome, Judged, machine_mark};
 pub use merge::{MergeError, MergedRun, Part};
 pub use open::Store;
 pub use read::Selection;

@@ -247,12 +247,8 @@ fn the_order_of_trials_does_not_show_in_export_or_digest() {
     assert_eq!(one.digest(id).unwrap(), two.digest(id).unwrap());
     assert_eq!(one.export_csv(id).unwrap(), two.export_csv(id).unwrap());
     let without_header = |store: &Store| {
-        let mut export: serde_json::Value = serde_json::from_str(
-            &store
-                .export_json(id, &serde_json::Value::Null, &serde_json::Value::Null)
-                .unwrap(),
-        )
-        .unwrap();
+        let mut export: serde_json::Value =
+            serde_json::from_str(&store.export_json(id, &store::Judged::default()).unwrap()).unwrap();
         export.as_object_mut().unwrap().remove("header").expect("a header");
         export
     };
@@ -286,11 +282,11 @@ fn exports() {
     let run = store.open_run(&bench.spec()).unwrap();
     bench.measure(&mut store, &run, 0, 1);
     store.finish_run(&run, 1_700_000_100).unwrap();
-    insta::assert_snapshot!(
-        "export_json",
-        store
-            .export_json(run.summary.id, &serde_json::json!([]), &serde_json::json!([]))
-            .unwrap()
-    );
+    let judged = store::Judged {
+        claims: serde_json::json!([]),
+        control: serde_json::json!([]),
+        warnings: serde_json::json!({}),
+    };
+    insta::assert_snapshot!("export_json", store.export_json(run.summary.id, &judged).unwrap());
     insta::assert_snapshot!("export_csv", store.export_csv(run.summary.id).unwrap());
 }

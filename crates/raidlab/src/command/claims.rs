@@ -1,6 +1,6 @@
 //! What a run says of its study's claims, as JSON and as test cases.
 
-use report::ClaimWords;
+use report::{ClaimWords, Doubts};
 use serde_json::{Value, json};
 use stats::JudgedClaim;
 use stats::claims::Verdict;
@@ -9,10 +9,12 @@ use study::Measurement;
 use study::plan::{Claim, Plan};
 
 /// Every claim with its verdict, in the study's order.
-pub fn as_json(plan: &Plan, samples: &[Measurement]) -> Value {
+pub fn as_json(plan: &Plan, samples: &[Measurement], doubts: &Doubts) -> Value {
     let judged = stats::judge_claims(plan, samples);
-    let claims = plan.claims.iter().zip(&judged);
-    claims.map(|(claim, judged)| one(claim, judged)).collect()
+    let claims = plan.claims.iter().zip(&judged).enumerate();
+    claims
+        .map(|(at, (claim, judged))| one(claim, judged, doubts.of_claim(at)))
+        .collect()
 }
 
 /// The A/A control: every comparison of a cell with its replicate.
@@ -30,28 +32,29 @@ pub fn control_as_json(plan: &Plan, samples: &[Measurement]) -> Value {
 }
 
 /// The same as test cases: a supported claim passes, a refuted one fails.
-pub fn as_cases(plan: &Plan, samples: &[Measurement]) -> Vec<ClaimCase> {
+pub fn as_cases(plan: &Plan, samples: &[Measurement], doubts: &Doubts) -> Vec<ClaimCase> {
     let judged = stats::judge_claims(plan, samples);
-    let claims = plan.claims.iter().zip(&judged);
-    let case = |(claim, judged): (&Claim, &JudgedClaim)| ClaimCase {
+    let claims = plan.claims.iter().zip(&judged).enumerate();
+    let case = |(at, (claim, judged)): (usize, (&Claim, &JudgedClaim))| ClaimCase {
         name: claim.says.clone(),
         outcome: match &judged.verdict {
             Verdict::Supported => ClaimOutcome::Passed,
             Verdict::Refuted => ClaimOutcome::Failed,
             Verdict::Undecided { .. } | Verdict::Untestable { .. } => ClaimOutcome::Skipped,
         },
-        detail: detail(&report::claim_words(claim, judged)),
+        detail: detail(&report::claim_words(claim, judged, doubts.of_claim(at))),
     };
     claims.map(case).collect()
 }
 
 fn detail(words: &ClaimWords) -> String {
-    let parts = [words.verdict, &words.of, &words.effect, &words.note];
-    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    let parts = [words.verdict, &words.of, &words.effect, &words.note].into_iter();
+    let warnings = words.warnings.iter().map(String::as_str);
+    let parts: Vec<&str> = parts.chain(warnings).filter(|part| !part.is_empty()).collect();
     parts.join("; ")
 }
 
-fn one(claim: &Claim, judged: &JudgedClaim) -> Value {
+fn one(claim: &Claim, judged: &JudgedClaim, warnings: Vec<String>) -> Value {
     let filter = claim.filter.iter().map(|(axis, value)| (axis.clone(), json!(value)));
     let effect = judged.effect.as_ref().map(|effect| {
         json!({
@@ -71,5 +74,6 @@ fn one(claim: &Claim, judged: &JudgedClaim) -> Value {
         "published": claim.published, "verdict": judged.verdict.word(), "reason": reason,
         "further_trials": further_trials, "effect": effect,
         "pairs": judged.compared, "pairs_that_seem_to_hold": judged.seems_to_hold,
+        "warnings": warnings,
     })
 }

@@ -60,7 +60,7 @@ fn read(path: &Path, run: Option<&RunChoice>) -> Result<Export, ExpectedError> {
     let text = if start == SQLITE {
         let (store, run) = stored::open(path, run)?;
         store
-            .export_json(run.id, &serde_json::Value::Null, &serde_json::Value::Null)
+            .export_json(run.id, &store::Judged::default())
             .map_err(|error| failed(&error))?
     } else {
         std::fs::read_to_string(path).map_err(|error| failed(&error))?

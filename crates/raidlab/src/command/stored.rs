@@ -141,7 +141,8 @@ fn run_info(run: &RunSummary, digest_sha256: String) -> RunInfo {
     }
 }
 
-fn trial_info(trial: TrialRecord) -> TrialInfo {
+/// A trial as the table and the report want it.
+pub fn trial_info(trial: TrialRecord) -> TrialInfo {
     let state = match (trial.status, trial.failure) {
         (TrialStatus::Done, _) => TrialState::Done,
         (TrialStatus::Failed, Some(failure)) => TrialState::Failed(failure),
@@ -149,6 +150,8 @@ fn trial_info(trial: TrialRecord) -> TrialInfo {
     };
     TrialInfo {
         key: trial.key,
+        // Numbers grow with each start, also of trials that are repeated.
+        started: u64::try_from(trial.id.0).ok().filter(|_| !trial.is_reused),
         state,
         wall_ns: trial.wall_ns,
         machine_ns: trial.machine_ns,

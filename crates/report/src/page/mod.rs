@@ -8,6 +8,7 @@ mod shaped;
 mod trouble;
 
 use crate::claims::{self, ClaimWords};
+use crate::doubt::Doubts;
 use crate::figure::{count, nanoseconds, time};
 use crate::input::{Input, TrialState};
 use crate::power_cut::{self, PowerCuts};
@@ -21,15 +22,16 @@ const STYLE: &str = include_str!("../../assets/report.css");
 /// The whole report as one HTML document.
 pub fn html(input: &Input) -> String {
     let results = input.results();
-    let claims = claims::claims(input);
+    let doubts = input.doubts();
+    let claims = claims::claims(input, &doubts);
     let ranked = power_cut::others(&results);
     let mut page = Page {
         style: STYLE,
         contents: Vec::new(),
-        head: Head::new(input, &leading(input, &results)),
-        tables: shaped::tables(input, &results),
+        head: Head::new(input, &leading(input, &results, &doubts)),
+        tables: shaped::tables(input, &results, &doubts),
         power_cuts: power_cut::power_cuts(input, &results),
-        groups: results::groups(input, &ranked),
+        groups: results::groups(input, &ranked, &doubts),
         recommended: recommended::recommended(input, &results),
         setup: setup::setup(input),
         claim_summary: claims::summary(&claims),
@@ -95,9 +97,10 @@ struct Head {
 }
 
 /// The verdict, after what makes it doubtful.
-fn leading(input: &Input, results: &stats::Results) -> Vec<String> {
+fn leading(input: &Input, results: &stats::Results, doubts: &Doubts) -> Vec<String> {
     let warning = crate::control::warning(input).into_iter();
-    warning.chain(verdict::sentences(input, results)).collect()
+    let warnings = warning.chain(doubts.run.clone());
+    warnings.chain(verdict::sentences(input, results)).collect()
 }
 
 impl Head {

@@ -2,6 +2,7 @@
 
 use super::disks::{Disks, disks};
 use crate::chart::{Chart, chart, effects, in_order, is_in};
+use crate::doubt::Doubts;
 use crate::figure::{decimals, half_interval, nanoseconds, number};
 use crate::input::Input;
 use crate::spread::{Spread, spread};
@@ -37,6 +38,8 @@ pub(super) struct Workload {
     /// All its tests are on the maps above, so that it is folded.
     is_folded: bool,
     work: String,
+    /// What makes its ranking doubtful.
+    warnings: Vec<String>,
     chart: Chart,
     ranking: Vec<Ranked>,
     disks: Disks,
@@ -108,7 +111,7 @@ struct LatencyRow {
 }
 
 /// In the study's order. The points of a sweep over a workload's own axes are one section.
-pub(super) fn groups(input: &Input, results: &Results) -> Vec<Group> {
+pub(super) fn groups(input: &Input, results: &Results, doubts: &Doubts) -> Vec<Group> {
     let mut sweeps = sweeps(input, results);
     let mut groups: Vec<Group> = Vec::new();
     for (place, of_workload) in results.workloads.iter().enumerate() {
@@ -129,7 +132,9 @@ pub(super) fn groups(input: &Input, results: &Results) -> Vec<Group> {
             .find(|group| group.sweep.is_some() && group.title == base);
         let is_folded = |sweep: &Sweep| sweep.covers.contains(name);
         let sweep = group.as_ref().and_then(|group| group.sweep.as_ref());
-        let workload = workload(input, of_workload, format!("w{place}"), sweep.is_some_and(is_folded));
+        let anchor = format!("w{place}");
+        let mut workload = workload(input, of_workload, anchor, sweep.is_some_and(is_folded));
+        workload.warnings = doubts.of_ranking(name);
         match group {
             Some(group) => group.workloads.push(workload),
             None => groups.push(Group {
@@ -156,6 +161,7 @@ fn workload(input: &Input, workload: &WorkloadResults, anchor: String, is_folded
         anchor,
         is_folded,
         work: description(input, workload),
+        warnings: Vec::new(),
         chart: chart(input, workload),
         ranking: ranking(workload),
         disks: disks(input, workload),

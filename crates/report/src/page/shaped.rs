@@ -1,5 +1,6 @@
 //! Tables in the study's own shape, for the page.
 
+use crate::doubt::Doubts;
 use crate::input::Input;
 use crate::shaped::{self, Shaped};
 use serde::Serialize;
@@ -40,8 +41,8 @@ struct Cell {
     ratio: String,
 }
 
-pub(super) fn tables(input: &Input, results: &Results) -> Vec<Table> {
-    shaped::tables(input, results).into_iter().map(table).collect()
+pub(super) fn tables(input: &Input, results: &Results, doubts: &Doubts) -> Vec<Table> {
+    shaped::tables(input, results, doubts).into_iter().map(table).collect()
 }
 
 fn table(table: Shaped) -> Table {

@@ -26,7 +26,8 @@ fn block(claim: &ClaimWords, options: TableOptions) -> String {
         let comma = if measured.is_empty() { "" } else { "; " };
         measured = format!("{measured}{comma}published: {published}");
     }
-    for line in [measured, claim.of.clone(), claim.note.clone()] {
+    let words = [measured, claim.of.clone(), claim.note.clone()].into_iter();
+    for line in words.chain(claim.warnings.iter().cloned()) {
         if !line.is_empty() {
             lines.push(format!("{INDENT}{line}"));
         }

@@ -124,8 +124,10 @@ fn trial(input: &mut Input, cell: &Cell, stack: &Stack, place: usize, index: u32
         step: "mkfs".to_owned(),
         message: "the guest was killed by signal 9; its console said last: `reiserfs: using r5 hash`".to_owned(),
     };
+    let started = Some(input.trials.len() as u64);
     input.trials.push(TrialInfo {
         key: key(cell, index),
+        started,
         state: if failed {
             TrialState::Failed(failure)
         } else {

@@ -57,8 +57,10 @@ pub fn sample(input: &mut Input, trial: TrialKey, test: &str, metric: Metric, va
 }
 
 fn done(input: &mut Input, trial: TrialKey) {
+    let started = Some(input.trials.len() as u64);
     input.trials.push(TrialInfo {
         key: trial,
+        started,
         state: TrialState::Done,
         wall_ns: Some(1_000_000_000),
         machine_ns: Some(10_000_000_000),

@@ -2,7 +2,7 @@
 //! themselves: `raidlab export`.
 
 use crate::command::claims;
-use report::Input;
+use report::{Doubts, Input};
 use serde_json::{Value, json};
 use stats::{Closeness, Measure, Row, TestResults};
 use study::stack::MachineKind;
@@ -14,11 +14,16 @@ pub fn as_json(input: &Input) -> Value {
         .part
         .as_ref()
         .map(|part| json!({ "all_stacks": part.all_stacks, "only": part.only }));
+    let doubts = input.doubts();
     let workload = |workload: &stats::WorkloadResults| {
         let tests = workload.tests.iter().chain(&workload.counts);
-        json!({ "workload": workload.name, "tests": tests.map(|it| test(input, it)).collect::<Value>() })
+        json!({
+            "workload": workload.name,
+            "warnings": doubts.of_ranking(&workload.name),
+            "tests": tests.map(|it| test(input, it)).collect::<Value>(),
+        })
     };
-    let warnings = [input.advice.clone(), report::processor_notes(input)].concat();
+    let warnings = [doubts.run.clone(), input.advice.clone(), report::processor_notes(input)].concat();
     json!({
         "format": "raidlab-results",
         "format_version": 1,
@@ -30,10 +35,19 @@ pub fn as_json(input: &Input) -> Value {
         "finished": input.run.finished_at_unix_s.is_some(),
         "part": part,
         "verdict": stats::verdict(&results),
-        "claims": claims::as_json(&input.plan, &input.samples),
+        "claims": claims::as_json(&input.plan, &input.samples, &doubts),
+        "tables": tables(input, &doubts),
         "workloads": results.workloads.iter().map(workload).collect::<Value>(),
         "warnings": warnings,
     })
+}
+
+/// The study's tables with what makes their ratios doubtful.
+fn tables(input: &Input, doubts: &Doubts) -> Value {
+    let tables = input.plan.tables.iter().enumerate();
+    tables
+        .map(|(at, table)| json!({ "title": table.title, "warnings": doubts.of_table(at) }))
+        .collect()
 }
 
 fn test(input: &Input, test: &TestResults) -> Value {

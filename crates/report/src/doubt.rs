@@ -1,0 +1,184 @@
+//! What makes comparisons between cells doubtful, in words: stacks that differ in what decides a result, drift, and
+//! effects of the order of trials.
+
+use crate::figure::number;
+use crate::input::{Input, TrialInfo};
+use stats::{ComparedBy, Drift, Held, OrderEffect, Place, Setting, Unlike};
+use study::plan::Plan;
+use study::stack::MachineKind;
+use study::{Measurement, TrialKey};
+
+/// Warnings of a run, in whole sentences, each by what it concerns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Doubts {
+    /// The whole run: drift, and effects of the order on all cells.
+    pub run: Vec<String>,
+    /// By the index of the claim or table in the plan.
+    claims: Vec<(usize, String)>,
+    tables: Vec<(usize, String)>,
+    /// By the name of the workload.
+    rankings: Vec<(String, String)>,
+}
+
+impl Doubts {
+    /// Of a run's plan and samples. `order`: its trials as a host started them one after the other; empty in the lab,
+    /// where no trial knows of another.
+    pub fn of(plan: &Plan, samples: &[Measurement], order: &[TrialKey]) -> Self {
+        let mut doubts = Self::default();
+        for unlike in stats::unlike(plan, samples) {
+            let words = unlike_words(&unlike);
+            match unlike.by {
+                ComparedBy::Claim(at) => doubts.claims.push((at, words)),
+                ComparedBy::Table(at) => doubts.tables.push((at, words)),
+                ComparedBy::Ranking(workload) => doubts.rankings.push((workload, words)),
+            }
+        }
+        doubts.run.extend(stats::drift(plan, samples, order).map(drift_words));
+        for effect in stats::order_effects(plan, samples, order) {
+            let words = order_words(&effect);
+            let of_cell = match &effect.place {
+                Place::Later(key) => plan.cells.iter().find(|cell| cell.key == *key),
+                Place::First | Place::After(_) => None,
+            };
+            match of_cell {
+                Some(cell) => doubts.rankings.push((cell.workload.name.clone(), words)),
+                None => doubts.run.push(words),
+            }
+        }
+        doubts
+    }
+
+    pub(crate) fn of_input(input: &Input) -> Self {
+        let is_host = input.run.machine == MachineKind::Host;
+        let order = order_of(input.trials.iter().cloned().filter(|_| is_host));
+        Self::of(&input.plan, &input.samples, &order)
+    }
+
+    /// Those of a claim, by its index in the plan.
+    pub fn of_claim(&self, claim: usize) -> Vec<String> {
+        let of_claim = self.claims.iter().filter(|(at, _)| *at == claim);
+        of_claim.map(|(_, words)| words.clone()).collect()
+    }
+
+    /// Those of a table, by its index in the plan.
+    pub fn of_table(&self, table: usize) -> Vec<String> {
+        let of_table = self.tables.iter().filter(|(at, _)| *at == table);
+        of_table.map(|(_, words)| words.clone()).collect()
+    }
+
+    /// Those of the ranking of a workload.
+    pub fn of_ranking(&self, workload: &str) -> Vec<String> {
+        let of_workload = self.rankings.iter().filter(|(name, _)| name == workload);
+        of_workload.map(|(_, words)| words.clone()).collect()
+    }
+}
+
+/// Trials as they were started, without those that are reused from another run.
+pub fn order_of(trials: impl Iterator<Item = TrialInfo>) -> Vec<TrialKey> {
+    let mut started: Vec<(u64, TrialKey)> = trials.filter_map(|trial| Some((trial.started?, trial.key))).collect();
+    started.sort_unstable_by_key(|(place, _)| *place);
+    started.into_iter().map(|(_, key)| key).collect()
+}
+
+impl Input {
+    /// What makes comparisons of this run doubtful.
+    pub fn doubts(&self) -> Doubts {
+        Doubts::of_input(self)
+    }
+}
+
+fn unlike_words(unlike: &Unlike) -> String {
+    let (what, help) = match unlike.setting {
+        Setting::WriteCache => ("the write cache of the disks", "give both the same `write_cache`"),
+        Setting::Barriers => ("barriers", "mount both with them or both without"),
+        Setting::Journal => (
+            "the journal mode",
+            "give both the same `journal`, or `data=` in `mount`",
+        ),
+        Setting::Caches => (
+            "what is in the caches when the reads begin",
+            "let both read from the disks (no `pre_read`, no reading again), or both from memory",
+        ),
+    };
+    let has = |(key, held): &(String, Held)| format!("`{key}` has {}", held_words(unlike.setting, *held));
+    let of_pairs = match (unlike.pairs, unlike.compared) {
+        (_, 1) => String::new(),
+        (pairs, compared) => format!(" ({pairs} of {compared} pairs)"),
+    };
+    format!(
+        "Warning (`comparable`): stacks also differ in {what}{of_pairs}: {}, {}. The difference may be due to that alone: \
+         {help}, or add a stack that differs from one of them in nothing else.",
+        has(&unlike.first),
+        has(&unlike.second)
+    )
+}
+
+fn held_words(setting: Setting, held: Held) -> String {
+    let what = match setting {
+        Setting::WriteCache => "write caches",
+        Setting::Barriers => "barriers",
+        Setting::Journal | Setting::Caches => "",
+    };
+    match held {
+        Held::On => format!("{what} on"),
+        Held::Off => format!("{what} off"),
+        Held::OfDisks => format!("{what} as the disks come"),
+        Held::Mode(mode) => format!("data={}", mode.word()),
+        Held::NoMode => "no data in its journal".to_owned(),
+        Held::Cold => "cold caches".to_owned(),
+        Held::Warm => "warm caches".to_owned(),
+    }
+}
+
+/// `18 % slower`.
+fn change(ratio: f64) -> String {
+    let word = if ratio < 1.0 { "slower" } else { "faster" };
+    format!("{} % {word}", number(100.0 * (ratio - 1.0).abs(), 1))
+}
+
+fn probability(probability: f64) -> String {
+    if probability < 0.0001 {
+        "p < 0.0001".to_owned()
+    } else {
+        format!("p = {probability:.4}")
+    }
+}
+
+fn drift_words(drift: Drift) -> String {
+    format!(
+        "Warning (`drift`): this machine drifts: from the first to the last trial of the run it became {} in all {} cells \
+         together ({} trials, Mann and Kendall's test, {}). Rounds of all cells keep most of that out of comparisons, but \
+         not out of the figures: look for heat, another load or filling disks, and run it again.",
+        change(drift.ratio),
+        drift.cells,
+        drift.trials,
+        probability(drift.probability)
+    )
+}
+
+fn order_words(effect: &OrderEffect) -> String {
+    let (what, help) = match &effect.place {
+        Place::First => (
+            "the first trial of each cell is".to_owned(),
+            "let the machine warm up with a run that does not count",
+        ),
+        Place::Later(cell) => (
+            format!("`{cell}` changes during the run: its last trial is"),
+            "look for what its trials leave behind, and run it again",
+        ),
+        Place::After(cell) => (
+            format!("trials directly after one of `{cell}` are"),
+            "look for what that one leaves behind: heat, full write caches, discards under way",
+        ),
+    };
+    let against = match effect.place {
+        Place::Later(_) => "than its first",
+        Place::First | Place::After(_) => "than the others",
+    };
+    format!(
+        "Warning (`order`): {what} {} {against} ({} trials, {} after Holm's correction): {help}.",
+        change(effect.ratio),
+        effect.trials,
+        probability(effect.probability)
+    )
+}

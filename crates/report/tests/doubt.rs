@@ -1,0 +1,118 @@
+//! Warnings of comparisons between cells stand where the comparison is, on the page and in the terminal.
+
+mod first_look;
+
+use report::{Input, TableOptions, TrialState, html, table};
+use study::stack::MachineKind;
+
+fn text(input: &Input) -> String {
+    table(
+        input,
+        TableOptions {
+            width: 1_000,
+            colour: false,
+        },
+    )
+}
+
+fn part<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
+    let begin = text.find(from).expect(from);
+    let end = text[begin..].find(to).map_or(text.len(), |end| begin + end);
+    &text[begin..end]
+}
+
+/// A stack of the first look without barriers.
+fn without_barriers() -> Input {
+    let mut input = first_look::input();
+    let label = input.plan.cells[0].stack_label.clone();
+    for cell in input.plan.cells.iter_mut().filter(|cell| cell.stack_label == label) {
+        cell.stack.mount_options.push("nobarrier".to_owned());
+        cell.axes.push(("mount".to_owned(), "nobarrier".to_owned()));
+    }
+    input
+}
+
+#[test]
+fn unlike_stacks_are_named_at_the_ranking() {
+    assert!(!text(&first_look::input()).contains("comparable"));
+    assert!(!html(&first_look::input()).contains("Warning (`comparable`)"));
+    let input = without_barriers();
+    let said = text(&input);
+    let of_workload = part(&said, "\nsmall files", "\nmedium files");
+    assert!(
+        of_workload.contains("Warning (`comparable`): stacks also differ in barriers"),
+        "{of_workload}"
+    );
+    let key = &input.plan.cells[0].key;
+    assert!(
+        of_workload.contains(&format!("`{key}` has barriers off")),
+        "{of_workload}"
+    );
+    assert!(
+        of_workload.contains("mount both with them or both without"),
+        "{of_workload}"
+    );
+    let page = html(&input);
+    assert!(
+        part(&page, "id=\"work0\"", "id=\"work1\"")
+            .contains("Warning (`comparable`): stacks also differ in barriers")
+    );
+}
+
+#[test]
+fn unlike_stacks_are_named_at_the_claim() {
+    let mut input = without_barriers();
+    input.plan.claims[0].filter.clear();
+    input.plan.claims[0].that = "all equal".to_owned();
+    let doubts = input.doubts();
+    assert_eq!(doubts.of_claim(0).len(), 1, "{doubts:?}");
+    let page = html(&input);
+    assert!(part(&page, "id=\"claims\"", "</section>").contains(" pairs): "));
+    assert!(part(&page, "id=\"claims\"", "</section>").contains("Warning (`comparable`)"));
+}
+
+/// The first look, as if a host had measured it that became half as fast from round to round.
+fn drifting() -> Input {
+    let mut input = first_look::input();
+    input.run.machine = MachineKind::Host;
+    for cell in &mut input.plan.cells {
+        cell.machine.kind = MachineKind::Host;
+    }
+    input.trials.retain(|trial| trial.state == TrialState::Done);
+    input.trials.sort_by_key(|trial| trial.key.index);
+    for (place, trial) in input.trials.iter_mut().enumerate() {
+        trial.started = Some(place as u64);
+    }
+    for sample in &mut input.samples {
+        sample.entry.value *= 0.5_f64.powi(sample.trial.index as i32);
+    }
+    input
+}
+
+#[test]
+fn a_drift_is_said_above_the_verdict() {
+    let mut input = drifting();
+    let said = text(&input);
+    let line = said
+        .lines()
+        .find(|line| line.contains("Warning (`drift`)"))
+        .expect("a warning");
+    assert!(line.contains("became") && line.contains("slower"), "{line}");
+    assert!(said.find("Warning (`drift`)") < said.find("small files  ("));
+    assert!(part(&html(&input), "class=\"verdict\"", "</p>").contains("Warning (`drift`)"));
+    for trial in &mut input.trials {
+        trial.started = None;
+    }
+    assert!(
+        !text(&input).contains("Warning (`drift`)"),
+        "all trials are reused from other runs"
+    );
+}
+
+#[test]
+fn the_lab_has_neither_drift_nor_order() {
+    let mut input = drifting();
+    input.run.machine = MachineKind::Lab;
+    assert!(!text(&input).contains("Warning (`drift`)"));
+    assert!(!text(&input).contains("Warning (`order`)"));
+}
