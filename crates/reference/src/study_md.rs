@@ -134,7 +134,7 @@ the workload, of the table and of the run; `raidlab export` has those of tables 
 | warning | says |
 |---|---|
 | `comparable` | two compared stacks also differ in what decides results: `write_cache`; barriers (`nobarrier`, `barrier=0`, `barrier=none`, on if nothing is said); the journal mode (`journal` or `data=`, `ordered` if nothing is said; filesystems without one differ from `journal` only); caches that are cold for the one and warm for the other (`pre_read` of `fio`, IOzone's `reread` and `freread`). Not if the comparison is about it: the two differ in nothing else, or a further compared stack differs from one of them in that alone, as in a full cross of two axes |
-| `drift` | on a host: from the first to the last trial the samples of all cells moved together. Mann and Kendall's test of the trials of each cell, summed over the cells as in the seasonal Kendall test (Hirsch, Slack and Smith 1982), at 1 % for a run |
+| `drift` | on a host: from the first to the last trial the samples of all cells moved together. Mann and Kendall's test of the trials of each cell, summed over the cells as in the seasonal Kendall test (Hirsch, Slack and Smith 1982), at 1 % for a run, with each cell's first trial and without it. With 3 trials a cell, drift can be found from 9 cells on |
 | `order` | on a host: the first trial of each cell, or trials directly after one of a certain cell, differ from the others (rank sums over cells, van Elteren 1960), or one cell has a trend of its own. 1 % for all of a run together (Holm). With 10 trials a cell, first trials can be found from 5 cells on |
 
 A trial in the lab knows of no other, so neither drift nor order is tested there.

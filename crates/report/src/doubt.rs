@@ -50,7 +50,7 @@ impl Doubts {
 
     pub(crate) fn of_input(input: &Input) -> Self {
         let is_host = input.run.machine == MachineKind::Host;
-        let order = order_of(input.trials.iter().cloned().filter(|_| is_host));
+        let order = order_of(input.trials.iter().filter(|_| is_host).cloned());
         Self::of(&input.plan, &input.samples, &order)
     }
 
