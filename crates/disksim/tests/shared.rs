@@ -240,7 +240,7 @@ fn a_slow_disk_is_slower_by_what_was_said() {
     assert!((19e6..21e6).contains(&extra), "{extra}");
 }
 
-/// From the time at which it is told to, until it is told not to.
+/// From the instant of the call, until the next call.
 #[test]
 fn a_disk_becomes_slow_while_it_runs() {
     let mut bench = Bench::new(vec![disk("wd-500gb-2007", 3)], vec![]);
