@@ -117,8 +117,8 @@ mod tests {
             chunk_bytes: 8192,
             parity: 1,
         };
-        let chunk = |member, row| layout.at(member, row * 8192).in_array.map(|byte| byte / 8192);
-        let row = |row| [0, 1, 2, 3].map(|member| chunk(member, row));
+        let chunk = |member: u64, row: u64| layout.at(member, row * 8192).in_array.map(|byte| byte / 8192);
+        let row = |row: u64| [0, 1, 2, 3].map(|member| chunk(member, row));
         assert_eq!(row(0), [Some(0), Some(1), Some(2), None]);
         assert_eq!(row(1), [Some(4), Some(5), None, Some(3)]);
         assert_eq!(row(2), [Some(8), None, Some(6), Some(7)]);
@@ -134,7 +134,7 @@ mod tests {
             chunk_bytes: 1,
             parity: 2,
         };
-        let row = |row| [0, 1, 2, 3].map(|member| layout.at(member, row).in_array);
+        let row = |row: u64| [0, 1, 2, 3].map(|member| layout.at(member, row).in_array);
         assert_eq!(row(0), [None, Some(0), Some(1), None]);
         assert_eq!(row(1), [Some(2), Some(3), None, None]);
         assert_eq!(row(2), [Some(5), None, None, Some(4)]);
