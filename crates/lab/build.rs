@@ -23,6 +23,7 @@ const EXPORTS: &[&str] = &[
     "rl_save",
     "rl_expect_power_cut",
     "rl_keep_state",
+    "rl_delay",
     "rl_power_cut",
 ];
 

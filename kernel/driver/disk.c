@@ -18,6 +18,8 @@
 #define COMPLETIONS 64
 /* Commands that a SATA drive queues; an SSD that queues more is an NVMe drive. */
 #define SATA_DEPTH 32
+/* The model takes no more. */
+#define DELAY_NS_MAX (60ULL * NSEC_PER_SEC)
 
 struct sim_request {
 	u64 submit_ns;
@@ -328,6 +330,33 @@ static const struct block_device_operations sim_fops = {
 	.owner = THIS_MODULE,
 };
 
+/* /sys/block/vda/media_delay_ns: from now on each access of the disk's media takes so much longer. */
+static ssize_t media_delay_ns_store(struct device *dev, struct device_attribute *attr, const char *text,
+				    size_t length)
+{
+	struct sim_disk *disk = dev_to_disk(dev)->queue->queuedata;
+	unsigned long flags;
+	u64 delay_ns;
+	int err = kstrtou64(text, 10, &delay_ns);
+
+	if (err)
+		return err;
+	if (delay_ns > DELAY_NS_MAX)
+		return -ERANGE;
+	spin_lock_irqsave(&world_lock, flags);
+	rl_delay(disk->index, delay_ns, time_travel_now());
+	arm(time_travel_now());
+	spin_unlock_irqrestore(&world_lock, flags);
+	return length;
+}
+static DEVICE_ATTR_WO(media_delay_ns);
+
+static struct attribute *sim_attrs[] = {
+	&dev_attr_media_delay_ns.attr,
+	NULL,
+};
+ATTRIBUTE_GROUPS(sim);
+
 static int __init add_one(struct sim_disk *disk, u32 index, int major)
 {
 	struct rl_disk_info info;
@@ -379,7 +408,7 @@ static int __init add_one(struct sim_disk *disk, u32 index, int major)
 		snprintf(disk->gendisk->disk_name, DISK_NAME_LEN, "vd%c%c", 'a' + index / 26 - 1,
 			 'a' + index % 26);
 	set_capacity(disk->gendisk, info.sectors);
-	return add_disk(disk->gendisk);
+	return device_add_disk(NULL, disk->gendisk, sim_groups);
 }
 
 static int __init raidlab_disks_init(void)

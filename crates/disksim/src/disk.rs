@@ -4,7 +4,7 @@
 
 use crate::counters::Counters;
 use crate::description::{Device, DiskDescription};
-use crate::faults::Faults;
+use crate::faults::{Faults, Slow};
 use crate::finish::Finishes;
 use crate::flash::FlashDrive;
 use crate::link::Links;
@@ -78,6 +78,10 @@ impl Disk {
 
     pub fn counters(&self) -> Counters {
         self.counters
+    }
+
+    pub fn delay(&mut self, slow: Option<Slow>) {
+        self.faults.slow = slow;
     }
 
     /// Ranges that would be lost in a power cut.

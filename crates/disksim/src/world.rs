@@ -6,6 +6,7 @@ pub use crate::description::{Description, DiskDescription};
 
 use crate::channel::Channels;
 use crate::disk::Disk;
+use crate::faults::Slow;
 use crate::link::Links;
 use crate::request::{Completion, Request, Status};
 use alloc::vec::Vec;
@@ -73,6 +74,14 @@ impl World {
     pub fn advance(&mut self, now_ns: u64, done: &mut Vec<Completion>) {
         self.pass(now_ns);
         done.append(&mut self.early);
+    }
+
+    /// From `now_ns` on each access of a disk's media takes so much longer; 0 ends that.
+    pub fn delay(&mut self, disk: usize, now_ns: u64, access_ns: u64) {
+        let from_ns = self.pass(now_ns);
+        if let Some(disk) = self.disks.get_mut(disk) {
+            disk.delay((access_ns > 0).then_some(Slow { from_ns, access_ns }));
+        }
     }
 
     /// Counters of a disk.

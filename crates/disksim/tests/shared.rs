@@ -240,6 +240,23 @@ fn a_slow_disk_is_slower_by_what_was_said() {
     assert!((19e6..21e6).contains(&extra), "{extra}");
 }
 
+/// From the instant of the call, until the next call.
+#[test]
+fn a_disk_becomes_slow_while_it_runs() {
+    let mut bench = Bench::new(vec![disk("wd-500gb-2007", 3)], vec![]);
+    let mut mean = |delay_ns: u64| {
+        bench.world.delay(0, bench.now_ns, delay_ns);
+        let taken = (0..500).map(|_| {
+            let sector = bench.random(900_000_000);
+            bench.one(0, Op::Read, sector, 8).0
+        });
+        taken.sum::<u64>() as f64 / 500.0
+    };
+    let (before, slow, after) = (mean(0), mean(20_000_000), mean(0));
+    assert!((19e6..21e6).contains(&(slow - before)), "{before} {slow}");
+    assert!((after / before - 1.0).abs() < 0.1, "{before} {after}");
+}
+
 fn flash(disk: &mut DiskDescription) -> &mut Flash {
     match &mut disk.device {
         Device::Flash(model) => model,

@@ -68,15 +68,22 @@ seen in the trial only; if it has not, the trial fails and says so. Without a bi
 
 | test | samples |
 |---|---|
-| `healthy`, `degraded`, `rebuilding`, `rebuilt`, `checking`, `reshaping` | `throughput`, `iops` and latencies of the requests that ended in that phase (`throughput_cached` of buffered writes, which end in memory); `phase_duration`, from the first act's clock to the end of the last rebuild |
+| `healthy`, `degraded`, `rebuilding`, `rebuilt`, `checking`, `reshaping`, `limping` (a disk is slow) | `throughput`, `iops` and latencies of the requests that ended in that phase (`throughput_cached` of buffered writes, which end in memory); `phase_duration`, from the first act's clock to the end of the last rebuild |
 | `rebuild`, then `rebuild 2`, … | `time_to_rebuild` from the act that began it; `rebuild_rate`, the used size of a member by the time in which md wrote it; `time_exposed` from the first failure until no member is missing |
-| `check`, `repair`, `reshape` | `duration` |
+| `check`, `repair`, `reshape` | `duration`; of the first two `mismatches`, md's `mismatch_cnt` |
+| `corrupt`, then `corrupt 2`, … | in sectors: `corrupted`; `found` and `not_found`, whether md counted mismatches in a check or repair since; `repaired`, as they were in all copies; `repaired_wrongly`, not so although md repaired; `served_as_good`, other data than before, returned by the array just after the act or in the end |
 
 Time is that of md itself, which reports changes of `sync_action`. After the last act and its rebuild, what was written is
 read back and compared, and md checks all copies and parity (`array-clean`). The guard `act` marks a rebuild that ended
 after the work, and acts that came after it. A phase shorter than 1 ms has only its duration.
 
-Disks that become slow, hang or return other data, power cuts as acts, times as parts of the work, and acts on LVM, btrfs,
+`slow` makes each access of a disk's media longer by `delay`: each read that the disk's buffer does not answer, and each
+write as it goes to the media. `corrupt` writes other data to a disk below md. It needs work that only reads, and the levels
+1, 5, 6 and 10 with mdadm's layout: what the sectors were is compared with what all disks that have them contain in the end,
+and with what the array returns. md counts mismatches for the whole array: with several `corrupt`, each counts as found if
+one was. RAID 1 and 10 count them by 64 KiB, RAID 5 and 6 by 4 KiB of each disk.
+
+Disks that hang, power cuts as acts, times as parts of the work, and acts on LVM, btrfs,
 ZFS, bcachefs, nested RAID and hosts are refused.
 
 ## Tests of each kind of work

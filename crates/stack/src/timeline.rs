@@ -3,15 +3,18 @@
 //! A thread does the acts at their times and watches md meanwhile. md reports changes to it by poll(2) on `sync_action`,
 //! so that a rebuild ends for it when it ends for md; the state is looked at each 100 ms besides.
 
+mod corruption;
+mod layout;
 mod observer;
 
 use crate::array::Array;
 use crate::context::Context;
+use crate::device::BlockDevice;
 use crate::error::Cause;
 use crate::sysfs;
 use crate::up::Stack;
+use corruption::Corruption;
 use observer::Observer;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -50,7 +53,8 @@ impl Timeline {
         let phases = Arc::new(Phases::begin());
         let work_ended = Arc::new(AtomicBool::new(false));
         let mut run = Run {
-            members: stack.members.iter().map(|member| member.path.clone()).collect(),
+            members: stack.members.clone(),
+            corruptions: Vec::new(),
             may_be_missing: u64::from(may_be_missing),
             began: Instant::now(),
             work_ended: Arc::clone(&work_ended),
@@ -98,7 +102,8 @@ impl Timeline {
 
 struct Run {
     array: Array,
-    members: Vec<PathBuf>,
+    members: Vec<BlockDevice>,
+    corruptions: Vec<Corruption>,
     may_be_missing: u64,
     began: Instant,
     work_ended: Arc<AtomicBool>,
@@ -123,6 +128,9 @@ impl Run {
             self.observer.wait(INTERVAL)?;
         }
         self.wait_until_at_rest()?;
+        for (number, corruption) in self.corruptions.iter().enumerate() {
+            corruption.judge(&self.array, &self.members, number, &mut self.observer)?;
+        }
         self.observer.end();
         Ok(self.observer.missing() > 0)
     }
@@ -195,13 +203,24 @@ impl Run {
             }
             ActKind::Add => {
                 let wipe = Invocation::new(Tool::Mdadm).arg("--zero-superblock");
-                self.call(&wipe.arg(self.member(act)?))?;
+                self.call(&wipe.arg(&self.member(act)?.path))?;
                 self.manage(act, "--add")?;
                 self.observer.asked_for_rebuild(began, true);
             }
+            ActKind::Slow => {
+                let delay_ns = act.delay_ns.unwrap_or(0);
+                let attribute = self.member(act)?.sysfs.join("media_delay_ns");
+                sysfs::write(&attribute, &delay_ns.to_string())?;
+                self.observer.limps();
+            }
+            ActKind::Corrupt => {
+                let corruption = Corruption::make(act, &self.array, &self.members, &self.observer)?;
+                self.corruptions.push(corruption);
+                self.observer.corrupted();
+            }
         }
         self.may_begin_until = match act.kind {
-            ActKind::Remove => self.may_begin_until,
+            ActKind::Remove | ActKind::Slow | ActKind::Corrupt => self.may_begin_until,
             // A spare takes over at once, if there is one.
             ActKind::Fail => Some(Instant::now() + INTERVAL * 10),
             _ => Some(Instant::now() + TO_BEGIN),
@@ -271,7 +290,7 @@ impl Run {
             .arg("--manage")
             .arg(&self.array.device.path)
             .arg(how)
-            .arg(self.member(act)?);
+            .arg(&self.member(act)?.path);
         self.call(&call)
     }
 
@@ -281,11 +300,14 @@ impl Run {
         Ok(())
     }
 
-    fn member(&self, act: &Act) -> Result<PathBuf, Cause> {
-        let number = act.disk.and_then(|disk| disk.checked_sub(1));
-        let member = number.and_then(|number| self.members.get(number as usize));
-        member
-            .cloned()
-            .ok_or_else(|| Cause::Impossible(format!("the array has no disk for the act `{act}`")))
+    fn member(&self, act: &Act) -> Result<&BlockDevice, Cause> {
+        member(&self.members, act)
     }
+}
+
+/// The disk of an act.
+fn member<'a>(members: &'a [BlockDevice], act: &Act) -> Result<&'a BlockDevice, Cause> {
+    let number = act.disk.and_then(|disk| disk.checked_sub(1));
+    let member = number.and_then(|number| members.get(number as usize));
+    member.ok_or_else(|| Cause::Impossible(format!("the array has no disk for the act `{act}`")))
 }

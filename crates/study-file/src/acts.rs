@@ -1,5 +1,7 @@
 //! Acts on the array: which of them can be, on every cell.
 
+mod fault;
+
 use crate::diagnostic::{Found, Span};
 use crate::document::Entry;
 use study::act::{Act, ActKind, Due};
@@ -15,6 +17,7 @@ struct Placed<'a> {
     act: Act,
     on_disk: &'a Span,
     on_time: &'a Span,
+    on_offset: &'a Span,
 }
 
 /// Reads all acts and gives them to every cell.
@@ -41,6 +44,9 @@ pub(crate) fn put_on(top: &Entry, kind: MachineKind, cells: &mut [Cell], found: 
         for placed in &acts {
             if let Some((message, help)) = members.after(&placed.act) {
                 found.add_with_help(placed.on_disk, message, help);
+            }
+            if let Some((message, help)) = fault::wrong_on(&placed.act, cell) {
+                found.add_with_help(placed.on_offset, message, help);
             }
             if let Some((message, help)) = too_late(&placed.act, &cell.workload.work) {
                 found.add_with_help(placed.on_time, message, help);
@@ -69,16 +75,21 @@ fn read<'a>(entry: &'a Entry, found: &mut Found) -> Option<Placed<'a>> {
         }
         _ => {}
     }
+    let fault = fault::read(entry, kind, &done.span, found)?;
     let number = disk.and_then(|given| given.value.count());
     let act = Act {
         due,
         kind,
         disk: number.and_then(|number| u32::try_from(number).ok()),
+        delay_ns: fault.delay_ns,
+        corrupted: fault.corrupted,
     };
+    let on_disk = &disk.unwrap_or(done).span;
     Some(Placed {
         act,
-        on_disk: &disk.unwrap_or(done).span,
+        on_disk,
         on_time,
+        on_offset: entry.value("offset").map_or(on_disk, |offset| &offset.span),
     })
 }
 
@@ -219,6 +230,7 @@ impl Members {
         };
         let (needed, next) = match kind {
             ActKind::Fail | ActKind::Replace => (State::Active, State::Failed),
+            ActKind::Slow | ActKind::Corrupt => (State::Active, State::Active),
             ActKind::Remove => (State::Failed, State::Removed),
             _ => (State::Removed, State::Active),
         };

@@ -290,6 +290,8 @@ const ACTS: &[&[&str]] = &[
     &["grow"],
     &["check"],
     &["repair"],
+    &["slow"],
+    &["corrupt"],
 ];
 const WHENS: &[&[&str]] = &[&["resync done"]];
 const UNITS: &[&[&str]] = &[
@@ -421,8 +423,11 @@ static KEYS: &[Key] = &[
 
     key(Table::Workload, "name", Name, Single, "", "name of the workload, in tables and in claims"),
 
-    key(Table::Act, "do", Word(ACTS), Single, "", "what is done, by mdadm or `sync_action`: `add` gives a removed disk back as a new one, `re-add` as one that was away; `replace` lets a spare take over from a disk that works, `grow` makes a spare one more member"),
+    key(Table::Act, "do", Word(ACTS), Single, "", "what is done, by mdadm or `sync_action`: `add` gives a removed disk back as a new one, `re-add` as one that was away; `replace` lets a spare take over from a disk that works, `grow` makes a spare one more member; `slow` makes a disk slower, `corrupt` changes what is on it without an error"),
     key(Table::Act, "disk", Count { min: 1, max: 4096 }, Single, "the whole array, for `grow`, `check` and `repair`", "which disk of the array, from 1"),
+    key(Table::Act, "delay", Takes::Time, Single, "needed for `slow`", "for `slow`: what each access of the disk's media takes longer from then on, up to 60 s"),
+    key(Table::Act, "offset", Size { min: 0, max: 64 * PIB }, Single, "needed for `corrupt`", "for `corrupt`: where the first changed sector is, from the beginning of the disk's part of the array; whole sectors of 512 bytes"),
+    key(Table::Act, "sectors", Count { min: 1, max: 65536 }, Single, "1", "for `corrupt`: how many sectors of 512 bytes change"),
     key(Table::Act, "at", Takes::Time, Single, "`when`", "time since the measured work began (or its `ramp_time`, if it has one)"),
     key(Table::Act, "when", Word(WHENS), Single, "`at`", "`resync done`: after the act before it, as soon as md neither rebuilds nor checks"),
 

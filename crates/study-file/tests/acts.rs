@@ -1,6 +1,6 @@
 //! Acts of a study: what they become, and what a user reads about those that cannot be.
 
-use study::act::{Act, ActKind, Due};
+use study::act::{Act, ActKind, Corrupted, Due};
 use study::plan::Plan;
 use study_file::{Diagnostics, Known, KnownModel, read};
 
@@ -44,6 +44,8 @@ fn acts_are_part_of_the_identity() {
         due: Due::AtNs(10_000_000_000),
         kind: ActKind::Fail,
         disk: Some(2),
+        delay_ns: None,
+        corrupted: None,
     };
     assert_eq!(with.cells[0].acts[0], fail);
     assert_eq!(with.cells[0].acts[1].kind, ActKind::Remove);
@@ -91,7 +93,7 @@ fn an_act_has_one_time_and_acts_are_in_its_order() {
 
 #[test]
 fn what_raidlab_cannot_do_is_refused() {
-    for word in ["slow", "hang", "corrupt", "power-cut", "explode"] {
+    for word in ["hang", "power-cut", "explode"] {
         let (line, column, message) = wrong(&act(&format!("at = \"10s\"\ndo = \"{word}\"\ndisk = 1")));
         assert_eq!((line, column), (3, 6), "{message}");
         assert!(message.contains(word), "{message}");
@@ -102,6 +104,70 @@ fn what_raidlab_cannot_do_is_refused() {
     let (line, column, message) = wrong(&act("when = \"half done\"\ndo = \"check\""));
     assert_eq!((line, column), (2, 8), "{message}");
     assert!(message.contains("half done"), "{message}");
+}
+
+#[test]
+fn faults_of_a_disk_have_their_figures() {
+    let acts = act("at = \"10s\"\ndo = \"slow\"\ndisk = 2\ndelay = \"100ms\"")
+        + &act("at = \"20s\"\ndo = \"corrupt\"\ndisk = 1\noffset = \"1M\"\nsectors = 8")
+        + &act("at = \"20s\"\ndo = \"corrupt\"\ndisk = 4\noffset = \"2M\"");
+    let plan = study("{ level = 5, size = \"64M\" }", IO, &acts).expect("a sound study");
+    let acts = &plan.cells[0].acts;
+    assert_eq!(acts[0].delay_ns, Some(100_000_000));
+    let corrupted = |offset_bytes, sectors| Some(Corrupted { offset_bytes, sectors });
+    assert_eq!(acts[1].corrupted, corrupted(1 << 20, 8));
+    assert_eq!(acts[2].corrupted, corrupted(2 << 20, 1));
+    let tests = study::act::tests(acts);
+    assert_eq!(tests, ["healthy", "limping", "corrupt", "corrupt 2"]);
+}
+
+#[test]
+fn a_wrong_fault_is_shown_at_its_place() {
+    let slow = |rest: &str| wrong(&act(&format!("at = \"10s\"\ndo = \"slow\"\n{rest}")));
+    let (line, column, message) = slow("disk = 5\ndelay = \"1s\"");
+    assert_eq!((line, column), (4, 8), "{message}");
+    assert_eq!(message, "there is no disk 5: the array has 4 disks");
+    let (line, column, message) = slow("disk = 1\ndelay = \"0s\"");
+    assert_eq!((line, column), (5, 9), "{message}");
+    assert_eq!(message, "`0s` is not a time between 1 ns and 500 years");
+    let (line, column, message) = slow("disk = 1\ndelay = \"61s\"");
+    assert_eq!((line, column), (5, 9), "{message}");
+    assert_eq!(message, "an access cannot take so much longer");
+    let (line, column, message) = slow("disk = 1");
+    assert_eq!((line, column), (3, 6), "{message}");
+    assert_eq!(message, "`slow` needs `delay`");
+    let (line, column, message) = slow("disk = 1\ndelay = \"1s\"\nsectors = 8");
+    assert_eq!((line, column), (6, 11), "{message}");
+    assert_eq!(message, "`sectors` is of `corrupt`, not of `slow`");
+}
+
+#[test]
+fn what_cannot_be_corrupted_is_shown_at_its_place() {
+    let corrupt = |array: &str, workload: &str, rest: &str| {
+        let acts = act(&format!("at = \"10s\"\ndo = \"corrupt\"\ndisk = 1\n{rest}"));
+        let found = study(array, workload, &acts).expect_err("a study with errors");
+        let first = found.iter().next().expect("an error");
+        (first.line, first.column, first.message.clone())
+    };
+    let small = "{ level = 5, size = \"64M\" }";
+    let (line, column, message) = corrupt(small, IO, "offset = \"64M\"");
+    assert_eq!((line, column), (5, 10), "{message}");
+    assert_eq!(
+        message,
+        "the sectors end at byte 67109376: the array uses 67108864 bytes of a disk"
+    );
+    let (line, column, message) = corrupt(small, IO, "offset = \"1M\"\nsectors = 0");
+    assert_eq!((line, column), (6, 11), "{message}");
+    let (line, column, message) = corrupt(small, IO, "offset = \"1000B\"");
+    assert_eq!((line, column), (5, 10), "{message}");
+    assert_eq!(message, "`offset` is not a whole number of sectors");
+    let writes = "io = { rw = \"randwrite\", size = \"64M\", runtime = \"60s\" }";
+    let (line, column, message) = corrupt(small, writes, "offset = \"1M\"");
+    assert_eq!((line, column), (5, 10), "{message}");
+    assert_eq!(message, "`w` writes: what it writes hides what `corrupt` changed");
+    let (line, column, message) = corrupt(small, IO, "");
+    assert_eq!((line, column), (3, 6), "{message}");
+    assert_eq!(message, "`corrupt` needs `offset`");
 }
 
 #[test]
@@ -139,6 +205,16 @@ fn spares_are_needed_and_take_over() {
 fn acts_need_the_lab() {
     let source = "machine = \"host\"\n[[act]]\nat = \"10s\"\ndo = \"fail\"\ndisk = 1\n[disks]\ncount = 4\n\
                   [[stack]]\narray = { level = 5 }\n[[workload]]\nname = \"w\"\nio = { rw = \"read\" }\n";
+    let found = read(source, "acts.toml", &Known::default()).expect_err("a study with an error");
+    let first = found.iter().next().expect("an error");
+    assert_eq!((first.line, first.column), (3, 6), "{found}");
+    assert_eq!(first.message, "acts are done on simulated disks only");
+}
+
+#[test]
+fn a_disk_of_a_host_cannot_be_made_slow() {
+    let source = "machine = \"host\"\n[[act]]\nat = \"10s\"\ndo = \"slow\"\ndisk = 1\ndelay = \"1s\"\n[disks]\n\
+                  count = 4\n[[stack]]\narray = { level = 5 }\n[[workload]]\nname = \"w\"\nio = { rw = \"read\" }\n";
     let found = read(source, "acts.toml", &Known::default()).expect_err("a study with an error");
     let first = found.iter().next().expect("an error");
     assert_eq!((first.line, first.column), (3, 6), "{found}");

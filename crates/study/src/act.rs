@@ -24,10 +24,14 @@ pub enum ActKind {
     Check,
     /// `repair` to `sync_action`
     Repair,
+    /// From then on each access of the disk's media takes longer: retries, a failing head.
+    Slow,
+    /// Sectors of the disk change without an error.
+    Corrupt,
 }
 
 impl ActKind {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Fail,
         Self::Remove,
         Self::Add,
@@ -36,6 +40,8 @@ impl ActKind {
         Self::Grow,
         Self::Check,
         Self::Repair,
+        Self::Slow,
+        Self::Corrupt,
     ];
 
     pub const fn word(self) -> &'static str {
@@ -48,6 +54,8 @@ impl ActKind {
             Self::Grow => "grow",
             Self::Check => "check",
             Self::Repair => "repair",
+            Self::Slow => "slow",
+            Self::Corrupt => "corrupt",
         }
     }
 
@@ -67,6 +75,28 @@ pub enum Due {
     ResyncDone,
 }
 
+/// What `corrupt` changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Corrupted {
+    /// Where the first sector is, in bytes from the beginning of the disk's part of the array: after md's superblock.
+    pub offset_bytes: u64,
+    /// Sectors of 512 bytes.
+    pub sectors: u64,
+}
+
+/// The names of the first acts `corrupt` as tests.
+pub const CORRUPTIONS: [&str; 9] = [
+    "corrupt",
+    "corrupt 2",
+    "corrupt 3",
+    "corrupt 4",
+    "corrupt 5",
+    "corrupt 6",
+    "corrupt 7",
+    "corrupt 8",
+    "corrupt 9",
+];
+
 /// An act and its time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Act {
@@ -76,6 +106,11 @@ pub struct Act {
     /// Which member, from 1, as in `bus`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<u32>,
+    /// For `slow`: what each access of the media takes longer, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_ns: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corrupted: Option<Corrupted>,
 }
 
 impl fmt::Display for Act {
@@ -83,6 +118,16 @@ impl fmt::Display for Act {
         f.write_str(self.kind.word())?;
         if let Some(disk) = self.disk {
             write!(f, " disk {disk}")?;
+        }
+        if let Some(delay_ns) = self.delay_ns {
+            write!(f, " by {} ms", delay_ns as f64 / 1e6)?;
+        }
+        if let Some(corrupted) = self.corrupted {
+            write!(
+                f,
+                ": {} sectors from byte {}",
+                corrupted.sectors, corrupted.offset_bytes
+            )?;
         }
         match self.due {
             Due::AtNs(at_ns) => write!(f, " at {} s", at_ns as f64 / 1e9),
@@ -94,6 +139,7 @@ impl fmt::Display for Act {
 /// The tests besides those of the workload that have samples where these acts are done: phases, then what md did.
 pub fn tests(acts: &[Act]) -> Vec<&'static str> {
     let has = |kinds: &[ActKind]| acts.iter().any(|act| kinds.contains(&act.kind));
+    let corruptions = acts.iter().filter(|act| act.kind == ActKind::Corrupt).count();
     let rebuilds = has(&[ActKind::Fail, ActKind::Replace]);
     [
         (Phase::Healthy.name(), !acts.is_empty()),
@@ -102,6 +148,7 @@ pub fn tests(acts: &[Act]) -> Vec<&'static str> {
         (Phase::Rebuilt.name(), rebuilds),
         (Phase::Checking.name(), has(&[ActKind::Check, ActKind::Repair])),
         (Phase::Reshaping.name(), has(&[ActKind::Grow])),
+        (Phase::Limping.name(), has(&[ActKind::Slow])),
         ("rebuild", rebuilds),
         ("reshape", has(&[ActKind::Grow])),
         ("check", has(&[ActKind::Check])),
@@ -109,5 +156,6 @@ pub fn tests(acts: &[Act]) -> Vec<&'static str> {
     ]
     .into_iter()
     .filter_map(|(test, is_there)| is_there.then_some(test))
+    .chain(CORRUPTIONS.into_iter().take(corruptions))
     .collect()
 }

@@ -184,6 +184,20 @@ metrics! {
     TimeExposed = "time_exposed", Seconds, Lower;
     /// How long a phase of an array lasted, which is the test's name.
     PhaseDuration = "phase_duration", Seconds, Neither;
+    /// What md counted in a check or repair (`mismatch_cnt`).
+    Mismatches = "mismatches", Sectors, Lower;
+    /// Changed by an act `corrupt`.
+    Corrupted = "corrupted", Sectors, Neither;
+    /// Of those, sectors after whose change md counted mismatches.
+    Found = "found", Sectors, Higher;
+    /// Sectors after whose change md checked and counted none.
+    NotFound = "not_found", Sectors, Lower;
+    /// Corrupted sectors that are as they were before, in all copies.
+    Repaired = "repaired", Sectors, Higher;
+    /// Corrupted sectors of which a copy is wrong after md had repaired.
+    RepairedWrongly = "repaired_wrongly", Sectors, Lower;
+    /// Corrupted sectors that the array returned as good data, just after the act or in the end.
+    ServedAsGood = "served_as_good", Sectors, Lower;
     /// Of a piece of work of `raidlab bench`.
     Requests = "requests", Requests, Neither;
 }

@@ -18,16 +18,19 @@ pub enum Phase {
     Checking,
     /// md distributes the data over more members (`reshape`).
     Reshaping,
+    /// A disk is slow since an act.
+    Limping,
 }
 
 impl Phase {
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Healthy,
         Self::Degraded,
         Self::Rebuilding,
         Self::Rebuilt,
         Self::Checking,
         Self::Reshaping,
+        Self::Limping,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -38,6 +41,7 @@ impl Phase {
             Self::Rebuilt => "rebuilt",
             Self::Checking => "checking",
             Self::Reshaping => "reshaping",
+            Self::Limping => "limping",
         }
     }
 }

@@ -19,6 +19,7 @@ pub use workload::{Pass, Target, WorkloadError};
 use stack::{Access, Context, DiskCounters, System};
 use std::path::PathBuf;
 use std::time::Instant;
+use study::act::ActKind;
 use study::event::{Event, Failure, Sample};
 use study::metric::Metric;
 use study::plan::Trial;
@@ -118,7 +119,9 @@ fn run_steps(
         let degraded = work(trial, stack, context)?;
         // A rebuild must have written what the other members say.
         let check = setting.check_array || !trial.cell.acts.is_empty();
-        if check && !degraded {
+        // What an act changed on a disk has been judged.
+        let corrupts = trial.cell.acts.iter().any(|act| act.kind == ActKind::Corrupt);
+        if check && !degraded && !corrupts {
             check_array(stack, context)?;
         }
         Ok(())

@@ -73,6 +73,11 @@ pub extern "C" fn rl_keep_state(seed: u64, now_ns: u64) -> i32 {
     if machine().keep_state(seed, now_ns) { 0 } else { -1 }
 }
 
+#[unsafe(no_mangle)]
+pub extern "C" fn rl_delay(disk: u32, access_ns: u64, now_ns: u64) {
+    machine().world.delay(disk as usize, now_ns, access_ns);
+}
+
 /// # Safety
 /// `info` points at a `struct rl_disk_info`.
 #[unsafe(no_mangle)]

@@ -179,3 +179,64 @@ fn spares_take_over_replace_and_join() {
     let took_s = figure(&grown, "reshape", "duration");
     assert!(took_s > 128.0 / STREAMED_MIB_S, "{took_s}");
 }
+
+/// A quarter of the reads goes to the slow disk of four, and each of those takes 100 ms longer: 25 ms on average.
+#[test]
+fn a_slow_disk_of_four_delays_a_quarter_of_the_reads() {
+    let Some(laboratory) = Laboratory::open() else { return };
+    let io = "{ rw = \"randread\", bs = \"4K\", size = \"256M\", direct = true, runtime = \"60s\" }";
+    let array = "{ level = 5, size = \"256M\", bitmap = \"none\" }";
+    let slow = act(20, "\"slow\"\ndisk = 2\ndelay = \"100ms\"");
+    let results = laboratory.run(&study(4, array, io, &slow));
+    let mean_ms = |phase: &str| 1000.0 / figure(&results, phase, "iops");
+    let longer_ms = mean_ms("limping") - mean_ms("healthy");
+    assert!((longer_ms / 25.0 - 1.0).abs() < 0.2, "{longer_ms} ms longer");
+    let lasted = figure(&results, "healthy", "phase_duration");
+    assert!((19.9..20.3).contains(&lasted), "{lasted} s");
+}
+
+/// One corrupted sector, then `check` and `repair`. RAID 5 compares stripes of 4 KiB a member: 8 sectors; RAID 1 requests
+/// of 64 KiB: 128.
+fn corrupted(count: u32, array: &str, disk: u32, offset: &str) -> Vec<f64> {
+    let Some(laboratory) = Laboratory::open() else {
+        return Vec::new();
+    };
+    let acts = act(1, &format!("\"corrupt\"\ndisk = {disk}\noffset = \"{offset}\""))
+        + &act(2, "\"check\"")
+        + "[[act]]\nwhen = \"resync done\"\ndo = \"repair\"\n";
+    let study = study(count, array, QUIET, &acts).replace("type = \"ext4\"", "type = \"raw\"");
+    let results = laboratory.run(&study);
+    let of_checks = ["check", "repair"].map(|test| figure(&results, test, "mismatches"));
+    let of_sectors = ["corrupted", "found", "repaired", "repaired_wrongly", "served_as_good"]
+        .map(|metric| figure(&results, "corrupt", metric));
+    [of_checks.as_slice(), of_sectors.as_slice()].concat()
+}
+
+/// On four disks with chunks of 512 KiB, byte 1 MiB of each member is in the third stripe, whose parity is on the second.
+#[test]
+fn raid_5_repairs_parity_alone() {
+    let array = "{ level = 5, size = \"64M\", bitmap = \"none\" }";
+    let data = corrupted(4, array, 1, "1M");
+    if data.is_empty() {
+        return;
+    }
+    assert_eq!(data, [8.0, 8.0, 1.0, 1.0, 0.0, 1.0, 1.0], "data");
+    assert_eq!(
+        corrupted(4, array, 2, "1M"),
+        [8.0, 8.0, 1.0, 1.0, 1.0, 0.0, 0.0],
+        "parity"
+    );
+}
+
+/// md copies the first member to the others, whichever is right.
+#[test]
+fn raid_1_repairs_from_its_first_member() {
+    let array = "{ level = 1, size = \"64M\", bitmap = \"none\" }";
+    let first = corrupted(2, array, 1, "1M");
+    if first.is_empty() {
+        return;
+    }
+    assert_eq!(first, [128.0, 128.0, 1.0, 1.0, 0.0, 1.0, 1.0], "first");
+    let second = corrupted(2, array, 2, "1M");
+    assert_eq!(second[..6], [128.0, 128.0, 1.0, 1.0, 1.0, 0.0], "second");
+}

@@ -24,6 +24,13 @@ pub(super) struct Observer {
     phase_missing: u64,
     /// It was not complete at some time.
     was_changed: bool,
+    /// A disk was made slow.
+    is_limping: bool,
+    /// Contents were changed on purpose: that md finds it is a result, not a defect.
+    is_corrupted: bool,
+    /// What md counted in each check and repair so far.
+    mismatches: Vec<u64>,
+    was_repaired: bool,
     failed_at: Option<Instant>,
     /// The act from which the next rebuild follows, and whether a whole member is rebuilt.
     asked: Option<(Instant, bool)>,
@@ -43,6 +50,10 @@ impl Observer {
             phase_began: Instant::now(),
             phase_missing: 0,
             was_changed: false,
+            is_limping: false,
+            is_corrupted: false,
+            mismatches: Vec::new(),
+            was_repaired: false,
             failed_at: None,
             asked: None,
             rebuilds: 0,
@@ -67,6 +78,24 @@ impl Observer {
     /// A rebuild was asked for: of a whole member, or of what a bitmap marks.
     pub(super) fn asked_for_rebuild(&mut self, at: Instant, whole: bool) {
         self.asked = Some((at, whole));
+    }
+
+    pub(super) const fn limps(&mut self) {
+        self.is_limping = true;
+    }
+
+    pub(super) const fn corrupted(&mut self) {
+        self.is_corrupted = true;
+    }
+
+    /// What md counted in each check and repair so far, in sectors.
+    pub(super) fn mismatches(&self) -> &[u64] {
+        &self.mismatches
+    }
+
+    /// md repaired after an act `corrupt`.
+    pub(super) const fn was_repaired(&self) -> bool {
+        self.was_repaired
     }
 
     pub(super) fn event(&mut self, event: Event) {
@@ -107,6 +136,7 @@ impl Observer {
             "reshape" => Phase::Reshaping,
             _ if self.missing > 0 => Phase::Degraded,
             "check" | "repair" => Phase::Checking,
+            _ if self.is_limping => Phase::Limping,
             _ if self.was_changed => Phase::Rebuilt,
             _ => Phase::Healthy,
         };
@@ -170,12 +200,17 @@ impl Observer {
         self.sample(&action, Metric::Duration, (now - self.phase_began).as_secs_f64());
         let count = self.array.attribute("mismatch_cnt");
         let sectors = sysfs::number(&count, &sysfs::read(&count)?)?;
-        self.guard(
-            "array-clean",
-            &action,
-            sectors == 0,
-            format!("{sectors} sectors disagree"),
-        );
+        self.sample(&action, Metric::Mismatches, sectors as f64);
+        self.mismatches.push(sectors);
+        self.was_repaired |= action == "repair" && self.is_corrupted;
+        if !self.is_corrupted {
+            self.guard(
+                "array-clean",
+                &action,
+                sectors == 0,
+                format!("{sectors} sectors disagree"),
+            );
+        }
         Ok(())
     }
 
@@ -194,7 +229,7 @@ impl Observer {
         self.events
     }
 
-    fn sample(&mut self, test: &str, metric: Metric, value: f64) {
+    pub(super) fn sample(&mut self, test: &str, metric: Metric, value: f64) {
         self.event(Event::Sample(Sample {
             test: test.to_owned(),
             metric,

@@ -1,0 +1,95 @@
+//! Faults of a disk as acts: it becomes slow, or its contents change.
+
+use super::Wrong;
+use crate::diagnostic::{Found, Span};
+use crate::document::Entry;
+use study::act::{Act, ActKind, Corrupted};
+use study::plan::Cell;
+use study::workload::Work;
+
+const SECTOR_BYTES: u64 = 512;
+/// The disk model takes no more.
+const DELAY_NS_MAX: u64 = 60_000_000_000;
+
+/// The fault of an act; empty for acts that are none.
+#[derive(Default)]
+pub(super) struct Fault {
+    pub(super) delay_ns: Option<u64>,
+    pub(super) corrupted: Option<Corrupted>,
+}
+
+/// None if what is wrong has been reported.
+pub(super) fn read(entry: &Entry, kind: ActKind, on_kind: &Span, found: &mut Found) -> Option<Fault> {
+    let is_complete = [
+        ("delay", ActKind::Slow, true, "write `delay = \"100ms\"`"),
+        ("offset", ActKind::Corrupt, true, "write `offset = \"64M\"`"),
+        ("sectors", ActKind::Corrupt, false, ""),
+    ]
+    .into_iter()
+    .all(|(key, of, needed, help)| match entry.value(key) {
+        _ if entry.is_broken(key) => false,
+        Some(given) if of != kind => {
+            let message = format!("`{key}` is of `{}`, not of `{}`", of.word(), kind.word());
+            found.add_with_help(&given.span, message, "leave it out");
+            false
+        }
+        None if of == kind && needed => {
+            found.add_with_help(on_kind, format!("`{}` needs `{key}`", kind.word()), help);
+            false
+        }
+        _ => true,
+    });
+    if !is_complete {
+        return None;
+    }
+    match kind {
+        ActKind::Slow => {
+            let delay = entry.value("delay")?;
+            let delay_ns = delay.value.count()?;
+            if delay_ns > DELAY_NS_MAX {
+                found.add_with_help(&delay.span, "an access cannot take so much longer", "use at most 60 s");
+                return None;
+            }
+            Some(Fault {
+                delay_ns: Some(delay_ns),
+                ..Fault::default()
+            })
+        }
+        ActKind::Corrupt => corrupt(entry, found),
+        _ => Some(Fault::default()),
+    }
+}
+
+fn corrupt(entry: &Entry, found: &mut Found) -> Option<Fault> {
+    let offset = entry.value("offset")?;
+    let offset_bytes = offset.value.count()?;
+    if !offset_bytes.is_multiple_of(SECTOR_BYTES) {
+        let message = "`offset` is not a whole number of sectors";
+        found.add_with_help(&offset.span, message, "use a multiple of 512 bytes");
+        return None;
+    }
+    let sectors = entry.value("sectors").map_or(Some(1), |given| given.value.count())?;
+    Some(Fault {
+        corrupted: Some(Corrupted { offset_bytes, sectors }),
+        ..Fault::default()
+    })
+}
+
+/// Why a cell cannot have this fault.
+pub(super) fn wrong_on(act: &Act, cell: &Cell) -> Option<Wrong> {
+    let corrupted = act.corrupted?;
+    if matches!(&cell.workload.work, Work::Io(io) if io.pattern.has_writes()) {
+        let message = format!(
+            "`{}` writes: what it writes hides what `corrupt` changed",
+            cell.workload.name
+        );
+        return Some((message, "use `rw = \"read\"` or `rw = \"randread\"`"));
+    }
+    // Without a size the trial sees whether the disk has such sectors.
+    let member_bytes = cell.stack.array.member_size_bytes?;
+    let end_bytes = corrupted.offset_bytes.saturating_add(corrupted.sectors * SECTOR_BYTES);
+    (end_bytes > member_bytes).then(|| {
+        let message = format!("the sectors end at byte {end_bytes}: the array uses {member_bytes} bytes of a disk");
+        (message, "use a smaller `offset` or fewer `sectors`")
+    })
+}
