@@ -136,7 +136,7 @@ fn root_loop_a_trial_has_a_time_limit() {
 #[test]
 fn root_loop_a_run_on_this_machine_has_an_a_a_control() {
     let Some((desk, _turn)) = desk() else { return };
-    desk.write("control.toml", &STUDY.replace("trials = 1", "trials = 3"));
+    desk.write("control.toml", STUDY.replace("trials = 1", "trials = 3"));
     let run = |more: &[&str]| {
         let call = [
             "run",
