@@ -54,12 +54,14 @@ impl Corruption {
         }
         let slot = of_member(array, device, "slot")?;
         let place = of_member(array, device, "offset")? * SECTOR_BYTES as u64 + what.offset_bytes;
+        // Before anything is written: of other layouts nothing could be said.
+        let layout = Layout::of(array)?;
         let good = read(device, place, bytes as usize)?;
         let bad = changed(&good, slot, what.offset_bytes);
         write(device, place, &bad)?;
         let mut corruption = Self {
             member: slot,
-            layout: Layout::of(array)?,
+            layout,
             offset: what.offset_bytes,
             good,
             served: Vec::new(),
