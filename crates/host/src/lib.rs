@@ -55,7 +55,6 @@ pub use judge::JUDGING;
 pub use kernel_log::KernelLog;
 pub use kernel_support::kernel_has_level;
 pub use ledger::{ClaimedDisk, Header};
-pub use load::OTHERS_PROCESSOR_PERCENT;
 pub use loops::attaching;
 pub use number::DeviceNumber;
 pub use obstacle::Obstacle;

@@ -8,9 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-
-/// Provenance key of every trial: processor use of other programs during the trial, percent of all processors.
-pub const OTHERS_PROCESSOR_PERCENT: &str = "load.others_processor_percent";
+use study::OTHERS_PROCESSOR_PERCENT;
 
 /// The counters at the start of a trial.
 pub(crate) struct Load {

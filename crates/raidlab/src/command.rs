@@ -16,7 +16,7 @@ mod inventory;
 mod kernel;
 mod merge;
 mod output;
-mod own_disks;
+mod own_models;
 mod package_files;
 mod parts;
 mod plan;

@@ -22,6 +22,7 @@ const FILES: &[(&str, &str)] = &[
         "Kernels that were built here, with their sources and logs; it can be deleted at any time.",
     ),
     ("~/.config/raidlab/disks", "Your own disk models, one file each."),
+    ("~/.config/raidlab/cpus", "Your own processor models, one file each."),
     (
         "/var/lib/raidlab",
         "Ledgers of runs on this machine's disks: everything that raidlab clean still has to undo.",

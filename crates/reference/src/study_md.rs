@@ -119,7 +119,7 @@ Some samples are marked by a **guard**, with what was seen and what to change, a
 | `written-out` | what was written did not reach the disks |
 | `contents` | it is not there after a remount |
 | `long-enough` | the clock cannot tell so short a time |
-| `steady` | `io` with a `runtime`, reads and direct writes: the throughput of the two halves of the time differs by more than 20 % of their average (the bound of SNIA's performance test specification) and by more than four standard errors of it. The detail has the throughput over time, in up to 32 intervals |
+| `steady` | `io` and `fio` with a `runtime`, reads and direct or synchronous writes: the throughput of the two halves of the time differs by more than 20 % of their average (the bound of SNIA's performance test specification) and by more than four standard errors of it. The detail has the throughput over time, in up to 32 intervals |
 | `holes` | what was read had never been written (holes, reserved space): no disk is read for that |
 | `compressible` | on a filesystem that compresses: less than 90 % of the bytes of a job on zeros or a pattern passed the disks, or of other bytes that were written; `buffer_compress_percentage` is allowed for. btrfs does not compress what goes into reserved space, as `io` and `fio` reserve it unless `fio` has `fallocate` at `none` |
 | `aligned` | a member, a loop device or the array begins within a physical sector of its disks; or direct writes are not of whole physical sectors (512 bytes on a disk with 4 KiB), where they are passed on as they are: no parity, a filesystem that overwrites |
@@ -141,6 +141,7 @@ the workload, of the table and of the run; `raidlab export` has those of tables 
 | warning | says |
 |---|---|
 | `comparable` | two compared stacks also differ in what decides results: `write_cache`; barriers (`nobarrier`, `barrier=0`, `barrier=none`, on if nothing is said); the journal mode (`journal` or `data=`, `ordered` if nothing is said; filesystems without one differ from `journal` only); caches that are cold for the one and warm for the other (`pre_read` of `fio`, IOzone's `reread` and `freread`). Not if the comparison is about it: the two differ in nothing else, or a further compared stack differs from one of them in that alone, as in a full cross of two axes |
+| `loaded` | on a host: during some trials other programs used more than 10 % of all processors (user time of `/proc/stat` less that of the trial) |
 | `drift` | on a host: from the first to the last trial the samples of all cells moved together. Mann and Kendall's test of the trials of each cell, summed over the cells as in the seasonal Kendall test (Hirsch, Slack and Smith 1982), at 1 % for a run, with each cell's first trial and without it. With 3 trials a cell, drift can be found from 9 cells on. A speed that wanders for some trials raises it more often than that |
 | `order` | on a host: the first trial of each cell, or trials directly after one of a certain cell, differ from the others (rank sums over cells, van Elteren 1960), or one cell has a trend of its own. 1 % for all of a run together (Holm). With 10 trials a cell, first trials can be found from 5 cells on |
 

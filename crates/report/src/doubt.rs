@@ -6,7 +6,9 @@ use crate::input::{Input, TrialInfo};
 use stats::{ComparedBy, Drift, Held, OrderEffect, Place, Setting, Unlike};
 use study::plan::Plan;
 use study::stack::MachineKind;
-use study::{Measurement, TrialKey};
+use study::{
+    Measurement, OTHERS_PROCESSOR_PERCENT, OTHERS_PROCESSOR_PERCENT_MAX, ProvenanceEntry, Recorded, TrialKey,
+};
 
 /// Warnings of a run, in whole sentences, each by what it concerns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,9 +24,15 @@ pub struct Doubts {
 
 impl Doubts {
     /// Of a run's plan and samples. `order`: its trials as a host started them one after the other; empty in the lab,
-    /// where no trial knows of another.
-    pub fn of(plan: &Plan, samples: &[Measurement], order: &[TrialKey]) -> Self {
+    /// where no trial knows of another. `provenance` of its trials: of them, only hosts have a load.
+    pub fn of(
+        plan: &Plan,
+        samples: &[Measurement],
+        order: &[TrialKey],
+        provenance: &[Recorded<ProvenanceEntry>],
+    ) -> Self {
         let mut doubts = Self::default();
+        doubts.run.extend(loaded_words(plan, provenance));
         for unlike in stats::unlike(plan, samples) {
             let words = unlike_words(&unlike);
             match unlike.by {
@@ -51,7 +59,7 @@ impl Doubts {
     pub(crate) fn of_input(input: &Input) -> Self {
         let is_host = input.run.machine == MachineKind::Host;
         let order = order_of(input.trials.iter().filter(|_| is_host).cloned());
-        Self::of(&input.plan, &input.samples, &order)
+        Self::of(&input.plan, &input.samples, &order, &input.provenance)
     }
 
     /// Those of a claim, by its index in the plan.
@@ -142,6 +150,28 @@ fn probability(probability: f64) -> String {
     } else {
         format!("p = {probability:.4}")
     }
+}
+
+/// Trials of a host during which other programs used its processors.
+fn loaded_words(plan: &Plan, provenance: &[Recorded<ProvenanceEntry>]) -> Option<String> {
+    let of_trial = |row: &Recorded<ProvenanceEntry>| {
+        let of_load = row.entry.key == OTHERS_PROCESSOR_PERCENT;
+        of_load.then(|| Some((row.entry.value.parse::<f64>().ok()?, row.trial)))?
+    };
+    let loads: Vec<(f64, TrialKey)> = provenance.iter().filter_map(of_trial).collect();
+    let loaded = loads
+        .iter()
+        .filter(|(percent, _)| *percent > OTHERS_PROCESSOR_PERCENT_MAX);
+    let (most, trial) = loaded.clone().max_by(|(one, _), (other, _)| one.total_cmp(other))?;
+    let cell = plan.cells.iter().find(|cell| cell.id == trial.cell)?;
+    Some(format!(
+        "Warning (`loaded`): other programs used more than {OTHERS_PROCESSOR_PERCENT_MAX:.0} % of this machine's processors \
+         during {} of {} trials, at the most {most:.0} % (`{}`, trial {}): stop them, and run it again.",
+        loaded.count(),
+        loads.len(),
+        cell.key,
+        trial.index
+    ))
 }
 
 fn drift_words(drift: Drift) -> String {

@@ -4,6 +4,7 @@ mod first_look;
 
 use report::{Input, TableOptions, TrialState, html, table};
 use study::stack::MachineKind;
+use study::{OTHERS_PROCESSOR_PERCENT, ProvenanceEntry, Recorded};
 
 fn text(input: &Input) -> String {
     table(
@@ -115,4 +116,41 @@ fn the_lab_has_neither_drift_nor_order() {
     input.run.machine = MachineKind::Lab;
     assert!(!text(&input).contains("Warning (`drift`)"));
     assert!(!text(&input).contains("Warning (`order`)"));
+}
+
+/// The first look, as if a host had measured it while other programs used so much of its processors, per cent.
+fn loaded(percents: &[&str]) -> Input {
+    let mut input = first_look::input();
+    input.run.machine = MachineKind::Host;
+    let trials = input.trials.iter().map(|trial| trial.key);
+    let rows = trials.zip(percents).map(|(trial, percent)| Recorded {
+        trial,
+        entry: ProvenanceEntry {
+            key: OTHERS_PROCESSOR_PERCENT.to_owned(),
+            value: (*percent).to_owned(),
+        },
+    });
+    input.provenance.extend(rows.collect::<Vec<_>>());
+    input
+}
+
+#[test]
+fn a_loaded_machine_is_said_above_the_verdict() {
+    assert!(!text(&loaded(&["9.9", "0.0", "10.0"])).contains("Warning (`loaded`)"));
+    let input = loaded(&["9.9", "47.4", "10.1", "0.0"]);
+    let said = text(&input);
+    let key = &input
+        .plan
+        .cells
+        .iter()
+        .find(|cell| cell.id == input.trials[1].key.cell)
+        .expect("a cell")
+        .key;
+    let words = format!(
+        "during 2 of 4 trials, at the most 47 % (`{key}`, trial {})",
+        input.trials[1].key.index
+    );
+    assert!(said.contains(&words), "{said}");
+    assert!(said.find("Warning (`loaded`)") < said.find("small files  ("));
+    assert!(part(&html(&input), "class=\"verdict\"", "</p>").contains("Warning (`loaded`)"));
 }

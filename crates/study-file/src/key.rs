@@ -340,7 +340,7 @@ static KEYS: &[Key] = &[
     key(Table::Top, "description", Text, Single, "none", "its purpose, and what a reader of its results must know"),
     key(Table::Top, "machine", Word(MACHINES), Single, "`lab`", "`lab`: Linux in virtual time on simulated disks; `host`: this machine and its real disks"),
     key(Table::Top, "ram", Size { min: 64 * MIB, max: 16 * TIB }, Listed, "`1G`", "memory of the machine; data that fits in it is read from memory, not from disks"),
-    key(Table::Top, "cpu", Processor, Listed, "`infinite`", "the lab's processor (`raidlab cpu list`, or a model file in the study's folder, `\"./here.toml\"`), whose time is charged to what runs on it; `infinite` takes no time; a host has its own"),
+    key(Table::Top, "cpu", Processor, Listed, "`infinite`", "the lab's processor (`raidlab cpu list`, with your own of `~/.config/raidlab/cpus`, or a model file in the study's folder, `\"./here.toml\"`), whose time is charged to what runs on it; `infinite` takes no time; a host has its own"),
     key(Table::Top, "cores", Count { min: 1, max: 256 }, ListedOrDefault, "those of the processor", "number of cores"),
     key(Table::Top, "kernel", Kernel, Listed, "6.12 in the lab", "kernel version, in quotes; a host runs its own"),
     key(Table::Top, "replicate", Count { min: 1, max: 100 }, Single, "1", "repeats each stack this many times, with different seeds: differences between replicates are noise"),

@@ -46,7 +46,7 @@ use study::stack::{DiskGroup, MachineKind, MachineSpec, OwnModel};
 pub struct Known {
     /// Disk models of the catalogue; the first is the default. Empty if any name is accepted.
     pub models: Vec<KnownModel>,
-    /// Models of the user's own with errors.
+    /// Disk models of the user's own with errors.
     pub unusable_models: Vec<UnusableModel>,
     /// Reads a disk model from a file that the study names; absent if it may not name any.
     pub read_model: Option<ReadModel>,
@@ -54,6 +54,8 @@ pub struct Known {
     pub kernels: Vec<String>,
     /// Processors of the catalogue. Empty if any name is accepted.
     pub processors: Vec<KnownProcessor>,
+    /// Processor models of the user's own with errors.
+    pub unusable_processors: Vec<UnusableModel>,
     /// Reads a processor model from a file that the study names; absent if it may not name any.
     pub read_processor: Option<ReadProcessor>,
     /// Memory of the machine that the lab's guests share; absent if any amount is accepted.
@@ -71,7 +73,7 @@ pub struct KnownModel {
     pub own: Option<OwnModel>,
 }
 
-/// A disk model that cannot be used.
+/// A disk or processor model that cannot be used.
 #[derive(Clone, Debug)]
 pub struct UnusableModel {
     pub name: String,
@@ -101,7 +103,13 @@ impl Known {
     /// Whether a study may name that processor. Files are read later.
     fn accepts_processor(&self, word: &str) -> bool {
         let may_be_file = self.read_processor.is_some() && model_files::is_file(word);
-        word == INFINITE || self.processors.is_empty() || may_be_file || self.processor(word).is_some()
+        // Refused with the reason later.
+        let is_unusable = self.unusable_processors.iter().any(|processor| processor.name == word);
+        word == INFINITE
+            || self.processors.is_empty()
+            || may_be_file
+            || is_unusable
+            || self.processor(word).is_some()
     }
 
     fn processor(&self, name: &str) -> Option<&KnownProcessor> {

@@ -20,7 +20,7 @@ const DISK_FILE: FileKind = FileKind {
 const PROCESSOR_FILE: FileKind = FileKind {
     words: "a processor model",
     bytes_max: MODEL_BYTES_MAX,
-    help: "name a model file in the study's folder or below it; `raidlab cpu measure` writes one of this machine",
+    help: "name a model file in the study's folder or below it, `raidlab cpu measure` writes one of this machine; models in ~/.config/raidlab/cpus are named without a path",
 };
 
 /// A model that a study may name.
@@ -74,13 +74,14 @@ pub(crate) fn resolve(top: &mut Entry, kind: MachineKind, known: &Known, found: 
         }
         files.replace(&mut all.models);
     }
+    let named = names(top.values("cpu").iter());
     let mut files = Files {
         known,
         kind: &PROCESSOR_FILE,
         models: &known.processors,
         read_model: known.read_processor,
-        unusable: &[],
-        named: &[],
+        unusable: &known.unusable_processors,
+        named: &named,
         read: Vec::new(),
     };
     files.resolve(top.values_mut("cpu"), found);
@@ -96,8 +97,13 @@ pub(crate) fn is_file(word: &str) -> bool {
 /// The models that the disks name by their names.
 fn names_in(disks: &Entry) -> Vec<String> {
     let of_groups = disks.tables("NAME").iter().flat_map(|group| group.values("model"));
-    let all = disks.values("model").iter().chain(of_groups);
-    all.map(|given| given.value.word())
+    names(disks.values("model").iter().chain(of_groups))
+}
+
+/// The values that are names of models, not files.
+fn names<'a>(values: impl Iterator<Item = &'a Given>) -> Vec<String> {
+    values
+        .map(|given| given.value.word())
         .filter(|word| !is_file(word))
         .collect()
 }
@@ -138,7 +144,8 @@ impl<M: Named> Files<'_, M> {
                 },
                 _ => match self.unusable.iter().find(|model| model.name == *word) {
                     Some(model) => {
-                        let message = format!("the disk model `{word}` cannot be used: {}", model.why);
+                        let kind = self.kind.words.trim_start_matches("a ");
+                        let message = format!("the {kind} `{word}` cannot be used: {}", model.why);
                         found.add_with_help(&span, message, "correct the file, or name another model");
                         Value::Broken
                     }

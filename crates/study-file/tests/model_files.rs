@@ -43,6 +43,10 @@ impl Folder {
                 name: "torn".to_owned(),
                 why: "torn.toml:3:1: unknown field".to_owned(),
             }],
+            unusable_processors: vec![UnusableModel {
+                name: "torn".to_owned(),
+                why: "cpus/torn.toml:3:1: unknown field".to_owned(),
+            }],
             read_model: Some(read_model),
             folder: Some(self.0.path().to_owned()),
             ..Known::default()

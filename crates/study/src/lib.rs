@@ -21,7 +21,10 @@ pub mod wording;
 pub mod workload;
 
 pub use cell_id::{CellId, NotACellId};
-pub use measurement::{Measured, Measurement, ProvenanceEntry, Recorded, StepEntry, TrialKey};
+pub use measurement::{
+    Measured, Measurement, OTHERS_PROCESSOR_PERCENT, OTHERS_PROCESSOR_PERCENT_MAX, ProvenanceEntry, Recorded,
+    StepEntry, TrialKey,
+};
 pub use order::trial_seed;
 pub use shard::Shard;
 pub use summary::Summary;

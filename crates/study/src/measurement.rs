@@ -46,6 +46,12 @@ pub struct ProvenanceEntry {
     pub value: String,
 }
 
+/// Provenance of each trial on a host: processor use of other programs during it, per cent of all processors.
+pub const OTHERS_PROCESSOR_PERCENT: &str = "load.others_processor_percent";
+
+/// Other programs that use more than this share of the processors, per cent, may change what a trial measures.
+pub const OTHERS_PROCESSOR_PERCENT_MAX: f64 = 10.0;
+
 /// The start of a step, in nanoseconds since the start of the trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepEntry {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub enum CpuCommand {
-    /// List the processor models
+    /// List the processor models, with your own of ~/.config/raidlab/cpus
     List {
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,

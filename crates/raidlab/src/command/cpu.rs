@@ -1,6 +1,7 @@
 //! `raidlab cpu`: the processor catalogue, and a model of this machine's processor.
 
 use super::output::Output;
+use super::own_models::OwnModels;
 use super::run::own_init;
 use super::{kernel, print, text};
 use crate::cli::{CpuCommand, Format};
@@ -25,24 +26,41 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 
 pub fn cpu(command: &CpuCommand) -> Result<ExitCode, ExpectedError> {
     match command {
-        CpuCommand::List { format } => print(&list(*format))?,
+        CpuCommand::List { format } => {
+            let own = OwnModels::of_user();
+            print(&list(*format, &own))?;
+            if own.report_unusable() {
+                return Ok(ExitCode::from(2));
+            }
+        }
         CpuCommand::Show { model, format } => print(&show(&model_of(model)?, *format))?,
         CpuCommand::Measure { name, output } => measure_here(name, output)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(format: Format) -> String {
-    let processors = processor::list();
+/// The built-in models, then the user's own.
+fn list(format: Format, own: &OwnModels<Processor>) -> String {
+    let built_in = processor::list().into_iter().map(|processor| (processor, false));
+    let listed = built_in.chain(own.usable.iter().map(|own| (own.model.clone(), true)));
     match format {
         Format::Text => {
-            let line =
-                |p: &Processor| format!("{:<18} {:>3} cores  {:>4.1} GHz  {}\n", p.name, p.cores, p.ghz, p.title);
-            processors.iter().map(line).collect()
+            let line = |(p, is_own): (Processor, bool)| {
+                let own = if is_own { "; your own" } else { "" };
+                format!(
+                    "{:<18} {:>3} cores  {:>4.1} GHz  {}{own}\n",
+                    p.name, p.cores, p.ghz, p.title
+                )
+            };
+            listed.map(line).collect()
         }
         Format::Json => {
-            let entry = |p: &Processor| serde_json::json!({ "name": p.name, "title": p.title, "cores": p.cores, "ghz": p.ghz });
-            format!("{}\n", processors.iter().map(entry).collect::<serde_json::Value>())
+            let entry = |(p, is_own): (Processor, bool)| {
+                serde_json::json!({
+                    "name": p.name, "title": p.title, "cores": p.cores, "ghz": p.ghz, "own": is_own,
+                })
+            };
+            format!("{}\n", listed.map(entry).collect::<serde_json::Value>())
         }
     }
 }
@@ -50,7 +68,10 @@ fn list(format: Format) -> String {
 fn model_of(name: &str) -> Result<Processor, ExpectedError> {
     let path = Path::new(name);
     if path.extension().is_none_or(|extension| extension != "toml") {
-        return Ok(processor::find(name)?);
+        return match OwnModels::of_user().find(name)? {
+            Some(own) => Ok(own),
+            None => Ok(processor::find(name)?),
+        };
     }
     let text = text::read(path, FILE_BYTES_MAX).map_err(|source| ExpectedError::File {
         path: path.to_owned(),
@@ -247,7 +268,7 @@ mod tests {
                 text.contains("simulated") && text.contains("raid6") | text.contains("pq"),
                 "{text}"
             );
-            assert!(list(Format::Text).contains(&processor.name));
+            assert!(list(Format::Text, &OwnModels::none()).contains(&processor.name));
         }
     }
 }

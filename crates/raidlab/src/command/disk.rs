@@ -6,7 +6,7 @@ mod measure;
 mod replay;
 mod show;
 
-use super::own_disks::OwnDisks;
+use super::own_models::OwnModels;
 use super::{print, text};
 use crate::cli::{DiskCommand, Format};
 use crate::expected::{EXIT_INPUT, ExpectedError};
@@ -23,7 +23,7 @@ const FILE_BYTES_MAX: u64 = 256 << 20;
 pub fn disk(command: &DiskCommand) -> Result<ExitCode, ExpectedError> {
     match command {
         DiskCommand::List { format } => {
-            let own = OwnDisks::of_user();
+            let own = OwnModels::<Model>::of_user();
             print(&list(*format, &own))?;
             if own.report_unusable() {
                 return Ok(ExitCode::from(EXIT_INPUT));
@@ -53,7 +53,7 @@ struct Listed {
 }
 
 /// The built-in models, then the user's own.
-fn listed(own: &OwnDisks) -> impl Iterator<Item = Listed> {
+fn listed(own: &OwnModels<Model>) -> impl Iterator<Item = Listed> {
     let built_in = catalogue::list()
         .into_iter()
         .map(|entry| Listed { entry, is_own: false });
@@ -63,7 +63,7 @@ fn listed(own: &OwnDisks) -> impl Iterator<Item = Listed> {
     }))
 }
 
-fn list(format: Format, own: &OwnDisks) -> String {
+fn list(format: Format, own: &OwnModels<Model>) -> String {
     let listed = listed(own);
     match format {
         Format::Text => listed.map(|listed| line(&listed)).collect(),
@@ -103,7 +103,7 @@ fn model_of(name: &str) -> Result<Model, ExpectedError> {
     Ok(match path.extension().and_then(|extension| extension.to_str()) {
         Some("diskspecs") => Model::parse(name, &import(path)?)?,
         Some("toml") => Model::parse(name, &read_model(path)?)?,
-        _ => match OwnDisks::of_user().find(name)? {
+        _ => match OwnModels::<Model>::of_user().find(name)? {
             Some(model) => model,
             None => catalogue::find(name)?,
         },

@@ -64,5 +64,6 @@ fn claim_cases(store: &Store, run: RunId) -> Result<Vec<ClaimCase>, StoreError> 
 fn doubts(store: &Store, run: RunId, plan: &Plan, samples: &[Measurement]) -> Result<Doubts, StoreError> {
     let trials = store.trials(run)?.into_iter().map(stored::trial_info);
     let is_host = store.run(run)?.machine == MachineKind::Host;
-    Ok(Doubts::of(plan, samples, &report::order_of(trials.filter(|_| is_host))))
+    let order = report::order_of(trials.filter(|_| is_host));
+    Ok(Doubts::of(plan, samples, &order, &store.provenance(run)?))
 }

@@ -1,13 +1,13 @@
 //! Reading a study, for the commands that take one.
 
-use super::own_disks::{self, OwnDisks};
+use super::own_models::{Catalogued, OwnModels};
 use super::text;
 use crate::expected::ExpectedError;
 use disksim::catalogue::{self, Model};
 use lab::kernel::Cache;
+use lab::processor::Processor;
 use std::path::Path;
 use study::plan::Plan;
-use study::stack::OwnModel;
 use study_file::{Known, KnownModel, KnownProcessor, Only};
 
 /// A larger file is something else: the longest study is some kB.
@@ -66,16 +66,19 @@ fn known(folder: Option<&Path>, cache: &Cache) -> Known {
         capacity_bytes: entry.sectors * disksim::request::SECTOR_BYTES,
         own: None,
     });
-    let own = OwnDisks::of_user();
+    let own = OwnModels::<Model>::of_user();
+    let own_processors = OwnModels::<Processor>::of_user();
     let mut models: Vec<KnownModel> = models.chain(own.known()).collect();
     // The first is the default.
     models.sort_by_key(|model| model.name != catalogue::DEFAULT);
+    let processors = lab::processor::list().into_iter().map(known_processor);
     Known {
         models,
         unusable_models: own.unusable_names(),
         read_model: Some(read_model),
         kernels: cache.names(),
-        processors: lab::processor::list().into_iter().map(known_processor).collect(),
+        processors: processors.chain(own_processors.known()).collect(),
+        unusable_processors: own_processors.unusable_names(),
         read_processor: Some(read_processor),
         memory_bytes: None,
         folder: folder.map(Path::to_owned),
@@ -83,23 +86,17 @@ fn known(folder: Option<&Path>, cache: &Cache) -> Known {
 }
 
 fn read_model(file: &str, text: &str) -> Result<KnownModel, String> {
-    let model = Model::parse(file, text).map_err(|error| error.to_string())?;
-    Ok(own_disks::known(&model, text))
+    <Model as Catalogued>::parse(file, text).map(|model| model.known(text))
 }
 
-fn known_processor(processor: lab::processor::Processor) -> KnownProcessor {
+fn read_processor(file: &str, text: &str) -> Result<KnownProcessor, String> {
+    <Processor as Catalogued>::parse(file, text).map(|processor| processor.known(text))
+}
+
+fn known_processor(processor: Processor) -> KnownProcessor {
     KnownProcessor {
         name: processor.name,
         cores: processor.cores,
         own: None,
     }
-}
-
-fn read_processor(file: &str, text: &str) -> Result<KnownProcessor, String> {
-    let processor = lab::processor::parse(file, text).map_err(|error| error.to_string())?;
-    let own = OwnModel::new(&processor.name, text);
-    Ok(KnownProcessor {
-        own: Some(own),
-        ..known_processor(processor)
-    })
 }

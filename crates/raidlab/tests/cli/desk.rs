@@ -50,6 +50,11 @@ impl Desk {
         self.root.path().join("config/raidlab/disks")
     }
 
+    /// The user's own processor models.
+    pub fn own_cpus(&self) -> PathBuf {
+        self.root.path().join("config/raidlab/cpus")
+    }
+
     /// Where ledgers are kept.
     pub fn state(&self) -> PathBuf {
         self.root.path().join("state")

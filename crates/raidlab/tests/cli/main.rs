@@ -21,6 +21,7 @@ mod machine;
 mod measured_disk;
 mod on_host;
 mod outputs;
+mod own_cpus;
 mod own_disks;
 mod package;
 mod parquet;

@@ -11,6 +11,7 @@ use std::time::Duration;
 use store::Ending;
 use study::event::{Event, Failure};
 use study::plan::Trial;
+use study::{OTHERS_PROCESSOR_PERCENT, OTHERS_PROCESSOR_PERCENT_MAX};
 use trial::{Limits, ProcessEnd};
 
 /// The state that all trials of a session on this machine share.
@@ -151,16 +152,13 @@ fn disk_of(event: &Event) -> Option<String> {
     (key.starts_with("disk.") && key.ends_with(".node")).then(|| value.clone())
 }
 
-/// Processor use of other programs above which the user is warned.
-const OTHERS_PERCENT_MAX: f64 = 10.0;
-
 /// A warning that other programs used the processors during a trial.
 fn others_at_work(event: &Event) -> Option<String> {
     let Event::Provenance { key, value } = event else {
         return None;
     };
-    let percent: f64 = value.parse().ok().filter(|_| key == host::OTHERS_PROCESSOR_PERCENT)?;
-    (percent > OTHERS_PERCENT_MAX).then(|| {
+    let percent: f64 = value.parse().ok().filter(|_| key == OTHERS_PROCESSOR_PERCENT)?;
+    (percent > OTHERS_PROCESSOR_PERCENT_MAX).then(|| {
         format!(
             "warning: other programs used {percent:.0} % of this machine's processors during the trial; its \
              figures may be affected"

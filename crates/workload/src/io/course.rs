@@ -79,10 +79,10 @@ impl Course {
     }
 
     /// Whether both halves of the measured time had the same throughput, and what it was over time; None if there are
-    /// too few intervals to tell.
+    /// too few intervals to tell, or nothing is known of it.
     pub(super) fn verdict(&self, measured: Duration) -> Option<(bool, String)> {
         let rates = self.rates(measured);
-        if rates.len() < INTERVALS_MIN {
+        if self.bytes.is_empty() || rates.len() < INTERVALS_MIN {
             return None;
         }
         let half = rates.len() / 2;

@@ -9,6 +9,7 @@
 //! would ignore the depth.
 
 use crate::host::Host;
+use crate::io::fio_log::BandwidthLog;
 use crate::io::fio_report::{self, FioReport};
 use crate::io::place::{self, Layout};
 use crate::io::ring;
@@ -73,8 +74,10 @@ pub(super) fn run(
         _ if ring::is_offered() => "io_uring",
         _ => "posixaio",
     };
+    let log = BandwidthLog::of(spec)?;
     let invocation = Invocation::new(Tool::Fio)
         .args(arguments(spec, target, seed, io_engine))
+        .args(log.iter().flat_map(BandwidthLog::arguments))
         .limit(TIME_LIMIT + Duration::from_nanos(spec.runtime_ns.unwrap_or(0)))
         .output_bytes_max(OUTPUT_BYTES_MAX);
     let call = host.run_tool(&invocation)?;
@@ -82,7 +85,11 @@ pub(super) fn run(
     if !spec.pattern.has_reads() {
         report.jobs.iter_mut().for_each(fio_report::JobReport::without_reads);
     }
-    Ok(outcome(report))
+    let mut outcome = outcome(report);
+    if let Some(log) = log {
+        outcome.tally.course = log.read()?;
+    }
+    Ok(outcome)
 }
 
 /// Converts the report: all jobs together, and each job.

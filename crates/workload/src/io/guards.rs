@@ -2,9 +2,9 @@
 
 use super::tally::Outcome;
 use crate::host::DeviceCounters;
-use crate::report::{Asked, Reporter};
+use crate::report::{Asked, FIO_CLOCK, Reporter};
 use std::time::Duration;
-use study::workload::{BufferFill, IoEngine, IoPattern, IoSpec, SyncMode};
+use study::workload::{BufferFill, IoPattern, IoSpec, SyncMode};
 
 /// fio options with which it is not known how much is accessed twice.
 const REPEATS: [&str; 5] = [
@@ -66,9 +66,9 @@ pub(super) fn report(reporter: &mut Reporter<'_>, spec: &IoSpec, outcome: &Outco
 fn steady(spec: &IoSpec, outcome: &Outcome) -> Option<(bool, String)> {
     let runtime = Duration::from_nanos(spec.runtime_ns?);
     let is_on_disk = !spec.pattern.has_writes() || spec.direct || spec.sync != SyncMode::None;
-    // A job may have ended before, with all of its blocks.
-    let had_its_time = outcome.duration >= runtime;
-    if spec.engine == IoEngine::Fio || !is_on_disk || !had_its_time || !outcome.phases.is_empty() {
+    // A job may have ended before, with all of its blocks. fio's clock has whole milliseconds.
+    let had_its_time = outcome.duration + FIO_CLOCK >= runtime;
+    if !is_on_disk || !had_its_time || !outcome.phases.is_empty() {
         return None;
     }
     outcome.tally.course.verdict(runtime)

@@ -20,13 +20,14 @@
 //! completed; requests that end before the end of `ramp_time` are not counted.
 //!
 //! **Guards.** `cold-cache` and `cache-hits` for pure reads and for direct ones; `holes` for pure reads; `written-out` for all writes; `steady`
-//! (raidlab's engine) with a `runtime`; `contents` (raidlab's engine): a sample of the written or prepared blocks, after
+//! with a `runtime`; `contents` (raidlab's engine): a sample of the written or prepared blocks, after
 //! a remount; all of them with `verify`.
 
 mod course;
 mod feed;
 pub(crate) mod fio;
 mod fio_file;
+mod fio_log;
 mod fio_report;
 mod guards;
 mod holes;

@@ -1,7 +1,7 @@
 //! Models against what was published of their disks: figure by figure, with source and how sure it is.
 
 use crate::cli::Format;
-use crate::command::own_disks::OwnDisks;
+use crate::command::own_models::OwnModels;
 use crate::expected::ExpectedError;
 use disksim::catalogue::Model;
 use disksim::comparison::{Comparison, INDEPENDENT_MIN, compare, independent_figures};
@@ -10,7 +10,7 @@ use std::fmt::Write;
 pub fn check(models: &[String], format: Format) -> Result<String, ExpectedError> {
     let names: Vec<String> = match models {
         [] => {
-            let own = OwnDisks::of_user();
+            let own = OwnModels::<Model>::of_user();
             own.report_unusable();
             super::listed(&own).map(|listed| listed.entry.name).collect()
         }

@@ -135,3 +135,47 @@ fn the_command_line_says_all_of_the_job() {
     }
     assert!(!line.contains("rwmixread"));
 }
+
+/// fio's own log: a rate that is limited is steady, and the bytes of the log are those of its report.
+#[test]
+fn throughput_over_time_comes_from_fio() {
+    let spec = IoSpec {
+        pattern: IoPattern::RandRead,
+        rate_iops: Some(1000),
+        runtime_ns: Some(1_200_000_000),
+        time_based: true,
+        ..spec()
+    };
+    let log = BandwidthLog::of(&spec)
+        .expect("a folder")
+        .expect("a job with a runtime has a log");
+    let folder = tempfile::tempdir().expect("a folder");
+    let target = Target {
+        mount_point: Some(folder.path()),
+        block_device: Path::new("/dev/null"),
+    };
+    let output = Command::new("fio")
+        .args(arguments(&spec, &target, 7, "psync"))
+        .args(log.arguments())
+        .output()
+        .expect("fio is needed for this test: apt-get install fio");
+    assert!(output.status.success(), "{output:?}");
+    let outcome = parse(&String::from_utf8_lossy(&output.stdout)).expect("a report");
+    let (_, detail) = log
+        .read()
+        .expect("a log")
+        .verdict(outcome.duration)
+        .expect("more than 16 intervals");
+    // 2 jobs of 1000 requests of 4 KiB a second: 7.8 MiB/s.
+    let rates = detail.rsplit(": ").next().expect("rates");
+    let rates: Vec<f64> = rates.split(' ').filter_map(|rate| rate.parse().ok()).collect();
+    let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+    assert!((7.0..8.6).contains(&mean), "{detail}");
+
+    let taken = IoSpec {
+        fio_options: vec![("write_bw_log".to_owned(), "mine".to_owned())],
+        ..spec
+    };
+    assert!(BandwidthLog::of(&taken).expect("nothing is made").is_none());
+    assert!(BandwidthLog::of(&self::spec()).expect("nothing is made").is_none());
+}

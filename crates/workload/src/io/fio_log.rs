@@ -1,0 +1,117 @@
+//! Throughput over time of a job of fio, from fio's own log of its bandwidth.
+
+use super::course::Course;
+use crate::WorkloadError;
+use std::fs;
+use std::time::Duration;
+use study::workload::IoSpec;
+
+/// Lines for each job and direction: much finer than the intervals that are judged.
+const LINES: u128 = 1024;
+/// fio looks at its counters at most this often.
+const SHORTEST_MS: u128 = 10;
+/// fio's name for the log, to which it adds `_bw.N.log` for job N.
+const NAME: &str = "raidlab";
+/// fio's unit of bandwidth, KiB/s.
+const KIBIBYTE: u64 = 1024;
+
+/// A folder that fio writes its logs to, and that is removed afterwards.
+pub(super) struct BandwidthLog {
+    folder: tempfile::TempDir,
+    interval_ms: u128,
+}
+
+impl BandwidthLog {
+    /// For a job with a `runtime`; None if the study has fio write such a log for itself.
+    pub(super) fn of(spec: &IoSpec) -> Result<Option<Self>, WorkloadError> {
+        let is_taken = |(name, _): &(String, String)| name == "write_bw_log" || name == "log_avg_msec";
+        let Some(runtime_ns) = spec.runtime_ns.filter(|_| !spec.fio_options.iter().any(is_taken)) else {
+            return Ok(None);
+        };
+        let parent = std::env::temp_dir();
+        let folder = tempfile::Builder::new().prefix("raidlab-fio-").tempdir_in(&parent);
+        Ok(Some(Self {
+            folder: folder.map_err(WorkloadError::at("create a folder in", parent))?,
+            interval_ms: (Duration::from_nanos(runtime_ns).as_millis() / LINES).max(SHORTEST_MS),
+        }))
+    }
+
+    /// fio's options for it. With an average, a line is the bytes of an interval of time, and not the rate of a request.
+    pub(super) fn arguments(&self) -> [String; 2] {
+        let name = self.folder.path().join(NAME);
+        [
+            format!("--write_bw_log={}", name.display()),
+            format!("--log_avg_msec={}", self.interval_ms),
+        ]
+    }
+
+    /// The sum over all jobs, from the end of the ramp.
+    pub(super) fn read(&self) -> Result<Course, WorkloadError> {
+        let folder = self.folder.path();
+        let mut course = Course::new();
+        let entries = fs::read_dir(folder).map_err(WorkloadError::at("read", folder))?;
+        for entry in entries {
+            let path = entry.map_err(WorkloadError::at("read", folder))?.path();
+            let log = fs::read_to_string(&path).map_err(WorkloadError::at("read", &path))?;
+            add(&mut course, &log).map_err(|line| WorkloadError::FioOutput {
+                what: "a line of its bandwidth log is not `ms, KiB/s, direction, …`".to_owned(),
+                printed: line.to_owned(),
+            })?;
+        }
+        Ok(course)
+    }
+}
+
+/// Adds the log of a job. A line ends the interval that began with the line before it of the same direction. Returns a
+/// line that is not understood.
+fn add<'a>(course: &mut Course, log: &'a str) -> Result<(), &'a str> {
+    // Reads, writes, trims.
+    let mut begins_ms = [0_u64; 3];
+    for line in log.lines() {
+        let mut fields = line.split(',').map(|field| field.trim().parse::<u64>().ok());
+        let mut next = || fields.next().flatten().ok_or(line);
+        let (at_ms, rate, direction) = (next()?, next()?, next()?);
+        let begin_ms = begins_ms.get_mut(direction as usize).ok_or(line)?;
+        let middle = Duration::from_millis(u64::midpoint(*begin_ms, at_ms));
+        course.add(middle, rate * KIBIBYTE * at_ms.saturating_sub(*begin_ms) / 1000);
+        *begin_ms = at_ms;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads and writes of 1000 KiB/s each, and of 2000 after 448 ms.
+    #[test]
+    fn a_log_is_added_by_direction() {
+        let lines = |direction: u32| -> String {
+            let rate = |index: u32| if index <= 14 { 1000 } else { 2000 };
+            (1..=62)
+                .map(|index| format!("{}, {}, {direction}, 0, 0\n", index * 32, rate(index)))
+                .collect()
+        };
+        let mut course = Course::new();
+        add(&mut course, &lines(0)).expect("a log of reads");
+        add(&mut course, &lines(1)).expect("a log of writes");
+        let (passed, detail) = course.verdict(Duration::from_secs(2)).expect("31 intervals");
+        assert!(!passed, "{detail}");
+        assert!(
+            detail.contains("MiB/s every 64 ms: 2.0 2.0 2.0 2.0 2.0 2.0 2.0 3.9 3.9"),
+            "{detail}"
+        );
+        assert!(
+            detail.starts_with("3.0 MiB/s in the first half of the time, 3.9"),
+            "{detail}"
+        );
+    }
+
+    #[test]
+    fn what_is_no_log_is_shown() {
+        for line in ["", "100", "100, x, 0", "100, 5, 7, 0, 0", "-1, 5, 0, 0, 0"] {
+            let log = format!("50, 5, 0, 4096, 0\n{line}\n60, 5, 0, 0, 0\n");
+            assert_eq!(add(&mut Course::new(), &log), Err(line));
+        }
+    }
+}
