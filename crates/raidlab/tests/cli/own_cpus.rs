@@ -57,7 +57,7 @@ fn issue_16_own_processors_that_cannot_be_used() {
     let desk = desk(&[
         ("good.toml", &renamed("good")),
         ("torn.toml", "name = \"torn\"\ntitle = \"no end\n"),
-        ("cores.toml", &renamed("idle").replacen("cores = ", "cores = -", 1)),
+        ("cores.toml", &renamed("idle").replacen("is = 8.0", "is = -8.0", 1)),
         ("twin-a.toml", &renamed("twin")),
         ("twin-b.toml", &renamed("twin")),
         ("built-in.toml", XEON),
