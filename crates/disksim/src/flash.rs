@@ -34,6 +34,11 @@ pub struct Flash {
     pub aged: bool,
     /// Cost of suspending a program or erase for a read; without it, a read waits for the end.
     pub suspend_ns: Option<u64>,
+    /// Read time of every third page of a die: with three bits per cell, that of the bit that needs most comparisons.
+    pub third_page_read_ns: u64,
+    /// Programs of moved units that garbage collection does together: the dies are busy with them, and writes wait for
+    /// room in the buffer.
+    pub move_programs: u32,
     pub slc: Option<Slc>,
     /// Sectors that the drive accepts before they are programmed.
     pub buffer_sectors: u32,
@@ -95,6 +100,10 @@ pub(crate) fn sound(model: &Flash, sectors: u64) -> Result<(), &'static str> {
     )?;
     let block = (1..=1024).contains(&model.program_units) && (1..=65_536).contains(&model.block_programs);
     need(block, "its blocks need 1 to 65536 programs of 1 to 1024 units")?;
+    need(
+        (1..=65_536).contains(&model.move_programs),
+        "it needs 1 to 65536 programs of moved units at a time",
+    )?;
     let (units, superblocks) = model.size(sectors);
     let mapped = superblocks
         .checked_mul(model.superblock_units())
@@ -112,6 +121,7 @@ pub(crate) fn sound(model: &Flash, sectors: u64) -> Result<(), &'static str> {
         model.program_ns,
         model.erase_ns,
         model.suspend_ns.unwrap_or(0),
+        model.third_page_read_ns,
         model.read_overhead_ns,
         model.write_overhead_ns,
         model.flush_overhead_ns,

@@ -210,6 +210,8 @@ fn flash(keys: &FlashKeys) -> Result<Flash, Wrong> {
         spare_permille: (keys.spare_percent.get() * 10.0).round().clamp(0.0, 1e6) as u32,
         aged: keys.aged.get(),
         suspend_ns: chips.suspend_us.map(us).transpose()?,
+        third_page_read_ns: us(chips.third_page_read_us.unwrap_or(chips.read_us))?,
+        move_programs: chips.move_programs.unwrap_or(1),
         slc: slc(keys, chips.unit_sectors)?,
         buffer_sectors: keys.buffer_sectors.get(),
         power_loss_protection: keys.power_loss_protection.get(),

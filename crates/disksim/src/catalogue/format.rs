@@ -418,6 +418,12 @@ pub struct ChipKeys {
     pub channel_mb_s: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspend_us: Option<f64>,
+    /// Read time of every third page, of flash with three bits per cell. Default: as of the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub third_page_read_us: Option<f64>,
+    /// Programs of moved units that garbage collection does together. Default: one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub move_programs: Option<u32>,
 }
 
 /// The SLC cache; see [`Slc`](crate::flash::Slc).

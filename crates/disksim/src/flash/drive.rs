@@ -214,7 +214,12 @@ impl FlashDrive {
             Some(suspend_ns) if die.free_ns > start_ns => die.read_ns.max(start_ns) + suspend_ns,
             _ => die.free_ns.max(start_ns),
         };
-        let end_ns = begin_ns + self.model.read_ns;
+        let is_third = row / self.model.dies() % 3 == 2;
+        let end_ns = begin_ns
+            + match is_third {
+                true => self.model.third_page_read_ns,
+                false => self.model.read_ns,
+            };
         // A suspended program continues later.
         die.free_ns = if die.free_ns > begin_ns {
             die.free_ns + (end_ns - begin_ns)
@@ -337,8 +342,10 @@ impl FlashDrive {
     /// Moves and erases of the translation layer use dies as well.
     fn make_moves(&mut self, from_ns: u64, work: &Work) {
         self.moved_units += work.moves;
-        while self.moved_units >= self.model.program_units {
-            self.moved_units -= self.model.program_units;
+        let together = self.model.program_units * self.model.move_programs;
+        let programs = self.moved_units / together * self.model.move_programs;
+        self.moved_units %= together;
+        for _ in 0..programs {
             // The valid units of a random pattern are in as many rows as there are units; drives read several rows of a
             // block at once, which about halves the number of reads.
             let reads = (self.model.program_units / 2).max(1);

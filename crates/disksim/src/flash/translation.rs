@@ -304,6 +304,8 @@ mod tests {
             spare_permille: 100,
             aged,
             suspend_ns: None,
+            third_page_read_ns: 50_000,
+            move_programs: 1,
             slc: None,
             buffer_sectors: 256,
             power_loss_protection: false,
