@@ -128,7 +128,7 @@ Some samples are marked by a **guard**, with what was seen and what to change, a
 | `disk-bound` | faster than the models of the disks sustain once their caches are full |
 | `finite` | the value is not a number |
 | `quiesced` | the disks were not idle before the test |
-| `undisturbed` | after the test md was at a resync or a check, ext4 was initialising inode tables that a study had not left to it, or discards had come from a trim |
+| `undisturbed` | after the test md was at a resync or a check, on a host a ZFS pool at a scrub or resilver, ext4 was initialising inode tables that a study had not left to it, or discards had come from a trim |
 | `array-clean` | copies or parity disagree after the trial or a check |
 | `act` | an act or its rebuild was after the work |
 | `memory` | on a host: the trial could not be limited to the `ram` of the study |

@@ -1,13 +1,14 @@
 //! What is judged of a stack after each test: whether one member was slower than the others, whether the filesystem was
 //! nearly full, and whether the kernel was at work in the background.
 
-use crate::context::Context;
+use crate::context::{Context, Teardown};
 use crate::counters::DiskCounters;
 use crate::device::BlockDevice;
 use crate::error::Cause;
 use crate::start_up;
 use crate::sysfs;
 use crate::up::Stack;
+use crate::zfs;
 use study::event::{Event, Guard};
 use study::stack::{ArraySpec, Members, StackSpec};
 
@@ -41,7 +42,7 @@ pub fn judge(
         let background = background(stack, moved, tested.spec, context)?;
         let detail = background
             .as_deref()
-            .unwrap_or("no resync, initialisation or trim was under way");
+            .unwrap_or("no resync, scrub, initialisation or trim was under way");
         verdicts.push(("undisturbed", background.is_none(), detail.to_owned()));
         let array = &tested.spec.array;
         let members = tested.disks.saturating_sub(array.spares) as usize;
@@ -83,6 +84,9 @@ fn background(
             )));
         }
     }
+    if let Some(work) = pool_work(stack, context)? {
+        return Ok(Some(work));
+    }
     if !spec.filesystem.lazy_init && start_up::is_under_way()? {
         return Ok(Some(
             "ext4 was initialising inode tables at the end of the test; `lazy_init = false`, and on a host no other new \
@@ -92,6 +96,22 @@ fn background(
     }
     let discards = moved.iter().map(|disk| disk.discards).sum();
     Ok(trim(discards, discards_itself(spec)))
+}
+
+/// What OpenZFS does to the pool of the stack. In the lab nothing but the study could ask for that.
+fn pool_work(stack: &Stack, context: &mut Context<'_>) -> Result<Option<String>, Cause> {
+    let Some(pool) = stack.pool() else { return Ok(None) };
+    if context.setting.teardown == Teardown::None {
+        return Ok(None);
+    }
+    let status = context.access.ask(&pool.status())?;
+    Ok(zfs::scan(&status.stdout).map(|scan| {
+        format!(
+            "the pool {} was being read through at the end of the test (zpool says `{scan}`); it takes requests and time \
+             from the test: let it end before, and stop what starts it (zfsutils-linux's monthly scrub, a timer)",
+            pool.name
+        )
+    }))
 }
 
 /// Whether the filesystem discards what it frees.

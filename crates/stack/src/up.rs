@@ -49,6 +49,11 @@ impl Stack {
         found.map(|(_, folder)| folder.as_path())
     }
 
+    /// The ZFS pool, if it has one.
+    pub(crate) fn pool(&self) -> Option<&zfs::Pool> {
+        self.mounting.as_ref()?.pool.as_ref()
+    }
+
     /// Every array, inner arrays first.
     pub(crate) fn arrays(&self) -> impl Iterator<Item = &Array> {
         self.inner.iter().chain(&self.array)

@@ -112,6 +112,17 @@ impl Pool {
         let search = |call: Invocation, partition: &PathBuf| call.arg("-d").arg(partition);
         self.partitions.iter().fold(call, search).arg(&self.name)
     }
+
+    /// Asks for the state of the pool, scrubs and resilvers included.
+    pub(crate) fn status(&self) -> Invocation {
+        Invocation::new(ZPOOL).arg("status").arg(&self.name)
+    }
+}
+
+/// The scrub or resilver that is under way, in the words of `zpool status`.
+pub(crate) fn scan(status: &str) -> Option<&str> {
+    let scan = status.lines().find_map(|line| line.trim().strip_prefix("scan: "))?;
+    scan.contains("in progress").then_some(scan)
 }
 
 /// Writes a table with one partition. zpool would also create one on a whole disk, but then waits for udev.
@@ -230,5 +241,22 @@ mod tests {
         assert_eq!(first_partition("vda"), Path::new("/dev/vda1"));
         assert_eq!(first_partition("nvme0n1"), Path::new("/dev/nvme0n1p1"));
         assert_eq!(first_partition("md100"), Path::new("/dev/md100p1"));
+    }
+
+    #[test]
+    fn a_scrub_is_read_from_the_status_of_a_pool() {
+        let status = |scan: &str| format!("  pool: raidlab\n state: ONLINE\n{scan}config:\n\n\tNAME  STATE\n");
+        let scrub = "  scan: scrub in progress since Sun Oct 11 00:24:03 2026\n\t1.2G / 8G scanned at 400M/s\n";
+        assert_eq!(
+            scan(&status(scrub)),
+            Some("scrub in progress since Sun Oct 11 00:24:03 2026")
+        );
+        for idle in [
+            "",
+            "  scan: scrub repaired 0B in 00:00:01 with 0 errors on Sun Oct 11 00:24:03 2026\n",
+            "  scan: scrub canceled on Sun Oct 11 00:24:03 2026\n",
+        ] {
+            assert_eq!(scan(&status(idle)), None, "{idle}");
+        }
     }
 }

@@ -6,6 +6,7 @@ mod arrangement;
 mod compare;
 mod desk;
 mod disks;
+mod doubtful_host;
 mod earlier;
 mod exit_codes;
 mod guest_host;
