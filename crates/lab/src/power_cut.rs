@@ -207,7 +207,7 @@ impl Exploration<'_> {
             ..self.config
         };
         let run = self.run(&config, stop, &mut |_| {})?;
-        let operations = Operations::draw(self.trial.seed, self.spec.operations);
+        let operations = Operations::draw(self.trial.seed, &self.spec);
         let log = run.last();
         if run.ended.end != ProcessEnd::Exited {
             return Err(unexpected("the run with a power cut", run.ended));
@@ -303,7 +303,7 @@ impl Exploration<'_> {
     }
 
     fn run(&self, config: &Config<'_>, stop: &AtomicBool, see: &mut dyn FnMut(Event)) -> Result<Run, Error> {
-        let prepared = Operations::draw(self.trial.seed, self.spec.operations).prepared;
+        let prepared = Operations::draw(self.trial.seed, &self.spec).prepared;
         let mut log = Log { begun: 0, returned: 0 };
         let (mut bytes, mut logs) = (0, Vec::new());
         let (mut times, mut failure) = (None::<Range<u64>>, None);

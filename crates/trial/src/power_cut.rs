@@ -75,7 +75,7 @@ pub fn judge(
         setting: setting.of_stack(),
     };
     let member = (cut.seed >> 8) as usize;
-    let operations = Operations::draw(trial.seed, spec.operations);
+    let operations = Operations::draw(trial.seed, spec);
     let mut judge = Judge {
         history: History::new(&operations, cut.log),
         verdict: Verdict::default(),

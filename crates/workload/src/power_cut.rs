@@ -45,7 +45,7 @@ impl Engine for PowerCutSpec {
         })?;
         let base = mount_point.join(FOLDER);
         fs::create_dir(&base).map_err(WorkloadError::at("create", &base))?;
-        let operations = Operations::draw(seed, self.operations);
+        let operations = Operations::draw(seed, self);
         host.step("power-cut");
         for (number, operation) in operations.all.iter().enumerate() {
             if number >= operations.prepared {
@@ -100,6 +100,7 @@ fn perform(number: usize, operation: &Operation, base: &Path) -> io::Result<()> 
         }
         Operation::Truncate { name, records, .. } => open(name)?.set_len(records * RECORD_BYTES as u64),
         Operation::Rename { from, to } => fs::rename(base.join(from), base.join(to)),
+        Operation::Link { from, to } => fs::hard_link(base.join(from), base.join(to)),
         Operation::Unlink { name } => fs::remove_file(base.join(name)),
         Operation::MakeFolder { name } => fs::create_dir(base.join(name)),
         Operation::Fsync { name, .. } => open(name)?.sync_all(),

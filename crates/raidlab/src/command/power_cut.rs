@@ -33,7 +33,7 @@ pub fn power_cut(arguments: &PowerCutArguments) -> Result<ExitCode, ExpectedErro
     let judged = Guests::new(&cache)?.explore((&plan, &trial), spec, None, |exploration| {
         exploration.state(cut, &AtomicBool::new(false))
     })?;
-    let operations = Operations::draw(trial.seed, spec.operations);
+    let operations = Operations::draw(trial.seed, &spec);
     // Who does not read what is printed does not change it.
     let _ = io::stdout().write_all(text(cell, &operations, &judged).as_bytes());
     Ok(ExitCode::SUCCESS)

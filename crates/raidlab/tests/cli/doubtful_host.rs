@@ -72,7 +72,8 @@ fn lab_host_a_scrub_during_a_test_is_named() {
         ram_bytes: 1 << 30,
         ..Machine::default()
     };
-    let lines = format!("
+    let lines = format!(
+        "
 PATH=$PATH:{CARRIED}/sbin; export LD_LIBRARY_PATH={CARRIED}/lib
 run() {{ $R run study.toml --on host --store $1.db --aa-control off --devices /dev/vda,/dev/vdb; }}
 run quiet
@@ -83,7 +84,8 @@ wait $!
 for run in quiet scrubbed; do $R export --store $run.db --format json > $run.json; done
 grep -o 'the pool [^(]*(zpool says `[a-z ]*' scrubbed.json
 grep 'zpool says' quiet.json && exit 1
-echo BOTH WERE LOOKED AT");
+echo BOTH WERE LOOKED AT"
+    );
     let Some(said) = machine.script(MIRROR, &lines) else {
         return;
     };

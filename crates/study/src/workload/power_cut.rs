@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 pub struct PowerCutSpec {
     /// Number of operations.
     pub operations: u32,
+    /// Most of them are of names: links, names that are used again, files that are emptied.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub namespace: bool,
     /// Instants at which the power is cut.
     pub points: u32,
     /// Different survivors of the disks' caches for each instant.
@@ -50,8 +53,9 @@ impl WorkSpec for PowerCutSpec {
 
     fn describe(&self) -> String {
         format!(
-            "{}, the power cut at {} × {}{}",
+            "{}{}, the power cut at {} × {}{}",
             count(self.operations as usize, "operation"),
+            if self.namespace { ", most of names" } else { "" },
             count(self.points as usize, "instant"),
             count(self.subsets as usize, "seed"),
             if self.missing_member {

@@ -149,6 +149,10 @@ impl History {
                 self.bind(from, Bound::Nothing);
                 self.bind(to, moved);
             }
+            Operation::Link { from, to } => {
+                let linked = self.names.get(from).map_or(Bound::Nothing, |value| value.now);
+                self.bind(to, linked);
+            }
             Operation::Unlink { name } => self.bind(name, Bound::Nothing),
             Operation::MakeFolder { name } => self.bind(name, Bound::Folder),
             Operation::Fsync { file, .. } if returned => {

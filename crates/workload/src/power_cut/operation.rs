@@ -3,6 +3,7 @@
 use crate::random::{Random, hash};
 use std::collections::BTreeMap;
 use std::fmt;
+use study::workload::PowerCutSpec;
 
 /// Bytes of a record, the unit of contents: every write starts and ends at one.
 pub const RECORD_BYTES: usize = 16;
@@ -26,6 +27,11 @@ pub enum Operation {
         records: u64,
     },
     Rename {
+        from: String,
+        to: String,
+    },
+    /// A further name of a file.
+    Link {
         from: String,
         to: String,
     },
@@ -55,6 +61,7 @@ impl fmt::Display for Operation {
             } => write!(to, "write {} bytes at {} of {name}", bytes(records), bytes(first)),
             Self::Truncate { name, records, .. } => write!(to, "truncate {name} to {} bytes", bytes(records)),
             Self::Rename { from, to: new } => write!(to, "rename {from} to {new}"),
+            Self::Link { from, to: new } => write!(to, "link {from} to {new}"),
             Self::Unlink { name } => write!(to, "unlink {name}"),
             Self::MakeFolder { name } => write!(to, "mkdir {name}"),
             Self::Fsync { name, .. } => write!(to, "fsync {name}"),
@@ -78,6 +85,8 @@ const UNTOUCHED: u32 = 16;
 const EARLY: u32 = 8;
 const EARLY_RECORDS: u64 = (48 << 10) / RECORD_BYTES as u64;
 const RECORDS_MAX: u64 = (256 << 10) / RECORD_BYTES as u64;
+/// Of the files of operations on names.
+const SMALL_RECORDS: u64 = 64;
 
 /// A record of a file: which operation wrote it, where. Never zeros. No two records of a trial are equal.
 pub fn record(operation: usize, file: u32, at: u64) -> [u8; RECORD_BYTES] {
@@ -103,21 +112,25 @@ pub fn parse(bytes: &[u8]) -> Option<(usize, u32, u64)> {
 struct Drawing {
     random: Random,
     all: Vec<Operation>,
-    /// Number and records of each file that may be touched.
-    files: BTreeMap<String, (u32, u64)>,
+    /// Number of each file that may be touched, by its names.
+    files: BTreeMap<String, u32>,
+    /// Records of each file, by its number.
+    sizes: Vec<u64>,
     folders: Vec<String>,
-    next: u32,
+    /// Names that no file has any more, in the order in which they were given up.
+    free: Vec<String>,
 }
 
 impl Operations {
-    /// `count` operations after those that prepare.
-    pub fn draw(seed: u64, count: u32) -> Self {
+    /// The operations of a trial, after those that prepare.
+    pub fn draw(seed: u64, spec: &PowerCutSpec) -> Self {
         let mut drawing = Drawing {
             random: Random::new(seed, 0x7077_6375),
             all: Vec::new(),
             files: BTreeMap::new(),
+            sizes: Vec::new(),
             folders: vec![String::new()],
-            next: 0,
+            free: Vec::new(),
         };
         for number in 0..UNTOUCHED + EARLY {
             let untouched = number < UNTOUCHED;
@@ -130,10 +143,14 @@ impl Operations {
         }
         drawing.all.push(Operation::Sync);
         let prepared = drawing.all.len();
-        while drawing.all.len() < prepared + count as usize {
-            drawing.one();
+        let end = prepared + spec.operations as usize;
+        while drawing.all.len() < end {
+            match spec.namespace {
+                false => drawing.one(),
+                true => drawing.one_of_names(),
+            }
         }
-        drawing.all.truncate(prepared + count as usize);
+        drawing.all.truncate(end);
         Self {
             all: drawing.all,
             prepared,
@@ -143,29 +160,43 @@ impl Operations {
 
 impl Drawing {
     fn create(&mut self, name: String) {
-        let file = self.next;
-        self.next += 1;
-        self.files.insert(name.clone(), (file, 0));
+        let file = self.sizes.len() as u32;
+        self.sizes.push(0);
+        self.free.retain(|free| *free != name);
+        self.files.insert(name.clone(), file);
         self.all.push(Operation::Create { name, file });
     }
 
     fn write(&mut self, name: &str, first: u64, records: u64) {
-        let Some((file, size)) = self.files.get_mut(name) else {
+        let Some(&file) = self.files.get(name) else {
             return;
         };
+        let size = &mut self.sizes[file as usize];
         *size = (*size).max(first + records);
         self.all.push(Operation::Write {
             name: name.to_owned(),
-            file: *file,
+            file,
             first,
             records,
         });
     }
 
+    fn truncate(&mut self, name: String, file: u32, records: u64) {
+        self.sizes[file as usize] = records;
+        self.all.push(Operation::Truncate { name, file, records });
+    }
+
+    fn unlink(&mut self, name: String) {
+        self.files.remove(&name);
+        self.free.push(name.clone());
+        self.all.push(Operation::Unlink { name });
+    }
+
+    /// A name, its file, and the records of that.
     fn any_file(&mut self) -> Option<(String, u32, u64)> {
         let number = self.random.below((self.files.len() as u64).max(1)) as usize;
-        let (name, &(file, size)) = self.files.iter().nth(number)?;
-        Some((name.clone(), file, size))
+        let (name, &file) = self.files.iter().nth(number)?;
+        Some((name.clone(), file, self.sizes[file as usize]))
     }
 
     fn any_folder(&mut self) -> String {
@@ -219,14 +250,10 @@ impl Drawing {
             }
             60..65 => {
                 let records = self.random.below(size + 1);
-                self.files.insert(name.clone(), (file, records));
-                self.all.push(Operation::Truncate { name, file, records });
+                self.truncate(name, file, records);
             }
             65..72 => self.rename(name),
-            72..77 => {
-                self.files.remove(&name);
-                self.all.push(Operation::Unlink { name });
-            }
+            72..77 => self.unlink(name),
             _ => self.all.push(Operation::Fsync { name, file }),
         }
     }
@@ -237,9 +264,75 @@ impl Drawing {
             (0, Some((other, ..))) if other != from => other,
             _ => self.new_name(),
         };
+        self.rename_to(from, to);
+    }
+
+    fn rename_to(&mut self, from: String, to: String) {
+        // rename(2) does nothing if both are names of one file.
+        if self.files.get(&from) == self.files.get(&to) {
+            return;
+        }
         if let Some(moved) = self.files.remove(&from) {
+            self.free.retain(|free| *free != to);
+            self.free.push(from.clone());
             self.files.insert(to.clone(), moved);
             self.all.push(Operation::Rename { from, to });
+        }
+    }
+
+    /// A name that is free: one that a file had before, as often as not.
+    fn free_name(&mut self) -> String {
+        let number = self.random.below(2 * self.free.len() as u64) as usize;
+        match self.free.get(number) {
+            Some(name) => name.clone(),
+            None => self.new_name(),
+        }
+    }
+
+    /// Mostly names: small files, links, names that are used again, files that are emptied.
+    fn one_of_names(&mut self) {
+        let kind = self.random.below(100);
+        if kind < 20 {
+            let name = self.free_name();
+            self.create(name.clone());
+            let records = self.random.below(SMALL_RECORDS);
+            return if records > 0 {
+                self.write(&name, 0, records)
+            };
+        }
+        if kind < 23 {
+            let name = format!("d{}", self.all.len());
+            self.folders.push(name.clone());
+            return self.all.push(Operation::MakeFolder { name });
+        }
+        if kind < 25 {
+            return self.all.push(Operation::Sync);
+        }
+        if kind < 40 {
+            let name = self.any_folder();
+            return self.all.push(Operation::FsyncFolder { name });
+        }
+        let Some((name, file, size)) = self.any_file() else {
+            return;
+        };
+        match kind {
+            40..50 => {
+                let records = 1 + self.random.below(SMALL_RECORDS);
+                self.write(&name, size.min(RECORDS_MAX), records);
+            }
+            50..57 => self.truncate(name, file, 0),
+            57..65 => {
+                let to = self.free_name();
+                self.free.retain(|free| *free != to);
+                self.files.insert(to.clone(), file);
+                self.all.push(Operation::Link { from: name, to });
+            }
+            65..73 => {
+                let to = self.free_name();
+                self.rename_to(name, to);
+            }
+            73..85 => self.unlink(name),
+            _ => self.all.push(Operation::Fsync { name, file }),
         }
     }
 }

@@ -78,6 +78,7 @@ pub struct History {
     points: u32,
     subsets: u32,
     is_missing_member: bool,
+    is_of_names: bool,
 }
 
 impl History {
@@ -117,6 +118,7 @@ impl History {
             points: 6 + draws.below(7),
             subsets: 1 + draws.below(2),
             is_missing_member: is_redundant && draws.chance(30),
+            is_of_names: draws.chance(30),
         }
     }
 
@@ -145,7 +147,7 @@ impl History {
              [[workload]]\n\
              name = \"power cuts\"\n\
              power_cut = {{ operations = {operations}, points = {points}, subsets = {subsets}, \
-             missing_member = {missing} }}\n\n\
+             missing_member = {missing}{names} }}\n\n\
              [precision]\n\
              trials = 1\n",
             number = self.number,
@@ -160,6 +162,7 @@ impl History {
             points = self.points,
             subsets = self.subsets,
             missing = self.is_missing_member,
+            names = if self.is_of_names { ", namespace = true" } else { "" },
         )
     }
 
@@ -250,6 +253,7 @@ impl History {
             (!self.has_barriers, "nobarrier"),
             (!self.has_write_cache, "no write cache"),
             (self.is_missing_member, "a member missing after the cut"),
+            (self.is_of_names, "operations on names"),
         ];
         words.extend(traits.iter().filter(|(is, _)| *is).map(|(_, what)| (*what).to_owned()));
         words.push(format!("{} operations", self.operations));

@@ -1,4 +1,5 @@
 use super::*;
+use study::workload::PowerCutSpec;
 
 fn name(text: &str) -> String {
     text.to_owned()
@@ -143,10 +144,106 @@ fn a_truncated_file_does_not_regain_its_size() {
 }
 
 #[test]
+fn a_link_is_a_name_of_its_own() {
+    let link = Operation::Link {
+        from: name("f"),
+        to: name("g"),
+    };
+    let folder = Operation::FsyncFolder { name: String::new() };
+    let both = [("f", contents(&[3, 1])), ("g", contents(&[3, 1]))];
+    let begun = operations(std::slice::from_ref(&link));
+    assert_eq!(judge(&begun, &both), []);
+    assert_eq!(judge(&begun, &both[..1]), []);
+    let durable = operations(&[link.clone(), folder.clone()]);
+    assert_eq!(judge(&durable, &both), []);
+    assert_eq!(judge(&durable, &both[..1]), [Lost]);
+    let unlinked = operations(&[link, Operation::Unlink { name: name("f") }, folder]);
+    assert_eq!(judge(&unlinked, &both[1..]), []);
+    assert_eq!(judge(&unlinked, &both), [Lost]);
+}
+
+#[test]
+fn a_name_that_is_used_again_is_the_new_file() {
+    let again = [
+        Operation::Unlink { name: name("f") },
+        Operation::Create {
+            name: name("f"),
+            file: 1,
+        },
+        Operation::FsyncFolder { name: String::new() },
+    ];
+    let begun = operations(&again[..2]);
+    for found in [vec![("f", contents(&[1, 1]))], vec![], vec![("f", Vec::new())]] {
+        assert_eq!(judge(&begun, &found), []);
+    }
+    let durable = operations(&again);
+    assert_eq!(judge(&durable, &[("f", Vec::new())]), []);
+    assert_eq!(judge(&durable, &[("f", contents(&[1, 1]))]), [Lost]);
+    assert_eq!(judge(&durable, &[]), [Lost]);
+}
+
+const SPEC: PowerCutSpec = PowerCutSpec {
+    operations: 200,
+    namespace: false,
+    points: 1,
+    subsets: 1,
+    missing_member: false,
+};
+
+const OF_NAMES: PowerCutSpec = PowerCutSpec {
+    namespace: true,
+    ..SPEC
+};
+
+/// On the filesystem of this machine, without any cut.
+#[test]
+fn operations_that_were_all_done_satisfy_the_judge() {
+    for (seed, spec) in [(1, SPEC), (2, SPEC), (3, OF_NAMES), (4, OF_NAMES), (5, OF_NAMES)] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let operations = Operations::draw(seed, &spec);
+        for (number, operation) in operations.all.iter().enumerate() {
+            let done = super::super::perform(number, operation, folder.path());
+            done.unwrap_or_else(|error| panic!("seed {seed}, operation {number}, {operation}: {error}"));
+        }
+        let all = operations.all.len();
+        let log = Log {
+            begun: all,
+            returned: all,
+        };
+        let history = History::new(&operations, log);
+        let mut found = super::super::observe(folder.path());
+        assert_eq!(history.judge(&found), [], "seed {seed}");
+        found.clear();
+        assert_ne!(history.judge(&found), [], "seed {seed}");
+    }
+}
+
+#[test]
+fn operations_of_names_link_and_use_names_again() {
+    let drawn = Operations::draw(7, &OF_NAMES);
+    let names: Vec<&String> = drawn
+        .all
+        .iter()
+        .filter_map(|operation| match operation {
+            Operation::Create { name, .. } => Some(name),
+            _ => None,
+        })
+        .collect();
+    let again = names
+        .iter()
+        .enumerate()
+        .filter(|(at, name)| names[..*at].contains(name));
+    assert!(again.count() > 5, "{names:?}");
+    let is = |kind: fn(&Operation) -> bool| drawn.all.iter().filter(|operation| kind(operation)).count();
+    assert!(is(|operation| matches!(operation, Operation::Link { .. })) > 5);
+    assert!(is(|operation| matches!(operation, Operation::Truncate { records: 0, .. })) > 5);
+}
+
+#[test]
 fn a_seed_gives_the_same_operations() {
-    let drawn = Operations::draw(7, 200);
-    assert_eq!(drawn, Operations::draw(7, 200));
-    assert_ne!(drawn, Operations::draw(8, 200));
+    let drawn = Operations::draw(7, &SPEC);
+    assert_eq!(drawn, Operations::draw(7, &SPEC));
+    assert_ne!(drawn, Operations::draw(8, &SPEC));
     assert_eq!(drawn.all.len() - drawn.prepared, 200);
     // A machine that does all of it satisfies the judge; the untouched files are part of it.
     let history = History::new(
