@@ -103,6 +103,7 @@ fn perform(number: usize, operation: &Operation, base: &Path) -> io::Result<()> 
         Operation::Link { from, to } => fs::hard_link(base.join(from), base.join(to)),
         Operation::Unlink { name } => fs::remove_file(base.join(name)),
         Operation::MakeFolder { name } => fs::create_dir(base.join(name)),
+        Operation::RemoveFolder { name } => fs::remove_dir(base.join(name)),
         Operation::Fsync { name, .. } => open(name)?.sync_all(),
         Operation::FsyncFolder { name } => File::open(base.join(name))?.sync_all(),
         Operation::Sync => Ok(rustix::fs::syncfs(File::open(base)?)?),

@@ -31,7 +31,7 @@ pub(super) static POWER_CUT: WorkloadKind = WorkloadKind {
 #[rustfmt::skip]
 static KEYS: &[Key] = &[
     key(Table::PowerCut, "operations", Count { min: 1, max: 10_000 }, Listed, "100", "number of operations, drawn from the trial's seed: create, overwrite, append, truncate, rename, unlink, mkdir, fsync, sync"),
-    key(Table::PowerCut, "namespace", Flag, Listed, "`false`", "most operations are of names, on small files: also link, create under a name that is free again, and truncate to 0"),
+    key(Table::PowerCut, "namespace", Flag, Listed, "`false`", "most operations are of names, on small files: also link, rmdir, create under a name that is free again, and truncate to 0"),
     key(Table::PowerCut, "points", Count { min: 1, max: 100_000 }, Listed, "10", "instants of a power cut, drawn between the first and the last operation"),
     key(Table::PowerCut, "subsets", Count { min: 1, max: 1000 }, Listed, "1", "seeds for each instant; each decides what survives of the disks' caches"),
     key(Table::PowerCut, "missing_member", Flag, Listed, "`false`", "after the cut one member is taken away, and the array is started without it, by force if need be: the write hole"),

@@ -4,7 +4,7 @@
 //! all of it. Since then everything may have happened or not, in any order. So a report is never a mere matter of a
 //! filesystem's custom; not everything that a filesystem promises beyond POSIX is checked.
 
-use super::operation::{Operation, Operations, RECORD_BYTES, parse, record};
+use super::operation::{Operation, Operations, RECORD_BYTES, folder_of, parse, record};
 use std::collections::BTreeMap;
 
 /// How far the operations had come.
@@ -153,7 +153,7 @@ impl History {
                 let linked = self.names.get(from).map_or(Bound::Nothing, |value| value.now);
                 self.bind(to, linked);
             }
-            Operation::Unlink { name } => self.bind(name, Bound::Nothing),
+            Operation::Unlink { name } | Operation::RemoveFolder { name } => self.bind(name, Bound::Nothing),
             Operation::MakeFolder { name } => self.bind(name, Bound::Folder),
             Operation::Fsync { file, .. } if returned => {
                 if let Some(file) = self.files.get_mut(file) {
@@ -202,6 +202,9 @@ impl History {
             None if value.may_be(Bound::Nothing) => None,
             None => Some((Lost, "it is gone".to_owned())),
             Some(Found::Folder) if value.may_be(Bound::Folder) => None,
+            Some(Found::Folder) if value.ever.contains(&Bound::Folder) => {
+                Some((Lost, "the folder is there again".to_owned()))
+            }
             Some(Found::Folder) => Some((Wrong, "it is a folder".to_owned())),
             Some(Found::Unreadable(why)) => Some((Wrong, format!("it cannot be read: {why}"))),
             Some(Found::File(bytes)) => {
@@ -225,10 +228,6 @@ impl History {
             }
         }
     }
-}
-
-fn folder_of(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
 /// How contents differ from all that they may be.

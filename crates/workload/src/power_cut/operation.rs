@@ -41,6 +41,9 @@ pub enum Operation {
     MakeFolder {
         name: String,
     },
+    RemoveFolder {
+        name: String,
+    },
     Fsync {
         name: String,
         file: u32,
@@ -64,6 +67,7 @@ impl fmt::Display for Operation {
             Self::Link { from, to: new } => write!(to, "link {from} to {new}"),
             Self::Unlink { name } => write!(to, "unlink {name}"),
             Self::MakeFolder { name } => write!(to, "mkdir {name}"),
+            Self::RemoveFolder { name } => write!(to, "rmdir {name}"),
             Self::Fsync { name, .. } => write!(to, "fsync {name}"),
             Self::FsyncFolder { name } if name.is_empty() => write!(to, "fsync the folder of all"),
             Self::FsyncFolder { name } => write!(to, "fsync the folder {name}"),
@@ -87,6 +91,11 @@ const EARLY_RECORDS: u64 = (48 << 10) / RECORD_BYTES as u64;
 const RECORDS_MAX: u64 = (256 << 10) / RECORD_BYTES as u64;
 /// Of the files of operations on names.
 const SMALL_RECORDS: u64 = 64;
+
+/// The path of the folder that a path is in.
+pub fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
 
 /// A record of a file: which operation wrote it, where. Never zeros. No two records of a trial are equal.
 pub fn record(operation: usize, file: u32, at: u64) -> [u8; RECORD_BYTES] {
@@ -285,7 +294,39 @@ impl Drawing {
         let number = self.random.below(2 * self.free.len() as u64) as usize;
         match self.free.get(number) {
             Some(name) => name.clone(),
+            // Most are in the first folder, so that others are empty now and then.
+            None if self.random.below(3) > 0 => format!("n{}", self.all.len()),
             None => self.new_name(),
+        }
+    }
+
+    /// An empty folder, if there is one; a file gets its name.
+    fn remove_folder(&mut self) {
+        let is_in = |name: &String, folder: &String| folder_of(name) == folder;
+        let is_empty = |folder: &&String| !folder.is_empty() && !self.files.keys().any(|name| is_in(name, folder));
+        let Some(name) = self.folders.iter().find(is_empty).cloned() else {
+            return;
+        };
+        self.folders.retain(|folder| *folder != name);
+        self.free.retain(|free| !is_in(free, &name));
+        self.all.push(Operation::RemoveFolder { name: name.clone() });
+        self.save(name);
+    }
+
+    /// A new file; three of four are made durable at once, and most of these with their names.
+    fn save(&mut self, name: String) {
+        self.create(name.clone());
+        let records = self.random.below(SMALL_RECORDS);
+        if records > 0 {
+            self.write(&name, 0, records);
+        }
+        let durable = self.random.below(4);
+        let folder = folder_of(&name).to_owned();
+        if let (1.., Some(&file)) = (durable, self.files.get(&name)) {
+            self.all.push(Operation::Fsync { name, file });
+        }
+        if durable > 1 {
+            self.all.push(Operation::FsyncFolder { name: folder });
         }
     }
 
@@ -294,18 +335,17 @@ impl Drawing {
         let kind = self.random.below(100);
         if kind < 20 {
             let name = self.free_name();
-            self.create(name.clone());
-            let records = self.random.below(SMALL_RECORDS);
-            return if records > 0 {
-                self.write(&name, 0, records)
-            };
+            return self.save(name);
         }
-        if kind < 23 {
+        if kind < 26 {
             let name = format!("d{}", self.all.len());
             self.folders.push(name.clone());
             return self.all.push(Operation::MakeFolder { name });
         }
-        if kind < 25 {
+        if kind < 30 {
+            return self.remove_folder();
+        }
+        if kind < 32 {
             return self.all.push(Operation::Sync);
         }
         if kind < 40 {
@@ -321,17 +361,17 @@ impl Drawing {
                 self.write(&name, size.min(RECORDS_MAX), records);
             }
             50..57 => self.truncate(name, file, 0),
-            57..65 => {
+            57..67 => {
                 let to = self.free_name();
                 self.free.retain(|free| *free != to);
                 self.files.insert(to.clone(), file);
                 self.all.push(Operation::Link { from: name, to });
             }
-            65..73 => {
+            67..71 => {
                 let to = self.free_name();
                 self.rename_to(name, to);
             }
-            73..85 => self.unlink(name),
+            71..84 => self.unlink(name),
             _ => self.all.push(Operation::Fsync { name, file }),
         }
     }

@@ -182,6 +182,31 @@ fn a_name_that_is_used_again_is_the_new_file() {
     assert_eq!(judge(&durable, &[]), [Lost]);
 }
 
+#[test]
+fn a_folder_that_was_removed_is_not_there_again() {
+    let begun = [
+        Operation::MakeFolder { name: name("d") },
+        Operation::Sync,
+        Operation::RemoveFolder { name: name("d") },
+    ];
+    let folder = Operation::FsyncFolder { name: String::new() };
+    let found = |operations: &Operations| {
+        let all = operations.all.len();
+        let log = Log {
+            begun: all,
+            returned: all,
+        };
+        let there = [("f", Found::File(contents(&[3, 1]))), ("d", Found::Folder)];
+        let there = there.map(|(path, found)| (name(path), found)).into();
+        let violations = History::new(operations, log).judge(&there);
+        violations.iter().map(|violation| violation.kind).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&operations(&begun)), []);
+    assert_eq!(judge(&operations(&begun), &[("f", contents(&[3, 1]))]), []);
+    let durable = operations(&[&begun[..], &[folder]].concat());
+    assert_eq!(found(&durable), [Lost]);
+}
+
 const SPEC: PowerCutSpec = PowerCutSpec {
     operations: 200,
     namespace: false,
@@ -235,6 +260,7 @@ fn operations_of_names_link_and_use_names_again() {
         .filter(|(at, name)| names[..*at].contains(name));
     assert!(again.count() > 5, "{names:?}");
     let is = |kind: fn(&Operation) -> bool| drawn.all.iter().filter(|operation| kind(operation)).count();
+    assert!(is(|operation| matches!(operation, Operation::RemoveFolder { .. })) > 2);
     assert!(is(|operation| matches!(operation, Operation::Link { .. })) > 5);
     assert!(is(|operation| matches!(operation, Operation::Truncate { records: 0, .. })) > 5);
 }
