@@ -251,14 +251,16 @@ fn judge_measure(stacks: &[Stack<'_>], of_test: &[&Measurement], metric: Metric,
     }
 }
 
-/// The main metric of a test: a known one, or the first with a direction; `None` if there are only counts.
+/// The main metric of a test: a known one, or the first with a direction; `None` if there are only counts and processor
+/// time, which is a cost of a result and none by itself.
 pub fn headline(of_test: &[Metric]) -> Option<Metric> {
+    let is_cost = |metric: &Metric| matches!(metric, Metric::CpuUser | Metric::CpuSystem);
     let known = Metric::HEADLINES.into_iter().find(|metric| of_test.contains(metric));
     let any = || {
         of_test
             .iter()
             .copied()
-            .find(|metric| metric.better() != Better::Neither)
+            .find(|metric| metric.better() != Better::Neither && !is_cost(metric))
     };
     known.or_else(any)
 }

@@ -170,3 +170,13 @@ fn effects_are_relative_to_the_best_in_the_direction_of_better() {
         (vec![Some(0.5), Some(0.25), None], vec![Some(2), Some(3), Some(1)])
     );
 }
+
+#[test]
+fn processor_time_alone_is_no_result() {
+    assert_eq!(headline(&[Metric::CpuUser, Metric::CpuSystem]), None);
+    assert_eq!(
+        headline(&[Metric::CpuUser, Metric::Throughput]),
+        Some(Metric::Throughput)
+    );
+    assert_eq!(headline(&[Metric::CpuUser, Metric::Duration]), Some(Metric::Duration));
+}
