@@ -37,6 +37,17 @@ impl TestResults {
     pub fn headline(&self) -> &Measure {
         &self.measures[0]
     }
+
+    /// Whether there is nothing but processor time and what the disks did, as for a whole Bonnie++.
+    fn is_only_cost(&self) -> bool {
+        let metrics: Vec<Metric> = self.measures.iter().map(|measure| measure.metric).collect();
+        headline(&metrics).is_none() && metrics.iter().any(is_cost)
+    }
+}
+
+/// Processor time is a cost of a result, and none by itself.
+const fn is_cost(metric: &Metric) -> bool {
+    matches!(metric, Metric::CpuUser | Metric::CpuSystem)
 }
 
 /// One metric of a test over all stacks.
@@ -134,6 +145,7 @@ pub fn judge_part(plan: &Plan, measurements: &[Measurement], all_stacks: usize) 
         let (tests, counts): (Vec<_>, Vec<_>) = tests
             .into_iter()
             .map(|test| judge_test(&stacks, &of_workload, test, alpha))
+            .filter(|test| !test.is_only_cost())
             .partition(|test| test.headline().metric.better() != Better::Neither);
         (!of_workload.is_empty()).then(|| WorkloadResults {
             name: name.to_owned(),
@@ -252,9 +264,8 @@ fn judge_measure(stacks: &[Stack<'_>], of_test: &[&Measurement], metric: Metric,
 }
 
 /// The main metric of a test: a known one, or the first with a direction; `None` if there are only counts and processor
-/// time, which is a cost of a result and none by itself.
+/// time.
 pub fn headline(of_test: &[Metric]) -> Option<Metric> {
-    let is_cost = |metric: &Metric| matches!(metric, Metric::CpuUser | Metric::CpuSystem);
     let known = Metric::HEADLINES.into_iter().find(|metric| of_test.contains(metric));
     let any = || {
         of_test

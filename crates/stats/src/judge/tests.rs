@@ -172,11 +172,24 @@ fn effects_are_relative_to_the_best_in_the_direction_of_better() {
 }
 
 #[test]
-fn processor_time_alone_is_no_result() {
-    assert_eq!(headline(&[Metric::CpuUser, Metric::CpuSystem]), None);
-    assert_eq!(
-        headline(&[Metric::CpuUser, Metric::Throughput]),
-        Some(Metric::Throughput)
-    );
-    assert_eq!(headline(&[Metric::CpuUser, Metric::Duration]), Some(Metric::Duration));
+fn processor_time_alone_is_no_test() {
+    let plan = plan(&["xfs", "ext4"]);
+    let of = |test, metric| {
+        let mut one = measurement(&plan, "xfs", test, 0, 12.0);
+        one.entry.metric = metric;
+        one
+    };
+    let measurements = [
+        of("bonnie", Metric::CpuUser),
+        of("bonnie", Metric::DeviceReads),
+        of("read", Metric::CpuUser),
+        of("read", Metric::Throughput),
+        of("states", Metric::StatesTried),
+    ];
+    let results = judge(&plan, &measurements);
+    let workload = &results.workloads[0];
+    let names = |tests: &[TestResults]| tests.iter().map(|test| test.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&workload.tests), ["read"]);
+    assert_eq!(workload.tests[0].headline().metric, Metric::Throughput);
+    assert_eq!(names(&workload.counts), ["states"]);
 }
