@@ -152,7 +152,8 @@ host: the threads that make the load) is no reason to leave a figure out, since 
 report, `raidlab show` and its `warnings` in JSON name these tests.
 
 `raidlab plan`, `raidlab run` and the report warn of work that fits in memory, in the write caches of the drives, or in a
-corner of the disks, of runs that end before the write caches are drained, and of one ZFS mirror of four or more disks.
+corner of the disks, of runs that end before the write caches are drained, of one ZFS mirror of four or more disks, and of a
+`queue_depth` that the disks' model does not have.
 
 ## Claims
 

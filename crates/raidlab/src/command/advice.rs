@@ -1,5 +1,5 @@
 //! What a study measures that its author may not have meant: memory instead of disks, caches of drives, a corner of the
-//! disks, one wide mirror instead of several. Said before a run and in its report; no figure depends on it.
+//! disks, one wide mirror instead of several, a queue that the disks do not have. Said before a run and in its report; no figure depends on it.
 
 use disksim::catalogue::Model;
 use disksim::description::Device;
@@ -23,7 +23,10 @@ pub fn of(plan: &Plan) -> Vec<String> {
     let models = Models::of(plan);
     let mut all: Vec<String> = Vec::new();
     for cell in &plan.cells {
-        let of_stack = wide_mirror(cell).map(|sentence| format!("`{}` {sentence}", cell.stack_label));
+        let of_stack = wide_mirror(cell).into_iter().chain(short_queue(cell, &models));
+        let of_stack: Vec<String> = of_stack
+            .map(|sentence| format!("`{}` {sentence}", cell.stack_label))
+            .collect();
         let of_job = match &cell.workload.work {
             Work::Io(io) => of_job(cell, io, &models),
             _ => Vec::new(),
@@ -56,6 +59,21 @@ fn wide_mirror(cell: &Cell) -> Option<String> {
         "is one mirror of {disks} disks, which stores every block {disks} times; for striped mirrors, {help}; if one \
          mirror is meant, `vdev_disks = {disks}`"
     ))
+}
+
+/// A queue that the disks' model does not have.
+fn short_queue(cell: &Cell, models: &Models) -> Option<String> {
+    let (wanted, model) = (cell.stack.queue_depth?, Disks::of(cell, models)?.model);
+    let depth = match &model.device {
+        Device::Mechanical(disk) => disk.queue.depth,
+        Device::Flash(disk) => disk.queue_depth,
+    };
+    (wanted > depth).then(|| {
+        format!(
+            "has `queue_depth = {wanted}`, but the model {} takes {depth} at a time: it is measured with that",
+            model.file.name
+        )
+    })
 }
 
 /// As the plan and the run show them.
@@ -211,6 +229,22 @@ mod tests {
              tree = {{ files = 10 }}\n"
         );
         of(&study_file::read(&study, "a.toml", &study_file::Known::default()).expect("a study"))
+    }
+
+    #[test]
+    fn a_queue_that_the_model_does_not_have_is_warned_of() {
+        let of = |depth: u32| {
+            let study = format!(
+                "[disks]\nmodel = \"seagate-cheetah-9lp\"\ncount = 1\n[[stack]]\narray = {{ level = \"single\" }}\n\
+                 queue_depth = {depth}\n[[workload]]\nname = \"w\"\ntree = {{ files = 10 }}\n"
+            );
+            super::of(&study_file::read(&study, "a.toml", &study_file::Known::default()).expect("a study"))
+        };
+        assert_eq!(of(1), [""; 0]);
+        let said = of(8).concat();
+        let words =
+            "has `queue_depth = 8`, but the model seagate-cheetah-9lp takes 1 at a time: it is measured with that";
+        assert!(said.ends_with(words), "{said}");
     }
 
     #[test]
