@@ -91,6 +91,8 @@ const EARLY_RECORDS: u64 = (48 << 10) / RECORD_BYTES as u64;
 const RECORDS_MAX: u64 = (256 << 10) / RECORD_BYTES as u64;
 /// Of the files of operations on names.
 const SMALL_RECORDS: u64 = 64;
+/// Files that are created one after the other. btrfs writes new names to its trees in the background from 128 on.
+const MANY: u32 = 160;
 
 /// The path of the folder that a path is in.
 pub fn folder_of(path: &str) -> &str {
@@ -300,6 +302,14 @@ impl Drawing {
         }
     }
 
+    /// Empty files in the first folder, as from an archive: more than a filesystem keeps in memory before it begins to
+    /// write them.
+    fn create_many(&mut self) {
+        for _ in 0..MANY {
+            self.create(format!("n{}", self.all.len()));
+        }
+    }
+
     /// An empty folder, if there is one; a file gets its name.
     fn remove_folder(&mut self) {
         let is_in = |name: &String, folder: &String| folder_of(name) == folder;
@@ -333,6 +343,9 @@ impl Drawing {
     /// Mostly names: small files, links, names that are used again, files that are emptied.
     fn one_of_names(&mut self) {
         let kind = self.random.below(100);
+        if kind == 0 {
+            return self.create_many();
+        }
         if kind < 20 {
             let name = self.free_name();
             return self.save(name);

@@ -245,7 +245,11 @@ fn operations_that_were_all_done_satisfy_the_judge() {
 
 #[test]
 fn operations_of_names_link_and_use_names_again() {
-    let drawn = Operations::draw(7, &OF_NAMES);
+    let spec = PowerCutSpec {
+        operations: 1000,
+        ..OF_NAMES
+    };
+    let drawn = Operations::draw(7, &spec);
     let names: Vec<&String> = drawn
         .all
         .iter()
