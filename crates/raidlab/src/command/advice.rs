@@ -238,7 +238,7 @@ mod tests {
                 "[disks]\nmodel = \"seagate-cheetah-9lp\"\ncount = 1\n[[stack]]\narray = {{ level = \"single\" }}\n\
                  queue_depth = {depth}\n[[workload]]\nname = \"w\"\ntree = {{ files = 10 }}\n"
             );
-            super::of(&study_file::read(&study, "a.toml", &study_file::Known::default()).expect("a study"))
+            of(&study_file::read(&study, "a.toml", &study_file::Known::default()).expect("a study"))
         };
         assert_eq!(of(1), [""; 0]);
         let said = of(8).concat();
