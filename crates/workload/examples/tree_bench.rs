@@ -62,6 +62,7 @@ fn spec(files: u32, directories: u32, size: [u64; 3], tests: &[TreeTest]) -> Wor
         directories,
         tests: tests.to_vec(),
         from: None,
+        from_warm: false,
         to: None,
     };
     WorkloadSpec {

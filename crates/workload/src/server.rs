@@ -49,6 +49,7 @@ impl Engine for ServerSpec {
             directories: self.directories,
             tests: Vec::new(),
             from: None,
+            from_warm: false,
             to: None,
         };
         let segment_bytes = self.record_bytes.max(Contents::SEGMENT_BYTES);

@@ -349,6 +349,7 @@ fn plan() -> Plan {
                     directories,
                     tests,
                     from: None,
+                    from_warm: false,
                     to: None,
                 },
             )

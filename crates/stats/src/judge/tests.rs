@@ -64,6 +64,7 @@ fn cell(stack: &str) -> Cell {
                 directories: 1,
                 tests: Vec::new(),
                 from: None,
+                from_warm: false,
                 to: None,
             }),
         },

@@ -7,7 +7,7 @@ use crate::diagnostic::Found;
 use crate::document::Entry;
 use crate::impossible::{Impossible, impossible};
 use crate::key::Axis::{Listed, Single};
-use crate::key::Takes::{Count, GroupName, Size, Spread, Word, Words};
+use crate::key::Takes::{Count, Flag, GroupName, Size, Spread, Word, Words};
 use crate::key::{Key, TIB, Table, Takes, key};
 use crate::point::{Axis, Point};
 use crate::value::Value;
@@ -40,6 +40,7 @@ static KEYS: &[Key] = &[
     key(Table::Tree, "directories", Count { min: 1, max: 10_000_000 }, Listed, "one for 64 files", "number of directories"),
     key(Table::Tree, "tests", Words(TESTS), Single, "all, in this order", "tests, in this order"),
     key(Table::Tree, "from", GroupName, Single, "memory", "a group of disks, `[disks.NAME]`: `write` copies the files from the filesystem there"),
+    key(Table::Tree, "from_warm", Flag, Listed, "`false`", "the files of `from` are read once, unmeasured, before `write`: those that fit into memory come from there"),
     key(Table::Tree, "to", GroupName, Single, "nowhere", "a group of disks, `[disks.NAME]`: `read` copies the files to the filesystem there"),
 
     key(Table::FileSize, "min", Size { min: 0, max: 16 * TIB }, Single, "", "the smallest file"),
@@ -95,6 +96,7 @@ impl Form for Tree {
             directories,
             tests: self.tests.clone(),
             from: self.from.clone(),
+            from_warm: point.flag("from_warm"),
             to: self.to.clone(),
         })
     }
@@ -156,6 +158,10 @@ impl Rules for TreeSpec {
 fn check_groups(tree: &TreeSpec, machine: &MachineSpec, stack: &StackSpec) -> Vec<Impossible> {
     const ABOUT: &[&str] = &["from", "to"];
     let mut all = Vec::new();
+    if tree.from_warm && tree.from.is_none() {
+        let reason = "`from_warm` is about the files of `from`, which is not given".to_owned();
+        all.extend(impossible(&["from_warm"], reason, "leave `from_warm` out".to_owned()));
+    }
     for (key, name, test) in [("from", &tree.from, TreeTest::Write), ("to", &tree.to, TreeTest::Read)] {
         let Some(name) = name else { continue };
         if !machine.disks.iter().any(|group| group.name == *name) || name == "data" {

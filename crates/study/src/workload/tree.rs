@@ -16,6 +16,9 @@ pub struct TreeSpec {
     /// The disk group with the originals from which `write` copies; absent if contents are generated in memory.
     #[serde(default)]
     pub from: Option<String>,
+    /// The originals are read once, unmeasured, before `write`: those that fit into memory come from there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub from_warm: bool,
     /// The disk group to which `read` copies its data; absent if the data is discarded.
     #[serde(default)]
     pub to: Option<String>,
@@ -161,7 +164,7 @@ impl WorkSpec for TreeSpec {
         let from = self
             .from
             .iter()
-            .map(|group| format!(", written from the disks `{group}`"));
+            .map(|group| format!(", written from the disks `{group}`{}", if self.from_warm { ", read before" } else { "" }));
         let to = self.to.iter().map(|group| format!(", read to the disks `{group}`"));
         format!(
             "{} {sizes}, in {directories}: {}{}",

@@ -5,7 +5,7 @@
 //! first, unmeasured.
 //!
 //! With `from` the originals are in `tree` on the filesystem of another group of disks, prepared there unmeasured, and
-//! *write* copies them from there. With `to`, *read* copies what it reads to `copy` on the filesystem there.
+//! *write* copies them from there; with `from_warm` they are read once before, unmeasured. With `to`, *read* copies what it reads to `copy` on the filesystem there.
 //!
 //! **Before each test** all dirty data is written back, the array is idle and the caches are dropped.
 //!
@@ -68,6 +68,7 @@ fn run(spec: &TreeSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> 
         contents: Contents::new(seed),
         buffer: AlignedBuffer::zeroed(Contents::SEGMENT_BYTES as usize),
         from: group_mount(spec.from.as_deref(), host)?,
+        from_warm: spec.from_warm,
         to: group_mount(spec.to.as_deref(), host)?,
         tree: State::Absent,
         copy: State::Absent,
@@ -89,6 +90,8 @@ struct Trees<'a> {
     buffer: AlignedBuffer,
     /// The other filesystem from which files are copied, and the one to which they are.
     from: Option<PathBuf>,
+    /// Originals are read before they are copied.
+    from_warm: bool,
     to: Option<PathBuf>,
     tree: State,
     copy: State,
@@ -175,6 +178,9 @@ impl Trees<'_> {
     fn measure(&mut self, test: TreeTest, host: &mut dyn Host) -> Result<(), WorkloadError> {
         host.quiesce_and_drop_caches()
             .map_err(WorkloadError::host("quiesce and drop caches"))?;
+        if test == TreeTest::Write && self.from_warm {
+            self.read_originals(host)?;
+        }
         let before = host
             .device_counters()
             .map_err(WorkloadError::host("read the disks' counters"))?;
@@ -230,6 +236,19 @@ impl Trees<'_> {
             let away = root_of(to)?;
             return self.copy_tree(root, &away, COPY, watch);
         }
+        self.read_tree(root, watch)
+    }
+
+    /// Into memory, as far as they fit.
+    fn read_originals(&mut self, host: &mut dyn Host) -> Result<(), WorkloadError> {
+        let Some(from) = self.from.clone() else { return Ok(()) };
+        host.step("read originals");
+        let root = root_of(&from)?;
+        let read = self.read_tree(&root, &mut Stopwatch::start());
+        read.map(drop).map_err(|error| error.inside(&from))
+    }
+
+    fn read_tree(&mut self, root: &OwnedFd, watch: &mut Stopwatch) -> Result<Done, WorkloadError> {
         let mut reader = Reader {
             collection: &self.collection,
             contents: &self.contents,

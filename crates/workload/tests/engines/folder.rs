@@ -146,6 +146,7 @@ pub fn tree_spec(files: u32, directories: u32, size: [u64; 3], tests: &[TreeTest
         directories,
         tests: tests.to_vec(),
         from: None,
+        from_warm: false,
         to: None,
     }
 }
