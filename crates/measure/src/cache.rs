@@ -1,7 +1,8 @@
 //! The drive's buffer as far as reads show it: hits, interface rate, read-ahead, segments.
 
 use crate::random::Random;
-use crate::{Error, Read, SECTOR_BYTES, SMALL, Target, median, small};
+use crate::{Error, Extent, SECTOR_BYTES, SMALL, Target, median, small};
+use serde::{Deserialize, Serialize};
 
 /// After this idle time a read-ahead is complete.
 const IDLE_MS: u64 = 300;
@@ -20,7 +21,7 @@ const TRIES: usize = 9;
 const MISSES: usize = 64;
 
 /// What was found; absent is what could not be measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cache {
     /// Median time of a random small read.
     pub miss_ms: f64,
@@ -40,7 +41,7 @@ pub struct Cache {
 }
 
 /// When a drive reads ahead.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ahead {
     #[default]
     Never,
@@ -98,17 +99,17 @@ impl Probe<'_> {
         READ_AHEAD_MAX + self.random.below(room / 8) * 8
     }
 
-    fn read_ms(&mut self, read: Read) -> Result<f64, Error> {
-        let timings = self.target.run(&[read], 1)?;
+    fn read_ms(&mut self, read: Extent) -> Result<f64, Error> {
+        let timings = self.target.read(&[read], 1)?;
         Ok(timings.first().map_or(0.0, |timing| timing.ms()))
     }
 
     /// Times of a read after reads of each of the places, relative to it, and a pause.
-    fn times_after(&mut self, before: &[Read], then: Read) -> Result<f64, Error> {
+    fn times_after(&mut self, before: &[Extent], then: Extent) -> Result<f64, Error> {
         let mut times = Vec::new();
         for _ in 0..TRIES {
             let at = self.place();
-            let moved = |read: &Read| Read {
+            let moved = |read: &Extent| Extent {
                 sector: at + read.sector,
                 ..*read
             };
@@ -121,7 +122,7 @@ impl Probe<'_> {
         Ok(median(times))
     }
 
-    fn is_hit_after(&mut self, before: &[Read], then: Read) -> Result<bool, Error> {
+    fn is_hit_after(&mut self, before: &[Extent], then: Extent) -> Result<bool, Error> {
         Ok(self.times_after(before, then)? < self.hit_max_ms)
     }
 
@@ -145,11 +146,11 @@ impl Probe<'_> {
     fn hits(&mut self) -> Result<(), Error> {
         let mut hit_ms = |sectors: u32| -> Result<Option<f64>, Error> {
             let (before, sector) = match (self.cache.keeps_delivered, self.cache.ahead) {
-                (true, _) => (vec![Read { sector: 0, sectors }], 0),
+                (true, _) => (vec![Extent { sector: 0, sectors }], 0),
                 (false, Ahead::Never) => return Ok(None),
                 (false, _) => (in_order(), 4 * u64::from(SMALL)),
             };
-            let hit = self.times_after(&before, Read { sector, sectors })?;
+            let hit = self.times_after(&before, Extent { sector, sectors })?;
             let part = if sectors == SMALL { HIT_PART } else { LARGE_PART };
             Ok((hit < self.cache.miss_ms * part).then_some(hit))
         };
@@ -219,6 +220,6 @@ impl Probe<'_> {
 }
 
 /// Four small reads, one after the other.
-fn in_order() -> Vec<Read> {
+fn in_order() -> Vec<Extent> {
     (0..4).map(|i| small(i * u64::from(SMALL))).collect()
 }

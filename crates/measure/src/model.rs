@@ -1,6 +1,8 @@
 //! The model file of a measured disk. What was not measured is marked `unverified`, with words that say so; where one
 //! mark covers several keys, they say which of them were measured.
 
+mod writes;
+
 use crate::cache::{Ahead, Cache};
 use crate::queue::Depth;
 use crate::tracks::Zone;
@@ -8,6 +10,7 @@ use crate::{Error, Measured, Platters};
 use disksim::catalogue::Model;
 use disksim::comparison;
 use std::fmt::Write;
+use writes::Destage;
 
 const MEASURED: &str = "measured";
 const ASSUMED: &str = "unverified";
@@ -36,7 +39,8 @@ struct Queue {
     margin_ms: f64,
 }
 
-/// Writes the model of a disk with platters: its queue is the one that comes closest to the measured depths.
+/// Writes the model of a disk with platters: its queue is the one that comes closest to the measured depths, and its way
+/// of writing out cached data the one that comes closest to the measured writes.
 ///
 /// # Errors
 /// If it has no platters, or the figures contradict each other.
@@ -44,18 +48,41 @@ pub fn write(known: &Known<'_>, measured: &Measured) -> Result<String, Error> {
     let Some(platters) = &measured.platters else {
         return Err(Error::NoRotation);
     };
-    let mut best: Option<(f64, String)> = None;
-    for queue in queues() {
-        let text = text(known, measured, platters, queue);
-        let model = Model::parse(known.name, &text).map_err(|error| Error::Model(error.to_string()))?;
+    let reads: String = measured.depths.iter().map(read_check).collect();
+    let assumed = Destage::assumed(measured.cache.command_ms());
+    let with = |queue, destage, checks: &str| text(known, measured, platters, queue, destage) + checks;
+    let queue = closest(queues(), known.name, |queue| with(queue, assumed, &reads))?;
+    let Some(found) = &measured.writes else {
+        return Ok(with(queue, assumed, &reads));
+    };
+    let others = writes::other_checks(found);
+    if found.go_elsewhere(&measured.cache) {
+        return Ok(with(
+            queue,
+            assumed,
+            &(reads + &writes::fitted_checks(found, false) + &others),
+        ));
+    }
+    let fitted = writes::fitted_checks(found, true);
+    let destage = closest(writes::destages(measured, found), known.name, |destage| {
+        with(queue, destage, &fitted)
+    })?;
+    Ok(with(queue, destage, &(reads + &fitted + &others)))
+}
+
+/// The choice whose model deviates least from the figures in its file, in the sum of squares.
+fn closest<T: Copy>(choices: Vec<T>, name: &str, text: impl Fn(T) -> String) -> Result<T, Error> {
+    let mut best: Option<(f64, T)> = None;
+    for choice in choices {
+        let model = Model::parse(name, &text(choice)).map_err(|error| Error::Model(error.to_string()))?;
         let compared = comparison::compare(&model).map_err(|wrong| Error::Model(wrong.message))?;
         let off: f64 = compared.iter().map(|figure| figure.deviation_percent().powi(2)).sum();
-        if best.as_ref().is_none_or(|(least, _)| off < *least) {
-            best = Some((off, text));
+        if best.is_none_or(|(least, _)| off < least) {
+            best = Some((off, choice));
         }
     }
-    best.map(|(_, text)| text)
-        .ok_or_else(|| Error::Model("no queue fits".to_owned()))
+    best.map(|(_, choice)| choice)
+        .ok_or_else(|| Error::Model("no choice fits".to_owned()))
 }
 
 fn queues() -> Vec<Queue> {
@@ -75,7 +102,7 @@ fn queues() -> Vec<Queue> {
     queues
 }
 
-fn text(known: &Known<'_>, measured: &Measured, platters: &Platters, queue: Queue) -> String {
+fn text(known: &Known<'_>, measured: &Measured, platters: &Platters, queue: Queue, destage: Destage) -> String {
     let mut text = String::from("# Made by `raidlab disk measure`.\n");
     let _ = writeln!(text, "name = {:?}\ntitle = {:?}", known.name, known.title);
     figure(
@@ -87,8 +114,9 @@ fn text(known: &Known<'_>, measured: &Measured, platters: &Platters, queue: Queu
     );
     text.push_str("\n[disk]\n");
     mechanics(&mut text, platters);
-    buffer(&mut text, &measured.cache);
-    write_cache(&mut text, known.write_back);
+    writes::settle(&mut text, measured, destage);
+    buffer(&mut text, measured, destage);
+    writes::cache(&mut text, measured, known.write_back, destage);
     let Queue {
         policy,
         unsorted_newest,
@@ -101,7 +129,6 @@ fn text(known: &Known<'_>, measured: &Measured, platters: &Platters, queue: Queu
     let how = "policy, unsorted_newest and rotation_margin_ms: those that come closest to random reads at six depths; the \
                rest assumed";
     figure(&mut text, "queue", &is, ASSUMED, how);
-    measured.depths.iter().for_each(|depth| check(&mut text, depth));
     text
 }
 
@@ -130,13 +157,6 @@ fn mechanics(text: &mut String, platters: &Platters) {
     let mean_ms = zones.iter().map(|zone| zone.skew_ms).sum::<f64>() / zones.len().max(1) as f64;
     let how = "mean time that a stream loses between two tracks; head and cylinder switches are not distinguished";
     figure(text, "head_switch_ms", &format!("{mean_ms:.4}"), MEASURED, how);
-    figure(
-        text,
-        "write_settle_ms",
-        "0.0",
-        ASSUMED,
-        "not measured: the disk was only read",
-    );
     let points: Vec<String> = platters
         .seeks
         .iter()
@@ -170,30 +190,23 @@ fn zone_keys(zone: &Zone, revolution_ms: f64) -> String {
     )
 }
 
-fn buffer(text: &mut String, cache: &Cache) {
-    let (rate, how) = match cache.interface_mb_s {
-        Some(rate) => (
-            rate,
-            "read_mb_s: measured by hits of two sizes; write_mb_s: not measured, assumed the same",
+fn buffer(text: &mut String, measured: &Measured, destage: Destage) {
+    let cache = &measured.cache;
+    let (read, how) = match cache.interface_mb_s {
+        Some(rate) => (rate, "read_mb_s: measured by hits of two sizes"),
+        None => (
+            INTERFACE_MB_S,
+            "read_mb_s: not measured, as reads never came from the buffer",
         ),
-        None => (INTERFACE_MB_S, "not measured: reads never came from the buffer"),
     };
-    let is = format!("{{ read_mb_s = {rate:.3}, write_mb_s = {rate:.3} }}");
-    figure(text, "interface", &is, ASSUMED, how);
-    let ms = cache.command_ms();
-    let keys = ["read_hit_after_read_ms", "read_hit_after_write_ms"];
-    let misses = ["read_miss_after_read_ms", "read_miss_after_write_ms"];
-    let writes = ["write_hit_after_read_ms", "write_hit_after_write_ms"];
-    let more = ["write_miss_after_read_ms", "write_miss_after_write_ms"];
-    let all = keys.iter().chain(&misses).chain(&writes).chain(&more);
-    let all: Vec<String> = all.map(|key| format!("{key} = {ms:.4}")).collect();
-    let how = match cache.hit_ms {
-        Some(_) => {
-            "read_hit_after_read_ms: measured; others assumed the same, what a read miss takes longer is in `seek`"
-        }
-        None => "not measured: reads never came from the buffer; what a read takes is in `seek`",
+    let write = measured.writes.as_ref().and_then(|writes| writes.interface_mb_s);
+    let also = match write {
+        Some(_) => "write_mb_s: measured by cached writes of two sizes",
+        None => "write_mb_s: not measured, assumed the same",
     };
-    figure(text, "overheads", &format!("{{ {} }}", all.join(", ")), ASSUMED, how);
+    let is = format!("{{ read_mb_s = {read:.3}, write_mb_s = {:.3} }}", write.unwrap_or(read));
+    figure(text, "interface", &is, ASSUMED, &format!("{how}; {also}"));
+    overheads(text, measured, destage);
     figure(
         text,
         "buffer",
@@ -201,6 +214,26 @@ fn buffer(text: &mut String, cache: &Cache) {
         ASSUMED,
         &buffer_source(cache),
     );
+}
+
+fn overheads(text: &mut String, measured: &Measured, destage: Destage) {
+    let keys = |op: &str, ms: f64| {
+        let key = |kind: &str| format!("{op}_{kind}_after_read_ms = {ms:.4}, {op}_{kind}_after_write_ms = {ms:.4}");
+        format!("{}, {}", key("hit"), key("miss"))
+    };
+    let ms = measured.cache.command_ms();
+    let is = format!("{{ {}, {} }}", keys("read", ms), keys("write", destage.command_ms));
+    let read = match measured.cache.hit_ms {
+        Some(_) => {
+            "read_hit_after_read_ms: measured; others of reads assumed the same, what a read miss takes longer is in `seek`"
+        }
+        None => "reads: not measured, as they never came from the buffer; what a read takes is in `seek`",
+    };
+    let write = match &measured.writes {
+        Some(writes) if writes.is_cached => "write_hit_after_write_ms: measured; others of writes assumed the same",
+        _ => "writes: not measured, assumed to be as long as those of reads",
+    };
+    figure(text, "overheads", &is, ASSUMED, &format!("{read}; {write}"));
 }
 
 fn buffer_keys(cache: &Cache) -> String {
@@ -240,25 +273,16 @@ fn buffer_source(cache: &Cache) -> String {
     format!("measured by hits and misses: {}; the rest assumed", keys.join(", "))
 }
 
-/// Sizes are those of a disk of the time around 2008.
-fn write_cache(text: &mut String, write_back: Option<bool>) {
-    let is = format!(
-        "{{ enabled = {}, extents_max = 64, sectors_max = 16384, accept_while_busy = true, combine = true, \
-         destage_in_platter_order = true, destage_after_idle_ms = 0.0, destage_sectors_max = 1024 }}",
-        write_back.unwrap_or(false)
-    );
-    let how = match write_back {
-        Some(_) => "enabled: what the drive reports; the rest assumed, as the disk was only read",
-        None => "not measured: the disk was only read",
-    };
-    figure(text, "write_cache", &is, ASSUMED, how);
+fn read_check(depth: &Depth) -> String {
+    check(
+        &format!("what = \"random-read-iops\"\ndepth = {}", depth.depth),
+        depth.per_s,
+        true,
+        "4 KiB reads over the whole disk",
+    )
 }
 
-fn check(text: &mut String, depth: &Depth) {
-    let _ = writeln!(
-        text,
-        "\n[[check]]\nwhat = \"random-read-iops\"\ndepth = {}\nis = {:.3}\nfitted = true\nsure = {MEASURED:?}\nsource = \
-         \"4 KiB reads over the whole disk\"",
-        depth.depth, depth.per_s
-    );
+/// A measured figure with which models are compared; `fitted`, if others follow from it.
+fn check(what: &str, is: f64, fitted: bool, how: &str) -> String {
+    format!("\n[[check]]\n{what}\nis = {is:.3}\nfitted = {fitted}\nsure = {MEASURED:?}\nsource = {how:?}\n")
 }

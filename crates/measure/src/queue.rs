@@ -1,14 +1,15 @@
 //! Random 4 KiB reads with several of them under way.
 
 use crate::random::Random;
-use crate::{Error, Read, Target, small};
+use crate::{Error, Extent, Target, small};
+use serde::{Deserialize, Serialize};
 
 pub const DEPTHS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 /// Reads at each depth: the mean of so many is within 1 %.
 const READS: usize = 4000;
 
 /// Random reads at one depth.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Depth {
     pub depth: u32,
     pub per_s: f64,
@@ -20,8 +21,8 @@ pub fn measure(target: &mut dyn Target, random: &mut Random) -> Result<Vec<Depth
     let blocks = target.sectors() / 8;
     let mut found = Vec::new();
     for depth in DEPTHS {
-        let reads: Vec<Read> = (0..READS).map(|_| small(random.below(blocks) * 8)).collect();
-        let timings = target.run(&reads, depth)?;
+        let reads: Vec<Extent> = (0..READS).map(|_| small(random.below(blocks) * 8)).collect();
+        let timings = target.read(&reads, depth)?;
         let from = timings.iter().map(|timing| timing.from_ns).min().unwrap_or(0);
         let to = timings.iter().map(|timing| timing.to_ns).max().unwrap_or(0);
         found.push(Depth {

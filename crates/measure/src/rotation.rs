@@ -22,7 +22,7 @@ pub fn revolution_ms(target: &mut dyn Target, random: &mut Random) -> Result<Opt
     for _ in 0..ROUNDS {
         random.shuffle(&mut order);
         let reads: Vec<_> = order.iter().map(|&place| small(place as u64 * step / 8 * 8)).collect();
-        for (&place, timing) in order.iter().zip(target.run(&reads, 1)?) {
+        for (&place, timing) in order.iter().zip(target.read(&reads, 1)?) {
             ends[place].push(timing.to_ns as f64 / 1e9);
         }
     }

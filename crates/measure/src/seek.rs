@@ -4,6 +4,7 @@ use crate::cache::Cache;
 use crate::random::Random;
 use crate::tracks::Tracks;
 use crate::{Error, SMALL, Target, small};
+use serde::{Deserialize, Serialize};
 
 /// Pairs at each distance. Rotation adds a uniform time from 0 to a revolution.
 const PAIRS: usize = 768;
@@ -15,7 +16,7 @@ const HITS: f64 = 1.3;
 const RATIO: f64 = 1.6;
 
 /// Time from the command until the head is on a track so far away.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SeekTime {
     /// Distance in tracks, in the order of sectors.
     pub tracks: u64,
@@ -82,7 +83,7 @@ fn seek_ms(
         media_ms.push(f64::from(SMALL) / f64::from(tracks.zone_of(to).track_sectors) * revolution_ms);
         reads.extend([small(from), small(to)]);
     }
-    let timings = target.run(&reads, 1)?;
+    let timings = target.read(&reads, 1)?;
     let hit_max_ms = cache.hit_ms.map_or(0.0, |hit| hit * HITS);
     let seconds = timings.iter().skip(1).step_by(2).zip(&media_ms);
     let mut waits: Vec<f64> = seconds

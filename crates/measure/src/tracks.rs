@@ -2,7 +2,8 @@
 
 use crate::cache::Cache;
 use crate::random::Random;
-use crate::{Error, Read, SECTOR_BYTES, SMALL, Target, median, quantile, small};
+use crate::{Error, Extent, SECTOR_BYTES, SMALL, Target, median, quantile, small};
+use serde::{Deserialize, Serialize};
 
 /// Places at which the disk is examined.
 const PLACES: u64 = 64;
@@ -29,13 +30,13 @@ const SAME_LENGTH: f64 = 0.004;
 const BISECTIONS: usize = 8;
 
 /// The tracks of a disk, outermost first.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tracks {
     pub zones: Vec<Zone>,
 }
 
 /// Tracks of one length.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Zone {
     pub first_sector: u64,
     pub first_track: u64,
@@ -190,19 +191,19 @@ fn zones(groups: &[Vec<Place>], firsts: &[u64], sectors: u64, revolution_ms: f64
 
 /// The rate of a stream from a sector on.
 fn sectors_per_ms(target: &mut dyn Target, start: u64, revolution_ms: f64) -> Result<f64, Error> {
-    let stream = |first: usize, count: usize| -> Vec<Read> {
-        let read = |i: usize| Read {
+    let stream = |first: usize, count: usize| -> Vec<Extent> {
+        let read = |i: usize| Extent {
             sector: start + i as u64 * u64::from(STREAM_SECTORS),
             sectors: STREAM_SECTORS,
         };
         (first..first + count).map(read).collect()
     };
-    let warm = target.run(&stream(0, STREAM_WARM), 2)?;
+    let warm = target.read(&stream(0, STREAM_WARM), 2)?;
     let half = STREAM_WARM / 2;
     let rough_ms = (warm[STREAM_WARM - 1].to_ns - warm[half].to_ns) as f64 / 1e6 / (STREAM_WARM - 1 - half) as f64;
     let count = (STREAM_TRACKS * revolution_ms / rough_ms.max(1e-3)).clamp(STREAM_MIN, 20_000.0) as usize;
     let room = (target.sectors() - start) / u64::from(STREAM_SECTORS);
-    let timings = target.run(
+    let timings = target.read(
         &stream(0, STREAM_WARM + count.min((room as usize).saturating_sub(STREAM_WARM))),
         2,
     )?;
@@ -249,8 +250,8 @@ fn pairs(
     let others: Vec<u64> = others.collect();
     let seconds = firsts.iter().zip(places).map(|(from, place)| from - apart(place));
     let sectors = firsts.iter().copied().chain(others.iter().copied()).chain(seconds);
-    let reads: Vec<Read> = sectors.map(small).collect();
-    let timings = target.run(&reads, 1)?;
+    let reads: Vec<Extent> = sectors.map(small).collect();
+    let timings = target.read(&reads, 1)?;
     let end_ms = |i: usize| timings.get(i).map_or(0.0, |timing| timing.to_ns as f64 / 1e6);
     for (i, (found, place)) in found.iter_mut().zip(places).enumerate() {
         let turned = (end_ms(i) - end_ms(in_turn + i)) / around.revolution_ms;

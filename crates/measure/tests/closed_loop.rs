@@ -7,7 +7,7 @@ use disksim::request::{Completion, Op, Request, Status};
 use disksim::show::show;
 use disksim::world::World;
 use measure::model::Known;
-use measure::{DEPTHS, Error, Measured, Read, Target, Timing, measure};
+use measure::{Access, DEPTHS, Error, Extent, Measured, Measurement, Target, Timing, Writable};
 
 /// A disk of `disksim`, without a host's own time.
 struct Simulated {
@@ -37,22 +37,18 @@ impl Simulated {
     }
 }
 
-impl Target for Simulated {
-    fn sectors(&self) -> u64 {
-        self.sectors
-    }
-
-    fn run(&mut self, reads: &[Read], depth: u32) -> Result<Vec<Timing>, Error> {
-        let mut timings = vec![Timing { from_ns: 0, to_ns: 0 }; reads.len()];
+impl Simulated {
+    fn serve(&mut self, op: Op, extents: &[Extent], depth: u32) -> Result<Vec<Timing>, Error> {
+        let mut timings = vec![Timing { from_ns: 0, to_ns: 0 }; extents.len()];
         let (mut next, mut under_way) = (0, 0);
         let mut done: Vec<Completion> = Vec::new();
-        while next < reads.len() || under_way > 0 {
-            while next < reads.len() && under_way < depth {
-                let Read { sector, sectors } = reads[next];
+        while next < extents.len() || under_way > 0 {
+            while next < extents.len() && under_way < depth {
+                let Extent { sector, sectors } = extents[next];
                 timings[next].from_ns = self.now_ns;
                 let request = Request {
                     tag: next as u32,
-                    op: Op::Read,
+                    op,
                     sector,
                     sectors,
                     fua: false,
@@ -60,7 +56,7 @@ impl Target for Simulated {
                 self.world.submit(0, self.now_ns, request);
                 (next, under_way) = (next + 1, under_way + 1);
             }
-            self.now_ns = self.world.next_event_ns().expect("reads are under way");
+            self.now_ns = self.world.next_event_ns().expect("requests are under way");
             self.world.advance(self.now_ns, &mut done);
             for completion in done.drain(..) {
                 under_way -= 1;
@@ -68,13 +64,23 @@ impl Target for Simulated {
                 if let Status::MediumError { sector } = completion.status {
                     return Err(Error::Unreadable {
                         sector,
-                        sectors: reads[completion.tag as usize].sectors,
+                        sectors: extents[completion.tag as usize].sectors,
                         why: "medium error".to_owned(),
                     });
                 }
             }
         }
         Ok(timings)
+    }
+}
+
+impl Target for Simulated {
+    fn sectors(&self) -> u64 {
+        self.sectors
+    }
+
+    fn read(&mut self, reads: &[Extent], depth: u32) -> Result<Vec<Timing>, Error> {
+        self.serve(Op::Read, reads, depth)
     }
 
     fn pause(&mut self, ms: u64) {
@@ -86,6 +92,27 @@ impl Target for Simulated {
         self.world.advance(until_ns, &mut done);
         self.now_ns = until_ns;
     }
+}
+
+impl Writable for Simulated {
+    fn write(&mut self, writes: &[Extent], depth: u32) -> Result<Vec<Timing>, Error> {
+        self.serve(Op::Write, writes, depth)
+    }
+
+    fn flush(&mut self) -> Result<Timing, Error> {
+        let all = Extent { sector: 0, sectors: 0 };
+        Ok(self.serve(Op::Flush, &[all], 1)?[0])
+    }
+}
+
+/// Only read.
+fn measured(disk: &mut Simulated) -> Result<Measured, Error> {
+    let mut measurement = Measurement::new(disk.sectors)?;
+    let mut access = Access::Read(disk);
+    while measurement.next(&access).is_some() {
+        measurement.advance(&mut access)?;
+    }
+    Ok(measurement.measured())
 }
 
 /// Random 4 KiB reads at one depth.
@@ -106,14 +133,14 @@ fn random_reads(model: &Model) -> Vec<RandomReads> {
             state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
-            Read {
+            Extent {
                 sector: (state >> 16) % (model.sectors / 8) * 8,
                 sectors: 8,
             }
         };
-        let reads: Vec<Read> = (0..READS).map(&mut next).collect();
+        let reads: Vec<Extent> = (0..READS).map(&mut next).collect();
         let from_ns = disk.now_ns;
-        let timings = disk.run(&reads, depth).expect("no faults");
+        let timings = disk.read(&reads, depth).expect("no faults");
         let all: u64 = timings.iter().map(|timing| timing.to_ns - timing.from_ns).sum();
         RandomReads {
             mean_ms: all as f64 / READS as f64 / 1e6,
@@ -136,10 +163,139 @@ fn off_percent(out: f64, original: f64) -> f64 {
 /// Measures a model; returns what is outside of the goals.
 fn loop_of(name: &str) -> Vec<String> {
     let model = catalogue::find(name).expect("in the catalogue");
-    let measured = measure(&mut Simulated::new(&model, &[]), &mut |_| {}).expect("it is measured");
+    let mut disk = Simulated::new(&model, &[]);
+    let mut measurement = Measurement::new(disk.sectors).expect("it is large enough");
+    let mut access = Access::Destroy(&mut disk);
+    while measurement.next(&access).is_some() {
+        measurement.advance(&mut access).expect("no faults");
+    }
+    let measured = measurement.measured();
     let text = measure::model::write(&KNOWN, &measured).expect("a sound model");
     let made = Model::parse("measured.toml", &text).expect("a sound model");
-    misses(&model, &made, &measured)
+    let mut wrong = misses(&model, &made, &measured);
+    wrong.extend(misses_of_writes(&model, &made, &measured));
+    wrong
+}
+
+/// A mean of random writes, in milliseconds.
+struct RandomWrites {
+    /// With as many writes before that the cache is full.
+    mean_ms: f64,
+    /// Each with a flush.
+    sync_ms: f64,
+    /// A flush after 32 writes.
+    flush_ms: f64,
+}
+
+fn random_writes(model: &Model) -> RandomWrites {
+    let mut disk = Simulated::new(model, &[]);
+    let mut state = 43_u64;
+    let mut place = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        Extent {
+            sector: (state >> 16) % (model.sectors / 8) * 8,
+            sectors: 8,
+        }
+    };
+    let ms = |timings: &[Timing]| (timings[timings.len() - 1].to_ns - timings[0].from_ns) as f64 / 1e6;
+    let many: Vec<Extent> = (0..10_000).map(|_| place()).collect();
+    disk.write(&many[..3000], 1).expect("no faults");
+    let mean_ms = ms(&disk.write(&many[3000..], 1).expect("no faults")) / 7000.0;
+    disk.flush().expect("no faults");
+    let from_ns = disk.now_ns;
+    for &extent in &many[..3000] {
+        disk.write(&[extent], 1).expect("no faults");
+        disk.flush().expect("no faults");
+    }
+    let sync_ms = (disk.now_ns - from_ns) as f64 / 3000.0 / 1e6;
+    let mut flushes_ms = 0.0;
+    for extents in many[..6400].chunks(32) {
+        disk.write(extents, 1).expect("no faults");
+        flushes_ms += ms(&[disk.flush().expect("no faults")]);
+    }
+    RandomWrites {
+        mean_ms,
+        sync_ms,
+        flush_ms: flushes_ms / 200.0,
+    }
+}
+
+/// What of writes is outside of the goals, and a line of figures on standard output.
+fn misses_of_writes(model: &Model, made: &Model, measured: &Measured) -> Vec<String> {
+    let Device::Mechanical(disk) = &model.device else {
+        panic!("it has platters")
+    };
+    let writes = measured.writes.as_ref().expect("the disk was given up");
+    let cache = disk.write_cache;
+    if disk.shingled.is_some() {
+        println!("| {} | writes go elsewhere first |", model.file.name);
+        let is_seen = writes.go_elsewhere(&measured.cache);
+        return if is_seen {
+            Vec::new()
+        } else {
+            vec!["the cache zone is not seen".to_owned()]
+        };
+    }
+    let mut wrong = Vec::new();
+    if writes.go_elsewhere(&measured.cache) {
+        wrong.push(format!("{}: writes go to their places", model.file.name));
+    }
+    let mut goal = |what: &str, out: f64, original: f64, most: f64| {
+        let off = off_percent(out, original);
+        if off.abs() > most {
+            wrong.push(format!(
+                "{}: {what} is {out:.3}, {original:.3} in the original: off by {off:+.2} %, at most {most} %",
+                model.file.name
+            ));
+        }
+        off
+    };
+    if cache.enabled {
+        let sectors = f64::from(writes.sectors.unwrap_or(0));
+        goal(
+            "sectors of the write cache",
+            sectors,
+            f64::from(cache.sectors_max),
+            15.0,
+        );
+        let extents = f64::from(writes.extents.unwrap_or(0));
+        goal(
+            "extents of the write cache",
+            extents,
+            f64::from(cache.extents_max),
+            10.0,
+        );
+    }
+    let (a, b) = (random_writes(model), random_writes(made));
+    let random = goal("a random write, ms", b.mean_ms, a.mean_ms, 5.0);
+    let sync = goal("a write and a flush, ms", b.sync_ms, a.sync_ms, 5.0);
+    // Without a write cache a flush takes a few microseconds.
+    let flush = if cache.enabled {
+        goal("a flush after 32 writes, ms", b.flush_ms, a.flush_ms, 10.0)
+    } else {
+        0.0
+    };
+    println!(
+        "| {} | cache {} -> {} | extents {} -> {:?} | sectors {} -> {:?} | write {:.3} ms, {random:+.2} % | sync {:.3} ms, \
+         {sync:+.2} % | flush of 32 {:.1} ms, {flush:+.1} % |",
+        model.file.name,
+        cache.enabled,
+        writes.is_cached,
+        cache.extents_max,
+        writes.extents,
+        cache.sectors_max,
+        writes.sectors,
+        a.mean_ms,
+        a.sync_ms,
+        a.flush_ms
+    );
+    if cache.enabled != writes.is_cached {
+        wrong.push(format!("{}: the write cache is {}", model.file.name, cache.enabled));
+    }
+    wrong.iter().for_each(|w| println!("  MISS {w}"));
+    wrong
 }
 
 /// What is outside of the goals, and a line of figures on standard output.
@@ -223,6 +379,7 @@ fn disks_give_their_parameters_back() {
         "hitachi-7k500",
         "seagate-cheetah-15k7-450gb",
         "wd-wd40efrx",
+        "wd-wd40efax",
     ];
     println!(
         "| disk | rpm in | out | MB/s off by | seeks off by | random read in, ms | out | off by | queue gain off by |"
@@ -235,7 +392,7 @@ fn disks_give_their_parameters_back() {
 #[test]
 fn an_ssd_has_no_rotation() {
     let model = catalogue::find("samsung-860-pro-512gb").expect("in the catalogue");
-    let measured = measure(&mut Simulated::new(&model, &[]), &mut |_| {}).expect("it is measured");
+    let measured = measured(&mut Simulated::new(&model, &[])).expect("it is measured");
     assert_eq!(measured.platters, None);
     let first = measured.depths[0].mean_ms;
     assert!(

@@ -228,16 +228,23 @@ pub enum DiskCommand {
         #[arg(long, value_name = "FILE")]
         html: Option<PathBuf>,
     },
-    /// Turn a disk of this machine with platters into a model, by reads that are timed
+    /// Turn a disk of this machine with platters into a model, by requests that are timed
     ///
-    /// Nothing is written to the disk. The disk must not be in use, since other requests would be measured with it. It
-    /// takes 20 minutes and more; Ctrl-C ends it, and nothing is kept.
+    /// Nothing is written to the disk without --destroy. The disk must not be in use, since other requests would be
+    /// measured with it. It takes 20 minutes and more. What is found is kept next to the output file after each step, so
+    /// that a measurement that was ended (Ctrl-C) is continued by the same command.
     Measure {
         /// The whole disk, such as /dev/sdb or its name in /dev/disk/by-id
         device: PathBuf,
         /// Where to write the model: a new file (.toml), or `-` for standard output
         #[arg(short, long, value_name = "FILE")]
         output: PathBuf,
+        /// Also measure writes and flushes: the disk with this serial number is overwritten, and all of its data is lost
+        #[arg(long, value_name = "SERIAL")]
+        destroy: Option<String>,
+        /// Plot what was measured, and what the model does, into this file
+        #[arg(long, value_name = "FILE")]
+        html: Option<PathBuf>,
     },
     /// Read a DiskSim parameter file, and print it in the catalogue's format
     Import {

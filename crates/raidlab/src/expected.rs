@@ -87,8 +87,13 @@ pub enum ExpectedError {
     NotImported { run: i64 },
     #[error("{0}; nothing was written")]
     NotMeasurable(String),
-    #[error("`{}` {source}; nothing was written", device.display())]
-    NotMeasured { device: PathBuf, source: measure::Error },
+    #[error("`{}` {source}{written}", device.display())]
+    NotMeasured {
+        device: PathBuf,
+        source: measure::Error,
+        /// What was written, after a semicolon.
+        written: &'static str,
+    },
     #[error(transparent)]
     Output(#[from] OutputError),
     #[error("there is no folder `{path}`: give a kernel tree or a version")]

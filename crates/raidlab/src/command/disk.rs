@@ -3,7 +3,9 @@
 mod check;
 mod device;
 mod measure;
+mod measured_page;
 mod replay;
+mod resumed;
 mod show;
 
 use super::own_models::OwnModels;
@@ -40,7 +42,20 @@ pub fn disk(command: &DiskCommand) -> Result<ExitCode, ExpectedError> {
             let text = replay::replay(&model_of(model)?, trace, *format, html.as_deref())?;
             print(&text)?;
         }
-        DiskCommand::Measure { device, output } => print(&measure::measure(device, output)?)?,
+        DiskCommand::Measure {
+            device,
+            output,
+            destroy,
+            html,
+        } => {
+            let wanted = measure::Wanted {
+                device,
+                output,
+                destroy: destroy.as_deref(),
+                html: html.as_deref(),
+            };
+            print(&measure::measure(&wanted)?)?;
+        }
         DiskCommand::Import { file } => print(&import(file)?)?,
     }
     Ok(ExitCode::SUCCESS)

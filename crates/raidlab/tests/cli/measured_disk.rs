@@ -2,7 +2,7 @@
 
 use crate::guest_host::Machine;
 use disksim::catalogue::{self, Model};
-use disksim::description::{Description, DiskDescription};
+use disksim::description::{Description, Device, DiskDescription};
 use disksim::faults::SectorRange;
 use disksim::show::{Show, show};
 use std::time::Duration;
@@ -31,7 +31,11 @@ fn off(out: f64, original: f64) -> f64 {
 fn lab_host_a_measured_disk_gives_its_parameters_back() {
     let original = model("samsung-f1-1tb");
     let machine = machine(vec![original.description(7)]);
-    let lines = "$R disk measure /dev/vda -o disk.toml\n$R disk show disk.toml >/dev/null\n\
+    // The first command is ended in its second step; the second one continues.
+    let lines = "$R disk measure /dev/vda -o disk.toml & sleep 240; kill $!; wait $! || true\n\
+        test ! -e disk.toml; cut -c 1-200 disk.measured.json; mke2fs -q -t ext4 /dev/vda 1G\n\
+        $R disk measure /dev/vda -o disk.toml --destroy vda --html disk.html\n\
+        $R disk show disk.toml >/dev/null; test ! -e disk.measured.json; grep -c '<path' disk.html\n\
         echo MODEL; cat disk.toml; echo END\n\
         code=0; $R disk measure /dev/vda -o disk.toml || code=$?; test $code = 2";
     let Some(said) = machine.script("", lines) else {
@@ -42,10 +46,25 @@ fn lab_host_a_measured_disk_gives_its_parameters_back() {
         said.contains("`disk.toml` is a TOML file"),
         "it is not overwritten: {said}"
     );
+    assert!(said.contains("continuing with what is in disk.measured.json"), "{said}");
+    assert_eq!(said.matches(": rotation,").count(), 1, "no step is done twice: {said}");
     let (_, text) = said.split_once("MODEL").expect("the model is printed");
     let (text, _) = text.split_once("\nEND").expect("as a whole");
     let made = Model::parse("disk.toml", &text.replace('\r', "")).expect("a sound model");
+    compare_writes(&made, &original);
     compare(&show(&original).expect("sound"), &show(&made).expect("sound"));
+}
+
+/// What writes showed.
+fn compare_writes(made: &Model, original: &Model) {
+    let (Device::Mechanical(a), Device::Mechanical(b)) = (&original.device, &made.device) else {
+        panic!("both have platters")
+    };
+    let (a, b) = (a.write_cache, b.write_cache);
+    println!("{a:?}\n{b:?}");
+    assert_eq!(a.enabled, b.enabled);
+    assert!(off(b.extents_max.into(), a.extents_max.into()).abs() < 10.0, "{b:?}");
+    assert!(off(b.sectors_max.into(), a.sectors_max.into()).abs() < 15.0, "{b:?}");
 }
 
 /// The goals of the closed loop.
@@ -83,10 +102,11 @@ fn lab_host_what_cannot_be_measured_is_refused() {
     let ssd = model("samsung-860-pro-512gb").description(4);
     let machine = machine(vec![disk.description(1), small, failing, ssd]);
     let lines = r#"
-refused() { code=0; $R disk measure "$2" -o "${3:-new.toml}" || code=$?; test $code = $1; test ! -e new.toml; }
+refused() { code=0; $R disk measure "$2" -o "${3:-new.toml}" ${4:-} ${5:-} || code=$?; test $code = $1; test ! -e new.toml; }
 mke2fs -q -t ext4 /dev/vda 1G; mkdir there; mount /dev/vda there; refused 2 /dev/vda; umount there
 sleep 100 </dev/vda & refused 2 /dev/vda; kill $!; wait $! || true
 refused 2 /tmp; refused 2 study.toml; refused 2 /dev/gone; refused 2 /dev/null
+refused 2 /dev/vda new.toml --destroy vdb
 refused 2 /dev/vda study.toml; refused 2 /dev/vda model.txt; refused 2 /dev/vda gone/new.toml
 refused 1 /dev/vdb; refused 1 /dev/vdc; code=0; $R disk measure /dev/vdd -o new.toml || code=$?; echo SSD $code; test ! -e new.toml
 "#;
@@ -97,6 +117,7 @@ refused 1 /dev/vdb; refused 1 /dev/vdc; code=0; $R disk measure /dev/vdd -o new.
     for words in [
         "vda is mounted on /tmp/there",
         "vda is open in process",
+        "--destroy vdb does not name /dev/vda",
         "`/tmp` is not a block device",
         "`study.toml` is not a block device",
         "there is no `/dev/gone`",

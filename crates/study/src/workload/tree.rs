@@ -161,10 +161,12 @@ impl WorkSpec for TreeSpec {
             1 => "one directory".to_owned(),
             many => format!("{} directories", number(f64::from(many), 0)),
         };
-        let from = self
-            .from
-            .iter()
-            .map(|group| format!(", written from the disks `{group}`{}", if self.from_warm { ", read before" } else { "" }));
+        let from = self.from.iter().map(|group| {
+            format!(
+                ", written from the disks `{group}`{}",
+                if self.from_warm { ", read before" } else { "" }
+            )
+        });
         let to = self.to.iter().map(|group| format!(", read to the disks `{group}`"));
         format!(
             "{} {sizes}, in {directories}: {}{}",

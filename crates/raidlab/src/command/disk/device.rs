@@ -1,8 +1,8 @@
-//! A block device that is measured: direct reads, which the page cache does not serve, with the times that they took.
+//! A block device that is measured: direct requests, which the page cache does not serve, with the times that they took.
 
 use crate::progress::{clock, note};
 use host::Disk;
-use measure::{Error, Read, Target, Timing};
+use measure::{Error, Extent, Target, Timing, Writable};
 use rustix::fs::{Mode, OFlags};
 use std::fs::File;
 use std::io;
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Of direct reads in memory: no drive has larger sectors.
+/// Of direct requests in memory: no drive has larger sectors.
 const ALIGNMENT: usize = 4096;
 /// A line of progress at most this often.
 const LINE_EVERY: Duration = Duration::from_secs(60);
@@ -22,15 +22,35 @@ pub struct Device {
     sectors: u64,
     started: Instant,
     said: Instant,
-    reads: u64,
+    requests: u64,
+}
+
+#[derive(Clone, Copy)]
+enum Op {
+    Read,
+    Write,
 }
 
 impl Device {
+    /// To read it.
+    ///
     /// # Errors
     /// If the kernel does not open it.
     pub fn open(disk: &Disk) -> io::Result<Device> {
+        Self::open_with(disk, OFlags::RDONLY)
+    }
+
+    /// To overwrite it, too.
+    ///
+    /// # Errors
+    /// If the kernel does not open it.
+    pub fn open_to_destroy(disk: &Disk) -> io::Result<Device> {
+        Self::open_with(disk, OFlags::RDWR)
+    }
+
+    fn open_with(disk: &Disk, access: OFlags) -> io::Result<Device> {
         // A disk that is open exclusively is not mounted meanwhile.
-        let flags = OFlags::RDONLY | OFlags::DIRECT | OFlags::EXCL | OFlags::CLOEXEC;
+        let flags = access | OFlags::DIRECT | OFlags::EXCL | OFlags::CLOEXEC;
         let file = rustix::fs::open(&disk.node, flags, Mode::empty())?;
         let now = Instant::now();
         Ok(Device {
@@ -38,7 +58,7 @@ impl Device {
             sectors: disk.size_bytes / 512,
             started: now,
             said: now,
-            reads: 0,
+            requests: 0,
         })
     }
 
@@ -48,10 +68,10 @@ impl Device {
         note(&format!("raidlab: {what}, after {}", clock(self.started.elapsed())));
     }
 
-    fn count(&mut self, reads: usize) {
-        self.reads += reads as u64;
+    fn count(&mut self, requests: usize) {
+        self.requests += requests as u64;
         if self.said.elapsed() >= LINE_EVERY {
-            self.say(&format!("{} reads done", self.reads));
+            self.say(&format!("{} requests done", self.requests));
         }
     }
 
@@ -59,37 +79,70 @@ impl Device {
         u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    fn timed(&self, read: Read, buffer: &mut Buffer) -> Result<Timing, Error> {
+    fn timed(&self, op: Op, extent: Extent, buffer: &mut Buffer) -> Result<Timing, Error> {
+        let Extent { sector, sectors } = extent;
+        let bytes = buffer.first(sectors as usize * 512);
         let from_ns = self.nanos();
-        let bytes = buffer.of(read.sectors as usize * 512);
-        let result = self.file.read_exact_at(bytes, read.sector * 512);
+        let result = match op {
+            Op::Read => self.file.read_exact_at(bytes, sector * 512),
+            Op::Write => self.file.write_all_at(bytes, sector * 512),
+        };
         let to_ns = self.nanos();
-        result.map_err(|error| Error::Unreadable {
-            sector: read.sector,
-            sectors: read.sectors,
-            why: why(&error),
+        result.map_err(|error| {
+            let why = why(&error);
+            match op {
+                Op::Read => Error::Unreadable { sector, sectors, why },
+                Op::Write => Error::Unwritable { sector, sectors, why },
+            }
         })?;
         Ok(Timing { from_ns, to_ns })
     }
 
-    /// One of several threads, each with one read under way.
-    fn serve(&self, reads: &[Read], next: &AtomicUsize) -> Result<Vec<(usize, Timing)>, Error> {
-        let mut buffer = Buffer::of_reads(reads);
+    /// What one of several threads does, each with one request under way.
+    fn thread(&self, op: Op, extents: &[Extent], next: &AtomicUsize) -> Result<Vec<(usize, Timing)>, Error> {
+        let mut buffer = Buffer::of(extents);
         let mut done = Vec::new();
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(&read) = reads.get(index) else {
+            let Some(&extent) = extents.get(index) else {
                 return Ok(done);
             };
-            match self.timed(read, &mut buffer) {
+            match self.timed(op, extent, &mut buffer) {
                 Ok(timing) => done.push((index, timing)),
                 Err(error) => {
                     // The others stop, too.
-                    next.store(reads.len(), Ordering::Relaxed);
+                    next.store(extents.len(), Ordering::Relaxed);
                     return Err(error);
                 }
             }
         }
+    }
+
+    fn serve(&mut self, op: Op, extents: &[Extent], depth: u32) -> Result<Vec<Timing>, Error> {
+        let next = AtomicUsize::new(0);
+        let done = if depth <= 1 {
+            self.thread(op, extents, &next)?
+        } else {
+            thread::scope(|scope| {
+                let device = &*self;
+                let serve = || device.thread(op, extents, &next);
+                let threads: Vec<_> = (0..depth).map(|_| scope.spawn(serve)).collect();
+                let mut all = Vec::new();
+                for thread in threads {
+                    let stopped = |_| Error::Stopped("a thread of requests ended early".to_owned());
+                    all.extend(thread.join().map_err(stopped)??);
+                }
+                Ok(all)
+            })?
+        };
+        let mut timings = vec![Timing { from_ns: 0, to_ns: 0 }; extents.len()];
+        for (index, timing) in done {
+            if let Some(slot) = timings.get_mut(index) {
+                *slot = timing;
+            }
+        }
+        self.count(extents.len());
+        Ok(timings)
     }
 }
 
@@ -98,35 +151,27 @@ impl Target for Device {
         self.sectors
     }
 
-    fn run(&mut self, reads: &[Read], depth: u32) -> Result<Vec<Timing>, Error> {
-        let next = AtomicUsize::new(0);
-        let done = if depth <= 1 {
-            self.serve(reads, &next)?
-        } else {
-            thread::scope(|scope| {
-                let device = &*self;
-                let serve = || device.serve(reads, &next);
-                let threads: Vec<_> = (0..depth).map(|_| scope.spawn(serve)).collect();
-                let mut all = Vec::new();
-                for thread in threads {
-                    let stopped = |_| Error::Stopped("a thread of reads ended early".to_owned());
-                    all.extend(thread.join().map_err(stopped)??);
-                }
-                Ok(all)
-            })?
-        };
-        let mut timings = vec![Timing { from_ns: 0, to_ns: 0 }; reads.len()];
-        for (index, timing) in done {
-            if let Some(slot) = timings.get_mut(index) {
-                *slot = timing;
-            }
-        }
-        self.count(reads.len());
-        Ok(timings)
+    fn read(&mut self, reads: &[Extent], depth: u32) -> Result<Vec<Timing>, Error> {
+        self.serve(Op::Read, reads, depth)
     }
 
     fn pause(&mut self, ms: u64) {
         thread::sleep(Duration::from_millis(ms));
+    }
+}
+
+impl Writable for Device {
+    fn write(&mut self, writes: &[Extent], depth: u32) -> Result<Vec<Timing>, Error> {
+        self.serve(Op::Write, writes, depth)
+    }
+
+    /// fdatasync(2) of a block device sends the drive a flush.
+    fn flush(&mut self) -> Result<Timing, Error> {
+        let from_ns = self.nanos();
+        let flushed = self.file.sync_data();
+        flushed.map_err(|error| Error::NotFlushed(crate::command::reason(&error)))?;
+        let to_ns = self.nanos();
+        Ok(Timing { from_ns, to_ns })
     }
 }
 
@@ -140,21 +185,29 @@ fn why(error: &io::Error) -> String {
     }
 }
 
-/// Memory for direct reads.
+/// Memory for direct requests, with bytes that do not compress.
 struct Buffer {
     bytes: Vec<u8>,
     from: usize,
 }
 
 impl Buffer {
-    fn of_reads(reads: &[Read]) -> Self {
-        let most = reads.iter().map(|read| read.sectors as usize * 512).max();
-        let bytes = vec![0; most.unwrap_or(0) + ALIGNMENT];
+    fn of(extents: &[Extent]) -> Self {
+        let most = extents.iter().map(|extent| extent.sectors as usize * 512).max();
+        let mut bytes = vec![0; most.unwrap_or(0) + ALIGNMENT];
+        // Marsaglia's xorshift.
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        for eight in bytes.chunks_mut(8) {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            eight.copy_from_slice(&state.to_le_bytes()[..eight.len()]);
+        }
         let from = bytes.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
         Buffer { bytes, from }
     }
 
-    fn of(&mut self, bytes: usize) -> &mut [u8] {
+    fn first(&mut self, bytes: usize) -> &mut [u8] {
         &mut self.bytes[self.from..self.from + bytes]
     }
 }

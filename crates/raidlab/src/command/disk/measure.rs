@@ -1,74 +1,142 @@
-//! `raidlab disk measure`: a model of a disk of this machine, by reads alone.
+//! `raidlab disk measure`: a model of a disk of this machine. Nothing is written to the disk, unless it was given up by
+//! its serial number.
 
 use super::super::output::Output;
 use super::device::Device;
+use super::measured_page;
+use super::resumed::Resumed;
 use crate::expected::ExpectedError;
-use crate::progress::note;
-use host::{Disk, DiskError};
+use crate::progress::{note, say};
+use disksim::catalogue::Model;
+use host::{Disk, DiskError, Identity, JUDGING};
 use measure::model::Known;
-use measure::{Measured, Platters, STEPS};
-use std::cell::RefCell;
+use measure::{Access, Measured, Measurement, Platters, Step};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use tools::Tools;
 
 /// Rules for names of models: see `disksim`'s catalogue.
 const NAME_CHARS_MAX: usize = 64;
 
-pub fn measure(path: &Path, output: &Path) -> Result<String, ExpectedError> {
-    let disk = free_disk(path)?;
-    let place = free_output(output)?;
-    let open = Device::open(&disk);
-    let mut device =
-        open.map_err(|error| refused(format!("cannot open {disk}: {}", super::super::reason(&error))))?;
-    note(&format!(
-        "raidlab: measuring {disk} by reads; nothing is written to it; this takes 20 minutes and more"
-    ));
-    let failed = |source| ExpectedError::NotMeasured {
-        device: path.to_owned(),
-        source,
+/// What the user asked for.
+pub struct Wanted<'a> {
+    pub device: &'a Path,
+    pub output: &'a Path,
+    /// The serial number of the disk, if it may be overwritten.
+    pub destroy: Option<&'a str>,
+    pub html: Option<&'a Path>,
+}
+
+pub fn measure(wanted: &Wanted<'_>) -> Result<String, ExpectedError> {
+    let disk = free_disk(wanted.device)?;
+    let place = free_output(wanted.output)?;
+    let page = wanted.html.map(|path| Output::check(path, None)).transpose()?;
+    if let Some(serial) = wanted.destroy {
+        check_given_up(&disk, serial)?;
+    }
+    let failed = |source| not_measured(wanted, source);
+    let mut resumed = Resumed::of(&disk, place.file())?;
+    let mut measurement = match resumed.found()? {
+        Some(found) => found,
+        None => Measurement::new(disk.size_bytes / 512).map_err(failed)?,
     };
-    let found = measured(&mut device).map_err(failed)?;
+    let mut device = open(&disk, wanted.destroy.is_some())?;
+    note(&format!("raidlab: measuring {disk}; this takes 20 minutes and more"));
+    steps(&mut measurement, &mut device, wanted, &mut resumed)?;
+    let found = measurement.measured();
     device.say("choosing the queue that comes closest");
     let title = title(&disk);
+    let name = name(wanted.output);
     let known = Known {
-        name: &name(output),
+        name: &name,
         title: &title,
         write_back: write_back(&disk),
     };
     let text = measure::model::write(&known, &found).map_err(failed)?;
+    if let Some(page) = page {
+        page.write(&measured_page::page(&title, &found, &Model::parse(&name, &text)?)?)?;
+    }
     place.write(&text)?;
+    resumed.remove();
     match place.file() {
         Some(file) => Ok(summary(&found, file)),
         None => Ok(String::new()),
     }
 }
 
-fn measured(device: &mut Device) -> Result<Measured, measure::Error> {
-    let device = RefCell::new(device);
-    let mut target = Shared(&device);
-    measure::measure(&mut target, &mut |step| {
-        let name = STEPS.get(step).copied().unwrap_or_default();
-        device
-            .borrow_mut()
-            .say(&format!("step {} of {}: {name}", step + 1, STEPS.len()));
-    })
+fn not_measured(wanted: &Wanted<'_>, source: measure::Error) -> ExpectedError {
+    let written = match wanted.destroy {
+        Some(_) => "; the model was not written",
+        None => "; nothing was written",
+    };
+    ExpectedError::NotMeasured {
+        device: wanted.device.to_owned(),
+        source,
+        written,
+    }
 }
 
-/// The device, between whose reads the steps are reported.
-struct Shared<'a, 'b>(&'a RefCell<&'b mut Device>);
-
-impl measure::Target for Shared<'_, '_> {
-    fn sectors(&self) -> u64 {
-        self.0.borrow().sectors()
+/// All steps that are left; what each found is kept.
+fn steps(
+    measurement: &mut Measurement,
+    device: &mut Device,
+    wanted: &Wanted<'_>,
+    resumed: &mut Resumed,
+) -> Result<(), ExpectedError> {
+    while let Some(step) = measurement.next(&access(device, wanted)) {
+        let index = Step::ALL.iter().position(|other| *other == step).unwrap_or(0);
+        let last = Step::ALL.len() - usize::from(wanted.destroy.is_none());
+        device.say(&format!("step {} of {last}: {}", index + 1, step.word()));
+        let done = measurement.advance(&mut access(device, wanted));
+        done.map_err(|source| not_measured(wanted, source))?;
+        resumed.keep(measurement)?;
     }
+    Ok(())
+}
 
-    fn run(&mut self, reads: &[measure::Read], depth: u32) -> Result<Vec<measure::Timing>, measure::Error> {
-        self.0.borrow_mut().run(reads, depth)
+fn access<'a>(device: &'a mut Device, wanted: &Wanted<'_>) -> Access<'a> {
+    match wanted.destroy {
+        Some(_) => Access::Destroy(device),
+        None => Access::Read(device),
     }
+}
 
-    fn pause(&mut self, ms: u64) {
-        self.0.borrow_mut().pause(ms);
+/// Opens it; if it will be overwritten, only the disk that was checked.
+fn open(disk: &Disk, destroys: bool) -> Result<Device, ExpectedError> {
+    let cannot = |error| refused(format!("cannot open {disk}: {}", super::super::reason(&error)));
+    if !destroys {
+        return Device::open(disk).map_err(cannot);
     }
+    let device = Device::open_to_destroy(disk).map_err(cannot)?;
+    // While it is open the kernel gives its name to no other disk.
+    let now = Disk::at(&disk.node).map_err(|error| refused(error.to_string()))?;
+    let same = Identity::of(disk).check(&Identity::of(&now));
+    same.map_err(|differs| refused(format!("{disk} is not the disk that was checked: {differs}")))?;
+    say(&format!("raidlab: {disk} will be overwritten"));
+    Ok(device)
+}
+
+/// The user named the disk by its serial number, or the kernel's name if it has none, and nothing speaks against it but its contents.
+fn check_given_up(disk: &Disk, serial: &str) -> Result<(), ExpectedError> {
+    let own = disk.handle();
+    if own != serial {
+        return Err(refused(format!(
+            "--destroy {serial} does not name {disk}: `--destroy {own}` does"
+        )));
+    }
+    let tools = Tools::find(&JUDGING)?;
+    let devices: [PathBuf; 1] = [disk.given.clone()];
+    let serials = [serial.to_owned()];
+    host::choose(
+        &host::Wanted {
+            devices: &devices,
+            destroy: &serials,
+            count: 1,
+            bytes_each: 0,
+        },
+        &tools,
+    )?;
+    Ok(())
 }
 
 fn refused(why: String) -> ExpectedError {
@@ -104,7 +172,7 @@ fn free_disk(path: &Path) -> Result<Disk, ExpectedError> {
     )))
 }
 
-fn folder(disk: &Disk) -> std::path::PathBuf {
+fn folder(disk: &Disk) -> PathBuf {
     Path::new("/sys/class/block").join(&disk.kernel_name)
 }
 
@@ -151,6 +219,11 @@ fn write_back(disk: &Disk) -> Option<bool> {
 
 fn summary(found: &Measured, file: &Path) -> String {
     let mechanics = found.platters.as_ref().map(mechanics).unwrap_or_default();
+    let writes = found
+        .writes
+        .as_ref()
+        .map(|writes| words_of_writes(writes, &found.cache))
+        .unwrap_or_default();
     let depths = found.depths.iter().map(|depth| {
         format!(
             "{:>6} reads/s at depth {}, {:.2} ms\n",
@@ -160,7 +233,7 @@ fn summary(found: &Measured, file: &Path) -> String {
         )
     });
     format!(
-        "{mechanics}{}`{}` is the model: `raidlab disk show {}` shows what it does\n",
+        "{mechanics}{}{writes}`{}` is the model: `raidlab disk show {}` shows what it does\n",
         depths.collect::<String>(),
         file.display(),
         file.display()
@@ -180,6 +253,37 @@ fn mechanics(platters: &Platters) -> String {
         rate(zones.last()),
         seek(platters.seeks.first()),
         seek(platters.seeks.last())
+    )
+}
+
+fn words_of_writes(writes: &measure::Writes, cache: &measure::Cache) -> String {
+    let elsewhere = if writes.go_elsewhere(cache) {
+        "scattered writes are first written elsewhere, as drives with shingled tracks (SMR) do: the model does not have this, \
+         and its writes are not to be trusted\n"
+    } else {
+        ""
+    };
+    let cache = match (writes.is_cached, writes.extents, writes.sectors) {
+        (false, ..) => "no write cache".to_owned(),
+        (true, extents, sectors) => {
+            let extents = extents.map_or("any number of".to_owned(), |extents| extents.to_string());
+            let mib = sectors.map_or("as much as was tried".to_owned(), |sectors| {
+                format!("{:.1} MiB", f64::from(sectors) / 2048.0)
+            });
+            format!("a write cache of {extents} scattered writes and {mib}")
+        }
+    };
+    let depths = writes.random.iter().map(|depth| {
+        format!(
+            "{:>6} writes/s at depth {}\n",
+            format!("{:.1}", depth.per_s),
+            depth.depth
+        )
+    });
+    format!(
+        "{cache}; a random write and a flush take {:.2} ms\n{}{elsewhere}",
+        writes.sync_ms,
+        depths.collect::<String>()
     )
 }
 
