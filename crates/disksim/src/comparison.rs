@@ -295,7 +295,7 @@ mod tests {
     #[test]
     fn a_figure_is_compared_with_what_the_model_does() {
         let model = with(
-            "[[check]]\nwhat = \"read-mb-s\"\nis = 107.0\nsure = \"measured\"\nsource = \"x\"\n\
+            "[[check]]\nwhat = \"read-mb-s\"\nis = 89.6\nsure = \"measured\"\nsource = \"x\"\n\
              [[check]]\nwhat = \"random-read-ms\"\nis = 27.0\nsure = \"measured\"\nsource = \"x\"\n\
              [[check]]\nwhat = \"flush-ms\"\nwrites = 100\nis = 1.0\nsure = \"unverified\"\nsource = \"x\"\n",
         );

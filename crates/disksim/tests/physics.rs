@@ -138,7 +138,7 @@ fn streaming_writes_run_at_the_media_rate() {
     for name in MODELS {
         let mut description = disk(name);
         mechanical(&mut description).write_cache.enabled = true;
-        let sustained = [107e6, 210e6, 204e6][MODELS.iter().position(|m| *m == name).unwrap()];
+        let sustained = [89.6e6, 210e6, 204e6][MODELS.iter().position(|m| *m == name).unwrap()];
         let mut bench = Bench::new(description);
         for tag in 0..4 {
             bench.submit(tag, Op::Write, u64::from(tag) * 2048, 2048);

@@ -1,9 +1,9 @@
-//! Acts on the array while a workload runs. The disks stream 107 MB/s on their outermost tracks, where arrays of so few
+//! Acts on the array while a workload runs. The disks stream 89.6 MB/s on their outermost tracks, where arrays of so few
 //! mebibytes are: 102 MiB/s.
 
 use crate::laboratory::{Laboratory, Results};
 
-const STREAMED_MIB_S: f64 = 107.0 / 1.048_576;
+const STREAMED_MIB_S: f64 = 89.6 / 1.048_576;
 /// md stops 16 times in a rebuild to write its superblocks (`md_do_sync`: after each sixteenth of a member): the disk's
 /// cache of 8 MiB is written out, then come two writes with a turn of 8.3 ms each.
 const CHECKPOINTS_S: f64 = 16.0 * (8.0 / STREAMED_MIB_S + 2.0 * 0.0083);

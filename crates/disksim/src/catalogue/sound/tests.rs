@@ -93,7 +93,7 @@ fn sizes_and_rotation() {
                 "-0.8 ms",
             ),
             (
-                "outer = 107.0",
+                "outer = 89.6",
                 "outer = 40.0",
                 "sustained_mb_s",
                 "40 MB/s outside, 50 inside",
@@ -415,8 +415,8 @@ fn solid_state_and_shingled_drives() {
 
 #[test]
 fn figures_to_check() {
-    let is = "what = \"read-mb-s\"\nis = 106.7";
-    let with = |key: &str| format!("what = \"read-mb-s\"\nis = 106.7\n{key}");
+    let is = "what = \"read-mb-s\"\nis = 91.0";
+    let with = |key: &str| format!("what = \"read-mb-s\"\nis = 91.0\n{key}");
     for (to, words) in [
         (
             "what = \"read-mb-s\"\nis = 0.0".to_string(),
@@ -435,6 +435,6 @@ fn figures_to_check() {
     ] {
         let (line, got) = said(DESKTOP, is, &to);
         assert!(got.starts_with("a figure to check: ") && got.contains(words), "{got}");
-        assert_eq!(line, line_of(DESKTOP, "is = 106.7"));
+        assert_eq!(line, line_of(DESKTOP, "is = 91.0"));
     }
 }
