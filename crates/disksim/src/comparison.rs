@@ -32,6 +32,8 @@ pub struct Comparison {
     pub goal_percent: f64,
     /// The model was made from this figure, so agreement says little.
     pub put_in: bool,
+    /// It follows from another figure: mean × IOPS = depth.
+    pub follows: bool,
     pub sure: Sure,
     pub source: String,
 }
@@ -46,18 +48,20 @@ impl Comparison {
         self.deviation_percent().abs() <= self.goal_percent
     }
 
-    /// Measured or specified by the vendor, and not used to make the model.
+    /// Measured or specified by the vendor, not used to make the model, and said by no other figure.
     pub fn is_independent(&self) -> bool {
-        !self.put_in && self.sure != Sure::Unverified
+        !self.put_in && !self.follows && self.sure != Sure::Unverified
     }
 }
 
 /// Number of independent figures of a model, without running it.
 pub fn independent_figures(model: &Model) -> usize {
-    let checks = model.file.check.iter();
-    checks
-        .filter(|check| check.sure != Sure::Unverified && !put_in(model, check))
-        .count()
+    let checks = &model.file.check;
+    let is_independent = |at: &usize| {
+        let check = &checks[*at];
+        check.sure != Sure::Unverified && !put_in(model, check) && !follows(model, *at)
+    };
+    (0..checks.len()).filter(is_independent).count()
 }
 
 /// Runs the model for every figure in its file.
@@ -66,8 +70,8 @@ pub fn compare(model: &Model) -> Result<Vec<Comparison>, Wrong> {
         model,
         random: HashMap::new(),
     };
-    let checks = model.file.check.iter();
-    checks.map(|check| runs.comparison(check)).collect()
+    let checks = model.file.check.iter().enumerate();
+    checks.map(|(at, check)| runs.comparison(at, check)).collect()
 }
 
 /// Whether the model was fitted to this figure, or its layout was derived from this streaming rate.
@@ -75,6 +79,40 @@ fn put_in(model: &Model, check: &CheckKeys) -> bool {
     let made = model.file.disk.as_ref().is_some_and(|disk| disk.layout.is_none());
     let streams = matches!(check.what, Quantity::ReadMbS | Quantity::WriteMbS) && check.after_gb.is_none();
     check.fitted || made && streams
+}
+
+/// Whether this figure follows from another one that the model was made from, or that counts already: one job that always
+/// has so many requests under way takes depth ÷ IOPS for each of them (Little's law), in the model exactly. Of two such
+/// figures one says nothing. Real figures that differ by more than [`SAME`] are not of one run.
+fn follows(model: &Model, at: usize) -> bool {
+    let check = &model.file.check[at];
+    let others = model.file.check.iter().enumerate();
+    !put_in(model, check)
+        && others
+            .filter(|(_, other)| is_reciprocal(check, other))
+            .any(|(before, other)| put_in(model, other) || before < at && other.sure != Sure::Unverified)
+}
+
+/// fio's mean begins when the request is submitted, and is rounded: at depth 1 it is up to 7 % less than 1 / IOPS.
+const SAME: f64 = 0.1;
+
+/// One is the mean and the other the rate of the same random requests.
+fn is_reciprocal(one: &CheckKeys, other: &CheckKeys) -> bool {
+    use Quantity as Q;
+    let is_pair = matches!(
+        (one.what, other.what),
+        (Q::RandomReadMs, Q::RandomReadIops)
+            | (Q::RandomReadIops, Q::RandomReadMs)
+            | (Q::RandomWriteMs, Q::RandomWriteIops)
+            | (Q::RandomWriteIops, Q::RandomWriteMs)
+    );
+    let depth = |check: &CheckKeys| check.depth.unwrap_or(1);
+    let sectors = |check: &CheckKeys| check.sectors.unwrap_or(8);
+    let under_way = one.is.get_ref() * other.is.get_ref() / 1000.0;
+    is_pair
+        && depth(one) == depth(other)
+        && sectors(one) == sectors(other)
+        && (under_way / f64::from(depth(one)) - 1.0).abs() <= SAME
 }
 
 /// Result of random requests of one kind.
@@ -92,7 +130,7 @@ struct Runs<'a> {
 }
 
 impl Runs<'_> {
-    fn comparison(&mut self, check: &CheckKeys) -> Result<Comparison, Wrong> {
+    fn comparison(&mut self, at: usize, check: &CheckKeys) -> Result<Comparison, Wrong> {
         Ok(Comparison {
             what: words(check),
             unit: unit(check.what),
@@ -100,6 +138,7 @@ impl Runs<'_> {
             model: self.value(check)?,
             goal_percent: goal_percent(check),
             put_in: put_in(self.model, check),
+            follows: follows(self.model, at),
             sure: check.sure,
             source: check.source.clone(),
         })
@@ -306,6 +345,33 @@ mod tests {
         assert!(!got[1].meets_its_goal() && got[1].is_independent());
         assert!(got[2].model > 100.0 && !got[2].is_independent(), "{:?}", got[2]);
         assert_eq!(independent_figures(&model), 1);
+    }
+
+    #[test]
+    fn a_mean_and_a_rate_of_one_run_are_one_figure() {
+        let check = |what: &str, more: &str, is: f64| {
+            format!("[[check]]\nwhat = \"{what}\"\n{more}is = {is}\nsure = \"measured\"\nsource = \"x\"\n")
+        };
+        let independent = |checks: &[String]| independent_figures(&with(&checks.concat()));
+        let fitted = check("random-read-iops", "fitted = true\n", 100.0);
+        let rate = check("random-read-iops", "", 100.0);
+        let deep = check("random-read-iops", "depth = 4\n", 100.0);
+        let mean = check("random-read-ms", "", 10.0);
+        let deep_mean = check("random-read-ms", "depth = 4\n", 40.0);
+        assert_eq!(independent(&[fitted.clone(), mean.clone()]), 0);
+        assert_eq!(independent(&[mean.clone(), fitted]), 0);
+        assert_eq!(independent(&[rate.clone(), mean.clone()]), 1);
+        assert_eq!(independent(&[rate.clone(), mean, deep, deep_mean]), 2);
+        // Of another kind of request, or another run.
+        assert_eq!(independent(&[rate.clone(), check("random-write-ms", "", 10.0)]), 2);
+        assert_eq!(
+            independent(&[rate.clone(), check("random-read-ms", "sectors = 1\n", 10.0)]),
+            2
+        );
+        assert_eq!(independent(&[rate.clone(), check("random-read-ms", "", 12.0)]), 2);
+        // A guess takes nothing from a measurement.
+        let guess = rate.replace("measured", "unverified");
+        assert_eq!(independent(&[guess, check("random-read-ms", "", 10.0)]), 1);
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub fn page() -> Result<String, String> {
         let _ = writeln!(page, "\n## {}\n\n{}.", entry.name, entry.title);
         let independent = independent_figures(&model);
         if independent < INDEPENDENT_MIN {
-            let _ = writeln!(page, "\nHardly checked: {independent} independent figures.");
+            let _ = writeln!(page, "\nHardly checked: {}.", independent_words(independent));
         }
         if figures.is_empty() {
             continue;
@@ -44,9 +44,11 @@ pub fn page() -> Result<String, String> {
 const HEAD: &str = "# The disks of the catalogue, against what was published of them
 
 Written by `make docs`; `raidlab disk check [MODEL]` prints the same. *Fitted* means that the model was made from this
-figure, so that meeting it says little; a model with fewer than three figures that are independent and not guesses says
-so. *Unverified* figures are general knowledge for which no document was found. All simulated figures are those of the
-disk alone, without a kernel.
+figure, so that meeting it says little. *Follows* means that it says nothing beyond another figure in the list: requests
+of one job take depth ÷ IOPS on average, so of a mean and a rate of the same run only one counts, and none if the model was
+made from the other. A model with fewer than three figures that are independent and not guesses says so. *Unverified*
+figures are general knowledge for which no document was found. All simulated figures are those of the disk alone, without
+a kernel.
 
 Models of your own: [study.md](study.md#disk-models-of-your-own).
 ";
@@ -55,7 +57,7 @@ fn row(page: &mut String, figure: &Comparison) {
     let off = format!("{:+.1} %", figure.deviation_percent());
     let _ = writeln!(
         page,
-        "| {} | {} {unit} | {} {unit} | {} | {:.0} % | {}{} | {} |",
+        "| {} | {} {unit} | {} {unit} | {} | {:.0} % | {}{}{} | {} |",
         figure.what,
         short(figure.real),
         short(figure.model),
@@ -67,9 +69,15 @@ fn row(page: &mut String, figure: &Comparison) {
         figure.goal_percent,
         format!("{:?}", figure.sure).to_lowercase(),
         if figure.put_in { ", fitted" } else { "" },
+        if figure.follows { ", follows" } else { "" },
         figure.source.replace('|', "/"),
         unit = figure.unit,
     );
+}
+
+fn independent_words(figures: usize) -> String {
+    let one = if figures == 1 { "" } else { "s" };
+    format!("{figures} independent figure{one}")
 }
 
 /// Four digits at most.

@@ -172,6 +172,21 @@ job) and `metric` (`throughput`, `duration`, …). Axes have the names of their 
 | `all equal within 20%` | all cells of `where` with the same workload |
 
 Faster means better by the metric: more MiB/s, fewer seconds.
+
+Below each claim stand the ratio of one pair of cells, its interval at 95 %, which is of that pair alone, and the *deciding
+interval* with what is claimed of the ratio:
+
+| verdict | if the deciding interval |
+|---|---|
+| supported | of each pair lies within what is claimed |
+| refuted | of one pair lies wholly outside |
+| undecided | neither; or there are fewer than three trials |
+
+It is wider than the one at 95 %, so that the verdicts on all claims of a study together have an error of 5 %: see
+[verdicts.md](internals/verdicts.md). The pair that is shown is the one that fits the claim least, of those whose interval
+decides: of all if the claim is supported, of those outside if it is refuted, and of those that leave it undecided. In
+JSON: `deciding_low`, `deciding_high`, `deciding_confidence`; `claimed_low`, `claimed_high` (null: no upper limit); `low`
+and `high` are those at 95 %.
 ";
 
 const TABLES: &str = r#"

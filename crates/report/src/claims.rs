@@ -5,8 +5,9 @@ use crate::figure::number;
 use crate::input::Input;
 use crate::words;
 use stats::claims::Verdict;
-use stats::{ClaimEffect, JudgedClaim};
+use stats::{ClaimEffect, Claimed, Deciding, JudgedClaim};
 use study::plan::Claim;
+use study::wording::magnitude;
 
 /// A claim of the study, judged.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -20,6 +21,8 @@ pub struct ClaimWords {
     pub published: Option<String>,
     /// `1.24 times (95 %: 1.20 to 1.28, 3 trials)`; empty if nothing was measured.
     pub effect: String,
+    /// `deciding interval 1.17 to 1.31 (99.2 %), claimed above 1.00`; empty if nothing was measured.
+    pub deciding: String,
     /// Of which two cells that is.
     pub of: String,
     /// What is missing, or of how many pairs the claim seems to hold; may be empty.
@@ -27,6 +30,21 @@ pub struct ClaimWords {
     /// What makes the comparison doubtful.
     pub warnings: Vec<String>,
 }
+
+/// How a claim is decided, below the claims.
+const HOW_DECIDED: &str = "A claim is supported if the deciding interval of each of its pairs lies within what is claimed, \
+     and refuted if that of one lies wholly outside; it is wider than the interval at 95 %, which is of the shown pair \
+     alone, so that the verdicts on all claims together have an error of 5 %.";
+
+/// [`HOW_DECIDED`] if there is a deciding interval to read; otherwise empty.
+pub(crate) fn how_decided(claims: &[ClaimWords]) -> &'static str {
+    match claims.iter().any(|claim| claim.deciding.starts_with(DECIDING)) {
+        true => HOW_DECIDED,
+        false => "",
+    }
+}
+
+const DECIDING: &str = "deciding interval";
 
 /// In the study's order.
 pub(crate) fn claims(input: &Input, doubts: &Doubts) -> Vec<ClaimWords> {
@@ -46,6 +64,7 @@ pub fn claim_words(claim: &Claim, judged: &JudgedClaim, warnings: Vec<String>) -
         place: words::axes(&claim.filter),
         published: claim.published.clone(),
         effect: judged.effect.as_ref().map_or_else(String::new, effect),
+        deciding: judged.effect.as_ref().map_or_else(String::new, deciding),
         of: judged.effect.as_ref().map_or_else(String::new, |effect| {
             format!("{} against {}", effect.first, effect.second)
         }),
@@ -75,17 +94,62 @@ pub(crate) fn summary(claims: &[ClaimWords]) -> String {
     }
 }
 
-fn effect(effect: &ClaimEffect) -> String {
-    let times = |ratio: f64| {
-        let decimals = match ratio {
-            100.0.. => 0,
-            10.0.. => 1,
-            0.1.. => 2,
-            0.01.. => 3,
-            _ => 4,
-        };
-        number(ratio, decimals)
+/// With so many decimals more than usual.
+fn times_to(ratio: f64, more: usize) -> String {
+    let decimals = match ratio {
+        100.0.. => 0,
+        10.0.. => 1,
+        0.1.. => 2,
+        0.01.. => 3,
+        _ => 4,
     };
+    number(ratio, decimals + more)
+}
+
+fn times(ratio: f64) -> String {
+    times_to(ratio, 0)
+}
+
+fn deciding(effect: &ClaimEffect) -> String {
+    let Claimed { low, high } = effect.claimed;
+    let bounds = || std::iter::once(low).chain(high);
+    let claimed = |more| match high {
+        Some(high) => format!("claimed {} to {}", times_to(low, more), times_to(high, more)),
+        None => format!("claimed above {}", times_to(low, more)),
+    };
+    let Some(Deciding { confidence, interval }) = effect.deciding else {
+        return claimed(0);
+    };
+    if interval.low == interval.high {
+        return claimed(0);
+    }
+    // An end must not look as if it were on the bound.
+    let touches = |more: &usize| {
+        let ends = [interval.low, interval.high].map(|end| times_to(end, *more));
+        bounds().any(|bound| ends.contains(&times_to(bound, *more)))
+    };
+    let more = (0..3).find(|more| !touches(more)).unwrap_or(3);
+    format!(
+        "{DECIDING} {} to {} ({} %), {}",
+        times_to(interval.low, more),
+        times_to(interval.high, more),
+        percent(confidence),
+        claimed(more)
+    )
+}
+
+/// Of a confidence: two digits of what is missing to 100.
+fn percent(confidence: f64) -> String {
+    let missing = 100.0 * (1.0 - confidence);
+    let decimals = (1 - magnitude(missing)).clamp(0, 9) as usize;
+    let digits = number(100.0 * confidence, decimals);
+    match digits.contains('.') {
+        true => digits.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => digits,
+    }
+}
+
+fn effect(effect: &ClaimEffect) -> String {
     let trials = match effect.trials {
         1 => "1 trial of each".to_owned(),
         count => format!("{count} trials of each"),
@@ -109,7 +173,7 @@ fn note(judged: &JudgedClaim) -> String {
     if judged.compared > 1 {
         let (compared, holds) = (judged.compared, judged.seems_to_hold);
         notes.push(format!(
-            "seems to hold for {holds} of {compared} pairs; the weakest pair is shown"
+            "seems to hold for {holds} of {compared} pairs; the weakest deciding pair is shown"
         ));
     }
     match &judged.verdict {
@@ -122,4 +186,58 @@ fn note(judged: &JudgedClaim) -> String {
         Verdict::Supported | Verdict::Refuted => {}
     }
     notes.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stats::{Basis, Interval};
+
+    fn words(low: f64, high: f64, claimed: Claimed) -> String {
+        let interval = Interval {
+            low,
+            high,
+            basis: Basis::Blocks,
+        };
+        deciding(&ClaimEffect {
+            first: String::new(),
+            second: String::new(),
+            ratio: 1.0,
+            interval: Some(interval),
+            deciding: Some(Deciding {
+                confidence: 0.998_4,
+                interval,
+            }),
+            claimed,
+            trials: 3,
+        })
+    }
+
+    const FASTER: Claimed = Claimed { low: 1.2, high: None };
+    const EQUAL: Claimed = Claimed {
+        low: 1.0 / 1.05,
+        high: Some(1.05),
+    };
+
+    #[test]
+    fn what_decides_stands_next_to_what_is_claimed() {
+        let expected = "deciding interval 1.10 to 2.27 (99.84 %), claimed above 1.20";
+        assert_eq!(words(1.1, 2.27, FASTER), expected);
+        let expected = "deciding interval 0.97 to 1.01 (99.84 %), claimed 0.95 to 1.05";
+        assert_eq!(words(0.97, 1.01, EQUAL), expected);
+        assert_eq!(words(1.3, 1.3, FASTER), "claimed above 1.20");
+    }
+
+    #[test]
+    fn an_end_next_to_the_bound_is_not_shown_on_it() {
+        let expected = "deciding interval 1.199 to 2.000 (99.84 %), claimed above 1.200";
+        assert_eq!(words(1.1986, 2.0, FASTER), expected);
+        assert!(words(0.96, 1.0496, EQUAL).starts_with("deciding interval 0.9600 to 1.0496 "));
+    }
+
+    #[test]
+    fn a_confidence_has_the_digits_that_matter() {
+        let words = [0.96, 0.995, 0.9984, 0.999_880_95, 1.0 - 0.04 / 20.0].map(percent);
+        assert_eq!(words, ["96", "99.5", "99.84", "99.988", "99.8"]);
+    }
 }

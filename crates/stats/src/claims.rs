@@ -6,10 +6,15 @@
 //! a claim all of them must succeed (an intersection-union test, which needs no correction: Berger, *Technometrics* 24,
 //! 1982), to refute it one of c at 1/c of the error. Over the claims of a study Holm's procedure keeps the error at 5
 //! %. "Equal" is shown by two one-sided tests within the claim's margin, never by the absence of a difference.
+//!
+//! The *deciding interval* of a pair shows the same decision as an interval: see [`deciding`].
+
+mod deciding;
+
+pub use deciding::{Claimed, Deciding};
 
 use crate::compare::{Effect, InBlock, Pool, faster, holm};
 use crate::interval::Interval;
-use crate::interval::TRIALS_MIN;
 use crate::judge::{distinct, headline};
 use crate::precision::{ALPHA, alpha_of_differences};
 use std::cell::RefCell;
@@ -23,7 +28,8 @@ use study::{CellId, Measurement};
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgedClaim {
     pub verdict: Verdict,
-    /// The deciding pair of cells: the one that fits the claim least. Absent if nothing was measured.
+    /// The deciding pair of cells: of those that refute a refuted claim, or that leave it undecided, or of all, the one
+    /// that fits the claim least. Absent if nothing was measured.
     pub effect: Option<ClaimEffect>,
     /// Number of compared pairs, and of those for which the claim seems to hold.
     pub compared: usize,
@@ -65,6 +71,9 @@ pub struct ClaimEffect {
     pub ratio: f64,
     /// Interval at 95 %, for this pair alone; absent with too few trials.
     pub interval: Option<Interval>,
+    /// Absent with too few trials.
+    pub deciding: Option<Deciding>,
+    pub claimed: Claimed,
     /// Number of compared trials of each cell.
     pub trials: usize,
 }
@@ -95,7 +104,7 @@ pub fn judge_claims(plan: &Plan, measurements: &[Measurement]) -> Vec<JudgedClai
     let probabilities: Vec<f64> = testable.iter().map(|&at| both(&judged[at])).collect();
     let adjusted = holm(&probabilities);
     let alpha = alpha_of_differences(&plan.precision);
-    let share = alpha / (2 * testable.len().max(1)) as f64;
+    let level = deciding::level(&adjusted, alpha);
     let mut verdicts: Vec<Verdict> = judged
         .iter()
         .map(|judged| Verdict::Untestable {
@@ -107,7 +116,7 @@ pub fn judge_claims(plan: &Plan, measurements: &[Measurement]) -> Vec<JudgedClai
             true if judged[at].p_support < judged[at].p_refute => Verdict::Supported,
             true => Verdict::Refuted,
             false => Verdict::Undecided {
-                further_trials: judged[at].further_trials(share),
+                further_trials: judged[at].further_trials(level),
             },
         };
     }
@@ -115,7 +124,7 @@ pub fn judge_claims(plan: &Plan, measurements: &[Measurement]) -> Vec<JudgedClai
         verdict,
         compared: judged.pairs.len(),
         seems_to_hold: judged.pairs.iter().filter(|pair| pair.seems_to_hold).count(),
-        effect: judged.decider().map(|pair| pair.effect.clone()),
+        effect: judged.shown(level),
     };
     judged.into_iter().zip(verdicts).map(whole).collect()
 }
@@ -149,25 +158,6 @@ impl Judged {
             p_support: 1.0,
             p_refute: 1.0,
         }
-    }
-
-    fn decider(&self) -> Option<&JudgedPair> {
-        self.pairs
-            .iter()
-            .min_by(|one, other| one.margin.total_cmp(&other.margin))
-    }
-
-    /// Over all pairs if it seems to hold; otherwise for the pair that contradicts it most.
-    fn further_trials(&self, alpha: f64) -> Option<u32> {
-        let needed = |pair: &JudgedPair| match &pair.sure {
-            Some(effect) => effect.further_trials(pair.bound, alpha),
-            None => Some((TRIALS_MIN - pair.effect.trials.min(TRIALS_MIN - 1)) as u32),
-        };
-        if self.pairs.iter().all(|pair| pair.seems_to_hold) {
-            let all: Option<Vec<u32>> = self.pairs.iter().map(needed).collect();
-            return all?.into_iter().max();
-        }
-        needed(self.decider()?)
     }
 }
 
@@ -392,6 +382,8 @@ impl<'a> Court<'a> {
                 second: name(second),
                 ratio: log.exp(),
                 interval: sure.map(|effect| effect.interval(ALPHA)),
+                deciding: None,
+                claimed: Claimed::by(comparison),
                 trials: sure.map_or(first.values.len().min(second.values.len()), |effect| {
                     effect.pairing.trials()
                 }),

@@ -48,7 +48,7 @@ pub fn as_cases(plan: &Plan, samples: &[Measurement], doubts: &Doubts) -> Vec<Cl
 }
 
 fn detail(words: &ClaimWords) -> String {
-    let parts = [words.verdict, &words.of, &words.effect, &words.note].into_iter();
+    let parts = [words.verdict, &words.of, &words.effect, &words.deciding, &words.note].into_iter();
     let warnings = words.warnings.iter().map(String::as_str);
     let parts: Vec<&str> = parts.chain(warnings).filter(|part| !part.is_empty()).collect();
     parts.join("; ")
@@ -61,6 +61,11 @@ fn one(claim: &Claim, judged: &JudgedClaim, warnings: Vec<String>) -> Value {
             "first": effect.first, "second": effect.second, "times_faster": effect.ratio,
             "low": effect.interval.map(|interval| interval.low),
             "high": effect.interval.map(|interval| interval.high),
+            "deciding_low": effect.deciding.map(|deciding| deciding.interval.low),
+            "deciding_high": effect.deciding.map(|deciding| deciding.interval.high),
+            "deciding_confidence": effect.deciding.map(|deciding| deciding.confidence),
+            "claimed_low": effect.claimed.low,
+            "claimed_high": effect.claimed.high,
             "trials": effect.trials,
         })
     });

@@ -30,7 +30,13 @@ fn export_has_the_claims() {
     let export: Value = serde_json::from_str(&ran.stdout).expect("JSON");
     let claim = &export["claims"][0];
     assert_eq!((&claim["verdict"], &claim["pairs"]), (&"supported".into(), &2.into()));
-    assert!(claim["effect"]["low"].as_f64() > Some(1.0), "{claim}");
+    let effect = |name: &str| claim["effect"][name].as_f64();
+    assert!(
+        effect("low") > effect("deciding_low") && effect("high") < effect("deciding_high"),
+        "{claim}"
+    );
+    assert!(effect("deciding_low") > effect("claimed_low"), "{claim}");
+    assert!(effect("deciding_confidence") > Some(0.95), "{claim}");
     assert_eq!(
         export["control"],
         Value::Array(Vec::new()),

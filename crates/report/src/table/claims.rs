@@ -1,7 +1,7 @@
 //! Claims for the terminal.
 
 use super::TableOptions;
-use crate::claims::{ClaimWords, summary};
+use crate::claims::{ClaimWords, how_decided, summary};
 
 /// A block for each claim, verdict first; empty without claims.
 pub(super) fn text(claims: &[ClaimWords], options: TableOptions) -> String {
@@ -10,6 +10,10 @@ pub(super) fn text(claims: &[ClaimWords], options: TableOptions) -> String {
     }
     let mut text = vec![textwrap::fill(&summary(claims), options.width.max(20))];
     text.extend(claims.iter().map(|claim| block(claim, options)));
+    let how = how_decided(claims);
+    if !how.is_empty() {
+        text.push(textwrap::fill(how, options.width.max(20)));
+    }
     text.join("\n")
 }
 
@@ -26,7 +30,7 @@ fn block(claim: &ClaimWords, options: TableOptions) -> String {
         let comma = if measured.is_empty() { "" } else { "; " };
         measured = format!("{measured}{comma}published: {published}");
     }
-    let words = [measured, claim.of.clone(), claim.note.clone()].into_iter();
+    let words = [measured, claim.deciding.clone(), claim.of.clone(), claim.note.clone()].into_iter();
     for line in words.chain(claim.warnings.iter().cloned()) {
         if !line.is_empty() {
             lines.push(format!("{INDENT}{line}"));

@@ -151,16 +151,118 @@ fn the_pair_that_fits_least_is_shown() {
     assert_eq!((judged[0].compared, judged[0].seems_to_hold), (2, 2));
 }
 
-/// Ten claims that are all false, of equal stacks: in at most 5 of 100 studies one of them shows a difference.
+/// Whether an interval lies within what is claimed, wholly outside, or neither.
+fn word_of(effect: &ClaimEffect) -> &'static str {
+    let Claimed { low, high } = effect.claimed;
+    let high = high.unwrap_or(f64::INFINITY);
+    match effect.deciding {
+        None => "undecided",
+        Some(one) if one.interval.low > low && one.interval.high < high => "supported",
+        Some(one) if one.interval.high < low || one.interval.low > high => "refuted",
+        Some(_) => "undecided",
+    }
+}
+
 #[test]
-fn claims_of_a_a_studies_stay_undecided() {
+fn the_deciding_interval_shows_the_decision() {
+    let claims = [
+        "type=xfs > type=ext4",
+        "type=xfs > type=ext4 by 10%",
+        "type=xfs < type=jfs",
+        "type=ext4 ~ type=jfs within 5%",
+        "type=xfs ~ type=jfs within 20%",
+        "type=xfs fastest",
+        "type=jfs slowest by 5%",
+        "all equal within 10%",
+        "all equal within 30%",
+    ];
+    let mut uniform = uniform();
+    let mut decided_at_95 = 0;
+    let mut words: Vec<&str> = Vec::new();
+    for study in 0..400 {
+        let mut trials = || -> Vec<f64> {
+            let centre = 100.0 + 40.0 * uniform();
+            let noise = 30.0 * uniform().powi(2);
+            (0..3 + study % 4).map(|_| centre + noise * uniform()).collect()
+        };
+        let (one, two, three) = (trials(), trials(), trials());
+        for claim in judged(&claims, [&one, &two, &three]) {
+            let effect = claim.effect.expect("an effect");
+            assert_eq!(word_of(&effect), claim.verdict.word(), "{effect:?}");
+            words.push(claim.verdict.word());
+            let deciding = effect.deciding.expect("three trials or more");
+            let interval = effect.interval.expect("three trials or more");
+            assert!(deciding.confidence > 0.95, "{deciding:?}");
+            assert!(deciding.interval.low < interval.low && interval.high < deciding.interval.high);
+            let at_95 = ClaimEffect {
+                deciding: Some(Deciding { interval, ..deciding }),
+                ..effect
+            };
+            decided_at_95 += usize::from(word_of(&at_95) != claim.verdict.word());
+        }
+    }
+    // All are met, and the plain interval would have said something else often.
+    for word in ["supported", "refuted", "undecided"] {
+        let count = words.iter().filter(|one| **one == word).count();
+        assert!(count > 200, "{count} {word}");
+    }
+    assert!(decided_at_95 > 200, "{decided_at_95}");
+}
+
+#[test]
+fn a_noisy_pair_hides_behind_no_steady_one() {
+    // Against ext4 it is sure, by less; against jfs it is not.
+    let noisy: &[f64] = &[60.0, 121.0, 75.0, 128.0];
+    let mut plan = plan(&["xfs", "ext4", "jfs"]);
+    plan.claims = vec![claim("type=xfs fastest")];
+    let of = |stack: &str, values: &[f64], plan: &Plan| -> Vec<Measurement> {
+        let values = values.iter().zip(0..);
+        values
+            .map(|(&value, index)| measurement(plan, stack, "read", index, value))
+            .collect()
+    };
+    let all = [of("xfs", FAST, &plan), of("ext4", SLOW, &plan), of("jfs", noisy, &plan)].concat();
+    let judged = &judge_claims(&plan, &all)[0];
+    assert_eq!(judged.verdict.word(), "undecided");
+    assert_eq!(judged.effect.as_ref().map(word_of), Some("undecided"));
+}
+
+#[test]
+fn the_level_of_the_deciding_interval() {
+    let confidences = |claims: &[&str]| -> Vec<f64> {
+        let judged = judged(claims, [FAST, SLOW, SAME]);
+        let deciding = judged.iter().filter_map(|claim| claim.effect.as_ref()?.deciding);
+        deciding.map(|deciding| deciding.confidence).collect()
+    };
+    let near = |found: &[f64], expected: &[f64]| {
+        assert_eq!(found.len(), expected.len());
+        for (one, other) in found.iter().zip(expected) {
+            assert!((one - other).abs() < 1e-12, "{found:?}");
+        }
+    };
+    let (decided, open) = ("type=xfs > type=ext4", "type=xfs > type=ext4 by 20%");
+    near(&confidences(&[decided]), &[0.96]);
+    // What is decided no longer counts; two that are not share 4 %, of which one of two pairs that contradicts has half.
+    near(&confidences(&[decided, open]), &[0.96, 0.96]);
+    near(&confidences(&[open, "type=ext4 slowest", decided]), &[0.98, 0.99, 0.98]);
+    // Contradicted by two of three pairs, on one of two sides.
+    near(&confidences(&["all equal within 5%"]), &[1.0 - 0.04 / 6.0]);
+}
+
+fn uniform() -> impl FnMut() -> f64 {
     let mut state = 1_u64;
-    let mut uniform = || {
+    move || {
         state = state
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
         ((state >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-    };
+    }
+}
+
+/// Ten claims that are all false, of equal stacks: in at most 5 of 100 studies one of them shows a difference.
+#[test]
+fn claims_of_a_a_studies_stay_undecided() {
+    let mut uniform = uniform();
     let claims = [
         "type=xfs > type=ext4",
         "type=xfs < type=ext4",

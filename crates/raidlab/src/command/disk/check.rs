@@ -64,10 +64,10 @@ fn text(compared: &[(Model, Vec<Comparison>)]) -> String {
                     format!(">{:.0}%", figure.goal_percent)
                 },
                 format!("{:?}", figure.sure).to_lowercase(),
-                if figure.put_in {
-                    "(the model was made from it) "
-                } else {
-                    ""
+                match (figure.put_in, figure.follows) {
+                    (true, _) => "(the model was made from it) ",
+                    (false, true) => "(follows from another: mean = depth ÷ IOPS) ",
+                    (false, false) => "",
                 },
                 figure.source
             );
