@@ -114,7 +114,7 @@ fn text(known: &Known<'_>, measured: &Measured, platters: &Platters, queue: Queu
     );
     text.push_str("\n[disk]\n");
     mechanics(&mut text, platters);
-    writes::settle(&mut text, measured, destage);
+    writes::write_settle(&mut text, measured, destage);
     buffer(&mut text, measured, destage);
     writes::cache(&mut text, measured, known.write_back, destage);
     let Queue {

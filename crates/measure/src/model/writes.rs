@@ -7,9 +7,9 @@ use crate::writes::Writes;
 /// Assumed where writes did not show it: a disk of the time around 2008.
 const EXTENTS: u32 = 64;
 const SECTORS: u32 = 16_384;
-/// Times that a head may need to settle for a write, longer than for a read: what vendors say is up to 1.5 ms.
-const SETTLES: u32 = 12;
-const SETTLE_STEP_MS: f64 = 0.2;
+/// Times of the write settle, longer than for a read: what vendors say is up to 1.5 ms.
+const TRIED: u32 = 12;
+const STEP_MS: f64 = 0.2;
 
 const ELSEWHERE: &str =
     "not measured: scattered writes are first written elsewhere (SMR or flash), which this model does not have";
@@ -17,7 +17,7 @@ const ELSEWHERE: &str =
 /// How the model writes, of which the way that agrees best with the measured writes is chosen.
 #[derive(Clone, Copy)]
 pub(super) struct Destage {
-    pub(super) settle_ms: f64,
+    pub(super) write_settle_ms: f64,
     in_platter_order: bool,
     /// Of a write's command.
     pub(super) command_ms: f64,
@@ -27,7 +27,7 @@ impl Destage {
     /// Of a disk that was only read.
     pub(super) fn assumed(command_ms: f64) -> Self {
         Destage {
-            settle_ms: 0.0,
+            write_settle_ms: 0.0,
             in_platter_order: true,
             command_ms,
         }
@@ -43,8 +43,8 @@ pub(super) fn destages(measured: &Measured, writes: &Writes) -> Vec<Destage> {
     };
     let orders: &[bool] = if writes.is_cached { &[true, false] } else { &[true] };
     let of_order = |&in_platter_order: &bool| {
-        (0..SETTLES).map(move |step| Destage {
-            settle_ms: f64::from(step) * SETTLE_STEP_MS,
+        (0..TRIED).map(move |step| Destage {
+            write_settle_ms: f64::from(step) * STEP_MS,
             in_platter_order,
             command_ms,
         })
@@ -52,7 +52,7 @@ pub(super) fn destages(measured: &Measured, writes: &Writes) -> Vec<Destage> {
     orders.iter().flat_map(of_order).collect()
 }
 
-pub(super) fn settle(text: &mut String, measured: &Measured, destage: Destage) {
+pub(super) fn write_settle(text: &mut String, measured: &Measured, destage: Destage) {
     let (sure, how) = match &measured.writes {
         Some(writes) if writes.go_elsewhere(&measured.cache) => (ASSUMED, ELSEWHERE),
         Some(_) => (
@@ -61,7 +61,13 @@ pub(super) fn settle(text: &mut String, measured: &Measured, destage: Destage) {
         ),
         None => (ASSUMED, "not measured: the disk was only read"),
     };
-    figure(text, "write_settle_ms", &format!("{:.1}", destage.settle_ms), sure, how);
+    figure(
+        text,
+        "write_settle_ms",
+        &format!("{:.1}", destage.write_settle_ms),
+        sure,
+        how,
+    );
 }
 
 /// `reported`: whether the write cache is on, as the kernel has it from the drive.
