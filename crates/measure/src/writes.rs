@@ -1,7 +1,7 @@
 //! What writes show: whether the drive caches them, how much it takes, how long a flush lasts.
 
 use crate::cache::Cache;
-use crate::queue::Depth;
+use crate::queue::{Depth, span_s};
 use crate::random::Random;
 use crate::{Error, Extent, SECTOR_BYTES, SMALL, Timing, Writable, mean, median};
 use serde::{Deserialize, Serialize};
@@ -228,17 +228,14 @@ impl Probe<'_> {
         let mut found = Vec::new();
         for depth in DEPTHS {
             self.idle()?;
-            let mut timings = Vec::new();
-            while timings.is_empty() || span_s(&timings) < RANDOM_S {
+            let (mut timings, mut took_s) = (Vec::new(), 0.0);
+            while took_s < RANDOM_S {
                 let places = self.places(SMALL, RANDOM);
-                timings.extend(self.target.write(&places, depth)?);
+                let more = self.target.write(&places, depth)?;
+                took_s += span_s(&more);
+                timings.extend(more);
             }
-            let times: Vec<f64> = timings.iter().map(|timing| timing.ms()).collect();
-            found.push(Depth {
-                depth,
-                per_s: times.len() as f64 / span_s(&timings),
-                mean_ms: mean(&times),
-            });
+            found.push(Depth::of(depth, &timings));
         }
         Ok(found)
     }
@@ -293,11 +290,4 @@ impl Probe<'_> {
         }
         Ok(found)
     }
-}
-
-/// From the first submission to the last completion, in seconds.
-fn span_s(timings: &[Timing]) -> f64 {
-    let from = timings.iter().map(|timing| timing.from_ns).min().unwrap_or(0);
-    let to = timings.iter().map(|timing| timing.to_ns).max().unwrap_or(0);
-    to.saturating_sub(from).max(1) as f64 / 1e9
 }

@@ -3,6 +3,7 @@
 use disksim::catalogue;
 use disksim::comparison::{Comparison, INDEPENDENT_MIN, compare, independent_figures};
 use std::fmt::Write;
+use study::wording::count;
 
 /// The page, or which model cannot be run.
 pub fn page() -> Result<String, String> {
@@ -14,7 +15,7 @@ pub fn page() -> Result<String, String> {
         let _ = writeln!(page, "\n## {}\n\n{}.", entry.name, entry.title);
         let independent = independent_figures(&model);
         if independent < INDEPENDENT_MIN {
-            let _ = writeln!(page, "\nHardly checked: {}.", independent_words(independent));
+            let _ = writeln!(page, "\nHardly checked: {}.", count(independent, "independent figure"));
         }
         if figures.is_empty() {
             continue;
@@ -73,11 +74,6 @@ fn row(page: &mut String, figure: &Comparison) {
         figure.source.replace('|', "/"),
         unit = figure.unit,
     );
-}
-
-fn independent_words(figures: usize) -> String {
-    let one = if figures == 1 { "" } else { "s" };
-    format!("{figures} independent figure{one}")
 }
 
 /// Four digits at most.

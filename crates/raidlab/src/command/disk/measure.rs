@@ -35,14 +35,14 @@ pub fn measure(wanted: &Wanted<'_>) -> Result<String, ExpectedError> {
         check_given_up(&disk, serial)?;
     }
     let failed = |source| not_measured(wanted, source);
-    let mut resumed = Resumed::of(&disk, place.file())?;
+    let resumed = Resumed::of(&disk, place.file());
     let mut measurement = match resumed.found()? {
         Some(found) => found,
         None => Measurement::new(disk.size_bytes / 512).map_err(failed)?,
     };
     let mut device = open(&disk, wanted.destroy.is_some())?;
     note(&format!("raidlab: measuring {disk}; this takes 20 minutes and more"));
-    steps(&mut measurement, &mut device, wanted, &mut resumed)?;
+    steps(&mut measurement, &mut device, wanted, &resumed)?;
     let found = measurement.measured();
     device.say("choosing the queue that comes closest");
     let title = title(&disk);
@@ -81,7 +81,7 @@ fn steps(
     measurement: &mut Measurement,
     device: &mut Device,
     wanted: &Wanted<'_>,
-    resumed: &mut Resumed,
+    resumed: &Resumed,
 ) -> Result<(), ExpectedError> {
     while let Some(step) = measurement.next(&access(device, wanted)) {
         let index = Step::ALL.iter().position(|other| *other == step).unwrap_or(0);

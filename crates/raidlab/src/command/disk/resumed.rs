@@ -34,19 +34,15 @@ struct Kept {
 
 impl Resumed {
     /// `model`: the file that the measurement will write.
-    ///
-    /// # Errors
-    /// If there is something else in the place.
-    pub fn of(disk: &Disk, model: Option<&Path>) -> Result<Resumed, ExpectedError> {
-        let path = model.map(|file| file.with_extension("measured.json"));
-        Ok(Resumed {
-            path,
+    pub fn of(disk: &Disk, model: Option<&Path>) -> Resumed {
+        Resumed {
+            path: model.map(|file| file.with_extension("measured.json")),
             disk: KeptDisk {
                 model: disk.model.clone(),
                 serial: disk.serial.clone(),
                 bytes: disk.size_bytes,
             },
-        })
+        }
     }
 
     /// What an earlier command found.
@@ -82,7 +78,7 @@ impl Resumed {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn keep(&mut self, measurement: &Measurement) -> Result<(), ExpectedError> {
+    pub fn keep(&self, measurement: &Measurement) -> Result<(), ExpectedError> {
         let Some(path) = &self.path else { return Ok(()) };
         let kept = Kept {
             version: env!("CARGO_PKG_VERSION").to_owned(),
