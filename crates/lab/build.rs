@@ -24,6 +24,7 @@ const EXPORTS: &[&str] = &[
     "rl_expect_power_cut",
     "rl_keep_state",
     "rl_delay",
+    "rl_hang",
     "rl_power_cut",
 ];
 

@@ -51,8 +51,12 @@ static u64 grain_ps = 5000 * 1000;
 
 int raidlab_cpu_on;
 
-/* Basic blocks that were executed, and those that have been charged. */
-static u64 blocks;
+/*
+ * Basic blocks that were executed, and those that have been charged. The former is counted in all of the kernel:
+ * count-in-line puts the increment into its code.
+ */
+u64 raidlab_blocks;
+EXPORT_SYMBOL(raidlab_blocks);
 static u64 blocks_charged;
 
 /* What interrupts owe, until a task takes it over. */
@@ -82,7 +86,7 @@ static char busiest[TASK_COMM_LEN];
 void __sanitizer_cov_trace_pc(void);
 void notrace __sanitizer_cov_trace_pc(void)
 {
-	blocks++;
+	raidlab_blocks++;
 }
 EXPORT_SYMBOL(__sanitizer_cov_trace_pc);
 
@@ -94,9 +98,9 @@ static bool in_an_interrupt(void)
 /* Charges the blocks that are not charged yet to an account. */
 static void collect_to(u64 *account_ps)
 {
-	u64 n = blocks - blocks_charged;
+	u64 n = raidlab_blocks - blocks_charged;
 
-	blocks_charged = blocks;
+	blocks_charged = raidlab_blocks;
 	*account_ps += n * cost_ps[RAIDLAB_CPU_BLOCK];
 	total.count[RAIDLAB_CPU_BLOCK] += n;
 }
@@ -107,7 +111,7 @@ static void collect(void)
 	if (in_an_interrupt())
 		collect_to(&interrupt_ps);
 	else if (is_idle_task(current))
-		blocks_charged = blocks;
+		blocks_charged = raidlab_blocks;
 	else
 		collect_to(&current->thread.cpu.system_ps);
 }
@@ -245,7 +249,7 @@ void raidlab_cpu_safe_point(void)
 
 	if (!raidlab_cpu_on)
 		return;
-	if (cpu->system_ps + cpu->user_ps + (blocks - blocks_charged) * cost_ps[RAIDLAB_CPU_BLOCK] < grain_ps)
+	if (cpu->system_ps + cpu->user_ps + (raidlab_blocks - blocks_charged) * cost_ps[RAIDLAB_CPU_BLOCK] < grain_ps)
 		return;
 	if (may_pay())
 		pay();
@@ -519,7 +523,7 @@ static int __init cpu_init(void)
 	if (!cores)
 		return 0;
 	wrap_raid6();
-	blocks_charged = blocks;
+	blocks_charged = raidlab_blocks;
 	total.cores = cores;
 	raidlab_cpu_on = 1;
 	return misc_register(&cpu_device);

@@ -20,6 +20,7 @@
 #define SATA_DEPTH 32
 /* The model takes no more. */
 #define DELAY_NS_MAX (60ULL * NSEC_PER_SEC)
+#define HANG_NS_MAX (30ULL * NSEC_PER_SEC)
 
 struct sim_request {
 	u64 submit_ns;
@@ -351,8 +352,32 @@ static ssize_t media_delay_ns_store(struct device *dev, struct device_attribute 
 }
 static DEVICE_ATTR_WO(media_delay_ns);
 
+/*
+ * /sys/block/vda/hang_ns: the disk answers nothing for so long. 0: for ever; like the SCSI layer (SD_TIMEOUT), the
+ * driver gives it up after 30 s, without the time of the resets that the SCSI layer tries then.
+ */
+static ssize_t hang_ns_store(struct device *dev, struct device_attribute *attr, const char *text, size_t length)
+{
+	struct sim_disk *disk = dev_to_disk(dev)->queue->queuedata;
+	unsigned long flags;
+	u64 hang_ns;
+	int err = kstrtou64(text, 10, &hang_ns);
+
+	if (err)
+		return err;
+	if (hang_ns > HANG_NS_MAX)
+		return -ERANGE;
+	spin_lock_irqsave(&world_lock, flags);
+	rl_hang(disk->index, hang_ns ?: HANG_NS_MAX, !hang_ns, time_travel_now());
+	arm(time_travel_now());
+	spin_unlock_irqrestore(&world_lock, flags);
+	return length;
+}
+static DEVICE_ATTR_WO(hang_ns);
+
 static struct attribute *sim_attrs[] = {
 	&dev_attr_media_delay_ns.attr,
+	&dev_attr_hang_ns.attr,
 	NULL,
 };
 ATTRIBUTE_GROUPS(sim);

@@ -28,6 +28,8 @@ pub struct Disk {
     /// A flush that runs alone.
     flushing: Option<u32>,
     busy_since_ns: u64,
+    /// Until then it takes no request; 0 if it does.
+    hangs_until_ns: u64,
     next_ns: u64,
 }
 
@@ -65,6 +67,7 @@ impl Disk {
             inside: 0,
             flushing: None,
             busy_since_ns: 0,
+            hangs_until_ns: 0,
             next_ns: u64::MAX,
         };
         disk.plan();
@@ -82,6 +85,15 @@ impl Disk {
 
     pub fn delay(&mut self, slow: Option<Slow>) {
         self.faults.slow = slow;
+    }
+
+    /// Until then it takes no request; with `dies`, every request fails from then on.
+    pub fn hang(&mut self, until_ns: u64, dies: bool) {
+        self.hangs_until_ns = until_ns;
+        if dies {
+            self.faults.dies_at_ns = Some(until_ns);
+        }
+        self.plan();
     }
 
     /// Ranges that would be lost in a power cut.
@@ -108,6 +120,10 @@ impl Disk {
     pub fn step(&mut self, now_ns: u64, links: &mut Links) -> Option<Completion> {
         if self.faults.dies_at_ns.is_some_and(|dies| dies <= now_ns) {
             self.die(now_ns);
+        }
+        if self.hangs_until_ns != 0 && self.hangs_until_ns <= now_ns {
+            self.hangs_until_ns = 0;
+            self.admit(now_ns, links);
         }
         let mut completion = None;
         if self.finishes.next_ns().is_some_and(|ns| ns <= now_ns) {
@@ -144,7 +160,7 @@ impl Disk {
 
     /// Admits requests as far as queue depth and flushes allow.
     fn admit(&mut self, now_ns: u64, links: &mut Links) {
-        while self.flushing.is_none() {
+        while self.flushing.is_none() && now_ns >= self.hangs_until_ns {
             let Some(request) = self.outside.front().copied() else {
                 return;
             };
@@ -239,7 +255,9 @@ impl Disk {
             Body::Flash(drive) => drive.next_ns(),
         };
         let dies_ns = self.faults.dies_at_ns.filter(|&ns| ns > 0);
-        let next = [self.finishes.next_ns(), body_ns, dies_ns].into_iter().flatten().min();
+        let answers_ns = (self.hangs_until_ns != 0).then_some(self.hangs_until_ns);
+        let events = [self.finishes.next_ns(), body_ns, dies_ns, answers_ns];
+        let next = events.into_iter().flatten().min();
         self.next_ns = next.unwrap_or(u64::MAX);
     }
 }

@@ -84,6 +84,15 @@ impl World {
         }
     }
 
+    /// From `now_ns` on a disk takes no request for so long, and with `dies` none afterwards.
+    pub fn hang(&mut self, disk: usize, now_ns: u64, for_ns: u64, dies: bool) {
+        let from_ns = self.pass(now_ns);
+        if let Some(disk) = self.disks.get_mut(disk) {
+            disk.hang(from_ns.saturating_add(for_ns), dies);
+        }
+        self.plan();
+    }
+
     /// Counters of a disk.
     pub fn counters(&self, disk: usize) -> Counters {
         self.disks.get(disk).map(Disk::counters).unwrap_or_default()

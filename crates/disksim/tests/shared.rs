@@ -257,6 +257,31 @@ fn a_disk_becomes_slow_while_it_runs() {
     assert!((after / before - 1.0).abs() < 0.1, "{before} {after}");
 }
 
+/// What it has begun ends, what comes meanwhile waits.
+#[test]
+fn a_disk_that_hangs_takes_its_requests_later() {
+    for model in ["wd-500gb-2007", "samsung-860-pro-512gb"] {
+        let mut bench = Bench::new(vec![disk(model, 3)], vec![]);
+        let before = bench.one(0, Op::Read, 5_000, 8).0;
+        bench.world.hang(0, bench.now_ns, 7_000_000_000, false);
+        let (during, status) = bench.one(0, Op::Read, 900_000, 8);
+        assert!((7_000_000_000..7_100_000_000).contains(&during), "{model}: {during}");
+        assert_eq!(status, Status::Ok);
+        let after = bench.one(0, Op::Read, 5_000_000, 8).0;
+        assert!(before < 100_000_000 && after < 100_000_000, "{model}: {before} {after}");
+    }
+}
+
+#[test]
+fn a_disk_that_hangs_for_ever_is_gone_in_the_end() {
+    let mut bench = Bench::new(vec![disk("wd-500gb-2007", 3)], vec![]);
+    bench.world.hang(0, bench.now_ns, 30_000_000_000, true);
+    let (taken, status) = bench.one(0, Op::Write, 900_000, 8);
+    assert_eq!((taken, status), (30_000_000_000, Status::DeviceGone));
+    let (taken, status) = bench.one(0, Op::Read, 900_000, 8);
+    assert_eq!((taken, status), (0, Status::DeviceGone));
+}
+
 fn flash(disk: &mut DiskDescription) -> &mut Flash {
     match &mut disk.device {
         Device::Flash(model) => model,

@@ -60,15 +60,15 @@ measured are refused, as is every option that is in neither table. Values consis
 
 ## Acts
 
-Acts are done in the order of the file, by mdadm and in /sys, on an md array in the lab while a workload `io` runs. What
-cannot be is an error at its place: a disk of RAID 0 that fails, more disks than the level survives, a disk that is not
+Acts are done in the order of the file, by mdadm and in /sys, on an md array in the lab while a workload `io` or
+`power_cut` runs. What cannot be is an error at its place: a disk of RAID 0 that fails, more disks than the level survives, a disk that is not
 there, a time past the `runtime`, `replace` without a spare. Whether md has rebuilt a disk before the next one fails is
 seen in the trial only; if it has not, the trial fails and says so. Without a bitmap md refuses to re-add a disk, and
 `re-add` adds it (`mdadm --add`): all of it is rebuilt.
 
 | test | samples |
 |---|---|
-| `healthy`, `degraded`, `rebuilding`, `rebuilt`, `checking`, `reshaping`, `limping` (a disk is slow) | `throughput`, `iops` and latencies of the requests that ended in that phase (`throughput_cached` of buffered writes, which end in memory); `phase_duration`, from the first act's clock to the end of the last rebuild |
+| `healthy`, `degraded`, `rebuilding`, `rebuilt`, `checking`, `reshaping`, `limping` (a disk is slow or hangs) | `throughput`, `iops` and latencies of the requests that ended in that phase (`throughput_cached` of buffered writes, which end in memory); `phase_duration`, from the first act's clock to the end of the last rebuild |
 | `rebuild`, then `rebuild 2`, … | `time_to_rebuild` from the act that began it; `rebuild_rate`, the used size of a member by the time in which md wrote it; `time_exposed` from the first failure until no member is missing |
 | `check`, `repair`, `reshape` | `duration`; of the first two `mismatches`, md's `mismatch_cnt` |
 | `corrupt`, then `corrupt 2`, … | in sectors: `corrupted`; `found` and `not_found`, whether md counted mismatches in a check or repair since; `repaired`, as they were in all copies; `repaired_wrongly`, not so although md repaired; `served_as_good`, other data than before, returned by the array just after the act or in the end |
@@ -83,8 +83,18 @@ write as it goes to the media. `corrupt` writes other data to a disk below md. I
 and with what the array returns. md counts mismatches for the whole array: with several `corrupt`, each counts as found if
 one was. RAID 1 and 10 count them by 64 KiB, RAID 5 and 6 by 4 KiB of each disk.
 
-Disks that hang, power cuts as acts, times as parts of the work, and acts on LVM, btrfs,
-ZFS, bcachefs, nested RAID and hosts are refused.
+`hang` lets a disk take no request: what it has begun ends, the rest waits. md notices nothing as long as the disk answers
+in the end. A disk that never answers again is given up after 30 s, the time limit of a command in Linux's SCSI layer, and
+fails; the resets that the SCSI layer tries then take longer on real machines.
+
+`grow` with `level = 6` lets mdadm convert RAID 5 and a spare to RAID 6.
+
+With `power_cut` the power is cut at any instant of the operations, also amid an act and what md does after it: begin
+acts `after` a share of the operations. After the cut the array is assembled, by force if it does not start otherwise, all
+files are judged, and md has time to end its rebuild or reshape. Then parity is checked and a member taken away, as without
+acts; not if a member is missing for good.
+
+Acts on LVM, btrfs, ZFS, bcachefs, nested RAID and hosts are refused.
 
 ## Tests of each kind of work
 
@@ -123,7 +133,7 @@ Some samples are marked by a **guard**, with what was seen and what to change, a
 | `holes` | what was read had never been written (holes, reserved space): no disk is read for that |
 | `compressible` | on a filesystem that compresses: less than 90 % of the bytes of a job on zeros or a pattern passed the disks, or of other bytes that were written; `buffer_compress_percentage` is allowed for. btrfs does not compress what goes into reserved space, as `io` and `fio` reserve it unless `fio` has `fallocate` at `none` |
 | `aligned` | a member, a loop device or the array begins within a physical sector of its disks; or direct writes are not of whole physical sectors (512 bytes on a disk with 4 KiB), where they are passed on as they are: no parity, a filesystem that overwrites |
-| `slow-member` | of four or more members with 200 requests each, alike in number and size (by 1.5 times), a read takes one more than twice as long as any of the others, or a write, which drives cache, more than four times, and the others agree by 1.5 times. Only where stripes spread the reads, or for tests of mirrors that hardly read. Not while acts change the array |
+| `slow-member` | of four or more members with 200 requests each, alike in number and size (by 1.5 times), a read takes one more than twice as long as any of the others, or a write, which drives cache, or a read among writes, more than four times, and the others agree by 1.5 times. Only where stripes spread the reads, or for tests of mirrors that hardly read. Not while acts change the array |
 | `nearly-full` | more than 90 % of the filesystem are in use after a test |
 | `disk-bound` | faster than the models of the disks sustain once their caches are full |
 | `finite` | the value is not a number |
@@ -181,6 +191,7 @@ interval* with what is claimed of the ratio:
 | supported | of each pair lies within what is claimed |
 | refuted | of one pair lies wholly outside |
 | undecided | neither; or there are fewer than three trials |
+| untestable | is not asked for: the claim has `untestable` with the reason, or something was not measured |
 
 It is wider than the one at 95 %, so that the verdicts on all claims of a study together have an error of 5 %: see
 [verdicts.md](internals/verdicts.md). The pair that is shown is the one that fits the claim least, of those whose interval
@@ -283,6 +294,7 @@ fn takes(key: &Key) -> String {
         Takes::Count { min, max } => format!("number, {min} to {max}"),
         Takes::Share { above, below } => format!("number above {above} and below {below}"),
         Takes::Time => "time".to_owned(),
+        Takes::Percent => "per cent, 0 % to 99 %".to_owned(),
         Takes::Flag => "`true` or `false`".to_owned(),
         Takes::Word(words) => one_of(words),
         Takes::Words(words) => format!("list of {}", one_of(words)),

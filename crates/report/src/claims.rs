@@ -170,7 +170,8 @@ fn effect(effect: &ClaimEffect) -> String {
 
 fn note(judged: &JudgedClaim) -> String {
     let mut notes = Vec::new();
-    if judged.compared > 1 {
+    let testable = !matches!(judged.verdict, Verdict::Untestable { .. });
+    if judged.compared > 1 && testable {
         let (compared, holds) = (judged.compared, judged.seems_to_hold);
         notes.push(format!(
             "seems to hold for {holds} of {compared} pairs; the weakest deciding pair is shown"

@@ -22,13 +22,23 @@ pub struct Recovered {
     folder: PathBuf,
 }
 
-/// Assembles the array, without one of its members if asked, and then by force if it does not start otherwise.
+/// How a stack starts again.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Restart {
+    /// The member that is taken away before.
+    pub missing: Option<usize>,
+    /// Whether acts were under way, so that members may be missing, added or moved to.
+    pub amid_acts: bool,
+}
+
+/// Assembles the array; if it does not start and a member may be missing, then by force.
 pub fn recover(
     spec: &StackSpec,
     disks: &Disks,
-    missing: Option<usize>,
+    restart: Restart,
     context: &mut Context<'_>,
 ) -> Result<Recovered, Cause> {
+    let missing = restart.missing;
     let mut members = disks.group(DATA).to_vec();
     if let Some(missing) = missing {
         members.remove(missing % members.len());
@@ -36,7 +46,8 @@ pub fn recover(
     let mut array = None;
     let mut devices = members.clone();
     if spec.array.level.is_md() {
-        let started = assemble(spec, disks, &members, missing.is_some(), context)?;
+        let forced = missing.is_some() || restart.amid_acts;
+        let started = assemble(spec, disks, &members, forced, context)?;
         devices = vec![started.device.path.clone()];
         array = Some(started);
     } else if spec.array.level == Level::Single {
@@ -164,13 +175,33 @@ impl Recovered {
         }
     }
 
-    /// Takes a member away from the running array. Whether there was one to take.
+    /// Waits until md has done what acts left it to do. Whether all members are there then.
+    pub fn is_whole(&self, context: &mut Context<'_>) -> Result<bool, Cause> {
+        let Some(array) = self.array.as_ref().filter(|array| array.redundant) else {
+            return Ok(true);
+        };
+        context.step("wait for md");
+        Ok(array.wait_until_at_rest(context.access.executor)? == 0)
+    }
+
+    /// Takes a member away from the running array, none of its spares. Whether there was one to take.
     pub fn fail_member(&self, number: usize, context: &mut Context<'_>) -> Result<bool, Cause> {
         let Some(array) = self.array.as_ref().filter(|array| array.redundant) else {
             return Ok(false);
         };
         context.step("fail a member");
-        let member = &self.members[number % self.members.len()];
+        let mut active = Vec::new();
+        for member in &self.members {
+            let name = member.file_name().unwrap_or_default().to_string_lossy();
+            let state = array.attribute(&format!("dev-{name}/state"));
+            // A disk that md has left out has no such attribute.
+            let state = sysfs::read(&state).unwrap_or_default();
+            active.extend(state.split(',').any(|word| word == "in_sync").then_some(member));
+        }
+        if active.is_empty() {
+            return Ok(false);
+        }
+        let member = active[number % active.len()];
         let call = Invocation::new(Tool::Mdadm)
             .arg("--manage")
             .arg(&array.device.path)

@@ -16,7 +16,7 @@ use crate::up::Stack;
 use corruption::Corruption;
 use observer::Observer;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use study::act::{Act, ActKind, Due};
@@ -28,6 +28,10 @@ use tools::{Invocation, Tool, Tools};
 const INTERVAL: Duration = Duration::from_millis(100);
 /// Maximum time until md begins what an act asks for: its thread checks at least each 5 s.
 const TO_BEGIN: Duration = Duration::from_secs(10);
+/// The lab's driver gives up a disk that never answers after this time, as the SCSI layer does.
+const GIVEN_UP: Duration = Duration::from_secs(30);
+/// How often the progress of the work is looked at while an act waits for it.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(1);
 /// Maximum time without progress of a rebuild.
 const STALLED: Duration = Duration::from_secs(600);
 
@@ -35,6 +39,8 @@ const STALLED: Duration = Duration::from_secs(600);
 pub struct Timeline {
     thread: JoinHandle<Outcome>,
     work_ended: Arc<AtomicBool>,
+    /// Per cent of the work that are done.
+    progress: Arc<AtomicU8>,
     phases: Arc<Phases>,
 }
 
@@ -52,12 +58,14 @@ impl Timeline {
         let tools = Tools::find(&[Tool::Mdadm]).map_err(|missing| Cause::State(missing.to_string()))?;
         let phases = Arc::new(Phases::begin());
         let work_ended = Arc::new(AtomicBool::new(false));
+        let progress = Arc::new(AtomicU8::new(0));
         let mut run = Run {
             members: stack.members.clone(),
             corruptions: Vec::new(),
             may_be_missing: u64::from(may_be_missing),
             began: Instant::now(),
             work_ended: Arc::clone(&work_ended),
+            progress: Arc::clone(&progress),
             may_begin_until: None,
             observer: Observer::new(array.clone(), Arc::clone(&phases), trial_began),
             array,
@@ -77,6 +85,7 @@ impl Timeline {
         Ok(Self {
             thread,
             work_ended,
+            progress,
             phases,
         })
     }
@@ -84,6 +93,11 @@ impl Timeline {
     /// The phases of the array since the acts began.
     pub fn phases(&self) -> Arc<Phases> {
         Arc::clone(&self.phases)
+    }
+
+    /// So much of the work is done.
+    pub fn work_is_done(&self, percent: u8) {
+        self.progress.store(percent, Ordering::Relaxed);
     }
 
     /// The work has ended: waits for the acts that are left and for a rebuild, and reports them. Returns whether a
@@ -107,6 +121,7 @@ struct Run {
     may_be_missing: u64,
     began: Instant,
     work_ended: Arc<AtomicBool>,
+    progress: Arc<AtomicU8>,
     /// Until when md may take to begin what it was last asked for, if it has not begun.
     may_begin_until: Option<Instant>,
     observer: Observer,
@@ -119,6 +134,7 @@ impl Run {
         for act in acts {
             match act.due {
                 Due::AtNs(at_ns) => self.wait_until(self.began + Duration::from_nanos(at_ns))?,
+                Due::After { percent } => self.wait_for_share(percent)?,
                 Due::ResyncDone => self.wait_until_at_rest()?,
             }
             self.act(act)?;
@@ -144,6 +160,15 @@ impl Run {
             }
             self.observer.wait(left.min(INTERVAL))?;
         }
+    }
+
+    /// Waits until so much of the work is done.
+    fn wait_for_share(&mut self, percent: u8) -> Result<(), Cause> {
+        while self.progress.load(Ordering::Relaxed) < percent && !self.work_ended() {
+            self.look()?;
+            self.observer.wait(PROGRESS_INTERVAL)?;
+        }
+        Ok(())
     }
 
     /// Waits until md neither rebuilds nor checks, nor is about to.
@@ -185,7 +210,7 @@ impl Run {
         let began = Instant::now();
         match act.kind {
             ActKind::Check | ActKind::Repair => self.begin_check(act)?,
-            ActKind::Grow => self.grow()?,
+            ActKind::Grow => self.grow(act)?,
             ActKind::Fail => {
                 self.must_survive(act)?;
                 self.manage(act, "--fail")?;
@@ -213,6 +238,17 @@ impl Run {
                 sysfs::write(&attribute, &delay_ns.to_string())?;
                 self.observer.limps();
             }
+            ActKind::Hang => {
+                if act.is_for_ever() {
+                    self.must_survive(act)?;
+                    self.observer.failed(began);
+                }
+                let hang_ns = act.delay_ns.unwrap_or(0);
+                let attribute = self.member(act)?.sysfs.join("hang_ns");
+                sysfs::write(&attribute, &hang_ns.to_string())?;
+                let lasts = act.delay_ns.map_or(GIVEN_UP, Duration::from_nanos);
+                self.observer.limps_until(began + lasts);
+            }
             ActKind::Corrupt => {
                 let corruption = Corruption::make(act, &self.array, &self.members, &self.observer)?;
                 self.corruptions.push(corruption);
@@ -221,6 +257,8 @@ impl Run {
         }
         self.may_begin_until = match act.kind {
             ActKind::Remove | ActKind::Slow | ActKind::Corrupt => self.may_begin_until,
+            ActKind::Hang if act.is_for_ever() => Some(Instant::now() + GIVEN_UP + INTERVAL * 10),
+            ActKind::Hang => self.may_begin_until,
             // A spare takes over at once, if there is one.
             ActKind::Fail => Some(Instant::now() + INTERVAL * 10),
             _ => Some(Instant::now() + TO_BEGIN),
@@ -259,14 +297,15 @@ impl Run {
         sysfs::write(&self.array.attribute("sync_action"), act.kind.word())
     }
 
-    fn grow(&mut self) -> Result<(), Cause> {
+    fn grow(&mut self, act: &Act) -> Result<(), Cause> {
         let attribute = self.array.attribute("raid_disks");
         let members = sysfs::number(&attribute, &sysfs::read(&attribute)?)?;
         let call = Invocation::new(Tool::Mdadm)
             .arg("--grow")
             .arg(&self.array.device.path)
             .arg(format!("--raid-devices={}", members + 1));
-        self.call(&call)
+        let level = act.level.map(|level| format!("--level={}", level.facts().type_word));
+        self.call(&call.args(level))
     }
 
     fn has_bitmap(&self) -> Result<bool, Cause> {

@@ -2,10 +2,11 @@
 //!
 //! A claim must hold for every pair of cells it refers to ([`study::claim::Contest`]), in every test. It is *supported*
 //! if it is shown to hold for each of them, *refuted* if it is shown not to hold for one, *undecided* if neither, and
-//! *untestable* if something was not measured. Each pair has one-sided tests against the claim's own margin; to support
-//! a claim all of them must succeed (an intersection-union test, which needs no correction: Berger, *Technometrics* 24,
-//! 1982), to refute it one of c at 1/c of the error. Over the claims of a study Holm's procedure keeps the error at 5
-//! %. "Equal" is shown by two one-sided tests within the claim's margin, never by the absence of a difference.
+//! *untestable* if something was not measured, or if the study says that it cannot test the claim. Each pair has
+//! one-sided tests against the claim's own margin; to support a claim all of them must succeed (an intersection-union
+//! test, which needs no correction: Berger, *Technometrics* 24, 1982), to refute it one of c at 1/c of the error. Over
+//! the testable claims of a study Holm's procedure keeps the error at 5 %. "Equal" is shown by two one-sided tests within
+//! the claim's margin, never by the absence of a difference.
 //!
 //! The *deciding interval* of a pair shows the same decision as an interval: see [`deciding`].
 
@@ -71,7 +72,7 @@ pub struct ClaimEffect {
     pub ratio: f64,
     /// Interval at 95 %, for this pair alone; absent with too few trials.
     pub interval: Option<Interval>,
-    /// Absent with too few trials.
+    /// Absent with too few trials, and if the claim is untestable.
     pub deciding: Option<Deciding>,
     pub claimed: Claimed,
     /// Number of compared trials of each cell.
@@ -210,7 +211,7 @@ impl<'a> Court<'a> {
         let most = |of: fn(&JudgedPair) -> f64| pairs.iter().map(of).fold(0.0, f64::max);
         let least = |of: fn(&JudgedPair) -> f64| pairs.iter().map(of).fold(1.0, f64::min);
         Judged {
-            reason: None,
+            reason: self.claim.untestable.clone(),
             p_support: most(|pair| pair.p_support),
             p_refute: (least(|pair| pair.p_refute) * pairs.len() as f64).min(1.0),
             pairs,

@@ -27,7 +27,8 @@ pub(crate) fn put_on(top: &Entry, kind: MachineKind, cells: &mut [Cell], found: 
     let Some(first) = acts.first() else { return };
     // Also where they cannot be: claims and tables may name their tests.
     for cell in cells.iter_mut() {
-        cell.acts = acts.iter().map(|placed| placed.act.clone()).collect();
+        let acts = acts.iter().map(|placed| timed(&placed.act, &cell.workload.work));
+        cell.acts = acts.collect();
     }
     if kind != MachineKind::Lab {
         let help = "use machine = \"lab\"";
@@ -83,6 +84,7 @@ fn read<'a>(entry: &'a Entry, found: &mut Found) -> Option<Placed<'a>> {
         disk: number.and_then(|number| u32::try_from(number).ok()),
         delay_ns: fault.delay_ns,
         corrupted: fault.corrupted,
+        level: entry.value("level").map(|_| Level::Raid6),
     };
     let on_disk = &disk.unwrap_or(done).span;
     Some(Placed {
@@ -94,36 +96,71 @@ fn read<'a>(entry: &'a Entry, found: &mut Found) -> Option<Placed<'a>> {
 }
 
 fn due<'a>(entry: &'a Entry, found: &mut Found) -> Option<(Due, &'a Span)> {
-    if entry.is_broken("at") || entry.is_broken("when") {
+    const TIMES: [&str; 3] = ["at", "after", "when"];
+    if TIMES.iter().any(|key| entry.is_broken(key)) {
         return None;
     }
-    match (entry.value("at"), entry.value("when")) {
-        (Some(at), None) => Some((Due::AtNs(at.value.count()?), &at.span)),
-        (None, Some(when)) => Some((Due::ResyncDone, &when.span)),
-        (Some(_), Some(when)) => {
-            let message = "an act has one time, `at` or `when`";
-            found.add_with_help(&when.span, message, "leave one of them out");
+    let mut given = TIMES.into_iter().filter_map(|key| Some((key, entry.value(key)?)));
+    match (given.next(), given.next()) {
+        (Some((key, time)), None) => {
+            let due = match key {
+                "at" => Due::AtNs(time.value.count()?),
+                "after" => Due::After {
+                    percent: u8::try_from(time.value.count()?).ok()?,
+                },
+                _ => Due::ResyncDone,
+            };
+            Some((due, &time.span))
+        }
+        (_, Some((_, second))) => {
+            let message = "an act has one time: `at`, `after` or `when`";
+            found.add_with_help(&second.span, message, "leave one of them out");
             None
         }
         (None, None) => {
             let message = "an act needs a time";
-            let help = "write `at = \"30s\"` or `when = \"resync done\"`";
+            let help = "write `at = \"30s\"`, `after = \"50 %\"` or `when = \"resync done\"`";
             found.add_with_help(&entry.span, message, help);
             None
         }
     }
 }
 
+/// The act, with a time instead of a share of the work where the work has a time.
+fn timed(act: &Act, work: &Work) -> Act {
+    let at_ns = match (act.due, work) {
+        (Due::After { percent }, Work::Io(io)) => io
+            .runtime_ns
+            .map(|runtime_ns| io.ramp_ns + runtime_ns / 100 * u64::from(percent)),
+        _ => None,
+    };
+    Act {
+        due: at_ns.map_or(act.due, Due::AtNs),
+        ..act.clone()
+    }
+}
+
 /// Acts are done in the order of the file.
 fn in_order(acts: &[Placed<'_>], found: &mut Found) {
-    let mut latest = 0;
+    let (mut latest_ns, mut latest_percent) = (0, 0);
     for placed in acts {
-        let Due::AtNs(at_ns) = placed.act.due else { continue };
-        if at_ns < latest {
-            let message = format!("an act before this one is at {} s", latest as f64 / 1e9);
+        let before = match placed.act.due {
+            Due::AtNs(at_ns) => {
+                let before = (at_ns < latest_ns).then(|| format!("at {} s", latest_ns as f64 / 1e9));
+                latest_ns = latest_ns.max(at_ns);
+                before
+            }
+            Due::After { percent } => {
+                let before = (percent < latest_percent).then(|| format!("after {latest_percent} %"));
+                latest_percent = latest_percent.max(percent);
+                before
+            }
+            Due::ResyncDone => None,
+        };
+        if let Some(before) = before {
+            let message = format!("an act before this one is {before}");
             found.add_with_help(placed.on_time, message, "write acts in order of time");
         }
-        latest = latest.max(at_ns);
     }
 }
 
@@ -142,19 +179,38 @@ fn no_acts_on(cell: &Cell) -> Option<Wrong> {
         );
         return Some((message, "use level 1, 4, 5, 6 or 10 without `of`"));
     }
-    if !matches!(&cell.workload.work, Work::Io(io) if io.engine == IoEngine::Native) {
-        let message = format!("acts need a workload `io`, which `{}` is not", cell.workload.name);
-        return Some((
-            message,
-            "write `io = { … }`: it counts requests by the phases of the array",
-        ));
+    match &cell.workload.work {
+        Work::Io(io) if io.engine == IoEngine::Native => None,
+        Work::PowerCut(spec) if spec.missing_member => Some((
+            "acts and `missing_member` both take members away".to_owned(),
+            "leave `missing_member` out, and let a member `fail`",
+        )),
+        Work::PowerCut(_) => None,
+        _ => {
+            let message = format!(
+                "acts need a workload `io` or `power_cut`, which `{}` is not",
+                cell.workload.name
+            );
+            Some((
+                message,
+                "write `io = { … }`: it counts requests by the phases of the array",
+            ))
+        }
     }
-    None
 }
 
 fn too_late(act: &Act, work: &Work) -> Option<Wrong> {
-    let (Work::Io(io), Due::AtNs(at_ns)) = (work, act.due) else {
-        return None;
+    let Work::Io(io) = work else { return None };
+    let at_ns = match act.due {
+        Due::AtNs(at_ns) => at_ns,
+        Due::After { .. } if io.runtime_ns.is_none() => {
+            let message = "`after` needs a workload with a `runtime`, of which it is a share";
+            return Some((
+                message.to_owned(),
+                "give the workload a `runtime`, or write `at = \"30s\"`",
+            ));
+        }
+        Due::After { .. } | Due::ResyncDone => return None,
     };
     let ends_ns = io.runtime_ns? + io.ramp_ns;
     (at_ns >= ends_ns).then(|| {
@@ -169,6 +225,8 @@ enum State {
     Active,
     Failed,
     Removed,
+    /// It answers nothing any more.
+    Dead,
 }
 
 /// The disks of an array after some acts, if md has had enough time to rebuild. Whether it has is seen in the trial.
@@ -216,13 +274,21 @@ impl Members {
             ActKind::Check | ActKind::Repair => None,
             ActKind::Grow => {
                 self.wanted += 1;
+                let Some(level) = act.level else { return None };
+                if self.level != Level::Raid5 {
+                    let message = format!("{} cannot become RAID 6", self.level.facts().name);
+                    return Some((message, "only RAID 5 can; leave `level` out"));
+                }
+                self.level = level;
+                self.may_be_missing = 2;
                 None
             }
-            kind => self.after_disk(kind, act.disk?),
+            _ => self.after_disk(act),
         }
     }
 
-    fn after_disk(&mut self, kind: ActKind, disk: u32) -> Option<Wrong> {
+    fn after_disk(&mut self, act: &Act) -> Option<Wrong> {
+        let (kind, disk) = (act.kind, act.disk?);
         let count = self.states.len();
         let Some(state) = self.states.get_mut((disk as usize).wrapping_sub(1)) else {
             let message = format!("there is no disk {disk}: the array has {count} disks");
@@ -230,15 +296,17 @@ impl Members {
         };
         let (needed, next) = match kind {
             ActKind::Fail | ActKind::Replace => (State::Active, State::Failed),
-            ActKind::Slow | ActKind::Corrupt => (State::Active, State::Active),
+            ActKind::Hang if act.is_for_ever() => (State::Active, State::Dead),
+            ActKind::Slow | ActKind::Hang | ActKind::Corrupt => (State::Active, State::Active),
             ActKind::Remove => (State::Failed, State::Removed),
             _ => (State::Removed, State::Active),
         };
         if *state != needed {
             let (wrong, help) = match needed {
+                _ if *state == State::Dead => ("answers nothing any more", "name another disk"),
                 State::Active => ("has failed already", "add it again first"),
                 State::Failed => ("has not failed: md removes no active disk", "let it `fail` first"),
-                State::Removed => ("was not removed", "let it `fail` and `remove` it first"),
+                State::Removed | State::Dead => ("was not removed", "let it `fail` and `remove` it first"),
             };
             return Some((format!("disk {disk} {wrong}"), help));
         }

@@ -47,6 +47,7 @@ pub(crate) fn read_all(
             filter,
             that,
             published: entry.text("published"),
+            untestable: entry.text("untestable"),
         });
     }
     all

@@ -197,6 +197,8 @@ pub enum Takes {
     },
     /// `30s`, `5min`.
     Time,
+    /// `50 %`.
+    Percent,
     Flag,
     /// One of these; the first word of each row is canonical, the others are aliases.
     Word(&'static [&'static [&'static str]]),
@@ -291,8 +293,10 @@ const ACTS: &[&[&str]] = &[
     &["check"],
     &["repair"],
     &["slow"],
+    &["hang"],
     &["corrupt"],
 ];
+const GROWN: &[&[&str]] = &[&["6", "raid6"]];
 const WHENS: &[&[&str]] = &[&["resync done"]];
 const UNITS: &[&[&str]] = &[
     &["B/s"],
@@ -423,18 +427,21 @@ static KEYS: &[Key] = &[
 
     key(Table::Workload, "name", Name, Single, "", "name of the workload, in tables and in claims"),
 
-    key(Table::Act, "do", Word(ACTS), Single, "", "what is done, by mdadm or `sync_action`: `add` gives a removed disk back as a new one, `re-add` as one that was away; `replace` lets a spare take over from a disk that works, `grow` makes a spare one more member; `slow` makes a disk slower, `corrupt` changes what is on it without an error"),
+    key(Table::Act, "do", Word(ACTS), Single, "", "what is done, by mdadm or `sync_action`: `add` gives a removed disk back as a new one, `re-add` as one that was away; `replace` lets a spare take over from a disk that works, `grow` makes a spare one more member; `slow` makes a disk slower, `hang` lets it answer nothing, `corrupt` changes what is on it without an error"),
     key(Table::Act, "disk", Count { min: 1, max: 4096 }, Single, "the whole array, for `grow`, `check` and `repair`", "which disk of the array, from 1"),
-    key(Table::Act, "delay", Takes::Time, Single, "needed for `slow`", "for `slow`: what each access of the disk's media takes longer from then on, up to 60 s"),
+    key(Table::Act, "delay", Takes::Time, Single, "needed for `slow`; `hang`: for ever", "for `slow`: what each access of the disk's media takes longer from then on, up to 60 s; for `hang`: how long the disk answers nothing, up to 30 s. A disk that never answers again is given up after 30 s, the SCSI layer's time limit of a command"),
+    key(Table::Act, "level", Word(GROWN), Single, "the array's", "for `grow`: RAID 5 becomes RAID 6"),
     key(Table::Act, "offset", Size { min: 0, max: 64 * PIB }, Single, "needed for `corrupt`", "for `corrupt`: where the first changed sector is, from the beginning of the disk's part of the array; whole sectors of 512 bytes"),
     key(Table::Act, "sectors", Count { min: 1, max: 65536 }, Single, "1", "for `corrupt`: how many sectors of 512 bytes change"),
-    key(Table::Act, "at", Takes::Time, Single, "`when`", "time since the measured work began (or its `ramp_time`, if it has one)"),
-    key(Table::Act, "when", Word(WHENS), Single, "`at`", "`resync done`: after the act before it, as soon as md neither rebuilds nor checks"),
+    key(Table::Act, "at", Takes::Time, Single, "one of `at`, `after`, `when` is needed", "time since the measured work began (or its `ramp_time`, if it has one)"),
+    key(Table::Act, "after", Takes::Percent, Single, "one of `at`, `after`, `when` is needed", "`50 %`: when so much of the work is done, of the `runtime` of `io` and of the operations of `power_cut`"),
+    key(Table::Act, "when", Word(WHENS), Single, "one of `at`, `after`, `when` is needed", "`resync done`: after the act before it, as soon as md neither rebuilds nor checks"),
 
     key(Table::Claim, "says", Name, Single, "", "the claim as a sentence"),
     key(Table::Claim, "where", Filter, Single, "everywhere", "restricts the claim to these cells: `{ AXIS = VALUE, … }`; also `test` and `metric`"),
     key(Table::Claim, "that", Name, Single, "", "the comparison; see below"),
     key(Table::Claim, "published", Name, Single, "nothing", "the published statement, literally"),
+    key(Table::Claim, "untestable", Name, Single, "tested", "why this study cannot test the claim; the verdict is then `untestable`, with this reason and with what was measured"),
 
     key(Table::Shown, "title", Name, Single, "", "heading of the table"),
     key(Table::Shown, "where", Filter, Single, "everywhere", "selects the figures of the table: `{ AXIS = VALUE, … }`; also `test` and `metric`"),

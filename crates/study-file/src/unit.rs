@@ -1,4 +1,4 @@
-//! Parsing and formatting of sizes and times.
+//! Parsing and formatting of sizes, times and shares.
 
 /// Binary units: `K` and `KiB` are the same, as in mdadm and fio.
 const SIZE_UNITS: &[(&str, u32)] = &[("P", 50), ("T", 40), ("G", 30), ("M", 20), ("K", 10), ("B", 0)];
@@ -23,6 +23,19 @@ fn wrong(message: String, help: impl Into<String>) -> WrongUnit {
     WrongUnit {
         message,
         help: help.into(),
+    }
+}
+
+/// Parses `50 %` of a key's value, from 0 % to 99 %: at 100 % nothing is left to do.
+pub fn parse_percent(name: &str, text: &str) -> Result<u64, WrongUnit> {
+    let number = text.trim().strip_suffix('%').map(str::trim_end);
+    match number.and_then(|number| number.parse::<u64>().ok()) {
+        Some(percent) if percent < 100 => Ok(percent),
+        Some(_) => Err(wrong(format!("`{text}` is after the work"), "use at most 99 %")),
+        None => Err(wrong(
+            format!("`{name}` must be a whole number of per cent, not `{text}`"),
+            "write it as \"50 %\"",
+        )),
     }
 }
 

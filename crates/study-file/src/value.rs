@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Span, enumerate, suggest, suggest_and_show};
 use crate::key::{Axis, Key, Takes};
-use crate::unit::{describe_size, format_size, format_time, parse_size, parse_time};
+use crate::unit::{describe_size, format_size, format_time, parse_percent, parse_size, parse_time};
 use crate::workload::fio_options::wrong_value;
 use crate::workload::pattern::Pattern;
 use crate::{INFINITE, Known};
@@ -161,10 +161,12 @@ fn text(key: &Key, value: &DeValue, known: &Known) -> Result<Value, Wrong> {
                 median: size,
                 max: size,
             }),
-        Takes::Time => match parse_time(text) {
-            Ok(nanos) => Ok(Value::Nanos(nanos)),
-            Err(unit) => wrong(unit.message, unit.help),
-        },
+        Takes::Time => parse_time(text)
+            .map(Value::Nanos)
+            .or_else(|unit| wrong(unit.message, unit.help)),
+        Takes::Percent => parse_percent(key.name, text)
+            .map(Value::Count)
+            .or_else(|unit| wrong(unit.message, unit.help)),
         Takes::Kernel => kernel(key, text, known),
         Takes::Processor => processor(key, text, known),
         Takes::Mount => mount(text),
@@ -199,6 +201,10 @@ fn no_text<T>(key: &Key, value: &DeValue) -> Result<T, Wrong> {
         Takes::Time => wrong(
             format!("the time `{as_written}` has no unit"),
             format!("write \"{as_written}s\""),
+        ),
+        Takes::Percent => wrong(
+            format!("`{}` must be a share in per cent", key.name),
+            format!("write \"{as_written} %\""),
         ),
         // 6.10 without quotes is the number 6.1.
         _ => wrong(

@@ -46,6 +46,7 @@ fn acts_are_part_of_the_identity() {
         disk: Some(2),
         delay_ns: None,
         corrupted: None,
+        level: None,
     };
     assert_eq!(with.cells[0].acts[0], fail);
     assert_eq!(with.cells[0].acts[1].kind, ActKind::Remove);
@@ -84,7 +85,7 @@ fn an_act_has_one_time_and_acts_are_in_its_order() {
     assert_eq!(message, "an act needs a time");
     let (line, column, message) = wrong(&act("do = \"check\"\nat = \"1s\"\nwhen = \"resync done\""));
     assert_eq!((line, column), (4, 8), "{message}");
-    assert_eq!(message, "an act has one time, `at` or `when`");
+    assert_eq!(message, "an act has one time: `at`, `after` or `when`");
     let back = act("at = \"20s\"\ndo = \"check\"") + &act("at = \"10s\"\ndo = \"repair\"");
     let (line, column, message) = wrong(&back);
     assert_eq!((line, column), (5, 6), "{message}");
@@ -93,14 +94,11 @@ fn an_act_has_one_time_and_acts_are_in_its_order() {
 
 #[test]
 fn what_raidlab_cannot_do_is_refused() {
-    for word in ["hang", "power-cut", "explode"] {
+    for word in ["power-cut", "explode"] {
         let (line, column, message) = wrong(&act(&format!("at = \"10s\"\ndo = \"{word}\"\ndisk = 1")));
         assert_eq!((line, column), (3, 6), "{message}");
         assert!(message.contains(word), "{message}");
     }
-    let found = study("{ level = 5 }", IO, &act("after = \"50 %\"\ndo = \"check\"")).expect_err("has errors");
-    let unknown = found.iter().find(|error| error.message.contains("`after`"));
-    assert_eq!(unknown.map(|error| (error.line, error.column)), Some((2, 1)), "{found}");
     let (line, column, message) = wrong(&act("when = \"half done\"\ndo = \"check\""));
     assert_eq!((line, column), (2, 8), "{message}");
     assert!(message.contains("half done"), "{message}");
@@ -237,11 +235,109 @@ fn arrays_and_workloads_that_can_have_no_acts() {
     let tree = "tree = { collection = \"marechal-small\" }";
     assert_eq!(
         message("{ level = 5 }", tree),
-        "acts need a workload `io`, which `w` is not"
+        "acts need a workload `io` or `power_cut`, which `w` is not"
     );
     let fio = "fio = { rw = \"randread\", size = \"64M\", runtime = \"60s\" }";
     assert_eq!(
         message("{ level = 5 }", fio),
-        "acts need a workload `io`, which `w` is not"
+        "acts need a workload `io` or `power_cut`, which `w` is not"
+    );
+}
+
+/// Of the time of the work if it has one, else of its operations.
+#[test]
+fn acts_after_a_share_of_the_work() {
+    let acts = act("after = \"50 %\"\ndo = \"fail\"\ndisk = 2");
+    let due = |workload: &str| study("{ level = 5 }", workload, &acts).map(|plan| plan.cells[0].acts[0].due);
+    let with_ramp = IO.replace(" }", ", ramp_time = \"10s\" }");
+    assert_eq!(due(&with_ramp).expect("a sound study"), Due::AtNs(40_000_000_000));
+    let cuts = due("power_cut = { operations = 50 }");
+    assert_eq!(cuts.expect("a sound study"), Due::After { percent: 50 });
+    let found = due("io = { rw = \"randread\", size = \"64M\" }").expect_err("it has no runtime");
+    let first = found.iter().next().expect("an error");
+    assert_eq!((first.line, first.column), (2, 9));
+    assert_eq!(
+        first.message,
+        "`after` needs a workload with a `runtime`, of which it is a share"
+    );
+    for (text, message) in [
+        ("\"100 %\"", "`100 %` is after the work"),
+        ("\"half\"", "`after` must be a whole number of per cent, not `half`"),
+        ("50", "`after` must be a share in per cent"),
+    ] {
+        assert_eq!(
+            wrong(&act(&format!("after = {text}\ndo = \"fail\"\ndisk = 2"))).2,
+            message
+        );
+    }
+    let both = act("after = \"50 %\"\nat = \"1s\"\ndo = \"fail\"\ndisk = 2");
+    assert_eq!(wrong(&both).2, "an act has one time: `at`, `after` or `when`");
+    let back =
+        act("after = \"50 %\"\ndo = \"fail\"\ndisk = 2") + &act("after = \"5 %\"\ndo = \"remove\"\ndisk = 2");
+    let found = study("{ level = 5 }", "power_cut = { operations = 50 }", &back).expect_err("in disorder");
+    let first = found.iter().next().expect("an error");
+    assert_eq!(first.message, "an act before this one is after 50 %");
+}
+
+#[test]
+fn a_disk_hangs_for_some_time_or_for_ever() {
+    let hang = |rest: &str| act(&format!("at = \"10s\"\ndo = \"hang\"\ndisk = 2{rest}"));
+    let first = |acts: &str| study("{ level = 5 }", IO, acts).map(|plan| plan.cells[0].acts[0].to_string());
+    assert_eq!(
+        first(&hang("\ndelay = \"20s\"")).expect("a sound study"),
+        "hang disk 2 for 20 s at 10 s"
+    );
+    assert_eq!(first(&hang("")).expect("a sound study"), "hang disk 2 for ever at 10 s");
+    assert_eq!(
+        wrong(&hang("\ndelay = \"31s\"")).2,
+        "the kernel gives up a disk that answers nothing for 30 s"
+    );
+    let again = hang("") + &act("at = \"50s\"\ndo = \"remove\"\ndisk = 2");
+    assert_eq!(wrong(&again).2, "disk 2 answers nothing any more");
+    let second = hang("") + &act("at = \"50s\"\ndo = \"fail\"\ndisk = 3");
+    assert_eq!(
+        wrong(&second).2,
+        "2 of 4 disks would be missing: the array would lose its data"
+    );
+    // For a time it is missing for nobody.
+    let later = hang("\ndelay = \"20s\"") + &act("at = \"50s\"\ndo = \"fail\"\ndisk = 3");
+    assert!(study("{ level = 5 }", IO, &later).is_ok());
+}
+
+#[test]
+fn raid_5_grows_to_raid_6() {
+    let grow = act("at = \"10s\"\ndo = \"grow\"\nlevel = 6");
+    let of = |array: &str, acts: &str| {
+        study(array, IO, acts).map_err(|found| found.iter().next().expect("an error").message.clone())
+    };
+    let plan = of("{ level = 5, spares = 1 }", &grow).expect("a sound study");
+    assert_eq!(plan.cells[0].acts[0].to_string(), "grow to RAID 6 at 10 s");
+    // Two members can fail then.
+    let fail = |disk: u32| act(&format!("at = \"{disk}0s\"\ndo = \"fail\"\ndisk = {disk}"));
+    let both = grow.clone() + &fail(2) + &fail(3);
+    assert!(of("{ level = 5, spares = 1 }", &both).is_ok());
+    let other = act("at = \"10s\"\ndo = \"check\"\nlevel = 6");
+    assert_eq!(
+        of("{ level = 5 }", &other),
+        Err("`level` is of `grow`, not of `check`".to_owned())
+    );
+}
+
+#[test]
+fn power_cuts_amid_acts() {
+    let of = |workload: &str, acts: &str| {
+        study("{ level = 5 }", workload, acts)
+            .map_err(|found| found.iter().next().expect("an error").message.clone())
+    };
+    let fail = act("after = \"20 %\"\ndo = \"fail\"\ndisk = 1");
+    assert!(of("power_cut = { operations = 50 }", &fail).is_ok());
+    assert_eq!(
+        of("power_cut = { operations = 50, missing_member = true }", &fail),
+        Err("acts and `missing_member` both take members away".to_owned())
+    );
+    let corrupt = act("after = \"20 %\"\ndo = \"corrupt\"\ndisk = 1\noffset = \"64K\"");
+    assert_eq!(
+        of("power_cut = { operations = 50 }", &corrupt),
+        Err("`w` writes: what it writes hides what `corrupt` changed".to_owned())
     );
 }

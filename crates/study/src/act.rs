@@ -1,6 +1,7 @@
 //! Acts on a trial's array while the workload runs: a member fails, is removed, added again; the array is checked.
 
 use crate::phase::Phase;
+use crate::stack::Level;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -26,12 +27,14 @@ pub enum ActKind {
     Repair,
     /// From then on each access of the disk's media takes longer: retries, a failing head.
     Slow,
+    /// The disk answers nothing for some time, or never again.
+    Hang,
     /// Sectors of the disk change without an error.
     Corrupt,
 }
 
 impl ActKind {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Fail,
         Self::Remove,
         Self::Add,
@@ -41,6 +44,7 @@ impl ActKind {
         Self::Check,
         Self::Repair,
         Self::Slow,
+        Self::Hang,
         Self::Corrupt,
     ];
 
@@ -55,6 +59,7 @@ impl ActKind {
             Self::Check => "check",
             Self::Repair => "repair",
             Self::Slow => "slow",
+            Self::Hang => "hang",
             Self::Corrupt => "corrupt",
         }
     }
@@ -71,6 +76,8 @@ impl ActKind {
 pub enum Due {
     /// Nanoseconds since the measured work began, by the clock of the trial's machine.
     AtNs(u64),
+    /// When so many per cent of the work are done.
+    After { percent: u8 },
     /// After the previous act, as soon as md neither rebuilds nor checks.
     ResyncDone,
 }
@@ -106,11 +113,26 @@ pub struct Act {
     /// Which member, from 1, as in `bus`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<u32>,
-    /// For `slow`: what each access of the media takes longer, in nanoseconds.
+    /// For `slow`: what each access of the media takes longer; for `hang`: how long it answers nothing. In nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_ns: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corrupted: Option<Corrupted>,
+    /// For `grow`: the level that the array gets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<Level>,
+}
+
+impl Act {
+    /// Whether the array has a member less from then on.
+    pub fn takes_a_member(&self) -> bool {
+        self.kind == ActKind::Fail || self.is_for_ever()
+    }
+
+    /// Whether the disk never answers again.
+    pub fn is_for_ever(&self) -> bool {
+        self.kind == ActKind::Hang && self.delay_ns.is_none()
+    }
 }
 
 impl fmt::Display for Act {
@@ -119,8 +141,14 @@ impl fmt::Display for Act {
         if let Some(disk) = self.disk {
             write!(f, " disk {disk}")?;
         }
-        if let Some(delay_ns) = self.delay_ns {
-            write!(f, " by {} ms", delay_ns as f64 / 1e6)?;
+        match (self.kind, self.delay_ns) {
+            (ActKind::Hang, Some(delay_ns)) => write!(f, " for {} s", delay_ns as f64 / 1e9)?,
+            (ActKind::Hang, None) => f.write_str(" for ever")?,
+            (_, Some(delay_ns)) => write!(f, " by {} ms", delay_ns as f64 / 1e6)?,
+            (_, None) => {}
+        }
+        if let Some(level) = self.level {
+            write!(f, " to {}", level.facts().name)?;
         }
         if let Some(corrupted) = self.corrupted {
             write!(
@@ -131,6 +159,7 @@ impl fmt::Display for Act {
         }
         match self.due {
             Due::AtNs(at_ns) => write!(f, " at {} s", at_ns as f64 / 1e9),
+            Due::After { percent } => write!(f, " after {percent} % of the work"),
             Due::ResyncDone => f.write_str(" when the resync is done"),
         }
     }
@@ -140,15 +169,16 @@ impl fmt::Display for Act {
 pub fn tests(acts: &[Act]) -> Vec<&'static str> {
     let has = |kinds: &[ActKind]| acts.iter().any(|act| kinds.contains(&act.kind));
     let corruptions = acts.iter().filter(|act| act.kind == ActKind::Corrupt).count();
-    let rebuilds = has(&[ActKind::Fail, ActKind::Replace]);
+    let takes_a_member = acts.iter().any(Act::takes_a_member);
+    let rebuilds = takes_a_member || has(&[ActKind::Replace]);
     [
         (Phase::Healthy.name(), !acts.is_empty()),
-        (Phase::Degraded.name(), has(&[ActKind::Fail])),
+        (Phase::Degraded.name(), takes_a_member),
         (Phase::Rebuilding.name(), rebuilds),
-        (Phase::Rebuilt.name(), rebuilds),
+        (Phase::Rebuilt.name(), rebuilds || has(&[ActKind::Grow])),
         (Phase::Checking.name(), has(&[ActKind::Check, ActKind::Repair])),
         (Phase::Reshaping.name(), has(&[ActKind::Grow])),
-        (Phase::Limping.name(), has(&[ActKind::Slow])),
+        (Phase::Limping.name(), has(&[ActKind::Slow, ActKind::Hang])),
         ("rebuild", rebuilds),
         ("reshape", has(&[ActKind::Grow])),
         ("check", has(&[ActKind::Check])),

@@ -18,7 +18,7 @@ pub enum Phase {
     Checking,
     /// md distributes the data over more members (`reshape`).
     Reshaping,
-    /// A disk is slow since an act.
+    /// A disk is slow or hangs since an act.
     Limping,
 }
 

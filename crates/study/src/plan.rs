@@ -91,6 +91,9 @@ pub struct Claim {
     pub that: String,
     /// The published statement, as written.
     pub published: Option<String>,
+    /// Why the study cannot test it, in its author's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub untestable: Option<String>,
 }
 
 /// Stop conditions of a cell.

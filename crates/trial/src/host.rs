@@ -64,12 +64,23 @@ impl Host for StackHost<'_, '_> {
             stack::quiesce(stack, how, context)?;
             stack::drop_caches(stack, &[], context).map(drop)
         })?;
+        self.begin_acts()
+    }
+
+    fn begin_acts(&mut self) -> Result<(), HostError> {
         let acts = std::mem::take(&mut self.acts);
         if !acts.is_empty() {
             let may_be_missing = self.spec.array.may_be_missing(self.disks);
-            self.timeline = Some(Timeline::begin(stack, acts, may_be_missing, self.context.began)?);
+            let timeline = Timeline::begin(self.stack, acts, may_be_missing, self.context.began)?;
+            self.timeline = Some(timeline);
         }
         Ok(())
+    }
+
+    fn work_is_done(&mut self, percent: u8) {
+        if let Some(timeline) = &self.timeline {
+            timeline.work_is_done(percent);
+        }
     }
 
     fn device_counters(&mut self) -> Result<DeviceCounters, HostError> {

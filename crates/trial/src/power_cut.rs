@@ -2,7 +2,7 @@
 
 use crate::{MemoryLedger, NoDiskCheck, Setting};
 use serde::{Deserialize, Serialize};
-use stack::{Access, Cause, Context, Recovered, System};
+use stack::{Access, Cause, Context, Recovered, Restart, System};
 use std::time::Instant;
 use study::event::{Event, Failure};
 use study::plan::Trial;
@@ -80,10 +80,13 @@ pub fn judge(
         history: History::new(&operations, cut.log),
         verdict: Verdict::default(),
     };
-    let missing = spec.missing_member.then_some(member);
-    match stack::recover(&trial.cell.stack, &setting.disks, missing, &mut context) {
+    let restart = Restart {
+        missing: spec.missing_member.then_some(member),
+        amid_acts: !trial.cell.acts.is_empty(),
+    };
+    match stack::recover(&trial.cell.stack, &setting.disks, restart, &mut context) {
         Ok(recovered) => {
-            let judged = judge.all(&recovered, missing.is_some(), member, &mut context);
+            let judged = judge.all(&recovered, restart, member, &mut context);
             judged.map_err(|cause| failed(cause.to_string()))?;
         }
         Err(cause) => judge.verdict.not_mountable = Some(cause.to_string()),
@@ -103,7 +106,7 @@ impl Judge {
     fn all(
         &mut self,
         stack: &Recovered,
-        is_degraded: bool,
+        restart: Restart,
         member: usize,
         context: &mut Context<'_>,
     ) -> Result<(), Cause> {
@@ -111,7 +114,11 @@ impl Judge {
             return Ok(());
         }
         self.verdict.checker_complaint = stack.complaint(context)?;
-        if is_degraded {
+        if restart.missing.is_some() {
+            return Ok(());
+        }
+        // Without a member that failed, there is no redundancy to judge.
+        if restart.amid_acts && !stack.is_whole(context)? {
             return Ok(());
         }
         self.verdict.stale_sectors = stack.stale_sectors(context)?.unwrap_or(0);

@@ -50,6 +50,15 @@ pub trait Host {
         None
     }
 
+    /// Begins the acts on the array, if there are some and they have not begun. Called by work that does not call
+    /// [`quiesce_and_drop_caches`](Self::quiesce_and_drop_caches), which begins them as well.
+    fn begin_acts(&mut self) -> Result<(), HostError> {
+        Ok(())
+    }
+
+    /// So many per cent of the work are done: acts may wait for it. Must be fast.
+    fn work_is_done(&mut self, _percent: u8) {}
+
     /// The phases of the array, if acts are being done on it: requests are then counted by phase.
     fn phases(&self) -> Option<Arc<Phases>> {
         None

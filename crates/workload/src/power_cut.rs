@@ -48,7 +48,12 @@ impl Engine for PowerCutSpec {
         let operations = Operations::draw(seed, self);
         host.step("power-cut");
         for (number, operation) in operations.all.iter().enumerate() {
+            if number == operations.prepared {
+                host.begin_acts().map_err(WorkloadError::host("begin the acts"))?;
+            }
             if number >= operations.prepared {
+                let done = (number - operations.prepared) * 100 / (operations.all.len() - operations.prepared);
+                host.work_is_done(u8::try_from(done).unwrap_or(100));
                 pause(hash(seed, 1, number as u64));
             }
             say(BEGUN, number, host);

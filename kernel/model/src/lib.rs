@@ -78,6 +78,11 @@ pub extern "C" fn rl_delay(disk: u32, access_ns: u64, now_ns: u64) {
     machine().world.delay(disk as usize, now_ns, access_ns);
 }
 
+#[unsafe(no_mangle)]
+pub extern "C" fn rl_hang(disk: u32, for_ns: u64, dies: u8, now_ns: u64) {
+    machine().world.hang(disk as usize, now_ns, for_ns, dies != 0);
+}
+
 /// # Safety
 /// `info` points at a `struct rl_disk_info`.
 #[unsafe(no_mangle)]

@@ -162,9 +162,13 @@ impl Machine {
     /// Keeps the contents that the disks would have after a power cut now; the disks go on. Whether there was room.
     pub fn keep_state(&mut self, seed: u64, now_ns: u64) -> bool {
         self.collect(now_ns);
-        self.look_at_caches();
+        // Not by look_at_caches(): versions that it forgets would no longer be there for later states, but for a power
+        // cut that ends a guest.
+        let disks = 0..self.description.disks.len();
+        let volatile: Vec<Vec<(u64, u32)>> = disks.map(|disk| self.world.volatile(disk).collect()).collect();
         let mut bytes = Vec::new();
-        let saved = self.contents.save_after_power_cut(seed, &mut |piece| bytes.extend_from_slice(piece));
+        let keep = &mut |piece: &[u8]| bytes.extend_from_slice(piece);
+        let saved = self.contents.save_after_power_cut(seed, &volatile, keep);
         saved.is_ok() && host::keep_state(&bytes)
     }
 

@@ -145,19 +145,24 @@ impl Media {
         disk.history = Some(history);
     }
 
-    /// The blocks as [`power_cut`](Self::power_cut) would leave them, in the order of places: place and number. The disk
-    /// stays as it is. Each block gets a use that nobody drops, so it keeps its data as long as the store exists.
+    /// The blocks as [`power_cut`](Self::power_cut) would leave them if only these sectors were volatile, in the order of
+    /// places: place and number. The disk stays as it is. Each block gets a use that nobody drops, so it keeps its data as long as the store exists.
     pub fn after_power_cut(
         &mut self,
-        disk: &mut Disk,
+        disk: &Disk,
         seed: u64,
+        volatile: &[(u64, u32)],
         scratch: &mut Block,
     ) -> Result<Vec<(u64, u32)>, Full> {
         let mut torn = Vec::new();
-        if let Some(history) = disk.history.take() {
-            let outcome = self.torn_blocks(disk, &history, seed, scratch);
-            disk.history = Some(history);
-            torn = outcome?;
+        if let Some(history) = &disk.history {
+            let mut choice = history.choice(seed);
+            for (block, versions) in history.only(volatile) {
+                self.copy_out(disk, block, scratch);
+                versions.compose(&self.blocks, &mut choice, scratch);
+                // With a use.
+                torn.push((block, self.blocks.intern(scratch, 0, true)?));
+            }
         }
         let mut kept = Vec::new();
         disk.index.for_each(&self.nodes, &mut |block, id| {
@@ -169,24 +174,6 @@ impl Media {
         kept.extend(torn.into_iter().filter(|&(_, id)| id != 0));
         kept.sort_unstable();
         Ok(kept)
-    }
-
-    /// The blocks with volatile data after a power cut, in the order of places, each with a use.
-    fn torn_blocks(
-        &mut self,
-        disk: &Disk,
-        history: &History,
-        seed: u64,
-        scratch: &mut Block,
-    ) -> Result<Vec<(u64, u32)>, Full> {
-        let mut choice = history.choice(seed);
-        let mut torn = Vec::new();
-        for (block, versions) in history.iter() {
-            self.copy_out(disk, block, scratch);
-            versions.compose(&self.blocks, &mut choice, scratch);
-            torn.push((block, self.blocks.intern(scratch, 0, true)?));
-        }
-        Ok(torn)
     }
 
     pub fn digest(&self, disk: &Disk) -> u128 {

@@ -30,18 +30,25 @@ impl Store {
     }
 
     /// Hands the bookkeeping to `out` as it would be [saved](Self::save) after [`power_cut`](Self::power_cut) with this
-    /// seed. The store goes on as if nothing had happened, and the blocks that the bookkeeping names are kept unchanged
+    /// seed, if each disk held only these sectors in its cache ([`persist_all_but`](Self::persist_all_but)); disks that
+    /// are not listed hold none. The store goes on as if nothing had happened, and the blocks that the bookkeeping names are kept unchanged
     /// as long as it exists. Two states with equal bookkeeping are equal.
     ///
     /// # Errors
     /// [`Error::Full`] if there is no room for the blocks that the cut would tear; `out` may have got a part.
-    pub fn save_after_power_cut(&mut self, seed: u64, out: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
+    pub fn save_after_power_cut(
+        &mut self,
+        seed: u64,
+        volatile: &[Vec<(u64, u32)>],
+        out: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), Error> {
         out(&MAGIC.to_le_bytes());
-        for (number, disk) in self.disks.iter_mut().enumerate() {
+        for (number, disk) in self.disks.iter().enumerate() {
             out(&disk.sectors.to_le_bytes());
             let seed = seed_of_disk(seed, number);
+            let volatile = volatile.get(number).map_or(&[][..], Vec::as_slice);
             let mut run = Run::default();
-            for (block, id) in self.media.after_power_cut(disk, seed, &mut self.scratch)? {
+            for (block, id) in self.media.after_power_cut(disk, seed, volatile, &mut self.scratch)? {
                 run.add(block, id, out);
             }
             run.end(out);

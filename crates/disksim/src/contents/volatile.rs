@@ -73,6 +73,30 @@ impl History {
         }
     }
 
+    /// What is left if only these sectors are still volatile; the history itself stays. The ranges are first sector and
+    /// length, in any order; they may overlap.
+    pub fn only(&self, volatile: &[(u64, u32)]) -> Vec<(u64, Versions)> {
+        let mut masks: BTreeMap<u64, u8> = BTreeMap::new();
+        for &(sector, sectors) in volatile {
+            let end = sector.saturating_add(sectors.into());
+            let blocks = sector / BLOCK_SECTORS..end.div_ceil(BLOCK_SECTORS);
+            for (&block, _) in self.blocks.range(blocks) {
+                let from = sector.max(block * BLOCK_SECTORS) - block * BLOCK_SECTORS;
+                let to = (end - block * BLOCK_SECTORS).min(BLOCK_SECTORS);
+                *masks.entry(block).or_default() |= mask(from..to);
+            }
+        }
+        let left = masks.into_iter().map(|(block, volatile)| {
+            let versions = self.blocks.get(&block).map_or(&[][..], |versions| &versions.0);
+            let masked = versions.iter().map(|version| Version {
+                id: version.id,
+                written: version.written & volatile,
+            });
+            (block, Versions(masked.filter(|version| version.written != 0).collect()))
+        });
+        left.filter(|(_, versions)| !versions.0.is_empty()).collect()
+    }
+
     /// All present contents become durable.
     pub fn forget(&mut self, held: &mut Blocks) {
         for versions in core::mem::take(&mut self.blocks).into_values() {

@@ -100,11 +100,15 @@ pub fn processor_patches(set: &str) -> Vec<(&'static Path, &'static [u8])> {
 }
 
 /// The files of the processor model, and their places in a kernel's tree.
-pub fn processor() -> [(&'static str, &'static [u8]); 4] {
+pub fn processor() -> [(&'static str, &'static [u8]); 5] {
     [
         ("arch/um/drivers/raidlab-cpu/Kconfig", processor_file("Kconfig")),
         ("arch/um/drivers/raidlab-cpu/Makefile", processor_file("Makefile")),
         ("arch/um/drivers/raidlab-cpu/cpu.c", processor_file("cpu.c")),
+        (
+            "arch/um/drivers/raidlab-cpu/count-in-line",
+            processor_file("count-in-line"),
+        ),
         ("arch/um/include/linux/raidlab-cpu.h", processor_file("raidlab-cpu.h")),
     ]
 }

@@ -137,7 +137,7 @@ fn states_that_one_run_keeps_are_those_of_power_cuts_that_end_it() {
 
 fn raid5(more: &str) -> String {
     let stack = format!("array = {{ level = 5, size = \"256 MiB\", {more} }}\nfs = {{ type = \"ext4\" }}");
-    study(FOUR, &stack, "{ operations = 60, points = 10, missing_member = true }")
+    study(FOUR, &stack, "{ operations = 60, points = 40, missing_member = true }")
 }
 
 #[test]

@@ -392,6 +392,7 @@ fn claim() -> Claim {
         ],
         that: "type=jfs slowest by 50%".to_owned(),
         published: Some("you can see immediately how slow JFS is writing and deleting all these files".to_owned()),
+        untestable: None,
     }
 }
 

@@ -80,6 +80,32 @@ impl Array {
         }
     }
 
+    /// Waits until md neither resyncs nor rebuilds nor reshapes, nor is about to; returns how many members are missing
+    /// then.
+    pub(crate) fn wait_until_at_rest(&self, executor: &mut dyn Executor) -> Result<u64, Cause> {
+        let action = self.attribute("sync_action");
+        // md's thread begins what is due within this time after a start.
+        const TO_BEGIN: Duration = Duration::from_secs(6);
+        let (mut progress, mut moved_at, mut idle_since) = (String::new(), Instant::now(), Instant::now());
+        loop {
+            let is_idle = executor.read(&action)? == "idle";
+            if is_idle && idle_since.elapsed() > TO_BEGIN {
+                return read_number(executor, &self.attribute("degraded"));
+            }
+            let completed = executor.read(&self.attribute("sync_completed"))?;
+            if is_idle || completed != progress {
+                (progress, moved_at) = (completed, Instant::now());
+            } else if moved_at.elapsed() > STALLED {
+                let name = &self.device.kernel_name;
+                return Err(Cause::State(format!("the resync of {name} is stuck at {progress}")));
+            }
+            executor.sleep(Duration::from_millis(100));
+            if !is_idle {
+                idle_since = Instant::now();
+            }
+        }
+    }
+
     /// Lets md check copies and parity of the whole array; returns the number of mismatched sectors.
     pub(crate) fn check(&self, executor: &mut dyn Executor) -> Result<u64, Cause> {
         if !self.redundant {

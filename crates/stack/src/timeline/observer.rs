@@ -26,6 +26,8 @@ pub(super) struct Observer {
     was_changed: bool,
     /// A disk was made slow.
     is_limping: bool,
+    /// A disk answers nothing until then.
+    hangs_until: Option<Instant>,
     /// Contents were changed on purpose: that md finds it is a result, not a defect.
     is_corrupted: bool,
     /// What md counted in each check and repair so far.
@@ -51,6 +53,7 @@ impl Observer {
             phase_missing: 0,
             was_changed: false,
             is_limping: false,
+            hangs_until: None,
             is_corrupted: false,
             mismatches: Vec::new(),
             was_repaired: false,
@@ -82,6 +85,10 @@ impl Observer {
 
     pub(super) const fn limps(&mut self) {
         self.is_limping = true;
+    }
+
+    pub(super) const fn limps_until(&mut self, until: Instant) {
+        self.hangs_until = Some(until);
     }
 
     pub(super) const fn corrupted(&mut self) {
@@ -136,7 +143,7 @@ impl Observer {
             "reshape" => Phase::Reshaping,
             _ if self.missing > 0 => Phase::Degraded,
             "check" | "repair" => Phase::Checking,
-            _ if self.is_limping => Phase::Limping,
+            _ if self.is_limping || self.hangs_until.is_some_and(|until| Instant::now() < until) => Phase::Limping,
             _ if self.was_changed => Phase::Rebuilt,
             _ => Phase::Healthy,
         };

@@ -60,11 +60,13 @@ pub(super) fn level(adjusted: &[f64], alpha: f64) -> f64 {
 }
 
 impl Judged {
-    /// The deciding pair, with its interval at `level` for a claim.
+    /// The deciding pair, with its interval at `level` for a testable claim.
     pub(super) fn shown(&self, level: f64) -> Option<ClaimEffect> {
         let pair = self.decider(level)?;
         let level = self.level_of(pair, level);
-        let deciding = pair.sure.map(|effect| Deciding {
+        // An untestable claim has an effect, and nothing is decided by it.
+        let sure = pair.sure.filter(|_| self.reason.is_none());
+        let deciding = sure.map(|effect| Deciding {
             confidence: 1.0 - level,
             interval: effect.interval(level),
         });

@@ -7,26 +7,32 @@ fn claim(that: &str) -> Claim {
         filter: vec![("test".to_owned(), "read".to_owned())],
         that: that.to_owned(),
         published: None,
+        untestable: None,
     }
 }
 
+const STACKS: [&str; 3] = ["xfs", "ext4", "jfs"];
+
 /// Claims on three stacks whose trials have these values.
 fn judged(claims: &[&str], values: [&[f64]; 3]) -> Vec<JudgedClaim> {
-    let stacks = ["xfs", "ext4", "jfs"];
-    let mut plan = plan(&stacks);
+    let plan = plan_of(claims);
+    judge_claims(&plan, &measurements(&plan, values))
+}
+
+fn plan_of(claims: &[&str]) -> Plan {
+    let mut plan = plan(&STACKS);
     plan.claims = claims.iter().map(|that| claim(that)).collect();
-    let measurements: Vec<Measurement> = stacks
-        .iter()
-        .zip(values)
-        .flat_map(|(stack, values)| {
-            let of_stack = values.iter().zip(0..);
-            let all: Vec<Measurement> = of_stack
-                .map(|(&value, index)| measurement(&plan, stack, "read", index, value))
-                .collect();
-            all
-        })
-        .collect();
-    judge_claims(&plan, &measurements)
+    plan
+}
+
+fn measurements(plan: &Plan, values: [&[f64]; 3]) -> Vec<Measurement> {
+    let of_stack = |(stack, values): (&str, &[f64])| -> Vec<Measurement> {
+        let trials = values.iter().zip(0..);
+        trials
+            .map(|(&value, index)| measurement(plan, stack, "read", index, value))
+            .collect()
+    };
+    STACKS.into_iter().zip(values).flat_map(of_stack).collect()
 }
 
 fn verdicts(claims: &[&str], values: [&[f64]; 3]) -> Vec<&'static str> {
@@ -287,4 +293,26 @@ fn claims_of_a_a_studies_stay_undecided() {
         })
         .count();
     assert!(alarms <= studies / 20, "{alarms} of {studies}");
+}
+
+/// What a study cannot test is no test among the others: its effect is shown, and the other claims are decided as if it
+/// were not there.
+#[test]
+fn what_a_study_cannot_test_is_untestable_with_its_effect() {
+    let values: [&[f64]; 3] = [&[100.0, 101.0, 99.0], &[80.0, 81.0, 79.0], &[50.0, 51.0, 49.0]];
+    let mut plan = plan_of(&["type=xfs > type=ext4", "type=jfs > type=ext4"]);
+    plan.claims[1].untestable = Some("the disks are others".to_owned());
+    let both = judge_claims(&plan, &measurements(&plan, values));
+    let Verdict::Untestable { reason } = &both[1].verdict else {
+        panic!("{:?}", both[1].verdict)
+    };
+    assert_eq!(reason, "the disks are others");
+    let effect = both[1].effect.as_ref().unwrap();
+    assert!((effect.ratio - 50.0 / 80.0).abs() < 0.01, "{}", effect.ratio);
+    assert!(effect.interval.is_some());
+    assert_eq!(effect.deciding, None);
+    plan.claims.pop();
+    let alone = judge_claims(&plan, &measurements(&plan, values));
+    assert_eq!(alone[0].verdict, Verdict::Supported);
+    assert_eq!(both[0], alone[0]);
 }

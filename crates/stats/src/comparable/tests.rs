@@ -55,6 +55,7 @@ fn claim(that: &str) -> Claim {
         filter: Vec::new(),
         that: that.to_owned(),
         published: None,
+        untestable: None,
     }
 }
 

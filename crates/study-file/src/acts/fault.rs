@@ -10,6 +10,8 @@ use study::workload::Work;
 const SECTOR_BYTES: u64 = 512;
 /// The disk model takes no more.
 const DELAY_NS_MAX: u64 = 60_000_000_000;
+/// The lab's driver waits no longer for a disk.
+const HANG_NS_MAX: u64 = 30_000_000_000;
 
 /// The fault of an act; empty for acts that are none.
 #[derive(Default)]
@@ -21,19 +23,25 @@ pub(super) struct Fault {
 /// None if what is wrong has been reported.
 pub(super) fn read(entry: &Entry, kind: ActKind, on_kind: &Span, found: &mut Found) -> Option<Fault> {
     let is_complete = [
-        ("delay", ActKind::Slow, true, "write `delay = \"100ms\"`"),
-        ("offset", ActKind::Corrupt, true, "write `offset = \"64M\"`"),
-        ("sectors", ActKind::Corrupt, false, ""),
+        (
+            "delay",
+            [ActKind::Slow, ActKind::Hang].as_slice(),
+            kind == ActKind::Slow,
+            "write `delay = \"100ms\"`",
+        ),
+        ("offset", &[ActKind::Corrupt], true, "write `offset = \"64M\"`"),
+        ("sectors", &[ActKind::Corrupt], false, ""),
+        ("level", &[ActKind::Grow], false, ""),
     ]
     .into_iter()
     .all(|(key, of, needed, help)| match entry.value(key) {
         _ if entry.is_broken(key) => false,
-        Some(given) if of != kind => {
-            let message = format!("`{key}` is of `{}`, not of `{}`", of.word(), kind.word());
+        Some(given) if !of.contains(&kind) => {
+            let message = format!("`{key}` is of `{}`, not of `{}`", of[0].word(), kind.word());
             found.add_with_help(&given.span, message, "leave it out");
             false
         }
-        None if of == kind && needed => {
+        None if of.contains(&kind) && needed => {
             found.add_with_help(on_kind, format!("`{}` needs `{key}`", kind.word()), help);
             false
         }
@@ -48,6 +56,21 @@ pub(super) fn read(entry: &Entry, kind: ActKind, on_kind: &Span, found: &mut Fou
             let delay_ns = delay.value.count()?;
             if delay_ns > DELAY_NS_MAX {
                 found.add_with_help(&delay.span, "an access cannot take so much longer", "use at most 60 s");
+                return None;
+            }
+            Some(Fault {
+                delay_ns: Some(delay_ns),
+                ..Fault::default()
+            })
+        }
+        ActKind::Hang => {
+            let Some(delay) = entry.value("delay") else {
+                return Some(Fault::default());
+            };
+            let delay_ns = delay.value.count()?;
+            if !(1..=HANG_NS_MAX).contains(&delay_ns) {
+                let message = "the kernel gives up a disk that answers nothing for 30 s";
+                found.add_with_help(&delay.span, message, "use up to 30 s, or leave `delay` out: for ever");
                 return None;
             }
             Some(Fault {
@@ -78,7 +101,11 @@ fn corrupt(entry: &Entry, found: &mut Found) -> Option<Fault> {
 /// Why a cell cannot have this fault.
 pub(super) fn wrong_on(act: &Act, cell: &Cell) -> Option<Wrong> {
     let corrupted = act.corrupted?;
-    if matches!(&cell.workload.work, Work::Io(io) if io.pattern.has_writes()) {
+    let writes = match &cell.workload.work {
+        Work::Io(io) => io.pattern.has_writes(),
+        _ => true,
+    };
+    if writes {
         let message = format!(
             "`{}` writes: what it writes hides what `corrupt` changed",
             cell.workload.name
