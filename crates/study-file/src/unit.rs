@@ -1,5 +1,7 @@
 //! Parsing and formatting of sizes, times and shares.
 
+use crate::value::Wrong;
+
 /// Binary units: `K` and `KiB` are the same, as in mdadm and fio.
 const SIZE_UNITS: &[(&str, u32)] = &[("P", 50), ("T", 40), ("G", 30), ("M", 20), ("K", 10), ("B", 0)];
 
@@ -17,6 +19,15 @@ const TIME_UNITS: &[(&str, &[&str], u64)] = &[
 pub struct WrongUnit {
     pub message: String,
     pub help: String,
+}
+
+impl From<WrongUnit> for Wrong {
+    fn from(unit: WrongUnit) -> Self {
+        Self {
+            message: unit.message,
+            help: Some(unit.help),
+        }
+    }
 }
 
 fn wrong(message: String, help: impl Into<String>) -> WrongUnit {

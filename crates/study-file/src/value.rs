@@ -161,12 +161,8 @@ fn text(key: &Key, value: &DeValue, known: &Known) -> Result<Value, Wrong> {
                 median: size,
                 max: size,
             }),
-        Takes::Time => parse_time(text)
-            .map(Value::Nanos)
-            .or_else(|unit| wrong(unit.message, unit.help)),
-        Takes::Percent => parse_percent(key.name, text)
-            .map(Value::Count)
-            .or_else(|unit| wrong(unit.message, unit.help)),
+        Takes::Time => Ok(Value::Nanos(parse_time(text)?)),
+        Takes::Percent => Ok(Value::Count(parse_percent(key.name, text)?)),
         Takes::Kernel => kernel(key, text, known),
         Takes::Processor => processor(key, text, known),
         Takes::Mount => mount(text),
@@ -192,7 +188,7 @@ fn no_text<T>(key: &Key, value: &DeValue) -> Result<T, Wrong> {
     };
     match key.takes {
         Takes::Size { .. } | Takes::Spread => match parse_size(as_written) {
-            Err(unit) => wrong(unit.message, unit.help),
+            Err(unit) => Err(unit.into()),
             Ok(_) => wrong(
                 format!("`{}` must be a size", key.name),
                 "write sizes as \"512K\", \"4MiB\", \"200 GiB\"",
@@ -247,7 +243,7 @@ fn sized(key: &Key, text: &str, min: u64, max: u64) -> Result<Value, Wrong> {
         Ok(bytes) => bytes,
         // A plain 0 is the same in all units.
         Err(_) if min == 0 && text.trim() == "0" => 0,
-        Err(unit) => return wrong(unit.message, unit.help),
+        Err(unit) => return Err(unit.into()),
     };
     if bytes < min || bytes > max {
         let bounds = format!("it is from {} to {}", format_size(min), format_size(max));
