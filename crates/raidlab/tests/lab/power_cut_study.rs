@@ -140,24 +140,27 @@ fn raid5(more: &str) -> String {
     study(FOUR, &stack, "{ operations = 60, points = 40, missing_member = true }")
 }
 
+/// The write hole: with a member missing, what no operation wrote is in files that were at rest. PPL does lose what was
+/// acknowledged (docs/findings/ppl-flush.md), which is another defect and not asked here.
 #[test]
 fn the_write_hole_of_raid_5_is_found_and_ppl_closes_it() {
     let Some(states) = explore(&raid5("bitmap = \"none\"")) else {
         return;
     };
-    let damaged = states
-        .iter()
-        .filter(|state| state.verdict != trial::power_cut::Verdict::default())
-        .count();
+    let wrong = having(&states, ViolationKind::Wrong);
     eprintln!(
-        "RAID 5 without PPL, a member missing: {damaged} of {} states damaged",
+        "RAID 5 without PPL, a member missing: {wrong} of {} states with wrong data",
         states.len()
     );
+    assert!(wrong > 0, "{states:?}");
+    let states = explore(&raid5("ppl = true")).expect("a kernel");
     for state in &states {
-        eprintln!("{} {}: {:?}", state.at_ns, state.seed, state.verdict);
+        let verdict = &state.verdict;
+        assert!(
+            !verdict.has(ViolationKind::Wrong) && verdict.not_mountable.is_none(),
+            "{state:?}"
+        );
     }
-    assert!(damaged > 0);
-    assert_clean(&explore(&raid5("ppl = true")).expect("a kernel"));
 }
 
 /// Copies and parity agree after the resync, and without one member the same is there.
