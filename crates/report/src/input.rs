@@ -2,7 +2,7 @@
 
 use stats::Results;
 use std::collections::HashMap;
-use study::event::{Failure, Guard, Latency, ToolCall};
+use study::event::{Course, Failure, Guard, Latency, ToolCall};
 use study::plan::Plan;
 use study::stack::MachineKind;
 use study::{CellId, Measured, Measurement, ProvenanceEntry, Recorded, TrialKey};
@@ -17,6 +17,7 @@ pub struct Input {
     pub samples: Vec<Measurement>,
     pub guards: Vec<Recorded<Guard>>,
     pub latencies: Vec<Measured<Latency>>,
+    pub courses: Vec<Measured<Course>>,
     pub calls: Vec<Recorded<ToolCall>>,
     pub provenance: Vec<Recorded<ProvenanceEntry>>,
     /// What there is to say on the disk models that the plan names.

@@ -16,6 +16,7 @@ mod distribution;
 mod doubt;
 mod figure;
 mod input;
+mod over_time;
 mod page;
 mod plot;
 mod power_cut;

@@ -197,6 +197,29 @@ fn issue_12_17_a_screen_reader_says_what_is_best() {
     assert_eq!(labels, classes);
 }
 
+/// One trial of each stack, on the scale of the test, and in words for those who do not see it.
+#[test]
+fn throughput_over_time_is_drawn_for_each_stack() {
+    let input = input();
+    let page = html(&input);
+    let drawn = page
+        .split("<summary>Throughput over time</summary>")
+        .nth(1)
+        .expect("it is there");
+    let drawn = drawn.split("</details>").next().expect("its end");
+    let stacks = input.plan.stack_labels();
+    assert!(
+        stacks
+            .iter()
+            .all(|stack| drawn.contains(&format!("aria-label=\"{stack}: "))),
+        "{drawn}"
+    );
+    assert!(drawn.contains("in 5 intervals of 250 ms"), "{drawn}");
+    let mut without = input;
+    without.courses.clear();
+    assert!(!html(&without).contains("Throughput over time"));
+}
+
 /// Print left out latencies and the study file.
 #[test]
 fn issue_12_17_print_opens_what_is_folded() {

@@ -17,7 +17,7 @@ use crate::{Result, Store};
 use figures::Exported;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
-use study::event::Latency;
+use study::event::{Course, Latency};
 use study::plan::{Cell, Plan};
 use study::stack::MachineKind;
 use study::{CellId, Measured, Measurement, TrialKey};
@@ -84,6 +84,7 @@ impl Store {
             "trials": trials.iter().map(|row| trial(&keys, row)).collect::<Vec<_>>(),
             "samples": samples.iter().map(|row| sample(&keys, row, summary.machine)).collect::<Vec<_>>(),
             "latencies": latencies.iter().map(|row| latency(&keys, row, summary.machine)).collect::<Vec<_>>(),
+            "courses": self.courses(run)?.iter().map(|row| course(&keys, row, summary.machine)).collect::<Vec<_>>(),
             "guards": self.guards(run)?.iter().map(|row| json!({
                 "cell": keys.of_trial(row.trial), "trial": row.trial.index, "guard": row.entry.name,
                 "test": row.entry.test, "passed": row.entry.passed, "detail": row.entry.detail,
@@ -199,6 +200,14 @@ fn sample(keys: &Keys<'_>, row: &Measurement, machine: MachineKind) -> Value {
         "cell": keys.of_trial(row.trial), "trial": row.trial.index, "seed": row.trial.seed,
         "machine": machine_mark(machine), "test": sample.test, "metric": metric.name(), "value": sample.value,
         "unit": metric.unit().name(), "better": metric.better().name(), "failed_guards": row.failed_guards,
+    })
+}
+
+fn course(keys: &Keys<'_>, row: &Measured<Course>, machine: MachineKind) -> Value {
+    json!({
+        "cell": keys.of_trial(row.trial), "trial": row.trial.index, "seed": row.trial.seed,
+        "machine": machine_mark(machine), "test": row.entry.test, "interval_ns": row.entry.interval_ns,
+        "bytes": row.entry.bytes, "failed_guards": row.failed_guards,
     })
 }
 

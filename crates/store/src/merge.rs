@@ -276,13 +276,14 @@ impl Store {
 }
 
 /// What belongs to a trial, in the order in which it was recorded.
-const TABLES: [(&str, &str); 6] = [
+const TABLES: [(&str, &str); 7] = [
     ("step", "name, at_ns"),
     ("sample", "test, metric, value, unit, better"),
     (
         "latency",
         "test, operation, count, min_ns, p50_ns, p90_ns, p99_ns, p999_ns, max_ns, histogram_base64",
     ),
+    ("course", "test, interval_ns, bytes_json"),
     ("guard", "name, test, passed, detail"),
     ("tool_call", "argv_json, exit, stdout, stderr, duration_ns"),
     ("provenance", "key, value"),

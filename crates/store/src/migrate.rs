@@ -10,13 +10,14 @@ enum Step {
 }
 
 /// Starting with the empty file.
-const STEPS: [Step; 6] = [
+const STEPS: [Step; 7] = [
     Step::Sql(include_str!("schema/1.sql")),
     Step::Sql(include_str!("schema/2.sql")),
     Step::Sql(include_str!("schema/3.sql")),
     Step::Code(key_trials_by_cell),
     Step::Sql(include_str!("schema/5.sql")),
     Step::Sql(include_str!("schema/6.sql")),
+    Step::Sql(include_str!("schema/7.sql")),
 ];
 
 /// The newest schema's number.

@@ -6,7 +6,7 @@ use crate::words::{Json, Stored, metric, unsigned};
 use crate::{Result, Store, StoreError};
 use rusqlite::{OptionalExtension, Row};
 use std::collections::{HashMap, HashSet};
-use study::event::{Failure, Guard, Latency, Sample, ToolCall};
+use study::event::{Course, Failure, Guard, Latency, Sample, ToolCall};
 use study::plan::Plan;
 use study::{CellId, Measured, Measurement, ProvenanceEntry, Recorded, Shard, StepEntry, TrialKey};
 
@@ -122,6 +122,20 @@ impl Store {
                    WHERE run_id = ?1 AND status = 'done' ORDER BY latency.id";
         let latencies = self.rows_of(part, sql, latency)?;
         self.measured(part, latencies, |latency| &latency.test)
+    }
+
+    /// Throughput over time of all completed trials.
+    pub fn courses(&self, run: RunId) -> Result<Vec<Measured<Course>>> {
+        self.courses_of(&Selection::whole(run))
+    }
+
+    /// The same of a part of the run.
+    pub fn courses_of(&self, part: &Selection) -> Result<Vec<Measured<Course>>> {
+        let sql = "SELECT cell_id, idx, seed, test, interval_ns, bytes_json
+                   FROM course JOIN run_trial ON run_trial.id = trial_id
+                   WHERE run_id = ?1 AND status = 'done' ORDER BY course.id";
+        let courses = self.rows_of(part, sql, course)?;
+        self.measured(part, courses, |course| &course.test)
     }
 
     /// The guards of all completed trials.
@@ -370,6 +384,14 @@ fn sample(row: &Row<'_>) -> rusqlite::Result<Sample> {
         test: row.get(3)?,
         metric: metric(row, 4)?,
         value: row.get(7)?,
+    })
+}
+
+fn course(row: &Row<'_>) -> rusqlite::Result<Course> {
+    Ok(Course {
+        test: row.get(3)?,
+        interval_ns: row.get(4).map(unsigned)?,
+        bytes: row.get::<_, Json<_>>(5)?.0,
     })
 }
 

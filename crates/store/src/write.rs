@@ -36,6 +36,10 @@ impl Store {
             Event::Call(call) => self.append_call(trial, call),
             Event::Sample(sample) => self.append_sample(trial, sample),
             Event::Latency(latency) => self.append_latency(trial, latency),
+            Event::Course(course) => self.execute(
+                "INSERT INTO course (trial_id, test, interval_ns, bytes_json) VALUES (?1, ?2, ?3, ?4)",
+                params![trial.0, course.test, signed(course.interval_ns), json(&course.bytes)],
+            ),
             Event::Guard(guard) => self.append_guard(trial, guard),
             Event::Provenance { key, value } => self.execute(
                 "INSERT INTO provenance (trial_id, key, value) VALUES (?1, ?2, ?3)",

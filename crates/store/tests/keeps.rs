@@ -49,6 +49,11 @@ fn a_run_reads_back_as_it_was_written() {
         _ => None,
     });
     assert_eq!(Some(store.latencies(summary.id).unwrap()[0].entry.clone()), expected);
+    let course = &store.courses(summary.id).unwrap()[0].entry;
+    assert_eq!(
+        (course.interval_ns, course.bytes.as_slice()),
+        (1_000_000, &[4096, 0, 8192][..])
+    );
     assert_eq!(store.provenance(summary.id).unwrap()[0].entry.value, "6.12.117");
     assert_eq!(store.steps(summary.id).unwrap()[0].entry.name, "mkfs");
 }

@@ -16,6 +16,8 @@ pub enum Event {
     Sample(Sample),
     /// Latencies of the single operations of a test.
     Latency(Latency),
+    /// Throughput of a test over time.
+    Course(Course),
     /// Result of a check on samples.
     Guard(Guard),
     /// Properties of the machine's software and devices: `kernel` = `6.12.117`, `mdadm` = `4.2`, …
@@ -84,6 +86,15 @@ pub struct Latency {
     pub p999_ns: u64,
     pub max_ns: u64,
     pub histogram_base64: String,
+}
+
+/// Bytes that a test's requests moved in equal intervals of time, from the beginning of its measured time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Course {
+    pub test: String,
+    pub interval_ns: u64,
+    /// In each interval that lies wholly within the measured time.
+    pub bytes: Vec<u64>,
 }
 
 /// Result of a check; a failed one excludes the trial's samples of that test from rankings.

@@ -4,7 +4,7 @@ use crate::cpu::CpuTime;
 use crate::host::{DeviceCounters, Host};
 use crate::latency::{LatencyHistogram, Stopwatch, latency};
 use std::time::Duration;
-use study::event::{Event, Guard, Sample};
+use study::event::{Course, Event, Guard, Sample};
 use study::metric::Metric;
 
 pub(crate) const MEBIBYTE: f64 = (1 << 20) as f64;
@@ -62,6 +62,17 @@ impl Reporter<'_> {
         if !histogram.is_empty() {
             self.host
                 .event(Event::Latency(latency(self.test, operation, histogram)));
+        }
+    }
+
+    /// Throughput over time; nothing if it is not known.
+    pub(crate) fn course(&mut self, interval_ns: u64, bytes: Vec<u64>) {
+        if !bytes.is_empty() {
+            self.host.event(Event::Course(Course {
+                test: self.test.to_owned(),
+                interval_ns,
+                bytes,
+            }));
         }
     }
 

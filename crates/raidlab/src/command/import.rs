@@ -172,6 +172,7 @@ fn call_test(events: &mut [Event], name: &str, file: &Read) -> Result<(), Expect
         match event {
             Event::Sample(sample) => Some(&mut sample.test),
             Event::Latency(latency) => Some(&mut latency.test),
+            Event::Course(course) => Some(&mut course.test),
             Event::Guard(guard) => guard.test.as_mut(),
             _ => None,
         }

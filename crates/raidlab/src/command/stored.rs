@@ -57,6 +57,7 @@ fn input_with(
     whole.samples.append(&mut other.samples);
     whole.guards.append(&mut other.guards);
     whole.latencies.append(&mut other.latencies);
+    whole.courses.append(&mut other.courses);
     whole.provenance.append(&mut other.provenance);
     Ok(whole)
 }
@@ -120,6 +121,7 @@ fn read_input(
         samples,
         guards: store.guards_of(&read)?,
         latencies: store.latencies_of(&read)?,
+        courses: store.courses_of(&read)?,
         calls: store.calls_of(&read)?,
         provenance: store.provenance_of(&read)?,
         part,

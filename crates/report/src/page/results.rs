@@ -5,13 +5,14 @@ use crate::chart::{Chart, chart, effects, in_order, is_in};
 use crate::doubt::Doubts;
 use crate::figure::{decimals, half_interval, nanoseconds, number};
 use crate::input::Input;
+use crate::over_time::{OverTime, over_time};
 use crate::spread::{Spread, spread};
 use crate::sweep::{Sweep, base_name, sweeps};
 use crate::table::without_figure;
 use crate::words;
 use serde::Serialize;
 use stats::{Basis, LatencyBin, Measure, Results, WorkloadResults};
-use study::event::Latency;
+use study::event::{Course, Latency};
 use study::stack::MachineKind;
 
 /// A section: a workload, or all points of a sweep.
@@ -47,6 +48,7 @@ pub(super) struct Workload {
     figures: Vec<Figure>,
     latencies: Vec<LatencyRow>,
     spreads: Vec<Spread>,
+    over_time: Vec<OverTime>,
 }
 
 /// A line of the ranking.
@@ -169,6 +171,7 @@ fn workload(input: &Input, workload: &WorkloadResults, anchor: String, is_folded
         figures: figures(workload),
         latencies: latency_rows(&operations),
         spreads: spreads(&operations),
+        over_time: courses(input, workload),
     }
 }
 
@@ -361,6 +364,31 @@ fn spreads(operations: &[OfOperation<'_>]) -> Vec<Spread> {
         spread(one.test, one.operation, &rows)
     };
     operations.iter().filter_map(of_operation).collect()
+}
+
+/// Throughput over time of each test, of the first trial of each stack that counts.
+fn courses(input: &Input, workload: &WorkloadResults) -> Vec<OverTime> {
+    let cells = input.plan.cells_by_id();
+    let stacks = input.plan.stack_labels();
+    let of_test = |test: &str| {
+        let mut rows: Vec<(&str, &Course)> = Vec::new();
+        for row in input
+            .courses
+            .iter()
+            .filter(|row| row.counts() && row.entry.test == test)
+        {
+            let of_workload = |cell: &&&study::plan::Cell| cell.workload.name == workload.name;
+            let Some(cell) = cells.get(&row.trial.cell).filter(of_workload) else {
+                continue;
+            };
+            if !rows.iter().any(|(stack, _)| *stack == cell.stack_label) {
+                rows.push((&cell.stack_label, &row.entry));
+            }
+        }
+        rows.sort_by_key(|(stack, _)| stacks.iter().position(|known| known == stack));
+        over_time(test, &rows)
+    };
+    workload.tests.iter().filter_map(|test| of_test(&test.name)).collect()
 }
 
 /// What the reader of the figures must know, said only where it applies.

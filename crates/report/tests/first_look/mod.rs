@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
 use report::{DiskInfo, Input, RunInfo, TrialInfo, TrialState};
-use study::event::{Failure, Guard, Latency, Sample, ToolCall};
+use study::event::{Course, Failure, Guard, Latency, Sample, ToolCall};
 use study::metric::Metric;
 use study::plan::{Cell, Claim, LeftOut, Plan, Precision};
 use study::stack::{
@@ -96,6 +96,7 @@ pub fn input() -> Input {
         samples: Vec::new(),
         guards: Vec::new(),
         latencies: Vec::new(),
+        courses: Vec::new(),
         calls: Vec::new(),
         provenance: Vec::new(),
         part: None,
@@ -208,6 +209,17 @@ fn measure(input: &mut Input, cell: &Cell, index: u32, test: TreeTest, value: f6
         TreeTest::Copy => "write",
         TreeTest::Delete => "unlink",
     };
+    input.courses.push(Measured {
+        trial: key(cell, index),
+        entry: Course {
+            test: test.name().to_owned(),
+            interval_ns: 250_000_000,
+            bytes: [4, 3, 2, 2, 2]
+                .map(|part| (value * part as f64) as u64 * 104_858)
+                .to_vec(),
+        },
+        failed_guards: failed_guards.clone(),
+    });
     input.latencies.push(Measured {
         trial: key(cell, index),
         entry: latency(test.name(), operation, value),

@@ -68,21 +68,32 @@ impl Course {
         }
     }
 
-    /// Throughput in MiB/s in each interval that lies within the measured time.
-    fn rates(&self, measured: Duration) -> Vec<f64> {
+    /// Bytes in each interval that lies within the measured time; none if nothing is known of it.
+    pub(super) fn within(&self, measured: Duration) -> Vec<u64> {
+        if self.bytes.is_empty() {
+            return Vec::new();
+        }
         let whole = nanoseconds(measured) / self.interval_ns;
-        let seconds = self.interval_ns as f64 / 1e9;
         let all = self.bytes.iter().copied().chain(std::iter::repeat(0));
-        all.take((whole as usize).min(INTERVALS_MAX))
-            .map(|bytes| bytes as f64 / MEBIBYTE / seconds)
-            .collect()
+        all.take((whole as usize).min(INTERVALS_MAX)).collect()
+    }
+
+    pub(super) const fn interval_ns(&self) -> u64 {
+        self.interval_ns
+    }
+
+    /// Throughput in MiB/s in each of them.
+    fn rates(&self, measured: Duration) -> Vec<f64> {
+        let seconds = self.interval_ns as f64 / 1e9;
+        let bytes = self.within(measured).into_iter();
+        bytes.map(|bytes| bytes as f64 / MEBIBYTE / seconds).collect()
     }
 
     /// Whether both halves of the measured time had the same throughput, and what it was over time; None if there are
     /// too few intervals to tell, or nothing is known of it.
     pub(super) fn verdict(&self, measured: Duration) -> Option<(bool, String)> {
         let rates = self.rates(measured);
-        if self.bytes.is_empty() || rates.len() < INTERVALS_MIN {
+        if rates.len() < INTERVALS_MIN {
             return None;
         }
         let half = rates.len() / 2;

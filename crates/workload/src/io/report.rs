@@ -52,6 +52,12 @@ impl WrittenOut {
 pub(super) fn report(spec: &IoSpec, outcome: &Outcome, written: WrittenOut, host: &mut dyn Host) {
     let (pattern, duration) = (spec.pattern, outcome.duration);
     report_test(pattern.name(), pattern, &outcome.tally, duration, written, host);
+    let course = &outcome.tally.course;
+    let mut reporter = Reporter {
+        host: &mut *host,
+        test: pattern.name(),
+    };
+    reporter.course(course.interval_ns(), course.within(duration));
     if pattern.is_mixed() {
         // Each half separately.
         let (reads, writes) = (reads(&outcome.tally), writes(&outcome.tally));
