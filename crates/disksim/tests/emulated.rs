@@ -1,7 +1,7 @@
 //! Disks that have sectors of 4 KiB and emulate those of 512 bytes: a write of a part of one costs a turn of the platters.
 #![cfg(feature = "catalogue")]
 
-use disksim::catalogue;
+use disksim::catalogue::{self, Model};
 use disksim::description::{Description, Device, DiskDescription};
 use disksim::request::{Op, Request};
 use disksim::world::World;
@@ -120,4 +120,21 @@ fn what_was_just_read_is_not_read_again() {
     user.serve(Op::Write, 8_000_003, 1);
     let ms = (user.now_ns - from_ns) as f64 / 1e6;
     assert!(ms < 1.1 * TURN_MS, "{ms} ms: it is in the buffer");
+}
+
+#[test]
+fn a_size_that_no_sector_has_is_refused() {
+    let text = include_str!("../../../data/disks/seagate-exos-x16-16tb.toml");
+    for wrong in ["0", "3", "128"] {
+        let changed = text.replace(
+            "physical_sectors = { is = 8,",
+            &format!("physical_sectors = {{ is = {wrong},"),
+        );
+        assert_ne!(text, changed);
+        let error = Model::parse("own.toml", &changed)
+            .expect_err("no such sectors")
+            .to_string();
+        let words = format!("physical sectors of {wrong} sectors of 512 bytes: 1 to 64 and a power of two");
+        assert!(error.contains(&words) && error.contains("own.toml:"), "{error}");
+    }
 }

@@ -242,8 +242,7 @@ mod tests {
         };
         assert_eq!(of(1), [""; 0]);
         let said = of(8).concat();
-        let words =
-            "has `queue_depth = 8`, but the model maxtor-d540x-4g-120gb takes 1 at a time: it is measured with that";
+        let words = "has `queue_depth = 8`, but the model maxtor-d540x-4g-120gb takes 1 at a time: it is measured with that";
         assert!(said.ends_with(words), "{said}");
     }
 
