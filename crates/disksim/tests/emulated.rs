@@ -95,7 +95,7 @@ fn a_write_of_a_part_of_a_sector_waits_for_it_to_pass_again() {
             "{what}: {emulated:.2} ms, {native:.2} ms with sectors of 512 bytes; 4 KiB, aligned: {whole:.2} ms"
         );
         let more = (emulated - native) / TURN_MS;
-        // A write that follows a read of its track need not settle: 1 ms less.
+        // After a seek a write waits 1 ms longer than a read; after a read of its own track it does not.
         assert!((0.85..1.05).contains(&more), "{what}: {more} turns");
     }
     let native = User::new(1, false).write_ms(8, 0);
