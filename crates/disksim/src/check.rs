@@ -82,6 +82,10 @@ fn mechanical(model: &Mechanical, sectors: u64) -> Result<(), &'static str> {
         "its platters turn too fast or too slowly",
     )?;
     need((1..=256).contains(&model.heads), "it needs 1 to 256 heads")?;
+    need(
+        model.physical_sectors.is_power_of_two() && model.physical_sectors <= 64,
+        "its physical sectors need 1, 2, 4, 8, 16, 32 or 64 sectors of 512 bytes",
+    )?;
     need(!model.layout.zones.is_empty(), "it has no zones")?;
     need(model.layout.zones.len() <= 4096, "it has more than 4096 zones")?;
     need(

@@ -45,6 +45,9 @@ pub struct Mechanical {
     pub revolution_ns: u64,
     pub heads: u32,
     pub layout: Layout,
+    /// Sectors of 512 bytes that the media has as one: 8 of a disk with 4 KiB sectors that emulates small ones (512e).
+    /// A write of a part of them reads them first. A power of two.
+    pub physical_sectors: u32,
     /// Seek time by distance, linear between points. Ascending, the first usually at one cylinder.
     pub seek: Vec<SeekPoint>,
     pub head_switch_ns: u64,

@@ -5,6 +5,7 @@
 
 mod choose;
 mod flush;
+mod partial;
 mod read;
 mod write;
 
@@ -42,6 +43,7 @@ pub struct Drive {
     interface: description::Interface,
     path: Vec<u32>,
     sectors: u64,
+    physical_sectors: u64,
 
     buffer: Buffer,
     cache: WriteBack,
@@ -152,6 +154,7 @@ impl Drive {
             interface: model.interface,
             path: path.to_vec(),
             sectors,
+            physical_sectors: u64::from(model.physical_sectors.max(1)),
             buffer: Buffer::new(&model.buffer, rules.in_segments && rules.own_segment),
             cache: WriteBack::with_capacity(rules.extents_max.min(4096) as usize + 2),
             shingles: model.shingled.map(Shingles::new),

@@ -1,5 +1,9 @@
 //! Simulated disks of known parameters are measured, and their parameters come back.
 
+#[path = "closed_loop/array.rs"]
+mod array;
+
+use array::{Figures, Level};
 use disksim::catalogue::{self, Model};
 use disksim::description::{Description, Device};
 use disksim::faults::SectorRange;
@@ -178,6 +182,40 @@ fn loop_of(name: &str) -> Vec<String> {
     let made = Model::parse("measured.toml", &text).expect("a sound model");
     let mut wrong = misses(&model, &made, &measured);
     wrong.extend(misses_of_writes(&model, &made, &measured));
+    wrong.extend(misses_of_arrays(&model, &made));
+    wrong
+}
+
+/// What arrays of four of the disks do is within 5 % of what arrays of the measured ones do.
+fn misses_of_arrays(model: &Model, made: &Model) -> Vec<String> {
+    let Device::Mechanical(disk) = &model.device else {
+        panic!("it has platters")
+    };
+    let mut wrong = Vec::new();
+    for level in [Level::Five, Level::Ten] {
+        let (a, b) = (Figures::of(model, level), Figures::of(made, level));
+        let mut offs = vec![
+            ("reads", a.reads_per_s, off_percent(b.reads_per_s, a.reads_per_s)),
+            ("MB/s", a.stream_mb_s, off_percent(b.stream_mb_s, a.stream_mb_s)),
+        ];
+        // Of a shingled disk only reads are measured.
+        if disk.shingled.is_none() {
+            let off = off_percent(b.writes_per_s, a.writes_per_s);
+            offs.insert(1, ("writes", a.writes_per_s, off));
+        }
+        let words: Vec<String> = offs
+            .iter()
+            .map(|(what, original, off)| format!("{original:.1} {what} {off:+.1} %"))
+            .collect();
+        println!("| {} | RAID {level:?} | {} |", model.file.name, words.join(" | "));
+        for (what, original, off) in offs.into_iter().filter(|(.., off)| off.abs() > 5.0) {
+            let name = &model.file.name;
+            wrong.push(format!(
+                "{name}, RAID {level:?}: {what} {original:.1}, off by {off:+.2} %, at most 5 %"
+            ));
+        }
+    }
+    wrong.iter().for_each(|w| println!("  MISS {w}"));
     wrong
 }
 

@@ -92,6 +92,7 @@ fn mechanical(file: &ModelFile, disk: &Disk) -> Result<Mechanical, Wrong> {
         revolution_ns,
         heads,
         layout,
+        physical_sectors: physical_sectors(disk)?,
         seek: seek(&disk.seek, cylinders)?,
         head_switch_ns,
         write_settle_ns,
@@ -102,6 +103,19 @@ fn mechanical(file: &ModelFile, disk: &Disk) -> Result<Mechanical, Wrong> {
         interface: interface(&disk.interface)?,
         shingled: disk.shingled.as_ref().map(shingled).transpose()?,
     })
+}
+
+fn physical_sectors(disk: &Disk) -> Result<u32, Wrong> {
+    let Some(figure) = &disk.physical_sectors else {
+        return Ok(1);
+    };
+    let sectors = figure.get();
+    if sectors.is_power_of_two() && sectors <= 64 {
+        Ok(sectors)
+    } else {
+        let message = format!("physical sectors of {sectors} sectors of 512 bytes: 1 to 64 and a power of two");
+        Err(Wrong::at(figure, message))
+    }
 }
 
 fn shingled(figure: &Figure<ShingledKeys>) -> Result<Shingled, Wrong> {

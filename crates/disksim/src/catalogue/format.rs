@@ -127,6 +127,9 @@ pub enum Quantity {
 pub struct Disk {
     pub rpm: Figure<f64>,
     pub heads: Figure<u32>,
+    /// Size of a sector on the media, in sectors of 512 bytes: 8 of a 512e disk. Default: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub physical_sectors: Option<Figure<u32>>,
     /// Default: the layout is derived from `sustained_mb_s` or `track_mb_s`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layout: Option<Figure<LayoutKeys>>,

@@ -160,6 +160,7 @@ fn disk(specs: &mut Reader, model: &Block, bus: &BusTimes, source: &str) -> Opti
     Some(Disk {
         rpm: Figure::new(rpm, Sure::Measured, figure(source)),
         heads: Figure::new(heads, Sure::Measured, source),
+        physical_sectors: None,
         layout: Some(Figure::new(layout, Sure::Measured, source)),
         sustained_mb_s: None,
         track_mb_s: None,

@@ -106,12 +106,17 @@ impl Drive {
     }
 
     /// Accepts a write in its turn whose data the drive could not accept before.
-    pub(super) fn accept_at_turn(&mut self, now_ns: u64, mut job: Job, around: &mut Surroundings) {
+    pub(super) fn accept_at_turn(&mut self, now_ns: u64, job: Job, around: &mut Surroundings) {
         self.stop_sweep(now_ns);
+        self.stalled.push_front(self.connected(now_ns, job));
+        self.accept_stalled(now_ns, around);
+    }
+
+    /// The drive has the bus again for a write that waited.
+    fn connected(&self, now_ns: u64, mut job: Job) -> Job {
         let connected_ns = (job.leave_ns + self.overheads.write_disconnect_ns).max(now_ns);
         job.leave_ns = connected_ns + self.overheads.first_reselect_ns;
-        self.stalled.push_front(job);
-        self.accept_stalled(now_ns, around);
+        job
     }
 
     /// Chooses the segment of a cached write.
@@ -145,14 +150,32 @@ impl Drive {
         index
     }
 
+    /// The oldest queued write that continues what the cache has: its data follows without the arm, so that a stream of
+    /// queued writes does not wait for the cache to be empty.
+    fn next_of_stream(&mut self, now_ns: u64) -> Option<Job> {
+        if self.cache_rules.accept_while_busy {
+            return None;
+        }
+        let continues = |job: &Job| job.kind == Kind::CachedWrite && self.appends(job) && self.room(job) > 0;
+        let queued = self.queue.iter().enumerate();
+        let (index, _) = queued
+            .filter(|(_, job)| continues(job))
+            .min_by_key(|(_, job)| job.order)?;
+        let job = self.queue.swap_remove(index);
+        Some(self.connected(now_ns, job))
+    }
+
     /// Accepts waiting writes in order, as far as there is room.
     pub(super) fn accept_stalled(&mut self, now_ns: u64, around: &mut Surroundings) {
-        while let Some(mut job) = self.stalled.pop_front() {
-            let room = self.room(&job);
-            if room == 0 {
-                self.stalled.push_front(job);
-                return;
-            }
+        while let Some(mut job) = self.stalled.pop_front().or_else(|| self.next_of_stream(now_ns)) {
+            let room = match self.room(&job) {
+                0 => {
+                    self.stalled.push_front(job);
+                    return;
+                }
+                room if room < job.sectors => self.whole(job.lbn, room),
+                room => room,
+            };
             let part = Job { sectors: room, ..job };
             let want_ns = now_ns.max(job.leave_ns) + self.overheads.data_preparation_ns;
             self.accept(&part, room == job.sectors, want_ns, around);
@@ -168,7 +191,10 @@ impl Drive {
 
     pub(super) fn begin_destage(&mut self, now_ns: u64, index: usize, around: &mut Surroundings) {
         self.stop_sweep(now_ns);
-        let sectors_max = self.step();
+        let sectors_max = match self.cache.extents().get(index) {
+            Some(extent) if extent.sectors > self.step() => self.whole(extent.lbn, self.step()),
+            _ => self.step(),
+        };
         let Some(extent) = self.cache.take(index, sectors_max, &self.mechanics.geometry) else {
             return;
         };
@@ -208,6 +234,7 @@ impl Drive {
 
     /// Writes an extent to its place, or, on a shingled drive, to its target.
     fn write_placed(&mut self, leave_ns: u64, extent: &Extent, around: &mut Surroundings) -> u64 {
+        let leave_ns = self.read_partial(leave_ns, extent, around);
         let Some(mut shingles) = self.shingles.take() else {
             return self.write_media(leave_ns, extent, around);
         };

@@ -235,15 +235,14 @@ mod tests {
     fn a_queue_that_the_model_does_not_have_is_warned_of() {
         let of = |depth: u32| {
             let study = format!(
-                "[disks]\nmodel = \"seagate-cheetah-9lp\"\ncount = 1\n[[stack]]\narray = {{ level = \"single\" }}\n\
+                "[disks]\nmodel = \"maxtor-d540x-4g-120gb\"\ncount = 1\n[[stack]]\narray = {{ level = \"single\" }}\n\
                  queue_depth = {depth}\n[[workload]]\nname = \"w\"\ntree = {{ files = 10 }}\n"
             );
             of(&study_file::read(&study, "a.toml", &study_file::Known::default()).expect("a study"))
         };
         assert_eq!(of(1), [""; 0]);
         let said = of(8).concat();
-        let words =
-            "has `queue_depth = 8`, but the model seagate-cheetah-9lp takes 1 at a time: it is measured with that";
+        let words = "has `queue_depth = 8`, but the model maxtor-d540x-4g-120gb takes 1 at a time: it is measured with that";
         assert!(said.ends_with(words), "{said}");
     }
 
