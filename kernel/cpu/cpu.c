@@ -13,6 +13,12 @@
  * then. What interrupts cost falls to the task that runs after them. Nothing is dropped: a fraction of a nanosecond is
  * carried on, what a task owes that ends is paid by the next.
  *
+ * A task that is woken goes on when the one that woke it would have got there; if a core was idle then, it takes a
+ * while longer until that core runs it. It is not made to sleep for less than a payment's worth: what it does is booked
+ * from that moment on.
+ *
+ * Which bytes are in the caches is known by the page (see in_cache()).
+ *
  * All is in integers and depends on nothing but what the guest executes.
  */
 #include <linux/capability.h>
@@ -22,6 +28,7 @@
 #include <linux/kernel.h>
 #include <linux/kernel_stat.h>
 #include <linux/miscdevice.h>
+#include <linux/mm.h>
 #include <linux/raid/pq.h>
 #include <linux/raidlab-cpu.h>
 #include <linux/sched.h>
@@ -31,6 +38,8 @@
 #include <linux/string.h>
 #include <linux/time-internal.h>
 #include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+#include <as-layout.h>
 #include <asm/unistd.h>
 
 #define CORES_MAX 256
@@ -38,8 +47,8 @@
 #define CLOCK_READS 1000
 
 static const char *const raidlab_cpu_names[RAIDLAB_CPU_COSTS] = {
-	"call", "user", "clock", "fault", "switch", "interrupt", "request", "block",
-	"copy", "zero", "xor", "pq", "pq_recover", "crc32", "sha256", "xxhash", "blake2b",
+	"call", "user", "fio", "clock", "fault", "switch", "wakeup", "interrupt", "request", "block",
+	"memory", "memory_read", "memory_write", "copy", "zero", "scan", "xor", "pq", "pq_recover", "crc32", "sha256", "xxhash", "blake2b",
 	"zstd", "unzstd", "lz4", "unlz4", "zlib", "unzlib", "lzo", "unlzo",
 };
 
@@ -125,12 +134,114 @@ void raidlab_cpu_charge(enum raidlab_cpu_cost cost, unsigned long n)
 	total.count[cost] += n;
 	if (in_an_interrupt() || is_idle_task(current))
 		interrupt_ps += ps;
-	else if (cost == RAIDLAB_CPU_USER)
+	else if (cost == RAIDLAB_CPU_USER || cost == RAIDLAB_CPU_FIO)
 		current->thread.cpu.user_ps += ps;
 	else
 		current->thread.cpu.system_ps += ps;
 }
 EXPORT_SYMBOL(raidlab_cpu_charge);
+
+/*
+ * The caches, as one that forgets the page that was used least recently: of each page of memory, how many pages had
+ * come into the cache when it was last used. Partly used pages count as a whole.
+ */
+static u32 *used_at;
+static u64 pages_of_memory;
+static u32 cache_pages, came;
+
+static bool in_cache(const void *address)
+{
+	u64 page = ((unsigned long)address - uml_physmem) >> PAGE_SHIFT;
+	bool is;
+
+	if (page >= pages_of_memory)
+		return true;
+	is = used_at[page] && came - used_at[page] < cache_pages;
+	if (!is)
+		came++;
+	used_at[page] = came;
+	return is;
+}
+
+/* Bytes of a range that are in no cache; now they are. */
+static unsigned long missing(const void *address, unsigned long n)
+{
+	unsigned long piece, sum = 0;
+
+	for (; n; address += piece, n -= piece) {
+		piece = min(n, PAGE_SIZE - offset_in_page(address));
+		if (!in_cache(address))
+			sum += piece;
+	}
+	return sum;
+}
+
+void raidlab_cpu_reads(enum raidlab_cpu_cost cost, const void *from, unsigned long n)
+{
+	if (!raidlab_cpu_on)
+		return;
+	raidlab_cpu_charge(cost, n);
+	raidlab_cpu_charge(RAIDLAB_CPU_MEMORY_READ, missing(from, n));
+}
+EXPORT_SYMBOL(raidlab_cpu_reads);
+
+void raidlab_cpu_writes(enum raidlab_cpu_cost cost, const void *to, unsigned long n)
+{
+	if (!raidlab_cpu_on)
+		return;
+	raidlab_cpu_charge(cost, n);
+	raidlab_cpu_charge(RAIDLAB_CPU_MEMORY_WRITE, missing(to, n));
+}
+EXPORT_SYMBOL(raidlab_cpu_writes);
+
+void raidlab_cpu_copies(const void *to, const void *from, unsigned long n)
+{
+	unsigned long piece;
+	bool to_cache, from_cache;
+
+	if (!raidlab_cpu_on)
+		return;
+	raidlab_cpu_charge(RAIDLAB_CPU_COPY, n);
+	for (; n; to += piece, from += piece, n -= piece) {
+		piece = min3(n, PAGE_SIZE - offset_in_page(from), PAGE_SIZE - offset_in_page(to));
+		from_cache = in_cache(from);
+		to_cache = in_cache(to);
+		if (!from_cache && !to_cache)
+			raidlab_cpu_charge(RAIDLAB_CPU_MEMORY, piece);
+		else if (!from_cache)
+			raidlab_cpu_charge(RAIDLAB_CPU_MEMORY_READ, piece);
+		else if (!to_cache)
+			raidlab_cpu_charge(RAIDLAB_CPU_MEMORY_WRITE, piece);
+	}
+}
+EXPORT_SYMBOL(raidlab_cpu_copies);
+
+void raidlab_cpu_xors(unsigned int sources, unsigned int bytes, void *to, void **from)
+{
+	unsigned int i;
+
+	if (!raidlab_cpu_on)
+		return;
+	for (i = 0; i < sources; i++)
+		raidlab_cpu_reads(RAIDLAB_CPU_XOR, from[i], bytes);
+	raidlab_cpu_charge(RAIDLAB_CPU_MEMORY_WRITE, missing(to, bytes));
+}
+
+void raidlab_cpu_kind_begins(void)
+{
+	if (raidlab_cpu_on)
+		collect();
+}
+
+void raidlab_cpu_kind_ends(enum raidlab_cpu_cost cost)
+{
+	u64 n = raidlab_blocks - blocks_charged;
+
+	if (!raidlab_cpu_on)
+		return;
+	blocks_charged = raidlab_blocks;
+	raidlab_cpu_charge(cost, n);
+}
 
 static u64 *first_free(void)
 {
@@ -143,15 +254,15 @@ static u64 *first_free(void)
 	return first;
 }
 
-/* Takes the core that is free first for so long; until when. */
-static u64 book(u64 ns)
+/* Takes the core that is free first for so long, from then on at the earliest; until when. */
+static u64 book(u64 ns, u64 earliest_ns)
 {
-	u64 now = time_travel_now(), *core = first_free();
+	u64 *core = first_free();
 
-	if (*core < now)
-		*core = now;
+	if (*core < earliest_ns)
+		*core = earliest_ns;
 	else
-		total.waited_ns += *core - now;
+		total.waited_ns += *core - earliest_ns;
 	*core += ns;
 	return *core;
 }
@@ -181,14 +292,14 @@ static void account(struct task_struct *task, u64 user_ns, u64 system_ns)
 static u64 book_debt(void)
 {
 	struct raidlab_cpu_task *cpu = &current->thread.cpu;
-	u64 user_ns = cpu->user_ps / 1000, system_ns = cpu->system_ps / 1000;
+	u64 user_ns = cpu->user_ps / 1000, system_ns = cpu->system_ps / 1000, now_ns = time_travel_now();
 
 	cpu->user_ps -= user_ns * 1000;
 	cpu->system_ps -= system_ns * 1000;
 	if (user_ns + system_ns == 0)
-		return time_travel_now();
+		return now_ns;
 	account(current, user_ns, system_ns);
-	return book(user_ns + system_ns);
+	return book(user_ns + system_ns, max(now_ns, cpu->busy_until));
 }
 
 struct payment {
@@ -275,9 +386,65 @@ void raidlab_cpu_block(void)
 
 void raidlab_cpu_woken(void)
 {
+	struct raidlab_cpu_task *cpu = &current->thread.cpu;
+
 	raidlab_cpu_charge(RAIDLAB_CPU_SWITCH, 1);
-	if (may_pay())
-		compute_until(current->thread.cpu.busy_until);
+	cpu->busy_until = max(cpu->busy_until, cpu->woken_ns);
+	cpu->woken_ns = 0;
+	/* What is left is waited for with the next payment. */
+	if (cpu->busy_until > time_travel_now() + grain_ps / 1000 && may_pay())
+		compute_until(cpu->busy_until);
+}
+
+/* Workers that are bound to a core are woken on that of the one who queues: its turn comes when that sleeps. */
+static bool is_bound_worker(struct task_struct *task)
+{
+	return (task->flags & PF_WQ_WORKER) && !strncmp(task->comm, "kworker/", 8) && task->comm[8] != 'u';
+}
+
+/* Whether a core is idle at a time; the one that runs the current task is not, though nothing is booked for that. */
+static bool is_core_idle(u64 at_ns)
+{
+	u32 busy = in_an_interrupt() || is_idle_task(current) ? 0 : 1, i;
+
+	for (i = 0; i < cores; i++)
+		if (core_free_ns[i] > at_ns)
+			busy++;
+	return busy < cores;
+}
+
+void raidlab_cpu_wakes(struct task_struct *task)
+{
+	struct raidlab_cpu_task *cpu = &task->thread.cpu;
+	u64 at_ns;
+
+	/* Who computes is awake. */
+	if (!raidlab_cpu_on || task == current || cpu->paying || is_idle_task(task))
+		return;
+	at_ns = time_travel_now() + raidlab_cpu_lag_ns();
+	if (cost_ps[RAIDLAB_CPU_WAKEUP] && !is_bound_worker(task) && is_core_idle(at_ns)) {
+		total.count[RAIDLAB_CPU_WAKEUP]++;
+		at_ns += cost_ps[RAIDLAB_CPU_WAKEUP] / 1000;
+	}
+	cpu->woken_ns = at_ns;
+}
+
+static bool is_read_or_write(int number)
+{
+	switch (number) {
+	case __NR_read:
+	case __NR_write:
+	case __NR_pread64:
+	case __NR_pwrite64:
+	case __NR_preadv:
+	case __NR_pwritev:
+	case __NR_preadv2:
+	case __NR_pwritev2:
+	case __NR_io_submit:
+	case __NR_io_uring_enter:
+		return true;
+	}
+	return false;
 }
 
 void raidlab_cpu_call(int number)
@@ -286,7 +453,10 @@ void raidlab_cpu_call(int number)
 	if (number == __NR_clock_gettime || number == __NR_gettimeofday || number == __NR_time)
 		return;
 	raidlab_cpu_charge(RAIDLAB_CPU_CALL, 1);
-	raidlab_cpu_charge(RAIDLAB_CPU_USER, 1);
+	if (is_read_or_write(number) && !strcmp(current->comm, "fio"))
+		raidlab_cpu_charge(RAIDLAB_CPU_FIO, 1);
+	else
+		raidlab_cpu_charge(RAIDLAB_CPU_USER, 1);
 }
 
 void raidlab_cpu_switch(struct task_struct *from, struct task_struct *to)
@@ -343,7 +513,7 @@ void raidlab_cpu_idle(void)
 		return;
 	/* Interrupts after which no task had anything to do: they took a core nevertheless. */
 	interrupt_ps -= ns * 1000;
-	book(ns);
+	book(ns, time_travel_now());
 	total.charged_ns += ns;
 	kcpustat_this_cpu->cpustat[CPUTIME_IRQ] += ns;
 }
@@ -358,7 +528,7 @@ u64 raidlab_cpu_lag_ns(void)
 	if (in_an_interrupt() || is_idle_task(current))
 		return interrupt_ps / 1000;
 	ps = current->thread.cpu.system_ps + current->thread.cpu.user_ps;
-	start = *first_free();
+	start = max(*first_free(), current->thread.cpu.busy_until);
 	return ps / 1000 + (start > now ? start - now : 0);
 }
 
@@ -434,16 +604,28 @@ static struct raid6_calls plain;
 static void (*plain_2data)(int, size_t, int, int, void **);
 static void (*plain_datap)(int, size_t, int, void **);
 
+/* Reads the data of some disks, writes P and Q. */
+static void touch_all(int disks, size_t bytes, void **ptrs, int start, int stop)
+{
+	int i;
+
+	for (i = start; i <= stop; i++)
+		raidlab_cpu_reads(RAIDLAB_CPU_PQ, ptrs[i], bytes);
+	for (i = disks - 2; i < disks; i++)
+		raidlab_cpu_charge(RAIDLAB_CPU_MEMORY_WRITE, missing(ptrs[i], bytes));
+}
+
 static void gen_syndrome(int disks, size_t bytes, void **ptrs)
 {
-	raidlab_cpu_charge(RAIDLAB_CPU_PQ, bytes * (disks - 2));
+	touch_all(disks, bytes, ptrs, 0, disks - 3);
 	plain.gen_syndrome(disks, bytes, ptrs);
 }
 
 static void xor_syndrome(int disks, int start, int stop, size_t bytes, void **ptrs)
 {
+	touch_all(disks, bytes, ptrs, start, stop);
 	/* Reads P and Q besides. */
-	raidlab_cpu_charge(RAIDLAB_CPU_PQ, bytes * (stop - start + 2));
+	raidlab_cpu_charge(RAIDLAB_CPU_PQ, bytes * 2);
 	plain.xor_syndrome(disks, start, stop, bytes, ptrs);
 }
 
@@ -487,6 +669,13 @@ static int __init take(const char *name, u64 value)
 		cores = value;
 		return 0;
 	}
+	if (!strcmp(name, "cache")) {
+		/* KiB. */
+		if (value >> 30)
+			return -ERANGE;
+		cache_pages = value >> (PAGE_SHIFT - 10);
+		return 0;
+	}
 	if (!strcmp(name, "grain")) {
 		grain_ps = value;
 		return 0;
@@ -522,6 +711,10 @@ static int __init cpu_init(void)
 {
 	if (!cores)
 		return 0;
+	pages_of_memory = ((unsigned long)high_memory - uml_physmem) >> PAGE_SHIFT;
+	used_at = vzalloc(pages_of_memory * sizeof(*used_at));
+	if (!used_at)
+		panic("raidlab_cpu: no memory");
 	wrap_raid6();
 	blocks_charged = raidlab_blocks;
 	total.cores = cores;

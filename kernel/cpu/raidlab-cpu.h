@@ -11,15 +11,21 @@ enum raidlab_cpu_cost {
 	/* Each time it happens. */
 	RAIDLAB_CPU_CALL,	/* a system call's entry and exit */
 	RAIDLAB_CPU_USER,	/* what a program itself does from one system call to the next */
+	RAIDLAB_CPU_FIO,	/* what fio does from one read or write to the next */
 	RAIDLAB_CPU_CLOCK,	/* a read of the clock */
 	RAIDLAB_CPU_FAULT,	/* entry and exit of a page fault */
 	RAIDLAB_CPU_SWITCH,	/* going to sleep and being woken */
+	RAIDLAB_CPU_WAKEUP,	/* until a task runs that is woken on an idle core; nothing computes in that time */
 	RAIDLAB_CPU_INTERRUPT,
 	RAIDLAB_CPU_REQUEST,	/* what a disk's own driver does for a request */
 	RAIDLAB_CPU_BLOCK,	/* a basic block of instrumented code */
 	/* Each byte. */
+	RAIDLAB_CPU_MEMORY,	/* besides the rates below: what is copied from and to memory, not from and to a cache */
+	RAIDLAB_CPU_MEMORY_READ,	/* likewise: from memory */
+	RAIDLAB_CPU_MEMORY_WRITE,	/* likewise: to memory */
 	RAIDLAB_CPU_COPY,
 	RAIDLAB_CPU_ZERO,
+	RAIDLAB_CPU_SCAN,	/* comparing words */
 	RAIDLAB_CPU_XOR,	/* of each source */
 	RAIDLAB_CPU_PQ,		/* RAID 6 syndrome, of each data block */
 	RAIDLAB_CPU_PQ_RECOVER,	/* on top of the syndrome, of each block that is recovered */
@@ -27,9 +33,10 @@ enum raidlab_cpu_cost {
 	RAIDLAB_CPU_SHA256,
 	RAIDLAB_CPU_XXHASH,
 	RAIDLAB_CPU_BLAKE2B,
-	/* Of what is not compressed. */
+	/* Each basic block: how many there are depends on the data. */
 	RAIDLAB_CPU_ZSTD,
 	RAIDLAB_CPU_UNZSTD,
+	/* Each byte of what is not compressed. */
 	RAIDLAB_CPU_LZ4,
 	RAIDLAB_CPU_UNLZ4,
 	RAIDLAB_CPU_ZLIB,
@@ -45,7 +52,8 @@ enum raidlab_cpu_cost {
 struct raidlab_cpu_task {
 	unsigned long long system_ps;	/* owed */
 	unsigned long long user_ps;	/* owed */
-	unsigned long long busy_until;	/* virtual time up to which it has work to do that it has been booked for */
+	unsigned long long busy_until;	/* virtual time before which it does not go on: booked work, or its wake-up */
+	unsigned long long woken_ns;	/* virtual time at which whoever woke it did so, and a core had it */
 	unsigned long long window_ns;	/* charged in the current window */
 	unsigned int window;
 	int paying;
@@ -55,6 +63,14 @@ extern int raidlab_cpu_on;
 
 /* Charges the task, or the interrupt, that runs. */
 void raidlab_cpu_charge(enum raidlab_cpu_cost cost, unsigned long n);
+/* The same for so many bytes, some of which are in no cache. */
+void raidlab_cpu_copies(const void *to, const void *from, unsigned long n);
+void raidlab_cpu_reads(enum raidlab_cpu_cost cost, const void *from, unsigned long n);
+void raidlab_cpu_writes(enum raidlab_cpu_cost cost, const void *to, unsigned long n);
+void raidlab_cpu_xors(unsigned int sources, unsigned int bytes, void *to, void **from);
+/* Basic blocks from here on, and up to here, are of their own kind. */
+void raidlab_cpu_kind_begins(void);
+void raidlab_cpu_kind_ends(enum raidlab_cpu_cost cost);
 /* The task may sleep here: it pays once it owes enough. */
 void raidlab_cpu_safe_point(void);
 /* The task is about to return to user space: it pays all. */
@@ -64,8 +80,10 @@ void raidlab_cpu_block(void);
 void raidlab_cpu_woken(void);
 /* A system call begins. */
 void raidlab_cpu_call(int number);
-/* Another task runs from here on. */
+/* The task that runs, or an interrupt, wakes another. */
 struct task_struct;
+void raidlab_cpu_wakes(struct task_struct *task);
+/* Another task runs from here on. */
 void raidlab_cpu_switch(struct task_struct *from, struct task_struct *to);
 void raidlab_cpu_interrupt_begins(void);
 void raidlab_cpu_interrupt_ends(void);

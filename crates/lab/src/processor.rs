@@ -21,11 +21,10 @@ use study::stack::{MachineSpec, OwnModel, ProcessorSpec};
 
 /// The built-in model files.
 const FILES: &[&str] = &[
-    include_str!("../../../data/cpus/epyc-9005-vm.toml"),
+    include_str!("../../../data/cpus/epyc-9004-vm.toml"),
     include_str!("../../../data/cpus/athlon-64-3700.toml"),
     include_str!("../../../data/cpus/atom-c3558.toml"),
     include_str!("../../../data/cpus/epyc-7601.toml"),
-    include_str!("../../../data/cpus/epyc-9004-vm.toml"),
     include_str!("../../../data/cpus/pentium-2-400.toml"),
     include_str!("../../../data/cpus/pentium-3-1000.toml"),
     include_str!("../../../data/cpus/pentium-4-1600.toml"),
@@ -53,8 +52,8 @@ pub struct Processor {
     pub ghz: f64,
     /// Every figure, in the order of [`Cost::ALL`].
     pub figures: Vec<Note>,
-    /// Memory bandwidth, 10⁶ bytes a second: an upper bound of all rates.
-    pub memory: Note,
+    /// Size of the last cache before memory.
+    pub cache: Note,
 }
 
 /// A figure with its source, for display.
@@ -165,18 +164,62 @@ fn read(file: &str, text: &str, reference: Option<&Processor>) -> Result<Process
             ));
         }
     };
-    let note = |name: &'static str, unit: Unit, given: Option<&Figure>, like: Option<&Note>| {
+    let derive = Derive { reference, slower };
+    let given = |name, unit, given: Option<&Figure>, like: Option<&Note>| {
+        derive
+            .note(name, unit, given, like)
+            .ok_or_else(|| failed(format!("`{name}` is missing")))
+    };
+    let cache = given(
+        "cache",
+        Unit::Kibibytes,
+        model.cache_kib.as_ref(),
+        reference.map(|r| &r.cache),
+    )?;
+    let figures = Cost::ALL.iter().map(|&cost| {
+        let like = reference.map(|reference| &reference.figures[cost as usize]);
+        given(cost.name(), cost.unit(), model.figure(cost), like)
+    });
+    let mut figures = figures.collect::<Result<Vec<_>, _>>()?;
+    if model.figure(Cost::Memory).is_some() {
+        for cost in [Cost::MemoryRead, Cost::MemoryWrite] {
+            if model.figure(cost).is_none() {
+                figures[cost as usize] =
+                    half_way(cost, &figures[Cost::Memory as usize], &figures[Cost::Copy as usize]);
+            }
+        }
+    }
+    Ok(Processor {
+        figures,
+        cache,
+        name: model.name,
+        title: model.title,
+        cores: model.cores.is as u32,
+        ghz: model.ghz.is,
+    })
+}
+
+/// How figures that a model does not give follow from the reference model's.
+struct Derive<'a> {
+    reference: Option<&'a Processor>,
+    /// Time of a block, in those of the reference model.
+    slower: f64,
+}
+
+impl Derive<'_> {
+    fn note(&self, name: &'static str, unit: Unit, given: Option<&Figure>, like: Option<&Note>) -> Option<Note> {
+        let reference = self.reference.map_or("", |reference| &reference.name);
         let derived = |like: &Note| Note {
             value: match unit {
-                Unit::Nanoseconds => like.value * slower,
-                Unit::MegabytesPerSecond => like.value / slower,
+                Unit::Nanoseconds => like.value * self.slower,
+                Unit::MegabytesPerSecond => like.value / self.slower,
+                Unit::Kibibytes => like.value,
             },
             sure: Sure::Derived,
-            source: format!(
-                "{} of {}, in proportion to `block`",
-                like.value,
-                reference.map_or("", |r| &r.name)
-            ),
+            source: match unit {
+                Unit::Kibibytes => format!("as {reference}"),
+                _ => format!("{} of {reference}, in proportion to `block`", like.value),
+            },
             ..like.clone()
         };
         let given = given.map(|figure| Note {
@@ -186,28 +229,20 @@ fn read(file: &str, text: &str, reference: Option<&Processor>) -> Result<Process
             sure: figure.sure,
             source: figure.source.clone(),
         });
-        given
-            .or_else(|| like.map(derived))
-            .ok_or_else(|| failed(format!("`{name}` is missing")))
-    };
-    let memory = note(
-        "memory",
-        Unit::MegabytesPerSecond,
-        model.rate_mb_s.get("memory"),
-        reference.map(|reference| &reference.memory),
-    )?;
-    let figures = Cost::ALL.iter().map(|&cost| {
-        let like = reference.map(|reference| &reference.figures[cost as usize]);
-        note(cost.name(), cost.unit(), model.figure(cost), like)
-    });
-    Ok(Processor {
-        figures: figures.collect::<Result<_, _>>()?,
-        memory,
-        name: model.name,
-        title: model.title,
-        cores: model.cores.is as u32,
-        ghz: model.ghz.is,
-    })
+        given.or_else(|| like.map(derived))
+    }
+}
+
+/// A copy from memory to a cache, or the other way: with half of what one from memory to memory takes longer than one
+/// in the caches.
+fn half_way(cost: Cost, memory: &Note, copy: &Note) -> Note {
+    Note {
+        name: cost.name(),
+        value: 2.0 / (1.0 / memory.value + 1.0 / copy.value),
+        unit: Unit::MegabytesPerSecond,
+        sure: Sure::Derived,
+        source: "half way from `copy` to `memory`".to_owned(),
+    }
 }
 
 impl Processor {
@@ -215,23 +250,28 @@ impl Processor {
         self.figures[cost as usize].value
     }
 
-    /// Picoseconds for each event or byte. A rate that was measured in the caches is limited to that of memory.
+    /// Picoseconds for each event, byte, or basic block of zstd. What is copied from or to memory is charged as a copy in
+    /// the caches too.
     fn picoseconds(&self, cost: Cost) -> u64 {
         let value = self.value(cost);
-        let ps = match cost.unit() {
-            Unit::Nanoseconds => value * 1e3,
-            Unit::MegabytesPerSecond => 1e6 / value.min(self.memory.value),
+        let ps = match (cost, cost.unit()) {
+            (_, Unit::Nanoseconds) => value * 1e3,
+            (Cost::Memory | Cost::MemoryRead | Cost::MemoryWrite, _) => {
+                (1e6 / value - 1e6 / self.value(Cost::Copy)).max(0.0)
+            }
+            _ => 1e6 / value / cost.blocks_per_byte(),
         };
         ps.round() as u64
     }
 
-    /// `raidlab_cpu=cores:8,grain:5000000,call:95000,…` (`kernel/cpu/cpu.c`).
+    /// `raidlab_cpu=cores:8,cache:32768,grain:5000000,call:95000,…` (`kernel/cpu/cpu.c`).
     pub fn argument(&self, cores: u32) -> String {
         let costs = Cost::ALL
             .iter()
             .map(|&cost| format!(",{}:{}", cost.name(), self.picoseconds(cost)));
         format!(
-            "raidlab_cpu=cores:{cores},grain:{}{}",
+            "raidlab_cpu=cores:{cores},cache:{:.0},grain:{}{}",
+            self.cache.value,
             GRAIN_NS * 1000,
             costs.collect::<String>()
         )
@@ -274,7 +314,7 @@ mod tests {
         assert!((made.value(Cost::Crc32) - reference.value(Cost::Crc32) / 4.0).abs() < 1e-9);
         assert_eq!(made.figures[Cost::Call as usize].sure, Sure::Derived);
         let argument = made.argument(2);
-        assert!(argument.starts_with("raidlab_cpu=cores:2,grain:"), "{argument}");
+        assert!(argument.starts_with("raidlab_cpu=cores:2,cache:"), "{argument}");
         assert!(
             argument.contains(",xor:2000,"),
             "1e6 / 500 picoseconds a byte: {argument}"

@@ -13,10 +13,12 @@ pub(super) struct ModelFile {
     pub title: String,
     pub cores: Figure,
     pub ghz: Figure,
+    /// Size of the last cache before memory, of those that one core uses.
+    pub cache_kib: Option<Figure>,
     /// By [`Cost::name`].
     #[serde(default)]
     pub time_ns: BTreeMap<String, Figure>,
-    /// By [`Cost::name`], and `memory`.
+    /// By [`Cost::name`].
     #[serde(default)]
     pub rate_mb_s: BTreeMap<String, Figure>,
 }
@@ -59,7 +61,7 @@ impl ModelFile {
     pub fn figure(&self, cost: Cost) -> Option<&Figure> {
         match cost.unit() {
             Unit::Nanoseconds => self.time_ns.get(cost.name()),
-            Unit::MegabytesPerSecond => self.rate_mb_s.get(cost.name()),
+            Unit::MegabytesPerSecond | Unit::Kibibytes => self.rate_mb_s.get(cost.name()),
         }
     }
 
@@ -83,10 +85,8 @@ impl ModelFile {
             }
         }
         for key in self.rate_mb_s.keys() {
-            let mut names: Vec<&str> = known(Unit::MegabytesPerSecond).collect();
-            names.push("memory");
-            if !names.contains(&key.as_str()) {
-                return unknown("rate_mb_s", key, names);
+            if !known(Unit::MegabytesPerSecond).any(|name| name == key) {
+                return unknown("rate_mb_s", key, known(Unit::MegabytesPerSecond).collect());
             }
         }
         let figures = self.time_ns.iter().chain(&self.rate_mb_s);
@@ -95,6 +95,10 @@ impl ModelFile {
             if !(figure.is.is_finite() && figure.is > 0.0 && figure.is < 1e9) {
                 return Err(format!("`{key}` is {}; it must be above 0 and below 10⁹", figure.is));
             }
+        }
+        let caches = self.cache_kib.as_ref();
+        if let Some(figure) = caches.filter(|figure| !(4.0..=1e9).contains(&figure.is)) {
+            return Err(format!("`cache_kib` is {}; it must be from 4 to 10⁹", figure.is));
         }
         if !(1.0..=256.0).contains(&self.cores.is) || self.cores.is.fract() != 0.0 {
             return Err(format!(

@@ -16,7 +16,6 @@ pub const BLOCKS: &str = "blocks of ";
 const SOURCE: &str = "raidlab cpu measure";
 
 /// Measurements on this machine.
-#[derive(Clone, Debug)]
 pub struct Timed {
     /// Nanoseconds per operation.
     pub operations: Vec<(Operation, f64)>,
@@ -24,7 +23,11 @@ pub struct Timed {
     pub clock_ns: f64,
     /// Megabytes per second.
     pub rates: Vec<(Cost, f64)>,
-    pub memory: f64,
+    pub copying: rate::Copying,
+    /// Nanoseconds until an idle core runs a task; nothing if there is one core.
+    pub wakeup_ns: Option<f64>,
+    /// Nanoseconds of fio's own work for a read or write, where there is fio.
+    pub fio_ns: Option<f64>,
 }
 
 /// Measures everything that needs no guest, in a few seconds.
@@ -35,12 +38,62 @@ pub fn time(folder: &Path) -> std::io::Result<Timed> {
     let clock_s = rate::seconds(20_000, || {
         std::hint::black_box(std::time::Instant::now());
     });
+    let operations = operation::time_all(folder)?;
+    let ping = operations
+        .iter()
+        .find(|(operation, _)| *operation == Operation::PingPong);
+    let one_way_ns = ping.map_or(0.0, |(_, ns)| ns / 2.0);
     Ok(Timed {
-        operations: operation::time_all(folder)?,
+        wakeup_ns: operation::time_wakeup(one_way_ns)?,
+        operations,
         clock_ns: clock_s * 1e9,
         rates: rate::measure(),
-        memory: rate::memory(),
+        copying: rate::copying(),
+        fio_ns: fio_ns(),
     })
+}
+
+/// fio without the system call: its engine `null`. Processor time of a run of many requests, less that of one with few.
+fn fio_ns() -> Option<f64> {
+    const MANY: u32 = 1_000_000;
+    let run = |requests: u32| -> Option<f64> {
+        let begin = children_seconds();
+        let output = std::process::Command::new("fio")
+            .args([
+                "--name=a",
+                "--ioengine=null",
+                "--rw=randread",
+                "--bs=4k",
+                "--size=64m",
+                "--norandommap",
+            ])
+            .args(["--time_based=0", "--thread", "--output-format=json"])
+            .args([format!("--io_size={}", u64::from(requests) * 4096)])
+            .stdin(std::process::Stdio::null())
+            .output()
+            .ok()?;
+        output.status.success().then(|| children_seconds() - begin)
+    };
+    let rounds = (0..3).map(|_| Some((run(MANY)? - run(1)?) * 1e9 / f64::from(MANY)));
+    let best = rounds
+        .collect::<Option<Vec<f64>>>()?
+        .into_iter()
+        .fold(f64::INFINITY, f64::min);
+    (best > 1.0).then_some(best)
+}
+
+/// Processor time of the programs that have ended.
+fn children_seconds() -> f64 {
+    // SAFETY: it fills in the structure.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage);
+        usage
+    };
+    [usage.ru_utime, usage.ru_stime]
+        .iter()
+        .map(|time| time.tv_sec as f64 + time.tv_usec as f64 / 1e6)
+        .sum()
 }
 
 /// Figures of an operation: nanoseconds on this machine, blocks in a guest.
@@ -72,7 +125,7 @@ pub fn model(
     let calls_ns = |operation: Operation| f64::from(operation.calls()) * call_ns;
     let (fault, fault_blocks) = at(Operation::Fault);
     // A new page is zeroed, which is charged by the byte.
-    let fault_ns = (fault - fault_blocks * block_ns - 4096.0 / timed.memory * 1e3).max(1.0);
+    let fault_ns = (fault - fault_blocks * block_ns - 4096.0 / timed.copying.zero * 1e3).max(1.0);
     let (ping, ping_blocks) = at(Operation::PingPong);
     let switch_ns = ((ping - ping_blocks * block_ns - calls_ns(Operation::PingPong)) / 2.0).max(1.0);
     let measured = |is: f64, how: &str| Figure {
@@ -93,15 +146,44 @@ pub fn model(
     ] {
         time_ns.insert(cost.name().to_owned(), measured(is, how));
     }
+    for (cost, is, how) in [
+        (
+            Cost::Wakeup,
+            timed.wakeup_ns,
+            "two threads on two processors, by pipes, less their processor time",
+        ),
+        (Cost::Fio, timed.fio_ns, "fio's engine null"),
+    ] {
+        if let Some(is) = is {
+            time_ns.insert(cost.name().to_owned(), measured(is, how));
+        }
+    }
+    for (cost, is, how) in [
+        (Cost::Copy, timed.copying.copy, "1 MiB by the page, rep movsb"),
+        (Cost::Memory, timed.copying.memory, "256 MiB to 256 MiB, by the page"),
+        (
+            Cost::MemoryRead,
+            timed.copying.memory_read,
+            "256 MiB to 1 MiB, by the page",
+        ),
+        (
+            Cost::MemoryWrite,
+            timed.copying.memory_write,
+            "1 MiB to 256 MiB, by the page",
+        ),
+        (Cost::Zero, timed.copying.zero, "a page, rep stosb"),
+    ] {
+        rate_mb_s.insert(cost.name().to_owned(), measured(is, how));
+    }
     for (cost, is) in &timed.rates {
         rate_mb_s.insert(cost.name().to_owned(), measured(*is, "on data in the caches"));
     }
-    rate_mb_s.insert("memory".to_owned(), measured(timed.memory, "a copy of 256 MiB"));
     let file = ModelFile {
         name: name.to_owned(),
         title: title.to_owned(),
         cores: measured(f64::from(cores), "sched_getaffinity()"),
         ghz: measured(ghz, "/proc/cpuinfo"),
+        cache_kib: cache_kib().map(|is| measured(is, "/sys/devices/system/cpu/cpu0/cache")),
         time_ns,
         rate_mb_s,
     };
@@ -116,8 +198,7 @@ pub fn model(
 /// security module than in a guest.
 fn block_time(timed: &Timed, blocks: &[(Operation, f64)]) -> Result<f64, String> {
     let (null_ns, null_blocks) = of(timed, blocks, Operation::Null);
-    let copy = timed.rates.iter().find(|(cost, _)| *cost == Cost::Copy);
-    let byte_ns = copy.map_or(0.0, |(_, megabytes)| 1e3 / megabytes);
+    let byte_ns = 1e3 / timed.copying.copy;
     let mut each: Vec<f64> = [
         Operation::Stat,
         Operation::OpenClose,
@@ -142,6 +223,16 @@ fn block_time(timed: &Timed, blocks: &[(Operation, f64)]) -> Result<f64, String>
             "a basic block of the kernel was measured as {middle} ns: repeat this on an idle machine"
         )),
     }
+}
+
+/// The largest of a core's caches.
+fn cache_kib() -> Option<f64> {
+    let caches = std::fs::read_dir("/sys/devices/system/cpu/cpu0/cache").ok()?;
+    let size = |cache: std::fs::DirEntry| {
+        let text = std::fs::read_to_string(cache.path().join("size")).ok()?;
+        text.trim().strip_suffix('K')?.parse::<f64>().ok()
+    };
+    caches.flatten().filter_map(size).reduce(f64::max)
 }
 
 /// Rounded to three significant digits; no figure is more precise.
@@ -173,8 +264,16 @@ mod tests {
         let timed = Timed {
             operations: Operation::ALL.map(|operation| (operation, time(operation))).into(),
             clock_ns: 20.0,
-            rates: vec![(Cost::Copy, 10_000.0)],
-            memory: 10_000.0,
+            rates: vec![(Cost::Crc32, 10_000.0)],
+            copying: rate::Copying {
+                copy: 10_000.0,
+                memory: 4_000.0,
+                memory_read: 9_000.0,
+                memory_write: 8_000.0,
+                zero: 10_000.0,
+            },
+            wakeup_ns: Some(3_000.0),
+            fio_ns: None,
         };
         let counted = Operation::ALL.map(|operation| (operation, blocks(operation)));
         let text = model("a", "a", 2, 3.0, &timed, &counted).expect("it is a model");
@@ -188,5 +287,7 @@ mod tests {
         near(Cost::Copy, 10_000.0);
         near(Cost::Fault, 300.0);
         near(Cost::Switch, 700.0);
+        near(Cost::Wakeup, 3_000.0);
+        near(Cost::MemoryRead, 9_000.0);
     }
 }

@@ -8,6 +8,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// One kind of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +29,7 @@ pub enum Operation {
     Read1m,
     /// A page of memory touched for the first time.
     Fault,
-    /// A byte sent to another thread and back, each waiting for the other.
+    /// A byte sent to another thread and back, each waiting for the other, both on one processor.
     PingPong,
 }
 
@@ -178,26 +179,56 @@ fn touch(pages: usize) -> io::Result<()> {
 }
 
 fn ping_pong(times: u32) -> io::Result<()> {
+    pass_to_and_fro(times, [None, None]).map(drop)
+}
+
+/// Seconds of each way there and back, between two threads that may be bound to processors.
+fn pass_to_and_fro(times: u32, processors: [Option<usize>; 2]) -> io::Result<Vec<f64>> {
     let (there_out, there_in) = rustix::pipe::pipe()?;
     let (back_out, back_in) = rustix::pipe::pipe()?;
-    let pass = |from: &OwnedFd, to: &OwnedFd, first: bool| -> io::Result<()> {
-        let mut byte = [1];
-        for _ in 0..times {
-            if first {
-                rustix::io::write(to, &byte)?;
-                rustix::io::read(from, &mut byte)?;
-            } else {
-                rustix::io::read(from, &mut byte)?;
-                rustix::io::write(to, &byte)?;
-            }
-        }
-        Ok(())
-    };
     std::thread::scope(|scope| {
-        let other = scope.spawn(|| pass(&there_out, &back_in, false));
-        pass(&back_out, &there_in, true)?;
-        other.join().expect("the other thread does not panic")
+        let first = scope.spawn(|| {
+            bind(processors[0])?;
+            let mut took = Vec::with_capacity(times as usize);
+            for _ in 0..times {
+                let begin = Instant::now();
+                send(&there_in)?;
+                receive(&back_out)?;
+                took.push(begin.elapsed().as_secs_f64());
+            }
+            Ok(took)
+        });
+        let other = scope.spawn(|| {
+            bind(processors[1])?;
+            (0..times).try_for_each(|_| {
+                receive(&there_out)?;
+                send(&back_in)
+            })
+        });
+        let took: io::Result<Vec<f64>> = first.join().expect("the thread does not panic");
+        other.join().expect("the other thread does not panic")?;
+        took
     })
+}
+
+fn send(to: &OwnedFd) -> io::Result<()> {
+    rustix::io::write(to, &[1])?;
+    Ok(())
+}
+
+fn receive(from: &OwnedFd) -> io::Result<()> {
+    rustix::io::read(from, &mut [0])?;
+    Ok(())
+}
+
+/// Binds the calling thread.
+fn bind(processor: Option<usize>) -> io::Result<()> {
+    if let Some(processor) = processor {
+        let mut one = rustix::thread::CpuSet::new();
+        one.set(processor);
+        rustix::thread::sched_setaffinity(None, &one)?;
+    }
+    Ok(())
 }
 
 /// Nanoseconds of processor time per operation, on this machine.
@@ -209,11 +240,7 @@ pub(super) fn time_all(folder: &Path) -> io::Result<Vec<(Operation, f64)>> {
     let mut place = Place::new(folder)?;
     // The two threads of the ping-pong wait for each other: on one processor each wake-up is a switch.
     let before = rustix::thread::sched_getaffinity(None)?;
-    if let Some(processor) = crate::guest::processors().last() {
-        let mut one = rustix::thread::CpuSet::new();
-        one.set(*processor);
-        rustix::thread::sched_setaffinity(None, &one)?;
-    }
+    bind(crate::guest::processors().last().copied())?;
     let mut times = Vec::new();
     for operation in Operation::ALL {
         let mut best = f64::INFINITY;
@@ -231,6 +258,19 @@ pub(super) fn time_all(folder: &Path) -> io::Result<Vec<(Operation, f64)>> {
     }
     rustix::thread::sched_setaffinity(None, &before)?;
     Ok(times)
+}
+
+/// Nanoseconds from one thread to another on another processor, less the processor time of one way. The processor is
+/// idle until then, unless this machine has other work, which is why the fastest quarter counts. Nothing where there is one
+/// processor.
+pub(super) fn time_wakeup(one_way_ns: f64) -> io::Result<Option<f64>> {
+    let processors = crate::guest::processors();
+    let [first, .., last] = processors.as_slice() else {
+        return Ok(None);
+    };
+    let mut took = pass_to_and_fro(4 * Operation::PingPong.round(), [Some(*first), Some(*last)])?;
+    took.sort_by(f64::total_cmp);
+    Ok(Some((took[took.len() / 4] * 1e9 / 2.0 - one_way_ns).max(1.0)))
 }
 
 /// Processor time of all threads, in seconds.

@@ -14,8 +14,9 @@ const PAGE: usize = 4096;
 /// Disks of the syndrome, as in lib/raid6/algos.c.
 const DISKS: usize = 8;
 
-/// Bytes of a copy: as a large read of the page cache.
+/// Buffers that stay in the caches, and one that does not fit.
 const COPY: usize = 1 << 20;
+const LARGE: usize = 256 << 20;
 
 const ROUNDS: u32 = 9;
 
@@ -60,10 +61,12 @@ pub(super) fn measure() -> Vec<(Cost, f64)> {
     let xxh_s = seconds(10_000, || {
         black_box(xxh64(black_box(&page)));
     });
-    let (from, mut to) = (vec![1_u8; COPY], vec![2_u8; COPY]);
-    let copy_s = seconds(50, || black_box(&mut to).copy_from_slice(black_box(&from)));
+    let words = vec![7_u64; PAGE / 8];
+    let scan_s = seconds(20_000, || {
+        black_box(is_filled(black_box(&words)));
+    });
     vec![
-        (Cost::Copy, rate(COPY, copy_s)),
+        (Cost::Scan, rate(PAGE, scan_s)),
         (Cost::Xor, rate(PAGE, xor_s)),
         (Cost::Pq, rate(PAGE * (DISKS - 2), pq_s)),
         (Cost::Crc32, rate(PAGE, crc_s)),
@@ -72,18 +75,91 @@ pub(super) fn measure() -> Vec<(Cost, f64)> {
     ]
 }
 
-/// Megabytes per second read from and written to memory outside all caches: a copy between large buffers.
-pub(super) fn memory() -> f64 {
-    const LARGE: usize = 256 << 20;
-    let from = vec![1_u8; LARGE];
-    let mut to = vec![2_u8; LARGE];
-    let mut best = f64::INFINITY;
-    for _ in 0..3 {
-        let begin = processor_seconds();
-        black_box(&mut to).copy_from_slice(black_box(&from));
-        best = best.min(processor_seconds() - begin);
+/// Copying, by the page and with the kernel's instructions.
+pub struct Copying {
+    /// In the caches, from memory to memory, from memory to a cache, from a cache to memory; megabytes per second.
+    pub copy: f64,
+    pub memory: f64,
+    pub memory_read: f64,
+    pub memory_write: f64,
+    /// In the caches.
+    pub zero: f64,
+}
+
+pub(super) fn copying() -> Copying {
+    let (small, mut target) = (vec![1_u8; COPY], vec![2_u8; COPY]);
+    let (large, mut other) = (vec![1_u8; LARGE], vec![2_u8; LARGE]);
+    let rate = |bytes: usize, seconds: f64| bytes as f64 / seconds / 1e6;
+    let hot = seconds(50, || copy_pages(&mut target, &small));
+    let zero = seconds(5_000, || zero_page(black_box(&mut target[..PAGE])));
+    let from_memory = seconds(1, || {
+        for part in large.chunks_exact(COPY) {
+            copy_pages(&mut target, part);
+        }
+    });
+    let to_memory = seconds(1, || {
+        for part in other.chunks_exact_mut(COPY) {
+            copy_pages(part, &small);
+        }
+    });
+    Copying {
+        copy: rate(COPY, hot),
+        memory: rate(LARGE, seconds(1, || copy_pages(&mut other, &large))),
+        memory_read: rate(LARGE, from_memory),
+        memory_write: rate(LARGE, to_memory),
+        zero: rate(PAGE, zero),
     }
-    LARGE as f64 / best / 1e6
+}
+
+fn copy_pages(to: &mut [u8], from: &[u8]) {
+    for (to, from) in black_box(to)
+        .chunks_exact_mut(PAGE)
+        .zip(black_box(from).chunks_exact(PAGE))
+    {
+        copy_page(to, from);
+    }
+}
+
+/// One string instruction, as the kernel's copies to and from user space on any processor since 2013.
+#[cfg(target_arch = "x86_64")]
+fn copy_page(to: &mut [u8], from: &[u8]) {
+    assert_eq!(to.len(), from.len());
+    // SAFETY: both have that length, and they do not overlap; the direction flag is clear.
+    unsafe {
+        std::arch::asm!(
+            "rep movsb",
+            inout("rcx") to.len() => _, inout("rdi") to.as_mut_ptr() => _, inout("rsi") from.as_ptr() => _,
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn copy_page(to: &mut [u8], from: &[u8]) {
+    to.copy_from_slice(from);
+}
+
+/// As the kernel's clear_page().
+#[cfg(target_arch = "x86_64")]
+fn zero_page(page: &mut [u8]) {
+    // SAFETY: it writes no more than the page; the direction flag is clear.
+    unsafe {
+        std::arch::asm!(
+            "rep stosb",
+            inout("rcx") page.len() => _, inout("rdi") page.as_mut_ptr() => _, in("al") 0_u8,
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn zero_page(page: &mut [u8]) {
+    page.fill(0);
+}
+
+/// Whether all words are equal; stops at the first that is not, so that it is compiled to a loop over words.
+fn is_filled(words: &[u64]) -> bool {
+    words.iter().all(|word| *word == words[0])
 }
 
 fn xor(to: &mut [u8], from: &[u8]) {

@@ -82,10 +82,11 @@ fn model_of(name: &str) -> Result<Processor, ExpectedError> {
 }
 
 fn show(processor: &Processor, format: Format) -> String {
-    let notes = || std::iter::once(&processor.memory).chain(&processor.figures);
+    let notes = || std::iter::once(&processor.cache).chain(&processor.figures);
     let unit = |note: &Note| match note.unit {
         Unit::Nanoseconds => "ns",
         Unit::MegabytesPerSecond => "MB/s",
+        Unit::Kibibytes => "KiB",
     };
     match format {
         Format::Text => {
@@ -96,7 +97,7 @@ fn show(processor: &Processor, format: Format) -> String {
             for note in notes() {
                 let _ = writeln!(
                     text,
-                    "{:<11} {:>9} {:<5} {:<11} {}",
+                    "{:<12} {:>9} {:<5} {:<11} {}",
                     note.name,
                     figure(note.value),
                     unit(note),

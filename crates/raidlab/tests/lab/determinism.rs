@@ -74,7 +74,7 @@ fn contents(results: &Results) -> Vec<&str> {
 }
 
 /// Says what differs, not all that there is.
-fn assert_same(what: &str, one: &Results, other: &Results) {
+pub fn assert_same(what: &str, one: &Results, other: &Results) {
     let (one, other) = (one.body(), other.body());
     let differing: Vec<_> = one
         .lines()
@@ -87,10 +87,10 @@ fn assert_same(what: &str, one: &Results, other: &Results) {
 }
 
 /// Children that use all the processor time they get.
-struct Spinners([Child; 2]);
+pub struct Spinners([Child; 2]);
 
 impl Spinners {
-    fn start() -> Spinners {
+    pub fn start() -> Spinners {
         let start = || {
             Command::new("sh")
                 .args(["-c", "while :; do :; done"])

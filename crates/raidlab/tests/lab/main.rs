@@ -20,6 +20,7 @@ mod own_program;
 mod physics;
 mod power_cut;
 mod power_cut_study;
+mod processor;
 mod provisioning;
 mod robustness;
 mod smoke;

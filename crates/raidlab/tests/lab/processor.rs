@@ -1,0 +1,66 @@
+//! Guests with a processor: they repeat, and cores help where there is more than one task.
+
+use crate::determinism::{Spinners, assert_same};
+use crate::laboratory::{Laboratory, Results};
+use lab::kernel::KernelName;
+
+/// An array that the processor decides, and one job and four on it.
+fn study(machine: &str) -> String {
+    format!(
+        "ram = \"256M\"\n{machine}\n[disks]\nmodel = \"ram\"\ncount = 4\n\
+         [[stack]]\narray = {{ level = 5, size = \"256M\" }}\nfs = {{ type = \"xfs\" }}\n\
+         [[workload]]\nname = \"cached\"\nio = {{ rw = \"write\", bs = \"4K\", size = \"16M\" }}\n\
+         [[workload]]\nname = \"four\"\n\
+         io = {{ rw = \"randwrite\", bs = \"4K\", size = \"4M\", numjobs = 4, direct = true }}\n\
+         [precision]\ntrials = 1\n"
+    )
+}
+
+fn laboratory() -> Option<Laboratory> {
+    Laboratory::open_with(&KernelName::parse("6.12+cpu"))
+}
+
+fn run(laboratory: &Laboratory, machine: &str, store: &str) -> Results {
+    laboratory.study(&study(machine));
+    laboratory.run_with(&["--store", store, "--seed", "7"])
+}
+
+#[test]
+fn a_guest_with_a_processor_repeats_bit_for_bit() {
+    let Some(laboratory) = laboratory() else { return };
+    let machine = "cpu = \"epyc-9004-vm\"\ncores = 2";
+    let alone = run(&laboratory, machine, "alone.db");
+    let _busy = Spinners::start();
+    let busy = run(&laboratory, machine, "busy.db");
+    assert_same("busy", &alone, &busy);
+    assert_eq!(alone.digest(), busy.digest());
+    let another = run(&laboratory, "cpu = \"pentium-4-1600\"", "another.db");
+    assert_ne!(alone.digest(), another.digest(), "another processor, other times");
+}
+
+#[test]
+fn an_infinitely_fast_processor_is_none() {
+    let Some(laboratory) = Laboratory::open() else { return };
+    let none = run(&laboratory, "", "none.db");
+    let infinite = run(&laboratory, "cpu = \"infinite\"", "infinite.db");
+    assert_same("infinite", &none, &infinite);
+    assert_eq!(none.digest(), infinite.digest());
+}
+
+/// Four jobs and md's thread share one core, or have one each; one job that only copies has no use for a second.
+#[test]
+fn cores_help_where_tasks_are_many() {
+    let Some(laboratory) = laboratory() else { return };
+    let on = |cores: u32| {
+        let machine = format!("cpu = \"xeon-e5520\"\ncores = {cores}");
+        run(&laboratory, &machine, &format!("{cores}.db"))
+    };
+    let (one, eight) = (on(1), on(8));
+    let gain = |workload: &str, test: &str| {
+        let of = |results: &Results| results.sample(workload, test, "iops");
+        of(&eight) / of(&one)
+    };
+    let (four, cached) = (gain("four", "randwrite"), gain("cached", "write"));
+    assert!(four > 1.5 && four < 8.0, "{four}");
+    assert!((0.95..1.1).contains(&cached), "{cached}");
+}
