@@ -24,5 +24,6 @@ mod provisioning;
 mod robustness;
 mod smoke;
 mod stacks;
+mod suites;
 mod timeline;
 mod zfs;
