@@ -9,7 +9,7 @@ DEMO = results/first-look
 # How long `make fuzz` tries each parser.
 SECONDS ?= 60
 
-.PHONY: demo test fuzz soak bench studies controls stacks scale kill-test safety deb deb-test lint docs docs-check build compiler clean
+.PHONY: demo test fuzz soak bench studies controls suites stacks scale kill-test safety deb deb-test lint docs docs-check build compiler clean
 
 demo: build
 	$(RAIDLAB) doctor --install
@@ -39,6 +39,11 @@ bench: build
 # Are known defects found that are put back into Linux? A kernel of each is built first.
 controls: build
 	scripts/controls
+
+# Tests that others wrote, in guests: mdadm's own, stress-ng's of filesystems, xfstests (RAIDLAB_XFSTESTS).
+suites: build
+	$(RAIDLAB) doctor --install
+	scripts/suites
 
 # The five published benchmarks, as studies: their tables next to what was published, under results/.
 studies: build

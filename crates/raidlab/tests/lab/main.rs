@@ -25,5 +25,6 @@ mod provisioning;
 mod robustness;
 mod smoke;
 mod stacks;
+mod suites;
 mod timeline;
 mod zfs;
