@@ -30,7 +30,7 @@ pub fn power_cut(arguments: &PowerCutArguments) -> Result<ExitCode, ExpectedErro
         at_ns: arguments.at,
         seed: arguments.cut_seed,
     };
-    let judged = Guests::new(&cache)?.explore((&plan, &trial), spec, None, |exploration| {
+    let judged = Guests::new(&cache)?.explore((&plan, &trial), spec.clone(), None, |exploration| {
         exploration.state(cut, &AtomicBool::new(false))
     })?;
     let operations = Operations::draw(trial.seed, &spec);
@@ -46,8 +46,8 @@ fn cell_with_cuts(cells: &[Cell], number: u64) -> Result<(&Cell, PowerCutSpec), 
             cells: cells.len(),
         });
     };
-    match cell.workload.work {
-        Work::PowerCut(spec) => Ok((cell, spec)),
+    match &cell.workload.work {
+        Work::PowerCut(spec) => Ok((cell, spec.clone())),
         _ => Err(ExpectedError::NoPowerCuts { cell: number }),
     }
 }

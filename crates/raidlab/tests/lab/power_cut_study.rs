@@ -38,7 +38,7 @@ fn with<T>(study: &str, what: impl FnOnce(&Exploration<'_>) -> T) -> Option<T> {
     let kernel = kernel()?;
     let _turn = turn();
     let trial = trials(study).remove(0);
-    let Work::PowerCut(spec) = trial.cell.workload.work else {
+    let Work::PowerCut(spec) = trial.cell.workload.work.clone() else {
         panic!("the study has power cuts")
     };
     let folder = tempfile::tempdir().expect("a folder");
