@@ -44,7 +44,14 @@ fn after(store: &mut Store, seed: u64, disk: usize) -> Vec<u8> {
 }
 
 fn with(survivors: Survivors, whole_blocks: bool, seed: u64) -> Vec<u8> {
-    after(&mut store(Survival { survivors, whole_blocks }), seed, 1)
+    after(
+        &mut store(Survival {
+            survivors,
+            whole_blocks,
+        }),
+        seed,
+        1,
+    )
 }
 
 /// What a disk holds that has done so many of the writes, and of the next one so many sectors.
@@ -62,7 +69,9 @@ fn done(writes: u64, sectors: usize) -> Vec<u8> {
 }
 
 fn is_torn(sectors: &[u8]) -> bool {
-    sectors.chunks(8).any(|block| block.iter().any(|sector| *sector != block[0]))
+    sectors
+        .chunks(8)
+        .any(|block| block.iter().any(|sector| *sector != block[0]))
 }
 
 #[test]
@@ -83,7 +92,8 @@ fn a_prefix_is_one() {
     for (whole_blocks, sectors_max) in [(false, 8), (true, 1)] {
         for seed in 0..400 {
             let found = with(Survivors::Prefix, whole_blocks, seed);
-            let writes = (0..=WRITES).find(|&writes| (0..sectors_max).any(|sectors| done(writes, sectors) == found));
+            let writes =
+                (0..=WRITES).find(|&writes| (0..sectors_max).any(|sectors| done(writes, sectors) == found));
             seen.insert(writes.unwrap_or_else(|| panic!("seed {seed}: {found:?}")));
         }
     }
@@ -93,7 +103,11 @@ fn a_prefix_is_one() {
 #[test]
 fn blocks_are_torn_unless_they_are_whole() {
     for survivors in [Survivors::Subset, Survivors::Prefix, Survivors::Any] {
-        let torn = |whole_blocks| (0..200).filter(|&seed| is_torn(&with(survivors, whole_blocks, seed))).count();
+        let torn = |whole_blocks| {
+            (0..200)
+                .filter(|&seed| is_torn(&with(survivors, whole_blocks, seed)))
+                .count()
+        };
         assert!(torn(false) > 20, "{survivors:?}");
         assert_eq!(torn(true), 0, "{survivors:?}");
     }
@@ -109,5 +123,8 @@ fn each_disk_draws_for_itself() {
     let of = |seed, disk| after(&mut store(survival), seed, disk);
     let both: Vec<(Vec<u8>, Vec<u8>)> = (0..300).map(|seed| (of(seed, 0), of(seed, 1))).collect();
     assert!(both.iter().any(|(one, other)| *one == none && *other == all));
-    assert!(both.iter().any(|(one, other)| *one == all && *other != all && *other != none));
+    assert!(
+        both.iter()
+            .any(|(one, other)| *one == all && *other != all && *other != none)
+    );
 }

@@ -158,7 +158,9 @@ impl Media {
         let mut torn = Vec::new();
         if let Some(history) = &disk.history {
             let left = history.only(volatile);
-            let blocks = left.iter().map(|(block, versions): &(u64, Versions)| (*block, versions));
+            let blocks = left
+                .iter()
+                .map(|(block, versions): &(u64, Versions)| (*block, versions));
             let mut choice = History::choice(seed, disk.survival, blocks);
             for (block, versions) in left {
                 self.copy_out(disk, block, scratch);

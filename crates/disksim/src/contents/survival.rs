@@ -43,9 +43,14 @@ enum Fate {
     None,
     All,
     /// Writes before this one, and of this one the first sectors of the block.
-    Prefix { end: u64, sectors: u64 },
+    Prefix {
+        end: u64,
+        sectors: u64,
+    },
     /// Probability that a write survives; differs between cuts, so that some lose nearly all and some nearly nothing.
-    Subset { survive_of_256: u64 },
+    Subset {
+        survive_of_256: u64,
+    },
 }
 
 impl Choice {

@@ -120,11 +120,7 @@ impl History {
     }
 
     /// The random choices of one power cut, for these blocks.
-    pub fn choice<'a>(
-        seed: u64,
-        survival: Survival,
-        blocks: impl Iterator<Item = (u64, &'a Versions)>,
-    ) -> Choice {
+    pub fn choice<'a>(seed: u64, survival: Survival, blocks: impl Iterator<Item = (u64, &'a Versions)>) -> Choice {
         let orders = blocks.flat_map(|(_, versions)| versions.0.iter().map(|version| version.order));
         let (first, end) = orders.fold((u64::MAX, 0), |(first, end), order| {
             (first.min(order), end.max(order + 1))

@@ -1,6 +1,6 @@
 //! `raidlab soak`: random stacks, random work and random power cuts, until the time is up. One seed decides all.
 
-mod finding;
+pub mod finding;
 mod history;
 
 use super::explored::Guests;

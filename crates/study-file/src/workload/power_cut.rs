@@ -45,7 +45,9 @@ static KEYS: &[Key] = &[
 struct PowerCut;
 
 fn survivors(word: Option<&str>) -> Survivors {
-    let named = Survivors::ALL.into_iter().find(|survivors| Some(survivors.word()) == word);
+    let named = Survivors::ALL
+        .into_iter()
+        .find(|survivors| Some(survivors.word()) == word);
     named.unwrap_or_default()
 }
 

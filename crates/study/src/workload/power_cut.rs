@@ -109,7 +109,11 @@ impl WorkSpec for PowerCutSpec {
             } else {
                 ""
             },
-            if self.whole_blocks { ", blocks of 4 KiB whole" } else { "" },
+            if self.whole_blocks {
+                ", blocks of 4 KiB whole"
+            } else {
+                ""
+            },
             if self.ignore_flush { ", flushes ignored" } else { "" },
         )
     }

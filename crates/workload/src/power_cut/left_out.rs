@@ -51,7 +51,12 @@ impl There {
                 }
                 possible
             }
-            Operation::Write { name, file, first, records } => {
+            Operation::Write {
+                name,
+                file,
+                first,
+                records,
+            } => {
                 let size = self.sizes.get(file).copied().unwrap_or(0);
                 let possible = self.is(name, *file) && *first <= size;
                 if possible {
@@ -86,7 +91,11 @@ impl There {
             Operation::Unlink { name } => self.names.remove(name).is_some(),
             Operation::MakeFolder { name } => is_free(self, name) && self.folders.insert(name.clone()),
             Operation::RemoveFolder { name } => {
-                let is_empty = !self.names.keys().chain(&self.folders).any(|path| folder_of(path) == name);
+                let is_empty = !self
+                    .names
+                    .keys()
+                    .chain(&self.folders)
+                    .any(|path| folder_of(path) == name);
                 is_empty && !name.is_empty() && self.folders.remove(name)
             }
             Operation::FsyncFolder { name } => self.folders.contains(name),

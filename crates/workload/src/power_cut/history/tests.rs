@@ -270,7 +270,10 @@ fn operations_without_some_can_be_done() {
             begun: all,
             returned: all,
         };
-        assert_eq!(History::new(&operations, log).judge(&super::super::observe(folder.path())), []);
+        assert_eq!(
+            History::new(&operations, log).judge(&super::super::observe(folder.path())),
+            []
+        );
     }
 }
 
