@@ -75,7 +75,12 @@ fn numbers(text: &str) -> Result<Numbers, String> {
     let mut all = BTreeSet::new();
     for part in text.split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let number = |word: &str| word.trim().parse().ok().filter(|number| *number <= OPERATIONS_MAX);
+        let number = |word: &str| {
+            word.trim()
+                .parse::<u32>()
+                .ok()
+                .filter(|number| *number <= OPERATIONS_MAX)
+        };
         match (number(first), number(last)) {
             (Some(first), Some(last)) if first <= last => all.extend(first..=last),
             _ => {
