@@ -8,6 +8,7 @@ mod layout;
 pub mod note;
 mod sound;
 
+use crate::contents::Survival;
 use crate::description::{Device, DiskDescription, Interface};
 use crate::faults::Faults;
 use format::ModelFile;
@@ -256,6 +257,8 @@ impl Model {
             device: self.device.clone(),
             links: Vec::new(),
             faults: Faults::default(),
+            survival: Survival::default(),
+            ignores_flushes: false,
         }
     }
 

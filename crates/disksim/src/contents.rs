@@ -18,10 +18,13 @@ mod index;
 mod lookup;
 mod media;
 mod saved;
+mod survival;
 mod volatile;
 
 pub use blocks::{BLOCK_BYTES, SEGMENT_BYTES, Segments};
 pub use corruption::Corruption;
+pub use saved::{DiskPlaces, Places};
+pub use survival::{ALL_SURVIVES, NONE_SURVIVES, Survival, Survivors};
 
 use crate::request::SECTOR_BYTES;
 use alloc::boxed::Box;
@@ -194,6 +197,12 @@ impl Store {
         Ok(())
     }
 
+    /// Sets what of a disk's cache survives a power cut.
+    pub fn set_survival(&mut self, disk: usize, survival: Survival) -> Result<(), Error> {
+        self.disks.get_mut(disk).ok_or(Error::Invalid)?.survival = survival;
+        Ok(())
+    }
+
     /// The disk still holds only these sectors in its cache: the present contents of all others survive a power cut. The
     /// ranges are first sector and length, in any order; they may overlap.
     pub fn persist_all_but(&mut self, disk: usize, volatile: &mut [(u64, u32)]) -> Result<(), Error> {
@@ -223,7 +232,8 @@ impl Store {
     }
 
     /// Loses some of the volatile writes on all disks, sector by sector: afterwards each sector has one of the versions
-    /// that it had since it was last durable. The same seed loses the same writes.
+    /// that it had since it was last durable. The same seed loses the same writes; [`ALL_SURVIVES`] loses none, and
+    /// [`NONE_SURVIVES`] all.
     pub fn power_cut(&mut self, seed: u64) {
         for (number, disk) in self.disks.iter_mut().enumerate() {
             self.media
@@ -256,7 +266,10 @@ impl Store {
 
 /// The seed of a power cut for one disk.
 fn seed_of_disk(seed: u64, number: usize) -> u64 {
-    seed ^ (number as u64).rotate_left(32)
+    match seed {
+        ALL_SURVIVES | NONE_SURVIVES => seed,
+        _ => seed ^ (number as u64).rotate_left(32),
+    }
 }
 
 /// The block that contains a sector, and the sector's offset in the block in bytes.

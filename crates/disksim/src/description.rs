@@ -3,6 +3,7 @@
 //! All values are whole nanoseconds, picoseconds or sectors, so that results do not depend on rounding. The source of
 //! the figures (catalogue, DiskSim's files) is not known here.
 
+use crate::contents::Survival;
 use crate::faults::Faults;
 use crate::flash::Flash;
 use crate::link::LinkDescription;
@@ -30,6 +31,10 @@ pub struct DiskDescription {
     /// Links that the disk is attached to, nearest first: indices into [`Description::links`].
     pub links: Vec<u32>,
     pub faults: Faults,
+    /// What a power cut leaves of its cache.
+    pub survival: Survival,
+    /// It ends a flush at once and writes nothing for it.
+    pub ignores_flushes: bool,
 }
 
 /// The disk's technology.

@@ -30,6 +30,7 @@ pub struct Disk {
     busy_since_ns: u64,
     /// Until then it takes no request; 0 if it does.
     hangs_until_ns: u64,
+    ignores_flushes: bool,
     next_ns: u64,
 }
 
@@ -68,6 +69,7 @@ impl Disk {
             flushing: None,
             busy_since_ns: 0,
             hangs_until_ns: 0,
+            ignores_flushes: description.ignores_flushes,
             next_ns: u64::MAX,
         };
         disk.plan();
@@ -188,6 +190,13 @@ impl Disk {
             return;
         }
         self.count(request);
+        if self.ignores_flushes && request.op == Op::Flush {
+            let takes_ns = match &self.body {
+                Body::Mechanical(drive) => drive.command_ns(),
+                Body::Flash(drive) => drive.command_ns(),
+            };
+            return self.finishes.push(now_ns + takes_ns, request.tag, Status::Ok);
+        }
         let (body, mut around) = self.split(links);
         match body {
             Body::Mechanical(drive) => drive.arrive(now_ns, request, &mut around),

@@ -176,6 +176,11 @@ impl Drive {
         }
     }
 
+    /// What the drive's processor takes for a command alone.
+    pub fn command_ns(&self) -> u64 {
+        self.overheads.request_ns
+    }
+
     /// Accepts a request that the front end admitted.
     pub fn arrive(&mut self, now_ns: u64, request: &Request, around: &mut Surroundings) {
         let now_ns = now_ns + self.overheads.request_ns;

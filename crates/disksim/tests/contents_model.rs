@@ -4,7 +4,7 @@ mod contents_segments;
 mod kept_segments;
 
 use contents_segments::Heap;
-use disksim::contents::{Cache, Corruption, Error, Segments, Store};
+use disksim::contents::{Cache, Corruption, Error, Places, Segments, Store, Survival, Survivors};
 use kept_segments::Kept;
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -236,6 +236,7 @@ proptest! {
         let kept = Kept::default();
         let (store, mut model) = run_on(kept.segments(), &before, volatile);
         let bytes = saved(&store);
+        prop_assert_eq!(Places::parse(&bytes).unwrap().bytes(), bytes.clone());
         let digests: Vec<_> = (0..DISKS).map(|disk| store.digest(disk).unwrap()).collect();
         let mapped = store.stats().mapped_blocks;
         drop(store);
@@ -266,10 +267,17 @@ proptest! {
         after in proptest::collection::vec(step(), 1..60),
         seeds in proptest::collection::vec(any::<u64>(), 1..4),
         caches in proptest::collection::vec(proptest::collection::vec((0..SECTORS, 0..30_u32), 0..8), 2 * DISKS),
+        survivors in prop_oneof![
+            Just(Survivors::Subset), Just(Survivors::Prefix), Just(Survivors::None), Just(Survivors::Any)
+        ],
+        whole_blocks: bool,
     ) {
+        let survival = Survival { survivors, whole_blocks };
+        let survive = |store: &mut Store| (0..DISKS).for_each(|disk| store.set_survival(disk, survival).unwrap());
         let (first, second) = caches.split_at(DISKS);
         let kept = Kept::default();
         let (mut store, mut model) = run_on(kept.segments(), &before, true);
+        survive(&mut store);
         let keep = |store: &mut Store, seed: u64, caches: &[Vec<(u64, u32)>]| {
             let mut bytes = Vec::new();
             store.save_after_power_cut(seed, caches, &mut |piece| bytes.extend(piece)).unwrap();
@@ -280,6 +288,7 @@ proptest! {
         let later: Vec<Vec<u8>> = seeds.iter().map(|&seed| keep(&mut store, seed, second)).collect();
         let twin = |goes_on: bool| {
             let (mut twin, mut model) = run_on(Kept::default().segments(), &before, true);
+            survive(&mut twin);
             if goes_on {
                 after.iter().for_each(|step| take(&mut twin, &mut model, step));
             }

@@ -1,11 +1,13 @@
 //! The simulated disks of a trial, from the catalogue and from models of the user's own.
 
 use disksim::catalogue::{self, Model};
-use disksim::description::{Description, Device};
+use disksim::contents::{Survival, Survivors};
+use disksim::description::{Description, Device, DiskDescription};
 use disksim::link::LinkDescription;
 use std::collections::BTreeMap;
 use study::plan::{Plan, Trial};
 use study::stack::{Bus, BusDisk, DiskGroup, Holds, MachineSpec, OwnModel, StackSpec};
+use study::workload::{PowerCutSpec, Work};
 
 /// Why the disks of a trial cannot be simulated.
 #[derive(Debug, thiserror::Error)]
@@ -54,7 +56,12 @@ impl Models {
 /// # Errors
 /// As [`description`].
 pub fn encoded(trial: &Trial, models: &Models) -> Result<Vec<u8>, DisksError> {
-    let description = description(&trial.cell.machine, &trial.cell.stack, trial.seed, models)?;
+    let mut description = description(&trial.cell.machine, &trial.cell.stack, trial.seed, models)?;
+    if let Work::PowerCut(spec) = &trial.cell.workload.work {
+        for disk in &mut description.disks {
+            lose(disk, spec);
+        }
+    }
     Ok(postcard::to_allocvec(&description).expect("a description is plain data"))
 }
 
@@ -88,6 +95,21 @@ pub fn description(
         links: machine.buses.iter().map(link).collect(),
         disks,
     })
+}
+
+/// How a power cut treats the disk's cache.
+pub fn lose(disk: &mut DiskDescription, spec: &PowerCutSpec) {
+    disk.survival = Survival {
+        survivors: match spec.survivors {
+            study::workload::Survivors::Subset => Survivors::Subset,
+            study::workload::Survivors::Prefix => Survivors::Prefix,
+            study::workload::Survivors::None => Survivors::None,
+            study::workload::Survivors::All => Survivors::All,
+            study::workload::Survivors::Any => Survivors::Any,
+        },
+        whole_blocks: spec.whole_blocks,
+    };
+    disk.ignores_flushes = spec.ignore_flush;
 }
 
 fn link(bus: &Bus) -> LinkDescription {

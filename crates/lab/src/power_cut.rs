@@ -1,6 +1,12 @@
 //! Power cuts of a trial. A whole run tells when its operations are; a second one keeps the state of the disks at each
 //! power cut and goes on; guests take one state after the other, start the stack on it, and judge.
 
+mod lost;
+mod smaller;
+
+pub use lost::{Lost, LostWrites};
+pub use smaller::smaller;
+
 use crate::carried::Programs;
 use crate::guest::{self, Config, Contents, EndedGuest, PowerCut, StartError, State, States, StatesUse};
 use crate::job::{self, GuestJob, ToJudge};
@@ -243,18 +249,38 @@ impl Exploration<'_> {
         which: &[usize],
         stop: &AtomicBool,
     ) -> Result<Vec<Verdict>, Error> {
+        let to_judge = which.iter().map(|&index| (index as u64, &kept[index]));
+        self.judged_in_turn(states, to_judge, stop)
+    }
+
+    /// The same, each with its index.
+    fn guest_judges_at(
+        &self,
+        states: &States,
+        kept: &[(u64, Kept)],
+        stop: &AtomicBool,
+    ) -> Result<Vec<Verdict>, Error> {
+        self.judged_in_turn(states, kept.iter().map(|(index, kept)| (*index, kept)), stop)
+    }
+
+    fn judged_in_turn<'k>(
+        &self,
+        states: &States,
+        kept: impl Iterator<Item = (u64, &'k Kept)>,
+        stop: &AtomicBool,
+    ) -> Result<Vec<Verdict>, Error> {
         let config = Config {
             states: Some(StatesUse::Take(states)),
             ..self.config
         };
-        let to_judge = |&index: &usize| ToJudge {
-            state: Some(index as u64),
+        let to_judge = |(index, kept): (u64, &Kept)| ToJudge {
+            state: Some(index),
             cut: Cut {
-                log: kept[index].log,
-                seed: kept[index].state.seed,
+                log: kept.log,
+                seed: kept.state.seed,
             },
         };
-        self.verdicts(&config, which.iter().map(to_judge).collect(), stop)
+        self.verdicts(&config, kept.map(to_judge).collect(), stop)
     }
 
     /// A guest judges, until it is done or cannot go on.

@@ -8,7 +8,7 @@ mod stored;
 
 pub use cpu::CpuCommand;
 pub use fleet::{MergeArguments, StatusArguments, SubmitArguments};
-pub use power_cuts::{PowerCutArguments, SoakArguments};
+pub use power_cuts::{LostSectors, Numbers, PowerCutArguments, SoakArguments};
 pub use stored::{
     CompareArguments, DigestArguments, ExportArguments, ImportArguments, ReportArguments, RunsArguments,
     ShowArguments, ShownRun, run_choice,

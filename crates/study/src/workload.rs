@@ -14,7 +14,7 @@ pub use fio_file::{FioFileSpec, FioSection};
 pub use imported::ImportedSpec;
 pub use io::{BufferFill, BufferSpec, IoEngine, IoPattern, IoSpec, SyncMode};
 pub use iozone::{IozoneEngine, IozoneSpec, IozoneTest};
-pub use power_cut::{POWER_CUT_TESTS, PowerCutSpec};
+pub use power_cut::{POWER_CUT_TESTS, PowerCutSpec, Survivors};
 pub use server::{ServerSpec, ServerTest};
 pub use tree::{Collection, SizeSpec, TreeSpec, TreeTest};
 

@@ -7,6 +7,7 @@
 //! This workload itself cuts no power: the lab runs it again for each cut.
 
 mod history;
+mod left_out;
 mod observe;
 mod operation;
 

@@ -103,7 +103,7 @@ pub fn open(bytes: &[u8]) -> Result<usize, String> {
     for disk in &description.disks {
         contents.add_disk(disk.sectors);
     }
-    corrupt(&mut contents, &description);
+    set_up(&mut contents, &description);
     let disks = description.disks.len();
     let machine = Machine { world, contents, description, done: Vec::with_capacity(256), next: 0, caches: None };
     // SAFETY: called once, before any other call.
@@ -111,14 +111,15 @@ pub fn open(bytes: &[u8]) -> Result<usize, String> {
     Ok(disks)
 }
 
-/// Adds the silent corruption of each disk.
-fn corrupt(contents: &mut Store, description: &Description) {
+/// Adds the silent corruption of each disk, and what a power cut leaves of its cache.
+fn set_up(contents: &mut Store, description: &Description) {
     for (number, disk) in description.disks.iter().enumerate() {
+        // There is such a disk, here and below.
+        let _ = contents.set_survival(number, disk.survival);
         for range in &disk.faults.corrupt {
             let sectors = range.sector..range.sector.saturating_add(range.sectors);
             // Another seed for each disk: copies of one sector must not go wrong in the same way.
             let seed = disk.seed ^ number as u64;
-            // There is such a disk.
             let _ = contents.corrupt(number, Corruption { sectors, seed });
         }
     }
@@ -133,7 +134,7 @@ impl Machine {
         if !contents.sectors().eq(self.description.disks.iter().map(|disk| disk.sectors)) {
             return Err("raidlab: the contents are those of other disks");
         }
-        corrupt(&mut contents, &self.description);
+        set_up(&mut contents, &self.description);
         self.contents = contents;
         self.world = World::new(&self.description).map_err(|_| "raidlab: the description of the disks is invalid")?;
         self.done.clear();

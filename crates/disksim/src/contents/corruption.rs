@@ -1,6 +1,6 @@
 //! Silent corruption: sectors that read back changed without an error.
 
-use crate::contents::volatile::scramble;
+use crate::contents::survival::scramble;
 use crate::request::SECTOR_BYTES;
 use core::ops::Range;
 

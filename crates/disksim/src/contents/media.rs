@@ -2,7 +2,8 @@
 
 use super::blocks::{Block, Blocks, Segments};
 use super::index::{Index, Nodes};
-use super::volatile::{History, Version};
+use super::survival::Survival;
+use super::volatile::{History, Versions};
 use super::{BLOCK_SECTORS, Cache, Corruption, Error, Full, Stats};
 use crate::request::SECTOR_BYTES;
 use alloc::boxed::Box;
@@ -14,6 +15,7 @@ use rapidhash::v3::rapidhash_v3;
 pub struct Disk {
     pub sectors: u64,
     pub corruptions: Vec<Corruption>,
+    pub survival: Survival,
     index: Index,
     /// `None` if every write is durable at once.
     history: Option<Box<History>>,
@@ -25,6 +27,7 @@ impl Disk {
         Disk {
             sectors,
             corruptions: Vec::new(),
+            survival: Survival::default(),
             index,
             history: None,
         }
@@ -95,7 +98,7 @@ impl Media {
             return Err(full);
         }
         match &mut disk.history {
-            Some(history) => history.remember(&mut self.blocks, block, Version { id: old, written }),
+            Some(history) => history.remember(&mut self.blocks, block, old, written),
             None => self.blocks.release(old),
         }
         Ok(())
@@ -106,22 +109,20 @@ impl Media {
         let Media { blocks: held, nodes } = self;
         match &mut disk.history {
             Some(history) => disk.index.clear(nodes, blocks, &mut |block, id| {
-                history.remember(
-                    held,
-                    block,
-                    Version {
-                        id,
-                        written: super::volatile::WHOLE_BLOCK,
-                    },
-                );
+                history.remember(held, block, id, super::volatile::WHOLE_BLOCK);
             }),
             None => disk.index.clear(nodes, blocks, &mut |_, id| held.release(id)),
         }
     }
 
     pub fn persist(&mut self, disk: &mut Disk, sectors: Range<u64>) {
+        // Of a last block that the end cuts, nothing stays behind.
+        let end = match sectors.end == disk.sectors {
+            true => sectors.end.next_multiple_of(BLOCK_SECTORS),
+            false => sectors.end,
+        };
         if let Some(history) = &mut disk.history {
-            history.persist(&mut self.blocks, sectors);
+            history.persist(&mut self.blocks, sectors.start..end);
         }
     }
 
@@ -134,7 +135,7 @@ impl Media {
     /// Loses some of the volatile writes; `scratch` is a buffer for assembling blocks from several versions.
     pub fn power_cut(&mut self, disk: &mut Disk, seed: u64, scratch: &mut Block) {
         let Some(mut history) = disk.history.take() else { return };
-        let mut choice = history.choice(seed);
+        let mut choice = History::choice(seed, disk.survival, history.iter());
         for (block, versions) in history.iter() {
             self.copy_out(disk, block, scratch);
             versions.compose(&self.blocks, &mut choice, scratch);
@@ -156,8 +157,12 @@ impl Media {
     ) -> Result<Vec<(u64, u32)>, Full> {
         let mut torn = Vec::new();
         if let Some(history) = &disk.history {
-            let mut choice = history.choice(seed);
-            for (block, versions) in history.only(volatile) {
+            let left = history.only(volatile);
+            let blocks = left
+                .iter()
+                .map(|(block, versions): &(u64, Versions)| (*block, versions));
+            let mut choice = History::choice(seed, disk.survival, blocks);
+            for (block, versions) in left {
                 self.copy_out(disk, block, scratch);
                 versions.compose(&self.blocks, &mut choice, scratch);
                 // With a use.

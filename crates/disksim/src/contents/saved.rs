@@ -8,6 +8,7 @@
 use super::blocks::Segments;
 use super::{BLOCK_SECTORS, Error, Store, seed_of_disk};
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 /// What saved bookkeeping begins with.
@@ -64,28 +65,16 @@ impl Store {
     /// there is no memory for it.
     pub fn restore(segments: Box<dyn Segments>, saved: &[u8]) -> Result<Store, Error> {
         let mut store = Store::new(segments);
-        let mut rest = Reader(saved);
-        if rest.long()? != MAGIC {
-            return Err(Error::Invalid);
-        }
-        while !rest.0.is_empty() {
-            let sectors = rest.long()?;
-            let number = store.add_disk(sectors);
-            loop {
-                let (first, count) = (rest.long()?, rest.short()?);
-                if count == 0 {
-                    break;
-                }
-                let end = first.checked_add(count.into()).ok_or(Error::Invalid)?;
-                if end > sectors.div_ceil(BLOCK_SECTORS) {
-                    return Err(Error::Invalid);
-                }
-                for block in first..end {
-                    let id = rest.short()?;
-                    store.media.lay(&mut store.disks[number], block, id)?;
-                }
+        read(saved, &mut |found| match found {
+            Found::Disk(sectors) => {
+                store.add_disk(sectors);
+                Ok(())
             }
-        }
+            Found::Block(block, id) => {
+                let disk = store.disks.last_mut().ok_or(Error::Invalid)?;
+                store.media.lay(disk, block, id)
+            }
+        })?;
         store.media.know_blocks()?;
         Ok(store)
     }
@@ -94,6 +83,92 @@ impl Store {
     pub fn sectors(&self) -> impl Iterator<Item = u64> + '_ {
         self.disks.iter().map(|disk| disk.sectors)
     }
+}
+
+/// Which block lies where on the disks of saved bookkeeping.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    pub disks: Vec<DiskPlaces>,
+}
+
+/// Those of one disk.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DiskPlaces {
+    pub sectors: u64,
+    /// Numbers of blocks by their places, both of [`BLOCK_SECTORS`] sectors. The data of number n is the n-th block of
+    /// the segments, counted from 1; where none is, there are zeros.
+    pub blocks: BTreeMap<u64, u32>,
+}
+
+impl Places {
+    /// # Errors
+    /// [`Error::Invalid`], as [`Store::restore`].
+    pub fn parse(saved: &[u8]) -> Result<Places, Error> {
+        let mut places = Places::default();
+        read(saved, &mut |found| {
+            match found {
+                Found::Disk(sectors) => places.disks.push(DiskPlaces {
+                    sectors,
+                    blocks: BTreeMap::new(),
+                }),
+                Found::Block(block, id) => {
+                    let disk = places.disks.last_mut().ok_or(Error::Invalid)?;
+                    disk.blocks.insert(block, id);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(places)
+    }
+
+    /// As [`Store::save`] would hand it out.
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut all = MAGIC.to_le_bytes().to_vec();
+        for disk in &self.disks {
+            let mut out = |piece: &[u8]| all.extend(piece);
+            out(&disk.sectors.to_le_bytes());
+            let mut run = Run::default();
+            for (&block, &id) in disk.blocks.iter().filter(|(_, id)| **id != 0) {
+                run.add(block, id, &mut out);
+            }
+            run.end(&mut out);
+            Run::default().write(&mut out);
+        }
+        all
+    }
+}
+
+/// A part of saved bookkeeping.
+enum Found {
+    /// A disk of so many sectors begins.
+    Disk(u64),
+    /// A block's place on it, and its number.
+    Block(u64, u32),
+}
+
+fn read(saved: &[u8], found: &mut dyn FnMut(Found) -> Result<(), Error>) -> Result<(), Error> {
+    let mut rest = Reader(saved);
+    if rest.long()? != MAGIC {
+        return Err(Error::Invalid);
+    }
+    while !rest.0.is_empty() {
+        let sectors = rest.long()?;
+        found(Found::Disk(sectors))?;
+        loop {
+            let (first, count) = (rest.long()?, rest.short()?);
+            if count == 0 {
+                break;
+            }
+            let end = first.checked_add(count.into()).ok_or(Error::Invalid)?;
+            if end > sectors.div_ceil(BLOCK_SECTORS) {
+                return Err(Error::Invalid);
+            }
+            for block in first..end {
+                found(Found::Block(block, rest.short()?))?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Blocks that follow one another on a disk.

@@ -2,6 +2,7 @@
 
 use super::BLOCK_SECTORS;
 use super::blocks::{Block, Blocks};
+use super::survival::{Choice, Survival};
 use crate::request::SECTOR_BYTES;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -19,6 +20,8 @@ const VERSIONS_MAX: usize = 32;
 pub struct Version {
     pub id: u32,
     pub written: u8,
+    /// Number of the write, in the order in which the disk's blocks were written.
+    pub order: u64,
 }
 
 /// Versions of a block since it was last durable, oldest first; never empty.
@@ -29,13 +32,20 @@ pub struct Versions(Vec<Version>);
 #[derive(Default)]
 pub struct History {
     blocks: BTreeMap<u64, Versions>,
+    /// Number of the next write.
+    next: u64,
 }
 
 impl History {
     /// Records an acknowledged write; takes over the reference to the replaced block.
-    pub fn remember(&mut self, held: &mut Blocks, block: u64, before: Version) {
+    pub fn remember(&mut self, held: &mut Blocks, block: u64, before: u32, written: u8) {
         let versions = self.blocks.entry(block).or_default();
-        versions.0.push(before);
+        versions.0.push(Version {
+            id: before,
+            written,
+            order: self.next,
+        });
+        self.next += 1;
         if versions.0.len() > VERSIONS_MAX {
             versions.thin(held);
         }
@@ -89,8 +99,8 @@ impl History {
         let left = masks.into_iter().map(|(block, volatile)| {
             let versions = self.blocks.get(&block).map_or(&[][..], |versions| &versions.0);
             let masked = versions.iter().map(|version| Version {
-                id: version.id,
                 written: version.written & volatile,
+                ..*version
             });
             (block, Versions(masked.filter(|version| version.written != 0).collect()))
         });
@@ -109,14 +119,13 @@ impl History {
         self.blocks.iter().map(|(&block, versions)| (block, versions))
     }
 
-    /// The random choices of one power cut.
-    pub fn choice(&self, seed: u64) -> Choice {
-        let mut choice = Choice {
-            state: scramble(seed),
-            survive_of_256: 0,
-        };
-        choice.survive_of_256 = choice.below(257);
-        choice
+    /// The random choices of one power cut, for these blocks.
+    pub fn choice<'a>(seed: u64, survival: Survival, blocks: impl Iterator<Item = (u64, &'a Versions)>) -> Choice {
+        let orders = blocks.flat_map(|(_, versions)| versions.0.iter().map(|version| version.order));
+        let (first, end) = orders.fold((u64::MAX, 0), |(first, end), order| {
+            (first.min(order), end.max(order + 1))
+        });
+        Choice::new(seed, survival, first.min(end)..end)
     }
 }
 
@@ -137,13 +146,11 @@ impl Versions {
 
     /// Turns a block's last content into its content after a power cut.
     pub fn compose(&self, held: &Blocks, choice: &mut Choice, content: &mut Block) {
-        // Usually all sectors of a block share the same fate, because the drive writes them at once.
-        let torn = choice.below(4) == 0;
-        let together = choice.moment(self.0.len());
+        let moments = choice.moments(&self.0);
         for sector in 0..BLOCK_SECTORS {
-            let moment = if torn { choice.moment(self.0.len()) } else { together };
             let bytes = (sector * SECTOR_BYTES) as usize..((sector + 1) * SECTOR_BYTES) as usize;
-            let next = self.0[moment..]
+            let lost = self.0.get(moments[sector as usize]..).unwrap_or(&[]);
+            let next = lost
                 .iter()
                 .find(|version| version.written & mask(sector..sector + 1) != 0);
             match next {
@@ -153,36 +160,6 @@ impl Versions {
             }
         }
     }
-}
-
-/// Decides which writes a power cut loses.
-pub struct Choice {
-    state: u64,
-    /// Probability that a write survives; differs between cuts, so that some lose nearly all and some nearly nothing.
-    survive_of_256: u64,
-}
-
-impl Choice {
-    fn below(&mut self, end: u64) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        scramble(self.state) % end
-    }
-
-    /// Number of these writes that were done when the power failed.
-    fn moment(&mut self, writes: usize) -> usize {
-        if self.below(256) < self.survive_of_256 {
-            writes
-        } else {
-            self.below(writes as u64) as usize
-        }
-    }
-}
-
-/// Hashes a number to 64 bits (the finaliser of SplitMix64).
-pub fn scramble(number: u64) -> u64 {
-    let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ number >> 31
 }
 
 /// The sectors of a block that contain these bytes.

@@ -106,6 +106,11 @@ impl FlashDrive {
         }
     }
 
+    /// What the controller takes for a command alone.
+    pub fn command_ns(&self) -> u64 {
+        self.model.command_ns
+    }
+
     pub fn arrive(&mut self, now_ns: u64, request: &Request, around: &mut Surroundings) {
         let now_ns = now_ns + around.faults.slowdown_ns(now_ns);
         let command_ns = match request.op {

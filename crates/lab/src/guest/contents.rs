@@ -3,8 +3,10 @@
 use super::files::{Ends, memfd, sized};
 use super::{StartError, starting};
 use rustix::fs::{Mode, OFlags, fstat};
+use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -63,6 +65,28 @@ impl Contents {
     /// The ends for the data of blocks alone.
     pub(super) fn data_ends(&self) -> Result<Ends, StartError> {
         Ok(vec![(103, duplicate(&self.memory)?), (104, duplicate(&self.spill)?)])
+    }
+
+    /// Reads data of blocks, at its offset in all segments.
+    pub(super) fn read_data(&self, offset: u64, data: &mut [u8]) -> io::Result<()> {
+        let (file, offset) = self.place(offset)?;
+        file.read_exact_at(data, offset)
+    }
+
+    /// Writes data of blocks, at its offset in all segments. Data of one call is in one segment.
+    pub(super) fn write_data(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        let (file, offset) = self.place(offset)?;
+        file.write_all_at(data, offset)
+    }
+
+    /// The memory has as many segments as its size says; the others are in the other file.
+    fn place(&self, offset: u64) -> io::Result<(File, u64)> {
+        let in_memory = fstat(&self.memory)?.st_size as u64 / SEGMENT_BYTES * SEGMENT_BYTES;
+        let (file, offset) = match offset.checked_sub(in_memory) {
+            Some(beyond) => (&self.spill, beyond),
+            None => (&self.memory, offset),
+        };
+        Ok((file.try_clone()?.into(), offset))
     }
 
     /// Those of a guest after which nobody wants to know.

@@ -3,11 +3,13 @@
 use super::contents::Contents;
 use super::files::{Ends, memfd};
 use super::{StartError, starting};
+use disksim::contents::{BLOCK_BYTES, Places};
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// Bytes of `struct rl_state` of `kernel/driver/raidlab.h`.
 const HEAD_BYTES: usize = 32;
@@ -17,6 +19,8 @@ const HEAD_BYTES: usize = 32;
 pub struct States {
     contents: Contents,
     states: File,
+    /// The last block that was added, or 0.
+    next: Mutex<u32>,
 }
 
 /// One of them.
@@ -41,6 +45,7 @@ impl States {
         Ok(Self {
             contents: Contents::new(memory_budget_bytes, folder)?,
             states: memfd("states")?.into(),
+            next: Mutex::new(0),
         })
     }
 
@@ -53,6 +58,55 @@ impl States {
             .map_err(starting("cannot duplicate the descriptor of the disks' states"))?;
         ends.push((111, OwnedFd::from(states)));
         Ok(ends)
+    }
+
+    /// The data of the block with that number; zeros for 0.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn block(&self, id: u32) -> io::Result<[u8; BLOCK_BYTES]> {
+        let mut data = [0; BLOCK_BYTES];
+        if let Some(entry) = id.checked_sub(1) {
+            self.contents
+                .read_data(u64::from(entry) * BLOCK_BYTES as u64, &mut data)?;
+        }
+        Ok(data)
+    }
+
+    /// Adds a block, for states that are added; its number. No guest may be writing states.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn add_block(&self, data: &[u8; BLOCK_BYTES]) -> io::Result<u32> {
+        if data.iter().all(|byte| *byte == 0) {
+            return Ok(0);
+        }
+        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        if *next == 0 {
+            let invalid = |_| io::Error::other("a state of the disks is not whole");
+            for state in self.read()? {
+                for disk in Places::parse(&state.places).map_err(invalid)?.disks {
+                    *next = disk.blocks.into_values().fold(*next, u32::max);
+                }
+            }
+        }
+        *next += 1;
+        self.contents
+            .write_data(u64::from(*next - 1) * BLOCK_BYTES as u64, data)?;
+        Ok(*next)
+    }
+
+    /// Adds a state; its index. No guest may be writing states.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn add(&self, state: &State) -> io::Result<u64> {
+        let index = self.read()?.len() as u64;
+        let words = [state.at_ns, state.seed, state.events_bytes, state.places.len() as u64];
+        let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        bytes.extend(&state.places);
+        self.states.write_all_at(&bytes, self.states.metadata()?.len())?;
+        Ok(index)
     }
 
     /// All of them, in the order of their power cuts.

@@ -1,5 +1,7 @@
 //! `raidlab power-cut`: one state of a study's power cuts again, from a run that ends in the cut.
 
+mod shrink;
+
 use super::explored::Guests;
 use super::studied;
 use crate::cli::PowerCutArguments;
@@ -21,21 +23,32 @@ pub fn power_cut(arguments: &PowerCutArguments) -> Result<ExitCode, ExpectedErro
     let cache = Cache::of_user();
     let (plan, _) = studied::read(&arguments.study, &[], &cache)?;
     let (cell, spec) = cell_with_cuts(&plan.cells, arguments.cell)?;
-    let trial = Trial {
+    let mut trial = Trial {
         cell: cell.clone(),
         index: 0,
         seed: study::trial_seed(arguments.seed, arguments.trial as u32 - 1),
+    };
+    let spec = match &arguments.leave_out {
+        Some(numbers) => shrink::without(&mut trial, &spec, &numbers.0),
+        None => spec,
     };
     let cut = PowerCut {
         at_ns: arguments.at,
         seed: arguments.cut_seed,
     };
-    let judged = Guests::new(&cache)?.explore((&plan, &trial), spec, None, |exploration| {
-        exploration.state(cut, &AtomicBool::new(false))
-    })?;
+    if arguments.shrink {
+        return shrink::shrink(arguments, &plan, trial, spec, cut, &cache);
+    }
+    let judged =
+        Guests::new(&cache)?.explore((&plan, &trial), spec.clone(), None, |exploration| {
+            match arguments.lose.is_empty() {
+                true => exploration.state(cut, &AtomicBool::new(false)),
+                false => shrink::with_lost(exploration, cut, &arguments.lose),
+            }
+        })?;
     let operations = Operations::draw(trial.seed, &spec);
     // Who does not read what is printed does not change it.
-    let _ = io::stdout().write_all(text(cell, &operations, &judged).as_bytes());
+    let _ = io::stdout().write_all(text(cell, &operations, &judged, LISTED).as_bytes());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -46,13 +59,14 @@ fn cell_with_cuts(cells: &[Cell], number: u64) -> Result<(&Cell, PowerCutSpec), 
             cells: cells.len(),
         });
     };
-    match cell.workload.work {
-        Work::PowerCut(spec) => Ok((cell, spec)),
+    match &cell.workload.work {
+        Work::PowerCut(spec) => Ok((cell, spec.clone())),
         _ => Err(ExpectedError::NoPowerCuts { cell: number }),
     }
 }
 
-fn text(cell: &Cell, operations: &Operations, judged: &Judged) -> String {
+/// The state, with its last operations.
+fn text(cell: &Cell, operations: &Operations, judged: &Judged, listed: usize) -> String {
     let log = judged.log;
     let mut lines = vec![
         format!("{} (simulated)", cell.stack_label),
@@ -63,7 +77,7 @@ fn text(cell: &Cell, operations: &Operations, judged: &Judged) -> String {
             log.returned
         ),
     ];
-    let first = log.begun.saturating_sub(LISTED);
+    let first = log.begun.saturating_sub(listed);
     for (number, operation) in operations.all.iter().enumerate().take(log.begun).skip(first) {
         let open = if number < log.returned { "" } else { ", under way" };
         lines.push(format!("  {number}: {operation}{open}"));

@@ -1,6 +1,6 @@
 //! `raidlab soak`: random stacks, random work and random power cuts, until the time is up. One seed decides all.
 
-mod finding;
+pub mod finding;
 mod history;
 
 use super::explored::Guests;
@@ -141,7 +141,7 @@ impl Soak<'_> {
         let Some(cell) = plan.cells.first() else {
             return Err(ExpectedError::NoSuchCell { cell: 1, cells: 0 });
         };
-        let Work::PowerCut(spec) = cell.workload.work else {
+        let Work::PowerCut(spec) = cell.workload.work.clone() else {
             return Err(ExpectedError::NoPowerCuts { cell: 1 });
         };
         let trial = Trial {

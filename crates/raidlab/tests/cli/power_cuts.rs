@@ -34,6 +34,23 @@ fn lab_a_finding_of_a_run_is_found_again_by_its_instant_and_seed() {
     assert!(one.stdout.contains(&whole), "{whole}{}", one.stdout);
     assert!(one.stdout.contains("operations had begun"), "{}", one.stdout);
 
+    // The shortest work that shows it, and a command that shows it again.
+    let small = again(&["--at", &at, "--shrink"]);
+    assert_eq!(small.exit, Some(0), "{}", small.stderr);
+    let kind = words.split(": ").next().expect("the kind");
+    assert!(small.stdout.contains(kind), "{words}\n{}", small.stdout);
+    let command = small.stdout.lines().last().expect("a command");
+    let command = command.strip_prefix("again: raidlab ").expect("the command");
+    let shown = desk.run(&command.split(' ').collect::<Vec<_>>());
+    assert_eq!(shown.exit, Some(0), "{command}: {}", shown.stderr);
+    assert!(shown.stdout.contains(kind), "{command}: {}", shown.stdout);
+    let operations = |text: &str| {
+        text.lines()
+            .nth(1)
+            .and_then(|line| line.split(' ').next()?.parse::<u32>().ok())
+    };
+    assert!(operations(&shown.stdout) < operations(&one.stdout), "{}", shown.stdout);
+
     let late = again(&["--at", "999000000000"]);
     assert_eq!(late.exit, Some(2), "{}", late.stderr);
     assert!(

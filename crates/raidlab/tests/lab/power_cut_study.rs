@@ -38,12 +38,16 @@ fn with<T>(study: &str, what: impl FnOnce(&Exploration<'_>) -> T) -> Option<T> {
     let kernel = kernel()?;
     let _turn = turn();
     let trial = trials(study).remove(0);
-    let Work::PowerCut(spec) = trial.cell.workload.work else {
+    let Work::PowerCut(spec) = trial.cell.workload.work.clone() else {
         panic!("the study has power cuts")
     };
     let folder = tempfile::tempdir().expect("a folder");
     let group = &trial.cell.machine.disks;
     let count = group.iter().map(|group| group.count).sum();
+    let mut disks = disks(&group[0].model, count);
+    for disk in &mut disks.disks {
+        lab::disks::lose(disk, &spec);
+    }
     let init = Init::in_own_memory(Path::new(env!("CARGO_BIN_EXE_raidlab"))).expect("it can be loaded");
     let job = lab::job::encode(&GuestJob::Trial(Box::new(trial.clone())), &[]);
     let exploration = Exploration {
@@ -56,7 +60,7 @@ fn with<T>(study: &str, what: impl FnOnce(&Exploration<'_>) -> T) -> Option<T> {
             init: &init,
             ram_bytes: trial.cell.machine.ram_bytes,
             seed: trial.seed,
-            disks: &postcard::to_allocvec(&disks(&group[0].model, count)).expect("plain data"),
+            disks: &postcard::to_allocvec(&disks).expect("plain data"),
             job: &job,
             memory_budget_bytes: 1 << 30,
             contents: None,
@@ -175,4 +179,44 @@ fn whole_arrays_keep_what_they_acknowledged() {
         };
         assert_clean(&states);
     }
+}
+
+/// Of ext4 without barriers, which has nothing but the disk's own care: states, and those that lost acknowledged writes.
+fn without_barriers(model: &str, survivors: &str) -> Option<(usize, usize)> {
+    let states = explore(&study(
+        &format!("model = \"{model}\"\ncount = 1"),
+        "array = { level = \"single\" }\nfs = { type = \"ext4\" }\nmount = \"nobarrier\"",
+        &format!("{{ operations = 60, points = 12, survivors = \"{survivors}\" }}"),
+    ))?;
+    eprintln!("{model}, {survivors}: {states:?}");
+    Some((states.len(), having(&states, ViolationKind::Lost)))
+}
+
+#[test]
+fn an_ssd_with_power_loss_protection_loses_nothing_and_one_without_does() {
+    for survivors in ["none", "any"] {
+        let Some((states, lost)) = without_barriers("samsung-pm883-480gb", survivors) else {
+            return;
+        };
+        assert_eq!((states, lost), (12, 0), "with capacitors, {survivors}");
+    }
+    let (_, lost) = without_barriers("samsung-860-pro-512gb", "none").expect("a kernel");
+    assert!(lost > 0, "without capacitors");
+}
+
+/// With barriers, as on the disks that do what they say, of which
+/// `ext4_without_barriers_loses_what_it_acknowledged_and_with_them_it_does_not` shows that nothing is lost.
+#[test]
+fn disks_that_ignore_flushes_lose_what_was_acknowledged() {
+    let of = |ignore: bool| {
+        let work = format!("{{ operations = 60, points = 12, survivors = \"none\", ignore_flush = {ignore} }}");
+        explore(&study(
+            ONE,
+            "array = { level = \"single\" }\nfs = { type = \"ext4\" }",
+            &work,
+        ))
+    };
+    let Some(honest) = of(false) else { return };
+    assert_clean(&honest);
+    assert!(having(&of(true).expect("a kernel"), ViolationKind::Lost) > 0);
 }

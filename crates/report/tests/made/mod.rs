@@ -158,10 +158,9 @@ pub fn power_cuts() -> Input {
         cell.workload.name = "power cuts".to_owned();
         cell.workload.work = Work::PowerCut(PowerCutSpec {
             operations: 60,
-            namespace: false,
             points: 6,
             subsets: 1,
-            missing_member: false,
+            ..PowerCutSpec::default()
         });
         cell.axes = axes(&[("type", stack), ("workload", "power cuts")]);
         cell.key = format!("{stack} | power cuts");

@@ -119,7 +119,7 @@ impl Place for LabPlace {
         for (key, value) in facts {
             see(Seen::Event(Event::Provenance { key, value }));
         }
-        if let Work::PowerCut(spec) = trial.cell.workload.work {
+        if let Work::PowerCut(spec) = trial.cell.workload.work.clone() {
             let exploration = Exploration {
                 trial,
                 spec,

@@ -7,11 +7,11 @@ use crate::diagnostic::Found;
 use crate::document::Entry;
 use crate::impossible::{Impossible, impossible};
 use crate::key::Axis::{Listed, Single};
-use crate::key::Takes::{Count, Flag};
+use crate::key::Takes::{Count, Flag, Word};
 use crate::key::{Key, Table, Takes, key};
 use crate::point::{Axis, Point};
 use study::stack::{Bitmap, MachineKind, MachineSpec, StackSpec};
-use study::workload::{POWER_CUT_TESTS, PowerCutSpec, Work};
+use study::workload::{POWER_CUT_TESTS, PowerCutSpec, Survivors, Work};
 
 pub(super) static POWER_CUT: WorkloadKind = WorkloadKind {
     key: key(
@@ -28,6 +28,8 @@ pub(super) static POWER_CUT: WorkloadKind = WorkloadKind {
     read,
 };
 
+const SURVIVORS: &[&[&str]] = &[&["subset"], &["prefix"], &["none"], &["all"], &["any"]];
+
 #[rustfmt::skip]
 static KEYS: &[Key] = &[
     key(Table::PowerCut, "operations", Count { min: 1, max: 10_000 }, Listed, "100", "number of operations, drawn from the trial's seed: create, overwrite, append, truncate, rename, unlink, mkdir, fsync, sync"),
@@ -35,9 +37,19 @@ static KEYS: &[Key] = &[
     key(Table::PowerCut, "points", Count { min: 1, max: 100_000 }, Listed, "10", "instants of a power cut, drawn between the first and the last operation"),
     key(Table::PowerCut, "subsets", Count { min: 1, max: 1000 }, Listed, "1", "seeds for each instant; each decides what survives of the disks' caches"),
     key(Table::PowerCut, "missing_member", Flag, Listed, "`false`", "after the cut one member is taken away, and the array is started without it, by force if need be: the write hole"),
+    key(Table::PowerCut, "survivors", Word(SURVIVORS), Listed, "`subset`", "what of each disk's write cache survives, drawn for each disk: `subset`: any of its writes; `prefix`: those before one of them, in their order; `none`; `all`; `any`: each disk draws one of these. An SSD with power-loss protection keeps all in any case"),
+    key(Table::PowerCut, "whole_blocks", Flag, Listed, "`false`", "a block of 4 KiB survives as a whole or not at all, as on disks with physical sectors of 4 KiB; otherwise only a sector of 512 bytes does, and blocks are torn"),
+    key(Table::PowerCut, "ignore_flush", Flag, Listed, "`false`", "the disks lie: a flush ends at once, and nothing is written for it"),
 ];
 
 struct PowerCut;
+
+fn survivors(word: Option<&str>) -> Survivors {
+    let named = Survivors::ALL
+        .into_iter()
+        .find(|survivors| Some(survivors.word()) == word);
+    named.unwrap_or_default()
+}
 
 fn read(_: &Entry, _: &Known, _: &mut Found) -> Option<Box<dyn Form>> {
     Some(Box::new(PowerCut))
@@ -52,6 +64,10 @@ impl Form for PowerCut {
             points: or("points", 10),
             subsets: or("subsets", 1),
             missing_member: point.flag("missing_member"),
+            survivors: survivors(point.text("survivors").as_deref()),
+            whole_blocks: point.flag("whole_blocks"),
+            ignore_flush: point.flag("ignore_flush"),
+            left_out: Vec::new(),
         })
     }
 

@@ -6,7 +6,7 @@ use crate::wording::count;
 use serde::{Deserialize, Serialize};
 
 /// Operations, and the power cuts that end them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PowerCutSpec {
     /// Number of operations.
     pub operations: u32,
@@ -19,6 +19,48 @@ pub struct PowerCutSpec {
     pub subsets: u32,
     /// After the cut one member is taken away, and the array is started without it.
     pub missing_member: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub survivors: Survivors,
+    /// A block of 4 KiB is on the media as a whole or not at all.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub whole_blocks: bool,
+    /// The disks end a flush at once and write nothing for it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub ignore_flush: bool,
+    /// Operations that are not done, counted from 0, those that prepare included: for shrinking, by no key of a study.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<u32>,
+}
+
+/// Which of the writes in a disk's cache survive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Survivors {
+    #[default]
+    Subset,
+    Prefix,
+    None,
+    All,
+    Any,
+}
+
+impl Survivors {
+    pub const ALL: [Self; 5] = [Self::Subset, Self::Prefix, Self::None, Self::All, Self::Any];
+
+    /// Its word in a study.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Subset => "subset",
+            Self::Prefix => "prefix",
+            Self::None => "none",
+            Self::All => "all",
+            Self::Any => "any",
+        }
+    }
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Its tests: columns of the table of verdicts, each with the number of states of which that is true.
@@ -52,8 +94,12 @@ impl WorkSpec for PowerCutSpec {
     }
 
     fn describe(&self) -> String {
+        let survivors = match self.survivors {
+            Survivors::Subset => String::new(),
+            other => format!(", {} of each cache survives", other.word()),
+        };
         format!(
-            "{}{}, the power cut at {} × {}{}",
+            "{}{}, the power cut at {} × {}{}{survivors}{}{}",
             count(self.operations as usize, "operation"),
             if self.namespace { ", most of names" } else { "" },
             count(self.points as usize, "instant"),
@@ -62,7 +108,13 @@ impl WorkSpec for PowerCutSpec {
                 ", then one member missing"
             } else {
                 ""
-            }
+            },
+            if self.whole_blocks {
+                ", blocks of 4 KiB whole"
+            } else {
+                ""
+            },
+            if self.ignore_flush { ", flushes ignored" } else { "" },
         )
     }
 }

@@ -162,9 +162,13 @@ impl Operations {
             }
         }
         drawing.all.truncate(end);
-        Self {
+        let all = Self {
             all: drawing.all,
             prepared,
+        };
+        match spec.left_out.is_empty() {
+            true => all,
+            false => all.without(&spec.left_out),
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::history::{History, Promise};
 use lab::power_cut::Judged;
 use std::collections::BTreeSet;
-use trial::power_cut::ViolationKind;
+use trial::power_cut::{Verdict, ViolationKind};
 
 /// What can be wrong with a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,7 +30,10 @@ impl Kind {
 
     /// What is wrong with this state.
     pub fn of(judged: &Judged) -> BTreeSet<Self> {
-        let verdict = &judged.verdict;
+        Self::of_verdict(&judged.verdict)
+    }
+
+    pub fn of_verdict(verdict: &Verdict) -> BTreeSet<Self> {
         let found = [
             (Self::Lost, verdict.has(ViolationKind::Lost)),
             (Self::Wrong, verdict.has(ViolationKind::Wrong)),

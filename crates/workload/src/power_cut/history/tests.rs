@@ -213,6 +213,10 @@ const SPEC: PowerCutSpec = PowerCutSpec {
     points: 1,
     subsets: 1,
     missing_member: false,
+    survivors: study::workload::Survivors::Subset,
+    whole_blocks: false,
+    ignore_flush: false,
+    left_out: Vec::new(),
 };
 
 const OF_NAMES: PowerCutSpec = PowerCutSpec {
@@ -240,6 +244,36 @@ fn operations_that_were_all_done_satisfy_the_judge() {
         assert_eq!(history.judge(&found), [], "seed {seed}");
         found.clear();
         assert_ne!(history.judge(&found), [], "seed {seed}");
+    }
+}
+
+/// Whatever is left out, the rest can be done, and the judge agrees with it.
+#[test]
+fn operations_without_some_can_be_done() {
+    for seed in 1..=8 {
+        let whole = Operations::draw(seed, &OF_NAMES);
+        let number = |count: u64| (crate::random::hash(seed, 9, count) % 224) as u32;
+        let spec = PowerCutSpec {
+            left_out: (0..seed * 20).map(number).collect(),
+            ..if seed % 2 == 0 { SPEC } else { OF_NAMES }
+        };
+        let folder = tempfile::tempdir().expect("a folder");
+        let operations = Operations::draw(seed, &spec);
+        assert!(operations.all.len() < whole.all.len());
+        assert_eq!(operations.all[operations.prepared - 1], Operation::Sync);
+        for (number, operation) in operations.all.iter().enumerate() {
+            let done = super::super::perform(number, operation, folder.path());
+            done.unwrap_or_else(|error| panic!("seed {seed}, operation {number}, {operation}: {error}"));
+        }
+        let all = operations.all.len();
+        let log = Log {
+            begun: all,
+            returned: all,
+        };
+        assert_eq!(
+            History::new(&operations, log).judge(&super::super::observe(folder.path())),
+            []
+        );
     }
 }
 

@@ -1,0 +1,215 @@
+//! The shortest work and the fewest lost writes that still show what a power cut showed.
+
+use super::text;
+use crate::cli::{LostSectors, Numbers, PowerCutArguments};
+use crate::command::explored::Guests;
+use crate::command::print;
+use crate::command::soak::finding::Kind;
+use crate::expected::ExpectedError;
+use crate::progress::note;
+use lab::guest::PowerCut;
+use lab::kernel::Cache;
+use lab::power_cut::{self, Exploration, Judged, Lost, LostWrites, smaller};
+use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+use study::plan::{Plan, Trial};
+use study::workload::{PowerCutSpec, Work};
+use trial::power_cut::Operations;
+
+/// Nobody stops it but by ending the program.
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// Has a trial leave these operations out.
+pub(super) fn without(trial: &mut Trial, spec: &PowerCutSpec, left_out: &[u32]) -> PowerCutSpec {
+    let spec = PowerCutSpec {
+        left_out: left_out.to_vec(),
+        ..spec.clone()
+    };
+    trial.cell.workload.work = Work::PowerCut(spec.clone());
+    spec
+}
+
+/// The state in which of the writes that the cut loses only those of these sectors are lost.
+pub(super) fn with_lost(
+    exploration: &Exploration<'_>,
+    cut: PowerCut,
+    lose: &[LostSectors],
+) -> Result<Judged, power_cut::Error> {
+    let writes = LostWrites::of(exploration, cut, &NEVER)?;
+    let each = lose
+        .iter()
+        .flat_map(|lost| Lost::sectors(lost.disk - 1, lost.sector, lost.count));
+    let set: Vec<Lost> = each.filter(|lost| writes.has(*lost)).collect();
+    let verdict = writes.judge(&[set], &NEVER)?.into_iter().next().unwrap_or_default();
+    Ok(Judged {
+        at_ns: cut.at_ns,
+        seed: cut.seed,
+        log: writes.log(),
+        verdict,
+    })
+}
+
+/// So many explorations at most: each takes as long as a trial of the study.
+const TRIES_MAX: u32 = 60;
+
+/// What is tried again and again.
+struct Shrinking<'a> {
+    guests: Guests<'a>,
+    plan: &'a Plan,
+    trial: Trial,
+    spec: PowerCutSpec,
+    kind: Kind,
+    tried: u32,
+}
+
+pub(super) fn shrink(
+    arguments: &PowerCutArguments,
+    plan: &Plan,
+    trial: Trial,
+    spec: PowerCutSpec,
+    cut: PowerCut,
+    cache: &Cache,
+) -> Result<ExitCode, ExpectedError> {
+    let guests = Guests::new(cache)?;
+    let judged = guests.explore((plan, &trial), spec.clone(), None, |exploration| {
+        exploration.state(cut, &NEVER)
+    })?;
+    let Some(kind) = Kind::of(&judged).into_iter().next() else {
+        print("nothing is wrong with this state: there is nothing to shrink\n")?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    note(&format!("raidlab: {}", kind.words()));
+    let mut shrinking = Shrinking {
+        guests,
+        plan,
+        trial,
+        spec,
+        kind,
+        tried: 0,
+    };
+    let judged = shrinking.operations(judged)?;
+    print(&shrinking.writes(arguments, &judged)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Shrinking<'_> {
+    /// Leaves operations out, and looks each time for an instant and a seed that show the finding.
+    fn operations(&mut self, mut judged: Judged) -> Result<Judged, ExpectedError> {
+        let all = Operations::draw(self.trial.seed, &self.whole());
+        let total = all.all.len() as u32;
+        // What begins after the cut has no part in it.
+        let begun: Vec<u32> = (0..total)
+            .filter(|number| !self.spec.left_out.contains(number))
+            .take(judged.log.begun)
+            .collect();
+        let mut best = self.spec.left_out.clone();
+        let kept = smaller(begun, &mut |candidates: &[Vec<u32>]| {
+            for (index, kept) in candidates.iter().enumerate() {
+                let left_out: Vec<u32> = (0..total).filter(|number| !kept.contains(number)).collect();
+                if let Some(found) = self.explore(&left_out)? {
+                    (judged, best) = (found, left_out);
+                    return Ok::<_, ExpectedError>(Some(index));
+                }
+            }
+            Ok(None)
+        })?;
+        note(&format!("raidlab: {} operations are left", kept.len()));
+        let spec = self.spec.clone();
+        self.spec = without(&mut self.trial, &spec, &best);
+        Ok(judged)
+    }
+
+    fn whole(&self) -> PowerCutSpec {
+        PowerCutSpec {
+            left_out: Vec::new(),
+            ..self.spec.clone()
+        }
+    }
+
+    /// Of all states without these operations, the one with the finding that comes first.
+    fn explore(&mut self, left_out: &[u32]) -> Result<Option<Judged>, ExpectedError> {
+        let mut trial = self.trial.clone();
+        let spec = without(&mut trial, &self.spec, left_out);
+        let operations = Operations::draw(trial.seed, &spec);
+        if operations.all.len() == operations.prepared || self.tried == TRIES_MAX {
+            return Ok(None);
+        }
+        self.tried += 1;
+        note(&format!(
+            "raidlab: try {}: {} operations",
+            self.tried,
+            operations.all.len()
+        ));
+        let kind = self.kind;
+        self.guests.explore((self.plan, &trial), spec, None, |exploration| {
+            let mut first: Option<Judged> = None;
+            exploration.all(&NEVER, &mut |_| {}, &mut |judged| {
+                if first.is_none() && Kind::of(judged).contains(&kind) {
+                    first = Some(judged.clone());
+                }
+            })?;
+            Ok::<_, power_cut::Error>(first)
+        })
+    }
+
+    /// Gives lost writes back, and says what is left.
+    fn writes(&self, arguments: &PowerCutArguments, judged: &Judged) -> Result<String, ExpectedError> {
+        let cut = PowerCut {
+            at_ns: judged.at_ns,
+            seed: judged.seed,
+        };
+        let kind = self.kind;
+        let operations = Operations::draw(self.trial.seed, &self.spec);
+        self.guests
+            .explore((self.plan, &self.trial), self.spec.clone(), None, |exploration| {
+                let writes = LostWrites::of(exploration, cut, &NEVER)?;
+                let shows = |verdict: &_| Kind::of_verdict(verdict).contains(&kind);
+                let fewest = writes.fewest(&shows, &NEVER)?;
+                let (lost, total) = (fewest.unwrap_or_else(|| writes.all().to_vec()), writes.all().len());
+                let verdict = writes.judge(std::slice::from_ref(&lost), &NEVER)?;
+                let smallest = Judged {
+                    verdict: verdict.into_iter().next().unwrap_or_default(),
+                    ..judged.clone()
+                };
+                let mut all = text(&self.trial.cell, &operations, &smallest, operations.all.len());
+                all.push_str(&match lost.is_empty() {
+                    true => format!("lost of the caches: nothing ({total} blocks before)\n"),
+                    false => format!("lost of the caches: parts of {} blocks ({total} before)\n", lost.len()),
+                });
+                for line in writes.describe(&lost)? {
+                    all.push_str(&format!("  {line}\n"));
+                }
+                all.push_str(&self.command(arguments, cut, &lost));
+                Ok::<_, power_cut::Error>(all)
+            })
+    }
+
+    /// The command that shows the same again.
+    fn command(&self, arguments: &PowerCutArguments, cut: PowerCut, lost: &[Lost]) -> String {
+        let mut words = format!(
+            "again: raidlab power-cut {} --cell {} --seed {} --trial {} --at {} --cut-seed {}",
+            arguments.study.display(),
+            arguments.cell,
+            arguments.seed,
+            arguments.trial,
+            cut.at_ns,
+            cut.seed
+        );
+        if !self.spec.left_out.is_empty() {
+            words.push_str(&format!(" --leave-out {}", Numbers(self.spec.left_out.clone())));
+        }
+        let runs = lost.iter().flat_map(|lost| {
+            let named = |(sector, count)| LostSectors {
+                disk: lost.disk + 1,
+                sector,
+                count,
+            };
+            lost.runs().into_iter().map(named)
+        });
+        let mut runs: Vec<String> = runs.map(|run| run.to_string()).collect();
+        if runs.is_empty() {
+            runs.push(LostSectors::NOTHING.to_string());
+        }
+        format!("{words} --lose {}\n", runs.join(","))
+    }
+}
