@@ -25,4 +25,5 @@ mod robustness;
 mod smoke;
 mod stacks;
 mod timeline;
+mod timeline_managers;
 mod zfs;
