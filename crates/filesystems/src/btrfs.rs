@@ -6,7 +6,7 @@ use crate::{
 };
 
 static MKFS: Program = Program::new("mkfs.btrfs", "btrfs-progs");
-static BTRFS: Program = Program::new("btrfs", "btrfs-progs");
+pub static BTRFS: Program = Program::new("btrfs", "btrfs-progs");
 
 pub const FILESYSTEM: Filesystem = Filesystem {
     words: &["btrfs"],

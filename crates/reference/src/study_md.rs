@@ -60,21 +60,37 @@ measured are refused, as is every option that is in neither table. Values consis
 
 ## Acts
 
-Acts are done in the order of the file, by mdadm and in /sys, on an md array in the lab while a workload `io` or
-`power_cut` runs. What cannot be is an error at its place: a disk of RAID 0 that fails, more disks than the level survives, a disk that is not
-there, a time past the `runtime`, `replace` without a spare. Whether md has rebuilt a disk before the next one fails is
-seen in the trial only; if it has not, the trial fails and says so. Without a bitmap md refuses to re-add a disk, and
+Acts are done in the order of the file, in the lab, while a workload `io` or `power_cut` runs, by the tools of what keeps
+copies or parity: md, LVM, btrfs (level `none` with a profile) or ZFS (level `none` with a `pool`). What cannot be is an
+error at its place: a disk of RAID 0 that fails, more disks than the level survives, a disk that is not there, a time past the
+`runtime`, `replace` without a spare, an act that the manager does not have. Whether a disk has been rebuilt before the next
+one fails is seen in the trial only; if it has not, the trial fails and says so.
+
+| act | md | LVM | btrfs | ZFS |
+|---|---|---|---|---|
+| `fail` | `mdadm --fail`; the disk still works | the disk dies | the disk dies | `zpool offline -f`, and the disk dies |
+| `replace` | `mdadm --replace`; of a disk that failed, the spare takes over then and not before | `lvconvert --replace`; of a disk that failed, `--repair` | `btrfs replace start -r` | `zpool replace` |
+| `check` | `check` to `sync_action` | `lvchange --syncaction check` | `btrfs scrub start -r` | `zpool scrub`, which also repairs |
+| `repair` | `repair` to `sync_action` | `lvchange --syncaction repair` | `btrfs scrub start` | refused: write `check` |
+| `slow`, `hang` | yes | yes | yes | yes |
+| `remove`, `add`, `re-add`, `grow`, `corrupt` | yes | refused | refused | refused |
+
+A disk that dies answers nothing, as with `hang` for ever: for 30 s the array is `limping`, then the disk fails. It is `degraded`
+when its manager has noticed: LVM when dm-raid shows the disk as failed, btrfs with the first error that it counts of a
+device, ZFS at once. A spare takes over by itself with md only; elsewhere `replace` it. The spares of btrfs and ZFS are disks
+that the filesystem does not know; those of dRAID are distributed spares. Without a bitmap md refuses to re-add a disk, and
 `re-add` adds it (`mdadm --add`): all of it is rebuilt.
 
 | test | samples |
 |---|---|
 | `healthy`, `degraded`, `rebuilding`, `rebuilt`, `checking`, `reshaping`, `limping` (a disk is slow or hangs) | `throughput`, `iops` and latencies of the requests that ended in that phase (`throughput_cached` of buffered writes, which end in memory); `phase_duration`, from the first act's clock to the end of the last rebuild |
-| `rebuild`, then `rebuild 2`, … | `time_to_rebuild` from the act that began it; `rebuild_rate`, the used size of a member by the time in which md wrote it; `time_exposed` from the first failure until no member is missing |
-| `check`, `repair`, `reshape` | `duration`; of the first two `mismatches`, md's `mismatch_cnt` |
+| `rebuild`, then `rebuild 2`, … | `time_to_rebuild` from the act that began it; `rebuild_rate`, the used size of a member by the time in which it was written, and with btrfs and ZFS, which write what is in use, what was written to the new disk (with dRAID to all disks) by that time; `time_exposed` from the first failure until no member is missing |
+| `check`, `repair`, `reshape` | `duration`; of the first two `mismatches` in sectors: md's `mismatch_cnt`, LVM's count, blocks that a scrub of btrfs or ZFS found wrong |
 | `corrupt`, then `corrupt 2`, … | in sectors: `corrupted`; `found` and `not_found`, whether md counted mismatches in a check or repair since; `repaired`, as they were in all copies; `repaired_wrongly`, not so although md repaired; `served_as_good`, other data than before, returned by the array just after the act or in the end |
 
-Time is that of md itself, which reports changes of `sync_action`. After the last act and its rebuild, what was written is
-read back and compared, and md checks all copies and parity (`array-clean`). The guard `act` marks a rebuild that ended
+Time is that of md itself, which reports changes of `sync_action`, and of the programs of btrfs and ZFS, which end with what they
+do; zpool and dmsetup are asked for the state each second and each quarter of one, which reads no disk. After the last act
+and its rebuild, what was written is read back and compared, and md checks all copies and parity (`array-clean`). The guard `act` marks a rebuild that ended
 after the work, and acts that came after it. A phase shorter than 1 ms has only its duration.
 
 `slow` makes each access of a disk's media longer by `delay`: each read that the disk's buffer does not answer, and each
@@ -92,9 +108,9 @@ fails; the resets that the SCSI layer tries then take longer on real machines.
 With `power_cut` the power is cut at any instant of the operations, also amid an act and what md does after it: begin
 acts `after` a share of the operations. After the cut the array is assembled, by force if it does not start otherwise, all
 files are judged, and md has time to end its rebuild or reshape. Then parity is checked and a member taken away, as without
-acts; not if a member is missing for good.
+acts; not if a member is missing for good. Power cuts amid acts need md.
 
-Acts on LVM, btrfs, ZFS, bcachefs, nested RAID and hosts are refused.
+Acts on bcachefs, nested RAID and hosts are refused.
 
 ## Tests of each kind of work
 

@@ -75,7 +75,9 @@ impl Volume<'_> {
 
     pub(crate) fn create_volume(&self) -> Invocation {
         let level = self.spec.level;
-        let disks = self.devices.len();
+        let spares = (self.spec.spares as usize).min(self.devices.len());
+        let members = &self.devices[..self.devices.len() - spares];
+        let disks = members.len();
         let stripes = match level.facts().data {
             Members::One => 1,
             Members::All if level.facts().has_chunk => disks,
@@ -112,9 +114,14 @@ impl Volume<'_> {
         }
         call = match self.spec.member_size_bytes {
             Some(bytes) => call.arg("--size").arg(format!("{}b", bytes * stripes as u64)),
+            None if spares > 0 => call.args(["--extents", "100%PVS"]),
             None => call.args(["--extents", "100%FREE"]),
         };
-        call.arg(self.group)
+        let call = call.arg(self.group);
+        match spares {
+            0 => call,
+            _ => call.args(members),
+        }
     }
 
     /// Waits until copies and parity are in sync.

@@ -1,11 +1,18 @@
 //! Acts on an array while a workload runs, and the phases that follow from them.
 //!
-//! A thread does the acts at their times and watches md meanwhile. md reports changes to it by poll(2) on `sync_action`,
-//! so that a rebuild ends for it when it ends for md; the state is looked at each 100 ms besides.
+//! A thread does the acts at their times and watches the array meanwhile. What a manager of arrays does differently is
+//! in `Redundancy`. md reports changes by poll(2) on `sync_action`, so that a rebuild ends here when it ends for md; the
+//! programs of ZFS and btrfs end with the rebuild. The state is looked at each 100 ms besides.
 
+mod btrfs;
+mod calls;
 mod corruption;
 mod layout;
+mod lvm;
+mod md;
 mod observer;
+mod redundancy;
+mod zfs;
 
 use crate::array::Array;
 use crate::context::Context;
@@ -22,11 +29,12 @@ use std::time::{Duration, Instant};
 use study::act::{Act, ActKind, Due};
 use study::event::{Event, Guard};
 use study::phase::Phases;
-use tools::{Invocation, Tool, Tools};
+use study::stack::StackSpec;
+use tools::Tools;
 
 /// How often the array's state is looked at without a notification.
 const INTERVAL: Duration = Duration::from_millis(100);
-/// Maximum time until md begins what an act asks for: its thread checks at least each 5 s.
+/// Maximum time until a manager begins what an act asks for: md's thread checks at least each 5 s.
 const TO_BEGIN: Duration = Duration::from_secs(10);
 /// The lab's driver gives up a disk that never answers after this time, as the SCSI layer does.
 const GIVEN_UP: Duration = Duration::from_secs(30);
@@ -51,25 +59,32 @@ struct Outcome {
 }
 
 impl Timeline {
-    /// Begins now. `trial_began` is time zero of events; of the array's members at most `may_be_missing` can be missing.
-    pub fn begin(stack: &Stack, acts: &[Act], may_be_missing: u32, trial_began: Instant) -> Result<Self, Cause> {
-        let array = stack.array.clone();
-        let array = array.ok_or_else(|| Cause::Impossible("acts need an md array".to_owned()))?;
-        let tools = Tools::find(&[Tool::Mdadm]).map_err(|missing| Cause::State(missing.to_string()))?;
+    /// Begins now. `trial_began` is time zero of events; the stack has so many disks.
+    pub fn begin(
+        stack: &Stack,
+        spec: &StackSpec,
+        disks: u32,
+        acts: &[Act],
+        trial_began: Instant,
+    ) -> Result<Self, Cause> {
+        let none = || Cause::Impossible("acts need an array with copies or parity".to_owned());
+        let keeper = spec.keeper(disks).ok_or_else(none)?;
+        let manager = redundancy::of(keeper, stack, spec, acts)?;
+        let tools = Tools::find(&redundancy::tools_of(keeper));
+        let tools = Arc::new(tools.map_err(|missing| Cause::State(missing.to_string()))?);
         let phases = Arc::new(Phases::begin());
         let work_ended = Arc::new(AtomicBool::new(false));
         let progress = Arc::new(AtomicU8::new(0));
         let mut run = Run {
+            array: stack.array.clone(),
             members: stack.members.clone(),
             corruptions: Vec::new(),
-            may_be_missing: u64::from(may_be_missing),
+            may_be_missing: u64::from(spec.may_be_missing(disks)),
             began: Instant::now(),
             work_ended: Arc::clone(&work_ended),
             progress: Arc::clone(&progress),
             may_begin_until: None,
-            observer: Observer::new(array.clone(), Arc::clone(&phases), trial_began),
-            array,
-            tools,
+            observer: Observer::new(manager, tools, Arc::clone(&phases), trial_began),
         };
         let acts = acts.to_vec();
         let thread = std::thread::Builder::new()
@@ -115,17 +130,17 @@ impl Timeline {
 }
 
 struct Run {
-    array: Array,
+    /// Of md.
+    array: Option<Array>,
     members: Vec<BlockDevice>,
     corruptions: Vec<Corruption>,
     may_be_missing: u64,
     began: Instant,
     work_ended: Arc<AtomicBool>,
     progress: Arc<AtomicU8>,
-    /// Until when md may take to begin what it was last asked for, if it has not begun.
+    /// Until when the manager may take to begin what it was last asked for, if it has not begun.
     may_begin_until: Option<Instant>,
     observer: Observer,
-    tools: Tools,
 }
 
 impl Run {
@@ -145,7 +160,8 @@ impl Run {
         }
         self.wait_until_at_rest()?;
         for (number, corruption) in self.corruptions.iter().enumerate() {
-            corruption.judge(&self.array, &self.members, number, &mut self.observer)?;
+            let array = array_of(self.array.as_ref())?;
+            corruption.judge(array, &self.members, number, &mut self.observer)?;
         }
         self.observer.end();
         Ok(self.observer.missing() > 0)
@@ -171,7 +187,7 @@ impl Run {
         Ok(())
     }
 
-    /// Waits until md neither rebuilds nor checks, nor is about to.
+    /// Waits until the manager neither rebuilds nor checks, nor is about to.
     fn wait_until_at_rest(&mut self) -> Result<(), Cause> {
         let (mut progress, mut moved_at) = (String::new(), Instant::now());
         loop {
@@ -179,11 +195,11 @@ impl Run {
             if self.observer.is_idle() && self.may_begin_until.is_none() {
                 return Ok(());
             }
-            let completed = sysfs::read(&self.array.attribute("sync_completed"))?;
+            let completed = self.observer.manager.progress()?;
             if completed != progress {
                 (progress, moved_at) = (completed, Instant::now());
             } else if moved_at.elapsed() > STALLED {
-                let name = &self.array.device.kernel_name;
+                let name = self.observer.manager.name();
                 return Err(Cause::State(format!("the resync of {name} is stuck at {progress}")));
             }
             self.observer.wait(INTERVAL)?;
@@ -209,57 +225,21 @@ impl Run {
         self.observer.step(act.to_string());
         let began = Instant::now();
         match act.kind {
-            ActKind::Check | ActKind::Repair => self.begin_check(act)?,
-            ActKind::Grow => self.grow(act)?,
-            ActKind::Fail => {
-                self.must_survive(act)?;
-                self.manage(act, "--fail")?;
-                self.observer.failed(began);
-            }
-            ActKind::Remove => self.remove(act)?,
-            ActKind::Replace => {
-                self.manage(act, "--replace")?;
-                self.observer.asked_for_rebuild(began, true);
-            }
-            ActKind::ReAdd => {
-                let by_bitmap = self.has_bitmap()?;
-                self.manage(act, if by_bitmap { "--re-add" } else { "--add" })?;
-                self.observer.asked_for_rebuild(began, !by_bitmap);
-            }
-            ActKind::Add => {
-                let wipe = Invocation::new(Tool::Mdadm).arg("--zero-superblock");
-                self.call(&wipe.arg(&self.member(act)?.path))?;
-                self.manage(act, "--add")?;
-                self.observer.asked_for_rebuild(began, true);
-            }
-            ActKind::Slow => {
-                let delay_ns = act.delay_ns.unwrap_or(0);
-                let attribute = self.member(act)?.sysfs.join("media_delay_ns");
-                sysfs::write(&attribute, &delay_ns.to_string())?;
-                self.observer.limps();
-            }
-            ActKind::Hang => {
-                if act.is_for_ever() {
-                    self.must_survive(act)?;
-                    self.observer.failed(began);
-                }
-                let hang_ns = act.delay_ns.unwrap_or(0);
-                let attribute = self.member(act)?.sysfs.join("hang_ns");
-                sysfs::write(&attribute, &hang_ns.to_string())?;
-                let lasts = act.delay_ns.map_or(GIVEN_UP, Duration::from_nanos);
-                self.observer.limps_until(began + lasts);
-            }
+            ActKind::Slow | ActKind::Hang => self.delay(act, began)?,
             ActKind::Corrupt => {
-                let corruption = Corruption::make(act, &self.array, &self.members, &self.observer)?;
+                let array = array_of(self.array.as_ref())?;
+                let corruption = Corruption::make(act, array, &self.members, &self.observer)?;
                 self.corruptions.push(corruption);
                 self.observer.corrupted();
             }
+            _ => self.of_array(act, began)?,
         }
         self.may_begin_until = match act.kind {
             ActKind::Remove | ActKind::Slow | ActKind::Corrupt => self.may_begin_until,
             ActKind::Hang if act.is_for_ever() => Some(Instant::now() + GIVEN_UP + INTERVAL * 10),
             ActKind::Hang => self.may_begin_until,
             // A spare takes over at once, if there is one.
+            ActKind::Fail if self.observer.manager.finds_failures() => self.may_begin_until,
             ActKind::Fail => Some(Instant::now() + INTERVAL * 10),
             _ => Some(Instant::now() + TO_BEGIN),
         };
@@ -292,56 +272,62 @@ impl Run {
         )))
     }
 
-    /// md refuses while it rebuilds.
-    fn begin_check(&mut self, act: &Act) -> Result<(), Cause> {
-        sysfs::write(&self.array.attribute("sync_action"), act.kind.word())
-    }
-
-    fn grow(&mut self, act: &Act) -> Result<(), Cause> {
-        let attribute = self.array.attribute("raid_disks");
-        let members = sysfs::number(&attribute, &sysfs::read(&attribute)?)?;
-        let call = Invocation::new(Tool::Mdadm)
-            .arg("--grow")
-            .arg(&self.array.device.path)
-            .arg(format!("--raid-devices={}", members + 1));
-        let level = act.level.map(|level| format!("--level={}", level.facts().type_word));
-        self.call(&call.args(level))
-    }
-
-    fn has_bitmap(&self) -> Result<bool, Cause> {
-        let policy = sysfs::read(&self.array.attribute("consistency_policy"))?;
-        Ok(policy == "bitmap")
-    }
-
-    /// md refuses for some milliseconds, while requests to the failed member are under way.
-    fn remove(&mut self, act: &Act) -> Result<(), Cause> {
-        let began = Instant::now();
-        loop {
-            match self.manage(act, "--remove") {
-                Err(_) if began.elapsed() < TO_BEGIN => std::thread::sleep(INTERVAL),
-                other => return other,
-            }
+    /// An act that the array's manager does.
+    fn of_array(&mut self, act: &Act, began: Instant) -> Result<(), Cause> {
+        if act.kind == ActKind::Fail {
+            self.must_survive(act)?;
         }
+        let by_bitmap = act.kind == ActKind::ReAdd && self.observer.manager.has_bitmap()?;
+        let disk = act.disk.map(|_| member(&self.members, act)).transpose()?;
+        let (manager, mut calls) = self.observer.manager();
+        manager.act(act, disk, &mut calls)?;
+        let dies = act.kind == ActKind::Fail && manager.finds_failures();
+        match act.kind {
+            ActKind::Fail if dies => self.die(act, began)?,
+            ActKind::Fail => self.observer.failed(began),
+            ActKind::Replace | ActKind::ReAdd | ActKind::Add => {
+                self.observer.asked_for_rebuild(began, !by_bitmap);
+            }
+            ActKind::Check | ActKind::Repair => self.observer.asked_for_check(),
+            _ => {}
+        }
+        Ok(())
     }
 
-    fn manage(&mut self, act: &Act, how: &str) -> Result<(), Cause> {
-        let call = Invocation::new(Tool::Mdadm)
-            .arg("--manage")
-            .arg(&self.array.device.path)
-            .arg(how)
-            .arg(&self.member(act)?.path);
-        self.call(&call)
+    /// The disk becomes slow, or answers nothing.
+    fn delay(&mut self, act: &Act, began: Instant) -> Result<(), Cause> {
+        let delay_ns = act.delay_ns.unwrap_or(0).to_string();
+        if act.kind == ActKind::Slow {
+            sysfs::write(&self.member(act)?.sysfs.join("media_delay_ns"), &delay_ns)?;
+            self.observer.limps();
+            return Ok(());
+        }
+        if act.is_for_ever() {
+            self.must_survive(act)?;
+            return self.die(act, began);
+        }
+        sysfs::write(&self.member(act)?.sysfs.join("hang_ns"), &delay_ns)?;
+        let lasts = act.delay_ns.map_or(GIVEN_UP, Duration::from_nanos);
+        self.observer.limps_until(began + lasts);
+        Ok(())
     }
 
-    fn call(&mut self, call: &Invocation) -> Result<(), Cause> {
-        let observer = &mut self.observer;
-        self.tools.run(call, &mut |event| observer.event(event))?;
+    /// The disk answers nothing any more, until the kernel gives it up.
+    fn die(&mut self, act: &Act, began: Instant) -> Result<(), Cause> {
+        self.observer.failed(began);
+        sysfs::write(&self.member(act)?.sysfs.join("hang_ns"), "0")?;
+        self.observer.limps_until(began + GIVEN_UP);
         Ok(())
     }
 
     fn member(&self, act: &Act) -> Result<&BlockDevice, Cause> {
         member(&self.members, act)
     }
+}
+
+/// What only md has: the plan refuses it on others.
+fn array_of(array: Option<&Array>) -> Result<&Array, Cause> {
+    array.ok_or_else(|| Cause::Impossible("`corrupt` needs an md array".to_owned()))
 }
 
 /// The disk of an act.

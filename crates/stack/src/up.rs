@@ -32,6 +32,8 @@ pub struct Stack {
     pub mount_point: Option<PathBuf>,
     /// The disks in use: those of the array, spares last, then external devices, such as a journal's.
     pub members: Vec<BlockDevice>,
+    /// So many of them are of group `data`.
+    pub(crate) data_disks: usize,
     /// None without md.
     pub array: Option<Array>,
     /// The arrays that are members of it.
@@ -146,7 +148,10 @@ pub(crate) fn check(spec: &StackSpec, disks: &Disks, context: &Context<'_>) -> R
     let used = disks_used(&spec.array, disks.group(DATA));
     array::check(&spec.array, used.len())?;
     filesystem::check(&spec.filesystem, &spec.mount_options)?;
-    let devices = if spec.array.level == Level::None { used.len() } else { 1 };
+    let devices = match spec.array.level {
+        Level::None => used.len() - unused_spares(spec, used.len()),
+        _ => 1,
+    };
     zfs::check(&spec.filesystem.zfs, devices)?;
     options::parse(
         &spec.mount_options,
@@ -171,6 +176,15 @@ pub(crate) fn disks_used<'d>(array: &ArraySpec, disks: &'d [PathBuf]) -> &'d [Pa
     match array.level {
         Level::Single => &disks[..disks.len().min(1)],
         _ => disks,
+    }
+}
+
+/// Number of disks at the end of the group that a filesystem on all disks does not use until an act lets one take over.
+/// dRAID's spares are space on all disks.
+pub(crate) fn unused_spares(spec: &StackSpec, disks: usize) -> usize {
+    match spec.array.level {
+        Level::None if !zfs::is_distributed(&spec.filesystem.zfs) => (spec.array.spares as usize).min(disks),
+        _ => 0,
     }
 }
 

@@ -28,6 +28,8 @@ pub(crate) struct Pool {
 pub(crate) struct Creation<'a> {
     pub(crate) spec: &'a FilesystemSpec,
     pub(crate) name: &'a str,
+    /// Distributed spares of dRAID.
+    pub(crate) spares: u32,
     pub(crate) data: &'a [PathBuf],
     pub(crate) log: Option<&'a Path>,
     pub(crate) special: Option<&'a Path>,
@@ -65,7 +67,11 @@ impl Creation<'_> {
             kind => {
                 let width = zfs.vdev_disks.map_or(self.data.len(), |disks| disks as usize);
                 for vdev in self.data.chunks(width.max(1)) {
-                    call = call.arg(kind.word()).args(vdev);
+                    let spares = match is_distributed(zfs) && self.spares > 0 {
+                        true => format!(":{}s", self.spares),
+                        false => String::new(),
+                    };
+                    call = call.arg(format!("{}{spares}", kind.word())).args(vdev);
                 }
             }
         }
@@ -76,6 +82,17 @@ impl Creation<'_> {
         }
         call
     }
+}
+
+/// Whether spares are space on all disks.
+pub(crate) const fn is_distributed(spec: &ZfsSpec) -> bool {
+    matches!(spec.pool, Some(Kind::Draid1 | Kind::Draid2))
+}
+
+/// The name of a distributed spare of the first vdev.
+pub(crate) fn distributed_spare(spec: &ZfsSpec, number: u32) -> Option<String> {
+    let kind = spec.pool.filter(|_| is_distributed(spec))?;
+    Some(format!("{}-0-{number}", kind.word()))
 }
 
 /// Checks the vdevs for this number of devices, before anything is changed.
@@ -173,6 +190,7 @@ mod tests {
         let creation = Creation {
             spec: &spec,
             name: "raidlab",
+            spares: 0,
             data: &data,
             log: Some(Path::new("/dev/vdc1")),
             special: None,
@@ -185,7 +203,7 @@ mod tests {
     }
 
     /// What follows the pool's name.
-    fn vdevs(pool: Kind, vdev_disks: Option<u32>, disks: usize) -> Result<String, Cause> {
+    fn vdevs(pool: Kind, vdev_disks: Option<u32>, disks: usize, spares: u32) -> Result<String, Cause> {
         let zfs = ZfsSpec {
             pool: Some(pool),
             vdev_disks,
@@ -201,6 +219,7 @@ mod tests {
         let creation = Creation {
             spec: &spec,
             name: "NAME",
+            spares,
             data: &data,
             log: Some(Path::new("log1")),
             special: None,
@@ -211,7 +230,7 @@ mod tests {
 
     #[test]
     fn vdevs_have_the_disks_in_their_order() {
-        let of = |pool, vdev_disks, disks| vdevs(pool, vdev_disks, disks).expect("is possible");
+        let of = |pool, vdev_disks, disks| vdevs(pool, vdev_disks, disks, 0).expect("is possible");
         assert_eq!(
             of(Kind::Mirror, Some(2), 6),
             "mirror a1 b1 mirror c1 d1 mirror e1 f1 log log1"
@@ -219,12 +238,14 @@ mod tests {
         assert_eq!(of(Kind::Mirror, Some(4), 4), "mirror a1 b1 c1 d1 log log1");
         assert_eq!(of(Kind::Mirror, None, 4), "mirror a1 b1 c1 d1 log log1");
         assert_eq!(of(Kind::Stripe, None, 3), "a1 b1 c1 log log1");
+        let draid = vdevs(Kind::Draid2, None, 5, 1).expect("is possible");
+        assert_eq!(draid, "draid2:1s a1 b1 c1 d1 e1 log log1");
         assert_eq!(of(Kind::Raidz1, Some(3), 6), "raidz1 a1 b1 c1 raidz1 d1 e1 f1 log log1");
     }
 
     #[test]
     fn vdevs_that_cannot_be_are_refused() {
-        let of = |pool, vdev_disks, disks| match vdevs(pool, Some(vdev_disks), disks) {
+        let of = |pool, vdev_disks, disks| match vdevs(pool, Some(vdev_disks), disks, 0) {
             Err(Cause::Impossible(reason)) => reason,
             other => panic!("{other:?}"),
         };

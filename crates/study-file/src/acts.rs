@@ -1,12 +1,14 @@
 //! Acts on the array: which of them can be, on every cell.
 
 mod fault;
+mod members;
 
 use crate::diagnostic::{Found, Span};
 use crate::document::Entry;
+use members::Members;
 use study::act::{Act, ActKind, Due};
 use study::plan::Cell;
-use study::stack::{DATA, Level, MachineKind};
+use study::stack::{DATA, Keeper, Level, MachineKind};
 use study::workload::{IoEngine, Work};
 
 /// What is wrong, with a suggestion.
@@ -41,7 +43,7 @@ pub(crate) fn put_on(top: &Entry, kind: MachineKind, cells: &mut [Cell], found: 
             found.add_with_help(first.on_time, message, help);
             continue;
         }
-        let mut members = Members::of(cell);
+        let Some(mut members) = Members::of(cell) else { continue };
         for placed in &acts {
             if let Some((message, help)) = members.after(&placed.act) {
                 found.add_with_help(placed.on_disk, message, help);
@@ -172,14 +174,20 @@ fn no_acts_on(cell: &Cell) -> Option<Wrong> {
         let message = format!("{} has no redundancy: no disk of it can fail or be checked", facts.name);
         return Some((message, "use level 1, 4, 5, 6 or 10"));
     }
-    if !array.level.is_md() || array.of.is_some() {
+    let disks = cell.machine.group(DATA).map_or(0, |group| group.count);
+    let Some(keeper) = cell.stack.keeper(disks) else {
         let message = format!(
-            "acts need an md array of disks, not `{}` or nested RAID",
-            facts.type_word
+            "acts need copies or parity on several disks, which {} of {} does not have",
+            cell.stack.filesystem.kind.name, facts.name
         );
-        return Some((message, "use level 1, 4, 5, 6 or 10 without `of`"));
-    }
+        let help = "use level 1, 4, 5, 6 or 10 of md without `of`, or of LVM, profiles of btrfs, or a pool of ZFS";
+        return Some((message, help));
+    };
     match &cell.workload.work {
+        Work::PowerCut(_) if keeper != Keeper::Md => Some((
+            format!("acts amid power cuts need md, not {}", keeper.name()),
+            "use level 1, 4, 5, 6 or 10, or a workload `io`",
+        )),
         Work::Io(io) if io.engine == IoEngine::Native => None,
         Work::PowerCut(spec) if spec.missing_member => Some((
             "acts and `missing_member` both take members away".to_owned(),
@@ -217,107 +225,4 @@ fn too_late(act: &Act, work: &Work) -> Option<Wrong> {
         let message = format!("the workload ends after {} s, before this act", ends_ns as f64 / 1e9);
         (message, "use an earlier time or a longer `runtime`")
     })
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    /// In the array, or a spare after it was added again.
-    Active,
-    Failed,
-    Removed,
-    /// It answers nothing any more.
-    Dead,
-}
-
-/// The disks of an array after some acts, if md has had enough time to rebuild. Whether it has is seen in the trial.
-struct Members {
-    level: Level,
-    /// Of the disks that were members at first.
-    states: Vec<State>,
-    /// Disks that were spares at first.
-    spares: usize,
-    may_be_missing: usize,
-    /// Members that the array should have.
-    wanted: usize,
-}
-
-impl Members {
-    fn of(cell: &Cell) -> Self {
-        let array = &cell.stack.array;
-        let disks = cell.machine.group(DATA).map_or(0, |group| group.count);
-        let wanted = disks.saturating_sub(array.spares) as usize;
-        Self {
-            level: array.level,
-            states: vec![State::Active; wanted],
-            spares: array.spares as usize,
-            may_be_missing: array.may_be_missing(disks) as usize,
-            wanted,
-        }
-    }
-
-    /// Disks that work: members or spares.
-    fn working(&self) -> usize {
-        self.spares + self.states.iter().filter(|state| **state == State::Active).count()
-    }
-
-    fn after(&mut self, act: &Act) -> Option<Wrong> {
-        let needs_spare = matches!(act.kind, ActKind::Grow | ActKind::Replace);
-        if act.kind == ActKind::Grow && !matches!(self.level, Level::Raid4 | Level::Raid5 | Level::Raid6) {
-            let message = format!("`grow` is for RAID 4, 5 and 6, not for {}", self.level.facts().name);
-            return Some((message, "use level 4, 5 or 6"));
-        }
-        if needs_spare && self.working() <= self.wanted {
-            let message = format!("`{}` needs a spare, and there is none", act.kind.word());
-            return Some((message, "write `spares = 1` in `array`, with one disk more"));
-        }
-        match act.kind {
-            ActKind::Check | ActKind::Repair => None,
-            ActKind::Grow => {
-                self.wanted += 1;
-                let Some(level) = act.level else { return None };
-                if self.level != Level::Raid5 {
-                    let message = format!("{} cannot become RAID 6", self.level.facts().name);
-                    return Some((message, "only RAID 5 can; leave `level` out"));
-                }
-                self.level = level;
-                self.may_be_missing = 2;
-                None
-            }
-            _ => self.after_disk(act),
-        }
-    }
-
-    fn after_disk(&mut self, act: &Act) -> Option<Wrong> {
-        let (kind, disk) = (act.kind, act.disk?);
-        let count = self.states.len();
-        let Some(state) = self.states.get_mut((disk as usize).wrapping_sub(1)) else {
-            let message = format!("there is no disk {disk}: the array has {count} disks");
-            return Some((message, "spares do not count"));
-        };
-        let (needed, next) = match kind {
-            ActKind::Fail | ActKind::Replace => (State::Active, State::Failed),
-            ActKind::Hang if act.is_for_ever() => (State::Active, State::Dead),
-            ActKind::Slow | ActKind::Hang | ActKind::Corrupt => (State::Active, State::Active),
-            ActKind::Remove => (State::Failed, State::Removed),
-            _ => (State::Removed, State::Active),
-        };
-        if *state != needed {
-            let (wrong, help) = match needed {
-                _ if *state == State::Dead => ("answers nothing any more", "name another disk"),
-                State::Active => ("has failed already", "add it again first"),
-                State::Failed => ("has not failed: md removes no active disk", "let it `fail` first"),
-                State::Removed | State::Dead => ("was not removed", "let it `fail` and `remove` it first"),
-            };
-            return Some((format!("disk {disk} {wrong}"), help));
-        }
-        *state = next;
-        let missing = self.wanted.saturating_sub(self.working());
-        (missing > self.may_be_missing).then(|| {
-            let message = format!(
-                "{missing} of {} disks would be missing: the array would lose its data",
-                self.wanted
-            );
-            (message, "let fewer disks fail, or add one first")
-        })
-    }
 }

@@ -97,7 +97,8 @@ pub(crate) fn check(array: &ArraySpec, machine: &MachineSpec, disk_bytes: Option
 fn members(array: &ArraySpec, disks: u32) -> Option<Impossible> {
     let name = array.level.facts().name;
     let least = array.level.facts().members_min;
-    if array.spares > 0 && !(array.level.is_md() && array.level.is_redundant()) {
+    // A filesystem that has all disks has its own rule.
+    if array.spares > 0 && !array.level.is_redundant() && array.level != Level::None {
         let reason = format!("{name} has no hot spares");
         return impossible(&["spares", "level"], reason, "leave `spares` out");
     }

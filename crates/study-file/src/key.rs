@@ -385,7 +385,7 @@ static KEYS: &[Key] = &[
     key(Table::Array, "of", Takes::One(Table::Inner), Single, "disks", "nested RAID: the members are arrays, such as RAID 1 over two RAID 0"),
     key(Table::Array, "chunk", Size { min: 4 * KIB, max: GIB }, ListedOrDefault, "mdadm's (512K), LVM's (64K)", "chunk of levels 0, 4, 5, 6 and 10: a power of two"),
     key(Table::Array, "bitmap", Word(BITMAPS), ListedOrDefault, "mdadm's: `internal` on redundant arrays with members over 100 GiB", "write-intent bitmap; `external` is a file on a small ext2 on the first disk of group `bitmap`"),
-    key(Table::Array, "spares", Count { min: 0, max: 4095 }, Listed, "0", "hot spares, the last of the disks"),
+    key(Table::Array, "spares", Count { min: 0, max: 4095 }, Listed, "0", "spares, the last of the disks: hot spares of md, elsewhere disks that an act lets take over"),
     key(Table::Array, "size", Size { min: MIB, max: PIB }, ListedOrDefault, "all", "used size of each member (`mdadm --size`); not with levels 0, linear, single"),
     key(Table::Array, "layout", Layout, ListedOrDefault, "mdadm's", "RAID 10: `n2` (near), `f2` (far), `o2` (offset), with 2 or more copies; RAID 5, 6: `left-symmetric`, …"),
     key(Table::Array, "metadata", Word(METADATA), ListedOrDefault, "mdadm's (1.2)", "superblock format, in quotes"),
@@ -427,7 +427,7 @@ static KEYS: &[Key] = &[
 
     key(Table::Workload, "name", Name, Single, "", "name of the workload, in tables and in claims"),
 
-    key(Table::Act, "do", Word(ACTS), Single, "", "what is done, by mdadm or `sync_action`: `add` gives a removed disk back as a new one, `re-add` as one that was away; `replace` lets a spare take over from a disk that works, `grow` makes a spare one more member; `slow` makes a disk slower, `hang` lets it answer nothing, `corrupt` changes what is on it without an error"),
+    key(Table::Act, "do", Word(ACTS), Single, "", "what is done, by the tools of md, LVM, btrfs or ZFS: `add` gives a removed disk back as a new one, `re-add` as one that was away; `replace` lets a spare take over from a disk that works or has failed, `grow` makes a spare one more member; `slow` makes a disk slower, `hang` lets it answer nothing, `corrupt` changes what is on it without an error"),
     key(Table::Act, "disk", Count { min: 1, max: 4096 }, Single, "the whole array, for `grow`, `check` and `repair`", "which disk of the array, from 1"),
     key(Table::Act, "delay", Takes::Time, Single, "needed for `slow`; `hang`: for ever", "for `slow`: what each access of the disk's media takes longer from then on, up to 60 s; for `hang`: how long the disk answers nothing, up to 30 s. A disk that never answers again is given up after 30 s, the SCSI layer's time limit of a command"),
     key(Table::Act, "level", Word(GROWN), Single, "the array's", "for `grow`: RAID 5 becomes RAID 6"),
@@ -435,7 +435,7 @@ static KEYS: &[Key] = &[
     key(Table::Act, "sectors", Count { min: 1, max: 65536 }, Single, "1", "for `corrupt`: how many sectors of 512 bytes change"),
     key(Table::Act, "at", Takes::Time, Single, "one of `at`, `after`, `when` is needed", "time since the measured work began (or its `ramp_time`, if it has one)"),
     key(Table::Act, "after", Takes::Percent, Single, "one of `at`, `after`, `when` is needed", "`50 %`: when so much of the work is done, of the `runtime` of `io` and of the operations of `power_cut`"),
-    key(Table::Act, "when", Word(WHENS), Single, "one of `at`, `after`, `when` is needed", "`resync done`: after the act before it, as soon as md neither rebuilds nor checks"),
+    key(Table::Act, "when", Word(WHENS), Single, "one of `at`, `after`, `when` is needed", "`resync done`: after the act before it, as soon as the array neither rebuilds nor checks"),
 
     key(Table::Claim, "says", Name, Single, "", "the claim as a sentence"),
     key(Table::Claim, "where", Filter, Single, "everywhere", "restricts the claim to these cells: `{ AXIS = VALUE, … }`; also `test` and `metric`"),

@@ -9,11 +9,15 @@ const LEAVE_OUT: &str = "leave it out, or add \"default\" to its values";
 
 pub(crate) fn check(machine: &MachineSpec, stack: &StackSpec) -> Vec<Impossible> {
     let disks = machine.disks.first().map_or(0, |group| group.count);
-    let devices = if stack.array.level == Level::None { disks } else { 1 };
+    let devices = match stack.array.level {
+        Level::None => disks.saturating_sub(stack.array.spares),
+        _ => 1,
+    };
     let mut all = Vec::new();
     all.extend(level_none(stack, disks));
     all.extend(pool(stack, devices));
     all.extend(vdevs(stack, devices));
+    all.extend(spares(stack, disks));
     all.extend(partitioned(stack));
     all.extend(of_zfs_alone(stack));
     all.extend(external_disks(machine, stack));
@@ -92,6 +96,31 @@ fn vdevs(stack: &StackSpec, devices: u32) -> Option<Impossible> {
         devices.next_multiple_of(width)
     );
     impossible(ABOUT, reason, help)
+}
+
+/// Spares of filesystems that have all disks.
+fn spares(stack: &StackSpec, disks: u32) -> Option<Impossible> {
+    if stack.array.spares == 0 || stack.array.level != Level::None {
+        return None;
+    }
+    let about: &[_] = &["spares", "pool", "fs_data", "type", "vdev_disks", "count"];
+    if stack.keeper(disks).is_none() {
+        let name = stack.filesystem.kind.name;
+        let reason = format!("without copies or parity {name} has no use for a spare");
+        return impossible(
+            about,
+            reason,
+            "leave `spares` out, or name a profile or `pool` with redundancy",
+        );
+    }
+    let is_draid = matches!(stack.filesystem.zfs.pool, Some(Pool::Draid1 | Pool::Draid2));
+    if !is_draid {
+        return None;
+    }
+    let reason = "spares of dRAID are for a pool of one vdev";
+    let help = "leave `vdev_disks` out";
+    stack.filesystem.zfs.vdev_disks?;
+    impossible(about, reason.to_owned(), help)
 }
 
 /// ZFS uses a partition of each device.
@@ -214,7 +243,10 @@ fn compression(stack: &StackSpec) -> Option<Impossible> {
 
 /// Usable bytes of a filesystem on several devices, without copies and parity.
 pub(crate) fn usable(stack: &StackSpec, disks: u32, bytes: u64) -> u64 {
-    let devices = u64::from(if stack.array.level == Level::None { disks } else { 1 });
+    let devices = match stack.array.level {
+        Level::None => u64::from(disks.saturating_sub(stack.array.spares)),
+        _ => 1,
+    };
     let filesystem = &stack.filesystem;
     match &filesystem.kind.get().several {
         Some(several) => (several.usable_bytes)(filesystem, devices, bytes),

@@ -230,8 +230,15 @@ fn arrays_and_workloads_that_can_have_no_acts() {
         message("{ level = 0 }", IO),
         "RAID 0 has no redundancy: no disk of it can fail or be checked"
     );
-    assert!(message("{ level = \"single\" }", IO).starts_with("acts need an md array of disks"));
-    assert!(message("{ level = \"lvm-raid5\" }", IO).starts_with("acts need an md array of disks"));
+    assert_eq!(
+        message("{ level = \"single\" }", IO),
+        "acts need copies or parity on several disks, which ext4 of a single disk does not have"
+    );
+    assert!(message("{ level = \"lvm-raid0\" }", IO).starts_with("acts need copies or parity"));
+    assert_eq!(
+        message("{ level = \"lvm-raid5\" }", "power_cut = { operations = 50 }"),
+        "acts amid power cuts need md, not LVM"
+    );
     let tree = "tree = { collection = \"marechal-small\" }";
     assert_eq!(
         message("{ level = 5 }", tree),

@@ -4,12 +4,14 @@ mod array;
 mod bus;
 mod level;
 mod model;
+mod redundancy;
 
 pub use array::{ArraySpec, Bitmap, InnerArray, Level};
 pub use bus::{Bus, BusDisk, BusKind, Holds};
 pub use filesystems::{Align, FilesystemKind, FilesystemSpec, JournalMode, Pool, Profile, ZfsSpec, ZfsSync};
 pub use level::{LevelFacts, MEMBER_WORDS, Manager, Members};
 pub use model::OwnModel;
+pub use redundancy::Keeper;
 
 use serde::{Deserialize, Serialize};
 

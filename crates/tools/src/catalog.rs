@@ -7,6 +7,7 @@ use filesystems::{FilesystemKind, Program, ext2};
 pub enum Tool {
     Mdadm,
     Lvm,
+    Dmsetup,
     Fio,
     Bonnie,
     Iozone,
@@ -25,6 +26,7 @@ static MDADM: Program = Program {
     ..Program::new("mdadm", "mdadm")
 };
 static LVM: Program = Program::new("lvm", "lvm2").version_argument("version");
+static DMSETUP: Program = Program::new("dmsetup", "dmsetup").version_argument("version");
 // fio calibrates the processor's clock before it looks at its arguments: 10 s of wall time in a lab guest. There its
 // version is handed in by `Tools::set_version`.
 static FIO: Program = Program::new("fio", "fio");
@@ -43,9 +45,10 @@ impl Tool {
     pub const MKE2FS: Self = Self::Filesystem(&ext2::MKE2FS);
 
     /// Programs that do not belong to one filesystem.
-    const GENERAL: [Self; 10] = [
+    const GENERAL: [Self; 11] = [
         Self::Mdadm,
         Self::Lvm,
+        Self::Dmsetup,
         Self::Fio,
         Self::Bonnie,
         Self::Iozone,
@@ -74,6 +77,7 @@ impl Tool {
         match self {
             Self::Mdadm => &MDADM,
             Self::Lvm => &LVM,
+            Self::Dmsetup => &DMSETUP,
             Self::Fio => &FIO,
             Self::Bonnie => &BONNIE,
             Self::Iozone => &IOZONE,

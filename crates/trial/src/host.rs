@@ -6,7 +6,7 @@ use std::sync::Arc;
 use study::act::Act;
 use study::event::{Event, Guard, ToolCall};
 use study::phase::Phases;
-use study::stack::{FilesystemKind, Members, StackSpec};
+use study::stack::{FilesystemKind, Keeper, Members, StackSpec};
 use tools::{Invocation, ToolError};
 use workload::{DeviceCounters, Host, HostError};
 
@@ -55,23 +55,28 @@ impl Host for StackHost<'_, '_> {
     /// The filesystem is unmounted for this: dropping caches would leave what its journal holds in memory.
     fn quiesce_and_drop_caches(&mut self) -> Result<(), HostError> {
         let stack = self.stack;
+        let changed_disks = self.timeline.is_some() && self.spec.keeper(self.disks) == Some(Keeper::Btrfs);
         self.end_acts()?;
         let how = Quiesce {
             degraded: self.degraded,
             ..Quiesce::default()
         };
-        stack::remount(stack, self.context, |context| {
+        let clear = |context: &mut Context<'_>| {
             stack::quiesce(stack, how, context)?;
             stack::drop_caches(stack, &[], context).map(drop)
-        })?;
+        };
+        // btrfs has other disks now than those it would be mounted from.
+        match changed_disks {
+            true => clear(self.context)?,
+            false => stack::remount(stack, self.context, clear)?,
+        }
         self.begin_acts()
     }
 
     fn begin_acts(&mut self) -> Result<(), HostError> {
         let acts = std::mem::take(&mut self.acts);
         if !acts.is_empty() {
-            let may_be_missing = self.spec.array.may_be_missing(self.disks);
-            let timeline = Timeline::begin(self.stack, acts, may_be_missing, self.context.began)?;
+            let timeline = Timeline::begin(self.stack, self.spec, self.disks, acts, self.context.began)?;
             self.timeline = Some(timeline);
         }
         Ok(())

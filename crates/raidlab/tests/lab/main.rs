@@ -27,4 +27,5 @@ mod smoke;
 mod stacks;
 mod suites;
 mod timeline;
+mod timeline_managers;
 mod zfs;

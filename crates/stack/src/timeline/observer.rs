@@ -1,23 +1,33 @@
-//! What md does with an array, seen in /sys, and the samples that follow.
+//! What is done with an array, as its manager shows it, and the samples that follow.
 
-use crate::array::Array;
+use super::calls::Calls;
+use super::redundancy::{Doing, Redundancy, Status};
 use crate::error::Cause;
-use crate::sysfs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use study::event::{Event, Guard, Sample};
 use study::metric::Metric;
 use study::phase::{Phase, Phases};
+use tools::Tools;
+
+/// Events in their order, until the trial's recorder can have them.
+#[derive(Default)]
+pub(super) struct Events(Vec<Event>);
+
+impl Events {
+    pub(super) fn add(&mut self, event: Event) {
+        self.0.push(event);
+    }
+}
 
 /// Watches one array from the beginning of the acts.
 pub(super) struct Observer {
-    array: Array,
+    pub(super) manager: Box<dyn Redundancy>,
+    tools: Arc<Tools>,
     phases: Arc<Phases>,
     trial_began: Instant,
-    /// `sync_action` as it was last seen.
-    action: String,
-    /// Members missing or not rebuilt, as last seen.
-    missing: u64,
+    /// As last seen.
+    status: Status,
     phase: Phase,
     phase_began: Instant,
     /// Members missing when the present phase began.
@@ -28,26 +38,33 @@ pub(super) struct Observer {
     is_limping: bool,
     /// A disk answers nothing until then.
     hangs_until: Option<Instant>,
-    /// Contents were changed on purpose: that md finds it is a result, not a defect.
+    /// Contents were changed on purpose: that a check finds it is a result, not a defect.
     is_corrupted: bool,
-    /// What md counted in each check and repair so far.
+    /// What each check and repair counted so far.
     mismatches: Vec<u64>,
     was_repaired: bool,
     failed_at: Option<Instant>,
     /// The act from which the next rebuild follows, and whether a whole member is rebuilt.
     asked: Option<(Instant, bool)>,
     rebuilds: u32,
-    events: Vec<Event>,
+    /// A check or repair that an act asked for.
+    is_check_asked: bool,
+    events: Events,
 }
 
 impl Observer {
-    pub(super) fn new(array: Array, phases: Arc<Phases>, trial_began: Instant) -> Self {
+    pub(super) fn new(
+        manager: Box<dyn Redundancy>,
+        tools: Arc<Tools>,
+        phases: Arc<Phases>,
+        trial_began: Instant,
+    ) -> Self {
         Self {
-            array,
+            manager,
+            tools,
             phases,
             trial_began,
-            action: "idle".to_owned(),
-            missing: 0,
+            status: Status::default(),
             phase: Phase::Healthy,
             phase_began: Instant::now(),
             phase_missing: 0,
@@ -60,16 +77,26 @@ impl Observer {
             failed_at: None,
             asked: None,
             rebuilds: 0,
-            events: Vec::new(),
+            is_check_asked: false,
+            events: Events::default(),
         }
     }
 
     pub(super) fn is_idle(&self) -> bool {
-        self.action == "idle"
+        self.status.doing == Doing::Nothing
     }
 
     pub(super) const fn missing(&self) -> u64 {
-        self.missing
+        self.status.missing
+    }
+
+    /// The manager, and how it calls programs.
+    pub(super) fn manager(&mut self) -> (&mut dyn Redundancy, Calls<'_>) {
+        let calls = Calls {
+            tools: &self.tools,
+            events: &mut self.events,
+        };
+        (self.manager.as_mut(), calls)
     }
 
     /// A member failed on purpose.
@@ -81,6 +108,11 @@ impl Observer {
     /// A rebuild was asked for: of a whole member, or of what a bitmap marks.
     pub(super) fn asked_for_rebuild(&mut self, at: Instant, whole: bool) {
         self.asked = Some((at, whole));
+    }
+
+    /// A check or repair was asked for.
+    pub(super) const fn asked_for_check(&mut self) {
+        self.is_check_asked = true;
     }
 
     pub(super) const fn limps(&mut self) {
@@ -95,18 +127,18 @@ impl Observer {
         self.is_corrupted = true;
     }
 
-    /// What md counted in each check and repair so far, in sectors.
+    /// What each check and repair counted so far, in sectors.
     pub(super) fn mismatches(&self) -> &[u64] {
         &self.mismatches
     }
 
-    /// md repaired after an act `corrupt`.
+    /// The array was repaired after an act `corrupt`.
     pub(super) const fn was_repaired(&self) -> bool {
         self.was_repaired
     }
 
     pub(super) fn event(&mut self, event: Event) {
-        self.events.push(event);
+        self.events.add(event);
     }
 
     pub(super) fn step(&mut self, name: String) {
@@ -114,35 +146,34 @@ impl Observer {
         self.event(Event::Step { name, at_ns });
     }
 
-    /// Sleeps until md does something else than it was last seen doing, or the time is over.
+    /// Sleeps until the array may be in another state than it was last seen in, or the time is over.
     pub(super) fn wait(&self, at_most: Duration) -> Result<(), Cause> {
-        sysfs::sleep_while(&self.array.attribute("sync_action"), &self.action, at_most)
+        self.manager.wait(at_most)
     }
 
     /// Looks at the array's state, and enters the phase that it is in.
     pub(super) fn look(&mut self, work_ended: bool) -> Result<(), Cause> {
-        let action = sysfs::read(&self.array.attribute("sync_action"))?;
-        let degraded = self.array.attribute("degraded");
-        self.missing = sysfs::number(&degraded, &sysfs::read(&degraded)?)?;
+        let (manager, mut calls) = self.manager();
+        let status = manager.status(&mut calls)?;
         let now = Instant::now();
-        let next = self.phase_of(&action);
+        let was = std::mem::replace(&mut self.status, status);
+        let next = self.phase_of();
         if next != self.phase {
-            self.leave(now, work_ended)?;
+            self.leave(was.doing, now, work_ended)?;
             self.phases.enter(next, now);
             self.step(format!("array {}", next.name()));
-            (self.phase, self.phase_began, self.phase_missing) = (next, now, self.missing);
+            (self.phase, self.phase_began, self.phase_missing) = (next, now, self.missing());
         }
-        self.phase_missing = self.phase_missing.max(self.missing);
-        self.action = action;
+        self.phase_missing = self.phase_missing.max(self.missing());
         Ok(())
     }
 
-    fn phase_of(&mut self, action: &str) -> Phase {
-        let phase = match action {
-            "recover" => Phase::Rebuilding,
-            "reshape" => Phase::Reshaping,
-            _ if self.missing > 0 => Phase::Degraded,
-            "check" | "repair" => Phase::Checking,
+    fn phase_of(&mut self) -> Phase {
+        let phase = match self.status.doing {
+            Doing::Rebuilds => Phase::Rebuilding,
+            Doing::Reshapes => Phase::Reshaping,
+            _ if self.missing() > 0 => Phase::Degraded,
+            Doing::Checks | Doing::Repairs => Phase::Checking,
             _ if self.is_limping || self.hangs_until.is_some_and(|until| Instant::now() < until) => Phase::Limping,
             _ if self.was_changed => Phase::Rebuilt,
             _ => Phase::Healthy,
@@ -151,9 +182,9 @@ impl Observer {
         phase
     }
 
-    /// The present phase ends; `missing` is already that of the next.
-    fn leave(&mut self, now: Instant, work_ended: bool) -> Result<(), Cause> {
-        let fewer_missing = self.missing < self.phase_missing;
+    /// The present phase ends, in which the manager was doing this; the status is already that of the next.
+    fn leave(&mut self, was_doing: Doing, now: Instant, work_ended: bool) -> Result<(), Cause> {
+        let fewer_missing = self.missing() < self.phase_missing;
         match self.phase {
             // After `replace` none was missing.
             Phase::Rebuilding if fewer_missing || self.phase_missing == 0 => {
@@ -164,7 +195,7 @@ impl Observer {
                 let began = self.asked.map_or(self.phase_began, |(at, _)| at);
                 self.rebuilt(began, now, work_ended)
             }
-            Phase::Checking if self.missing == 0 => self.checked(now),
+            Phase::Checking if self.missing() == 0 && self.is_check_asked => self.checked(was_doing, now),
             Phase::Reshaping => {
                 self.sample("reshape", Metric::Duration, (now - self.phase_began).as_secs_f64());
                 Ok(())
@@ -182,38 +213,38 @@ impl Observer {
         let (asked_at, whole) = self.asked.take().unwrap_or((began, true));
         self.sample(&test, Metric::TimeToRebuild, (now - asked_at).as_secs_f64());
         if whole {
-            let size = self.array.attribute("component_size");
-            let mebibytes = sysfs::number(&size, &sysfs::read(&size)?)? as f64 / 1024.0;
+            let mebibytes = self.manager.rebuilt_bytes()? as f64 / f64::from(1 << 20);
             self.sample(&test, Metric::RebuildRate, mebibytes / (now - began).as_secs_f64());
         }
-        if self.missing == 0
+        if self.missing() == 0
             && let Some(failed_at) = self.failed_at.take()
         {
             self.sample(&test, Metric::TimeExposed, (now - failed_at).as_secs_f64());
         }
+        let name = self.manager.name();
         let detail = match work_ended {
-            false => "md rebuilt while the work went on",
-            true => {
-                "md rebuilt until after the work had ended, so the times are not those under load; use a longer \
-                     `runtime`"
-            }
+            false => format!("{name} rebuilt while the work went on"),
+            true => format!(
+                "{name} rebuilt until after the work had ended, so the times are not those under load; use a longer \
+                 `runtime`"
+            ),
         };
-        self.guard("act", &test, !work_ended, detail.to_owned());
+        self.guard("act", &test, !work_ended, detail);
         Ok(())
     }
 
-    fn checked(&mut self, now: Instant) -> Result<(), Cause> {
-        let action = self.action.clone();
-        self.sample(&action, Metric::Duration, (now - self.phase_began).as_secs_f64());
-        let count = self.array.attribute("mismatch_cnt");
-        let sectors = sysfs::number(&count, &sysfs::read(&count)?)?;
-        self.sample(&action, Metric::Mismatches, sectors as f64);
+    fn checked(&mut self, did: Doing, now: Instant) -> Result<(), Cause> {
+        self.is_check_asked = false;
+        let action = did.word();
+        self.sample(action, Metric::Duration, (now - self.phase_began).as_secs_f64());
+        let sectors = self.manager.disagreeing()?;
+        self.sample(action, Metric::Mismatches, sectors as f64);
         self.mismatches.push(sectors);
-        self.was_repaired |= action == "repair" && self.is_corrupted;
+        self.was_repaired |= did == Doing::Repairs && self.is_corrupted;
         if !self.is_corrupted {
             self.guard(
                 "array-clean",
-                &action,
+                action,
                 sectors == 0,
                 format!("{sectors} sectors disagree"),
             );
@@ -221,7 +252,7 @@ impl Observer {
         Ok(())
     }
 
-    /// No act is left, and md is idle.
+    /// No act is left, and the array is at rest.
     pub(super) fn end(&mut self) {
         let now = Instant::now();
         for phase in Phase::ALL {
@@ -233,7 +264,7 @@ impl Observer {
     }
 
     pub(super) fn into_events(self) -> Vec<Event> {
-        self.events
+        self.events.0
     }
 
     pub(super) fn sample(&mut self, test: &str, metric: Metric, value: f64) {

@@ -1,6 +1,7 @@
 //! ZFS pools.
 
 use super::rising::{Carrier, Rising};
+use super::unused_spares;
 use crate::context::Context;
 use crate::device::BlockDevice;
 use crate::disks::Disks;
@@ -12,7 +13,7 @@ use crate::uuid;
 use crate::zfs::{self, Creation, Pool};
 use std::path::PathBuf;
 use std::time::Duration;
-use study::stack::{JOURNAL, SPECIAL, StackSpec};
+use study::stack::{DATA, JOURNAL, Level, SPECIAL, StackSpec};
 
 impl Rising {
     /// A pool with its dataset mounted.
@@ -43,10 +44,23 @@ impl Rising {
             }
             false => None,
         };
+        // For acts; the pool knows nothing of them.
+        let disks = disks.group(DATA);
+        let mut spares = Vec::new();
+        for path in &disks[disks.len() - unused_spares(spec, disks.len())..] {
+            let disk = context.access.executor.device(path)?;
+            spares.push(self.partition(&disk, context)?);
+        }
         self.begin("create pool", context);
         let pool = Pool {
             name: name.to_owned(),
-            partitions: data.iter().chain(&log).chain(&special).cloned().collect(),
+            partitions: data
+                .iter()
+                .chain(&log)
+                .chain(&special)
+                .chain(&spares)
+                .cloned()
+                .collect(),
         };
         let undo = Undo::Pool {
             name: pool.name.clone(),
@@ -56,6 +70,10 @@ impl Rising {
         let create = Creation {
             spec: of,
             name,
+            spares: match spec.array.level {
+                Level::None => spec.array.spares,
+                _ => 0,
+            },
             data: &data,
             log: log.as_deref(),
             special: special.as_deref(),

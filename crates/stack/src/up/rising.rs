@@ -1,6 +1,6 @@
 //! The steps of setting up a stack, each recorded with its undo before it is done.
 
-use super::{Stack, check, disks_used, external_disks, record, versions};
+use super::{Stack, check, disks_used, external_disks, record, unused_spares, versions};
 use crate::array::Array;
 use crate::context::Context;
 use crate::device::BlockDevice;
@@ -83,6 +83,7 @@ impl Rising {
             block_device: device.path,
             mount_point,
             members,
+            data_disks: used.len(),
             array: carrier.array,
             inner: carrier.inner,
             mounting,
@@ -129,7 +130,10 @@ impl Rising {
         let array = &spec.array;
         match array.level {
             Level::Single => Ok(Carrier::of_disks(members[..1].to_vec())),
-            Level::None => Ok(Carrier::of_disks(members.to_vec())),
+            Level::None => {
+                let used = members.len() - unused_spares(spec, members.len());
+                Ok(Carrier::of_disks(members[..used].to_vec()))
+            }
             level if level.is_lvm() => {
                 let volume = self.volume(array, &paths, name, context)?;
                 Ok(Carrier::of_disks(vec![volume]))

@@ -1,0 +1,69 @@
+//! Programs that acts call: those that end soon, and those that work until a rebuild or check has ended.
+
+use super::observer::Events;
+use crate::error::Cause;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+use study::event::{Event, ToolCall};
+use tools::{Invocation, ToolError, Tools};
+
+/// Rebuilding a disk takes long; the trial has its own time limit.
+const LIMIT: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// Calls programs and records the calls.
+pub(super) struct Calls<'a> {
+    pub(super) tools: &'a Arc<Tools>,
+    pub(super) events: &'a mut Events,
+}
+
+impl Calls<'_> {
+    pub(super) fn run(&mut self, call: &Invocation) -> Result<ToolCall, Cause> {
+        let events = &mut *self.events;
+        Ok(self.tools.run(call, &mut |event| events.add(event))?)
+    }
+
+    /// A question that is asked many times: only calls that fail are recorded.
+    pub(super) fn ask(&mut self, call: &Invocation) -> Result<String, Cause> {
+        let mut recorded = Vec::new();
+        match self.tools.run(call, &mut |event| recorded.push(event)) {
+            Ok(answer) => Ok(answer.stdout),
+            Err(error) => {
+                recorded.into_iter().for_each(|event| self.events.add(event));
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Starts a program that ends when what it asks for has ended.
+    pub(super) fn start(&self, call: Invocation) -> Result<Job, Cause> {
+        let tools = Arc::clone(self.tools);
+        let call = call.limit(LIMIT);
+        let thread = std::thread::Builder::new()
+            .name("act".to_owned())
+            .spawn(move || {
+                let mut events = Vec::new();
+                let outcome = tools.run(&call, &mut |event| events.push(event));
+                (events, outcome)
+            })
+            .map_err(Cause::system("start a thread for an act"))?;
+        Ok(Job(thread))
+    }
+
+    /// What a program that has ended answered; waits for it otherwise.
+    pub(super) fn end(&mut self, job: Job) -> Result<ToolCall, Cause> {
+        let ended = job.0.join();
+        let (events, outcome) = ended.map_err(|_| Cause::State("the thread of an act panicked".to_owned()))?;
+        events.into_iter().for_each(|event| self.events.add(event));
+        Ok(outcome?)
+    }
+}
+
+/// A program that is working.
+pub(super) struct Job(JoinHandle<(Vec<Event>, Result<ToolCall, ToolError>)>);
+
+impl Job {
+    pub(super) fn has_ended(&self) -> bool {
+        self.0.is_finished()
+    }
+}

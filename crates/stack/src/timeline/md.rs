@@ -1,0 +1,154 @@
+//! md: by mdadm and in /sys.
+
+use super::calls::Calls;
+use super::redundancy::{Doing, Redundancy, Status, needs_disk, refused, replaced_after_failure};
+use super::{INTERVAL, TO_BEGIN};
+use crate::array::Array;
+use crate::device::BlockDevice;
+use crate::error::Cause;
+use crate::sysfs;
+use std::time::{Duration, Instant};
+use study::act::{Act, ActKind};
+use tools::{Invocation, Tool};
+
+pub(super) struct Md {
+    array: Array,
+    /// Disks that a later act replaces after they have failed: md's spare would take over at once.
+    replaced_later: Vec<u32>,
+    /// `sync_action` as it was last seen.
+    action: String,
+}
+
+impl Md {
+    pub(super) fn new(array: Array, acts: &[Act]) -> Self {
+        Self {
+            array,
+            replaced_later: replaced_after_failure(acts),
+            action: "idle".to_owned(),
+        }
+    }
+
+    fn is_replaced_later(&self, act: &Act) -> bool {
+        act.disk.is_some_and(|disk| self.replaced_later.contains(&disk))
+    }
+
+    fn number(&self, attribute: &str) -> Result<u64, Cause> {
+        let path = self.array.attribute(attribute);
+        sysfs::number(&path, &sysfs::read(&path)?)
+    }
+
+    /// Lets md begin nothing by itself (`frozen`), or whatever is due (`idle`).
+    fn set_action(&self, word: &str) -> Result<(), Cause> {
+        sysfs::write(&self.array.attribute("sync_action"), word)
+    }
+
+    fn manage(&self, how: &str, disk: &BlockDevice, calls: &mut Calls<'_>) -> Result<(), Cause> {
+        let call = Invocation::new(Tool::Mdadm)
+            .arg("--manage")
+            .arg(&self.array.device.path)
+            .arg(how)
+            .arg(&disk.path);
+        calls.run(&call).map(drop)
+    }
+
+    /// md refuses for some milliseconds, while requests to the failed member are under way.
+    fn remove(&self, disk: &BlockDevice, calls: &mut Calls<'_>) -> Result<(), Cause> {
+        let began = Instant::now();
+        loop {
+            match self.manage("--remove", disk, calls) {
+                Err(_) if began.elapsed() < TO_BEGIN => std::thread::sleep(INTERVAL),
+                other => return other,
+            }
+        }
+    }
+
+    fn grow(&self, act: &Act, calls: &mut Calls<'_>) -> Result<(), Cause> {
+        let members = self.number("raid_disks")?;
+        let call = Invocation::new(Tool::Mdadm)
+            .arg("--grow")
+            .arg(&self.array.device.path)
+            .arg(format!("--raid-devices={}", members + 1));
+        let level = act.level.map(|level| format!("--level={}", level.facts().type_word));
+        calls.run(&call.args(level)).map(drop)
+    }
+}
+
+impl Redundancy for Md {
+    fn name(&self) -> &'static str {
+        "md"
+    }
+
+    fn status(&mut self, _: &mut Calls<'_>) -> Result<Status, Cause> {
+        self.action = sysfs::read(&self.array.attribute("sync_action"))?;
+        let doing = match self.action.as_str() {
+            "idle" | "frozen" => Doing::Nothing,
+            "reshape" => Doing::Reshapes,
+            "check" => Doing::Checks,
+            "repair" => Doing::Repairs,
+            "recover" => Doing::Rebuilds,
+            _ => Doing::Resyncs,
+        };
+        Ok(Status {
+            doing,
+            missing: self.number("degraded")?,
+        })
+    }
+
+    fn wait(&self, at_most: Duration) -> Result<(), Cause> {
+        sysfs::sleep_while(&self.array.attribute("sync_action"), &self.action, at_most)
+    }
+
+    fn finds_failures(&self) -> bool {
+        false
+    }
+
+    fn act(&mut self, act: &Act, member: Option<&BlockDevice>, calls: &mut Calls<'_>) -> Result<(), Cause> {
+        match act.kind {
+            // md refuses while it rebuilds.
+            ActKind::Check | ActKind::Repair => return self.set_action(act.kind.word()),
+            ActKind::Grow => return self.grow(act, calls),
+            _ => {}
+        }
+        let disk = needs_disk(act, member)?;
+        match act.kind {
+            ActKind::Fail => {
+                if self.is_replaced_later(act) {
+                    self.set_action("frozen")?;
+                }
+                self.manage("--fail", disk, calls)
+            }
+            ActKind::Remove => self.remove(disk, calls),
+            ActKind::Replace if self.is_replaced_later(act) => {
+                self.replaced_later.retain(|other| Some(*other) != act.disk);
+                self.set_action("idle")
+            }
+            ActKind::Replace => self.manage("--replace", disk, calls),
+            ActKind::ReAdd if self.has_bitmap()? => self.manage("--re-add", disk, calls),
+            ActKind::ReAdd => self.manage("--add", disk, calls),
+            ActKind::Add => {
+                let wipe = Invocation::new(Tool::Mdadm).arg("--zero-superblock").arg(&disk.path);
+                calls.run(&wipe)?;
+                self.manage("--add", disk, calls)
+            }
+            _ => Err(refused(act, self.name())),
+        }
+    }
+
+    fn progress(&self) -> Result<String, Cause> {
+        sysfs::read(&self.array.attribute("sync_completed"))
+    }
+
+    fn has_bitmap(&self) -> Result<bool, Cause> {
+        let policy = sysfs::read(&self.array.attribute("consistency_policy"))?;
+        Ok(policy == "bitmap")
+    }
+
+    /// The used size of a member.
+    fn rebuilt_bytes(&self) -> Result<u64, Cause> {
+        Ok(self.number("component_size")? * 1024)
+    }
+
+    fn disagreeing(&self) -> Result<u64, Cause> {
+        self.number("mismatch_cnt")
+    }
+}

@@ -1,0 +1,171 @@
+//! What acts ask of the manager of an array, whichever it is: md, LVM, btrfs, ZFS.
+
+use super::calls::Calls;
+use super::{btrfs, lvm, md, zfs};
+use crate::counters::DiskCounters;
+use crate::device::BlockDevice;
+use crate::error::Cause;
+use crate::up::Stack;
+use std::time::Duration;
+use study::act::{Act, ActKind};
+use study::stack::{Keeper, StackSpec};
+use tools::Tool;
+
+/// What the manager does with all of the array.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Doing {
+    #[default]
+    Nothing,
+    /// It writes to a member what that should contain.
+    Rebuilds,
+    /// It makes copies or parity agree, of members that are all there.
+    Resyncs,
+    /// It distributes the data over more members.
+    Reshapes,
+    /// It compares copies or parity.
+    Checks,
+    /// The same, and it writes what is wrong again.
+    Repairs,
+}
+
+impl Doing {
+    /// The test of its samples.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Nothing => "idle",
+            Self::Rebuilds => "rebuild",
+            Self::Resyncs => "resync",
+            Self::Reshapes => "reshape",
+            Self::Checks => "check",
+            Self::Repairs => "repair",
+        }
+    }
+}
+
+/// An array as its manager shows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Status {
+    pub(super) doing: Doing,
+    /// Members missing or not rebuilt.
+    pub(super) missing: u64,
+}
+
+/// The manager of an array.
+pub(super) trait Redundancy: Send {
+    /// Its name in messages.
+    fn name(&self) -> &'static str;
+
+    fn status(&mut self, calls: &mut Calls<'_>) -> Result<Status, Cause>;
+
+    /// Sleeps until the array may have another state than it was last seen in, or the time is over.
+    fn wait(&self, at_most: Duration) -> Result<(), Cause>;
+
+    /// Whether the manager itself finds out that a disk failed: `fail` then lets the disk die.
+    fn finds_failures(&self) -> bool;
+
+    /// Does an act that is not of a disk alone. `member` is the disk of the act.
+    fn act(&mut self, act: &Act, member: Option<&BlockDevice>, calls: &mut Calls<'_>) -> Result<(), Cause>;
+
+    /// Something that changes as long as a rebuild or check makes progress.
+    fn progress(&self) -> Result<String, Cause>;
+
+    /// Whether a rebuild of a member that was away writes only what has changed meanwhile.
+    fn has_bitmap(&self) -> Result<bool, Cause>;
+
+    /// What the rebuild that has just ended wrote to the new member.
+    fn rebuilt_bytes(&self) -> Result<u64, Cause>;
+
+    /// Sectors in which the last check or repair found copies or parity that disagree.
+    fn disagreeing(&self) -> Result<u64, Cause>;
+}
+
+/// The programs that it uses for acts.
+pub(super) fn tools_of(keeper: Keeper) -> Vec<Tool> {
+    match keeper {
+        Keeper::Md => vec![Tool::Mdadm],
+        Keeper::Lvm => vec![Tool::Lvm, Tool::Dmsetup],
+        Keeper::Btrfs => vec![btrfs::BTRFS],
+        Keeper::Zfs => vec![crate::zfs::ZPOOL],
+    }
+}
+
+/// The manager of a stack's array. `acts` are all that will be done.
+pub(super) fn of(
+    keeper: Keeper,
+    stack: &Stack,
+    spec: &StackSpec,
+    acts: &[Act],
+) -> Result<Box<dyn Redundancy>, Cause> {
+    let missing = |what: &str| Cause::Impossible(format!("acts need {what}, which the stack does not have"));
+    let disks = &stack.members[..stack.data_disks];
+    let (members, spares) = disks.split_at(disks.len() - spec.array.spares as usize);
+    Ok(match keeper {
+        Keeper::Md => {
+            let array = stack.array.clone().ok_or_else(|| missing("an md array"))?;
+            Box::new(md::Md::new(array, acts))
+        }
+        Keeper::Lvm => Box::new(lvm::Lvm::new(&stack.block_device, &spec.array, members, spares, acts)?),
+        Keeper::Btrfs => {
+            let folder = stack.mount_point.clone().ok_or_else(|| missing("a mounted btrfs"))?;
+            Box::new(btrfs::Btrfs::new(folder, members, spares)?)
+        }
+        Keeper::Zfs => {
+            let pool = stack.pool().ok_or_else(|| missing("a pool"))?;
+            Box::new(zfs::Zfs::new(pool.name.clone(), spec, members, spares))
+        }
+    })
+}
+
+/// The disks that a rebuild writes to, and what had been written to them before.
+#[derive(Clone, Debug)]
+pub(super) struct Written {
+    disks: Vec<BlockDevice>,
+    sectors_before: u64,
+}
+
+impl Written {
+    /// From now on what is written to the disks counts.
+    pub(super) fn begin(disks: Vec<BlockDevice>) -> Result<Self, Cause> {
+        let sectors_before = sectors_written(&disks)?;
+        Ok(Self { disks, sectors_before })
+    }
+
+    pub(super) fn bytes(&self) -> Result<u64, Cause> {
+        Ok((sectors_written(&self.disks)? - self.sectors_before) * 512)
+    }
+}
+
+fn sectors_written(disks: &[BlockDevice]) -> Result<u64, Cause> {
+    disks
+        .iter()
+        .map(|disk| Ok(DiskCounters::of(disk)?.sectors_written))
+        .sum()
+}
+
+/// The next of the disks that are not used yet.
+pub(super) fn next_spare(spares: &mut Vec<BlockDevice>, act: &Act) -> Result<BlockDevice, Cause> {
+    match spares.is_empty() {
+        true => Err(Cause::Impossible(format!("no spare is left for `{act}`"))),
+        false => Ok(spares.remove(0)),
+    }
+}
+
+pub(super) fn needs_disk<'a>(act: &Act, member: Option<&'a BlockDevice>) -> Result<&'a BlockDevice, Cause> {
+    member.ok_or_else(|| Cause::Impossible(format!("the array has no disk for the act `{act}`")))
+}
+
+/// The plan refuses acts that a manager does not have.
+pub(super) fn refused(act: &Act, name: &str) -> Cause {
+    Cause::Impossible(format!("{name} has no act `{act}`"))
+}
+
+/// Disks that an act replaces after another has let them fail.
+pub(super) fn replaced_after_failure(acts: &[Act]) -> Vec<u32> {
+    let failed_before = |number: usize, act: &Act| {
+        let mut earlier = acts[..number].iter().filter(|earlier| earlier.disk == act.disk);
+        earlier.any(Act::takes_a_member)
+    };
+    let replaced = acts.iter().enumerate().filter(|(_, act)| act.kind == ActKind::Replace);
+    let after_failure = replaced.filter(|(number, act)| failed_before(*number, act));
+    after_failure.filter_map(|(_, act)| act.disk).collect()
+}

@@ -1,0 +1,130 @@
+//! Who keeps copies or parity of a stack, and how many disks can be missing.
+
+use super::{Level, Manager, Pool, Profile, StackSpec};
+use filesystems::Several;
+
+/// What keeps copies or parity on a stack's disks, and rebuilds them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeper {
+    Md,
+    Lvm,
+    Btrfs,
+    Zfs,
+}
+
+impl Keeper {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Md => "md",
+            Self::Lvm => "LVM",
+            Self::Btrfs => "btrfs",
+            Self::Zfs => "ZFS",
+        }
+    }
+}
+
+impl StackSpec {
+    /// None without redundancy, and for nested arrays and bcachefs.
+    pub fn keeper(&self, disks: u32) -> Option<Keeper> {
+        let is_one = self.array.level == Level::Single;
+        if is_one || self.array.of.is_some() || self.may_be_missing(disks) == 0 {
+            return None;
+        }
+        match self.array.level.facts().manager {
+            Manager::Md => Some(Keeper::Md),
+            Manager::Lvm => Some(Keeper::Lvm),
+            Manager::Disks if self.filesystem.kind.is_pool() => Some(Keeper::Zfs),
+            Manager::Disks => Some(Keeper::Btrfs),
+        }
+    }
+
+    /// Number of the group's disks that can be missing, whichever they are, without a loss of data. Not for nested
+    /// arrays.
+    pub fn may_be_missing(&self, disks: u32) -> u32 {
+        if self.array.level != Level::None {
+            return self.array.may_be_missing(disks);
+        }
+        let (filesystem, disks) = (&self.filesystem, disks.saturating_sub(self.array.spares));
+        if filesystem.kind.is_pool() {
+            let width = filesystem.zfs.vdev_disks.unwrap_or(disks);
+            return of_pool(filesystem.zfs.pool.unwrap_or(Pool::Stripe), width);
+        }
+        if !filesystem.kind.makes(Several::Profiles) {
+            return 0;
+        }
+        let data = filesystem.data_profile.unwrap_or(Profile::Single);
+        let metadata = filesystem.metadata_profile.unwrap_or(Profile::Raid1);
+        of_profile(data).min(of_profile(metadata))
+    }
+}
+
+const fn of_pool(pool: Pool, width: u32) -> u32 {
+    match pool {
+        Pool::Stripe => 0,
+        Pool::Mirror => width.saturating_sub(1),
+        Pool::Raidz1 | Pool::Draid1 => 1,
+        Pool::Raidz2 | Pool::Draid2 => 2,
+        Pool::Raidz3 => 3,
+    }
+}
+
+const fn of_profile(profile: Profile) -> u32 {
+    match profile {
+        Profile::Single | Profile::Dup | Profile::Raid0 => 0,
+        Profile::Raid1 | Profile::Raid10 | Profile::Raid5 => 1,
+        Profile::Raid1c3 | Profile::Raid6 => 2,
+        Profile::Raid1c4 => 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stack::{ArraySpec, FilesystemKind, FilesystemSpec, ZfsSpec};
+
+    fn of(level: Level, filesystem: FilesystemSpec) -> (Option<Keeper>, u32) {
+        let stack = StackSpec {
+            array: ArraySpec {
+                level,
+                spares: 1,
+                ..ArraySpec::default()
+            },
+            filesystem,
+            ..StackSpec::default()
+        };
+        (stack.keeper(5), stack.may_be_missing(5))
+    }
+
+    #[test]
+    fn each_manager_survives_what_its_copies_and_parity_allow() {
+        let btrfs = |data, metadata| FilesystemSpec {
+            kind: FilesystemKind::Btrfs,
+            data_profile: Some(data),
+            metadata_profile: metadata,
+            ..FilesystemSpec::default()
+        };
+        let zfs = |pool, vdev_disks| FilesystemSpec {
+            kind: FilesystemKind::Zfs,
+            zfs: ZfsSpec {
+                pool: Some(pool),
+                vdev_disks,
+                ..ZfsSpec::default()
+            },
+            ..FilesystemSpec::default()
+        };
+        let plain = FilesystemSpec::default;
+        assert_eq!(of(Level::Raid6, plain()), (Some(Keeper::Md), 2));
+        assert_eq!(of(Level::LvmRaid5, plain()), (Some(Keeper::Lvm), 1));
+        assert_eq!(of(Level::LvmRaid0, plain()), (None, 0));
+        assert_eq!(of(Level::Single, plain()).0, None);
+        assert_eq!(of(Level::None, btrfs(Profile::Raid1, None)), (Some(Keeper::Btrfs), 1));
+        // The metadata are on two disks only.
+        assert_eq!(of(Level::None, btrfs(Profile::Raid1c3, None)).1, 1);
+        assert_eq!(of(Level::None, btrfs(Profile::Raid1c3, Some(Profile::Raid1c3))).1, 2);
+        assert_eq!(of(Level::None, btrfs(Profile::Single, None)), (None, 0));
+        assert_eq!(of(Level::None, zfs(Pool::Raidz2, None)), (Some(Keeper::Zfs), 2));
+        assert_eq!(of(Level::None, zfs(Pool::Mirror, Some(2))).1, 1);
+        assert_eq!(of(Level::None, zfs(Pool::Mirror, None)).1, 3);
+        assert_eq!(of(Level::None, zfs(Pool::Stripe, None)), (None, 0));
+    }
+}
