@@ -104,8 +104,8 @@ impl Cost {
     /// the kernel charges these blocks, because other data has more or fewer of them. Everything else goes by the byte.
     pub const fn blocks_per_byte(self) -> f64 {
         match self {
-            Cost::Zstd => 4.0,
-            Cost::Unzstd => 0.5,
+            Cost::Zstd => 3.19,
+            Cost::Unzstd => 1.51,
             _ => 1.0,
         }
     }

@@ -44,6 +44,12 @@ struct Seen {
     mismatches: u64,
 }
 
+impl Seen {
+    fn is_starting(&self) -> bool {
+        self.action == "idle" && !self.health.contains('A')
+    }
+}
+
 impl Lvm {
     pub(super) fn new(
         device: &Path,
@@ -80,11 +86,18 @@ impl Lvm {
     fn replace(&mut self, act: &Act, disk: &BlockDevice, calls: &mut Calls<'_>) -> Result<(), Cause> {
         let spare = next_spare(&mut self.spares, act)?;
         let convert = self.call("lvconvert");
-        let convert = match act.disk.is_some_and(|number| self.failed.contains(&number)) {
+        let has_failed = act.disk.is_some_and(|number| self.failed.contains(&number));
+        let convert = match has_failed {
             true => convert.arg("--repair"),
             false => convert.arg("--replace").arg(&disk.path),
         };
-        calls.run(&convert.arg(&self.volume).arg(&spare.path)).map(drop)
+        calls.run(&convert.arg(&self.volume).arg(&spare.path))?;
+        if has_failed {
+            // LVM changes nothing of a group, not even to check a volume, as long as it names a disk that is missing.
+            let group = self.volume.split('/').next().unwrap_or_default();
+            calls.run(&self.call("vgreduce").arg("--removemissing").arg(group))?;
+        }
+        Ok(())
     }
 }
 
@@ -103,7 +116,12 @@ impl Redundancy for Lvm {
         let line = calls.ask(&ask)?;
         let unknown = || Cause::State(format!("dmsetup shows no RAID of {}: `{}`", self.volume, line.trim()));
         self.asked_at = Some(Instant::now());
-        self.seen = parse(&line).ok_or_else(unknown)?;
+        let seen = parse(&line).ok_or_else(unknown)?;
+        // Just after LVM has loaded a volume anew no member is in sync yet, and nothing has begun.
+        if seen.is_starting() {
+            return Ok(status(&self.seen));
+        }
+        self.seen = seen;
         Ok(status(&self.seen))
     }
 
@@ -191,6 +209,10 @@ mod tests {
         assert_eq!(of(&rebuilt), status(Doing::Rebuilds, 1));
         assert_eq!(of(&line.replace("AAAA", "ADAA")), status(Doing::Nothing, 1));
         assert_eq!(of("0 6291456 linear 254:0 2048"), None);
+        // Seen in a guest on 6.12 just after `lvconvert --repair`.
+        let starting = "0 786432 raid raid5_ls 4 aaaa 0/262144 idle 0 0 -\n";
+        assert_eq!(parse(starting).map(|seen| seen.is_starting()), Some(true));
+        assert_eq!(parse(line).map(|seen| seen.is_starting()), Some(false));
         let checked = line.replace("idle 0", "check 128");
         assert_eq!(parse(&checked).map(|seen| seen.mismatches), Some(128));
     }
