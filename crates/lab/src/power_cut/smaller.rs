@@ -70,7 +70,7 @@ mod tests {
             assert_eq!(found, needed);
             assert!(tried < 300, "{tried}");
         }
-        assert_eq!(shrink(0, |_| true).0, []);
+        assert!(shrink(0, |_| true).0.is_empty());
         assert_eq!(shrink(1, |part| !part.is_empty()).0, [0]);
     }
 

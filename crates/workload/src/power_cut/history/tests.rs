@@ -219,15 +219,16 @@ const SPEC: PowerCutSpec = PowerCutSpec {
     left_out: Vec::new(),
 };
 
-const OF_NAMES: PowerCutSpec = PowerCutSpec {
-    namespace: true,
-    ..SPEC
-};
+const fn of_names() -> PowerCutSpec {
+    let mut spec = SPEC;
+    spec.namespace = true;
+    spec
+}
 
 /// On the filesystem of this machine, without any cut.
 #[test]
 fn operations_that_were_all_done_satisfy_the_judge() {
-    for (seed, spec) in [(1, SPEC), (2, SPEC), (3, OF_NAMES), (4, OF_NAMES), (5, OF_NAMES)] {
+    for (seed, spec) in [(1, SPEC), (2, SPEC), (3, of_names()), (4, of_names()), (5, of_names())] {
         let folder = tempfile::tempdir().expect("a folder");
         let operations = Operations::draw(seed, &spec);
         for (number, operation) in operations.all.iter().enumerate() {
@@ -251,11 +252,11 @@ fn operations_that_were_all_done_satisfy_the_judge() {
 #[test]
 fn operations_without_some_can_be_done() {
     for seed in 1..=8 {
-        let whole = Operations::draw(seed, &OF_NAMES);
+        let whole = Operations::draw(seed, &of_names());
         let number = |count: u64| (crate::random::hash(seed, 9, count) % 224) as u32;
         let spec = PowerCutSpec {
             left_out: (0..seed * 20).map(number).collect(),
-            ..if seed % 2 == 0 { SPEC } else { OF_NAMES }
+            ..if seed % 2 == 0 { SPEC } else { of_names() }
         };
         let folder = tempfile::tempdir().expect("a folder");
         let operations = Operations::draw(seed, &spec);
@@ -281,7 +282,7 @@ fn operations_without_some_can_be_done() {
 fn operations_of_names_link_and_use_names_again() {
     let spec = PowerCutSpec {
         operations: 1000,
-        ..OF_NAMES
+        ..of_names()
     };
     let drawn = Operations::draw(7, &spec);
     let names: Vec<&String> = drawn
