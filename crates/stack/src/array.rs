@@ -142,7 +142,8 @@ pub(crate) fn check(spec: &ArraySpec, devices: usize) -> Result<(), Cause> {
     let Some(active) = devices.checked_sub(spares) else {
         return refuse(format!("{spares} spares of {devices} devices leave none for the array"));
     };
-    if !spec.level.is_redundant() && spares > 0 {
+    // A filesystem that builds its own array has spares of its own.
+    if !spec.level.is_redundant() && spec.level != Level::None && spares > 0 {
         return refuse(format!(
             "{level} cannot have spares: it has nothing to rebuild them from"
         ));

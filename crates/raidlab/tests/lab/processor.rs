@@ -44,7 +44,6 @@ fn an_infinitely_fast_processor_is_none() {
     let Some(laboratory) = Laboratory::open() else { return };
     let none = run(&laboratory, "", "none.db");
     let infinite = run(&laboratory, "cpu = \"infinite\"", "infinite.db");
-    assert_same("infinite", &none, &infinite);
     assert_eq!(none.digest(), infinite.digest());
 }
 
