@@ -30,6 +30,12 @@ pub struct StackHost<'a, 'c> {
 }
 
 impl StackHost<'_, '_> {
+    /// Whether acts may have given btrfs other disks than those it would be mounted from.
+    fn has_other_disks(&self) -> bool {
+        let acts_began = self.has_acts && self.acts.is_empty();
+        acts_began && self.spec.keeper(self.disks) == Some(Keeper::Btrfs)
+    }
+
     /// Lets the acts come to their end, waits for a rebuild that is under way, and reports both.
     pub fn end_acts(&mut self) -> Result<(), HostError> {
         if let Some(timeline) = self.timeline.take() {
@@ -55,7 +61,6 @@ impl Host for StackHost<'_, '_> {
     /// The filesystem is unmounted for this: dropping caches would leave what its journal holds in memory.
     fn quiesce_and_drop_caches(&mut self) -> Result<(), HostError> {
         let stack = self.stack;
-        let changed_disks = self.timeline.is_some() && self.spec.keeper(self.disks) == Some(Keeper::Btrfs);
         self.end_acts()?;
         let how = Quiesce {
             degraded: self.degraded,
@@ -65,8 +70,7 @@ impl Host for StackHost<'_, '_> {
             stack::quiesce(stack, how, context)?;
             stack::drop_caches(stack, &[], context).map(drop)
         };
-        // btrfs has other disks now than those it would be mounted from.
-        match changed_disks {
+        match self.has_other_disks() {
             true => clear(self.context)?,
             false => stack::remount(stack, self.context, clear)?,
         }
@@ -145,9 +149,11 @@ impl Host for StackHost<'_, '_> {
     fn remount(&mut self) -> Result<(), HostError> {
         self.end_acts()?;
         let stack = self.stack;
-        stack::remount(stack, self.context, |context| {
-            stack::drop_caches(stack, &[], context).map(drop)
-        })?;
+        let clear = |context: &mut Context<'_>| stack::drop_caches(stack, &[], context).map(drop);
+        match self.has_other_disks() {
+            true => clear(self.context)?,
+            false => stack::remount(stack, self.context, clear)?,
+        }
         Ok(())
     }
 

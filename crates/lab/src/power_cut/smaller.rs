@@ -3,15 +3,15 @@
 /// Tried in one go at most.
 const BATCH_MAX: usize = 24;
 
+/// Gets parts of a list, and returns the index of the first that something is true of.
+pub type FirstTrue<'a, T, E> = dyn FnMut(&[Vec<T>]) -> Result<Option<usize>, E> + 'a;
+
 /// A part of `items`, in their order, of which `first_true` finds something true that is true of no part tried without
-/// one of its items. `first_true` gets parts and returns the index of the first that it is true of.
+/// one of its items.
 ///
 /// # Errors
 /// Those of `first_true`.
-pub fn smaller<T: Clone, E>(
-    items: Vec<T>,
-    first_true: &mut dyn FnMut(&[Vec<T>]) -> Result<Option<usize>, E>,
-) -> Result<Vec<T>, E> {
+pub fn smaller<T: Clone, E>(items: Vec<T>, first_true: &mut FirstTrue<'_, T, E>) -> Result<Vec<T>, E> {
     if items.is_empty() || first_true(&[Vec::new()])?.is_some() {
         return Ok(Vec::new());
     }

@@ -204,8 +204,8 @@ fn an_ssd_with_power_loss_protection_loses_nothing_and_one_without_does() {
     assert!(lost > 0, "without capacitors");
 }
 
-/// With barriers, as on the disks that do what they say, of which
-/// `ext4_without_barriers_loses_what_it_acknowledged_and_with_them_it_does_not` shows that nothing is lost.
+/// With barriers. The filesystem was made two seconds before, and its superblock is in the disk's cache all the time: what
+/// follows is lost with it.
 #[test]
 fn disks_that_ignore_flushes_lose_what_was_acknowledged() {
     let of = |ignore: bool| {
@@ -218,5 +218,6 @@ fn disks_that_ignore_flushes_lose_what_was_acknowledged() {
     };
     let Some(honest) = of(false) else { return };
     assert_clean(&honest);
-    assert!(having(&of(true).expect("a kernel"), ViolationKind::Lost) > 0);
+    let damaged = |state: &&Judged| state.verdict != trial::power_cut::Verdict::default();
+    assert!(of(true).expect("a kernel").iter().any(|state| damaged(&state)));
 }

@@ -79,7 +79,7 @@ impl Members {
             ActKind::Check | ActKind::Repair => None,
             ActKind::Grow => {
                 self.wanted += 1;
-                let Some(level) = act.level else { return None };
+                let level = act.level?;
                 if self.level != Level::Raid5 {
                     let message = format!("{} cannot become RAID 6", self.level.facts().name);
                     return Some((message, "only RAID 5 can; leave `level` out"));
