@@ -19,6 +19,11 @@ use trial::power_cut::Operations;
 /// Nobody stops it but by ending the program.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
+/// One for all of a guest's processes: between two, each system call costs several times as much.
+fn processor() -> Option<usize> {
+    lab::guest::processors().first().copied()
+}
+
 /// Has a trial leave these operations out.
 pub(super) fn without(trial: &mut Trial, spec: &PowerCutSpec, left_out: &[u32]) -> PowerCutSpec {
     let spec = PowerCutSpec {
@@ -71,7 +76,7 @@ pub(super) fn shrink(
     cache: &Cache,
 ) -> Result<ExitCode, ExpectedError> {
     let guests = Guests::new(cache)?;
-    let judged = guests.explore((plan, &trial), spec.clone(), None, |exploration| {
+    let judged = guests.explore((plan, &trial), spec.clone(), processor(), |exploration| {
         exploration.state(cut, &NEVER)
     })?;
     let Some(kind) = Kind::of(&judged).into_iter().next() else {
@@ -141,15 +146,16 @@ impl Shrinking<'_> {
             operations.all.len()
         ));
         let kind = self.kind;
-        self.guests.explore((self.plan, &trial), spec, None, |exploration| {
-            let mut first: Option<Judged> = None;
-            exploration.all(&NEVER, &mut |_| {}, &mut |judged| {
-                if first.is_none() && Kind::of(judged).contains(&kind) {
-                    first = Some(judged.clone());
-                }
-            })?;
-            Ok::<_, power_cut::Error>(first)
-        })
+        self.guests
+            .explore((self.plan, &trial), spec, processor(), |exploration| {
+                let mut first: Option<Judged> = None;
+                exploration.all(&NEVER, &mut |_| {}, &mut |judged| {
+                    if first.is_none() && Kind::of(judged).contains(&kind) {
+                        first = Some(judged.clone());
+                    }
+                })?;
+                Ok::<_, power_cut::Error>(first)
+            })
     }
 
     /// Gives lost writes back, and says what is left.
@@ -160,8 +166,11 @@ impl Shrinking<'_> {
         };
         let kind = self.kind;
         let operations = Operations::draw(self.trial.seed, &self.spec);
-        self.guests
-            .explore((self.plan, &self.trial), self.spec.clone(), None, |exploration| {
+        self.guests.explore(
+            (self.plan, &self.trial),
+            self.spec.clone(),
+            processor(),
+            |exploration| {
                 let writes = LostWrites::of(exploration, cut, &NEVER)?;
                 let shows = |verdict: &_| Kind::of_verdict(verdict).contains(&kind);
                 let fewest = writes.fewest(&shows, &NEVER)?;
@@ -181,7 +190,8 @@ impl Shrinking<'_> {
                 }
                 all.push_str(&self.command(arguments, cut, &lost));
                 Ok::<_, power_cut::Error>(all)
-            })
+            },
+        )
     }
 
     /// The command that shows the same again.
