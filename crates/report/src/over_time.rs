@@ -47,7 +47,10 @@ pub(crate) fn over_time(test: &str, rows: &[(&str, &Course)]) -> Option<OverTime
         return None;
     }
     let scale = Scale::spanning(0.0, end_ns);
-    let label = |tick: f64| nanoseconds(tick as u64);
+    let label = |tick: f64| match tick as u64 {
+        0 => "0".to_owned(),
+        ns => nanoseconds(ns),
+    };
     let labelled = scale.fitting(TRACK_PX, label);
     let ticks = scale.ticks.iter().zip(labelled).filter(|(_, has_room)| *has_room);
     Some(OverTime {
@@ -115,6 +118,7 @@ mod tests {
         assert_eq!(drawn.most, "100 MiB/s");
         assert!(drawn.rows[0].path.starts_with("M0 100V0.0H"), "{}", drawn.rows[0].path);
         assert!(drawn.rows[1].path.starts_with("M0 100V75.0H"), "{}", drawn.rows[1].path);
+        assert_eq!(drawn.ticks[0], (0.0, "0".to_owned()));
         assert_eq!(drawn.rows[1].words, "b: 25.0 to 25.0 MiB/s in 6 intervals of 1.00 s");
     }
 
