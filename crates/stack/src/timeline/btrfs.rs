@@ -1,7 +1,7 @@
 //! btrfs: by the program of that name, and in /sys/fs/btrfs.
 
 use super::calls::{Calls, Job};
-use super::redundancy::{Doing, Redundancy, Status, Written, next_spare, refused};
+use super::redundancy::{Doing, Redundancy, Status, Written, next_spare, pause, refused};
 use crate::device::BlockDevice;
 use crate::error::Cause;
 use crate::sysfs;
@@ -13,8 +13,6 @@ use tools::{Invocation, Tool};
 
 pub(super) const BTRFS: Tool = Tool::Filesystem(&filesystems::btrfs::BTRFS);
 
-/// btrfs has no notification.
-const INTERVAL: Duration = Duration::from_millis(20);
 const SECTOR_BYTES: u64 = 512;
 const BLOCK_BYTES: u64 = 4096;
 
@@ -108,8 +106,7 @@ impl Redundancy for Btrfs {
     }
 
     fn wait(&self, at_most: Duration) -> Result<(), Cause> {
-        let pause = if self.job.is_some() { INTERVAL } else { at_most };
-        std::thread::sleep(at_most.min(pause));
+        pause(at_most, self.job.is_some());
         Ok(())
     }
 

@@ -142,6 +142,14 @@ fn sectors_written(disks: &[BlockDevice]) -> Result<u64, Cause> {
         .sum()
 }
 
+/// How often it is looked whether a program that was started has ended.
+const JOB_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Sleeps for so long, or, while a program is at work, until it is looked at again.
+pub(super) fn pause(at_most: Duration, is_at_work: bool) {
+    std::thread::sleep(if is_at_work { at_most.min(JOB_INTERVAL) } else { at_most });
+}
+
 /// The next of the disks that are not used yet.
 pub(super) fn next_spare(spares: &mut Vec<BlockDevice>, act: &Act) -> Result<BlockDevice, Cause> {
     match spares.is_empty() {

@@ -1,7 +1,7 @@
 //! ZFS: by zpool.
 
 use super::calls::{Calls, Job};
-use super::redundancy::{Doing, Redundancy, Status, Written, needs_disk, next_spare, refused};
+use super::redundancy::{Doing, Redundancy, Status, Written, needs_disk, next_spare, pause, refused};
 use crate::device::BlockDevice;
 use crate::error::Cause;
 use crate::sysfs;
@@ -14,8 +14,6 @@ use tools::Invocation;
 
 /// How often zpool is asked while it resilvers or scrubs.
 const ASK_INTERVAL: Duration = Duration::from_secs(1);
-/// How often it is looked whether zpool has ended, which waits for that.
-const INTERVAL: Duration = Duration::from_millis(20);
 const SECTOR_BYTES: u64 = 512;
 
 pub(super) struct Zfs {
@@ -113,8 +111,7 @@ impl Redundancy for Zfs {
     }
 
     fn wait(&self, at_most: Duration) -> Result<(), Cause> {
-        let pause = if self.job.is_some() { INTERVAL } else { at_most };
-        std::thread::sleep(at_most.min(pause));
+        pause(at_most, self.job.is_some());
         Ok(())
     }
 

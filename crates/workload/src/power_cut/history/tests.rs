@@ -225,21 +225,26 @@ const fn of_names() -> PowerCutSpec {
     spec
 }
 
+/// Does all operations; panics if one cannot be done.
+fn perform_all(operations: &Operations, folder: &std::path::Path, seed: u64) -> Log {
+    for (number, operation) in operations.all.iter().enumerate() {
+        let done = super::super::perform(number, operation, folder);
+        done.unwrap_or_else(|error| panic!("seed {seed}, operation {number}, {operation}: {error}"));
+    }
+    let all = operations.all.len();
+    Log {
+        begun: all,
+        returned: all,
+    }
+}
+
 /// On the filesystem of this machine, without any cut.
 #[test]
 fn operations_that_were_all_done_satisfy_the_judge() {
     for (seed, spec) in [(1, SPEC), (2, SPEC), (3, of_names()), (4, of_names()), (5, of_names())] {
         let folder = tempfile::tempdir().expect("a folder");
         let operations = Operations::draw(seed, &spec);
-        for (number, operation) in operations.all.iter().enumerate() {
-            let done = super::super::perform(number, operation, folder.path());
-            done.unwrap_or_else(|error| panic!("seed {seed}, operation {number}, {operation}: {error}"));
-        }
-        let all = operations.all.len();
-        let log = Log {
-            begun: all,
-            returned: all,
-        };
+        let log = perform_all(&operations, folder.path(), seed);
         let history = History::new(&operations, log);
         let mut found = super::super::observe(folder.path());
         assert_eq!(history.judge(&found), [], "seed {seed}");
@@ -262,15 +267,7 @@ fn operations_without_some_can_be_done() {
         let operations = Operations::draw(seed, &spec);
         assert!(operations.all.len() < whole.all.len());
         assert_eq!(operations.all[operations.prepared - 1], Operation::Sync);
-        for (number, operation) in operations.all.iter().enumerate() {
-            let done = super::super::perform(number, operation, folder.path());
-            done.unwrap_or_else(|error| panic!("seed {seed}, operation {number}, {operation}: {error}"));
-        }
-        let all = operations.all.len();
-        let log = Log {
-            begun: all,
-            returned: all,
-        };
+        let log = perform_all(&operations, folder.path(), seed);
         assert_eq!(
             History::new(&operations, log).judge(&super::super::observe(folder.path())),
             []
