@@ -375,9 +375,26 @@ static ssize_t hang_ns_store(struct device *dev, struct device_attribute *attr, 
 }
 static DEVICE_ATTR_WO(hang_ns);
 
+/* /sys/block/vda/ignore_flushes: once 1 is written, the disk ends each flush at once and writes nothing for it. */
+static ssize_t ignore_flushes_store(struct device *dev, struct device_attribute *attr, const char *text,
+				    size_t length)
+{
+	struct sim_disk *disk = dev_to_disk(dev)->queue->queuedata;
+	unsigned long flags;
+
+	if (!sysfs_streq(text, "1"))
+		return -EINVAL;
+	spin_lock_irqsave(&world_lock, flags);
+	rl_ignore_flushes(disk->index, time_travel_now());
+	spin_unlock_irqrestore(&world_lock, flags);
+	return length;
+}
+static DEVICE_ATTR_WO(ignore_flushes);
+
 static struct attribute *sim_attrs[] = {
 	&dev_attr_media_delay_ns.attr,
 	&dev_attr_hang_ns.attr,
+	&dev_attr_ignore_flushes.attr,
 	NULL,
 };
 ATTRIBUTE_GROUPS(sim);

@@ -112,6 +112,8 @@ rl_s32 rl_keep_state(rl_u64 seed, rl_u64 now_ns);
 void rl_delay(rl_u32 disk, rl_u64 access_ns, rl_u64 now_ns);
 /* The disk takes no request for so long; if it dies then, every request fails afterwards. */
 void rl_hang(rl_u32 disk, rl_u64 for_ns, rl_u8 dies, rl_u64 now_ns);
+/* The disk ends flushes at once from now on, and writes nothing for them. */
+void rl_ignore_flushes(rl_u32 disk, rl_u64 now_ns);
 void rl_disk_info(rl_u32 disk, struct rl_disk_info *info);
 void rl_submit(rl_u32 disk, rl_u32 tag, rl_u8 op, rl_u8 fua, rl_u64 sector, rl_u32 sectors, rl_u64 now_ns);
 /* Virtual time of the model's next event; all ones if there is none. */

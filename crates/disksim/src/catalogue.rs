@@ -258,7 +258,6 @@ impl Model {
             links: Vec::new(),
             faults: Faults::default(),
             survival: Survival::default(),
-            ignores_flushes: false,
         }
     }
 

@@ -33,8 +33,6 @@ pub struct DiskDescription {
     pub faults: Faults,
     /// What a power cut leaves of its cache.
     pub survival: Survival,
-    /// It ends a flush at once and writes nothing for it.
-    pub ignores_flushes: bool,
 }
 
 /// The disk's technology.

@@ -69,7 +69,7 @@ impl Disk {
             flushing: None,
             busy_since_ns: 0,
             hangs_until_ns: 0,
-            ignores_flushes: description.ignores_flushes,
+            ignores_flushes: false,
             next_ns: u64::MAX,
         };
         disk.plan();
@@ -96,6 +96,11 @@ impl Disk {
             self.faults.dies_at_ns = Some(until_ns);
         }
         self.plan();
+    }
+
+    /// From now on it ends a flush at once and writes nothing for it.
+    pub fn ignore_flushes(&mut self) {
+        self.ignores_flushes = true;
     }
 
     /// Ranges that would be lost in a power cut.

@@ -93,6 +93,14 @@ impl World {
         self.plan();
     }
 
+    /// From `now_ns` on a disk ends each flush at once and writes nothing for it.
+    pub fn ignore_flushes(&mut self, disk: usize, now_ns: u64) {
+        self.pass(now_ns);
+        if let Some(disk) = self.disks.get_mut(disk) {
+            disk.ignore_flushes();
+        }
+    }
+
     /// Counters of a disk.
     pub fn counters(&self, disk: usize) -> Counters {
         self.disks.get(disk).map(Disk::counters).unwrap_or_default()

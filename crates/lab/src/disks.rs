@@ -109,7 +109,6 @@ pub fn lose(disk: &mut DiskDescription, spec: &PowerCutSpec) {
         },
         whole_blocks: spec.whole_blocks,
     };
-    disk.ignores_flushes = spec.ignore_flush;
 }
 
 fn link(bus: &Bus) -> LinkDescription {

@@ -53,7 +53,7 @@ pub use filesystem::tools_needed;
 pub use judge::{Tested, judge};
 pub use ledger::{Act, Ledger, MemoryLedger};
 pub use memory::{cached_bytes, dirty_bytes};
-pub use quiesce::{Quiesce, array_mismatches, counters, drop_caches, quiesce};
+pub use quiesce::{Quiesce, array_mismatches, counters, drop_caches, ignore_flushes, quiesce};
 pub use recover::{Recovered, Restart, put_away, recover, tools_of_recovery};
 pub use timeline::Timeline;
 pub use undo::{Undo, undo};

@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::counters::DiskCounters;
+use crate::device::BlockDevice;
 use crate::error::Cause;
 use crate::executor::Executor;
 use crate::memory;
@@ -113,6 +114,12 @@ pub fn drop_caches(stack: &Stack, witnesses: &[PathBuf], context: &mut Context<'
 /// The counters of every member, in the members' order.
 pub fn counters(stack: &Stack) -> Result<Vec<DiskCounters>, Cause> {
     stack.members.iter().map(DiskCounters::of).collect()
+}
+
+/// From now on every simulated disk ends a flush at once and writes nothing for it.
+pub fn ignore_flushes(stack: &Stack) -> Result<(), Cause> {
+    let ignore = |disk: &BlockDevice| sysfs::write(&disk.sysfs.join("ignore_flushes"), "1");
+    stack.members.iter().try_for_each(ignore)
 }
 
 /// Lets md check all copies or parity, and records the guard `array-clean`; returns the mismatched sectors.

@@ -86,6 +86,10 @@ impl Host for StackHost<'_, '_> {
         Ok(())
     }
 
+    fn ignore_flushes(&mut self) -> Result<(), HostError> {
+        Ok(stack::ignore_flushes(self.stack)?)
+    }
+
     fn work_is_done(&mut self, percent: u8) {
         if let Some(timeline) = &self.timeline {
             timeline.work_is_done(percent);

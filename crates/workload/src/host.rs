@@ -56,6 +56,11 @@ pub trait Host {
         Ok(())
     }
 
+    /// From now on the simulated disks end each flush at once and write nothing for it.
+    fn ignore_flushes(&mut self) -> Result<(), HostError> {
+        Err("only simulated disks ignore flushes".into())
+    }
+
     /// So many per cent of the work are done: acts may wait for it. Must be fast.
     fn work_is_done(&mut self, _percent: u8) {}
 

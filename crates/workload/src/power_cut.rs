@@ -50,6 +50,10 @@ impl Engine for PowerCutSpec {
         host.step("power-cut");
         for (number, operation) in operations.all.iter().enumerate() {
             if number == operations.prepared {
+                if self.ignore_flush {
+                    // What was done before is on the disks: the preparation ended with a sync.
+                    host.ignore_flushes().map_err(WorkloadError::host("let the disks ignore flushes"))?;
+                }
                 host.begin_acts().map_err(WorkloadError::host("begin the acts"))?;
             }
             if number >= operations.prepared {

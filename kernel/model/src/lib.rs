@@ -83,6 +83,11 @@ pub extern "C" fn rl_hang(disk: u32, for_ns: u64, dies: u8, now_ns: u64) {
     machine().world.hang(disk as usize, now_ns, for_ns, dies != 0);
 }
 
+#[unsafe(no_mangle)]
+pub extern "C" fn rl_ignore_flushes(disk: u32, now_ns: u64) {
+    machine().world.ignore_flushes(disk as usize, now_ns);
+}
+
 /// # Safety
 /// `info` points at a `struct rl_disk_info`.
 #[unsafe(no_mangle)]

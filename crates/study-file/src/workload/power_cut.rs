@@ -39,7 +39,7 @@ static KEYS: &[Key] = &[
     key(Table::PowerCut, "missing_member", Flag, Listed, "`false`", "after the cut one member is taken away, and the array is started without it, by force if need be: the write hole"),
     key(Table::PowerCut, "survivors", Word(SURVIVORS), Listed, "`subset`", "what of each disk's write cache survives, drawn for each disk: `subset`: any of its writes; `prefix`: those before one of them, in their order; `none`; `all`; `any`: each disk draws one of these. An SSD with power-loss protection keeps all in any case"),
     key(Table::PowerCut, "whole_blocks", Flag, Listed, "`false`", "a block of 4 KiB survives as a whole or not at all, as on disks with physical sectors of 4 KiB; otherwise only a sector of 512 bytes does, and blocks are torn"),
-    key(Table::PowerCut, "ignore_flush", Flag, Listed, "`false`", "the disks lie: a flush ends at once, and nothing is written for it"),
+    key(Table::PowerCut, "ignore_flush", Flag, Listed, "`false`", "the disks lie once the operations begin: a flush ends at once, and nothing is written for it"),
 ];
 
 struct PowerCut;
