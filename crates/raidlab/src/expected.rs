@@ -57,6 +57,11 @@ pub enum ExpectedError {
         "workload `{0}`: only the lab can cut the power of its disks; use `--on lab`, or leave it out with `--only`"
     )]
     PowerCutOnHost(String),
+    #[error(
+        "--shard: the study's trials end when its claims are decided (`[precision] claims`), which no shard can see; \
+         write `trials = 3`, or run it in one piece; nothing was run"
+    )]
+    ShardOfClaims,
     #[error("--only: {0}")]
     Only(#[from] study_file::OnlyError),
     /// A file that the user names; `advice` follows what is wrong with it.
@@ -249,6 +254,7 @@ impl ExpectedError {
             | Self::Disks(_)
             | Self::Only(_)
             | Self::PowerCutOnHost(_)
+            | Self::ShardOfClaims
             | Self::File { .. }
             | Self::ForeignResults { .. }
             | Self::NoExport { .. }

@@ -1,4 +1,4 @@
-//! How long the devices were used, against a fixed number of trials.
+//! How long the devices were used, against a fixed number of trials, and what that decided.
 
 use crate::figure::nanoseconds;
 use crate::input::{Input, TrialState};
@@ -23,9 +23,21 @@ pub(crate) fn note(input: &Input) -> Option<String> {
     let fixed: f64 = cells.values().map(|(sum, count)| sum / count * FIXED_TRIALS).sum();
     (used > 0.0).then(|| {
         format!(
-            "{} of device time; {FIXED_TRIALS} trials of each cell would take {}",
+            "{} of device time; {FIXED_TRIALS} trials of each cell would take {}{}",
             nanoseconds(used as u64),
-            nanoseconds(fixed as u64)
+            nanoseconds(fixed as u64),
+            decided(input)
         )
     })
+}
+
+/// Empty without claims that the study tests.
+fn decided(input: &Input) -> String {
+    let judged = stats::judge_claims(&input.plan, &input.samples);
+    let words: Vec<&str> = judged.iter().map(|claim| claim.verdict.word()).collect();
+    let count = |wanted: &[&str]| words.iter().filter(|word| wanted.contains(word)).count();
+    match (count(&["supported", "refuted"]), count(&["undecided"])) {
+        (0, 0) => String::new(),
+        (decided, open) => format!("; {decided} of {} claims are decided", decided + open),
+    }
 }

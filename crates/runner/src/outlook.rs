@@ -40,7 +40,7 @@ impl Outlook {
             .iter()
             .map(|trial| ((trial.key.cell, trial.key.index), trial.status));
         let status: HashMap<_, _> = status.collect();
-        let judged = Judged::of_samples(samples);
+        let judged = Judged::of_samples(samples, plan);
         let mut schedule = Schedule::new(plan, run.seed, run.shard);
         let mut outlook = Outlook::default();
         loop {
@@ -59,7 +59,7 @@ impl Outlook {
                 }
             }
             // Which trials come next is decided when the batch is complete.
-            if outlook.left > 0 || !schedule.next_batch(|cell, had| judged.wanted(&plan.precision, cell, had)) {
+            if outlook.left > 0 || !schedule.next_batch(|had| judged.wanted(had)) {
                 outlook.known = schedule.all();
                 return outlook;
             }

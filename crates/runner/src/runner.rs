@@ -85,8 +85,8 @@ impl Runner<'_> {
                 outcome.interrupted = true;
                 return Ok(outcome);
             }
-            let judged = Judged::of(self.store, self.run)?;
-            if !schedule.next_batch(|cell, had| judged.wanted(&self.plan.precision, cell, had)) {
+            let judged = Judged::of(self.store, self.run, self.plan)?;
+            if !schedule.next_batch(|had| judged.wanted(had)) {
                 return Ok(outcome);
             }
             (self.observer)(Progress::Extended { all: schedule.all() });

@@ -1,7 +1,7 @@
 //! Which trials come next.
 //!
 //! First every cell gets its minimum number of trials, with all cells interleaved in a random order from the seed.
-//! Then, in batches, cells that are not precise enough get more. A batch starts when the one before is complete, so that
+//! Then, in batches, cells that are not precise enough, or whose claims are not decided, get more. A batch starts when the one before is complete, so that
 //! the trials do not depend on the number of parallel guests.
 
 use crate::partition::Partition;
@@ -33,16 +33,21 @@ impl<'a> Schedule<'a> {
                 round.retain(|&place| partition.shard_of(plan.cells[place].id, index) == Some(shard));
             }
         }
+        let scheduled = rounds
+            .iter()
+            .flatten()
+            .map(|&place| (plan.cells[place].id, 0))
+            .collect();
         let mut schedule = Schedule {
             plan,
             seed,
             rounds,
-            scheduled: HashMap::new(),
+            scheduled,
             queue: VecDeque::new(),
             all: 0,
         };
         let first = stats::looks(&plan.precision)[0];
-        schedule.next_batch(|_, _| first);
+        schedule.next_batch(|had| had.keys().map(|&cell| (cell, first)).collect());
         schedule
     }
 
@@ -57,26 +62,21 @@ impl<'a> Schedule<'a> {
         self.queue.pop_front()
     }
 
-    /// Starts the next batch: `wanted` returns the total number of trials that a cell should have, given those it had.
+    /// Starts the next batch: `wanted` returns the total number of trials that each cell should have, given those it had.
     /// False when no cell needs more.
-    pub fn next_batch(&mut self, mut wanted: impl FnMut(CellId, u32) -> u32) -> bool {
-        let mut upto: HashMap<CellId, (u32, u32)> = HashMap::new();
+    pub fn next_batch(&mut self, wanted: impl FnOnce(&HashMap<CellId, u32>) -> HashMap<CellId, u32>) -> bool {
+        let wanted = wanted(&self.scheduled);
         for (index, round) in (0..).zip(&self.rounds) {
             for &place in round {
                 let cell = self.plan.cells[place].id;
-                let (from, to) = *upto.entry(cell).or_insert_with(|| {
-                    let had = self.scheduled.get(&cell).copied().unwrap_or(0);
-                    (had, wanted(cell, had))
-                });
-                if (from..to).contains(&index) {
+                if (self.scheduled[&cell]..wanted[&cell]).contains(&index) {
                     self.queue.push_back((place, index));
                 }
             }
         }
-        self.scheduled = upto
-            .into_iter()
-            .map(|(cell, (from, to))| (cell, to.max(from)))
-            .collect();
+        for (cell, had) in &mut self.scheduled {
+            *had = wanted[cell].max(*had);
+        }
         self.all += self.queue.len() as u64;
         !self.queue.is_empty()
     }
@@ -113,7 +113,7 @@ mod tests {
         let order = drained(&mut schedule);
         let indices: Vec<u32> = order.iter().map(|(_, index)| *index).collect();
         assert_eq!(indices, [0, 0, 1, 1, 2, 2]);
-        assert!(!schedule.next_batch(|_, had| had));
+        assert!(!schedule.next_batch(HashMap::clone));
         assert_eq!(schedule.all(), 6);
     }
 
@@ -128,7 +128,11 @@ mod tests {
             .id;
         let mut schedule = Schedule::new(&plan, 1, None);
         assert_eq!(drained(&mut schedule).len(), 4);
-        assert!(schedule.next_batch(|cell, had| if cell == xfs { had + 2 } else { had }));
+        let more_of_xfs = |had: &HashMap<CellId, u32>| {
+            let wanted = |(&cell, &had): (&CellId, &u32)| (cell, if cell == xfs { had + 2 } else { had });
+            had.iter().map(wanted).collect()
+        };
+        assert!(schedule.next_batch(more_of_xfs));
         let order = drained(&mut schedule);
         assert_eq!(order, [("xfs".to_owned(), 2), ("xfs".to_owned(), 3)]);
     }

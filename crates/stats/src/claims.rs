@@ -11,8 +11,10 @@
 //! The *deciding interval* of a pair shows the same decision as an interval: see [`deciding`].
 
 mod deciding;
+mod stopping;
 
 pub use deciding::{Claimed, Deciding};
+pub use stopping::trials_to_decide;
 
 use crate::compare::{Effect, InBlock, Pool, faster, holm};
 use crate::interval::Interval;
@@ -81,6 +83,18 @@ pub struct ClaimEffect {
 
 /// Evaluates the claims of a plan, in order.
 pub fn judge_claims(plan: &Plan, measurements: &[Measurement]) -> Vec<JudgedClaim> {
+    let (judged, level) = judged(plan, measurements);
+    let whole = |(judged, verdict): (Judged, Verdict)| JudgedClaim {
+        verdict,
+        compared: judged.pairs.len(),
+        seems_to_hold: judged.pairs.iter().filter(|pair| pair.seems_to_hold).count(),
+        effect: judged.shown(level),
+    };
+    judged.into_iter().map(whole).collect()
+}
+
+/// The claims with their verdicts, and the level at which they were decided.
+fn judged(plan: &Plan, measurements: &[Measurement]) -> (Vec<(Judged, Verdict)>, f64) {
     let mut by_cell: HashMap<CellId, Vec<&Measurement>> = HashMap::new();
     for one in measurements {
         by_cell.entry(one.trial.cell).or_default().push(one);
@@ -121,13 +135,7 @@ pub fn judge_claims(plan: &Plan, measurements: &[Measurement]) -> Vec<JudgedClai
             },
         };
     }
-    let whole = |(judged, verdict): (Judged, Verdict)| JudgedClaim {
-        verdict,
-        compared: judged.pairs.len(),
-        seems_to_hold: judged.pairs.iter().filter(|pair| pair.seems_to_hold).count(),
-        effect: judged.shown(level),
-    };
-    judged.into_iter().zip(verdicts).map(whole).collect()
+    (judged.into_iter().zip(verdicts).collect(), level)
 }
 
 /// A claim before the correction over all claims.
@@ -139,6 +147,7 @@ struct Judged {
 }
 
 struct JudgedPair {
+    cells: [CellId; 2],
     effect: ClaimEffect,
     /// The effect with its error; absent with too few trials.
     sure: Option<Effect>,
@@ -378,6 +387,7 @@ impl<'a> Court<'a> {
             }
         };
         Ok(JudgedPair {
+            cells: [first.cell.id, second.cell.id],
             effect: ClaimEffect {
                 first: name(first),
                 second: name(second),

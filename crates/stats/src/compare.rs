@@ -13,6 +13,7 @@
 //! simulation, for noise that is normal, skewed, bimodal, drifting and autocorrelated.
 
 use crate::interval::{Basis, Interval, TRIALS_MIN, mean_and_variance, student_t};
+use crate::precision::ALPHA;
 use crate::summary::median;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use study::Measurement;
@@ -252,6 +253,15 @@ impl Effect {
         let deviation = self.standard_error * trials.sqrt();
         let all = trials_to_find(beyond, deviation, alpha, 0.8)?;
         Some((f64::from(all) - trials).max(1.0) as u32)
+    }
+
+    /// Trials of each cell, in all, that distinguish the ratio from `bound` at `alpha`, one-sided, with probability 4/5
+    /// if the true ratio is that end of the 95 % interval which is farther from the bound.
+    pub fn trials_at_best(&self, bound: f64, alpha: f64) -> Option<u32> {
+        let interval = self.interval(ALPHA);
+        let beyond = |end: f64| (end.ln() - bound.ln()).abs();
+        let deviation = self.standard_error * (self.pairing.trials() as f64).sqrt();
+        trials_to_find(beyond(interval.low).max(beyond(interval.high)), deviation, alpha, 0.8)
     }
 }
 

@@ -20,7 +20,7 @@ mod ranking;
 mod summary;
 mod verdict;
 
-pub use claims::{ClaimEffect, Claimed, Deciding, JudgedClaim, judge_claims};
+pub use claims::{ClaimEffect, Claimed, Deciding, JudgedClaim, judge_claims, trials_to_decide};
 pub use comparable::{ComparedBy, Held, Setting, Unlike, unlike};
 pub use compare::{Effect, InBlock, Pairing, Pool, faster, holm, trials_to_find};
 pub use control::{ControlPair, control};

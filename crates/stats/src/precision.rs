@@ -20,7 +20,7 @@ pub const ALPHA: f64 = 0.05;
 pub enum Decision {
     /// Run further trials, up to this total; then decide again.
     RunUpTo(u32),
-    /// Every test is as precise as required, or a fixed number of trials is reached.
+    /// Every test is as precise as required, every claim is decided, or a fixed number of trials is reached.
     Done,
     /// The maximum number of trials is reached without the required precision.
     NotPrecise,
@@ -29,7 +29,7 @@ pub enum Decision {
 /// The numbers of trials at which the rule checks. The last is `max_trials`.
 pub fn looks(precision: &Precision) -> Vec<u32> {
     let last = precision.max_trials.max(1);
-    if precision.relative.is_none() {
+    if precision.is_fixed() {
         return vec![last];
     }
     let first = precision.min_trials.clamp(1, last);
@@ -95,6 +95,7 @@ mod tests {
 
     const ASKED: Precision = Precision {
         relative: Some(0.02),
+        claims: false,
         min_trials: 3,
         max_trials: 12,
     };
@@ -115,6 +116,7 @@ mod tests {
         assert_eq!(
             looks(&Precision {
                 relative: None,
+                claims: false,
                 min_trials: 3,
                 max_trials: 3
             }),
@@ -123,6 +125,7 @@ mod tests {
         assert_eq!(
             looks(&Precision {
                 relative: Some(0.1),
+                claims: false,
                 min_trials: 9,
                 max_trials: 4
             }),
@@ -151,6 +154,7 @@ mod tests {
     fn a_fixed_number_of_trials_is_done_when_they_are() {
         let fixed = Precision {
             relative: None,
+            claims: false,
             min_trials: 3,
             max_trials: 3,
         };

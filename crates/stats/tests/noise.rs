@@ -4,116 +4,22 @@
 //! stacks are the same, and each difference that is claimed is a false alarm: at most 5 % of the studies may have one.
 //! In the other studies one stack is 5 % slower, and at the planned number of trials at least 95 % must find it.
 
-use chacha20::ChaCha8Rng;
-use chacha20::rand_core::{Rng, SeedableRng};
-use stats::{Decision, InBlock, alpha_of_differences, decide, looks, rank, trials_to_find};
-use study::event::Sample;
-use study::metric::{Better, Metric};
-use study::plan::Precision;
-use study::{CellId, Measurement, TrialKey};
+#[expect(dead_code, reason = "other simulations use all of it")]
+mod noisy;
 
-/// Standard deviation of every kind of noise, as a share of the value.
-const DEVIATION: f64 = 0.02;
-const STUDIES: u32 = 2_000;
+use noisy::{ALL, DEVIATION, Dice, Noise, STUDIES, measured, study};
+use stats::{Decision, InBlock, alpha_of_differences, decide, looks, rank, trials_to_find};
+use study::CellId;
+use study::metric::Better;
+use study::plan::Precision;
+
 /// As many trials as there are, without looking in between.
 const FIXED: Precision = Precision {
     relative: None,
+    claims: false,
     min_trials: 3,
     max_trials: 3,
 };
-
-#[derive(Clone, Copy, Debug)]
-enum Noise {
-    Normal,
-    /// Log-normal with a long tail to the slow side.
-    Skewed,
-    /// One trial in three is in the other hump, six standard deviations of the hump away.
-    TwoHumped,
-    /// The machine gets slower by 30 % during the study.
-    Drifting,
-    /// What slows one trial slows the next: first-order, coefficient 0.8.
-    Autocorrelated,
-}
-
-const ALL: [Noise; 5] = [
-    Noise::Normal,
-    Noise::Skewed,
-    Noise::TwoHumped,
-    Noise::Drifting,
-    Noise::Autocorrelated,
-];
-
-struct Dice(ChaCha8Rng);
-
-impl Dice {
-    fn new(seed: u64) -> Self {
-        Self(ChaCha8Rng::seed_from_u64(seed))
-    }
-
-    /// Between 0 and 1, neither included.
-    fn uniform(&mut self) -> f64 {
-        ((self.0.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-    }
-
-    /// Box and Muller's.
-    fn normal(&mut self) -> f64 {
-        (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
-    }
-
-    fn shuffled(&mut self, count: usize) -> Vec<usize> {
-        let mut items: Vec<usize> = (0..count).collect();
-        for last in (1..count).rev() {
-            items.swap(last, (self.uniform() * (last + 1) as f64) as usize);
-        }
-        items
-    }
-}
-
-/// The logarithms of the factors by which consecutive trials are off.
-fn noise(kind: Noise, trials: usize, dice: &mut Dice) -> Vec<f64> {
-    let mut before = dice.normal();
-    (0..trials)
-        .map(|at| match kind {
-            Noise::Normal => DEVIATION * dice.normal(),
-            // exp(0.8 z) has mean exp(0.32) and deviation exp(0.32)·√(exp(0.64) − 1) = 1.304.
-            Noise::Skewed => -DEVIATION * ((0.8 * dice.normal()).exp() - 0.32_f64.exp()) / 1.304,
-            Noise::TwoHumped => {
-                // Humps h apart, a third in the one: deviation √(2/9·h² + (h/6)²) = 0.5·h.
-                let apart = 2.0 * DEVIATION;
-                let hump = if dice.uniform() < 1.0 / 3.0 { -apart } else { 0.0 };
-                hump + apart / 3.0 + apart / 6.0 * dice.normal()
-            }
-            Noise::Drifting => -0.3 * at as f64 / trials as f64 + DEVIATION * dice.normal(),
-            Noise::Autocorrelated => {
-                before = 0.8 * before + 0.6 * dice.normal();
-                DEVIATION * before
-            }
-        })
-        .collect()
-}
-
-/// A study's values by stack; the last stack has `factor` times the others' speed.
-fn study(kind: Noise, (stacks, rounds): (usize, usize), factor: f64, dice: &mut Dice) -> Vec<Vec<InBlock>> {
-    let noise = noise(kind, rounds * stacks, dice);
-    let mut values = vec![Vec::new(); stacks];
-    let mut order = Vec::new();
-    for round in 0..rounds {
-        // As `Plan::rounds` does: every other round is the one before, backwards.
-        if round % 2 == 0 {
-            order = dice.shuffled(stacks);
-        } else {
-            order.reverse();
-        }
-        for (place, &stack) in order.iter().enumerate() {
-            let truth = if stack == stacks - 1 { factor } else { 1.0 };
-            values[stack].push(InBlock {
-                block: round as u64,
-                value: 100.0 * truth * noise[round * stacks + place].exp(),
-            });
-        }
-    }
-    values
-}
 
 #[test]
 fn at_most_5_percent_of_a_a_studies_have_a_false_alarm() {
@@ -173,26 +79,14 @@ fn at_least_95_percent_of_5_percent_slowdowns_are_found() {
 
 const ADAPTIVE: Precision = Precision {
     relative: Some(0.02),
+    claims: false,
     min_trials: 3,
     max_trials: 12,
 };
 
 /// What a cell has when it is as precise as was asked, or at its cap: the runner's rule.
 fn stopped(all: &[InBlock]) -> Vec<InBlock> {
-    let as_measured = |one: &InBlock| Measurement {
-        trial: TrialKey {
-            cell: CellId::default(),
-            index: one.block as u32,
-            seed: one.block,
-        },
-        entry: Sample {
-            test: "read".to_owned(),
-            metric: Metric::Throughput,
-            value: one.value,
-        },
-        failed_guards: Vec::new(),
-    };
-    let measured: Vec<Measurement> = all.iter().map(as_measured).collect();
+    let measured = measured(CellId::default(), "read", all, all.len() as u32);
     let mut trials = looks(&ADAPTIVE)[0];
     while let Decision::RunUpTo(more) = decide(&ADAPTIVE, trials, &measured[..trials as usize]) {
         trials = more;

@@ -95,6 +95,7 @@ fn plan(cells: usize, trials: u32) -> Plan {
         tables: Vec::new(),
         precision: Precision {
             relative: None,
+            claims: false,
             min_trials: trials,
             max_trials: trials,
         },

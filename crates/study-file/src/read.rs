@@ -207,37 +207,42 @@ fn precision(top: &Entry, found: &mut Found) -> Precision {
             .map(|n| n as u32)
     };
     if let Some(trials) = count("trials") {
-        for name in ["relative", "min_trials", "max_trials"] {
+        for name in ["relative", "claims", "min_trials", "max_trials"] {
             if let Some(field) = entry.field(name) {
                 let message = format!("`trials` is an exact number, so `{name}` has no effect");
                 found.add_with_help(&field.span, message, "leave one of the two out");
             }
         }
-        return Precision {
-            relative: None,
-            min_trials: trials,
-            max_trials: trials,
-        };
+        return Precision::fixed(trials);
     }
     let relative = entry.value("relative").and_then(|given| match given.value {
         Value::Share(share) => Some(share),
         _ => None,
     });
-    let broken = ["trials", "relative", "min_trials", "max_trials"]
+    let claims = matches!(entry.value("claims"), Some(given) if matches!(given.value, Value::Flag(true)));
+    if let (Some(field), Some(_)) = (entry.field("claims"), relative.filter(|_| claims)) {
+        let message =
+            "a cell is done when it is precise (`relative`) or when its claims are decided (`claims`), not both";
+        found.add_with_help(&field.span, message, "leave one of the two out");
+    }
+    if let (Some(field), true) = (entry.field("claims"), claims && top.tables("claim").is_empty()) {
+        found.add_with_help(
+            &field.span,
+            "the study has no claims to decide",
+            "add `[[claim]]`, or write `trials = 3`",
+        );
+    }
+    let broken = ["trials", "relative", "claims", "min_trials", "max_trials"]
         .iter()
         .any(|name| entry.is_broken(name));
-    if relative.is_none() && !broken {
+    if relative.is_none() && !claims && !broken {
         for name in ["min_trials", "max_trials"] {
             if let Some(field) = entry.field(name) {
-                let help = "write `trials = 3`, or add `relative = 0.02`";
-                found.add_with_help(&field.span, format!("`{name}` needs `relative`"), help);
+                let help = "write `trials = 3`, or add `relative = 0.02` or `claims = true`";
+                found.add_with_help(&field.span, format!("`{name}` needs `relative` or `claims`"), help);
             }
         }
-        return Precision {
-            relative: None,
-            min_trials: 3,
-            max_trials: 3,
-        };
+        return Precision::fixed(3);
     }
     let max = count("max_trials");
     let min = count("min_trials").unwrap_or(3.min(max.unwrap_or(3)));
@@ -245,6 +250,7 @@ fn precision(top: &Entry, found: &mut Found) -> Precision {
     check_trials(entry, min, max, found);
     Precision {
         relative,
+        claims,
         min_trials: min,
         max_trials: max,
     }

@@ -386,6 +386,10 @@ fn claims_and_precision_that_cannot_be() {
         "[precision]\nrelative = 0.02\nmin_trials = 5\nmax_trials = 4",
         "[precision]\nrelative = 0.02\nmin_trials = 1",
         "[precision]\nmax_trials = 4",
+        "[precision]\nclaims = true",
+        "[precision]\nclaims = true\ntrials = 3",
+        "[precision]\nclaims = true\nrelative = 0.02",
+        "[precision]\nclaims = 3",
     ];
     let messages = rest.map(|rest| {
         let study = "[[workload]]\nname = \"w\"\nio = {}\n[[stack]]\nfs = { type = [\"ext4\", \"xfs\"] }";

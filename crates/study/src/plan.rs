@@ -101,8 +101,28 @@ pub struct Claim {
 pub struct Precision {
     /// A cell is done when the 95 % interval of each sample's centre is within ± this fraction of it.
     pub relative: Option<f64>,
+    /// A cell is done when each claim that compares it is decided, or not worth further trials.
+    #[serde(default)]
+    pub claims: bool,
     pub min_trials: u32,
     pub max_trials: u32,
+}
+
+impl Precision {
+    /// Exactly this many trials of each cell.
+    pub const fn fixed(trials: u32) -> Self {
+        Self {
+            relative: None,
+            claims: false,
+            min_trials: trials,
+            max_trials: trials,
+        }
+    }
+
+    /// The number of trials does not depend on results.
+    pub const fn is_fixed(&self) -> bool {
+        self.relative.is_none() && !self.claims
+    }
 }
 
 /// One run of a cell.

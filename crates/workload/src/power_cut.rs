@@ -52,7 +52,8 @@ impl Engine for PowerCutSpec {
             if number == operations.prepared {
                 if self.ignore_flush {
                     // What was done before is on the disks: the preparation ended with a sync.
-                    host.ignore_flushes().map_err(WorkloadError::host("let the disks ignore flushes"))?;
+                    host.ignore_flushes()
+                        .map_err(WorkloadError::host("let the disks ignore flushes"))?;
                 }
                 host.begin_acts().map_err(WorkloadError::host("begin the acts"))?;
             }

@@ -14,6 +14,7 @@ use study::stack::MachineSpec;
 
 pub fn plan(arguments: &PlanArguments) -> Result<ExitCode, ExpectedError> {
     let (plan, _) = studied::read(&arguments.study, &arguments.only, &Cache::of_user())?;
+    super::run::refuse_shards_of_claims(&plan, arguments.shard)?;
     match arguments.format {
         Format::Text => {
             let text = arguments

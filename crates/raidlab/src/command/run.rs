@@ -40,6 +40,7 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
         }
     };
     add_control(arguments, wanted.kind(), &mut plan);
+    refuse_shards_of_claims(&plan, arguments.shard)?;
     let part = runner::part_of(&plan, arguments.shard);
     if let Prepared::Lab(cache) = &wanted {
         prepare_lab::check(arguments, &part, cache)?;
@@ -180,6 +181,14 @@ fn refuse_power_cuts(plan: &Plan) -> Result<(), ExpectedError> {
         .find(|workload| cuts(workload))
     {
         Some(workload) => Err(ExpectedError::PowerCutOnHost(workload.name.clone())),
+        None => Ok(()),
+    }
+}
+
+/// A claim may compare cells of two shards, of which neither can see that it is decided.
+pub fn refuse_shards_of_claims(plan: &Plan, shard: Option<Shard>) -> Result<(), ExpectedError> {
+    match shard.filter(|_| plan.precision.claims) {
+        Some(_) => Err(ExpectedError::ShardOfClaims),
         None => Ok(()),
     }
 }

@@ -379,6 +379,20 @@ fn shards_that_there_are_not() {
     assert_eq!(plan["shard"]["cells"][0]["trials"], serde_json::json!([0, 2]));
 }
 
+/// A shard does not see whether a claim over cells of other shards is decided.
+#[test]
+fn trials_that_end_with_claims_are_not_sharded() {
+    let desk = desk_with_parts(2);
+    let precision = "[precision]\nclaims = true\n[[claim]]\nsays = \"c\"\nthat = \"type=ext2 > type=ext4\"\n";
+    let (before, _) = SMALL.split_once("[precision]").expect("it says how many trials");
+    fs::write(desk.folder().join("claims.toml"), format!("{before}{precision}")).expect("written");
+    for command in ["run", "plan"] {
+        let refused = desk.run(&[command, "claims.toml", "--shard", "1/2"]);
+        assert_eq!(refused.exit, Some(3), "{}", refused.stderr);
+        assert!(refused.stderr.contains("no shard can see"), "{}", refused.stderr);
+    }
+}
+
 /// The disk fills up while the stores are merged: there is no target, and nothing else is left either.
 #[test]
 fn root_no_room_for_the_merged_store() {

@@ -429,9 +429,13 @@ pub(super) fn notes(input: &Input, results: &Results) -> Vec<String> {
     }
     let looks = stats::looks(&input.plan.precision).len();
     if looks > 1 {
+        let until = match input.plan.precision.claims {
+            true => "claims were decided, or would hardly be decided by the most that the study allows",
+            false => "intervals were narrow enough",
+        };
         notes.push(format!(
-            "Trials were added until intervals were narrow enough, with at most {looks} checks; intervals are \
-             widened so that all checks together hold at 95 %."
+            "Trials were added until {until}, with at most {looks} checks; intervals are widened so that all checks \
+             together hold at 95 %."
         ));
     }
     notes.push(

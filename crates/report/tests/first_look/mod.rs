@@ -387,6 +387,7 @@ fn plan() -> Plan {
         tables: vec![],
         precision: Precision {
             relative: None,
+            claims: false,
             min_trials: TRIALS,
             max_trials: TRIALS,
         },

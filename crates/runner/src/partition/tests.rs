@@ -1,6 +1,6 @@
 use super::*;
 use crate::schedule::Schedule;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 fn plan(filesystems: &str, workloads: &str, precision: &str) -> Plan {
     let source = format!(
@@ -37,7 +37,8 @@ fn scheduled(plan: &Plan, shard: Option<Shard>) -> Vec<(CellId, u32)> {
         while let Some(trial) = schedule.next() {
             trials.push((trial.cell.id, trial.index));
         }
-        if !schedule.next_batch(|_, _| plan.precision.max_trials) {
+        let all = |had: &HashMap<CellId, u32>| had.keys().map(|&cell| (cell, plan.precision.max_trials)).collect();
+        if !schedule.next_batch(all) {
             return trials;
         }
     }

@@ -106,14 +106,32 @@ impl Judged {
     /// Until the deciding interval excludes the bound: of all pairs if the claim seems to hold; otherwise of the pair
     /// that contradicts it most.
     pub(super) fn further_trials(&self, level: f64) -> Option<u32> {
-        let needed = |pair: &JudgedPair| match &pair.sure {
+        let needed: Option<Vec<u32>> = self.open(level).map(|pair| self.trials_of(pair, level)).collect();
+        needed?.into_iter().max()
+    }
+
+    /// The pairs on which the decision depends: those that do not support the claim yet if all seem to; otherwise the
+    /// one that contradicts it most.
+    pub(super) fn open(&self, level: f64) -> impl Iterator<Item = &JudgedPair> {
+        let seems_to_hold = self.pairs.iter().all(|pair| pair.seems_to_hold);
+        let open = move |pair: &&JudgedPair| seems_to_hold && self.stand(pair, level) != Stand::Supports;
+        let decider = (!seems_to_hold).then(|| self.decider(level)).flatten();
+        self.pairs.iter().filter(open).chain(decider)
+    }
+
+    /// Trials of each cell, in all, that decide a pair if the difference is as large as its interval allows; `None` if
+    /// that is not known.
+    pub(super) fn trials_at_best(&self, pair: &JudgedPair, level: f64) -> Option<u32> {
+        let effect = pair.sure.as_ref()?;
+        let trials = effect.trials_at_best(pair.bound, self.level_of(pair, level) / 2.0);
+        Some(trials.unwrap_or(u32::MAX))
+    }
+
+    /// Until the deciding interval of a pair excludes the bound.
+    pub(super) fn trials_of(&self, pair: &JudgedPair, level: f64) -> Option<u32> {
+        match &pair.sure {
             Some(effect) => effect.further_trials(pair.bound, self.level_of(pair, level) / 2.0),
             None => Some((TRIALS_MIN - pair.effect.trials.min(TRIALS_MIN - 1)) as u32),
-        };
-        if self.pairs.iter().all(|pair| pair.seems_to_hold) {
-            let all: Option<Vec<u32>> = self.pairs.iter().map(needed).collect();
-            return all?.into_iter().max();
         }
-        needed(self.decider(level)?)
     }
 }

@@ -7,6 +7,7 @@ use study::workload::{SizeSpec, TreeSpec, Work, WorkloadSpec};
 
 pub(crate) const FIXED: Precision = Precision {
     relative: None,
+    claims: false,
     min_trials: 3,
     max_trials: 3,
 };

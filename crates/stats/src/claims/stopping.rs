@@ -1,0 +1,45 @@
+//! Which cells get further trials to decide a study's claims.
+//!
+//! The claims are judged at planned looks only ([`looks`]), and each look has its share of the error. The p-value of a
+//! claim at one of L looks, times L, is valid whichever look that is, so that Holm's procedure holds at 5 % over all
+//! claims although they stop at different times. Giving a claim up decides nothing, and costs no error.
+
+use super::{JudgedPair, Verdict, judged};
+use crate::precision::looks;
+use std::collections::{HashMap, HashSet};
+use study::plan::Plan;
+use study::{CellId, Measurement};
+
+/// How many trials each cell should have to decide the claims, given how many it had; `measurements` are those.
+///
+/// At the look after most trials, cells of undecided claims get trials up to the next look. That includes cells that
+/// stopped earlier: Holm's procedure may be less sure of a claim when it knows more of the others.
+pub fn trials_to_decide(
+    plan: &Plan,
+    had: &HashMap<CellId, u32>,
+    measurements: &[Measurement],
+) -> HashMap<CellId, u32> {
+    let most = had.values().copied().max().unwrap_or(0);
+    let Some(next) = looks(&plan.precision).into_iter().find(|look| *look > most) else {
+        return had.clone();
+    };
+    let open = open_cells(plan, measurements);
+    let wanted = |(&cell, &had): (&CellId, &u32)| (cell, if open.contains(&cell) { next } else { had });
+    had.iter().map(wanted).collect()
+}
+
+/// The cells on which claims depend that are undecided, except claims that `max_trials` would hardly decide even if the
+/// difference were as large as it may be.
+fn open_cells(plan: &Plan, measurements: &[Measurement]) -> HashSet<CellId> {
+    let max_trials = plan.precision.max_trials;
+    let (judged, level) = judged(plan, measurements);
+    let undecided = judged
+        .iter()
+        .filter(|(_, verdict)| matches!(verdict, Verdict::Undecided { .. }));
+    let open = undecided.flat_map(|(claim, _)| {
+        let can_be = |pair: &JudgedPair| claim.trials_at_best(pair, level).is_none_or(|all| all <= max_trials);
+        let is_worth_it = claim.open(level).all(can_be);
+        claim.open(level).filter(move |_| is_worth_it)
+    });
+    open.flat_map(|pair| pair.cells).collect()
+}
