@@ -388,7 +388,7 @@ fn trials_that_end_with_claims_are_not_sharded() {
     fs::write(desk.folder().join("claims.toml"), format!("{before}{precision}")).expect("written");
     for command in ["run", "plan"] {
         let refused = desk.run(&[command, "claims.toml", "--shard", "1/2"]);
-        assert_eq!(refused.exit, Some(3), "{}", refused.stderr);
+        assert_eq!(refused.exit, Some(2), "{}", refused.stderr);
         assert!(refused.stderr.contains("no shard can see"), "{}", refused.stderr);
     }
 }
