@@ -25,6 +25,7 @@ const EXPORTS: &[&str] = &[
     "rl_keep_state",
     "rl_delay",
     "rl_hang",
+    "rl_ignore_flushes",
     "rl_power_cut",
 ];
 

@@ -33,7 +33,7 @@ pub mod geometry;
 pub mod link;
 mod mechanical;
 mod mechanics;
-mod random;
+pub mod random;
 #[cfg(feature = "catalogue")]
 pub mod replay;
 pub mod request;

@@ -86,6 +86,7 @@ fn work(channel: &mut Channel) -> io::Result<()> {
 }
 
 fn run_trial(channel: &mut Channel, trial: &Trial, check_array: bool) -> io::Result<()> {
+    memory::take_pages(trial.seed, trial.cell.machine.ram_bytes)?;
     let mut lost = None;
     let mut end = None;
     // Without a processor model nothing may differ: even a failing call takes virtual time.

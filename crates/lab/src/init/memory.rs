@@ -1,9 +1,11 @@
-//! The init's heap: allocated whole at the start, so that the guest's free memory does not depend on how this program
-//! was compiled.
+//! The guest's memory before a trial: the init's heap is allocated whole at the start, so that free memory does not depend
+//! on how this program was compiled; then a part of it is taken by the seed.
 
 use crate::guest::init::{HEAP_ADDRESS, HEAP_BYTES};
-use rustix::mm::{Advice, madvise};
+use disksim::random::mix;
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
 use std::ffi::c_void;
+use std::io;
 
 /// Blocks of at least this size come from mmap(2) and go back to the kernel when freed.
 const MMAP_BYTES: i32 = 128 << 10;
@@ -35,4 +37,37 @@ pub(super) fn take_heap() {
             Advice::LinuxPopulateWrite,
         )
     };
+}
+
+const PAGE_BYTES: u64 = 4096;
+
+/// Up to a 256th of the memory is taken, of which a drawn half is given back.
+const SHARE: u64 = 256;
+
+/// Varies the layout of free memory by the seed, as it varies from one boot of a real machine to the next: where
+/// allocations fall, and how much is free, which dirty limits follow. So the interval of several seeds covers what a
+/// change of layout does, such as that by another kernel.
+pub(super) fn take_pages(seed: u64, ram_bytes: u64) -> io::Result<()> {
+    let layout = mix(seed ^ u64::from_le_bytes(*b"memory__"));
+    let pages = layout % (ram_bytes / PAGE_BYTES / SHARE).max(1);
+    if pages == 0 {
+        return Ok(());
+    }
+    let flags = MapFlags::PRIVATE | MapFlags::POPULATE;
+    let length = (pages * PAGE_BYTES) as usize;
+    // SAFETY: a new mapping, which nobody else uses; it is never unmapped.
+    let taken = unsafe { mmap_anonymous(std::ptr::null_mut(), length, ProtFlags::READ | ProtFlags::WRITE, flags)? };
+    for page in 0..pages {
+        if mix(layout ^ page) & 1 == 0 {
+            // SAFETY: the page is within the mapping, and unused.
+            unsafe {
+                madvise(
+                    taken.byte_add((page * PAGE_BYTES) as usize),
+                    PAGE_BYTES as usize,
+                    Advice::LinuxDontNeed,
+                )?
+            };
+        }
+    }
+    Ok(())
 }
