@@ -1,5 +1,7 @@
 //! A stack that starts again on disks that lost their power: assembled, mounted, checked, never made anew.
 
+mod pool;
+
 use crate::array::{self, Array};
 use crate::context::Context;
 use crate::disks::Disks;
@@ -8,12 +10,13 @@ use crate::filesystem;
 use crate::memory;
 use crate::mount::Mounting;
 use crate::sysfs;
+use crate::zfs::ZPOOL;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use study::stack::{DATA, JOURNAL, Level, StackSpec};
 use tools::{Invocation, Tool, ToolError};
 
-/// One md array or a single disk, or the disks of a filesystem that has several, and the filesystem on it.
+/// One md array or a single disk, or the disks of a filesystem that has several, and the filesystem on it; or a pool.
 pub struct Recovered {
     array: Option<Array>,
     /// Members that were not taken away.
@@ -38,6 +41,15 @@ pub fn recover(
     restart: Restart,
     context: &mut Context<'_>,
 ) -> Result<Recovered, Cause> {
+    let folder = context.setting.work_folder.join(context.setting.name);
+    if spec.filesystem.kind.is_pool() {
+        return Ok(Recovered {
+            array: None,
+            members: Vec::new(),
+            mounting: pool::found(spec, disks, restart, context)?,
+            folder,
+        });
+    }
     let missing = restart.missing;
     let mut members = disks.group(DATA).to_vec();
     if let Some(missing) = missing {
@@ -61,7 +73,7 @@ pub fn recover(
         array,
         members,
         mounting: Mounting::of(spec, devices, journal)?,
-        folder: context.setting.work_folder.join(context.setting.name),
+        folder,
     })
 }
 
@@ -105,15 +117,26 @@ fn assemble(
     })
 }
 
-/// Unmounts what a recovered stack left mounted, stops every array of the machine, and drops the caches, so that other
-/// disks can be in the place of these.
+/// Unmounts what a recovered stack left mounted, stops every array of the machine, exports its pool, and drops the caches,
+/// so that other disks can be in the place of these.
 ///
 /// # Errors
 /// When something cannot be put away.
-pub fn put_away(context: &mut Context<'_>) -> Result<(), Cause> {
+pub fn put_away(spec: &StackSpec, context: &mut Context<'_>) -> Result<(), Cause> {
     let folder = context.setting.work_folder.join(context.setting.name);
     if context.access.executor.mounted(&folder)?.is_some() {
         context.access.executor.unmount(&folder)?;
+    }
+    if spec.filesystem.kind.is_pool() {
+        let name = context.setting.name;
+        let pools = context
+            .access
+            .ask(&Invocation::new(ZPOOL).args(["list", "-H", "-o", "name"]))?;
+        if pools.stdout.lines().any(|pool| pool == name) {
+            context
+                .access
+                .ask(&Invocation::new(ZPOOL).args(["export", "-f"]).arg(name))?;
+        }
     }
     let arrays = std::fs::read_dir("/sys/block").map_err(Cause::system("list /sys/block"))?;
     for array in arrays.filter_map(Result::ok) {
@@ -136,6 +159,9 @@ impl Recovered {
         if !context.access.executor.exists(&self.folder) {
             context.access.executor.make_folder(&self.folder)?;
         }
+        if let Some(pool) = &self.mounting.pool {
+            pool.take_up(context)?;
+        }
         self.mounting.mount(&self.folder, &mut context.access)?;
         Ok(&self.folder)
     }
@@ -144,11 +170,18 @@ impl Recovered {
     pub fn unmount(&self, context: &mut Context<'_>) -> Result<(), Cause> {
         memory::write_back(Some(&self.folder))?;
         context.access.executor.unmount(&self.folder)?;
+        if let Some(pool) = &self.mounting.pool {
+            pool.put_down(context)?;
+        }
         sysfs::write(Path::new("/proc/sys/vm/drop_caches"), "3")
     }
 
     /// What the filesystem's own checker complains of, which changes nothing. None if it is content, or there is none.
     pub fn complaint(&self, context: &mut Context<'_>) -> Result<Option<String>, Cause> {
+        if let Some(pool) = &self.mounting.pool {
+            context.step("scrub");
+            return pool.complaint(context);
+        }
         let Some(checker) = &self.mounting.kind.checker else {
             return Ok(None);
         };
@@ -186,6 +219,10 @@ impl Recovered {
 
     /// Takes a member away from the running array, none of its spares. Whether there was one to take.
     pub fn fail_member(&self, number: usize, context: &mut Context<'_>) -> Result<bool, Cause> {
+        if let Some(pool) = &self.mounting.pool {
+            context.step("take a member offline");
+            return pool.lose(number, context);
+        }
         let Some(array) = self.array.as_ref().filter(|array| array.redundant) else {
             return Ok(false);
         };
@@ -215,6 +252,7 @@ impl Recovered {
 /// The programs for it.
 pub fn tools_of_recovery(spec: &StackSpec) -> Vec<Tool> {
     let mut tools = filesystem::tools_needed(spec, crate::Teardown::None);
+    tools.extend(spec.filesystem.kind.is_pool().then_some(Tool::Partx));
     tools.extend(
         spec.filesystem
             .kind

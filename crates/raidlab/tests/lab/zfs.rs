@@ -1,7 +1,7 @@
 //! OpenZFS in the lab. Its kernel is not built for a test: where nobody asked for it yet, this one is skipped.
 
 use crate::guest::{Guest, disks};
-use crate::laboratory::turn;
+use crate::laboratory::{Laboratory, turn};
 use lab::carried;
 use lab::job::{self, GuestJob, Program};
 use lab::kernel::{Cache, KernelName};
@@ -77,4 +77,33 @@ fn a_pool_comes_and_goes_the_same_way_twice() {
     };
     assert_eq!(digests(&first.0), 6, "each disk has a digest");
     assert_eq!(first, second);
+}
+
+/// A pool keeps what fsync acknowledged, also without one member, and with `sync=disabled` it does not.
+#[test]
+fn a_pool_keeps_what_was_acknowledged_in_power_cuts() {
+    if kernel_with_zfs().is_none() {
+        println!("skipped: `raidlab kernel build 6.12+zfs` was never asked for");
+        return;
+    }
+    let Some(laboratory) = Laboratory::open() else { return };
+    laboratory.study(
+        "ram = \"128M\"\n[disks]\nmodel = \"wd-500gb-2007\"\ncount = 3\n[[stack]]\n\
+         fs = { type = \"zfs\", pool = \"raidz1\", sync = [\"standard\", \"disabled\"] }\n[[workload]]\nname = \"cuts\"\n\
+         power_cut = { operations = 40, points = 6, missing_member = [false, true] }\n[precision]\ntrials = 1\n",
+    );
+    let results = laboratory.run_with(&["--store", "zfs.db"]);
+    for missing in ["false", "true"] {
+        let of = |sync: &str, (test, metric): (&str, &str)| {
+            let cell = format!("zfs raidz1 sync {sync} | cuts missing_member={missing}");
+            results.sample_of(&cell, test, metric)
+        };
+        let (lost, wrong) = (("lost", "acknowledged_lost"), ("wrong data", "wrong_data"));
+        let others = [("not mountable", "not_mountable"), ("checker", "checker_complaints")];
+        for figure in [lost, wrong].into_iter().chain(others) {
+            assert_eq!(of("standard", figure), 0.0, "missing member: {missing}, {figure:?}");
+        }
+        assert!(of("disabled", lost) > 0.0, "missing member: {missing}");
+        assert_eq!(of("disabled", wrong), 0.0, "missing member: {missing}");
+    }
 }

@@ -10,7 +10,7 @@ use crate::key::Axis::{Listed, Single};
 use crate::key::Takes::{Count, Flag, Word};
 use crate::key::{Key, Table, Takes, key};
 use crate::point::{Axis, Point};
-use study::stack::{Bitmap, MachineKind, MachineSpec, StackSpec};
+use study::stack::{Bitmap, MachineKind, MachineSpec, Pool, StackSpec};
 use study::workload::{POWER_CUT_TESTS, PowerCutSpec, Survivors, Work};
 
 pub(super) static POWER_CUT: WorkloadKind = WorkloadKind {
@@ -88,17 +88,21 @@ impl Rules for PowerCutSpec {
             all.extend(impossible(&["power_cut", "type"], reason, "write `machine = \"lab\"`"));
         }
         let (array, filesystem) = (&stack.array, stack.filesystem.kind);
-        if filesystem.is_pool() || array.level.is_lvm() || array.of.is_some() || array.bitmap == Bitmap::External {
+        if array.level.is_lvm() || array.of.is_some() || array.bitmap == Bitmap::External {
             let reason =
-                "a stack of LVM, nested arrays, an external bitmap or ZFS cannot be started again after a \
-                          power cut yet"
-                    .to_owned();
-            let help = "use one md array (or a single disk) and a filesystem on it";
+                "a stack of LVM, nested arrays or an external bitmap cannot be started again after a power cut \
+                          yet"
+                .to_owned();
+            let help = "use one md array (or a single disk) and a filesystem on it, or ZFS";
             all.extend(impossible(&["level", "type", "bitmap", "of_level"], reason, help));
         }
-        if self.missing_member && !(array.level.is_md() && array.level.is_redundant()) {
-            let reason = "no member can be missing: the array has no redundancy that md knows".to_owned();
-            let help = "leave `missing_member` out, or use RAID 1, 4, 5, 6 or 10";
+        let is_redundant = match filesystem.is_pool() {
+            true => stack.filesystem.zfs.pool.is_some_and(|pool| pool != Pool::Stripe),
+            false => array.level.is_md() && array.level.is_redundant(),
+        };
+        if self.missing_member && !is_redundant {
+            let reason = "no member can be missing: nothing that md or ZFS knows is redundant".to_owned();
+            let help = "leave `missing_member` out, or use RAID 1, 4, 5, 6 or 10, or a `pool` of mirrors or raidz";
             all.extend(impossible(&["missing_member", "level"], reason, help));
         }
         all

@@ -3,6 +3,7 @@
 use super::Found;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// All names below a folder, with paths relative to it.
@@ -15,6 +16,8 @@ pub fn observe(base: &Path) -> BTreeMap<String, Found> {
 fn visit(folder: &Path, prefix: &str, found: &mut BTreeMap<String, Found>) {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
+        // The folder of the operations is lost with all that was in it.
+        Err(error) if prefix.is_empty() && error.kind() == ErrorKind::NotFound => return,
         Err(error) => {
             found.insert(
                 prefix.trim_end_matches('/').to_owned(),
@@ -50,5 +53,22 @@ fn read(path: &Path) -> Found {
     match fs::metadata(path) {
         Ok(data) if data.len() > BYTES_MAX => Found::Unreadable(format!("it has {} bytes", data.len())),
         _ => fs::read(path).map_or_else(|error| Found::Unreadable(error.to_string()), Found::File),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lost_folder_is_empty_and_no_name_of_its_own() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert!(observe(&folder.path().join("work")).is_empty());
+        fs::write(folder.path().join("work"), b"a file now").expect("written");
+        assert_eq!(
+            observe(&folder.path().join("work")).len(),
+            1,
+            "a folder that cannot be read is seen"
+        );
     }
 }
