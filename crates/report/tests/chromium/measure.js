@@ -1,8 +1,8 @@
-// Measures what was drawn and sends it to the page around this one. Part of tests/browser.rs only.
+// Measures what was drawn. Part of tests/browser.rs only.
 "use strict";
 
-const box = (element) => element.getBoundingClientRect();
-const isShown = (element) => box(element).width > 0;
+var box = (element) => element.getBoundingClientRect();
+var isShown = (element) => box(element).width > 0;
 
 function luminance(colour) {
   const [red, green, blue] = colour.match(/[\d.]+/g).map((part) => {
@@ -14,9 +14,11 @@ function luminance(colour) {
 
 // WCAG 2: from 1 to 21.
 function contrast(selector, behind, property = "color") {
+  const [mark, ground] = [selector, behind].map((one) => document.querySelector(one));
+  if (!mark || !ground) return undefined;
   const [one, other] = [
-    luminance(getComputedStyle(document.querySelector(selector))[property]),
-    luminance(getComputedStyle(document.querySelector(behind)).backgroundColor),
+    luminance(getComputedStyle(mark)[property]),
+    luminance(getComputedStyle(ground).backgroundColor),
   ].sort((a, b) => b - a);
   return (one + 0.05) / (other + 0.05);
 }
@@ -64,12 +66,28 @@ function panel(figure) {
   };
 }
 
-addEventListener("load", () => {
+// A row of a comparison: where its ratio and 1 are on the track, and whether all of it is shown in its place.
+function comparisonRow(row) {
+  const middle = (line) => line && box(line).left + box(line).width / 2;
+  const track = row.querySelector(".track");
+  const figures = [...row.querySelectorAll("th, td:not(.ratios)")].filter(isShown).map(box);
+  return {
+    kind: row.className,
+    ratio: row.querySelector(".ratio").textContent,
+    track_px: track ? box(track).width : 0,
+    median: track && middle(track.querySelector(".median")),
+    right: Math.max(...figures.map((one) => one.right)),
+    overlapping: figures.filter((one, place) => figures.some((other, at) => at > place
+      && one.left < other.right - 1 && other.left < one.right - 1 && one.top < other.bottom - 1 && other.top < one.bottom - 1)).length,
+  };
+}
+
+function measured() {
   const figures = [...document.querySelectorAll(".panel")];
   const widest = [...document.querySelectorAll("body *")]
     .filter((element) => !element.closest(".scroll, pre, svg"))
     .sort((one, other) => box(other).right - box(one).right)[0];
-  parent.postMessage(JSON.stringify({
+  return {
     width: innerWidth,
     overflow_px: document.documentElement.scrollWidth - document.documentElement.clientWidth,
     widest: `${widest.tagName}.${widest.className}`,
@@ -91,7 +109,8 @@ addEventListener("load", () => {
     duplicate_ids: [...document.querySelectorAll("[id]")].map((one) => one.id).filter((id, place, all) => all.indexOf(id) !== place),
     panels_per_line: figures.filter((figure) => box(figure).top === box(figures[0]).top).length,
     panels: figures.map(panel),
-    contrasts: {
+    // Of what the page has.
+    contrasts: Object.fromEntries(Object.entries({
       text: contrast("h1", "body"),
       soft: contrast("p.soft", "body"),
       best: contrast(".row.best .stack", ".panel"),
@@ -100,7 +119,13 @@ addEventListener("load", () => {
       bad: contrast(".out", ".panel", "stroke"),
       supported: contrast(".claim.supported .verdict-word", "body"),
       effect: contrast(".row .effect", ".panel"),
+      faster: contrast(".between .faster .verdict-word", ".scroll"),
+      slower: contrast(".between .slower .verdict-word", ".scroll"),
+      faster_stroke: contrast(".between .faster .median", ".scroll", "stroke"),
+      slower_stroke: contrast(".between .slower .median", ".scroll", "stroke"),
+      measured: contrast(".between th .soft", ".scroll"),
       ...spots(),
-    },
-  }), "*");
-});
+    }).filter(([, contrast]) => contrast !== undefined)),
+    comparison: [...document.querySelectorAll(".between tr:is(.faster, .slower, .equal, .noise, .few)")].map(comparisonRow),
+  };
+}
