@@ -8,6 +8,8 @@ mod made;
 use chromium::{Chromium, Scheme};
 use report::{ComparedSide, Input};
 use serde_json::Value;
+use std::fs;
+use std::process::Command;
 
 /// What the measuring script found in a window of this width; `None`, with the reason printed, without a browser.
 fn measured(input: &Input, width: u32, scheme: Scheme) -> Option<Value> {
@@ -217,5 +219,144 @@ fn a_comparison_at_a_desk_and_on_a_phone() {
             .collect();
         places.sort_by(|one, other| one.0.total_cmp(&other.0));
         assert!(places.windows(2).all(|pair| pair[0].1 <= pair[1].1 + 0.5), "{places:?}");
+    }
+}
+
+/// Pages with all that can be folded: latencies, throughput over time, disks, all figures, warnings, claims, maps,
+/// power cuts, and a comparison.
+fn pages() -> Vec<(&'static str, String)> {
+    let mut first = first_look::input();
+    first.advice = ["one", "two", "three"]
+        .map(|word| format!("{word} is not what it seems"))
+        .to_vec();
+    let side = |name| ComparedSide {
+        name,
+        is_simulated: true,
+    };
+    vec![
+        ("first look", report::html(&first)),
+        ("sweep", report::html(&made::sweep())),
+        ("sweep of workloads", report::html(&made::workload_sweep())),
+        ("power cuts", report::html(&made::power_cuts())),
+        (
+            "comparison",
+            report::comparison_html(&made::compared(), ["A", "B"].map(side)),
+        ),
+    ]
+}
+
+/// What is folded was never laid out on a phone.
+#[test]
+fn what_is_folded_fits_on_a_phone() {
+    let Some(mut browser) = Chromium::start() else { return };
+    let mut opened = 0;
+    for (name, page) in pages() {
+        browser.open(&page, 360, Scheme::Light);
+        opened += browser.ask("openAll()").as_u64().unwrap();
+        assert_eq!(browser.ask("openAll()"), 0, "all are open");
+        let measured = browser.measure();
+        assert!(
+            measured["overflow_px"].as_f64().unwrap() <= 0.0,
+            "{name}: {}",
+            measured["widest"]
+        );
+        assert_eq!(browser.ask("tooWide()"), Value::Array(Vec::new()), "{name}");
+        assert_accessible(&measured);
+    }
+    assert!(opened > 20, "{opened}");
+}
+
+/// Without a mouse: Tab reaches every link, summary and region that scrolls, Enter opens what is folded, and each place
+/// shows that it has the focus.
+#[test]
+fn a_keyboard_reaches_everything() {
+    const KEYS_MAX: usize = 400;
+    let Some(mut browser) = Chromium::start() else { return };
+    for (name, page) in pages() {
+        browser.open(&page, 360, Scheme::Light);
+        let mut visited: Vec<String> = Vec::new();
+        for _ in 0..KEYS_MAX {
+            browser.press("Tab");
+            let focused = browser.ask("focused()");
+            let Some(place) = focused["place"].as_str() else { break };
+            if visited.iter().any(|known| known == place) {
+                break;
+            }
+            assert!(
+                focused["outline_px"].as_f64().unwrap() >= 1.0,
+                "{name}: {focused} does not show its focus"
+            );
+            assert_eq!(focused["is_shown"], true, "{name}: {focused}");
+            visited.push(place.to_owned());
+            if focused["is_folded"] == true {
+                browser.press("Enter");
+                assert_eq!(
+                    browser.ask("focused()")["is_folded"],
+                    false,
+                    "{name}: {focused} does not open"
+                );
+            }
+        }
+        assert!(visited[0].ends_with("Skip to the results"), "{name}: {visited:?}");
+        assert_eq!(browser.ask("openAll()"), 0, "{name}: all were opened by keys");
+        let reachable = browser.ask("reachable()");
+        let missed: Vec<&Value> = reachable.as_array().unwrap().iter().collect();
+        let missed: Vec<&&Value> = missed
+            .iter()
+            .filter(|place| !visited.iter().any(|known| known == place.as_str().unwrap()))
+            .collect();
+        assert!(missed.is_empty(), "{name}: {missed:?} cannot be reached");
+        assert!(visited.len() >= 5, "{name}: {visited:?}");
+    }
+}
+
+/// On paper nothing can be unfolded.
+#[test]
+fn print_has_what_is_folded() {
+    let Some(mut browser) = Chromium::start() else { return };
+    for (name, page) in pages() {
+        browser.open(&page, 800, Scheme::Dark);
+        let on_screen = browser.ask("drawnDetails()");
+        let is_drawn = |one: &Value| one["height_px"].as_f64().unwrap() > 0.0;
+        assert!(
+            !on_screen.as_array().unwrap().iter().any(is_drawn),
+            "{name}: folded on a screen"
+        );
+        browser.emulate_print();
+        let on_paper = browser.ask("drawnDetails()");
+        for details in on_paper.as_array().unwrap() {
+            assert!(is_drawn(details), "{name}: {details}");
+        }
+        assert_eq!(browser.ask("scrolling().length"), 0, "{name}: paper does not scroll");
+    }
+}
+
+/// The same in a PDF file, as pdftotext reads it.
+#[test]
+fn a_pdf_has_what_is_folded() {
+    if Command::new("pdftotext").arg("-v").output().is_err() {
+        println!("skipped: needs pdftotext (apt-get install poppler-utils)");
+        return;
+    }
+    let Some(mut browser) = Chromium::start() else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    browser.open(&report::html(&first_look::input()), 1280, Scheme::Light);
+    let file = folder.path().join("page.pdf");
+    fs::write(&file, browser.pdf()).expect("a file");
+    let output = Command::new("pdftotext")
+        .arg("-layout")
+        .arg(&file)
+        .arg("-")
+        .output()
+        .expect("it runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    for folded in [
+        "Latencies of single operations",
+        "99.9 %",
+        "Throughput over time",
+        "[[workload]]",
+        "mkfs.xfs -q -f",
+    ] {
+        assert!(text.contains(folded), "{folded} is not in the PDF");
     }
 }

@@ -82,6 +82,66 @@ function comparisonRow(row) {
   };
 }
 
+// What a click on every summary shows, with what is folded in it.
+function openAll() {
+  const folded = [...document.querySelectorAll("details:not([open])")];
+  folded.forEach((one) => { one.open = true; });
+  return folded.length;
+}
+
+function summaryOf(details) {
+  return details.querySelector("summary").textContent.trim();
+}
+
+// Parts of opened details that reach beyond the window, unless a region around them scrolls.
+function tooWide() {
+  const parts = [...document.querySelectorAll("details *")].filter((part) => !part.closest(".scroll, pre, svg, .facet") && isShown(part));
+  return parts.filter((part) => box(part).right > innerWidth + 0.5).map((part) => `${part.tagName}.${part.className}`);
+}
+
+// Regions that scroll sideways.
+function scrolling() {
+  const scrolls = (part) => /auto|scroll/.test(getComputedStyle(part).overflowX) && part.scrollWidth > part.clientWidth + 1;
+  return [...document.querySelectorAll("body *")].filter((part) => !part.closest("svg") && isShown(part) && scrolls(part));
+}
+
+// A name by which a place of the focus is known again.
+function place(part) {
+  const all = [...document.querySelectorAll("body *")];
+  return `${all.indexOf(part)} ${part.tagName} ${part.getAttribute("aria-label") ?? part.textContent.trim().slice(0, 60)}`;
+}
+
+function focused() {
+  const part = document.activeElement;
+  if (!part || part === document.body || part === document.documentElement) return null;
+  const style = getComputedStyle(part);
+  return {
+    place: place(part),
+    is_folded: part.tagName === "SUMMARY" && !part.parentElement.open,
+    outline_px: style.outlineStyle === "none" ? 0 : parseFloat(style.outlineWidth),
+    // Scrolled into view.
+    is_shown: box(part).bottom > 0 && box(part).top < innerHeight && box(part).right > 0 && box(part).left < innerWidth,
+  };
+}
+
+// All that a reader without a mouse must reach.
+function reachable() {
+  const parts = [...document.querySelectorAll("summary, a[href], pre[tabindex]"), ...scrolling()];
+  return [...new Set(parts.filter(isShown).map(place))];
+}
+
+// What is folded, and how much of it is drawn on the medium.
+function drawnDetails() {
+  return [...document.querySelectorAll("details")].map((details) => {
+    const inside = [...details.children].filter((child) => child.tagName !== "SUMMARY");
+    return {
+      summary: summaryOf(details),
+      is_open: details.open,
+      height_px: Math.max(0, ...inside.map((child) => (child.checkVisibility({ contentVisibilityAuto: true }) ? box(child).height : 0))),
+    };
+  });
+}
+
 function measured() {
   const figures = [...document.querySelectorAll(".panel")];
   const widest = [...document.querySelectorAll("body *")]

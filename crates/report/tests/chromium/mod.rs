@@ -1,5 +1,7 @@
 //! Debian's chromium without a window, driven through its DevTools protocol over a pair of pipes.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -99,9 +101,13 @@ impl Chromium {
         });
     }
 
-    /// The value of an expression in the page, whose own rules forbid scripts.
-    pub fn evaluate(&mut self, expression: &str) -> Value {
-        let parameters = json!({ "expression": expression, "returnByValue": true });
+    /// The value of an expression in the page with the functions of `measure.js`. The page's own rules forbid scripts.
+    pub fn ask(&mut self, expression: &str) -> Value {
+        self.evaluate(&format!("{MEASURE}\n{expression}"))
+    }
+
+    fn evaluate(&mut self, expression: &str) -> Value {
+        let parameters = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
         let answer = self.call("Runtime.evaluate", &parameters);
         assert!(answer.get("exceptionDetails").is_none(), "{answer}");
         answer["result"]["value"].clone()
@@ -109,7 +115,7 @@ impl Chromium {
 
     /// What the measuring script finds in the page.
     pub fn measure(&mut self) -> Value {
-        self.evaluate(&format!("{MEASURE}\nmeasured()"))
+        self.ask("measured()")
     }
 
     /// Presses and releases a key.
@@ -130,6 +136,15 @@ impl Chromium {
     /// The page as paper has it.
     pub fn emulate_print(&mut self) {
         self.call("Emulation.setEmulatedMedia", &json!({ "media": "print" }));
+        // What was hidden is laid out with the next frame.
+        self.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
+    }
+
+    /// The page as a PDF file.
+    pub fn pdf(&mut self) -> Vec<u8> {
+        let printed = self.call("Page.printToPDF", &json!({}));
+        let data = printed["data"].as_str().expect("the file in base 64");
+        STANDARD.decode(data).expect("base 64")
     }
 
     fn call(&mut self, method: &str, parameters: &Value) -> Value {
