@@ -245,7 +245,7 @@ fn pages() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// What is folded was never laid out on a phone.
+/// What is folded was never drawn at the width of a phone.
 #[test]
 fn what_is_folded_fits_on_a_phone() {
     let Some(mut browser) = Chromium::start() else { return };

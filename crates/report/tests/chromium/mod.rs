@@ -136,7 +136,7 @@ impl Chromium {
     /// The page as paper has it.
     pub fn emulate_print(&mut self) {
         self.call("Emulation.setEmulatedMedia", &json!({ "media": "print" }));
-        // What was hidden is laid out with the next frame.
+        // What was hidden is drawn with the next frame.
         self.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
     }
 
