@@ -10,8 +10,8 @@ pub use cpu::CpuCommand;
 pub use fleet::{MergeArguments, StatusArguments, SubmitArguments};
 pub use power_cuts::{LostSectors, Numbers, PowerCutArguments, SoakArguments};
 pub use stored::{
-    CompareArguments, DigestArguments, ExportArguments, ImportArguments, ReportArguments, RunsArguments,
-    ShowArguments, ShownRun, run_choice,
+    CompareArguments, ComparisonFormat, DigestArguments, ExportArguments, ImportArguments, ReportArguments,
+    RunsArguments, ShowArguments, ShownRun, run_choice,
 };
 
 use crate::console::{Color, Console};

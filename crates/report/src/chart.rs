@@ -10,7 +10,7 @@ use crate::scale::Scale;
 use crate::table::without_figure;
 use crate::words;
 use serde::Serialize;
-use stats::{Measure, Row, WorkloadResults};
+use stats::{Interval, Measure, Row, WorkloadResults};
 use study::metric::Unit;
 
 /// An interval that reaches this far beyond all trials is cut off at the edge rather than press the rest together.
@@ -71,6 +71,17 @@ pub(crate) struct Band {
     /// It goes on beyond the edge.
     pub is_cut_low: bool,
     pub is_cut_high: bool,
+}
+
+impl Band {
+    pub(crate) fn of(interval: Interval, scale: &Scale) -> Self {
+        Self {
+            low_percent: scale.percent(interval.low),
+            high_percent: scale.percent(interval.high),
+            is_cut_low: !scale.contains(interval.low),
+            is_cut_high: !scale.contains(interval.high),
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -274,12 +285,7 @@ fn panel_row(
             .as_ref()
             .map_or_else(String::new, |summary| half_interval(summary, decimals)),
         median_percent: row.summary.as_ref().map(|summary| scale.percent(summary.median)),
-        band: interval.map(|interval| Band {
-            low_percent: scale.percent(interval.low),
-            high_percent: scale.percent(interval.high),
-            is_cut_low: !scale.contains(interval.low),
-            is_cut_high: !scale.contains(interval.high),
-        }),
+        band: interval.map(|interval| Band::of(interval, scale)),
         dots: dots(measure, row, scale, decimals),
     }
 }

@@ -1,4 +1,8 @@
-//! Two runs against one another, for the terminal.
+//! Two runs against one another, for the terminal; as a page in `page`.
+
+mod page;
+
+pub use page::comparison_html;
 
 use crate::figure::{half_interval, number};
 use crate::table::{TableOptions, plain_table, right};
@@ -6,23 +10,21 @@ use comfy_table::{Cell, Color};
 use stats::Summary;
 use stats::between::{Between, BetweenRow, Outcome};
 
-/// Names of the two, as the command line has them.
+/// One of the two, as the command line has it.
 #[derive(Clone, Copy, Debug)]
-pub struct ComparedNames<'a> {
-    pub first: &'a str,
-    pub second: &'a str,
-    /// Figures of either are simulated.
+pub struct ComparedSide<'a> {
+    pub name: &'a str,
     pub is_simulated: bool,
 }
 
-/// All rows of a comparison as text, ending with a line feed.
-pub fn comparison(between: &Between, names: ComparedNames<'_>, options: TableOptions) -> String {
-    let mark = if names.is_simulated {
-        "  (simulated disks, virtual time)"
-    } else {
-        ""
+/// All rows of a comparison of B with A as text, ending with a line feed.
+pub fn comparison(between: &Between, [a, b]: [ComparedSide<'_>; 2], options: TableOptions) -> String {
+    let mark = |side: ComparedSide<'_>| match side.is_simulated {
+        true => "  (simulated disks, virtual time)",
+        false => "",
     };
-    let mut text = vec![format!("A: {}\nB: {}{mark}", names.first, names.second), String::new()];
+    let sides = format!("A: {}{}\nB: {}{}", a.name, mark(a), b.name, mark(b));
+    let mut text = vec![sides, String::new()];
     text.push(textwrap::fill(&summary(between), options.width.max(20)));
     if !between.rows.is_empty() {
         text.extend([String::new(), table(&between.rows, options)]);
@@ -33,11 +35,9 @@ pub fn comparison(between: &Between, names: ComparedNames<'_>, options: TableOpt
             text.extend(cells.iter().map(|cell| format!("  {cell}")));
         }
     }
-    text.extend(
-        notes(&between.rows)
-            .into_iter()
-            .map(|note| textwrap::fill(&note, options.width.max(20))),
-    );
+    let notes = notes(&between.rows);
+    text.extend(notes.first().map(|_| String::new()));
+    text.extend(notes.iter().map(|note| textwrap::fill(note, options.width.max(20))));
     text.join("\n") + "\n"
 }
 
@@ -74,31 +74,20 @@ fn table(rows: &[BetweenRow], options: TableOptions) -> String {
         _ => Cell::new(heading),
     }));
     for row in rows {
-        let key = match row.is_same_cell {
-            true => row.first_key.clone(),
-            false => format!("{} → {}", row.first_key, row.second_key),
-        };
-        let words = match row.outcome {
-            Outcome::EqualWithin(share) => format!("equal within {:.1} %", (share * 1000.0).ceil() / 10.0),
-            other => other.word().to_owned(),
-        };
-        let verdict = Cell::new(words);
+        let verdict = Cell::new(outcome_words(row.outcome));
         let verdict = match (options.colour, row.outcome) {
             (true, Outcome::Faster) => verdict.fg(Color::Green),
             (true, Outcome::Slower) => verdict.fg(Color::Red),
             _ => verdict,
         };
-        let interval = row.interval.map_or_else(String::new, |interval| {
-            format!("{} to {}", number(interval.low, 3), number(interval.high, 3))
-        });
         table.add_row([
-            Cell::new(key),
+            Cell::new(cell_words(row)),
             Cell::new(&row.test),
             Cell::new(row.metric.unit()),
             right(figure(row.first.as_ref())),
             right(figure(row.second.as_ref())),
-            right(row.ratio.map_or_else(String::new, |ratio| number(ratio, 3))),
-            right(interval),
+            right(ratio_words(row)),
+            right(interval_words(row)),
             verdict,
         ]);
     }
@@ -107,6 +96,31 @@ fn table(rows: &[BetweenRow], options: TableOptions) -> String {
         .map(|line| line.trim_end().to_owned())
         .collect::<Vec<_>>()
         .join("\n")
+}
+
+/// Key of the cell; of both where they are not the same.
+fn cell_words(row: &BetweenRow) -> String {
+    match row.is_same_cell {
+        true => row.first_key.clone(),
+        false => format!("{} → {}", row.first_key, row.second_key),
+    }
+}
+
+fn outcome_words(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::EqualWithin(share) => format!("equal within {:.1} %", (share * 1000.0).ceil() / 10.0),
+        other => other.word().to_owned(),
+    }
+}
+
+fn ratio_words(row: &BetweenRow) -> String {
+    row.ratio.map_or_else(String::new, |ratio| number(ratio, 3))
+}
+
+fn interval_words(row: &BetweenRow) -> String {
+    row.interval.map_or_else(String::new, |interval| {
+        format!("{} to {}", number(interval.low, 3), number(interval.high, 3))
+    })
 }
 
 fn figure(summary: Option<&Summary>) -> String {
@@ -122,7 +136,13 @@ fn figure(summary: Option<&Summary>) -> String {
 fn notes(rows: &[BetweenRow]) -> Vec<String> {
     let mut notes = Vec::new();
     if rows.iter().any(|row| row.ratio.is_some()) {
-        notes.push("\nB to A above 1: B is better; for times, lower is better".to_owned());
+        notes.push("B to A above 1: B is better; for times, lower is better".to_owned());
+    }
+    if rows.iter().filter(|row| row.ratio.is_some()).count() > 1 {
+        notes.push(
+            "the interval is that of its row alone; what B is, is corrected for the number of rows (Holm)"
+                .to_owned(),
+        );
     }
     if rows.iter().any(|row| row.by_seed) {
         notes.push(

@@ -1,5 +1,6 @@
 //! Shows what a run found: [`html`], one file that opens from disk without network or script, and [`table`] for
-//! the terminal. Both are made from an [`Input`] of plain data.
+//! the terminal. Both are made from an [`Input`] of plain data. Two runs against one another: [`comparison_html`] and
+//! [`comparison`].
 //!
 //! HTML is known here and nowhere else. Nothing here reads a store, and nothing here judges: that is `stats`.
 //!
@@ -30,7 +31,7 @@ mod verdict;
 mod words;
 
 pub use claims::{ClaimWords, claim_words};
-pub use comparison::{ComparedNames, comparison};
+pub use comparison::{ComparedSide, comparison, comparison_html};
 pub use distribution::{Distribution, distributions};
 pub use doubt::{Doubts, order_of};
 pub use figure::{count, time};

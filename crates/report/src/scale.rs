@@ -35,6 +35,25 @@ impl Scale {
         Self::logarithmic(least, most.max(least * 2.0))
     }
 
+    /// A scale for ratios, with 1 in it and marked.
+    pub(crate) fn around_one(least: f64, most: f64) -> Self {
+        /// Ratios nearer to one another are drawn as if they were so far apart.
+        const NEAR: f64 = 1.1;
+        /// Between further ones 1, 2 and 5 are ticks enough.
+        const FAR: f64 = 4.0;
+        let (least, most) = (least.min(1.0 / NEAR), most.max(NEAR));
+        let mut scale = Self::logarithmic(least, most);
+        /// The track of a table is wider than that of a chart on a phone.
+        const RATIOS_WANTED: f64 = 6.0;
+        if scale.high / scale.low < FAR {
+            // Each of these steps divides 1.
+            let in_one = (1.0 / round_step((scale.high - scale.low) / RATIOS_WANTED)).round();
+            let (first, last) = ((scale.low * in_one).ceil() as i64, (scale.high * in_one).floor() as i64);
+            scale.ticks = (first..=last).map(|place| place as f64 / in_one).collect();
+        }
+        scale
+    }
+
     /// Whether each tick's label, so many pixels a character, leaves room for the next on a track of this width. The
     /// first label has its place; one that would touch the one before it has none.
     pub(crate) fn fitting(&self, track_px: f64, label: impl Fn(f64) -> String) -> Vec<bool> {
@@ -117,7 +136,10 @@ impl Scale {
             );
         }
         let decimals = (0..6).find(|&decimals| {
-            let shown = |tick: f64| (tick * 10_f64.powi(decimals)).fract().abs() < 1e-6;
+            let shown = |tick: f64| {
+                let scaled = tick * 10_f64.powi(decimals);
+                (scaled - scaled.round()).abs() < 1e-6
+            };
             if self.is_logarithmic {
                 shown(tick)
             } else {
@@ -160,6 +182,33 @@ mod tests {
         );
         assert_eq!((scale.percent(0.0), scale.percent(scale.high / 2.0)), (0.0, 50.0));
         assert_eq!(scale.label(50.0), "50");
+    }
+
+    /// Ratios of two runs, near to 1 or far from it.
+    #[test]
+    fn ratios_have_an_axis_with_1_in_it() {
+        for (least, most) in [
+            (1.0, 1.0),
+            (0.97, 1.02),
+            (0.3, 1.0),
+            (1.0, 1.9),
+            (0.5, 3.0),
+            (0.004, 70.0),
+        ] {
+            let scale = Scale::around_one(least, most);
+            let labels = scale.fitting(190.0, |tick| scale.label(tick));
+            let one = scale.ticks.iter().zip(labels).find(|(tick, _)| **tick == 1.0);
+            assert_eq!(one.map(|(_, has_label)| has_label), Some(true), "{scale:?}");
+            assert!((2..=8).contains(&scale.ticks.len()), "{scale:?}");
+            let middle = |ratio: f64| scale.percent(ratio) - scale.percent(1.0);
+            assert!(
+                (middle(1.05) + middle(1.0 / 1.05)).abs() < 1e-6,
+                "equal ratios are equally far"
+            );
+        }
+        let near = Scale::around_one(0.97, 1.02);
+        let labels: Vec<String> = near.ticks.iter().map(|&tick| near.label(tick)).collect();
+        assert_eq!(labels, ["0.9", "1", "1.1"]);
     }
 
     #[test]

@@ -1,91 +1,21 @@
-//! The page as a browser draws it: Debian's chromium, headless, at the width of a desk and of a phone, light and
-//! dark. The page itself runs no script; these tests add one that measures what was drawn.
+//! The page as a browser draws it, at the width of a desk and of a phone, light and dark, on paper, and for a
+//! keyboard. The page itself runs no script; these tests run one that measures what was drawn.
 
+mod chromium;
 mod first_look;
 mod made;
 
-use report::Input;
+use chromium::{Chromium, Scheme};
+use report::{ComparedSide, Input};
 use serde_json::Value;
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
-const MEASURE: &str = include_str!("measure.js");
-
-/// Chromium's `preferredColorScheme`.
-#[derive(Clone, Copy)]
-enum Scheme {
-    Dark = 0,
-    Light = 1,
-}
-
-/// What the measuring script found in a frame of this width; `None`, with the reason printed, without a browser.
+/// What the measuring script found in a window of this width; `None`, with the reason printed, without a browser.
 fn measured(input: &Input, width: u32, scheme: Scheme) -> Option<Value> {
-    let Some(browser) = browser() else {
-        println!("skipped: needs chromium (apt-get install chromium)");
-        return None;
-    };
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let page = report::html(input);
-    // The page forbids scripts, ours too.
-    let without_policy: String = page
-        .lines()
-        .filter(|line| !line.contains("Content-Security-Policy"))
-        .collect::<Vec<_>>()
-        .join("\n");
-    let measuring = without_policy.replace("</body>", &format!("<script>{MEASURE}</script></body>"));
-    assert!(measuring.contains(MEASURE));
-    fs::write(folder.path().join("page.html"), measuring).expect("a page");
-    // A window is never narrower than 500 px; a frame may be.
-    let frame = format!(
-        "<!doctype html><iframe src=\"page.html\" width=\"{width}\" height=\"3000\"></iframe><pre></pre><script>\
-         onmessage = (event) => document.querySelector('pre').textContent = 'measured ' + event.data</script>"
-    );
-    let outer = folder.path().join("frame.html");
-    fs::write(&outer, frame).expect("a page");
-    let document = dump(&browser, &outer, folder.path(), scheme);
-    let measured = document
-        .split("measured ")
-        .nth(1)
-        .and_then(|rest| rest.split("</pre>").next());
-    let measured = measured.unwrap_or_else(|| panic!("the page was not measured: {document}"));
-    let json = measured.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
-    Some(serde_json::from_str(&json).expect("the script writes JSON"))
-}
-
-fn browser() -> Option<String> {
-    ["chromium", "chromium-browser", "google-chrome"]
-        .into_iter()
-        .find(|name| {
-            Command::new(name)
-                .arg("--version")
-                .output()
-                .is_ok_and(|output| output.status.success())
-        })
-        .map(str::to_owned)
-}
-
-fn dump(browser: &str, page: &Path, profile: &Path, scheme: Scheme) -> String {
-    let output = Command::new(browser)
-        .args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-quic",
-            "--no-first-run",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-            "--window-size=1400,3000",
-            "--virtual-time-budget=5000",
-            "--dump-dom",
-        ])
-        .arg(format!("--user-data-dir={}", profile.join("profile").display()))
-        .arg(format!("--blink-settings=preferredColorScheme={}", scheme as u8))
-        .arg(format!("file://{}", page.display()))
-        .output()
-        .expect("the browser starts");
-    String::from_utf8_lossy(&output.stdout).into_owned()
+    let mut browser = Chromium::start()?;
+    browser.open(&report::html(input), width, scheme);
+    Some(browser.measure())
 }
 
 /// What must hold at any width and in any scheme.
@@ -113,7 +43,18 @@ fn assert_well_drawn(page: &Value, width: u64) {
             assert!((0.0..=1.0).contains(&place), "{name}: {dot} lies outside its track");
         }
     }
+    assert_contrasts(
+        page,
+        &["text", "soft", "best", "dots", "note", "bad", "supported", "effect"],
+    );
+}
+
+/// These are there, and they and all others can be read.
+fn assert_contrasts(page: &Value, needed: &[&str]) {
     let contrasts = page["contrasts"].as_object().unwrap();
+    for what in needed {
+        assert!(contrasts.contains_key(*what), "{what} is not in the page");
+    }
     for (what, contrast) in contrasts {
         assert!(contrast.as_f64().unwrap() >= 4.5, "{what} has a contrast of {contrast}");
     }
@@ -230,8 +171,192 @@ fn maps_at_a_desk_and_on_a_phone() {
                 );
             }
         }
-        for (what, contrast) in page["contrasts"].as_object().unwrap() {
-            assert!(contrast.as_f64().unwrap() >= 4.5, "{what} has a contrast of {contrast}");
+        assert_contrasts(&page, &["text", "strongest_shade"]);
+    }
+}
+
+/// Two runs against one another: every ratio is on one axis, and nothing leaves its place.
+#[test]
+fn a_comparison_at_a_desk_and_on_a_phone() {
+    let between = made::compared();
+    let side = |name| ComparedSide {
+        name,
+        is_simulated: true,
+    };
+    let page = report::comparison_html(&between, ["old.db", "new.db"].map(side));
+    let Some(mut browser) = Chromium::start() else { return };
+    for (width, scheme) in [
+        (1280, Scheme::Light),
+        (1280, Scheme::Dark),
+        (360, Scheme::Light),
+        (360, Scheme::Dark),
+    ] {
+        browser.open(&page, width, scheme);
+        let page = browser.measure();
+        assert_eq!(page["width"], width);
+        assert!(page["overflow_px"].as_f64().unwrap() <= 0.0, "{}", page["widest"]);
+        assert_accessible(&page);
+        assert_contrasts(
+            &page,
+            &["faster", "slower", "faster_stroke", "slower_stroke", "measured", "note"],
+        );
+        let rows = page["comparison"].as_array().unwrap();
+        assert_eq!(rows.len(), between.rows.len());
+        for (row, compared) in rows.iter().zip(&between.rows) {
+            assert_eq!(row["overlapping"], 0, "{row}");
+            assert!(row["right"].as_f64().unwrap() <= f64::from(width), "{row}");
+            assert_eq!(row["median"].is_number(), compared.ratio.is_some(), "{row}");
+            assert!(
+                compared.ratio.is_none() || row["track_px"].as_f64().unwrap() >= 190.0,
+                "{row}"
+            );
         }
+        // The same ratio is at the same place in all rows, and a larger one right of it.
+        let mut places: Vec<(f64, f64)> = rows
+            .iter()
+            .zip(&between.rows)
+            .filter_map(|(row, compared)| Some((compared.ratio?, row["median"].as_f64()?)))
+            .collect();
+        places.sort_by(|one, other| one.0.total_cmp(&other.0));
+        assert!(places.windows(2).all(|pair| pair[0].1 <= pair[1].1 + 0.5), "{places:?}");
+    }
+}
+
+/// Pages with all that can be folded: latencies, throughput over time, disks, all figures, warnings, claims, maps,
+/// power cuts, and a comparison.
+fn pages() -> Vec<(&'static str, String)> {
+    let mut first = first_look::input();
+    first.advice = ["one", "two", "three"]
+        .map(|word| format!("{word} is not what it seems"))
+        .to_vec();
+    let side = |name| ComparedSide {
+        name,
+        is_simulated: true,
+    };
+    vec![
+        ("first look", report::html(&first)),
+        ("sweep", report::html(&made::sweep())),
+        ("sweep of workloads", report::html(&made::workload_sweep())),
+        ("power cuts", report::html(&made::power_cuts())),
+        (
+            "comparison",
+            report::comparison_html(&made::compared(), ["A", "B"].map(side)),
+        ),
+    ]
+}
+
+/// What is folded was never drawn at the width of a phone.
+#[test]
+fn what_is_folded_fits_on_a_phone() {
+    let Some(mut browser) = Chromium::start() else { return };
+    let mut opened = 0;
+    for (name, page) in pages() {
+        browser.open(&page, 360, Scheme::Light);
+        opened += browser.ask("openAll()").as_u64().unwrap();
+        assert_eq!(browser.ask("openAll()"), 0, "all are open");
+        let measured = browser.measure();
+        assert!(
+            measured["overflow_px"].as_f64().unwrap() <= 0.0,
+            "{name}: {}",
+            measured["widest"]
+        );
+        assert_eq!(browser.ask("tooWide()"), Value::Array(Vec::new()), "{name}");
+        assert_accessible(&measured);
+    }
+    assert!(opened > 20, "{opened}");
+}
+
+/// Without a mouse: Tab reaches every link, summary and region that scrolls, Enter opens what is folded, and each place
+/// shows that it has the focus.
+#[test]
+fn a_keyboard_reaches_everything() {
+    const KEYS_MAX: usize = 400;
+    let Some(mut browser) = Chromium::start() else { return };
+    for (name, page) in pages() {
+        browser.open(&page, 360, Scheme::Light);
+        let mut visited: Vec<String> = Vec::new();
+        for _ in 0..KEYS_MAX {
+            browser.press("Tab");
+            let focused = browser.ask("focused()");
+            let Some(place) = focused["place"].as_str() else { break };
+            if visited.iter().any(|known| known == place) {
+                break;
+            }
+            assert!(
+                focused["outline_px"].as_f64().unwrap() >= 1.0,
+                "{name}: {focused} does not show its focus"
+            );
+            assert_eq!(focused["is_shown"], true, "{name}: {focused}");
+            visited.push(place.to_owned());
+            if focused["is_folded"] == true {
+                browser.press("Enter");
+                assert_eq!(
+                    browser.ask("focused()")["is_folded"],
+                    false,
+                    "{name}: {focused} does not open"
+                );
+            }
+        }
+        assert!(visited[0].ends_with("Skip to the results"), "{name}: {visited:?}");
+        assert_eq!(browser.ask("openAll()"), 0, "{name}: all were opened by keys");
+        let reachable = browser.ask("reachable()");
+        let missed: Vec<&Value> = reachable.as_array().unwrap().iter().collect();
+        let missed: Vec<&&Value> = missed
+            .iter()
+            .filter(|place| !visited.iter().any(|known| known == place.as_str().unwrap()))
+            .collect();
+        assert!(missed.is_empty(), "{name}: {missed:?} cannot be reached");
+        assert!(visited.len() >= 5, "{name}: {visited:?}");
+    }
+}
+
+/// On paper nothing can be unfolded.
+#[test]
+fn print_has_what_is_folded() {
+    let Some(mut browser) = Chromium::start() else { return };
+    for (name, page) in pages() {
+        browser.open(&page, 800, Scheme::Dark);
+        let on_screen = browser.ask("drawnDetails()");
+        let is_drawn = |one: &Value| one["height_px"].as_f64().unwrap() > 0.0;
+        assert!(
+            !on_screen.as_array().unwrap().iter().any(is_drawn),
+            "{name}: folded on a screen"
+        );
+        browser.emulate_print();
+        let on_paper = browser.ask("drawnDetails()");
+        for details in on_paper.as_array().unwrap() {
+            assert!(is_drawn(details), "{name}: {details}");
+        }
+        assert_eq!(browser.ask("scrolling().length"), 0, "{name}: paper does not scroll");
+    }
+}
+
+/// The same in a PDF file, as pdftotext reads it.
+#[test]
+fn a_pdf_has_what_is_folded() {
+    if Command::new("pdftotext").arg("-v").output().is_err() {
+        println!("skipped: needs pdftotext (apt-get install poppler-utils)");
+        return;
+    }
+    let Some(mut browser) = Chromium::start() else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    browser.open(&report::html(&first_look::input()), 1280, Scheme::Light);
+    let file = folder.path().join("page.pdf");
+    fs::write(&file, browser.pdf()).expect("a file");
+    let output = Command::new("pdftotext")
+        .arg("-layout")
+        .arg(&file)
+        .arg("-")
+        .output()
+        .expect("it runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    for folded in [
+        "Latencies of single operations",
+        "99.9 %",
+        "Throughput over time",
+        "[[workload]]",
+        "mkfs.xfs -q -f",
+    ] {
+        assert!(text.contains(folded), "{folded} is not in the PDF");
     }
 }

@@ -3,9 +3,10 @@
 mod first_look;
 mod made;
 
-use report::{TableOptions, html, table};
-use study::metric::Metric;
-use study::stack::Bitmap;
+use report::{Input, TableOptions, html, table};
+use study::metric::{Better, Metric};
+use study::stack::{Bitmap, Level};
+use study::{ProvenanceEntry, Recorded};
 
 /// The page's source from the first of these words to the second.
 fn between<'a>(page: &'a str, begin: &str, end: &str) -> &'a str {
@@ -213,6 +214,8 @@ fn what_the_disks_did_is_there_on_demand() {
             (Metric::DeviceRead, 4.0),
             (Metric::DeviceWrites, 50.0),
             (Metric::DeviceWritten, 4.0),
+            (Metric::DeviceBusy, 43.0),
+            (Metric::DeviceBusiest, 7.5),
         ] {
             made::sample(&mut input, trial, "randwrite", metric, value);
         }
@@ -220,8 +223,96 @@ fn what_the_disks_did_is_there_on_demand() {
     let page = html(&input);
     let disks = between(&page, "<summary>What the disks did</summary>", "</details>");
     // 2 MiB/s for a second: twice that read and written, in requests of 41 and 82 KiB.
-    let row = "<td>100</td><td>41.0</td><td>50</td><td>81.9</td><td>2.00</td><td>2.00</td>";
+    let row =
+        "<td>43 %</td><td>7.5 %</td><td>100</td><td>41.0</td><td>50</td><td>81.9</td><td>2.00</td><td>2.00</td>";
     assert!(disks.contains(row), "{disks}");
+}
+
+/// Of tests that write, on arrays with parity, and only if something was read.
+#[test]
+fn read_modify_write_is_named_where_parity_is_written() {
+    let mut input = first_look::input();
+    for cell in &mut input.plan.cells {
+        let level = if cell.stack_label == "xfs" {
+            Level::Raid5
+        } else {
+            Level::Raid1
+        };
+        cell.stack.array.level = level;
+    }
+    let trials: Vec<_> = input.trials.iter().map(|trial| trial.key).collect();
+    input
+        .samples
+        .retain(|sample| sample.entry.metric.better() != Better::Neither);
+    for trial in trials {
+        for test in ["write", "read"] {
+            for (metric, value) in [
+                (Metric::DeviceReads, 100.0),
+                (Metric::DeviceRead, 4000.0),
+                (Metric::DeviceWrites, 50.0),
+                (Metric::DeviceWritten, 4000.0),
+            ] {
+                made::sample(&mut input, trial, test, metric, value);
+            }
+        }
+    }
+    let page = html(&input);
+    let marked: Vec<&str> = page
+        .split("<tr>")
+        .filter(|row| row.contains("<span class=\"half block\">read-modify-write</span>"))
+        .collect();
+    assert_eq!(marked.len(), 2, "of each workload one row: {marked:?}");
+    for row in marked {
+        assert!(row.starts_with("<td>write</td><th scope=\"row\">xfs</th>"), "{row}");
+    }
+}
+
+/// Shares of seeks, rotation and transfer, over all disks and trials that were done.
+#[test]
+fn the_mechanics_of_whole_trials_are_shares() {
+    let mut input = first_look::input();
+    let of_cell = |input: &Input, place: usize| input.plan.cells[place].id;
+    let (cell, other) = (of_cell(&input, 0), of_cell(&input, 1));
+    input.provenance.clear();
+    let trials: Vec<_> = input
+        .trials
+        .iter()
+        .map(|trial| trial.key)
+        .filter(|key| key.cell == cell)
+        .collect();
+    for trial in trials {
+        for metric in [Metric::DeviceReads, Metric::DeviceWrites] {
+            made::sample(&mut input, trial, "write", metric, 1.0);
+        }
+        for (key, value) in [
+            ("disk.vda.seek_ns", "1000"),
+            ("disk.vda.rotation_ns", "400"),
+            ("disk.vdb.seek_ns", "1000"),
+            ("disk.vdb.transfer_ns", "1600"),
+            ("disk.vda.contents", "b0b"),
+        ] {
+            let entry = ProvenanceEntry {
+                key: key.to_owned(),
+                value: value.to_owned(),
+            };
+            input.provenance.push(Recorded { trial, entry });
+        }
+    }
+    let page = html(&input);
+    let stack = |id| {
+        let cell = input.plan.cells.iter().find(|cell| cell.id == id);
+        cell.expect("a cell").stack_label.clone()
+    };
+    let row = format!(
+        "<th scope=\"row\">{}</th><td class=\"number\">50 %</td><td class=\"number\">10 %</td><td class=\"number\">40 %</td>",
+        stack(cell)
+    );
+    let table = between(&page, "aria-label=\"Mechanics of the disks", "</table>");
+    assert!(table.contains(&row), "{table}");
+    assert!(
+        !table.contains(&format!("<th scope=\"row\">{}</th>", stack(other))),
+        "{table}"
+    );
 }
 
 #[test]

@@ -220,6 +220,37 @@ fn throughput_over_time_is_drawn_for_each_stack() {
     assert!(!html(&without).contains("Throughput over time"));
 }
 
+/// A row for each stack that has latencies, with an outline and with words for those who do not see it.
+#[test]
+fn latency_spreads_are_drawn_for_each_stack() {
+    let input = input();
+    let page = html(&input);
+    let latencies = page
+        .split("<summary>Latencies of single operations</summary>")
+        .nth(1)
+        .expect("they are there");
+    let latencies = latencies.split("</details>").next().expect("their end");
+    let spreads: Vec<&str> = latencies.split("<figure class=\"spread\">").skip(1).collect();
+    assert!(!spreads.is_empty());
+    for spread in &spreads {
+        let spread = spread.split("</figure>").next().expect("its end");
+        let stacks = input.plan.stack_labels();
+        let drawn = stacks
+            .iter()
+            .filter(|stack| spread.contains(&format!("aria-label=\"{stack}: ")));
+        assert_eq!(
+            drawn.count(),
+            spread.matches("<path class=\"bar\" d=\"M").count(),
+            "{spread}"
+        );
+        assert!(spread.matches("<path").count() >= 2, "{spread}");
+        assert!(spread.matches("<text").count() >= 2, "an axis: {spread}");
+    }
+    let mut without = input;
+    without.latencies.clear();
+    assert!(!html(&without).contains("Latencies of single operations"));
+}
+
 /// Print left out latencies and the study file.
 #[test]
 fn issue_12_17_print_opens_what_is_folded() {

@@ -158,6 +158,10 @@ metrics! {
     DeviceWrites = "device_writes", Requests, Neither;
     DeviceRead = "device_read", Mebibytes, Neither;
     DeviceWritten = "device_written", Mebibytes, Neither;
+    /// Percentage of the test's time in which a member disk had requests, as iostat's `%util`: the mean of all members, and
+    /// the one with the most.
+    DeviceBusy = "device_busy", Percent, Neither;
+    DeviceBusiest = "device_busiest", Percent, Neither;
     /// Of one member disk during the whole workload; the test's name says which.
     MemberReads = "reads", Requests, Neither;
     MemberWrites = "writes", Requests, Neither;

@@ -3,12 +3,13 @@
 use stack::{Context, DiskCounters, Quiesce, Stack, Tested, Timeline};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use study::act::Act;
 use study::event::{Event, Guard, ToolCall};
 use study::phase::Phases;
-use study::stack::{FilesystemKind, Keeper, Members, StackSpec};
+use study::stack::{FilesystemKind, Keeper, StackSpec};
 use tools::{Invocation, ToolError};
-use workload::{DeviceCounters, Host, HostError};
+use workload::{DeviceCounters, DisksBusy, Host, HostError};
 
 /// A stack and its context.
 pub struct StackHost<'a, 'c> {
@@ -25,8 +26,33 @@ pub struct StackHost<'a, 'c> {
     pub spec: &'a StackSpec,
     /// Number of disks of group `data`.
     pub disks: u32,
-    /// The counters of the members before the test and after it.
-    pub counted: [Vec<DiskCounters>; 2],
+    /// The counters of the members before the test and after it, each with the time of reading.
+    pub counted: [Option<Counted>; 2],
+}
+
+/// A reading of the counters of all members.
+pub struct Counted {
+    members: Vec<DiskCounters>,
+    at: Instant,
+}
+
+/// In a shorter time the kernel's tick (10 ms in the lab) is too coarse to say how busy a disk was.
+const BUSY_TIME_MIN: Duration = Duration::from_millis(100);
+
+/// Percentages of `time`. A member that was replaced has other counters than before.
+fn busy(before: &[DiskCounters], after: &[DiskCounters], time: Duration) -> Option<DisksBusy> {
+    let percent = |(before, after): (&DiskCounters, &DiskCounters)| {
+        let busy = Duration::from_millis(after.busy_ms_since(before));
+        (busy.as_secs_f64() / time.as_secs_f64()).min(1.0) * 100.0
+    };
+    let all: Vec<f64> = before.iter().zip(after).map(percent).collect();
+    if time < BUSY_TIME_MIN || all.is_empty() {
+        return None;
+    }
+    Some(DisksBusy {
+        mean: all.iter().sum::<f64>() / all.len() as f64,
+        busiest: all.iter().copied().fold(0.0, f64::max),
+    })
 }
 
 impl StackHost<'_, '_> {
@@ -107,17 +133,28 @@ impl Host for StackHost<'_, '_> {
             written_sectors: sum(|disk| disk.sectors_written),
         };
         self.counted.rotate_left(1);
-        self.counted[1] = members;
+        self.counted[1] = Some(Counted {
+            members,
+            at: Instant::now(),
+        });
         Ok(counters)
     }
 
+    fn disks_busy(&self) -> Option<DisksBusy> {
+        let [Some(before), Some(after)] = &self.counted else {
+            return None;
+        };
+        busy(&before.members, &after.members, after.at - before.at)
+    }
+
     fn judge(&mut self, test: Option<&str>) {
-        let [before, after] = &self.counted;
-        let moved: Vec<DiskCounters> = after
-            .iter()
-            .zip(before)
-            .map(|(after, before)| after.clone() - before)
-            .collect();
+        let moved: Vec<DiskCounters> = match &self.counted {
+            [Some(before), Some(after)] => {
+                let pairs = after.members.iter().zip(&before.members);
+                pairs.map(|(after, before)| after.clone() - before).collect()
+            }
+            _ => Vec::new(),
+        };
         let tested = Tested {
             test,
             spec: self.spec,
@@ -137,13 +174,11 @@ impl Host for StackHost<'_, '_> {
     /// Parity is computed over whole pages, and filesystems that never overwrite write whole blocks.
     fn physical_block_bytes(&self) -> Option<u64> {
         use FilesystemKind::{Ext2, Ext3, Ext4, Jfs, Raw, Reiserfs, Xfs};
-        let array = &self.spec.array;
-        let has_parity = |level: study::stack::Level| matches!(level.facts().data, Members::AllBut(_));
         let overwrites = matches!(
             self.spec.filesystem.kind,
             Raw | Ext2 | Ext3 | Ext4 | Jfs | Reiserfs | Xfs
         );
-        if !overwrites || has_parity(array.level) || array.of.is_some_and(|of| has_parity(of.level)) {
+        if !overwrites || self.spec.array.has_parity() {
             return None;
         }
         self.stack.physical_block_bytes()
@@ -186,5 +221,48 @@ impl Host for StackHost<'_, '_> {
             .access
             .executor
             .run(invocation, self.context.access.recorder)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn disk(busy_ms: u64) -> DiskCounters {
+        DiskCounters {
+            busy_ms,
+            reading_ms: 2 * busy_ms,
+            ..DiskCounters::default()
+        }
+    }
+
+    #[test]
+    fn disks_are_busy_for_a_part_of_the_time() {
+        let (before, after) = ([disk(500), disk(100)], [disk(1500), disk(600)]);
+        let found = busy(&before, &after, Duration::from_secs(2)).expect("a percentage");
+        assert_eq!((found.mean, found.busiest), (37.5, 50.0));
+    }
+
+    /// A tick for each of 100 requests of 2 ms.
+    #[test]
+    fn short_requests_do_not_take_a_tick_each() {
+        let after = DiskCounters {
+            busy_ms: 1000,
+            reading_ms: 150,
+            writing_ms: 50,
+            ..DiskCounters::default()
+        };
+        let found = busy(&[disk(0)], &[after], Duration::from_secs(1)).expect("a percentage");
+        assert_eq!((found.mean, found.busiest), (20.0, 20.0));
+    }
+
+    /// A tick that began before the time, a replaced disk, and no time at all.
+    #[test]
+    fn busy_is_never_more_than_the_time() {
+        let found = busy(&[disk(0), disk(9000)], &[disk(1010), disk(0)], Duration::from_secs(1));
+        let found = found.expect("a percentage");
+        assert_eq!((found.mean, found.busiest), (50.0, 100.0));
+        assert_eq!(busy(&[disk(0)], &[disk(10)], Duration::from_millis(20)), None);
+        assert_eq!(busy(&[], &[], Duration::from_secs(1)), None);
     }
 }

@@ -23,6 +23,11 @@ pub trait Host {
     /// Counters of the member disks so far, summed.
     fn device_counters(&mut self) -> Result<DeviceCounters, HostError>;
 
+    /// How busy the member disks were between the last two readings of the counters, if that is known.
+    fn disks_busy(&self) -> Option<DisksBusy> {
+        None
+    }
+
     /// Records guards on the stack during the time between the last two readings of the counters: of this test, or of all
     /// tests of the trial. Called after the samples of the test.
     fn judge(&mut self, _test: Option<&str>) {}
@@ -71,6 +76,13 @@ pub trait Host {
 
     /// Runs an external program and records the call in the trial's events.
     fn run_tool(&mut self, invocation: &Invocation) -> Result<ToolCall, ToolError>;
+}
+
+/// Percentages of a time in which disks had requests.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DisksBusy {
+    pub mean: f64,
+    pub busiest: f64,
 }
 
 /// Requests and bytes at the member disks since they came up, as `/proc/diskstats` counts them (sector = 512 bytes).

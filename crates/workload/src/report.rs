@@ -76,12 +76,16 @@ impl Reporter<'_> {
         }
     }
 
-    /// Requests of the member disks during the test, as an explanation.
+    /// Work of the member disks during the test, as an explanation.
     pub(crate) fn device_work(&mut self, moved: DeviceCounters) {
         self.sample(Metric::DeviceReads, moved.reads as f64);
         self.sample(Metric::DeviceWrites, moved.writes as f64);
         self.sample(Metric::DeviceRead, moved.read_bytes() as f64 / MEBIBYTE);
         self.sample(Metric::DeviceWritten, moved.written_bytes() as f64 / MEBIBYTE);
+        if let Some(busy) = self.host.disks_busy() {
+            self.sample(Metric::DeviceBusy, busy.mean);
+            self.sample(Metric::DeviceBusiest, busy.busiest);
+        }
     }
 
     /// The guards of the stack during this test, whose counters have just been read.

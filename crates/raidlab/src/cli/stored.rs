@@ -1,7 +1,7 @@
 //! The arguments of the commands that read stored runs, and of the one that imports them.
 
 use super::{COUNT_MAX, ExportFormat, Format, exit_status, whole};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use store::{RunChoice, RunId};
 
@@ -83,6 +83,13 @@ pub struct DigestArguments {
     pub format: Format,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ComparisonFormat {
+    Text,
+    Json,
+    Html,
+}
+
 #[derive(Args, Debug)]
 pub struct CompareArguments {
     /// A store (its last run), STORE:RUN, or a run's number or name; @AXIS=VALUE selects a part: `3@kernel=6.12`
@@ -92,8 +99,12 @@ pub struct CompareArguments {
     /// Store of runs that are given by number or name
     #[arg(long, default_value = "raidlab.db")]
     pub store: PathBuf,
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    /// `html` is one page, which opens without network
+    #[arg(long, value_enum, default_value_t = ComparisonFormat::Text)]
+    pub format: ComparisonFormat,
+    /// Where to write it (default: `-`, standard output)
+    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
+    pub output: PathBuf,
 }
 
 #[derive(Args, Debug)]

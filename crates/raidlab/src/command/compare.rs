@@ -1,9 +1,11 @@
 //! `raidlab compare`: two runs against one another.
 
-use super::{print, print_with, show, stored};
-use crate::cli::{CompareArguments, Format, run_choice};
+use super::output::Output;
+use super::{print_with, show, stored};
+use crate::cli::{CompareArguments, ComparisonFormat, run_choice};
 use crate::expected::ExpectedError;
-use report::ComparedNames;
+use crate::progress::note;
+use report::ComparedSide;
 use serde_json::{Value, json};
 use stats::between::{Between, BetweenRow, Outcome, RunSide, between};
 use std::path::{Path, PathBuf};
@@ -18,18 +20,26 @@ pub fn compare(arguments: &CompareArguments) -> Result<ExitCode, ExpectedError> 
         Side::read(&arguments.a, &arguments.store)?,
         Side::read(&arguments.b, &arguments.store)?,
     );
+    Output::check(&arguments.output, Some(&first.path))?;
+    let output = Output::check(&arguments.output, Some(&second.path))?;
     let between = between(first.of_run(), second.of_run());
-    match arguments.format {
-        Format::Text => {
+    let sides = [&first, &second].map(|side| ComparedSide {
+        name: &side.name,
+        is_simulated: side.is_simulated,
+    });
+    match (arguments.format, &output) {
+        (ComparisonFormat::Text, Output::Standard) => {
             let options = show::options();
-            let names = ComparedNames {
-                first: &first.name,
-                second: &second.name,
-                is_simulated: first.is_simulated || second.is_simulated,
-            };
-            print_with(&report::comparison(&between, names, options), show::colours(options))?;
+            print_with(&report::comparison(&between, sides, options), show::colours(options))?;
         }
-        Format::Json => print(&format!("{:#}\n", export(&first, &second, &between)))?,
+        (ComparisonFormat::Text, _) => {
+            output.write(&report::comparison(&between, sides, show::options_of_files()))?;
+        }
+        (ComparisonFormat::Json, _) => output.write(&format!("{:#}\n", export(&first, &second, &between)))?,
+        (ComparisonFormat::Html, _) => output.write(&report::comparison_html(&between, sides))?,
+    }
+    if output.file().is_some() {
+        note(&format!("raidlab: the comparison is in {}", arguments.output.display()));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -38,6 +48,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<ExitCode, ExpectedError> 
 struct Side {
     /// What it is, in words.
     name: String,
+    path: PathBuf,
     plan: Plan,
     measurements: Vec<Measurement>,
     is_simulated: bool,
@@ -63,6 +74,7 @@ impl Side {
             measurements: store.samples(run.id).map_err(failed)?,
             is_simulated: run.machine == MachineKind::Lab,
             plan,
+            path,
         })
     }
 

@@ -43,6 +43,14 @@ pub(super) fn options() -> TableOptions {
     TableOptions { width, colour }
 }
 
+/// How to draw a table that goes into a file.
+pub(super) const fn options_of_files() -> TableOptions {
+    TableOptions {
+        width: WIDTH,
+        colour: false,
+    }
+}
+
 /// What becomes of the colours of a table that was drawn so.
 pub(super) fn colours(options: TableOptions) -> Colours {
     if options.colour { Colours::Kept } else { Colours::Shown }

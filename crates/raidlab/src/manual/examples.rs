@@ -112,7 +112,13 @@ pub const ALL: &[(&str, &[Example])] = &[
     ),
     (
         "raidlab compare",
-        &[("raidlab compare one.db two.db", "Compares the last runs of two stores.")],
+        &[
+            ("raidlab compare one.db two.db", "Compares the last runs of two stores."),
+            (
+                "raidlab compare my.db@kernel=5.10 my.db@kernel=6.12 --format html -o kernels.html",
+                "Writes a page that compares two kernels of a run.",
+            ),
+        ],
     ),
     ("raidlab disk list", &[("raidlab disk list", "Lists the disk models.")]),
     (

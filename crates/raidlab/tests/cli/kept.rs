@@ -77,6 +77,48 @@ pub fn store_with_samples(desk: &Desk, name: &str, samples: u32) -> PathBuf {
     path
 }
 
+/// A store with a run of `judged.toml` on such a machine: XFS writes twice as fast as ext4, reading scatters, and all
+/// figures are so many times those of a machine of factor 1. One claim is supported, one refuted, one undecided, one
+/// untestable.
+pub fn judged_store(desk: &Desk, name: &str, machine: MachineKind, factor: f64) {
+    let text = include_str!("judged.toml");
+    let text = match machine {
+        MachineKind::Host => &format!(
+            "machine = \"host\"\n{}",
+            text.replace("model = \"wd-500gb-2007\"\n", "")
+        ),
+        _ => text,
+    };
+    let plan =
+        study_file::read(text, "judged.toml", &study_file::Known::default()).expect("a study without errors");
+    let mut store = Store::open(&desk.folder().join(name)).expect("a store is made");
+    let run = store
+        .open_run(&RunSpec { machine, ..spec(&plan) })
+        .expect("a run begins");
+    for (cell, write) in plan.cells.iter().zip([50.0, 100.0]) {
+        for (index, read) in (0..).zip([40.0, 70.0, 30.0, 55.0]) {
+            let trial = Trial {
+                cell: cell.clone(),
+                index,
+                seed: u64::from(index) + 1,
+            };
+            let trial = store.begin_trial(&run, &trial, "test").expect("a trial begins");
+            // Each cell has its fast trials at other seeds.
+            let read = if write > 60.0 { 100.0 - read } else { read };
+            let write = write * (1.0 + 0.01 * f64::from(index));
+            for (test, value) in [("write", write), ("read", read)] {
+                let sample = Sample {
+                    test: test.to_owned(),
+                    metric: Metric::Throughput,
+                    value: value * factor,
+                };
+                store.append(trial, &Event::Sample(sample)).expect("a sample is kept");
+            }
+            store.end_trial(trial, &Ending::Done, 1).expect("a trial ends");
+        }
+    }
+}
+
 /// A store as a raidlab to come would leave it.
 pub fn newer_store(desk: &Desk, name: &str) {
     let path = empty_store(desk, name);

@@ -9,6 +9,7 @@ mod disks;
 mod doubtful_host;
 mod earlier;
 mod exit_codes;
+mod exports;
 mod guest_host;
 mod help;
 mod host_in_guest;

@@ -9,6 +9,7 @@ mod commands;
 mod contents;
 mod cost;
 mod determinism;
+mod disks_busy;
 mod every_workload;
 mod floating_point;
 mod golden;

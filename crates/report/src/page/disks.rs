@@ -1,4 +1,5 @@
-//! What the disks did: requests, bytes for each byte of the test, and how they spent the trial.
+//! What the disks did: how busy they were, requests, bytes for each byte of the test, and how their mechanics spent the
+//! trial.
 
 use crate::figure::number;
 use crate::input::{Input, TrialState};
@@ -6,6 +7,7 @@ use serde::Serialize;
 use stats::WorkloadResults;
 use std::collections::HashMap;
 use study::metric::Metric;
+use study::workload::{ServerTest, TreeTest, Work};
 use study::{CellId, TrialKey};
 
 #[derive(Serialize)]
@@ -19,6 +21,9 @@ pub(super) struct Disks {
 struct TestRow {
     test: String,
     stack: String,
+    /// Share of the test's time with requests: of all members, and of the busiest; `–` where it is not known.
+    busy: String,
+    busiest: String,
     reads: String,
     read_kib: String,
     writes: String,
@@ -26,14 +31,14 @@ struct TestRow {
     /// Bytes at the disks for each byte of the test; `–` where the test has no throughput.
     read_factor: String,
     write_factor: String,
+    /// The test writes only, and what was read was needed to compute parity.
+    is_read_modify_write: bool,
 }
 
-/// Simulated disks during whole trials of one stack.
+/// The mechanics of simulated disks during whole trials of one stack.
 #[derive(Serialize)]
 struct TrialRow {
     stack: String,
-    busy: String,
-    busiest: String,
     seek: String,
     rotation: String,
     transfer: String,
@@ -59,7 +64,8 @@ pub(super) fn disks(input: &Input, workload: &WorkloadResults) -> Disks {
     let tests = tests.flat_map(|test| {
         cells().filter_map(|cell| {
             let trials = of_trials.get(&(cell.id, test.name.as_str()))?;
-            test_row(&test.name, &cell.stack_label, trials)
+            let modifies = cell.stack.array.has_parity() && only_writes(&cell.workload.work, &test.name);
+            test_row(&test.name, &cell.stack_label, modifies, trials)
         })
     });
     Disks {
@@ -70,7 +76,21 @@ pub(super) fn disks(input: &Input, workload: &WorkloadResults) -> Disks {
     }
 }
 
-fn test_row(test: &str, stack: &str, trials: &[(TrialKey, Values)]) -> Option<TestRow> {
+/// Less is read by filesystems for their own metadata.
+const MODIFIED_READ_MIN: f64 = 0.05;
+
+/// Whether a test reads nothing of its own accord.
+fn only_writes(work: &Work, test: &str) -> bool {
+    match work {
+        Work::Io(spec) => test == spec.pattern.name() && !spec.pattern.has_reads(),
+        Work::Tree(spec) => test == TreeTest::Write.name() && spec.from.is_none(),
+        Work::Server(_) => test != ServerTest::Mixed.name(),
+        _ => false,
+    }
+}
+
+/// `modifies`: the test writes, and what is read for it is the rest of its stripes.
+fn test_row(test: &str, stack: &str, modifies: bool, trials: &[(TrialKey, Values)]) -> Option<TestRow> {
     let of = |figure: &dyn Fn(&Values) -> Option<f64>| {
         let figures = trials.iter().filter_map(|(_, values)| figure(values)).collect();
         median(figures)
@@ -90,33 +110,43 @@ fn test_row(test: &str, stack: &str, trials: &[(TrialKey, Values)]) -> Option<Te
             let moved = values.get(&Metric::Throughput)? * values.get(&Metric::Duration)?;
             (moved > 0.0).then_some(values.get(&bytes)? / moved)
         };
-        of(&each).map_or_else(|| "–".to_owned(), |factor| number(factor, 2))
+        of(&each)
     };
+    let factor_words = |factor: Option<f64>| factor.map_or_else(|| "–".to_owned(), |factor| number(factor, 2));
+    let read_factor = factor(Metric::DeviceRead);
+    let share = |metric: Metric| of(&get(metric)).map_or_else(|| "–".to_owned(), |share| percent(share / 100.0));
     Some(TestRow {
         test: test.to_owned(),
         stack: stack.to_owned(),
+        busy: share(Metric::DeviceBusy),
+        busiest: share(Metric::DeviceBusiest),
         reads: number(reads, 0),
         read_kib: size(Metric::DeviceRead, Metric::DeviceReads),
         writes: number(writes, 0),
         write_kib: size(Metric::DeviceWritten, Metric::DeviceWrites),
-        read_factor: factor(Metric::DeviceRead),
-        write_factor: factor(Metric::DeviceWritten),
+        is_read_modify_write: modifies && read_factor.is_some_and(|factor| factor >= MODIFIED_READ_MIN),
+        read_factor: factor_words(read_factor),
+        write_factor: factor_words(factor(Metric::DeviceWritten)),
     })
+}
+
+/// `7.5 %`, `43 %`.
+fn percent(share: f64) -> String {
+    format!("{} %", number(share * 100.0, usize::from(share < 0.1)))
 }
 
 /// What one simulated disk counted in a trial, in nanoseconds.
 #[derive(Clone, Copy, Default)]
 struct Spent {
-    busy: f64,
     seek: f64,
     rotation: f64,
     transfer: f64,
 }
 
 fn trial_row(input: &Input, cell: CellId, stack: &str) -> Option<TrialRow> {
-    let done = |key: TrialKey| {
-        let trial = input.trials.iter().find(|trial| trial.key == key)?;
-        trial.machine_ns.filter(|_| trial.state == TrialState::Done)
+    let is_done = |key: TrialKey| {
+        let trial = input.trials.iter().find(|trial| trial.key == key);
+        trial.is_some_and(|trial| trial.state == TrialState::Done)
     };
     let mut disks: HashMap<(TrialKey, &str), Spent> = HashMap::new();
     for row in input.provenance.iter().filter(|row| row.trial.cell == cell) {
@@ -128,30 +158,18 @@ fn trial_row(input: &Input, cell: CellId, stack: &str) -> Option<TrialRow> {
         };
         let spent = disks.entry((row.trial, disk)).or_default();
         match counter {
-            "busy_ns" => spent.busy = value,
             "seek_ns" => spent.seek = value,
             "rotation_ns" => spent.rotation = value,
             "transfer_ns" => spent.transfer = value,
             _ => {}
         }
     }
-    let with_time: Vec<(f64, Spent)> = disks
-        .iter()
-        .filter_map(|((trial, _), spent)| Some((done(*trial)? as f64, *spent)))
-        .filter(|(time, _)| *time > 0.0)
-        .collect();
-    if with_time.is_empty() {
-        return None;
-    }
-    let total = |of: fn(&Spent) -> f64| with_time.iter().map(|(_, spent)| of(spent)).sum::<f64>();
-    let time: f64 = with_time.iter().map(|(time, _)| time).sum();
-    let moving = total(|spent| spent.seek + spent.rotation + spent.transfer).max(1.0);
-    let percent = |share: f64| format!("{} %", number(share * 100.0, usize::from(share < 0.1)));
-    let shares = with_time.iter().map(|(time, spent)| spent.busy / time);
-    Some(TrialRow {
+    let of_done = disks.iter().filter(|((trial, _), _)| is_done(*trial));
+    let spent: Vec<Spent> = of_done.map(|(_, spent)| *spent).collect();
+    let total = |of: fn(&Spent) -> f64| spent.iter().map(of).sum::<f64>();
+    let moving = total(|spent| spent.seek + spent.rotation + spent.transfer);
+    (moving > 0.0).then(|| TrialRow {
         stack: stack.to_owned(),
-        busy: percent(total(|spent| spent.busy) / time),
-        busiest: percent(shares.fold(0.0, f64::max)),
         seek: percent(total(|spent| spent.seek) / moving),
         rotation: percent(total(|spent| spent.rotation) / moving),
         transfer: percent(total(|spent| spent.transfer) / moving),
@@ -195,10 +213,21 @@ mod tests {
                     (Metric::DeviceRead, throughput * 8.0),
                     (Metric::DeviceWrites, 512.0),
                     (Metric::DeviceWritten, throughput * 8.0),
+                    (Metric::DeviceBusy, 40.0 * throughput),
+                    (Metric::DeviceBusiest, 7.5),
                 ],
             )
         };
-        let row = test_row("randwrite", "RAID 5", &[one(0, 1.0), one(1, 2.0)]).expect("a row");
+        let trials = [one(0, 1.0), one(1, 2.0)];
+        let row = test_row("randwrite", "RAID 5", true, &trials).expect("a row");
+        assert_eq!((row.busy.as_str(), row.busiest.as_str()), ("60 %", "7.5 %"));
+        assert!(row.is_read_modify_write);
+        // Reads of a copy are its own.
+        assert!(
+            !test_row("copy", "RAID 5", false, &trials)
+                .expect("a row")
+                .is_read_modify_write
+        );
         assert_eq!((row.read_factor.as_str(), row.write_factor.as_str()), ("2.00", "2.00"));
         // 8 and 16 MiB in 512 requests.
         assert_eq!((row.reads.as_str(), row.read_kib.as_str()), ("512", "24.0"));
@@ -207,8 +236,13 @@ mod tests {
     #[test]
     fn a_test_without_throughput_has_no_factor() {
         let one = trial(0, &[(Metric::DeviceReads, 0.0), (Metric::DeviceWrites, 3.0)]);
-        let row = test_row("delete", "RAID 1", &[one]).expect("a row");
+        let row = test_row("delete", "RAID 1", false, &[one]).expect("a row");
         assert_eq!((row.read_factor.as_str(), row.read_kib.as_str()), ("–", "–"));
-        assert!(test_row("delete", "RAID 1", &[trial(0, &[])]).is_none());
+        assert_eq!(
+            (row.busy.as_str(), row.busiest.as_str()),
+            ("–", "–"),
+            "of an earlier store"
+        );
+        assert!(test_row("delete", "RAID 1", false, &[trial(0, &[])]).is_none());
     }
 }

@@ -164,3 +164,30 @@ fn root_loop_a_run_on_this_machine_has_an_a_a_control() {
         assert!(second.contains("#2") && pair["differs"].is_boolean(), "{pair}");
     }
 }
+
+/// As the kernel of this machine counts it, during the test and not during mkfs.
+#[test]
+fn root_loop_how_busy_the_disks_are_is_of_the_test() {
+    let Some((desk, _turn)) = desk() else { return };
+    let study = "machine = \"host\"\nram = \"256M\"\n[disks]\ncount = 1\n[[stack]]\narray = { level = \"single\" }\n\
+        fs = { type = \"ext2\" }\n[[workload]]\nname = \"reads\"\n\
+        io = { rw = \"randread\", bs = \"4K\", size = \"64M\", direct = true, runtime = \"2s\" }\n\
+        [precision]\ntrials = 1\n";
+    desk.write("busy.toml", study);
+    let ran = desk.run(&["run", "busy.toml", "--on", "host", "--loop", "1x1G"]);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    let json: serde_json::Value =
+        serde_json::from_str(&desk.run(&["export", "--format", "json"]).stdout).expect("JSON");
+    let of = |metric: &str| {
+        let samples = json["samples"].as_array().expect("samples");
+        let found = samples
+            .iter()
+            .find(|sample| sample["metric"] == metric && sample["test"] == "randread");
+        found
+            .and_then(|sample| sample["value"].as_f64())
+            .unwrap_or_else(|| panic!("no {metric}: {samples:?}"))
+    };
+    let (mean, busiest) = (of("device_busy"), of("device_busiest"));
+    assert!((5.0..=100.0).contains(&mean), "{mean}");
+    assert!((mean - busiest).abs() < 1e-9, "one disk: {mean} and {busiest}");
+}

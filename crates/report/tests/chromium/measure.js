@@ -1,8 +1,8 @@
-// Measures what was drawn and sends it to the page around this one. Part of tests/browser.rs only.
+// Measures what was drawn. Part of tests/browser.rs only.
 "use strict";
 
-const box = (element) => element.getBoundingClientRect();
-const isShown = (element) => box(element).width > 0;
+var box = (element) => element.getBoundingClientRect();
+var isShown = (element) => box(element).width > 0;
 
 function luminance(colour) {
   const [red, green, blue] = colour.match(/[\d.]+/g).map((part) => {
@@ -14,9 +14,11 @@ function luminance(colour) {
 
 // WCAG 2: from 1 to 21.
 function contrast(selector, behind, property = "color") {
+  const [mark, ground] = [selector, behind].map((one) => document.querySelector(one));
+  if (!mark || !ground) return undefined;
   const [one, other] = [
-    luminance(getComputedStyle(document.querySelector(selector))[property]),
-    luminance(getComputedStyle(document.querySelector(behind)).backgroundColor),
+    luminance(getComputedStyle(mark)[property]),
+    luminance(getComputedStyle(ground).backgroundColor),
   ].sort((a, b) => b - a);
   return (one + 0.05) / (other + 0.05);
 }
@@ -64,12 +66,88 @@ function panel(figure) {
   };
 }
 
-addEventListener("load", () => {
+// A row of a comparison: where its ratio and 1 are on the track, and whether all of it is shown in its place.
+function comparisonRow(row) {
+  const middle = (line) => line && box(line).left + box(line).width / 2;
+  const track = row.querySelector(".track");
+  const figures = [...row.querySelectorAll("th, td:not(.ratios)")].filter(isShown).map(box);
+  return {
+    kind: row.className,
+    ratio: row.querySelector(".ratio").textContent,
+    track_px: track ? box(track).width : 0,
+    median: track && middle(track.querySelector(".median")),
+    right: Math.max(...figures.map((one) => one.right)),
+    overlapping: figures.filter((one, place) => figures.some((other, at) => at > place
+      && one.left < other.right - 1 && other.left < one.right - 1 && one.top < other.bottom - 1 && other.top < one.bottom - 1)).length,
+  };
+}
+
+// What a click on every summary shows, with what is folded in it.
+function openAll() {
+  const folded = [...document.querySelectorAll("details:not([open])")];
+  folded.forEach((one) => { one.open = true; });
+  return folded.length;
+}
+
+function summaryOf(details) {
+  return details.querySelector("summary").textContent.trim();
+}
+
+// Parts of opened details that reach beyond the window, unless a region around them scrolls.
+function tooWide() {
+  const parts = [...document.querySelectorAll("details *")].filter((part) => !part.closest(".scroll, pre, svg, .facet") && isShown(part));
+  return parts.filter((part) => box(part).right > innerWidth + 0.5).map((part) => `${part.tagName}.${part.className}`);
+}
+
+// Regions that scroll sideways.
+function scrolling() {
+  const scrolls = (part) => /auto|scroll/.test(getComputedStyle(part).overflowX) && part.scrollWidth > part.clientWidth + 1;
+  return [...document.querySelectorAll("body *")].filter((part) => !part.closest("svg") && isShown(part) && scrolls(part));
+}
+
+// A name by which a place of the focus is known again.
+function place(part) {
+  const all = [...document.querySelectorAll("body *")];
+  return `${all.indexOf(part)} ${part.tagName} ${part.getAttribute("aria-label") ?? part.textContent.trim().slice(0, 60)}`;
+}
+
+function focused() {
+  const part = document.activeElement;
+  if (!part || part === document.body || part === document.documentElement) return null;
+  const style = getComputedStyle(part);
+  return {
+    place: place(part),
+    is_folded: part.tagName === "SUMMARY" && !part.parentElement.open,
+    outline_px: style.outlineStyle === "none" ? 0 : parseFloat(style.outlineWidth),
+    // Scrolled into view.
+    is_shown: box(part).bottom > 0 && box(part).top < innerHeight && box(part).right > 0 && box(part).left < innerWidth,
+  };
+}
+
+// All that a reader without a mouse must reach.
+function reachable() {
+  const parts = [...document.querySelectorAll("summary, a[href], pre[tabindex]"), ...scrolling()];
+  return [...new Set(parts.filter(isShown).map(place))];
+}
+
+// What is folded, and how much of it is drawn on the medium.
+function drawnDetails() {
+  return [...document.querySelectorAll("details")].map((details) => {
+    const inside = [...details.children].filter((child) => child.tagName !== "SUMMARY");
+    return {
+      summary: summaryOf(details),
+      is_open: details.open,
+      height_px: Math.max(0, ...inside.map((child) => (child.checkVisibility({ contentVisibilityAuto: true }) ? box(child).height : 0))),
+    };
+  });
+}
+
+function measured() {
   const figures = [...document.querySelectorAll(".panel")];
   const widest = [...document.querySelectorAll("body *")]
     .filter((element) => !element.closest(".scroll, pre, svg"))
     .sort((one, other) => box(other).right - box(one).right)[0];
-  parent.postMessage(JSON.stringify({
+  return {
     width: innerWidth,
     overflow_px: document.documentElement.scrollWidth - document.documentElement.clientWidth,
     widest: `${widest.tagName}.${widest.className}`,
@@ -91,7 +169,8 @@ addEventListener("load", () => {
     duplicate_ids: [...document.querySelectorAll("[id]")].map((one) => one.id).filter((id, place, all) => all.indexOf(id) !== place),
     panels_per_line: figures.filter((figure) => box(figure).top === box(figures[0]).top).length,
     panels: figures.map(panel),
-    contrasts: {
+    // Of what the page has.
+    contrasts: Object.fromEntries(Object.entries({
       text: contrast("h1", "body"),
       soft: contrast("p.soft", "body"),
       best: contrast(".row.best .stack", ".panel"),
@@ -100,7 +179,13 @@ addEventListener("load", () => {
       bad: contrast(".out", ".panel", "stroke"),
       supported: contrast(".claim.supported .verdict-word", "body"),
       effect: contrast(".row .effect", ".panel"),
+      faster: contrast(".between .faster .verdict-word", ".scroll"),
+      slower: contrast(".between .slower .verdict-word", ".scroll"),
+      faster_stroke: contrast(".between .faster .median", ".scroll", "stroke"),
+      slower_stroke: contrast(".between .slower .median", ".scroll", "stroke"),
+      measured: contrast(".between th .soft", ".scroll"),
       ...spots(),
-    },
-  }), "*");
-});
+    }).filter(([, contrast]) => contrast !== undefined)),
+    comparison: [...document.querySelectorAll(".between tr:is(.faster, .slower, .equal, .noise, .few)")].map(comparisonRow),
+  };
+}
