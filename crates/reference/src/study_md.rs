@@ -151,7 +151,7 @@ Some samples are marked by a **guard**, with what was seen and what to change, a
 | `aligned` | a member, a loop device or the array begins within a physical sector of its disks; or direct writes are not of whole physical sectors (512 bytes on a disk with 4 KiB), where they are passed on as they are: no parity, a filesystem that overwrites |
 | `slow-member` | of four or more members with 200 requests each, alike in number and size (by 1.5 times), a read takes one more than twice as long as any of the others, or a write, which drives cache, or a read among writes, more than four times, and the others agree by 1.5 times. Only where stripes spread the reads, or for tests of mirrors that hardly read. Not while acts change the array |
 | `nearly-full` | more than 90 % of the filesystem are in use after a test |
-| `disk-bound` | faster than the models of the disks sustain once their caches are full |
+| `disk-bound` | faster than the models of the disks sustain once their caches are full; or, for `io` and `fio` on disks with platters, more random reads, or direct or synchronous random writes, a second than arms and rotation can serve: D requests in flight (with the full write caches) wait half a turn each on average, D / (half a turn); and a disk moves its arm at least by the shortest seek or head switch between two tracks. 25 % more are allowed, and what the disks' buffers may hold; nothing is said where that is most of the files |
 | `finite` | the value is not a number |
 | `quiesced` | the disks were not idle before the test |
 | `undisturbed` | after the test md was at a resync or a check, on a host a ZFS pool at a scrub or resilver, ext4 was initialising inode tables that a study had not left to it, or discards had come from a trim |

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use study::act::Act;
 use study::event::{Event, Guard, ToolCall};
 use study::phase::Phases;
-use study::stack::{FilesystemKind, Keeper, Members, StackSpec};
+use study::stack::{Keeper, Members, StackSpec};
 use tools::{Invocation, ToolError};
 use workload::{DeviceCounters, Host, HostError};
 
@@ -132,13 +132,9 @@ impl Host for StackHost<'_, '_> {
 
     /// Parity is computed over whole pages, and filesystems that never overwrite write whole blocks.
     fn physical_block_bytes(&self) -> Option<u64> {
-        use FilesystemKind::{Ext2, Ext3, Ext4, Jfs, Raw, Reiserfs, Xfs};
         let array = &self.spec.array;
         let has_parity = |level: study::stack::Level| matches!(level.facts().data, Members::AllBut(_));
-        let overwrites = matches!(
-            self.spec.filesystem.kind,
-            Raw | Ext2 | Ext3 | Ext4 | Jfs | Reiserfs | Xfs
-        );
+        let overwrites = self.spec.filesystem.kind.overwrites();
         if !overwrites || has_parity(array.level) || array.of.is_some_and(|of| has_parity(of.level)) {
             return None;
         }
