@@ -143,6 +143,7 @@ Some samples are marked by a **guard**, with what was seen and what to change, a
 | `cold-cache` | what was read came from memory |
 | `cache-hits` | `io`, `fio`, reads: fewer than 90 % of the bytes, or for random patterns of the requests, reached the disks. A job went over its files again and found them in memory, or each record of the filesystem (128 KiB on ZFS) was read once and answered several smaller requests. Sequential reads may become larger requests, and requests that the scheduler merged count |
 | `written-out` | what was written did not reach the disks |
+| `read-modify-write` | `io`, `fio`, random writes of parts of a stripe (RAID 4, 5, 6) or of a record (ZFS) whose files fit the machine's `ram`, or that write 90 % of them or more: the disks read less than 10 % of what read-modify-write needs at the least, one block for each write, because a cache made whole stripes or found the records in memory. Not with `fits_memory`, by which a study says that it means that, nor for filesystems that never overwrite, nor while acts change the array |
 | `contents` | it is not there after a remount |
 | `long-enough` | the clock cannot tell so short a time |
 | `steady` | `io` and `fio` with a `runtime`, reads and direct or synchronous writes: the throughput of the two halves of the time differs by more than 20 % of their average (the bound of SNIA's performance test specification) and by more than four standard errors of it. The detail has the throughput over time, in up to 32 intervals |
