@@ -162,7 +162,8 @@ Some samples are marked by a **guard**, with what was seen and what to change, a
 | `loop-files` | on a host: the files behind loop devices are in memory |
 
 Comparisons between cells are doubtful for other reasons. These warnings stand with the claim, table or ranking that they
-concern, or above the verdict if it is the whole run; no figure is left out. In JSON they are `warnings` of the claim, of
+concern, or above the verdict if it is the whole run; no figure is left out, but a claim with `comparable` is untestable
+unless it names the setting on its sides. In JSON they are `warnings` of the claim, of
 the workload, of the table and of the run; `raidlab export` has those of tables and workloads in its own `warnings`.
 
 | warning | says |
@@ -208,7 +209,7 @@ interval* with what is claimed of the ratio:
 | supported | of each pair lies within what is claimed |
 | refuted | of one pair lies wholly outside |
 | undecided | neither; or there are fewer than three trials |
-| untestable | is not asked for: the claim has `untestable` with the reason, or something was not measured |
+| untestable | is not asked for: the claim has `untestable` with the reason, something was not measured, or the stacks also differ in a setting of `comparable` that the claim does not name |
 
 It is wider than the one at 95 %, so that the verdicts on all claims of a study together have an error of 5 %: see
 [verdicts.md](internals/verdicts.md). The pair that is shown is the one that fits the claim least, of those whose interval

@@ -96,17 +96,12 @@ impl Input {
 }
 
 fn unlike_words(unlike: &Unlike) -> String {
-    let (what, help) = match unlike.setting {
-        Setting::WriteCache => ("the write cache of the disks", "give both the same `write_cache`"),
-        Setting::Barriers => ("barriers", "mount both with them or both without"),
-        Setting::Journal => (
-            "the journal mode",
-            "give both the same `journal`, or `data=` in `mount`",
-        ),
-        Setting::Caches => (
-            "what is in the caches when the reads begin",
-            "let both read from the disks (no `pre_read`, no reading again), or both from memory",
-        ),
+    let what = unlike.setting.words();
+    let help = match unlike.setting {
+        Setting::WriteCache => "give both the same `write_cache`",
+        Setting::Barriers => "mount both with them or both without",
+        Setting::Journal => "give both the same `journal`, or `data=` in `mount`",
+        Setting::Caches => "let both read from the disks (no `pre_read`, no reading again), or both from memory",
     };
     let has = |(key, held): &(String, Held)| format!("`{key}` has {}", held_words(unlike.setting, *held));
     let of_pairs = match (unlike.pairs, unlike.compared) {
