@@ -26,6 +26,14 @@ impl FilesystemKind {
         Self::ALL.iter().copied().find(|kind| kind.word() == word)
     }
 
+    /// Whether a block that is written again stays at its place: writes at random places are random writes at the disks.
+    pub fn overwrites(self) -> bool {
+        matches!(
+            self,
+            Self::Raw | Self::Ext2 | Self::Ext3 | Self::Ext4 | Self::Jfs | Self::Reiserfs | Self::Xfs
+        )
+    }
+
     /// The type that mount(2) takes, which is that of /proc/mounts.
     pub fn mount_type(self) -> &'static str {
         match self.kernel.mount_type {

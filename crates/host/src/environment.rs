@@ -169,11 +169,12 @@ pub(crate) fn filesystem_of(file: &str) -> Option<String> {
     kind
 }
 
-/// Kernel names of disks that are not these: whole disks only.
+/// Kernel names of disks that are not these: whole disks only. The lab's have no device above them.
 pub(crate) fn other_disks(ours: &BTreeSet<String>) -> Vec<String> {
+    let is_disk = |disk: &Path| disk.join("device").exists() || disk.join("media_delay_ns").exists();
     sysfs::entries(Path::new("/sys/block"))
         .iter()
-        .filter(|disk| disk.join("device").exists())
+        .filter(|disk| is_disk(disk))
         .map(|disk| sysfs::name(disk))
         .filter(|name| !ours.contains(name))
         .collect()

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use study::OTHERS_PROCESSOR_PERCENT;
+use study::{OTHER_DISKS_MIB_PER_S, OTHERS_PROCESSOR_PERCENT};
 
 /// The counters at the start of a trial.
 pub(crate) struct Load {
@@ -56,7 +56,7 @@ impl Load {
         // The disks below a loop device move sectors on its behalf.
         if !self.ours.iter().any(|disk| disk.starts_with("loop")) {
             let mib = now.other_sectors.saturating_sub(before.other_sectors) as f64 / 2048.0;
-            facts.push(("load.other_disks_mib_per_s".to_owned(), format!("{:.2}", mib / wall_s)));
+            facts.push((OTHER_DISKS_MIB_PER_S.to_owned(), format!("{:.2}", mib / wall_s)));
         }
         for ((resource, now_us), (_, before_us)) in now.pressure_us.iter().zip(&before.pressure_us) {
             let share = now_us.saturating_sub(*before_us) as f64 / 1e6 / wall_s;

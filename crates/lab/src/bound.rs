@@ -1,7 +1,10 @@
 //! Upper bounds from the disk models: a higher throughput did not reach the disks or did not come from them.
 
+mod requests;
+
 use crate::disks::Models;
 use disksim::show::{Sustained, sustained};
+use requests::RequestBound;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use study::event::{Guard, Sample};
@@ -24,6 +27,7 @@ pub struct DiskBound {
     read: f64,
     write: f64,
     disks: u32,
+    requests: Option<RequestBound>,
 }
 
 impl DiskBound {
@@ -39,7 +43,7 @@ impl DiskBound {
         {
             return None;
         }
-        let (mut read, mut write, mut disks) = (0.0, 0.0, 0);
+        let (mut read, mut write, mut disks, mut requests) = (0.0, 0.0, 0, None);
         for group in &cell.machine.disks {
             let rates = rates(group, models)?;
             let count = f64::from(group.count);
@@ -51,8 +55,17 @@ impl DiskBound {
             read += count * rates.read_mb_s * 1e6 / MEBIBYTE;
             write += count * rates.write_mb_s * 1e6 / MEBIBYTE / written;
             disks += group.count;
+            if group.name == DATA {
+                let model = models.find(group).ok()?;
+                requests = RequestBound::of(trial, &model.device, written);
+            }
         }
-        Some(Self { read, write, disks })
+        Some(Self {
+            read,
+            write,
+            disks,
+            requests,
+        })
     }
 
     /// Checks a throughput against the bound for the test's direction.
@@ -64,6 +77,9 @@ impl DiskBound {
             Direction::Read => (self.read, "read"),
             Direction::Write => (self.write, "write"),
         };
+        if let Some(guard) = self.judge_requests(sample, verb) {
+            return Some(guard);
+        }
         let passed = sample.value <= bound * ALLOWANCE;
         let disks = match self.disks {
             1 => "the disk sustains".to_owned(),
@@ -91,6 +107,31 @@ impl DiskBound {
             test: Some(sample.test.clone()),
             passed,
             detail,
+        })
+    }
+}
+
+impl DiskBound {
+    /// The guard of a test with more random requests a second than the disks can serve.
+    fn judge_requests(&self, sample: &Sample, verb: &str) -> Option<Guard> {
+        let bound = self.requests?;
+        let per_s = sample.value * MEBIBYTE / bound.block_bytes as f64;
+        let most = bound.most(per_s)?;
+        if per_s <= most {
+            return None;
+        }
+        let why = match verb {
+            "read" => {
+                "a cache answered the rest: read with `direct = true`, more bytes (`size`) than memory holds, or blocks \
+                 (`bs`) that are not smaller than the records of the filesystem"
+            }
+            _ => "a cache had the rest when the clock stopped: write for longer (`runtime`, after a `ramp_time`)",
+        };
+        Some(Guard {
+            name: GUARD.to_owned(),
+            test: Some(sample.test.clone()),
+            passed: false,
+            detail: format!("{}; {why}", bound.words(verb, per_s, most)),
         })
     }
 }
@@ -172,6 +213,58 @@ mod tests {
         assert!(guard(&raid, "read", 12_000.0).expect("a throughput").passed);
         assert!(!guard(&raid, "randread", 13_500.0).expect("a throughput").passed);
         assert_eq!(guard(&raid, "readwrite", 20_000.0), None);
+    }
+
+    /// Issue 13: eight disks of 7200 rpm, one request of eight processes each: 8 / 4.17 ms = 1,920 a second, 7.5 MiB/s.
+    #[test]
+    fn issue_13_more_random_requests_than_the_arms_can_serve_are_marked() {
+        let of = |fs: &str, job: &str| {
+            trial(&format!(
+                "ram = \"3G\"\n[disks]\nmodel = \"seagate-ironwolf-12tb\"\ncount = 8\n[[stack]]\n{fs}\n\
+                 [[workload]]\nname = \"w\"\nio = {{ bs = \"4K\", numjobs = 8, size = \"2G\", {job} }}\n"
+            ))
+        };
+        let mirrors = of(
+            "fs = { type = \"zfs\", pool = \"mirror\", vdev_disks = 2, compression = \"off\" }",
+            "rw = \"randread\"",
+        );
+        for (value, passed) in [(912.0, false), (297.0, false), (22.3, false), (7.0, true), (2.0, true)] {
+            let guard = guard(&mirrors, "randread", value).expect("a throughput");
+            assert_eq!(guard.passed, passed, "{value}: {}", guard.detail);
+        }
+        let detail = guard(&mirrors, "randread", 297.0).expect("a throughput").detail;
+        assert!(
+            detail.starts_with(
+                "76032 random reads a second, and with 8 in flight the arms and the rotation of the disks"
+            ),
+            "{detail}"
+        );
+
+        let raid = "array = { level = 10 }\nfs = { type = \"ext4\" }";
+        let direct = of(raid, "rw = \"randwrite\", direct = true, runtime = \"60s\"");
+        let marked = guard(&direct, "randwrite", 297.0).expect("a throughput");
+        assert!(
+            !marked.passed && marked.detail.contains("and full write caches"),
+            "{}",
+            marked.detail
+        );
+        assert!(guard(&direct, "randwrite", 6.0).expect("a throughput").passed);
+        // Memory sorts and merges them.
+        let buffered = of(raid, "rw = \"randwrite\", runtime = \"60s\"");
+        assert!(guard(&buffered, "randwrite", 297.0).expect("a throughput").passed);
+        // Most of the area is in the disks' own buffers.
+        let small = of(raid, "rw = \"randread\", direct = true").clone();
+        let small = Trial {
+            cell: {
+                let mut cell = small.cell;
+                if let Work::Io(spec) = &mut cell.workload.work {
+                    spec.size_bytes = 64 << 20;
+                }
+                cell
+            },
+            ..small
+        };
+        assert!(guard(&small, "randread", 297.0).expect("a throughput").passed);
     }
 
     #[test]

@@ -143,6 +143,7 @@ Some samples are marked by a **guard**, with what was seen and what to change, a
 | `cold-cache` | what was read came from memory |
 | `cache-hits` | `io`, `fio`, reads: fewer than 90 % of the bytes, or for random patterns of the requests, reached the disks. A job went over its files again and found them in memory, or each record of the filesystem (128 KiB on ZFS) was read once and answered several smaller requests. Sequential reads may become larger requests, and requests that the scheduler merged count |
 | `written-out` | what was written did not reach the disks |
+| `read-modify-write` | `io`, `fio`, random writes of parts of a stripe (RAID 4, 5, 6) or of a record (ZFS) whose files fit the machine's `ram`, or that write 90 % of them or more: the disks read less than 10 % of what read-modify-write needs at the least, one block for each write, because a cache made whole stripes or found the records in memory. Not with `fits_memory`, by which a study says that it means that, nor for filesystems that never overwrite, nor while acts change the array |
 | `contents` | it is not there after a remount |
 | `long-enough` | the clock cannot tell so short a time |
 | `steady` | `io` and `fio` with a `runtime`, reads and direct or synchronous writes: the throughput of the two halves of the time differs by more than 20 % of their average (the bound of SNIA's performance test specification) and by more than four standard errors of it. The detail has the throughput over time, in up to 32 intervals |
@@ -151,7 +152,7 @@ Some samples are marked by a **guard**, with what was seen and what to change, a
 | `aligned` | a member, a loop device or the array begins within a physical sector of its disks; or direct writes are not of whole physical sectors (512 bytes on a disk with 4 KiB), where they are passed on as they are: no parity, a filesystem that overwrites |
 | `slow-member` | of four or more members with 200 requests each, alike in number and size (by 1.5 times), a read takes one more than twice as long as any of the others, or a write, which drives cache, or a read among writes, more than four times, and the others agree by 1.5 times. Only where stripes spread the reads, or for tests of mirrors that hardly read. Not while acts change the array |
 | `nearly-full` | more than 90 % of the filesystem are in use after a test |
-| `disk-bound` | faster than the models of the disks sustain once their caches are full |
+| `disk-bound` | faster than the models of the disks sustain once their caches are full; or, for `io` and `fio` on disks with platters, more random reads, or direct or synchronous random writes, a second than arms and rotation can serve: D requests in flight (with the full write caches) wait half a turn each on average, D / (half a turn); and a disk moves its arm at least by the shortest seek or head switch between two tracks. 25 % more are allowed, and what the disks' buffers may hold; nothing is said where that is most of the files |
 | `finite` | the value is not a number |
 | `quiesced` | the disks were not idle before the test |
 | `undisturbed` | after the test md was at a resync or a check, on a host a ZFS pool at a scrub or resilver, ext4 was initialising inode tables that a study had not left to it, or discards had come from a trim |
@@ -161,13 +162,14 @@ Some samples are marked by a **guard**, with what was seen and what to change, a
 | `loop-files` | on a host: the files behind loop devices are in memory |
 
 Comparisons between cells are doubtful for other reasons. These warnings stand with the claim, table or ranking that they
-concern, or above the verdict if it is the whole run; no figure is left out. In JSON they are `warnings` of the claim, of
+concern, or above the verdict if it is the whole run; no figure is left out, but a claim with `comparable` is untestable
+unless it names the setting on its sides. In JSON they are `warnings` of the claim, of
 the workload, of the table and of the run; `raidlab export` has those of tables and workloads in its own `warnings`.
 
 | warning | says |
 |---|---|
 | `comparable` | two compared stacks also differ in what decides results: `write_cache`; barriers (`nobarrier`, `barrier=0`, `barrier=none`, on if nothing is said); the journal mode (`journal` or `data=`, `ordered` if nothing is said; filesystems without one differ from `journal` only); caches that are cold for the one and warm for the other (`pre_read` of `fio`, IOzone's `reread` and `freread`). Not if the comparison is about it: the two differ in nothing else, or a further compared stack differs from one of them in that alone, as in a full cross of two axes |
-| `loaded` | on a host: during some trials other programs used more than 10 % of all processors (user time of `/proc/stat` less that of the trial) |
+| `loaded` | on a host: during some trials other programs used more than 10 % of all processors (user time of `/proc/stat` less that of the trial), or disks that are not under test moved more than 10 MiB/s (not with loop devices, whose files are on such a disk) |
 | `drift` | on a host: from the first to the last trial the samples of all cells moved together. Mann and Kendall's test of the trials of each cell, summed over the cells as in the seasonal Kendall test (Hirsch, Slack and Smith 1982), at 1 % for a run, with each cell's first trial and without it. With 3 trials a cell, drift can be found from 9 cells on. A speed that wanders for some trials raises it more often than that |
 | `order` | on a host: the first trial of each cell, or trials directly after one of a certain cell, differ from the others (rank sums over cells, van Elteren 1960), or one cell has a trend of its own. 1 % for all of a run together (Holm). With 10 trials a cell, first trials can be found from 5 cells on |
 
@@ -207,7 +209,7 @@ interval* with what is claimed of the ratio:
 | supported | of each pair lies within what is claimed |
 | refuted | of one pair lies wholly outside |
 | undecided | neither; or there are fewer than three trials |
-| untestable | is not asked for: the claim has `untestable` with the reason, or something was not measured |
+| untestable | is not asked for: the claim has `untestable` with the reason, something was not measured, or the stacks also differ in a setting of `comparable` that the claim does not name |
 
 It is wider than the one at 95 %, so that the verdicts on all claims of a study together have an error of 5 %: see
 [verdicts.md](internals/verdicts.md). The pair that is shown is the one that fits the claim least, of those whose interval

@@ -7,7 +7,8 @@ use stats::{ComparedBy, Drift, Held, OrderEffect, Place, Setting, Unlike};
 use study::plan::Plan;
 use study::stack::MachineKind;
 use study::{
-    Measurement, OTHERS_PROCESSOR_PERCENT, OTHERS_PROCESSOR_PERCENT_MAX, ProvenanceEntry, Recorded, TrialKey,
+    Measurement, OTHER_DISKS_MIB_PER_S, OTHER_DISKS_MIB_PER_S_MAX, OTHERS_PROCESSOR_PERCENT,
+    OTHERS_PROCESSOR_PERCENT_MAX, ProvenanceEntry, Recorded, TrialKey,
 };
 
 /// Warnings of a run, in whole sentences, each by what it concerns.
@@ -33,6 +34,7 @@ impl Doubts {
     ) -> Self {
         let mut doubts = Self::default();
         doubts.run.extend(loaded_words(plan, provenance));
+        doubts.run.extend(other_disks_words(plan, provenance));
         for unlike in stats::unlike(plan, samples) {
             let words = unlike_words(&unlike);
             match unlike.by {
@@ -96,17 +98,12 @@ impl Input {
 }
 
 fn unlike_words(unlike: &Unlike) -> String {
-    let (what, help) = match unlike.setting {
-        Setting::WriteCache => ("the write cache of the disks", "give both the same `write_cache`"),
-        Setting::Barriers => ("barriers", "mount both with them or both without"),
-        Setting::Journal => (
-            "the journal mode",
-            "give both the same `journal`, or `data=` in `mount`",
-        ),
-        Setting::Caches => (
-            "what is in the caches when the reads begin",
-            "let both read from the disks (no `pre_read`, no reading again), or both from memory",
-        ),
+    let what = unlike.setting.words();
+    let help = match unlike.setting {
+        Setting::WriteCache => "give both the same `write_cache`",
+        Setting::Barriers => "mount both with them or both without",
+        Setting::Journal => "give both the same `journal`, or `data=` in `mount`",
+        Setting::Caches => "let both read from the disks (no `pre_read`, no reading again), or both from memory",
     };
     let has = |(key, held): &(String, Held)| format!("`{key}` has {}", held_words(unlike.setting, *held));
     let of_pairs = match (unlike.pairs, unlike.compared) {
@@ -152,25 +149,37 @@ fn probability(probability: f64) -> String {
     }
 }
 
-/// Trials of a host during which other programs used its processors.
-fn loaded_words(plan: &Plan, provenance: &[Recorded<ProvenanceEntry>]) -> Option<String> {
+/// Trials of a host with more than `limit` of a load: the largest, its trial, and `2 of 4 trials`.
+fn above(provenance: &[Recorded<ProvenanceEntry>], key: &str, limit: f64) -> Option<(f64, TrialKey, String)> {
     let of_trial = |row: &Recorded<ProvenanceEntry>| {
-        let of_load = row.entry.key == OTHERS_PROCESSOR_PERCENT;
-        of_load.then(|| Some((row.entry.value.parse::<f64>().ok()?, row.trial)))?
+        (row.entry.key == key).then(|| Some((row.entry.value.parse::<f64>().ok()?, row.trial)))?
     };
     let loads: Vec<(f64, TrialKey)> = provenance.iter().filter_map(of_trial).collect();
-    let loaded = loads
-        .iter()
-        .filter(|(percent, _)| *percent > OTHERS_PROCESSOR_PERCENT_MAX);
+    let loaded = loads.iter().filter(|(load, _)| *load > limit);
     let (most, trial) = loaded.clone().max_by(|(one, _), (other, _)| one.total_cmp(other))?;
+    Some((*most, *trial, format!("{} of {} trials", loaded.count(), loads.len())))
+}
+
+/// Trials of a host during which other programs used its processors.
+fn loaded_words(plan: &Plan, provenance: &[Recorded<ProvenanceEntry>]) -> Option<String> {
+    let (most, trial, count) = above(provenance, OTHERS_PROCESSOR_PERCENT, OTHERS_PROCESSOR_PERCENT_MAX)?;
     let cell = plan.cells.iter().find(|cell| cell.id == trial.cell)?;
     Some(format!(
         "Warning (`loaded`): other programs used more than {OTHERS_PROCESSOR_PERCENT_MAX:.0} % of this machine's processors \
-         during {} of {} trials, at the most {most:.0} % (`{}`, trial {}): stop them, and run it again.",
-        loaded.count(),
-        loads.len(),
-        cell.key,
-        trial.index
+         during {count}, at the most {most:.0} % (`{}`, trial {}): stop them, and run it again.",
+        cell.key, trial.index
+    ))
+}
+
+/// Trials of a host during which other programs used its other disks.
+fn other_disks_words(plan: &Plan, provenance: &[Recorded<ProvenanceEntry>]) -> Option<String> {
+    let (most, trial, count) = above(provenance, OTHER_DISKS_MIB_PER_S, OTHER_DISKS_MIB_PER_S_MAX)?;
+    let cell = plan.cells.iter().find(|cell| cell.id == trial.cell)?;
+    Some(format!(
+        "Warning (`loaded`): disks that are not under test moved more than {OTHER_DISKS_MIB_PER_S_MAX:.0} MiB/s during \
+         {count}, at the most {most:.0} MiB/s (`{}`, trial {}), perhaps through the same controller: stop the programs \
+         that use them, and run it again.",
+        cell.key, trial.index
     ))
 }
 

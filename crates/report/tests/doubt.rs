@@ -4,7 +4,7 @@ mod first_look;
 
 use report::{Input, TableOptions, TrialState, html, table};
 use study::stack::MachineKind;
-use study::{OTHERS_PROCESSOR_PERCENT, ProvenanceEntry, Recorded};
+use study::{OTHER_DISKS_MIB_PER_S, OTHERS_PROCESSOR_PERCENT, ProvenanceEntry, Recorded};
 
 fn text(input: &Input) -> String {
     table(
@@ -116,6 +116,87 @@ fn the_lab_has_neither_drift_nor_order() {
     input.run.machine = MachineKind::Lab;
     assert!(!text(&input).contains("Warning (`drift`)"));
     assert!(!text(&input).contains("Warning (`order`)"));
+}
+
+/// As if the first trial of each cell, of ten, had been so many times slower on a host.
+fn slow_at_first(times: f64) -> Input {
+    let mut input = drifting();
+    let first: Vec<_> = input
+        .trials
+        .iter()
+        .filter(|trial| trial.key.index == 0)
+        .cloned()
+        .collect();
+    let samples: Vec<_> = input
+        .samples
+        .iter()
+        .filter(|one| one.trial.index == 0)
+        .cloned()
+        .collect();
+    (input.trials, input.samples) = (Vec::new(), Vec::new());
+    for index in 0..10_u32 {
+        for (place, trial) in first.iter().enumerate() {
+            let mut trial = trial.clone();
+            trial.key.index = index;
+            trial.started = Some(u64::from(index) * first.len() as u64 + place as u64);
+            input.trials.push(trial);
+        }
+        for (place, sample) in samples.iter().enumerate() {
+            let mut sample = sample.clone();
+            sample.trial.index = index;
+            // Up and down by a per cent, in no order.
+            let noise = f64::from((index * 7 + place as u32 * 3) % 10) / 1000.0;
+            let slower = if index == 0 { times } else { 1.0 };
+            let is_rate = sample.entry.metric.better() == study::metric::Better::Higher;
+            sample.entry.value *= (1.0 + noise) * if is_rate { 1.0 / slower } else { slower };
+            input.samples.push(sample);
+        }
+    }
+    input
+}
+
+#[test]
+fn slow_first_trials_are_said_above_the_verdict() {
+    let input = slow_at_first(1.5);
+    let said = text(&input);
+    let line = said
+        .lines()
+        .find(|line| line.contains("Warning (`order`)"))
+        .expect("a warning");
+    assert!(
+        line.contains("the first trial of each cell is 33") && line.contains("slower than the others"),
+        "{line}"
+    );
+    assert!(
+        line.contains("let the machine warm up with a run that does not count"),
+        "{line}"
+    );
+    assert!(said.find("Warning (`order`)") < said.find("small files  ("));
+    assert!(part(&html(&input), "class=\"verdict\"", "</p>").contains("Warning (`order`)"));
+    assert!(!text(&slow_at_first(1.0)).contains("Warning (`order`)"));
+}
+
+#[test]
+fn busy_disks_next_to_those_under_test_are_said_above_the_verdict() {
+    let moved = |rates: &[&str]| {
+        let mut input = loaded(rates);
+        for row in input
+            .provenance
+            .iter_mut()
+            .filter(|row| row.entry.key == OTHERS_PROCESSOR_PERCENT)
+        {
+            row.entry.key = OTHER_DISKS_MIB_PER_S.to_owned();
+        }
+        text(&input)
+    };
+    assert!(!moved(&["9.99", "0.00"]).contains("Warning (`loaded`)"));
+    let said = moved(&["0.10", "83.20"]);
+    assert!(
+        said.contains(
+            "disks that are not under test moved more than 10 MiB/s during 1 of 2 trials, at the most 83 MiB/s"
+        ),
+        "{said}"
+    );
 }
 
 /// The first look, as if a host had measured it while other programs used so much of its processors, per cent.

@@ -2,7 +2,8 @@
 //!
 //! A claim must hold for every pair of cells it refers to ([`study::claim::Contest`]), in every test. It is *supported*
 //! if it is shown to hold for each of them, *refuted* if it is shown not to hold for one, *undecided* if neither, and
-//! *untestable* if something was not measured, or if the study says that it cannot test the claim. Each pair has
+//! *untestable* if something was not measured, if the compared stacks also differ in a setting that decides results and that the claim
+//! does not name ([`crate::comparable`]), or if the study says that it cannot test the claim. Each pair has
 //! one-sided tests against the claim's own margin; to support a claim all of them must succeed (an intersection-union
 //! test, which needs no correction: Berger, *Technometrics* 24, 1982), to refute it one of c at 1/c of the error. Over
 //! the testable claims of a study Holm's procedure keeps the error at 5 %. "Equal" is shown by two one-sided tests within
@@ -16,6 +17,7 @@ mod stopping;
 pub use deciding::{Claimed, Deciding};
 pub use stopping::trials_to_decide;
 
+use crate::comparable::not_claimed;
 use crate::compare::{Effect, InBlock, Pool, faster, holm};
 use crate::interval::Interval;
 use crate::judge::{distinct, headline};
@@ -100,17 +102,26 @@ fn judged(plan: &Plan, measurements: &[Measurement]) -> (Vec<(Judged, Verdict)>,
         by_cell.entry(one.trial.cell).or_default().push(one);
     }
     let pools = RefCell::default();
+    let not_claimed = not_claimed(plan, measurements);
     let judged: Vec<Judged> = plan
         .claims
         .iter()
-        .map(|claim| {
-            Court {
+        .zip(not_claimed)
+        .map(|(claim, setting)| {
+            let court = Court {
                 plan,
                 by_cell: &by_cell,
                 pools: &pools,
                 claim,
+            };
+            let mut judged = court.judge();
+            if let (None, Some(setting)) = (&judged.reason, setting) {
+                judged.reason = Some(format!(
+                    "the compared stacks also differ in {}, which the claim does not name",
+                    setting.words()
+                ));
             }
-            .judge()
+            judged
         })
         .collect();
     let testable: Vec<usize> = (0..judged.len()).filter(|&at| judged[at].reason.is_none()).collect();

@@ -42,19 +42,12 @@ pub struct Unlike {
 /// All such differences, in the plan's order: of claims, of tables, of rankings. Only cells with samples are compared;
 /// imported results are not ranked, and nothing is known of their settings.
 pub fn unlike(plan: &Plan, measurements: &[Measurement]) -> Vec<Unlike> {
-    let measured: HashSet<CellId> = measurements
-        .iter()
-        .filter(|one| one.counts())
-        .map(|one| one.trial.cell)
-        .collect();
-    let is_known = |cell: &Cell| measured.contains(&cell.id) && cell.machine.kind != MachineKind::Foreign;
-    let of_pairs = |by: ComparedBy, pairs: Vec<Pair<'_>>| {
-        let known = |(first, second): &Pair<'_>| is_known(first.cell) && is_known(second.cell);
-        let pairs: Vec<Pair<'_>> = pairs.into_iter().filter(known).collect();
-        Setting::ALL.map(|setting| unlike_pairs(&by, setting, &pairs))
-    };
-    let claims = (0..plan.claims.len()).flat_map(|at| of_pairs(ComparedBy::Claim(at), pairs_of_claim(plan, at)));
-    let tables = (0..plan.tables.len()).flat_map(|at| of_pairs(ComparedBy::Table(at), pairs_of_table(plan, at)));
+    let known = KnownCells::of(measurements);
+    let is_known = |cell: &Cell| known.has(cell);
+    let claims =
+        (0..plan.claims.len()).flat_map(|at| known.unlike(ComparedBy::Claim(at), pairs_of_claim(plan, at)));
+    let tables =
+        (0..plan.tables.len()).flat_map(|at| known.unlike(ComparedBy::Table(at), pairs_of_table(plan, at)));
     let rankings = plan.workload_names().into_iter().flat_map(|name| {
         let cells = plan.cells.iter().filter(|cell| cell.workload.name == name);
         let ranked: Vec<Side<'_>> = cells
@@ -64,6 +57,46 @@ pub fn unlike(plan: &Plan, measurements: &[Measurement]) -> Vec<Unlike> {
         Setting::ALL.map(|setting| unlike_stacks(name, setting, &ranked))
     });
     claims.chain(tables).chain(rankings).flatten().collect()
+}
+
+/// For each claim the first setting in which compared stacks differ although the claim is not about it: it names none of
+/// the setting's axes on its sides, and no other compared cell differs in the setting alone.
+pub(crate) fn not_claimed(plan: &Plan, measurements: &[Measurement]) -> Vec<Option<Setting>> {
+    let known = KnownCells::of(measurements);
+    let of_claim = |at: usize| {
+        let comparison = plan.claims[at].comparison().ok()?;
+        let sides = comparison.sides();
+        let is_named = |setting: Setting| {
+            sides
+                .iter()
+                .any(|side| side.iter().any(|(axis, _)| setting.is_on(axis)))
+        };
+        let unlike = known.unlike(ComparedBy::Claim(at), pairs_of_claim(plan, at));
+        let mut unlike = unlike.into_iter().flatten().map(|one| one.setting);
+        unlike.find(|setting| !is_named(*setting))
+    };
+    (0..plan.claims.len()).map(of_claim).collect()
+}
+
+/// Cells with samples, of whose settings something is known.
+struct KnownCells(HashSet<CellId>);
+
+impl KnownCells {
+    fn of(measurements: &[Measurement]) -> Self {
+        let counted = measurements.iter().filter(|one| one.counts());
+        Self(counted.map(|one| one.trial.cell).collect())
+    }
+
+    fn has(&self, cell: &Cell) -> bool {
+        self.0.contains(&cell.id) && cell.machine.kind != MachineKind::Foreign
+    }
+
+    /// The settings in which pairs of them differ.
+    fn unlike(&self, by: ComparedBy, pairs: Vec<Pair<'_>>) -> [Option<Unlike>; 4] {
+        let known = |(first, second): &Pair<'_>| self.has(first.cell) && self.has(second.cell);
+        let pairs: Vec<Pair<'_>> = pairs.into_iter().filter(known).collect();
+        Setting::ALL.map(|setting| unlike_pairs(&by, setting, &pairs))
+    }
 }
 
 /// A cell, and the test in which it is compared: the caches' state may depend on it.

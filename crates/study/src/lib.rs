@@ -22,8 +22,8 @@ pub mod workload;
 
 pub use cell_id::{CellId, NotACellId};
 pub use measurement::{
-    Measured, Measurement, OTHERS_PROCESSOR_PERCENT, OTHERS_PROCESSOR_PERCENT_MAX, ProvenanceEntry, Recorded,
-    StepEntry, TrialKey,
+    Measured, Measurement, OTHER_DISKS_MIB_PER_S, OTHER_DISKS_MIB_PER_S_MAX, OTHERS_PROCESSOR_PERCENT,
+    OTHERS_PROCESSOR_PERCENT_MAX, ProvenanceEntry, Recorded, StepEntry, TrialKey,
 };
 pub use order::trial_seed;
 pub use shard::Shard;

@@ -52,6 +52,13 @@ pub const OTHERS_PROCESSOR_PERCENT: &str = "load.others_processor_percent";
 /// Other programs that use more than this share of the processors, per cent, may change what a trial measures.
 pub const OTHERS_PROCESSOR_PERCENT_MAX: f64 = 10.0;
 
+/// Provenance of each trial on a host: what its disks that are not under test moved meanwhile, MiB/s.
+pub const OTHER_DISKS_MIB_PER_S: &str = "load.other_disks_mib_per_s";
+
+/// Other disks that move more than this, MiB/s, may take time of the controllers and links that they share with those
+/// under test. What raidlab itself writes, its store, is far less.
+pub const OTHER_DISKS_MIB_PER_S_MAX: f64 = 10.0;
+
 /// The start of a step, in nanoseconds since the start of the trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepEntry {

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use study::act::Act;
 use study::event::{Event, Guard, ToolCall};
 use study::phase::Phases;
-use study::stack::{FilesystemKind, Keeper, StackSpec};
+use study::stack::{Keeper, Members, StackSpec};
 use tools::{Invocation, ToolError};
-use workload::{DeviceCounters, DisksBusy, Host, HostError};
+use workload::{DeviceCounters, DisksBusy, Host, HostError, WriteUnit};
 
 /// A stack and its context.
 pub struct StackHost<'a, 'c> {
@@ -26,6 +26,8 @@ pub struct StackHost<'a, 'c> {
     pub spec: &'a StackSpec,
     /// Number of disks of group `data`.
     pub disks: u32,
+    /// Memory of the machine.
+    pub ram_bytes: u64,
     /// The counters of the members before the test and after it, each with the time of reading.
     pub counted: [Option<Counted>; 2],
 }
@@ -173,12 +175,7 @@ impl Host for StackHost<'_, '_> {
 
     /// Parity is computed over whole pages, and filesystems that never overwrite write whole blocks.
     fn physical_block_bytes(&self) -> Option<u64> {
-        use FilesystemKind::{Ext2, Ext3, Ext4, Jfs, Raw, Reiserfs, Xfs};
-        let overwrites = matches!(
-            self.spec.filesystem.kind,
-            Raw | Ext2 | Ext3 | Ext4 | Jfs | Reiserfs | Xfs
-        );
-        if !overwrites || self.spec.array.has_parity() {
+        if !self.spec.filesystem.kind.overwrites() || self.spec.array.has_parity() {
             return None;
         }
         self.stack.physical_block_bytes()
@@ -206,6 +203,38 @@ impl Host for StackHost<'_, '_> {
             return bytes;
         }
         self.spec.array.member_bytes_min(self.disks, bytes)
+    }
+
+    /// Filesystems that never overwrite write stripes of their own making, and a journal before the array does.
+    fn write_unit(&self) -> Option<WriteUnit> {
+        const CHUNK_BYTES: u64 = 512 << 10;
+        const LVM_CHUNK_BYTES: u64 = 64 << 10;
+        const RECORD_BYTES: u64 = 128 << 10;
+        let (array, filesystem) = (&self.spec.array, &self.spec.filesystem);
+        if self.has_acts {
+            return None;
+        }
+        if filesystem.kind.is_pool() {
+            return Some(WriteUnit::Record(
+                filesystem.zfs.recordsize_bytes.unwrap_or(RECORD_BYTES),
+            ));
+        }
+        let Members::AllBut(parity) = array.level.facts().data else {
+            return None;
+        };
+        let members = self.disks.saturating_sub(array.spares);
+        let default = match array.level.is_lvm() {
+            true => LVM_CHUNK_BYTES,
+            false => CHUNK_BYTES,
+        };
+        let is_judged = filesystem.kind.overwrites() && array.of.is_none() && !array.write_journal;
+        is_judged.then(|| {
+            WriteUnit::Stripe(array.chunk_bytes.unwrap_or(default) * u64::from(members.saturating_sub(parity)))
+        })
+    }
+
+    fn ram_bytes(&self) -> Option<u64> {
+        Some(self.ram_bytes)
     }
 
     fn phases(&self) -> Option<Arc<Phases>> {

@@ -50,6 +50,16 @@ pub trait Host {
         bytes
     }
 
+    /// What a smaller random write makes the disks read before, if anything.
+    fn write_unit(&self) -> Option<WriteUnit> {
+        None
+    }
+
+    /// Memory of the machine, if it is known.
+    fn ram_bytes(&self) -> Option<u64> {
+        None
+    }
+
     /// Mount point of the filesystem on the disks of another group, if any.
     fn group_mount(&self, _group: &str) -> Option<PathBuf> {
         None
@@ -83,6 +93,15 @@ pub trait Host {
 pub struct DisksBusy {
     pub mean: f64,
     pub busiest: f64,
+}
+
+/// What is written as a whole: a write of a part of it makes the disks read the rest, or old data and parity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteUnit {
+    /// A stripe of an array with parity: data in bytes.
+    Stripe(u64),
+    /// A record of the filesystem, which is read as a whole once it has been written.
+    Record(u64),
 }
 
 /// Requests and bytes at the member disks since they came up, as `/proc/diskstats` counts them (sector = 512 bytes).

@@ -28,7 +28,7 @@ pub mod tree;
 
 pub use contents::Contents;
 pub use error::{HostError, WorkloadError};
-pub use host::{DeviceCounters, DisksBusy, Host};
+pub use host::{DeviceCounters, DisksBusy, Host, WriteUnit};
 pub use io::Pass;
 use std::path::Path;
 use study::workload::{Work, WorkloadSpec};

@@ -1,7 +1,8 @@
 //! What makes the samples of a host doubtful, on a guest of the lab as the host: a disk that becomes slower during a run,
-//! and a scrub of a pool.
+//! a scrub of a pool, a trim, the initialisation of another filesystem, and work of others on another disk.
 
 use crate::guest_host::{Machine, disks};
+use disksim::catalogue;
 use disksim::faults::Slow;
 use tools::CARRIED;
 
@@ -94,4 +95,76 @@ echo BOTH WERE LOOKED AT"
         "{said}"
     );
     assert!(said.contains("BOTH WERE LOOKED AT"), "{said}");
+}
+
+const RANDOM_READS: &str = r#"
+[disks]
+count = 2
+[[stack]]
+array = { level = 1, size = "1G" }
+fs = { type = "ext4" }
+[[workload]]
+name = "r"
+io = { rw = "randread", bs = "4K", size = "256M", direct = true, runtime = "10s" }
+[precision]
+trials = 1
+"#;
+
+/// Two drives that discard, and a disk next to them.
+#[test]
+fn lab_host_what_others_do_during_a_test_is_named() {
+    let mut disks = disks(3);
+    let flash = catalogue::find("nvme-ssd-1920gb").expect("it is in the catalogue");
+    for (index, seed) in [(0, 1), (1, 2)] {
+        disks.disks[index] = flash.description(seed);
+    }
+    let machine = Machine {
+        disks,
+        ..Machine::default()
+    };
+    let lines = r#"
+SAID='discards reached the member disks\|ext4 was initialising inode tables\|disks that are not under test moved more than 10'
+run() {
+    $R run study.toml --on host --store $1.db --aa-control off --devices /dev/vda,/dev/vdb
+    $R export --store $1.db --format json > $1.json
+    $R show --store $1.db > $1.txt
+    echo "== $1:" $(grep -ho "$SAID" $1.json $1.txt | sort -u)
+}
+reads() { while read -r _ _ disk count _; do test $disk != vda || echo $count; done < /proc/diskstats; }
+# Until the test reads, on a filesystem that is mounted.
+amid() {
+    until at=$(grep -o '/tmp/state[^ ]*' /proc/mounts); do sleep 0.1; done
+    local before=$(reads); until test $(reads) -gt $((before + 20000)); do sleep 0.1; done
+}
+run quiet
+run trimmed & amid; fstrim $(grep -o -m 1 '/tmp/state[^ ]*' /proc/mounts); wait $!
+dd if=/dev/vdc of=/dev/null bs=1M iflag=direct 2> dd.txt & other=$!
+run busy; kill $other; wait $other || true
+mke2fs -q -t ext4 -E lazy_itable_init=1 /dev/vdc; mkdir other
+run initialised & amid; mount /dev/vdc other; sleep 20; umount other; wait $!
+"#;
+    let Some(said) = machine.script(RANDOM_READS, lines) else {
+        return;
+    };
+    let of = |run: &str| {
+        let begin = format!("== {run}:");
+        let found = said.lines().find(|line| line.starts_with(&begin));
+        found.unwrap_or_else(|| panic!("{run}: {said}"))
+    };
+    let warnings = [
+        "discards reached the member disks",
+        "disks that are not under test moved more than 10",
+        "ext4 was initialising inode tables",
+    ];
+    for (run, wanted) in [
+        ("quiet", None),
+        ("trimmed", Some(0)),
+        ("busy", Some(1)),
+        ("initialised", Some(2)),
+    ] {
+        for (at, warning) in warnings.iter().enumerate() {
+            let is_said = of(run).contains(warning);
+            assert_eq!(is_said, wanted == Some(at), "{run}, {warning}: {said}");
+        }
+    }
 }

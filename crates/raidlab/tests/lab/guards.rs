@@ -3,6 +3,7 @@
 use crate::guest::{Guest, disks, trials};
 use crate::laboratory::{Laboratory, succeeded};
 use lab::job::GuestJob;
+use lab::kernel::{Cache, KernelName};
 use serde_json::Value;
 use study::event::Event;
 
@@ -165,6 +166,75 @@ fn zeros_on_a_filesystem_that_compresses() {
     assert!(guard(&json, "compressible", "random", Some("write")).0);
     assert!(guard(&json, "holes", "read", Some("read")).0);
     assert!(guard(&json, "cache-hits", "read", Some("read")).0);
+}
+
+/// What a guard that failed says of a workload; none if it passed or was not asked.
+fn failed<'a>(json: &'a Value, name: &str, workload: &str) -> Option<&'a str> {
+    let guards = json["guards"].as_array().expect("guards");
+    let ending = format!("| {workload}");
+    let is_wanted = |row: &&Value| {
+        let cell = row["cell"].as_str().expect("a cell");
+        row["guard"] == name && cell.ends_with(&ending) && row["passed"] == false
+    };
+    let detail = guards.iter().find(is_wanted).and_then(|row| row["detail"].as_str());
+    println!("{name} of {workload}: {detail:?}");
+    detail
+}
+
+/// 16 MiB are written once, in random order: memory has them all when they are written out, so stripes are whole.
+#[test]
+fn random_writes_that_memory_makes_stripes_of_read_nothing() {
+    let Some(laboratory) = Laboratory::open() else { return };
+    let job = "rw = \"randwrite\", bs = \"4K\", size = \"16M\"";
+    let (direct, meant) = (format!("{job}, direct = true"), format!("{job}, fits_memory = true"));
+    let jobs = [("buffered", job), ("direct", &direct), ("meant", &meant)];
+    let stack = "array = { level = 5, size = \"256M\" }\nfs = { type = \"ext4\" }";
+    let json = run(&laboratory, &study(&format!("{ONE_DISK}\ncount = 3"), stack, &jobs));
+    let (passed, detail) = guard(&json, "read-modify-write", "buffered", Some("randwrite"));
+    assert!(
+        !passed && detail.contains("parts of a stripe of 1048576 bytes") && detail.contains("`fits_memory"),
+        "{detail}"
+    );
+    assert!(guard(&json, "read-modify-write", "direct", Some("randwrite")).0);
+    assert_eq!(failed(&json, "read-modify-write", "meant"), None);
+}
+
+/// Records of 128 KiB: each is read once and answers 32 reads of 4 KiB, and all stay in ARC while parts are written.
+#[test]
+fn requests_that_arc_answers_are_seen() {
+    let Some(laboratory) = Laboratory::open() else { return };
+    if !matches!(Cache::of_user().find(&KernelName::parse("6.12+zfs")), Ok(Ok(_))) {
+        println!("skipped: `raidlab kernel build 6.12+zfs` was never asked for");
+        return;
+    }
+    let jobs = [
+        ("parts", "rw = \"randread\", bs = \"4K\", size = \"64M\""),
+        ("records", "rw = \"randread\", bs = \"128K\", size = \"64M\""),
+        ("write parts", "rw = \"randwrite\", bs = \"4K\", size = \"64M\""),
+        ("write records", "rw = \"randwrite\", bs = \"128K\", size = \"64M\""),
+    ];
+    let stack = "fs = { type = \"zfs\", pool = \"mirror\", compression = \"off\" }";
+    let study = study(&format!("{ONE_DISK}\ncount = 2"), stack, &jobs).replace("256M", "1G");
+    let json = run(&laboratory, &study);
+    assert!(
+        guard(&json, "cold-cache", "parts", Some("randread")).0,
+        "all bytes came from the disks"
+    );
+    let (passed, detail) = guard(&json, "cache-hits", "parts", Some("randread"));
+    assert!(
+        !passed && detail.contains(" requests at the member disks for 16384 reads"),
+        "{detail}"
+    );
+    assert!(guard(&json, "cache-hits", "records", Some("randread")).0);
+    let (passed, detail) = guard(&json, "read-modify-write", "write parts", Some("randwrite"));
+    assert!(
+        !passed && detail.contains("parts of a record of 131072 bytes"),
+        "{detail}"
+    );
+    assert_eq!(failed(&json, "read-modify-write", "write records"), None);
+    let (passed, detail) = guard(&json, "disk-bound", "parts", Some("randread"));
+    assert!(!passed && detail.contains("random reads a second"), "{detail}");
+    assert!(guard(&json, "disk-bound", "records", Some("randread")).0);
 }
 
 /// Three disks of 15,000 revolutions a minute and, in the place of the fourth, one of 5,400: 2 ms and 5.6 ms of rotation

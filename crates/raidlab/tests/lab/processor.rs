@@ -1,7 +1,7 @@
 //! Guests with a processor: they repeat, and cores help where there is more than one task.
 
 use crate::determinism::{Spinners, assert_same};
-use crate::laboratory::{Laboratory, Results};
+use crate::laboratory::{Laboratory, Results, succeeded};
 use lab::kernel::KernelName;
 
 /// An array that the processor decides, and one job and four on it.
@@ -63,4 +63,17 @@ fn cores_help_where_tasks_are_many() {
     let (four, cached) = (gain("four", "randwrite"), gain("cached", "write"));
     assert!(four > 1.5 && four < 8.0, "{four}");
     assert!((0.95..1.25).contains(&cached), "{cached}");
+}
+
+/// On disks without any time of their own, a processor of 1997 is all that there is.
+#[test]
+fn a_processor_at_its_limit_is_named() {
+    let Some(laboratory) = laboratory() else { return };
+    let note = "these figures are not those of the disks";
+    for (machine, is_limit) in [("cpu = \"pentium-2-400\"", true), ("cpu = \"infinite\"", false)] {
+        run(&laboratory, machine, "raidlab.db");
+        let said = succeeded(&mut laboratory.raidlab(&["show"]));
+        println!("{said}");
+        assert_eq!(said.contains(note), is_limit, "{machine}: {said}");
+    }
 }

@@ -46,6 +46,16 @@ impl Held {
 impl Setting {
     pub const ALL: [Self; 4] = [Self::WriteCache, Self::Barriers, Self::Journal, Self::Caches];
 
+    /// What differs, in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::WriteCache => "the write cache of the disks",
+            Self::Barriers => "barriers",
+            Self::Journal => "the journal mode",
+            Self::Caches => "what is in the caches when the reads begin",
+        }
+    }
+
     /// Whether it may depend on this axis of cells or samples.
     pub(super) fn is_on(self, axis: &str) -> bool {
         let axes: &[&str] = match self {

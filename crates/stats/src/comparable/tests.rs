@@ -133,6 +133,56 @@ fn a_full_cross_is_about_both_axes() {
     );
 }
 
+/// What the claim on two filesystems is judged, with and without barriers, and the reason.
+fn verdict(that: &str, first: &str, second: &str) -> (&'static str, String) {
+    let stacks: [&[(&str, &str)]; 2] = [
+        &[("type", "ext4"), ("mount", first)],
+        &[("type", "xfs"), ("mount", second)],
+    ];
+    let (mut plan, samples) = study(&stacks, Some(that));
+    plan.claims[0].filter = vec![(TEST.to_owned(), "read".to_owned())];
+    let judged = crate::judge_claims(&plan, &samples).remove(0);
+    assert!(judged.effect.is_some(), "it is shown in any case");
+    let word = judged.verdict.word();
+    match judged.verdict {
+        crate::claims::Verdict::Untestable { reason } => (word, reason),
+        _ => (word, String::new()),
+    }
+}
+
+#[test]
+fn a_claim_that_does_not_name_the_difference_is_untestable() {
+    let (word, reason) = verdict("type=ext4 fastest", "nobarrier", "defaults");
+    assert_eq!(word, "untestable");
+    assert_eq!(
+        reason,
+        "the compared stacks also differ in barriers, which the claim does not name"
+    );
+    assert_eq!(verdict("all equal", "nobarrier", "defaults").0, "untestable");
+    // With one trial each.
+    assert_eq!(verdict("type=ext4 fastest", "defaults", "noatime").0, "undecided");
+}
+
+#[test]
+fn a_claim_that_names_the_difference_is_about_it() {
+    let named = "type=ext4, mount=nobarrier > type=xfs, mount=defaults";
+    assert_eq!(verdict(named, "nobarrier", "defaults").0, "undecided");
+    assert_eq!(
+        settings_of(named),
+        [(ComparedBy::Claim(0), Setting::Barriers)],
+        "and warned of"
+    );
+}
+
+fn settings_of(that: &str) -> Vec<(ComparedBy, Setting)> {
+    let stacks: [&[(&str, &str)]; 2] = [
+        &[("type", "ext4"), ("mount", "nobarrier")],
+        &[("type", "xfs"), ("mount", "defaults")],
+    ];
+    let all = settings(&stacks, Some(that)).into_iter();
+    all.filter(|(by, _)| *by == ComparedBy::Claim(0)).collect()
+}
+
 #[test]
 fn the_first_pair_is_named_and_pairs_are_counted() {
     let (plan, samples) = study(

@@ -86,6 +86,7 @@ static KEYS: &[Key] = &[
     key(Table::Io, "dedupe_percentage", Count { min: 0, max: 100 }, ListedOrDefault, "not set", "share of blocks that duplicate an earlier one"),
     key(Table::Io, "verify", Word(VERIFY), Listed, "`none`", "read back and compare all that was written; raidlab's engine always compares byte by byte"),
     key(Table::Io, "group_reporting", Flag, Listed, "`true`", "figures of all jobs together; otherwise also of each job"),
+    key(Table::Io, "fits_memory", Flag, Listed, "`false`", "the files are meant to fit memory, such as a burst of random writes that becomes whole stripes there: no guard `read-modify-write`"),
 ];
 
 /// The part that is not an axis.
@@ -189,6 +190,7 @@ fn io(point: &Point, engine: IoEngine) -> IoSpec {
         buffer: buffer(point),
         verify: point.text("verify").filter(|word| word != "none"),
         group_reporting: point.flag("group_reporting"),
+        fits_memory: point.flag("fits_memory"),
         fio_options: fio_options(point),
     }
 }

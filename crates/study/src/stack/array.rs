@@ -67,8 +67,7 @@ impl ArraySpec {
 
     /// Whether a write of a part of a stripe must read before: parity is computed of what the stripe has.
     pub fn has_parity(&self) -> bool {
-        let has_parity = |level: Level| matches!(level.facts().data, Members::AllBut(_));
-        has_parity(self.level) || self.of.is_some_and(|of| has_parity(of.level))
+        self.level.has_parity() || self.of.is_some_and(|of| of.level.has_parity())
     }
 
     /// Number of members that can be missing of `disks`, whichever they are, without a loss of data. Not for nested

@@ -54,6 +54,9 @@ pub struct IoSpec {
     pub verify: Option<String>,
     /// Report only the totals of all jobs; otherwise also each job.
     pub group_reporting: bool,
+    /// The study means the files to fit memory: that a cache completes records or stripes is what it measures.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub fits_memory: bool,
     /// Other fio options, in its spelling and order. Empty for raidlab's engine.
     pub fio_options: Vec<(String, String)>,
 }
@@ -88,6 +91,7 @@ impl Default for IoSpec {
             buffer: BufferSpec::default(),
             verify: None,
             group_reporting: true,
+            fits_memory: false,
             fio_options: Vec::new(),
         }
     }
@@ -271,6 +275,8 @@ impl WorkSpec for IoSpec {
                 .dedupe_percent
                 .map(|percent| format!("{percent} % equal to blocks before")),
             self.verify.as_ref().map(|_| "all compared afterwards".to_owned()),
+            self.fits_memory
+                .then(|| "files that are meant to fit memory".to_owned()),
             (!self.fio_options.is_empty()).then(|| pairs(&self.fio_options)),
         ];
         format!("{engine}: {}", joined(self.pattern.name(), parts))

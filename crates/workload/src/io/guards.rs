@@ -1,7 +1,7 @@
 //! The guards of a job: whether what it read came from the disks, and what it wrote went there.
 
 use super::tally::Outcome;
-use crate::host::DeviceCounters;
+use crate::host::{DeviceCounters, WriteUnit};
 use crate::report::{Asked, FIO_CLOCK, Reporter};
 use std::time::Duration;
 use study::workload::{BufferFill, IoPattern, IoSpec, SyncMode};
@@ -14,6 +14,12 @@ const REPEATS: [&str; 5] = [
     "loops",
     "io_size",
 ];
+
+/// From this share on, per cent, a test writes all of its files.
+const COVERED_PERCENT: u64 = 90;
+
+/// Fewer reads than this, per cent of what read-modify-write needs at the least, are a cache's work.
+const READ_PERCENT_MIN: u64 = 10;
 
 /// fio options that ask for blocks which are read more often than others.
 const FAVOURS: [&str; 2] = ["random_distribution", "percentage_random"];
@@ -53,6 +59,13 @@ pub(super) fn report(reporter: &mut Reporter<'_>, spec: &IoSpec, outcome: &Outco
             reporter.compressible_guard("read from", moved.read_bytes(), reads.min(once));
         }
     }
+    let unit = reporter.host.write_unit().filter(|_| !spec.fits_memory);
+    if let Some((passed, detail)) = unit.and_then(|unit| {
+        let written = Written::of(spec, outcome, reporter.host.ram_bytes());
+        read_modify_write(spec, unit, written, moved)
+    }) {
+        reporter.guard("read-modify-write", passed, detail);
+    }
     if let Some((passed, detail)) = aligned(spec, reporter.host.physical_block_bytes()) {
         reporter.guard("aligned", passed, detail);
     }
@@ -72,6 +85,69 @@ fn steady(spec: &IoSpec, outcome: &Outcome) -> Option<(bool, String)> {
         return None;
     }
     outcome.tally.course.verdict(runtime)
+}
+
+/// Random writes of a job, with those of its ramp.
+#[derive(Clone, Copy, Debug)]
+struct Written {
+    writes: u64,
+    /// All of its files.
+    area_bytes: u64,
+    fits_memory: bool,
+}
+
+impl Written {
+    fn of(spec: &IoSpec, outcome: &Outcome, ram_bytes: Option<u64>) -> Self {
+        let area_bytes = u64::from(spec.jobs) * spec.size_bytes;
+        Self {
+            writes: outcome.tally.writes.operations() + outcome.tally.ramp.writes,
+            area_bytes,
+            fits_memory: ram_bytes.is_some_and(|ram| area_bytes <= ram),
+        }
+    }
+}
+
+/// Whether the disks read what random writes of parts of stripes or records need: a cache that holds all of them, or that
+/// gets all of them, makes whole ones. The least that they need is a read of a block for each write in a stripe (as much of
+/// the other data, if not of the old data and the parity), and of a record that was written before.
+fn read_modify_write(
+    spec: &IoSpec,
+    unit: WriteUnit,
+    written: Written,
+    moved: DeviceCounters,
+) -> Option<(bool, String)> {
+    let covers = written.writes * spec.block_bytes >= written.area_bytes / 100 * COVERED_PERCENT;
+    let (what, unit_bytes, done, needed) = match unit {
+        WriteUnit::Stripe(bytes) => ("stripe", bytes, moved.read_bytes() / spec.block_bytes, written.writes),
+        WriteUnit::Record(bytes) => {
+            // The files are new: the first write to a record finds none.
+            let records = written.area_bytes.div_ceil(bytes);
+            let requests = moved.reads + moved.reads_merged;
+            ("record", bytes, requests, written.writes.saturating_sub(records))
+        }
+    };
+    let run_bytes = spec.block_bytes * u64::from(spec.run_blocks);
+    if spec.pattern != IoPattern::RandWrite || run_bytes >= unit_bytes || needed == 0 {
+        return None;
+    }
+    let passed = !(written.fits_memory || covers) || done >= needed * READ_PERCENT_MIN / 100;
+    let mut detail = format!(
+        "{done} blocks read from the member disks for {} random writes of {} bytes, {needed} of which are parts of a {what} \
+         of {unit_bytes} bytes that is to be read before",
+        written.writes, spec.block_bytes
+    );
+    if !passed {
+        let why = match written.fits_memory {
+            true => "memory holds all files",
+            false => "the test writes all blocks of its files",
+        };
+        detail += &format!(
+            "; at least {READ_PERCENT_MIN} % must be: {why}, and a cache made whole {what}s; make `size` larger than memory \
+             and than what is written within `runtime`, or write with `direct = true`; if it is meant, say `fits_memory = \
+             true`"
+        );
+    }
+    Some((passed, detail))
 }
 
 /// Whether direct writes cover whole physical sectors: others make the disk read first, and turn once more. Buffered ones
@@ -116,5 +192,71 @@ fn asked(spec: &IoSpec, outcome: &Outcome, percent: u64) -> Asked {
         bytes: (reads.bytes + ramp.read_bytes) * percent / 100,
         // Blocks of zeros may be none.
         requests: (jumps && percent > 0).then(|| reads.operations() + ramp.reads),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(block_bytes: u64) -> IoSpec {
+        IoSpec {
+            pattern: IoPattern::RandWrite,
+            block_bytes,
+            ..IoSpec::default()
+        }
+    }
+
+    fn judged(unit: WriteUnit, written: Written, reads: u64, read_bytes: u64) -> Option<bool> {
+        let moved = DeviceCounters {
+            reads,
+            read_sectors: read_bytes / 512,
+            ..DeviceCounters::default()
+        };
+        read_modify_write(&job(4096), unit, written, moved).map(|(passed, _)| passed)
+    }
+
+    /// S5 of October 2026: files of 512 MiB in 3 GiB, and 831 reads of 40 MiB.
+    #[test]
+    fn stripes_that_memory_completed_are_seen() {
+        let stripe = WriteUnit::Stripe(3 << 20);
+        let burst = Written {
+            writes: 1 << 17,
+            area_bytes: 512 << 20,
+            fits_memory: true,
+        };
+        assert_eq!(judged(stripe, burst, 831, 40 << 20), Some(false));
+        assert_eq!(judged(stripe, burst, 4903, 290 << 20), Some(true));
+        let large = Written {
+            area_bytes: 16 << 30,
+            fits_memory: false,
+            ..burst
+        };
+        assert_eq!(
+            judged(stripe, large, 831, 40 << 20),
+            Some(true),
+            "most blocks were not written"
+        );
+        let covered = Written {
+            writes: 4 << 20,
+            ..large
+        };
+        assert_eq!(judged(stripe, covered, 831, 40 << 20), Some(false));
+        assert_eq!(judged(WriteUnit::Stripe(4096), burst, 0, 0), None, "whole stripes");
+    }
+
+    /// Each record is new at the first of 32 writes.
+    #[test]
+    fn records_that_memory_holds_are_seen() {
+        let record = WriteUnit::Record(128 << 10);
+        let burst = Written {
+            writes: 1 << 17,
+            area_bytes: 512 << 20,
+            fits_memory: true,
+        };
+        assert_eq!(judged(record, burst, 1, 4096), Some(false));
+        assert_eq!(judged(record, burst, 20_000, 20_000 << 17), Some(true));
+        let few = Written { writes: 4000, ..burst };
+        assert_eq!(judged(record, few, 0, 0), None, "most records are new");
     }
 }

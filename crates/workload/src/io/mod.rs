@@ -19,8 +19,8 @@
 //! With a `rate` blocks do not start before their time; a wait of `thinktime` starts when all requests in flight have
 //! completed; requests that end before the end of `ramp_time` are not counted.
 //!
-//! **Guards.** `cold-cache` and `cache-hits` for pure reads and for direct ones; `holes` for pure reads; `written-out` for all writes; `steady`
-//! with a `runtime`; `contents` (raidlab's engine): a sample of the written or prepared blocks, after
+//! **Guards.** `cold-cache` and `cache-hits` for pure reads and for direct ones; `holes` for pure reads; `written-out` for all writes;
+//! `read-modify-write` for random writes; `steady` with a `runtime`; `contents` (raidlab's engine): a sample of the written or prepared blocks, after
 //! a remount; all of them with `verify`.
 
 mod course;
