@@ -1,5 +1,6 @@
 //! Latency of each single operation.
 
+use crate::course::Course;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
@@ -68,11 +69,13 @@ pub(crate) fn histogram() -> LatencyHistogram {
     Histogram::new_with_bounds(1, 3_600_000_000_000, 3).expect("bounds and digits are valid")
 }
 
-/// A clock that is read once between consecutive operations, with a histogram for each operation.
+/// A clock that is read once between consecutive operations, with a histogram for each operation, and what the
+/// operations moved over time.
 pub(crate) struct Stopwatch {
     started: Instant,
     last: Instant,
     histograms: [Option<LatencyHistogram>; Operation::ALL.len()],
+    course: Course,
 }
 
 impl Stopwatch {
@@ -83,6 +86,7 @@ impl Stopwatch {
             started: now,
             last: now,
             histograms: Default::default(),
+            course: Course::new(),
         }
     }
 
@@ -92,6 +96,20 @@ impl Stopwatch {
         self.last = Instant::now();
         self.record(operation, self.last - before);
         self.last
+    }
+
+    /// The latest operation completed the transfer of so many bytes.
+    pub(crate) fn moved(&mut self, bytes: u64) {
+        self.moved_at(self.last, bytes);
+    }
+
+    /// The same, of an operation that was timed elsewhere.
+    pub(crate) fn moved_at(&mut self, ended: Instant, bytes: u64) {
+        self.course.add(ended.saturating_duration_since(self.started), bytes);
+    }
+
+    pub(crate) const fn course(&self) -> &Course {
+        &self.course
     }
 
     /// Records an operation that was timed elsewhere.
@@ -111,6 +129,7 @@ impl Stopwatch {
                     .expect("all histograms have the same bounds");
             }
         }
+        self.course.merge(&other.course);
     }
 
     /// From the start to the end of the latest operation.

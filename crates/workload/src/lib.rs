@@ -12,6 +12,7 @@
 mod bonnie;
 mod buffer;
 mod contents;
+mod course;
 mod cpu;
 mod error;
 pub mod foreign;

@@ -1,5 +1,6 @@
 //! Samples and guards, assembled in the same way by every engine.
 
+use crate::course;
 use crate::cpu::CpuTime;
 use crate::host::{DeviceCounters, Host};
 use crate::latency::{LatencyHistogram, Stopwatch, latency};
@@ -65,8 +66,9 @@ impl Reporter<'_> {
         }
     }
 
-    /// Throughput over time; nothing if it is not known.
-    pub(crate) fn course(&mut self, interval_ns: u64, bytes: Vec<u64>) {
+    /// Throughput over the measured time; nothing if it is not known.
+    pub(crate) fn course(&mut self, course: &course::Course, measured: Duration) {
+        let (interval_ns, bytes) = (course.interval_ns(), course.within(measured));
         if !bytes.is_empty() {
             self.host.event(Event::Course(Course {
                 test: self.test.to_owned(),

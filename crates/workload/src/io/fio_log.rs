@@ -1,7 +1,7 @@
 //! Throughput over time of a job of fio, from fio's own log of its bandwidth.
 
-use super::course::Course;
 use crate::WorkloadError;
+use crate::course::Course;
 use std::fs;
 use std::time::Duration;
 use study::workload::IoSpec;

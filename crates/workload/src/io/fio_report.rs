@@ -1,8 +1,8 @@
 //! Parses fio's JSON report (`json`, `json+`) of versions 3.x.
 
+use crate::course::Course;
 use crate::error::excerpt;
 use crate::host::Host;
-use crate::io::course::Course;
 use crate::io::report::{WrittenOut, report_test};
 use crate::io::tally::{Ramp, Stream, Tally};
 use crate::report::Reporter;

@@ -23,7 +23,6 @@
 //! `read-modify-write` for random writes; `steady` with a `runtime`; `contents` (raidlab's engine): a sample of the written or prepared blocks, after
 //! a remount; all of them with `verify`.
 
-mod course;
 mod feed;
 pub(crate) mod fio;
 mod fio_file;

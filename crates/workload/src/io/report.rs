@@ -57,7 +57,7 @@ pub(super) fn report(spec: &IoSpec, outcome: &Outcome, written: WrittenOut, host
         host: &mut *host,
         test: pattern.name(),
     };
-    reporter.course(course.interval_ns(), course.within(duration));
+    reporter.course(course, duration);
     if pattern.is_mixed() {
         // Each half separately.
         let (reads, writes) = (reads(&outcome.tally), writes(&outcome.tally));

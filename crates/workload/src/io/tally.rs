@@ -1,6 +1,6 @@
 //! Operations and their latencies, in the same form for raidlab's engine and for fio.
 
-use crate::io::course::Course;
+use crate::course::Course;
 use crate::io::order::Step;
 use crate::latency::{LatencyHistogram, histogram};
 use std::time::{Duration, Instant};

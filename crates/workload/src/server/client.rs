@@ -100,6 +100,7 @@ impl<'a> Client<'a> {
         })?;
         rustix::fs::fsync(&file).map_err(WorkloadError::at("fsync", path))?;
         watch.lap(Operation::Fsync);
+        watch.moved(self.files.size(number));
         drop(file);
         watch.lap(Operation::Close);
         self.done.written_bytes += self.files.size(number);
@@ -116,6 +117,7 @@ impl<'a> Client<'a> {
             self.done.watch.lap(Operation::Write);
             rustix::fs::fdatasync(&file).map_err(WorkloadError::at("fdatasync", &path))?;
             self.done.watch.lap(Operation::Fsync);
+            self.done.watch.moved(self.server.spec.record_bytes);
             record(&mut self.done.operations, before.elapsed());
             self.done.written_bytes += self.server.spec.record_bytes;
         }
@@ -127,7 +129,9 @@ impl<'a> Client<'a> {
         for _ in 0..self.server.spec.records {
             let before = Instant::now();
             log.append(|file, place| write_record(file, &path, self.files.record(0, place), place))?;
-            record(&mut self.done.operations, before.elapsed());
+            let took = before.elapsed();
+            record(&mut self.done.operations, took);
+            self.done.watch.moved_at(before + took, self.server.spec.record_bytes);
             self.done.written_bytes += self.server.spec.record_bytes;
         }
         Ok(())
@@ -178,6 +182,7 @@ impl<'a> Client<'a> {
         loop {
             let length = rustix::io::read(&file, &mut *buffer).map_err(WorkloadError::at("read", &path))?;
             self.done.watch.lap(Operation::Read);
+            self.done.watch.moved(length as u64);
             read += length as u64;
             if length < buffer.len() {
                 break;

@@ -76,6 +76,7 @@ impl Visitor for Reader<'_> {
         let mut right = true;
         loop {
             let len = read_some(&file, self.buffer, name, self.watch)?;
+            self.watch.moved(len as u64);
             right &= self.is_as_written(number, size, &self.buffer[..len]);
             size += len as u64;
             if len < self.buffer.len() {
@@ -127,6 +128,7 @@ impl Visitor for Copier<'_> {
         loop {
             let len = read_some(&source, self.buffer, name, self.watch)?;
             write_all(&copy, &self.buffer[..len], name, self.watch)?;
+            self.watch.moved(len as u64);
             self.bytes += len as u64;
             if len < self.buffer.len() {
                 break;

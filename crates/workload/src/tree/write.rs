@@ -98,6 +98,7 @@ impl Writer<'_> {
         for index in 0..Contents::segments(file.size) {
             let segment = self.contents.segment(u64::from(number), file.size, index);
             write_all(&fd, &segment, &file.name, self.watch)?;
+            self.watch.moved(segment.len() as u64);
         }
         drop(fd);
         self.watch.lap(Operation::Close);
