@@ -8,7 +8,7 @@
 mod noisy;
 
 use noisy::{ALL, DEVIATION, Dice, Noise, STUDIES, measured, study};
-use stats::{Decision, InBlock, alpha_of_differences, decide, looks, rank, trials_to_find};
+use stats::{ALPHA, Decision, Effect, InBlock, Pool, alpha_of_differences, decide, looks, rank, trials_to_find};
 use study::CellId;
 use study::metric::Better;
 use study::plan::Precision;
@@ -115,5 +115,27 @@ fn stopping_when_precise_raises_no_alarm() {
         println!("A/A, {kind:?}, until precise ({each:.1} trials): {alarms} of {STUDIES}");
         assert!(alarms <= 100, "{kind:?}: {alarms} of {STUDIES}");
         assert!(each < 12.0 || matches!(kind, Noise::Drifting), "{kind:?}: {each}");
+    }
+}
+
+/// The interval of a ratio at 95 %, of three and five trials, contains the truth as often as it says, whatever the noise:
+/// with few trials it rests on an assumption that they cannot verify.
+#[test]
+fn intervals_of_few_trials_contain_the_truth() {
+    for rounds in [3, 5] {
+        for kind in ALL {
+            let mut dice = Dice::new(rounds as u64);
+            let covered = (0..STUDIES)
+                .filter(|_| {
+                    let values = study(kind, (4, rounds), 1.0, &mut dice);
+                    let pool = Pool::of(&values);
+                    let effect = Effect::of(&values[0], &values[1], pool.as_ref()).expect("enough trials");
+                    let interval = effect.interval(ALPHA);
+                    interval.low <= 1.0 && 1.0 <= interval.high
+                })
+                .count();
+            println!("interval at 95 %, {kind:?}, {rounds} trials: contains the truth in {covered} of {STUDIES}");
+            assert!(covered >= 1_880, "{kind:?}, {rounds} trials: {covered} of {STUDIES}");
+        }
     }
 }
