@@ -9,7 +9,7 @@ DEMO = results/first-look
 # How long `make fuzz` tries each parser.
 SECONDS ?= 60
 
-.PHONY: demo test fuzz soak bench studies controls suites stacks scale kill-test safety deb deb-test lint docs docs-check build compiler clean
+.PHONY: demo test fuzz soak bench studies controls reproducible suites stacks scale kill-test safety deb deb-test lint docs docs-check build compiler clean
 
 demo: build
 	$(RAIDLAB) doctor --install
@@ -39,6 +39,10 @@ bench: build
 # Are known defects found that are put back into Linux? A kernel of each is built first.
 controls: build
 	scripts/controls
+
+# Are kernel and init equal to the bit from two folders?
+reproducible: compiler
+	scripts/reproducible
 
 # Tests that others wrote, in guests: mdadm's own, stress-ng's of filesystems, xfstests (RAIDLAB_XFSTESTS).
 suites: build
