@@ -237,7 +237,7 @@ fn arrays_and_workloads_that_can_have_no_acts() {
     assert!(message("{ level = \"lvm-raid0\" }", IO).starts_with("acts need copies or parity"));
     assert_eq!(
         message("{ level = \"lvm-raid5\" }", "power_cut = { operations = 50 }"),
-        "a stack of LVM, nested arrays, an external bitmap or ZFS cannot be started again after a power cut yet"
+        "a stack of LVM, nested arrays or an external bitmap cannot be started again after a power cut yet"
     );
     let tree = "tree = { collection = \"marechal-small\" }";
     assert_eq!(
