@@ -95,7 +95,7 @@ fn a_pool_keeps_what_was_acknowledged_in_power_cuts() {
     let results = laboratory.run_with(&["--store", "zfs.db"]);
     for missing in ["false", "true"] {
         let of = |sync: &str, (test, metric): (&str, &str)| {
-            let cell = format!("zfs raidz1 sync {sync} | cuts missing_member={missing}");
+            let cell = format!("zfs sync {sync} | cuts missing_member={missing}");
             results.sample_of(&cell, test, metric)
         };
         let (lost, wrong) = (("lost", "acknowledged_lost"), ("wrong data", "wrong_data"));
