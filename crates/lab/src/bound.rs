@@ -109,9 +109,7 @@ impl DiskBound {
             detail,
         })
     }
-}
 
-impl DiskBound {
     /// The guard of a test with more random requests a second than the disks can serve.
     fn judge_requests(&self, sample: &Sample, verb: &str) -> Option<Guard> {
         let bound = self.requests?;

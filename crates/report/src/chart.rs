@@ -6,15 +6,12 @@
 
 use crate::figure::{decimals, half_interval, number};
 use crate::input::Input;
-use crate::scale::Scale;
+use crate::scale::{Scale, with_intervals};
 use crate::table::without_figure;
 use crate::words;
 use serde::Serialize;
 use stats::{Interval, Measure, Row, WorkloadResults};
 use study::metric::Unit;
-
-/// An interval that reaches this far beyond all trials is cut off at the edge rather than press the rest together.
-const INTERVAL_REACH_MAX: f64 = 1.4;
 
 /// The narrowest tracks, of two panels side by side and of a phone.
 const TRACK_PX: f64 = 200.0;
@@ -127,13 +124,7 @@ fn shared_scale(measures: &[&Measure], unit: Unit) -> Scale {
     if values.is_empty() {
         return Scale::spanning(0.0, 1.0);
     }
-    let intervals = || rows().filter_map(|row| row.summary.as_ref()?.interval);
-    let low = intervals()
-        .map(|interval| interval.low.max(least / INTERVAL_REACH_MAX))
-        .fold(least, f64::min);
-    let high = intervals()
-        .map(|interval| interval.high.min(most * INTERVAL_REACH_MAX))
-        .fold(most, f64::max);
+    let (low, high) = with_intervals((least, most), rows().filter_map(|row| row.summary.as_ref()?.interval));
     Scale::spanning(low, high)
 }
 

@@ -1,5 +1,7 @@
 //! Axes: where a value lies between the left edge and the right one.
 
+use stats::Interval;
+
 /// One scale for everything drawn on it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scale {
@@ -19,6 +21,19 @@ const LOGARITHMIC_TICKS_MAX: usize = 7;
 
 /// About as many ticks as labels have room for on a phone.
 const TICKS_WANTED: f64 = 4.0;
+
+/// An interval that reaches this far beyond all values is cut off at the edge rather than press the rest together.
+const INTERVAL_REACH_MAX: f64 = 1.4;
+
+/// The range of values from `least` to `most` and of their intervals.
+pub(crate) fn with_intervals((least, most): (f64, f64), intervals: impl Iterator<Item = Interval>) -> (f64, f64) {
+    intervals.fold((least, most), |(low, high), interval| {
+        (
+            low.min(interval.low.max(least / INTERVAL_REACH_MAX)),
+            high.max(interval.high.min(most * INTERVAL_REACH_MAX)),
+        )
+    })
+}
 
 impl Scale {
     /// A scale for values from `least` to `most`: from zero if it is linear, logarithmic if they are far apart.

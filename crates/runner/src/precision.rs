@@ -1,5 +1,6 @@
 //! Whether a cell's figures are as precise as the study asks, and its claims decided.
 
+use crate::partition::is_fixed;
 use stats::Decision;
 use std::collections::HashMap;
 use store::{OpenRun, Store, StoreError};
@@ -15,7 +16,7 @@ pub struct Judged<'a> {
 
 impl<'a> Judged<'a> {
     pub fn of(store: &Store, run: &OpenRun, plan: &'a Plan) -> Result<Self, StoreError> {
-        match plan.precision.is_fixed() {
+        match is_fixed(&plan.precision) {
             true => Ok(Self::of_samples(Vec::new(), plan)),
             false => Ok(Self::of_samples(store.samples(run.summary.id)?, plan)),
         }

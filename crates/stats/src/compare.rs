@@ -248,20 +248,23 @@ impl Effect {
     /// Further trials of each cell that distinguish the ratio from `bound` at `alpha`, one-sided, with probability 4/5
     /// if the estimate is true; `None` if the estimate equals the bound. At least one.
     pub fn further_trials(&self, bound: f64, alpha: f64) -> Option<u32> {
-        let trials = self.pairing.trials() as f64;
-        let beyond = (self.log - bound.ln()).abs();
-        let deviation = self.standard_error * trials.sqrt();
-        let all = trials_to_find(beyond, deviation, alpha, 0.8)?;
-        Some((f64::from(all) - trials).max(1.0) as u32)
+        let all = self.trials_to_tell(self.log, bound, alpha)?;
+        Some((f64::from(all) - self.pairing.trials() as f64).max(1.0) as u32)
     }
 
     /// Trials of each cell, in all, that distinguish the ratio from `bound` at `alpha`, one-sided, with probability 4/5
     /// if the true ratio is that end of the 95 % interval which is farther from the bound.
     pub fn trials_at_best(&self, bound: f64, alpha: f64) -> Option<u32> {
-        let interval = self.interval(ALPHA);
+        let Interval { low, high, .. } = self.interval(ALPHA);
         let beyond = |end: f64| (end.ln() - bound.ln()).abs();
+        let end = if beyond(low) > beyond(high) { low } else { high };
+        self.trials_to_tell(end.ln(), bound, alpha)
+    }
+
+    /// The same if the logarithm of the true ratio is `log`.
+    fn trials_to_tell(&self, log: f64, bound: f64, alpha: f64) -> Option<u32> {
         let deviation = self.standard_error * (self.pairing.trials() as f64).sqrt();
-        trials_to_find(beyond(interval.low).max(beyond(interval.high)), deviation, alpha, 0.8)
+        trials_to_find((log - bound.ln()).abs(), deviation, alpha, 0.8)
     }
 }
 

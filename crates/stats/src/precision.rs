@@ -29,7 +29,7 @@ pub enum Decision {
 /// The numbers of trials at which the rule checks. The last is `max_trials`.
 pub fn looks(precision: &Precision) -> Vec<u32> {
     let last = precision.max_trials.max(1);
-    if precision.is_fixed() {
+    if precision.relative.is_none() && !precision.claims {
         return vec![last];
     }
     let first = precision.min_trials.clamp(1, last);
@@ -113,15 +113,7 @@ mod tests {
     fn looks_are_few_and_planned() {
         assert_eq!(looks(&ASKED), [3, 5, 8, 12]);
         assert_eq!(alpha_per_look(&ASKED), 0.0125);
-        assert_eq!(
-            looks(&Precision {
-                relative: None,
-                claims: false,
-                min_trials: 3,
-                max_trials: 3
-            }),
-            [3]
-        );
+        assert_eq!(looks(&Precision::fixed(3)), [3]);
         assert_eq!(
             looks(&Precision {
                 relative: Some(0.1),
@@ -152,12 +144,7 @@ mod tests {
 
     #[test]
     fn a_fixed_number_of_trials_is_done_when_they_are() {
-        let fixed = Precision {
-            relative: None,
-            claims: false,
-            min_trials: 3,
-            max_trials: 3,
-        };
+        let fixed = Precision::fixed(3);
         assert_eq!(decide(&fixed, 1, &cell(&[1.0])), Decision::RunUpTo(3));
         assert_eq!(decide(&fixed, 3, &cell(&[1.0, 50.0, 9.0])), Decision::Done);
     }

@@ -14,12 +14,7 @@ use study::metric::Better;
 use study::plan::Precision;
 
 /// As many trials as there are, without looking in between.
-const FIXED: Precision = Precision {
-    relative: None,
-    claims: false,
-    min_trials: 3,
-    max_trials: 3,
-};
+const FIXED: Precision = Precision::fixed(3);
 
 #[test]
 fn at_most_5_percent_of_a_a_studies_have_a_false_alarm() {

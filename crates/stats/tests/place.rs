@@ -1,19 +1,17 @@
 //! What the tests of drift and order promise, by simulation, as in `noise.rs`: runs on a host without any dependence on
 //! time, of which at most one in a hundred may raise an alarm, and runs with a known one, of which 95 in 100 must.
 
-use chacha20::ChaCha8Rng;
-use chacha20::rand_core::{Rng, SeedableRng};
+#[expect(dead_code, reason = "other simulations use all of it")]
+mod noisy;
+
+use noisy::{DEVIATION, Dice};
 use stats::{LEVEL, Place, drift, order_effects};
 use study::event::Sample;
 use study::metric::Metric;
-use study::plan::{Cell, Plan, Precision};
-use study::stack::{MachineKind, MachineSpec, StackSpec};
-use study::workload::{IoSpec, Work, WorkloadSpec};
-use study::{CellId, Measurement, TrialKey};
+use study::plan::{Plan, Precision};
+use study::{Measurement, TrialKey};
 
 const RUNS: u32 = 2_000;
-/// Standard deviation of a trial, as a share of its value.
-const DEVIATION: f64 = 0.02;
 /// Cells and trials of each.
 const SIZES: [(usize, u32); 5] = [(2, 5), (2, 10), (6, 4), (6, 10), (12, 5)];
 
@@ -30,78 +28,19 @@ enum Noise {
 
 const ALL: [Noise; 4] = [Noise::Normal, Noise::Skewed, Noise::TwoHumped, Noise::Tied];
 
-struct Dice(ChaCha8Rng);
-
-impl Dice {
-    /// Between 0 and 1, neither included.
-    fn uniform(&mut self) -> f64 {
-        ((self.0.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-    }
-
-    /// Box and Muller's.
-    fn normal(&mut self) -> f64 {
-        (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
-    }
-
+impl Noise {
     /// The logarithm of a factor.
-    fn noise(&mut self, kind: Noise) -> f64 {
-        let normal = self.normal();
-        match kind {
+    fn draw(self, dice: &mut Dice) -> f64 {
+        let normal = dice.normal();
+        match self {
             Noise::Normal => DEVIATION * normal,
             Noise::Skewed => -DEVIATION * (0.8 * normal).exp() / 1.304,
-            Noise::TwoHumped if self.uniform() < 1.0 / 3.0 => DEVIATION * (0.3 * normal - 2.0),
+            Noise::TwoHumped if dice.uniform() < 1.0 / 3.0 => DEVIATION * (0.3 * normal - 2.0),
             Noise::TwoHumped => DEVIATION * 0.3 * normal,
-            Noise::Tied if self.uniform() < 0.5 => 0.0,
+            Noise::Tied if dice.uniform() < 0.5 => 0.0,
             Noise::Tied => DEVIATION * normal,
         }
     }
-}
-
-/// A plan of so many stacks on a host with one job.
-fn plan(cells: usize, trials: u32) -> Plan {
-    let cell = |number: usize| Cell {
-        key: format!("stack {number} | job"),
-        id: CellId::default(),
-        stack_label: format!("stack {number}"),
-        replicate: 0,
-        acts: Vec::new(),
-        axes: vec![("mount".to_owned(), number.to_string())],
-        machine: MachineSpec {
-            kind: MachineKind::Host,
-            ram_bytes: 1 << 30,
-            kernel: "6.12".to_owned(),
-            processor: None,
-            disks: Vec::new(),
-            buses: Vec::new(),
-        },
-        stack: StackSpec {
-            mount_options: vec![number.to_string()],
-            ..StackSpec::default()
-        },
-        workload: WorkloadSpec {
-            name: "job".to_owned(),
-            work: Work::Io(IoSpec::default()),
-        },
-    };
-    let mut plan = Plan {
-        title: String::new(),
-        description: String::new(),
-        source: String::new(),
-        models: Vec::new(),
-        processors: Vec::new(),
-        cells: (0..cells).map(cell).collect(),
-        left_out: Vec::new(),
-        claims: Vec::new(),
-        tables: Vec::new(),
-        precision: Precision {
-            relative: None,
-            claims: false,
-            min_trials: trials,
-            max_trials: trials,
-        },
-    };
-    plan.identify();
-    plan
 }
 
 /// A trial of a simulated run.
@@ -122,7 +61,7 @@ fn run(
     effect: impl Fn(Simulated) -> f64,
 ) -> (Vec<Measurement>, Vec<TrialKey>) {
     // Tests of ranks would see the same in noise that only has another shape.
-    let mut dice = Dice(ChaCha8Rng::seed_from_u64(u64::from(RUNS) * kind as u64 + seed));
+    let mut dice = Dice::new(u64::from(RUNS) * kind as u64 + seed);
     let places: Vec<(u32, usize)> = (0..plan.precision.max_trials)
         .flat_map(|round| plan.round(seed, round).into_iter().map(move |cell| (round, cell)))
         .collect();
@@ -144,7 +83,7 @@ fn run(
             entry: Sample {
                 test: "read".to_owned(),
                 metric: Metric::Throughput,
-                value: speed * effect(trial) * (dice.noise(kind) * (1.0 + cell as f64 / 10.0)).exp(),
+                value: speed * effect(trial) * (kind.draw(&mut dice) * (1.0 + cell as f64 / 10.0)).exp(),
             },
             failed_guards: Vec::new(),
         });
@@ -160,7 +99,7 @@ fn count(
     effect: impl Fn(Simulated) -> f64,
     is_shown: impl Fn(&Plan, &[Measurement], &[TrialKey]) -> bool,
 ) -> u32 {
-    let plan = plan(cells, trials);
+    let plan = noisy::plan(cells, Precision::fixed(trials));
     let shown = (0..RUNS).filter(|seed| {
         let (samples, order) = run(&plan, u64::from(*seed), kind, &effect);
         is_shown(&plan, &samples, &order)

@@ -118,11 +118,6 @@ impl Precision {
             max_trials: trials,
         }
     }
-
-    /// The number of trials does not depend on results.
-    pub const fn is_fixed(&self) -> bool {
-        self.relative.is_none() && !self.claims
-    }
 }
 
 /// One run of a cell.

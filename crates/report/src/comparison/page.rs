@@ -3,7 +3,7 @@
 use super::{ComparedSide, cell_words, figure, interval_words, notes, outcome_words, ratio_words, summary};
 use crate::chart::Band;
 use crate::page::{STYLE, rendered};
-use crate::scale::Scale;
+use crate::scale::{Scale, with_intervals};
 use crate::words;
 use serde::Serialize;
 use stats::between::{Between, BetweenRow, Outcome};
@@ -12,9 +12,6 @@ const TEMPLATE: &str = include_str!("../../assets/comparison.html.jinja");
 
 /// The narrowest track, which is that of the table at a desk.
 const TRACK_PX: f64 = 190.0;
-
-/// An interval that reaches this far beyond all ratios is cut off at the edge rather than press the rest together.
-const INTERVAL_REACH_MAX: f64 = 1.4;
 
 /// Longer tables show the axis at their end, too.
 const ROWS_PER_AXIS: usize = 10;
@@ -109,13 +106,7 @@ fn scale(rows: &[BetweenRow]) -> Scale {
     let ratios: Vec<f64> = rows.iter().filter_map(|row| row.ratio).collect();
     let least = ratios.iter().copied().fold(1.0, f64::min);
     let most = ratios.iter().copied().fold(1.0, f64::max);
-    let intervals = || rows.iter().filter_map(|row| row.interval);
-    let low = intervals()
-        .map(|interval| interval.low.max(least / INTERVAL_REACH_MAX))
-        .fold(least, f64::min);
-    let high = intervals()
-        .map(|interval| interval.high.min(most * INTERVAL_REACH_MAX))
-        .fold(most, f64::max);
+    let (low, high) = with_intervals((least, most), rows.iter().filter_map(|row| row.interval));
     Scale::around_one(low, high)
 }
 

@@ -385,12 +385,7 @@ fn plan() -> Plan {
         }],
         claims: vec![claim()],
         tables: vec![],
-        precision: Precision {
-            relative: None,
-            claims: false,
-            min_trials: TRIALS,
-            max_trials: TRIALS,
-        },
+        precision: Precision::fixed(TRIALS),
     };
     plan.identify();
     plan

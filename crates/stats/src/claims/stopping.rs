@@ -37,9 +37,10 @@ fn open_cells(plan: &Plan, measurements: &[Measurement]) -> HashSet<CellId> {
         .iter()
         .filter(|(_, verdict)| matches!(verdict, Verdict::Undecided { .. }));
     let open = undecided.flat_map(|(claim, _)| {
-        let can_be = |pair: &JudgedPair| claim.trials_at_best(pair, level).is_none_or(|all| all <= max_trials);
-        let is_worth_it = claim.open(level).all(can_be);
-        claim.open(level).filter(move |_| is_worth_it)
+        let open: Vec<&JudgedPair> = claim.open(level).collect();
+        let can_be = |pair: &&JudgedPair| claim.trials_at_best(pair, level).is_none_or(|all| all <= max_trials);
+        let is_worth_it = open.iter().all(can_be);
+        if is_worth_it { open } else { Vec::new() }
     });
     open.flat_map(|pair| pair.cells).collect()
 }

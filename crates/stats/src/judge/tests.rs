@@ -5,12 +5,7 @@ use study::plan::{Cell, Precision};
 use study::stack::{MachineKind, MachineSpec, StackSpec};
 use study::workload::{SizeSpec, TreeSpec, Work, WorkloadSpec};
 
-pub(crate) const FIXED: Precision = Precision {
-    relative: None,
-    claims: false,
-    min_trials: 3,
-    max_trials: 3,
-};
+pub(crate) const FIXED: Precision = Precision::fixed(3);
 
 /// A plan of stacks, in this order, each with the workload `small files`.
 pub(crate) fn plan(stacks: &[&str]) -> Plan {

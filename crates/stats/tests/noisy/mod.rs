@@ -43,12 +43,12 @@ impl Dice {
     }
 
     /// Between 0 and 1, neither included.
-    fn uniform(&mut self) -> f64 {
+    pub fn uniform(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
     /// Box and Muller's.
-    fn normal(&mut self) -> f64 {
+    pub fn normal(&mut self) -> f64 {
         (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
@@ -107,7 +107,7 @@ pub fn study(kind: Noise, (stacks, rounds): (usize, usize), factor: f64, dice: &
     values
 }
 
-/// A plan of so many stacks with one job; the stacks differ in axis `mount`, from 0 on.
+/// A plan of so many stacks on a host with one job; the stacks differ in axis `mount`, from 0 on.
 pub fn plan(stacks: usize, precision: Precision) -> Plan {
     let mut plan = Plan {
         title: String::new(),
@@ -134,7 +134,7 @@ fn cell(number: usize) -> Cell {
         acts: Vec::new(),
         axes: vec![("mount".to_owned(), number.to_string())],
         machine: MachineSpec {
-            kind: MachineKind::Lab,
+            kind: MachineKind::Host,
             ram_bytes: 1 << 30,
             kernel: "6.12".to_owned(),
             processor: None,
