@@ -207,6 +207,13 @@ mod tests {
         }
     }
 
+    /// 512 MiB in a larger memory, with as many writes as blocks.
+    const BURST: Written = Written {
+        writes: 1 << 17,
+        area_bytes: 512 << 20,
+        fits_memory: true,
+    };
+
     fn judged(unit: WriteUnit, written: Written, reads: u64, read_bytes: u64) -> Option<bool> {
         let moved = DeviceCounters {
             reads,
@@ -220,17 +227,12 @@ mod tests {
     #[test]
     fn stripes_that_memory_completed_are_seen() {
         let stripe = WriteUnit::Stripe(3 << 20);
-        let burst = Written {
-            writes: 1 << 17,
-            area_bytes: 512 << 20,
-            fits_memory: true,
-        };
-        assert_eq!(judged(stripe, burst, 831, 40 << 20), Some(false));
-        assert_eq!(judged(stripe, burst, 4903, 290 << 20), Some(true));
+        assert_eq!(judged(stripe, BURST, 831, 40 << 20), Some(false));
+        assert_eq!(judged(stripe, BURST, 4903, 290 << 20), Some(true));
         let large = Written {
             area_bytes: 16 << 30,
             fits_memory: false,
-            ..burst
+            ..BURST
         };
         assert_eq!(
             judged(stripe, large, 831, 40 << 20),
@@ -242,21 +244,16 @@ mod tests {
             ..large
         };
         assert_eq!(judged(stripe, covered, 831, 40 << 20), Some(false));
-        assert_eq!(judged(WriteUnit::Stripe(4096), burst, 0, 0), None, "whole stripes");
+        assert_eq!(judged(WriteUnit::Stripe(4096), BURST, 0, 0), None, "whole stripes");
     }
 
     /// Each record is new at the first of 32 writes.
     #[test]
     fn records_that_memory_holds_are_seen() {
         let record = WriteUnit::Record(128 << 10);
-        let burst = Written {
-            writes: 1 << 17,
-            area_bytes: 512 << 20,
-            fits_memory: true,
-        };
-        assert_eq!(judged(record, burst, 1, 4096), Some(false));
-        assert_eq!(judged(record, burst, 20_000, 20_000 << 17), Some(true));
-        let few = Written { writes: 4000, ..burst };
+        assert_eq!(judged(record, BURST, 1, 4096), Some(false));
+        assert_eq!(judged(record, BURST, 20_000, 20_000 << 17), Some(true));
+        let few = Written { writes: 4000, ..BURST };
         assert_eq!(judged(record, few, 0, 0), None, "most records are new");
     }
 }
