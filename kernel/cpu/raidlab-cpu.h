@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Processor time in virtual time: what the rest of the kernel calls. Without CONFIG_RAIDLAB_CPU all of it is nothing.
- * How it works is said in cpu.c.
+ * How it works is said in pay.c.
  */
 #ifndef _LINUX_RAIDLAB_CPU_H
 #define _LINUX_RAIDLAB_CPU_H

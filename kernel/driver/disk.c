@@ -187,17 +187,18 @@ static void doorbell_rings(struct time_travel_event *event)
 /* Whether the request has to wait for its task; world_lock held. */
 static bool is_late(struct request *rq, u8 op, u64 now_ns, u64 lag_ns)
 {
-	struct sim_request *own = blk_mq_rq_to_pdu(rq), *other;
+	struct sim_request *own = blk_mq_rq_to_pdu(rq);
+	struct list_head *before;
 
 	if (!lag_ns)
 		return false;
 	own->submit_ns = now_ns + lag_ns;
 	own->op = op;
-	list_for_each_entry_reverse(other, &late, late)
-		if (other->submit_ns <= own->submit_ns)
+	list_for_each_prev(before, &late)
+		if (list_entry(before, struct sim_request, late)->submit_ns <= own->submit_ns)
 			break;
-	list_add(&own->late, &other->late);
-	if (late.next == &own->late) {
+	list_add(&own->late, before);
+	if (before == &late) {
 		time_travel_del_event(&doorbell);
 		time_travel_add_event_rel(&doorbell, lag_ns);
 	}

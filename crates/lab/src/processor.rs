@@ -2,7 +2,7 @@
 //!
 //! A model is a file of `data/cpus/`: the time of a system call, a page fault, a basic block of kernel code, and the
 //! rates at which bytes are copied, summed and compressed, each with its source. Missing figures are derived from the
-//! reference model in proportion to the time of a basic block. `kernel/cpu/cpu.c` charges the time.
+//! reference model in proportion to the time of a basic block. `kernel/cpu` charges the time.
 
 pub mod account;
 mod cost;
@@ -264,7 +264,7 @@ impl Processor {
         ps.round() as u64
     }
 
-    /// `raidlab_cpu=cores:8,cache:32768,grain:5000000,call:95000,…` (`kernel/cpu/cpu.c`).
+    /// `raidlab_cpu=cores:8,cache:32768,grain:5000000,call:95000,…` (`kernel/cpu/setup.c`).
     pub fn argument(&self, cores: u32) -> String {
         let costs = Cost::ALL
             .iter()

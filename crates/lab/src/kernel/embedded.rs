@@ -99,18 +99,11 @@ pub fn processor_patches(set: &str) -> Vec<(&'static Path, &'static [u8])> {
     CPU.get_dir(set).map(in_order).unwrap_or_default()
 }
 
-/// The files of the processor model, and their places in a kernel's tree.
-pub fn processor() -> [(&'static str, &'static [u8]); 5] {
-    [
-        ("arch/um/drivers/raidlab-cpu/Kconfig", processor_file("Kconfig")),
-        ("arch/um/drivers/raidlab-cpu/Makefile", processor_file("Makefile")),
-        ("arch/um/drivers/raidlab-cpu/cpu.c", processor_file("cpu.c")),
-        (
-            "arch/um/drivers/raidlab-cpu/count-in-line",
-            processor_file("count-in-line"),
-        ),
-        ("arch/um/include/linux/raidlab-cpu.h", processor_file("raidlab-cpu.h")),
-    ]
+/// The files of the processor model by name, without its configuration. `raidlab-cpu.h` is for all of the kernel.
+pub fn processor() -> Vec<(&'static Path, &'static [u8])> {
+    let mut files = in_order(&CPU);
+    files.retain(|(path, _)| *path != Path::new("cpu.config"));
+    files
 }
 
 /// The patches of a set, in the order in which they apply.
@@ -154,7 +147,11 @@ pub fn files(set: &str, parts: Parts) -> Vec<(PathBuf, &'static [u8])> {
     if parts.processor {
         let patches = processor_patches(set).into_iter();
         files.extend(patches.map(|(path, contents)| (Path::new("cpu").join(path), contents)));
-        files.extend(processor().map(|(path, contents)| (PathBuf::from(path), contents)));
+        files.extend(
+            processor()
+                .into_iter()
+                .map(|(path, contents)| (Path::new("cpu").join(path), contents)),
+        );
     }
     if parts.flavour.has_zfs() {
         let patches = zfs_patches().into_iter();

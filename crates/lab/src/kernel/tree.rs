@@ -12,6 +12,9 @@ use std::process::Command;
 
 /// Path of the driver in a kernel's tree.
 const DRIVER: &str = "arch/um/drivers/raidlab";
+/// Where the processor model's files go, and its header, which all of the kernel includes.
+const PROCESSOR: &str = "arch/um/drivers/raidlab-cpu";
+const HEADERS: &str = "arch/um/include/linux";
 
 /// Output of the build's programs; its date is that of the last build.
 pub const LOG: &str = "build.log";
@@ -157,9 +160,10 @@ fn put_driver(tree: &Tree) -> Result<(), KernelError> {
 
 fn put_processor(tree: &Tree) -> Result<(), KernelError> {
     for (file, contents) in embedded::processor() {
-        let file = tree.path.join(file);
-        create_dir(file.parent().unwrap_or(&tree.path))?;
-        write_if_changed(&file, contents)?;
+        let for_all = file == Path::new("raidlab-cpu.h");
+        let folder = tree.path.join(if for_all { HEADERS } else { PROCESSOR });
+        create_dir(&folder)?;
+        write_if_changed(&folder.join(file), contents)?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Processor time charged in a guest, as counted by its kernel (`/dev/raidlab-cpu`, `kernel/cpu/cpu.c`).
+//! Processor time charged in a guest, as counted by its kernel (`/dev/raidlab-cpu`, `kernel/cpu/charge.c`).
 
 use super::Cost;
 use rustix::ioctl::{self, Opcode, opcode};
@@ -18,7 +18,7 @@ pub struct Account {
     device: File,
 }
 
-/// Totals since the guest's start; see the account in `kernel/cpu/cpu.c`.
+/// Totals since the guest's start; see the account in `kernel/cpu/model.h`.
 #[derive(Clone, Copy, Debug)]
 pub struct Charged {
     pub cores: u64,

@@ -156,10 +156,10 @@ impl Cost {
 mod tests {
     use super::*;
 
-    /// The kernel's header has the same names in the same order.
+    /// The kernel has the same names in the same order.
     #[test]
     fn the_kernel_knows_the_names() {
-        let source = include_str!("../../../../kernel/cpu/cpu.c");
+        let source = include_str!("../../../../kernel/cpu/setup.c");
         let begin = source
             .find("raidlab_cpu_names[RAIDLAB_CPU_COSTS] = {")
             .expect("the table");
