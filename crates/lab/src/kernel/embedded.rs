@@ -145,13 +145,8 @@ pub fn files(set: &str, parts: Parts) -> Vec<(PathBuf, &'static [u8])> {
             .map(|(path, contents)| (path.to_owned(), contents)),
     );
     if parts.processor {
-        let patches = processor_patches(set).into_iter();
-        files.extend(patches.map(|(path, contents)| (Path::new("cpu").join(path), contents)));
-        files.extend(
-            processor()
-                .into_iter()
-                .map(|(path, contents)| (Path::new("cpu").join(path), contents)),
-        );
+        let of_processor = processor_patches(set).into_iter().chain(processor());
+        files.extend(of_processor.map(|(path, contents)| (Path::new("cpu").join(path), contents)));
     }
     if parts.flavour.has_zfs() {
         let patches = zfs_patches().into_iter();
