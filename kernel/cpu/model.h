@@ -37,7 +37,7 @@ struct raidlab_cpu_total {
 };
 extern struct raidlab_cpu_total raidlab_cpu_total;
 
-/* The task that was charged most in the window, which is counted from 0. */
+/* The number of the window, from 0, and the name of the task that was charged most in it. */
 extern u32 raidlab_cpu_window;
 extern char raidlab_cpu_busiest[TASK_COMM_LEN];
 

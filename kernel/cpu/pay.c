@@ -150,10 +150,12 @@ static void pay(void)
 void raidlab_cpu_safe_point(void)
 {
 	struct raidlab_cpu_task *cpu = &current->thread.cpu;
+	u64 owed_ps;
 
 	if (!raidlab_cpu_on)
 		return;
-	if (cpu->system_ps + cpu->user_ps + raidlab_cpu_blocks() * raidlab_cpu_model.cost_ps[RAIDLAB_CPU_BLOCK] < raidlab_cpu_model.grain_ps)
+	owed_ps = cpu->system_ps + cpu->user_ps + raidlab_cpu_blocks() * raidlab_cpu_model.cost_ps[RAIDLAB_CPU_BLOCK];
+	if (owed_ps < raidlab_cpu_model.grain_ps)
 		return;
 	if (may_pay())
 		pay();
@@ -222,6 +224,16 @@ void raidlab_cpu_wakes(struct task_struct *task)
 	cpu->woken_ns = at_ns;
 }
 
+/* What interrupts owe falls to a task, whoever it is. */
+static void take_over(struct task_struct *task)
+{
+	if (!raidlab_cpu_interrupt_ps || is_idle_task(task))
+		return;
+	raidlab_cpu_total.moved_ns += raidlab_cpu_interrupt_ps / 1000;
+	task->thread.cpu.system_ps += raidlab_cpu_interrupt_ps;
+	raidlab_cpu_interrupt_ps = 0;
+}
+
 void raidlab_cpu_switch(struct task_struct *from, struct task_struct *to)
 {
 	struct raidlab_cpu_task *cpu = &from->thread.cpu;
@@ -233,11 +245,7 @@ void raidlab_cpu_switch(struct task_struct *from, struct task_struct *to)
 		raidlab_cpu_interrupt_ps += cpu->system_ps + cpu->user_ps;
 		cpu->system_ps = cpu->user_ps = 0;
 	}
-	if (raidlab_cpu_interrupt_ps && !is_idle_task(to)) {
-		raidlab_cpu_total.moved_ns += raidlab_cpu_interrupt_ps / 1000;
-		to->thread.cpu.system_ps += raidlab_cpu_interrupt_ps;
-		raidlab_cpu_interrupt_ps = 0;
-	}
+	take_over(to);
 }
 
 void raidlab_cpu_interrupt_begins(void)
@@ -257,12 +265,7 @@ void raidlab_cpu_interrupt_ends(void)
 		return;
 	}
 	raidlab_cpu_collect_to(&raidlab_cpu_interrupt_ps);
-	/* The time of a task that computes by itself, whoever it is. */
-	if (raidlab_cpu_interrupt_ps && !is_idle_task(current)) {
-		raidlab_cpu_total.moved_ns += raidlab_cpu_interrupt_ps / 1000;
-		current->thread.cpu.system_ps += raidlab_cpu_interrupt_ps;
-		raidlab_cpu_interrupt_ps = 0;
-	}
+	take_over(current);
 }
 
 void raidlab_cpu_idle(void)
