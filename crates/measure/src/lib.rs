@@ -3,7 +3,8 @@
 //! The disk is a [`Target`]: it serves reads and says when each began and ended. One whose contents may be lost is
 //! [`Writable`], too. [`Measurement`] finds step by step what the times show, so that it can be kept between two steps
 //! and continued; [`model::write`] makes a model file of what was found ([`Measured`]), in which every figure that was not
-//! measured says so. Nothing is written to a disk that is only a [`Target`].
+//! measured says so. Nothing is written to a disk that is only a [`Target`]. A disk whose reads follow no rotation is
+//! measured as an SSD ([`Ssd`]).
 
 mod cache;
 mod measurement;
@@ -12,6 +13,8 @@ mod queue;
 mod random;
 mod rotation;
 mod seek;
+mod simulated;
+mod ssd;
 mod tracks;
 mod writes;
 
@@ -19,6 +22,8 @@ pub use cache::{Ahead, Cache};
 pub use measurement::{Access, Measured, Measurement, Platters, Step};
 pub use queue::{DEPTHS, Depth};
 pub use seek::SeekTime;
+pub use simulated::Simulated;
+pub use ssd::{Buffering, Filled, Limits, Size, SlcCache, Spread, Ssd, SsdWrites, Steady, Transfers};
 pub use tracks::{Tracks, Zone};
 pub use writes::{Flush, Stream, Writes};
 
@@ -61,6 +66,13 @@ pub trait Target {
     fn pause(&mut self, ms: u64);
 }
 
+/// What a request does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    Read,
+    Write,
+}
+
 /// A disk whose contents may be lost.
 pub trait Writable: Target {
     /// Overwrites, with at most `depth` requests under way, in the order of the list. The timings are in the same order.
@@ -68,6 +80,13 @@ pub trait Writable: Target {
     /// # Errors
     /// The first write that failed.
     fn write(&mut self, writes: &[Extent], depth: u32) -> Result<Vec<Timing>, Error>;
+
+    /// Reads and overwrites, with at most `depth` requests under way, in the order of the list. The timings are in the
+    /// same order.
+    ///
+    /// # Errors
+    /// The first request that failed.
+    fn mix(&mut self, requests: &[(Op, Extent)], depth: u32) -> Result<Vec<Timing>, Error>;
 
     /// Makes all acknowledged writes durable.
     ///
@@ -97,11 +116,8 @@ pub enum Error {
     Small(u64),
     #[error("cannot be measured: {0}")]
     Stopped(String),
-    #[error(
-        "cannot be measured: its reads follow no rotation, so it is an SSD, a RAID or a file, and no single disk with \
-         platters"
-    )]
-    NoRotation,
+    #[error("was not measured to the end")]
+    Unfinished,
     #[error("was measured, but the figures make no sound model: {0}")]
     Model(String),
 }

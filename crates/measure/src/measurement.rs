@@ -5,6 +5,7 @@ use crate::cache::{self, Cache};
 use crate::queue::{self, Depth};
 use crate::random::Random;
 use crate::seek::{self, SeekTime};
+use crate::ssd::{self, Filled, Limits, Spread, Ssd, SsdWrites, Transfers};
 use crate::tracks::{self, Tracks};
 use crate::writes::{self, Writes};
 use crate::{Error, SECTORS_MIN, Target, Writable, rotation};
@@ -26,7 +27,7 @@ impl Access<'_> {
     }
 }
 
-/// A step, in the order in which they are done.
+/// A step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     Rotation,
@@ -35,10 +36,15 @@ pub enum Step {
     Seeks,
     Queue,
     Writes,
+    /// Of an SSD that may be overwritten: it is filled.
+    Fill,
+    /// Of an SSD: reads by size, and streams.
+    Transfers,
 }
 
 impl Step {
-    pub const ALL: [Step; 6] = [
+    /// Of disks with platters, in the order in which they are done.
+    const PLATTERS: [Step; 6] = [
         Step::Rotation,
         Step::Buffer,
         Step::Zones,
@@ -46,6 +52,8 @@ impl Step {
         Step::Queue,
         Step::Writes,
     ];
+    /// Of SSDs.
+    const SSD: [Step; 5] = [Step::Rotation, Step::Fill, Step::Queue, Step::Transfers, Step::Writes];
 
     /// For people.
     pub fn word(self) -> &'static str {
@@ -54,7 +62,9 @@ impl Step {
             Step::Buffer => "buffer",
             Step::Zones => "zones",
             Step::Seeks => "seeks",
+            Step::Fill => "filling the SSD",
             Step::Queue => "queue",
+            Step::Transfers => "sizes and streams",
             Step::Writes => "writes",
         }
     }
@@ -64,32 +74,42 @@ impl Step {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
     sectors: u64,
+    limits: Limits,
     /// Milliseconds of a revolution; inside absent if nothing rotates.
     rotation: Option<Option<f64>>,
     cache: Option<Cache>,
     tracks: Option<Tracks>,
     seeks: Option<Vec<SeekTime>>,
+    filled: Option<Filled>,
     depths: Option<Vec<Depth>>,
+    spread: Option<Spread>,
+    transfers: Option<Transfers>,
     writes: Option<Writes>,
+    ssd_writes: Option<SsdWrites>,
 }
 
 impl Measurement {
-    /// Of a disk with so many sectors of 512 bytes.
+    /// Of a disk with so many sectors of 512 bytes. If it may rotate, that is looked for first.
     ///
     /// # Errors
     /// If the disk is too small.
-    pub fn new(sectors: u64) -> Result<Self, Error> {
+    pub fn new(sectors: u64, may_rotate: bool, limits: Limits) -> Result<Self, Error> {
         if sectors < SECTORS_MIN {
             return Err(Error::Small(sectors));
         }
         Ok(Measurement {
             sectors,
-            rotation: None,
+            limits,
+            rotation: if may_rotate { None } else { Some(None) },
             cache: None,
             tracks: None,
             seeks: None,
+            filled: None,
             depths: None,
+            spread: None,
+            transfers: None,
             writes: None,
+            ssd_writes: None,
         })
     }
 
@@ -98,20 +118,41 @@ impl Measurement {
         self.sectors
     }
 
+    /// The same, continued with other limits.
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Measurement { limits, ..self }
+    }
+
+    /// Whether it is known that nothing rotates.
+    pub fn is_ssd(&self) -> bool {
+        self.rotation == Some(None)
+    }
+
+    /// All steps, in their order, as far as is known of the disk.
+    pub fn steps(&self, access: &Access<'_>) -> Vec<Step> {
+        let all = if self.is_ssd() {
+            &Step::SSD[..]
+        } else {
+            &Step::PLATTERS[..]
+        };
+        let may_write = matches!(access, Access::Destroy(_));
+        let writes = |step: &&Step| matches!(step, Step::Fill | Step::Writes);
+        all.iter().filter(|step| may_write || !writes(step)).copied().collect()
+    }
+
     /// The next step; none if all are done.
     pub fn next(&self, access: &Access<'_>) -> Option<Step> {
-        let rotates = self.rotation != Some(None);
-        let may_write = matches!(access, Access::Destroy(_));
         let is_left = |step: &Step| match step {
             Step::Rotation => self.rotation.is_none(),
             Step::Buffer => self.cache.is_none(),
-            Step::Zones => rotates && self.tracks.is_none(),
-            Step::Seeks => rotates && self.seeks.is_none(),
+            Step::Zones => self.tracks.is_none(),
+            Step::Seeks => self.seeks.is_none(),
+            Step::Fill => self.filled.is_none(),
             Step::Queue => self.depths.is_none(),
-            // Of a disk without rotation there is no model.
-            Step::Writes => rotates && may_write && self.writes.is_none(),
+            Step::Transfers => self.transfers.is_none(),
+            Step::Writes => self.writes.is_none() && self.ssd_writes.is_none(),
         };
-        Step::ALL.into_iter().find(is_left)
+        self.steps(access).into_iter().find(is_left)
     }
 
     /// Does the next step.
@@ -123,6 +164,9 @@ impl Measurement {
             return Ok(());
         };
         let mut random = Random::new(1 + step as u64);
+        if self.is_ssd() {
+            return self.advance_ssd(step, access, &mut random);
+        }
         let target = access.target();
         match (step, &self.cache, &self.tracks) {
             (Step::Rotation, ..) => self.rotation = Some(rotation::revolution_ms(target, &mut random)?),
@@ -143,6 +187,26 @@ impl Measurement {
         Ok(())
     }
 
+    fn advance_ssd(&mut self, step: Step, access: &mut Access<'_>, random: &mut Random) -> Result<(), Error> {
+        let region = ssd::region(self.sectors, self.filled.as_ref());
+        match (step, access, &self.filled) {
+            (Step::Fill, Access::Destroy(target), _) => {
+                self.filled = Some(ssd::fill(*target, self.limits.condition_s)?);
+            }
+            (Step::Writes, Access::Destroy(target), Some(filled)) => {
+                self.ssd_writes = Some(ssd::writes::measure(*target, filled, &self.limits, random)?);
+            }
+            (Step::Transfers, access, _) => {
+                self.transfers = Some(ssd::reads::transfers(access.target(), region, random)?);
+            }
+            (_, access, _) => {
+                let (depths, spread) = ssd::reads::ladder(access.target(), region, random)?;
+                (self.depths, self.spread) = (Some(depths), Some(spread));
+            }
+        }
+        Ok(())
+    }
+
     fn revolution_ms(&self) -> f64 {
         self.rotation.flatten().unwrap_or_default()
     }
@@ -157,12 +221,22 @@ impl Measurement {
             }),
             _ => None,
         };
+        let ssd = match (self.spread, &self.transfers) {
+            (Some(spread), Some(transfers)) => Some(Ssd {
+                filled: self.filled,
+                spread,
+                transfers: transfers.clone(),
+                writes: self.ssd_writes.clone(),
+            }),
+            _ => None,
+        };
         Measured {
             sectors: self.sectors,
             platters,
             cache: self.cache.unwrap_or_default(),
             depths: self.depths.clone().unwrap_or_default(),
             writes: self.writes.clone(),
+            ssd,
         }
     }
 }
@@ -175,8 +249,10 @@ pub struct Measured {
     pub platters: Option<Platters>,
     pub cache: Cache,
     pub depths: Vec<Depth>,
-    /// Absent if the disk was only read.
+    /// Of a disk with platters; absent if it was only read.
     pub writes: Option<Writes>,
+    /// Of a disk without platters.
+    pub ssd: Option<Ssd>,
 }
 
 /// What rotates.

@@ -1,6 +1,7 @@
 //! The model file of a measured disk. What was not measured is marked `unverified`, with words that say so; where one
 //! mark covers several keys, they say which of them were measured.
 
+mod ssd;
 mod writes;
 
 use crate::cache::{Ahead, Cache};
@@ -39,14 +40,18 @@ struct Queue {
     margin_ms: f64,
 }
 
-/// Writes the model of a disk with platters: its queue is the one that comes closest to the measured depths, and its way
-/// of writing out cached data the one that comes closest to the measured writes.
+/// Writes the model of a disk. With platters: its queue is the one that comes closest to the measured depths, and its way
+/// of writing out cached data the one that comes closest to the measured writes. An SSD: its parameters are those with
+/// which a simulated one comes closest in the same steps.
 ///
 /// # Errors
-/// If it has no platters, or the figures contradict each other.
+/// If steps are left, or the figures contradict each other.
 pub fn write(known: &Known<'_>, measured: &Measured) -> Result<String, Error> {
+    if let Some(found) = &measured.ssd {
+        return ssd::write(known, measured, found);
+    }
     let Some(platters) = &measured.platters else {
-        return Err(Error::NoRotation);
+        return Err(Error::Unfinished);
     };
     let reads: String = measured.depths.iter().map(read_check).collect();
     let assumed = Destage::assumed(measured.cache.command_ms());

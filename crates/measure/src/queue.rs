@@ -1,7 +1,7 @@
 //! Random 4 KiB reads with several of them under way.
 
 use crate::random::Random;
-use crate::{Error, Extent, Target, Timing, mean, small};
+use crate::{Error, Extent, Target, Timing, mean, quantile, small};
 use serde::{Deserialize, Serialize};
 
 pub const DEPTHS: [u32; 6] = [1, 2, 4, 8, 16, 32];
@@ -15,6 +15,8 @@ pub struct Depth {
     pub per_s: f64,
     /// Mean from submission to completion.
     pub mean_ms: f64,
+    /// 99 % take no longer.
+    pub p99_ms: f64,
 }
 
 pub fn measure(target: &mut dyn Target, random: &mut Random) -> Result<Vec<Depth>, Error> {
@@ -36,6 +38,7 @@ impl Depth {
             depth,
             per_s: times.len() as f64 / span_s(timings),
             mean_ms: mean(&times),
+            p99_ms: quantile(times, 0.99),
         }
     }
 }

@@ -5,118 +5,13 @@ mod array;
 
 use array::{Figures, Level};
 use disksim::catalogue::{self, Model};
-use disksim::description::{Description, Device};
-use disksim::faults::SectorRange;
-use disksim::request::{Completion, Op, Request, Status};
+use disksim::description::Device;
 use disksim::show::show;
-use disksim::world::World;
 use measure::model::Known;
-use measure::{Access, DEPTHS, Error, Extent, Measured, Measurement, Target, Timing, Writable};
+use measure::{Access, DEPTHS, Extent, Limits, Measured, Measurement, Simulated, Target, Timing, Writable};
 
-/// A disk of `disksim`, without a host's own time.
-struct Simulated {
-    world: World,
-    sectors: u64,
-    now_ns: u64,
-}
-
-impl Simulated {
-    fn new(model: &Model, unreadable: &[u64]) -> Self {
-        let mut disk = model.description(7);
-        disk.faults.unreadable = unreadable
-            .iter()
-            .map(|&sector| SectorRange { sector, sectors: 1 })
-            .collect();
-        let disks = vec![disk];
-        let world = World::new(&Description {
-            links: Vec::new(),
-            disks,
-        })
-        .expect("a sound model");
-        Simulated {
-            world,
-            sectors: model.sectors,
-            now_ns: 0,
-        }
-    }
-}
-
-impl Simulated {
-    fn serve(&mut self, op: Op, extents: &[Extent], depth: u32) -> Result<Vec<Timing>, Error> {
-        let mut timings = vec![Timing { from_ns: 0, to_ns: 0 }; extents.len()];
-        let (mut next, mut under_way) = (0, 0);
-        let mut done: Vec<Completion> = Vec::new();
-        while next < extents.len() || under_way > 0 {
-            while next < extents.len() && under_way < depth {
-                let Extent { sector, sectors } = extents[next];
-                timings[next].from_ns = self.now_ns;
-                let request = Request {
-                    tag: next as u32,
-                    op,
-                    sector,
-                    sectors,
-                    fua: false,
-                };
-                self.world.submit(0, self.now_ns, request);
-                (next, under_way) = (next + 1, under_way + 1);
-            }
-            self.now_ns = self.world.next_event_ns().expect("requests are under way");
-            self.world.advance(self.now_ns, &mut done);
-            for completion in done.drain(..) {
-                under_way -= 1;
-                timings[completion.tag as usize].to_ns = completion.at_ns;
-                if let Status::MediumError { sector } = completion.status {
-                    return Err(Error::Unreadable {
-                        sector,
-                        sectors: extents[completion.tag as usize].sectors,
-                        why: "medium error".to_owned(),
-                    });
-                }
-            }
-        }
-        Ok(timings)
-    }
-}
-
-impl Target for Simulated {
-    fn sectors(&self) -> u64 {
-        self.sectors
-    }
-
-    fn read(&mut self, reads: &[Extent], depth: u32) -> Result<Vec<Timing>, Error> {
-        self.serve(Op::Read, reads, depth)
-    }
-
-    fn pause(&mut self, ms: u64) {
-        let until_ns = self.now_ns + ms * 1_000_000;
-        let mut done = Vec::new();
-        while let Some(at_ns) = self.world.next_event_ns().filter(|&at_ns| at_ns <= until_ns) {
-            self.world.advance(at_ns, &mut done);
-        }
-        self.world.advance(until_ns, &mut done);
-        self.now_ns = until_ns;
-    }
-}
-
-impl Writable for Simulated {
-    fn write(&mut self, writes: &[Extent], depth: u32) -> Result<Vec<Timing>, Error> {
-        self.serve(Op::Write, writes, depth)
-    }
-
-    fn flush(&mut self) -> Result<Timing, Error> {
-        let all = Extent { sector: 0, sectors: 0 };
-        Ok(self.serve(Op::Flush, &[all], 1)?[0])
-    }
-}
-
-/// Only read.
-fn measured(disk: &mut Simulated) -> Result<Measured, Error> {
-    let mut measurement = Measurement::new(disk.sectors)?;
-    let mut access = Access::Read(disk);
-    while measurement.next(&access).is_some() {
-        measurement.advance(&mut access)?;
-    }
-    Ok(measurement.measured())
+fn disk(model: &Model) -> Simulated {
+    Simulated::new(model.description(7)).expect("a sound model")
 }
 
 /// Random 4 KiB reads at one depth.
@@ -143,16 +38,16 @@ fn places(model: &Model, seed: u64) -> impl Iterator<Item = Extent> {
 /// is about a third of it, is within 0.3 %.
 fn random_reads(model: &Model) -> Vec<RandomReads> {
     const READS: usize = 20_000;
-    let mut disk = Simulated::new(model, &[]);
+    let mut disk = disk(model);
     let mut places = places(model, 42);
     let mut at_depth = |depth: u32| {
         let reads: Vec<Extent> = places.by_ref().take(READS).collect();
-        let from_ns = disk.now_ns;
+        let from_ns = disk.now_ns();
         let timings = disk.read(&reads, depth).expect("no faults");
         let all: u64 = timings.iter().map(|timing| timing.to_ns - timing.from_ns).sum();
         RandomReads {
             mean_ms: all as f64 / READS as f64 / 1e6,
-            per_s: READS as f64 / (disk.now_ns - from_ns) as f64 * 1e9,
+            per_s: READS as f64 / (disk.now_ns() - from_ns) as f64 * 1e9,
         }
     };
     DEPTHS.iter().map(|&depth| at_depth(depth)).collect()
@@ -171,8 +66,8 @@ fn off_percent(out: f64, original: f64) -> f64 {
 /// Measures a model; returns what is outside of the goals.
 fn loop_of(name: &str) -> Vec<String> {
     let model = catalogue::find(name).expect("in the catalogue");
-    let mut disk = Simulated::new(&model, &[]);
-    let mut measurement = Measurement::new(disk.sectors).expect("it is large enough");
+    let mut disk = disk(&model);
+    let mut measurement = Measurement::new(model.sectors, true, Limits::of(0.0)).expect("it is large enough");
     let mut access = Access::Destroy(&mut disk);
     while measurement.next(&access).is_some() {
         measurement.advance(&mut access).expect("no faults");
@@ -230,18 +125,18 @@ struct RandomWrites {
 }
 
 fn random_writes(model: &Model) -> RandomWrites {
-    let mut disk = Simulated::new(model, &[]);
+    let mut disk = disk(model);
     let ms = |timings: &[Timing]| (timings[timings.len() - 1].to_ns - timings[0].from_ns) as f64 / 1e6;
     let many: Vec<Extent> = places(model, 43).take(10_000).collect();
     disk.write(&many[..3000], 1).expect("no faults");
     let mean_ms = ms(&disk.write(&many[3000..], 1).expect("no faults")) / 7000.0;
     disk.flush().expect("no faults");
-    let from_ns = disk.now_ns;
+    let from_ns = disk.now_ns();
     for &extent in &many[..3000] {
         disk.write(&[extent], 1).expect("no faults");
         disk.flush().expect("no faults");
     }
-    let sync_ms = (disk.now_ns - from_ns) as f64 / 3000.0 / 1e6;
+    let sync_ms = (disk.now_ns() - from_ns) as f64 / 3000.0 / 1e6;
     let mut flushes_ms = 0.0;
     for extents in many[..6400].chunks(32) {
         disk.write(extents, 1).expect("no faults");
@@ -419,17 +314,4 @@ fn disks_give_their_parameters_back() {
     println!("|---|---|---|---|---|---|---|---|---|");
     let wrong: Vec<String> = names.into_iter().flat_map(loop_of).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-fn an_ssd_has_no_rotation() {
-    let model = catalogue::find("samsung-860-pro-512gb").expect("in the catalogue");
-    let measured = measured(&mut Simulated::new(&model, &[])).expect("it is measured");
-    assert_eq!(measured.platters, None);
-    let first = measured.depths[0].mean_ms;
-    assert!(
-        (0.09..0.13).contains(&first),
-        "{first} ms; the drive's figure is 0.106 ms"
-    );
-    assert_eq!(measure::model::write(&KNOWN, &measured), Err(Error::NoRotation));
 }

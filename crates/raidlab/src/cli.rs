@@ -228,11 +228,11 @@ pub enum DiskCommand {
         #[arg(long, value_name = "FILE")]
         html: Option<PathBuf>,
     },
-    /// Turn a disk of this machine with platters into a model, by requests that are timed
+    /// Turn a disk of this machine into a model, by requests that are timed
     ///
     /// Nothing is written to the disk without --destroy. The disk must not be in use, since other requests would be
-    /// measured with it. It takes 20 minutes and more. What is found is kept next to the output file after each step, so
-    /// that a measurement that was ended (Ctrl-C) is continued by the same command.
+    /// measured with it. Platters take 20 minutes and more, an SSD a few, and with --destroy twice --precondition and more.
+    /// What is found is kept next to the output file after each step: the same command continues one that was ended (Ctrl-C).
     Measure {
         /// The whole disk, such as /dev/sdb or its name in /dev/disk/by-id
         device: PathBuf,
@@ -242,6 +242,9 @@ pub enum DiskCommand {
         /// Also measure writes and flushes: the disk with this serial number is overwritten, and all of its data is lost
         #[arg(long, value_name = "SERIAL")]
         destroy: Option<String>,
+        /// With --destroy, of an SSD: fill it, and then write it at random until it is steady, for at most so long each
+        #[arg(long, value_name = "TIME", default_value = "30m", value_parser = time)]
+        precondition: Duration,
         /// Plot what was measured, and what the model does, into this file
         #[arg(long, value_name = "FILE")]
         html: Option<PathBuf>,

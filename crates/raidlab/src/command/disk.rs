@@ -4,6 +4,7 @@ mod check;
 mod device;
 mod measure;
 mod measured_page;
+mod measured_words;
 mod replay;
 mod resumed;
 mod show;
@@ -46,12 +47,14 @@ pub fn disk(command: &DiskCommand) -> Result<ExitCode, ExpectedError> {
             device,
             output,
             destroy,
+            precondition,
             html,
         } => {
             let wanted = measure::Wanted {
                 device,
                 output,
                 destroy: destroy.as_deref(),
+                precondition: *precondition,
                 html: html.as_deref(),
             };
             print(&measure::measure(&wanted)?)?;

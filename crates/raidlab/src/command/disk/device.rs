@@ -2,11 +2,12 @@
 
 use crate::progress::{clock, note};
 use host::Disk;
-use measure::{Error, Extent, Target, Timing, Writable};
+use measure::{Error, Extent, Op, Target, Timing, Writable};
 use rustix::fs::{Mode, OFlags};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::sync::RwLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -23,12 +24,6 @@ pub struct Device {
     started: Instant,
     said: Instant,
     requests: u64,
-}
-
-#[derive(Clone, Copy)]
-enum Op {
-    Read,
-    Write,
 }
 
 impl Device {
@@ -99,34 +94,41 @@ impl Device {
     }
 
     /// What one of several threads does, each with one request under way.
-    fn thread(&self, op: Op, extents: &[Extent], next: &AtomicUsize) -> Result<Vec<(usize, Timing)>, Error> {
-        let mut buffer = Buffer::of(extents);
+    fn thread(&self, requests: &[(Op, Extent)], next: &AtomicUsize) -> Result<Vec<(usize, Timing)>, Error> {
+        let mut buffer = Buffer::of(requests);
         let mut done = Vec::new();
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(&extent) = extents.get(index) else {
+            let Some(&(op, extent)) = requests.get(index) else {
                 return Ok(done);
             };
             match self.timed(op, extent, &mut buffer) {
                 Ok(timing) => done.push((index, timing)),
                 Err(error) => {
                     // The others stop, too.
-                    next.store(extents.len(), Ordering::Relaxed);
+                    next.store(requests.len(), Ordering::Relaxed);
                     return Err(error);
                 }
             }
         }
     }
 
-    fn serve(&mut self, op: Op, extents: &[Extent], depth: u32) -> Result<Vec<Timing>, Error> {
+    fn serve(&mut self, requests: &[(Op, Extent)], depth: u32) -> Result<Vec<Timing>, Error> {
         let next = AtomicUsize::new(0);
         let done = if depth <= 1 {
-            self.thread(op, extents, &next)?
+            self.thread(requests, &next)?
         } else {
+            // Starting 256 threads takes as long as thousands of reads of a fast SSD.
+            let gate = RwLock::new(());
             thread::scope(|scope| {
                 let device = &*self;
-                let serve = || device.thread(op, extents, &next);
+                let serve = || {
+                    drop(gate.read());
+                    device.thread(requests, &next)
+                };
+                let closed = gate.write();
                 let threads: Vec<_> = (0..depth).map(|_| scope.spawn(serve)).collect();
+                drop(closed);
                 let mut all = Vec::new();
                 for thread in threads {
                     let stopped = |_| Error::Stopped("a thread of requests ended early".to_owned());
@@ -135,13 +137,13 @@ impl Device {
                 Ok(all)
             })?
         };
-        let mut timings = vec![Timing { from_ns: 0, to_ns: 0 }; extents.len()];
+        let mut timings = vec![Timing { from_ns: 0, to_ns: 0 }; requests.len()];
         for (index, timing) in done {
             if let Some(slot) = timings.get_mut(index) {
                 *slot = timing;
             }
         }
-        self.count(extents.len());
+        self.count(requests.len());
         Ok(timings)
     }
 }
@@ -152,7 +154,7 @@ impl Target for Device {
     }
 
     fn read(&mut self, reads: &[Extent], depth: u32) -> Result<Vec<Timing>, Error> {
-        self.serve(Op::Read, reads, depth)
+        self.serve(&all(Op::Read, reads), depth)
     }
 
     fn pause(&mut self, ms: u64) {
@@ -162,7 +164,11 @@ impl Target for Device {
 
 impl Writable for Device {
     fn write(&mut self, writes: &[Extent], depth: u32) -> Result<Vec<Timing>, Error> {
-        self.serve(Op::Write, writes, depth)
+        self.serve(&all(Op::Write, writes), depth)
+    }
+
+    fn mix(&mut self, requests: &[(Op, Extent)], depth: u32) -> Result<Vec<Timing>, Error> {
+        self.serve(requests, depth)
     }
 
     /// fdatasync(2) of a block device sends the drive a flush.
@@ -173,6 +179,10 @@ impl Writable for Device {
         let to_ns = self.nanos();
         Ok(Timing { from_ns, to_ns })
     }
+}
+
+fn all(op: Op, extents: &[Extent]) -> Vec<(Op, Extent)> {
+    extents.iter().map(|&extent| (op, extent)).collect()
 }
 
 /// The kernel says "No data available" of sectors that the drive could not read.
@@ -192,8 +202,8 @@ struct Buffer {
 }
 
 impl Buffer {
-    fn of(extents: &[Extent]) -> Self {
-        let most = extents.iter().map(|extent| extent.sectors as usize * 512).max();
+    fn of(requests: &[(Op, Extent)]) -> Self {
+        let most = requests.iter().map(|(_, extent)| extent.sectors as usize * 512).max();
         let mut bytes = vec![0; most.unwrap_or(0) + ALIGNMENT];
         // Marsaglia's xorshift.
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;

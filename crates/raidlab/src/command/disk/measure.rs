@@ -4,15 +4,17 @@
 use super::super::output::Output;
 use super::device::Device;
 use super::measured_page;
+use super::measured_words::summary;
 use super::resumed::Resumed;
 use crate::expected::ExpectedError;
-use crate::progress::{note, say};
+use crate::progress::{clock, note, say};
 use disksim::catalogue::Model;
 use host::{Disk, DiskError, Identity, JUDGING};
 use measure::model::Known;
-use measure::{Access, Measured, Measurement, Platters, Step};
+use measure::{Access, Limits, Measurement, Step};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tools::Tools;
 
 /// Rules for names of models: see `disksim`'s catalogue.
@@ -24,6 +26,8 @@ pub struct Wanted<'a> {
     pub output: &'a Path,
     /// The serial number of the disk, if it may be overwritten.
     pub destroy: Option<&'a str>,
+    /// How long an SSD is filled at most, and again written at random.
+    pub precondition: Duration,
     pub html: Option<&'a Path>,
 }
 
@@ -36,15 +40,19 @@ pub fn measure(wanted: &Wanted<'_>) -> Result<String, ExpectedError> {
     }
     let failed = |source| not_measured(wanted, source);
     let resumed = Resumed::of(&disk, place.file());
+    let limits = Limits::of(wanted.precondition.as_secs_f64());
     let mut measurement = match resumed.found()? {
-        Some(found) => found,
-        None => Measurement::new(disk.size_bytes / 512).map_err(failed)?,
+        Some(found) => found.with_limits(limits),
+        None => Measurement::new(disk.size_bytes / 512, rotates(&disk), limits).map_err(failed)?,
     };
     let mut device = open(&disk, wanted.destroy.is_some())?;
-    note(&format!("raidlab: measuring {disk}; this takes 20 minutes and more"));
+    note(&format!("raidlab: measuring {disk}{}", expected(&measurement, wanted)));
     steps(&mut measurement, &mut device, wanted, &resumed)?;
     let found = measurement.measured();
-    device.say("choosing the queue that comes closest");
+    device.say(match found.ssd {
+        Some(_) => "choosing the parameters that come closest",
+        None => "choosing the queue that comes closest",
+    });
     let title = title(&disk);
     let name = name(wanted.output);
     let known = Known {
@@ -76,6 +84,26 @@ fn not_measured(wanted: &Wanted<'_>, source: measure::Error) -> ExpectedError {
     }
 }
 
+/// As the kernel has it from the drive. If it says nothing, rotation is looked for.
+fn rotates(disk: &Disk) -> bool {
+    fs::read_to_string(folder(disk).join("queue/rotational")).map_or(true, |text| text.trim() != "0")
+}
+
+/// How it is measured, and how long that takes.
+fn expected(measurement: &Measurement, wanted: &Wanted<'_>) -> String {
+    if !measurement.is_ssd() {
+        return "; this takes 20 minutes and more".to_owned();
+    }
+    let how = " as an SSD, since it does not rotate (queue/rotational is 0)";
+    match wanted.destroy {
+        None => format!("{how}; this takes a few minutes"),
+        Some(_) => format!(
+            "{how}; it is filled and written at random for up to {} each, and then measured for some ten minutes",
+            clock(wanted.precondition)
+        ),
+    }
+}
+
 /// All steps that are left; what each found is kept.
 fn steps(
     measurement: &mut Measurement,
@@ -84,11 +112,14 @@ fn steps(
     resumed: &Resumed,
 ) -> Result<(), ExpectedError> {
     while let Some(step) = measurement.next(&access(device, wanted)) {
-        let index = Step::ALL.iter().position(|other| *other == step).unwrap_or(0);
-        let last = Step::ALL.len() - usize::from(wanted.destroy.is_none());
-        device.say(&format!("step {} of {last}: {}", index + 1, step.word()));
+        let all = measurement.steps(&access(device, wanted));
+        let index = all.iter().position(|other| *other == step).unwrap_or(0);
+        device.say(&format!("step {} of {}: {}", index + 1, all.len(), step.word()));
         let done = measurement.advance(&mut access(device, wanted));
         done.map_err(|source| not_measured(wanted, source))?;
+        if step == Step::Rotation && measurement.is_ssd() {
+            device.say("its reads follow no rotation: measuring it as an SSD");
+        }
         resumed.keep(measurement)?;
     }
     Ok(())
@@ -143,7 +174,7 @@ fn refused(why: String) -> ExpectedError {
     ExpectedError::NotMeasurable(why)
 }
 
-/// A whole disk with platters that nobody uses.
+/// A whole disk that nobody uses.
 fn free_disk(path: &Path) -> Result<Disk, ExpectedError> {
     let disk = Disk::at(path).map_err(|error| match error {
         DiskError::NotABlockDevice(_) => refused(format!(
@@ -153,12 +184,12 @@ fn free_disk(path: &Path) -> Result<Disk, ExpectedError> {
         other => refused(other.to_string()),
     })?;
     if folder(&disk).join("partition").exists() {
-        let why = "is a partition: name the whole disk, since its zones and seeks are measured from end to end";
+        let why = "is a partition: name the whole disk, since it is measured from end to end";
         return Err(refused(format!("`{}` {why}", path.display())));
     }
-    if fs::read_to_string(folder(&disk).join("queue/rotational")).is_ok_and(|text| text.trim() == "0") {
-        let why =
-            "has no platters, as its kernel says (queue/rotational is 0): only disks that rotate can be measured";
+    if is_made_by_the_kernel(&disk.kernel_name) {
+        let why = "is no disk, but a device that the kernel makes of others, of a file or of memory: name a single disk, \
+                   since a model describes one";
         return Err(refused(format!("`{}` {why}", path.display())));
     }
     let users = host::in_use(&disk);
@@ -170,6 +201,15 @@ fn free_disk(path: &Path) -> Result<Disk, ExpectedError> {
         "{disk} is in use, and other requests would be measured with it: {}",
         users.join("; ")
     )))
+}
+
+/// md arrays, volumes of LVM and ZFS, loop devices and others that are no drive, by the names that the kernel gives them.
+fn is_made_by_the_kernel(name: &str) -> bool {
+    const NAMES: [&str; 10] = ["md", "dm-", "loop", "bcache", "drbd", "nbd", "rbd", "ram", "zram", "zd"];
+    let is_numbered = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit() || c == '_');
+    NAMES
+        .iter()
+        .any(|prefix| name.strip_prefix(prefix).is_some_and(is_numbered))
 }
 
 fn folder(disk: &Disk) -> PathBuf {
@@ -217,76 +257,6 @@ fn write_back(disk: &Disk) -> Option<bool> {
     }
 }
 
-fn summary(found: &Measured, file: &Path) -> String {
-    let mechanics = found.platters.as_ref().map(mechanics).unwrap_or_default();
-    let writes = found
-        .writes
-        .as_ref()
-        .map(|writes| words_of_writes(writes, &found.cache))
-        .unwrap_or_default();
-    let depths = found.depths.iter().map(|depth| {
-        format!(
-            "{:>6} reads/s at depth {}, {:.2} ms\n",
-            format!("{:.1}", depth.per_s),
-            depth.depth,
-            depth.mean_ms
-        )
-    });
-    format!(
-        "{mechanics}{}{writes}`{}` is the model: `raidlab disk show {}` shows what it does\n",
-        depths.collect::<String>(),
-        file.display(),
-        file.display()
-    )
-}
-
-fn mechanics(platters: &Platters) -> String {
-    let zones = &platters.tracks.zones;
-    let rate = |zone: Option<&measure::Zone>| zone.map_or(0.0, |zone| zone.mb_s);
-    let seek = |seek: Option<&measure::SeekTime>| seek.map_or(0.0, |seek| seek.ms);
-    format!(
-        "{:.1} rpm, {} zones, {:.1} MB/s at the first sector, {:.1} at the last\nseeks of {:.2} ms to the next track, {:.2} \
-         over the whole disk\n",
-        platters.rpm(),
-        zones.len(),
-        rate(zones.first()),
-        rate(zones.last()),
-        seek(platters.seeks.first()),
-        seek(platters.seeks.last())
-    )
-}
-
-fn words_of_writes(writes: &measure::Writes, cache: &measure::Cache) -> String {
-    let elsewhere = if writes.go_elsewhere(cache) {
-        "scattered writes are first written elsewhere, as drives with shingled tracks (SMR) do: the model does not have this, \
-         and its writes are not to be trusted\n"
-    } else {
-        ""
-    };
-    let cache = match (writes.is_cached, writes.extents, writes.sectors) {
-        (false, ..) => "no write cache".to_owned(),
-        (true, extents, sectors) => {
-            let extents = extents.map_or("any number of".to_owned(), |extents| extents.to_string());
-            let mib = sectors.map_or("as much as was tried".to_owned(), |sectors| {
-                format!("{:.1} MiB", f64::from(sectors) / 2048.0)
-            });
-            format!("a write cache of {extents} scattered writes and {mib}")
-        }
-    };
-    let depths = writes.random.iter().map(|depth| {
-        format!(
-            "{:>6} writes/s at depth {}\n",
-            format!("{:.1}", depth.per_s),
-            depth.depth
-        )
-    });
-    format!(
-        "{cache}; a random write and a flush take {:.2} ms\n{}{elsewhere}",
-        writes.sync_ms,
-        depths.collect::<String>()
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -296,5 +266,15 @@ mod tests {
         assert_eq!(name(Path::new("disks/my raptor.toml")), "my-raptor");
         assert_eq!(name(Path::new("default.toml")), "measured");
         assert_eq!(name(Path::new("-")), "measured");
+    }
+
+    #[test]
+    fn arrays_volumes_and_files_are_no_disks() {
+        for name in ["md0", "md_d0", "md127", "dm-3", "loop0", "zram0", "nbd1", "zd16"] {
+            assert!(is_made_by_the_kernel(name), "{name}");
+        }
+        for name in ["sda", "vda", "nvme0n1", "mmcblk0", "xvdb", "hda"] {
+            assert!(!is_made_by_the_kernel(name), "{name}");
+        }
     }
 }

@@ -15,12 +15,16 @@ pub fn page(title: &str, found: &Measured, model: &Model) -> Result<String, Expe
         .as_ref()
         .map_or(&[][..], |platters| &platters.tracks.zones);
     let streams = show.streaming.iter();
+    let measured = match &found.ssd {
+        Some(ssd) => vec![(0.0, ssd.transfers.stream_mb_s), (gb(1.0), ssd.transfers.stream_mb_s)],
+        None => steps(zones, found.sectors),
+    };
     let mut plots = vec![Plot {
         title: "Streams of reads".to_owned(),
         x: "place, GB".to_owned(),
         y: "MB/s".to_owned(),
         curves: vec![
-            curve("measured", steps(zones, found.sectors)),
+            curve("measured", measured),
             curve(
                 "model, simulated",
                 streams.map(|at| (gb(at.place), at.read_mb_s)).collect(),
@@ -61,6 +65,18 @@ pub fn page(title: &str, found: &Measured, model: &Model) -> Result<String, Expe
                 curve("measured", measured.collect()),
                 curve("model, simulated", streams.collect()),
             ],
+        });
+    }
+    if let Some(writes) = found.ssd.as_ref().and_then(|ssd| ssd.writes.as_ref()) {
+        let rounds = writes.steady.rounds.iter().enumerate();
+        plots.push(Plot {
+            title: "Random 4 KiB writes until they are steady, 32 under way".to_owned(),
+            x: "round".to_owned(),
+            y: "writes a second".to_owned(),
+            curves: vec![curve(
+                "measured",
+                rounds.map(|(round, per_s)| (round as f64 + 1.0, *per_s)).collect(),
+            )],
         });
     }
     Ok(report::plots(

@@ -1,0 +1,75 @@
+//! A simulated SSD with parameters that may be those of the measured one, on which steps of the measurement are done.
+
+use super::words::Source;
+use super::{Params, text};
+use crate::model::Known;
+use crate::queue::Depth;
+use crate::random::Random;
+use crate::ssd::reads;
+use crate::ssd::writes::{MIXED, Probe};
+use crate::{Error, Simulated, Size};
+use disksim::catalogue::Model;
+
+/// Reads of each size, and at each depth.
+const READS_OF_SIZE: usize = 24;
+const READS: usize = 3000;
+/// Random writes until the buffer is full and flash is reclaimed, and at each depth.
+const WARM: usize = 98_304;
+const WRITES: usize = 65_536;
+/// Only so much of the disk is written, at random: the tables of a simulated SSD grow with the places that were written.
+/// Hardly a place is written twice.
+const PART: u64 = 16;
+const PART_SECTORS_MIN: u64 = 1 << 24;
+
+pub(super) struct Twin<'a> {
+    pub(super) known: &'a Known<'a>,
+    pub(super) sectors: u64,
+}
+
+/// What random writes do in a steady state.
+#[derive(Clone, Debug)]
+pub(super) struct Random4K {
+    pub(super) depths: Vec<Depth>,
+    pub(super) mixed_read_ms: f64,
+}
+
+impl Twin<'_> {
+    fn disk(&self, params: &Params) -> Result<Simulated, Error> {
+        let text = text(self.known, self.sectors, params, &Source::none());
+        let model = Model::parse(self.known.name, &text).map_err(|error| Error::Model(error.to_string()))?;
+        let used = (self.sectors / PART).max(PART_SECTORS_MIN).min(self.sectors);
+        Ok(Simulated::new(model.description(7))?.within(used))
+    }
+
+    pub(super) fn sizes(&self, params: &Params) -> Result<Vec<Size>, Error> {
+        let mut disk = self.disk(params)?;
+        reads::sizes(&mut disk, self.sectors, &mut Random::new(3), READS_OF_SIZE)
+    }
+
+    /// Random reads at these depths.
+    pub(super) fn reads(&self, params: &Params, depths: &[u32]) -> Result<Vec<Depth>, Error> {
+        let mut disk = self.disk(params)?;
+        let mut random = Random::new(5);
+        let at = |&depth: &u32| {
+            let timings = reads::at_depth(&mut disk, self.sectors, &mut random, depth, READS)?;
+            Ok(Depth::of(depth, &timings))
+        };
+        depths.iter().map(at).collect()
+    }
+
+    /// Random writes with the SLC cache full, and reads amid them.
+    pub(super) fn writes(&self, params: &Params) -> Result<Random4K, Error> {
+        let sustained = Params { slc: None, ..*params };
+        let mut disk = self.disk(&sustained)?;
+        let mut random = Random::new(7);
+        let mut probe = Probe {
+            target: &mut disk,
+            random: &mut random,
+        };
+        probe.warm(WARM)?;
+        Ok(Random4K {
+            depths: probe.random(f64::INFINITY, WRITES)?,
+            mixed_read_ms: probe.mixed_read_ms(MIXED)?,
+        })
+    }
+}

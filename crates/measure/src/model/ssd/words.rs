@@ -1,0 +1,146 @@
+//! Where the figures of an SSD's model come from: what of them was measured, in which state of the drive.
+
+use super::{ASSUMED, MEASURED, Params, Tuned};
+use crate::{Ssd, SsdWrites};
+
+pub(super) const SLC: &str = "full_gb: how much a stream of writes takes until its rate drops, on the drive as it was; \
+                              refill_mb_s: after an idle time; program_us: by flushes, if they wait for it, or by the rate; \
+                              empty_gb: assumed as full_gb";
+const ONLY_READ: &str = "not measured: the disk was only read";
+
+/// What was measured; nothing, of a candidate.
+pub(super) struct Source<'a> {
+    found: Option<&'a Ssd>,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn of(found: &'a Ssd) -> Self {
+        Source { found: Some(found) }
+    }
+
+    pub(super) fn none() -> Self {
+        Source { found: None }
+    }
+
+    fn writes(&self) -> Option<&SsdWrites> {
+        self.found.and_then(|found| found.writes.as_ref())
+    }
+
+    pub(super) fn chips(&self, params: &Params) -> String {
+        let mut how = "read_us, third_page_read_us and the number of dies: those that come closest to random reads by depth, \
+                       as a whole; channel_mb_s and program_units: by the size of reads"
+            .to_owned();
+        if let Some(writes) = self.writes() {
+            how += "; suspend_us: reads amid writes; move_programs: random writes";
+            how += match (params.tuned, writes.is_protected(), writes.slc.is_some()) {
+                (_, _, true) => "; program_us: the rates before and after the SLC cache is full",
+                (Some(Tuned::Program), ..) => "; program_us: random writes, with spare_percent assumed",
+                (_, true, _) => {
+                    "; program_us: assumed, as writes reach the limit of the controller or the interface"
+                }
+                (_, false, _) => "; program_us: a flush after one write",
+            };
+        } else {
+            how += "; what concerns writes is assumed, as the disk was only read";
+        }
+        how + "; the rest assumed"
+    }
+
+    pub(super) fn spare(&self, params: &Params) -> (&'static str, &'static str) {
+        match (params.tuned, self.writes()) {
+            (_, None) => (ASSUMED, ONLY_READ),
+            (Some(Tuned::Spare), _) => (
+                MEASURED,
+                "what comes closest to random writes: how much garbage collection moves",
+            ),
+            (Some(Tuned::Program), _) => (ASSUMED, "assumed: program_us follows from it and the rate of writes"),
+            (None, _) => (ASSUMED, "not seen: writes are not limited by the flash"),
+        }
+    }
+
+    /// In which state it was measured.
+    pub(super) fn aged(&self) -> String {
+        let Some((filled, writes)) = self
+            .found
+            .and_then(|found| found.filled.as_ref().zip(found.writes.as_ref()))
+        else {
+            return "a choice: drives in use are in their steady state; measured as it was, which reads do not show"
+                .to_owned();
+        };
+        format!("measured {}", state(filled.part, writes))
+    }
+
+    pub(super) fn buffer(&self) -> (&'static str, &'static str) {
+        match self.writes() {
+            None => (ASSUMED, ONLY_READ),
+            Some(writes) if writes.buffer.is_some() => (
+                MEASURED,
+                "writes that the drive took before it was as slow as the flash behind",
+            ),
+            Some(_) => (
+                ASSUMED,
+                "not seen by itself: of several sizes the one that comes closest to random writes",
+            ),
+        }
+    }
+
+    pub(super) fn protected(&self) -> (&'static str, &'static str) {
+        match self.writes() {
+            None => (
+                ASSUMED,
+                "not measured: the disk was only read; false is the safe assumption",
+            ),
+            Some(_) => (MEASURED, "whether a flush takes longer after a write than without one"),
+        }
+    }
+
+    pub(super) fn interface(&self) -> (&'static str, &'static str) {
+        match self.writes() {
+            None => (
+                ASSUMED,
+                "read_mb_s: measured by a stream; write_mb_s: not measured, assumed the same",
+            ),
+            Some(_) => (
+                MEASURED,
+                "a stream of reads; writes of several sizes into the buffer of an idle drive",
+            ),
+        }
+    }
+
+    pub(super) fn overheads(&self) -> (&'static str, &'static str) {
+        match self.writes() {
+            None => (
+                ASSUMED,
+                "read_us, command_us: those that come closest to random reads by depth; the host's own time is in them; the \
+                 rest not measured",
+            ),
+            Some(_) => (
+                MEASURED,
+                "read_us, command_us: those that come closest to random reads by depth; write_us, write_command_us: writes \
+                 into the buffer of an idle drive; flush_us: a flush with nothing to write; the host's own time is in them",
+            ),
+        }
+    }
+
+    pub(super) fn queue(&self) -> String {
+        let duplex = match self.writes() {
+            Some(_) => "half_duplex: measured by reads and writes sent together",
+            None => "half_duplex: assumed by the rate of the interface",
+        };
+        format!("{duplex}; the rest assumed: up to 600 MB/s as SATA, else as NVMe")
+    }
+}
+
+/// For people and for the sources of figures.
+pub(super) fn state(part: f64, writes: &SsdWrites) -> String {
+    let steady = if writes.steady.is_steady {
+        "steady by the rules of SNIA PTS"
+    } else {
+        "not steady by the rules of SNIA PTS"
+    };
+    format!(
+        "after {:.1} % of the drive was written in order and {:.0} s at random: {steady}",
+        part * 100.0,
+        writes.steady.seconds
+    )
+}

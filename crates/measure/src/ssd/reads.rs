@@ -1,0 +1,118 @@
+//! Reads of an SSD: random ones by depth and by size, and streams.
+
+use super::{STREAM_SECTORS, stream};
+use crate::queue::{Depth, span_s};
+use crate::random::Random;
+use crate::{Error, Extent, SECTOR_BYTES, Target, Timing, median, quantile, small};
+use serde::{Deserialize, Serialize};
+
+pub(crate) const DEPTHS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+/// Reads at each depth, and for each request that is under way.
+const READS: usize = 8000;
+const READS_EACH: usize = 128;
+/// In sectors: 4 KiB to 1 MiB.
+pub(crate) const SIZES: [u32; 9] = [8, 16, 32, 64, 128, 256, 512, 1024, 2048];
+const READS_OF_SIZE: usize = 200;
+/// Requests under way in streams.
+const STREAM_DEPTHS: [u32; 2] = [2, 8];
+const STREAM_REQUESTS: usize = 800;
+
+/// Times of random 4 KiB reads, one at a time, in milliseconds. A third of the pages of flash with three bits per cell
+/// can take longer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// A third takes less.
+    pub low_ms: f64,
+    /// A sixth takes more.
+    pub high_ms: f64,
+}
+
+/// Median time of random requests of one size, one at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Size {
+    pub sectors: u32,
+    pub ms: f64,
+}
+
+/// Reads by size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Transfers {
+    pub sizes: Vec<Size>,
+    /// The fastest stream of reads, in 10^6 bytes a second.
+    pub stream_mb_s: f64,
+}
+
+/// Random reads of 4 KiB in the first `region` sectors.
+pub(crate) fn ladder(
+    target: &mut dyn Target,
+    region: u64,
+    random: &mut Random,
+) -> Result<(Vec<Depth>, Spread), Error> {
+    let mut found = Vec::new();
+    let mut spread = Spread {
+        low_ms: 0.0,
+        high_ms: 0.0,
+    };
+    for depth in DEPTHS {
+        let count = READS.max(depth as usize * READS_EACH);
+        let timings = at_depth(target, region, random, depth, count)?;
+        if depth == 1 {
+            let times = || timings.iter().map(|timing| timing.ms()).collect();
+            spread = Spread {
+                low_ms: quantile(times(), 1.0 / 3.0),
+                high_ms: quantile(times(), 5.0 / 6.0),
+            };
+        }
+        found.push(Depth::of(depth, &timings));
+    }
+    Ok((found, spread))
+}
+
+pub(crate) fn at_depth(
+    target: &mut dyn Target,
+    region: u64,
+    random: &mut Random,
+    depth: u32,
+    count: usize,
+) -> Result<Vec<Timing>, Error> {
+    let reads: Vec<Extent> = (0..count).map(|_| small(random.below(region / 8) * 8)).collect();
+    target.read(&reads, depth)
+}
+
+pub(crate) fn transfers(target: &mut dyn Target, region: u64, random: &mut Random) -> Result<Transfers, Error> {
+    let sizes = sizes(target, region, random, READS_OF_SIZE)?;
+    let mut stream_mb_s: f64 = 0.0;
+    for depth in STREAM_DEPTHS {
+        stream_mb_s = stream_mb_s.max(streamed(target, region, depth)?);
+    }
+    Ok(Transfers { sizes, stream_mb_s })
+}
+
+/// Of each size, aligned to it.
+pub(crate) fn sizes(
+    target: &mut dyn Target,
+    region: u64,
+    random: &mut Random,
+    count: usize,
+) -> Result<Vec<Size>, Error> {
+    let mut found = Vec::new();
+    for sectors in SIZES {
+        let size = u64::from(sectors);
+        let extent = |random: &mut Random| Extent {
+            sector: random.below(region / size) * size,
+            sectors,
+        };
+        let reads: Vec<Extent> = (0..count).map(|_| extent(random)).collect();
+        let timings = target.read(&reads, 1)?;
+        let ms = median(timings.iter().map(|timing| timing.ms()).collect());
+        found.push(Size { sectors, ms });
+    }
+    Ok(found)
+}
+
+/// 10^6 bytes a second of a stream from the first sector on.
+fn streamed(target: &mut dyn Target, region: u64, depth: u32) -> Result<f64, Error> {
+    let timings = target.read(&stream(region, 0, STREAM_REQUESTS), depth)?;
+    let bytes = timings.len() as f64 * f64::from(STREAM_SECTORS) * SECTOR_BYTES;
+    Ok(bytes / 1e6 / span_s(&timings))
+}

@@ -1,0 +1,463 @@
+//! Writes of an SSD: hits of its buffer, random ones in a steady state, flushes, and streams long enough to fill an SLC
+//! cache.
+
+use super::{Filled, Limits, STREAM_DEPTH, STREAM_SECTORS, Size, stream};
+use crate::queue::{Depth, span_s};
+use crate::random::Random;
+use crate::writes::Flush;
+use crate::{Error, Extent, Op, SECTOR_BYTES, SMALL, Timing, Writable, mean, median};
+use serde::{Deserialize, Serialize};
+
+/// The drive is idle for so long before each write whose time alone counts.
+const IDLE_MS: u64 = 100;
+/// An SLC cache is emptied meanwhile.
+const LONG_IDLE_MS: u64 = 60_000;
+/// After this time it is looked how much of it is free again.
+const REFILL_MS: u64 = 10_000;
+const TRIES: usize = 25;
+/// Sizes of writes into the buffer of an idle drive, in sectors.
+const HITS: [u32; 3] = [8, 32, 128];
+/// Writes of a burst into the buffer, and how many of them are under way.
+const BURST: usize = 64;
+const BURST_DEPTH: u32 = 32;
+/// Random writes at these depths, deepest first: the buffer stays as full as it was.
+pub(crate) const DEPTHS: [u32; 3] = [32, 4, 1];
+/// Random writes at once.
+const CHUNK: usize = 4096;
+/// Of the steady state: so many rounds, whose rates differ by at most these parts of their mean (SNIA PTS).
+const ROUNDS: usize = 5;
+const RANGE_PART: f64 = 0.2;
+const SLOPE_PART: f64 = 0.1;
+const ROUND_S_MAX: f64 = 60.0;
+/// One of so many requests is a read, with so many under way.
+const READ_EVERY: usize = 8;
+const MIXED_DEPTH: u32 = 8;
+pub(crate) const MIXED: usize = 16_384;
+const SYNCS: usize = 512;
+/// Scattered writes before a flush.
+const BEFORE_FLUSH: [u32; 2] = [32, 1024];
+const FLUSHES: usize = 16;
+/// Reads and writes that are sent together, and their size in sectors.
+const BOTH: usize = 8;
+const BOTH_SECTORS: u32 = 64;
+/// Of the burst that fills the buffer: 1 GiB of 64 KiB each.
+const FILL_SECTORS: u32 = 128;
+const FILL: usize = 16_384;
+/// A smaller buffer cannot be told from a variation of the rate: 8 MiB.
+const BUFFER_SECTORS_MIN: f64 = 16_384.0;
+/// It is seen if writes are faster by this ratio while it fills.
+const FASTER: f64 = 1.15;
+/// Requests of a stream whose rate is one point: 128 MiB.
+const WINDOW: usize = 128;
+/// Windows at the start that may have gone into the buffer.
+const BUFFERED: usize = 2;
+/// A drop of the rate: by this ratio, and by so many standard errors.
+const DROP: f64 = 1.06;
+const DROP_ERRORS: f64 = 8.0;
+const SIDE_MIN: usize = 3;
+
+/// What was found by writing to an SSD.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SsdWrites {
+    /// Writes into the buffer of an idle drive.
+    pub hits: Vec<Size>,
+    /// By how much each further write of a burst into the buffer lengthens it, with 32 under way.
+    pub burst_each_ms: f64,
+    /// A flush with nothing to write, and one after a single 4 KiB write.
+    pub flush_idle_ms: f64,
+    pub flush_one_ms: f64,
+    pub steady: Steady,
+    /// Random 4 KiB writes in this state.
+    pub random: Vec<Depth>,
+    /// Mean time of random 4 KiB reads amid seven times as many writes.
+    pub mixed_read_ms: f64,
+    /// A random 4 KiB write and a flush, both.
+    pub sync_ms: f64,
+    pub flushes: Vec<Flush>,
+    /// Reads and writes sent together take as long as one after the other: they share the wire.
+    pub shares_wire: bool,
+    /// Absent if the buffer was not seen.
+    pub buffer: Option<Buffering>,
+    /// The end of a stream of writes, in 10^6 bytes a second.
+    pub stream_mb_s: f64,
+    /// Absent if the rate of this stream did not drop.
+    pub slc: Option<SlcCache>,
+}
+
+/// Random 4 KiB writes over the whole disk, 32 under way, until their rate is steady.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Steady {
+    /// Writes a second.
+    pub rounds: Vec<f64>,
+    pub is_steady: bool,
+    pub seconds: f64,
+}
+
+/// What a drive takes faster than it writes it to the flash.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Buffering {
+    pub sectors: u32,
+}
+
+/// An SLC cache: the rate of a stream drops when it is full.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SlcCache {
+    /// Written until then, in 10^9 bytes.
+    pub gb: f64,
+    pub before_mb_s: f64,
+    pub after_mb_s: f64,
+    /// Written until the next drop, after an idle time.
+    pub regained_gb: f64,
+    pub idle_s: f64,
+}
+
+impl SsdWrites {
+    /// A flush does not wait for the flash.
+    pub fn is_protected(&self) -> bool {
+        self.flush_one_ms < self.flush_idle_ms + 0.1
+    }
+}
+
+pub(crate) fn measure(
+    target: &mut dyn Writable,
+    filled: &Filled,
+    limits: &Limits,
+    random: &mut Random,
+) -> Result<SsdWrites, Error> {
+    let mut probe = Probe { target, random };
+    let hits = probe.hits()?;
+    let burst_each_ms = probe.burst_each_ms(hits.first().map_or(0.0, |hit| hit.ms))?;
+    let (flush_idle_ms, flush_one_ms) = probe.single_flushes()?;
+    let steady = probe.steady(limits.condition_s)?;
+    let random = probe.random(limits.random_s, usize::MAX)?;
+    let mixed_read_ms = probe.mixed_read_ms(MIXED)?;
+    let sync_ms = probe.sync_ms()?;
+    let flushes = probe.flushes()?;
+    let shares_wire = probe.shares_wire()?;
+    let buffer = probe.buffer()?;
+    let (stream_mb_s, slc) = probe.stream(filled.sectors, limits.stream_s)?;
+    Ok(SsdWrites {
+        hits,
+        burst_each_ms,
+        flush_idle_ms,
+        flush_one_ms,
+        steady,
+        random,
+        mixed_read_ms,
+        sync_ms,
+        flushes,
+        shares_wire,
+        buffer,
+        stream_mb_s,
+        slc,
+    })
+}
+
+pub(crate) struct Probe<'a> {
+    pub(crate) target: &'a mut dyn Writable,
+    pub(crate) random: &'a mut Random,
+}
+
+impl Probe<'_> {
+    /// Anywhere on the disk, aligned to its size.
+    fn place(&mut self, sectors: u32) -> Extent {
+        let size = u64::from(sectors);
+        Extent {
+            sector: self.random.below(self.target.sectors() / size) * size,
+            sectors,
+        }
+    }
+
+    fn places(&mut self, sectors: u32, count: usize) -> Vec<Extent> {
+        (0..count).map(|_| self.place(sectors)).collect()
+    }
+
+    /// Empties the buffer.
+    fn idle(&mut self) -> Result<(), Error> {
+        self.target.flush()?;
+        self.target.pause(IDLE_MS);
+        Ok(())
+    }
+
+    fn hits(&mut self) -> Result<Vec<Size>, Error> {
+        let mut found = Vec::new();
+        for sectors in HITS {
+            let mut times = Vec::new();
+            for _ in 0..TRIES {
+                self.idle()?;
+                let places = self.places(sectors, 1);
+                times.extend(self.target.write(&places, 1)?.iter().map(|timing| timing.ms()));
+            }
+            let ms = median(times);
+            found.push(Size { sectors, ms });
+        }
+        Ok(found)
+    }
+
+    fn burst_each_ms(&mut self, hit_ms: f64) -> Result<f64, Error> {
+        let mut times = Vec::new();
+        for _ in 0..TRIES {
+            self.idle()?;
+            let places = self.places(SMALL, BURST);
+            let took_ms = span_s(&self.target.write(&places, BURST_DEPTH)?) * 1e3;
+            times.push((took_ms - hit_ms) / (BURST - 1) as f64);
+        }
+        Ok(median(times).max(0.0))
+    }
+
+    /// With nothing to write, and after a single write.
+    fn single_flushes(&mut self) -> Result<(f64, f64), Error> {
+        let (mut idle, mut one) = (Vec::new(), Vec::new());
+        for _ in 0..TRIES {
+            self.idle()?;
+            idle.push(self.target.flush()?.ms());
+            let places = self.places(SMALL, 1);
+            self.target.write(&places, 1)?;
+            one.push(self.target.flush()?.ms());
+        }
+        Ok((median(idle), median(one)))
+    }
+
+    fn steady(&mut self, limit_s: f64) -> Result<Steady, Error> {
+        let round_s = (limit_s / (4 * ROUNDS) as f64).min(ROUND_S_MAX);
+        let mut found = Steady {
+            rounds: Vec::new(),
+            is_steady: false,
+            seconds: 0.0,
+        };
+        while !found.is_steady && found.seconds < limit_s {
+            let timings = self.random_writes(DEPTHS[0], round_s, usize::MAX)?;
+            let took_s = span_s(&timings);
+            found.seconds += took_s;
+            found.rounds.push(timings.len() as f64 / took_s);
+            found.is_steady =
+                found.rounds.len() >= ROUNDS && is_steady(&found.rounds[found.rounds.len() - ROUNDS..]);
+        }
+        Ok(found)
+    }
+
+    /// For so long, or so many.
+    fn random_writes(&mut self, depth: u32, seconds: f64, count: usize) -> Result<Vec<Timing>, Error> {
+        let (mut timings, mut took_s) = (Vec::new(), 0.0);
+        while took_s < seconds && timings.len() < count {
+            let places = self.places(SMALL, CHUNK.min(count));
+            let more = self.target.write(&places, depth)?;
+            took_s += span_s(&more);
+            timings.extend(more);
+        }
+        Ok(timings)
+    }
+
+    /// So many writes with the deepest queue.
+    pub(crate) fn warm(&mut self, count: usize) -> Result<(), Error> {
+        self.random_writes(DEPTHS[0], f64::INFINITY, count)?;
+        Ok(())
+    }
+
+    /// The second half of the writes at each depth counts.
+    pub(crate) fn random(&mut self, seconds: f64, count: usize) -> Result<Vec<Depth>, Error> {
+        let mut found = Vec::new();
+        for depth in DEPTHS {
+            let timings = self.random_writes(depth, seconds, count)?;
+            found.push(Depth::of(depth, timings.get(timings.len() / 2..).unwrap_or_default()));
+        }
+        Ok(found)
+    }
+
+    pub(crate) fn mixed_read_ms(&mut self, count: usize) -> Result<f64, Error> {
+        let op = |index: usize| {
+            if index.is_multiple_of(READ_EVERY) {
+                Op::Read
+            } else {
+                Op::Write
+            }
+        };
+        let requests: Vec<(Op, Extent)> = (0..count).map(|index| (op(index), self.place(SMALL))).collect();
+        let timings = self.target.mix(&requests, MIXED_DEPTH)?;
+        let reads: Vec<f64> = timings.iter().step_by(READ_EVERY).map(|timing| timing.ms()).collect();
+        Ok(mean(reads.get(reads.len() / 4..).unwrap_or_default()))
+    }
+
+    fn sync_ms(&mut self) -> Result<f64, Error> {
+        self.idle()?;
+        let mut times = Vec::new();
+        for _ in 0..SYNCS {
+            let places = self.places(SMALL, 1);
+            let writes = self.target.write(&places, 1)?;
+            let write_ms: f64 = writes.iter().map(|timing| timing.ms()).sum();
+            times.push(write_ms + self.target.flush()?.ms());
+        }
+        Ok(mean(&times))
+    }
+
+    fn flushes(&mut self) -> Result<Vec<Flush>, Error> {
+        let mut found = Vec::new();
+        for writes in BEFORE_FLUSH {
+            let mut times = Vec::new();
+            for _ in 0..FLUSHES {
+                let places = self.places(SMALL, writes as usize);
+                self.target.write(&places, 1)?;
+                times.push(self.target.flush()?.ms());
+            }
+            let ms = mean(&times);
+            found.push(Flush { writes, ms });
+        }
+        Ok(found)
+    }
+
+    fn shares_wire(&mut self) -> Result<bool, Error> {
+        let mut times = [Vec::new(), Vec::new(), Vec::new()];
+        for _ in 0..TRIES {
+            for (kind, times) in times.iter_mut().enumerate() {
+                self.idle()?;
+                let op = |index: usize| match kind {
+                    0 => Op::Read,
+                    1 => Op::Write,
+                    _ if index.is_multiple_of(2) => Op::Read,
+                    _ => Op::Write,
+                };
+                let count = if kind < 2 { BOTH } else { 2 * BOTH };
+                let requests: Vec<(Op, Extent)> =
+                    (0..count).map(|index| (op(index), self.place(BOTH_SECTORS))).collect();
+                times.push(span_s(&self.target.mix(&requests, count as u32)?));
+            }
+        }
+        let [reads, writes, both] = times.map(median);
+        // Half-way between the longer one and both after each other.
+        Ok(both > reads.max(writes) + reads.min(writes) / 2.0)
+    }
+
+    /// Writes that the drive takes faster than it writes them out: where the line of its later rate begins.
+    fn buffer(&mut self) -> Result<Option<Buffering>, Error> {
+        self.idle()?;
+        let places = self.places(FILL_SECTORS, FILL);
+        let timings = self.target.write(&places, STREAM_DEPTH)?;
+        let from_ns = timings.iter().map(|timing| timing.from_ns).min().unwrap_or(0);
+        let mut ends: Vec<f64> = timings
+            .iter()
+            .map(|timing| timing.to_ns.saturating_sub(from_ns) as f64)
+            .collect();
+        ends.sort_by(f64::total_cmp);
+        let last = ends.len().saturating_sub(1);
+        let (Some(half_ns), Some(end_ns)) = (ends.get(last / 2), ends.get(last)) else {
+            return Ok(None);
+        };
+        let per_ns = (last - last / 2) as f64 / (end_ns - half_ns).max(1.0);
+        let buffered = (last / 2) as f64 - per_ns * half_ns;
+        let sectors = buffered * f64::from(FILL_SECTORS);
+        // The rate until half of it is taken.
+        let Some(early_ns) = ends.get((buffered.max(0.0) / 2.0) as usize) else {
+            return Ok(None);
+        };
+        let is_seen = sectors >= BUFFER_SECTORS_MIN && buffered / 2.0 / early_ns > FASTER * per_ns;
+        Ok(is_seen.then_some(Buffering {
+            sectors: sectors.round() as u32,
+        }))
+    }
+
+    /// The rate at the end of a stream, and its drop.
+    fn stream(&mut self, from: u64, limit_s: f64) -> Result<(f64, Option<SlcCache>), Error> {
+        self.target.flush()?;
+        self.target.pause(LONG_IDLE_MS);
+        let (rates, next) = self.rates(from, limit_s, 0.0)?;
+        let Some((gb, before_mb_s, after_mb_s)) = drop_of(&rates) else {
+            let later = rates.get(rates.len() / 2..).unwrap_or_default();
+            return Ok((mean(later), None));
+        };
+        self.target.flush()?;
+        self.target.pause(REFILL_MS);
+        let middle_mb_s = f64::midpoint(before_mb_s, after_mb_s);
+        let (rates, _) = self.rates(next, limit_s, middle_mb_s)?;
+        let slc = SlcCache {
+            gb,
+            before_mb_s,
+            after_mb_s,
+            regained_gb: rates.len().saturating_sub(1) as f64 * window_gb(),
+            idle_s: REFILL_MS as f64 / 1e3,
+        };
+        Ok((after_mb_s, Some(slc)))
+    }
+
+    /// 10^6 bytes a second of each window, for so long, or until one is slower.
+    fn rates(&mut self, from: u64, limit_s: f64, least_mb_s: f64) -> Result<(Vec<f64>, u64), Error> {
+        let (mut rates, mut took_s, mut next) = (Vec::new(), 0.0, from);
+        while took_s < limit_s {
+            let timings = self
+                .target
+                .write(&stream(self.target.sectors(), next, WINDOW), STREAM_DEPTH)?;
+            let window_s = span_s(&timings);
+            took_s += window_s;
+            next = (next + WINDOW as u64 * u64::from(STREAM_SECTORS)) % self.target.sectors();
+            rates.push(window_gb() * 1e3 / window_s);
+            if rates.len() > BUFFERED && rates.last().is_some_and(|rate| *rate < least_mb_s) {
+                break;
+            }
+        }
+        Ok((rates, next))
+    }
+}
+
+fn window_gb() -> f64 {
+    WINDOW as f64 * f64::from(STREAM_SECTORS) * SECTOR_BYTES / 1e9
+}
+
+/// SNIA PTS: the rates of five rounds are within 20 % of their mean, and their line of best fit rises or falls by at
+/// most 10 % of it.
+fn is_steady(rounds: &[f64]) -> bool {
+    let (count, middle) = (rounds.len() as f64, (rounds.len() as f64 - 1.0) / 2.0);
+    let average = mean(rounds);
+    let (least, most) = rounds.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), &rate| {
+        (least.min(rate), most.max(rate))
+    });
+    let places = || (0..rounds.len()).map(|index| index as f64 - middle);
+    let covariance: f64 = places().zip(rounds).map(|(x, rate)| x * rate).sum();
+    let slope = covariance / places().map(|x| x * x).sum::<f64>().max(1e-9);
+    most - least <= RANGE_PART * average && (slope * (count - 1.0)).abs() <= SLOPE_PART * average
+}
+
+/// Where the rates drop once: 10^9 bytes until then, the mean before and the mean after.
+fn drop_of(rates: &[f64]) -> Option<(f64, f64, f64)> {
+    let rates = rates.get(BUFFERED..)?;
+    let variance = |part: &[f64]| {
+        let average = mean(part);
+        mean(&part.iter().map(|rate| (rate - average).powi(2)).collect::<Vec<f64>>())
+    };
+    let mut best: Option<(f64, usize)> = None;
+    for split in SIDE_MIN..rates.len().saturating_sub(SIDE_MIN) {
+        let (before, after) = rates.split_at(split);
+        let within = before.len() as f64 * variance(before) + after.len() as f64 * variance(after);
+        if best.is_none_or(|(least, _)| within < least) {
+            best = Some((within, split));
+        }
+    }
+    let (within, split) = best?;
+    let (before, after) = rates.split_at(split);
+    let each = within / rates.len() as f64;
+    let error = (each / before.len() as f64 + each / after.len() as f64).sqrt();
+    let (fast, slow) = (mean(before), mean(after));
+    let is_drop = fast > DROP * slow && fast - slow > DROP_ERRORS * error;
+    is_drop.then_some(((split + BUFFERED) as f64 * window_gb(), fast, slow))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn five_rounds_are_steady_as_snia_has_it() {
+        assert!(is_steady(&[100.0, 104.0, 98.0, 101.0, 99.0]));
+        assert!(!is_steady(&[100.0, 125.0, 98.0, 101.0, 99.0]), "range");
+        assert!(!is_steady(&[110.0, 107.0, 104.0, 101.0, 98.0]), "slope");
+    }
+
+    #[test]
+    fn a_drop_is_where_the_rate_falls_once() {
+        let noise = |index: usize| (index * 7 % 5) as f64;
+        let rates: Vec<f64> = (0..60).map(|i| if i < 30 { 500.0 } else { 400.0 } + noise(i)).collect();
+        let (gb, before, after) = drop_of(&rates).expect("it drops");
+        assert!((gb / (30.0 * window_gb()) - 1.0).abs() < 0.01, "{gb}");
+        assert!((before / after - 1.25).abs() < 0.02, "{before} {after}");
+        let even: Vec<f64> = (0..60).map(|i| 400.0 + 8.0 * noise(i)).collect();
+        assert_eq!(drop_of(&even), None);
+    }
+}
