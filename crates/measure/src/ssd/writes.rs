@@ -32,7 +32,9 @@ const ROUND_S_MAX: f64 = 60.0;
 /// One of so many requests is a read, with so many under way.
 const READ_EVERY: usize = 8;
 const MIXED_DEPTH: u32 = 8;
-pub(crate) const MIXED: usize = 16_384;
+const MIXED: usize = 16_384;
+/// Random writes before that, so that the buffer is full.
+const MIXED_AFTER: usize = 65_536;
 const SYNCS: usize = 512;
 /// Scattered writes before a flush.
 const BEFORE_FLUSH: [u32; 2] = [32, 1024];
@@ -129,8 +131,8 @@ pub(crate) fn measure(
     let burst_each_ms = probe.burst_each_ms(hits.first().map_or(0.0, |hit| hit.ms))?;
     let (flush_idle_ms, flush_one_ms) = probe.single_flushes()?;
     let steady = probe.steady(limits.condition_s)?;
-    let random = probe.random(limits.random_s, usize::MAX)?;
-    let mixed_read_ms = probe.mixed_read_ms(MIXED)?;
+    let random = probe.random(&DEPTHS, limits.random_s, usize::MAX)?;
+    let mixed_read_ms = probe.mixed_read_ms()?;
     let sync_ms = probe.sync_ms()?;
     let flushes = probe.flushes()?;
     let shares_wire = probe.shares_wire()?;
@@ -255,24 +257,22 @@ impl Probe<'_> {
     }
 
     /// The second half of the writes at each depth counts.
-    pub(crate) fn random(&mut self, seconds: f64, count: usize) -> Result<Vec<Depth>, Error> {
+    pub(crate) fn random(&mut self, depths: &[u32], seconds: f64, count: usize) -> Result<Vec<Depth>, Error> {
         let mut found = Vec::new();
-        for depth in DEPTHS {
+        for &depth in depths {
             let timings = self.random_writes(depth, seconds, count)?;
             found.push(Depth::of(depth, timings.get(timings.len() / 2..).unwrap_or_default()));
         }
         Ok(found)
     }
 
-    pub(crate) fn mixed_read_ms(&mut self, count: usize) -> Result<f64, Error> {
-        let op = |index: usize| {
-            if index.is_multiple_of(READ_EVERY) {
-                Op::Read
-            } else {
-                Op::Write
-            }
+    pub(crate) fn mixed_read_ms(&mut self) -> Result<f64, Error> {
+        self.warm(MIXED_AFTER)?;
+        let op = |index: usize| match index.is_multiple_of(READ_EVERY) {
+            true => Op::Read,
+            false => Op::Write,
         };
-        let requests: Vec<(Op, Extent)> = (0..count).map(|index| (op(index), self.place(SMALL))).collect();
+        let requests: Vec<(Op, Extent)> = (0..MIXED).map(|index| (op(index), self.place(SMALL))).collect();
         let timings = self.target.mix(&requests, MIXED_DEPTH)?;
         let reads: Vec<f64> = timings.iter().step_by(READ_EVERY).map(|timing| timing.ms()).collect();
         Ok(mean(reads.get(reads.len() / 4..).unwrap_or_default()))

@@ -141,10 +141,16 @@ pub const ALL: &[(&str, &[Example])] = &[
     ),
     (
         "raidlab disk measure",
-        &[(
-            "raidlab disk measure /dev/sdb -o my-disk.toml",
-            "Reads a disk for half an hour and writes a model of it.",
-        )],
+        &[
+            (
+                "raidlab disk measure /dev/sdb -o my-disk.toml",
+                "Reads a disk for half an hour and writes a model of it.",
+            ),
+            (
+                "raidlab disk measure /dev/nvme1n1 -o my-ssd.toml --destroy S4EVNX0R123456",
+                "Fills an SSD, and also measures its writes; all of its data is lost.",
+            ),
+        ],
     ),
     (
         "raidlab disk import",

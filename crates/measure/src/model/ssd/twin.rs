@@ -6,7 +6,7 @@ use crate::model::Known;
 use crate::queue::Depth;
 use crate::random::Random;
 use crate::ssd::reads;
-use crate::ssd::writes::{MIXED, Probe};
+use crate::ssd::writes::Probe;
 use crate::{Error, Simulated, Size};
 use disksim::catalogue::Model;
 
@@ -24,13 +24,6 @@ const PART_SECTORS_MIN: u64 = 1 << 24;
 pub(super) struct Twin<'a> {
     pub(super) known: &'a Known<'a>,
     pub(super) sectors: u64,
-}
-
-/// What random writes do in a steady state.
-#[derive(Clone, Debug)]
-pub(super) struct Random4K {
-    pub(super) depths: Vec<Depth>,
-    pub(super) mixed_read_ms: f64,
 }
 
 impl Twin<'_> {
@@ -57,19 +50,30 @@ impl Twin<'_> {
         depths.iter().map(at).collect()
     }
 
-    /// Random writes with the SLC cache full, and reads amid them.
-    pub(super) fn writes(&self, params: &Params) -> Result<Random4K, Error> {
+    /// Random writes at these depths, with the SLC cache full.
+    pub(super) fn writes(&self, params: &Params, depths: &[u32]) -> Result<Vec<Depth>, Error> {
+        self.written(params, |probe| {
+            probe.warm(WARM)?;
+            probe.random(depths, f64::INFINITY, WRITES)
+        })
+    }
+
+    /// Mean time of reads amid writes.
+    pub(super) fn mixed_read_ms(&self, params: &Params) -> Result<f64, Error> {
+        self.written(params, Probe::mixed_read_ms)
+    }
+
+    fn written<T>(
+        &self,
+        params: &Params,
+        done: impl FnOnce(&mut Probe<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let sustained = Params { slc: None, ..*params };
         let mut disk = self.disk(&sustained)?;
         let mut random = Random::new(7);
-        let mut probe = Probe {
+        done(&mut Probe {
             target: &mut disk,
             random: &mut random,
-        };
-        probe.warm(WARM)?;
-        Ok(Random4K {
-            depths: probe.random(f64::INFINITY, WRITES)?,
-            mixed_read_ms: probe.mixed_read_ms(MIXED)?,
         })
     }
 }

@@ -1,9 +1,9 @@
 //! Parameters that writes show.
 
-use super::twin::{Random4K, Twin};
+use super::twin::Twin;
 use super::words::state;
 use super::{Params, SlcParams, Tuned, UNIT_SECTORS, check, stream_check};
-use crate::{Error, Ssd, SsdWrites};
+use crate::{Depth, Error, Ssd, SsdWrites};
 
 /// Buffers that are tried if none was seen, in sectors.
 const BUFFERS: [u32; 5] = [65_536, 8192, 2048, 1024, 512];
@@ -22,18 +22,23 @@ const SUSPENDS: [Option<f64>; 8] = [
 ];
 /// Another cost must be better by so much, as a part of the time of a read.
 const CLOSER: f64 = 0.01;
-/// The tuned parameter is found by halving its range so often.
-const HALVINGS: u32 = 7;
+/// Steps by which both are refined.
+const STEPS: [f64; 2] = [2.0, 1.4];
+/// The tuned parameter is looked for so often.
+const ROUNDS: usize = 8;
+/// From the slowest to the fastest.
 const SPARE_PERCENT: (f64, f64) = (1.0, 150.0);
-/// Relative to what is assumed.
-const PROGRAM_RATIO: (f64, f64) = (0.05, 30.0);
-/// Rates that agree so well, and slow writes: nothing else is tried.
-const RATES_AGREE: f64 = 0.02;
-const SLOW_AGREE: f64 = 0.15;
+const PROGRAM_US: (f64, f64) = (30_000.0, 30.0);
+const PLACE_STEP_MIN: f64 = 1e-3;
+/// By how much the logarithm of the rate changes over the whole range, at first.
+const SLOPE: f64 = 3.0;
+/// A rate agrees if its logarithm is off by less.
+const RATES_AGREE: f64 = 0.006;
 /// The slowest hundredth counts so much less than the rates.
 const SLOW_WEIGHT: f64 = 0.02;
-/// If the best rate is off by more, the other parameter is tuned.
-const MISSED: f64 = 0.08;
+/// Sum of squares with which nothing else is tried, and with which the other parameter is tuned.
+const GOOD: f64 = 0.0008;
+const MISSED: f64 = 0.02;
 /// A wire of writes, in 10^6 bytes a second.
 const WIRE_MB_S: (f64, f64) = (10.0, 20_000.0);
 /// With no flush that waits for it: SLC programs take this part of those behind.
@@ -116,6 +121,13 @@ struct Fit<'a> {
     found: &'a SsdWrites,
 }
 
+/// Parameters, and the sum of squares of what their random writes are off by.
+#[derive(Clone, Copy)]
+struct Tried {
+    params: Params,
+    off: f64,
+}
+
 impl Fit<'_> {
     /// Buffer, moves, and spare flash or the time of a program.
     fn closest(&self, params: Params) -> Result<Params, Error> {
@@ -123,105 +135,124 @@ impl Fit<'_> {
             Some(buffer) => vec![buffer.sectors],
             None => BUFFERS.to_vec(),
         };
-        let mut best: Option<(f64, Params)> = None;
+        let mut best: Option<Tried> = None;
         for &buffer_sectors in &buffers {
-            if buffer_sectors < 2 * params.program_units * UNIT_SECTORS {
-                continue;
-            }
             for move_programs in MOVES {
                 let other = Params {
                     buffer_sectors,
                     move_programs,
                     ..params
                 };
-                let (off, tuned) = self.tuned(other)?;
-                if best.is_none_or(|(least, _)| off < least) {
-                    best = Some((off, tuned));
-                }
-                if self.agrees(&self.twin.writes(&tuned)?) {
-                    return Ok(tuned);
+                best = Some(self.better(best, other)?);
+                if best.is_some_and(|best| best.off < GOOD) {
+                    return Ok(best.map_or(params, |best| best.params));
                 }
             }
         }
-        best.map(|(_, params)| params)
-            .ok_or_else(|| Error::Model("no buffer fits".to_owned()))
+        let mut best = best.ok_or_else(|| Error::Model("no buffer fits".to_owned()))?;
+        for step in STEPS {
+            let around = best.params;
+            let scaled = |value: u32, by: f64| (f64::from(value) * by).round().max(1.0) as u32;
+            let mut others = vec![
+                (around.buffer_sectors, scaled(around.move_programs, step)),
+                (around.buffer_sectors, scaled(around.move_programs, 1.0 / step)),
+            ];
+            if self.found.buffer.is_none() {
+                others.push((scaled(around.buffer_sectors, step), around.move_programs));
+                others.push((scaled(around.buffer_sectors, 1.0 / step), around.move_programs));
+            }
+            for (buffer_sectors, move_programs) in others {
+                let other = Params {
+                    buffer_sectors,
+                    move_programs,
+                    ..around
+                };
+                best = self.better(Some(best), other)?;
+            }
+        }
+        Ok(best.params)
+    }
+
+    fn better(&self, best: Option<Tried>, params: Params) -> Result<Tried, Error> {
+        // Less than two programs are no buffer.
+        let least = 2 * params.program_units * UNIT_SECTORS;
+        let other = Params {
+            buffer_sectors: params.buffer_sectors.max(least),
+            ..params
+        };
+        let tried = self.tuned(other)?;
+        Ok(best.filter(|best| best.off <= tried.off).unwrap_or(tried))
     }
 
     /// With the spare flash, or the time of a program, that comes closest to the measured rate.
-    fn tuned(&self, params: Params) -> Result<(f64, Params), Error> {
+    fn tuned(&self, params: Params) -> Result<Tried, Error> {
         let is_known = self.found.slc.is_some() || !params.is_protected;
-        let first = if is_known { Tuned::Spare } else { Tuned::Program };
-        let simulated = self.twin.writes(&params)?;
-        // Faster than measured by nothing that could be tuned: the flash is not what limits them.
-        let (mut off, mut best) = self.tuned_by(params, first, &simulated)?;
-        if is_known && off > MISSED * MISSED {
-            let (other_off, other) = self.tuned_by(params, Tuned::Program, &simulated)?;
-            if other_off < off {
-                (off, best) = (other_off, other);
-            }
+        if !is_known {
+            return self.tuned_by(params, Tuned::Program);
         }
-        Ok((off, best))
+        let spare = self.tuned_by(params, Tuned::Spare)?;
+        if spare.off < MISSED {
+            return Ok(spare);
+        }
+        let program = self.tuned_by(params, Tuned::Program)?;
+        Ok(if program.off < spare.off { program } else { spare })
     }
 
-    fn tuned_by(&self, params: Params, tuned: Tuned, assumed: &Random4K) -> Result<(f64, Params), Error> {
-        let at = |part: f64| -> Params {
-            let between = |(least, most): (f64, f64)| least * (most / least).powf(part);
-            match tuned {
-                Tuned::Spare => Params {
-                    spare_percent: between(SPARE_PERCENT),
-                    tuned: Some(tuned),
-                    ..params
-                },
-                // More time is slower.
-                Tuned::Program => {
-                    let program_us = params.program_us / between(PROGRAM_RATIO);
-                    let slc = params.slc.map(|slc| SlcParams {
-                        program_us: slc.program_us.min(program_us),
-                        ..slc
-                    });
-                    Params {
-                        program_us,
-                        slc,
-                        tuned: Some(tuned),
-                        ..params
-                    }
-                }
-            }
+    fn tuned_by(&self, params: Params, tuned: Tuned) -> Result<Tried, Error> {
+        let (deepest, measured) = self
+            .found
+            .random
+            .first()
+            .map_or((32, 1.0), |depth| (depth.depth, depth.per_s));
+        // By which logarithm a rate is off.
+        let off = |params: &Params| -> Result<f64, Error> {
+            let simulated = self.twin.writes(params, &[deepest])?;
+            Ok(simulated.first().map_or(0.0, |depth| (depth.per_s / measured).ln()))
         };
-        let rate = |random: &Random4K| random.depths.iter().map(|depth| depth.per_s).fold(0.0, f64::max);
-        let measured = self.found.random.iter().map(|depth| depth.per_s).fold(0.0, f64::max);
-        if rate(assumed) >= measured * (1.0 - RATES_AGREE) && rate(assumed) <= measured * (1.0 + RATES_AGREE) {
-            return Ok((self.off(assumed), params));
-        }
-        let (mut slow, mut fast) = (0.0, 1.0);
-        for _ in 0..HALVINGS {
-            let middle = f64::midpoint(slow, fast);
-            if rate(&self.twin.writes(&at(middle))?) < measured {
-                slow = middle;
-            } else {
-                fast = middle;
+        let (mut slow, mut fast): (Option<(f64, f64)>, Option<(f64, f64)>) = (None, None);
+        let mut place = place_of(&params, tuned);
+        let mut tried = params;
+        for round in 0..ROUNDS {
+            // The first one as it is: if it agrees, nothing is tuned.
+            tried = if round == 0 { params } else { at(&params, tuned, place) };
+            let is = off(&tried)?;
+            if is.abs() < RATES_AGREE {
+                break;
             }
+            if is < 0.0 {
+                slow = Some((place, is));
+            } else {
+                fast = Some((place, is));
+            }
+            let next = match (slow, fast) {
+                // On the line between both, but not at its ends.
+                (Some((a, x)), Some((b, y))) => a + (b - a) * (x / (x - y)).clamp(0.1, 0.9),
+                (Some((a, x)), None) => (a - x / SLOPE).min(1.0),
+                (None, Some((b, y))) => (b - y / SLOPE).max(0.0),
+                (None, None) => place,
+            };
+            if (next - place).abs() < PLACE_STEP_MIN {
+                break;
+            }
+            place = next;
         }
-        let best = at(f64::midpoint(slow, fast));
-        Ok((self.off(&self.twin.writes(&best)?), best))
+        let depths: Vec<u32> = self.found.random.iter().map(|depth| depth.depth).collect();
+        let simulated = self.twin.writes(&tried, &depths)?;
+        Ok(Tried {
+            params: tried,
+            off: self.off(&simulated),
+        })
     }
 
     /// The sum of squares of what rates and slow writes are off by.
-    fn off(&self, simulated: &Random4K) -> f64 {
-        let pairs = self.found.random.iter().zip(&simulated.depths);
+    fn off(&self, simulated: &[Depth]) -> f64 {
+        let pairs = self.found.random.iter().zip(simulated);
         pairs
             .map(|(a, b)| {
-                let slow = (b.p99_ms / a.p99_ms.max(1e-6)).ln().powi(2);
+                let slow = (b.p99_ms.max(1e-6) / a.p99_ms.max(1e-6)).ln().powi(2);
                 (b.per_s / a.per_s).ln().powi(2) + SLOW_WEIGHT * slow
             })
             .sum()
-    }
-
-    fn agrees(&self, simulated: &Random4K) -> bool {
-        let mut pairs = self.found.random.iter().zip(&simulated.depths);
-        pairs.all(|(a, b)| {
-            (b.per_s / a.per_s - 1.0).abs() < RATES_AGREE && (b.p99_ms / a.p99_ms - 1.0).abs() < SLOW_AGREE
-        })
     }
 
     /// What suspending costs, by reads amid writes.
@@ -229,7 +260,7 @@ impl Fit<'_> {
         let mut best: Option<(f64, Params)> = None;
         for suspend_us in SUSPENDS {
             let other = Params { suspend_us, ..params };
-            let ms = self.twin.writes(&other)?.mixed_read_ms;
+            let ms = self.twin.mixed_read_ms(&other)?;
             let off = (ms / self.found.mixed_read_ms - 1.0).abs();
             if best.is_none_or(|(least, _)| off < least - CLOSER) {
                 best = Some((off, other));
@@ -237,6 +268,33 @@ impl Fit<'_> {
         }
         Ok(best.map_or(params, |(_, params)| params))
     }
+}
+
+/// From 0, the slowest, to 1: where the tuned parameter lies in its range.
+fn place_of(params: &Params, tuned: Tuned) -> f64 {
+    let part = |value: f64, (from, to): (f64, f64)| ((value / from).ln() / (to / from).ln()).clamp(0.0, 1.0);
+    match tuned {
+        Tuned::Spare => part(params.spare_percent, SPARE_PERCENT),
+        Tuned::Program => part(params.program_us, PROGRAM_US),
+    }
+}
+
+fn at(params: &Params, tuned: Tuned, place: f64) -> Params {
+    let between = |(from, to): (f64, f64)| from * (to / from).powf(place);
+    let mut other = *params;
+    other.tuned = Some(tuned);
+    match tuned {
+        Tuned::Spare => other.spare_percent = between(SPARE_PERCENT),
+        Tuned::Program => {
+            other.program_us = between(PROGRAM_US);
+            // Those of the SLC cache are never slower.
+            other.slc = params.slc.map(|slc| SlcParams {
+                program_us: slc.program_us.min(other.program_us),
+                ..slc
+            });
+        }
+    }
+    other
 }
 
 /// Figures with which models are compared.
