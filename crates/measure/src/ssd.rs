@@ -25,7 +25,7 @@ pub struct Limits {
     pub condition_s: f64,
     /// Seconds of random writes at each depth.
     pub random_s: f64,
-    /// Seconds of the stream of writes by which an SLC cache is looked for.
+    /// Seconds of the streams of writes by which an SLC cache is looked for.
     pub stream_s: f64,
 }
 
@@ -34,7 +34,7 @@ impl Limits {
     pub fn of(condition_s: f64) -> Self {
         Limits {
             condition_s,
-            random_s: 20.0,
+            random_s: 60.0,
             stream_s: 180.0,
         }
     }

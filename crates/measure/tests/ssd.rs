@@ -15,11 +15,10 @@ const KNOWN: Known<'_> = Known {
     title: "Measured",
     write_back: None,
 };
-/// Random reads and writes at each depth.
+/// Random reads at each depth.
 const READS: usize = 20_000;
-const WRITES: usize = 100_000;
-/// Random writes until the buffer is full and flash is reclaimed.
-const WARM: usize = 300_000;
+/// MiB of streams: several turns of garbage collection.
+const STREAM: u64 = 6144;
 const READ_DEPTHS: [u32; 5] = [1, 4, 32, 64, 256];
 const WRITE_DEPTHS: [u32; 3] = [32, 4, 1];
 
@@ -65,28 +64,30 @@ fn figures(model: &Model) -> Vec<(String, f64)> {
         found.push((format!("reads a second at depth {depth}"), per_s));
     }
     let mut user = disk(model);
-    let stream: Vec<Extent> = (0..1000)
+    let stream: Vec<Extent> = (0..STREAM)
         .map(|index| Extent {
             sector: index * 2048,
             sectors: 2048,
         })
         .collect();
-    let mb_s = |from_ns: u64, to_ns: u64| 1000.0 * 1048.576 * 1024.0 / (to_ns - from_ns) as f64;
+    let mb_s = |from_ns: u64, to_ns: u64| STREAM as f64 * 1048.576 * 1e6 / (to_ns - from_ns) as f64;
     let from_ns = user.now_ns();
     user.read(&stream, 8).expect("no faults");
     found.push(("MB/s of reads".to_owned(), mb_s(from_ns, user.now_ns())));
     let mut user = disk(model);
-    user.write(&stream, 8).expect("no faults");
+    user.write(&stream[..1000], 8).expect("no faults");
     let from_ns = user.now_ns();
     user.write(&stream, 8).expect("no faults");
     found.push(("MB/s of writes".to_owned(), mb_s(from_ns, user.now_ns())));
     let mut user = disk(model);
-    user.write(&places(model, 42, WARM), 32).expect("no faults");
+    // Garbage collection comes and goes as often as the units are written that are erased together.
+    let turn = flash(model).superblock_units() as usize;
+    user.write(&places(model, 42, 2 * turn), 32).expect("no faults");
     for depth in WRITE_DEPTHS {
         let from_ns = user.now_ns();
-        user.write(&places(model, 43 + u64::from(depth), WRITES), depth)
+        user.write(&places(model, 43 + u64::from(depth), turn), depth)
             .expect("no faults");
-        let per_s = WRITES as f64 / (user.now_ns() - from_ns) as f64 * 1e9;
+        let per_s = turn as f64 / (user.now_ns() - from_ns) as f64 * 1e9;
         found.push((format!("writes a second at depth {depth}"), per_s));
     }
     user.flush().expect("no faults");
@@ -116,7 +117,7 @@ fn measured(model: &Model, limits: Limits) -> Measured {
     while let Some(step) = measurement.next(&access) {
         let began = std::time::Instant::now();
         measurement.advance(&mut access).expect("no faults");
-        println!("{step:?}: {:.1} s", began.elapsed().as_secs_f64());
+        println!("STEP {step:?}: {:.1} s", began.elapsed().as_secs_f64());
     }
     measurement.measured()
 }
@@ -129,7 +130,7 @@ fn loop_of(name: &str, limits: Limits) -> Vec<String> {
     println!("{:?}\n{ssd:?}", found.depths);
     let began = std::time::Instant::now();
     let text = measure::model::write(&KNOWN, &found).expect("a sound model");
-    println!("{text}\nfitted in {:.1} s", began.elapsed().as_secs_f64());
+    println!("{text}\nSTEP fitted in {:.1} s", began.elapsed().as_secs_f64());
     let made = Model::parse("measured.toml", &text).expect("a sound model");
     let mut wrong = Vec::new();
     let mut goal = |what: &str, out: f64, original: f64, most: f64| {
@@ -171,9 +172,9 @@ fn assert_loop(name: &str, limits: Limits) {
 #[test]
 fn a_sata_drive_gives_its_figures_back() {
     let limits = Limits {
-        condition_s: 8.0,
-        random_s: 4.0,
-        stream_s: 20.0,
+        condition_s: 20.0,
+        random_s: 20.0,
+        stream_s: 40.0,
     };
     assert_loop("samsung-860-pro-512gb", limits);
 }
@@ -183,8 +184,8 @@ fn a_sata_drive_gives_its_figures_back() {
 fn a_drive_with_an_slc_cache_gives_its_figures_back() {
     let limits = Limits {
         condition_s: 60.0,
-        random_s: 8.0,
-        stream_s: 100.0,
+        random_s: 60.0,
+        stream_s: 320.0,
     };
     assert_loop("samsung-970-evo-500gb", limits);
 }
@@ -193,8 +194,8 @@ fn a_drive_with_an_slc_cache_gives_its_figures_back() {
 #[test]
 fn a_protected_drive_gives_its_figures_back() {
     let limits = Limits {
-        condition_s: 8.0,
-        random_s: 4.0,
+        condition_s: 20.0,
+        random_s: 10.0,
         stream_s: 20.0,
     };
     assert_loop("samsung-pm883-480gb", limits);
@@ -217,7 +218,7 @@ fn an_ssd_that_is_only_read_is_marked_so() {
     let measured: Vec<&str> = made
         .notes
         .iter()
-        .filter(|note| note.sure == disksim::catalogue::format::Sure::Measured)
+        .filter(|note| note.sure == catalogue::format::Sure::Measured)
         .map(|note| note.name.as_str())
         .collect();
     assert_eq!(measured, ["sectors"], "{text}");

@@ -61,6 +61,8 @@ struct Overhead {
 
 /// Of a mapped unit, 4 KiB.
 const UNIT_SECTORS: u32 = 8;
+/// Programs of a block.
+const BLOCK_PROGRAMS: u32 = 384;
 /// No SATA drive is faster than 6 Gb/s with 8 of 10 bits, in 10^6 bytes a second.
 const SATA_MB_S: f64 = 600.0;
 const SATA_DEPTH: u32 = 32;
@@ -108,6 +110,11 @@ impl Params {
     /// Transfer of a whole program between a die and the controller.
     fn channel_us(&self, units: u32) -> f64 {
         f64::from(units * UNIT_SECTORS) * 512.0 / self.channel_mb_s
+    }
+
+    /// Mapped units that are erased together.
+    fn superblock_units(&self) -> usize {
+        (self.dies() * self.program_units * BLOCK_PROGRAMS) as usize
     }
 
     fn queue_depth(&self) -> u32 {
@@ -191,7 +198,7 @@ fn text(known: &Known<'_>, sectors: u64, params: &Params, source: &words::Source
 
 fn chips(params: &Params) -> String {
     let mut is = format!(
-        "{{ channels = {}, dies_per_channel = {}, unit_sectors = {UNIT_SECTORS}, program_units = {}, block_programs = 384, \
+        "{{ channels = {}, dies_per_channel = {}, unit_sectors = {UNIT_SECTORS}, program_units = {}, block_programs = {BLOCK_PROGRAMS}, \
          read_us = {:.3}, program_us = {:.3}, erase_us = 5000.0, channel_mb_s = {:.2}, move_programs = {}",
         params.channels,
         params.dies_per_channel,

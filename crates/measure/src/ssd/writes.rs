@@ -12,8 +12,6 @@ use serde::{Deserialize, Serialize};
 const IDLE_MS: u64 = 100;
 /// An SLC cache is emptied meanwhile.
 const LONG_IDLE_MS: u64 = 60_000;
-/// After this time it is looked how much of it is free again.
-const REFILL_MS: u64 = 10_000;
 const TRIES: usize = 25;
 /// Sizes of writes into the buffer of an idle drive, in sectors.
 const HITS: [u32; 3] = [8, 32, 128];
@@ -51,12 +49,14 @@ const BUFFER_SECTORS_MIN: f64 = 16_384.0;
 const FASTER: f64 = 1.15;
 /// Requests of a stream whose rate is one point: 128 MiB.
 const WINDOW: usize = 128;
+/// Streams, each after an idle time: garbage collection comes and goes, which their mean evens out.
+const STREAMS: usize = 4;
 /// Windows at the start that may have gone into the buffer.
 const BUFFERED: usize = 2;
-/// A drop of the rate: by this ratio, and by so many standard errors.
+/// A drop of the rate: by this ratio, by so many standard errors of the streams, and with so many windows on either side.
 const DROP: f64 = 1.06;
-const DROP_ERRORS: f64 = 8.0;
-const SIDE_MIN: usize = 3;
+const DROP_ERRORS: f64 = 3.0;
+const SIDE_MIN: usize = 8;
 
 /// What was found by writing to an SSD.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -108,9 +108,6 @@ pub struct SlcCache {
     pub gb: f64,
     pub before_mb_s: f64,
     pub after_mb_s: f64,
-    /// Written until the next drop, after an idle time.
-    pub regained_gb: f64,
-    pub idle_s: f64,
 }
 
 impl SsdWrites {
@@ -131,7 +128,7 @@ pub(crate) fn measure(
     let burst_each_ms = probe.burst_each_ms(hits.first().map_or(0.0, |hit| hit.ms))?;
     let (flush_idle_ms, flush_one_ms) = probe.single_flushes()?;
     let steady = probe.steady(limits.condition_s)?;
-    let random = probe.random(&DEPTHS, limits.random_s, usize::MAX)?;
+    let random = probe.random(limits.random_s)?;
     let mixed_read_ms = probe.mixed_read_ms()?;
     let sync_ms = probe.sync_ms()?;
     let flushes = probe.flushes()?;
@@ -239,10 +236,10 @@ impl Probe<'_> {
     }
 
     /// For so long, or so many.
-    fn random_writes(&mut self, depth: u32, seconds: f64, count: usize) -> Result<Vec<Timing>, Error> {
+    pub(crate) fn random_writes(&mut self, depth: u32, seconds: f64, count: usize) -> Result<Vec<Timing>, Error> {
         let (mut timings, mut took_s) = (Vec::new(), 0.0);
         while took_s < seconds && timings.len() < count {
-            let places = self.places(SMALL, CHUNK.min(count));
+            let places = self.places(SMALL, CHUNK.min(count - timings.len()));
             let more = self.target.write(&places, depth)?;
             took_s += span_s(&more);
             timings.extend(more);
@@ -257,10 +254,10 @@ impl Probe<'_> {
     }
 
     /// The second half of the writes at each depth counts.
-    pub(crate) fn random(&mut self, depths: &[u32], seconds: f64, count: usize) -> Result<Vec<Depth>, Error> {
+    fn random(&mut self, seconds: f64) -> Result<Vec<Depth>, Error> {
         let mut found = Vec::new();
-        for &depth in depths {
-            let timings = self.random_writes(depth, seconds, count)?;
+        for depth in DEPTHS {
+            let timings = self.random_writes(depth, seconds, usize::MAX)?;
             found.push(Depth::of(depth, timings.get(timings.len() / 2..).unwrap_or_default()));
         }
         Ok(found)
@@ -355,46 +352,32 @@ impl Probe<'_> {
         }))
     }
 
-    /// The rate at the end of a stream, and its drop.
+    /// The rate at the end of streams, and its drop.
     fn stream(&mut self, from: u64, limit_s: f64) -> Result<(f64, Option<SlcCache>), Error> {
-        self.target.flush()?;
-        self.target.pause(LONG_IDLE_MS);
-        let (rates, next) = self.rates(from, limit_s, 0.0)?;
-        let Some((gb, before_mb_s, after_mb_s)) = drop_of(&rates) else {
-            let later = rates.get(rates.len() / 2..).unwrap_or_default();
-            return Ok((mean(later), None));
-        };
-        self.target.flush()?;
-        self.target.pause(REFILL_MS);
-        let middle_mb_s = f64::midpoint(before_mb_s, after_mb_s);
-        let (rates, _) = self.rates(next, limit_s, middle_mb_s)?;
-        let slc = SlcCache {
-            gb,
-            before_mb_s,
-            after_mb_s,
-            regained_gb: rates.len().saturating_sub(1) as f64 * window_gb(),
-            idle_s: REFILL_MS as f64 / 1e3,
-        };
-        Ok((after_mb_s, Some(slc)))
-    }
-
-    /// 10^6 bytes a second of each window, for so long, or until one is slower.
-    fn rates(&mut self, from: u64, limit_s: f64, least_mb_s: f64) -> Result<(Vec<f64>, u64), Error> {
-        let (mut rates, mut took_s, mut next) = (Vec::new(), 0.0, from);
-        while took_s < limit_s {
-            let timings = self
-                .target
-                .write(&stream(self.target.sectors(), next, WINDOW), STREAM_DEPTH)?;
-            let window_s = span_s(&timings);
-            took_s += window_s;
-            next = (next + WINDOW as u64 * u64::from(STREAM_SECTORS)) % self.target.sectors();
-            rates.push(window_gb() * 1e3 / window_s);
-            if rates.len() > BUFFERED && rates.last().is_some_and(|rate| *rate < least_mb_s) {
-                break;
+        let (mut streams, mut next) = (Vec::new(), from);
+        for _ in 0..STREAMS {
+            self.target.flush()?;
+            self.target.pause(LONG_IDLE_MS);
+            let mut took_s = Vec::new();
+            while took_s.iter().sum::<f64>() < limit_s / STREAMS as f64 {
+                let window = stream(self.target.sectors(), next, WINDOW);
+                took_s.push(span_s(&self.target.write(&window, STREAM_DEPTH)?));
+                next = (next + WINDOW as u64 * u64::from(STREAM_SECTORS)) % self.target.sectors();
             }
+            streams.push(took_s);
         }
-        Ok((rates, next))
+        if let Some(slc) = drop_of(&streams) {
+            return Ok((slc.after_mb_s, Some(slc)));
+        }
+        let later = |took_s: &Vec<f64>| mean(took_s.get(took_s.len() / 2..).unwrap_or_default());
+        let window_s = mean(&streams.iter().map(later).collect::<Vec<f64>>());
+        Ok((mb_s(window_s), None))
     }
+}
+
+/// 10^6 bytes a second of windows that take so long.
+fn mb_s(window_s: f64) -> f64 {
+    window_gb() * 1e3 / window_s.max(1e-9)
 }
 
 fn window_gb() -> f64 {
@@ -415,28 +398,56 @@ fn is_steady(rounds: &[f64]) -> bool {
     most - least <= RANGE_PART * average && (slope * (count - 1.0)).abs() <= SLOPE_PART * average
 }
 
-/// Where the rates drop once: 10^9 bytes until then, the mean before and the mean after.
-fn drop_of(rates: &[f64]) -> Option<(f64, f64, f64)> {
-    let rates = rates.get(BUFFERED..)?;
-    let variance = |part: &[f64]| {
-        let average = mean(part);
-        mean(&part.iter().map(|rate| (rate - average).powi(2)).collect::<Vec<f64>>())
-    };
+/// Where the rate of streams drops once, by the seconds that each of their windows took.
+fn drop_of(streams: &[Vec<f64>]) -> Option<SlcCache> {
+    let windows = streams.iter().map(Vec::len).min()?;
+    let streams: Vec<&[f64]> = streams
+        .iter()
+        .filter_map(|took_s| took_s.get(BUFFERED..windows))
+        .collect();
+    let count = windows.saturating_sub(BUFFERED);
+    let even: Vec<f64> = (0..count)
+        .map(|window| mean(&streams.iter().map(|took_s| took_s[window]).collect::<Vec<f64>>()))
+        .collect();
+    // Two lines through what was written by time, which garbage collection only swings around.
     let mut best: Option<(f64, usize)> = None;
-    for split in SIDE_MIN..rates.len().saturating_sub(SIDE_MIN) {
-        let (before, after) = rates.split_at(split);
-        let within = before.len() as f64 * variance(before) + after.len() as f64 * variance(after);
-        if best.is_none_or(|(least, _)| within < least) {
-            best = Some((within, split));
+    for split in SIDE_MIN..count.saturating_sub(SIDE_MIN) {
+        let (before, after) = even.split_at(split);
+        let off = swing(before) + swing(after);
+        if best.is_none_or(|(least, _)| off < least) {
+            best = Some((off, split));
         }
     }
-    let (within, split) = best?;
-    let (before, after) = rates.split_at(split);
-    let each = within / rates.len() as f64;
-    let error = (each / before.len() as f64 + each / after.len() as f64).sqrt();
-    let (fast, slow) = (mean(before), mean(after));
-    let is_drop = fast > DROP * slow && fast - slow > DROP_ERRORS * error;
-    is_drop.then_some(((split + BUFFERED) as f64 * window_gb(), fast, slow))
+    let (_, split) = best?;
+    let halves = |took_s: &[f64]| (mean(&took_s[..split]), mean(&took_s[split..]));
+    let longer: Vec<f64> = streams
+        .iter()
+        .map(|took_s| {
+            let (before, after) = halves(took_s);
+            after - before
+        })
+        .collect();
+    let average = mean(&longer);
+    let variance = longer.iter().map(|one| (one - average).powi(2)).sum::<f64>() / (longer.len().max(2) - 1) as f64;
+    let error = (variance / longer.len() as f64).sqrt();
+    let (before, after) = halves(&even);
+    let is_drop = after > DROP * before && average > DROP_ERRORS * error;
+    is_drop.then(|| SlcCache {
+        gb: (split + BUFFERED) as f64 * window_gb(),
+        before_mb_s: mb_s(before),
+        after_mb_s: mb_s(after),
+    })
+}
+
+/// The sum of squares by which the sum of times differs from a straight line from its start to its end.
+fn swing(took_s: &[f64]) -> f64 {
+    let average = mean(took_s);
+    let mut ahead = 0.0;
+    let squares = took_s.iter().map(|took_s| {
+        ahead += took_s - average;
+        ahead * ahead
+    });
+    squares.sum()
 }
 
 #[cfg(test)]
@@ -450,14 +461,21 @@ mod tests {
         assert!(!is_steady(&[110.0, 107.0, 104.0, 101.0, 98.0]), "slope");
     }
 
+    /// Seconds of windows of a stream whose garbage collection takes longer in one of five.
+    fn windows(slow_from: usize, phase: usize) -> Vec<f64> {
+        let window = |i: usize| match (i >= slow_from, (i + phase).is_multiple_of(5)) {
+            (slow, collects) => (if slow { 1.3 } else { 1.0 }) + if collects { 2.0 } else { 0.0 },
+        };
+        (0..60).map(window).collect()
+    }
+
     #[test]
     fn a_drop_is_where_the_rate_falls_once() {
-        let noise = |index: usize| (index * 7 % 5) as f64;
-        let rates: Vec<f64> = (0..60).map(|i| if i < 30 { 500.0 } else { 400.0 } + noise(i)).collect();
-        let (gb, before, after) = drop_of(&rates).expect("it drops");
-        assert!((gb / (30.0 * window_gb()) - 1.0).abs() < 0.01, "{gb}");
-        assert!((before / after - 1.25).abs() < 0.02, "{before} {after}");
-        let even: Vec<f64> = (0..60).map(|i| 400.0 + 8.0 * noise(i)).collect();
+        let streams: Vec<Vec<f64>> = (0..4).map(|phase| windows(30, phase)).collect();
+        let slc = drop_of(&streams).expect("it drops");
+        assert!((slc.gb / (30.0 * window_gb()) - 1.0).abs() < 0.1, "{slc:?}");
+        assert!((slc.before_mb_s / slc.after_mb_s - 1.7 / 1.4).abs() < 0.05, "{slc:?}");
+        let even: Vec<Vec<f64>> = (0..4).map(|phase| windows(60, phase)).collect();
         assert_eq!(drop_of(&even), None);
     }
 }

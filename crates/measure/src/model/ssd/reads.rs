@@ -24,6 +24,9 @@ const DIES: [(u32, u32); 13] = [
 const DIE_PARTS: [f64; 4] = [0.4, 0.6, 0.8, 0.95];
 /// Of the time between two reads of the deepest queue: that of the controller.
 const COMMAND_PARTS: [f64; 4] = [0.4, 0.7, 0.9, 1.0];
+/// What suspending costs, in microseconds: a read that waits for another one on its die pays it, too.
+const SUSPEND_US: [f64; 3] = [0.0, 10.0, 25.0];
+const SUSPEND_STEPS_US: [f64; 4] = [8.0, 4.0, 2.0, 1.0];
 /// Of the best choices, so many are refined, by these steps of both parts.
 const REFINED: usize = 3;
 const STEPS: [f64; 4] = [0.1, 0.05, 0.025, 0.0125];
@@ -45,6 +48,7 @@ struct Choice {
     dies: (u32, u32),
     die_part: f64,
     command_part: f64,
+    suspend_us: f64,
 }
 
 struct Fit<'a> {
@@ -152,6 +156,7 @@ impl Fit<'_> {
         (params.channels, params.dies_per_channel) = choice.dies;
         params.read_us = read_us;
         params.third_page_read_us = self.slow_us.map(|slow_us| read_us + slow_us);
+        params.suspend_us = Some(choice.suspend_us);
         params.overhead.read = rest - read_us;
         params.overhead.command = command;
         params.overhead.write_command = command;
@@ -172,14 +177,17 @@ impl Fit<'_> {
             let mut of_dies: Option<(f64, Choice)> = None;
             for die_part in DIE_PARTS {
                 for command_part in COMMAND_PARTS {
-                    let choice = Choice {
-                        dies,
-                        die_part,
-                        command_part,
-                    };
-                    let off = self.off(choice)?;
-                    if of_dies.is_none_or(|(least, _)| off < least) {
-                        of_dies = Some((off, choice));
+                    for suspend_us in SUSPEND_US {
+                        let choice = Choice {
+                            dies,
+                            die_part,
+                            command_part,
+                            suspend_us,
+                        };
+                        let off = self.off(choice)?;
+                        if of_dies.is_none_or(|(least, _)| off < least) {
+                            of_dies = Some((off, choice));
+                        }
                     }
                 }
             }
@@ -199,11 +207,20 @@ impl Fit<'_> {
 
     /// Steps of either part, as long as they help.
     fn refined(&self, mut off: f64, mut choice: Choice) -> Result<(f64, Choice), Error> {
-        for step in STEPS {
-            for (die, command) in [(step, 0.0), (-step, 0.0), (0.0, step), (0.0, -step)] {
+        for (step, suspend) in STEPS.into_iter().zip(SUSPEND_STEPS_US) {
+            let moves = [
+                (step, 0.0, 0.0),
+                (-step, 0.0, 0.0),
+                (0.0, step, 0.0),
+                (0.0, -step, 0.0),
+                (0.0, 0.0, suspend),
+                (0.0, 0.0, -suspend),
+            ];
+            for (die, command, suspend_us) in moves {
                 let other = Choice {
                     die_part: (choice.die_part + die).clamp(0.05, 1.0),
                     command_part: (choice.command_part + command).clamp(0.05, 1.0),
+                    suspend_us: (choice.suspend_us + suspend_us).max(0.0),
                     ..choice
                 };
                 let is = self.off(other)?;

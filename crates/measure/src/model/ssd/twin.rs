@@ -12,10 +12,7 @@ use disksim::catalogue::Model;
 
 /// Reads of each size, and at each depth.
 const READS_OF_SIZE: usize = 24;
-const READS: usize = 3000;
-/// Random writes until the buffer is full and flash is reclaimed, and at each depth.
-const WARM: usize = 98_304;
-const WRITES: usize = 65_536;
+const READS: usize = 2400;
 /// Only so much of the disk is written, at random: the tables of a simulated SSD grow with the places that were written.
 /// Hardly a place is written twice.
 const PART: u64 = 16;
@@ -50,17 +47,23 @@ impl Twin<'_> {
         depths.iter().map(at).collect()
     }
 
-    /// Random writes at these depths, with the SLC cache full.
+    /// Random writes at these depths, with the SLC cache full: as many at each as fill the units that are erased together,
+    /// which is one turn of garbage collection.
     pub(super) fn writes(&self, params: &Params, depths: &[u32]) -> Result<Vec<Depth>, Error> {
+        let cycle = params.superblock_units();
         self.written(params, |probe| {
-            probe.warm(WARM)?;
-            probe.random(depths, f64::INFINITY, WRITES)
+            probe.warm(cycle)?;
+            let mut found = Vec::new();
+            for &depth in depths {
+                found.push(Depth::of(depth, &probe.random_writes(depth, f64::INFINITY, cycle)?));
+            }
+            Ok(found)
         })
     }
 
     /// Mean time of reads amid writes.
     pub(super) fn mixed_read_ms(&self, params: &Params) -> Result<f64, Error> {
-        self.written(params, Probe::mixed_read_ms)
+        self.written(params, |probe| probe.mixed_read_ms())
     }
 
     fn written<T>(

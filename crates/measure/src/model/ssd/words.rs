@@ -4,8 +4,8 @@ use super::{ASSUMED, MEASURED, Params, Tuned};
 use crate::{Ssd, SsdWrites};
 
 pub(super) const SLC: &str = "full_gb: how much a stream of writes takes until its rate drops, on the drive as it was; \
-                              refill_mb_s: after an idle time; program_us: by flushes, if they wait for it, or by the rate; \
-                              empty_gb: assumed as full_gb";
+                              program_us: by flushes, if they wait for it, else assumed; empty_gb: assumed as full_gb; \
+                              refill_mb_s: assumed, or as much as frees all of it within a minute";
 const ONLY_READ: &str = "not measured: the disk was only read";
 
 /// What was measured; nothing, of a candidate.

@@ -9,19 +9,8 @@ use crate::{Depth, Error, Ssd, SsdWrites};
 const BUFFERS: [u32; 5] = [65_536, 8192, 2048, 1024, 512];
 /// Programs that garbage collection does together.
 const MOVES: [u32; 4] = [1, 8, 32, 128];
-/// Costs of suspending a program for a read, in microseconds; without the ability to.
-const SUSPENDS: [Option<f64>; 8] = [
-    Some(20.0),
-    Some(10.0),
-    Some(5.0),
-    Some(0.0),
-    Some(40.0),
-    Some(80.0),
-    Some(160.0),
-    None,
-];
-/// Another cost must be better by so much, as a part of the time of a read.
-const CLOSER: f64 = 0.01;
+/// A drive that does not suspend programs has no cost of it between reads.
+const WAITING_US_MAX: f64 = 2.0;
 /// Steps by which both are refined.
 const STEPS: [f64; 2] = [2.0, 1.4];
 /// The tuned parameter is looked for so often.
@@ -44,6 +33,9 @@ const WIRE_MB_S: (f64, f64) = (10.0, 20_000.0);
 /// With no flush that waits for it: SLC programs take this part of those behind.
 const SLC_PART: f64 = 0.25;
 const PROGRAM_US_MIN: f64 = 20.0;
+/// The SLC cache is free again after a minute; how much faster is assumed.
+const REFILL_MB_S: f64 = 200.0;
+const IDLE_S: f64 = 60.0;
 
 pub(super) fn fit(twin: &Twin<'_>, params: &mut Params, found: &SsdWrites) -> Result<(), Error> {
     controller(params, found);
@@ -108,7 +100,7 @@ fn flash(params: &mut Params, found: &SsdWrites) {
                         .map_or(0.0, |buffer| f64::from(buffer.sectors) * 512.0 / 1e9))
                 .max(0.001),
                 program_us: slc_us,
-                refill_mb_s: (slc.regained_gb * 1e3 / slc.idle_s).max(0.1),
+                refill_mb_s: REFILL_MB_S.max(slc.gb * 1e3 / IDLE_S),
             });
         }
         (None, Some(program_us)) => params.program_us = program_us,
@@ -255,18 +247,17 @@ impl Fit<'_> {
             .sum()
     }
 
-    /// What suspending costs, by reads amid writes.
+    /// Whether reads suspend programs, by reads amid writes. What that costs is known from reads that wait for each other.
     fn suspended(&self, params: Params) -> Result<Params, Error> {
-        let mut best: Option<(f64, Params)> = None;
-        for suspend_us in SUSPENDS {
-            let other = Params { suspend_us, ..params };
-            let ms = self.twin.mixed_read_ms(&other)?;
-            let off = (ms / self.found.mixed_read_ms - 1.0).abs();
-            if best.is_none_or(|(least, _)| off < least - CLOSER) {
-                best = Some((off, other));
-            }
-        }
-        Ok(best.map_or(params, |(_, params)| params))
+        let waiting = Params {
+            suspend_us: None,
+            ..params
+        };
+        let off = |params: &Params| -> Result<f64, Error> {
+            Ok((self.twin.mixed_read_ms(params)? / self.found.mixed_read_ms).ln().abs())
+        };
+        let waits = off(&waiting)? < off(&params)? && params.suspend_us.is_none_or(|us| us < WAITING_US_MAX);
+        Ok(if waits { waiting } else { params })
     }
 }
 
