@@ -23,7 +23,7 @@ pub use measurement::{Access, Measured, Measurement, Platters, Step};
 pub use queue::{DEPTHS, Depth};
 pub use seek::SeekTime;
 pub use simulated::Simulated;
-pub use ssd::{Buffering, Filled, Limits, Size, SlcCache, Spread, Ssd, SsdWrites, Steady, Transfers};
+pub use ssd::{Buffering, Dies, Filled, Limits, Size, SlcCache, Spread, Ssd, SsdWrites, Steady, Transfers};
 pub use tracks::{Tracks, Zone};
 pub use writes::{Flush, Stream, Writes};
 

@@ -7,7 +7,7 @@ pub(crate) mod writes;
 
 pub use fill::Filled;
 pub(crate) use fill::fill;
-pub use reads::{Size, Spread, Transfers};
+pub use reads::{Dies, Size, Spread, Transfers};
 pub use writes::{Buffering, SlcCache, SsdWrites, Steady};
 
 use crate::{Extent, SECTORS_MIN};

@@ -184,8 +184,8 @@ fn a_sata_drive_gives_its_figures_back() {
 fn a_drive_with_an_slc_cache_gives_its_figures_back() {
     let limits = Limits {
         condition_s: 60.0,
-        random_s: 60.0,
-        stream_s: 320.0,
+        random_s: 40.0,
+        stream_s: 280.0,
     };
     assert_loop("samsung-970-evo-500gb", limits);
 }

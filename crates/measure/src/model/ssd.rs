@@ -6,7 +6,7 @@ mod words;
 mod writes;
 
 use super::{ASSUMED, Known, MEASURED, check, figure, read_check};
-use crate::{Error, Measured, Ssd};
+use crate::{Depth, Error, Measured, Ssd};
 use std::fmt::Write;
 use twin::Twin;
 
@@ -129,14 +129,19 @@ pub(super) fn write(known: &Known<'_>, measured: &Measured, found: &Ssd) -> Resu
         sectors: measured.sectors,
     };
     let mut params = reads::fit(&twin, measured, found)?;
+    let depth_max = params.queue_depth();
+    let depths: Vec<Depth> = measured
+        .depths
+        .iter()
+        .filter(|depth| depth.depth <= depth_max)
+        .copied()
+        .collect();
     if let Some(writes) = &found.writes {
-        writes::fit(&twin, &mut params, writes)?;
+        writes::fit(&twin, &mut params, &depths, writes)?;
     }
     let source = words::Source::of(found);
     let mut text = text(known, measured.sectors, &params, &source);
-    let depth_max = params.queue_depth();
-    let depths = measured.depths.iter().filter(|depth| depth.depth <= depth_max);
-    text.extend(depths.map(read_check));
+    text.extend(depths.iter().map(read_check));
     text += &stream_check("read", found.transfers.stream_mb_s, "1 MiB reads, several at a time");
     if let Some(writes) = &found.writes {
         text += &writes::checks(found, writes);

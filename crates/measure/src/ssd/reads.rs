@@ -13,6 +13,17 @@ const READS_EACH: usize = 128;
 /// In sectors: 4 KiB to 1 MiB.
 pub(crate) const SIZES: [u32; 9] = [8, 16, 32, 64, 128, 256, 512, 1024, 2048];
 const READS_OF_SIZE: usize = 200;
+/// Sizes from which the rate of a channel follows, in sectors: within a page of every drive.
+const WITHIN_PAGE: (u32, u32) = (8, 32);
+/// Of pairs of reads: distances in programs up to this one, and so many pairs at each.
+const STRIDES: usize = 512;
+const PAIRS: usize = 12;
+/// The fifth of them counts, in which no page is of the slow kind.
+const PAIRS_PART: f64 = 0.2;
+/// Reads of one die take this ratio longer than those of two.
+const CONFLICT: f64 = 1.2;
+/// Of the multiples of a distance.
+const CONFLICTS_PART: f64 = 0.8;
 /// Requests under way in streams.
 const STREAM_DEPTHS: [u32; 2] = [2, 8];
 const STREAM_REQUESTS: usize = 800;
@@ -40,6 +51,46 @@ pub struct Transfers {
     pub sizes: Vec<Size>,
     /// The fastest stream of reads, in 10^6 bytes a second.
     pub stream_mb_s: f64,
+    /// Absent if reads at no distance wait for each other.
+    pub dies: Option<Dies>,
+}
+
+/// How many dies the drive writes to in turn: reads so many programs apart are of one die.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Dies {
+    pub count: u32,
+    /// By which two reads of one die, sent together, take longer than those of two.
+    pub wait_ms: f64,
+}
+
+/// What reads of several sizes show.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Program {
+    /// Time of a sector between a die and the controller, in microseconds.
+    pub(crate) sector_us: f64,
+    /// Data that is programmed together on one die.
+    pub(crate) sectors: u32,
+}
+
+impl Program {
+    /// Within a program a read takes the time of a channel and of the wire longer, beyond it only that of the wire, as its
+    /// parts come from several dies.
+    pub(crate) fn of(sizes: &[Size], wire_mb_s: f64) -> Option<Self> {
+        let us = |sectors: u32| {
+            let size = sizes.iter().find(|size| size.sectors == sectors);
+            size.map(|size| size.ms * 1e3 - f64::from(sectors) * SECTOR_BYTES / wire_mb_s)
+        };
+        let (small, large) = us(WITHIN_PAGE.0).zip(us(WITHIN_PAGE.1))?;
+        let sector_us = (large - small) / f64::from(WITHIN_PAGE.1 - WITHIN_PAGE.0);
+        let mut sectors = WITHIN_PAGE.1;
+        while let (Some(one), Some(two)) = (us(sectors), us(2 * sectors)) {
+            if two - one < 0.5 * sector_us * f64::from(sectors) {
+                break;
+            }
+            sectors *= 2;
+        }
+        (sector_us > 0.0).then_some(Program { sector_us, sectors })
+    }
 }
 
 /// Random reads of 4 KiB in the first `region` sectors.
@@ -85,7 +136,47 @@ pub(crate) fn transfers(target: &mut dyn Target, region: u64, random: &mut Rando
     for depth in STREAM_DEPTHS {
         stream_mb_s = stream_mb_s.max(streamed(target, region, depth)?);
     }
-    Ok(Transfers { sizes, stream_mb_s })
+    let dies = match Program::of(&sizes, stream_mb_s) {
+        Some(program) => dies(target, region, random, program)?,
+        None => None,
+    };
+    Ok(Transfers {
+        sizes,
+        stream_mb_s,
+        dies,
+    })
+}
+
+/// Pairs of reads, sent together, at all distances.
+fn dies(
+    target: &mut dyn Target,
+    region: u64,
+    random: &mut Random,
+    program: Program,
+) -> Result<Option<Dies>, Error> {
+    let size = u64::from(program.sectors);
+    let mut times = Vec::new();
+    for stride in 1..=STRIDES as u64 {
+        let mut of_stride = Vec::new();
+        for _ in 0..PAIRS {
+            let at = random.below(region / size - stride) * size;
+            let pair = [small(at), small(at + stride * size)];
+            of_stride.push(span_s(&target.read(&pair, 2)?) * 1e3);
+        }
+        times.push(quantile(of_stride, PAIRS_PART));
+    }
+    let usual_ms = median(times.clone());
+    let of_multiples =
+        |count: usize| -> Vec<f64> { times.iter().skip(count - 1).step_by(count).copied().collect() };
+    let waits = |count: &usize| {
+        let multiples = of_multiples(*count);
+        let waiting = multiples.iter().filter(|ms| **ms > CONFLICT * usual_ms).count();
+        waiting as f64 >= CONFLICTS_PART * multiples.len() as f64
+    };
+    Ok((2..=STRIDES / 2).find(waits).map(|count| Dies {
+        count: count as u32,
+        wait_ms: median(of_multiples(count)) - usual_ms,
+    }))
 }
 
 /// Of each size, aligned to it.

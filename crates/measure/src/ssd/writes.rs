@@ -30,23 +30,23 @@ const ROUND_S_MAX: f64 = 60.0;
 /// One of so many requests is a read, with so many under way.
 const READ_EVERY: usize = 8;
 const MIXED_DEPTH: u32 = 8;
-const MIXED: usize = 16_384;
-/// Random writes before that, so that the buffer is full.
-const MIXED_AFTER: usize = 65_536;
 const SYNCS: usize = 512;
 /// Scattered writes before a flush.
 const BEFORE_FLUSH: [u32; 2] = [32, 1024];
 const FLUSHES: usize = 16;
 /// Reads and writes that are sent together, and their size in sectors.
-const BOTH: usize = 8;
+const BOTH: usize = 16;
 const BOTH_SECTORS: u32 = 64;
-/// Of the burst that fills the buffer: 1 GiB of 64 KiB each.
+/// Of bursts that fill the buffer: up to 256 MiB of 64 KiB each, after an idle time.
 const FILL_SECTORS: u32 = 128;
-const FILL: usize = 16_384;
-/// A smaller buffer cannot be told from a variation of the rate: 8 MiB.
-const BUFFER_SECTORS_MIN: f64 = 16_384.0;
-/// It is seen if writes are faster by this ratio while it fills.
-const FASTER: f64 = 1.15;
+const FILL: usize = 4096;
+const FILLS: usize = 9;
+const FILL_IDLE_MS: u64 = 2000;
+/// Requests whose rate is looked at: while it fills, where it is full, and afterwards.
+const FAST: usize = 16;
+const AFTER: usize = 128;
+/// It is full where writes are slower by this ratio.
+const SLOWER: f64 = 1.7;
 /// Requests of a stream whose rate is one point: 128 MiB.
 const WINDOW: usize = 128;
 /// Streams, each after an idle time: garbage collection comes and goes, which their mean evens out.
@@ -76,8 +76,8 @@ pub struct SsdWrites {
     /// A random 4 KiB write and a flush, both.
     pub sync_ms: f64,
     pub flushes: Vec<Flush>,
-    /// Reads and writes sent together take as long as one after the other: they share the wire.
-    pub shares_wire: bool,
+    /// Eight reads and eight writes of 32 KiB, sent together.
+    pub both_ms: f64,
     /// Absent if the buffer was not seen.
     pub buffer: Option<Buffering>,
     /// The end of a stream of writes, in 10^6 bytes a second.
@@ -129,10 +129,10 @@ pub(crate) fn measure(
     let (flush_idle_ms, flush_one_ms) = probe.single_flushes()?;
     let steady = probe.steady(limits.condition_s)?;
     let random = probe.random(limits.random_s)?;
-    let mixed_read_ms = probe.mixed_read_ms()?;
+    let mixed_read_ms = probe.mixed_read_ms(limits.random_s, usize::MAX)?;
     let sync_ms = probe.sync_ms()?;
     let flushes = probe.flushes()?;
-    let shares_wire = probe.shares_wire()?;
+    let both_ms = probe.both_ms()?;
     let buffer = probe.buffer()?;
     let (stream_mb_s, slc) = probe.stream(filled.sectors, limits.stream_s)?;
     Ok(SsdWrites {
@@ -145,7 +145,7 @@ pub(crate) fn measure(
         mixed_read_ms,
         sync_ms,
         flushes,
-        shares_wire,
+        both_ms,
         buffer,
         stream_mb_s,
         slc,
@@ -263,16 +263,21 @@ impl Probe<'_> {
         Ok(found)
     }
 
-    pub(crate) fn mixed_read_ms(&mut self) -> Result<f64, Error> {
-        self.warm(MIXED_AFTER)?;
+    /// For so long, or so many.
+    pub(crate) fn mixed_read_ms(&mut self, seconds: f64, count: usize) -> Result<f64, Error> {
         let op = |index: usize| match index.is_multiple_of(READ_EVERY) {
             true => Op::Read,
             false => Op::Write,
         };
-        let requests: Vec<(Op, Extent)> = (0..MIXED).map(|index| (op(index), self.place(SMALL))).collect();
-        let timings = self.target.mix(&requests, MIXED_DEPTH)?;
-        let reads: Vec<f64> = timings.iter().step_by(READ_EVERY).map(|timing| timing.ms()).collect();
-        Ok(mean(reads.get(reads.len() / 4..).unwrap_or_default()))
+        let (mut reads, mut took_s, mut done) = (Vec::new(), 0.0, 0);
+        while took_s < seconds && done < count {
+            let requests: Vec<(Op, Extent)> = (0..CHUNK).map(|index| (op(index), self.place(SMALL))).collect();
+            let timings = self.target.mix(&requests, MIXED_DEPTH)?;
+            took_s += span_s(&timings);
+            done += timings.len();
+            reads.extend(timings.iter().step_by(READ_EVERY).map(|timing| timing.ms()));
+        }
+        Ok(mean(&reads))
     }
 
     fn sync_ms(&mut self) -> Result<f64, Error> {
@@ -302,54 +307,46 @@ impl Probe<'_> {
         Ok(found)
     }
 
-    fn shares_wire(&mut self) -> Result<bool, Error> {
-        let mut times = [Vec::new(), Vec::new(), Vec::new()];
+    /// Time of reads and writes of 32 KiB that are sent together.
+    pub(crate) fn both_ms(&mut self) -> Result<f64, Error> {
+        let mut times = Vec::new();
         for _ in 0..TRIES {
-            for (kind, times) in times.iter_mut().enumerate() {
-                self.idle()?;
-                let op = |index: usize| match kind {
-                    0 => Op::Read,
-                    1 => Op::Write,
-                    _ if index.is_multiple_of(2) => Op::Read,
-                    _ => Op::Write,
-                };
-                let count = if kind < 2 { BOTH } else { 2 * BOTH };
-                let requests: Vec<(Op, Extent)> =
-                    (0..count).map(|index| (op(index), self.place(BOTH_SECTORS))).collect();
-                times.push(span_s(&self.target.mix(&requests, count as u32)?));
-            }
+            self.idle()?;
+            let op = |index: usize| match index.is_multiple_of(2) {
+                true => Op::Read,
+                false => Op::Write,
+            };
+            let requests: Vec<(Op, Extent)> =
+                (0..BOTH).map(|index| (op(index), self.place(BOTH_SECTORS))).collect();
+            times.push(span_s(&self.target.mix(&requests, BOTH as u32)?) * 1e3);
         }
-        let [reads, writes, both] = times.map(median);
-        // Half-way between the longer one and both after each other.
-        Ok(both > reads.max(writes) + reads.min(writes) / 2.0)
+        Ok(median(times))
     }
 
-    /// Writes that the drive takes faster than it writes them out: where the line of its later rate begins.
+    /// Writes that the drive takes faster than it writes them out.
     fn buffer(&mut self) -> Result<Option<Buffering>, Error> {
-        self.idle()?;
-        let places = self.places(FILL_SECTORS, FILL);
-        let timings = self.target.write(&places, STREAM_DEPTH)?;
-        let from_ns = timings.iter().map(|timing| timing.from_ns).min().unwrap_or(0);
-        let mut ends: Vec<f64> = timings
-            .iter()
-            .map(|timing| timing.to_ns.saturating_sub(from_ns) as f64)
-            .collect();
-        ends.sort_by(f64::total_cmp);
-        let last = ends.len().saturating_sub(1);
-        let (Some(half_ns), Some(end_ns)) = (ends.get(last / 2), ends.get(last)) else {
-            return Ok(None);
-        };
-        let per_ns = (last - last / 2) as f64 / (end_ns - half_ns).max(1.0);
-        let buffered = (last / 2) as f64 - per_ns * half_ns;
-        let sectors = buffered * f64::from(FILL_SECTORS);
-        // The rate until half of it is taken.
-        let Some(early_ns) = ends.get((buffered.max(0.0) / 2.0) as usize) else {
-            return Ok(None);
-        };
-        let is_seen = sectors >= BUFFER_SECTORS_MIN && buffered / 2.0 / early_ns > FASTER * per_ns;
-        Ok(is_seen.then_some(Buffering {
-            sectors: sectors.round() as u32,
+        let mut found = Vec::new();
+        for _ in 0..FILLS {
+            self.target.flush()?;
+            self.target.pause(FILL_IDLE_MS);
+            let places = self.places(FILL_SECTORS, FILL);
+            let timings = self.target.write(&places, STREAM_DEPTH)?;
+            let mut ends_ns: Vec<u64> = timings.iter().map(|timing| timing.to_ns).collect();
+            ends_ns.sort_unstable();
+            found.extend(buffered(&ends_ns));
+        }
+        let is_seen = 2 * found.len() > FILLS;
+        Ok(is_seen.then(|| Buffering {
+            sectors: (median(found) * f64::from(FILL_SECTORS)).round() as u32,
         }))
+    }
+
+    /// 10^6 bytes a second of a stream of so many units of 4 KiB from the first sector on.
+    pub(crate) fn stream_mb_s(&mut self, units: usize) -> Result<f64, Error> {
+        let per = (STREAM_SECTORS / SMALL) as usize;
+        let requests = stream(self.target.sectors(), 0, units.div_ceil(per));
+        let took_s = span_s(&self.target.write(&requests, STREAM_DEPTH)?);
+        Ok(requests.len() as f64 * f64::from(STREAM_SECTORS) * SECTOR_BYTES / 1e6 / took_s)
     }
 
     /// The rate at the end of streams, and its drop.
@@ -373,6 +370,19 @@ impl Probe<'_> {
         let window_s = mean(&streams.iter().map(later).collect::<Vec<f64>>());
         Ok((mb_s(window_s), None))
     }
+}
+
+/// Requests that a buffer took, by the ends of all: those until they become slower, less those that left meanwhile.
+fn buffered(ends_ns: &[u64]) -> Option<f64> {
+    // Nanoseconds of a request, from one on.
+    let each = |from: usize, count: usize| {
+        let (first, last) = ends_ns.get(from).zip(ends_ns.get(from + count))?;
+        Some((last - first) as f64 / count as f64)
+    };
+    let fast = each(FAST, FAST)?;
+    let full = (FAST..ends_ns.len()).find(|&from| each(from, FAST).is_some_and(|slow| slow > SLOWER * fast))?;
+    let slow = each(full, AFTER)?;
+    (slow > SLOWER * fast).then(|| full as f64 * (1.0 - fast / slow))
 }
 
 /// 10^6 bytes a second of windows that take so long.

@@ -2,7 +2,8 @@
 
 use super::twin::Twin;
 use super::{Params, UNIT_SECTORS};
-use crate::{Depth, Error, Measured, Size, Ssd};
+use crate::ssd::reads::Program;
+use crate::{Depth, Dies, Error, Measured, Size, Ssd};
 
 /// Channels and dies of each that are tried. What counts is how many there are: reads hardly show how they are connected.
 const DIES: [(u32, u32); 13] = [
@@ -24,9 +25,6 @@ const DIES: [(u32, u32); 13] = [
 const DIE_PARTS: [f64; 4] = [0.4, 0.6, 0.8, 0.95];
 /// Of the time between two reads of the deepest queue: that of the controller.
 const COMMAND_PARTS: [f64; 4] = [0.4, 0.7, 0.9, 1.0];
-/// What suspending costs, in microseconds: a read that waits for another one on its die pays it, too.
-const SUSPEND_US: [f64; 3] = [0.0, 10.0, 25.0];
-const SUSPEND_STEPS_US: [f64; 4] = [8.0, 4.0, 2.0, 1.0];
 /// Of the best choices, so many are refined, by these steps of both parts.
 const REFINED: usize = 3;
 const STEPS: [f64; 4] = [0.1, 0.05, 0.025, 0.0125];
@@ -35,8 +33,6 @@ const THIRD: f64 = 1.12;
 const CHANNEL_MB_S: (f64, f64) = (50.0, 20_000.0);
 /// Of a program, in mapped units.
 const PROGRAM_UNITS: (u32, u32) = (4, 128);
-/// Sizes from which the rate of a channel follows, in sectors: within a page of every drive.
-const WITHIN_PAGE: (u32, u32) = (8, 32);
 /// Other numbers of channels, tried if reads of many programs are too slow or too fast.
 const CHANNELS: [u32; 3] = [2, 4, 16];
 /// Another number of channels must be better by this ratio.
@@ -48,7 +44,6 @@ struct Choice {
     dies: (u32, u32),
     die_part: f64,
     command_part: f64,
-    suspend_us: f64,
 }
 
 struct Fit<'a> {
@@ -58,6 +53,8 @@ struct Fit<'a> {
     read_us: f64,
     /// By which the slow kind takes longer.
     slow_us: Option<f64>,
+    /// Absent if the number of dies was not seen.
+    dies: Option<Dies>,
     /// Between two reads of the deepest queue.
     command_max_us: f64,
     depths: Vec<Depth>,
@@ -84,6 +81,7 @@ pub(super) fn fit(twin: &Twin<'_>, measured: &Measured, found: &Ssd) -> Result<P
         base,
         read_us: (first.mean_ms * 1e3 - slow_us.unwrap_or(0.0) / 3.0 - wires_us).max(1.0),
         slow_us,
+        dies: found.transfers.dies,
         command_max_us: 1e6 / most,
         depths,
     };
@@ -97,29 +95,12 @@ pub(super) fn fit(twin: &Twin<'_>, measured: &Measured, found: &Ssd) -> Result<P
     Ok(params)
 }
 
-/// The channel's rate and the units that are programmed together, by the size of reads: within a program a read takes the
-/// time of a channel and of the wire longer, beyond it only that of the wire, as its parts come from several dies.
+/// The channel's rate and the units that are programmed together.
 fn wires(params: &mut Params, sizes: &[Size]) {
-    let us = |sectors: u32| {
-        let size = sizes.iter().find(|size| size.sectors == sectors);
-        size.map(|size| size.ms * 1e3 - f64::from(sectors) * 512.0 / params.read_mb_s)
-    };
-    let (Some(small), Some(large)) = (us(WITHIN_PAGE.0), us(WITHIN_PAGE.1)) else {
-        return;
-    };
-    let sector_us = (large - small) / f64::from(WITHIN_PAGE.1 - WITHIN_PAGE.0);
-    params.channel_mb_s = (512.0 / sector_us.max(1e-6)).clamp(CHANNEL_MB_S.0, CHANNEL_MB_S.1);
-    if params.channel_mb_s >= CHANNEL_MB_S.1 {
-        return;
+    if let Some(program) = Program::of(sizes, params.read_mb_s) {
+        params.channel_mb_s = (512.0 / program.sector_us).clamp(CHANNEL_MB_S.0, CHANNEL_MB_S.1);
+        params.program_units = (program.sectors / UNIT_SECTORS).clamp(PROGRAM_UNITS.0, PROGRAM_UNITS.1);
     }
-    let mut program = WITHIN_PAGE.1;
-    while let (Some(one), Some(two)) = (us(program), us(2 * program)) {
-        if two - one < 0.5 * sector_us * f64::from(program) {
-            break;
-        }
-        program *= 2;
-    }
-    params.program_units = (program / UNIT_SECTORS).clamp(PROGRAM_UNITS.0, PROGRAM_UNITS.1);
 }
 
 /// The number of channels among which the dies are divided, by reads of many programs.
@@ -151,12 +132,17 @@ impl Fit<'_> {
     fn params(&self, choice: Choice) -> Params {
         let command = self.command_max_us.min(self.read_us) * choice.command_part;
         let rest = self.read_us - command;
-        let read_us = rest * choice.die_part;
+        let suspend_us = self.base.suspend_us.unwrap_or(0.0);
+        let read_us = match self.dies {
+            // The second read of a die waits for the end of the first one, which began a command earlier, and for what
+            // suspending costs: a read that waits for another one pays it, too.
+            Some(dies) => (dies.wait_ms * 1e3 + command - suspend_us).clamp(0.2 * rest, rest),
+            None => rest * choice.die_part,
+        };
         let mut params = self.base;
         (params.channels, params.dies_per_channel) = choice.dies;
         params.read_us = read_us;
         params.third_page_read_us = self.slow_us.map(|slow_us| read_us + slow_us);
-        params.suspend_us = Some(choice.suspend_us);
         params.overhead.read = rest - read_us;
         params.overhead.command = command;
         params.overhead.write_command = command;
@@ -172,22 +158,25 @@ impl Fit<'_> {
     }
 
     fn choice(&self) -> Result<Choice, Error> {
+        let dies = self.dies.map_or(DIES.to_vec(), |dies| vec![divided(dies.count)]);
+        let die_parts = if self.dies.is_some() {
+            &[1.0][..]
+        } else {
+            &DIE_PARTS[..]
+        };
         let mut tried = Vec::new();
-        for dies in DIES {
+        for dies in dies {
             let mut of_dies: Option<(f64, Choice)> = None;
-            for die_part in DIE_PARTS {
+            for &die_part in die_parts {
                 for command_part in COMMAND_PARTS {
-                    for suspend_us in SUSPEND_US {
-                        let choice = Choice {
-                            dies,
-                            die_part,
-                            command_part,
-                            suspend_us,
-                        };
-                        let off = self.off(choice)?;
-                        if of_dies.is_none_or(|(least, _)| off < least) {
-                            of_dies = Some((off, choice));
-                        }
+                    let choice = Choice {
+                        dies,
+                        die_part,
+                        command_part,
+                    };
+                    let off = self.off(choice)?;
+                    if of_dies.is_none_or(|(least, _)| off < least) {
+                        of_dies = Some((off, choice));
                     }
                 }
             }
@@ -207,20 +196,14 @@ impl Fit<'_> {
 
     /// Steps of either part, as long as they help.
     fn refined(&self, mut off: f64, mut choice: Choice) -> Result<(f64, Choice), Error> {
-        for (step, suspend) in STEPS.into_iter().zip(SUSPEND_STEPS_US) {
-            let moves = [
-                (step, 0.0, 0.0),
-                (-step, 0.0, 0.0),
-                (0.0, step, 0.0),
-                (0.0, -step, 0.0),
-                (0.0, 0.0, suspend),
-                (0.0, 0.0, -suspend),
-            ];
-            for (die, command, suspend_us) in moves {
+        for step in STEPS {
+            for (die, command) in [(0.0, step), (0.0, -step), (step, 0.0), (-step, 0.0)] {
+                if die != 0.0 && self.dies.is_some() {
+                    continue;
+                }
                 let other = Choice {
                     die_part: (choice.die_part + die).clamp(0.05, 1.0),
                     command_part: (choice.command_part + command).clamp(0.05, 1.0),
-                    suspend_us: (choice.suspend_us + suspend_us).max(0.0),
                     ..choice
                 };
                 let is = self.off(other)?;
@@ -231,4 +214,11 @@ impl Fit<'_> {
         }
         Ok((off, choice))
     }
+}
+
+/// Channels, and dies of each: eight channels if they divide the dies.
+fn divided(dies: u32) -> (u32, u32) {
+    let channels = [8, 4, 6, 5, 3, 2].into_iter().find(|channels| dies % channels == 0);
+    let channels = channels.unwrap_or(1);
+    (channels, dies / channels)
 }

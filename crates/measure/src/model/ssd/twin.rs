@@ -49,7 +49,8 @@ impl Twin<'_> {
 
     /// Random writes at these depths, with the SLC cache full: as many at each as fill the units that are erased together,
     /// which is one turn of garbage collection.
-    pub(super) fn writes(&self, params: &Params, depths: &[u32]) -> Result<Vec<Depth>, Error> {
+    /// Then a stream, in 10^6 bytes a second.
+    pub(super) fn writes(&self, params: &Params, depths: &[u32]) -> Result<(Vec<Depth>, f64), Error> {
         let cycle = params.superblock_units();
         self.written(params, |probe| {
             probe.warm(cycle)?;
@@ -57,13 +58,22 @@ impl Twin<'_> {
             for &depth in depths {
                 found.push(Depth::of(depth, &probe.random_writes(depth, f64::INFINITY, cycle)?));
             }
-            Ok(found)
+            Ok((found, probe.stream_mb_s(cycle)?))
         })
     }
 
-    /// Mean time of reads amid writes.
+    /// Mean time of reads amid writes, in one turn of garbage collection.
     pub(super) fn mixed_read_ms(&self, params: &Params) -> Result<f64, Error> {
-        self.written(params, |probe| probe.mixed_read_ms())
+        let cycle = params.superblock_units();
+        self.written(params, |probe| {
+            probe.warm(cycle)?;
+            probe.mixed_read_ms(f64::INFINITY, cycle / 7 * 8)
+        })
+    }
+
+    /// Time of reads and writes that are sent together.
+    pub(super) fn both_ms(&self, params: &Params) -> Result<f64, Error> {
+        self.written(params, |probe| probe.both_ms())
     }
 
     fn written<T>(

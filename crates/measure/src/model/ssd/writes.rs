@@ -2,32 +2,46 @@
 
 use super::twin::Twin;
 use super::words::state;
-use super::{Params, SlcParams, Tuned, UNIT_SECTORS, check, stream_check};
-use crate::{Depth, Error, Ssd, SsdWrites};
+use super::{Overhead, Params, SlcParams, Tuned, UNIT_SECTORS, check, stream_check};
+use crate::{Depth, Error, Ssd, SsdWrites, mean};
 
 /// Buffers that are tried if none was seen, in sectors.
-const BUFFERS: [u32; 5] = [65_536, 8192, 2048, 1024, 512];
+const BUFFERS: [u32; 3] = [65_536, 4096, 640];
 /// Programs that garbage collection does together.
-const MOVES: [u32; 4] = [1, 8, 32, 128];
-/// A drive that does not suspend programs has no cost of it between reads.
-const WAITING_US_MAX: f64 = 2.0;
+const MOVES: [u32; 3] = [1, 8, 40];
+/// Costs of suspending a program for a read, in microseconds; without the ability to.
+const SUSPENDS: [Option<f64>; 11] = [
+    Some(0.0),
+    Some(5.0),
+    Some(10.0),
+    Some(15.0),
+    Some(20.0),
+    Some(25.0),
+    Some(30.0),
+    Some(40.0),
+    Some(60.0),
+    Some(100.0),
+    None,
+];
+const READ_US_MIN: f64 = 5.0;
 /// Steps by which both are refined.
-const STEPS: [f64; 2] = [2.0, 1.4];
+const STEPS: [f64; 2] = [1.8, 1.3];
 /// The tuned parameter is looked for so often.
-const ROUNDS: usize = 8;
+const ROUNDS: usize = 6;
 /// From the slowest to the fastest.
 const SPARE_PERCENT: (f64, f64) = (1.0, 150.0);
 const PROGRAM_US: (f64, f64) = (30_000.0, 30.0);
 const PLACE_STEP_MIN: f64 = 1e-3;
 /// By how much the logarithm of the rate changes over the whole range, at first.
-const SLOPE: f64 = 3.0;
+const SLOPE: f64 = 6.0;
+/// Of drives that are protected from power cuts, which are made for servers.
+const SERVER_SPARE_PERCENT: f64 = 28.0;
 /// A rate agrees if its logarithm is off by less.
-const RATES_AGREE: f64 = 0.006;
+const RATES_AGREE: f64 = 0.01;
 /// The slowest hundredth counts so much less than the rates.
 const SLOW_WEIGHT: f64 = 0.02;
-/// Sum of squares with which nothing else is tried, and with which the other parameter is tuned.
+/// Sum of squares with which nothing else is tried.
 const GOOD: f64 = 0.0008;
-const MISSED: f64 = 0.02;
 /// A wire of writes, in 10^6 bytes a second.
 const WIRE_MB_S: (f64, f64) = (10.0, 20_000.0);
 /// With no flush that waits for it: SLC programs take this part of those behind.
@@ -37,15 +51,18 @@ const PROGRAM_US_MIN: f64 = 20.0;
 const REFILL_MB_S: f64 = 200.0;
 const IDLE_S: f64 = 60.0;
 
-pub(super) fn fit(twin: &Twin<'_>, params: &mut Params, found: &SsdWrites) -> Result<(), Error> {
+pub(super) fn fit(twin: &Twin<'_>, params: &mut Params, depths: &[Depth], found: &SsdWrites) -> Result<(), Error> {
     controller(params, found);
     flash(params, found);
     if let Some(buffer) = found.buffer {
         params.buffer_sectors = buffer.sectors;
     }
-    let fit = Fit { twin, found };
-    *params = fit.closest(*params)?;
-    *params = fit.suspended(*params)?;
+    let fit = Fit { twin, depths, found };
+    params.half_duplex = fit.half_duplex(*params)?;
+    let closest = fit.closest(*params)?;
+    // Garbage collection reads, too.
+    let suspended = fit.suspended(closest)?;
+    *params = fit.tuned(suspended)?.params;
     Ok(())
 }
 
@@ -78,7 +95,9 @@ fn controller(params: &mut Params, found: &SsdWrites) {
     params.overhead.write = (us(UNIT_SECTORS) - command - wire_us).max(0.0);
     params.overhead.flush = (found.flush_idle_ms * 1e3 - params.overhead.command).max(0.0);
     params.is_protected = found.is_protected();
-    params.half_duplex = found.shares_wire;
+    if params.is_protected {
+        params.spare_percent = SERVER_SPARE_PERCENT;
+    }
 }
 
 /// Times of programs, as far as flushes and the SLC cache show them.
@@ -110,6 +129,8 @@ fn flash(params: &mut Params, found: &SsdWrites) {
 
 struct Fit<'a> {
     twin: &'a Twin<'a>,
+    /// Of random reads.
+    depths: &'a [Depth],
     found: &'a SsdWrites,
 }
 
@@ -133,7 +154,7 @@ impl Fit<'_> {
                 let other = Params {
                     buffer_sectors,
                     move_programs,
-                    ..params
+                    ..best.map_or(params, |best| best.params)
                 };
                 best = Some(self.better(best, other)?);
                 if best.is_some_and(|best| best.off < GOOD) {
@@ -176,38 +197,24 @@ impl Fit<'_> {
         Ok(best.filter(|best| best.off <= tried.off).unwrap_or(tried))
     }
 
-    /// With the spare flash, or the time of a program, that comes closest to the measured rate.
+    /// With the spare flash, or the time of a program if neither flushes nor an SLC cache show it, that comes closest to the
+    /// measured rate.
     fn tuned(&self, params: Params) -> Result<Tried, Error> {
         let is_known = self.found.slc.is_some() || !params.is_protected;
-        if !is_known {
-            return self.tuned_by(params, Tuned::Program);
-        }
-        let spare = self.tuned_by(params, Tuned::Spare)?;
-        if spare.off < MISSED {
-            return Ok(spare);
-        }
-        let program = self.tuned_by(params, Tuned::Program)?;
-        Ok(if program.off < spare.off { program } else { spare })
-    }
-
-    fn tuned_by(&self, params: Params, tuned: Tuned) -> Result<Tried, Error> {
-        let (deepest, measured) = self
-            .found
-            .random
-            .first()
-            .map_or((32, 1.0), |depth| (depth.depth, depth.per_s));
-        // By which logarithm a rate is off.
-        let off = |params: &Params| -> Result<f64, Error> {
-            let simulated = self.twin.writes(params, &[deepest])?;
-            Ok(simulated.first().map_or(0.0, |depth| (depth.per_s / measured).ln()))
-        };
+        let tuned = if is_known { Tuned::Spare } else { Tuned::Program };
+        let depths: Vec<u32> = self.found.random.iter().map(|depth| depth.depth).collect();
         let (mut slow, mut fast): (Option<(f64, f64)>, Option<(f64, f64)>) = (None, None);
         let mut place = place_of(&params, tuned);
-        let mut tried = params;
+        let mut best: Option<(f64, Tried)> = None;
         for round in 0..ROUNDS {
             // The first one as it is: if it agrees, nothing is tuned.
-            tried = if round == 0 { params } else { at(&params, tuned, place) };
-            let is = off(&tried)?;
+            let tried = if round == 0 { params } else { at(&params, tuned, place) };
+            let (simulated, stream_mb_s) = self.twin.writes(&tried, &depths)?;
+            let is = self.rate_off(tuned, &simulated, stream_mb_s);
+            if best.is_none_or(|(least, _)| is.abs() < least) {
+                let off = self.off(&simulated, stream_mb_s);
+                best = Some((is.abs(), Tried { params: tried, off }));
+            }
             if is.abs() < RATES_AGREE {
                 break;
             }
@@ -228,36 +235,78 @@ impl Fit<'_> {
             }
             place = next;
         }
-        let depths: Vec<u32> = self.found.random.iter().map(|depth| depth.depth).collect();
-        let simulated = self.twin.writes(&tried, &depths)?;
-        Ok(Tried {
-            params: tried,
-            off: self.off(&simulated),
-        })
+        best.map(|(_, tried)| tried)
+            .ok_or_else(|| Error::Model("no rate of writes fits".to_owned()))
+    }
+
+    /// By which logarithm the rates of random writes with many under way and of a stream are off: their mean. If the time of
+    /// a program is tuned, the slowest of them, as the others may have another limit.
+    fn rate_off(&self, tuned: Tuned, simulated: &[Depth], stream_mb_s: f64) -> f64 {
+        let pairs = self.found.random.iter().zip(simulated);
+        let mut rates: Vec<f64> = pairs
+            .filter(|(measured, _)| measured.depth > 1)
+            .map(|(a, b)| (b.per_s / a.per_s).ln())
+            .collect();
+        rates.push((stream_mb_s / self.found.stream_mb_s).ln());
+        match tuned {
+            Tuned::Spare => mean(&rates),
+            Tuned::Program => rates.into_iter().fold(f64::INFINITY, f64::min),
+        }
     }
 
     /// The sum of squares of what rates and slow writes are off by.
-    fn off(&self, simulated: &[Depth]) -> f64 {
+    fn off(&self, simulated: &[Depth], stream_mb_s: f64) -> f64 {
         let pairs = self.found.random.iter().zip(simulated);
-        pairs
-            .map(|(a, b)| {
-                let slow = (b.p99_ms.max(1e-6) / a.p99_ms.max(1e-6)).ln().powi(2);
-                (b.per_s / a.per_s).ln().powi(2) + SLOW_WEIGHT * slow
-            })
-            .sum()
+        let of_depths = pairs.map(|(a, b)| {
+            let slow = (b.p99_ms.max(1e-6) / a.p99_ms.max(1e-6)).ln().powi(2);
+            (b.per_s / a.per_s).ln().powi(2) + SLOW_WEIGHT * slow
+        });
+        of_depths.sum::<f64>() + (stream_mb_s / self.found.stream_mb_s).ln().powi(2)
     }
 
-    /// Whether reads suspend programs, by reads amid writes. What that costs is known from reads that wait for each other.
+    /// Whether reads and writes share the wire, by some that are sent together.
+    fn half_duplex(&self, params: Params) -> Result<bool, Error> {
+        let off = |half_duplex: bool| -> Result<f64, Error> {
+            let other = Params { half_duplex, ..params };
+            Ok((self.twin.both_ms(&other)? / self.found.both_ms).ln().abs())
+        };
+        Ok(off(true)? < off(false)?)
+    }
+
+    /// What suspending costs, by reads amid writes, and reads by depth. Reads of one die show only its sum with the time of
+    /// a read.
     fn suspended(&self, params: Params) -> Result<Params, Error> {
-        let waiting = Params {
-            suspend_us: None,
-            ..params
-        };
-        let off = |params: &Params| -> Result<f64, Error> {
-            Ok((self.twin.mixed_read_ms(params)? / self.found.mixed_read_ms).ln().abs())
-        };
-        let waits = off(&waiting)? < off(&params)? && params.suspend_us.is_none_or(|us| us < WAITING_US_MAX);
-        Ok(if waits { waiting } else { params })
+        let waits_us = params.suspend_us.unwrap_or(0.0);
+        let depths: Vec<u32> = self.depths.iter().map(|at| at.depth).collect();
+        let mut best: Option<(f64, Params)> = None;
+        for suspend_us in SUSPENDS {
+            let longer_us = waits_us - suspend_us.unwrap_or(0.0);
+            let read = params.overhead.read - longer_us;
+            let read_us = params.read_us + longer_us;
+            if read < 0.0 || read_us < READ_US_MIN {
+                continue;
+            }
+            let other = Params {
+                suspend_us,
+                read_us,
+                third_page_read_us: params.third_page_read_us.map(|us| us + longer_us),
+                overhead: Overhead {
+                    read,
+                    ..params.overhead
+                },
+                ..params
+            };
+            let mut off = (self.twin.mixed_read_ms(&other)? / self.found.mixed_read_ms)
+                .ln()
+                .powi(2);
+            let simulated = self.twin.reads(&other, &depths)?;
+            let pairs = self.depths.iter().zip(&simulated);
+            off += pairs.map(|(a, b)| (b.per_s / a.per_s).ln().powi(2)).sum::<f64>();
+            if best.is_none_or(|(least, _)| off < least) {
+                best = Some((off, other));
+            }
+        }
+        Ok(best.map_or(params, |(_, params)| params))
     }
 }
 
