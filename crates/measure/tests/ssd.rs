@@ -173,8 +173,8 @@ fn assert_loop(name: &str, limits: Limits) {
 fn a_sata_drive_gives_its_figures_back() {
     let limits = Limits {
         condition_s: 20.0,
-        random_s: 20.0,
-        stream_s: 40.0,
+        random_s: 12.0,
+        stream_s: 24.0,
     };
     assert_loop("samsung-860-pro-512gb", limits);
 }

@@ -34,9 +34,11 @@ const SYNCS: usize = 512;
 /// Scattered writes before a flush.
 const BEFORE_FLUSH: [u32; 2] = [32, 1024];
 const FLUSHES: usize = 16;
-/// Reads and writes that are sent together, and their size in sectors.
-const BOTH: usize = 16;
-const BOTH_SECTORS: u32 = 64;
+/// A stream of reads of 1 MiB, and 4 KiB writes after each of them.
+const SHARED_READS: usize = 64;
+const SHARED_WRITES: usize = 32;
+const SHARED_DEPTH: u32 = 16;
+const SHARED_TRIES: usize = 9;
 /// Of bursts that fill the buffer: up to 256 MiB of 64 KiB each, after an idle time.
 const FILL_SECTORS: u32 = 128;
 const FILL: usize = 4096;
@@ -76,8 +78,8 @@ pub struct SsdWrites {
     /// A random 4 KiB write and a flush, both.
     pub sync_ms: f64,
     pub flushes: Vec<Flush>,
-    /// Eight reads and eight writes of 32 KiB, sent together.
-    pub both_ms: f64,
+    /// Writes amid a stream of reads make it longer by what they take on the wire.
+    pub shares_wire: bool,
     /// Absent if the buffer was not seen.
     pub buffer: Option<Buffering>,
     /// The end of a stream of writes, in 10^6 bytes a second.
@@ -132,7 +134,7 @@ pub(crate) fn measure(
     let mixed_read_ms = probe.mixed_read_ms(limits.random_s, usize::MAX)?;
     let sync_ms = probe.sync_ms()?;
     let flushes = probe.flushes()?;
-    let both_ms = probe.both_ms()?;
+    let shares_wire = probe.shares_wire(wire_us(&hits))?;
     let buffer = probe.buffer()?;
     let (stream_mb_s, slc) = probe.stream(filled.sectors, limits.stream_s)?;
     Ok(SsdWrites {
@@ -145,7 +147,7 @@ pub(crate) fn measure(
         mixed_read_ms,
         sync_ms,
         flushes,
-        both_ms,
+        shares_wire,
         buffer,
         stream_mb_s,
         slc,
@@ -307,20 +309,24 @@ impl Probe<'_> {
         Ok(found)
     }
 
-    /// Time of reads and writes of 32 KiB that are sent together.
-    pub(crate) fn both_ms(&mut self) -> Result<f64, Error> {
-        let mut times = Vec::new();
-        for _ in 0..TRIES {
-            self.idle()?;
-            let op = |index: usize| match index.is_multiple_of(2) {
-                true => Op::Read,
-                false => Op::Write,
-            };
-            let requests: Vec<(Op, Extent)> =
-                (0..BOTH).map(|index| (op(index), self.place(BOTH_SECTORS))).collect();
-            times.push(span_s(&self.target.mix(&requests, BOTH as u32)?) * 1e3);
+    /// Whether a stream of reads takes longer by what writes amid it take on the wire. `write_us`: of a write's data.
+    fn shares_wire(&mut self, write_us: f64) -> Result<bool, Error> {
+        let mut longer = Vec::new();
+        for _ in 0..SHARED_TRIES {
+            let mut took_us = [0.0, 0.0];
+            for (writes, took_us) in [0, SHARED_WRITES].into_iter().zip(&mut took_us) {
+                self.idle()?;
+                let mut requests = Vec::new();
+                for read in stream(self.target.sectors(), 0, SHARED_READS) {
+                    requests.push((Op::Read, read));
+                    requests.extend((0..writes).map(|_| (Op::Write, self.place(SMALL))));
+                }
+                *took_us = span_s(&self.target.mix(&requests, SHARED_DEPTH)?) * 1e6;
+            }
+            let [alone, amid] = took_us;
+            longer.push(amid - alone);
         }
-        Ok(median(times))
+        Ok(median(longer) > 0.5 * write_us * (SHARED_READS * SHARED_WRITES) as f64)
     }
 
     /// Writes that the drive takes faster than it writes them out.
@@ -388,6 +394,15 @@ fn buffered(ends_ns: &[u64]) -> Option<f64> {
 /// 10^6 bytes a second of windows that take so long.
 fn mb_s(window_s: f64) -> f64 {
     window_gb() * 1e3 / window_s.max(1e-9)
+}
+
+/// What the data of a 4 KiB write takes on the wire, in microseconds: writes of several sizes differ by it.
+pub(crate) fn wire_us(hits: &[Size]) -> f64 {
+    let Some((small, large)) = hits.first().zip(hits.last()) else {
+        return 0.0;
+    };
+    let sectors = f64::from(large.sectors.saturating_sub(small.sectors).max(1));
+    ((large.ms - small.ms) * 1e3 / sectors).max(0.0) * f64::from(SMALL)
 }
 
 fn window_gb() -> f64 {

@@ -58,7 +58,7 @@ impl Twin<'_> {
             for &depth in depths {
                 found.push(Depth::of(depth, &probe.random_writes(depth, f64::INFINITY, cycle)?));
             }
-            Ok((found, probe.stream_mb_s(cycle)?))
+            Ok((found, probe.stream_mb_s(2 * cycle)?))
         })
     }
 
@@ -69,11 +69,6 @@ impl Twin<'_> {
             probe.warm(cycle)?;
             probe.mixed_read_ms(f64::INFINITY, cycle / 7 * 8)
         })
-    }
-
-    /// Time of reads and writes that are sent together.
-    pub(super) fn both_ms(&self, params: &Params) -> Result<f64, Error> {
-        self.written(params, |probe| probe.both_ms())
     }
 
     fn written<T>(

@@ -124,7 +124,9 @@ impl<'a> Source<'a> {
 
     pub(super) fn queue(&self) -> String {
         let duplex = match self.writes() {
-            Some(_) => "half_duplex: measured by reads and writes sent together",
+            Some(_) => {
+                "half_duplex: up to 600 MB/s measured by a stream of reads amid writes, else false as on PCIe"
+            }
             None => "half_duplex: assumed by the rate of the interface",
         };
         format!("{duplex}; the rest assumed: up to 600 MB/s as SATA, else as NVMe")

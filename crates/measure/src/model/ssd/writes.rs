@@ -3,12 +3,13 @@
 use super::twin::Twin;
 use super::words::state;
 use super::{Overhead, Params, SlcParams, Tuned, UNIT_SECTORS, check, stream_check};
+use crate::ssd::writes::wire_us;
 use crate::{Depth, Error, Ssd, SsdWrites, mean};
 
 /// Buffers that are tried if none was seen, in sectors.
-const BUFFERS: [u32; 3] = [65_536, 4096, 640];
+const BUFFERS: [u32; 2] = [4096, 640];
 /// Programs that garbage collection does together.
-const MOVES: [u32; 3] = [1, 8, 40];
+const MOVES: [u32; 2] = [8, 40];
 /// Costs of suspending a program for a read, in microseconds; without the ability to.
 const SUSPENDS: [Option<f64>; 11] = [
     Some(0.0),
@@ -38,10 +39,16 @@ const SLOPE: f64 = 6.0;
 const SERVER_SPARE_PERCENT: f64 = 28.0;
 /// A rate agrees if its logarithm is off by less.
 const RATES_AGREE: f64 = 0.01;
+/// The same of rates that have another limit.
+const LIMITS_AGREE: f64 = 0.003;
 /// The slowest hundredth counts so much less than the rates.
 const SLOW_WEIGHT: f64 = 0.02;
 /// Sum of squares with which nothing else is tried.
-const GOOD: f64 = 0.0008;
+const GOOD: f64 = 0.002;
+/// Another buffer, or more moves at once, must be better by this ratio.
+const BETTER: f64 = 0.4;
+/// The same of small steps.
+const REFINED: f64 = 0.9;
 /// A wire of writes, in 10^6 bytes a second.
 const WIRE_MB_S: (f64, f64) = (10.0, 20_000.0);
 /// With no flush that waits for it: SLC programs take this part of those behind.
@@ -58,7 +65,6 @@ pub(super) fn fit(twin: &Twin<'_>, params: &mut Params, depths: &[Depth], found:
         params.buffer_sectors = buffer.sectors;
     }
     let fit = Fit { twin, depths, found };
-    params.half_duplex = fit.half_duplex(*params)?;
     let closest = fit.closest(*params)?;
     // Garbage collection reads, too.
     let suspended = fit.suspended(closest)?;
@@ -68,19 +74,8 @@ pub(super) fn fit(twin: &Twin<'_>, params: &mut Params, depths: &[Depth], found:
 
 /// What needs no simulation: the wire, the controller, flushes.
 fn controller(params: &mut Params, found: &SsdWrites) {
-    let us = |sectors: u32| {
-        let hit = found.hits.iter().find(|hit| hit.sectors == sectors);
-        hit.map_or(0.0, |hit| hit.ms * 1e3)
-    };
-    let (small, large) = found
-        .hits
-        .first()
-        .zip(found.hits.last())
-        .map_or((UNIT_SECTORS, UNIT_SECTORS), |(first, last)| {
-            (first.sectors, last.sectors)
-        });
-    let sector_us = (us(large) - us(small)) / f64::from(large.saturating_sub(small).max(1));
-    params.write_mb_s = (512.0 / sector_us.max(1e-6))
+    let hit_us = found.hits.first().map_or(0.0, |hit| hit.ms * 1e3);
+    params.write_mb_s = (f64::from(UNIT_SECTORS) * 512.0 / wire_us(&found.hits).max(1e-6))
         .max(found.stream_mb_s)
         .clamp(WIRE_MB_S.0, WIRE_MB_S.1);
     let wire_us = f64::from(UNIT_SECTORS) * 512.0 / params.write_mb_s;
@@ -92,9 +87,11 @@ fn controller(params: &mut Params, found: &SsdWrites) {
         params.overhead.command.min(wire_us)
     };
     params.overhead.write_command = command;
-    params.overhead.write = (us(UNIT_SECTORS) - command - wire_us).max(0.0);
+    params.overhead.write = (hit_us - command - wire_us).max(0.0);
     params.overhead.flush = (found.flush_idle_ms * 1e3 - params.overhead.command).max(0.0);
     params.is_protected = found.is_protected();
+    // PCIe has a wire for each direction: there a stream amid writes is slower for other reasons.
+    params.half_duplex = params.is_sata && found.shares_wire;
     if params.is_protected {
         params.spare_percent = SERVER_SPARE_PERCENT;
     }
@@ -144,25 +141,27 @@ struct Tried {
 impl Fit<'_> {
     /// Buffer, moves, and spare flash or the time of a program.
     fn closest(&self, params: Params) -> Result<Params, Error> {
-        let buffers = match self.found.buffer {
-            Some(buffer) => vec![buffer.sectors],
-            None => BUFFERS.to_vec(),
-        };
-        let mut best: Option<Tried> = None;
-        for &buffer_sectors in &buffers {
-            for move_programs in MOVES {
+        let mut best = self.tuned(params)?;
+        if best.off < GOOD {
+            return Ok(best.params);
+        }
+        if self.found.buffer.is_none() {
+            for buffer_sectors in BUFFERS {
                 let other = Params {
                     buffer_sectors,
-                    move_programs,
-                    ..best.map_or(params, |best| best.params)
+                    move_programs: MOVES[0],
+                    ..best.params
                 };
-                best = Some(self.better(best, other)?);
-                if best.is_some_and(|best| best.off < GOOD) {
-                    return Ok(best.map_or(params, |best| best.params));
-                }
+                best = self.better(best, other, BETTER)?;
             }
         }
-        let mut best = best.ok_or_else(|| Error::Model("no buffer fits".to_owned()))?;
+        for move_programs in MOVES {
+            let other = Params {
+                move_programs,
+                ..best.params
+            };
+            best = self.better(best, other, BETTER)?;
+        }
         for step in STEPS {
             let around = best.params;
             let scaled = |value: u32, by: f64| (f64::from(value) * by).round().max(1.0) as u32;
@@ -180,21 +179,21 @@ impl Fit<'_> {
                     move_programs,
                     ..around
                 };
-                best = self.better(Some(best), other)?;
+                best = self.better(best, other, REFINED)?;
             }
         }
         Ok(best.params)
     }
 
-    fn better(&self, best: Option<Tried>, params: Params) -> Result<Tried, Error> {
+    /// The other one, if it is better by this ratio.
+    fn better(&self, best: Tried, params: Params, ratio: f64) -> Result<Tried, Error> {
         // Less than two programs are no buffer.
         let least = 2 * params.program_units * UNIT_SECTORS;
-        let other = Params {
+        let other = self.tuned(Params {
             buffer_sectors: params.buffer_sectors.max(least),
             ..params
-        };
-        let tried = self.tuned(other)?;
-        Ok(best.filter(|best| best.off <= tried.off).unwrap_or(tried))
+        })?;
+        Ok(if other.off < ratio * best.off { other } else { best })
     }
 
     /// With the spare flash, or the time of a program if neither flushes nor an SLC cache show it, that comes closest to the
@@ -204,6 +203,10 @@ impl Fit<'_> {
         let tuned = if is_known { Tuned::Spare } else { Tuned::Program };
         let depths: Vec<u32> = self.found.random.iter().map(|depth| depth.depth).collect();
         let (mut slow, mut fast): (Option<(f64, f64)>, Option<(f64, f64)>) = (None, None);
+        let agree = match tuned {
+            Tuned::Spare => RATES_AGREE,
+            Tuned::Program => LIMITS_AGREE,
+        };
         let mut place = place_of(&params, tuned);
         let mut best: Option<(f64, Tried)> = None;
         for round in 0..ROUNDS {
@@ -211,11 +214,19 @@ impl Fit<'_> {
             let tried = if round == 0 { params } else { at(&params, tuned, place) };
             let (simulated, stream_mb_s) = self.twin.writes(&tried, &depths)?;
             let is = self.rate_off(tuned, &simulated, stream_mb_s);
+            println!(
+                "DEBUG {:.1} {:.1} b{} m{} is {is:.4} off {:.5}",
+                tried.spare_percent,
+                tried.program_us,
+                tried.buffer_sectors,
+                tried.move_programs,
+                self.off(&simulated, stream_mb_s)
+            );
             if best.is_none_or(|(least, _)| is.abs() < least) {
                 let off = self.off(&simulated, stream_mb_s);
                 best = Some((is.abs(), Tried { params: tried, off }));
             }
-            if is.abs() < RATES_AGREE {
+            if is.abs() < agree {
                 break;
             }
             if is < 0.0 {
@@ -262,15 +273,6 @@ impl Fit<'_> {
             (b.per_s / a.per_s).ln().powi(2) + SLOW_WEIGHT * slow
         });
         of_depths.sum::<f64>() + (stream_mb_s / self.found.stream_mb_s).ln().powi(2)
-    }
-
-    /// Whether reads and writes share the wire, by some that are sent together.
-    fn half_duplex(&self, params: Params) -> Result<bool, Error> {
-        let off = |half_duplex: bool| -> Result<f64, Error> {
-            let other = Params { half_duplex, ..params };
-            Ok((self.twin.both_ms(&other)? / self.found.both_ms).ln().abs())
-        };
-        Ok(off(true)? < off(false)?)
     }
 
     /// What suspending costs, by reads amid writes, and reads by depth. Reads of one die show only its sum with the time of
