@@ -214,14 +214,6 @@ impl Fit<'_> {
             let tried = if round == 0 { params } else { at(&params, tuned, place) };
             let (simulated, stream_mb_s) = self.twin.writes(&tried, &depths)?;
             let is = self.rate_off(tuned, &simulated, stream_mb_s);
-            println!(
-                "DEBUG {:.1} {:.1} b{} m{} is {is:.4} off {:.5}",
-                tried.spare_percent,
-                tried.program_us,
-                tried.buffer_sectors,
-                tried.move_programs,
-                self.off(&simulated, stream_mb_s)
-            );
             if best.is_none_or(|(least, _)| is.abs() < least) {
                 let off = self.off(&simulated, stream_mb_s);
                 best = Some((is.abs(), Tried { params: tried, off }));
