@@ -36,6 +36,9 @@ char raidlab_cpu_busiest[TASK_COMM_LEN];
 /* When each core is free. */
 static u64 core_free_ns[CORES_MAX];
 
+/* Until when each core is being woken for a task: it computes nothing yet, but is not idle. */
+static u64 core_waking_ns[CORES_MAX];
+
 static u64 *first_free(void)
 {
 	u64 *first = core_free_ns;
@@ -197,29 +200,39 @@ static bool is_bound_worker(struct task_struct *task)
 	return (task->flags & PF_WQ_WORKER) && !strncmp(task->comm, "kworker/", 8) && task->comm[8] != 'u';
 }
 
-/* Whether a core is idle at a time; the one that runs the current task is not, though nothing is booked for that. */
-static bool is_core_idle(u64 at_ns)
+/*
+ * A core that is idle at a time; none if all are busy, or being woken for another task. The core that runs the current task
+ * is not idle, though nothing is booked for that.
+ */
+static int idle_core(u64 at_ns)
 {
 	u32 busy = in_an_interrupt() || is_idle_task(current) ? 0 : 1, i;
+	int idle = -1;
 
-	for (i = 0; i < raidlab_cpu_model.cores; i++)
-		if (core_free_ns[i] > at_ns)
+	for (i = 0; i < raidlab_cpu_model.cores; i++) {
+		if (core_free_ns[i] > at_ns || core_waking_ns[i] > at_ns)
 			busy++;
-	return busy < raidlab_cpu_model.cores;
+		else if (idle < 0)
+			idle = i;
+	}
+	return busy < raidlab_cpu_model.cores ? idle : -1;
 }
 
 void raidlab_cpu_wakes(struct task_struct *task)
 {
 	struct raidlab_cpu_task *cpu = &task->thread.cpu;
 	u64 at_ns;
+	int core;
 
 	/* Who computes is awake. */
 	if (!raidlab_cpu_on || task == current || cpu->paying || is_idle_task(task))
 		return;
 	at_ns = time_travel_now() + raidlab_cpu_lag_ns();
-	if (raidlab_cpu_model.cost_ps[RAIDLAB_CPU_WAKEUP] && !is_bound_worker(task) && is_core_idle(at_ns)) {
+	core = is_bound_worker(task) ? -1 : idle_core(at_ns);
+	if (raidlab_cpu_model.cost_ps[RAIDLAB_CPU_WAKEUP] && core >= 0) {
 		raidlab_cpu_total.count[RAIDLAB_CPU_WAKEUP]++;
 		at_ns += raidlab_cpu_model.cost_ps[RAIDLAB_CPU_WAKEUP] / 1000;
+		core_waking_ns[core] = at_ns;
 	}
 	cpu->woken_ns = at_ns;
 }

@@ -123,6 +123,8 @@ const ATTRIBUTES: &[&str] = &[
     "write_cache",
     "stripe_cache_size",
     "group_thread_cnt",
+    "rmw_level",
+    "skip_copy",
     "sync_speed_min",
     "sync_speed_max",
 ];

@@ -30,6 +30,8 @@ const TOPOLOGY: &[&str] = &[
     "ppl",
     "stripe_cache",
     "group_thread_cnt",
+    "rmw_level",
+    "skip_copy",
     "sync_speed_min",
     "sync_speed_max",
     "spares",

@@ -92,6 +92,8 @@ pub(crate) fn array(point: &Point, disk_bytes: Option<u64>) -> ArraySpec {
         write_mostly: small("write_mostly").filter(|members| *members > 0),
         write_behind: small("write_behind"),
         group_thread_cnt: small("group_thread_cnt"),
+        rmw_level: small("rmw_level"),
+        skip_copy: small("skip_copy"),
         sync_speed_min: small("sync_speed_min"),
         sync_speed_max: small("sync_speed_max"),
         extent_bytes: point.number("extent"),

@@ -396,6 +396,8 @@ static KEYS: &[Key] = &[
     key(Table::Array, "write_mostly", Count { min: 0, max: 4095 }, Listed, "0", "level 1: the last so many members are write-mostly: read only if no other member can be"),
     key(Table::Array, "write_behind", Count { min: 1, max: 16_383 }, ListedOrDefault, "no write-behind", "level 1: most outstanding writes to write-mostly members that are not waited for (`mdadm --write-behind`); needs a bitmap"),
     key(Table::Array, "group_thread_cnt", Count { min: 0, max: 8192 }, ListedOrDefault, "the kernel's (0)", "levels 4, 5, 6: threads that handle stripes, per NUMA node; 0 leaves that to one thread"),
+    key(Table::Array, "rmw_level", Count { min: 0, max: 2 }, ListedOrDefault, "the kernel's (1)", "levels 4, 5, 6: how a part of a stripe is written: 0 after reading all other data of the stripe, 1 after reading the old data and parity if that is less, 2 also if it is as much"),
+    key(Table::Array, "skip_copy", Count { min: 0, max: 1 }, ListedOrDefault, "the kernel's (0)", "levels 4, 5, 6: 1 writes whole blocks from where they are, without a copy to the stripe cache"),
     key(Table::Array, "sync_speed_min", Count { min: 1, max: 100_000_000 }, ListedOrDefault, "the kernel's (1000)", "redundant levels: KiB/s of each member that resync, recovery and check have next to other requests"),
     key(Table::Array, "sync_speed_max", Count { min: 1, max: 100_000_000 }, ListedOrDefault, "the kernel's (200000)", "redundant levels: KiB/s of each member that resync, recovery and check have at most; not where raidlab itself waits for them"),
     key(Table::Array, "extent", Size { min: 4 * KIB, max: 16 * GIB }, ListedOrDefault, "LVM's (4M)", "LVM: extent size, a power of two"),

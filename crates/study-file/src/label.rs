@@ -45,6 +45,8 @@ const ORDER: &[&str] = &[
     "ppl",
     "stripe_cache",
     "group_thread_cnt",
+    "rmw_level",
+    "skip_copy",
     "sync_speed_min",
     "sync_speed_max",
     "extent",
@@ -185,7 +187,9 @@ fn part(axis: &str, word: &str) -> Option<String> {
         "write_mostly" if word == "0" => return None,
         "write_mostly" => format!("{word} write-mostly"),
         "write_behind" => format!("write-behind {word}"),
-        "group_thread_cnt" | "sync_speed_min" | "sync_speed_max" => format!("{axis} {word}"),
+        "group_thread_cnt" | "rmw_level" | "skip_copy" | "sync_speed_min" | "sync_speed_max" => {
+            format!("{axis} {word}")
+        }
         "recordsize" | "ashift" | "compression" | "extent" => format!("{axis} {word}"),
         "bitmap" if word == "none" => "no bitmap".to_owned(),
         "bitmap" => "bitmap".to_owned(),

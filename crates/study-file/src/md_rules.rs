@@ -37,6 +37,8 @@ fn parity(array: &ArraySpec) -> Vec<Impossible> {
             "threads for stripes",
             "them",
         ),
+        (array.rmw_level.is_some(), &["rmw_level", "level"], "`rmw_level`", "one"),
+        (array.skip_copy.is_some(), &["skip_copy", "level"], "`skip_copy`", "one"),
     ];
     let refuse = |(_, about, what, one): (bool, &[&'static str; 2], &str, &str)| {
         let reason = format!("{name} has no {what}: only RAID 4, 5 and 6 have {one}");

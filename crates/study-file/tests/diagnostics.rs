@@ -191,6 +191,8 @@ fn settings_of_arrays_that_cannot_be() {
         "level = 10, bitmap = \"internal\", bitmap_chunk = \"32K\", size = \"1G\"",
         "level = 10, group_thread_cnt = 4",
         "level = \"lvm-raid5\", group_thread_cnt = 4",
+        "level = \"lvm-raid5\", rmw_level = 1",
+        "level = 5, skip_copy = 2",
         "level = 5, group_thread_cnt = 8193",
         "level = 5, write_mostly = 1",
         "level = \"lvm-raid1\", write_mostly = 1",

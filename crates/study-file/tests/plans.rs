@@ -380,6 +380,7 @@ fn labels_of_every_kind_of_stack() {
             { level = 5, ppl = true },
             { level = 6, bitmap = ["external", "none"] },
             { level = 1, bitmap = "internal", bitmap_chunk = "1M", write_mostly = [0, 1], write_behind = ["default", 256] },
+            { level = 6, rmw_level = [0, "default"], skip_copy = 1 },
             { level = 5, group_thread_cnt = [0, 4], sync_speed_min = 5000, sync_speed_max = [50000, "default"] },
         ]
         [[stack]]

@@ -27,6 +27,12 @@ pub enum Operation {
     Write4k,
     /// 1 MiB read from the page cache.
     Read1m,
+    /// A file of a tree created, asked for by stat(2) and removed: 10,000 files in 100 folders, each step for all of them.
+    Tree,
+    /// 4 KiB written to a new page, of a file of 64 MiB that is removed at the end.
+    Fill,
+    /// 4 KiB read from the page cache, anywhere in a file of 128 MiB.
+    Scattered,
     /// A page of memory touched for the first time.
     Fault,
     /// A byte sent to another thread and back, each waiting for the other, both on one processor.
@@ -34,7 +40,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    pub const ALL: [Operation; 9] = [
+    pub const ALL: [Operation; 12] = [
         Operation::Null,
         Operation::Stat,
         Operation::OpenClose,
@@ -42,6 +48,9 @@ impl Operation {
         Operation::Read4k,
         Operation::Write4k,
         Operation::Read1m,
+        Operation::Tree,
+        Operation::Fill,
+        Operation::Scattered,
         Operation::Fault,
         Operation::PingPong,
     ];
@@ -55,6 +64,9 @@ impl Operation {
             Operation::Read4k => "read 4 KiB",
             Operation::Write4k => "write 4 KiB",
             Operation::Read1m => "read 1 MiB",
+            Operation::Tree => "file of a tree",
+            Operation::Fill => "write 4 KiB, new page",
+            Operation::Scattered => "read 4 KiB, scattered",
             Operation::Fault => "page fault",
             Operation::PingPong => "ping-pong",
         }
@@ -67,8 +79,8 @@ impl Operation {
             Operation::OpenClose => 2,
             // open, close, unlink.
             Operation::CreateRemove => 3,
-            // Each of the two threads writes and reads.
-            Operation::PingPong => 4,
+            // open, close, stat, unlink; each of the two threads writes and reads.
+            Operation::Tree | Operation::PingPong => 4,
             _ => 1,
         }
     }
@@ -76,7 +88,7 @@ impl Operation {
     /// Bytes copied to or from user space per operation.
     pub const fn bytes(self) -> u32 {
         match self {
-            Operation::Read4k | Operation::Write4k => PAGE as u32,
+            Operation::Read4k | Operation::Write4k | Operation::Fill | Operation::Scattered => PAGE as u32,
             Operation::Read1m => MEBIBYTE as u32,
             _ => 0,
         }
@@ -89,6 +101,9 @@ impl Operation {
             Operation::Stat | Operation::OpenClose | Operation::Read4k | Operation::Write4k => 5_000,
             Operation::CreateRemove | Operation::PingPong => 1_000,
             Operation::Read1m => 50,
+            Operation::Tree => TREE_FOLDERS * TREE_FILES,
+            Operation::Fill => (64 * MEBIBYTE / PAGE) as u32,
+            Operation::Scattered => 20_000,
             Operation::Fault => 4_096,
         }
     }
@@ -98,11 +113,16 @@ impl Operation {
 pub struct Place {
     folder: PathBuf,
     file: File,
+    /// [`LARGE`] bytes, more than most caches hold.
+    large: File,
     buffer: Vec<u8>,
 }
 
 const MEBIBYTE: usize = 1 << 20;
 const PAGE: usize = 4096;
+const LARGE: usize = 128 * MEBIBYTE;
+const TREE_FOLDERS: u32 = 100;
+const TREE_FILES: u32 = 100;
 
 impl Place {
     /// Creates the file in a folder, which should be on a tmpfs.
@@ -112,11 +132,22 @@ impl Place {
     pub fn new(folder: &Path) -> io::Result<Place> {
         std::fs::create_dir_all(folder)?;
         let path = folder.join("file");
-        std::fs::write(&path, vec![7; MEBIBYTE])?;
+        let buffer = vec![7; MEBIBYTE];
+        std::fs::write(&path, &buffer)?;
+        let large = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(folder.join("large"))?;
+        for mebibyte in 0..LARGE / MEBIBYTE {
+            large.write_all_at(&buffer, (mebibyte * MEBIBYTE) as u64)?;
+        }
         Ok(Place {
             file: File::options().read(true).write(true).open(&path)?,
+            large,
             folder: folder.to_owned(),
-            buffer: vec![0; MEBIBYTE],
+            buffer,
         })
     }
 
@@ -131,6 +162,8 @@ impl Place {
         match operation {
             Operation::Fault => return touch(times as usize),
             Operation::PingPong => return ping_pong(times),
+            Operation::Tree => return tree(&self.folder),
+            Operation::Fill => return fill(&fresh, &self.buffer[..PAGE], times),
             _ => {}
         }
         for turn in 0..times as usize {
@@ -151,11 +184,54 @@ impl Place {
                 Operation::Read4k => self.file.read_exact_at(&mut self.buffer[..PAGE], at)?,
                 Operation::Write4k => self.file.write_all_at(&self.buffer[..PAGE], at)?,
                 Operation::Read1m => self.file.read_exact_at(&mut self.buffer, 0)?,
-                Operation::Fault | Operation::PingPong => {}
+                Operation::Scattered => {
+                    // A prime number of pages further on each time: no page is read twice before all have been.
+                    let at = turn * 20_011 % (LARGE / PAGE) * PAGE;
+                    self.large.read_exact_at(&mut self.buffer[..PAGE], at as u64)?;
+                }
+                Operation::Tree | Operation::Fill | Operation::Fault | Operation::PingPong => {}
             }
         }
         Ok(())
     }
+}
+
+/// Creates a tree of empty files, asks for each and removes all.
+fn tree(folder: &Path) -> io::Result<()> {
+    let folders: Vec<PathBuf> = (0..TREE_FOLDERS)
+        .map(|number| folder.join(format!("t{number}")))
+        .collect();
+    let files: Vec<PathBuf> = folders
+        .iter()
+        .flat_map(|folder| (0..TREE_FILES).map(|number| folder.join(format!("f{number}"))))
+        .collect();
+    for folder in &folders {
+        rustix::fs::mkdir(folder, Mode::RWXU)?;
+    }
+    let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::EXCL;
+    for file in &files {
+        drop(rustix::fs::open(file, flags, Mode::RUSR)?);
+    }
+    for file in &files {
+        rustix::fs::stat(file)?;
+    }
+    for file in &files {
+        rustix::fs::unlink(file)?;
+    }
+    for folder in &folders {
+        rustix::fs::rmdir(folder)?;
+    }
+    Ok(())
+}
+
+/// Writes a new file by the page and removes it.
+fn fill(path: &Path, page: &[u8], pages: u32) -> io::Result<()> {
+    let file = File::options().write(true).create_new(true).open(path)?;
+    for turn in 0..u64::from(pages) {
+        file.write_all_at(page, turn * PAGE as u64)?;
+    }
+    rustix::fs::unlink(path)?;
+    Ok(())
 }
 
 fn touch(pages: usize) -> io::Result<()> {

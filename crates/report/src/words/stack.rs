@@ -31,6 +31,8 @@ pub(crate) fn array(array: &ArraySpec) -> String {
         array
             .group_thread_cnt
             .map(|threads| format!("group_thread_cnt {threads}")),
+        array.rmw_level.map(|level| format!("rmw_level {level}")),
+        array.skip_copy.map(|skips| format!("skip_copy {skips}")),
         array
             .sync_speed_min
             .map(|speed| format!("resync at {speed} KiB/s or more")),

@@ -35,6 +35,8 @@ impl Array {
         let settings = [
             ("stripe_cache_size", spec.stripe_cache_pages),
             ("group_thread_cnt", spec.group_thread_cnt),
+            ("rmw_level", spec.rmw_level),
+            ("skip_copy", spec.skip_copy),
             ("sync_speed_min", spec.sync_speed_min),
             ("sync_speed_max", spec.sync_speed_max),
         ];
@@ -159,6 +161,8 @@ mod tests {
         let spec = ArraySpec {
             level: Level::Raid5,
             group_thread_cnt: Some(4),
+            rmw_level: Some(0),
+            skip_copy: Some(1),
             sync_speed_min: Some(5000),
             sync_speed_max: Some(50_000),
             ..ArraySpec::default()
@@ -167,6 +171,8 @@ mod tests {
         array.set(&spec, &mut machine).expect("can be set");
         let shown = |machine: &mut Simulated, name: &str| machine.read(&array.attribute(name)).expect("is there");
         assert_eq!(shown(&mut machine, "group_thread_cnt"), "4");
+        assert_eq!(shown(&mut machine, "rmw_level"), "0");
+        assert_eq!(shown(&mut machine, "skip_copy"), "1");
         assert_eq!(shown(&mut machine, "sync_speed_min"), "5000 (local)");
         assert!(!array.is_idle(&mut machine).expect("can be read"));
         array.wait_until_idle(&mut machine).expect("ends");

@@ -124,7 +124,8 @@ impl<'a> Simulated<'a> {
             "md/sync_speed_min" if is_array => "1000 (system)",
             "md/sync_speed_max" if is_array => "200000 (system)",
             "md/stripe_cache_size" if is_array => "256",
-            "md/group_thread_cnt" if is_array => "0",
+            "md/group_thread_cnt" | "md/skip_copy" if is_array => "0",
+            "md/rmw_level" if is_array => "1",
             other => return self.state.contents.made_by_mdadm(&device, other.strip_prefix("md/")?),
         };
         Some(value.to_owned())

@@ -130,6 +130,8 @@ fn md_settings_are_what_the_kernel_shows() {
         parity.array.bitmap = Bitmap::Internal;
         parity.array.bitmap_chunk_bytes = Some(1 << 20);
         parity.array.group_thread_cnt = Some(2);
+        parity.array.rmw_level = Some(0);
+        parity.array.skip_copy = Some(1);
         parity.array.sync_speed_min = Some(5000);
         parity.array.sync_speed_max = Some(50_000);
         let stack = rig.up(&parity, "raidlab-set").unwrap_or_else(|error| panic!("{error}"));
@@ -139,6 +141,8 @@ fn md_settings_are_what_the_kernel_shows() {
         assert_eq!(mismatches.expect("checked"), 0);
         assert_eq!(attribute(&stack, "bitmap/chunksize"), (1 << 20).to_string());
         assert_eq!(attribute(&stack, "group_thread_cnt"), "2");
+        assert_eq!(attribute(&stack, "rmw_level"), "0");
+        assert_eq!(attribute(&stack, "skip_copy"), "1");
         assert_eq!(attribute(&stack, "sync_speed_min"), "5000 (local)");
         assert_eq!(attribute(&stack, "sync_speed_max"), "50000 (local)");
         rig.down(&parity, "raidlab-set", stack);

@@ -42,6 +42,15 @@ pub struct ArraySpec {
     /// RAID 4, 5, 6: md's `group_thread_cnt`, worker threads per NUMA node; the kernel's default (0) if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group_thread_cnt: Option<u32>,
+    /// RAID 4, 5, 6: md's `rmw_level`; the kernel's default (1) if absent. 0: a part of a stripe is written after all other
+    /// data blocks of the stripe were read; 1: or after the old data and parity were, whichever is less; 2: that one also
+    /// where both are the same number of reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rmw_level: Option<u32>,
+    /// RAID 4, 5, 6: md's `skip_copy`; the kernel's default (0) if absent. 1: blocks that are overwritten whole are not
+    /// copied to the stripe cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skip_copy: Option<u32>,
     /// md's `sync_speed_min` and `sync_speed_max`, KiB/s; the kernel's defaults if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync_speed_min: Option<u32>,

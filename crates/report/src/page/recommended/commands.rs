@@ -166,6 +166,8 @@ fn settings(stack: &StackSpec, device: &str, disks: usize) -> Vec<String> {
     let of_md = [
         ("stripe_cache_size", array.stripe_cache_pages),
         ("group_thread_cnt", array.group_thread_cnt),
+        ("rmw_level", array.rmw_level),
+        ("skip_copy", array.skip_copy),
         ("sync_speed_min", array.sync_speed_min),
         ("sync_speed_max", array.sync_speed_max),
     ];
