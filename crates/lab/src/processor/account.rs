@@ -84,6 +84,9 @@ impl Account {
     }
 }
 
+/// What is charged is booked ahead by some microseconds: shares of a shorter time would say more than all.
+const SHORTEST_NS: f64 = 10e6;
+
 /// Follows a trial's events and adds the processor's figures to each test: from the step that begins it to its first
 /// sample.
 pub struct Watch<'a> {
@@ -110,7 +113,10 @@ impl<'a> Watch<'a> {
             Event::Sample(Sample { test, .. }) => match self.begun.take() {
                 Some((before, began)) => {
                     let elapsed_ns = began.elapsed().as_nanos() as f64;
-                    Ok(samples(test, &before, &self.account.charged()?, elapsed_ns))
+                    match elapsed_ns < SHORTEST_NS {
+                        true => Ok(Vec::new()),
+                        false => Ok(samples(test, &before, &self.account.charged()?, elapsed_ns)),
+                    }
                 }
                 None => Ok(Vec::new()),
             },

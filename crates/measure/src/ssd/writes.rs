@@ -488,8 +488,10 @@ mod tests {
 
     /// Seconds of windows of a stream whose garbage collection takes longer in one of five.
     fn windows(slow_from: usize, phase: usize) -> Vec<f64> {
-        let window = |i: usize| match (i >= slow_from, (i + phase).is_multiple_of(5)) {
-            (slow, collects) => (if slow { 1.3 } else { 1.0 }) + if collects { 2.0 } else { 0.0 },
+        let window = |i: usize| {
+            let base = if i >= slow_from { 1.3 } else { 1.0 };
+            let collecting = if (i + phase).is_multiple_of(5) { 2.0 } else { 0.0 };
+            base + collecting
         };
         (0..60).map(window).collect()
     }

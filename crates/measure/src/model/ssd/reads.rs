@@ -112,7 +112,7 @@ fn channels(twin: &Twin<'_>, params: &mut Params, sizes: &[Size]) -> Result<(), 
     };
     let mut least = off(params)?;
     for channels in CHANNELS {
-        if params.dies() % channels != 0 {
+        if !params.dies().is_multiple_of(channels) {
             continue;
         }
         let other = Params {
@@ -218,7 +218,9 @@ impl Fit<'_> {
 
 /// Channels, and dies of each: eight channels if they divide the dies.
 fn divided(dies: u32) -> (u32, u32) {
-    let channels = [8, 4, 6, 5, 3, 2].into_iter().find(|channels| dies % channels == 0);
+    let channels = [8, 4, 6, 5, 3, 2]
+        .into_iter()
+        .find(|channels| dies.is_multiple_of(*channels));
     let channels = channels.unwrap_or(1);
     (channels, dies / channels)
 }

@@ -202,7 +202,8 @@ impl Fit<'_> {
         let is_known = self.found.slc.is_some() || !params.is_protected;
         let tuned = if is_known { Tuned::Spare } else { Tuned::Program };
         let depths: Vec<u32> = self.found.random.iter().map(|depth| depth.depth).collect();
-        let (mut slow, mut fast): (Option<(f64, f64)>, Option<(f64, f64)>) = (None, None);
+        let mut slow: Option<(f64, f64)> = None;
+        let mut fast: Option<(f64, f64)> = None;
         let agree = match tuned {
             Tuned::Spare => RATES_AGREE,
             Tuned::Program => LIMITS_AGREE,
