@@ -135,7 +135,7 @@ pub fn model(
     let mut time_ns = BTreeMap::new();
     let mut rate_mb_s = BTreeMap::new();
     let block_how =
-        "nine operations on tmpfs, half of them on more than caches hold, against the blocks and bytes of each";
+        "nine operations on tmpfs, three of them on more than caches hold, against the blocks and bytes of each";
     for (cost, is, how) in [
         (Cost::Block, block_ns, block_how),
         (Cost::Call, call_ns, "getppid()"),
@@ -198,8 +198,7 @@ pub fn model(
 /// Time of a block: the median of the values that the operations give, after their calls and copied bytes.
 ///
 /// They differ by a factor of more than two. On an EPYC of 2022 loops over a few pages or names in the caches take 1.4 to
-/// 1.8 ns a block; creating and removing many files, and reading and writing many pages, 3.4 to 3.9 ns, as they wait for
-/// memory. Storage does both, so about half of the operations are of each kind.
+/// 1.8 ns a block; creating and removing files, and reading and writing many pages, 3.4 to 3.9 ns. Storage does both.
 fn block_time(timed: &Timed, blocks: &[(Operation, f64)]) -> Result<f64, String> {
     let (null_ns, null_blocks) = of(timed, blocks, Operation::Null);
     let mut each: Vec<f64> = [

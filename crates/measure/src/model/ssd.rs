@@ -120,6 +120,13 @@ impl Params {
     fn queue_depth(&self) -> u32 {
         if self.is_sata { SATA_DEPTH } else { NVME_DEPTH }
     }
+
+    /// What was measured at depths that the drive's queue has.
+    fn depths_of(&self, measured: &Measured) -> Vec<Depth> {
+        let depth_max = self.queue_depth();
+        let depths = measured.depths.iter();
+        depths.filter(|depth| depth.depth <= depth_max).copied().collect()
+    }
 }
 
 /// The model, and figures with which models are compared.
@@ -129,13 +136,7 @@ pub(super) fn write(known: &Known<'_>, measured: &Measured, found: &Ssd) -> Resu
         sectors: measured.sectors,
     };
     let mut params = reads::fit(&twin, measured, found)?;
-    let depth_max = params.queue_depth();
-    let depths: Vec<Depth> = measured
-        .depths
-        .iter()
-        .filter(|depth| depth.depth <= depth_max)
-        .copied()
-        .collect();
+    let depths = params.depths_of(measured);
     if let Some(writes) = &found.writes {
         writes::fit(&twin, &mut params, &depths, writes)?;
     }

@@ -63,13 +63,7 @@ struct Fit<'a> {
 pub(super) fn fit(twin: &Twin<'_>, measured: &Measured, found: &Ssd) -> Result<Params, Error> {
     let mut base = Params::assumed(found.transfers.stream_mb_s);
     wires(&mut base, &found.transfers.sizes);
-    let depth_max = base.queue_depth();
-    let depths: Vec<Depth> = measured
-        .depths
-        .iter()
-        .filter(|depth| depth.depth <= depth_max)
-        .copied()
-        .collect();
+    let depths = base.depths_of(measured);
     let (Some(first), Some(most)) = (depths.first(), depths.iter().map(|at| at.per_s).reduce(f64::max)) else {
         return Err(Error::Unfinished);
     };
