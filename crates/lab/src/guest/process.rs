@@ -162,6 +162,9 @@ fn arguments(config: &Config<'_>) -> Vec<String> {
         // Long computation is not an error here: processor time is free.
         "nowatchdog",
         "norandmaps",
+        // In the environment of all programs: how far the dynamic linker uses the stack when it binds a function at its first call
+        // depends on the processor.
+        "LD_BIND_NOW=1",
         // Built in for `raidlab bench`, which sets the number.
         "null_blk.nr_devices=0",
     ]
