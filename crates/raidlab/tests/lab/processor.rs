@@ -16,7 +16,7 @@ fn study(machine: &str) -> String {
     )
 }
 
-fn laboratory() -> Option<Laboratory> {
+pub fn laboratory() -> Option<Laboratory> {
     Laboratory::open_with(&KernelName::parse("6.12+cpu"))
 }
 
