@@ -80,6 +80,38 @@ void raidlab_cpu_copies(const void *to, const void *from, unsigned long n)
 }
 EXPORT_SYMBOL(raidlab_cpu_copies);
 
+/*
+ * Where raidlab's own program has its buffers depends on how it was compiled: which pages they are on, and on how many, must
+ * not decide anything. So all of its memory counts as in the caches, and its copies are charged as a whole and not by the
+ * page.
+ */
+void raidlab_cpu_copies_from_user(const void *to, unsigned long n)
+{
+	/* One byte: fault_in_readable() tries each page of a buffer. */
+	if (raidlab_cpu_is_of_init() && n > 1)
+		raidlab_cpu_writes(RAIDLAB_CPU_COPY, to, n);
+}
+
+void raidlab_cpu_copies_to_user(const void *from, unsigned long n)
+{
+	if (raidlab_cpu_is_of_init() && n > 1)
+		raidlab_cpu_reads(RAIDLAB_CPU_COPY, from, n);
+}
+
+void raidlab_cpu_copies_piece(const void *to, const void *from, unsigned long n)
+{
+	if (!raidlab_cpu_is_of_init())
+		raidlab_cpu_copies(to, from, n);
+}
+
+void raidlab_cpu_zeroes_piece(const void *to, unsigned long n)
+{
+	if (raidlab_cpu_is_of_init())
+		raidlab_cpu_charge(RAIDLAB_CPU_ZERO, n);
+	else
+		raidlab_cpu_writes(RAIDLAB_CPU_ZERO, to, n);
+}
+
 void raidlab_cpu_xors(unsigned int sources, unsigned int bytes, void *to, void **from)
 {
 	unsigned int i;

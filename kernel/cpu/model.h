@@ -4,6 +4,7 @@
 #define RAIDLAB_CPU_MODEL_H
 
 #include <linux/hardirq.h>
+#include <linux/pid_namespace.h>
 #include <linux/raidlab-cpu.h>
 #include <linux/sched.h>
 #include <linux/types.h>
@@ -47,6 +48,12 @@ extern u64 raidlab_cpu_interrupt_ps;
 static inline bool in_an_interrupt(void)
 {
 	return in_hardirq() || in_serving_softirq();
+}
+
+/* Whether the program that runs is raidlab's own, or a vfork child that still has its memory. */
+static inline bool raidlab_cpu_is_of_init(void)
+{
+	return current->mm && init_pid_ns.child_reaper && current->mm == init_pid_ns.child_reaper->mm;
 }
 
 /* Basic blocks that were executed and are not charged yet. */

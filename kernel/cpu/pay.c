@@ -28,6 +28,7 @@
 #include <linux/sched/task.h>
 #include <linux/string.h>
 #include <linux/time-internal.h>
+#include <sysdep/ptrace.h>
 #include "model.h"
 
 u32 raidlab_cpu_window;
@@ -135,9 +136,18 @@ static void compute_until(u64 until_ns)
 	current->thread.cpu.paying = 0;
 }
 
+/*
+ * A page fault of raidlab's own program. Where its stacks reach another page depends on how it was compiled, and may be
+ * where it holds a lock of its own: no other task runs there. It is paid with the next system call.
+ */
+static bool is_fault_of_init(void)
+{
+	return UPT_SYSCALL_NR(&current->thread.regs.regs) < 0 && raidlab_cpu_is_of_init();
+}
+
 static bool may_pay(void)
 {
-	return raidlab_cpu_on && !irqs_disabled() && !preempt_count() && task_is_running(current) &&
+	return raidlab_cpu_on && !is_fault_of_init() && !irqs_disabled() && !preempt_count() && task_is_running(current) &&
 	       !is_idle_task(current) && !current->thread.cpu.paying;
 }
 

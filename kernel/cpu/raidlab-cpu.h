@@ -68,6 +68,11 @@ void raidlab_cpu_copies(const void *to, const void *from, unsigned long n);
 void raidlab_cpu_reads(enum raidlab_cpu_cost cost, const void *from, unsigned long n);
 void raidlab_cpu_writes(enum raidlab_cpu_cost cost, const void *to, unsigned long n);
 void raidlab_cpu_xors(unsigned int sources, unsigned int bytes, void *to, void **from);
+/* A whole copy from or to a program, and a piece of one, or of zeroes, within one of the program's pages. */
+void raidlab_cpu_copies_from_user(const void *to, unsigned long n);
+void raidlab_cpu_copies_to_user(const void *from, unsigned long n);
+void raidlab_cpu_copies_piece(const void *to, const void *from, unsigned long n);
+void raidlab_cpu_zeroes_piece(const void *to, unsigned long n);
 /* Basic blocks from here on, and up to here, are of their own kind. */
 void raidlab_cpu_kind_begins(void);
 void raidlab_cpu_kind_ends(enum raidlab_cpu_cost cost);

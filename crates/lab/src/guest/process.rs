@@ -165,6 +165,8 @@ fn arguments(config: &Config<'_>) -> Vec<String> {
         // In the environment of all programs: how far the dynamic linker uses the stack when it binds a function at its first call
         // depends on the processor.
         "LD_BIND_NOW=1",
+        // Likewise: without a cache, which hostfs hides, it looks for libraries that are compiled for newer processors.
+        "GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F,-AVX2,-SSE4_2,-SSE4_1,-SSSE3,-POPCNT",
         // Built in for `raidlab bench`, which sets the number.
         "null_blk.nr_devices=0",
     ]

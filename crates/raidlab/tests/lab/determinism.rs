@@ -57,6 +57,28 @@ fn a_run_repeats_bit_for_bit() {
     assert_ne!(contents(&alone)[0], contents(&alone)[1]);
 }
 
+/// The dynamic linker's list of libraries grows with each that is installed, used or not.
+#[test]
+fn what_is_installed_here_changes_nothing() {
+    const LIST: &str = "/etc/ld.so.cache";
+    let Some(mut laboratory) = Laboratory::open() else {
+        return;
+    };
+    let Ok(list) = fs::read(LIST) else {
+        println!("skipped: there is no {LIST}");
+        return;
+    };
+    laboratory.study(STUDY);
+    let options = |store| ["--store", store, "--seed", "7", "--only", "type=ext4"];
+    let here = laboratory.run_with(&options("here.db"));
+    if !laboratory.with_file(LIST, &[&list[..], &[0; 100_000]].concat()) {
+        println!("skipped: another {LIST} takes `unshare --mount`, as root");
+        return;
+    }
+    let with_more = laboratory.run_with(&options("more.db"));
+    assert_same("a longer list of libraries", &here, &with_more);
+}
+
 #[test]
 fn first_look_repeats() {
     let Some(laboratory) = Laboratory::open() else { return };

@@ -1,10 +1,12 @@
 //! A guest that is started without raidlab's command line: with a job, an init or a kernel of the test's own.
 
-use crate::laboratory::{kernel, turn};
+use crate::laboratory::{kernel, kernel_named, turn};
 use disksim::catalogue;
 use disksim::description::Description;
 use lab::guest::{Config, Contents, EndedGuest, Init, PowerCut};
 use lab::job::GuestJob;
+use lab::kernel::KernelName;
+use lab::processor::Processors;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -20,6 +22,8 @@ use trial::Limits;
 /// What a guest is started with; the rest is as raidlab has it.
 pub struct Guest {
     pub kernel: PathBuf,
+    /// The processor.
+    pub kernel_arguments: &'static [String],
     /// A program in the place of raidlab.
     pub init: Option<PathBuf>,
     /// Another build of raidlab.
@@ -50,6 +54,7 @@ impl Guest {
     pub fn new() -> Option<Guest> {
         Some(Guest {
             kernel: kernel()?.path.clone(),
+            kernel_arguments: &[],
             init: None,
             program: None,
             job: Vec::new(),
@@ -71,12 +76,19 @@ impl Guest {
     /// A guest for a job with a trial in it.
     pub fn for_job(job: &GuestJob, trial: &Trial) -> Option<Guest> {
         let machine = &trial.cell.machine;
+        let mut guest = Guest::new()?;
+        if machine.processor.is_some() {
+            let kernel = kernel_named(&KernelName::parse("6.12+cpu"))?;
+            let arguments = kernel.arguments_on(machine, &Processors::default());
+            guest.kernel_arguments = arguments.expect("a processor of the catalogue").leak();
+            guest.kernel = kernel.path;
+        }
         Some(Guest {
             job: lab::job::encode(job, &[]),
             disks: disks(&machine.disks[0].model, machine.disks[0].count),
             ram_bytes: machine.ram_bytes,
             seed: trial.seed,
-            ..Guest::new()?
+            ..guest
         })
     }
 
@@ -110,7 +122,7 @@ impl Guest {
             folder,
             trace: None,
             processor: lab::guest::processors().first().copied(),
-            kernel_arguments: &[],
+            kernel_arguments: self.kernel_arguments,
             limits: self.limits,
         };
         let mut lines = Vec::new();

@@ -5,6 +5,7 @@ use lab::kernel::{Cache, DEFAULT_VERSION, Kernel, KernelError, KernelName};
 use lab::trace::Record;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
@@ -70,6 +71,8 @@ pub fn turn() -> MutexGuard<'static, ()> {
 pub struct Laboratory {
     folder: TempDir,
     program: PathBuf,
+    /// What raidlab is started by.
+    wrapper: Vec<String>,
     _turn: MutexGuard<'static, ()>,
 }
 
@@ -97,6 +100,7 @@ impl Laboratory {
             _turn: turn(),
             folder: tempfile::tempdir().expect("a folder"),
             program: PathBuf::from(env!("CARGO_BIN_EXE_raidlab")),
+            wrapper: Vec::new(),
         }
     }
 
@@ -104,9 +108,25 @@ impl Laboratory {
         self.folder.path()
     }
 
+    /// From now on raidlab finds other contents in a file of this machine; false if that takes rights that are missing.
+    pub fn with_file(&mut self, path: &str, contents: &[u8]) -> bool {
+        let other = self.folder().join("other");
+        fs::write(&other, contents).expect("a file is written");
+        let other = other.to_str().expect("in UTF-8");
+        let script = "mount --bind \"$0\" \"$1\" && shift && exec \"$@\"";
+        let words = ["unshare", "--mount", "sh", "-c", script, other, path];
+        self.wrapper = words.map(str::to_owned).to_vec();
+        let tried = Command::new(words[0]).args(&words[1..]).arg("true").output();
+        tried.is_ok_and(|tried| tried.status.success())
+    }
+
     /// A command of raidlab's, to be run in the folder.
     pub fn raidlab(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(&self.program);
+        let program = self.wrapper.first().map_or(self.program.as_os_str(), OsStr::new);
+        let mut command = Command::new(program);
+        if let [_, of_wrapper @ ..] = &self.wrapper[..] {
+            command.args(of_wrapper).arg(&self.program);
+        }
         command.args(arguments).current_dir(self.folder());
         command
     }
