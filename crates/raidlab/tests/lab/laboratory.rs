@@ -122,12 +122,9 @@ impl Laboratory {
 
     /// A command of raidlab's, to be run in the folder.
     pub fn raidlab(&self, arguments: &[&str]) -> Command {
-        let program = self.wrapper.first().map_or(self.program.as_os_str(), OsStr::new);
-        let mut command = Command::new(program);
-        if let [_, of_wrapper @ ..] = &self.wrapper[..] {
-            command.args(of_wrapper).arg(&self.program);
-        }
-        command.args(arguments).current_dir(self.folder());
+        let mut words = self.wrapper.iter().map(OsStr::new).chain([self.program.as_os_str()]);
+        let mut command = Command::new(words.next().expect("raidlab at least"));
+        command.args(words).args(arguments).current_dir(self.folder());
         command
     }
 
