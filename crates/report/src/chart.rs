@@ -4,7 +4,7 @@
 //! A dot is a trial, a band the 95 % interval, a stroke the median. Every panel of a workload that has the same
 //! unit has the same scale.
 
-use crate::figure::{decimals, half_interval, number};
+use crate::figure::{decimals, number, uncertainty};
 use crate::input::Input;
 use crate::scale::{Scale, with_intervals};
 use crate::table::without_figure;
@@ -55,7 +55,7 @@ pub(crate) struct PanelRow {
     /// For those who do not see the drawing.
     pub words: String,
     pub figure: String,
-    pub half: String,
+    pub uncertainty: String,
     pub median_percent: Option<f64>,
     pub band: Option<Band>,
     pub dots: Vec<Dot>,
@@ -271,10 +271,10 @@ fn panel_row(
         effect: effect.ratio.clone(),
         words: row_words(measure, (place, row), effect, &figure, decimals),
         figure,
-        half: row
+        uncertainty: row
             .summary
             .as_ref()
-            .map_or_else(String::new, |summary| half_interval(summary, decimals)),
+            .map_or_else(String::new, |summary| uncertainty(summary, decimals)),
         median_percent: row.summary.as_ref().map(|summary| scale.percent(summary.median)),
         band: interval.map(|interval| Band::of(interval, scale)),
         dots: dots(measure, row, scale, decimals),

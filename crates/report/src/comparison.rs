@@ -4,7 +4,7 @@ mod page;
 
 pub use page::comparison_html;
 
-use crate::figure::{half_interval, number};
+use crate::figure::{number, uncertainty};
 use crate::table::{TableOptions, plain_table, right};
 use comfy_table::{Cell, Color};
 use stats::Summary;
@@ -128,9 +128,9 @@ fn figure(summary: Option<&Summary>) -> String {
         return "–".to_owned();
     };
     let decimals = crate::figure::decimals(std::iter::once(summary));
-    let half = half_interval(summary, decimals);
-    let space = if half.is_empty() { "" } else { " " };
-    format!("{}{space}{half}", number(summary.median, decimals))
+    let uncertainty = uncertainty(summary, decimals);
+    let space = if uncertainty.is_empty() { "" } else { " " };
+    format!("{}{space}{uncertainty}", number(summary.median, decimals))
 }
 
 fn notes(rows: &[BetweenRow]) -> Vec<String> {

@@ -33,9 +33,13 @@ pub(crate) fn decimals<'a>(summaries: impl Iterator<Item = &'a Summary>) -> usiz
 /// depend on the seed, but may differ on other machines.
 pub(crate) const SAME: &str = "(same)";
 
-/// What follows a median: `± 1.2`; `± <0.1` where there is a width, but too small to be seen; empty without an
-/// interval.
-pub(crate) fn half_interval(summary: &Summary, decimals: usize) -> String {
+/// Half an interval's width, in medians, from which on both ends are shown. The intervals of few trials reach further up
+/// than down: up to this width by a tenth at most, while `19 ± 3,827` would say that the value may be negative.
+const WIDE: f64 = 0.25;
+
+/// What follows a median: `± 1.2`; `± <0.1` where there is a width, but too small to be seen; `(9.8–66.6)`, both ends, where
+/// the interval is wide; empty without an interval.
+pub(crate) fn uncertainty(summary: &Summary, decimals: usize) -> String {
     let Some(interval) = summary.interval else {
         return String::new();
     };
@@ -43,11 +47,19 @@ pub(crate) fn half_interval(summary: &Summary, decimals: usize) -> String {
     let step = 10_f64.powi(-(decimals as i32));
     if half == 0.0 {
         SAME.to_owned()
+    } else if is_wide(summary) {
+        let ends = [interval.low, interval.high].map(|end| number(end, decimals));
+        format!("({}–{})", ends[0], ends[1])
     } else if half < step / 2.0 {
         format!("± <{}", number(step, decimals))
     } else {
         format!("± {}", number(half, decimals))
     }
+}
+
+/// Whether [`uncertainty`] shows both ends.
+pub(crate) fn is_wide(summary: &Summary) -> bool {
+    summary.relative_half_width().is_some_and(|half| half > WIDE)
 }
 
 /// `2026-11-21 07:44 UTC`.
@@ -83,18 +95,25 @@ mod tests {
     }
 
     #[test]
-    fn half_intervals_say_when_they_cannot_be_seen() {
-        assert_eq!(half_interval(&summary(&[5.0; 3]), 1), "(same)");
-        assert_eq!(half_interval(&summary(&[5.0, 5.001, 5.002]), 1), "± <0.1");
-        assert_eq!(half_interval(&summary(&[5.0, 5.1, 5.2]), 1), "± 0.2");
-        assert_eq!(half_interval(&summary(&[5.0]), 1), "");
+    fn uncertainty_says_when_they_cannot_be_seen() {
+        assert_eq!(uncertainty(&summary(&[5.0; 3]), 1), "(same)");
+        assert_eq!(uncertainty(&summary(&[5.0, 5.001, 5.002]), 1), "± <0.1");
+        assert_eq!(uncertainty(&summary(&[5.0, 5.1, 5.2]), 1), "± 0.2");
+        assert_eq!(uncertainty(&summary(&[5.0]), 1), "");
+    }
+
+    /// Three trials of which one is far off were shown as `19 ± 3,827`.
+    #[test]
+    fn wide_intervals_have_two_ends() {
+        assert_eq!(uncertainty(&summary(&[18.0, 19.0, 95.0]), 0), "(3–334)");
+        assert_eq!(uncertainty(&summary(&[19.0, 20.0, 21.0]), 1), "± 2.5");
     }
 
     /// Values that do not depend on the seed were shown as `± 0`, as if they were certain.
     #[test]
     fn issue_12_6_equal_values_are_not_plus_or_minus_nothing() {
         for decimals in 0..4 {
-            let shown = half_interval(&summary(&[5.0; 6]), decimals);
+            let shown = uncertainty(&summary(&[5.0; 6]), decimals);
             assert!(!shown.contains('0') && !shown.contains('±'), "{shown}");
         }
     }

@@ -6,7 +6,7 @@
 
 mod axes;
 
-use crate::figure::{decimals, half_interval, number};
+use crate::figure::{decimals, number, uncertainty};
 use crate::input::Input;
 use crate::table::without_figure;
 use crate::words;
@@ -65,7 +65,7 @@ pub(crate) struct Facet {
 pub(crate) struct Spot {
     /// Empty if the study has no such cell.
     pub figure: String,
-    pub half: String,
+    pub uncertainty: String,
     /// 0 for the worst value, 100 for the best.
     pub heat: Option<u32>,
     pub is_best: bool,
@@ -186,11 +186,11 @@ fn maps(input: &Input, test: &str, metric: Metric, points: &[Point<'_>], layout:
             || without_figure(input, point.row()).to_owned(),
             |median| number(median, decimals),
         ),
-        half: point
+        uncertainty: point
             .row()
             .summary
             .as_ref()
-            .map_or_else(String::new, |summary| half_interval(summary, decimals)),
+            .map_or_else(String::new, |summary| uncertainty(summary, decimals)),
         heat: point.median().map(|median| heat.percent(median)),
         is_best: point.measure.leaders().contains(&point.place),
         doubts: point.row().excluded.len(),

@@ -4,7 +4,7 @@ mod claims;
 mod power_cut;
 mod shaped;
 
-use crate::figure::{SAME, count, decimals, half_interval, number};
+use crate::figure::{SAME, count, decimals, number, uncertainty};
 use crate::input::{Input, TrialInfo, TrialState};
 use crate::words;
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentLineStyle, LineStyle, Table, TableStyle};
@@ -156,9 +156,13 @@ fn column(input: &Input, test: &TestResults) -> Vec<String> {
     };
     let cells = measure.rows.iter().enumerate().map(|(place, row)| match &row.summary {
         Some(summary) => {
-            let half = half_interval(summary, decimals);
-            let space = if half.is_empty() { "" } else { " " };
-            format!("{}{space}{half}{}", number(summary.median, decimals), marks(place))
+            let uncertainty = uncertainty(summary, decimals);
+            let space = if uncertainty.is_empty() { "" } else { " " };
+            format!(
+                "{}{space}{uncertainty}{}",
+                number(summary.median, decimals),
+                marks(place)
+            )
         }
         None => format!("{}{}", without_figure(input, row), marks(place)),
     });
@@ -252,7 +256,7 @@ fn notes(input: &Input, workloads: &[WorkloadResults]) -> Vec<String> {
     };
     let mut notes = Vec::new();
     if intervals().next().is_some() {
-        notes.push("median ± half of its 95 % interval".to_owned());
+        notes.push("median ± half of its 95 % interval, or both ends of a wide one".to_owned());
     }
     if measures.iter().any(|measure| !measure.leaders().is_empty()) {
         notes.push(format!(
@@ -282,7 +286,7 @@ fn notes(input: &Input, workloads: &[WorkloadResults]) -> Vec<String> {
         .sum();
     let not_placed = measures.iter().any(|measure| measure.not_placed().next().is_some());
     if not_placed {
-        notes.push("figures without ± come from too few trials to rank".to_owned());
+        notes.push("figures without an interval come from too few trials to rank".to_owned());
     }
     if excluded > 0 {
         notes.push(format!("{} excluded by a failed guard", count(excluded, "sample")));

@@ -3,7 +3,7 @@
 use super::disks::{Disks, disks};
 use crate::chart::{Chart, chart, effects, in_order, is_in};
 use crate::doubt::Doubts;
-use crate::figure::{decimals, half_interval, nanoseconds, number};
+use crate::figure::{decimals, nanoseconds, number, uncertainty};
 use crate::input::Input;
 use crate::over_time::{OverTime, over_time};
 use crate::spread::{Spread, spread};
@@ -58,7 +58,7 @@ struct Ranked {
     tier: usize,
     stack: String,
     figure: String,
-    half: String,
+    uncertainty: String,
     unit: String,
     effect: String,
     interval: String,
@@ -81,7 +81,7 @@ struct Column {
 #[derive(Serialize)]
 struct TableCell {
     figure: String,
-    half: String,
+    uncertainty: String,
     is_best: bool,
     is_missing: bool,
 }
@@ -191,7 +191,7 @@ fn ranking(workload: &WorkloadResults) -> Vec<Ranked> {
             tier,
             stack: row.stack.clone(),
             figure: number(summary.median, decimals),
-            half: half_interval(summary, decimals),
+            uncertainty: uncertainty(summary, decimals),
             unit: measure.metric.unit().to_string(),
             effect: effect.ratio.clone(),
             interval: effect.interval.clone(),
@@ -248,10 +248,10 @@ fn table_cell(input: &Input, measure: &Measure, place: usize) -> TableCell {
             Some(summary) => number(summary.median, decimals),
             None => without_figure(input, row).to_owned(),
         },
-        half: row
+        uncertainty: row
             .summary
             .as_ref()
-            .map_or_else(String::new, |summary| half_interval(summary, decimals)),
+            .map_or_else(String::new, |summary| uncertainty(summary, decimals)),
         is_best: measure.leaders().contains(&place),
         is_missing: row.summary.is_none(),
     }
@@ -405,7 +405,8 @@ pub(super) fn notes(input: &Input, results: &Results) -> Vec<String> {
         .filter_map(|row| Some(row.summary.as_ref()?.interval?.basis))
         .collect();
     let mut notes = vec![
-        "Figures are medians of trials, ± half the width of the 95 % confidence interval of that median."
+        "Figures are medians of trials, ± half the width of the 95 % confidence interval of that median, or with both \
+         ends of that interval where its half is more than a quarter of the median."
             .to_owned(),
     ];
     if bases.contains(&Basis::OrderStatistics) {
@@ -446,7 +447,8 @@ pub(super) fn notes(input: &Input, results: &Results) -> Vec<String> {
             .to_owned(),
     );
     if measures.iter().any(|measure| measure.not_placed().next().is_some()) {
-        notes.push("A figure without ± comes from too few trials to rank it among the others.".to_owned());
+        notes
+            .push("A figure without an interval comes from too few trials to rank it among the others.".to_owned());
     }
     if measures.iter().any(|measure| !measure.leaders().is_empty()) {
         notes.push(
