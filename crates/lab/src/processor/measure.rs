@@ -30,6 +30,31 @@ pub struct Timed {
     pub fio_ns: Option<f64>,
 }
 
+impl Timed {
+    /// Each figure half way, by ratio, to that of another measurement.
+    #[must_use]
+    pub fn half_way_to(&self, other: &Timed) -> Timed {
+        let mean = |a: f64, b: f64| (a * b).sqrt();
+        let of_both = |a: Option<f64>, b: Option<f64>| Some(mean(a?, b?));
+        let operations = self.operations.iter().zip(&other.operations);
+        let rates = self.rates.iter().zip(&other.rates);
+        Timed {
+            operations: operations.map(|(a, b)| (a.0, mean(a.1, b.1))).collect(),
+            clock_ns: mean(self.clock_ns, other.clock_ns),
+            rates: rates.map(|(a, b)| (a.0, mean(a.1, b.1))).collect(),
+            copying: rate::Copying {
+                copy: mean(self.copying.copy, other.copying.copy),
+                memory: mean(self.copying.memory, other.copying.memory),
+                memory_read: mean(self.copying.memory_read, other.copying.memory_read),
+                memory_write: mean(self.copying.memory_write, other.copying.memory_write),
+                zero: mean(self.copying.zero, other.copying.zero),
+            },
+            wakeup_ns: of_both(self.wakeup_ns, other.wakeup_ns),
+            fio_ns: of_both(self.fio_ns, other.fio_ns),
+        }
+    }
+}
+
 /// Measures everything that needs no guest, in a few seconds.
 ///
 /// # Errors
@@ -296,5 +321,31 @@ mod tests {
         near(Cost::Switch, 700.0);
         near(Cost::Wakeup, 3_000.0);
         near(Cost::MemoryRead, 9_000.0);
+    }
+
+    #[test]
+    fn half_way_is_by_ratio() {
+        let timed = |factor: f64| Timed {
+            operations: vec![(Operation::Stat, 100.0 * factor)],
+            clock_ns: 20.0 * factor,
+            rates: vec![(Cost::Crc32, 1_000.0 * factor)],
+            copying: rate::Copying {
+                copy: 10.0 * factor,
+                memory: 4.0 * factor,
+                memory_read: 9.0 * factor,
+                memory_write: 8.0 * factor,
+                zero: 7.0 * factor,
+            },
+            wakeup_ns: Some(3.0 * factor),
+            fio_ns: None,
+        };
+        let half_way = timed(1.0).half_way_to(&timed(4.0));
+        let near = |is: f64, wanted: f64| assert!((is / wanted - 1.0).abs() < 1e-9, "{is}, not {wanted}");
+        near(half_way.operations[0].1, 200.0);
+        near(half_way.clock_ns, 40.0);
+        near(half_way.rates[0].1, 2_000.0);
+        near(half_way.copying.memory_write, 16.0);
+        near(half_way.wakeup_ns.expect("both have it"), 6.0);
+        assert_eq!(half_way.fio_ns, None);
     }
 }

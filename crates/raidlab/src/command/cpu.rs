@@ -10,7 +10,7 @@ use crate::progress::note;
 use lab::guest::{Config, EndedGuest, LIMITS};
 use lab::job::GuestJob;
 use lab::kernel::{Cache, DEFAULT_VERSION, Flavour, KernelName};
-use lab::processor::measure::{self, BLOCKS};
+use lab::processor::measure::{self, BLOCKS, Timed};
 use lab::processor::operation::Operation;
 use lab::processor::{self, Note, Processor, Unit};
 use lab::trial_folder::TrialFolder;
@@ -135,13 +135,40 @@ fn figure(value: f64) -> String {
 
 fn measure_here(name: &str, output: &Path) -> Result<(), ExpectedError> {
     let place = Output::check(output, None)?;
-    place.write(&measured(name)?)
+    place.write(&Measured::now()?.model(name)?)
 }
 
-/// A model of this machine's processor, as the text of a file.
-pub fn measured(name: &str) -> Result<String, ExpectedError> {
-    note("raidlab: counting the basic blocks of the operations in a guest");
-    let blocks = count_blocks()?;
+/// What was measured of this machine's processor.
+pub struct Measured {
+    /// How many basic blocks each operation is.
+    blocks: Vec<(Operation, f64)>,
+    timed: Timed,
+}
+
+impl Measured {
+    /// Counts in a guest, and times on this machine.
+    pub fn now() -> Result<Measured, ExpectedError> {
+        note("raidlab: counting the basic blocks of the operations in a guest");
+        let blocks = count_blocks()?;
+        let timed = time(&blocks)?;
+        Ok(Measured { blocks, timed })
+    }
+
+    /// Times again: a machine is not as fast now as it was minutes ago. The model is half way between.
+    pub fn again(&mut self) -> Result<(), ExpectedError> {
+        self.timed = self.timed.half_way_to(&time(&self.blocks)?);
+        Ok(())
+    }
+
+    /// A model of this machine's processor, as the text of a file.
+    pub fn model(&self, name: &str) -> Result<String, ExpectedError> {
+        let cores = lab::guest::processors().len() as u32;
+        let (title, ghz) = title_and_ghz(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default());
+        measure::model(name, &title, cores, ghz, &self.timed, &self.blocks).map_err(ExpectedError::NoProcessorModel)
+    }
+}
+
+fn time(blocks: &[(Operation, f64)]) -> Result<Timed, ExpectedError> {
     note("raidlab: timing the operations on this machine");
     let folder = tempfile_in_memory().map_err(ExpectedError::Machine)?;
     let timed = measure::time(folder.path()).map_err(ExpectedError::Machine)?;
@@ -153,9 +180,7 @@ pub fn measured(name: &str) -> Result<String, ExpectedError> {
             operation.name()
         ));
     }
-    let cores = lab::guest::processors().len() as u32;
-    let (title, ghz) = title_and_ghz(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default());
-    measure::model(name, &title, cores, ghz, &timed, &blocks).map_err(ExpectedError::NoProcessorModel)
+    Ok(timed)
 }
 
 /// A folder on a tmpfs, where there is one.

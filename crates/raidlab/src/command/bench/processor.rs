@@ -6,7 +6,8 @@
 //! latency.) Pages of one repeated word, as the study writes, are not compressed: they are compared and filled.
 //!
 //! In the guest as here, raidlab runs with `--on host`. Kernels differ (6.12 as User-Mode Linux in the guest), and only this machine has control groups.
-//! What else this machine does makes its trials slower and never faster: of a cell's trials the fastest counts.
+//! What else this machine does makes its trials slower and never faster: of a cell's trials the fastest counts. The processor is
+//! measured before them and after them: for ten minutes a virtual machine is not equally fast.
 
 use super::super::cpu::{self, ChargedGuest};
 use super::Measured;
@@ -90,9 +91,11 @@ pub fn measure(stop: &Signals) -> Result<Vec<Measured>, ExpectedError> {
         super::super::print("skipped: cpu_model_error needs root and zram\n")?;
         return Ok(Vec::new());
     }
-    let model = lab::processor::parse("this machine", &cpu::measured("here")?)?;
-    let lab = in_guest(model.argument(model.cores), stop)?;
+    let mut processor = cpu::Measured::now()?;
     let here = here(stop)?;
+    processor.again()?;
+    let model = lab::processor::parse("this machine", &processor.model("here")?)?;
+    let lab = in_guest(model.argument(model.cores), stop)?;
     let (mut tests, mut pairs) = (Vec::new(), Vec::new());
     let width = lab.keys().map(|test| test.len()).max().unwrap_or_default();
     let kernel = version(&rustix::system::uname().release().to_string_lossy());
