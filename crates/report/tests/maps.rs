@@ -99,7 +99,7 @@ fn power_cuts_are_a_table_of_verdicts() {
     assert!(page.contains("<p class=\"verdict\">Of 2 stacks 1 lost nothing in any power cut, 1 lost data.</p>"));
     let section = between(&page, "<section class=\"cuts\"", "</section>");
     let row = |stack: &str| between(section, &format!("<th scope=\"row\">{stack}</th>"), "</tr>").to_owned();
-    assert!(row("ext4").contains("nothing lost</b> <span class=\"aside\">under 39 % of cuts"));
+    assert!(row("ext4").contains("nothing lost</b> <span class=\"fine\">under 39 % of cuts"));
     let lost = row("ext4 nobarrier");
     assert!(
         lost.contains("<b>loses data</b>") && lost.contains("<b>2</b>") && lost.contains(">6</td>"),
@@ -259,7 +259,7 @@ fn read_modify_write_is_named_where_parity_is_written() {
     let page = html(&input);
     let marked: Vec<&str> = page
         .split("<tr>")
-        .filter(|row| row.contains("<span class=\"aside block\">read-modify-write</span>"))
+        .filter(|row| row.contains("<span class=\"fine block\">read-modify-write</span>"))
         .collect();
     assert_eq!(marked.len(), 2, "of each workload one row: {marked:?}");
     for row in marked {
