@@ -55,6 +55,6 @@ pub use ledger::{Act, Ledger, MemoryLedger};
 pub use memory::{cached_bytes, dirty_bytes};
 pub use quiesce::{Quiesce, array_mismatches, counters, drop_caches, ignore_flushes, quiesce};
 pub use recover::{Recovered, Restart, put_away, recover, tools_of_recovery};
-pub use timeline::Timeline;
+pub use timeline::{Timeline, write_known_file};
 pub use undo::{Undo, undo};
 pub use up::{Stack, down, remount, up};

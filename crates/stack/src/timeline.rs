@@ -7,20 +7,23 @@
 mod btrfs;
 mod calls;
 mod corruption;
+mod known_file;
 mod layout;
 mod lvm;
 mod md;
 mod observer;
+mod raw;
 mod redundancy;
 mod zfs;
 
-use crate::array::Array;
 use crate::context::Context;
 use crate::device::BlockDevice;
 use crate::error::Cause;
 use crate::sysfs;
 use crate::up::Stack;
-use corruption::Corruption;
+pub use known_file::write_known_file;
+
+use corruption::{Corruption, Ground};
 use observer::Observer;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -72,11 +75,12 @@ impl Timeline {
         let manager = redundancy::of(keeper, stack, spec, acts)?;
         let tools = Tools::find(&redundancy::tools_of(keeper));
         let tools = Arc::new(tools.map_err(|missing| Cause::State(missing.to_string()))?);
+        let ground = Ground::of(stack, spec, disks, acts)?;
         let phases = Arc::new(Phases::begin());
         let work_ended = Arc::new(AtomicBool::new(false));
         let progress = Arc::new(AtomicU8::new(0));
         let mut run = Run {
-            array: stack.array.clone(),
+            ground,
             members: stack.members.clone(),
             corruptions: Vec::new(),
             may_be_missing: u64::from(spec.may_be_missing(disks)),
@@ -130,8 +134,7 @@ impl Timeline {
 }
 
 struct Run {
-    /// Of md.
-    array: Option<Array>,
+    ground: Ground,
     members: Vec<BlockDevice>,
     corruptions: Vec<Corruption>,
     may_be_missing: u64,
@@ -160,8 +163,7 @@ impl Run {
         }
         self.wait_until_at_rest()?;
         for (number, corruption) in self.corruptions.iter().enumerate() {
-            let array = array_of(self.array.as_ref())?;
-            corruption.judge(array, &self.members, number, &mut self.observer)?;
+            corruption.judge(&self.members, number, &mut self.observer)?;
         }
         self.observer.end();
         Ok(self.observer.missing() > 0)
@@ -224,13 +226,18 @@ impl Run {
         let in_time = !self.work_ended();
         self.observer.step(act.to_string());
         let began = Instant::now();
+        let mut note = String::new();
         match act.kind {
             ActKind::Slow | ActKind::Hang => self.delay(act, began)?,
             ActKind::Corrupt => {
-                let array = array_of(self.array.as_ref())?;
-                let corruption = Corruption::make(act, array, &self.members, &self.observer)?;
+                let (corruption, said) = Corruption::make(act, &self.ground, &self.members, &self.observer)?;
                 self.corruptions.push(corruption);
+                note = said;
                 self.observer.corrupted();
+            }
+            ActKind::Check if self.observer.manager.checks_repair() => {
+                note = format!("a scrub of {} repairs what it finds", self.observer.manager.name());
+                self.of_array(act, began)?;
             }
             _ => self.of_array(act, began)?,
         }
@@ -243,12 +250,13 @@ impl Run {
             ActKind::Fail => Some(Instant::now() + INTERVAL * 10),
             _ => Some(Instant::now() + TO_BEGIN),
         };
-        self.report(act, in_time);
+        self.report(act, in_time, &note);
         self.look()
     }
 
-    fn report(&mut self, act: &Act, in_time: bool) {
+    fn report(&mut self, act: &Act, in_time: bool, note: &str) {
         let detail = match in_time {
+            true if !note.is_empty() => format!("{act}: {note}"),
             true => act.to_string(),
             false => format!("{act}: the work had ended before it; use an earlier time or more work"),
         };
@@ -323,11 +331,6 @@ impl Run {
     fn member(&self, act: &Act) -> Result<&BlockDevice, Cause> {
         member(&self.members, act)
     }
-}
-
-/// What only md has: the plan refuses it on others.
-fn array_of(array: Option<&Array>) -> Result<&Array, Cause> {
-    array.ok_or_else(|| Cause::Impossible("`corrupt` needs an md array".to_owned()))
 }
 
 /// The disk of an act.

@@ -85,11 +85,15 @@ pub enum Due {
 /// What `corrupt` changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Corrupted {
-    /// Where the first sector is, in bytes from the beginning of the disk's part of the array: after md's superblock.
+    /// Where the first sector is, in bytes: with md from the beginning of the disk's part of the array, after the
+    /// superblock; with btrfs and ZFS from the first data that the disk has of raidlab's file of [`KNOWN_FILE_BYTES`].
     pub offset_bytes: u64,
     /// Sectors of 512 bytes.
     pub sectors: u64,
 }
+
+/// The size of the file that `corrupt` changes on btrfs and ZFS.
+pub const KNOWN_FILE_BYTES: u64 = 64 << 20;
 
 /// The names of the first acts `corrupt` as tests.
 pub const CORRUPTIONS: [&str; 9] = [

@@ -188,20 +188,22 @@ metrics! {
     TimeExposed = "time_exposed", Seconds, Lower;
     /// How long a phase of an array lasted, which is the test's name.
     PhaseDuration = "phase_duration", Seconds, Neither;
-    /// What md counted in a check or repair (`mismatch_cnt`).
+    /// What a check or repair counted: md's `mismatch_cnt`, wrong blocks of a scrub.
     Mismatches = "mismatches", Sectors, Lower;
     /// Changed by an act `corrupt`.
     Corrupted = "corrupted", Sectors, Neither;
-    /// Of those, sectors after whose change md counted mismatches.
+    /// Of those, sectors after whose change a check or repair counted mismatches.
     Found = "found", Sectors, Higher;
-    /// Sectors after whose change md checked and counted none.
+    /// Sectors after whose change a check or repair counted none.
     NotFound = "not_found", Sectors, Lower;
     /// Corrupted sectors that are as they were before, in all copies.
     Repaired = "repaired", Sectors, Higher;
-    /// Corrupted sectors of which a copy is wrong after md had repaired.
+    /// Corrupted sectors of which a copy is wrong after a repair, which left them like that without an error.
     RepairedWrongly = "repaired_wrongly", Sectors, Lower;
-    /// Corrupted sectors that the array returned as good data, just after the act or in the end.
+    /// Corrupted sectors that were read as good data, just after the act or in the end.
     ServedAsGood = "served_as_good", Sectors, Lower;
+    /// Corrupted sectors for which reading returned an error, just after the act or in the end.
+    Unreadable = "unreadable", Sectors, Lower;
     /// Of a piece of work of `raidlab bench`.
     Requests = "requests", Requests, Neither;
 }

@@ -90,6 +90,7 @@ impl Host for StackHost<'_, '_> {
     fn quiesce_and_drop_caches(&mut self) -> Result<(), HostError> {
         let stack = self.stack;
         self.end_acts()?;
+        stack::write_known_file(stack, self.spec, self.disks, self.acts)?;
         let how = Quiesce {
             degraded: self.degraded,
             ..Quiesce::default()

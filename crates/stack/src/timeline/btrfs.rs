@@ -9,7 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use study::act::{Act, ActKind};
-use tools::{Invocation, Tool};
+use study::event::ToolCall;
+use tools::{Invocation, Tool, ToolError};
 
 pub(super) const BTRFS: Tool = Tool::Filesystem(&filesystems::btrfs::BTRFS);
 
@@ -25,6 +26,8 @@ pub(super) struct Btrfs {
     /// What a program does until it ends.
     job: Option<(Doing, Job)>,
     disagreeing: u64,
+    /// What btrfs said of a scrub that the kernel aborted.
+    aborted: Option<String>,
 }
 
 impl Btrfs {
@@ -37,6 +40,7 @@ impl Btrfs {
             written: None,
             job: None,
             disagreeing: 0,
+            aborted: None,
         })
     }
 
@@ -88,7 +92,13 @@ impl Redundancy for Btrfs {
 
     fn status(&mut self, calls: &mut Calls<'_>) -> Result<Status, Cause> {
         if let Some((doing, job)) = self.job.take_if(|(_, job)| job.has_ended()) {
-            let ended = calls.end(job)?;
+            let ended = match calls.end(job) {
+                Err(Cause::Tool(ToolError::Exit { call, status })) if has_ended(doing, &call, status) => {
+                    self.aborted = is_aborted(&call.stdout).then(|| call.stderr.trim().replace('\n', "; "));
+                    *call
+                }
+                ended => ended?,
+            };
             if doing != Doing::Rebuilds {
                 self.disagreeing = disagreeing(&ended.stdout)?;
             }
@@ -144,6 +154,22 @@ impl Redundancy for Btrfs {
     fn disagreeing(&self) -> Result<u64, Cause> {
         Ok(self.disagreeing)
     }
+
+    fn take_abortion(&mut self) -> Option<String> {
+        self.aborted.take()
+    }
+}
+
+/// Whether a scrub that did not exit with 0 has figures all the same: it exits with 3 if it found errors that it did not
+/// repair, as with `-r`, and with 1 if the kernel aborted it on some device.
+fn has_ended(doing: Doing, call: &ToolCall, status: i32) -> bool {
+    let is_scrub = matches!(doing, Doing::Checks | Doing::Repairs);
+    is_scrub && (status == 3 || status == 1 && is_aborted(&call.stdout))
+}
+
+fn is_aborted(printed: &str) -> bool {
+    let status = printed.lines().find_map(|line| line.strip_prefix("Status:"));
+    status.is_some_and(|status| status.trim() == "aborted")
 }
 
 /// The folder of the mounted filesystem on this disk.
@@ -205,5 +231,11 @@ mod tests {
                        \tverify_errors: 1\n\tno_csum: 0\n\tsuper_errors: 0\n";
         assert_eq!(disagreeing(printed).expect("a scrub's figures"), 24);
         assert!(disagreeing("scrub aborted").is_err());
+    }
+
+    #[test]
+    fn a_scrub_that_the_kernel_aborted_is_known() {
+        assert!(is_aborted("scrub done for 1\nStatus:           aborted\n\tcsum_errors: 15\n"));
+        assert!(!is_aborted("scrub done for 1\nStatus:           finished\n\tcsum_errors: 15\n"));
     }
 }

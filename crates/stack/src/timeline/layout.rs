@@ -28,7 +28,7 @@ pub(super) enum Layout {
 
 /// What a piece of a member is.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct Piece {
     /// Its place in the array, in bytes; none for parity.
     pub(super) in_array: Option<u64>,
     /// The other members with a copy of it, from 0, at the same offset.
@@ -68,9 +68,9 @@ impl Layout {
     }
 
     /// What the byte of a member is, from the beginning of its data.
-    pub(super) fn at(self, member: u64, offset: u64) -> Seen {
+    pub(super) fn at(self, member: u64, offset: u64) -> Piece {
         match self {
-            Self::Mirror { members } => Seen {
+            Self::Mirror { members } => Piece {
                 in_array: Some(offset),
                 copies: (0..members).filter(|other| *other != member).collect(),
                 bytes: u64::MAX,
@@ -78,7 +78,7 @@ impl Layout {
             Self::Pairs { members, chunk_bytes } => {
                 let (row, within) = (offset / chunk_bytes, offset % chunk_bytes);
                 let chunk = row * (members / 2) + member / 2;
-                Seen {
+                Piece {
                     in_array: Some(chunk * chunk_bytes + within),
                     copies: vec![member ^ 1],
                     bytes: chunk_bytes - within,
@@ -95,7 +95,7 @@ impl Layout {
                 let after = (member + members - first_parity) % members;
                 let data = after.checked_sub(parity);
                 let chunk = data.map(|data| row * (members - parity) + data);
-                Seen {
+                Piece {
                     in_array: chunk.map(|chunk| chunk * chunk_bytes + within),
                     copies: Vec::new(),
                     bytes: chunk_bytes - within,

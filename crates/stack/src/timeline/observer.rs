@@ -240,7 +240,12 @@ impl Observer {
         let sectors = self.manager.disagreeing()?;
         self.sample(action, Metric::Mismatches, sectors as f64);
         self.mismatches.push(sectors);
-        self.was_repaired |= did == Doing::Repairs && self.is_corrupted;
+        if let Some(said) = self.manager.take_abortion() {
+            let detail = format!("{} did not come to its end: {said}", self.manager.name());
+            self.guard("scrub", action, false, detail);
+        }
+        let repairs = did == Doing::Repairs || self.manager.checks_repair();
+        self.was_repaired |= repairs && self.is_corrupted;
         if !self.is_corrupted {
             self.guard(
                 "array-clean",

@@ -7,7 +7,7 @@ use crate::device::BlockDevice;
 use crate::error::Cause;
 use crate::up::Stack;
 use std::time::Duration;
-use study::act::{Act, ActKind};
+use study::act::{Act, ActKind, Corrupted};
 use study::stack::{Keeper, StackSpec};
 use tools::Tool;
 
@@ -63,6 +63,11 @@ pub(super) trait Redundancy: Send {
     /// Whether the manager itself finds out that a disk failed: `fail` then lets the disk die.
     fn finds_failures(&self) -> bool;
 
+    /// Whether `check` repairs what it finds, as there is no other.
+    fn checks_repair(&self) -> bool {
+        false
+    }
+
     /// Does an act that is not of a disk alone. `member` is the disk of the act.
     fn act(&mut self, act: &Act, member: Option<&BlockDevice>, calls: &mut Calls<'_>) -> Result<(), Cause>;
 
@@ -77,6 +82,11 @@ pub(super) trait Redundancy: Send {
 
     /// Sectors in which the last check or repair found copies or parity that disagree.
     fn disagreeing(&self) -> Result<u64, Cause>;
+
+    /// What there is to say if the last check or repair did not come to its end.
+    fn take_abortion(&mut self) -> Option<String> {
+        None
+    }
 }
 
 /// The programs that it uses for acts.
@@ -160,6 +170,12 @@ pub(super) fn next_spare(spares: &mut Vec<BlockDevice>, act: &Act) -> Result<Blo
 
 pub(super) fn needs_disk<'a>(act: &Act, member: Option<&'a BlockDevice>) -> Result<&'a BlockDevice, Cause> {
     member.ok_or_else(|| Cause::Impossible(format!("the array has no disk for the act `{act}`")))
+}
+
+/// Which sectors an act changes.
+pub(super) fn corrupted(act: &Act) -> Result<Corrupted, Cause> {
+    act.corrupted
+        .ok_or_else(|| Cause::Impossible(format!("`{act}` does not say which sectors")))
 }
 
 /// The plan refuses acts that a manager does not have.

@@ -27,6 +27,8 @@ pub(super) struct Zfs {
     written: Option<Written>,
     /// zpool waits until what it was asked for has ended.
     job: Option<Job>,
+    /// The last scrub was asked for by `repair`; it is no other than that of `check`.
+    is_repair: bool,
     seen: Option<Seen>,
 }
 
@@ -55,6 +57,7 @@ impl Zfs {
             distributed: distributed.collect(),
             written: None,
             job: None,
+            is_repair: false,
             seen: None,
         }
     }
@@ -107,7 +110,11 @@ impl Redundancy for Zfs {
                 status,
             });
         }
-        Ok(self.seen.as_ref().map(|seen| seen.status.clone()).unwrap_or_default())
+        let mut status = self.seen.as_ref().map(|seen| seen.status.clone()).unwrap_or_default();
+        if status.doing == Doing::Checks && self.is_repair {
+            status.doing = Doing::Repairs;
+        }
+        Ok(status)
     }
 
     fn wait(&self, at_most: Duration) -> Result<(), Cause> {
@@ -119,9 +126,14 @@ impl Redundancy for Zfs {
         true
     }
 
+    fn checks_repair(&self) -> bool {
+        true
+    }
+
     fn act(&mut self, act: &Act, member: Option<&BlockDevice>, calls: &mut Calls<'_>) -> Result<(), Cause> {
         match act.kind {
-            ActKind::Check => {
+            ActKind::Check | ActKind::Repair => {
+                self.is_repair = act.kind == ActKind::Repair;
                 let call = Invocation::new(ZPOOL).args(["scrub", "-w"]).arg(&self.pool);
                 self.job = Some(calls.start(call)?);
                 Ok(())

@@ -3,8 +3,9 @@
 use super::Wrong;
 use crate::diagnostic::{Found, Span};
 use crate::document::Entry;
-use study::act::{Act, ActKind, Corrupted};
+use study::act::{Act, ActKind, Corrupted, KNOWN_FILE_BYTES};
 use study::plan::Cell;
+use study::stack::{DATA, Keeper};
 use study::workload::Work;
 
 const SECTOR_BYTES: u64 = 512;
@@ -112,11 +113,16 @@ pub(super) fn wrong_on(act: &Act, cell: &Cell) -> Option<Wrong> {
         );
         return Some((message, "use `rw = \"read\"` or `rw = \"randread\"`"));
     }
-    // Without a size the trial sees whether the disk has such sectors.
-    let member_bytes = cell.stack.array.member_size_bytes?;
     let end_bytes = corrupted.offset_bytes.saturating_add(corrupted.sectors * SECTOR_BYTES);
+    let disks = cell.machine.group(DATA).map_or(0, |group| group.count);
+    let (member_bytes, what) = match cell.stack.keeper(disks)? {
+        // How much of it a disk has, the trial sees.
+        Keeper::Btrfs | Keeper::Zfs => (KNOWN_FILE_BYTES, "raidlab's file takes at most"),
+        // Without a size the trial sees whether the disk has such sectors.
+        Keeper::Md | Keeper::Lvm => (cell.stack.array.member_size_bytes?, "the array uses"),
+    };
     (end_bytes > member_bytes).then(|| {
-        let message = format!("the sectors end at byte {end_bytes}: the array uses {member_bytes} bytes of a disk");
+        let message = format!("the sectors end at byte {end_bytes}: {what} {member_bytes} bytes of a disk");
         (message, "use a smaller `offset` or fewer `sectors`")
     })
 }

@@ -100,8 +100,7 @@ impl Members {
                 "a disk that failed has died there: write `replace`, with `spares = 1` in `array`"
             }
             (_, ActKind::Grow) => "only md's arrays grow",
-            (_, ActKind::Corrupt) => "only md's layouts are known",
-            (Keeper::Zfs, ActKind::Repair) => "write `check`: a scrub of ZFS repairs what it finds",
+            (Keeper::Lvm, ActKind::Corrupt) => "use md, btrfs or ZFS: what LVM puts where is not known",
             _ => return None,
         };
         Some((format!("`{}` is not done on {}", kind.word(), self.keeper.name()), help))

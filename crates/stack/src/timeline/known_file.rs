@@ -1,0 +1,220 @@
+//! A file for the act `corrupt` on filesystems that keep copies or parity themselves. Where they put a file is theirs to
+//! know, so each of its sectors says which one it is: disks are read until its data is found.
+
+use super::raw::{self, SECTOR_BYTES};
+use crate::error::Cause;
+use crate::memory;
+use crate::up::Stack;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use study::act::{Act, ActKind, KNOWN_FILE_BYTES};
+use study::stack::{Keeper, StackSpec};
+
+const NAME: &str = "raidlab-corrupt";
+const SECTORS: u64 = KNOWN_FILE_BYTES / SECTOR_BYTES as u64;
+/// A disk is read up to here. Filesystems use small parts of large disks from the beginning.
+const SEARCHED_BYTES: u64 = 16 << 30;
+const PIECE_BYTES: u64 = 4 << 20;
+/// The smallest block of a filesystem that is read.
+const BLOCK_SECTORS: usize = 8;
+/// Sectors that are read at once: what is contiguous on one disk may be larger.
+const RUN_SECTORS: usize = 128;
+
+/// Writes it, if one of these acts will need it. Before the stack is remounted, so that nothing of it stays in memory.
+pub fn write_known_file(stack: &Stack, spec: &StackSpec, disks: u32, acts: &[Act]) -> Result<(), Cause> {
+    let (Some(folder), true) = (&stack.mount_point, is_needed(spec, disks, acts)) else {
+        return Ok(());
+    };
+    let path = path_in(folder);
+    let doing = || Cause::system(format!("write {}", path.display()));
+    let mut file = File::create(&path).map_err(doing())?;
+    let in_piece = PIECE_BYTES / SECTOR_BYTES as u64;
+    for piece in 0..SECTORS.div_ceil(in_piece) {
+        let numbers = piece * in_piece..((piece + 1) * in_piece).min(SECTORS);
+        let data: Vec<u8> = numbers.flat_map(sector).collect();
+        file.write_all(&data).map_err(doing())?;
+    }
+    drop(file);
+    memory::write_back(Some(folder))
+}
+
+pub(super) fn is_needed(spec: &StackSpec, disks: u32, acts: &[Act]) -> bool {
+    let corrupts = acts.iter().any(|act| act.kind == ActKind::Corrupt);
+    corrupts && matches!(spec.keeper(disks), Some(Keeper::Btrfs | Keeper::Zfs))
+}
+
+pub(super) fn path_in(folder: &Path) -> PathBuf {
+    folder.join(NAME)
+}
+
+/// A sector of the file: its number, and what no filesystem can compress.
+fn sector(number: u64) -> [u8; SECTOR_BYTES] {
+    let mut bytes = [0; SECTOR_BYTES];
+    for (at, word) in (0..).zip(bytes.chunks_mut(8)) {
+        let value = match at {
+            0 => number ^ mixed(u64::MAX),
+            _ => mixed(number * 64 + at),
+        };
+        word.copy_from_slice(&value.to_le_bytes());
+    }
+    bytes
+}
+
+/// The finalizer of splitmix64.
+const fn mixed(value: u64) -> u64 {
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
+}
+
+/// Which sector of the file this is, if any.
+pub(super) fn number_of(read: &[u8]) -> Option<u64> {
+    let first = u64::from_le_bytes(*read.first_chunk()?);
+    let number = first ^ mixed(u64::MAX);
+    (number < SECTORS && read == sector(number)).then_some(number)
+}
+
+/// Where a disk has data of the file, in bytes: from the first sector to behind the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Extent {
+    pub(super) begin: u64,
+    pub(super) end: u64,
+}
+
+/// Reads a disk until it has found the file's data. None if there is none.
+pub(super) fn find(path: &Path, size_bytes: u64) -> Result<Option<Extent>, Cause> {
+    let file = raw::open(path, OpenOptions::new().read(true))?;
+    let mut extent: Option<Extent> = None;
+    let mut at = 0;
+    while at < size_bytes.min(SEARCHED_BYTES) {
+        // What a disk has of the file, parity included, is not larger than the file.
+        if extent.is_some_and(|extent| at > extent.begin + KNOWN_FILE_BYTES) {
+            break;
+        }
+        let bytes = PIECE_BYTES.min(size_bytes - at) as usize;
+        let doing = format!("read {bytes} bytes of {}", path.display());
+        let piece = raw::read_of(&file, at, bytes).map_err(Cause::system(doing))?;
+        for (number, sector) in (0..).zip(piece.chunks(SECTOR_BYTES)) {
+            if number_of(sector).is_none() {
+                continue;
+            }
+            let begin = at + number * SECTOR_BYTES as u64;
+            let end = begin + SECTOR_BYTES as u64;
+            extent = Some(extent.map_or(Extent { begin, end }, |extent| Extent { end, ..extent }));
+        }
+        at += bytes as u64;
+    }
+    Ok(extent)
+}
+
+/// What reading a sector gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// What was written there; or nobody can read it, as it is parity.
+    Right,
+    /// Other data, and no error.
+    Wrong,
+    Error,
+}
+
+/// Reads these sectors of the file. `times`: each by another thread, by whose number btrfs chooses among copies; the
+/// worst is what counts.
+pub(super) fn read(path: &Path, numbers: &[Option<u64>], times: usize) -> Result<Vec<Reading>, Cause> {
+    let mut all = vec![Reading::Right; numbers.len()];
+    for _ in 0..times {
+        let once = std::thread::scope(|scope| scope.spawn(|| read_once(path, numbers)).join());
+        let once = once.map_err(|_| Cause::State("a thread that read a file panicked".to_owned()))??;
+        for (worst, now) in all.iter_mut().zip(once) {
+            *worst = match (*worst, now) {
+                (Reading::Wrong, _) | (_, Reading::Wrong) => Reading::Wrong,
+                (Reading::Error, _) | (_, Reading::Error) => Reading::Error,
+                _ => Reading::Right,
+            };
+        }
+    }
+    Ok(all)
+}
+
+fn read_once(path: &Path, numbers: &[Option<u64>]) -> Result<Vec<Reading>, Cause> {
+    let file = raw::open(path, OpenOptions::new().read(true))?;
+    let mut readings = Vec::with_capacity(numbers.len());
+    while let Some(first) = numbers.get(readings.len()) {
+        let rest = &numbers[readings.len()..];
+        let Some(first) = *first else {
+            readings.push(Reading::Right);
+            continue;
+        };
+        let follows = |(number, expected): &(&Option<u64>, u64)| **number == Some(*expected);
+        let run = rest.iter().zip(first..).take_while(follows).count();
+        readings.extend(read_run(&file, first, run.min(RUN_SECTORS)));
+    }
+    Ok(readings)
+}
+
+/// Sectors that follow one another in the file, in whole blocks; each block by itself where there is an error.
+fn read_run(file: &File, first: u64, count: usize) -> Vec<Reading> {
+    let block = BLOCK_SECTORS as u64;
+    let (begin, end) = (first / block * block, (first + count as u64).next_multiple_of(block));
+    let read = |begin: u64, end: u64| {
+        let bytes = (end - begin) as usize * SECTOR_BYTES;
+        raw::read_of(file, begin * SECTOR_BYTES as u64, bytes)
+    };
+    let judged = |begin: u64, data: &[u8]| -> Vec<Reading> {
+        let is_right = |(number, read): (u64, &[u8])| number_of(read) == Some(number);
+        let sectors = (begin..).zip(data.chunks(SECTOR_BYTES));
+        let reading = |right| if right { Reading::Right } else { Reading::Wrong };
+        sectors.map(is_right).map(reading).collect()
+    };
+    let readings: Vec<Reading> = match read(begin, end) {
+        Ok(data) => judged(begin, &data),
+        Err(_) => (begin..end)
+            .step_by(BLOCK_SECTORS)
+            .flat_map(|begin| match read(begin, begin + block) {
+                Ok(data) => judged(begin, &data),
+                Err(_) => vec![Reading::Error; BLOCK_SECTORS],
+            })
+            .collect(),
+    };
+    let skipped = (first - begin) as usize;
+    readings.into_iter().skip(skipped).take(count).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sector_says_which_one_it_is() {
+        for number in [0, 1, SECTORS - 1] {
+            assert_eq!(number_of(&sector(number)), Some(number));
+        }
+        assert_eq!(number_of(&sector(SECTORS)), None);
+        assert_eq!(number_of(&[0; SECTOR_BYTES]), None);
+        let mut changed = sector(7);
+        changed[100] ^= 1;
+        assert_eq!(number_of(&changed), None);
+    }
+
+    /// A block that the filesystem cannot read is an error for its sectors only, and other data is wrong.
+    #[test]
+    fn sectors_are_read_in_whole_blocks_and_judged_one_by_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("file");
+        let mut data: Vec<u8> = (0..24).flat_map(sector).collect();
+        data[9 * SECTOR_BYTES + 5] ^= 1;
+        std::fs::write(&path, &data).expect("it is written");
+        let file = File::open(&path).expect("it is there");
+        let readings = read_run(&file, 8, 4);
+        assert_eq!(
+            readings,
+            [Reading::Right, Reading::Wrong, Reading::Right, Reading::Right]
+        );
+        // Behind the end of the file.
+        let readings = read_run(&file, 22, 4);
+        assert_eq!(
+            readings,
+            [Reading::Right, Reading::Right, Reading::Error, Reading::Error]
+        );
+    }
+}
