@@ -235,7 +235,11 @@ mod tests {
 
     #[test]
     fn a_scrub_that_the_kernel_aborted_is_known() {
-        assert!(is_aborted("scrub done for 1\nStatus:           aborted\n\tcsum_errors: 15\n"));
-        assert!(!is_aborted("scrub done for 1\nStatus:           finished\n\tcsum_errors: 15\n"));
+        assert!(is_aborted(
+            "scrub done for 1\nStatus:           aborted\n\tcsum_errors: 15\n"
+        ));
+        assert!(!is_aborted(
+            "scrub done for 1\nStatus:           finished\n\tcsum_errors: 15\n"
+        ));
     }
 }

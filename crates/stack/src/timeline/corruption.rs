@@ -202,7 +202,9 @@ impl Corruption {
         let last = self.readings()?;
         let read_as = |reading| {
             let pairs = self.first.iter().zip(&last);
-            pairs.filter(|(then, now)| **then == reading || **now == reading).count()
+            pairs
+                .filter(|(then, now)| **then == reading || **now == reading)
+                .count()
         };
         let errors = last.iter().map(|reading| *reading == Reading::Error);
         let served = last.iter().map(|reading| *reading == Reading::Wrong);

@@ -16,6 +16,8 @@ const SECTORS: u64 = KNOWN_FILE_BYTES / SECTOR_BYTES as u64;
 /// A disk is read up to here. Filesystems use small parts of large disks from the beginning.
 const SEARCHED_BYTES: u64 = 16 << 30;
 const PIECE_BYTES: u64 = 4 << 20;
+/// More than what is parity alone.
+const PROBED_BYTES: u64 = 512 << 10;
 /// The smallest block of a filesystem that is read.
 const BLOCK_SECTORS: usize = 8;
 /// Sectors that are read at once: what is contiguous on one disk may be larger.
@@ -82,30 +84,50 @@ pub(super) struct Extent {
     pub(super) end: u64,
 }
 
-/// Reads a disk until it has found the file's data. None if there is none.
+/// Finds the file's data on a disk of so many bytes. None if there is none.
 pub(super) fn find(path: &Path, size_bytes: u64) -> Result<Option<Extent>, Cause> {
     let file = raw::open(path, OpenOptions::new().read(true))?;
-    let mut extent: Option<Extent> = None;
-    let mut at = 0;
-    while at < size_bytes.min(SEARCHED_BYTES) {
-        // What a disk has of the file, parity included, is not larger than the file.
-        if extent.is_some_and(|extent| at > extent.begin + KNOWN_FILE_BYTES) {
-            break;
-        }
-        let bytes = PIECE_BYTES.min(size_bytes - at) as usize;
+    let scan = |at: u64, bytes: u64| -> Result<Option<Extent>, Cause> {
+        let bytes = bytes.min(size_bytes.saturating_sub(at)) as usize;
         let doing = format!("read {bytes} bytes of {}", path.display());
         let piece = raw::read_of(&file, at, bytes).map_err(Cause::system(doing))?;
-        for (number, sector) in (0..).zip(piece.chunks(SECTOR_BYTES)) {
-            if number_of(sector).is_none() {
-                continue;
-            }
-            let begin = at + number * SECTOR_BYTES as u64;
-            let end = begin + SECTOR_BYTES as u64;
-            extent = Some(extent.map_or(Extent { begin, end }, |extent| Extent { end, ..extent }));
-        }
-        at += bytes as u64;
+        Ok(extent_in(&piece, at))
+    };
+    let end = size_bytes.min(SEARCHED_BYTES);
+    let pieces = || (0..end).step_by(PIECE_BYTES as usize);
+    // A part of each piece is enough to find a file of many pieces; small remains need all.
+    let first = |bytes: u64| pieces().find_map(|at| scan(at, bytes).map(|found| found.map(|_| at)).transpose());
+    let Some(hit) = first(PROBED_BYTES).or_else(|| first(PIECE_BYTES)).transpose()? else {
+        return Ok(None);
+    };
+    let mut extent: Option<Extent> = None;
+    let mut at = hit.saturating_sub(PIECE_BYTES);
+    // What a disk has of the file, parity included, is not larger than the file.
+    while at < end && extent.is_none_or(|extent| at <= extent.begin + KNOWN_FILE_BYTES) {
+        let found = scan(at, PIECE_BYTES)?;
+        extent = match (extent, found) {
+            (Some(extent), Some(found)) => Some(Extent {
+                end: found.end,
+                ..extent
+            }),
+            (extent, found) => extent.or(found),
+        };
+        at += PIECE_BYTES;
     }
     Ok(extent)
+}
+
+/// The file's data in what was read from there.
+fn extent_in(read: &[u8], at: u64) -> Option<Extent> {
+    let sectors = read.chunks(SECTOR_BYTES).map(|sector| number_of(sector).is_some());
+    let places = || (at..).step_by(SECTOR_BYTES);
+    let mut found = places().zip(sectors).filter(|(_, is_of_file)| *is_of_file);
+    let (begin, _) = found.next()?;
+    let last = found.last().map_or(begin, |(last, _)| last);
+    Some(Extent {
+        begin,
+        end: last + SECTOR_BYTES as u64,
+    })
 }
 
 /// What reading a sector gave.
@@ -194,6 +216,16 @@ mod tests {
         let mut changed = sector(7);
         changed[100] ^= 1;
         assert_eq!(number_of(&changed), None);
+    }
+
+    #[test]
+    fn the_files_data_is_found_on_a_disk() {
+        let other = vec![3; 5 * SECTOR_BYTES];
+        let disk = [&other[..], &sector(8)[..], &other, &sector(9), &other].concat();
+        let bytes = |sectors: u64| sectors * SECTOR_BYTES as u64;
+        let extent = extent_in(&disk, bytes(100)).expect("it is there");
+        assert_eq!((extent.begin, extent.end), (bytes(105), bytes(112)));
+        assert_eq!(extent_in(&other, 0), None);
     }
 
     /// A block that the filesystem cannot read is an error for its sectors only, and other data is wrong.
