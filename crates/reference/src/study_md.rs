@@ -71,9 +71,10 @@ one fails is seen in the trial only; if it has not, the trial fails and says so.
 | `fail` | `mdadm --fail`; the disk still works | the disk dies | the disk dies | `zpool offline -f`, and the disk dies |
 | `replace` | `mdadm --replace`; of a disk that failed, the spare takes over then and not before | `lvconvert --replace`; of a disk that failed, `--repair` | `btrfs replace start -r` | `zpool replace` |
 | `check` | `check` to `sync_action` | `lvchange --syncaction check` | `btrfs scrub start -r` | `zpool scrub`, which also repairs |
-| `repair` | `repair` to `sync_action` | `lvchange --syncaction repair` | `btrfs scrub start` | refused: write `check` |
+| `repair` | `repair` to `sync_action` | `lvchange --syncaction repair` | `btrfs scrub start` | `zpool scrub` |
 | `slow`, `hang` | yes | yes | yes | yes |
-| `remove`, `add`, `re-add`, `grow`, `corrupt` | yes | refused | refused | refused |
+| `corrupt` | sectors of a member | refused | sectors of a file of 64 MiB | likewise |
+| `remove`, `add`, `re-add`, `grow` | yes | refused | refused | refused |
 
 A disk that dies answers nothing, as with `hang` for ever: for 30 s the array is `limping`, then the disk fails. It is `degraded`
 when its manager has noticed: LVM when dm-raid shows the disk as failed, btrfs with the first error that it counts of a
@@ -86,7 +87,7 @@ that the filesystem does not know; those of dRAID are distributed spares. Withou
 | `healthy`, `degraded`, `rebuilding`, `rebuilt`, `checking`, `reshaping`, `limping` (a disk is slow or hangs) | `throughput`, `iops` and latencies of the requests that ended in that phase (`throughput_cached` of buffered writes, which end in memory); `phase_duration`, from the first act's clock to the end of the last rebuild |
 | `rebuild`, then `rebuild 2`, … | `time_to_rebuild` from the act that began it; `rebuild_rate`, the used size of a member by the time in which it was written, and with btrfs and ZFS, which write what is in use, what was written to the new disk (with dRAID to all disks) by that time; `time_exposed` from the first failure until no member is missing |
 | `check`, `repair`, `reshape` | `duration`; of the first two `mismatches` in sectors: md's `mismatch_cnt`, LVM's count, blocks that a scrub of btrfs or ZFS found wrong |
-| `corrupt`, then `corrupt 2`, … | in sectors: `corrupted`; `found` and `not_found`, whether md counted mismatches in a check or repair since; `repaired`, as they were in all copies; `repaired_wrongly`, not so although md repaired; `served_as_good`, other data than before, returned by the array just after the act or in the end |
+| `corrupt`, then `corrupt 2`, … | in sectors: `corrupted`; `found` and `not_found`, whether a check or repair since counted mismatches; `repaired`, as they were in all copies; `repaired_wrongly`, not so after a repair that left them without an error; `served_as_good`, read as other data than before, without an error, just after the act or in the end; `unreadable`, read with an error |
 
 Time is that of md itself, which reports changes of `sync_action`, and of the programs of btrfs and ZFS, which end with what they
 do; zpool and dmsetup are asked for the state each second and each quarter of one, which reads no disk. After the last act
@@ -94,9 +95,12 @@ and its rebuild, what was written is read back and compared, and md checks all c
 after the work, and acts that came after it. A phase shorter than 1 ms has only its duration.
 
 `slow` makes each access of a disk's media longer by `delay`: each read that the disk's buffer does not answer, and each
-write as it goes to the media. `corrupt` writes other data to a disk below md. It needs work that only reads, and the levels
+write as it goes to the media. `corrupt` writes other data to a disk below what keeps the copies. It needs work that only reads, and with md the levels
 1, 5, 6 and 10 with mdadm's layout: what the sectors were is compared with what all disks that have them contain in the end,
-and with what the array returns. md counts mismatches for the whole array: with several `corrupt`, each counts as found if
+and with what the array returns. On btrfs and ZFS, which put data where they like, raidlab writes a file of 64 MiB before the work,
+whose sectors say which they are, and finds it on the disk (in its first 16 GiB) by reading it; `offset` counts from its first sector there, and what lies
+between, such as parity, is changed as well. In the end the file is read by 1 MiB, and by 4 KiB where that is an error, on btrfs by four threads, which read different
+copies. What such a read repairs just after an act is changed again. Mismatches are counted for the whole array: with several `corrupt`, each counts as found if
 one was. RAID 1 and 10 count them by 64 KiB, RAID 5 and 6 by 4 KiB of each disk.
 
 `hang` lets a disk take no request: what it has begun ends, the rest waits. md notices nothing as long as the disk answers

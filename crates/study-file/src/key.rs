@@ -433,7 +433,7 @@ static KEYS: &[Key] = &[
     key(Table::Act, "disk", Count { min: 1, max: 4096 }, Single, "the whole array, for `grow`, `check` and `repair`", "which disk of the array, from 1"),
     key(Table::Act, "delay", Takes::Time, Single, "needed for `slow`; `hang`: for ever", "for `slow`: what each access of the disk's media takes longer from then on, up to 60 s; for `hang`: how long the disk answers nothing, up to 30 s. A disk that never answers again is given up after 30 s, the SCSI layer's time limit of a command"),
     key(Table::Act, "level", Word(GROWN), Single, "the array's", "for `grow`: RAID 5 becomes RAID 6"),
-    key(Table::Act, "offset", Size { min: 0, max: 64 * PIB }, Single, "needed for `corrupt`", "for `corrupt`: where the first changed sector is, from the beginning of the disk's part of the array; whole sectors of 512 bytes"),
+    key(Table::Act, "offset", Size { min: 0, max: 64 * PIB }, Single, "needed for `corrupt`", "for `corrupt`: where the first changed sector is, from the beginning of the disk's part of the array, with btrfs and ZFS from the first sector of raidlab's file there; whole sectors of 512 bytes"),
     key(Table::Act, "sectors", Count { min: 1, max: 65536 }, Single, "1", "for `corrupt`: how many sectors of 512 bytes change"),
     key(Table::Act, "at", Takes::Time, Single, "one of `at`, `after`, `when` is needed", "time since the measured work began (or its `ramp_time`, if it has one)"),
     key(Table::Act, "after", Takes::Percent, Single, "one of `at`, `after`, `when` is needed", "`50 %`: when so much of the work is done, of the `runtime` of `io` and of the operations of `power_cut`"),

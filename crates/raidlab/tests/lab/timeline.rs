@@ -2,6 +2,7 @@
 //! mebibytes are: 102 MiB/s.
 
 use crate::laboratory::{Laboratory, Results};
+use lab::kernel::{Cache, KernelName};
 
 const STREAMED_MIB_S: f64 = 89.6 / 1.048_576;
 /// md stops 16 times in a rebuild to write its superblocks (`md_do_sync`: after each sixteenth of a member): the disk's
@@ -240,4 +241,46 @@ fn raid_1_repairs_from_its_first_member() {
     assert_eq!(first, [128.0, 128.0, 1.0, 1.0, 0.0, 1.0, 1.0], "first");
     let second = corrupted(2, array, 2, "1M");
     assert_eq!(second[..6], [128.0, 128.0, 1.0, 1.0, 1.0, 0.0], "second");
+}
+
+/// A checksum says which copy is wrong: on either disk it is repaired, and nobody gets it as good data.
+fn repaired_by_checksum(laboratory: &Laboratory, fs: &str) {
+    let place = |disk: u32, sectors: u32| {
+        let what = format!("\"corrupt\"\ndisk = {disk}\noffset = \"{disk}M\"\nsectors = {sectors}");
+        act(1, &what)
+    };
+    let acts = place(1, 1) + &place(2, 64) + &act(5, "\"repair\"");
+    let study = study(2, "{ level = \"none\" }", QUIET, &acts)
+        .replace("type = \"ext4\"", fs)
+        .replace("128M", "256M");
+    let results = laboratory.run(&study);
+    assert!(figure(&results, "repair", "mismatches") > 0.0, "{fs}");
+    for (test, sectors) in [("corrupt", 1.0), ("corrupt 2", 64.0)] {
+        let of_sectors = [
+            "corrupted",
+            "found",
+            "repaired",
+            "repaired_wrongly",
+            "served_as_good",
+            "unreadable",
+        ]
+        .map(|metric| figure(&results, test, metric));
+        assert_eq!(of_sectors, [sectors, sectors, sectors, 0.0, 0.0, 0.0], "{fs}: {test}");
+    }
+}
+
+#[test]
+fn a_scrub_of_btrfs_repairs_what_its_checksum_tells() {
+    let Some(laboratory) = Laboratory::open() else { return };
+    repaired_by_checksum(&laboratory, "type = \"btrfs\", data = \"raid1\"");
+}
+
+#[test]
+fn a_scrub_of_zfs_repairs_what_its_checksum_tells() {
+    let Some(laboratory) = Laboratory::open() else { return };
+    if !matches!(Cache::of_user().find(&KernelName::parse("6.12+zfs")), Ok(Ok(_))) {
+        println!("skipped: `raidlab kernel build 6.12+zfs` was never asked for");
+        return;
+    }
+    repaired_by_checksum(&laboratory, "type = \"zfs\", pool = \"mirror\"");
 }

@@ -66,7 +66,7 @@ impl Ground {
                 Keeper::Zfs => BlockDevice::at(&partition_of(disk))?,
                 _ => disk.clone(),
             };
-            let found = known_file::find(&device.path, device.size_bytes()?)?;
+            let found = known_file::find(&device.path, device.size_bytes()?, end_on(number, acts))?;
             let none = || {
                 Cause::Impossible(format!(
                     "`{act}`: the first 16 GiB of disk {number} have nothing of the file; not every disk has some of it, \
@@ -81,6 +81,15 @@ impl Ground {
             extents,
         }))
     }
+}
+
+/// Where the acts on a disk end, from the beginning of what it has of the file.
+fn end_on(number: u32, acts: &[Act]) -> u64 {
+    let of_disk = acts.iter().filter(|act| act.disk == Some(number));
+    let ends = of_disk.filter_map(|act| act.corrupted);
+    ends.map(|what| what.offset_bytes.saturating_add(what.sectors * SECTOR_BYTES as u64))
+        .max()
+        .unwrap_or(0)
 }
 
 /// Sectors of a disk that were changed.
@@ -317,10 +326,10 @@ fn in_file(act: &Act, file: &KnownFile) -> Result<Target, Cause> {
     let none = || Cause::Impossible(format!("`{act}` names no disk"));
     let (device, extent) = file.extents.get(&number).ok_or_else(none)?;
     let bytes = what.sectors * SECTOR_BYTES as u64;
-    let has_bytes = extent.end - extent.begin;
+    let has_bytes = extent.bytes();
     if what.offset_bytes.saturating_add(bytes) > has_bytes {
         return Err(Cause::Impossible(format!(
-            "`{act}` is past the end: disk {number} has {has_bytes} bytes of the file; use a smaller `offset` or fewer \
+            "`{act}` is past the end: disk {number} has {has_bytes} bytes of the file in one place; use a smaller `offset` or fewer \
              `sectors`"
         )));
     }

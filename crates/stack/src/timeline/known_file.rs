@@ -20,8 +20,9 @@ const PIECE_BYTES: u64 = 4 << 20;
 const PROBED_BYTES: u64 = 512 << 10;
 /// The smallest block of a filesystem that is read.
 const BLOCK_SECTORS: usize = 8;
-/// Sectors that are read at once: what is contiguous on one disk may be larger.
-const RUN_SECTORS: usize = 128;
+/// Sectors that are read at once, as read-ahead does: pieces of one request that are on several disks, of which one has an
+/// error, are where errors can get lost.
+const REQUEST_SECTORS: usize = 2048;
 
 /// Writes it, if one of these acts will need it. Before the stack is remounted, so that nothing of it stays in memory.
 pub fn write_known_file(stack: &Stack, spec: &StackSpec, disks: u32, acts: &[Act]) -> Result<(), Cause> {
@@ -77,44 +78,77 @@ pub(super) fn number_of(read: &[u8]) -> Option<u64> {
     (number < SECTORS && read == sector(number)).then_some(number)
 }
 
-/// Where a disk has data of the file, in bytes: from the first sector to behind the last.
+/// A place on a disk with data of the file, in bytes: from the first sector to behind the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extent {
     pub(super) begin: u64,
     pub(super) end: u64,
 }
 
-/// Finds the file's data on a disk of so many bytes. None if there is none.
-pub(super) fn find(path: &Path, size_bytes: u64) -> Result<Option<Extent>, Cause> {
+impl Extent {
+    pub(super) const fn bytes(self) -> u64 {
+        self.end - self.begin
+    }
+}
+
+/// Finds the file's data on a disk of `size_bytes`: the first place with so many bytes of it, otherwise the largest. None if
+/// there is none.
+pub(super) fn find(path: &Path, size_bytes: u64, wanted_bytes: u64) -> Result<Option<Extent>, Cause> {
     let file = raw::open(path, OpenOptions::new().read(true))?;
+    let end = size_bytes.min(SEARCHED_BYTES);
     let scan = |at: u64, bytes: u64| -> Result<Option<Extent>, Cause> {
         let bytes = bytes.min(size_bytes.saturating_sub(at)) as usize;
         let doing = format!("read {bytes} bytes of {}", path.display());
         let piece = raw::read_of(&file, at, bytes).map_err(Cause::system(doing))?;
         Ok(extent_in(&piece, at))
     };
-    let end = size_bytes.min(SEARCHED_BYTES);
-    let pieces = || (0..end).step_by(PIECE_BYTES as usize);
-    // A part of each piece is enough to find a file of many pieces; small remains need all.
-    let first = |bytes: u64| pieces().find_map(|at| scan(at, bytes).map(|found| found.map(|_| at)).transpose());
-    let Some(hit) = first(PROBED_BYTES).or_else(|| first(PIECE_BYTES)).transpose()? else {
-        return Ok(None);
-    };
-    let mut extent: Option<Extent> = None;
+    let mut largest: Option<Extent> = None;
+    // A part of each piece is enough to find a place of many pieces; small ones need all.
+    for probed_bytes in [PROBED_BYTES, PIECE_BYTES] {
+        let mut at = 0;
+        while at < end {
+            if scan(at, probed_bytes)?.is_none() {
+                at += PIECE_BYTES;
+                continue;
+            }
+            let (place, after) = place_around(at, end, &scan)?;
+            at = after;
+            if place.bytes() >= wanted_bytes {
+                return Ok(Some(place));
+            }
+            largest = largest.filter(|other| other.bytes() >= place.bytes()).or(Some(place));
+        }
+        if largest.is_some() {
+            break;
+        }
+    }
+    Ok(largest)
+}
+
+/// All pieces with data next to the one that begins here, which has some, and where the next one without begins.
+fn place_around(
+    hit: u64,
+    end: u64,
+    scan: &dyn Fn(u64, u64) -> Result<Option<Extent>, Cause>,
+) -> Result<(Extent, u64), Cause> {
+    let mut place: Option<Extent> = None;
     let mut at = hit.saturating_sub(PIECE_BYTES);
-    // What a disk has of the file, parity included, is not larger than the file.
-    while at < end && extent.is_none_or(|extent| at <= extent.begin + KNOWN_FILE_BYTES) {
+    while at < end {
         let found = scan(at, PIECE_BYTES)?;
-        extent = match (extent, found) {
-            (Some(extent), Some(found)) => Some(Extent {
+        if found.is_none() && at > hit {
+            break;
+        }
+        place = match (place, found) {
+            (Some(place), Some(found)) => Some(Extent {
                 end: found.end,
-                ..extent
+                ..place
             }),
-            (extent, found) => extent.or(found),
+            (place, found) => place.or(found),
         };
         at += PIECE_BYTES;
     }
-    Ok(extent)
+    let vanished = || Cause::State("a file was moved on its disks while it was looked for".to_owned());
+    Ok((place.ok_or_else(vanished)?, at))
 }
 
 /// The file's data in what was read from there.
@@ -169,37 +203,41 @@ fn read_once(path: &Path, numbers: &[Option<u64>]) -> Result<Vec<Reading>, Cause
         };
         let follows = |(number, expected): &(&Option<u64>, u64)| **number == Some(*expected);
         let run = rest.iter().zip(first..).take_while(follows).count();
-        readings.extend(read_run(&file, first, run.min(RUN_SECTORS)));
+        readings.extend(read_run(&file, first, run));
     }
     Ok(readings)
 }
 
-/// Sectors that follow one another in the file, in whole blocks; each block by itself where there is an error.
+/// Sectors that follow one another in the file, by requests that begin and end at multiples of their size; each block by
+/// itself where there is an error.
 fn read_run(file: &File, first: u64, count: usize) -> Vec<Reading> {
-    let block = BLOCK_SECTORS as u64;
-    let (begin, end) = (first / block * block, (first + count as u64).next_multiple_of(block));
-    let read = |begin: u64, end: u64| {
-        let bytes = (end - begin) as usize * SECTOR_BYTES;
-        raw::read_of(file, begin * SECTOR_BYTES as u64, bytes)
+    let (block, request) = (BLOCK_SECTORS as u64, REQUEST_SECTORS as u64);
+    let last = first + count as u64;
+    let (begin, end) = (first / request * request, last.next_multiple_of(request));
+    let read = |begin: u64, sectors: usize| {
+        raw::read_of(file, begin * SECTOR_BYTES as u64, sectors * SECTOR_BYTES).map(|data| judged(begin, &data))
     };
-    let judged = |begin: u64, data: &[u8]| -> Vec<Reading> {
-        let is_right = |(number, read): (u64, &[u8])| number_of(read) == Some(number);
-        let sectors = (begin..).zip(data.chunks(SECTOR_BYTES));
-        let reading = |right| if right { Reading::Right } else { Reading::Wrong };
-        sectors.map(is_right).map(reading).collect()
-    };
-    let readings: Vec<Reading> = match read(begin, end) {
-        Ok(data) => judged(begin, &data),
-        Err(_) => (begin..end)
-            .step_by(BLOCK_SECTORS)
-            .flat_map(|begin| match read(begin, begin + block) {
-                Ok(data) => judged(begin, &data),
-                Err(_) => vec![Reading::Error; BLOCK_SECTORS],
-            })
-            .collect(),
-    };
-    let skipped = (first - begin) as usize;
-    readings.into_iter().skip(skipped).take(count).collect()
+    let requests = (begin..end).step_by(REQUEST_SECTORS);
+    let readings = requests.flat_map(|begin| {
+        read(begin, REQUEST_SECTORS).unwrap_or_else(|_| {
+            let blocks = (begin..begin + request).step_by(BLOCK_SECTORS);
+            let is_asked_for = |begin: u64| begin + block > first && begin < last;
+            let in_blocks = blocks.flat_map(|begin| match is_asked_for(begin) {
+                true => read(begin, BLOCK_SECTORS).unwrap_or_else(|_| vec![Reading::Error; BLOCK_SECTORS]),
+                false => vec![Reading::Right; BLOCK_SECTORS],
+            });
+            in_blocks.collect()
+        })
+    });
+    readings.skip((first - begin) as usize).take(count).collect()
+}
+
+/// What was read of the file from this sector on.
+fn judged(begin: u64, data: &[u8]) -> Vec<Reading> {
+    let sectors = (begin..).zip(data.chunks(SECTOR_BYTES));
+    let is_right = |(number, read): (u64, &[u8])| number_of(read) == Some(number);
+    let reading = |right| if right { Reading::Right } else { Reading::Wrong };
+    sectors.map(is_right).map(reading).collect()
 }
 
 #[cfg(test)]
@@ -230,23 +268,19 @@ mod tests {
 
     /// A block that the filesystem cannot read is an error for its sectors only, and other data is wrong.
     #[test]
-    fn sectors_are_read_in_whole_blocks_and_judged_one_by_one() {
+    fn sectors_are_read_in_large_requests_and_judged_one_by_one() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("file");
-        let mut data: Vec<u8> = (0..24).flat_map(sector).collect();
+        let sectors = REQUEST_SECTORS as u64;
+        let mut data: Vec<u8> = (0..sectors + 8).flat_map(sector).collect();
         data[9 * SECTOR_BYTES + 5] ^= 1;
         std::fs::write(&path, &data).expect("it is written");
         let file = File::open(&path).expect("it is there");
-        let readings = read_run(&file, 8, 4);
-        assert_eq!(
-            readings,
-            [Reading::Right, Reading::Wrong, Reading::Right, Reading::Right]
-        );
-        // Behind the end of the file.
-        let readings = read_run(&file, 22, 4);
-        assert_eq!(
-            readings,
-            [Reading::Right, Reading::Right, Reading::Error, Reading::Error]
-        );
+        assert_eq!(read_run(&file, 8, 3), [Reading::Right, Reading::Wrong, Reading::Right]);
+        // The second request ends behind the file: its blocks are read one by one.
+        let readings = read_run(&file, sectors - 1, 11);
+        let right = readings.iter().filter(|reading| **reading == Reading::Right);
+        assert_eq!((right.count(), readings.len()), (9, 11));
+        assert_eq!(readings[9..], [Reading::Error, Reading::Error]);
     }
 }
