@@ -34,7 +34,8 @@ pub struct Restart {
     pub amid_acts: bool,
 }
 
-/// Assembles the array; if it does not start and a member may be missing, then by force.
+/// Assembles the array; if it does not start and a member may be missing, then by force; amid acts also if it is dirty and
+/// degraded.
 pub fn recover(
     spec: &StackSpec,
     disks: &Disks,
@@ -58,8 +59,7 @@ pub fn recover(
     let mut array = None;
     let mut devices = members.clone();
     if spec.array.level.is_md() {
-        let forced = missing.is_some() || restart.amid_acts;
-        let started = assemble(spec, disks, &members, forced, context)?;
+        let started = assemble(spec, disks, &members, restart, context)?;
         devices = vec![started.device.path.clone()];
         array = Some(started);
     } else if spec.array.level == Level::Single {
@@ -81,9 +81,10 @@ fn assemble(
     spec: &StackSpec,
     disks: &Disks,
     members: &[PathBuf],
-    forced: bool,
+    restart: Restart,
     context: &mut Context<'_>,
 ) -> Result<Array, Cause> {
+    let forced = restart.missing.is_some() || restart.amid_acts;
     context.step("assemble");
     let node = array::free_node(context.access.executor)?;
     let mut all = members.to_vec();
@@ -103,7 +104,17 @@ fn assemble(
         let stop = Invocation::new(Tool::Mdadm).arg("--stop").arg(&node);
         // There may be nothing to stop.
         let _ = context.access.run(&stop, &all);
-        context.access.run(&call(&["--force"]), &all)?;
+        if let Err(cause) = context.access.run(&call(&["--force"]), &all) {
+            if !restart.amid_acts {
+                return Err(cause);
+            }
+            let _ = context.access.run(&stop, &all);
+            context.step("assemble with start_dirty_degraded");
+            start_dirty_degraded("1")?;
+            let started = context.access.run(&call(&[]), &all);
+            start_dirty_degraded("0")?;
+            started?;
+        }
     }
     let device = context
         .access
@@ -115,6 +126,12 @@ fn assemble(
         redundant: spec.array.level.is_redundant(),
         sync_speed_max: None,
     })
+}
+
+/// Whether md starts arrays of RAID 4, 5 and 6 that are dirty and degraded: what an administrator sets when `--force` does
+/// not help. It does not where mdadm counts a member as there that a reshape was still writing.
+fn start_dirty_degraded(whether: &str) -> Result<(), Cause> {
+    sysfs::write(Path::new("/sys/module/md_mod/parameters/start_dirty_degraded"), whether)
 }
 
 /// Unmounts what a recovered stack left mounted, stops every array of the machine, exports its pool, and drops the caches,

@@ -223,3 +223,20 @@ fn disks_that_ignore_flushes_lose_what_was_acknowledged() {
     let mountable = lying.iter().filter(|state| state.verdict.not_mountable.is_none());
     assert!(mountable.count() > 0);
 }
+
+/// Amid the reshape the array is degraded, and dirty after the cut: it starts with `start_dirty_degraded` only.
+#[test]
+fn a_raid_5_that_becomes_a_raid_6_starts_again() {
+    let stack = "array = { level = 5, size = \"128 MiB\", chunk = \"64K\", spares = 1, bitmap = \"none\" }\n\
+                 fs = { type = \"ext4\" }";
+    let acts = "[[act]]\nafter = \"10 %\"\ndo = \"grow\"\nlevel = 6\n";
+    let text = study(
+        "model = \"wd-500gb-2007\"\ncount = 5",
+        stack,
+        "{ operations = 60, points = 6 }",
+    );
+    let Some(states) = explore(&(text + acts)) else { return };
+    for state in &states {
+        assert_eq!(state.verdict.not_mountable, None, "{state:?}");
+    }
+}
