@@ -30,8 +30,10 @@
 static const char *job;
 static u64 job_length;
 static struct rl_heartbeat *heartbeat;
-static struct rl_trace_record *trace;
+/* There whether requests are recorded or not: recording must not take memory from the workload. */
+static struct rl_trace_record trace[TRACE_RECORDS];
 static u32 trace_count;
+static bool traced;
 static u64 events_bytes;
 
 void raidlab_count_request(void)
@@ -53,7 +55,7 @@ void raidlab_no_room(void)
 
 static void trace_write_out(void)
 {
-	if (trace && trace_count)
+	if (trace_count)
 		rl_host_write(RL_FD_TRACE, trace, trace_count * sizeof(*trace));
 	trace_count = 0;
 }
@@ -62,7 +64,7 @@ void raidlab_trace(u32 disk, struct request *rq, u64 submit_ns, u64 complete_ns,
 {
 	struct rl_trace_record *r;
 
-	if (!trace)
+	if (!traced)
 		return;
 	r = &trace[trace_count++];
 	r->submit_ns = submit_ns;
@@ -166,8 +168,7 @@ static int __init channel_init(void)
 	heartbeat = rl_host_heartbeat();
 	if (heartbeat)
 		time_travel_mirror = &heartbeat->virtual_ns;
-	if (rl_host_is_open(RL_FD_TRACE))
-		trace = kvcalloc(TRACE_RECORDS, sizeof(*trace), GFP_KERNEL);
+	traced = rl_host_is_open(RL_FD_TRACE);
 	return misc_register(&channel_device);
 }
 /* Before the disks, whose partition scans are traced already. */

@@ -37,8 +37,10 @@ const MOUNTS: &[(&str, &str, &str)] = &[
 
 /// Runs as process 1; never returns.
 pub fn main() -> ! {
-    memory::take_heap();
-    let mut channel = match prepare().and_then(|()| Channel::open()) {
+    let mut channel = match memory::take_heap()
+        .and_then(|()| prepare())
+        .and_then(|()| Channel::open())
+    {
         Ok(channel) => channel,
         Err(error) => {
             // Only the console can report this error; exit makes the kernel panic, and the lab reports this message.

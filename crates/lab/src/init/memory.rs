@@ -5,6 +5,7 @@ use crate::guest::init::{HEAP_ADDRESS, HEAP_BYTES};
 use disksim::random::mix;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
 use std::ffi::c_void;
+use std::hint::black_box;
 use std::io;
 
 /// Blocks of at least this size come from mmap(2) and go back to the kernel when freed.
@@ -17,26 +18,28 @@ const GROWTH_BYTES: i32 = 1 << 20;
 /// of thread-local data then only moves blocks within it.
 ///
 /// All threads share one arena, and the threshold for mmap(2) is fixed instead of following the sizes of freed blocks.
-pub(super) fn take_heap() {
+pub(super) fn take_heap() -> io::Result<()> {
     // SAFETY: no other thread runs yet; the block is freed once, and unused.
     unsafe {
         libc::mallopt(libc::M_ARENA_MAX, 1);
         libc::mallopt(libc::M_TRIM_THRESHOLD, i32::MAX);
         libc::mallopt(libc::M_TOP_PAD, GROWTH_BYTES);
         libc::mallopt(libc::M_MMAP_MAX, 0);
-        libc::free(libc::malloc(HEAP_BYTES as usize));
+        // Without black_box the optimiser removes an allocation that is freed unused, and the heap stays as small as it was.
+        libc::free(black_box(libc::malloc(black_box(HEAP_BYTES as usize))));
         libc::mallopt(libc::M_MMAP_MAX, 65_536);
         libc::mallopt(libc::M_MMAP_THRESHOLD, MMAP_BYTES);
     }
     // SAFETY: the pages belong to the heap, and their contents do not change. The heap reaches beyond them: `malloc`
-    // extended it by at least this much.
-    let _ = unsafe {
+    // extended it by at least this much; if it had not, the call would fail.
+    unsafe {
         madvise(
             std::ptr::without_provenance_mut::<c_void>(HEAP_ADDRESS as usize),
             HEAP_BYTES as usize,
             Advice::LinuxPopulateWrite,
-        )
+        )?
     };
+    Ok(())
 }
 
 const PAGE_BYTES: u64 = 4096;

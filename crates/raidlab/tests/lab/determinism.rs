@@ -79,6 +79,22 @@ fn what_is_installed_here_changes_nothing() {
     assert_same("a longer list of libraries", &here, &with_more);
 }
 
+/// Files that do not fit into memory: a buffer for the trace in the guest's memory would be missing there.
+#[test]
+fn a_trace_changes_nothing() {
+    let Some(laboratory) = Laboratory::open() else { return };
+    laboratory.study(
+        "ram = \"128M\"\n[disks]\nmodel = \"wd-500gb-2007\"\ncount = 4\n\
+        [[stack]]\narray = { level = [1, 5], size = \"4G\" }\nfs = { type = \"xfs\" }\n\
+        [[workload]]\nname = \"tree\"\n\
+        tree = { files = 150, size = { min = \"64B\", median = \"1M\", max = \"4M\" }, directories = 10 }\n\
+        [precision]\ntrials = 1\n",
+    );
+    let traced = laboratory.run_with(&["--store", "traced.db", "--seed", "7"]);
+    let untraced = laboratory.run_as_told(&["--store", "untraced.db", "--seed", "7"]);
+    assert_same("without a trace", &traced, &untraced);
+}
+
 #[test]
 fn first_look_repeats() {
     let Some(laboratory) = Laboratory::open() else { return };

@@ -141,8 +141,12 @@ impl Laboratory {
 
     /// Runs the study that is there; requests are traced.
     pub fn run_with(&self, options: &[&str]) -> Results {
-        let arguments = [&["run", "study.toml", "--trace", "traces"], options].concat();
-        succeeded(&mut self.raidlab(&arguments));
+        self.run_as_told(&[&["--trace", "traces"], options].concat())
+    }
+
+    /// Runs the study that is there with these options only.
+    pub fn run_as_told(&self, options: &[&str]) -> Results {
+        succeeded(&mut self.raidlab(&[&["run", "study.toml"], options].concat()));
         let store = options
             .windows(2)
             .find(|pair| pair[0] == "--store")
@@ -193,6 +197,7 @@ impl Laboratory {
                 ["lvm", command, ..] => *command == "lvs",
                 // Between the tests of a workload.
                 ["zpool", command, ..] => ["export", "import"].contains(command),
+                ["dmsetup", command, ..] => ["suspend", "resume"].contains(command),
                 _ => false,
             };
             if !only_looks {
