@@ -63,6 +63,7 @@ fn run(spec: &FioFileSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) 
     let mut asked = Asked {
         bytes: 0,
         requests: Some(0),
+        record_bytes: None,
     };
     for section in &spec.sections {
         let reads = report_section(section, &jobs, sync, host)?;
@@ -72,6 +73,11 @@ fn run(spec: &FioFileSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) 
     if !spec.sections.iter().all(|section| section.pattern.is_random()) {
         asked.requests = None;
     }
+    let file_bytes = spec
+        .sections
+        .iter()
+        .map(|section| layout(section, mount_point).file_bytes);
+    asked.record_bytes = file_bytes.min().and_then(|bytes| guards::record_bytes(host, bytes));
     report_whole(spec, cpu, moved, asked, host);
     for section in spec.sections.iter().filter(|section| !section.pattern.has_writes()) {
         let test = &section.name;

@@ -1,7 +1,7 @@
 //! The guards of a job: whether what it read came from the disks, and what it wrote went there.
 
 use super::tally::Outcome;
-use crate::host::{DeviceCounters, WriteUnit};
+use crate::host::{DeviceCounters, Host, WriteUnit};
 use crate::report::{Asked, FIO_CLOCK, Reporter};
 use std::time::Duration;
 use study::workload::{BufferFill, IoPattern, IoSpec, SyncMode};
@@ -44,7 +44,10 @@ pub(super) fn report(reporter: &mut Reporter<'_>, spec: &IoSpec, outcome: &Outco
         reporter.cold_cache_guard(through(reads), moved);
     }
     if is_judged && (spec.direct || favours_no_block(&spec.fio_options)) {
-        reporter.cache_hits_guard(asked(spec, outcome, percent), moved);
+        let record_bytes = record_bytes(&*reporter.host, spec.size_bytes);
+        // What is compressed away is not read.
+        let record_bytes = record_bytes.map(|bytes| bytes * percent / 100);
+        reporter.cache_hits_guard(asked(spec, outcome, percent, record_bytes), moved);
     }
     if pattern.has_writes() {
         // All of it, including overwritten data: a block that was overwritten in memory is on no disk.
@@ -184,14 +187,23 @@ fn incompressible_percent(spec: &IoSpec, compresses: bool) -> u64 {
     }
 }
 
+/// Bytes that the filesystem reads for a random read of less, in files of `file_bytes`, if it reads records as a whole.
+pub(super) fn record_bytes(host: &dyn Host, file_bytes: u64) -> Option<u64> {
+    match host.write_unit()? {
+        WriteUnit::Record(bytes) => Some(bytes.min(file_bytes)),
+        WriteUnit::Stripe(_) => None,
+    }
+}
+
 /// All reads of a job, with those of its ramp.
-fn asked(spec: &IoSpec, outcome: &Outcome, percent: u64) -> Asked {
+fn asked(spec: &IoSpec, outcome: &Outcome, percent: u64, record_bytes: Option<u64>) -> Asked {
     let (reads, ramp) = (&outcome.tally.reads, outcome.tally.ramp);
     let jumps = matches!(spec.pattern, IoPattern::RandRead | IoPattern::RandRw);
     Asked {
         bytes: (reads.bytes + ramp.read_bytes) * percent / 100,
         // Blocks of zeros may be none.
         requests: (jumps && percent > 0).then(|| reads.operations() + ramp.reads),
+        record_bytes,
     }
 }
 
