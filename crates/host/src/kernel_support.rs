@@ -9,6 +9,11 @@ pub fn kernel_has_level(level: Level) -> bool {
     Support::of_machine().has(level)
 }
 
+/// Whether the kernel has dm-integrity.
+pub fn kernel_has_integrity() -> bool {
+    Support::of_machine().has_target("dm-integrity")
+}
+
 /// Information from the kernel.
 struct Support {
     /// /proc/mdstat, if md is loaded.
@@ -43,14 +48,17 @@ impl Support {
             Level::Raid10 => ("raid10", &["raid10"]),
             Level::LvmLinear => return self.has_device_mapper(),
             Level::LvmRaid0 | Level::LvmRaid1 | Level::LvmRaid5 | Level::LvmRaid6 | Level::LvmRaid10 => {
-                // Without modules it is unknown which targets are compiled in.
-                let unknown = self.modules.is_empty();
-                return self.has_device_mapper() && (unknown || self.has_module("dm-raid"));
+                return self.has_target("dm-raid");
             }
         };
         // `Personalities : [raid6] [raid5] [raid4]`
         let loaded = self.mdstat.iter().any(|text| text.contains(&format!("[{word}]")));
         loaded || modules.iter().any(|module| self.has_module(module))
+    }
+
+    /// Whether the device mapper has a target. Without modules it is unknown which are compiled in.
+    fn has_target(&self, module: &str) -> bool {
+        self.has_device_mapper() && (self.modules.is_empty() || self.has_module(module))
     }
 
     fn has_device_mapper(&self) -> bool {
@@ -101,7 +109,8 @@ mod tests {
         let modules = support(None, "", modules);
         assert!(modules.has(Level::Raid1) && !modules.has(Level::Raid10));
         assert!(modules.has(Level::LvmLinear) && !modules.has(Level::LvmRaid1));
+        assert!(!modules.has_target("dm-integrity"));
         let mapper = support(None, " 59 vhost\n236 device-mapper\n", "");
-        assert!(mapper.has(Level::LvmLinear) && mapper.has(Level::LvmRaid5));
+        assert!(mapper.has(Level::LvmLinear) && mapper.has(Level::LvmRaid5) && mapper.has_target("dm-integrity"));
     }
 }

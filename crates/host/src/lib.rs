@@ -53,7 +53,7 @@ pub use identity::{Differs, Identity};
 pub use job::{LoopDisks, TestDisks, TrialJob};
 pub use judge::JUDGING;
 pub use kernel_log::KernelLog;
-pub use kernel_support::kernel_has_level;
+pub use kernel_support::{kernel_has_integrity, kernel_has_level};
 pub use ledger::{ClaimedDisk, Header};
 pub use loops::attaching;
 pub use number::DeviceNumber;

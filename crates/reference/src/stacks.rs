@@ -34,6 +34,8 @@ const TOPOLOGY: &[&str] = &[
     "skip_copy",
     "sync_speed_min",
     "sync_speed_max",
+    "integrity",
+    "integrity_mode",
     "spares",
     "metadata",
 ];

@@ -86,8 +86,8 @@ that the filesystem does not know; those of dRAID are distributed spares. Withou
 |---|---|
 | `healthy`, `degraded`, `rebuilding`, `rebuilt`, `checking`, `reshaping`, `limping` (a disk is slow or hangs) | `throughput`, `iops` and latencies of the requests that ended in that phase (`throughput_cached` of buffered writes, which end in memory); `phase_duration`, from the first act's clock to the end of the last rebuild |
 | `rebuild`, then `rebuild 2`, … | `time_to_rebuild` from the act that began it; `rebuild_rate`, the used size of a member by the time in which it was written, and with btrfs and ZFS, which write what is in use, what was written to the new disk (with dRAID to all disks) by that time; `time_exposed` from the first failure until no member is missing |
-| `check`, `repair`, `reshape` | `duration`; of the first two `mismatches` in sectors: md's `mismatch_cnt`, LVM's count, blocks that a scrub of btrfs or ZFS found wrong |
-| `corrupt`, then `corrupt 2`, … | in sectors: `corrupted`; `found` and `not_found`, whether a check or repair since counted mismatches; `repaired`, as they were in all copies; `repaired_wrongly`, not so after a repair that left them without an error; `served_as_good`, read as other data than before, without an error, just after the act or in the end; `unreadable`, read with an error |
+| `check`, `repair`, `reshape` | `duration`; of the first two `mismatches` in sectors: md's `mismatch_cnt`, LVM's count, blocks that a scrub of btrfs or ZFS found wrong; with `integrity` also `checksum_errors`, requests that dm-integrity failed, and `corrected_reads`, sectors that md therefore wrote again by its own count (`errors` of its members) |
+| `corrupt`, then `corrupt 2`, … | in sectors: `corrupted`; `found` and `not_found`, whether a check or repair since counted mismatches or errors of checksums; `repaired`, as they were in all copies; `repaired_wrongly`, not so after a repair that left them without an error; `served_as_good`, read as other data than before, without an error, just after the act or in the end; `unreadable`, read with an error |
 
 Time is that of md itself, which reports changes of `sync_action`, and of the programs of btrfs and ZFS, which end with what they
 do; zpool and dmsetup are asked for the state each second and each quarter of one, which reads no disk. After the last act
@@ -101,7 +101,8 @@ and with what the array returns. On btrfs and ZFS, which put data where they lik
 whose sectors say which they are, and finds it on the disk (in its first 16 GiB) by reading it; `offset` counts from its first sector there, and what lies
 between, such as parity, is changed as well. In the end the file is read by 1 MiB, and by 4 KiB where that is an error, on btrfs by four threads, which read different
 copies. What such a read repairs just after an act is changed again. Mismatches are counted for the whole array: with several `corrupt`, each counts as found if
-one was. RAID 1 and 10 count them by 64 KiB, RAID 5 and 6 by 4 KiB of each disk.
+one was. RAID 1 and 10 count them by 64 KiB, RAID 5 and 6 by 4 KiB of each disk. With `integrity`, `corrupt` changes the sectors where
+dm-integrity has them on the disk, and checks that it then fails to read them; copies are read through dm-integrity.
 
 `hang` lets a disk take no request: what it has begun ends, the rest waits. md notices nothing as long as the disk answers
 in the end. A disk that never answers again is given up after 30 s, the time limit of a command in Linux's SCSI layer, and
@@ -145,7 +146,7 @@ Some samples are marked by a **guard**, with what was seen and what to change, a
 | guard | marks |
 |---|---|
 | `cold-cache` | what was read came from memory |
-| `cache-hits` | `io`, `fio`, reads: fewer than 90 % of the bytes, or for random patterns of the requests, reached the disks. A job went over its files again and found them in memory, or each record of the filesystem (128 KiB on ZFS) was read once and answered several smaller requests. Sequential reads may become larger requests, and requests that the scheduler merged count |
+| `cache-hits` | `io`, `fio`, reads: fewer than 90 % of the bytes, or for random patterns of the requests or (ZFS) of the records, reached the disks. A job went over its files again and found them in memory, or each record of the filesystem (128 KiB on ZFS) was read once and answered several smaller requests. Sequential reads may become larger requests, and requests that the scheduler merged count |
 | `written-out` | what was written did not reach the disks |
 | `read-modify-write` | `io`, `fio`, random writes of parts of a stripe (RAID 4, 5, 6) or of a record (ZFS) whose files fit the machine's `ram`, or that write 90 % of them or more: the disks read less than 10 % of what read-modify-write needs at the least, one block for each write, because a cache made whole stripes or found the records in memory. Not with `fits_memory`, by which a study says that it means that, nor for filesystems that never overwrite, nor while acts change the array |
 | `contents` | it is not there after a remount |

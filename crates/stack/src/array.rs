@@ -111,6 +111,7 @@ pub(crate) fn inner(spec: &ArraySpec) -> Option<ArraySpec> {
         level: of.level,
         chunk_bytes: of.chunk_bytes,
         metadata: spec.metadata.clone(),
+        integrity: spec.integrity,
         ..ArraySpec::default()
     };
     if !of.level.is_redundant() {

@@ -4,7 +4,7 @@ use crate::context::Teardown;
 use crate::error::Cause;
 use filesystems::{BlockSizes, Made, MountSource};
 use std::path::{Path, PathBuf};
-use study::stack::{Bitmap, FilesystemKind, FilesystemSpec, StackSpec};
+use study::stack::{Bitmap, FilesystemKind, FilesystemSpec, IntegrityMode, StackSpec};
 use tools::{Invocation, Tool};
 
 /// The programs needed to build and tear down a stack.
@@ -19,7 +19,14 @@ pub fn tools_needed(spec: &StackSpec, teardown: Teardown) -> Vec<Tool> {
         tools.extend(mkfs_of(filesystem.kind));
         tools.extend(filesystem.kind.mounting.program.map(Tool::Filesystem));
         tools.extend(filesystem.kind.is_pool().then_some(Tool::Sfdisk));
-        let signs = mkfs_of(filesystem.kind).is_some() || array.bitmap == Bitmap::External;
+        if let Some(integrity) = array.integrity {
+            tools.push(Tool::Integritysetup);
+            tools.extend(array.member_size_bytes.is_some().then_some(Tool::Blkdiscard));
+            let asked = teardown == Teardown::Full || integrity.mode == IntegrityMode::Journal;
+            tools.extend(asked.then_some(Tool::Dmsetup));
+        }
+        let signs =
+            mkfs_of(filesystem.kind).is_some() || array.bitmap == Bitmap::External || array.integrity.is_some();
         tools.extend((signs && teardown == Teardown::Full).then_some(Tool::Wipefs));
     }
     let mut needed = Vec::new();

@@ -20,6 +20,7 @@ mod error;
 mod executor;
 mod failure;
 mod filesystem;
+mod integrity;
 mod judge;
 mod ledger;
 mod lvm;

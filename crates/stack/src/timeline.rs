@@ -7,11 +7,13 @@
 mod btrfs;
 mod calls;
 mod corruption;
+mod in_array;
 mod known_file;
 mod layout;
 mod lvm;
 mod md;
 mod observer;
+mod places;
 mod raw;
 mod redundancy;
 mod zfs;
@@ -73,7 +75,7 @@ impl Timeline {
         let none = || Cause::Impossible("acts need an array with copies or parity".to_owned());
         let keeper = spec.keeper(disks).ok_or_else(none)?;
         let manager = redundancy::of(keeper, stack, spec, acts)?;
-        let tools = Tools::find(&redundancy::tools_of(keeper));
+        let tools = Tools::find(&redundancy::tools_of(keeper, spec));
         let tools = Arc::new(tools.map_err(|missing| Cause::State(missing.to_string()))?);
         let ground = Ground::of(stack, spec, disks, acts)?;
         let phases = Arc::new(Phases::begin());
@@ -230,7 +232,7 @@ impl Run {
         match act.kind {
             ActKind::Slow | ActKind::Hang => self.delay(act, began)?,
             ActKind::Corrupt => {
-                let (corruption, said) = Corruption::make(act, &self.ground, &self.members, &self.observer)?;
+                let (corruption, said) = Corruption::make(act, &self.ground, &self.members, &mut self.observer)?;
                 self.corruptions.push(corruption);
                 note = said;
                 self.observer.corrupted();
@@ -287,6 +289,9 @@ impl Run {
         }
         let by_bitmap = act.kind == ActKind::ReAdd && self.observer.manager.has_bitmap()?;
         let disk = act.disk.map(|_| member(&self.members, act)).transpose()?;
+        if matches!(act.kind, ActKind::Check | ActKind::Repair) {
+            self.observer.asked_for_check()?;
+        }
         let (manager, mut calls) = self.observer.manager();
         manager.act(act, disk, &mut calls)?;
         let dies = act.kind == ActKind::Fail && manager.finds_failures();
@@ -296,7 +301,6 @@ impl Run {
             ActKind::Replace | ActKind::ReAdd | ActKind::Add => {
                 self.observer.asked_for_rebuild(began, !by_bitmap);
             }
-            ActKind::Check | ActKind::Repair => self.observer.asked_for_check(),
             _ => {}
         }
         Ok(())

@@ -7,6 +7,7 @@ use crate::access::Access;
 use crate::error::Cause;
 use crate::executor::Executor;
 use crate::filesystem;
+use crate::integrity;
 use crate::lvm;
 use crate::zfs::{self, ZPOOL};
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,9 @@ pub enum Undo {
     },
     /// Signatures of these types (as wipefs names them) are erased from a device of the run.
     Signatures { device: PathBuf, types: String },
+    /// The device of dm-integrity under this name is closed if it is on this disk, with what integritysetup has of its own
+    /// on the disk while it formats.
+    Integrity { disk: PathBuf, name: String },
     /// The volume group is removed if it is only on these devices, and so are their physical volumes.
     VolumeGroup { name: String, devices: Vec<PathBuf> },
     /// The pool is destroyed if it is only on these partitions.
@@ -65,6 +69,7 @@ impl fmt::Display for Undo {
                 write!(f, "wipe {} off {}", kind.mount_type(), device.display())
             }
             Self::Signatures { device, types } => write!(f, "wipe {types} off {}", device.display()),
+            Self::Integrity { disk, name } => write!(f, "close {name} on {}", disk.display()),
             Self::VolumeGroup { name, .. } => write!(f, "remove the volume group {name}"),
             Self::Pool { name, .. } => write!(f, "destroy the pool {name}"),
             Self::PartitionTable { device, .. } => write!(f, "wipe the partition table off {}", device.display()),
@@ -100,6 +105,7 @@ pub fn undo(act: &Undo, access: &mut Access<'_>) -> Result<(), Cause> {
             true => wipe(device, types, access),
             false => Ok(()),
         },
+        Undo::Integrity { disk, name } => integrity::close_on(disk, name, access),
         Undo::VolumeGroup { name, devices } => remove_volume_group(name, devices, access),
         Undo::Pool { name, partitions } => destroy_pool(name, partitions, access),
         Undo::PartitionTable { device, uuid } => wipe_partitions(device, uuid, access),
@@ -327,6 +333,10 @@ mod tests {
                 kind: FilesystemKind::Ext4,
                 array_uuid: None,
                 uuid: Some("u".into()),
+            },
+            Undo::Integrity {
+                disk: gone.clone(),
+                name: "raidlab-integrity-0".to_owned(),
             },
             Undo::Folder { path: gone.clone() },
             Undo::Mount {

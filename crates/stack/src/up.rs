@@ -2,6 +2,7 @@
 
 mod arrays;
 mod filesystems;
+mod integrity;
 mod pools;
 mod queues;
 mod rising;
@@ -13,6 +14,7 @@ use crate::disks::Disks;
 use crate::error::Cause;
 use crate::executor::read_number;
 use crate::failure::{FailedUndo, StackError, TeardownError};
+use crate::integrity::{Checksummed, empty_journals};
 use crate::ledger::Act;
 use crate::mount::Mounting;
 use crate::undo::undo;
@@ -36,6 +38,8 @@ pub struct Stack {
     pub(crate) data_disks: usize,
     /// None without md.
     pub array: Option<Array>,
+    /// Where md's members are devices of dm-integrity: each disk of group `data` with its device.
+    pub(crate) checksummed: Vec<Checksummed>,
     /// The arrays that are members of it.
     inner: Vec<Array>,
     mounting: Option<Mounting>,
@@ -101,6 +105,7 @@ pub fn remount(
     if let Some(pool) = &mounting.pool {
         context.access.run(&pool.export(), &pool.partitions)?;
     }
+    empty_journals(&stack.checksummed, &mut context.access)?;
     let outcome = between(context);
     context.step("mount");
     if let Some(pool) = &mounting.pool {

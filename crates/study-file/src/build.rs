@@ -6,8 +6,8 @@ use crate::point::Point;
 use crate::value::Value;
 use crate::{INFINITE, Known};
 use study::stack::{
-    Align, ArraySpec, Bitmap, DATA, FilesystemKind, FilesystemSpec, InnerArray, JournalMode, Level, MachineKind,
-    MachineSpec, Pool, ProcessorSpec, Profile, StackSpec, ZfsSpec, ZfsSync,
+    Align, ArraySpec, Bitmap, DATA, FilesystemKind, FilesystemSpec, InnerArray, Integrity, IntegrityMode,
+    JournalMode, Level, MachineKind, MachineSpec, Pool, ProcessorSpec, Profile, StackSpec, ZfsSpec, ZfsSync,
 };
 
 pub(crate) fn machine(point: &Point, kind: MachineKind, fixed: &Fixed, known: &Known) -> MachineSpec {
@@ -96,8 +96,20 @@ pub(crate) fn array(point: &Point, disk_bytes: Option<u64>) -> ArraySpec {
         skip_copy: small("skip_copy"),
         sync_speed_min: small("sync_speed_min"),
         sync_speed_max: small("sync_speed_max"),
+        integrity: integrity(point),
         extent_bytes: point.number("extent"),
     }
+}
+
+fn integrity(point: &Point) -> Option<Integrity> {
+    point.text("integrity").filter(|word| word != "none")?;
+    let mode = point.text("integrity_mode");
+    let named = IntegrityMode::ALL
+        .into_iter()
+        .find(|known| mode.as_deref() == Some(known.word()));
+    Some(Integrity {
+        mode: named.unwrap_or_default(),
+    })
 }
 
 fn level(point: &Point, axis: &str) -> Option<Level> {

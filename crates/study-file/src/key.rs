@@ -250,6 +250,8 @@ const MACHINES: &[&[&str]] = &[&["lab"], &["host"]];
 const LEVELS: &[&[&str]] = Level::WORDS;
 const BUSES: &[&[&str]] = BusKind::WORDS;
 const BITMAPS: &[&[&str]] = &[&["internal"], &["none"], &["external"]];
+const INTEGRITY: &[&[&str]] = &[&["none"], &["crc32c"]];
+const INTEGRITY_MODES: &[&[&str]] = &[&["journal"], &["bitmap"], &["direct"]];
 const METADATA: &[&[&str]] = &[&["1.2"], &["1.1"], &["1.0"], &["0.90"]];
 const FILESYSTEMS: &[&[&str]] = FilesystemKind::WORDS;
 const ALIGNMENTS: &[&[&str]] = &[&["right"], &["off"], &["wrong"]];
@@ -400,6 +402,8 @@ static KEYS: &[Key] = &[
     key(Table::Array, "skip_copy", Count { min: 0, max: 1 }, ListedOrDefault, "the kernel's (0)", "levels 4, 5, 6: 1 writes whole blocks from where they are, without a copy to the stripe cache"),
     key(Table::Array, "sync_speed_min", Count { min: 1, max: 100_000_000 }, ListedOrDefault, "the kernel's (1000)", "redundant levels: KiB/s of each member that resync, recovery and check have next to other requests"),
     key(Table::Array, "sync_speed_max", Count { min: 1, max: 100_000_000 }, ListedOrDefault, "the kernel's (200000)", "redundant levels: KiB/s of each member that resync, recovery and check have at most; not where raidlab itself waits for them"),
+    key(Table::Array, "integrity", Word(INTEGRITY), Listed, "`none`", "md: dm-integrity between each disk and md (integritysetup) with a checksum of every sector of 512 bytes: a disk that returns other data than was written becomes a disk that cannot read"),
+    key(Table::Array, "integrity_mode", Word(INTEGRITY_MODES), ListedOrDefault, "integritysetup's (`journal`)", "how sector and checksum stay together through a power cut: `journal` writes both twice, `bitmap` computes checksums of regions anew, `direct` does nothing for it"),
     key(Table::Array, "extent", Size { min: 4 * KIB, max: 16 * GIB }, ListedOrDefault, "LVM's (4M)", "LVM: extent size, a power of two"),
 
     key(Table::Inner, "level", Word(MEMBER_WORDS), Listed, "", "level of the arrays that are members").on_axis("of_level"),

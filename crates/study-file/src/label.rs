@@ -49,6 +49,8 @@ const ORDER: &[&str] = &[
     "skip_copy",
     "sync_speed_min",
     "sync_speed_max",
+    "integrity",
+    "integrity_mode",
     "extent",
     "size",
     "spares",
@@ -190,6 +192,9 @@ fn part(axis: &str, word: &str) -> Option<String> {
         "group_thread_cnt" | "rmw_level" | "skip_copy" | "sync_speed_min" | "sync_speed_max" => {
             format!("{axis} {word}")
         }
+        "integrity" if word == "none" => return None,
+        "integrity" => format!("dm-integrity {word}"),
+        "integrity_mode" => format!("integrity-{word}"),
         "recordsize" | "ashift" | "compression" | "extent" => format!("{axis} {word}"),
         "bitmap" if word == "none" => "no bitmap".to_owned(),
         "bitmap" => "bitmap".to_owned(),

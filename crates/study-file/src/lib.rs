@@ -13,6 +13,7 @@ mod document;
 mod filesystem_rules;
 mod groups;
 mod impossible;
+mod integrity_rules;
 mod inventory;
 pub mod key;
 pub mod label;

@@ -5,6 +5,7 @@ use crate::build;
 use crate::diagnostic::{Found, Span};
 use crate::groups::Fixed;
 use crate::impossible::{Impossible, impossible};
+use crate::integrity_rules::mode_of_nothing;
 use crate::point::{Axis, Point, points, size};
 use crate::rules::{check_stack, cores_of_nothing};
 use crate::unit::describe_size;
@@ -115,6 +116,7 @@ impl Matrix {
         let stack = build::stack(point, disk_bytes, setting.fixed);
         let mut reasons = check_stack(&machine, &stack, disk_bytes);
         reasons.extend(cores_of_nothing(&machine, point));
+        reasons.extend(mode_of_nothing(point));
         reasons.extend(beyond_a_guest(&machine, setting.known));
         if reasons.is_empty() {
             reasons.extend(no_array(point, &machine, &stack));

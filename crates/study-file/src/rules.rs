@@ -4,7 +4,9 @@ use crate::array_rules::{active_disks, capacity};
 use crate::impossible::{Impossible, impossible};
 use crate::point::Point;
 use crate::unit::describe_size;
-use crate::{array_rules, consistency_rules, filesystem_rules, lvm_rules, many_device_rules, md_rules};
+use crate::{
+    array_rules, consistency_rules, filesystem_rules, integrity_rules, lvm_rules, many_device_rules, md_rules,
+};
 use study::stack::{Align, DATA, MachineKind, MachineSpec, StackSpec};
 
 /// All reasons why the stack is impossible.
@@ -13,6 +15,7 @@ pub(crate) fn check_stack(machine: &MachineSpec, stack: &StackSpec, disk_bytes: 
     all.extend(lvm_rules::check(&stack.array));
     all.extend(consistency_rules::check(&stack.array, machine));
     all.extend(md_rules::check(&stack.array, machine, disk_bytes));
+    all.extend(integrity_rules::check(&stack.array, machine, disk_bytes));
     all.extend(many_device_rules::check(machine, stack));
     all.extend(filesystem_rules::check(machine, stack));
     all.extend(buses(machine));

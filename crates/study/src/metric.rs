@@ -190,6 +190,10 @@ metrics! {
     PhaseDuration = "phase_duration", Seconds, Neither;
     /// What a check or repair counted: md's `mismatch_cnt`, wrong blocks of a scrub.
     Mismatches = "mismatches", Sectors, Lower;
+    /// Requests of a check or repair that a member with checksums (dm-integrity) failed.
+    ChecksumErrors = "checksum_errors", Requests, Lower;
+    /// Sectors that md says (`errors` of its members) it wrote again in a check or repair of them, as one could not read them.
+    CorrectedReads = "corrected_reads", Sectors, Lower;
     /// Changed by an act `corrupt`.
     Corrupted = "corrupted", Sectors, Neither;
     /// Of those, sectors after whose change a check or repair counted mismatches.

@@ -6,7 +6,7 @@ mod level;
 mod model;
 mod redundancy;
 
-pub use array::{ArraySpec, Bitmap, InnerArray, Level};
+pub use array::{ArraySpec, Bitmap, InnerArray, Integrity, IntegrityMode, Level};
 pub use bus::{Bus, BusDisk, BusKind, Holds};
 pub use filesystems::{Align, FilesystemKind, FilesystemSpec, JournalMode, Pool, Profile, ZfsSpec, ZfsSync};
 pub use level::{LevelFacts, MEMBER_WORDS, Manager, Members};

@@ -16,6 +16,8 @@ pub enum Tool {
     Partx,
     Losetup,
     Sfdisk,
+    Integritysetup,
+    Blkdiscard,
     /// A program of a filesystem that makes, mounts or checks it.
     Filesystem(&'static Program),
 }
@@ -39,13 +41,15 @@ static BLKID: Program = Program::new("blkid", "util-linux");
 static PARTX: Program = Program::new("partx", "util-linux");
 static LOSETUP: Program = Program::new("losetup", "mount");
 static SFDISK: Program = Program::new("sfdisk", "fdisk");
+static INTEGRITYSETUP: Program = Program::new("integritysetup", "cryptsetup-bin");
+static BLKDISCARD: Program = Program::new("blkdiscard", "util-linux");
 
 impl Tool {
     /// mke2fs, which makes ext2, ext3 and ext4, and the small filesystem for the file of an external bitmap of md.
     pub const MKE2FS: Self = Self::Filesystem(&ext2::MKE2FS);
 
     /// Programs that do not belong to one filesystem.
-    const GENERAL: [Self; 11] = [
+    const GENERAL: [Self; 13] = [
         Self::Mdadm,
         Self::Lvm,
         Self::Dmsetup,
@@ -57,6 +61,8 @@ impl Tool {
         Self::Partx,
         Self::Losetup,
         Self::Sfdisk,
+        Self::Integritysetup,
+        Self::Blkdiscard,
     ];
 
     /// Every program but those that only check filesystems, each once.
@@ -86,6 +92,8 @@ impl Tool {
             Self::Partx => &PARTX,
             Self::Losetup => &LOSETUP,
             Self::Sfdisk => &SFDISK,
+            Self::Integritysetup => &INTEGRITYSETUP,
+            Self::Blkdiscard => &BLKDISCARD,
             Self::Filesystem(program) => program,
         }
     }

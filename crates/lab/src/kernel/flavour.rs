@@ -3,13 +3,13 @@
 
 use filesystems::{FilesystemKind, Flavour};
 use std::fmt;
-use study::stack::{Level, MachineSpec, StackSpec};
+use study::stack::{ArraySpec, MachineSpec, StackSpec};
 
 /// What a flavour is for, in a few words.
 pub fn purpose(flavour: Flavour) -> String {
     match flavour {
         Flavour::Base => format!("md; {}", filesystems_of(flavour)),
-        Flavour::More => format!("LVM; {}", filesystems_of(flavour)),
+        Flavour::More => format!("LVM, dm-integrity; {}", filesystems_of(flavour)),
         Flavour::Zfs => "OpenZFS".to_owned(),
     }
 }
@@ -35,14 +35,17 @@ pub fn needed_by(stack: &StackSpec) -> Flavour {
     let group_stacks = stack.group_stacks.iter().map(|other| (&other.array, &other.filesystem));
     std::iter::once((&stack.array, &stack.filesystem))
         .chain(group_stacks)
-        .map(|(array, filesystem)| of_level(array.level).max(filesystem.kind.kernel.flavour))
+        .map(|(array, filesystem)| of_array(array).max(filesystem.kind.kernel.flavour))
         .max()
         .unwrap_or_default()
 }
 
-/// LVM needs device mapper.
-const fn of_level(level: Level) -> Flavour {
-    if level.is_lvm() { Flavour::More } else { Flavour::Base }
+/// LVM and dm-integrity need device mapper.
+const fn of_array(array: &ArraySpec) -> Flavour {
+    match array.level.is_lvm() || array.integrity.is_some() {
+        true => Flavour::More,
+        false => Flavour::Base,
+    }
 }
 
 /// What a processor model adds to a kernel's name.
@@ -110,7 +113,7 @@ impl fmt::Display for KernelName {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use study::stack::{ArraySpec, FilesystemSpec, GroupStack};
+    use study::stack::{FilesystemSpec, GroupStack, Integrity, Level};
 
     #[test]
     fn names_read_back() {
@@ -142,6 +145,10 @@ mod tests {
         let mut stack = StackSpec::default();
         assert_eq!(needed_by(&stack), Flavour::Base);
         stack.array.level = Level::LvmRaid5;
+        assert_eq!(needed_by(&stack), Flavour::More);
+        stack.array.level = Level::Raid5;
+        assert_eq!(needed_by(&stack), Flavour::Base);
+        stack.array.integrity = Some(Integrity::default());
         assert_eq!(needed_by(&stack), Flavour::More);
         let source = GroupStack {
             group: "source".to_owned(),

@@ -105,6 +105,12 @@ const OF_LVM: Need = Need {
     why: "creates LVM volumes",
 };
 
+const OF_INTEGRITY: Need = Need {
+    file: "integritysetup",
+    package: "cryptsetup-bin",
+    why: "puts dm-integrity below md (`integrity`)",
+};
+
 const OF_BONNIE: Need = Need {
     file: "bonnie++",
     package: "bonnie++",
@@ -137,6 +143,7 @@ fn needs_of_some() -> Vec<&'static Need> {
         false => OF_KERNEL.iter().collect(),
     };
     needs.push(&OF_LVM);
+    needs.push(&OF_INTEGRITY);
     needs.extend(needs_of_filesystems(Flavour::More));
     needs.extend(needs_of_filesystems(Flavour::Zfs));
     needs.push(&OF_BONNIE);

@@ -63,6 +63,46 @@ grep md7 /proc/mdstat; test "$before" = "$(sha256sum < /dev/md7)" && echo BYSTAN
     }
 }
 
+/// A device of dm-integrity of others stays, also where a killed run had devices open.
+#[test]
+fn lab_host_dm_integrity_comes_and_goes_next_to_that_of_the_machine() {
+    // An array of 32 MiB is too small for xfs.
+    let study = RAID5.replace("bitmap", "integrity = \"crc32c\", bitmap");
+    let machine = Machine {
+        kernel: MORE,
+        disks: disks(4),
+        ram_bytes: 1 << 30,
+        ..Machine::default()
+    };
+    let Some(said) = machine.script(
+        &study,
+        r#"
+integritysetup format --batch-mode --no-wipe /dev/vdd; integritysetup open /dev/vdd mine-integrity-0
+run="$R run study.toml --on host --devices /dev/vda,/dev/vdb,/dev/vdc"
+$run &
+until dmsetup ls | grep -q 'raidlab.*-integrity-2'; do sleep 0.1; done
+kill -9 $!; wait $! || true; sleep 1
+dmsetup ls | grep -q 'raidlab.*-integrity-0' && echo IT IS LEFT OPEN
+$R clean
+dmsetup ls | grep raidlab && exit 1
+$run
+for disk in vda vdb vdc; do test -z "$(wipefs --noheadings /dev/$disk)"; done
+test -z "$(ls /tmp/state | grep -v lock)"; dmsetup ls | grep raidlab && exit 1
+dmsetup deps -o devname mine-integrity-0 | grep vdd && echo BYSTANDER IS WELL
+"#,
+    ) else {
+        return;
+    };
+    for words in [
+        "IT IS LEFT OPEN",
+        "undone: close raidlab",
+        "1 trials done, 0 failed",
+        "BYSTANDER IS WELL",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+}
+
 const READS: &str = r#"
 [disks]
 count = 1

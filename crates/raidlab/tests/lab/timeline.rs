@@ -284,3 +284,40 @@ fn a_scrub_of_zfs_repairs_what_its_checksum_tells() {
     }
     repaired_by_checksum(&laboratory, "type = \"zfs\", pool = \"mirror\"");
 }
+
+/// dm-integrity makes of wrong data an error, from which md knows which copy is wrong: on either disk `check` alone repairs it.
+/// Only RAID 1 counts it as a mismatch.
+#[test]
+fn a_scrub_of_md_on_dm_integrity_repairs_what_a_checksum_tells() {
+    let Some(laboratory) = Laboratory::open() else { return };
+    if !matches!(Cache::of_user().find(&KernelName::parse("6.12+more")), Ok(Ok(_))) {
+        println!("skipped: `raidlab kernel build 6.12+more` was never asked for");
+        return;
+    }
+    let place = |disk: u32, sectors: u32| {
+        let what = format!("\"corrupt\"\ndisk = {disk}\noffset = \"{disk}M\"\nsectors = {sectors}");
+        act(1, &what)
+    };
+    let acts = place(1, 1) + &place(2, 64) + &act(5, "\"check\"");
+    for (level, mode, mismatches) in [(1, "journal", 256.0), (5, "journal", 0.0), (5, "direct", 0.0)] {
+        let array = format!(
+            "{{ level = {level}, size = \"64M\", bitmap = \"none\", integrity = \"crc32c\", integrity_mode = \"{mode}\" }}"
+        );
+        let study = study(4, &array, QUIET, &acts)
+            .replace("type = \"ext4\"", "type = \"raw\"")
+            .replace("128M", "512M");
+        let results = laboratory.run(&study);
+        let counted = figure(&results, "check", "mismatches");
+        assert!((counted - mismatches).abs() < f64::EPSILON, "RAID {level}: {counted}");
+        assert!(figure(&results, "check", "checksum_errors") > 0.0, "RAID {level}");
+        for (test, sectors) in [("corrupt", 1.0), ("corrupt 2", 64.0)] {
+            let of_sectors = ["corrupted", "found", "repaired", "served_as_good", "unreadable"]
+                .map(|metric| figure(&results, test, metric));
+            assert_eq!(
+                of_sectors,
+                [sectors, sectors, sectors, 0.0, 0.0],
+                "RAID {level}, {mode}: {test}"
+            );
+        }
+    }
+}

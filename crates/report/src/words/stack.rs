@@ -39,6 +39,9 @@ pub(crate) fn array(array: &ArraySpec) -> String {
         array
             .sync_speed_max
             .map(|speed| format!("resync at {speed} KiB/s or less")),
+        array
+            .integrity
+            .map(|integrity| format!("dm-integrity crc32c, {}", integrity.mode.word())),
         array.layout.as_ref().map(|layout| format!("layout {layout}")),
         array
             .member_size_bytes

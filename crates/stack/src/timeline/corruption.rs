@@ -3,12 +3,11 @@
 //! The sectors are written below what keeps the copies, so that it knows nothing of it; afterwards they are compared with
 //! what they were, and what had been written there is read: through md's array, or from a file of btrfs or ZFS.
 
+use super::in_array::{InArray, Members};
 use super::known_file::{self, Extent, Reading};
-use super::layout::{Layout, Piece};
 use super::observer::Observer;
-use super::raw::{self, SECTOR_BYTES, differ};
+use super::raw::{SECTOR_BYTES, Spot, differ};
 use super::{member, redundancy};
-use crate::array::Array;
 use crate::device::BlockDevice;
 use crate::error::Cause;
 use crate::sysfs;
@@ -22,14 +21,12 @@ use study::stack::{Keeper, StackSpec};
 
 /// Threads that read a file of btrfs: it has up to four copies, and chooses by the number of the thread.
 const BTRFS_READS: usize = 4;
-/// What is read at once where there was an error.
-const BLOCK_BYTES: usize = 4096;
 
 /// Where what was changed on a disk is seen.
 #[derive(Clone, Debug)]
 pub(super) enum Ground {
     /// In an array of md, by its layout.
-    Md(Array),
+    Md(Members),
     /// In a file of a filesystem that keeps copies itself.
     File(KnownFile),
     /// No act changes anything.
@@ -48,7 +45,10 @@ impl Ground {
     /// Finds the file on the disks, which takes as long as reading them does: before the work begins.
     pub(super) fn of(stack: &Stack, spec: &StackSpec, disks: u32, acts: &[Act]) -> Result<Self, Cause> {
         if let Some(array) = &stack.array {
-            return Ok(Self::Md(array.clone()));
+            return Ok(Self::Md(Members {
+                array: array.clone(),
+                checksummed: stack.checksummed.clone(),
+            }));
         }
         let (Some(folder), Some(keeper)) = (&stack.mount_point, spec.keeper(disks)) else {
             return Ok(Self::None);
@@ -94,9 +94,7 @@ fn end_on(number: u32, acts: &[Act]) -> u64 {
 
 /// Sectors of a disk that were changed.
 pub(super) struct Corruption {
-    device: PathBuf,
-    /// On that device.
-    place: u64,
+    spot: Spot,
     good: Vec<u8>,
     bad: Vec<u8>,
     seen: Seen,
@@ -108,14 +106,7 @@ pub(super) struct Corruption {
 
 /// Who can read the sectors.
 enum Seen {
-    Array {
-        array: Array,
-        layout: Layout,
-        /// The member's number in the array, from 0.
-        slot: u64,
-        /// From the beginning of the member's data.
-        offset: u64,
-    },
+    Array(Box<InArray>),
     File {
         path: PathBuf,
         keeper: Keeper,
@@ -126,8 +117,7 @@ enum Seen {
 
 /// What an act changes, before it does.
 struct Target {
-    device: PathBuf,
-    place: u64,
+    spot: Spot,
     good: Vec<u8>,
     seen: Seen,
     /// Differs between members.
@@ -140,10 +130,10 @@ impl Corruption {
         act: &Act,
         ground: &Ground,
         members: &[BlockDevice],
-        observer: &Observer,
+        observer: &mut Observer,
     ) -> Result<(Self, String), Cause> {
         let target = match ground {
-            Ground::Md(array) => in_array(act, array, members)?,
+            Ground::Md(array) => in_array(act, array, members, observer)?,
             Ground::File(file) => in_file(act, file)?,
             Ground::None => {
                 let message = format!("`{act}` needs an md array, or a filesystem of btrfs or ZFS with copies");
@@ -153,8 +143,7 @@ impl Corruption {
         let offset = act.corrupted.map_or(0, |what| what.offset_bytes);
         let mut corruption = Self {
             bad: changed(&target.good, target.member, offset),
-            device: target.device,
-            place: target.place,
+            spot: target.spot,
             good: target.good,
             seen: target.seen,
             first: Vec::new(),
@@ -165,25 +154,38 @@ impl Corruption {
         let healed = corruption.changed_since()?;
         if healed > 0 {
             // Otherwise the check would find nothing: the reader was not there.
+            if let Seen::Array(seen) = &corruption.seen {
+                seen.empty_journal(observer)?;
+            }
             corruption.put_bad()?;
+        }
+        if let Seen::Array(seen) = &corruption.seen {
+            seen.must_be_noticed(&corruption.good)?;
         }
         let note = corruption.note(healed);
         Ok((corruption, note))
     }
 
     fn put_bad(&self) -> Result<(), Cause> {
-        raw::write(&self.device, self.place, &self.bad)
+        self.spot.write(&self.bad)
     }
 
     /// Sectors that are no longer what they were changed to.
     fn changed_since(&self) -> Result<usize, Cause> {
-        let now = raw::read(&self.device, self.place, self.bad.len())?;
-        Ok(differ(&now, &self.bad).into_iter().filter(|differs| *differs).count())
+        if let Seen::Array(seen) = &self.seen
+            && let Some(healed) = seen.healed(&self.good)?
+        {
+            return Ok(healed);
+        }
+        Ok(differ(&self.spot.read()?, &self.bad)
+            .into_iter()
+            .filter(|differs| *differs)
+            .count())
     }
 
     fn note(&self, healed: usize) -> String {
         let mut note = match &self.seen {
-            Seen::Array { .. } => String::new(),
+            Seen::Array(_) => String::new(),
             Seen::File { numbers, .. } => {
                 let of_file = numbers.iter().flatten().count();
                 format!("{of_file} of {} sectors have data of the file", numbers.len())
@@ -244,18 +246,13 @@ impl Corruption {
     /// not left as it had been changed. md's copies are wrong in any case: it knows none that is right.
     fn on_disks(&self, members: &[BlockDevice]) -> Result<(Vec<bool>, Vec<bool>), Cause> {
         match &self.seen {
-            Seen::Array {
-                array,
-                layout,
-                slot,
-                offset,
-            } => {
-                let right = right_in_array(array, members, *layout, (*slot, *offset), &self.good)?;
-                let wrong = right.iter().map(|right| !right).collect();
-                Ok((right, wrong))
+            Seen::Array(seen) => {
+                let on_members = seen.on_members(members, &self.good)?;
+                let is = |wanted| on_members.iter().map(|reading| *reading == wanted).collect();
+                Ok((is(Reading::Right), is(Reading::Wrong)))
             }
             Seen::File { .. } => {
-                let now = raw::read(&self.device, self.place, self.good.len())?;
+                let now = self.spot.read()?;
                 let differs = differ(&now, &self.good);
                 let right = differs.iter().map(|differs| !differs).collect();
                 let moved = differs.iter().zip(differ(&now, &self.bad));
@@ -267,18 +264,7 @@ impl Corruption {
     /// What reading the sectors gives now; parity is never read.
     fn readings(&self) -> Result<Vec<Reading>, Cause> {
         match &self.seen {
-            Seen::Array {
-                array,
-                layout,
-                slot,
-                offset,
-            } => pieces(*layout, *slot, *offset, &self.good, |seen, good| {
-                let sectors = good.len() / SECTOR_BYTES;
-                let Some(at) = seen.in_array else {
-                    return Ok(vec![Reading::Right; sectors]);
-                };
-                Ok(read_of_array(&array.device.path, at, good))
-            }),
+            Seen::Array(seen) => seen.readings(&self.good),
             Seen::File { path, keeper, numbers } => {
                 if *keeper == Keeper::Zfs {
                     // Its cache gives way as well.
@@ -291,32 +277,14 @@ impl Corruption {
     }
 }
 
-fn in_array(act: &Act, array: &Array, members: &[BlockDevice]) -> Result<Target, Cause> {
-    let what = redundancy::corrupted(act)?;
-    let device = member(members, act)?;
-    let size = array.attribute("component_size");
-    let size_bytes = sysfs::number(&size, &sysfs::read(&size)?)? * 1024;
-    let bytes = what.sectors * SECTOR_BYTES as u64;
-    if what.offset_bytes.saturating_add(bytes) > size_bytes {
-        return Err(Cause::Impossible(format!(
-            "`{act}` is past the end: the array uses {size_bytes} bytes of a disk"
-        )));
-    }
-    let slot = of_member(array, device, "slot")?;
-    let place = of_member(array, device, "offset")? * SECTOR_BYTES as u64 + what.offset_bytes;
-    // Before anything is written: of other layouts nothing could be said.
-    let layout = Layout::of(array)?;
+fn in_array(act: &Act, members: &Members, disks: &[BlockDevice], observer: &mut Observer) -> Result<Target, Cause> {
+    let seen = InArray::of(act, members, disks)?;
+    let (spot, good) = seen.find(observer)?;
     Ok(Target {
-        good: raw::read(&device.path, place, bytes as usize)?,
-        device: device.path.clone(),
-        place,
-        seen: Seen::Array {
-            array: array.clone(),
-            layout,
-            slot,
-            offset: what.offset_bytes,
-        },
-        member: slot,
+        spot,
+        good,
+        member: seen.slot(),
+        seen: Seen::Array(Box::new(seen)),
     })
 }
 
@@ -333,12 +301,11 @@ fn in_file(act: &Act, file: &KnownFile) -> Result<Target, Cause> {
              `sectors`"
         )));
     }
-    let place = extent.begin + what.offset_bytes;
-    let good = raw::read(device, place, bytes as usize)?;
+    let spot = Spot::one(device, extent.begin + what.offset_bytes, bytes as usize);
+    let good = spot.read()?;
     let numbers = good.chunks(SECTOR_BYTES).map(known_file::number_of).collect();
     Ok(Target {
-        device: device.clone(),
-        place,
+        spot,
         good,
         seen: Seen::File {
             path: file.path.clone(),
@@ -347,78 +314,6 @@ fn in_file(act: &Act, file: &KnownFile) -> Result<Target, Cause> {
         },
         member: u64::from(number),
     })
-}
-
-/// For each sector of a member, whether all members that have it have it as it was.
-fn right_in_array(
-    array: &Array,
-    members: &[BlockDevice],
-    layout: Layout,
-    (of_slot, of_offset): (u64, u64),
-    good: &[u8],
-) -> Result<Vec<bool>, Cause> {
-    let mut right = vec![true; good.len() / SECTOR_BYTES];
-    for device in members {
-        // Spares and devices of a journal have no slot.
-        let Ok(slot) = of_member(array, device, "slot") else {
-            continue;
-        };
-        let data = of_member(array, device, "offset")? * SECTOR_BYTES as u64;
-        let mut offset = of_offset;
-        let wrong = pieces(layout, of_slot, of_offset, good, |seen, good| {
-            let at = data + offset;
-            offset += good.len() as u64;
-            if slot != of_slot && !seen.copies.contains(&slot) {
-                return Ok(vec![false; good.len() / SECTOR_BYTES]);
-            }
-            Ok(differ(&raw::read(&device.path, at, good.len())?, good))
-        })?;
-        for (right, wrong) in right.iter_mut().zip(wrong) {
-            *right &= !wrong;
-        }
-    }
-    Ok(right)
-}
-
-/// Calls `judge` with each piece of the sectors that lies in one chunk.
-fn pieces<T>(
-    layout: Layout,
-    slot: u64,
-    offset: u64,
-    good: &[u8],
-    mut judge: impl FnMut(&Piece, &[u8]) -> Result<Vec<T>, Cause>,
-) -> Result<Vec<T>, Cause> {
-    let (mut offset, mut rest) = (offset, good);
-    let mut judged = Vec::new();
-    while !rest.is_empty() {
-        let seen = layout.at(slot, offset);
-        let bytes = usize::try_from(seen.bytes).map_or(rest.len(), |bytes| bytes.min(rest.len()));
-        let (piece, after) = rest.split_at(bytes);
-        judged.extend(judge(&seen, piece)?);
-        (offset, rest) = (offset + bytes as u64, after);
-    }
-    Ok(judged)
-}
-
-/// Each block by itself where there is an error.
-fn read_of_array(path: &Path, at: u64, good: &[u8]) -> Vec<Reading> {
-    let reading = |differs| if differs { Reading::Wrong } else { Reading::Right };
-    if let Ok(read) = raw::read(path, at, good.len()) {
-        return differ(&read, good).into_iter().map(reading).collect();
-    }
-    let blocks = (at..).step_by(BLOCK_BYTES).zip(good.chunks(BLOCK_BYTES));
-    blocks
-        .flat_map(|(at, good)| match raw::read(path, at, good.len()) {
-            Ok(read) => differ(&read, good).into_iter().map(reading).collect(),
-            Err(_) => vec![Reading::Error; good.len() / SECTOR_BYTES],
-        })
-        .collect()
-}
-
-/// An attribute of a member, as the array has it.
-fn of_member(array: &Array, device: &BlockDevice, name: &str) -> Result<u64, Cause> {
-    let attribute = array.attribute(&format!("dev-{}", device.kernel_name)).join(name);
-    sysfs::number(&attribute, &sysfs::read(&attribute)?)
 }
 
 /// Other contents, different on each member and in each sector: the same change of two blocks of a stripe would leave

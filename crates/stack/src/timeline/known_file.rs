@@ -174,6 +174,17 @@ pub(super) enum Reading {
     Error,
 }
 
+impl Reading {
+    /// The worse of two: other data without an error, then an error.
+    pub(super) const fn worse(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Wrong, _) | (_, Self::Wrong) => Self::Wrong,
+            (Self::Error, _) | (_, Self::Error) => Self::Error,
+            _ => Self::Right,
+        }
+    }
+}
+
 /// Reads these sectors of the file. `times`: each by another thread, by whose number btrfs chooses among copies; the
 /// worst is what counts.
 pub(super) fn read(path: &Path, numbers: &[Option<u64>], times: usize) -> Result<Vec<Reading>, Cause> {
@@ -182,11 +193,7 @@ pub(super) fn read(path: &Path, numbers: &[Option<u64>], times: usize) -> Result
         let once = std::thread::scope(|scope| scope.spawn(|| read_once(path, numbers)).join());
         let once = once.map_err(|_| Cause::State("a thread that read a file panicked".to_owned()))??;
         for (worst, now) in all.iter_mut().zip(once) {
-            *worst = match (*worst, now) {
-                (Reading::Wrong, _) | (_, Reading::Wrong) => Reading::Wrong,
-                (Reading::Error, _) | (_, Reading::Error) => Reading::Error,
-                _ => Reading::Right,
-            };
+            *worst = worst.worse(now);
         }
     }
     Ok(all)

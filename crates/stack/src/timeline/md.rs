@@ -1,11 +1,12 @@
 //! md: by mdadm and in /sys.
 
 use super::calls::Calls;
-use super::redundancy::{Doing, Redundancy, Status, needs_disk, refused, replaced_after_failure};
+use super::redundancy::{Doing, MemberErrors, Redundancy, Status, needs_disk, refused, replaced_after_failure};
 use super::{INTERVAL, TO_BEGIN};
 use crate::array::Array;
 use crate::device::BlockDevice;
 use crate::error::Cause;
+use crate::integrity::Checksummed;
 use crate::sysfs;
 use std::time::{Duration, Instant};
 use study::act::{Act, ActKind};
@@ -13,6 +14,8 @@ use tools::{Invocation, Tool};
 
 pub(super) struct Md {
     array: Array,
+    /// Where its members are devices of dm-integrity.
+    checksummed: Vec<Checksummed>,
     /// Disks that a later act replaces after they have failed: md's spare would take over at once.
     replaced_later: Vec<u32>,
     /// `sync_action` as it was last seen.
@@ -20,9 +23,10 @@ pub(super) struct Md {
 }
 
 impl Md {
-    pub(super) fn new(array: Array, acts: &[Act]) -> Self {
+    pub(super) fn new(array: Array, checksummed: &[Checksummed], acts: &[Act]) -> Self {
         Self {
             array,
+            checksummed: checksummed.to_vec(),
             replaced_later: replaced_after_failure(acts),
             action: "idle".to_owned(),
         }
@@ -35,6 +39,15 @@ impl Md {
     fn number(&self, attribute: &str) -> Result<u64, Cause> {
         let path = self.array.attribute(attribute);
         sysfs::number(&path, &sysfs::read(&path)?)
+    }
+
+    /// The member on a disk.
+    fn member_on(&self, disk: &BlockDevice) -> BlockDevice {
+        let checksummed = self
+            .checksummed
+            .iter()
+            .find(|checksummed| checksummed.disk.path == disk.path);
+        checksummed.map_or(disk, |checksummed| &checksummed.device).clone()
     }
 
     /// Lets md begin nothing by itself (`frozen`), or whatever is due (`idle`).
@@ -109,7 +122,8 @@ impl Redundancy for Md {
             ActKind::Grow => return self.grow(act, calls),
             _ => {}
         }
-        let disk = needs_disk(act, member)?;
+        let disk = self.member_on(needs_disk(act, member)?);
+        let disk = &disk;
         match act.kind {
             ActKind::Fail => {
                 if self.is_replaced_later(act) {
@@ -150,5 +164,40 @@ impl Redundancy for Md {
 
     fn disagreeing(&self) -> Result<u64, Cause> {
         self.number("mismatch_cnt")
+    }
+
+    fn errors(&self, calls: &mut Calls<'_>) -> Result<Option<MemberErrors>, Cause> {
+        if self.checksummed.is_empty() {
+            return Ok(None);
+        }
+        let mut errors = MemberErrors::default();
+        for member in &self.checksummed {
+            let ask = Invocation::new(Tool::Dmsetup).arg("status").arg(&member.name);
+            let line = calls.ask(&ask)?;
+            let unknown = || Cause::State(format!("dmsetup shows no dm-integrity: `{}`", line.trim()));
+            errors.checksums += checksum_errors(&line).ok_or_else(unknown)?;
+            // A member that was removed has none.
+            let attribute = format!("dev-{}/errors", member.device.kernel_name);
+            errors.corrected += self.number(&attribute).unwrap_or(0);
+        }
+        Ok(Some(errors))
+    }
+}
+
+/// `0 524288 integrity 3 524288 -`: beginning, length, target, requests that failed, and more.
+fn checksum_errors(line: &str) -> Option<u64> {
+    let mut words = line.split_whitespace().skip(2);
+    (words.next()? == "integrity").then_some(())?;
+    words.next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_checksums_are_read() {
+        assert_eq!(checksum_errors("0 524288 integrity 3 524288 -\n"), Some(3));
+        assert_eq!(checksum_errors("0 524288 linear 254:0 2048\n"), None);
     }
 }

@@ -1,7 +1,7 @@
 //! What is done with an array, as its manager shows it, and the samples that follow.
 
 use super::calls::Calls;
-use super::redundancy::{Doing, Redundancy, Status};
+use super::redundancy::{Doing, MemberErrors, Redundancy, Status};
 use crate::error::Cause;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -49,6 +49,8 @@ pub(super) struct Observer {
     rebuilds: u32,
     /// A check or repair that an act asked for.
     is_check_asked: bool,
+    /// What members could not read before it.
+    errors_before: Option<MemberErrors>,
     events: Events,
 }
 
@@ -78,6 +80,7 @@ impl Observer {
             asked: None,
             rebuilds: 0,
             is_check_asked: false,
+            errors_before: None,
             events: Events::default(),
         }
     }
@@ -110,9 +113,12 @@ impl Observer {
         self.asked = Some((at, whole));
     }
 
-    /// A check or repair was asked for.
-    pub(super) const fn asked_for_check(&mut self) {
+    /// A check or repair is asked for.
+    pub(super) fn asked_for_check(&mut self) -> Result<(), Cause> {
         self.is_check_asked = true;
+        let (manager, mut calls) = self.manager();
+        self.errors_before = manager.errors(&mut calls)?;
+        Ok(())
     }
 
     pub(super) const fn limps(&mut self) {
@@ -127,7 +133,7 @@ impl Observer {
         self.is_corrupted = true;
     }
 
-    /// What each check and repair counted so far, in sectors.
+    /// What each check and repair counted so far: sectors, and errors of members.
     pub(super) fn mismatches(&self) -> &[u64] {
         &self.mismatches
     }
@@ -239,7 +245,8 @@ impl Observer {
         self.sample(action, Metric::Duration, (now - self.phase_began).as_secs_f64());
         let sectors = self.manager.disagreeing()?;
         self.sample(action, Metric::Mismatches, sectors as f64);
-        self.mismatches.push(sectors);
+        let errors = self.errors_of_check(action)?;
+        self.mismatches.push(sectors + errors);
         if let Some(said) = self.manager.take_abortion() {
             let detail = format!("{} did not come to its end: {said}", self.manager.name());
             self.guard("scrub", action, false, detail);
@@ -247,14 +254,27 @@ impl Observer {
         let repairs = did == Doing::Repairs || self.manager.checks_repair();
         self.was_repaired |= repairs && self.is_corrupted;
         if !self.is_corrupted {
-            self.guard(
-                "array-clean",
-                action,
-                sectors == 0,
-                format!("{sectors} sectors disagree"),
-            );
+            let detail = match errors {
+                0 => format!("{sectors} sectors disagree"),
+                _ => format!("{sectors} sectors disagree, {errors} reads failed because of a checksum"),
+            };
+            self.guard("array-clean", action, sectors + errors == 0, detail);
         }
         Ok(())
+    }
+
+    /// What members with checksums could not read in this check or repair, which md does not count as mismatches.
+    fn errors_of_check(&mut self, action: &str) -> Result<u64, Cause> {
+        let (manager, mut calls) = self.manager();
+        let now = manager.errors(&mut calls)?;
+        let (Some(before), Some(now)) = (self.errors_before.take(), now) else {
+            return Ok(0);
+        };
+        let checksums = now.checksums.saturating_sub(before.checksums);
+        let corrected = now.corrected.saturating_sub(before.corrected);
+        self.sample(action, Metric::ChecksumErrors, checksums as f64);
+        self.sample(action, Metric::CorrectedReads, corrected as f64);
+        Ok(checksums)
     }
 
     /// No act is left, and the array is at rest.

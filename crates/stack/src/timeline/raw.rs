@@ -4,7 +4,7 @@ use crate::error::Cause;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(super) const SECTOR_BYTES: usize = 512;
 /// Direct I/O needs memory at such an address.
@@ -33,6 +33,38 @@ pub(super) fn write(path: &Path, at: u64, data: &[u8]) -> Result<(), Cause> {
     piece.copy_from_slice(data);
     let doing = format!("change {} bytes of {}", data.len(), path.display());
     file.write_all_at(piece, at).map_err(Cause::system(doing))
+}
+
+/// Bytes of a device, in one piece or in several.
+#[derive(Clone, Debug)]
+pub(super) struct Spot {
+    pub(super) device: PathBuf,
+    /// Each with its number of bytes.
+    pub(super) pieces: Vec<(u64, usize)>,
+}
+
+impl Spot {
+    pub(super) fn one(device: &Path, at: u64, bytes: usize) -> Self {
+        Self {
+            device: device.to_owned(),
+            pieces: vec![(at, bytes)],
+        }
+    }
+
+    pub(super) fn read(&self) -> Result<Vec<u8>, Cause> {
+        let pieces = self.pieces.iter().map(|(at, bytes)| read(&self.device, *at, *bytes));
+        Ok(pieces.collect::<Result<Vec<_>, _>>()?.concat())
+    }
+
+    pub(super) fn write(&self, data: &[u8]) -> Result<(), Cause> {
+        let mut rest = data;
+        for (at, bytes) in &self.pieces {
+            let (piece, after) = rest.split_at(*bytes);
+            write(&self.device, *at, piece)?;
+            rest = after;
+        }
+        Ok(())
+    }
 }
 
 pub(super) fn open(path: &Path, how: &mut OpenOptions) -> Result<File, Cause> {

@@ -50,6 +50,15 @@ pub(super) struct Status {
     pub(super) missing: u64,
 }
 
+/// Errors of all members of an array since it was created.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct MemberErrors {
+    /// Requests that failed because of a checksum.
+    pub(super) checksums: u64,
+    /// Sectors that the manager says it has written again after a member could not read them.
+    pub(super) corrected: u64,
+}
+
 /// The manager of an array.
 pub(super) trait Redundancy: Send {
     /// Its name in messages.
@@ -83,6 +92,11 @@ pub(super) trait Redundancy: Send {
     /// Sectors in which the last check or repair found copies or parity that disagree.
     fn disagreeing(&self) -> Result<u64, Cause>;
 
+    /// What members with checksums of their own could not read so far; none if they have none.
+    fn errors(&self, _: &mut Calls<'_>) -> Result<Option<MemberErrors>, Cause> {
+        Ok(None)
+    }
+
     /// What there is to say if the last check or repair did not come to its end.
     fn take_abortion(&mut self) -> Option<String> {
         None
@@ -90,8 +104,9 @@ pub(super) trait Redundancy: Send {
 }
 
 /// The programs that it uses for acts.
-pub(super) fn tools_of(keeper: Keeper) -> Vec<Tool> {
+pub(super) fn tools_of(keeper: Keeper, spec: &StackSpec) -> Vec<Tool> {
     match keeper {
+        Keeper::Md if spec.array.integrity.is_some() => vec![Tool::Mdadm, Tool::Dmsetup],
         Keeper::Md => vec![Tool::Mdadm],
         Keeper::Lvm => vec![Tool::Lvm, Tool::Dmsetup],
         Keeper::Btrfs => vec![btrfs::BTRFS],
@@ -112,7 +127,7 @@ pub(super) fn of(
     Ok(match keeper {
         Keeper::Md => {
             let array = stack.array.clone().ok_or_else(|| missing("an md array"))?;
-            Box::new(md::Md::new(array, acts))
+            Box::new(md::Md::new(array, &stack.checksummed, acts))
         }
         Keeper::Lvm => Box::new(lvm::Lvm::new(&stack.block_device, &spec.array, members, spares, acts)?),
         Keeper::Btrfs => {

@@ -1,5 +1,6 @@
 //! md arrays and LVM logical volumes.
 
+use super::integrity::must_have_checksums;
 use super::rising::{Carrier, Rising};
 use crate::array::{self, Array, Creation};
 use crate::context::Context;
@@ -20,16 +21,27 @@ impl Rising {
         &mut self,
         spec: &ArraySpec,
         disks: &Disks,
-        paths: &[PathBuf],
+        on: &[BlockDevice],
         name: &str,
         context: &mut Context<'_>,
     ) -> Result<Carrier, Cause> {
+        let checksummed = match spec.integrity {
+            Some(integrity) => self.integrity(spec, integrity, on, name, context)?,
+            None => Vec::new(),
+        };
+        let paths: Vec<PathBuf> = match checksummed.is_empty() {
+            true => on.iter().map(|disk| disk.path.clone()).collect(),
+            false => checksummed
+                .iter()
+                .map(|checksummed| checksummed.device.path.clone())
+                .collect(),
+        };
         let bitmap_file = match spec.bitmap {
             Bitmap::External => Some(self.bitmap_file(disks.first(BITMAP)?, name, context)?),
             _ => None,
         };
         let mut inner = Vec::new();
-        let mut members = paths.to_vec();
+        let mut members = paths.clone();
         let outer = array::outer(spec);
         if let (Some(of), Some(of_each)) = (spec.of, array::inner(spec)) {
             for (number, paths) in paths.chunks(of.disks as usize).enumerate() {
@@ -44,10 +56,12 @@ impl Rising {
         };
         let made = self.array(&outer, &members, name, (journal, bitmap_file.as_deref()), context)?;
         made.record(context);
+        must_have_checksums(spec, &made, &checksummed, context)?;
         Ok(Carrier {
             devices: vec![made.device.clone()],
             array: Some(made),
             inner,
+            checksummed,
         })
     }
 
@@ -70,7 +84,8 @@ impl Rising {
             members,
             journal,
             bitmap_file,
-            zeroed: context.setting.zeroed,
+            // dm-integrity has written zeros to all that md uses.
+            zeroed: context.setting.zeroed || spec.integrity.is_some(),
         }
         .invocation()?;
         let written: Vec<PathBuf> = members.iter().cloned().chain(journal.map(Path::to_owned)).collect();
@@ -160,6 +175,6 @@ impl Rising {
 }
 
 /// Waits for the node of a new device.
-fn wait_for(node: &Path, context: &mut Context<'_>) -> Result<BlockDevice, Cause> {
+pub(super) fn wait_for(node: &Path, context: &mut Context<'_>) -> Result<BlockDevice, Cause> {
     context.access.executor.wait_for_device(node, Duration::from_secs(10))
 }

@@ -7,6 +7,7 @@ use crate::device::BlockDevice;
 use crate::disks::Disks;
 use crate::error::Cause;
 use crate::executor::{Executor, read_number};
+use crate::integrity::Checksummed;
 use crate::ledger::Act;
 use crate::undo::Undo;
 use std::path::PathBuf;
@@ -24,6 +25,7 @@ pub(super) struct Carrier {
     pub(super) devices: Vec<BlockDevice>,
     pub(super) array: Option<Array>,
     pub(super) inner: Vec<Array>,
+    pub(super) checksummed: Vec<Checksummed>,
 }
 
 impl Carrier {
@@ -32,6 +34,7 @@ impl Carrier {
             devices,
             array: None,
             inner: Vec::new(),
+            checksummed: Vec::new(),
         }
     }
 }
@@ -85,6 +88,7 @@ impl Rising {
             members,
             data_disks: used.len(),
             array: carrier.array,
+            checksummed: carrier.checksummed,
             inner: carrier.inner,
             mounting,
             group_mounts: Vec::new(),
@@ -138,7 +142,7 @@ impl Rising {
                 let volume = self.volume(array, &paths, name, context)?;
                 Ok(Carrier::of_disks(vec![volume]))
             }
-            _ => self.md(array, disks, &paths, name, context),
+            _ => self.md(array, disks, members, name, context),
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Every stack of studies/every-stack.toml on a machine in memory.
 
-use crate::executor::{DryRunOn, Executor, FailAt, Moment, Simulated};
+use crate::executor::{Command, DryRunOn, Executor, FailAt, Listed, Moment, Simulated};
 use crate::{Access, Context, Disks, MemoryLedger, NoDiskCheck, Setting, Stack, StackError, Teardown, down, up};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use study::plan::Cell;
+use study::stack::Level;
 use study_file::Known;
 
 const STUDY: &str = include_str!("../../../../studies/every-stack.toml");
@@ -121,4 +122,33 @@ fn what_cannot_be_undone_stays_in_the_ledger() {
     assert_eq!(error.failed_undo.len(), 1, "{error}");
     assert!(acts > 1 && trying.ledger.open.len() == 1, "{:?}", trying.ledger.open);
     assert_eq!(trying.ledger.open[0].undo, error.failed_undo[0].undo);
+}
+
+/// What md gets is written before, without the journal; taken down in reverse order.
+#[test]
+fn dm_integrity_is_set_up_below_md_and_closed_again() {
+    let cells = cells();
+    let is_it = |cell: &&Cell| cell.stack.array.integrity.is_some() && cell.stack.array.level == Level::Raid1;
+    let cell = cells.iter().find(is_it).expect("there is a mirror");
+    let mut trying = Trying {
+        cell,
+        disks: disks(cell),
+        ledger: MemoryLedger::default(),
+        zeroed: false,
+    };
+    let mut machine = Simulated::new(DryRunOn::Guest, trying.disks.all(), true, None);
+    let mut listed = Listed::new(&mut machine);
+    let stack = trying.up(&mut listed).unwrap_or_else(|error| panic!("{error}"));
+    let first_disk = |commands: Vec<Command>| -> Vec<String> {
+        let of_others = ["vdb", "vdc", "vdd", "vde", "vdf", "-1", "-2", "-3", "-4", "-5"];
+        let lines = commands.iter().map(ToString::to_string);
+        lines
+            .filter(|line| line.contains("integrity") && !of_others.iter().any(|other| line.ends_with(other)))
+            .collect()
+    };
+    let up = first_disk(listed.take());
+    trying
+        .with(&mut listed, |context| down(stack, context))
+        .unwrap_or_else(|error| panic!("{error}"));
+    insta::assert_debug_snapshot!((up, first_disk(listed.take())));
 }

@@ -96,6 +96,10 @@ impl Rules for PowerCutSpec {
             let help = "use one md array (or a single disk) and a filesystem on it, or ZFS";
             all.extend(impossible(&["level", "type", "bitmap", "of_level"], reason, help));
         }
+        if array.integrity.is_some() {
+            let reason = "an array on dm-integrity cannot be started again after a power cut yet".to_owned();
+            all.extend(impossible(&["integrity"], reason, "leave `integrity` out"));
+        }
         let is_redundant = match filesystem.is_pool() {
             true => stack.filesystem.zfs.pool.is_some_and(|pool| pool != Pool::Stripe),
             false => array.level.is_md() && array.level.is_redundant(),

@@ -56,6 +56,9 @@ pub struct ArraySpec {
     pub sync_speed_min: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync_speed_max: Option<u32>,
+    /// dm-integrity between each disk and md: a checksum of every sector; none if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub integrity: Option<Integrity>,
     /// LVM: extent size of the volume group; LVM's default (4 MiB) if absent.
     #[serde(default)]
     pub extent_bytes: Option<u64>,
@@ -169,6 +172,38 @@ impl Level {
         Self::LvmRaid6,
         Self::LvmRaid10,
     ];
+}
+
+/// dm-integrity as integritysetup sets it up: crc32c for each sector of 512 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Integrity {
+    pub mode: IntegrityMode,
+}
+
+/// How sector and checksum stay together through a power cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum IntegrityMode {
+    /// Both are written to a journal first.
+    #[default]
+    Journal,
+    /// A bitmap marks regions whose checksums are computed anew after a power cut.
+    Bitmap,
+    /// They do not.
+    Direct,
+}
+
+impl IntegrityMode {
+    pub const ALL: [Self; 3] = [Self::Journal, Self::Bitmap, Self::Direct];
+
+    /// Name in studies.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Journal => "journal",
+            Self::Bitmap => "bitmap",
+            Self::Direct => "direct",
+        }
+    }
 }
 
 /// Location of md's write-intent bitmap.

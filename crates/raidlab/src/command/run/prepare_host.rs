@@ -379,6 +379,10 @@ fn check_kernel(plan: &Plan, is_dry_run: bool) -> Result<(), ExpectedError> {
             missing.push(words);
         }
     }
+    let integrity = plan.cells.iter().any(|cell| cell.stack.array.integrity.is_some());
+    if integrity && !is_dry_run && !host::kernel_has_integrity() {
+        missing.push("dm-integrity".to_owned());
+    }
     if missing.is_empty() {
         return Ok(());
     }

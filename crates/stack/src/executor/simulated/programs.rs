@@ -1,6 +1,7 @@
 //! The effects of programs on simulated disks, and their output.
 
 use super::super::Mounted;
+use crate::integrity;
 use crate::zfs::{self, ZPOOL};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -22,6 +23,8 @@ pub(super) struct Contents {
     volumes: BTreeMap<PathBuf, String>,
     /// Logical volumes' nodes.
     logical: BTreeSet<PathBuf>,
+    /// Nodes of dm-integrity, with their disks.
+    checksummed: Vec<(PathBuf, PathBuf)>,
     /// Partitions of pools, by the pool's name.
     pools: BTreeMap<String, Vec<PathBuf>>,
 }
@@ -102,8 +105,11 @@ fn failed(call: &Invocation, why: &str) -> ToolError {
     }
 }
 
-/// What the options of `mdadm --create` for the bitmap and for write-mostly members set.
-fn attributes_of_array(words: &[String]) -> BTreeMap<String, String> {
+/// What the options of `mdadm --create` for the bitmap, the size and the members set. `kernel_name` is that of a node.
+fn attributes_of_array(
+    words: &[String],
+    kernel_name: impl Fn(&Path) -> Option<String>,
+) -> BTreeMap<String, String> {
     let mut attributes = BTreeMap::new();
     let option = |name: &str| words.iter().find_map(|word| word.strip_prefix(name));
     let chunk = option("--bitmap-chunk=").and_then(|chunk| chunk.strip_suffix('K'));
@@ -115,12 +121,18 @@ fn attributes_of_array(words: &[String]) -> BTreeMap<String, String> {
     }
     let mut state = "in_sync";
     for word in words {
-        match word.strip_prefix("/dev/") {
-            Some(name) => drop(attributes.insert(format!("dev-{name}/state"), state.to_owned())),
-            None if word == "--write-mostly" => state = "in_sync,write_mostly",
-            None => {}
+        let node = Path::new(word);
+        match kernel_name(node) {
+            Some(name) if node.starts_with("/dev") => {
+                attributes.insert(format!("dev-{name}/state"), state.to_owned());
+                attributes.insert(format!("dev-{name}/offset"), "2048".to_owned());
+            }
+            _ if word == "--write-mostly" => state = "in_sync,write_mostly",
+            _ => {}
         }
     }
+    let size = option("--size=").and_then(|size| size.strip_suffix('K'));
+    attributes.insert("component_size".to_owned(), size.unwrap_or("1046528").to_owned());
     attributes
 }
 
@@ -130,16 +142,19 @@ impl Contents {
             let kernel_name = disk.file_name().unwrap_or_default().to_string_lossy();
             zfs::first_partition(&kernel_name) == path
         };
-        let is_mapped = self
-            .logical
-            .iter()
-            .any(|volume| self.mapped(volume).as_deref() == Some(path));
-        self.is_array(path) || is_mapped || self.logical.contains(path) || self.tables.keys().any(disk_of)
+        let is_mapped = self.of_mapper().any(|node| self.mapped(node).as_deref() == Some(path));
+        let is_named = self.of_mapper().any(|node| node == path);
+        self.is_array(path) || is_mapped || is_named || self.tables.keys().any(disk_of)
     }
 
-    /// The device mapper's name of a logical volume.
-    pub(super) fn mapped(&self, volume: &Path) -> Option<PathBuf> {
-        let number = self.logical.iter().position(|logical| logical == volume)?;
+    /// Nodes of logical volumes and of dm-integrity.
+    fn of_mapper(&self) -> impl Iterator<Item = &PathBuf> {
+        self.logical.iter().chain(self.checksummed.iter().map(|(node, _)| node))
+    }
+
+    /// The device mapper's name of one of them.
+    pub(super) fn mapped(&self, node: &Path) -> Option<PathBuf> {
+        let number = self.of_mapper().position(|other| other == node)?;
         Some(PathBuf::from(format!("/dev/dm-{number}")))
     }
 
@@ -212,6 +227,19 @@ impl Contents {
                 let found = self.signatures.get(&device);
                 ended(call, found.map(|signature| signature.uuid.clone()).unwrap_or_default())
             }
+            (Tool::Dmsetup, "ls") => {
+                let names = self.checksummed.iter().filter_map(|(node, _)| node.file_name());
+                ended(
+                    call,
+                    names.map(|name| format!("{}\t(254:0)\n", name.display())).collect(),
+                )
+            }
+            (Tool::Dmsetup, _) => {
+                let node = words.last().map(|name| integrity::node_of(name)).unwrap_or_default();
+                let disk = self.checksummed.iter().find(|(other, _)| *other == node);
+                let disk = disk.and_then(|(_, disk)| disk.file_name()).unwrap_or_default();
+                ended(call, format!("1 dependencies\t: ({})\n", disk.display()))
+            }
             (Tool::Sfdisk, _) => match self.tables.get(&device) {
                 Some(uuid) => ended(call, format!("{uuid}\n")),
                 None => Err(failed(call, "no partition table")),
@@ -243,6 +271,8 @@ impl Contents {
                 .for_each(|device| drop(self.superblocks.remove(device))),
             (Tool::Wipefs, _) => self.wipe(&words),
             (Tool::Sfdisk, _) => self.partition(call, &words),
+            (Tool::Integritysetup, command) => self.integrity(command, &words),
+            (Tool::Blkdiscard, _) => {}
             (Tool::Lvm, command) => self.lvm(command, &words),
             (ZPOOL, command) => self.zpool(command, &words),
             (tool, _) => self.mkfs(tool, &words),
@@ -265,7 +295,10 @@ impl Contents {
         let members = all.filter(|device| Some(device.as_path()) != bitmap_file);
         self.superblocks.extend(members.map(|member| (member, uuid.clone())));
         let in_sync = !has_copies || words.iter().any(|word| word == "--assume-clean");
-        let attributes = attributes_of_array(words);
+        let attributes = attributes_of_array(words, |node| {
+            let node = self.mapped(node).unwrap_or_else(|| node.to_owned());
+            Some(node.file_name()?.to_str()?.to_owned())
+        });
         let array = Array {
             uuid,
             in_sync,
@@ -327,6 +360,23 @@ impl Contents {
             .find_map(|line| line.strip_prefix("label-id: "));
         for device in devices(words) {
             self.tables.insert(device, uuid.unwrap_or_default().to_owned());
+        }
+    }
+
+    fn integrity(&mut self, command: &str, words: &[String]) {
+        let disk = devices(words).pop();
+        let node = words.last().map(|name| integrity::node_of(name));
+        match (command, disk, node) {
+            ("format", Some(disk), _) => {
+                let signature = Signature {
+                    names: vec![integrity::SIGNATURE],
+                    uuid: String::new(),
+                };
+                drop(self.signatures.insert(disk, signature));
+            }
+            ("open", Some(disk), Some(node)) => self.checksummed.push((node, disk)),
+            ("close", _, Some(node)) => self.checksummed.retain(|(other, _)| *other != node),
+            _ => {}
         }
     }
 
