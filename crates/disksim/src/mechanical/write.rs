@@ -239,7 +239,7 @@ impl Drive {
             return self.write_media(leave_ns, extent, around);
         };
         let mut leave_ns = leave_ns;
-        if !shingles.is_direct(extent.lbn, extent.large) {
+        if !shingles.is_direct(extent.lbn, extent.sectors, extent.large) {
             while !shingles.has_room(extent.sectors)
                 && let Some(band) = shingles.oldest()
             {
