@@ -1,6 +1,6 @@
 //! What was found in a history, and whether it is expected, known or new.
 
-use super::history::{History, Promise};
+use super::history::{Acts, History, Promise};
 use lab::power_cut::Judged;
 use std::collections::BTreeSet;
 use trial::power_cut::{Verdict, ViolationKind};
@@ -64,6 +64,9 @@ impl News {
         }
         if history.has_ppl && history.has_write_cache() && matches!(kind, Kind::Lost | Kind::Wrong) {
             return Self::Known("docs/findings/ppl-flush.md");
+        }
+        if history.acts() == Acts::Grow && history.is_of_6_12() {
+            return Self::Known("docs/findings/md-reshape-start.md");
         }
         let is_preflush = history.is_of_6_12()
             && history.has_write_cache()

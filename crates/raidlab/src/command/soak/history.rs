@@ -47,6 +47,24 @@ const FILESYSTEMS: [(&str, &str, u32, bool); 6] = [
     ("btrfs", "", 256, true),
 ];
 
+/// What happens to the array while the operations run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Acts {
+    None,
+    /// A disk fails.
+    Fail,
+    /// A disk fails, is removed and is added again, with a bitmap as the member that it was.
+    Rebuild,
+    /// A spare becomes a member.
+    Grow,
+    /// A spare becomes the second parity of a RAID 5.
+    ToRaid6,
+    /// All copies and parity are compared.
+    Check,
+    /// A disk becomes slow.
+    Slow,
+}
+
 /// What a stack keeps after a power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promise {
@@ -79,6 +97,11 @@ pub struct History {
     subsets: u32,
     is_missing_member: bool,
     is_of_names: bool,
+    acts: Acts,
+    /// The disk of the acts, counted from 1.
+    disk: u32,
+    /// After this share of the operations the acts begin, in percent.
+    after: u32,
 }
 
 impl History {
@@ -94,7 +117,7 @@ impl History {
         let has_ppl = level == "5" && draws.chance(40);
         let has_write_behind = level == "1" && draws.chance(40);
         let bitmap = draws.one(&["none", "internal"]);
-        Self {
+        let history = Self {
             number,
             seed,
             operations: 10 + draws.below(90),
@@ -119,6 +142,32 @@ impl History {
             subsets: 1 + draws.below(2),
             is_missing_member: is_redundant && draws.chance(30),
             is_of_names: draws.chance(30),
+            acts: Acts::None,
+            disk: 1,
+            after: 0,
+        };
+        history.with_acts(&mut draws)
+    }
+
+    /// The same with acts, if some are drawn: of arrays that have copies or parity, all of whose disks are there after
+    /// the cut. md adds no disk to mirrors, to RAID 10 or to an array with PPL.
+    fn with_acts(self, draws: &mut Draws) -> Self {
+        let may_act = !matches!(self.level, "single" | "0") && !self.is_missing_member && !self.has_write_behind;
+        if !may_act || !draws.chance(50) {
+            return self;
+        }
+        let mut possible = vec![Acts::Fail, Acts::Rebuild, Acts::Check, Acts::Slow];
+        if matches!(self.level, "5" | "6") && !self.has_ppl {
+            possible.push(Acts::Grow);
+        }
+        if self.level == "5" && !self.has_ppl {
+            possible.push(Acts::ToRaid6);
+        }
+        Self {
+            acts: draws.one(&possible),
+            disk: 1 + draws.below(self.members),
+            after: 5 + draws.below(60),
+            ..self
         }
     }
 
@@ -139,7 +188,7 @@ impl History {
              ram = \"128 MiB\"\n\n\
              [disks]\n\
              model = \"{model}\"\n\
-             count = {members}\n\n\
+             count = {disks}\n\n\
              [[stack]]\n\
              array = {{ {array} }}\n\
              fs = {{ type = \"{filesystem}\"{options} }}\n\
@@ -148,13 +197,14 @@ impl History {
              name = \"power cuts\"\n\
              power_cut = {{ operations = {operations}, points = {points}, subsets = {subsets}, \
              missing_member = {missing}{names} }}\n\n\
+             {acts}\
              [precision]\n\
              trials = 1\n",
             number = self.number,
             seed = self.seed,
             kernel = self.kernel,
             model = self.model,
-            members = self.members,
+            disks = self.members + u32::from(self.has_spare()),
             array = self.array(),
             filesystem = self.filesystem,
             options = self.filesystem_options,
@@ -163,7 +213,25 @@ impl History {
             subsets = self.subsets,
             missing = self.is_missing_member,
             names = if self.is_of_names { ", namespace = true" } else { "" },
+            acts = self.act_tables(),
         )
+    }
+
+    fn act_tables(&self) -> String {
+        let table = |later: u32, what: &str| format!("[[act]]\nafter = \"{} %\"\n{what}\n\n", self.after + later);
+        let of_disk = |later, what| table(later, &format!("do = \"{what}\"\ndisk = {}", self.disk));
+        match self.acts {
+            Acts::None => String::new(),
+            Acts::Fail => of_disk(0, "fail"),
+            Acts::Rebuild => {
+                let back = if self.bitmap == "internal" { "re-add" } else { "add" };
+                of_disk(0, "fail") + &of_disk(5, "remove") + &of_disk(10, back)
+            }
+            Acts::Grow => table(0, "do = \"grow\""),
+            Acts::ToRaid6 => table(0, "do = \"grow\"\nlevel = 6"),
+            Acts::Check => table(0, "do = \"check\""),
+            Acts::Slow => of_disk(0, "slow\"\ndelay = \"50ms"),
+        }
     }
 
     fn array(&self) -> String {
@@ -181,7 +249,15 @@ impl History {
             (_, true) => ", write_mostly = 1, write_behind = 256",
             _ => "",
         };
-        format!("{level}, size = \"{size} MiB\", bitmap = \"{}\"{option}", self.bitmap)
+        let spare = if self.has_spare() { ", spares = 1" } else { "" };
+        format!(
+            "{level}, size = \"{size} MiB\", bitmap = \"{}\"{option}{spare}",
+            self.bitmap
+        )
+    }
+
+    const fn has_spare(&self) -> bool {
+        matches!(self.acts, Acts::Grow | Acts::ToRaid6)
     }
 
     fn data_members(&self) -> u32 {
@@ -203,7 +279,14 @@ impl History {
         if matches!(self.level, "5" | "6") && self.is_missing_member && !self.has_ppl {
             return Promise::NotKept("a member is missing after the cut: the write hole");
         }
+        if matches!(self.level, "5" | "6") && matches!(self.acts, Acts::Fail | Acts::Rebuild) && !self.has_ppl {
+            return Promise::NotKept("a disk failed before the cut: the write hole");
+        }
         Promise::Kept
+    }
+
+    pub const fn acts(&self) -> Acts {
+        self.acts
     }
 
     /// Whether the disks cache writes.
@@ -254,6 +337,12 @@ impl History {
             (!self.has_write_cache, "no write cache"),
             (self.is_missing_member, "a member missing after the cut"),
             (self.is_of_names, "operations on names"),
+            (self.acts == Acts::Fail, "a disk fails"),
+            (self.acts == Acts::Rebuild, "a disk fails and comes back"),
+            (self.acts == Acts::Grow, "a disk is added"),
+            (self.acts == Acts::ToRaid6, "RAID 5 becomes RAID 6"),
+            (self.acts == Acts::Check, "check"),
+            (self.acts == Acts::Slow, "a disk becomes slow"),
         ];
         words.extend(traits.iter().filter(|(is, _)| *is).map(|(_, what)| (*what).to_owned()));
         words.push(format!("{} operations", self.operations));
@@ -317,6 +406,22 @@ mod tests {
             let of = |history: &History| history.filesystem == filesystem;
             assert!(histories().filter(of).any(|history| history.promise() == Promise::Kept));
             assert!(histories().filter(of).any(|history| history.promise() != Promise::Kept));
+        }
+    }
+
+    #[test]
+    fn every_act_is_drawn() {
+        let all = [
+            Acts::None,
+            Acts::Fail,
+            Acts::Rebuild,
+            Acts::Grow,
+            Acts::ToRaid6,
+            Acts::Check,
+            Acts::Slow,
+        ];
+        for acts in all {
+            assert!(histories().any(|history| history.acts == acts), "{acts:?}");
         }
     }
 
