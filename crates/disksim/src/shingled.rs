@@ -6,10 +6,17 @@
 //! merging. Reads of data in the zone are assumed to cost the same as in the band.
 
 use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+use core::ops::Range;
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of bands that are written sequentially at the same time.
 const OPEN_MAX: usize = 8;
+
+/// How far ahead of a stream's end a large write may begin and belong to it: 8 MiB. The drive holds it in its cache until the
+/// sectors between arrive. A guess: md's rebuild sends a third of its writes a little out of order, up to 1 MiB each, and a
+/// WD40EFAX keeps up with it (Ars Technica, June 2020).
+const GAP_MAX: u64 = 16_384;
 
 /// The layout of a drive with shingled tracks.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -32,8 +39,45 @@ pub struct Shingles {
     /// Bands with sectors in the zone, and their number; `order` has the oldest first.
     dirty: BTreeMap<u64, u64>,
     order: VecDeque<u64>,
-    /// Ends of the streams into bands.
-    open: VecDeque<u64>,
+    /// The streams into bands; the oldest first.
+    open: VecDeque<Stream>,
+}
+
+/// Sequential writes into bands.
+struct Stream {
+    end: u64,
+    /// What was left out before the end, by sectors.
+    gaps: Vec<Range<u64>>,
+}
+
+impl Stream {
+    fn takes(&self, lbn: u64, end: u64, large: bool) -> bool {
+        let is_ahead = lbn > self.end && lbn <= self.end + GAP_MAX;
+        lbn == self.end || (large && is_ahead) || self.gap(lbn, end).is_some()
+    }
+
+    /// The gap that this write lies in.
+    fn gap(&self, lbn: u64, end: u64) -> Option<usize> {
+        self.gaps.iter().position(|gap| gap.start <= lbn && end <= gap.end)
+    }
+
+    /// Records a write that it takes; returns gaps that are too far behind to be filled.
+    fn write(&mut self, lbn: u64, end: u64) -> Vec<Range<u64>> {
+        if let Some(index) = self.gap(lbn, end) {
+            let gap = self.gaps.swap_remove(index);
+            let left = [gap.start..lbn, end..gap.end];
+            self.gaps.extend(left.into_iter().filter(|rest| !rest.is_empty()));
+            return Vec::new();
+        }
+        if lbn > self.end {
+            self.gaps.push(self.end..lbn);
+        }
+        self.end = end;
+        let is_near = |gap: &Range<u64>| gap.end + GAP_MAX >= end;
+        let (near, far) = core::mem::take(&mut self.gaps).into_iter().partition(is_near);
+        self.gaps = near;
+        far
+    }
 }
 
 /// Target of a write.
@@ -73,6 +117,24 @@ impl Shingles {
         }
     }
 
+    /// Gives these gaps of a stream up. What they held before has to be merged into their bands.
+    fn give_up(&mut self, gaps: Vec<Range<u64>>) {
+        for gap in gaps {
+            self.note(gap.start / self.rules.band_sectors, 0);
+        }
+    }
+
+    /// The zone, or the media below a gap, holds so many sectors of a band.
+    fn note(&mut self, band: u64, sectors: u64) {
+        match self.dirty.get_mut(&band) {
+            Some(held) => *held += sectors,
+            None => {
+                self.dirty.insert(band, sectors);
+                self.order.push_back(band);
+            }
+        }
+    }
+
     /// Frees what the zone holds of a band that was written whole.
     fn forget(&mut self, band: u64) {
         if let Some(held) = self.dirty.remove(&band) {
@@ -81,33 +143,35 @@ impl Shingles {
         }
     }
 
-    /// Whether a write goes to its band directly: one that continues such a write, or a large one that reaches the start
-    /// of a band. What such a write has before that start is taken as part of the stream.
+    /// Whether a write goes to its band directly: one that continues such a write or fills a gap, a large one a little
+    /// ahead of it, or a large one that reaches the start of a band. What such a write has before that start is taken as part
+    /// of the stream.
     ///
     /// A WD40EFAX keeps up with md's rebuild, whose requests have many sizes and begin anywhere, and collapses under
     /// sequential requests of 32 KiB (Ars Technica, June 2020).
     pub fn is_direct(&self, lbn: u64, sectors: u32, large: bool) -> bool {
-        let reaches_start = lbn.next_multiple_of(self.rules.band_sectors) < lbn + u64::from(sectors);
-        self.open.contains(&lbn) || (large && reaches_start)
+        let end = lbn + u64::from(sectors);
+        let reaches_start = lbn.next_multiple_of(self.rules.band_sectors) < end;
+        self.open.iter().any(|stream| stream.takes(lbn, end, large)) || (large && reaches_start)
     }
 
     /// Records a write; there must be room for it.
     pub fn write(&mut self, lbn: u64, sectors: u32, large: bool) -> Target {
         let end = lbn + u64::from(sectors);
         if self.is_direct(lbn, sectors, large) {
-            let begins = match self.open.iter_mut().find(|next| **next == lbn) {
-                Some(next) => {
-                    *next = end;
-                    lbn
-                }
+            let mut begins = lbn;
+            let given_up = match self.open.iter_mut().find(|stream| stream.takes(lbn, end, large)) {
+                Some(stream) => stream.write(lbn, end),
                 None => {
-                    self.open.push_back(end);
-                    lbn.next_multiple_of(self.rules.band_sectors)
+                    begins = lbn.next_multiple_of(self.rules.band_sectors);
+                    self.open.push_back(Stream { end, gaps: Vec::new() });
+                    match self.open.len() > OPEN_MAX {
+                        true => self.open.pop_front().map_or_else(Vec::new, |oldest| oldest.gaps),
+                        false => Vec::new(),
+                    }
                 }
             };
-            if self.open.len() > OPEN_MAX {
-                self.open.pop_front();
-            }
+            self.give_up(given_up);
             for band in begins / self.rules.band_sectors..end / self.rules.band_sectors {
                 self.forget(band);
             }
@@ -119,14 +183,7 @@ impl Shingles {
         let at = self.next;
         self.next += u64::from(sectors);
         self.used += u64::from(sectors);
-        let band = lbn / self.rules.band_sectors;
-        match self.dirty.get_mut(&band) {
-            Some(held) => *held += u64::from(sectors),
-            None => {
-                self.dirty.insert(band, u64::from(sectors));
-                self.order.push_back(band);
-            }
-        }
+        self.note(lbn / self.rules.band_sectors, u64::from(sectors));
         Target::Zone(at)
     }
 }
@@ -164,9 +221,9 @@ mod tests {
         );
         assert_eq!(shingles.write(65_536 + 2048, 2048, true), Target::Band, "and on");
         assert_eq!(
-            shingles.write(65_536 + 10_000, 2048, true),
+            shingles.write(65_536 + 4096 + 16_385, 2048, true),
             Target::Zone(0),
-            "not where it ended"
+            "too far ahead"
         );
         assert_eq!(shingles.write(131_072, 64, false), Target::Zone(2048), "a small one");
         assert_eq!(shingles.oldest(), Some(1));
@@ -182,7 +239,11 @@ mod tests {
             Target::Band,
             "it reaches the band's start"
         );
-        assert_eq!(shingles.write(begins + 2048, 8, false), Target::Band, "a small one that continues it");
+        assert_eq!(
+            shingles.write(begins + 2048, 8, false),
+            Target::Band,
+            "a small one that continues it"
+        );
         assert_eq!(shingles.write(begins + 2056, 1024, true), Target::Band);
         assert_eq!(shingles.oldest(), Some(1));
         shingles.write(begins + 3080, 65_536, true);
@@ -191,6 +252,45 @@ mod tests {
             let small = shingles.write(4 * 65_536 - 64 + i * 64, 64, false);
             assert_eq!(small, Target::Zone(1024 + i * 64), "small ones begin none");
         }
+    }
+
+    #[test]
+    fn a_stream_takes_large_writes_that_are_a_little_out_of_order() {
+        let mut shingles = Shingles::new(RULES);
+        shingles.write(65_536, 2048, true);
+        assert_eq!(shingles.write(65_536 + 4096, 1024, true), Target::Band, "ahead");
+        assert_eq!(shingles.write(65_536 + 2048, 8, false), Target::Band, "into the gap");
+        assert_eq!(
+            shingles.write(65_536 + 2056, 2040, true),
+            Target::Band,
+            "the rest of it"
+        );
+        assert_eq!(shingles.write(65_536 + 2048, 2048, true), Target::Zone(0), "once more");
+        assert_eq!(
+            shingles.write(65_536 + 8192, 64, false),
+            Target::Zone(2048),
+            "a small one ahead"
+        );
+        assert_eq!(
+            shingles.write(65_536 + 5120, 1024, true),
+            Target::Band,
+            "where the furthest ended"
+        );
+    }
+
+    #[test]
+    fn a_gap_that_stays_costs_a_merge() {
+        let mut shingles = Shingles::new(RULES);
+        shingles.write(2 * 65_536, 2048, true);
+        shingles.write(2 * 65_536 + 4096, 1024, true);
+        assert_eq!(shingles.oldest(), None, "it may be filled yet");
+        shingles.write(2 * 65_536 + 5120, 16_384, true);
+        assert_eq!(shingles.oldest(), Some(2));
+        assert_eq!(
+            shingles.write(2 * 65_536 + 2048, 2048, true),
+            Target::Zone(0),
+            "too late"
+        );
     }
 
     #[test]
