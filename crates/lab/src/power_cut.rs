@@ -69,8 +69,15 @@ pub enum Error {
     },
     #[error("the states of the disks: {0}")]
     States(#[from] io::Error),
-    #[error("a power cut at {at_ns} ns is not amid the operations, which take from {} to {} ns", .times.start, .times.end)]
-    Outside { at_ns: u64, times: Range<u64> },
+    #[error(
+        "a power cut at {at_ns} ns is not amid the operations, which take from {} to {} ns: it falls into the step \"{step}\", \
+         and there is nothing to judge", .times.start, .times.end
+    )]
+    Outside {
+        at_ns: u64,
+        step: String,
+        times: Range<u64>,
+    },
     #[error("it was stopped")]
     Stopped,
 }
@@ -92,6 +99,8 @@ struct Run {
     logs: Vec<(u64, Log)>,
     /// Times of the first operation's begin and of the last return, after the preparation.
     times: Option<Range<u64>>,
+    /// The last step that began.
+    step: String,
 }
 
 /// What a verdict depends on: the contents of the disks, and how far the operations were.
@@ -221,7 +230,8 @@ impl Exploration<'_> {
         if !run.ended.heartbeat.power_cut || log.returned < operations.prepared {
             let times = self.whole(stop, &mut |_| {})?;
             let at_ns = cut.at_ns;
-            return Err(Error::Outside { at_ns, times });
+            let step = run.step;
+            return Err(Error::Outside { at_ns, step, times });
         }
         let to_judge = ToJudge {
             state: None,
@@ -333,6 +343,7 @@ impl Exploration<'_> {
         let mut log = Log { begun: 0, returned: 0 };
         let (mut bytes, mut logs) = (0, Vec::new());
         let (mut times, mut failure) = (None::<Range<u64>>, None);
+        let mut step = "start of the guest".to_owned();
         let mut hear = |line: &[u8]| {
             // With the line's end.
             bytes += line.len() as u64 + 1;
@@ -350,7 +361,12 @@ impl Exploration<'_> {
                 }
                 Ok(Event::Failed(said)) => failure = Some(said),
                 Ok(Event::Done { .. }) | Err(_) => {}
-                Ok(event) => see(event),
+                Ok(event) => {
+                    if let Event::Step { name, .. } = &event {
+                        step.clone_from(name);
+                    }
+                    see(event);
+                }
             }
         };
         let ended = guest::run(config, stop, &mut hear, &mut |_| {})?;
@@ -359,7 +375,12 @@ impl Exploration<'_> {
         }
         match failure {
             Some(failure) => Err(Error::Failed(failure)),
-            None => Ok(Run { ended, logs, times }),
+            None => Ok(Run {
+                ended,
+                logs,
+                times,
+                step,
+            }),
         }
     }
 }

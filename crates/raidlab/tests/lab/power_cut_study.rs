@@ -4,9 +4,10 @@ use crate::guest::{disks, trials};
 use crate::laboratory::{kernel, turn};
 use lab::guest::{Config, Init, LIMITS, PowerCut};
 use lab::job::GuestJob;
-use lab::power_cut::{Exploration, Judged};
+use lab::power_cut::{Error, Exploration, Judged};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use study::event::Event;
 use study::workload::Work;
 use trial::power_cut::ViolationKind;
 
@@ -137,6 +138,55 @@ fn states_that_one_run_keeps_are_those_of_power_cuts_that_end_it() {
         assert_eq!(kept.len(), 12);
         assert_eq!(kept.iter().step_by(3).cloned().collect::<Vec<_>>(), ended, "{stack}");
     }
+}
+
+/// The step into which a power cut falls before the operations, and when these begin.
+fn cut_outside(exploration: &Exploration<'_>, at_ns: u64) -> (String, u64) {
+    match exploration.state(PowerCut { at_ns, seed: 1 }, &AtomicBool::new(false)) {
+        Err(Error::Outside { step, times, .. }) => (step, times.start),
+        other => panic!("a cut at {at_ns} ns: {other:?}"),
+    }
+}
+
+/// Cuts within every step that makes the stack: each is told with the step, none is judged.
+#[test]
+fn a_cut_while_the_stack_is_made_names_the_step() {
+    let stack = "array = { level = 5, size = \"256 MiB\" }\nfs = { type = \"ext4\" }";
+    with(&study(FOUR, stack, "{ operations = 10, points = 1 }"), |exploration| {
+        let mut steps = Vec::new();
+        let mut note = |event| {
+            if let Event::Step { name, at_ns } = event {
+                steps.push((name, at_ns));
+            }
+        };
+        exploration
+            .all(&AtomicBool::new(false), &mut note, &mut |_| {})
+            .expect("it can be explored");
+        let names: Vec<&str> = steps.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["check stack", "create array", "mkfs", "mount", "power-cut"]);
+        // Times of steps count from the trial's start, to the microsecond that much later than the guest's.
+        let (booting, operations_ns) = cut_outside(exploration, 0);
+        let (mut before, mut after) = (0, operations_ns);
+        while after - before > 1000 {
+            let middle = before.midpoint(after);
+            let is_booting = cut_outside(exploration, middle).0 == booting;
+            *(if is_booting { &mut before } else { &mut after }) = middle;
+        }
+        let start_ns = after - steps[0].1;
+        let mut cuts = 0;
+        for pair in steps.windows(2) {
+            let [(name, begin), (_, end)] = pair else {
+                unreachable!("a window of two")
+            };
+            // A step without a request takes no virtual time.
+            if end - begin > 2000 {
+                cuts += 1;
+                let (step, _) = cut_outside(exploration, start_ns + begin.midpoint(*end));
+                assert_eq!(step, *name, "{steps:?}");
+            }
+        }
+        assert!(cuts >= 3, "{steps:?}");
+    });
 }
 
 fn raid5(more: &str) -> String {
