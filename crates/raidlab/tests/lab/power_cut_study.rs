@@ -148,7 +148,7 @@ fn cut_outside(exploration: &Exploration<'_>, at_ns: u64) -> (String, u64) {
     }
 }
 
-/// Cuts within every step that makes the stack: each is told with the step, none is judged.
+/// Cuts within every step that makes the stack: each is reported with its step, none is judged.
 #[test]
 fn a_cut_while_the_stack_is_made_names_the_step() {
     let stack = "array = { level = 5, size = \"256 MiB\" }\nfs = { type = \"ext4\" }";
