@@ -224,6 +224,19 @@ impl Store {
         Ok(())
     }
 
+    /// Number of the next write to this disk, for [`persist_until`](Self::persist_until).
+    pub fn next_write(&self, disk: usize) -> Result<u64, Error> {
+        Ok(self.disks.get(disk).ok_or(Error::Invalid)?.next_write())
+    }
+
+    /// What was written to the disk before the write of this number survives a power cut, also where it was written again
+    /// since: the later write may be lost, not the earlier one.
+    pub fn persist_until(&mut self, disk: usize, next_write: u64) -> Result<(), Error> {
+        let disk = self.disks.get_mut(disk).ok_or(Error::Invalid)?;
+        self.media.persist_until(disk, next_write);
+        Ok(())
+    }
+
     /// All contents of the disk become durable.
     pub fn flush(&mut self, disk: usize) -> Result<(), Error> {
         let disk = self.disks.get_mut(disk).ok_or(Error::Invalid)?;

@@ -103,6 +103,10 @@ impl Disk {
         self.ignores_flushes = true;
     }
 
+    pub fn ignores_flushes(&self) -> bool {
+        self.ignores_flushes
+    }
+
     /// Ranges that would be lost in a power cut.
     pub fn volatile(&self, now_ns: u64) -> Box<dyn Iterator<Item = (u64, u32)> + '_> {
         match &self.body {

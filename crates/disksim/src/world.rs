@@ -101,6 +101,11 @@ impl World {
         }
     }
 
+    /// Whether a disk ends flushes without writing anything.
+    pub fn ignores_flushes(&self, disk: usize) -> bool {
+        self.disks.get(disk).is_some_and(Disk::ignores_flushes)
+    }
+
     /// Counters of a disk.
     pub fn counters(&self, disk: usize) -> Counters {
         self.disks.get(disk).map(Disk::counters).unwrap_or_default()

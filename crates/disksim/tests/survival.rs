@@ -128,3 +128,24 @@ fn each_disk_draws_for_itself() {
             .any(|(one, other)| *one == all && *other != all && *other != none)
     );
 }
+
+/// A block is written, a flush begins, the block comes again, the flush ends while that is in the cache.
+#[test]
+fn what_was_written_before_a_flush_stays_although_it_is_written_again_meanwhile() {
+    for seed in [NONE_SURVIVES, ALL_SURVIVES, 1, 2, 3, 4, 5] {
+        let mut store = Store::new(Box::new(Heap::unlimited()));
+        store.add_disk(BLOCKS * 8);
+        store.set_cache(0, Cache::Volatile).unwrap();
+        store.write(0, 0, &[1; BLOCK]).unwrap();
+        let flush = store.next_write(0).unwrap();
+        store.write(0, 8, &[1; BLOCK]).unwrap();
+        store.persist_all_but(0, &mut [(0, 16)]).unwrap();
+        store.persist_until(0, flush).unwrap();
+        store.write(0, 0, &[2; BLOCK]).unwrap();
+        let sectors = after(&mut store, seed, 0);
+        assert!(sectors[..8].iter().all(|&sector| sector > 0), "{seed}: {sectors:?}");
+        if seed == NONE_SURVIVES {
+            assert_eq!(sectors[..16], [[1; 8], [0; 8]].concat());
+        }
+    }
+}

@@ -55,13 +55,21 @@ pub struct Machine {
 /// State of the caches until a power cut.
 #[derive(Default)]
 struct Caches {
-    /// Flushes under way: disk and tag.
-    flushes: Vec<(u32, u32)>,
-    /// Disks that ended a flush, and what was in their caches then: first sector and length. What completed before or
+    /// Flushes under way.
+    flushes: Vec<Flush>,
+    /// Flushes that ended, and what was in the disk's cache then: first sector and length. What completed before or
     /// with the flush comes into the contents only when the driver has taken the completions.
-    flushed: Vec<(usize, Vec<(u64, u32)>)>,
+    flushed: Vec<(Flush, Vec<(u64, u32)>)>,
     /// Writes since the caches were looked at last.
     writes: u32,
+}
+
+struct Flush {
+    disk: usize,
+    tag: u32,
+    /// What was written before is on the media when the flush has ended, also where a write that came meanwhile is still in
+    /// the cache.
+    next_write: u64,
 }
 
 /// After so many writes the caches are looked at, so that few versions of blocks are remembered for a power cut that are
@@ -175,7 +183,11 @@ impl Machine {
 
     pub fn submit(&mut self, disk: usize, now_ns: u64, request: Request) {
         if let (Some(caches), Op::Flush) = (&mut self.caches, request.op) {
-            caches.flushes.push((disk as u32, request.tag));
+            let next_write = match self.world.ignores_flushes(disk) {
+                true => 0,
+                false => self.contents.next_write(disk).unwrap_or(0),
+            };
+            caches.flushes.push(Flush { disk, tag: request.tag, next_write });
         }
         self.world.submit(disk, now_ns, request);
     }
@@ -205,11 +217,14 @@ impl Machine {
     fn end_flushes(&mut self) {
         let Some(caches) = &mut self.caches else { return };
         for completion in &self.done {
-            let is_it = |flush: &(u32, u32)| *flush == (completion.disk, completion.tag);
+            let disk = completion.disk as usize;
+            let is_it = |flush: &Flush| (flush.disk, flush.tag) == (disk, completion.tag);
             if let Some(place) = caches.flushes.iter().position(is_it) {
-                caches.flushes.swap_remove(place);
-                let disk = completion.disk as usize;
-                caches.flushed.push((disk, self.world.volatile(disk).collect()));
+                let mut flush = caches.flushes.swap_remove(place);
+                if completion.status != Status::Ok {
+                    flush.next_write = 0;
+                }
+                caches.flushed.push((flush, self.world.volatile(disk).collect()));
             }
         }
     }
@@ -217,9 +232,10 @@ impl Machine {
     /// The driver has taken all completions: the data of completed flushes is on the media.
     fn keep_flushed(&mut self) {
         let Some(caches) = &mut self.caches else { return };
-        for (disk, mut volatile) in caches.flushed.drain(..) {
+        for (flush, mut volatile) in caches.flushed.drain(..) {
             // There is such a disk.
-            let _ = self.contents.persist_all_but(disk, &mut volatile);
+            let _ = self.contents.persist_all_but(flush.disk, &mut volatile);
+            let _ = self.contents.persist_until(flush.disk, flush.next_write);
         }
     }
 

@@ -46,6 +46,11 @@ impl Disk {
         if valid { Ok(()) } else { Err(Error::Invalid) }
     }
 
+    /// Number of the next write of a block; 0 if every write is durable at once.
+    pub fn next_write(&self) -> u64 {
+        self.history.as_ref().map_or(0, |history| history.next())
+    }
+
     pub fn set_cache(&mut self, cache: Cache) {
         self.history = match cache {
             Cache::Durable => None,
@@ -123,6 +128,12 @@ impl Media {
         };
         if let Some(history) = &mut disk.history {
             history.persist(&mut self.blocks, sectors.start..end);
+        }
+    }
+
+    pub fn persist_until(&mut self, disk: &mut Disk, next: u64) {
+        if let Some(history) = &mut disk.history {
+            history.persist_until(&mut self.blocks, next);
         }
     }
 

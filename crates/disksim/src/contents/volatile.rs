@@ -51,6 +51,25 @@ impl History {
         }
     }
 
+    /// Number of the next write.
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// What was written before the write of this number becomes durable.
+    pub fn persist_until(&mut self, held: &mut Blocks, next: u64) {
+        self.blocks.retain(|_, versions| {
+            versions.0.retain(|version| {
+                let is_volatile = version.order >= next;
+                if !is_volatile {
+                    held.release(version.id);
+                }
+                is_volatile
+            });
+            !versions.0.is_empty()
+        });
+    }
+
     /// The present contents of these sectors become durable.
     pub fn persist(&mut self, held: &mut Blocks, sectors: Range<u64>) {
         let mut from = sectors.start / BLOCK_SECTORS;
