@@ -147,7 +147,13 @@ fn row(input: &Input, workload: &WorkloadResults, place: usize, stack: &str) -> 
 fn limit(states: f64) -> String {
     let share = 1.0 - 0.05_f64.powf(1.0 / states);
     let percent = share * 100.0;
-    format!("under {} % of cuts", number(percent, usize::from(percent < 10.0)))
+    // One digit after the point, or as many as the first that is not zero.
+    let places = match percent {
+        _ if percent >= 10.0 => 0,
+        _ if percent >= 0.1 => 1,
+        _ => -percent.log10().floor() as usize,
+    };
+    format!("under {} % of cuts", number(percent, places))
 }
 
 /// `Of 17 stacks 9 lost nothing in any power cut, 4 lost data, 4 could not always be mounted.`
@@ -211,6 +217,7 @@ mod tests {
         assert_eq!(limit(6.0), "under 39 % of cuts");
         assert_eq!(limit(59.0), "under 5.0 % of cuts");
         assert_eq!(limit(300.0), "under 1.0 % of cuts");
+        assert_eq!(limit(8000.0), "under 0.04 % of cuts");
     }
 
     #[test]
