@@ -1,30 +1,45 @@
 //! The studies that ship with raidlab are sound.
 
+use study::stack::OwnModel;
 use study_file::{Known, KnownModel, read};
+
+/// A model of the catalogue, or of a study's own.
+fn model(file: &str, text: &str) -> Result<KnownModel, String> {
+    let disk = toml::de::DeTable::parse(text).map_err(|error| format!("{file}: {error}"))?;
+    let disk = disk.get_ref();
+    let sectors = disk["sectors"].get_ref()["is"]
+        .get_ref()
+        .as_integer()
+        .expect("a number of sectors");
+    let name = disk["name"].get_ref().as_str().expect("a name");
+    Ok(KnownModel {
+        name: name.to_owned(),
+        capacity_bytes: u64::from_str_radix(sectors.as_str(), sectors.radix()).expect("sectors") * 512,
+        own: None,
+    })
+}
+
+/// A model in a file that a study names.
+fn own_model(file: &str, text: &str) -> Result<KnownModel, String> {
+    let model = model(file, text)?;
+    let own = Some(OwnModel::new(&model.name, text));
+    Ok(KnownModel { own, ..model })
+}
 
 /// The catalogue.
 fn known() -> Known {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/disks");
     let files = std::fs::read_dir(folder).expect("the catalogue's folder");
-    let model = |path: std::path::PathBuf| {
+    let in_catalogue = |path: std::path::PathBuf| {
         let text = std::fs::read_to_string(&path).expect("a disk");
-        let disk = toml::de::DeTable::parse(&text).expect("TOML");
-        let disk = disk.get_ref();
-        let sectors = disk["sectors"].get_ref()["is"]
-            .get_ref()
-            .as_integer()
-            .expect("a number of sectors");
-        KnownModel {
-            name: disk["name"].get_ref().as_str().expect("a name").to_owned(),
-            capacity_bytes: u64::from_str_radix(sectors.as_str(), sectors.radix()).expect("sectors") * 512,
-            own: None,
-        }
+        model(&path.display().to_string(), &text).expect("a sound disk model")
     };
     Known {
         memory_bytes: None,
         models: files
-            .map(|entry| model(entry.expect("a folder entry").path()))
+            .map(|entry| in_catalogue(entry.expect("a folder entry").path()))
             .collect(),
+        read_model: Some(own_model),
         kernels: vec!["6.12".to_owned()],
         processors: Vec::new(),
         folder: Some(concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies").into()),
