@@ -91,6 +91,9 @@ fn assemble(
     if spec.array.write_journal {
         all.push(disks.first(JOURNAL)?.to_owned());
     }
+    if restart.amid_acts {
+        all = with_superblocks(all, context)?;
+    }
     let call = |force: &[&str]| {
         let call = Invocation::new(Tool::Mdadm).arg("--assemble").arg(&node);
         call.args(["--config=none", "--homehost=<none>", "--run"])
@@ -126,6 +129,23 @@ fn assemble(
         redundant: spec.array.level.is_redundant(),
         sync_speed_max: None,
     })
+}
+
+/// Without the disks that have no superblock of md: a disk that is added again as a new one has none for a moment, and
+/// mdadm assembles no array of disks among which such a one is named.
+fn with_superblocks(disks: Vec<PathBuf>, context: &mut Context<'_>) -> Result<Vec<PathBuf>, Cause> {
+    let mut members = Vec::new();
+    for disk in disks {
+        match context
+            .access
+            .ask(&Invocation::new(Tool::Mdadm).arg("--examine").arg(&disk))
+        {
+            Ok(_) => members.push(disk),
+            Err(ToolError::Exit { .. }) => {}
+            Err(other) => return Err(other.into()),
+        }
+    }
+    Ok(members)
 }
 
 /// Whether md starts arrays of RAID 4, 5 and 6 that are dirty and degraded: what an administrator sets when `--force` does

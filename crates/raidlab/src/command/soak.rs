@@ -122,8 +122,7 @@ impl Soak<'_> {
             if matches!(judged, Err(ExpectedError::PowerCut(power_cut::Error::Stopped))) {
                 return;
             }
-            let new = judged.iter().flatten().flat_map(Kind::of);
-            let new = new.into_iter().find(|kind| News::of(&history, *kind) == News::New);
+            let new = judged.iter().flatten().find_map(|judged| new_kind(&history, judged));
             let shrunk = new.and_then(|kind| self.shrink(&history, kind, slot, stop));
             let sent = Done {
                 history,
@@ -235,12 +234,14 @@ impl Total {
     }
 
     fn count(&mut self, history: &History, judged: &[Judged]) {
-        for kind in judged.iter().flat_map(Kind::of) {
-            let counts = self.counts.entry(kind).or_default();
-            match News::of(history, kind) {
-                News::New => counts.new += 1,
-                News::Known(_) => counts.known += 1,
-                News::Expected(_) => counts.expected += 1,
+        for judged in judged {
+            for kind in Kind::of(judged) {
+                let counts = self.counts.entry(kind).or_default();
+                match News::of(history, kind, &judged.verdict) {
+                    News::New => counts.new += 1,
+                    News::Known(_) => counts.known += 1,
+                    News::Expected(_) => counts.expected += 1,
+                }
             }
         }
     }
@@ -273,18 +274,29 @@ impl Total {
     }
 }
 
+/// A kind of finding of this state that is new.
+fn new_kind(history: &History, judged: &Judged) -> Option<Kind> {
+    let kinds = Kind::of(judged);
+    kinds
+        .into_iter()
+        .find(|kind| News::of(history, *kind, &judged.verdict) == News::New)
+}
+
 /// The findings of a history that are to be read: new ones, and all if this is the only history.
 fn shown(done: &Done, judged: &[Judged], is_one: bool) -> Vec<String> {
     let mut lines = Vec::new();
     for kind in Kind::ALL {
-        let of_kind: Vec<&Judged> = judged
+        let mut of_kind: Vec<(News, &Judged)> = judged
             .iter()
             .filter(|judged| Kind::of(judged).contains(&kind))
+            .map(|judged| (News::of(&done.history, kind, &judged.verdict), judged))
+            .filter(|(news, _)| is_one || *news == News::New)
             .collect();
-        let news = News::of(&done.history, kind);
-        if of_kind.is_empty() || !is_one && news != News::New {
+        // What is new is shown first, and how the first is to be taken.
+        of_kind.sort_by_key(|(news, _)| *news != News::New);
+        let Some((news, _)) = of_kind.first().copied() else {
             continue;
-        }
+        };
         let how = match news {
             News::New => "new".to_owned(),
             News::Known(file) => format!("known, as in {file}"),
@@ -296,7 +308,7 @@ fn shown(done: &Done, judged: &[Judged], is_one: bool) -> Vec<String> {
             of_kind.len(),
             judged.len()
         ));
-        for judged in of_kind.into_iter().take(SHOWN) {
+        for (_, judged) in of_kind.into_iter().take(SHOWN) {
             lines.extend(judged.findings().iter().map(|finding| format!("    {finding}")));
             lines.push(format!(
                 "    raidlab power-cut STUDY --seed {} --at {} --cut-seed {} (STUDY as written by `--print`)",

@@ -290,3 +290,23 @@ fn a_raid_5_that_becomes_a_raid_6_starts_again() {
         assert_eq!(state.verdict.not_mountable, None, "{state:?}");
     }
 }
+
+/// A disk that is added again as a new one has no superblock for a moment, and the array starts without it.
+#[test]
+fn a_disk_without_superblock_is_left_out() {
+    let stack = "array = { level = 10, size = \"128 MiB\", bitmap = \"none\" }\nfs = { type = \"btrfs\" }";
+    let acts =
+        ["fail", "remove", "add"].map(|act| format!("[[act]]\nafter = \"10 %\"\ndo = \"{act}\"\ndisk = 1\n"));
+    let text = study(
+        "model = \"wd-500gb-2007\"\ncount = 4",
+        stack,
+        "{ operations = 20, points = 40 }",
+    );
+    let Some(states) = explore(&(text + &acts.concat())) else {
+        return;
+    };
+    for state in &states {
+        let said = state.verdict.not_mountable.as_deref().unwrap_or_default();
+        assert!(!said.contains("assembly aborted"), "{state:?}");
+    }
+}

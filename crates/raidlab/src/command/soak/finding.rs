@@ -45,6 +45,9 @@ impl Kind {
     }
 }
 
+/// What btrfs prints when its superblock is torn: it writes 4 KiB in place, to disks that write 512 bytes at once.
+const TORN_SUPERBLOCK: &str = "superblock checksum mismatch";
+
 /// How a finding is to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
@@ -56,9 +59,9 @@ pub enum News {
 }
 
 impl News {
-    /// Of such a finding in this history. A known defect is recognised by the stack and the kind of the damage, so
-    /// another one that looks the same is taken for it.
-    pub fn of(history: &History, kind: Kind) -> Self {
+    /// Of such a finding in this state of the history. A known defect is recognised by the stack, the kind of the damage
+    /// and where there is one by what mount printed, so another one that looks the same is taken for it.
+    pub fn of(history: &History, kind: Kind, verdict: &Verdict) -> Self {
         if let Promise::NotKept(why) = history.promise() {
             return Self::Expected(why);
         }
@@ -67,6 +70,19 @@ impl News {
         }
         if history.acts() == Acts::Grow && history.is_of_6_12() {
             return Self::Known("docs/findings/md-reshape-start.md");
+        }
+        if history.acts() == Acts::Rebuild && history.is_of_6_12() && matches!(history.level, "1" | "10") {
+            return Self::Known("docs/findings/md-resync-first.md");
+        }
+        let is_torn_superblock = history.filesystem == "btrfs"
+            && history.has_write_cache()
+            && kind == Kind::NotMountable
+            && verdict
+                .not_mountable
+                .as_ref()
+                .is_some_and(|said| said.contains(TORN_SUPERBLOCK));
+        if is_torn_superblock {
+            return Self::Known("docs/power-cuts.md");
         }
         let is_preflush = history.is_of_6_12()
             && history.has_write_cache()
@@ -96,7 +112,10 @@ mod tests {
     #[test]
     fn what_a_stack_does_not_promise_is_expected() {
         let risky = history(|history| history.promise() != Promise::Kept);
-        assert!(matches!(News::of(&risky, Kind::Lost), News::Expected(_)));
+        assert!(matches!(
+            News::of(&risky, Kind::Lost, &Verdict::default()),
+            News::Expected(_)
+        ));
     }
 
     #[test]
@@ -105,7 +124,7 @@ mod tests {
             history.promise() == Promise::Kept && !history.has_write_cache() && history.level == "1"
         });
         for kind in Kind::ALL {
-            assert_eq!(News::of(&safe, kind), News::New);
+            assert_eq!(News::of(&safe, kind, &Verdict::default()), News::New);
         }
     }
 
@@ -119,9 +138,39 @@ mod tests {
         };
         let before = history(is_preflush);
         let known = News::Known("docs/findings/md-preflush.md");
-        assert_eq!(News::of(&before, Kind::NotMountable), known);
-        assert_eq!(News::of(&before, Kind::Lost), News::New);
+        assert_eq!(News::of(&before, Kind::NotMountable, &Verdict::default()), known);
+        assert_eq!(News::of(&before, Kind::Lost, &Verdict::default()), News::New);
         let now = History::draw(1, before.number, "7.3");
-        assert_eq!(News::of(&now, Kind::NotMountable), News::New);
+        assert_eq!(News::of(&now, Kind::NotMountable, &Verdict::default()), News::New);
+    }
+    #[test]
+    fn a_torn_superblock_of_btrfs_is_known_and_another_failure_to_mount_is_new() {
+        let safe = history(|history| {
+            history.promise() == Promise::Kept
+                && history.has_write_cache()
+                && history.filesystem == "btrfs"
+                && history.acts() == Acts::None
+        });
+        let of = |said: &str| {
+            let verdict = Verdict {
+                not_mountable: Some(said.to_owned()),
+                ..Verdict::default()
+            };
+            News::of(&safe, Kind::NotMountable, &verdict)
+        };
+        let torn = of("BTRFS error (device md100): superblock checksum mismatch");
+        assert_eq!(torn, News::Known("docs/power-cuts.md"));
+        assert_eq!(of("BTRFS error (device md100): failed to read log tree"), News::New);
+    }
+
+    #[test]
+    fn a_cut_amid_a_rebuild_of_mirrors_is_known_of_6_12() {
+        let is_rebuild = |history: &History| {
+            history.promise() == Promise::Kept && history.level == "10" && history.acts() == Acts::Rebuild
+        };
+        let found = |history| News::of(history, Kind::Lost, &Verdict::default());
+        let before = history(is_rebuild);
+        assert_eq!(found(&before), News::Known("docs/findings/md-resync-first.md"));
+        assert_eq!(found(&History::draw(1, before.number, "7.3")), News::New);
     }
 }
