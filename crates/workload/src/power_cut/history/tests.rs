@@ -124,6 +124,26 @@ fn names_are_durable_by_their_folder() {
     assert_eq!(judge(&unlinked, &[("f", contents(&[3, 1]))]), [Lost]);
 }
 
+/// docs/findings/btrfs-rename-lost.md: what rename replaces is the old or the new file, never nothing.
+#[test]
+fn a_durable_name_that_is_replaced_is_there() {
+    let create = Operation::Create {
+        name: name("g"),
+        file: 1,
+    };
+    let rename = Operation::Rename {
+        from: name("g"),
+        to: name("f"),
+    };
+    let replaced = operations(&[create, rename]);
+    let (old, new) = (contents(&[1, 1]), Vec::new());
+    assert_eq!(judge(&replaced, &[("f", old.clone())]), []);
+    assert_eq!(judge(&replaced, &[("f", old), ("g", new.clone())]), []);
+    assert_eq!(judge(&replaced, &[("f", new.clone())]), []);
+    assert_eq!(judge(&replaced, &[]), [Lost]);
+    assert_eq!(judge(&replaced, &[("g", new)]), [Lost]);
+}
+
 #[test]
 fn a_truncated_file_does_not_regain_its_size() {
     let truncate = Operation::Truncate {
