@@ -84,6 +84,10 @@ impl News {
         if is_torn_superblock {
             return Self::Known("docs/power-cuts.md");
         }
+        let lost_names = history.filesystem == "btrfs" && kind == Kind::Lost && loses_only_names(verdict);
+        if lost_names {
+            return Self::Known("docs/findings/btrfs-rename-lost.md");
+        }
         let is_preflush = history.is_of_6_12()
             && history.has_write_cache()
             && history.level != "single"
@@ -98,9 +102,22 @@ impl News {
     }
 }
 
+/// Whether all that was lost are files and folders that are not there.
+fn loses_only_names(verdict: &Verdict) -> bool {
+    let lost = verdict
+        .violations
+        .iter()
+        .filter(|violation| violation.kind == ViolationKind::Lost);
+    let mut are_names = lost
+        .map(|violation| violation.detail.ends_with("it is gone"))
+        .peekable();
+    are_names.peek().is_some() && are_names.all(|is| is)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use trial::power_cut::Violation;
 
     fn history(is: impl Fn(&History) -> bool) -> History {
         (1..)
@@ -172,5 +189,23 @@ mod tests {
         let before = history(is_rebuild);
         assert_eq!(found(&before), News::Known("docs/findings/md-resync-first.md"));
         assert_eq!(found(&History::draw(1, before.number, "7.3")), News::New);
+    }
+
+    #[test]
+    fn names_that_btrfs_loses_are_known_and_other_losses_are_new() {
+        let safe = history(|history| history.promise() == Promise::Kept && history.filesystem == "btrfs");
+        let of = |detail: &str| {
+            let verdict = Verdict {
+                violations: vec![Violation {
+                    kind: ViolationKind::Lost,
+                    detail: detail.to_owned(),
+                }],
+                ..Verdict::default()
+            };
+            News::of(&safe, Kind::Lost, &verdict)
+        };
+        let known = News::Known("docs/findings/btrfs-rename-lost.md");
+        assert_eq!(of("d62/n66: it is gone"), known);
+        assert_ne!(of("d62/n66: at byte 0: older content"), known);
     }
 }
