@@ -295,7 +295,6 @@ impl Exploration<'_> {
 
     /// A guest judges, until it is done or cannot go on.
     fn verdicts(&self, config: &Config<'_>, cuts: Vec<ToJudge>, stop: &AtomicBool) -> Result<Vec<Verdict>, Error> {
-        let wanted = cuts.len();
         let job = GuestJob::Judge(Box::new(self.trial.clone()), cuts);
         let job = job::encoded(&job, self.kernel, self.programs)?;
         let config = Config {
@@ -324,8 +323,9 @@ impl Exploration<'_> {
             ProcessEnd::Exited | ProcessEnd::NoSpace | ProcessEnd::Stopped => {
                 return Err(unexpected("the guest that judges", ended));
             }
-            // A kernel that panics on these disks cannot use them.
-            _ if verdicts.len() < wanted => verdicts.push(Verdict {
+            // A kernel that panics on these disks cannot use them. One that had judged other states before may have panicked of
+            // those: this state is the first of the next guest.
+            _ if verdicts.is_empty() => verdicts.push(Verdict {
                 not_mountable: Some(format!(
                     "the guest ended as {:?}: {}",
                     ended.end,
