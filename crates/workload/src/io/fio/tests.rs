@@ -166,11 +166,16 @@ fn throughput_over_time_comes_from_fio() {
         .expect("a log")
         .verdict(outcome.duration)
         .expect("more than 16 intervals");
-    // 2 jobs of 1000 requests of 4 KiB a second: 7.8 MiB/s.
+    // 2 jobs of 1000 requests of 4 KiB a second are 7.8 MiB/s; a busy machine does fewer, and fio counts them.
+    let counted = outcome.tally.reads.bytes as f64 / outcome.duration.as_secs_f64() / f64::from(1 << 20);
+    assert!(counted < 8.6, "{counted}");
     let rates = detail.rsplit(": ").next().expect("rates");
     let rates: Vec<f64> = rates.split(' ').filter_map(|rate| rate.parse().ok()).collect();
     let mean = rates.iter().sum::<f64>() / rates.len() as f64;
-    assert!((7.0..8.6).contains(&mean), "{detail}");
+    assert!(
+        (mean / counted - 1.0).abs() < 0.1,
+        "{counted} MiB/s by fio's report; {detail}"
+    );
 
     let taken = IoSpec {
         fio_options: vec![("write_bw_log".to_owned(), "mine".to_owned())],
