@@ -91,30 +91,36 @@ fn assemble(
     if spec.array.write_journal {
         all.push(disks.first(JOURNAL)?.to_owned());
     }
-    if restart.amid_acts {
-        all = with_superblocks(all, context)?;
-    }
-    let call = |force: &[&str]| {
+    let call = |force: &[&str], all: &[PathBuf]| {
         let call = Invocation::new(Tool::Mdadm).arg("--assemble").arg(&node);
         call.args(["--config=none", "--homehost=<none>", "--run"])
             .args(force)
-            .args(&all)
+            .args(all)
     };
-    if let Err(cause) = context.access.run(&call(&[]), &all) {
+    let stop = Invocation::new(Tool::Mdadm).arg("--stop").arg(&node);
+    let mut started = context.access.run(&call(&[], &all), &all);
+    if started.is_err() && restart.amid_acts {
+        let members = with_superblocks(&all, context)?;
+        if members.len() < all.len() {
+            let _ = context.access.run(&stop, &all);
+            all = members;
+            started = context.access.run(&call(&[], &all), &all);
+        }
+    }
+    if let Err(cause) = started {
         if !forced {
             return Err(cause);
         }
-        let stop = Invocation::new(Tool::Mdadm).arg("--stop").arg(&node);
         // There may be nothing to stop.
         let _ = context.access.run(&stop, &all);
-        if let Err(cause) = context.access.run(&call(&["--force"]), &all) {
+        if let Err(cause) = context.access.run(&call(&["--force"], &all), &all) {
             if !restart.amid_acts {
                 return Err(cause);
             }
             let _ = context.access.run(&stop, &all);
             context.step("assemble with start_dirty_degraded");
             start_dirty_degraded("1")?;
-            let started = context.access.run(&call(&[]), &all);
+            let started = context.access.run(&call(&[], &all), &all);
             start_dirty_degraded("0")?;
             started?;
         }
@@ -133,14 +139,12 @@ fn assemble(
 
 /// Without the disks that have no superblock of md: a disk that is added again as a new one has none for a moment, and
 /// mdadm assembles no array of disks among which such a one is named.
-fn with_superblocks(disks: Vec<PathBuf>, context: &mut Context<'_>) -> Result<Vec<PathBuf>, Cause> {
+fn with_superblocks(disks: &[PathBuf], context: &mut Context<'_>) -> Result<Vec<PathBuf>, Cause> {
     let mut members = Vec::new();
     for disk in disks {
-        match context
-            .access
-            .ask(&Invocation::new(Tool::Mdadm).arg("--examine").arg(&disk))
-        {
-            Ok(_) => members.push(disk),
+        let examine = Invocation::new(Tool::Mdadm).arg("--examine").arg(disk);
+        match context.access.ask(&examine) {
+            Ok(_) => members.push(disk.clone()),
             Err(ToolError::Exit { .. }) => {}
             Err(other) => return Err(other.into()),
         }

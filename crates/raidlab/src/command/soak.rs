@@ -9,7 +9,7 @@ use crate::cli::SoakArguments;
 use crate::expected::{EXIT_INTERRUPTED, EXIT_TRIAL_FAILED, ExpectedError};
 use crate::interrupt::Signals;
 use crate::progress::{note, say};
-use finding::{Kind, News};
+use finding::{Kind, News, found};
 use history::History;
 use lab::kernel::Cache;
 use lab::power_cut::{self, Judged};
@@ -122,8 +122,12 @@ impl Soak<'_> {
             if matches!(judged, Err(ExpectedError::PowerCut(power_cut::Error::Stopped))) {
                 return;
             }
-            let new = judged.iter().flatten().find_map(|judged| new_kind(&history, judged));
-            let shrunk = new.and_then(|kind| self.shrink(&history, kind, slot, stop));
+            let new = judged
+                .iter()
+                .flatten()
+                .flat_map(|judged| found(&history, judged))
+                .find(|(_, news)| *news == News::New);
+            let shrunk = new.and_then(|(kind, _)| self.shrink(&history, kind, slot, stop));
             let sent = Done {
                 history,
                 judged,
@@ -234,14 +238,12 @@ impl Total {
     }
 
     fn count(&mut self, history: &History, judged: &[Judged]) {
-        for judged in judged {
-            for kind in Kind::of(judged) {
-                let counts = self.counts.entry(kind).or_default();
-                match News::of(history, kind, &judged.verdict) {
-                    News::New => counts.new += 1,
-                    News::Known(_) => counts.known += 1,
-                    News::Expected(_) => counts.expected += 1,
-                }
+        for (kind, news) in judged.iter().flat_map(|judged| found(history, judged)) {
+            let counts = self.counts.entry(kind).or_default();
+            match news {
+                News::New => counts.new += 1,
+                News::Known(_) => counts.known += 1,
+                News::Expected(_) => counts.expected += 1,
             }
         }
     }
@@ -274,29 +276,16 @@ impl Total {
     }
 }
 
-/// A kind of finding of this state that is new.
-fn new_kind(history: &History, judged: &Judged) -> Option<Kind> {
-    let kinds = Kind::of(judged);
-    kinds
-        .into_iter()
-        .find(|kind| News::of(history, *kind, &judged.verdict) == News::New)
-}
-
 /// The findings of a history that are to be read: new ones, and all if this is the only history.
 fn shown(done: &Done, judged: &[Judged], is_one: bool) -> Vec<String> {
+    let mut states: BTreeMap<(Kind, News), Vec<&Judged>> = BTreeMap::new();
+    for state in judged {
+        for what in found(&done.history, state).filter(|(_, news)| is_one || *news == News::New) {
+            states.entry(what).or_default().push(state);
+        }
+    }
     let mut lines = Vec::new();
-    for kind in Kind::ALL {
-        let mut of_kind: Vec<(News, &Judged)> = judged
-            .iter()
-            .filter(|judged| Kind::of(judged).contains(&kind))
-            .map(|judged| (News::of(&done.history, kind, &judged.verdict), judged))
-            .filter(|(news, _)| is_one || *news == News::New)
-            .collect();
-        // What is new is shown first, and how the first is to be taken.
-        of_kind.sort_by_key(|(news, _)| *news != News::New);
-        let Some((news, _)) = of_kind.first().copied() else {
-            continue;
-        };
+    for ((kind, news), of_kind) in states {
         let how = match news {
             News::New => "new".to_owned(),
             News::Known(file) => format!("known, as in {file}"),
@@ -308,7 +297,7 @@ fn shown(done: &Done, judged: &[Judged], is_one: bool) -> Vec<String> {
             of_kind.len(),
             judged.len()
         ));
-        for (_, judged) in of_kind.into_iter().take(SHOWN) {
+        for judged in of_kind.into_iter().take(SHOWN) {
             lines.extend(judged.findings().iter().map(|finding| format!("    {finding}")));
             lines.push(format!(
                 "    raidlab power-cut STUDY --seed {} --at {} --cut-seed {} (STUDY as written by `--print`)",

@@ -48,8 +48,8 @@ impl Kind {
 /// What btrfs prints when its superblock is torn: it writes 4 KiB in place, to disks that write 512 bytes at once.
 const TORN_SUPERBLOCK: &str = "superblock checksum mismatch";
 
-/// How a finding is to be taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How a finding is to be taken. What is new comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum News {
     New,
     /// Like the finding in this file.
@@ -58,10 +58,17 @@ pub enum News {
     Expected(&'static str),
 }
 
+/// What is wrong with this state of the history, each with how it is to be taken.
+pub fn found<'a>(history: &'a History, judged: &'a Judged) -> impl Iterator<Item = (Kind, News)> + 'a {
+    Kind::of(judged)
+        .into_iter()
+        .map(|kind| (kind, News::of(history, kind, &judged.verdict)))
+}
+
 impl News {
     /// Of such a finding in this state of the history. A known defect is recognised by the stack, the kind of the damage
     /// and where there is one by what mount printed, so another one that looks the same is taken for it.
-    pub fn of(history: &History, kind: Kind, verdict: &Verdict) -> Self {
+    fn of(history: &History, kind: Kind, verdict: &Verdict) -> Self {
         if let Promise::NotKept(why) = history.promise() {
             return Self::Expected(why);
         }
@@ -160,6 +167,7 @@ mod tests {
         let now = History::draw(1, before.number, "7.3");
         assert_eq!(News::of(&now, Kind::NotMountable, &Verdict::default()), News::New);
     }
+
     #[test]
     fn a_torn_superblock_of_btrfs_is_known_and_another_failure_to_mount_is_new() {
         let safe = history(|history| {
