@@ -137,16 +137,9 @@ fn the_command_line_says_all_of_the_job() {
 }
 
 /// fio's own log: a rate that is limited is steady, and the bytes of the log are those of its report.
-#[test]
-fn throughput_over_time_comes_from_fio() {
-    let spec = IoSpec {
-        pattern: IoPattern::RandRead,
-        rate_iops: Some(1000),
-        runtime_ns: Some(1_200_000_000),
-        time_based: true,
-        ..spec()
-    };
-    let log = BandwidthLog::of(&spec)
+/// MiB/s that fio reports of this job, and what is said of its throughput over time.
+fn measured(spec: &IoSpec) -> (f64, String) {
+    let log = BandwidthLog::of(spec)
         .expect("a folder")
         .expect("a job with a runtime has a log");
     let folder = tempfile::tempdir().expect("a folder");
@@ -155,7 +148,7 @@ fn throughput_over_time_comes_from_fio() {
         block_device: Path::new("/dev/null"),
     };
     let output = Command::new("fio")
-        .args(arguments(&spec, &target, 7, "psync"))
+        .args(arguments(spec, &target, 7, "psync"))
         .args(log.arguments())
         .output()
         .expect("fio is needed for this test: apt-get install fio");
@@ -166,12 +159,30 @@ fn throughput_over_time_comes_from_fio() {
         .expect("a log")
         .verdict(outcome.duration)
         .expect("more than 16 intervals");
-    // 2 jobs of 1000 requests of 4 KiB a second are 7.8 MiB/s; a busy machine does fewer, and fio counts them.
     let counted = outcome.tally.reads.bytes as f64 / outcome.duration.as_secs_f64() / f64::from(1 << 20);
-    assert!(counted < 8.6, "{counted}");
+    (counted, detail)
+}
+
+#[test]
+fn throughput_over_time_comes_from_fio() {
+    let spec = IoSpec {
+        pattern: IoPattern::RandRead,
+        rate_iops: Some(1000),
+        runtime_ns: Some(1_200_000_000),
+        time_based: true,
+        ..spec()
+    };
+    // 2 jobs of 1000 requests of 4 KiB a second: 7.8 MiB/s. A busy machine may not keep the rate: fio's own report says so.
+    let (mut counted, mut detail) = measured(&spec);
+    for _ in 0..4 {
+        if counted < 7.5 {
+            (counted, detail) = measured(&spec);
+        }
+    }
     let rates = detail.rsplit(": ").next().expect("rates");
     let rates: Vec<f64> = rates.split(' ').filter_map(|rate| rate.parse().ok()).collect();
     let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+    assert!((7.0..8.6).contains(&mean), "{detail}");
     assert!(
         (mean / counted - 1.0).abs() < 0.1,
         "{counted} MiB/s by fio's report; {detail}"
