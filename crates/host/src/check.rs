@@ -1,13 +1,17 @@
 //! The check immediately before each act that writes, in the process that writes.
 
-use crate::hold::Held;
+use crate::hold::{self, Held};
 use crate::judge::JUDGING;
 use crate::ledger::ClaimedDisk;
 use crate::number::DeviceNumber;
 use crate::run_devices::RunDevices;
-use std::collections::BTreeSet;
+use rustix::fs::OFlags;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 use tools::Tools;
 
 /// Allows a trial to write only to its own disks. The first write to a disk is allowed only if its contents are as
@@ -23,14 +27,50 @@ pub struct TrialCheck {
     pub(crate) keeps_claim: bool,
     /// Disks to which the trial has written.
     pub(crate) written: BTreeSet<DeviceNumber>,
+    /// Members that their array has let go of, open exclusively until they are written to again.
+    pub(crate) let_go: Arc<Mutex<BTreeMap<PathBuf, File>>>,
 }
+
+/// The kernel may have a removed member open for a moment.
+const RELEASED: Duration = Duration::from_secs(2);
+const RELEASED_INTERVAL: Duration = Duration::from_millis(20);
 
 impl stack::DiskCheck for TrialCheck {
     fn before_write(&mut self, devices: &[&Path]) -> Result<(), String> {
         for device in devices {
             self.judge(device)?;
         }
+        // The program that writes to them opens them itself.
+        let mut let_go = self.let_go.lock().unwrap_or_else(PoisonError::into_inner);
+        devices.iter().for_each(|device| drop(let_go.remove(*device)));
         Ok(())
+    }
+
+    fn hold(&mut self, device: &Path) -> Result<(), String> {
+        self.judge(device)?;
+        let began = Instant::now();
+        let file = loop {
+            match hold::open(device, OFlags::EXCL) {
+                Err(_) if began.elapsed() < RELEASED => std::thread::sleep(RELEASED_INTERVAL),
+                opened => break opened?,
+            }
+        };
+        let mut let_go = self.let_go.lock().unwrap_or_else(PoisonError::into_inner);
+        let_go.insert(device.to_owned(), file);
+        Ok(())
+    }
+
+    fn for_acts(&self) -> Result<Box<dyn stack::DiskCheck + Send>, String> {
+        let disks = self.disks.iter().map(Held::shared).collect::<io::Result<Vec<_>>>();
+        Ok(Box::new(Self {
+            disks: disks.map_err(|error| format!("a disk cannot be held twice: {error}"))?,
+            devices: self.devices.clone(),
+            tools: Tools::find(&JUDGING).map_err(|missing| missing.to_string())?,
+            ours: self.ours.clone(),
+            keeps_claim: self.keeps_claim,
+            written: self.written.clone(),
+            let_go: Arc::clone(&self.let_go),
+        }))
     }
 }
 
@@ -50,6 +90,7 @@ impl TrialCheck {
             ours: ours.to_vec(),
             keeps_claim: true,
             written: BTreeSet::new(),
+            let_go: Arc::default(),
         })
     }
 

@@ -12,6 +12,7 @@ use crate::obstacle::Obstacle;
 use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
+use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::path::Path;
 use tools::Tools;
@@ -142,6 +143,16 @@ impl Held {
         }
     }
 
+    /// The same disk for another thread, not held exclusively.
+    pub(crate) fn shared(&self) -> io::Result<Held> {
+        Ok(Held {
+            identity: self.identity.clone(),
+            pin: self.pin.try_clone()?,
+            claim: None,
+            left: self.left.clone(),
+        })
+    }
+
     /// The identity and files for a child process.
     pub(crate) fn handed(&self) -> Option<Handed> {
         Some(Handed {
@@ -193,7 +204,7 @@ pub(crate) fn note_what_is_left(identity: &Identity) -> Result<(), String> {
     left::note(identity, held.left()).map_err(|error| error.to_string())
 }
 
-fn open(node: &Path, flags: OFlags) -> Result<File, String> {
+pub(crate) fn open(node: &Path, flags: OFlags) -> Result<File, String> {
     match rustix::fs::open(node, OFlags::RDONLY | OFlags::CLOEXEC | flags, Mode::empty()) {
         Ok(file) => Ok(File::from(file)),
         Err(rustix::io::Errno::BUSY) => Err(format!(
@@ -203,7 +214,7 @@ fn open(node: &Path, flags: OFlags) -> Result<File, String> {
         Err(errno) => Err(format!(
             "{} cannot be opened: {}",
             node.display(),
-            std::io::Error::from(errno)
+            io::Error::from(errno)
         )),
     }
 }

@@ -20,6 +20,7 @@ use std::os::fd::{FromRawFd, RawFd};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use study::event::{Event, Failure, Guard};
 use study::plan::Trial;
 use study::stack::Level;
@@ -215,6 +216,7 @@ fn run_trial(job: &TrialJob, handed: Vec<Handed>, claims: Vec<ClaimedDisk>, ledg
         ours: ours(),
         keeps_claim: is_raw(&job.trial),
         written: BTreeSet::new(),
+        let_go: Arc::default(),
     };
     let mut ledger = TrialLedger {
         ledger,

@@ -7,10 +7,13 @@ use std::os::unix::fs::OpenOptionsExt;
 /// The kernel's error level; smaller is worse.
 const ERROR: u32 = 3;
 
+/// By which md reports that it has failed a member, on its own or because `mdadm --fail` says so.
+const MEMBER_FAILED: &str = "Disk failure";
+
 /// Messages by which drivers report a failed disk.
 const FAILURES: [&str; 9] = [
     "I/O error",
-    "Disk failure",
+    MEMBER_FAILED,
     "rejecting I/O",
     "Medium Error",
     "medium error",
@@ -26,6 +29,8 @@ pub struct KernelLog {
     file: Option<File>,
     /// The first lines of the error level, in order, because they show the cause.
     errors: Vec<String>,
+    /// Disks that are made to fail, by their places among those that are watched.
+    failed_on_purpose: Vec<usize>,
 }
 
 impl KernelLog {
@@ -40,6 +45,15 @@ impl KernelLog {
         KernelLog {
             file: at_its_end.ok(),
             errors: Vec::new(),
+            failed_on_purpose: Vec::new(),
+        }
+    }
+
+    /// The study's acts fail these disks: md says so, and that is no failure of theirs.
+    pub fn expecting(self, failed_on_purpose: Vec<usize>) -> KernelLog {
+        KernelLog {
+            failed_on_purpose,
+            ..self
         }
     }
 
@@ -55,7 +69,7 @@ impl KernelLog {
                 _ => return failure,
             };
             let Some((level, message)) = parse(&text) else { continue };
-            if failure.is_none() && tells_of_failure(message, disks) {
+            if failure.is_none() && tells_of_failure(message, disks, &self.failed_on_purpose) {
                 failure = Some(message.to_owned());
             }
             if level <= ERROR && self.errors.len() < Self::ERRORS_MAX {
@@ -81,11 +95,14 @@ fn parse(record: &str) -> Option<(u32, &str)> {
 /// Requests that a disk may reject; the kernel then works without them.
 const OPTIONAL: [&str; 2] = ["DISCARD", "WRITE_ZEROES"];
 
-fn tells_of_failure(message: &str, disks: &[String]) -> bool {
+fn tells_of_failure(message: &str, disks: &[String], on_purpose: &[usize]) -> bool {
     if OPTIONAL.iter().any(|request| message.contains(request)) {
         return false;
     }
-    FAILURES.iter().any(|words| message.contains(words)) && disks.iter().any(|disk| names(message, disk))
+    let is_by_md = message.contains(MEMBER_FAILED);
+    let is_unexpected = |(place, _): &(usize, &String)| !(is_by_md && on_purpose.contains(place));
+    let mut unexpected = disks.iter().enumerate().filter(is_unexpected);
+    FAILURES.iter().any(|words| message.contains(words)) && unexpected.any(|(_, disk)| names(message, disk))
 }
 
 /// Whether a message contains a disk's name as a word: `sda` is not in `sdab`; a partition counts as its disk.
@@ -121,7 +138,7 @@ mod tests {
             "md/raid1:md100: Disk failure on sda, disabling device.",
             "Buffer I/O error on dev sda1, logical block 0, async page read",
         ] {
-            assert!(tells_of_failure(message, &disks), "{message}");
+            assert!(tells_of_failure(message, &disks, &[]), "{message}");
         }
         for message in [
             "I/O error, dev loop10, sector 8",
@@ -130,7 +147,20 @@ mod tests {
             "sda: sda1 sda2",
             "critical target error, dev sda, sector 2048 op 0x3:(DISCARD) flags 0x800",
         ] {
-            assert!(!tells_of_failure(message, &disks), "{message}");
+            assert!(!tells_of_failure(message, &disks, &[]), "{message}");
         }
+    }
+
+    #[test]
+    fn a_member_that_an_act_fails_is_expected_and_its_io_errors_are_not() {
+        let disks = ["sda".to_owned(), "sdb".to_owned()];
+        let by_md = "md/raid1:md100: Disk failure on sdb, disabling device.";
+        assert!(!tells_of_failure(by_md, &disks, &[1]));
+        assert!(tells_of_failure(by_md, &disks, &[0]));
+        assert!(tells_of_failure(
+            "I/O error, dev sdb, sector 8 op 0x0:(READ) flags 0x0",
+            &disks,
+            &[1]
+        ));
     }
 }

@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// What identifies the devices of a run.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct RunDevices {
     pub(crate) claims: Vec<ClaimedDisk>,
     /// The machine was not rebooted since the claim.

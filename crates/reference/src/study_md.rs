@@ -115,7 +115,11 @@ acts `after` a share of the operations. After the cut the array is assembled, by
 files are judged, and md has time to end its rebuild or reshape. Then parity is checked and a member taken away, as without
 acts; not if a member is missing for good. Power cuts amid acts need md.
 
-Acts on bcachefs, nested RAID and hosts are refused.
+On a host (`machine = \"host\"`, `--on host`) acts are done to real disks: `fail`, `remove`, `add`, `re-add` and `replace` on md's
+arrays, `check` and `repair` on all that have them. `slow`, `hang`, `corrupt` and `power_cut` need simulated disks, and `grow` is
+done in the lab only. A disk that was removed from its array is held until it is added again, so that no other program gets it.
+
+Acts on bcachefs and nested RAID are refused.
 
 ## Tests of each kind of work
 

@@ -7,6 +7,17 @@ pub trait DiskCheck {
     /// `devices` are what a program will write to: disks, arrays, volumes or partitions, by the paths in its
     /// arguments. `Err` is the reason why one of them must not be written to; then nothing is written.
     fn before_write(&mut self, devices: &[&Path]) -> Result<(), String>;
+
+    /// A member that its array has let go of: nobody else gets it until it is written to again.
+    fn hold(&mut self, device: &Path) -> Result<(), String> {
+        let _ = device;
+        Ok(())
+    }
+
+    /// The same check, for the thread that does a study's acts. `Err` if this one cannot be used by two threads.
+    fn for_acts(&self) -> Result<Box<dyn DiskCheck + Send>, String> {
+        Err("these disks are checked by one thread only".to_owned())
+    }
 }
 
 /// For machines that have only disks under test: lab guests, and tests.
@@ -16,5 +27,9 @@ pub struct NoDiskCheck;
 impl DiskCheck for NoDiskCheck {
     fn before_write(&mut self, _: &[&Path]) -> Result<(), String> {
         Ok(())
+    }
+
+    fn for_acts(&self) -> Result<Box<dyn DiskCheck + Send>, String> {
+        Ok(Box::new(Self))
     }
 }

@@ -20,6 +20,7 @@ mod zfs;
 
 use crate::context::Context;
 use crate::device::BlockDevice;
+use crate::disk_check::DiskCheck;
 use crate::error::Cause;
 use crate::sysfs;
 use crate::up::Stack;
@@ -64,12 +65,14 @@ struct Outcome {
 }
 
 impl Timeline {
-    /// Begins now. `trial_began` is time zero of events; the stack has so many disks.
+    /// Begins now. `trial_began` is time zero of events; the stack has so many disks, which `check` checks before each
+    /// write.
     pub fn begin(
         stack: &Stack,
         spec: &StackSpec,
         disks: u32,
         acts: &[Act],
+        check: Box<dyn DiskCheck + Send>,
         trial_began: Instant,
     ) -> Result<Self, Cause> {
         let none = || Cause::Impossible("acts need an array with copies or parity".to_owned());
@@ -90,7 +93,7 @@ impl Timeline {
             work_ended: Arc::clone(&work_ended),
             progress: Arc::clone(&progress),
             may_begin_until: None,
-            observer: Observer::new(manager, tools, Arc::clone(&phases), trial_began),
+            observer: Observer::new(manager, tools, check, Arc::clone(&phases), trial_began),
         };
         let acts = acts.to_vec();
         let thread = std::thread::Builder::new()

@@ -14,9 +14,10 @@ use study::workload::{IoEngine, Work};
 /// What is wrong, with a suggestion.
 type Wrong = (String, &'static str);
 
-/// An act, with the places of its disk (or of what is done) and of its time.
+/// An act, with the places of what is done, of its disk (or of what is done) and of its time.
 struct Placed<'a> {
     act: Act,
+    on_kind: &'a Span,
     on_disk: &'a Span,
     on_time: &'a Span,
     on_offset: &'a Span,
@@ -32,11 +33,6 @@ pub(crate) fn put_on(top: &Entry, kind: MachineKind, cells: &mut [Cell], found: 
         let acts = acts.iter().map(|placed| timed(&placed.act, &cell.workload.work));
         cell.acts = acts.collect();
     }
-    if kind != MachineKind::Lab {
-        let help = "use machine = \"lab\"";
-        found.add_with_help(first.on_time, "acts are done on simulated disks only", help);
-        return;
-    }
     in_order(&acts, found);
     for cell in cells {
         if let Some((message, help)) = no_acts_on(cell) {
@@ -44,7 +40,13 @@ pub(crate) fn put_on(top: &Entry, kind: MachineKind, cells: &mut [Cell], found: 
             continue;
         }
         let Some(mut members) = Members::of(cell) else { continue };
+        let keeper = members.keeper();
         for placed in &acts {
+            if let Some((message, help)) = not_on_host(placed.act.kind, keeper).filter(|_| kind != MachineKind::Lab)
+            {
+                found.add_with_help(placed.on_kind, message, help);
+                continue;
+            }
             if let Some((message, help)) = members.after(&placed.act) {
                 found.add_with_help(placed.on_disk, message, help);
             }
@@ -91,6 +93,7 @@ fn read<'a>(entry: &'a Entry, found: &mut Found) -> Option<Placed<'a>> {
     let on_disk = &disk.unwrap_or(done).span;
     Some(Placed {
         act,
+        on_kind: &done.span,
         on_disk,
         on_time,
         on_offset: entry.value("offset").map_or(on_disk, |offset| &offset.span),
@@ -164,6 +167,31 @@ fn in_order(acts: &[Placed<'_>], found: &mut Found) {
             found.add_with_help(placed.on_time, message, "write acts in order of time");
         }
     }
+}
+
+/// Why an act cannot be done on a host, whoever runs it.
+fn not_on_host(kind: ActKind, keeper: Keeper) -> Option<Wrong> {
+    let word = kind.word();
+    let (message, help) = match (kind, keeper) {
+        (ActKind::Check | ActKind::Repair, _) => return None,
+        (ActKind::Slow | ActKind::Hang | ActKind::Corrupt, _) => {
+            (format!("`{word}` needs a simulated disk"), "use machine = \"lab\"")
+        }
+        (ActKind::Grow, _) => (
+            "`grow` is done in the lab only: on a host mdadm may leave the reshape to a service of systemd"
+                .to_owned(),
+            "use machine = \"lab\"",
+        ),
+        (_, Keeper::Md) => return None,
+        _ => (
+            format!(
+                "on a host `{word}` is done on md's arrays only, not on {}",
+                keeper.name()
+            ),
+            "use machine = \"lab\", or level 1, 4, 5, 6 or 10 of md",
+        ),
+    };
+    Some((message, help))
 }
 
 /// Why a cell can have no acts at all.

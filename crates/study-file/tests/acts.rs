@@ -238,24 +238,46 @@ fn spares_are_needed_and_take_over() {
     );
 }
 
-#[test]
-fn acts_need_the_lab() {
-    let source = "machine = \"host\"\n[[act]]\nat = \"10s\"\ndo = \"fail\"\ndisk = 1\n[disks]\ncount = 4\n\
-                  [[stack]]\narray = { level = 5 }\n[[workload]]\nname = \"w\"\nio = { rw = \"read\" }\n";
-    let found = read(source, "acts.toml", &Known::default()).expect_err("a study with an error");
+/// The first error of an act on a host: line, column, message.
+fn wrong_on_host(stack: &str, act: &str) -> Option<(usize, usize, String)> {
+    let source = format!(
+        "machine = \"host\"\n[[act]]\nat = \"10s\"\n{act}\n[disks]\ncount = 5\n[[stack]]\n{stack}\n\
+         [[workload]]\nname = \"w\"\nio = {{ rw = \"read\", size = \"64M\", runtime = \"60s\" }}\n"
+    );
+    let found = read(&source, "acts.toml", &Known::default()).err()?;
     let first = found.iter().next().expect("an error");
-    assert_eq!((first.line, first.column), (3, 6), "{found}");
-    assert_eq!(first.message, "acts are done on simulated disks only");
+    Some((first.line, first.column, first.message.clone()))
 }
 
 #[test]
-fn a_disk_of_a_host_cannot_be_made_slow() {
-    let source = "machine = \"host\"\n[[act]]\nat = \"10s\"\ndo = \"slow\"\ndisk = 1\ndelay = \"1s\"\n[disks]\n\
-                  count = 4\n[[stack]]\narray = { level = 5 }\n[[workload]]\nname = \"w\"\nio = { rw = \"read\" }\n";
-    let found = read(source, "acts.toml", &Known::default()).expect_err("a study with an error");
-    let first = found.iter().next().expect("an error");
-    assert_eq!((first.line, first.column), (3, 6), "{found}");
-    assert_eq!(first.message, "acts are done on simulated disks only");
+fn what_needs_a_simulated_disk_is_not_done_on_a_host() {
+    let raid5 = "array = { level = 5, spares = 1 }";
+    for (act, word) in [
+        ("do = \"slow\"\ndisk = 1\ndelay = \"1s\"", "slow"),
+        ("do = \"hang\"\ndisk = 1", "hang"),
+        ("do = \"corrupt\"\ndisk = 1\noffset = \"1M\"", "corrupt"),
+    ] {
+        let message = format!("`{word}` needs a simulated disk");
+        assert_eq!(wrong_on_host(raid5, act), Some((4, 6, message)));
+    }
+    let grow = wrong_on_host(raid5, "do = \"grow\"").expect("an error");
+    assert!(grow.2.starts_with("`grow` is done in the lab only"), "{grow:?}");
+}
+
+#[test]
+fn arrays_of_md_have_acts_on_a_host_and_others_are_checked() {
+    let raid5 = "array = { level = 5, spares = 1 }";
+    let btrfs = "array = { level = \"none\" }\nfs = { type = \"btrfs\", data = \"raid1\", metadata = \"raid1\" }";
+    for act in [
+        "do = \"fail\"\ndisk = 1",
+        "do = \"replace\"\ndisk = 1",
+        "do = \"check\"",
+    ] {
+        assert_eq!(wrong_on_host(raid5, act), None, "{act}");
+    }
+    assert_eq!(wrong_on_host(btrfs, "do = \"repair\""), None);
+    let message = "on a host `fail` is done on md's arrays only, not on btrfs".to_owned();
+    assert_eq!(wrong_on_host(btrfs, "do = \"fail\"\ndisk = 1"), Some((4, 6, message)));
 }
 
 #[test]

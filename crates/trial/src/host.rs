@@ -109,7 +109,8 @@ impl Host for StackHost<'_, '_> {
     fn begin_acts(&mut self) -> Result<(), HostError> {
         let acts = std::mem::take(&mut self.acts);
         if !acts.is_empty() {
-            let timeline = Timeline::begin(self.stack, self.spec, self.disks, acts, self.context.began)?;
+            let check = self.context.access.check.for_acts().map_err(stack::Cause::State)?;
+            let timeline = Timeline::begin(self.stack, self.spec, self.disks, acts, check, self.context.began)?;
             self.timeline = Some(timeline);
         }
         Ok(())

@@ -12,6 +12,7 @@ mod exit_codes;
 mod exports;
 mod guest_host;
 mod help;
+mod host_acts;
 mod host_in_guest;
 mod imports;
 mod interrupted;

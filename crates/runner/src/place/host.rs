@@ -9,8 +9,10 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use store::Ending;
+use study::act::ActKind;
 use study::event::{Event, Failure};
 use study::plan::Trial;
+use study::stack::DATA;
 use study::{OTHERS_PROCESSOR_PERCENT, OTHERS_PROCESSOR_PERCENT_MAX};
 use trial::{Limits, ProcessEnd};
 
@@ -67,7 +69,7 @@ impl Place for HostPlace {
             full_serials: self.full_serials,
         };
         let mut transcript = Transcript::default();
-        let mut log = KernelLog::from_now();
+        let mut log = KernelLog::from_now().expecting(failed_on_purpose(trial));
         // Its end is reported once nothing is left of it.
         let mut end = None;
         let see = RefCell::new(see);
@@ -150,6 +152,18 @@ fn disk_of(event: &Event) -> Option<String> {
         return None;
     };
     (key.starts_with("disk.") && key.ends_with(".node")).then(|| value.clone())
+}
+
+/// Disks that the trial's acts let fail, by their places among all disks of the trial.
+fn failed_on_purpose(trial: &Trial) -> Vec<usize> {
+    let groups = trial.cell.machine.disks.iter();
+    let before: u32 = groups
+        .take_while(|group| group.name != DATA)
+        .map(|group| group.count)
+        .sum();
+    let failed = trial.cell.acts.iter().filter(|act| act.kind == ActKind::Fail);
+    let disks = failed.filter_map(|act| act.disk?.checked_sub(1));
+    disks.map(|disk| (before + disk) as usize).collect()
 }
 
 /// A warning that other programs used the processors during a trial.

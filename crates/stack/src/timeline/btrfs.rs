@@ -21,6 +21,7 @@ pub(super) struct Btrfs {
     folder: PathBuf,
     /// The filesystem's folder in /sys.
     sysfs: PathBuf,
+    members: Vec<PathBuf>,
     spares: Vec<BlockDevice>,
     written: Option<Written>,
     /// What a program does until it ends.
@@ -36,6 +37,7 @@ impl Btrfs {
         Ok(Self {
             sysfs: of_disk(first.unwrap_or_default())?,
             folder,
+            members: members.iter().map(|disk| disk.path.clone()).collect(),
             spares: spares.to_vec(),
             written: None,
             job: None,
@@ -71,16 +73,16 @@ impl Btrfs {
             .arg(number.to_string())
             .arg(&spare.path)
             .arg(&self.folder);
-        self.job = Some((Doing::Rebuilds, calls.start(call)?));
+        self.job = Some((Doing::Rebuilds, calls.start(call, &[&spare.path])?));
         Ok(())
     }
 
-    fn scrub(&mut self, doing: Doing, calls: &Calls<'_>) -> Result<(), Cause> {
+    fn scrub(&mut self, doing: Doing, calls: &mut Calls<'_>) -> Result<(), Cause> {
         let mut call = Invocation::new(BTRFS).args(["scrub", "start", "-B", "-R"]);
         if doing == Doing::Checks {
             call = call.arg("-r");
         }
-        self.job = Some((doing, calls.start(call.arg(&self.folder))?));
+        self.job = Some((doing, calls.start(call.arg(&self.folder), &self.members)?));
         Ok(())
     }
 }

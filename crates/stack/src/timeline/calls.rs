@@ -1,7 +1,9 @@
 //! Programs that acts call: those that end soon, and those that work until a rebuild or check has ended.
 
 use super::observer::Events;
+use crate::disk_check::DiskCheck;
 use crate::error::Cause;
+use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -15,10 +17,25 @@ const LIMIT: Duration = Duration::from_secs(7 * 24 * 3600);
 pub(super) struct Calls<'a> {
     pub(super) tools: &'a Arc<Tools>,
     pub(super) events: &'a mut Events,
+    pub(super) check: &'a mut dyn DiskCheck,
 }
 
 impl Calls<'_> {
-    pub(super) fn run(&mut self, call: &Invocation) -> Result<ToolCall, Cause> {
+    /// Checks devices before they are written to.
+    pub(super) fn before_write<P: AsRef<Path>>(&mut self, devices: &[P]) -> Result<(), Cause> {
+        let devices: Vec<&Path> = devices.iter().map(AsRef::as_ref).collect();
+        let judged = self.check.before_write(&devices);
+        judged.map_err(|why| Cause::Refused(format!("nothing was written: {why}")))
+    }
+
+    /// Nobody else gets a device that its array has let go of.
+    pub(super) fn hold(&mut self, device: &Path) -> Result<(), Cause> {
+        self.check.hold(device).map_err(Cause::Refused)
+    }
+
+    /// Runs a program that writes to these devices, after they were checked again.
+    pub(super) fn run<P: AsRef<Path>>(&mut self, call: &Invocation, devices: &[P]) -> Result<ToolCall, Cause> {
+        self.before_write(devices)?;
         let events = &mut *self.events;
         Ok(self.tools.run(call, &mut |event| events.add(event))?)
     }
@@ -35,8 +52,9 @@ impl Calls<'_> {
         }
     }
 
-    /// Starts a program that ends when what it asks for has ended.
-    pub(super) fn start(&self, call: Invocation) -> Result<Job, Cause> {
+    /// Starts a program that ends when what it asks for has ended. It writes to these devices, which are checked again.
+    pub(super) fn start<P: AsRef<Path>>(&mut self, call: Invocation, devices: &[P]) -> Result<Job, Cause> {
+        self.before_write(devices)?;
         let tools = Arc::clone(self.tools);
         let call = call.limit(LIMIT);
         let thread = std::thread::Builder::new()

@@ -129,7 +129,8 @@ impl InArray {
         };
         let (_, mut calls) = observer.manager();
         for command in ["suspend", "resume"] {
-            calls.run(&Invocation::new(Tool::Dmsetup).arg(command).arg(&checksummed.name))?;
+            let call = Invocation::new(Tool::Dmsetup).arg(command).arg(&checksummed.name);
+            calls.run(&call, &[&self.disk.path])?;
         }
         Ok(())
     }

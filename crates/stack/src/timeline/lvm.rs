@@ -91,11 +91,11 @@ impl Lvm {
             true => convert.arg("--repair"),
             false => convert.arg("--replace").arg(&disk.path),
         };
-        calls.run(&convert.arg(&self.volume).arg(&spare.path))?;
+        calls.run(&convert.arg(&self.volume).arg(&spare.path), &self.devices)?;
         if has_failed {
             // LVM changes nothing of a group, not even to check a volume, as long as it names a disk that is missing.
             let group = self.volume.split('/').next().unwrap_or_default();
-            calls.run(&self.call("vgreduce").arg("--removemissing").arg(group))?;
+            calls.run(&self.call("vgreduce").arg("--removemissing").arg(group), &self.devices)?;
         }
         Ok(())
     }
@@ -139,7 +139,7 @@ impl Redundancy for Lvm {
         match act.kind {
             ActKind::Check | ActKind::Repair => {
                 let change = self.call("lvchange").args(["--syncaction", act.kind.word()]);
-                calls.run(&change.arg(&self.volume)).map(drop)
+                calls.run(&change.arg(&self.volume), &self.devices).map(drop)
             }
             // The disk has died.
             ActKind::Fail => Ok(()),

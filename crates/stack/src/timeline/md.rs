@@ -51,7 +51,8 @@ impl Md {
     }
 
     /// Lets md begin nothing by itself (`frozen`), or whatever is due (`idle`).
-    fn set_action(&self, word: &str) -> Result<(), Cause> {
+    fn set_action(&self, word: &str, calls: &mut Calls<'_>) -> Result<(), Cause> {
+        calls.before_write(&[&self.array.device.path])?;
         sysfs::write(&self.array.attribute("sync_action"), word)
     }
 
@@ -61,7 +62,7 @@ impl Md {
             .arg(&self.array.device.path)
             .arg(how)
             .arg(&disk.path);
-        calls.run(&call).map(drop)
+        calls.run(&call, &[&self.array.device.path, &disk.path]).map(drop)
     }
 
     /// md refuses for some milliseconds, while requests to the failed member are under way.
@@ -70,7 +71,10 @@ impl Md {
         loop {
             match self.manage("--remove", disk, calls) {
                 Err(_) if began.elapsed() < TO_BEGIN => std::thread::sleep(INTERVAL),
-                other => return other,
+                other => {
+                    other?;
+                    return calls.hold(&disk.path);
+                }
             }
         }
     }
@@ -82,7 +86,7 @@ impl Md {
             .arg(&self.array.device.path)
             .arg(format!("--raid-devices={}", members + 1));
         let level = act.level.map(|level| format!("--level={}", level.facts().type_word));
-        calls.run(&call.args(level)).map(drop)
+        calls.run(&call.args(level), &[&self.array.device.path]).map(drop)
     }
 }
 
@@ -118,7 +122,7 @@ impl Redundancy for Md {
     fn act(&mut self, act: &Act, member: Option<&BlockDevice>, calls: &mut Calls<'_>) -> Result<(), Cause> {
         match act.kind {
             // md refuses while it rebuilds.
-            ActKind::Check | ActKind::Repair => return self.set_action(act.kind.word()),
+            ActKind::Check | ActKind::Repair => return self.set_action(act.kind.word(), calls),
             ActKind::Grow => return self.grow(act, calls),
             _ => {}
         }
@@ -127,21 +131,21 @@ impl Redundancy for Md {
         match act.kind {
             ActKind::Fail => {
                 if self.is_replaced_later(act) {
-                    self.set_action("frozen")?;
+                    self.set_action("frozen", calls)?;
                 }
                 self.manage("--fail", disk, calls)
             }
             ActKind::Remove => self.remove(disk, calls),
             ActKind::Replace if self.is_replaced_later(act) => {
                 self.replaced_later.retain(|other| Some(*other) != act.disk);
-                self.set_action("idle")
+                self.set_action("idle", calls)
             }
             ActKind::Replace => self.manage("--replace", disk, calls),
             ActKind::ReAdd if self.has_bitmap()? => self.manage("--re-add", disk, calls),
             ActKind::ReAdd => self.manage("--add", disk, calls),
             ActKind::Add => {
                 let wipe = Invocation::new(Tool::Mdadm).arg("--zero-superblock").arg(&disk.path);
-                calls.run(&wipe)?;
+                calls.run(&wipe, &[&disk.path])?;
                 self.manage("--add", disk, calls)
             }
             _ => Err(refused(act, self.name())),

@@ -2,6 +2,7 @@
 
 use super::calls::Calls;
 use super::redundancy::{Doing, MemberErrors, Redundancy, Status};
+use crate::disk_check::DiskCheck;
 use crate::error::Cause;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,6 +25,7 @@ impl Events {
 pub(super) struct Observer {
     pub(super) manager: Box<dyn Redundancy>,
     tools: Arc<Tools>,
+    check: Box<dyn DiskCheck + Send>,
     phases: Arc<Phases>,
     trial_began: Instant,
     /// As last seen.
@@ -58,12 +60,14 @@ impl Observer {
     pub(super) fn new(
         manager: Box<dyn Redundancy>,
         tools: Arc<Tools>,
+        check: Box<dyn DiskCheck + Send>,
         phases: Arc<Phases>,
         trial_began: Instant,
     ) -> Self {
         Self {
             manager,
             tools,
+            check,
             phases,
             trial_began,
             status: Status::default(),
@@ -98,6 +102,7 @@ impl Observer {
         let calls = Calls {
             tools: &self.tools,
             events: &mut self.events,
+            check: self.check.as_mut(),
         };
         (self.manager.as_mut(), calls)
     }

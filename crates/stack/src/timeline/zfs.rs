@@ -6,7 +6,7 @@ use crate::device::BlockDevice;
 use crate::error::Cause;
 use crate::sysfs;
 use crate::zfs::{ZPOOL, distributed_spare, is_distributed, partition_of, scan};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use study::act::{Act, ActKind};
 use study::stack::StackSpec;
@@ -75,9 +75,14 @@ impl Zfs {
             call = call.arg(self.distributed.remove(0));
             self.members.clone()
         };
+        let devices: Vec<PathBuf> = written.iter().map(|disk| disk.path.clone()).collect();
         self.written = Some(Written::begin(written)?);
-        self.job = Some(calls.start(call)?);
+        self.job = Some(calls.start(call, &devices)?);
         Ok(())
+    }
+
+    fn devices(&self) -> Vec<&Path> {
+        self.members.iter().map(|disk| disk.path.as_path()).collect()
     }
 
     /// Whether nothing tells that the pool's status is still what it was.
@@ -135,14 +140,14 @@ impl Redundancy for Zfs {
             ActKind::Check | ActKind::Repair => {
                 self.is_repair = act.kind == ActKind::Repair;
                 let call = Invocation::new(ZPOOL).args(["scrub", "-w"]).arg(&self.pool);
-                self.job = Some(calls.start(call)?);
+                self.job = Some(calls.start(call, &self.devices())?);
                 Ok(())
             }
             ActKind::Fail => {
                 let disk = needs_disk(act, member)?;
                 // What ZFS's daemon does when it hears of errors; there is none in a guest.
                 let call = Invocation::new(ZPOOL).args(["offline", "-f"]).arg(&self.pool);
-                calls.run(&call.arg(partition_of(disk))).map(drop)
+                calls.run(&call.arg(partition_of(disk)), &self.devices()).map(drop)
             }
             ActKind::Replace => self.replace(act, needs_disk(act, member)?, calls),
             _ => Err(refused(act, self.name())),

@@ -51,6 +51,10 @@ impl Members {
         })
     }
 
+    pub(super) const fn keeper(&self) -> Keeper {
+        self.keeper
+    }
+
     /// Disks that work: members, and spares where those take over by themselves.
     fn working(&self) -> usize {
         let waiting = if self.keeper == Keeper::Md { self.spares } else { 0 };

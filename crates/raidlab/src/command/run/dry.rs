@@ -48,6 +48,9 @@ pub fn commands(plan: &Plan, wanted: &Prepared) -> Result<String, ExpectedError>
         text.push_str(&around.before);
         lines(&mut text, &commands.up);
         let _ = writeln!(text, "# {} on {}", work(cell), commands.place.display());
+        for act in &cell.acts {
+            let _ = writeln!(text, "# meanwhile: {act}");
+        }
         lines(&mut text, &commands.down);
         text.push_str(&around.after);
     }

@@ -1,0 +1,84 @@
+//! Acts on arrays of "this machine", where that is a guest of the lab.
+
+use crate::guest_host::{Machine, disks};
+
+/// A member fails at 2 s, is removed at 3 s and comes back at 9 s; then all is compared.
+const ACTS: &str = r#"
+[[act]]
+at = "2s"
+do = "fail"
+disk = 2
+[[act]]
+at = "3s"
+do = "remove"
+disk = 2
+[[act]]
+at = "9s"
+do = "add"
+disk = 2
+[[act]]
+when = "resync done"
+do = "check"
+[disks]
+count = 3
+[[stack]]
+array = { level = 5, size = "64M", bitmap = "none" }
+fs = { type = "ext4" }
+[[workload]]
+name = "w"
+io = { rw = "randread", bs = "4K", size = "16M", runtime = "20s", direct = true }
+[precision]
+trials = 1
+"#;
+
+/// While the member is out of the array, no other program gets it. Killed then, the run leaves what `clean` can undo, and the
+/// disk that nobody held must be released again.
+#[test]
+fn lab_host_a_member_that_was_removed_is_held_until_it_is_added_again() {
+    let machine = Machine {
+        disks: disks(3),
+        ..Machine::default()
+    };
+    let Some(said) = machine.script(
+        ACTS,
+        r#"
+run="$R run study.toml --on host --devices /dev/vda,/dev/vdb,/dev/vdc"
+until_removed() {
+    until grep -q 'vdb.*(F)' /proc/mdstat; do kill -0 $! || exit 1; sleep 0.1; done
+    while grep -q vdb /proc/mdstat; do sleep 0.1; done
+    sleep 1
+}
+$run --dry-run | grep 'meanwhile: fail disk 2 at 2 s'
+$run &
+until_removed
+mke2fs -q -F /dev/vdb && exit 1
+mkdir other; mount -t ext4 /dev/vdb other && exit 1
+mdadm --create /dev/md7 --run --quiet --level=1 --raid-devices=2 --homehost='<none>' /dev/vdb missing && exit 1
+echo NOBODY GETS IT
+wait $!
+$R show | grep 'degraded *rebuilding *rebuilt *checking'
+for disk in vda vdb vdc; do test -z "$(wipefs --noheadings /dev/$disk)"; done
+run="$run --store killed.db"
+$run &
+until_removed
+kill -9 $!; wait $! || true; sleep 1
+$R clean
+for disk in vda vdb vdc; do test -z "$(wipefs --noheadings /dev/$disk)"; done
+test -z "$(ls /tmp/state | grep -v lock)"; grep -q md1 /proc/mdstat && exit 1
+$run --destroy vdb
+echo NOTHING IS LEFT
+"#,
+    ) else {
+        return;
+    };
+    for words in [
+        "NOBODY GETS IT",
+        "degraded   rebuilding   rebuilt   checking",
+        "undone: stop /dev/md100",
+        "run the same command to continue, with `--destroy vdb`",
+        "NOTHING IS LEFT",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    assert_eq!(said.matches("1 trials done, 0 failed").count(), 2, "{said}");
+}
