@@ -46,8 +46,13 @@ impl Judged {
         let complaint = verdict.checker_complaint.iter().map(|what| format!("checker: {what}"));
         let stale = (verdict.stale_sectors > 0)
             .then(|| format!("{} sectors disagree after the resync", verdict.stale_sectors));
+        let died = verdict.guest_died.iter().map(|how| format!("a guest died: {how}"));
         let at = format!("cut at {} ns, seed {}", self.at_ns, self.seed);
-        let all = not_mountable.chain(complaint).chain(stale).chain(violations);
+        let all = not_mountable
+            .chain(complaint)
+            .chain(stale)
+            .chain(violations)
+            .chain(died);
         all.map(|words| format!("{at}: {words}")).collect()
     }
 }
@@ -117,6 +122,14 @@ impl Run {
         let last = self.logs[..lines].last();
         last.map_or(Log { begun: 0, returned: 0 }, |(_, log)| *log)
     }
+}
+
+/// What one guest has said.
+struct ByOneGuest {
+    /// On the first states that it was to judge, at least on one.
+    verdicts: Vec<Verdict>,
+    /// How it ended at the next state, if it died there.
+    death: Option<String>,
 }
 
 /// A state, and how far the operations were.
@@ -193,6 +206,8 @@ impl Exploration<'_> {
     ) -> Result<(), Error> {
         let mut known: HashMap<Key<'_>, Verdict> = HashMap::new();
         let mut next = 0;
+        // Of the guest before, at the state that is the first one that is not known.
+        let mut death = None;
         while let Some(state) = kept.get(next) {
             if let Some(verdict) = known.get(&state.key()) {
                 each(&state.judged(verdict.clone()));
@@ -206,8 +221,12 @@ impl Exploration<'_> {
                 !known.contains_key(&key) && seen.insert(key)
             };
             let new: Vec<usize> = (next..kept.len()).filter(is_new).collect();
-            let verdicts = self.guest_judges(states, kept, &new, stop)?;
-            known.extend(new.iter().map(|&index| kept[index].key()).zip(verdicts));
+            let mut judged = self.guest_judges(states, kept, &new, stop)?;
+            if let (Some(how), Some(first)) = (death, judged.verdicts.first_mut()) {
+                first.guest_died.get_or_insert(how);
+            }
+            death = judged.death;
+            known.extend(new.iter().map(|&index| kept[index].key()).zip(judged.verdicts));
         }
         Ok(())
     }
@@ -242,12 +261,12 @@ impl Exploration<'_> {
             power_cut: None,
             ..self.config
         };
-        let verdicts = self.verdicts(&config, vec![to_judge], stop)?;
+        let judged = self.verdicts(&config, vec![to_judge], stop)?;
         Ok(Judged {
             at_ns: cut.at_ns,
             seed: cut.seed,
             log,
-            verdict: verdicts.into_iter().next().unwrap_or_default(),
+            verdict: judged.verdicts.into_iter().next().unwrap_or_default(),
         })
     }
 
@@ -258,7 +277,7 @@ impl Exploration<'_> {
         kept: &[Kept],
         which: &[usize],
         stop: &AtomicBool,
-    ) -> Result<Vec<Verdict>, Error> {
+    ) -> Result<ByOneGuest, Error> {
         let to_judge = which.iter().map(|&index| (index as u64, &kept[index]));
         self.judged_in_turn(states, to_judge, stop)
     }
@@ -270,7 +289,8 @@ impl Exploration<'_> {
         kept: &[(u64, Kept)],
         stop: &AtomicBool,
     ) -> Result<Vec<Verdict>, Error> {
-        self.judged_in_turn(states, kept.iter().map(|(index, kept)| (*index, kept)), stop)
+        let judged = self.judged_in_turn(states, kept.iter().map(|(index, kept)| (*index, kept)), stop)?;
+        Ok(judged.verdicts)
     }
 
     fn judged_in_turn<'k>(
@@ -278,7 +298,7 @@ impl Exploration<'_> {
         states: &States,
         kept: impl Iterator<Item = (u64, &'k Kept)>,
         stop: &AtomicBool,
-    ) -> Result<Vec<Verdict>, Error> {
+    ) -> Result<ByOneGuest, Error> {
         let config = Config {
             states: Some(StatesUse::Take(states)),
             ..self.config
@@ -294,7 +314,7 @@ impl Exploration<'_> {
     }
 
     /// A guest judges, until it is done or cannot go on.
-    fn verdicts(&self, config: &Config<'_>, cuts: Vec<ToJudge>, stop: &AtomicBool) -> Result<Vec<Verdict>, Error> {
+    fn verdicts(&self, config: &Config<'_>, cuts: Vec<ToJudge>, stop: &AtomicBool) -> Result<ByOneGuest, Error> {
         let job = GuestJob::Judge(Box::new(self.trial.clone()), cuts);
         let job = job::encoded(&job, self.kernel, self.programs)?;
         let config = Config {
@@ -318,24 +338,31 @@ impl Exploration<'_> {
         if let Some(failure) = failure {
             return Err(Error::Failed(failure));
         }
-        match ended.end {
-            ProcessEnd::Exited if !verdicts.is_empty() => {}
+        let death = match ended.end {
+            ProcessEnd::Exited if !verdicts.is_empty() => None,
             ProcessEnd::Exited | ProcessEnd::NoSpace | ProcessEnd::Stopped => {
                 return Err(unexpected("the guest that judges", ended));
             }
-            // A kernel that panics on these disks cannot use them. One that had judged other states before may have panicked of
-            // those: this state is the first of the next guest.
-            _ if verdicts.is_empty() => verdicts.push(Verdict {
-                not_mountable: Some(format!(
-                    "the guest ended as {:?}: {}",
-                    ended.end,
-                    last_line(&ended.console)
-                )),
+            ref end => {
+                let how = format!("it ended as {end:?}: {}", last_line(&ended.console));
+                Some(match verdicts.len() {
+                    0 => how,
+                    others => {
+                        format!("{how}; it had judged {others} other states, and another guest has judged this one")
+                    }
+                })
+            }
+        };
+        // A kernel that panics on these disks cannot use them.
+        if let (Some(how), true) = (&death, verdicts.is_empty()) {
+            verdicts.push(Verdict {
+                not_mountable: Some(format!("the guest died: {how}")),
+                guest_died: Some(how.clone()),
                 ..Verdict::default()
-            }),
-            _ => {}
+            });
+            return Ok(ByOneGuest { verdicts, death: None });
         }
-        Ok(verdicts)
+        Ok(ByOneGuest { verdicts, death })
     }
 
     fn run(&self, config: &Config<'_>, stop: &AtomicBool, see: &mut dyn FnMut(Event)) -> Result<Run, Error> {

@@ -28,6 +28,10 @@ pub struct Verdict {
     pub checker_complaint: Option<String>,
     /// Sectors whose copies or parity disagree.
     pub stale_sectors: u64,
+    /// How a guest ended that was to judge this state. Only one that judged other states before can be wronged by those: then
+    /// this is the verdict of another guest.
+    #[serde(default)]
+    pub guest_died: Option<String>,
 }
 
 impl Verdict {

@@ -1,7 +1,7 @@
 //! Studies of power cuts find what is known to be there, and nothing else.
 
 use crate::guest::{disks, trials};
-use crate::laboratory::{kernel, turn};
+use crate::laboratory::{Laboratory, kernel, turn};
 use lab::guest::{Config, Init, LIMITS, PowerCut};
 use lab::job::GuestJob;
 use lab::power_cut::{Error, Exploration, Judged};
@@ -308,5 +308,34 @@ fn a_disk_without_superblock_is_left_out() {
     for state in &states {
         let said = state.verdict.not_mountable.as_deref().unwrap_or_default();
         assert!(!said.contains("assembly aborted"), "{state:?}");
+    }
+}
+
+/// History 823 of `raidlab soak --seed 2`: md frees an array whose timer is armed (docs/findings/md-stop-timer.md), and the
+/// guest dies at another state.
+#[test]
+fn a_guest_that_dies_is_named_and_its_state_is_judged_again() {
+    let Some(mut laboratory) = Laboratory::open() else {
+        return;
+    };
+    laboratory.study(&study(
+        "model = \"samsung-f1-1tb\"\ncount = 3",
+        "array = { level = 1, size = \"64 MiB\", bitmap = \"internal\", write_mostly = 1, write_behind = 256 }\n\
+         fs = { type = \"ext4\", block_size = \"1K\" }\nwrite_cache = false",
+        "{ operations = 14, points = 11, subsets = 1, missing_member = false }",
+    ));
+    let results = laboratory.run_with(&["--seed", "3669955864760419", "--store", "died.db"]);
+    let found: Vec<String> = (0..=11)
+        .flat_map(|state| {
+            let of_state = results.provenance(&format!("power-cut.finding.{state}.0"));
+            of_state.into_iter().map(str::to_owned).collect::<Vec<_>>()
+        })
+        .collect();
+    assert!(!found.is_empty());
+    for words in found {
+        assert!(
+            words.contains("a guest died") && words.contains("another guest has judged"),
+            "{words}"
+        );
     }
 }

@@ -40,11 +40,28 @@ pub struct Violation {
     pub detail: String,
 }
 
+/// In the detail of a record that is lost, if sync(2) alone acknowledged it.
+const BY_SYNC: &str = "durably, by sync";
+
+impl Violation {
+    /// Whether a file has older content, where only sync(2) acknowledged what was written.
+    pub fn is_older_than_a_sync(&self) -> bool {
+        self.kind == ViolationKind::Lost && self.detail.contains(BY_SYNC)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bound {
     Nothing,
     Folder,
     File(u32),
+}
+
+/// By which call something became durable.
+#[derive(Clone, Copy, Debug)]
+enum Durably {
+    Fsync,
+    Sync,
 }
 
 /// A value, those that it may have instead, and all that it ever had.
@@ -53,6 +70,8 @@ struct Value<T> {
     now: T,
     before: Vec<T>,
     ever: Vec<T>,
+    /// It is durable because of a sync of everything, not of an fsync.
+    by_sync: bool,
 }
 
 impl<T: Copy + PartialEq> Value<T> {
@@ -61,16 +80,22 @@ impl<T: Copy + PartialEq> Value<T> {
             now,
             before: Vec::new(),
             ever: vec![now],
+            by_sync: false,
         }
     }
 
     fn set(&mut self, now: T) {
+        self.by_sync = false;
         self.before.push(self.now);
         self.now = now;
         self.ever.push(now);
     }
 
-    fn durable(&mut self) {
+    fn durable(&mut self, by: Durably) {
+        match by {
+            Durably::Fsync => self.by_sync = false,
+            Durably::Sync => self.by_sync |= !self.before.is_empty(),
+        }
         self.before.clear();
     }
 
@@ -157,16 +182,16 @@ impl History {
             Operation::MakeFolder { name } => self.bind(name, Bound::Folder),
             Operation::Fsync { file, .. } if returned => {
                 if let Some(file) = self.files.get_mut(file) {
-                    file.durable();
+                    file.durable(Durably::Fsync);
                 }
             }
             Operation::FsyncFolder { name } if returned => {
                 let of_it = self.names.iter_mut().filter(|(path, _)| folder_of(path) == name);
-                of_it.for_each(|(_, value)| value.durable());
+                of_it.for_each(|(_, value)| value.durable(Durably::Fsync));
             }
             Operation::Sync if returned => {
-                self.names.values_mut().for_each(Value::durable);
-                self.files.values_mut().for_each(File::durable);
+                self.names.values_mut().for_each(|value| value.durable(Durably::Sync));
+                self.files.values_mut().for_each(|file| file.durable(Durably::Sync));
             }
             Operation::Fsync { .. } | Operation::FsyncFolder { .. } | Operation::Sync => {}
         }
@@ -239,9 +264,9 @@ struct Bad {
 }
 
 impl File {
-    fn durable(&mut self) {
-        self.size.durable();
-        self.records.iter_mut().for_each(Value::durable);
+    fn durable(&mut self, by: Durably) {
+        self.size.durable(by);
+        self.records.iter_mut().for_each(|record| record.durable(by));
     }
 
     fn judge(&self, number: u32, bytes: &[u8]) -> Bad {
@@ -306,7 +331,8 @@ fn judge_record(may: &Value<u32>, file: u32, at: u64, found: &[u8]) -> Option<(V
         version => format!("operation {} wrote there", version - 1),
     };
     if may.ever.iter().any(|version| is(*version)) {
-        return Some((ViolationKind::Lost, format!("older content, but {wanted}, durably")));
+        let by = if may.by_sync { BY_SYNC } else { "durably" };
+        return Some((ViolationKind::Lost, format!("older content, but {wanted}, {by}")));
     }
     let what = match parse(found) {
         Some((operation, of, place)) => format!(

@@ -3,7 +3,7 @@
 use super::history::{Acts, History, Promise};
 use lab::power_cut::Judged;
 use std::collections::BTreeSet;
-use trial::power_cut::{Verdict, ViolationKind};
+use trial::power_cut::{Verdict, Violation, ViolationKind};
 
 /// What can be wrong with a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,10 +13,18 @@ pub enum Kind {
     NotMountable,
     Checker,
     Parity,
+    GuestDied,
 }
 
 impl Kind {
-    pub const ALL: [Self; 5] = [Self::Lost, Self::Wrong, Self::NotMountable, Self::Checker, Self::Parity];
+    pub const ALL: [Self; 6] = [
+        Self::Lost,
+        Self::Wrong,
+        Self::NotMountable,
+        Self::Checker,
+        Self::Parity,
+        Self::GuestDied,
+    ];
 
     pub const fn words(self) -> &'static str {
         match self {
@@ -25,6 +33,7 @@ impl Kind {
             Self::NotMountable => "not mountable",
             Self::Checker => "the filesystem's checker complains",
             Self::Parity => "copies or parity disagree",
+            Self::GuestDied => "the guest's kernel died",
         }
     }
 
@@ -40,6 +49,7 @@ impl Kind {
             (Self::NotMountable, verdict.not_mountable.is_some()),
             (Self::Checker, verdict.checker_complaint.is_some()),
             (Self::Parity, verdict.stale_sectors > 0),
+            (Self::GuestDied, verdict.guest_died.is_some()),
         ];
         found.into_iter().filter(|(_, is)| *is).map(|(kind, _)| kind).collect()
     }
@@ -69,6 +79,13 @@ impl News {
     /// Of such a finding in this state of the history. A known defect is recognised by the stack, the kind of the damage
     /// and where there is one by what mount printed, so another one that looks the same is taken for it.
     fn of(history: &History, kind: Kind, verdict: &Verdict) -> Self {
+        // No stack promises that its kernel may die.
+        if kind == Kind::GuestDied {
+            return match history.has_write_behind {
+                true => Self::Known("docs/findings/md-stop-timer.md"),
+                false => Self::New,
+            };
+        }
         if let Promise::NotKept(why) = history.promise() {
             return Self::Expected(why);
         }
@@ -94,6 +111,13 @@ impl News {
         let lost_names = history.filesystem == "btrfs" && kind == Kind::Lost && loses_only_names(verdict);
         if lost_names {
             return Self::Known("docs/findings/btrfs-rename-lost.md");
+        }
+        let lost_of_sync = history.filesystem == "xfs"
+            && history.has_write_cache()
+            && kind == Kind::Lost
+            && loses_only_what_a_sync_acknowledged(verdict);
+        if lost_of_sync {
+            return Self::Known("docs/findings/xfs-sync.md");
         }
         let is_preflush = history.is_of_6_12()
             && history.has_write_cache()
@@ -121,10 +145,19 @@ fn loses_only_names(verdict: &Verdict) -> bool {
     are_names.peek().is_some() && are_names.all(|is| is)
 }
 
+/// Whether all that was lost is content that only sync(2) acknowledged.
+fn loses_only_what_a_sync_acknowledged(verdict: &Verdict) -> bool {
+    let lost = verdict
+        .violations
+        .iter()
+        .filter(|violation| violation.kind == ViolationKind::Lost);
+    let mut are_of_sync = lost.map(Violation::is_older_than_a_sync).peekable();
+    are_of_sync.peek().is_some() && are_of_sync.all(|is| is)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trial::power_cut::Violation;
 
     fn history(is: impl Fn(&History) -> bool) -> History {
         (1..)
@@ -145,11 +178,23 @@ mod tests {
     #[test]
     fn a_loss_without_a_known_reason_is_new() {
         let safe = history(|history| {
-            history.promise() == Promise::Kept && !history.has_write_cache() && history.level == "1"
+            history.promise() == Promise::Kept
+                && !history.has_write_cache()
+                && !history.has_write_behind
+                && history.level == "1"
         });
         for kind in Kind::ALL {
             assert_eq!(News::of(&safe, kind, &Verdict::default()), News::New);
         }
+    }
+
+    #[test]
+    fn a_guest_that_dies_is_a_finding_whatever_the_stack_promises() {
+        let of = |history: &History| News::of(history, Kind::GuestDied, &Verdict::default());
+        let risky = history(|history| history.promise() != Promise::Kept && !history.has_write_behind);
+        assert_eq!(of(&risky), News::New);
+        let behind = history(|history| history.has_write_behind);
+        assert_eq!(of(&behind), News::Known("docs/findings/md-stop-timer.md"));
     }
 
     #[test]
@@ -215,5 +260,33 @@ mod tests {
         let known = News::Known("docs/findings/btrfs-rename-lost.md");
         assert_eq!(of("d62/n66: it is gone"), known);
         assert_ne!(of("d62/n66: at byte 0: older content"), known);
+    }
+
+    #[test]
+    fn what_xfs_loses_after_a_sync_is_known_and_after_an_fsync_it_is_new() {
+        let safe = history(|history| {
+            history.promise() == Promise::Kept
+                && history.has_write_cache()
+                && history.filesystem == "xfs"
+                && history.acts() == Acts::None
+                && !history.has_ppl
+        });
+        let of = |details: &[&str]| {
+            let lost = |detail: &&str| Violation {
+                kind: ViolationKind::Lost,
+                detail: (*detail).to_owned(),
+            };
+            let verdict = Verdict {
+                violations: details.iter().map(lost).collect(),
+                ..Verdict::default()
+            };
+            News::of(&safe, Kind::Lost, &verdict)
+        };
+        let by_sync =
+            "n52: at byte 256: older content, but operation 95 wrote there, durably, by sync (2 records in all)";
+        let by_fsync = "n53: at byte 0: older content, but operation 95 wrote there, durably";
+        assert_eq!(of(&[by_sync]), News::Known("docs/findings/xfs-sync.md"));
+        assert_eq!(of(&[by_fsync]), News::New);
+        assert_eq!(of(&[by_sync, by_fsync]), News::New);
     }
 }

@@ -92,7 +92,7 @@ pub struct History {
     size_mib: u32,
     has_barriers: bool,
     has_write_cache: bool,
-    has_write_behind: bool,
+    pub has_write_behind: bool,
     points: u32,
     subsets: u32,
     is_missing_member: bool,

@@ -62,6 +62,26 @@ const FSYNC: Operation = Operation::Fsync {
 use ViolationKind::{Lost, Wrong};
 
 #[test]
+fn a_loss_names_a_sync_that_alone_acknowledged_it() {
+    let is_of_sync = |more: &[Operation]| {
+        let operations = operations(more);
+        let all = operations.all.len();
+        let log = Log {
+            begun: all,
+            returned: all,
+        };
+        let old = [(name("f"), Found::File(contents(&[1, 1])))];
+        let violations = History::new(&operations, log).judge(&old.into());
+        assert_eq!(violations.len(), 1);
+        violations[0].is_older_than_a_sync()
+    };
+    assert!(is_of_sync(&[Operation::Sync]));
+    assert!(!is_of_sync(&[FSYNC]));
+    assert!(!is_of_sync(&[FSYNC, Operation::Sync]));
+    assert!(!is_of_sync(&[Operation::Sync, FSYNC]));
+}
+
+#[test]
 fn what_is_not_synced_may_be_old_or_new_and_nothing_else() {
     let operations = operations(&[]);
     assert_eq!(judge(&operations, &[("f", contents(&[3, 1]))]), []);
