@@ -315,7 +315,7 @@ fn a_disk_without_superblock_is_left_out() {
 /// guest dies at another state.
 #[test]
 fn a_guest_that_dies_is_named_and_its_state_is_judged_again() {
-    let Some(mut laboratory) = Laboratory::open() else {
+    let Some(laboratory) = Laboratory::open() else {
         return;
     };
     laboratory.study(&study(
