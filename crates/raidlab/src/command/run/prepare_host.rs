@@ -298,7 +298,7 @@ impl FoundDisks {
             let stable = stable.map(|path| format!(", {}", path.display())).unwrap_or_default();
             let lost: Vec<String> = given_up.iter().map(ToString::to_string).collect();
             let lost = match lost.is_empty() {
-                true => "it holds only data of an earlier run".to_owned(),
+                true => "nothing is lost: it is blank, or holds only data of an earlier run".to_owned(),
                 false => format!("released by --destroy: {}", lost.join(", ")),
             };
             say(&format!("  {disk}{stable}: {lost}"));
