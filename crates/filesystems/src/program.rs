@@ -17,6 +17,8 @@ pub struct Program {
     pub environment: &'static [(&'static str, &'static str)],
     /// Guests of the lab get it from raidlab, so that their host need not have it.
     pub is_carried: bool,
+    /// It names its threads, so that /proc has files of them, or looks at them there.
+    pub has_threads: bool,
 }
 
 impl Program {
@@ -29,6 +31,7 @@ impl Program {
             version_argument: "--version",
             environment: &[],
             is_carried: false,
+            has_threads: false,
         }
     }
 

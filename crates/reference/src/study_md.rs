@@ -61,36 +61,36 @@ measured are refused, as is every option that is in neither table. Values consis
 ## Acts
 
 Acts are done in the order of the file, in the lab, while a workload `io` or `power_cut` runs, by the tools of what keeps
-copies or parity: md, LVM, btrfs (level `none` with a profile) or ZFS (level `none` with a `pool`). What cannot be is an
-error at its place: a disk of RAID 0 that fails, more disks than the level survives, a disk that is not there, a time past the
+copies or parity: md, LVM, btrfs (level `none` with a profile), ZFS (level `none` with a `pool`) or bcachefs (level `none` with
+`replicas`). What cannot be is an error at its place: a disk of RAID 0 that fails, more disks than the level survives, a disk that is not there, a time past the
 `runtime`, `replace` without a spare, an act that the manager does not have. Whether a disk has been rebuilt before the next
 one fails is seen in the trial only; if it has not, the trial fails and says so.
 
-| act | md | LVM | btrfs | ZFS |
-|---|---|---|---|---|
-| `fail` | `mdadm --fail`; the disk still works | the disk dies | the disk dies | `zpool offline -f`, and the disk dies |
-| `replace` | `mdadm --replace`; of a disk that failed, the spare takes over then and not before | `lvconvert --replace`; of a disk that failed, `--repair` | `btrfs replace start -r` | `zpool replace` |
-| `check` | `check` to `sync_action` | `lvchange --syncaction check` | `btrfs scrub start -r` | `zpool scrub`, which also repairs |
-| `repair` | `repair` to `sync_action` | `lvchange --syncaction repair` | `btrfs scrub start` | `zpool scrub` |
-| `slow`, `hang` | yes | yes | yes | yes |
-| `corrupt` | sectors of a member | refused | sectors of a file of 64 MiB | likewise |
-| `remove`, `add`, `re-add`, `grow` | yes | refused | refused | refused |
+| act | md | LVM | btrfs | ZFS | bcachefs |
+|---|---|---|---|---|---|
+| `fail` | `mdadm --fail`; the disk still works | the disk dies | the disk dies | `zpool offline -f`, and the disk dies | the disk dies |
+| `replace` | `mdadm --replace`; of a disk that failed, the spare takes over then and not before | `lvconvert --replace`; of a disk that failed, `--repair` | `btrfs replace start -r` | `zpool replace` | `bcachefs device add`; of a disk that failed, `set-state failed`, `data rereplicate`, of another `device evacuate`; `device remove` |
+| `check` | `check` to `sync_action` | `lvchange --syncaction check` | `btrfs scrub start -r` | `zpool scrub`, which also repairs | refused |
+| `repair` | `repair` to `sync_action` | `lvchange --syncaction repair` | `btrfs scrub start` | `zpool scrub` | refused |
+| `slow`, `hang` | yes | yes | yes | yes | yes |
+| `corrupt` | sectors of a member | refused | sectors of a file of 64 MiB | likewise | refused |
+| `remove`, `add`, `re-add`, `grow` | yes | refused | refused | refused | refused |
 
 A disk that dies answers nothing, as with `hang` for ever: for 30 s the array is `limping`, then the disk fails. It is `degraded`
-when its manager has noticed: LVM when dm-raid shows the disk as failed, btrfs with the first error that it counts of a
-device, ZFS at once. A spare takes over by itself with md only; elsewhere `replace` it. The spares of btrfs and ZFS are disks
-that the filesystem does not know; those of dRAID are distributed spares. Without a bitmap md refuses to re-add a disk, and
+when its manager has noticed: LVM when dm-raid shows the disk as failed, btrfs and bcachefs with the first error that they
+count of a device, ZFS at once. A spare takes over by itself with md only; elsewhere `replace` it. The spares of btrfs, ZFS and
+bcachefs are disks that the filesystem does not know; those of dRAID are distributed spares. Without a bitmap md refuses to re-add a disk, and
 `re-add` adds it (`mdadm --add`): all of it is rebuilt.
 
 | test | samples |
 |---|---|
 | `healthy`, `degraded`, `rebuilding`, `rebuilt`, `checking`, `reshaping`, `limping` (a disk is slow or hangs) | `throughput`, `iops` and latencies of the requests that ended in that phase (`throughput_cached` of buffered writes, which end in memory); `phase_duration`, from the first act's clock to the end of the last rebuild |
-| `rebuild`, then `rebuild 2`, … | `time_to_rebuild` from the act that began it; `rebuild_rate`, the used size of a member by the time in which it was written, and with btrfs and ZFS, which write what is in use, what was written to the new disk (with dRAID to all disks) by that time; `time_exposed` from the first failure until no member is missing |
+| `rebuild`, then `rebuild 2`, … | `time_to_rebuild` from the act that began it; `rebuild_rate`, the used size of a member by the time in which it was written, and with btrfs, ZFS and bcachefs, which write what is in use, what was written to the new disk (with dRAID and bcachefs to all disks) by that time; `time_exposed` from the first failure until no member is missing |
 | `check`, `repair`, `reshape` | `duration`; of the first two `mismatches` in sectors: md's `mismatch_cnt`, LVM's count, blocks that a scrub of btrfs or ZFS found wrong; with `integrity` also `checksum_errors`, requests that dm-integrity failed, and `corrected_reads`, sectors that md therefore wrote again by its own count (`errors` of its members) |
 | `corrupt`, then `corrupt 2`, … | in sectors: `corrupted`; `found` and `not_found`, whether a check or repair since counted mismatches or errors of checksums; `repaired`, as they were in all copies; `repaired_wrongly`, not so after a repair that left them without an error; `served_as_good`, read as other data than before, without an error, just after the act or in the end; `unreadable`, read with an error |
 
-Time is that of md itself, which reports changes of `sync_action`, and of the programs of btrfs and ZFS, which end with what they
-do; zpool and dmsetup are asked for the state each second and each quarter of one, which reads no disk. After the last act
+Time is that of md itself, which reports changes of `sync_action`, and of the programs of btrfs, ZFS and bcachefs, which end with what they
+do (that of bcachefs asks each second); zpool and dmsetup are asked for the state each second and each quarter of one, which reads no disk. After the last act
 and its rebuild, what was written is read back and compared, and md checks all copies and parity (`array-clean`). The guard `act` marks a rebuild that ended
 after the work, and acts that came after it. A phase shorter than 1 ms has only its duration.
 
@@ -119,7 +119,8 @@ On a host (`machine = \"host\"`, `--on host`) acts are done to real disks: `fail
 arrays, `check` and `repair` on all that have them. `slow`, `hang`, `corrupt` and `power_cut` need simulated disks, and `grow` is
 done in the lab only. A disk that was removed from its array is held until it is added again, so that no other program gets it.
 
-Acts on bcachefs and nested RAID are refused.
+bcachefs has a scrub from Linux 6.15 on, but Debian's program has none: `check`, `repair` and `corrupt` are refused there.
+Acts on nested RAID are refused.
 
 ## Tests of each kind of work
 

@@ -2,8 +2,9 @@
 //!
 //! A thread does the acts at their times and watches the array meanwhile. What a manager of arrays does differently is
 //! in `Redundancy`. md reports changes by poll(2) on `sync_action`, so that a rebuild ends here when it ends for md; the
-//! programs of ZFS and btrfs end with the rebuild. The state is looked at each 100 ms besides.
+//! programs of ZFS, btrfs and bcachefs end with the rebuild. The state is looked at each 100 ms besides.
 
+mod bcachefs;
 mod btrfs;
 mod calls;
 mod corruption;

@@ -208,7 +208,7 @@ fn no_acts_on(cell: &Cell) -> Option<Wrong> {
             "acts need copies or parity on several disks, which {} of {} does not have",
             cell.stack.filesystem.kind.name, facts.name
         );
-        let help = "use level 1, 4, 5, 6 or 10 of md without `of`, or of LVM, profiles of btrfs, or a pool of ZFS";
+        let help = "use level 1, 4, 5, 6 or 10 of md without `of`, or of LVM, profiles of btrfs, replicas of bcachefs, or a pool of ZFS";
         return Some((message, help));
     };
     match &cell.workload.work {

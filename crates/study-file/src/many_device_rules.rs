@@ -103,14 +103,14 @@ fn spares(stack: &StackSpec, disks: u32) -> Option<Impossible> {
     if stack.array.spares == 0 || stack.array.level != Level::None {
         return None;
     }
-    let about: &[_] = &["spares", "pool", "fs_data", "type", "vdev_disks", "count"];
+    let about: &[_] = &["spares", "pool", "fs_data", "replicas", "type", "vdev_disks", "count"];
     if stack.keeper(disks).is_none() {
         let name = stack.filesystem.kind.name;
         let reason = format!("without copies or parity {name} has no use for a spare");
         return impossible(
             about,
             reason,
-            "leave `spares` out, or name a profile or `pool` with redundancy",
+            "leave `spares` out, or name a profile, `replicas` or a `pool` with redundancy",
         );
     }
     let is_draid = matches!(stack.filesystem.zfs.pool, Some(Pool::Draid1 | Pool::Draid2));

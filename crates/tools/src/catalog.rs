@@ -113,6 +113,11 @@ impl Tool {
         self.describe().is_carried
     }
 
+    /// Whether its last thread may still have files in /proc when it has ended.
+    pub(crate) const fn has_threads(self) -> bool {
+        self.describe().has_threads
+    }
+
     /// Debian's suite of its package, if not the stable one.
     pub const fn suite(self) -> Option<&'static str> {
         self.describe().suite

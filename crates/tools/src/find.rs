@@ -133,6 +133,7 @@ impl Tools {
             deadline: began + invocation.limit,
             output_bytes_max: invocation.output_bytes_max,
             cancel: self.cancel.as_ref(),
+            has_threads: invocation.tool.has_threads(),
         }
     }
 }

@@ -30,6 +30,7 @@ pub(crate) struct Limits<'a> {
     pub(crate) deadline: Instant,
     pub(crate) output_bytes_max: usize,
     pub(crate) cancel: Option<&'a OwnedFd>,
+    pub(crate) has_threads: bool,
 }
 
 /// Makes the program the leader of a process group, so that it can be killed with all that it started and does not get
@@ -77,7 +78,7 @@ static CHANGE_FOLDER: unsafe extern "C" fn(
 
 /// Waits until the program exits or must be ended, and reads its output.
 pub(crate) fn to_its_end(child: Child, limits: &Limits<'_>) -> (Ended, Capture, Capture) {
-    let mut watch = Watch::new(child, limits.output_bytes_max);
+    let mut watch = Watch::new(child, limits);
     let ended = watch.wait(limits).unwrap_or_else(|error| {
         watch.signal_group(Signal::KILL);
         Ended::Lost(error)
@@ -87,6 +88,7 @@ pub(crate) fn to_its_end(child: Child, limits: &Limits<'_>) -> (Ended, Capture, 
 
 struct Watch {
     child: Child,
+    has_threads: bool,
     stdout: Stream<std::process::ChildStdout>,
     stderr: Stream<std::process::ChildStderr>,
 }
@@ -99,10 +101,15 @@ enum Woken {
 }
 
 impl Watch {
-    fn new(mut child: Child, output_bytes_max: usize) -> Self {
-        let stdout = Stream::new(child.stdout.take(), output_bytes_max);
-        let stderr = Stream::new(child.stderr.take(), output_bytes_max);
-        Self { child, stdout, stderr }
+    fn new(mut child: Child, limits: &Limits<'_>) -> Self {
+        let stdout = Stream::new(child.stdout.take(), limits.output_bytes_max);
+        let stderr = Stream::new(child.stderr.take(), limits.output_bytes_max);
+        Self {
+            child,
+            has_threads: limits.has_threads,
+            stdout,
+            stderr,
+        }
     }
 
     fn wait(&mut self, limits: &Limits<'_>) -> io::Result<Ended> {
@@ -112,6 +119,7 @@ impl Watch {
         let exit = rustix::process::pidfd_open(pid, PidfdFlags::empty())?;
         let why = self.wait_until(&exit, limits.deadline, limits.cancel)?;
         if matches!(why, Woken::Ended) {
+            self.let_threads_end();
             let status = self.child.wait()?;
             self.drain()?;
             return Ok(match (status.code(), status.signal()) {
@@ -126,6 +134,18 @@ impl Watch {
         })
     }
 
+    /// Lets the last thread of a program that has ended come to its end, before the program is waited for.
+    ///
+    /// It tells of the end before it has removed its files of /proc, and may be interrupted in this. wait4(2) then asks in a
+    /// loop for the processor to be given to whoever needs it (`shrink_dcache_parent()`), which happens at the next tick only.
+    /// A guest whose clock stands still while it computes has none.
+    fn let_threads_end(&self) {
+        const OFTEN: u32 = 8;
+        if self.has_threads && is_first_process() {
+            (0..OFTEN).for_each(|_| std::thread::yield_now());
+        }
+    }
+
     /// Sends SIGTERM, then SIGKILL, to the group; returns whether it exited.
     fn end(&mut self, exit: &OwnedFd) -> io::Result<bool> {
         for signal in [Signal::TERM, Signal::KILL] {
@@ -133,6 +153,7 @@ impl Watch {
             if matches!(self.wait_until(exit, Instant::now() + GRACE, None)?, Woken::Ended) {
                 // What the program started may outlive it; its group has not been reaped yet, so the id is ours.
                 self.signal_group(Signal::KILL);
+                self.let_threads_end();
                 self.child.wait()?;
                 self.drain()?;
                 return Ok(true);

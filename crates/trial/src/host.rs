@@ -58,10 +58,10 @@ fn busy(before: &[DiskCounters], after: &[DiskCounters], time: Duration) -> Opti
 }
 
 impl StackHost<'_, '_> {
-    /// Whether acts may have given btrfs other disks than those it would be mounted from.
+    /// Whether acts may have given btrfs or bcachefs other disks than those it would be mounted from.
     fn has_other_disks(&self) -> bool {
         let acts_began = self.has_acts && self.acts.is_empty();
-        acts_began && self.spec.keeper(self.disks) == Some(Keeper::Btrfs)
+        acts_began && matches!(self.spec.keeper(self.disks), Some(Keeper::Btrfs | Keeper::Bcachefs))
     }
 
     /// Lets the acts come to their end, waits for a rebuild that is under way, and reports both.

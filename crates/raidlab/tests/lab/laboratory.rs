@@ -297,6 +297,15 @@ impl Results {
         value.unwrap_or_else(|| panic!("no sample {test} {metric} of {ending}"))
     }
 
+    /// Whether the first trial of the only cell with this workload has such a sample.
+    pub fn has_sample(&self, workload: &str, test: &str, metric: &str) -> bool {
+        let ending = format!("| {workload}");
+        self.rows("samples").any(|row| {
+            let of_cell = row["cell"].as_str().is_some_and(|cell| cell.ends_with(&ending));
+            of_cell && (&row["test"], &row["metric"]) == (&test.into(), &metric.into())
+        })
+    }
+
     /// Everything but the facts of the wall clock.
     pub fn body(&self) -> String {
         let mut json = self.json.clone();

@@ -1,7 +1,7 @@
-//! What acts ask of the manager of an array, whichever it is: md, LVM, btrfs, ZFS.
+//! What acts ask of the manager of an array, whichever it is: md, LVM, btrfs, ZFS, bcachefs.
 
 use super::calls::Calls;
-use super::{btrfs, lvm, md, zfs};
+use super::{bcachefs, btrfs, lvm, md, zfs};
 use crate::counters::DiskCounters;
 use crate::device::BlockDevice;
 use crate::error::Cause;
@@ -111,6 +111,7 @@ pub(super) fn tools_of(keeper: Keeper, spec: &StackSpec) -> Vec<Tool> {
         Keeper::Lvm => vec![Tool::Lvm, Tool::Dmsetup],
         Keeper::Btrfs => vec![btrfs::BTRFS],
         Keeper::Zfs => vec![crate::zfs::ZPOOL],
+        Keeper::Bcachefs => vec![bcachefs::BCACHEFS],
     }
 }
 
@@ -137,6 +138,10 @@ pub(super) fn of(
         Keeper::Zfs => {
             let pool = stack.pool().ok_or_else(|| missing("a pool"))?;
             Box::new(zfs::Zfs::new(pool.name.clone(), spec, members, spares))
+        }
+        Keeper::Bcachefs => {
+            let folder = stack.mount_point.clone().ok_or_else(|| missing("a mounted bcachefs"))?;
+            Box::new(bcachefs::Bcachefs::new(folder, members, spares, acts)?)
         }
     })
 }

@@ -119,7 +119,7 @@ pub(super) fn wrong_on(act: &Act, cell: &Cell) -> Option<Wrong> {
         // How much of it a disk has, the trial sees.
         Keeper::Btrfs | Keeper::Zfs => (KNOWN_FILE_BYTES, "raidlab's file takes at most"),
         // Without a size the trial sees whether the disk has such sectors.
-        Keeper::Md | Keeper::Lvm => (cell.stack.array.member_size_bytes?, "the array uses"),
+        Keeper::Md | Keeper::Lvm | Keeper::Bcachefs => (cell.stack.array.member_size_bytes?, "the array uses"),
     };
     (end_bytes > member_bytes).then(|| {
         let message = format!("the sectors end at byte {end_bytes}: {what} {member_bytes} bytes of a disk");

@@ -104,6 +104,12 @@ impl Members {
                 "a disk that failed has died there: write `replace`, with `spares = 1` in `array`"
             }
             (_, ActKind::Grow) => "only md's arrays grow",
+            (Keeper::Bcachefs, ActKind::Check | ActKind::Repair) => {
+                "bcachefs has a scrub from Linux 6.15 on, but not in the program that raidlab uses (Debian's bcachefs-tools)"
+            }
+            (Keeper::Bcachefs, ActKind::Corrupt) => {
+                "use md, btrfs or ZFS: without a scrub nothing of bcachefs looks for it"
+            }
             (Keeper::Lvm, ActKind::Corrupt) => "use md, btrfs or ZFS: what LVM puts where is not known",
             _ => return None,
         };

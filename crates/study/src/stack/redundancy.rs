@@ -10,6 +10,7 @@ pub enum Keeper {
     Lvm,
     Btrfs,
     Zfs,
+    Bcachefs,
 }
 
 impl Keeper {
@@ -19,12 +20,13 @@ impl Keeper {
             Self::Lvm => "LVM",
             Self::Btrfs => "btrfs",
             Self::Zfs => "ZFS",
+            Self::Bcachefs => "bcachefs",
         }
     }
 }
 
 impl StackSpec {
-    /// None without redundancy, and for nested arrays and bcachefs.
+    /// None without redundancy, and for nested arrays.
     pub fn keeper(&self, disks: u32) -> Option<Keeper> {
         let is_one = self.array.level == Level::Single;
         if is_one || self.array.of.is_some() || self.may_be_missing(disks) == 0 {
@@ -34,6 +36,7 @@ impl StackSpec {
             Manager::Md => Some(Keeper::Md),
             Manager::Lvm => Some(Keeper::Lvm),
             Manager::Disks if self.filesystem.kind.is_pool() => Some(Keeper::Zfs),
+            Manager::Disks if self.filesystem.kind.makes(Several::Replicas) => Some(Keeper::Bcachefs),
             Manager::Disks => Some(Keeper::Btrfs),
         }
     }
@@ -48,6 +51,9 @@ impl StackSpec {
         if filesystem.kind.is_pool() {
             let width = filesystem.zfs.vdev_disks.unwrap_or(disks);
             return of_pool(filesystem.zfs.pool.unwrap_or(Pool::Stripe), width);
+        }
+        if filesystem.kind.makes(Several::Replicas) {
+            return filesystem.replicas.unwrap_or(1).saturating_sub(1);
         }
         if !filesystem.kind.makes(Several::Profiles) {
             return 0;
@@ -112,6 +118,11 @@ mod tests {
             },
             ..FilesystemSpec::default()
         };
+        let bcachefs = |replicas| FilesystemSpec {
+            kind: FilesystemKind::Bcachefs,
+            replicas,
+            ..FilesystemSpec::default()
+        };
         let plain = FilesystemSpec::default;
         assert_eq!(of(Level::Raid6, plain()), (Some(Keeper::Md), 2));
         assert_eq!(of(Level::LvmRaid5, plain()), (Some(Keeper::Lvm), 1));
@@ -126,5 +137,10 @@ mod tests {
         assert_eq!(of(Level::None, zfs(Pool::Mirror, Some(2))).1, 1);
         assert_eq!(of(Level::None, zfs(Pool::Mirror, None)).1, 3);
         assert_eq!(of(Level::None, zfs(Pool::Stripe, None)), (None, 0));
+        assert_eq!(of(Level::None, bcachefs(Some(3))), (Some(Keeper::Bcachefs), 2));
+        assert_eq!(of(Level::None, bcachefs(Some(1))), (None, 0));
+        assert_eq!(of(Level::None, bcachefs(None)), (None, 0));
+        // The array keeps the copies then.
+        assert_eq!(of(Level::Raid5, bcachefs(Some(1))), (Some(Keeper::Md), 1));
     }
 }
