@@ -12,7 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use tools::Tools;
+use tools::{Invocation, Tool, Tools};
 
 /// Allows a trial to write only to its own disks. The first write to a disk is allowed only if its contents are as
 /// last judged and nobody else uses it.
@@ -46,7 +46,7 @@ impl stack::DiskCheck for TrialCheck {
         Ok(())
     }
 
-    fn hold(&mut self, device: &Path) -> Result<(), String> {
+    fn hold(&mut self, device: &Path, array_uuid: Option<&str>) -> Result<(), String> {
         self.judge(device)?;
         let began = Instant::now();
         let file = loop {
@@ -55,6 +55,22 @@ impl stack::DiskCheck for TrialCheck {
                 opened => break opened?,
             }
         };
+        let found = self.signatures(device)?;
+        let is_ours = match array_uuid {
+            None => found.is_empty(),
+            Some(uuid) => found == [format!("linux_raid_member {}", plain(uuid))],
+        };
+        if !is_ours {
+            return Err(format!(
+                "{} was taken by another program after its array had let go of it: it has {}",
+                device.display(),
+                if found.is_empty() {
+                    "no superblock any more".to_owned()
+                } else {
+                    found.join(", ")
+                }
+            ));
+        }
         let mut let_go = self.let_go.lock().unwrap_or_else(PoisonError::into_inner);
         let_go.insert(device.to_owned(), file);
         Ok(())
@@ -94,6 +110,20 @@ impl TrialCheck {
         })
     }
 
+    /// Type and UUID of each signature, without punctuation in the UUID.
+    fn signatures(&self, device: &Path) -> Result<Vec<String>, String> {
+        let list = Invocation::new(Tool::Wipefs)
+            .args(["--no-act", "--noheadings", "--output", "TYPE,UUID"])
+            .arg(device);
+        let listed = self.tools.run(&list, &mut |_| ()).map_err(|error| error.to_string())?;
+        let lines = listed.stdout.lines().map(|line| {
+            let mut words = line.split_whitespace();
+            let kind = words.next().unwrap_or_default();
+            format!("{kind} {}", plain(words.next().unwrap_or_default()))
+        });
+        Ok(lines.collect())
+    }
+
     fn judge(&mut self, device: &Path) -> Result<(), String> {
         // Whatever is built on them: first check that they are still the same.
         for disk in &self.disks {
@@ -117,6 +147,14 @@ impl TrialCheck {
         self.written.insert(disk.identity().number);
         Ok(())
     }
+}
+
+/// A UUID as md and as libblkid write it.
+fn plain(uuid: &str) -> String {
+    uuid.chars()
+        .filter(char::is_ascii_hexdigit)
+        .collect::<String>()
+        .to_lowercase()
 }
 
 /// Allows an undo to write only to devices of the run.

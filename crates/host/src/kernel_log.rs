@@ -29,7 +29,7 @@ pub struct KernelLog {
     file: Option<File>,
     /// The first lines of the error level, in order, because they show the cause.
     errors: Vec<String>,
-    /// Disks that are made to fail, by their places among those that are watched.
+    /// Failures that acts will make: the disks, by their places among those that are watched.
     failed_on_purpose: Vec<usize>,
 }
 
@@ -69,7 +69,10 @@ impl KernelLog {
                 _ => return failure,
             };
             let Some((level, message)) = parse(&text) else { continue };
-            if failure.is_none() && tells_of_failure(message, disks, &self.failed_on_purpose) {
+            if let Some(expected) = expected(message, disks, &self.failed_on_purpose) {
+                // Another failure of the disk is none that an act made.
+                self.failed_on_purpose.swap_remove(expected);
+            } else if failure.is_none() && tells_of_failure(message, disks) {
                 failure = Some(message.to_owned());
             }
             if level <= ERROR && self.errors.len() < Self::ERRORS_MAX {
@@ -95,14 +98,20 @@ fn parse(record: &str) -> Option<(u32, &str)> {
 /// Requests that a disk may reject; the kernel then works without them.
 const OPTIONAL: [&str; 2] = ["DISCARD", "WRITE_ZEROES"];
 
-fn tells_of_failure(message: &str, disks: &[String], on_purpose: &[usize]) -> bool {
+fn tells_of_failure(message: &str, disks: &[String]) -> bool {
     if OPTIONAL.iter().any(|request| message.contains(request)) {
         return false;
     }
-    let is_by_md = message.contains(MEMBER_FAILED);
-    let is_unexpected = |(place, _): &(usize, &String)| !(is_by_md && on_purpose.contains(place));
-    let mut unexpected = disks.iter().enumerate().filter(is_unexpected);
-    FAILURES.iter().any(|words| message.contains(words)) && unexpected.any(|(_, disk)| names(message, disk))
+    FAILURES.iter().any(|words| message.contains(words)) && disks.iter().any(|disk| names(message, disk))
+}
+
+/// Which of the failures on purpose a message of md reports.
+fn expected(message: &str, disks: &[String], on_purpose: &[usize]) -> Option<usize> {
+    let is_of = |place: &usize| disks.get(*place).is_some_and(|disk| names(message, disk));
+    on_purpose
+        .iter()
+        .position(is_of)
+        .filter(|_| message.contains(MEMBER_FAILED))
 }
 
 /// Whether a message contains a disk's name as a word: `sda` is not in `sdab`; a partition counts as its disk.
@@ -138,7 +147,7 @@ mod tests {
             "md/raid1:md100: Disk failure on sda, disabling device.",
             "Buffer I/O error on dev sda1, logical block 0, async page read",
         ] {
-            assert!(tells_of_failure(message, &disks, &[]), "{message}");
+            assert!(tells_of_failure(message, &disks), "{message}");
         }
         for message in [
             "I/O error, dev loop10, sector 8",
@@ -147,20 +156,18 @@ mod tests {
             "sda: sda1 sda2",
             "critical target error, dev sda, sector 2048 op 0x3:(DISCARD) flags 0x800",
         ] {
-            assert!(!tells_of_failure(message, &disks, &[]), "{message}");
+            assert!(!tells_of_failure(message, &disks), "{message}");
         }
     }
 
     #[test]
     fn a_member_that_an_act_fails_is_expected_and_its_io_errors_are_not() {
         let disks = ["sda".to_owned(), "sdb".to_owned()];
-        let by_md = "md/raid1:md100: Disk failure on sdb, disabling device.";
-        assert!(!tells_of_failure(by_md, &disks, &[1]));
-        assert!(tells_of_failure(by_md, &disks, &[0]));
-        assert!(tells_of_failure(
-            "I/O error, dev sdb, sector 8 op 0x0:(READ) flags 0x0",
-            &disks,
-            &[1]
-        ));
+        let by_md = "md/raid:md100: Disk failure on sdb, disabling device.";
+        assert_eq!(expected(by_md, &disks, &[0, 1]), Some(1));
+        assert_eq!(expected(by_md, &disks, &[0]), None);
+        let io = "I/O error, dev sdb, sector 8 op 0x0:(READ) flags 0x0";
+        assert_eq!(expected(io, &disks, &[1]), None);
+        assert!(tells_of_failure(io, &disks));
     }
 }

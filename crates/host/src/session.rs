@@ -4,7 +4,7 @@ use crate::check::TrialCheck;
 use crate::choose::Chosen;
 use crate::hold::{self, Held};
 use crate::identity::Identity;
-use crate::job::{HostJob, RollBackLine, TrialJob};
+use crate::job::{HostJob, RollBackLine, TestDisks, TrialJob};
 use crate::judge::JUDGING;
 use crate::kernel_log::KernelLog;
 use crate::ledger::{ClaimedDisk, DiskLedger, Header, VERSION};
@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use study::act::ActKind;
 use tools::{Invocation, Tool, Tools};
 use trial::{Limits, OUTPUT_BYTES_MAX, ProcessEnd};
 
@@ -185,6 +186,11 @@ impl Session {
             // From now on the contents change.
             left::forget(disk.identity())?;
         }
+        let removes = job.trial.cell.acts.iter().any(|act| act.kind == ActKind::Remove);
+        let used = match job.disks {
+            TestDisks::Real(count) if removes => count,
+            _ => 0,
+        };
         let files: Vec<RawFd> = handed.iter().flat_map(|handed| handed.files()).collect();
         let job = serde_json::to_vec(&HostJob::Trial {
             job: Box::new(job),
@@ -194,7 +200,18 @@ impl Session {
         // From then on the process has the disks exclusively.
         let mut handed_over = || disks.iter_mut().for_each(Held::release);
         let running = Running::start(&self.ledger, &files, &job, &mut handed_over)?;
-        Ok(running.watch(limits, Some(stop), log, line, tick))
+        let ended = running.watch(limits, Some(stop), log, line, tick);
+        // What held a member that an act had removed has died with the process.
+        let is_free = |disk: &&Held| !is_held(&disk.identity().node);
+        if ended.end != ProcessEnd::Exited
+            && let Some(disk) = disks.iter().take(used).find(is_free)
+        {
+            locked(&self.lost).get_or_insert(format!(
+                "{} may have been out of its array when the trial ended: what is on it now may be of others",
+                disk.identity().node.display()
+            ));
+        }
+        Ok(ended)
     }
 
     /// Undoes the open acts of the ledger, in a separate process that Ctrl-C does not stop. Then the disks are claimed

@@ -58,6 +58,10 @@ pub enum ExpectedError {
     )]
     PowerCutOnHost(String),
     #[error(
+        "the study cannot run on this machine: {0}; run it in the lab, or leave the act out; nothing was touched"
+    )]
+    ActOnHost(String),
+    #[error(
         "--shard: the study's trials end when its claims are decided (`[precision] claims`), which no shard can see; \
          write `trials = 3`, or run it in one piece; nothing was run"
     )]
@@ -254,6 +258,7 @@ impl ExpectedError {
             | Self::Disks(_)
             | Self::Only(_)
             | Self::PowerCutOnHost(_)
+            | Self::ActOnHost(_)
             | Self::ShardOfClaims
             | Self::File { .. }
             | Self::ForeignResults { .. }

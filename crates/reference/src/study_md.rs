@@ -116,8 +116,10 @@ files are judged, and md has time to end its rebuild or reshape. Then parity is 
 acts; not if a member is missing for good. Power cuts amid acts need md.
 
 On a host (`machine = \"host\"`, `--on host`) acts are done to real disks: `fail`, `remove`, `add`, `re-add` and `replace` on md's
-arrays, `check` and `repair` on all that have them. `slow`, `hang`, `corrupt` and `power_cut` need simulated disks, and `grow` is
-done in the lab only. A disk that was removed from its array is held until it is added again, so that no other program gets it.
+arrays, `check` and `repair` on these, LVM and ZFS. `slow`, `hang`, `corrupt` and `power_cut` need simulated disks; `grow`, `remove`
+with dm-integrity and scrubs of btrfs are done in the lab only. A disk that was removed from its array is held until it is added
+again; the trial fails if another program took it before that. Programs of the machine see the acts: `mdadm --monitor` reports the
+failed member, and moves a spare of another array of the same `POLICY domain` or `spare-group` of mdadm.conf to this one.
 
 bcachefs has a scrub from Linux 6.15 on, but Debian's program has none: `check`, `repair` and `corrupt` are refused there.
 Acts on nested RAID are refused.

@@ -8,9 +8,11 @@ pub trait DiskCheck {
     /// arguments. `Err` is the reason why one of them must not be written to; then nothing is written.
     fn before_write(&mut self, devices: &[&Path]) -> Result<(), String>;
 
-    /// A member that its array has let go of: nobody else gets it until it is written to again.
-    fn hold(&mut self, device: &Path) -> Result<(), String> {
-        let _ = device;
+    /// A member that its array has let go of: nobody else gets it until it is written to again. It must still have the
+    /// superblock of the array with this UUID and no other signature, or none at all without a UUID: otherwise somebody has
+    /// taken it meanwhile.
+    fn hold(&mut self, device: &Path, array_uuid: Option<&str>) -> Result<(), String> {
+        let _ = (device, array_uuid);
         Ok(())
     }
 

@@ -231,6 +231,13 @@ impl Run {
     fn act(&mut self, act: &Act) -> Result<(), Cause> {
         let in_time = !self.work_ended();
         self.observer.step(act.to_string());
+        self.done(act, in_time).map_err(|cause| match cause {
+            Cause::Refused(why) => Cause::Refused(format!("`{act}`: {why}")),
+            other => other,
+        })
+    }
+
+    fn done(&mut self, act: &Act, in_time: bool) -> Result<(), Cause> {
         let began = Instant::now();
         let mut note = String::new();
         match act.kind {

@@ -42,9 +42,9 @@ pub(crate) fn put_on(top: &Entry, kind: MachineKind, cells: &mut [Cell], found: 
         let Some(mut members) = Members::of(cell) else { continue };
         let keeper = members.keeper();
         for placed in &acts {
-            if let Some((message, help)) = not_on_host(placed.act.kind, keeper).filter(|_| kind != MachineKind::Lab)
-            {
-                found.add_with_help(placed.on_kind, message, help);
+            let refused = placed.act.kind.why_not_on_host(&cell.stack, keeper);
+            if let Some(message) = refused.filter(|_| kind != MachineKind::Lab) {
+                found.add_with_help(placed.on_kind, message, "use machine = \"lab\"");
                 continue;
             }
             if let Some((message, help)) = members.after(&placed.act) {
@@ -167,31 +167,6 @@ fn in_order(acts: &[Placed<'_>], found: &mut Found) {
             found.add_with_help(placed.on_time, message, "write acts in order of time");
         }
     }
-}
-
-/// Why an act cannot be done on a host, whoever runs it.
-fn not_on_host(kind: ActKind, keeper: Keeper) -> Option<Wrong> {
-    let word = kind.word();
-    let (message, help) = match (kind, keeper) {
-        (ActKind::Check | ActKind::Repair, _) => return None,
-        (ActKind::Slow | ActKind::Hang | ActKind::Corrupt, _) => {
-            (format!("`{word}` needs a simulated disk"), "use machine = \"lab\"")
-        }
-        (ActKind::Grow, _) => (
-            "`grow` is done in the lab only: on a host mdadm may leave the reshape to a service of systemd"
-                .to_owned(),
-            "use machine = \"lab\"",
-        ),
-        (_, Keeper::Md) => return None,
-        _ => (
-            format!(
-                "on a host `{word}` is done on md's arrays only, not on {}",
-                keeper.name()
-            ),
-            "use machine = \"lab\", or level 1, 4, 5, 6 or 10 of md",
-        ),
-    };
-    Some((message, help))
 }
 
 /// Why a cell can have no acts at all.

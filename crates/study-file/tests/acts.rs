@@ -275,7 +275,21 @@ fn arrays_of_md_have_acts_on_a_host_and_others_are_checked() {
     ] {
         assert_eq!(wrong_on_host(raid5, act), None, "{act}");
     }
-    assert_eq!(wrong_on_host(btrfs, "do = \"repair\""), None);
+    let lvm = "array = { level = \"lvm-raid1\" }";
+    assert_eq!(wrong_on_host(lvm, "do = \"repair\""), None);
+    let scrub = wrong_on_host(btrfs, "do = \"repair\"").expect("an error");
+    assert!(
+        scrub.2.starts_with("`repair` of btrfs is done in the lab only"),
+        "{scrub:?}"
+    );
+    let checksummed = "array = { level = 5, integrity = \"crc32c\" }";
+    let removed = wrong_on_host(checksummed, "do = \"remove\"\ndisk = 1").expect("an error");
+    assert!(
+        removed
+            .2
+            .starts_with("on a host `remove` is not done with dm-integrity"),
+        "{removed:?}"
+    );
     let message = "on a host `fail` is done on md's arrays only, not on btrfs".to_owned();
     assert_eq!(wrong_on_host(btrfs, "do = \"fail\"\ndisk = 1"), Some((4, 6, message)));
 }

@@ -1,7 +1,7 @@
 //! Acts on a trial's array while the workload runs: a member fails, is removed, added again; the array is checked.
 
 use crate::phase::Phase;
-use crate::stack::Level;
+use crate::stack::{Keeper, Level, StackSpec};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -67,6 +67,32 @@ impl ActKind {
     /// Whether it is done to one member; otherwise to the whole array.
     pub const fn is_of_a_disk(self) -> bool {
         !matches!(self, Self::Grow | Self::Check | Self::Repair)
+    }
+}
+
+impl ActKind {
+    /// Why it cannot be done on a host, whoever runs it, to a stack whose copies this one keeps.
+    pub fn why_not_on_host(self, stack: &StackSpec, keeper: Keeper) -> Option<String> {
+        let word = self.word();
+        match (self, keeper) {
+            (Self::Slow | Self::Hang | Self::Corrupt, _) => Some(format!("`{word}` needs a simulated disk")),
+            (Self::Grow, _) => Some(
+                "`grow` is done in the lab only: on a host mdadm may leave the reshape to a service of systemd"
+                    .to_owned(),
+            ),
+            (Self::Check | Self::Repair, Keeper::Btrfs) => Some(format!(
+                "`{word}` of btrfs is done in the lab only: on a host its scrub leaves files in /var/lib/btrfs"
+            )),
+            (Self::Check | Self::Repair, _) => None,
+            (Self::Remove, Keeper::Md) if stack.array.integrity.is_some() => {
+                Some("on a host `remove` is not done with dm-integrity, whose device would stay open".to_owned())
+            }
+            (_, Keeper::Md) => None,
+            _ => Some(format!(
+                "on a host `{word}` is done on md's arrays only, not on {}",
+                keeper.name()
+            )),
+        }
     }
 }
 

@@ -227,11 +227,14 @@ fn work(trial: &Trial, stack: &Stack, context: &mut Context<'_>) -> Result<bool,
         degraded: false,
     };
     let outcome = workload::run(&trial.cell.workload, &target, trial.seed, &mut host);
-    // Also if the workload failed; its error takes precedence.
+    // Also if the workload failed.
     let acts = host.end_acts();
     outcome.map_err(|error| Failure {
         step: trial.cell.workload.name.clone(),
-        message: error.to_string(),
+        message: match &acts {
+            Ok(()) => error.to_string(),
+            Err(of_acts) => format!("{error}; the acts: {of_acts}"),
+        },
     })?;
     acts.map_err(|error| Failure {
         step: "acts".to_owned(),

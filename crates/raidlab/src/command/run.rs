@@ -19,7 +19,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use store::{Found, OpenRun, RunSpec, Store, StoreError};
 use study::Shard;
 use study::plan::{Plan, Trial};
-use study::stack::MachineKind;
+use study::stack::{DATA, MachineKind};
 use study::workload::{Work, WorkloadSpec};
 use tools::shell_word;
 
@@ -36,6 +36,7 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
         MachineKind::Lab => Prepared::Lab(cache),
         MachineKind::Host | MachineKind::Foreign => {
             refuse_power_cuts(&plan)?;
+            refuse_acts(&plan)?;
             Prepared::Host(prepare_host::PreparedHost::of(arguments, &mut plan)?)
         }
     };
@@ -183,6 +184,24 @@ fn refuse_power_cuts(plan: &Plan) -> Result<(), ExpectedError> {
         Some(workload) => Err(ExpectedError::PowerCutOnHost(workload.name.clone())),
         None => Ok(()),
     }
+}
+
+/// Also where the study is for the lab, and the command line says otherwise.
+fn refuse_acts(plan: &Plan) -> Result<(), ExpectedError> {
+    for cell in &plan.cells {
+        let disks = cell.machine.group(DATA).map_or(0, |group| group.count);
+        let Some(keeper) = cell.stack.keeper(disks) else {
+            continue;
+        };
+        let mut refused = cell
+            .acts
+            .iter()
+            .filter_map(|act| act.kind.why_not_on_host(&cell.stack, keeper));
+        if let Some(why) = refused.next() {
+            return Err(ExpectedError::ActOnHost(why));
+        }
+    }
+    Ok(())
 }
 
 /// A claim may compare cells of two shards, of which neither can see that it is decided.

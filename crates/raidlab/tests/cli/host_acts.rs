@@ -48,6 +48,8 @@ until_removed() {
     while grep -q vdb /proc/mdstat; do sleep 0.1; done
     sleep 1
 }
+sed -E 's/do = "(fail|remove|add)"/do = "slow"\ndelay = "1s"/' study.toml > slow.toml
+code=0; $R run slow.toml --on host --devices /dev/vda,/dev/vdb,/dev/vdc > refused 2>&1 || code=$?; cat refused; test $code = 2
 $run --dry-run | grep 'meanwhile: fail disk 2 at 2 s'
 $run &
 until_removed
@@ -72,6 +74,7 @@ echo NOTHING IS LEFT
         return;
     };
     for words in [
+        "`slow` needs a simulated disk; run it in the lab, or leave the act out; nothing was touched",
         "NOBODY GETS IT",
         "degraded   rebuilding   rebuilt   checking",
         "undone: stop /dev/md100",
@@ -81,4 +84,47 @@ echo NOTHING IS LEFT
         assert!(said.contains(words), "{words}: {said}");
     }
     assert_eq!(said.matches("1 trials done, 0 failed").count(), 2, "{said}");
+}
+
+/// A trial that ends while the member is out; and one in which another program has made a filesystem on it before it was held:
+/// a wrapper of mdadm does so as soon as the member is removed.
+#[test]
+fn lab_host_a_member_that_stays_out_is_cleared_and_one_that_others_took_is_left() {
+    let study = ACTS.replace(
+        "[[act]]\nat = \"9s\"\ndo = \"add\"\ndisk = 2\n[[act]]\nwhen = \"resync done\"\ndo = \"check\"\n",
+        "",
+    );
+    assert_ne!(study, ACTS);
+    let machine = Machine {
+        disks: disks(3),
+        ..Machine::default()
+    };
+    let Some(said) = machine.script(
+        &study,
+        r#"
+run="$R run study.toml --on host --devices /dev/vda,/dev/vdb,/dev/vdc"
+$run --store out.db
+for disk in vda vdb vdc; do test -z "$(wipefs --noheadings /dev/$disk)"; done
+echo OUT AND CLEARED
+cat > mdadm <<'END'
+#!/bin/bash
+/tmp/real-mdadm "$@"; code=$?
+case "$*" in *--remove*) /sbin/mke2fs -q -F -L MINE /dev/vdb;; esac
+exit $code
+END
+chmod +x mdadm; cp /sbin/mdadm real-mdadm; mount --bind mdadm "$(readlink -f /sbin/mdadm)"
+code=0; $run --store taken.db || code=$?; test $code = 1
+blkid --probe --output value --match-tag LABEL /dev/vdb
+code=0; $run --store again.db || code=$?; test $code = 2
+"#,
+    ) else {
+        return;
+    };
+    for words in [
+        "OUT AND CLEARED",
+        "/dev/vdb was taken by another program after its array had let go of it: it has ext2",
+        "MINE",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
 }

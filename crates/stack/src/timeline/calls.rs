@@ -29,8 +29,8 @@ impl Calls<'_> {
     }
 
     /// Nobody else gets a device that its array has let go of.
-    pub(super) fn hold(&mut self, device: &Path) -> Result<(), Cause> {
-        self.check.hold(device).map_err(Cause::Refused)
+    pub(super) fn hold(&mut self, device: &Path, array_uuid: Option<&str>) -> Result<(), Cause> {
+        self.check.hold(device, array_uuid).map_err(Cause::Refused)
     }
 
     /// Runs a program that writes to these devices, after they were checked again.

@@ -149,7 +149,7 @@ impl Corruption {
             first: Vec::new(),
             checks_before: observer.mismatches().len(),
         };
-        corruption.put_bad()?;
+        corruption.put_bad(observer)?;
         corruption.first = corruption.readings()?;
         let healed = corruption.changed_since()?;
         if healed > 0 {
@@ -157,7 +157,7 @@ impl Corruption {
             if let Seen::Array(seen) = &corruption.seen {
                 seen.empty_journal(observer)?;
             }
-            corruption.put_bad()?;
+            corruption.put_bad(observer)?;
         }
         if let Seen::Array(seen) = &corruption.seen {
             seen.must_be_noticed(&corruption.good)?;
@@ -166,7 +166,8 @@ impl Corruption {
         Ok((corruption, note))
     }
 
-    fn put_bad(&self) -> Result<(), Cause> {
+    fn put_bad(&self, observer: &mut Observer) -> Result<(), Cause> {
+        observer.manager().1.before_write(&[&self.spot.device])?;
         self.spot.write(&self.bad)
     }
 

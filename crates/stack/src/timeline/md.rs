@@ -70,13 +70,31 @@ impl Md {
         let began = Instant::now();
         loop {
             match self.manage("--remove", disk, calls) {
-                Err(_) if began.elapsed() < TO_BEGIN => std::thread::sleep(INTERVAL),
+                Err(cause) if !matches!(cause, Cause::Refused(_)) && began.elapsed() < TO_BEGIN => {
+                    std::thread::sleep(INTERVAL);
+                }
                 other => {
                     other?;
-                    return calls.hold(&disk.path);
+                    return calls.hold(&disk.path, Some(&self.array.uuid));
                 }
             }
         }
+    }
+
+    /// Adds a disk that the array has let go of. If that fails, nobody else gets the disk.
+    fn put_back(
+        &self,
+        how: &str,
+        disk: &BlockDevice,
+        uuid: Option<&str>,
+        calls: &mut Calls<'_>,
+    ) -> Result<(), Cause> {
+        let added = self.manage(how, disk, calls);
+        if added.is_err() {
+            // The first error is the one to report.
+            let _ = calls.hold(&disk.path, uuid);
+        }
+        added
     }
 
     fn grow(&self, act: &Act, calls: &mut Calls<'_>) -> Result<(), Cause> {
@@ -141,12 +159,13 @@ impl Redundancy for Md {
                 self.set_action("idle", calls)
             }
             ActKind::Replace => self.manage("--replace", disk, calls),
-            ActKind::ReAdd if self.has_bitmap()? => self.manage("--re-add", disk, calls),
-            ActKind::ReAdd => self.manage("--add", disk, calls),
+            ActKind::ReAdd if self.has_bitmap()? => self.put_back("--re-add", disk, Some(&self.array.uuid), calls),
+            ActKind::ReAdd => self.put_back("--add", disk, Some(&self.array.uuid), calls),
             ActKind::Add => {
                 let wipe = Invocation::new(Tool::Mdadm).arg("--zero-superblock").arg(&disk.path);
                 calls.run(&wipe, &[&disk.path])?;
-                self.manage("--add", disk, calls)
+                calls.hold(&disk.path, None)?;
+                self.put_back("--add", disk, None, calls)
             }
             _ => Err(refused(act, self.name())),
         }
