@@ -117,7 +117,7 @@ acts; not if a member is missing for good. Power cuts amid acts need md.
 
 On a host (`machine = \"host\"`, `--on host`) acts are done to real disks: `fail`, `remove`, `add`, `re-add` and `replace` on md's
 arrays, `check` and `repair` on these, LVM and ZFS. `slow`, `hang`, `corrupt` and `power_cut` need simulated disks; `grow`, `remove`
-with dm-integrity and scrubs of btrfs are done in the lab only. A disk that was removed from its array is held until it is added
+with dm-integrity or metadata 1.0 and 0.90, and scrubs of btrfs are done in the lab only. A disk that was removed from its array is held until it is added
 again; the trial fails if another program took it before that. Programs of the machine see the acts: `mdadm --monitor` reports the
 failed member, and moves a spare of another array of the same `POLICY domain` or `spare-group` of mdadm.conf to this one.
 

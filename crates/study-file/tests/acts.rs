@@ -290,6 +290,14 @@ fn arrays_of_md_have_acts_on_a_host_and_others_are_checked() {
             .starts_with("on a host `remove` is not done with dm-integrity"),
         "{removed:?}"
     );
+    let at_the_end = "array = { level = 1, metadata = \"1.0\" }";
+    let removed = wrong_on_host(at_the_end, "do = \"remove\"\ndisk = 1").expect("an error");
+    assert!(
+        removed
+            .2
+            .starts_with("on a host `remove` is not done with metadata 1.0"),
+        "{removed:?}"
+    );
     let message = "on a host `fail` is done on md's arrays only, not on btrfs".to_owned();
     assert_eq!(wrong_on_host(btrfs, "do = \"fail\"\ndisk = 1"), Some((4, 6, message)));
 }

@@ -87,6 +87,10 @@ impl ActKind {
             (Self::Remove, Keeper::Md) if stack.array.integrity.is_some() => {
                 Some("on a host `remove` is not done with dm-integrity, whose device would stay open".to_owned())
             }
+            // Its data begins where the disk begins, and who looks at the disk sees the array's filesystem there.
+            (Self::Remove, Keeper::Md) if matches!(stack.array.metadata.as_deref(), Some("1.0" | "0.90")) => {
+                Some("on a host `remove` is not done with metadata 1.0 and 0.90, whose members look like a filesystem of others".to_owned())
+            }
             (_, Keeper::Md) => None,
             _ => Some(format!(
                 "on a host `{word}` is done on md's arrays only, not on {}",
