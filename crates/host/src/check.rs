@@ -5,14 +5,16 @@ use crate::judge::JUDGING;
 use crate::ledger::ClaimedDisk;
 use crate::number::DeviceNumber;
 use crate::run_devices::RunDevices;
+use crate::session::locked;
+use crate::signature::{self, Signature};
 use rustix::fs::OFlags;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use tools::{Invocation, Tool, Tools};
+use tools::Tools;
 
 /// Allows a trial to write only to its own disks. The first write to a disk is allowed only if its contents are as
 /// last judged and nobody else uses it.
@@ -41,7 +43,7 @@ impl stack::DiskCheck for TrialCheck {
             self.judge(device)?;
         }
         // The program that writes to them opens them itself.
-        let mut let_go = self.let_go.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut let_go = locked(&self.let_go);
         devices.iter().for_each(|device| drop(let_go.remove(*device)));
         Ok(())
     }
@@ -55,24 +57,25 @@ impl stack::DiskCheck for TrialCheck {
                 opened => break opened?,
             }
         };
-        let found = self.signatures(device)?;
-        let is_ours = match array_uuid {
-            None => found.is_empty(),
-            Some(uuid) => found == [format!("linux_raid_member {}", plain(uuid))],
+        let found = signature::listed(device, &self.tools)?;
+        let is_ours = match (array_uuid, found.as_slice()) {
+            (None, []) => true,
+            (Some(uuid), [one]) => is_member(one, uuid),
+            _ => false,
         };
         if !is_ours {
+            let kinds: Vec<&str> = found.iter().filter_map(|one| one.r#type.as_deref()).collect();
+            let has = if kinds.is_empty() {
+                "no superblock any more".to_owned()
+            } else {
+                kinds.join(", ")
+            };
+            let shown = device.display();
             return Err(format!(
-                "{} was taken by another program after its array had let go of it: it has {}",
-                device.display(),
-                if found.is_empty() {
-                    "no superblock any more".to_owned()
-                } else {
-                    found.join(", ")
-                }
+                "{shown} was taken by another program after its array had let go of it: it has {has}"
             ));
         }
-        let mut let_go = self.let_go.lock().unwrap_or_else(PoisonError::into_inner);
-        let_go.insert(device.to_owned(), file);
+        locked(&self.let_go).insert(device.to_owned(), file);
         Ok(())
     }
 
@@ -110,20 +113,6 @@ impl TrialCheck {
         })
     }
 
-    /// Type and UUID of each signature, without punctuation in the UUID.
-    fn signatures(&self, device: &Path) -> Result<Vec<String>, String> {
-        let list = Invocation::new(Tool::Wipefs)
-            .args(["--no-act", "--noheadings", "--output", "TYPE,UUID"])
-            .arg(device);
-        let listed = self.tools.run(&list, &mut |_| ()).map_err(|error| error.to_string())?;
-        let lines = listed.stdout.lines().map(|line| {
-            let mut words = line.split_whitespace();
-            let kind = words.next().unwrap_or_default();
-            format!("{kind} {}", plain(words.next().unwrap_or_default()))
-        });
-        Ok(lines.collect())
-    }
-
     fn judge(&mut self, device: &Path) -> Result<(), String> {
         // Whatever is built on them: first check that they are still the same.
         for disk in &self.disks {
@@ -149,12 +138,11 @@ impl TrialCheck {
     }
 }
 
-/// A UUID as md and as libblkid write it.
-fn plain(uuid: &str) -> String {
-    uuid.chars()
-        .filter(char::is_ascii_hexdigit)
-        .collect::<String>()
-        .to_lowercase()
+/// Whether it is the superblock of a member of the array with this UUID, which md and libblkid punctuate differently.
+fn is_member(signature: &Signature, array_uuid: &str) -> bool {
+    let digits = |uuid: &str| -> String { uuid.to_lowercase().chars().filter(char::is_ascii_hexdigit).collect() };
+    let is_same = |uuid: &str| digits(uuid) == digits(array_uuid);
+    signature.r#type.as_deref() == Some("linux_raid_member") && signature.uuid.as_deref().is_some_and(is_same)
 }
 
 /// Allows an undo to write only to devices of the run.

@@ -79,9 +79,10 @@ struct Signatures {
 }
 
 #[derive(Deserialize)]
-struct Signature {
-    r#type: Option<String>,
+pub(crate) struct Signature {
+    pub(crate) r#type: Option<String>,
     label: Option<String>,
+    pub(crate) uuid: Option<String>,
 }
 
 /// What libblkid recognises on a device and in the partitions of its table, even if the kernel has not scanned them.
@@ -135,9 +136,10 @@ pub(crate) fn identity(node: &Path, tools: &Tools) -> Result<String, String> {
     Ok(lines.join("; "))
 }
 
-fn listed(node: &Path, tools: &Tools) -> Result<Vec<Signature>, String> {
+/// The signatures on a device.
+pub(crate) fn listed(node: &Path, tools: &Tools) -> Result<Vec<Signature>, String> {
     let call = Invocation::new(Tool::Wipefs)
-        .args(["--no-act", "--json", "--output", "TYPE,LABEL"])
+        .args(["--no-act", "--json", "--output", "TYPE,LABEL,UUID"])
         .arg(node)
         .limit(Duration::from_secs(60));
     let printed = tools.run(&call, &mut |_| ()).map_err(|error| error.to_string())?.stdout;

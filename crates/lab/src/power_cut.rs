@@ -338,30 +338,26 @@ impl Exploration<'_> {
         if let Some(failure) = failure {
             return Err(Error::Failed(failure));
         }
-        let death = match ended.end {
-            ProcessEnd::Exited if !verdicts.is_empty() => None,
-            ProcessEnd::Exited | ProcessEnd::NoSpace | ProcessEnd::Stopped => {
+        let how = || format!("it ended as {:?}: {}", ended.end, last_line(&ended.console));
+        let death = match (&ended.end, verdicts.len()) {
+            (ProcessEnd::Exited, 1..) => None,
+            (ProcessEnd::Exited | ProcessEnd::NoSpace | ProcessEnd::Stopped, _) => {
                 return Err(unexpected("the guest that judges", ended));
             }
-            ref end => {
-                let how = format!("it ended as {end:?}: {}", last_line(&ended.console));
-                Some(match verdicts.len() {
-                    0 => how,
-                    others => {
-                        format!("{how}; it had judged {others} other states, and another guest has judged this one")
-                    }
-                })
+            // A kernel that panics on these disks cannot use them.
+            (_, 0) => {
+                verdicts.push(Verdict {
+                    not_mountable: Some(format!("the guest died: {}", how())),
+                    guest_died: Some(how()),
+                    ..Verdict::default()
+                });
+                None
             }
+            (_, others) => Some(format!(
+                "{}; it had judged {others} other states, and another guest has judged this one",
+                how()
+            )),
         };
-        // A kernel that panics on these disks cannot use them.
-        if let (Some(how), true) = (&death, verdicts.is_empty()) {
-            verdicts.push(Verdict {
-                not_mountable: Some(format!("the guest died: {how}")),
-                guest_died: Some(how.clone()),
-                ..Verdict::default()
-            });
-            return Ok(ByOneGuest { verdicts, death: None });
-        }
         Ok(ByOneGuest { verdicts, death })
     }
 

@@ -1,6 +1,6 @@
 //! Access of provisioning to the machine: the executor of its acts, the check before each write, and the recorder.
 
-use crate::disk_check::DiskCheck;
+use crate::disk_check::{self, DiskCheck};
 use crate::error::Cause;
 use crate::executor::Executor;
 use std::path::Path;
@@ -28,10 +28,7 @@ impl Access<'_> {
 
     /// Checks devices before they are written to.
     pub fn before_write<P: AsRef<Path>>(&mut self, devices: &[P]) -> Result<(), Cause> {
-        let devices: Vec<&Path> = devices.iter().map(AsRef::as_ref).collect();
-        self.check
-            .before_write(&devices)
-            .map_err(|why| Cause::Refused(format!("nothing was written: {why}")))
+        disk_check::before_write(self.check, devices)
     }
 }
 

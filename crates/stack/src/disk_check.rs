@@ -1,5 +1,6 @@
 //! The last check of a disk before it is written to.
 
+use crate::error::Cause;
 use std::path::Path;
 
 /// Checks disks in the process that writes, immediately before each act that writes to them.
@@ -20,6 +21,13 @@ pub trait DiskCheck {
     fn for_acts(&self) -> Result<Box<dyn DiskCheck + Send>, String> {
         Err("these disks are checked by one thread only".to_owned())
     }
+}
+
+/// Checks devices before they are written to.
+pub(crate) fn before_write<P: AsRef<Path>>(check: &mut dyn DiskCheck, devices: &[P]) -> Result<(), Cause> {
+    let devices: Vec<&Path> = devices.iter().map(AsRef::as_ref).collect();
+    let judged = check.before_write(&devices);
+    judged.map_err(|why| Cause::Refused(format!("nothing was written: {why}")))
 }
 
 /// For machines that have only disks under test: lab guests, and tests.

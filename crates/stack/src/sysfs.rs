@@ -4,7 +4,7 @@ use crate::error::Cause;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs;
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The value of an attribute without the newline.
@@ -17,6 +17,14 @@ pub(crate) fn read(path: &Path) -> Result<String, Cause> {
 pub(crate) fn number(path: &Path, text: &str) -> Result<u64, Cause> {
     text.parse()
         .map_err(|_| Cause::State(format!("{} does not contain a number, but `{text}`", path.display())))
+}
+
+/// What is in a folder.
+pub(crate) fn list(folder: &Path) -> Result<Vec<PathBuf>, Cause> {
+    let doing = || Cause::system(format!("list {}", folder.display()));
+    let entries = fs::read_dir(folder).map_err(doing())?;
+    let paths: Result<Vec<PathBuf>, _> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
+    paths.map_err(doing())
 }
 
 pub(crate) fn write(path: &Path, value: &str) -> Result<(), Cause> {

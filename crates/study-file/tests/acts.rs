@@ -277,27 +277,17 @@ fn arrays_of_md_have_acts_on_a_host_and_others_are_checked() {
     }
     let lvm = "array = { level = \"lvm-raid1\" }";
     assert_eq!(wrong_on_host(lvm, "do = \"repair\""), None);
-    let scrub = wrong_on_host(btrfs, "do = \"repair\"").expect("an error");
-    assert!(
-        scrub.2.starts_with("`repair` of btrfs is done in the lab only"),
-        "{scrub:?}"
-    );
     let checksummed = "array = { level = 5, integrity = \"crc32c\" }";
-    let removed = wrong_on_host(checksummed, "do = \"remove\"\ndisk = 1").expect("an error");
-    assert!(
-        removed
-            .2
-            .starts_with("on a host `remove` is not done with dm-integrity"),
-        "{removed:?}"
-    );
     let at_the_end = "array = { level = 1, metadata = \"1.0\" }";
-    let removed = wrong_on_host(at_the_end, "do = \"remove\"\ndisk = 1").expect("an error");
-    assert!(
-        removed
-            .2
-            .starts_with("on a host `remove` is not done with metadata 1.0"),
-        "{removed:?}"
-    );
+    let remove = "do = \"remove\"\ndisk = 1";
+    for (stack, act, message) in [
+        (btrfs, "do = \"repair\"", "`repair` of btrfs is done in the lab only"),
+        (checksummed, remove, "on a host `remove` is not done with dm-integrity"),
+        (at_the_end, remove, "on a host `remove` is not done with metadata 1.0"),
+    ] {
+        let wrong = wrong_on_host(stack, act).expect("an error");
+        assert!(wrong.2.starts_with(message), "{wrong:?}");
+    }
     let message = "on a host `fail` is done on md's arrays only, not on btrfs".to_owned();
     assert_eq!(wrong_on_host(btrfs, "do = \"fail\"\ndisk = 1"), Some((4, 6, message)));
 }

@@ -68,9 +68,7 @@ impl ActKind {
     pub const fn is_of_a_disk(self) -> bool {
         !matches!(self, Self::Grow | Self::Check | Self::Repair)
     }
-}
 
-impl ActKind {
     /// Why it cannot be done on a host, whoever runs it, to a stack whose copies this one keeps.
     pub fn why_not_on_host(self, stack: &StackSpec, keeper: Keeper) -> Option<String> {
         let word = self.word();

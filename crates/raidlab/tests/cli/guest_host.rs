@@ -42,6 +42,13 @@ impl Default for Machine<'_> {
     }
 }
 
+/// All of these words were said.
+pub fn must_say(said: &str, all: &[&str]) {
+    for words in all {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+}
+
 /// Disks of one model, of 500 GB each.
 pub fn disks(count: u64) -> Description {
     let model = catalogue::find("wd-500gb-2007").expect("it is in the catalogue");

@@ -1,6 +1,6 @@
 //! Acts on arrays of "this machine", where that is a guest of the lab.
 
-use crate::guest_host::{Machine, disks};
+use crate::guest_host::{Machine, disks, must_say};
 
 /// A member fails at 2 s, is removed at 3 s and comes back at 9 s; then all is compared.
 const ACTS: &str = r#"
@@ -73,16 +73,17 @@ echo NOTHING IS LEFT
     ) else {
         return;
     };
-    for words in [
-        "`slow` needs a simulated disk; run it in the lab, or leave the act out; nothing was touched",
-        "NOBODY GETS IT",
-        "degraded   rebuilding   rebuilt   checking",
-        "undone: stop /dev/md100",
-        "run the same command to continue, with `--destroy vdb`",
-        "NOTHING IS LEFT",
-    ] {
-        assert!(said.contains(words), "{words}: {said}");
-    }
+    must_say(
+        &said,
+        &[
+            "`slow` needs a simulated disk; run it in the lab, or leave the act out; nothing was touched",
+            "NOBODY GETS IT",
+            "degraded   rebuilding   rebuilt   checking",
+            "undone: stop /dev/md100",
+            "run the same command to continue, with `--destroy vdb`",
+            "NOTHING IS LEFT",
+        ],
+    );
     assert_eq!(said.matches("1 trials done, 0 failed").count(), 2, "{said}");
 }
 
@@ -120,11 +121,12 @@ code=0; $run --store again.db || code=$?; test $code = 2
     ) else {
         return;
     };
-    for words in [
-        "OUT AND CLEARED",
-        "/dev/vdb was taken by another program after its array had let go of it: it has ext2",
-        "MINE",
-    ] {
-        assert!(said.contains(words), "{words}: {said}");
-    }
+    must_say(
+        &said,
+        &[
+            "OUT AND CLEARED",
+            "/dev/vdb was taken by another program after its array had let go of it: it has ext2",
+            "MINE",
+        ],
+    );
 }

@@ -1,6 +1,6 @@
 //! Trials on "this machine", where that is a guest of the lab: it has md, and disks that fail on request.
 
-use crate::guest_host::{Machine, disks};
+use crate::guest_host::{Machine, disks, must_say};
 use ::lab::kernel::Cache;
 use disksim::faults::{SectorRange, Slow};
 
@@ -51,16 +51,17 @@ grep md7 /proc/mdstat; test "$before" = "$(sha256sum < /dev/md7)" && echo BYSTAN
     ) else {
         return;
     };
-    for words in [
-        "vdd is a member of the md array md7",
-        "THE ARRAY IS LEFT",
-        "DOCTOR SAW",
-        "undone: stop /dev/md100",
-        "2 trials done, 0 failed",
-        "BYSTANDER IS WELL",
-    ] {
-        assert!(said.contains(words), "{words}: {said}");
-    }
+    must_say(
+        &said,
+        &[
+            "vdd is a member of the md array md7",
+            "THE ARRAY IS LEFT",
+            "DOCTOR SAW",
+            "undone: stop /dev/md100",
+            "2 trials done, 0 failed",
+            "BYSTANDER IS WELL",
+        ],
+    );
 }
 
 /// A device of dm-integrity of others stays, also where a killed run had devices open.
@@ -93,14 +94,15 @@ dmsetup deps -o devname mine-integrity-0 | grep vdd && echo BYSTANDER IS WELL
     ) else {
         return;
     };
-    for words in [
-        "IT IS LEFT OPEN",
-        "undone: close raidlab",
-        "1 trials done, 0 failed",
-        "BYSTANDER IS WELL",
-    ] {
-        assert!(said.contains(words), "{words}: {said}");
-    }
+    must_say(
+        &said,
+        &[
+            "IT IS LEFT OPEN",
+            "undone: close raidlab",
+            "1 trials done, 0 failed",
+            "BYSTANDER IS WELL",
+        ],
+    );
 }
 
 const READS: &str = r#"

@@ -160,20 +160,9 @@ impl Redundancy for Bcachefs {
         }
     }
 
-    fn progress(&self) -> Result<String, Cause> {
-        match &self.written {
-            Some(written) => Ok(written.bytes()?.to_string()),
-            None => Ok(String::new()),
-        }
-    }
-
-    fn has_bitmap(&self) -> Result<bool, Cause> {
-        Ok(false)
-    }
-
-    /// What was written to all disks: copies go to any of them.
-    fn rebuilt_bytes(&self) -> Result<u64, Cause> {
-        self.written.as_ref().map_or(Ok(0), Written::bytes)
+    /// To all disks: copies go to any of them.
+    fn written(&self) -> Option<&Written> {
+        self.written.as_ref()
     }
 
     fn disagreeing(&self) -> Result<u64, Cause> {
@@ -183,7 +172,7 @@ impl Redundancy for Bcachefs {
 
 /// The folder of the mounted filesystem that has one of these disks.
 fn of_disks(disks: &[BlockDevice]) -> Result<PathBuf, Cause> {
-    for folder in list(Path::new("/sys/fs/bcachefs"))? {
+    for folder in sysfs::list(Path::new("/sys/fs/bcachefs"))? {
         let devices = devices(&folder)?;
         if devices
             .iter()
@@ -198,7 +187,7 @@ fn of_disks(disks: &[BlockDevice]) -> Result<PathBuf, Cause> {
 }
 
 fn devices(filesystem: &Path) -> Result<Vec<PathBuf>, Cause> {
-    let mut all = list(filesystem)?;
+    let mut all = sysfs::list(filesystem)?;
     all.retain(|path| {
         path.file_name()
             .is_some_and(|name| name.to_string_lossy().starts_with("dev-"))
@@ -217,13 +206,6 @@ fn read(device: &Path, attribute: &str) -> Result<Option<String>, Cause> {
         Err(_) if !device.exists() => Ok(None),
         read => read.map(Some),
     }
-}
-
-fn list(folder: &Path) -> Result<Vec<PathBuf>, Cause> {
-    let doing = || Cause::system(format!("list {}", folder.display()));
-    let entries = fs::read_dir(folder).map_err(doing())?;
-    let paths: Result<Vec<PathBuf>, _> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
-    paths.map_err(doing())
 }
 
 /// Whether reads or writes failed since the filesystem was made. What follows are those since an administrator's reset.

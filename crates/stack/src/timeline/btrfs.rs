@@ -5,7 +5,6 @@ use super::redundancy::{Doing, Redundancy, Status, Written, next_spare, pause, r
 use crate::device::BlockDevice;
 use crate::error::Cause;
 use crate::sysfs;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use study::act::{Act, ActKind};
@@ -51,7 +50,7 @@ impl Btrfs {
     fn missing(&self) -> Result<u64, Cause> {
         let folder = self.sysfs.join("devinfo");
         let mut missing = 0;
-        for device in list(&folder)? {
+        for device in sysfs::list(&folder)? {
             // The target of a replacement is device 0.
             if device.file_name().is_some_and(|name| name == "0") {
                 continue;
@@ -137,20 +136,9 @@ impl Redundancy for Btrfs {
         }
     }
 
-    /// What was written to the new disk; a scrub ends with its program.
-    fn progress(&self) -> Result<String, Cause> {
-        match &self.written {
-            Some(written) => Ok(written.bytes()?.to_string()),
-            None => Ok(String::new()),
-        }
-    }
-
-    fn has_bitmap(&self) -> Result<bool, Cause> {
-        Ok(false)
-    }
-
-    fn rebuilt_bytes(&self) -> Result<u64, Cause> {
-        self.written.as_ref().map_or(Ok(0), Written::bytes)
+    /// To the new disk; a scrub ends with its program.
+    fn written(&self) -> Option<&Written> {
+        self.written.as_ref()
     }
 
     fn disagreeing(&self) -> Result<u64, Cause> {
@@ -176,18 +164,11 @@ fn is_aborted(printed: &str) -> bool {
 
 /// The folder of the mounted filesystem on this disk.
 fn of_disk(kernel_name: &str) -> Result<PathBuf, Cause> {
-    let all = list(Path::new("/sys/fs/btrfs"))?;
+    let all = sysfs::list(Path::new("/sys/fs/btrfs"))?;
     let found = all
         .into_iter()
         .find(|folder| folder.join("devices").join(kernel_name).exists());
     found.ok_or_else(|| Cause::State(format!("/sys/fs/btrfs shows no filesystem on {kernel_name}")))
-}
-
-fn list(folder: &Path) -> Result<Vec<PathBuf>, Cause> {
-    let doing = || Cause::system(format!("list {}", folder.display()));
-    let entries = fs::read_dir(folder).map_err(doing())?;
-    let paths: Result<Vec<PathBuf>, _> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
-    paths.map_err(doing())
 }
 
 /// Whether a device's statistics count errors of reads, writes or flushes.

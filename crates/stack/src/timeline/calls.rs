@@ -1,7 +1,7 @@
 //! Programs that acts call: those that end soon, and those that work until a rebuild or check has ended.
 
 use super::observer::Events;
-use crate::disk_check::DiskCheck;
+use crate::disk_check::{self, DiskCheck};
 use crate::error::Cause;
 use std::path::Path;
 use std::sync::Arc;
@@ -23,9 +23,7 @@ pub(super) struct Calls<'a> {
 impl Calls<'_> {
     /// Checks devices before they are written to.
     pub(super) fn before_write<P: AsRef<Path>>(&mut self, devices: &[P]) -> Result<(), Cause> {
-        let devices: Vec<&Path> = devices.iter().map(AsRef::as_ref).collect();
-        let judged = self.check.before_write(&devices);
-        judged.map_err(|why| Cause::Refused(format!("nothing was written: {why}")))
+        disk_check::before_write(self.check, devices)
     }
 
     /// Nobody else gets a device that its array has let go of.

@@ -152,10 +152,6 @@ impl Redundancy for Lvm {
         Ok(self.seen.ratio.clone())
     }
 
-    fn has_bitmap(&self) -> Result<bool, Cause> {
-        Ok(false)
-    }
-
     /// The used size of a member.
     fn rebuilt_bytes(&self) -> Result<u64, Cause> {
         Ok(self.seen.sectors / self.data_members * SECTOR_BYTES)

@@ -80,14 +80,28 @@ pub(super) trait Redundancy: Send {
     /// Does an act that is not of a disk alone. `member` is the disk of the act.
     fn act(&mut self, act: &Act, member: Option<&BlockDevice>, calls: &mut Calls<'_>) -> Result<(), Cause>;
 
+    /// What the last rebuild wrote to, if it writes only what is in use.
+    fn written(&self) -> Option<&Written> {
+        None
+    }
+
     /// Something that changes as long as a rebuild or check makes progress.
-    fn progress(&self) -> Result<String, Cause>;
+    fn progress(&self) -> Result<String, Cause> {
+        match self.written() {
+            Some(written) => Ok(written.bytes()?.to_string()),
+            None => Ok(String::new()),
+        }
+    }
 
     /// Whether a rebuild of a member that was away writes only what has changed meanwhile.
-    fn has_bitmap(&self) -> Result<bool, Cause>;
+    fn has_bitmap(&self) -> Result<bool, Cause> {
+        Ok(false)
+    }
 
     /// What the rebuild that has just ended wrote to the new member.
-    fn rebuilt_bytes(&self) -> Result<u64, Cause>;
+    fn rebuilt_bytes(&self) -> Result<u64, Cause> {
+        self.written().map_or(Ok(0), Written::bytes)
+    }
 
     /// Sectors in which the last check or repair found copies or parity that disagree.
     fn disagreeing(&self) -> Result<u64, Cause>;

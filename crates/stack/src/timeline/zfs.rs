@@ -158,12 +158,8 @@ impl Redundancy for Zfs {
         Ok(self.seen.as_ref().map(|seen| seen.said.clone()).unwrap_or_default())
     }
 
-    fn has_bitmap(&self) -> Result<bool, Cause> {
-        Ok(false)
-    }
-
-    fn rebuilt_bytes(&self) -> Result<u64, Cause> {
-        self.written.as_ref().map_or(Ok(0), Written::bytes)
+    fn written(&self) -> Option<&Written> {
+        self.written.as_ref()
     }
 
     fn disagreeing(&self) -> Result<u64, Cause> {

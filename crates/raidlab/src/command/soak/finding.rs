@@ -108,14 +108,14 @@ impl News {
         if is_torn_superblock {
             return Self::Known("docs/power-cuts.md");
         }
-        let lost_names = history.filesystem == "btrfs" && kind == Kind::Lost && loses_only_names(verdict);
+        let lost_names = history.filesystem == "btrfs" && kind == Kind::Lost && loses_only(verdict, is_gone);
         if lost_names {
             return Self::Known("docs/findings/btrfs-rename-lost.md");
         }
         let lost_of_sync = history.filesystem == "xfs"
             && history.has_write_cache()
             && kind == Kind::Lost
-            && loses_only_what_a_sync_acknowledged(verdict);
+            && loses_only(verdict, Violation::is_older_than_a_sync);
         if lost_of_sync {
             return Self::Known("docs/findings/xfs-sync.md");
         }
@@ -133,26 +133,19 @@ impl News {
     }
 }
 
-/// Whether all that was lost are files and folders that are not there.
-fn loses_only_names(verdict: &Verdict) -> bool {
-    let lost = verdict
+/// Whether something was lost, and all that was lost is like this.
+fn loses_only(verdict: &Verdict, is_like: impl Fn(&Violation) -> bool) -> bool {
+    let mut lost = verdict
         .violations
         .iter()
-        .filter(|violation| violation.kind == ViolationKind::Lost);
-    let mut are_names = lost
-        .map(|violation| violation.detail.ends_with("it is gone"))
+        .filter(|violation| violation.kind == ViolationKind::Lost)
         .peekable();
-    are_names.peek().is_some() && are_names.all(|is| is)
+    lost.peek().is_some() && lost.all(is_like)
 }
 
-/// Whether all that was lost is content that only sync(2) acknowledged.
-fn loses_only_what_a_sync_acknowledged(verdict: &Verdict) -> bool {
-    let lost = verdict
-        .violations
-        .iter()
-        .filter(|violation| violation.kind == ViolationKind::Lost);
-    let mut are_of_sync = lost.map(Violation::is_older_than_a_sync).peekable();
-    are_of_sync.peek().is_some() && are_of_sync.all(|is| is)
+/// Whether a file or folder is not there.
+fn is_gone(violation: &Violation) -> bool {
+    violation.detail.ends_with("it is gone")
 }
 
 #[cfg(test)]
