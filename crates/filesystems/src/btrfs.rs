@@ -39,7 +39,7 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         ..Mkfs::new(&MKFS, &["-q", "-f", "-K"])
     }),
     mounting: Mounting {
-        // Without udev nobody else tells the kernel of the other devices.
+        // Without udev, nothing else reports the other devices to the kernel.
         source: MountSource::FirstAndOption("device={}"),
         ..Mounting::PLAIN
     },
@@ -57,7 +57,7 @@ pub const FILESYSTEM: Filesystem = Filesystem {
 };
 
 fn profiles(request: &Request) -> Result<Vec<String>, String> {
-    // The profiles are what btrfs-progs chooses by itself since 5.15; older ones chose by the kind of disk.
+    // These profiles have been the defaults of btrfs-progs since 5.15; older versions chose by the kind of disk.
     let data = request.spec.data_profile.map_or("single", Profile::word);
     let many = if request.devices > 1 { "raid1" } else { "dup" };
     let metadata = request.spec.metadata_profile.map_or(many, Profile::word);

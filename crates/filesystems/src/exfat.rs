@@ -21,7 +21,7 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         block_size: &["-c", "{}"],
         ..Mkfs::new(&MKFS, &[])
     }),
-    // Its boot sector ends like that of a partition table, which wipefs finds once exFAT is gone.
+    // The boot sector has the signature of a partition table, which wipefs reports once exFAT is gone.
     signatures: &["exfat", "dos"],
     checker: Some(Checker {
         program: &FSCK,

@@ -1,10 +1,10 @@
-//! ext2, and what it has in common with ext3 and ext4: mke2fs.
+//! ext2, and what it shares with ext3 and ext4: mke2fs.
 
 use crate::make::mebibytes;
 use crate::{Checker, Filesystem, Kernel, Made, Mkfs, Need, Program, Request};
 
 pub static MKE2FS: Program = Program {
-    // Without a file of this name mke2fs takes the defaults compiled into it, the same on every machine.
+    // Without this file mke2fs uses its compiled-in defaults, which are the same on every machine.
     environment: &[("MKE2FS_CONFIG", "/nonexistent/mke2fs.conf")],
     ..Program::new("mke2fs", "e2fsprogs").version_argument("-V")
 };
@@ -17,7 +17,7 @@ pub(crate) const NEEDS: &[Need] = &[Need {
     why: "makes ext2, ext3, ext4",
 }];
 
-/// Which of the three blkid sees depends on the features, not on the name that mke2fs was given.
+/// blkid chooses among the three by features, not by the name passed to mke2fs.
 pub(crate) const SIGNATURES: &[&str] = &["ext2", "ext3", "ext4"];
 
 pub(crate) const CHECKER: Checker = Checker {
@@ -27,7 +27,7 @@ pub(crate) const CHECKER: Checker = Checker {
 
 pub(crate) const SMALLEST_BYTES: u64 = 8 << 20;
 
-/// mke2fs knows `assume_storage_prezeroed` from here on.
+/// First version of mke2fs with `assume_storage_prezeroed`.
 const PREZEROED_SINCE: [u32; 3] = [1, 47, 0];
 
 pub const FILESYSTEM: Filesystem = Filesystem {
@@ -72,12 +72,12 @@ fn journal_and_tables(request: &Request) -> Result<Vec<String>, String> {
             let stride = (stripes.unit_bytes / request.block_bytes()).max(1);
             format!(",stride={stride},stripe_width={}", stride * stripes.data_disks)
         }
-        // Otherwise mke2fs asks the block device.
+        // Without explicit values mke2fs queries the block device.
         Some(None) => ",stride=0,stripe_width=0".to_owned(),
         None => String::new(),
     };
-    // Nothing may be left for the kernel to initialise during the first measurement: either all tables are written
-    // now, or they are known to be zero and marked so.
+    // The kernel must not initialise anything during the first measurement: either all tables are written now, or they
+    // are known to be zero and marked as such.
     let prezeroed = request.zeroed && request.version >= PREZEROED_SINCE;
     let tables = match (spec.lazy_init, prezeroed) {
         (true, _) => "nodiscard,lazy_itable_init=1,lazy_journal_init=1",

@@ -1,4 +1,4 @@
-//! ext3, which the kernel's ext4 mounts, and the journal that it has in common with ext4.
+//! ext3, which is mounted by the kernel's ext4 driver, and the journal that both share.
 
 use crate::ext2::{CHECKER, NEEDS, SIGNATURES, SMALLEST_BYTES, mke2fs};
 use crate::make::JOURNAL_BYTES;

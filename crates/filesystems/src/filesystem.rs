@@ -3,25 +3,25 @@
 use crate::make::Made;
 use crate::{FilesystemSpec, Flavour, Program};
 
-/// Everything that is known of a filesystem.
+/// Description of a filesystem.
 #[derive(Debug)]
 pub struct Filesystem {
-    /// As studies write it; raidlab itself writes the first of these words.
+    /// Its names in study files; raidlab itself writes the first one.
     pub words: &'static [&'static str],
     /// Its name in sentences: `XFS`, `the raw device`.
     pub name: &'static str,
     /// Its name in the tables of a report, where drivers of one filesystem are distinguished: `NTFS (ntfs3)`.
     pub title: &'static str,
-    /// The smallest device, in bytes, on which its mkfs makes one.
+    /// Size in bytes of the smallest device that mkfs accepts.
     pub smallest_bytes: u64,
-    /// The same, in bytes, if mkfs gets the array's stripe geometry.
+    /// The same if mkfs gets the array's stripe geometry.
     pub smallest_striped_bytes: u64,
     pub block_sizes: BlockSizes,
-    /// The largest file, in bytes, if a workload can reach the limit.
+    /// Maximum file size in bytes, if a workload can reach it.
     pub largest_file_bytes: Option<u64>,
-    /// Of a journal or log whose size can be chosen and which can be on a device of its own.
+    /// Journal or log, if its size can be chosen and it can be on an external device.
     pub journal: Option<Journal>,
-    /// Has a choice of journal modes: the mount option `data=`.
+    /// Has the mount option `data=` (journal modes).
     pub has_journal_modes: bool,
     /// mkfs has options for the array's stripe geometry.
     pub aligns: bool,
@@ -29,23 +29,23 @@ pub struct Filesystem {
     pub initialises_lazily: bool,
     /// Has `logbufs` and `logbsize`.
     pub has_log_buffers: bool,
-    /// Reads ahead by a setting of its own, under its UUID or BDI, and not by that of the block device.
+    /// Has its own read-ahead setting, under its UUID or BDI, instead of that of the block device.
     pub reads_ahead_itself: bool,
     pub compression: Option<Compression>,
-    /// What it makes of several devices without an array below; none if it is made of one device.
+    /// Its built-in support for several devices; `None` if it is made on one device.
     pub several: Option<SeveralDevices>,
     pub kernel: Kernel,
     pub made: Made,
     pub mounting: Mounting,
-    /// What wipefs calls the signatures that its mkfs leaves.
+    /// Names that wipefs gives to the signatures that mkfs leaves.
     pub signatures: &'static [&'static str],
     pub checker: Option<Checker>,
-    /// What a machine has to have installed for it.
+    /// What has to be installed for it.
     pub needs: &'static [Need],
 }
 
 impl Filesystem {
-    /// A filesystem of one device, with blocks up to a page and nothing to choose.
+    /// A single-device filesystem with blocks up to the page size and no options.
     pub(crate) const PLAIN: Self = Self {
         words: &[],
         name: "",
@@ -73,27 +73,27 @@ impl Filesystem {
         needs: &[],
     };
 
-    /// As raidlab writes it in studies, labels and tables.
+    /// The name that raidlab writes in studies, labels and tables.
     pub const fn word(&self) -> &'static str {
         self.words[0]
     }
 
-    /// Nothing is made and nothing is mounted: the work goes to the block device itself.
+    /// No filesystem: nothing is made or mounted, and the workload uses the block device itself.
     pub const fn is_raw(&self) -> bool {
         matches!(self.made, Made::Nothing)
     }
 
-    /// It is a pool with datasets, made of partitions.
+    /// A pool with datasets, made on partitions.
     pub const fn is_pool(&self) -> bool {
         matches!(self.made, Made::Pool(_))
     }
 
-    /// What it makes of several devices by itself is `kind`.
+    /// Whether its built-in support for several devices is `kind`.
     pub fn makes(&self, kind: Several) -> bool {
         self.several.as_ref().is_some_and(|several| several.kind == kind)
     }
 
-    /// The program that makes it.
+    /// The program that makes the filesystem.
     pub const fn maker(&self) -> Option<&'static Program> {
         match &self.made {
             Made::Nothing => None,
@@ -103,22 +103,22 @@ impl Filesystem {
     }
 }
 
-/// Which block sizes it can have, in bytes.
+/// Supported block sizes, in bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub enum BlockSizes {
-    /// It has none: why, and what a study should write.
+    /// It has no block size: the reason, and what a study should write instead.
     None {
         reason: &'static str,
         instead: &'static str,
     },
-    /// 4 KiB and no other: why.
+    /// 4 KiB only, with the reason.
     Page { reason: &'static str },
     UpToPage {
         least_bytes: u64,
-        /// A kernel with large folios, as hosts have, mounts blocks larger than a page.
+        /// Blocks larger than a page can be mounted by kernels with large folios, which hosts have.
         larger_on_host: bool,
     },
-    /// Clusters, whose size does not depend on the page.
+    /// Cluster sizes, which do not depend on the page size.
     Clusters,
 }
 
@@ -127,13 +127,13 @@ pub enum BlockSizes {
 pub struct Journal {
     pub least: Amount,
     pub most: Amount,
-    /// Its mkfs counts it in MiB.
+    /// mkfs takes the size in MiB.
     pub is_in_mib: bool,
-    /// What wipefs calls the signature of a journal on a device of its own.
+    /// Name that wipefs gives to the signature of an external journal.
     pub signature: &'static str,
-    /// Arguments of mkfs that make the journal's device before the filesystem is made; none if one call makes both.
+    /// Arguments of mkfs that make an external journal before the filesystem is made; `None` if one call makes both.
     pub device: Option<fn(&FilesystemSpec, &str) -> Vec<String>>,
-    /// The mount option that names the journal's device, with `{}` for it; none if the superblock names it.
+    /// The mount option that names the journal device, with `{}` in its place; `None` if the superblock names it.
     pub mount_option: Option<&'static str>,
 }
 
@@ -154,22 +154,22 @@ impl Amount {
     }
 }
 
-/// How file contents can be compressed.
+/// Compression of file contents.
 #[derive(Debug)]
 pub struct Compression {
     pub words: &'static [&'static str],
-    /// Prefixes that take a level from 1 to the number: `("zstd:", 15)`.
+    /// Prefixes that take a level, with the highest one: `("zstd:", 15)`.
     pub levels: &'static [(&'static str, u32)],
-    /// All of them, for messages.
+    /// All values, for messages.
     pub shown: &'static str,
-    /// It compresses if nothing is said.
+    /// It compresses by default.
     pub is_default: bool,
-    /// The mount option, with `{}` for the word, if it is not an option of mkfs.
+    /// The mount option, with `{}` in place of the value, if it is not an option of mkfs.
     pub mount_option: Option<&'static str>,
 }
 
 impl Compression {
-    /// Whether `word` is one of its own.
+    /// Whether `word` is a valid value.
     pub fn knows(&self, word: &str) -> bool {
         let level = |(prefix, most): &(&str, u32)| {
             let level = word.strip_prefix(prefix).and_then(|level| level.parse::<u32>().ok());
@@ -179,41 +179,41 @@ impl Compression {
     }
 }
 
-/// What a filesystem makes of several devices without an array below.
+/// A filesystem's built-in support for several devices.
 #[derive(Debug)]
 pub struct SeveralDevices {
     pub kind: Several,
-    /// What is left for data of so many devices with so many bytes together, without copies and parity, about.
+    /// Approximate space for data, given the number of devices and their total size, without copies and parity.
     pub usable_bytes: fn(&FilesystemSpec, u64, u64) -> u64,
 }
 
 /// How it spreads data over devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Several {
-    /// A profile for data and one for metadata (btrfs).
+    /// One profile for data and one for metadata (btrfs).
     Profiles,
-    /// Copies (bcachefs).
+    /// Replicas (bcachefs).
     Replicas,
     /// Virtual devices of a pool (ZFS).
     Pool,
 }
 
-/// The kernels that have it.
+/// Kernels that support a filesystem.
 #[derive(Debug)]
 pub struct Kernel {
-    /// The type that mount(2) takes; the filesystem's word if empty.
+    /// The type for mount(2); the filesystem's word if empty.
     pub mount_type: &'static str,
-    /// The lab's smallest kernel that has it.
+    /// The smallest lab kernel that has it.
     pub flavour: Flavour,
-    /// Lines for the configuration of that kernel.
+    /// Lines of that kernel's configuration.
     pub config: &'static [&'static str],
-    /// The first version of Linux that has it, if not all that raidlab runs have.
+    /// First Linux version that has it; `None` if all versions that raidlab runs have it.
     pub since: Option<(u32, u32)>,
-    /// The last version of Linux that has it, if it was removed.
+    /// Last Linux version that has it, if it was removed.
     pub last: Option<(u32, u32)>,
-    /// Of a filesystem outside Linux: its release, and the newest Linux that this release is for.
+    /// For a filesystem outside Linux: its release, and the newest Linux that this release supports.
     pub release: Option<(&'static str, (u32, u32))>,
-    /// It is a part of Linux and mounted by the kernel, so that a host's kernel has it or not.
+    /// It is part of Linux and mounted by the kernel, so a host's kernel may lack it.
     pub is_in_linux: bool,
 }
 
@@ -248,11 +248,11 @@ impl Mounting {
 /// How several devices are passed to mount(2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MountSource {
-    /// The first device is the source; each other one is an option, if there are others: `device={}`.
+    /// The first device is the source; each other device is passed as an option `device={}`.
     First,
-    /// As `First`, with this option for each of the other devices, `{}` standing for it.
+    /// As `First`, with this option for each of the other devices (`{}` is the device).
     FirstAndOption(&'static str),
-    /// All devices with colons between.
+    /// All devices, separated by colons.
     All,
 }
 
@@ -260,18 +260,18 @@ pub enum MountSource {
 #[derive(Debug)]
 pub struct Checker {
     pub program: &'static Program,
-    /// Arguments with which it checks without changing anything and without questions; the device follows. It exits
-    /// with 0 if the filesystem is sound.
+    /// Arguments for a read-only check without questions; the device follows. The exit status is 0 if the filesystem is
+    /// clean.
     pub arguments: &'static [&'static str],
 }
 
-/// Something that has to be installed.
+/// A program or file that has to be installed.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Need {
     /// A program on the path, or an absolute path.
     pub file: &'static str,
-    /// Debian's package that has it.
+    /// The Debian package.
     pub package: &'static str,
-    /// What for: `makes XFS`.
+    /// Its purpose: `makes XFS`.
     pub why: &'static str,
 }

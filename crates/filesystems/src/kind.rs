@@ -1,4 +1,4 @@
-//! Filesystems by their words.
+//! Filesystems by name.
 
 use crate::{Filesystem, FilesystemKind};
 use serde::de::Error;
@@ -13,7 +13,7 @@ impl Deref for FilesystemKind {
     }
 }
 
-/// What a study gets that names none.
+/// The filesystem of a study that names none.
 impl Default for FilesystemKind {
     fn default() -> Self {
         Self::Ext4
@@ -21,12 +21,12 @@ impl Default for FilesystemKind {
 }
 
 impl FilesystemKind {
-    /// The filesystem that raidlab writes so. Of any other word there is none, and no default.
+    /// The filesystem whose first word this is. There is no default.
     pub fn named(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.word() == word)
     }
 
-    /// Whether a block that is written again stays at its place: writes at random places are random writes at the disks.
+    /// Whether blocks are overwritten in place, so that random writes stay random at the disks.
     pub fn overwrites(self) -> bool {
         matches!(
             self,
@@ -34,7 +34,7 @@ impl FilesystemKind {
         )
     }
 
-    /// The type that mount(2) takes, which is that of /proc/mounts.
+    /// The type for mount(2), as in /proc/mounts.
     pub fn mount_type(self) -> &'static str {
         match self.kernel.mount_type {
             "" => self.word(),
@@ -56,7 +56,7 @@ impl<'de> Deserialize<'de> for FilesystemKind {
     }
 }
 
-/// `ext3, ext4 and ReiserFS`: the names of all filesystems of which `which` holds.
+/// `ext3, ext4 and ReiserFS`: names of the filesystems that match.
 pub fn names(which: impl Fn(&Filesystem) -> bool) -> String {
     list(
         FilesystemKind::ALL
@@ -66,7 +66,7 @@ pub fn names(which: impl Fn(&Filesystem) -> bool) -> String {
     )
 }
 
-/// `ext3, ext4 and reiserfs`: their words.
+/// `ext3, ext4 and reiserfs`: words of the filesystems that match.
 pub fn words(which: impl Fn(&Filesystem) -> bool) -> String {
     list(
         FilesystemKind::ALL

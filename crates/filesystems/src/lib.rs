@@ -1,8 +1,8 @@
-//! Every filesystem that raidlab knows, one file each: what studies call it, what it lets one choose, how it is made and
-//! mounted, which kernels have it, which packages bring its programs.
+//! Every filesystem that raidlab knows, one file each: its name in studies, its options, how it is made and mounted,
+//! which kernels have it, and which packages contain its programs.
 //!
-//! The words and rules of study files, the kernel's configuration, `raidlab doctor`, the calls of mkfs and the generated
-//! pages are read from here; no other crate lists filesystems. Nothing is run here, and nothing is read from disk.
+//! The keys and rules of study files, the kernel configuration, `raidlab doctor`, the calls of mkfs and the generated
+//! pages are derived from here; no other crate lists filesystems. This crate runs nothing and reads no files.
 
 mod filesystem;
 mod kind;
@@ -19,13 +19,13 @@ pub use make::{Made, Mkfs, Request, Stripes, fill};
 pub use program::{Flavour, Program};
 pub use spec::{Align, FilesystemSpec, JournalMode, Pool, Profile, ZfsSpec, ZfsSync};
 
-/// Declares the modules below and a [`FilesystemKind`] for each, in the order in which studies and pages list them.
+/// Declares the modules below and a [`FilesystemKind`] for each, in the order of studies and pages.
 macro_rules! registry {
     ($($kind:ident $module:ident,)*) => {
         $(pub mod $module;)*
 
-        /// A filesystem, by the value that describes it. What is known of it is in that value alone: outside this crate
-        /// no code should ask which filesystem it has.
+        /// A filesystem. Its properties are in the value that describes it: code outside this crate should not match on
+        /// the kind.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum FilesystemKind {
@@ -35,10 +35,10 @@ macro_rules! registry {
         impl FilesystemKind {
             pub const ALL: &[Self] = &[$(Self::$kind,)*];
 
-            /// The words for each in study files, the one that raidlab writes first.
+            /// The words of each filesystem in study files; raidlab writes the first one.
             pub const WORDS: &[&[&str]] = &[$($module::FILESYSTEM.words,)*];
 
-            /// What is known of it.
+            /// The description of this filesystem.
             pub const fn get(self) -> &'static Filesystem {
                 match self {
                     $(Self::$kind => &$module::FILESYSTEM,)*

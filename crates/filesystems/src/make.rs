@@ -2,31 +2,31 @@
 
 use crate::{Align, FilesystemSpec, Program};
 
-/// What makes a filesystem.
+/// How a filesystem is made.
 #[derive(Debug)]
 pub enum Made {
     Nothing,
     Mkfs(Mkfs),
-    /// A pool, by this program.
+    /// A pool, made by this program.
     Pool(&'static Program),
 }
 
-/// Computes arguments of mkfs; the error says what is impossible.
+/// Computes arguments of mkfs; the error says why it is impossible.
 pub type Computed = fn(&Request) -> Result<Vec<String>, String>;
 
 /// A call of mkfs: `PROGRAM ARGUMENTS [BLOCK SIZE] COMPUTED DEVICES [UUID]`.
 #[derive(Debug)]
 pub struct Mkfs {
     pub program: &'static Program,
-    /// Always: without questions, without discarding.
+    /// Arguments that are always used: no questions, no discard.
     pub arguments: &'static [&'static str],
-    /// The arguments for a chosen block size, with `{}` for it.
+    /// Arguments for a block size, with `{}` in its place.
     pub block_size: &'static [&'static str],
     /// The unit of that size, in bytes.
     pub block_unit_bytes: u64,
-    /// What depends on more than the block size.
+    /// Arguments that depend on more than the block size.
     pub computed: Option<Computed>,
-    /// The arguments for a UUID of our choice, with `{}` for it; empty if it takes none.
+    /// Arguments for a chosen UUID, with `{}` in its place; empty if mkfs accepts none.
     pub uuid: &'static [&'static str],
 }
 
@@ -42,7 +42,7 @@ impl Mkfs {
         }
     }
 
-    /// All arguments before the devices. The error says what is impossible.
+    /// All arguments before the devices. The error says why it is impossible.
     pub fn arguments(&self, request: &Request) -> Result<Vec<String>, String> {
         let mut arguments: Vec<String> = self.arguments.iter().map(|&word| word.to_owned()).collect();
         arguments.extend(request.block_size(self.block_size, self.block_unit_bytes));
@@ -53,29 +53,29 @@ impl Mkfs {
     }
 }
 
-/// What mkfs is to make, and of what.
+/// Input of mkfs: the filesystem and its devices.
 #[derive(Debug)]
 pub struct Request<'a> {
     pub spec: &'a FilesystemSpec,
-    /// How many devices it is made of.
+    /// Number of devices.
     pub devices: usize,
     /// The device of an external journal.
     pub journal: Option<&'a str>,
     /// Stripes of the array below.
     pub stripes: Option<Stripes>,
-    /// All blocks of the devices are zero.
+    /// The devices contain only zeros.
     pub zeroed: bool,
     /// Version of mkfs.
     pub version: [u32; 3],
 }
 
 impl Request<'_> {
-    /// The block size in bytes, 4096 if none is chosen.
+    /// The block size in bytes; 4096 by default.
     pub(crate) fn block_bytes(&self) -> u64 {
         self.spec.block_size_bytes.unwrap_or(4096)
     }
 
-    /// The arguments for a chosen block size, in units of `unit_bytes`.
+    /// Arguments for the block size in units of `unit_bytes`.
     pub(crate) fn block_size(&self, template: &[&str], unit_bytes: u64) -> Vec<String> {
         match self.spec.block_size_bytes {
             Some(bytes) => fill(template, &(bytes / unit_bytes).to_string()),
@@ -94,17 +94,17 @@ impl Request<'_> {
     }
 }
 
-/// Stripes of an array.
+/// Stripe geometry of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stripes {
-    /// What lies on one disk before the next has its turn, in bytes.
+    /// Contiguous bytes on one disk before the next one follows (chunk size).
     pub unit_bytes: u64,
-    /// Disks of a stripe that hold data, copies and parity not counted.
+    /// Data disks per stripe, without copies and parity.
     pub data_disks: u64,
 }
 
 impl Stripes {
-    /// One and a half units, in whole blocks, and a disk too many.
+    /// A wrong geometry: one and a half chunks, in whole blocks, and one disk too many.
     pub fn wrong(self, block_bytes: u64) -> Self {
         Self {
             unit_bytes: (self.unit_bytes * 3 / 2).next_multiple_of(block_bytes),
@@ -113,12 +113,12 @@ impl Stripes {
     }
 }
 
-/// The words of a template with `value` for `{}`.
+/// Fills `value` into a template (`{}`).
 pub fn fill(template: &[&str], value: &str) -> Vec<String> {
     template.iter().map(|word| word.replace("{}", value)).collect()
 }
 
-/// A size for an mkfs that counts in MiB.
+/// Converts a size for an mkfs that counts in MiB.
 pub(crate) fn mebibytes(what: &str, bytes: u64) -> Result<u64, String> {
     const MIB: u64 = 1 << 20;
     if bytes == 0 || !bytes.is_multiple_of(MIB) {
@@ -127,7 +127,7 @@ pub(crate) fn mebibytes(what: &str, bytes: u64) -> Result<u64, String> {
     Ok(bytes / MIB)
 }
 
-/// A journal on a disk of its own whose size is not chosen: what mke2fs makes of a large filesystem, in bytes.
+/// Default size of an external journal in bytes: what mke2fs chooses on a large filesystem.
 pub(crate) const JOURNAL_BYTES: u64 = 1 << 30;
 
 #[cfg(test)]
@@ -135,7 +135,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::FilesystemKind;
 
-    /// The call of mkfs on one device without stripes.
+    /// The mkfs call on one device without stripes.
     pub(crate) fn call(spec: &FilesystemSpec, zeroed: bool, version: [u32; 3]) -> Result<String, String> {
         striped(spec, zeroed, version, None)
     }
@@ -161,7 +161,7 @@ pub(crate) mod tests {
         Ok(words.join(" "))
     }
 
-    /// With all defaults, on used disks, by a new mkfs.
+    /// All defaults, on used disks, with a recent mkfs.
     pub(crate) fn plain(kind: FilesystemKind) -> String {
         call(&spec(kind), false, [99, 0, 0]).expect("is possible")
     }

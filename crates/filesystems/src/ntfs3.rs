@@ -1,5 +1,5 @@
-//! NTFS by the kernel's own driver, and what it has in common with the FUSE driver. There is no checker on Linux:
-//! ntfsfix repairs a few things and leaves the rest to Windows.
+//! NTFS with the kernel's own driver, and what it shares with the FUSE driver. Linux has no checker: ntfsfix repairs a
+//! few things and leaves the rest to Windows.
 
 use crate::{BlockSizes, Filesystem, Flavour, Kernel, Made, Mkfs, Need, Program};
 
@@ -25,7 +25,7 @@ pub(crate) const NTFS: Filesystem = Filesystem {
         block_size: &["-c", "{}"],
         ..Mkfs::new(&MKFS, &["-F", "-Q", "-q"])
     }),
-    // Its boot sector ends like that of a partition table, which wipefs finds once NTFS is gone.
+    // The boot sector has the signature of a partition table, which wipefs reports once NTFS is gone.
     signatures: &["ntfs", "dos"],
     needs: &[Need {
         file: "ntfs-3g",

@@ -1,4 +1,4 @@
-//! NTFS by the FUSE driver.
+//! NTFS with the FUSE driver.
 
 use crate::ntfs3::NTFS;
 use crate::{Filesystem, Flavour, Kernel, Mounting, Program};

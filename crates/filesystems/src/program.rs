@@ -5,24 +5,24 @@ use serde::{Deserialize, Serialize};
 /// An external program.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Program {
-    /// The name of its file.
+    /// File name of the program.
     pub file: &'static str,
-    /// Debian's package that has it.
+    /// The Debian package.
     pub package: &'static str,
-    /// Where Debian has that package, if not in the suite of all others.
+    /// The Debian suite of that package, if it differs from that of the other packages.
     pub suite: Option<&'static str>,
     /// The argument that makes it print its version and exit.
     pub version_argument: &'static str,
-    /// Variables that keep this machine's own settings out of what it does.
+    /// Environment variables that keep local configuration out.
     pub environment: &'static [(&'static str, &'static str)],
-    /// Guests of the lab get it from raidlab, so that their host need not have it.
+    /// Provided by raidlab in lab guests, so the host need not have it.
     pub is_carried: bool,
-    /// It names its threads, so that /proc has files of them, or looks at them there.
+    /// It names its threads through /proc, or looks for them there.
     pub has_threads: bool,
 }
 
 impl Program {
-    /// A program of a package of Debian's stable release that prints its version when given `--version`.
+    /// A program of a package in Debian stable that prints its version with `--version`.
     pub const fn new(file: &'static str, package: &'static str) -> Self {
         Self {
             file,
@@ -44,23 +44,23 @@ impl Program {
     }
 }
 
-/// What a kernel of the lab has, each with all of the one before.
+/// Features of a lab kernel; each flavour includes the one before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Flavour {
     /// md and the filesystems of most studies (`kernel/config/base.config`).
     #[default]
     Base,
-    /// Device mapper, and filesystems that few studies ask for (`more.config`).
+    /// Device mapper, and filesystems that few studies use (`more.config`).
     More,
-    /// OpenZFS, which is no part of Linux and comes from a package of its own.
+    /// OpenZFS, which is not part of Linux and comes from its own package.
     Zfs,
 }
 
 impl Flavour {
     pub const ALL: [Self; 3] = [Self::Base, Self::More, Self::Zfs];
 
-    /// What it adds to a kernel's name.
+    /// Suffix of the kernel's name.
     pub const fn suffix(self) -> &'static str {
         match self {
             Self::Base => "",

@@ -1,4 +1,4 @@
-//! No filesystem: the work goes to the block device itself.
+//! No filesystem: the workload uses the block device itself.
 
 use crate::{BlockSizes, Filesystem, Kernel};
 

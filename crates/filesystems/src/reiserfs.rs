@@ -1,4 +1,4 @@
-//! ReiserFS, which left Linux after 6.12.
+//! ReiserFS, which was removed from Linux after 6.12.
 
 use crate::{Amount, Checker, Filesystem, Journal, Kernel, Made, Mkfs, Need, Program, Request};
 

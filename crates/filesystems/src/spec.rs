@@ -1,4 +1,4 @@
-//! What a study chooses of a filesystem.
+//! Filesystem options of a study.
 
 use crate::FilesystemKind;
 use serde::{Deserialize, Serialize};
@@ -13,13 +13,13 @@ pub struct FilesystemSpec {
     pub journal_mode: Option<JournalMode>,
     /// Size of the journal or log; mkfs's default if absent.
     pub journal_size_bytes: Option<u64>,
-    /// The group whose first disk has the journal or log; on the array itself if absent.
+    /// The disk group whose first disk holds the journal or log; on the array itself if absent.
     #[serde(default)]
     pub journal_on: Option<String>,
-    /// Which stripe geometry mkfs gets.
+    /// The stripe geometry passed to mkfs.
     #[serde(default)]
     pub align: Align,
-    /// ext4 leaves part of its initialisation to the kernel, which does it behind the measurements.
+    /// ext4 leaves part of its initialisation to the kernel, which then runs during the measurements.
     #[serde(default)]
     pub lazy_init: bool,
     /// XFS: log buffers in memory (`logbufs`) and the size of each (`logbsize`).
@@ -38,13 +38,13 @@ pub struct FilesystemSpec {
     /// ZFS, btrfs, bcachefs: `lz4`, `zstd:3` (`zstd-3` on ZFS), `off`, …
     #[serde(default)]
     pub compression: Option<String>,
-    /// What only ZFS has.
+    /// Options that only ZFS has.
     #[serde(default)]
     pub zfs: ZfsSpec,
 }
 
 impl FilesystemSpec {
-    /// Whether it compresses what is written.
+    /// Whether written data is compressed.
     pub fn compresses(&self) -> bool {
         match self.compression.as_deref() {
             Some(word) => word != "off",
@@ -53,7 +53,7 @@ impl FilesystemSpec {
     }
 }
 
-/// A pool of ZFS, with one dataset.
+/// A ZFS pool with one dataset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ZfsSpec {
     /// Type of its top-level vdevs; a stripe if absent.
@@ -63,7 +63,7 @@ pub struct ZfsSpec {
     pub vdev_disks: Option<u32>,
     /// ZFS's default (128 KiB) if absent.
     pub recordsize_bytes: Option<u64>,
-    /// Logarithm of the sector size; from the disks if absent.
+    /// Logarithm of the sector size; derived from the disks if absent.
     pub ashift: Option<u32>,
     pub sync: Option<ZfsSync>,
     /// A log device (SLOG): the first disk of group `journal`.
@@ -95,7 +95,7 @@ impl Pool {
         Self::Draid2,
     ];
 
-    /// As studies and zpool write it.
+    /// The word in studies and for zpool.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Stripe => "stripe",
@@ -108,7 +108,7 @@ impl Pool {
         }
     }
 
-    /// Disks of a vdev without which zpool does not make it.
+    /// Smallest number of disks per vdev that zpool accepts.
     pub const fn disks_min(self) -> u32 {
         match self {
             Self::Stripe => 1,
@@ -119,7 +119,7 @@ impl Pool {
     }
 }
 
-/// What ZFS makes of synchronous writes.
+/// How ZFS treats synchronous writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ZfsSync {
@@ -156,7 +156,7 @@ impl Profile {
         Self::Raid6,
     ];
 
-    /// As studies and mkfs.btrfs write it.
+    /// The word in studies and for mkfs.btrfs.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Single => "single",
@@ -171,7 +171,7 @@ impl Profile {
         }
     }
 
-    /// Devices without which mkfs.btrfs does not make it.
+    /// Smallest number of devices that mkfs.btrfs accepts.
     pub const fn devices_min(self) -> u32 {
         match self {
             Self::Single | Self::Dup => 1,
@@ -182,16 +182,16 @@ impl Profile {
     }
 }
 
-/// Which stripe geometry mkfs gets, so that allocation follows it.
+/// The stripe geometry passed to mkfs, which guides allocation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Align {
-    /// The array's own.
+    /// The array's own geometry.
     #[default]
     Right,
-    /// None.
+    /// No geometry.
     Off,
-    /// A wrong one: one and a half times the chunk size, and one disk more than there are.
+    /// A wrong geometry: one and a half times the chunk size, and one disk too many.
     Wrong,
 }
 
@@ -206,7 +206,7 @@ pub enum JournalMode {
 impl JournalMode {
     pub const ALL: [Self; 3] = [Self::Journal, Self::Ordered, Self::Writeback];
 
-    /// As studies write it, and `data=` of a mount.
+    /// The word in studies and for the mount option `data=`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Journal => "journal",

@@ -1,5 +1,5 @@
-//! UDF on disks. udftools has no checker. mkudffs takes the disk's sectors as blocks if no size is chosen, and of a
-//! device with more uses the first 2³² − 1 of them: 2 TiB of a disk with sectors of 512 bytes.
+//! UDF on disks. udftools has no checker. By default mkudffs uses the disk's sector size as the block size and at most
+//! 2³² − 1 blocks: 2 TiB of a disk with 512-byte sectors.
 
 use crate::{BlockSizes, Filesystem, Flavour, Kernel, Made, Mkfs, Need, Program};
 
@@ -22,7 +22,7 @@ pub const FILESYSTEM: Filesystem = Filesystem {
     },
     made: Made::Mkfs(Mkfs {
         block_size: &["--blocksize={}"],
-        // Without the partition table that it would write for Windows.
+        // Without the partition table that mkudffs would write for Windows.
         ..Mkfs::new(&MKUDFFS, &["--media-type=hd", "--bootarea=erase"])
     }),
     signatures: &["udf"],

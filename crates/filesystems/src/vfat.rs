@@ -2,9 +2,9 @@
 
 use crate::{BlockSizes, Checker, Filesystem, Flavour, Kernel, Made, Mkfs, Need, Program};
 
-// It prints its version, and then how it is used.
+// It prints its version, followed by its usage.
 static MKFS: Program = Program::new("mkfs.vfat", "dosfstools").version_argument("--help");
-// It prints its version only when it checks.
+// It prints its version only during a check.
 static FSCK: Program = Program::new("fsck.vfat", "dosfstools").version_argument("-v");
 
 pub const FILESYSTEM: Filesystem = Filesystem {
@@ -23,7 +23,7 @@ pub const FILESYSTEM: Filesystem = Filesystem {
     made: Made::Mkfs(Mkfs {
         block_size: &["-s", "{}"],
         block_unit_bytes: 512,
-        // FAT32 whatever the size; whole disks, too.
+        // FAT32 at any size, and also on whole disks.
         ..Mkfs::new(&MKFS, &["-F", "32", "-I"])
     }),
     signatures: &["vfat"],

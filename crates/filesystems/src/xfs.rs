@@ -13,16 +13,15 @@ pub const FILESYSTEM: Filesystem = Filesystem {
     name: "XFS",
     title: "XFS",
     smallest_bytes: 300 * MIB,
-    // Of stripes mkfs.xfs makes more allocation groups, each of which has to have room for the log of 64 MiB.
+    // With stripes, mkfs.xfs makes more allocation groups, each of which must have room for the 64 MiB log.
     smallest_striped_bytes: 513 * MIB,
-    // On a host, XFS has mounted larger blocks than pages since 6.12, where large folios are compiled in. The lab's
-    // kernel is without them.
+    // Hosts with large folios can mount blocks larger than a page since 6.12. The lab's kernel has no large folios.
     block_sizes: BlockSizes::UpToPage {
         least_bytes: 1 << 10,
         larger_on_host: true,
     },
     journal: Some(Journal {
-        // xfsprogs 5.15 and later make no smaller log on filesystems of 300 MiB and more.
+        // xfsprogs 5.15 and later reject a smaller log on filesystems of 300 MiB and more.
         least: Amount::Bytes(64 * MIB),
         most: Amount::Bytes(2038 * MIB),
         is_in_mib: false,

@@ -1,4 +1,4 @@
-//! ZFS: OpenZFS, which is no part of Linux.
+//! ZFS: OpenZFS, which is not part of Linux.
 
 use crate::{
     BlockSizes, Compression, Filesystem, FilesystemSpec, Flavour, Kernel, Made, Need, Pool, Program, Several,
@@ -7,7 +7,7 @@ use crate::{
 
 pub static ZPOOL: Program = Program {
     is_carried: true,
-    // Otherwise zpool waits for udev to name each device that it takes up again, udev or not.
+    // Otherwise zpool waits for udev to name each device at import, even without udev.
     environment: &[("ZFS_VDEV_DEVID_OPT_OUT", "YES"), ("ZPOOL_IMPORT_UDEV_TIMEOUT_MS", "1")],
     ..Program::new("zpool", "zfsutils-linux").version_argument("version")
 };
@@ -35,7 +35,7 @@ pub const FILESYSTEM: Filesystem = Filesystem {
     }),
     kernel: Kernel {
         flavour: Flavour::Zfs,
-        // Debian's newest backport for a stable release, which the lab's kernels are built with.
+        // Debian's newest backport for stable, which is built into the lab's kernels.
         release: Some(("2.3", (6, 14))),
         is_in_linux: false,
         ..Kernel::PLAIN
