@@ -1,18 +1,19 @@
-//! The drive's buffer as far as reads show it: hits, interface rate, read-ahead, segments.
+//! The drive's buffer, as reads show it: hits, interface rate, read-ahead, segments.
 
 use crate::random::Random;
 use crate::{Error, Extent, SECTOR_BYTES, SMALL, Target, median, small};
 use serde::{Deserialize, Serialize};
 
-/// After this idle time a read-ahead is complete.
+/// Idle time after which a read-ahead is complete.
 const IDLE_MS: u64 = 300;
-/// After this one it has begun.
+/// Idle time after which a read-ahead has started.
 const BEGUN_MS: u64 = 30;
-/// A hit takes less than this part of a typical read; few reads that wait for a rotation are as fast.
+/// A hit takes less than this fraction of a typical read; few reads that wait for a rotation are as fast.
 const HIT_PART: f64 = 0.1;
-/// Once a hit was measured, others take less than this ratio of it.
+/// Relative to the first measured hit, later hits take less than this ratio.
 const HIT_RATIO: f64 = 1.5;
-/// Of the larger hits, from which the interface rate follows, and the part of a typical read that they take at most.
+/// Sectors of the larger hits, which give the interface rate, and the longest time of such a hit as a fraction of a
+/// typical read.
 const LARGE: u32 = 64;
 const LARGE_PART: f64 = 0.25;
 const READ_AHEAD_MAX: u64 = 1 << 17;
@@ -20,7 +21,7 @@ const SEGMENTS_MAX: usize = 64;
 const TRIES: usize = 9;
 const MISSES: usize = 64;
 
-/// What was found; absent is what could not be measured.
+/// Results; `None` if a value could not be measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cache {
     /// Median time of a random small read.
@@ -29,14 +30,14 @@ pub struct Cache {
     pub hit_ms: Option<f64>,
     /// Rate of the interface, from hits of two sizes, in 10^6 bytes a second.
     pub interface_mb_s: Option<f64>,
-    /// What was read stays in the buffer after it was sent.
+    /// Data stays in the buffer after it was sent.
     pub keeps_delivered: bool,
-    /// Sectors before the requested ones, which pass the head first, are in the buffer.
+    /// The buffer also holds sectors before the requested ones, which pass the head first.
     pub keeps_before: bool,
     pub ahead: Ahead,
-    /// Sectors that are read ahead.
+    /// Length of the read-ahead.
     pub read_ahead_sectors: Option<u32>,
-    /// Reads that stay in the buffer at the same time.
+    /// Number of reads whose data stays in the buffer at the same time.
     pub segments: Option<u32>,
 }
 
@@ -51,7 +52,8 @@ pub enum Ahead {
 }
 
 impl Cache {
-    /// Time of a command without mechanics. A part of a miss that cannot be distinguished from its seek is in the seek curve.
+    /// Command overhead without mechanics. A part of a miss that cannot be distinguished from its seek is in the
+    /// seek curve.
     pub fn command_ms(&self) -> f64 {
         let wire_ms = self
             .interface_mb_s
@@ -93,7 +95,7 @@ struct Probe<'a> {
 }
 
 impl Probe<'_> {
-    /// A place with room for the longest read-ahead, and before it.
+    /// A place with room for the longest read-ahead after it, and as much before it.
     fn place(&mut self) -> u64 {
         let room = self.target.sectors() - 3 * READ_AHEAD_MAX;
         READ_AHEAD_MAX + self.random.below(room / 8) * 8
@@ -104,7 +106,7 @@ impl Probe<'_> {
         Ok(timings.first().map_or(0.0, |timing| timing.ms()))
     }
 
-    /// Times of a read after reads of each of the places, relative to it, and a pause.
+    /// Median time of the read `then` after the reads `before` and a pause, all relative to a random place.
     fn times_after(&mut self, before: &[Extent], then: Extent) -> Result<f64, Error> {
         let mut times = Vec::new();
         for _ in 0..TRIES {
@@ -142,7 +144,7 @@ impl Probe<'_> {
         Ok(())
     }
 
-    /// Hits of two sizes: of what was read before, or of what was read ahead.
+    /// Times hits of two sizes, from data that was read before or read ahead.
     fn hits(&mut self) -> Result<(), Error> {
         let mut hit_ms = |sectors: u32| -> Result<Option<f64>, Error> {
             let (before, sector) = match (self.cache.keeps_delivered, self.cache.ahead) {
@@ -166,7 +168,7 @@ impl Probe<'_> {
         Ok(())
     }
 
-    /// By bisection, in steps of a small read.
+    /// Bisects in steps of a small read.
     fn read_ahead(&mut self) -> Result<Option<u32>, Error> {
         let before = in_order();
         let end = 4 * u64::from(SMALL);
@@ -183,7 +185,7 @@ impl Probe<'_> {
         Ok((miss < READ_AHEAD_MAX / step).then_some(((hit + 1) * step) as u32))
     }
 
-    /// The most reads of which the first is still in the buffer after the last.
+    /// The largest number of reads after which the data of the first one is still in the buffer.
     fn segments(&mut self) -> Result<Option<u32>, Error> {
         let (mut kept, mut lost) = (0, SEGMENTS_MAX + 1);
         while kept + 1 < lost {

@@ -1,10 +1,10 @@
 //! Turns a disk into a model file by timed requests.
 //!
-//! The disk is a [`Target`]: it serves reads and says when each began and ended. One whose contents may be lost is
-//! [`Writable`], too. [`Measurement`] finds step by step what the times show, so that it can be kept between two steps
-//! and continued; [`model::write`] makes a model file of what was found ([`Measured`]), in which every figure that was not
-//! measured says so. Nothing is written to a disk that is only a [`Target`]. A disk whose reads follow no rotation is
-//! measured as an SSD ([`Ssd`]).
+//! The disk is a [`Target`]: it serves reads and reports when each began and ended. If its contents may be lost, it
+//! is also [`Writable`]. [`Measurement`] works in steps, so that it can be stored between two steps and resumed;
+//! [`model::write`] makes a model file from the results ([`Measured`]) and marks every figure that was not
+//! measured. Nothing is written to a disk that is only a [`Target`]. A disk without rotational latency is measured
+//! as an SSD ([`Ssd`]).
 
 mod cache;
 mod measurement;
@@ -31,7 +31,7 @@ pub use writes::{Flush, Stream, Writes};
 pub const SMALL: u32 = 8;
 const SECTOR_BYTES: f64 = 512.0;
 
-/// Consecutive sectors that are read or written by one request.
+/// Consecutive sectors, accessed by one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     pub sector: u64,
@@ -56,7 +56,7 @@ pub trait Target {
     /// Capacity in sectors of 512 bytes.
     fn sectors(&self) -> u64;
 
-    /// Reads, with at most `depth` requests under way, in the order of the list. The timings are in the same order.
+    /// Reads in the order of the list, with at most `depth` requests in flight. Timings are in the same order.
     ///
     /// # Errors
     /// The first read that failed.
@@ -75,20 +75,20 @@ pub enum Op {
 
 /// A disk whose contents may be lost.
 pub trait Writable: Target {
-    /// Overwrites, with at most `depth` requests under way, in the order of the list. The timings are in the same order.
+    /// Overwrites in the order of the list, with at most `depth` requests in flight. Timings are in the same order.
     ///
     /// # Errors
     /// The first write that failed.
     fn write(&mut self, writes: &[Extent], depth: u32) -> Result<Vec<Timing>, Error>;
 
-    /// Reads and overwrites, with at most `depth` requests under way, in the order of the list. The timings are in the
+    /// Reads and overwrites in the order of the list, with at most `depth` requests in flight. Timings are in the
     /// same order.
     ///
     /// # Errors
     /// The first request that failed.
     fn mix(&mut self, requests: &[(Op, Extent)], depth: u32) -> Result<Vec<Timing>, Error>;
 
-    /// Makes all acknowledged writes durable.
+    /// Flushes the drive's write cache.
     ///
     /// # Errors
     /// If the disk refuses it.
@@ -122,26 +122,26 @@ pub enum Error {
     Model(String),
 }
 
-/// 1 GiB: less has hardly any seeks.
+/// 1 GiB: smaller disks have hardly any seeks.
 pub const SECTORS_MIN: u64 = 1 << 21;
 
 fn small(sector: u64) -> Extent {
     Extent { sector, sectors: SMALL }
 }
 
-/// The value in the middle; 0 of none.
+/// The median; 0 if there are no values.
 fn median(values: Vec<f64>) -> f64 {
     quantile(values, 0.5)
 }
 
-/// The value below which this part of the values lies; 0 of none.
+/// The quantile `part`, from 0 to 1; 0 if there are no values.
 fn quantile(mut values: Vec<f64>, part: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let index = (values.len() as f64 * part) as usize;
     values.get(index).copied().unwrap_or(0.0)
 }
 
-/// The arithmetic mean; 0 of none.
+/// The arithmetic mean; 0 if there are no values.
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }

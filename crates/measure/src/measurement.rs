@@ -1,5 +1,5 @@
-//! The steps of a measurement. Each uses what the steps before it found, and random places of its own, so that a
-//! measurement that is continued finds the same as one that was never ended.
+//! The steps of a measurement. Each uses the results of earlier steps and its own random places, so that a resumed
+//! measurement gives the same results as an uninterrupted one.
 
 use crate::cache::{self, Cache};
 use crate::queue::{self, Depth};
@@ -11,10 +11,10 @@ use crate::writes::{self, Writes};
 use crate::{Error, SECTORS_MIN, Target, Writable, rotation};
 use serde::{Deserialize, Serialize};
 
-/// What may be done to a disk.
+/// Permitted access to a disk.
 pub enum Access<'a> {
     Read(&'a mut dyn Target),
-    /// Its contents are given up.
+    /// Its contents may be destroyed.
     Destroy(&'a mut dyn Writable),
 }
 
@@ -36,14 +36,14 @@ pub enum Step {
     Seeks,
     Queue,
     Writes,
-    /// Of an SSD that may be overwritten: it is filled.
+    /// SSDs that may be overwritten: fill the disk.
     Fill,
-    /// Of an SSD: reads by size, and streams.
+    /// SSDs: reads by size, and streams.
     Transfers,
 }
 
 impl Step {
-    /// Of disks with platters, in the order in which they are done.
+    /// Steps for disks with platters, in order.
     const PLATTERS: [Step; 6] = [
         Step::Rotation,
         Step::Buffer,
@@ -52,10 +52,10 @@ impl Step {
         Step::Queue,
         Step::Writes,
     ];
-    /// Of SSDs.
+    /// Steps for SSDs.
     const SSD: [Step; 5] = [Step::Rotation, Step::Fill, Step::Queue, Step::Transfers, Step::Writes];
 
-    /// For people.
+    /// The step's name in messages.
     pub fn word(self) -> &'static str {
         match self {
             Step::Rotation => "rotation",
@@ -70,12 +70,12 @@ impl Step {
     }
 }
 
-/// A disk that is being measured: what its steps found.
+/// A disk under measurement, with the results of the completed steps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
     sectors: u64,
     limits: Limits,
-    /// Milliseconds of a revolution; inside absent if nothing rotates.
+    /// Milliseconds per revolution; the inner `None` if nothing rotates.
     rotation: Option<Option<f64>>,
     cache: Option<Cache>,
     tracks: Option<Tracks>,
@@ -89,7 +89,7 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// Of a disk with so many sectors of 512 bytes. If it may rotate, that is looked for first.
+    /// For a disk of this many 512-byte sectors. If it may rotate, the revolution is measured first.
     ///
     /// # Errors
     /// If the disk is too small.
@@ -113,22 +113,22 @@ impl Measurement {
         })
     }
 
-    /// Of the disk that is measured.
+    /// Sectors of the disk.
     pub fn sectors(&self) -> u64 {
         self.sectors
     }
 
-    /// The same, continued with other limits.
+    /// Changes the limits of a measurement that is resumed.
     pub fn with_limits(self, limits: Limits) -> Self {
         Measurement { limits, ..self }
     }
 
-    /// Whether it is known that nothing rotates.
+    /// Whether the disk is known to be an SSD.
     pub fn is_ssd(&self) -> bool {
         self.rotation == Some(None)
     }
 
-    /// All steps, in their order, as far as is known of the disk.
+    /// All steps in order, as far as they are known for this disk.
     pub fn steps(&self, access: &Access<'_>) -> Vec<Step> {
         let all = if self.is_ssd() {
             &Step::SSD[..]
@@ -140,7 +140,7 @@ impl Measurement {
         all.iter().filter(|step| may_write || !writes(step)).copied().collect()
     }
 
-    /// The next step; none if all are done.
+    /// The next step; `None` if all are done.
     pub fn next(&self, access: &Access<'_>) -> Option<Step> {
         let is_left = |step: &Step| match step {
             Step::Rotation => self.rotation.is_none(),
@@ -155,10 +155,10 @@ impl Measurement {
         self.steps(access).into_iter().find(is_left)
     }
 
-    /// Does the next step.
+    /// Runs the next step.
     ///
     /// # Errors
-    /// If a request fails. What was found before is kept.
+    /// If a request fails. Earlier results are kept.
     pub fn advance(&mut self, access: &mut Access<'_>) -> Result<(), Error> {
         let Some(step) = self.next(access) else {
             return Ok(());
@@ -211,7 +211,7 @@ impl Measurement {
         self.rotation.flatten().unwrap_or_default()
     }
 
-    /// What was found by the steps that are done.
+    /// The results of the completed steps.
     pub fn measured(&self) -> Measured {
         let platters = match (self.rotation.flatten(), &self.tracks, &self.seeks) {
             (Some(revolution_ms), Some(tracks), Some(seeks)) => Some(Platters {
@@ -241,21 +241,21 @@ impl Measurement {
     }
 }
 
-/// What was found of a disk.
+/// Results of a measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     pub sectors: u64,
-    /// Absent if reads do not follow a rotation, as those of an SSD.
+    /// Absent if reads follow no rotation, as on an SSD.
     pub platters: Option<Platters>,
     pub cache: Cache,
     pub depths: Vec<Depth>,
-    /// Of a disk with platters; absent if it was only read.
+    /// For a disk with platters; absent if the disk was only read.
     pub writes: Option<Writes>,
-    /// Of a disk without platters.
+    /// For a disk without platters.
     pub ssd: Option<Ssd>,
 }
 
-/// What rotates.
+/// Results for platters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Platters {
     pub revolution_ms: f64,

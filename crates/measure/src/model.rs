@@ -1,5 +1,5 @@
-//! The model file of a measured disk. What was not measured is marked `unverified`, with words that say so; where one
-//! mark covers several keys, they say which of them were measured.
+//! The model file of a measured disk. Figures that were not measured are marked `unverified` with a reason; where
+//! one mark covers several keys, it names those that were measured.
 
 mod ssd;
 mod writes;
@@ -15,24 +15,24 @@ use writes::Destage;
 
 const MEASURED: &str = "measured";
 const ASSUMED: &str = "unverified";
-/// Used where reads did not show it: SATA 3 Gb/s.
+/// Default if reads did not show it: SATA 3 Gb/s.
 const INTERFACE_MB_S: f64 = 300.0;
 const READ_AHEAD_SECTORS: u32 = 2048;
-/// A segment holds its read-ahead and a request.
+/// Room in a segment besides its read-ahead, for a request.
 const SEGMENT_ROOM: u32 = 256;
 const SEGMENT_SECTORS_MIN: u32 = 256;
 
-/// What the model file says of the disk that reads do not show.
+/// Facts for the model file that reads do not show.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'a> {
-    /// Of the model.
+    /// Name of the model.
     pub name: &'a str,
     pub title: &'a str,
-    /// Whether the drive's write cache is on, as the kernel has it from the drive.
+    /// Whether the drive's write cache is on, as reported by the kernel.
     pub write_back: Option<bool>,
 }
 
-/// A way of serving a queue, of which the one that agrees best with the measured depths is chosen.
+/// A queueing policy. The one that matches the measured depths best is chosen.
 #[derive(Clone, Copy)]
 struct Queue {
     policy: &'static str,
@@ -40,12 +40,12 @@ struct Queue {
     margin_ms: f64,
 }
 
-/// Writes the model of a disk. With platters: its queue is the one that comes closest to the measured depths, and its way
-/// of writing out cached data the one that comes closest to the measured writes. An SSD: its parameters are those with
-/// which a simulated one comes closest in the same steps.
+/// Writes the model of a disk. For platters, the queueing policy and the policy for writing out cached data are
+/// those whose simulation is closest to the measurements. For an SSD, the parameters are fitted by simulating the
+/// same steps.
 ///
 /// # Errors
-/// If steps are left, or the figures contradict each other.
+/// If steps are missing, or the figures contradict each other.
 pub fn write(known: &Known<'_>, measured: &Measured) -> Result<String, Error> {
     if let Some(found) = &measured.ssd {
         return ssd::write(known, measured, found);
@@ -75,7 +75,7 @@ pub fn write(known: &Known<'_>, measured: &Measured) -> Result<String, Error> {
     Ok(with(queue, destage, &(reads + &fitted + &others)))
 }
 
-/// The choice whose model deviates least from the figures in its file, in the sum of squares.
+/// The choice whose model has the smallest sum of squared deviations from the figures in its file.
 fn closest<T: Copy>(choices: Vec<T>, name: &str, text: impl Fn(T) -> String) -> Result<T, Error> {
     let mut best: Option<(f64, T)> = None;
     for choice in choices {
@@ -244,7 +244,7 @@ fn overheads(text: &mut String, measured: &Measured, destage: Destage) {
 fn buffer_keys(cache: &Cache) -> String {
     let ahead = match cache.ahead {
         Ahead::Never => 0,
-        // Longer than was tried: to the end of what a segment holds.
+        // Longer than the longest measured read-ahead: up to the end of the segment.
         _ => cache.read_ahead_sectors.unwrap_or(READ_AHEAD_SECTORS),
     };
     let kind = if ahead > 0 {
@@ -264,7 +264,7 @@ fn buffer_keys(cache: &Cache) -> String {
     )
 }
 
-/// Which of the buffer's keys were measured.
+/// Says which of the buffer's keys were measured.
 fn buffer_source(cache: &Cache) -> String {
     let mut keys = vec!["adaptive_read_ahead", "drops_delivered", "read_free_sectors"];
     if cache.ahead == Ahead::Never {
@@ -287,7 +287,7 @@ fn read_check(depth: &Depth) -> String {
     )
 }
 
-/// A measured figure with which models are compared; `fitted`, if others follow from it.
+/// A measured figure to compare models with; `fitted` if parameters were fitted to it.
 fn check(what: &str, is: f64, fitted: bool, how: &str) -> String {
     format!("\n[[check]]\n{what}\nis = {is:.3}\nfitted = {fitted}\nsure = {MEASURED:?}\nsource = {how:?}\n")
 }

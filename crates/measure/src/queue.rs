@@ -1,11 +1,11 @@
-//! Random 4 KiB reads with several of them under way.
+//! Random 4 KiB reads at several queue depths.
 
 use crate::random::Random;
 use crate::{Error, Extent, Target, Timing, mean, quantile, small};
 use serde::{Deserialize, Serialize};
 
 pub const DEPTHS: [u32; 6] = [1, 2, 4, 8, 16, 32];
-/// Reads at each depth: the mean of so many is within 1 %.
+/// Reads at each depth: enough for a mean within 1 %.
 const READS: usize = 4000;
 
 /// Random requests at one depth.
@@ -15,7 +15,7 @@ pub struct Depth {
     pub per_s: f64,
     /// Mean from submission to completion.
     pub mean_ms: f64,
-    /// 99 % take no longer.
+    /// 99th percentile.
     pub p99_ms: f64,
 }
 
@@ -31,7 +31,7 @@ pub fn measure(target: &mut dyn Target, random: &mut Random) -> Result<Vec<Depth
 }
 
 impl Depth {
-    /// Of requests of which so many were under way.
+    /// Statistics at one queue depth.
     pub(crate) fn of(depth: u32, timings: &[Timing]) -> Self {
         let times: Vec<f64> = timings.iter().map(|timing| timing.ms()).collect();
         Depth {

@@ -1,4 +1,4 @@
-//! Places to read.
+//! Random places.
 
 /// SplitMix64 (Steele, Lea, Flood 2014).
 pub struct Random(u64);
@@ -8,7 +8,7 @@ impl Random {
         Random(seed)
     }
 
-    /// A number below `below`.
+    /// A random number less than `below`.
     pub fn below(&mut self, below: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;

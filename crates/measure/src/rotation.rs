@@ -4,17 +4,17 @@ use crate::random::Random;
 use crate::{Error, Target, small};
 use std::f64::consts::TAU;
 
-/// Places that are read in turn, each time in another order: more than a drive has segments, so that each read goes to
-/// the media.
+/// Places that are read in turn, in a new order each time. A drive has fewer segments, so each read goes to the
+/// media.
 const PLACES: u64 = 96;
 const ROUNDS: usize = 8;
 /// From 3,000 to 18,000 revolutions a minute.
 const PER_S_MIN: f64 = 50.0;
 const PER_S_MAX: f64 = 300.0;
-/// Of 1: how well the ends agree in phase. Of ends without a rotation it is about 1/√ROUNDS.
+/// Required coherence of the phases, from 0 to 1. Without a rotation it is about 1/√ROUNDS.
 const COHERENT: f64 = 0.8;
 
-/// Milliseconds of a revolution; nothing if the ends of reads follow none.
+/// Milliseconds per revolution; `None` if the completions of reads follow no rotation.
 pub fn revolution_ms(target: &mut dyn Target, random: &mut Random) -> Result<Option<f64>, Error> {
     let step = (target.sectors() - 64) / PLACES;
     let mut order: Vec<usize> = (0..PLACES as usize).collect();
@@ -29,7 +29,7 @@ pub fn revolution_ms(target: &mut dyn Target, random: &mut Random) -> Result<Opt
     Ok(frequency(&ends).map(|per_s| 1e3 / per_s))
 }
 
-/// The frequency at which the ends of each place have one phase. Its multiples have, too: the lowest is it.
+/// The lowest frequency at which the completions of each place have one phase. Its multiples do, too.
 fn frequency(ends: &[Vec<f64>]) -> Option<f64> {
     let mut span = 1e-9_f64;
     for place in ends {
@@ -50,7 +50,7 @@ fn frequency(ends: &[Vec<f64>]) -> Option<f64> {
             continue;
         }
         let mut found = per_s;
-        // The climb begins on a flank of the peak: it must reach the top.
+        // The search starts on a flank of the peak and must reach its top.
         let mut fine = step / 2.0;
         for _ in 0..6 {
             found = best(found, fine).unwrap_or(found);
@@ -63,7 +63,7 @@ fn frequency(ends: &[Vec<f64>]) -> Option<f64> {
     None
 }
 
-/// Mean over the places of the length of the mean phase vector.
+/// Mean length of the mean phase vector over all places.
 fn coherence(ends: &[Vec<f64>], per_s: f64) -> f64 {
     let of_place = |place: &Vec<f64>| {
         let (mut x, mut y) = (0.0, 0.0);

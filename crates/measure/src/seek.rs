@@ -1,4 +1,5 @@
-//! The seek curve: of many pairs of reads at one distance, the fastest second reads hardly waited for a rotation.
+//! The seek curve. Among many pairs of reads at one distance, the fastest second reads hardly waited for the
+//! rotation.
 
 use crate::cache::Cache;
 use crate::random::Random;
@@ -6,16 +7,16 @@ use crate::tracks::Tracks;
 use crate::{Error, SMALL, Target, small};
 use serde::{Deserialize, Serialize};
 
-/// Pairs at each distance. Rotation adds a uniform time from 0 to a revolution.
+/// Pairs at each distance. The rotational latency is uniform between 0 and a revolution.
 const PAIRS: usize = 768;
-/// The third least of so many such times is 3/769 of a revolution on average; one outlier does not change it much.
+/// The third smallest of these times is 3/769 of a revolution on average; one outlier does not change it much.
 const LEAST: usize = 3;
-/// A read that takes less than so many hits came from the buffer.
+/// A read that takes less than this multiple of a hit came from the buffer.
 const HITS: f64 = 1.3;
-/// Ratio of neighbouring distances.
+/// Ratio of consecutive distances.
 const RATIO: f64 = 1.6;
 
-/// Time from the command until the head is on a track so far away.
+/// Time from the command until the head is on a track at this distance.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SeekTime {
     /// Distance in tracks, in the order of sectors.
@@ -23,7 +24,7 @@ pub struct SeekTime {
     pub ms: f64,
 }
 
-/// Measures seeks of one track to nearly the whole disk.
+/// Measures seeks from one track to nearly the whole disk.
 pub fn measure(
     target: &mut dyn Target,
     revolution_ms: f64,
@@ -49,7 +50,7 @@ pub fn measure(
         }
     }
     let seeks = rising(&seeks);
-    // Streams lose no revolution, so that a step to the next track is within the skew.
+    // Streams lose no revolution, so a step to the next track is within the skew.
     let skew_ms = tracks.zones.iter().map(|zone| zone.skew_ms).fold(f64::MAX, f64::min);
     let within = |seek: &SeekTime| SeekTime {
         ms: if seek.tracks == 1 {
@@ -62,7 +63,7 @@ pub fn measure(
     Ok(seeks.iter().map(within).collect())
 }
 
-/// Backwards, since sectors after a read may be in the buffer.
+/// Seeks backwards, since sectors after a read may be in the buffer.
 fn seek_ms(
     target: &mut dyn Target,
     revolution_ms: f64,
@@ -78,7 +79,7 @@ fn seek_ms(
         let Some(to) = tracks.before(from, distance) else {
             continue;
         };
-        // Anywhere on a revolution: reads at the same angle would all wait equally long.
+        // At a random angle: reads at the same angle would all wait equally long.
         let to = to.saturating_sub(random.below(u64::from(tracks.zone_of(to).track_sectors))) / 8 * 8;
         media_ms.push(f64::from(SMALL) / f64::from(tracks.zone_of(to).track_sectors) * revolution_ms);
         reads.extend([small(from), small(to)]);
@@ -95,7 +96,7 @@ fn seek_ms(
     Ok(least - revolution_ms * LEAST as f64 / (waits.len() + 1) as f64)
 }
 
-/// Longer seeks take longer: neighbours that say otherwise get their mean (pool adjacent violators).
+/// Makes the curve monotonic: where longer seeks are faster, neighbours get their mean (pool adjacent violators).
 fn rising(seeks: &[SeekTime]) -> Vec<SeekTime> {
     let mut pools: Vec<(f64, usize)> = Vec::new();
     for seek in seeks {

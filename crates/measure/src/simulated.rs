@@ -1,12 +1,12 @@
-//! A disk of `disksim` that is measured: tests measure disks of known parameters, and parameters of an SSD are chosen by
-//! what a simulated one does in the same steps.
+//! A `disksim` disk as a target: tests measure disks with known parameters, and an SSD's parameters are fitted by
+//! simulating the same steps.
 
 use crate::{Error, Extent, Op, Target, Timing, Writable};
 use disksim::description::{Description, DiskDescription};
 use disksim::request::{self, Completion, Request, Status};
 use disksim::world::World;
 
-/// A simulated disk, without a host's own time.
+/// A simulated disk without host overhead.
 pub struct Simulated {
     world: World,
     sectors: u64,
@@ -15,10 +15,10 @@ pub struct Simulated {
 }
 
 impl Simulated {
-    /// A disk that was not used yet.
+    /// A new disk.
     ///
     /// # Errors
-    /// If the description is not sound.
+    /// If the description is invalid.
     pub fn new(disk: DiskDescription) -> Result<Self, Error> {
         let sectors = disk.sectors;
         let description = Description {
@@ -34,12 +34,12 @@ impl Simulated {
         })
     }
 
-    /// The same disk, of which only the first sectors are used.
+    /// The same disk, limited to its first sectors.
     pub(crate) fn within(self, sectors: u64) -> Self {
         Simulated { sectors, ..self }
     }
 
-    /// The disk's time.
+    /// The simulated time.
     pub fn now_ns(&self) -> u64 {
         self.now_ns
     }

@@ -1,5 +1,5 @@
-//! A disk without rotation. What is found of it: random reads by depth, reads by size, streams; if its contents may be
-//! lost it is filled first, and writes, flushes and its caches are measured, too.
+//! A disk without rotation: random reads by depth, reads by size, streams. If its contents may be lost it is filled
+//! first, and writes, flushes and caches are measured as well.
 
 mod fill;
 pub(crate) mod reads;
@@ -13,24 +13,24 @@ pub use writes::{Buffering, SlcCache, SsdWrites, Steady};
 use crate::{Extent, SECTORS_MIN};
 use serde::{Deserialize, Serialize};
 
-/// 1 MiB, a request of streams.
+/// A stream request of 1 MiB.
 pub(crate) const STREAM_SECTORS: u32 = 2048;
-/// Requests of a stream that are under way: enough that no drive waits for the next one.
+/// Stream requests in flight: enough that no drive waits for the next one.
 pub(crate) const STREAM_DEPTH: u32 = 8;
 
-/// How long an SSD is written. None of it is needed for the platters of a disk.
+/// Durations of writes to an SSD. Disks with platters need none.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Seconds for filling it in order, and as many for random writes until it is in a steady state.
+    /// Maximum seconds for filling it sequentially, and again for random writes until a steady state.
     pub condition_s: f64,
     /// Seconds of random writes at each depth.
     pub random_s: f64,
-    /// Seconds of the streams of writes by which an SLC cache is looked for.
+    /// Seconds of the write streams that look for an SLC cache.
     pub stream_s: f64,
 }
 
 impl Limits {
-    /// With so many seconds for bringing it to a known state.
+    /// Limits for this many seconds of preconditioning.
     pub fn of(condition_s: f64) -> Self {
         Limits {
             condition_s,
@@ -40,7 +40,7 @@ impl Limits {
     }
 }
 
-/// What was found of an SSD.
+/// Results for an SSD.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ssd {
     /// Absent if the disk was only read.
@@ -51,14 +51,14 @@ pub struct Ssd {
     pub writes: Option<SsdWrites>,
 }
 
-/// The sectors that are read: those that were filled, unless they are too few. What was never written is not read from
-/// flash.
+/// The sectors to read: those that were filled, unless they are too few. Sectors that were never written are not
+/// read from flash.
 pub(crate) fn region(sectors: u64, filled: Option<&Filled>) -> u64 {
     let written = filled.map_or(sectors, |filled| filled.sectors);
     if written < SECTORS_MIN { sectors } else { written }
 }
 
-/// Requests of a stream from a sector on; it goes on at the first sector when it reaches the last.
+/// Requests of a stream starting at a sector; it wraps around at the last sector.
 pub(crate) fn stream(sectors: u64, from: u64, count: usize) -> Vec<Extent> {
     let size = u64::from(STREAM_SECTORS);
     let all = sectors / size;

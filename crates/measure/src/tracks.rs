@@ -1,4 +1,4 @@
-//! Sectors on a track and the time that switches take, place by place.
+//! Sectors per track and switch times, by place on the disk.
 
 use crate::cache::Cache;
 use crate::random::Random;
@@ -7,26 +7,26 @@ use serde::{Deserialize, Serialize};
 
 /// Places at which the disk is examined.
 const PLACES: u64 = 64;
-/// Sectors of a request of a stream: 1 MiB, as the catalogue's streaming rates have it. So many are read before its rate
-/// is taken.
+/// Sectors per stream request: 1 MiB, as for the streaming rates in the catalogue. The same amount is read before
+/// the rate is measured.
 const STREAM_SECTORS: u32 = 2048;
 const STREAM_WARM: usize = 32;
-/// Tracks that a stream passes: a switch more or less, a sixth of a revolution, is below 0.1 %. At least so many
-/// requests, because requests and tracks end at different sectors.
+/// Tracks per stream: one switch more or less (a sixth of a revolution) is then below 0.1 %. The minimum number of
+/// requests is the same, because requests and tracks end at different sectors.
 const STREAM_TRACKS: f64 = 200.0;
 const STREAM_MIN: f64 = 180.0;
-/// Pairs of reads at each place from which the sectors of a track follow.
+/// Pairs of reads at each place, from which the track length is computed.
 const PAIRS: usize = 15;
-/// Of pairs a fifth of a track apart, a fifth has a switch between its reads and seems to lie on a shorter track: this
-/// is the median of the others.
+/// A fifth of the pairs at a distance of a fifth of a track have a track switch between their reads and make the
+/// track seem shorter: this is the median of the others.
 const QUANTILE: f64 = 0.6;
-/// Tracks among which the pairs of a place lie.
+/// Tracks over which the pairs of a place are spread.
 const PAIR_TRACKS: f64 = 64.0;
-/// If the number of segments is unknown: more than drives have.
+/// Assumed if the number of segments is unknown: more than drives have.
 const SEGMENTS: u32 = 79;
-/// Of 1: tracks whose lengths differ by less are of one zone.
+/// Tracks whose lengths differ by less than this fraction are in the same zone.
 const SAME_LENGTH: f64 = 0.004;
-/// Bisections of the boundary between two zones: it is known to a 16,384th of the disk.
+/// Bisection steps for the boundary between two zones: its precision is 1/16384 of the disk.
 const BISECTIONS: usize = 8;
 
 /// The tracks of a disk, outermost first.
@@ -35,13 +35,13 @@ pub struct Tracks {
     pub zones: Vec<Zone>,
 }
 
-/// Tracks of one length.
+/// Consecutive tracks of the same length.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Zone {
     pub first_sector: u64,
     pub first_track: u64,
     pub tracks: u64,
-    /// Sectors of a track.
+    /// Sectors per track.
     pub track_sectors: u32,
     /// Streaming rate, switches included, in 10^6 bytes a second.
     pub mb_s: f64,
@@ -50,18 +50,18 @@ pub struct Zone {
 }
 
 impl Tracks {
-    /// Tracks of the whole disk.
+    /// Number of tracks of the disk.
     pub fn count(&self) -> u64 {
         self.zones.last().map_or(0, |zone| zone.first_track + zone.tracks)
     }
 
-    /// The zone of a sector.
+    /// The zone that contains a sector.
     pub fn zone_of(&self, sector: u64) -> &Zone {
         let after = self.zones.partition_point(|zone| zone.first_sector <= sector);
         &self.zones[after.saturating_sub(1)]
     }
 
-    /// The sector that lies so many tracks before another.
+    /// The sector that is `tracks` tracks before another.
     pub fn before(&self, sector: u64, tracks: u64) -> Option<u64> {
         let zone = self.zone_of(sector);
         let at = zone.first_track as f64 + (sector - zone.first_sector) as f64 / f64::from(zone.track_sectors);
@@ -75,23 +75,23 @@ impl Tracks {
     }
 }
 
-/// What is known, and what chooses places.
+/// Context of the measurement.
 struct Around<'a> {
     revolution_ms: f64,
     cache: &'a Cache,
     random: &'a mut Random,
 }
 
-/// A place that was examined: sectors from which the tracks have one length.
+/// A measured place: the tracks from this sector have one length.
 #[derive(Clone, Copy)]
 struct Place {
     sector: u64,
-    /// Sectors that a stream passes in a revolution, switches included.
+    /// Sectors that a stream reads per revolution, switches included.
     per_turn: f64,
     track_sectors: f64,
 }
 
-/// Examines the disk at evenly spread places, joins those whose tracks are of one length, and bisects the boundaries.
+/// Measures the disk at evenly spaced places, joins those with the same track length, and bisects the boundaries.
 pub fn measure(
     target: &mut dyn Target,
     revolution_ms: f64,
@@ -117,7 +117,7 @@ pub fn measure(
     }
     let lengths = lengths(target, &places, &mut around)?;
     for (place, length) in places.iter_mut().zip(lengths) {
-        // At least what a stream reads in a revolution, and a request.
+        // At least the sectors that a stream reads in a revolution, and at least one request.
         place.track_sectors = length.max(place.per_turn).max(f64::from(SMALL));
     }
     let groups = groups(&places);
@@ -127,7 +127,7 @@ pub fn measure(
     })
 }
 
-/// Consecutive places whose tracks are of one length. Tracks do not become longer inwards.
+/// Groups consecutive places with the same track length. Tracks do not become longer towards the centre.
 fn groups(places: &[Place]) -> Vec<Vec<Place>> {
     let mut groups: Vec<Vec<Place>> = Vec::new();
     for &place in places {
@@ -143,8 +143,8 @@ fn length_of(group: &[Place]) -> f64 {
     median(group.iter().map(|place| place.track_sectors).collect())
 }
 
-/// The first sector of each group but the first, by bisection between the places on both sides of it; all boundaries in
-/// turn.
+/// The first sector of each group except the first, by bisection between the neighbouring places; all boundaries
+/// are bisected in turn.
 fn boundaries(target: &mut dyn Target, groups: &[Vec<Place>], around: &mut Around<'_>) -> Result<Vec<u64>, Error> {
     let mut sides: Vec<(Place, Place)> = groups
         .windows(2)
@@ -175,7 +175,7 @@ fn zones(groups: &[Vec<Place>], firsts: &[u64], sectors: u64, revolution_ms: f64
     let ends = firsts.iter().copied().chain([sectors]);
     for ((group, first_sector), past) in groups.iter().zip(starts).zip(ends) {
         let track_sectors = length_of(group).round();
-        // A stream across the boundary is one of many.
+        // Use the median, since one stream may cross the boundary.
         let per_turn = median(group.iter().map(|place| place.per_turn).collect()).min(track_sectors);
         zones.push(Zone {
             first_sector,
@@ -189,7 +189,7 @@ fn zones(groups: &[Vec<Place>], firsts: &[u64], sectors: u64, revolution_ms: f64
     zones
 }
 
-/// The rate of a stream from a sector on.
+/// The rate of a stream that starts at a sector.
 fn sectors_per_ms(target: &mut dyn Target, start: u64, revolution_ms: f64) -> Result<f64, Error> {
     let stream = |first: usize, count: usize| -> Vec<Extent> {
         let read = |i: usize| Extent {
@@ -212,9 +212,9 @@ fn sectors_per_ms(target: &mut dyn Target, start: u64, revolution_ms: f64) -> Re
     Ok(sectors / ((last.to_ns - first.to_ns) as f64 / 1e6))
 }
 
-/// Sectors of a track at each place, from how far apart in a revolution two reads of it end. The second lies before the
-/// first, where no read-ahead has been. If a drive keeps such sectors, too, so many places are read in turn that its
-/// buffer has dropped them.
+/// Sectors per track at each place, from the angle between the completions of two reads. The second read is before
+/// the first one, where nothing was read ahead. If a drive also keeps such sectors, enough places are read in turn
+/// that its buffer has dropped them.
 fn lengths(target: &mut dyn Target, places: &[Place], around: &mut Around<'_>) -> Result<Vec<f64>, Error> {
     let in_turn = match around.cache.keeps_before {
         true => around.cache.segments.unwrap_or(SEGMENTS) as usize + 1,

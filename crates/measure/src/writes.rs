@@ -1,4 +1,4 @@
-//! What writes show: whether the drive caches them, how much it takes, how long a flush lasts.
+//! Results of writes: whether the drive has a write cache, its capacity, and the duration of a flush.
 
 use crate::cache::Cache;
 use crate::queue::{Depth, span_s};
@@ -6,26 +6,26 @@ use crate::random::Random;
 use crate::{Error, Extent, SECTOR_BYTES, SMALL, Timing, Writable, mean, median};
 use serde::{Deserialize, Serialize};
 
-/// A write that was cached takes less than this part of a typical read.
+/// A cached write takes less than this fraction of a typical read.
 const CACHED_PART: f64 = 0.25;
-/// Of the larger cached writes, from which the interface rate follows.
+/// Sectors of the larger cached writes, which give the interface rate.
 const LARGE: u32 = 128;
-/// Scattered writes that take less than this part of a read on average are not written to their places: an arm in the order
-/// of the platters needs a fifth.
+/// If scattered writes take less than this fraction of a read on average, they are not written to their final
+/// places: an arm that sorts them needs a fifth.
 const ELSEWHERE_PART: f64 = 0.05;
 const TRIES: usize = 15;
-/// The drive is idle for so long after a flush.
+/// Idle time after a flush.
 const IDLE_MS: u64 = 50;
-/// Scattered writes of a burst at most: no drive of today takes more before it makes a request wait.
+/// Maximum number of scattered writes in a burst: current drives cache fewer.
 const BURST_MAX: usize = 8192;
-/// So many bursts are written; the median counts.
+/// Number of bursts; the median counts.
 const BURSTS: usize = 5;
-/// Sizes of scattered writes by which the capacity of the cache is found, in sectors, smallest first.
+/// Sizes of scattered writes for measuring the cache's capacity, in sectors, smallest first.
 const SIZES: [u32; 4] = [64, 256, 1024, 2048];
-/// With fewer writes than this part of what the cache takes of small ones, it is their size that fills it.
+/// If the cache takes fewer writes than this fraction of small ones, it is full by size and not by number.
 const FULL_BY_SIZE: f64 = 0.8;
-/// Random writes at one depth, so many at once, for at least this time from an empty cache on: as long as those with which
-/// models are compared.
+/// Random writes per call at one depth, starting from an empty cache, and their minimum duration, which is that of
+/// the runs that models are compared with.
 const RANDOM: usize = 2000;
 const RANDOM_S: f64 = 60.0;
 const DEPTHS: [u32; 2] = [1, 32];
@@ -33,14 +33,14 @@ const DEPTHS: [u32; 2] = [1, 32];
 const BEFORE_FLUSH: [u32; 2] = [8, 32];
 const FLUSHES: usize = 25;
 const SYNCS: usize = 500;
-/// Sectors of a request of a stream, requests until the cache is full, and of those that count.
+/// Sectors per stream request, requests until the cache is full, and requests that are timed.
 const STREAM_SECTORS: u32 = 2048;
 const STREAM_WARM: usize = 400;
 const STREAM_COUNTED: usize = 400;
 /// Where on the disk streams are written: 0 is the first sector, 1 the last.
 const PLACES: [f64; 3] = [0.0, 0.5, 1.0];
 
-/// What was found by writing.
+/// Results of writes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Writes {
     /// Writes are acknowledged before they are on the media.
@@ -49,13 +49,13 @@ pub struct Writes {
     pub small_ms: f64,
     /// Rate of the interface, from cached writes of two sizes, in 10^6 bytes a second.
     pub interface_mb_s: Option<f64>,
-    /// Scattered small writes that wait at the same time.
+    /// Scattered small writes that the cache holds.
     pub extents: Option<u32>,
-    /// Sectors that wait at the same time.
+    /// Sectors that the cache holds.
     pub sectors: Option<u32>,
-    /// Random small writes for a minute from an empty cache on.
+    /// Random small writes for a minute, starting with an empty cache.
     pub random: Vec<Depth>,
-    /// A random small write and a flush, both.
+    /// Time of a random small write and a flush together.
     pub sync_ms: f64,
     pub flushes: Vec<Flush>,
     pub streams: Vec<Stream>,
@@ -107,14 +107,14 @@ pub fn measure(target: &mut dyn Writable, cache: &Cache, random: &mut Random) ->
 }
 
 impl Writes {
-    /// Whether scattered writes are first written elsewhere, in order: the cache zone of a drive with shingled tracks (SMR),
-    /// or flash. So many a second no arm could write to their places.
+    /// Whether scattered writes are first written sequentially elsewhere: to the cache zone of an SMR drive, or to
+    /// flash. No arm could write this many per second to their places.
     pub fn go_elsewhere(&self, cache: &Cache) -> bool {
         let each_ms = self.random.first().map_or(f64::INFINITY, |depth| 1e3 / depth.per_s);
         self.is_cached && each_ms < cache.miss_ms * ELSEWHERE_PART
     }
 
-    /// Time of a write's command without its data.
+    /// Command overhead of a write.
     pub fn command_ms(&self) -> f64 {
         let rate = self.interface_mb_s.unwrap_or(f64::INFINITY);
         (self.small_ms - f64::from(SMALL) * SECTOR_BYTES / rate / 1e3).max(0.0)
@@ -128,7 +128,7 @@ struct Probe<'a> {
 }
 
 impl Probe<'_> {
-    /// Anywhere on the disk, aligned to 4 KiB.
+    /// A random place, aligned to 4 KiB.
     fn place(&mut self, sectors: u32) -> Extent {
         let room = (self.target.sectors() - u64::from(sectors)) / 8;
         Extent {
@@ -172,10 +172,10 @@ impl Probe<'_> {
         Ok(is_cached.then(|| f64::from(LARGE - SMALL) * SECTOR_BYTES / (large_ms - small_ms) / 1e3))
     }
 
-    /// Scattered writes of this size that wait at the same time: those until the first that had to wait, less those that
-    /// went to the media meanwhile. None if the drive takes more than were tried.
+    /// Number of scattered writes of this size that the cache holds: those before the first one that had to wait,
+    /// less those written to the media meanwhile. `None` if the drive takes more than were tried.
     fn capacity(&mut self, sectors: u32) -> Result<Option<u32>, Error> {
-        // What the wire takes is no waiting.
+        // Transfer time is not waiting time.
         let wire_ms = self.idle_write_ms(sectors)?;
         let mut taken = Vec::new();
         for _ in 0..BURSTS {
@@ -187,7 +187,7 @@ impl Probe<'_> {
         Ok(Some(median(taken).round() as u32))
     }
 
-    /// One burst: writes that waited when the first was not taken at once.
+    /// One burst: the number of cached writes when one had to wait.
     fn burst(&mut self, sectors: u32, taken_max_ms: f64) -> Result<Option<f64>, Error> {
         self.idle()?;
         let first = self.place(sectors);
@@ -197,7 +197,7 @@ impl Probe<'_> {
             let place = self.place(sectors);
             let timing = self.write(place)?;
             if timing.ms() > taken_max_ms {
-                // At this rate they leave: that of as many more.
+                // The drain rate, measured by further writes.
                 let more = (taken / 2).clamp(8, 64);
                 let places = self.places(sectors, more);
                 let slow = self.target.write(&places, 1)?;
@@ -211,7 +211,7 @@ impl Probe<'_> {
         Ok(None)
     }
 
-    /// The capacity in sectors, by the smallest writes that fill the cache by their size and not by their number.
+    /// The capacity in sectors, from the smallest writes that fill the cache by size and not by number.
     fn sectors(&mut self, extents: Option<u32>) -> Result<Option<u32>, Error> {
         let number = extents.map_or(f64::INFINITY, f64::from);
         for size in SIZES {
@@ -266,7 +266,7 @@ impl Probe<'_> {
         Ok(found)
     }
 
-    /// Two requests are under way, as with the streams of the catalogue.
+    /// Two requests in flight, as for the streams in the catalogue.
     fn streams(&mut self) -> Result<Vec<Stream>, Error> {
         let all = self.target.sectors() / u64::from(STREAM_SECTORS);
         let wanted = (STREAM_WARM + STREAM_COUNTED) as u64;

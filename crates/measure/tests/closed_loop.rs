@@ -1,4 +1,4 @@
-//! Simulated disks of known parameters are measured, and their parameters come back.
+//! Measures simulated disks with known parameters and compares the results with them.
 
 #[path = "closed_loop/array.rs"]
 mod array;
@@ -34,8 +34,8 @@ fn places(model: &Model, seed: u64) -> impl Iterator<Item = Extent> {
     })
 }
 
-/// At each of the depths, other places than those that were measured. The mean of so many reads, whose standard deviation
-/// is about a third of it, is within 0.3 %.
+/// Reads at each depth, at other places than the measured ones. The standard deviation of a read is about a third
+/// of the mean, so the mean of this many is within 0.3 %.
 fn random_reads(model: &Model) -> Vec<RandomReads> {
     const READS: usize = 20_000;
     let mut disk = disk(model);
@@ -63,7 +63,7 @@ fn off_percent(out: f64, original: f64) -> f64 {
     (out / original - 1.0) * 100.0
 }
 
-/// Measures a model; returns what is outside of the goals.
+/// Measures a model and returns the deviations outside the goals.
 fn loop_of(name: &str) -> Vec<String> {
     let model = catalogue::find(name).expect("in the catalogue");
     let mut disk = disk(&model);
@@ -81,7 +81,7 @@ fn loop_of(name: &str) -> Vec<String> {
     wrong
 }
 
-/// What arrays of four of the disks do is within 5 % of what arrays of the measured ones do.
+/// Arrays of four measured disks are within 5 % of arrays of the originals.
 fn misses_of_arrays(model: &Model, made: &Model) -> Vec<String> {
     let Device::Mechanical(disk) = &model.device else {
         panic!("it has platters")
@@ -93,7 +93,7 @@ fn misses_of_arrays(model: &Model, made: &Model) -> Vec<String> {
             ("reads", a.reads_per_s, off_percent(b.reads_per_s, a.reads_per_s)),
             ("MB/s", a.stream_mb_s, off_percent(b.stream_mb_s, a.stream_mb_s)),
         ];
-        // Of a shingled disk only reads are measured.
+        // Shingled disks are only measured by reads.
         if disk.shingled.is_none() {
             let off = off_percent(b.writes_per_s, a.writes_per_s);
             offs.insert(1, ("writes", a.writes_per_s, off));
@@ -116,9 +116,9 @@ fn misses_of_arrays(model: &Model, made: &Model) -> Vec<String> {
 
 /// A mean of random writes, in milliseconds.
 struct RandomWrites {
-    /// With as many writes before that the cache is full.
+    /// Preceded by enough writes to fill the cache.
     mean_ms: f64,
-    /// Each with a flush.
+    /// Each followed by a flush.
     sync_ms: f64,
     /// A flush after 32 writes.
     flush_ms: f64,
@@ -149,7 +149,7 @@ fn random_writes(model: &Model) -> RandomWrites {
     }
 }
 
-/// What of writes is outside of the goals, and a line of figures on standard output.
+/// Deviations of writes outside the goals; prints a line of figures.
 fn misses_of_writes(model: &Model, made: &Model, measured: &Measured) -> Vec<String> {
     let Device::Mechanical(disk) = &model.device else {
         panic!("it has platters")
@@ -225,7 +225,7 @@ fn misses_of_writes(model: &Model, made: &Model, measured: &Measured) -> Vec<Str
     wrong
 }
 
-/// What is outside of the goals, and a line of figures on standard output.
+/// Deviations outside the goals; prints a line of figures.
 fn misses(model: &Model, made: &Model, measured: &Measured) -> Vec<String> {
     let Device::Mechanical(disk) = &model.device else {
         panic!("it has platters")
@@ -254,7 +254,7 @@ fn misses(model: &Model, made: &Model, measured: &Measured) -> Vec<String> {
         let ((x0, y0), (x1, y1)) = (curve[high - 1], curve[high]);
         y0 + (y1 - y0) * (cylinders - f64::from(x0)) / f64::from(x1 - x0)
     };
-    // What the command of a miss takes longer than that of a hit cannot be distinguished from its seek.
+    // The command overhead of a miss beyond that of a hit cannot be distinguished from its seek.
     let command_ms = disk.overheads.read_miss_after_read_ns as f64 / 1e6 - measured.cache.command_ms();
     let mut seeks = 0.0_f64;
     for seek in platters

@@ -1,4 +1,4 @@
-//! Simulated SSDs of known parameters are measured, and models of them do what the originals do.
+//! Measures simulated SSDs with known parameters; the resulting models must perform like the originals.
 
 #[path = "closed_loop/array.rs"]
 mod array;
@@ -17,7 +17,7 @@ const KNOWN: Known<'_> = Known {
 };
 /// Random reads at each depth.
 const READS: usize = 20_000;
-/// MiB of streams: several turns of garbage collection.
+/// MiB per stream: several cycles of garbage collection.
 const STREAM: u64 = 6144;
 const READ_DEPTHS: [u32; 5] = [1, 4, 32, 64, 256];
 const WRITE_DEPTHS: [u32; 3] = [32, 4, 1];
@@ -52,7 +52,7 @@ fn places(model: &Model, seed: u64, count: usize) -> Vec<Extent> {
     std::iter::repeat_with(place).take(count).collect()
 }
 
-/// What a disk of the model does, by name.
+/// Figures of a model's disk, by name.
 fn figures(model: &Model) -> Vec<(String, f64)> {
     let mut found = Vec::new();
     let mut user = disk(model);
@@ -80,7 +80,7 @@ fn figures(model: &Model) -> Vec<(String, f64)> {
     user.write(&stream, 8).expect("no faults");
     found.push(("MB/s of writes".to_owned(), mb_s(from_ns, user.now_ns())));
     let mut user = disk(model);
-    // Garbage collection comes and goes as often as the units are written that are erased together.
+    // Garbage collection recurs with each superblock.
     let turn = flash(model).superblock_units() as usize;
     user.write(&places(model, 42, 2 * turn), 32).expect("no faults");
     for depth in WRITE_DEPTHS {
@@ -101,7 +101,7 @@ fn figures(model: &Model) -> Vec<(String, f64)> {
     found
 }
 
-/// The most that a figure may be off by, in percent.
+/// The permitted deviation of a figure, in percent.
 fn goal_percent(what: &str) -> f64 {
     match what {
         _ if what.starts_with("MB/s") => 3.0,
@@ -120,10 +120,10 @@ fn measured(model: &Model, limits: Limits) -> Measured {
     measurement.measured()
 }
 
-/// A figure that is outside of its goal, for the reason that docs/internals/disks.md says: the most that it may be off by.
+/// A figure outside its goal, for a reason in docs/internals/disks.md, and its permitted deviation.
 type Miss = (&'static str, f64);
 
-/// Measures a model; returns what is outside of the goals, and prints a line for each figure.
+/// Measures a model, returns the deviations outside the goals, and prints a line for each figure.
 fn loop_of(name: &str, limits: Limits, misses: &[Miss]) -> Vec<String> {
     let model = catalogue::find(name).expect("in the catalogue");
     let found = measured(&model, limits);
@@ -165,8 +165,8 @@ fn assert_loop(name: &str, limits: Limits, misses: &[Miss]) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// SATA, for consumers: a small buffer, and garbage collection in long pieces. Neither is seen by itself, so the fit takes a large
-/// buffer and short pieces: bursts and streams are off.
+/// A consumer SATA SSD with a small buffer and coarse garbage collection. Neither can be measured directly, so the
+/// fit chooses a large buffer and small steps: bursts and streams deviate.
 #[test]
 fn a_sata_drive_gives_its_figures_back() {
     let limits = Limits {
@@ -183,7 +183,7 @@ fn a_sata_drive_gives_its_figures_back() {
     assert_loop("samsung-860-pro-512gb", limits, &misses);
 }
 
-/// NVMe, for consumers, with an SLC cache of 4 GB.
+/// A consumer NVMe SSD with a 4 GB SLC cache.
 #[test]
 fn a_drive_with_an_slc_cache_gives_its_figures_back() {
     let limits = Limits {
@@ -194,7 +194,7 @@ fn a_drive_with_an_slc_cache_gives_its_figures_back() {
     assert_loop("samsung-970-evo-500gb", limits, &[("RAID Five: writes", 6.0)]);
 }
 
-/// SATA, for data centres: protected from power cuts, with pages of two kinds.
+/// A data-centre SATA SSD with power-loss protection and two kinds of pages.
 #[test]
 fn a_protected_drive_gives_its_figures_back() {
     let limits = Limits {

@@ -10,7 +10,7 @@ use crate::{Depth, Error, Measured, Ssd};
 use std::fmt::Write;
 use twin::Twin;
 
-/// Parameters of the model; what they mean is at [`Flash`](disksim::flash::Flash). Times are in microseconds.
+/// Parameters of the model, explained at [`Flash`](disksim::flash::Flash). Times are in microseconds.
 #[derive(Clone, Copy, Debug)]
 struct Params {
     channels: u32,
@@ -31,11 +31,11 @@ struct Params {
     overhead: Overhead,
     is_sata: bool,
     half_duplex: bool,
-    /// What was chosen by the rate of random writes.
+    /// The parameter that was fitted to the rate of random writes.
     tuned: Option<Tuned>,
 }
 
-/// What the rate of random writes shows, if the others are known.
+/// The parameter that the rate of random writes determines if the others are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tuned {
     Spare,
@@ -49,7 +49,7 @@ struct SlcParams {
     refill_mb_s: f64,
 }
 
-/// What the controller takes, in microseconds.
+/// Overhead of the controller, in microseconds.
 #[derive(Clone, Copy, Debug)]
 struct Overhead {
     read: f64,
@@ -59,19 +59,19 @@ struct Overhead {
     write_command: f64,
 }
 
-/// Of a mapped unit, 4 KiB.
+/// A mapped unit of 4 KiB.
 const UNIT_SECTORS: u32 = 8;
-/// Programs of a block.
+/// Programs per block.
 const BLOCK_PROGRAMS: u32 = 384;
-/// No SATA drive is faster than 6 Gb/s with 8 of 10 bits, in 10^6 bytes a second.
+/// The fastest SATA link: 6 Gb/s with 8b/10b encoding, in 10^6 bytes a second.
 const SATA_MB_S: f64 = 600.0;
 const SATA_DEPTH: u32 = 32;
-/// Deeper than the block layer fills.
+/// Deeper than the block layer's queue.
 const NVME_DEPTH: u32 = 1024;
 
 impl Params {
-    /// Where nothing was measured: the figures of the catalogue's unnamed SSDs, `sata-ssd-960gb` and `nvme-ssd-1920gb`, but
-    /// without protection from power cuts.
+    /// Defaults where nothing was measured: the catalogue's unnamed SSDs `sata-ssd-960gb` and `nvme-ssd-1920gb`,
+    /// but without power-loss protection.
     fn assumed(read_mb_s: f64) -> Self {
         let is_sata = read_mb_s <= SATA_MB_S;
         Params {
@@ -112,7 +112,7 @@ impl Params {
         f64::from(units * UNIT_SECTORS) * 512.0 / self.channel_mb_s
     }
 
-    /// Mapped units that are erased together.
+    /// Mapped units of a superblock, which are erased together.
     fn superblock_units(&self) -> usize {
         (self.dies() * self.program_units * BLOCK_PROGRAMS) as usize
     }
@@ -121,7 +121,7 @@ impl Params {
         if self.is_sata { SATA_DEPTH } else { NVME_DEPTH }
     }
 
-    /// What was measured at depths that the drive's queue has.
+    /// Measured depths up to the drive's queue depth.
     fn depths_of(&self, measured: &Measured) -> Vec<Depth> {
         let depth_max = self.queue_depth();
         let depths = measured.depths.iter();
@@ -129,7 +129,7 @@ impl Params {
     }
 }
 
-/// The model, and figures with which models are compared.
+/// The model with its figures for comparison.
 pub(super) fn write(known: &Known<'_>, measured: &Measured, found: &Ssd) -> Result<String, Error> {
     let twin = Twin {
         known,
@@ -154,7 +154,7 @@ fn stream_check(op: &str, mb_s: f64, how: &str) -> String {
     check(&format!("what = \"{op}-mb-s\""), mb_s, op == "read", how)
 }
 
-/// Without figures to compare it with.
+/// The model without figures for comparison.
 fn text(known: &Known<'_>, sectors: u64, params: &Params, source: &words::Source) -> String {
     let mut text = String::from("# Made by `raidlab disk measure`.\n");
     let _ = writeln!(text, "name = {:?}\ntitle = {:?}", known.name, known.title);

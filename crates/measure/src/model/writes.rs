@@ -1,30 +1,30 @@
-//! What a model file says of writes: measured with `--destroy`, assumed without.
+//! The part of a model file about writes: measured with `--destroy`, otherwise assumed.
 
 use super::{ASSUMED, MEASURED, check, figure};
 use crate::Measured;
 use crate::writes::Writes;
 
-/// Assumed where writes did not show it: a disk of the time around 2008.
+/// Default if writes did not show it: a disk of about 2008.
 const EXTENTS: u32 = 64;
 const SECTORS: u32 = 16_384;
-/// Times of the write settle, longer than for a read: what vendors say is up to 1.5 ms.
+/// Additional write settle times that are tried: vendors state up to 1.5 ms.
 const TRIED: u32 = 12;
 const STEP_MS: f64 = 0.2;
 
 const ELSEWHERE: &str =
     "not measured: scattered writes are first written elsewhere (SMR or flash), which this model does not have";
 
-/// How the model writes, of which the way that agrees best with the measured writes is chosen.
+/// How the model writes out cached data; the choice that matches the measured writes best is used.
 #[derive(Clone, Copy)]
 pub(super) struct Destage {
     pub(super) write_settle_ms: f64,
     in_platter_order: bool,
-    /// Of a write's command.
+    /// Command overhead of a write.
     pub(super) command_ms: f64,
 }
 
 impl Destage {
-    /// Of a disk that was only read.
+    /// For a disk that was only read.
     pub(super) fn assumed(command_ms: f64) -> Self {
         Destage {
             write_settle_ms: 0.0,
@@ -34,7 +34,7 @@ impl Destage {
     }
 }
 
-/// The ways that are tried.
+/// The choices that are tried.
 pub(super) fn destages(measured: &Measured, writes: &Writes) -> Vec<Destage> {
     let command_ms = if writes.is_cached {
         writes.command_ms()
@@ -70,7 +70,7 @@ pub(super) fn write_settle(text: &mut String, measured: &Measured, destage: Dest
     );
 }
 
-/// `reported`: whether the write cache is on, as the kernel has it from the drive.
+/// `reported`: whether the write cache is on, as the kernel reports it.
 pub(super) fn cache(text: &mut String, measured: &Measured, reported: Option<bool>, destage: Destage) {
     let writes = measured.writes.as_ref();
     let enabled = writes.map_or(reported.unwrap_or(false), |writes| writes.is_cached);
@@ -110,7 +110,7 @@ fn source(measured: &Measured, reported: Option<bool>) -> String {
     format!("measured by writes: {}{fitted}; the rest assumed", keys.join(", "))
 }
 
-/// Figures to which the way of writing is fitted, if it is.
+/// Figures to which the write policy was fitted, if it was.
 pub(super) fn fitted_checks(writes: &Writes, fitted: bool) -> String {
     let random = writes.random.iter().map(|depth| {
         check(
@@ -137,7 +137,7 @@ pub(super) fn fitted_checks(writes: &Writes, fitted: bool) -> String {
     random.chain([sync]).chain(flushes).collect()
 }
 
-/// Figures that are not needed to make the model.
+/// Figures that the model was not fitted to.
 pub(super) fn other_checks(writes: &Writes) -> String {
     let stream = |stream: &crate::writes::Stream| {
         check(

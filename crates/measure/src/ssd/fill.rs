@@ -1,22 +1,22 @@
-//! Filling: reads of sectors without data do not reach the flash, and a drive with free flash writes faster than one in
-//! use. The first part of preconditioning as SNIA's Solid State Storage Performance Test Specification (PTS) has it, once
-//! instead of twice.
+//! Fills the disk: reads of unwritten sectors do not reach the flash, and a drive with free flash writes faster
+//! than one in use. This is the first part of preconditioning in SNIA's Solid State Storage Performance Test
+//! Specification (PTS), once instead of twice.
 
 use super::{STREAM_DEPTH, STREAM_SECTORS, stream};
 use crate::queue::span_s;
 use crate::{Error, SECTOR_BYTES, Writable};
 use serde::{Deserialize, Serialize};
 
-/// Requests at once: 256 MiB.
+/// Requests per call: 256 MiB.
 const CHUNK: usize = 256;
-/// The drive is idle for so long afterwards.
+/// Idle time afterwards.
 const IDLE_MS: u64 = 2000;
 
-/// What was written in order, from the first sector on.
+/// The part that was written sequentially from the first sector.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Filled {
     pub sectors: u64,
-    /// Of the disk.
+    /// Fraction of the disk.
     pub part: f64,
     pub seconds: f64,
 }
@@ -28,7 +28,7 @@ impl Filled {
     }
 }
 
-/// Writes the disk once, or as much of it as takes so many seconds.
+/// Writes the whole disk once, or as much of it as the time limit allows.
 pub(crate) fn fill(target: &mut dyn Writable, limit_s: f64) -> Result<Filled, Error> {
     let all = target.sectors() / u64::from(STREAM_SECTORS);
     let mut filled = Filled {

@@ -7,38 +7,37 @@ use crate::{Error, Extent, SECTOR_BYTES, Target, Timing, median, quantile, small
 use serde::{Deserialize, Serialize};
 
 pub(crate) const DEPTHS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
-/// Reads at each depth, and for each request that is under way.
+/// Reads at each depth, and at least this many per request in flight.
 const READS: usize = 8000;
 const READS_EACH: usize = 128;
-/// In sectors: 4 KiB to 1 MiB.
+/// Sizes in sectors: 4 KiB to 1 MiB.
 pub(crate) const SIZES: [u32; 9] = [8, 16, 32, 64, 128, 256, 512, 1024, 2048];
 const READS_OF_SIZE: usize = 200;
-/// Sizes from which the rate of a channel follows, in sectors: within a page of every drive.
+/// Smallest and largest size, in sectors, from which the channel rate is computed: within a page on every drive.
 const WITHIN_PAGE: (u32, u32) = (8, 32);
-/// Of pairs of reads: distances in programs up to this one, and so many pairs at each.
+/// Pairs of reads: the largest distance in programs, and the number of pairs at each distance.
 const STRIDES: usize = 512;
 const PAIRS: usize = 12;
-/// The fifth of them counts, in which no page is of the slow kind.
+/// The fastest fifth counts, which contains no slow pages.
 const PAIRS_PART: f64 = 0.2;
-/// Reads of one die take this ratio longer than those of two.
+/// Two reads from the same die take longer than from two dies by this ratio.
 const CONFLICT: f64 = 1.2;
-/// Of the multiples of a distance.
+/// Required fraction of the multiples of a distance at which reads conflict.
 const CONFLICTS_PART: f64 = 0.8;
-/// Requests under way in streams.
+/// Stream requests in flight.
 const STREAM_DEPTHS: [u32; 2] = [2, 8];
 const STREAM_REQUESTS: usize = 800;
 
-/// Times of random 4 KiB reads, one at a time, in milliseconds. A third of the pages of flash with three bits per cell
-/// can take longer.
+/// Times of random 4 KiB reads at depth 1, in milliseconds. With TLC flash, a third of the pages may be slower.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
-    /// A third takes less.
+    /// The lower third.
     pub low_ms: f64,
-    /// A sixth takes more.
+    /// The upper sixth.
     pub high_ms: f64,
 }
 
-/// Median time of random requests of one size, one at a time.
+/// Median time of random requests of one size at depth 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Size {
     pub sectors: u32,
@@ -51,30 +50,30 @@ pub struct Transfers {
     pub sizes: Vec<Size>,
     /// The fastest stream of reads, in 10^6 bytes a second.
     pub stream_mb_s: f64,
-    /// Absent if reads at no distance wait for each other.
+    /// Absent if reads conflict at no distance.
     pub dies: Option<Dies>,
 }
 
-/// How many dies the drive writes to in turn: reads so many programs apart are of one die.
+/// Number of dies that the drive writes to in turn: reads at a distance of this many programs use the same die.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dies {
     pub count: u32,
-    /// By which two reads of one die, sent together, take longer than those of two.
+    /// Additional time of two simultaneous reads from the same die.
     pub wait_ms: f64,
 }
 
-/// What reads of several sizes show.
+/// Results of reads by size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Program {
-    /// Time of a sector between a die and the controller, in microseconds.
+    /// Transfer time of a sector between die and controller, in microseconds.
     pub(crate) sector_us: f64,
-    /// Data that is programmed together on one die.
+    /// Data that is programmed at once on one die.
     pub(crate) sectors: u32,
 }
 
 impl Program {
-    /// Within a program a read takes the time of a channel and of the wire longer, beyond it only that of the wire, as its
-    /// parts come from several dies.
+    /// Within a program, a larger read takes longer on the channel and the link; beyond it only on the link,
+    /// because its parts come from several dies.
     pub(crate) fn of(sizes: &[Size], wire_mb_s: f64) -> Option<Self> {
         let us = |sectors: u32| {
             let size = sizes.iter().find(|size| size.sectors == sectors);
@@ -93,7 +92,7 @@ impl Program {
     }
 }
 
-/// Random reads of 4 KiB in the first `region` sectors.
+/// Random 4 KiB reads in the first `region` sectors.
 pub(crate) fn ladder(
     target: &mut dyn Target,
     region: u64,
@@ -147,7 +146,7 @@ pub(crate) fn transfers(target: &mut dyn Target, region: u64, random: &mut Rando
     })
 }
 
-/// Pairs of reads, sent together, at all distances.
+/// Pairs of simultaneous reads at all distances.
 fn dies(
     target: &mut dyn Target,
     region: u64,
@@ -179,7 +178,7 @@ fn dies(
     }))
 }
 
-/// Of each size, aligned to it.
+/// Random reads of each size, aligned to their size.
 pub(crate) fn sizes(
     target: &mut dyn Target,
     region: u64,
@@ -201,7 +200,7 @@ pub(crate) fn sizes(
     Ok(found)
 }
 
-/// 10^6 bytes a second of a stream from the first sector on.
+/// Rate of a stream from the first sector, in 10^6 bytes a second.
 fn streamed(target: &mut dyn Target, region: u64, depth: u32) -> Result<f64, Error> {
     let timings = target.read(&stream(region, 0, STREAM_REQUESTS), depth)?;
     let bytes = timings.len() as f64 * f64::from(STREAM_SECTORS) * SECTOR_BYTES;

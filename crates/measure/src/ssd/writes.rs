@@ -1,4 +1,4 @@
-//! Writes of an SSD: hits of its buffer, random ones in a steady state, flushes, and streams long enough to fill an SLC
+//! Writes to an SSD: buffer hits, random writes in a steady state, flushes, and streams long enough to fill an SLC
 //! cache.
 
 use super::{Filled, Limits, STREAM_DEPTH, STREAM_SECTORS, Size, stream};
@@ -8,96 +8,99 @@ use crate::writes::Flush;
 use crate::{Error, Extent, Op, SECTOR_BYTES, SMALL, Timing, Writable, mean, median};
 use serde::{Deserialize, Serialize};
 
-/// The drive is idle for so long before each write whose time alone counts.
+/// Idle time before each write that is timed individually.
 const IDLE_MS: u64 = 100;
-/// An SLC cache is emptied meanwhile.
+/// Long enough for the drive to empty an SLC cache.
 const LONG_IDLE_MS: u64 = 60_000;
 const TRIES: usize = 25;
 /// Sizes of writes into the buffer of an idle drive, in sectors.
 const HITS: [u32; 3] = [8, 32, 128];
-/// Writes of a burst into the buffer, and how many of them are under way.
+/// Writes of a burst into the buffer, and its queue depth.
 const BURST: usize = 64;
 const BURST_DEPTH: u32 = 32;
-/// Random writes at these depths, deepest first: the buffer stays as full as it was.
+/// Depths of random writes, deepest first, so that the buffer stays full.
 pub(crate) const DEPTHS: [u32; 3] = [32, 4, 1];
-/// Random writes at once.
+/// Random writes per call.
 const CHUNK: usize = 4096;
-/// Of the steady state: so many rounds, whose rates differ by at most these parts of their mean (SNIA PTS).
+/// Steady state: the number of rounds, and the largest range and slope of their rates relative to the mean (SNIA
+/// PTS).
 const ROUNDS: usize = 5;
 const RANGE_PART: f64 = 0.2;
 const SLOPE_PART: f64 = 0.1;
 const ROUND_S_MAX: f64 = 60.0;
-/// One of so many requests is a read, with so many under way.
+/// One in this many requests is a read, and the queue depth.
 const READ_EVERY: usize = 8;
 const MIXED_DEPTH: u32 = 8;
 const SYNCS: usize = 512;
 /// Scattered writes before a flush.
 const BEFORE_FLUSH: [u32; 2] = [32, 1024];
 const FLUSHES: usize = 16;
-/// A stream of reads of 1 MiB, and 4 KiB writes after each of them.
+/// A stream of 1 MiB reads, and 4 KiB writes after each of them.
 const SHARED_READS: usize = 64;
 const SHARED_WRITES: usize = 32;
 const SHARED_DEPTH: u32 = 16;
 const SHARED_TRIES: usize = 9;
-/// Of bursts that fill the buffer: up to 256 MiB of 64 KiB each, after an idle time.
+/// Bursts that fill the buffer: up to 256 MiB in requests of 64 KiB, after an idle time.
 const FILL_SECTORS: u32 = 128;
 const FILL: usize = 4096;
 const FILLS: usize = 9;
 const FILL_IDLE_MS: u64 = 2000;
-/// Requests whose rate is looked at: while it fills, where it is full, and afterwards.
+/// Requests over which the rate is averaged: while the buffer fills and where it is full (`FAST`), and afterwards
+/// (`AFTER`).
 const FAST: usize = 16;
 const AFTER: usize = 128;
-/// It is full where writes are slower by this ratio.
+/// The buffer is full where writes are slower by this ratio.
 const SLOWER: f64 = 1.7;
-/// Requests of a stream whose rate is one point: 128 MiB.
+/// Stream requests per data point: 128 MiB.
 const WINDOW: usize = 128;
-/// Streams, each after an idle time: garbage collection comes and goes, which their mean evens out.
+/// Streams, each after an idle time: their mean evens out garbage collection.
 const STREAMS: usize = 4;
-/// Windows at the start that may have gone into the buffer.
+/// Windows at the start that the buffer may have absorbed.
 const BUFFERED: usize = 2;
-/// A drop of the rate: by this ratio, by so many standard errors of the streams, and with so many windows on either side.
+/// A drop in the rate: the smallest ratio, the smallest number of standard errors, and the smallest number of
+/// windows on either side.
 const DROP: f64 = 1.06;
 const DROP_ERRORS: f64 = 3.0;
 const SIDE_MIN: usize = 8;
 
-/// What was found by writing to an SSD.
+/// Results of writes to an SSD.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SsdWrites {
-    /// Writes into the buffer of an idle drive.
+    /// Times of writes into the buffer of an idle drive.
     pub hits: Vec<Size>,
-    /// By how much each further write of a burst into the buffer lengthens it, with 32 under way.
+    /// Additional time per write in a burst into the buffer at depth 32.
     pub burst_each_ms: f64,
-    /// A flush with nothing to write, and one after a single 4 KiB write.
+    /// Times of a flush with nothing to write, and after a single 4 KiB write.
     pub flush_idle_ms: f64,
     pub flush_one_ms: f64,
     pub steady: Steady,
-    /// Random 4 KiB writes in this state.
+    /// Random 4 KiB writes in the steady state.
     pub random: Vec<Depth>,
-    /// Mean time of random 4 KiB reads amid seven times as many writes.
+    /// Mean time of random 4 KiB reads mixed with seven times as many writes.
     pub mixed_read_ms: f64,
-    /// A random 4 KiB write and a flush, both.
+    /// Time of a random 4 KiB write and a flush together.
     pub sync_ms: f64,
     pub flushes: Vec<Flush>,
-    /// Writes amid a stream of reads make it longer by what they take on the wire.
+    /// Writes slow down a stream of reads by their transfer time (half duplex).
     pub shares_wire: bool,
-    /// Absent if the buffer was not seen.
+    /// Absent if no buffer was detected.
     pub buffer: Option<Buffering>,
-    /// The end of a stream of writes, in 10^6 bytes a second.
+    /// Rate at the end of a stream of writes, in 10^6 bytes a second.
     pub stream_mb_s: f64,
     /// Absent if the rate of this stream did not drop.
     pub slc: Option<SlcCache>,
 }
 
-/// Random 4 KiB writes over the whole disk, 32 under way, until their rate is steady.
+/// Random 4 KiB writes over the whole disk at depth 32, until their rate is steady.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Steady {
-    /// Writes a second.
+    /// Writes per second.
     pub rounds: Vec<f64>,
     pub is_steady: bool,
     pub seconds: f64,
 }
 
-/// What a drive takes faster than it writes it to the flash.
+/// The drive's write buffer, which is faster than the flash.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Buffering {
     pub sectors: u32,
@@ -106,14 +109,14 @@ pub struct Buffering {
 /// An SLC cache: the rate of a stream drops when it is full.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SlcCache {
-    /// Written until then, in 10^9 bytes.
+    /// Data written until then, in 10^9 bytes.
     pub gb: f64,
     pub before_mb_s: f64,
     pub after_mb_s: f64,
 }
 
 impl SsdWrites {
-    /// A flush does not wait for the flash.
+    /// A flush does not wait for the flash (power-loss protection).
     pub fn is_protected(&self) -> bool {
         self.flush_one_ms < self.flush_idle_ms + 0.1
     }
@@ -160,7 +163,7 @@ pub(crate) struct Probe<'a> {
 }
 
 impl Probe<'_> {
-    /// Anywhere on the disk, aligned to its size.
+    /// A random place, aligned to the request's size.
     fn place(&mut self, sectors: u32) -> Extent {
         let size = u64::from(sectors);
         Extent {
@@ -206,7 +209,7 @@ impl Probe<'_> {
         Ok(median(times).max(0.0))
     }
 
-    /// With nothing to write, and after a single write.
+    /// Flushes with nothing to write, and after a single write.
     fn single_flushes(&mut self) -> Result<(f64, f64), Error> {
         let (mut idle, mut one) = (Vec::new(), Vec::new());
         for _ in 0..TRIES {
@@ -237,7 +240,7 @@ impl Probe<'_> {
         Ok(found)
     }
 
-    /// For so long, or so many.
+    /// Runs for this many seconds or this many writes, whichever is first.
     pub(crate) fn random_writes(&mut self, depth: u32, seconds: f64, count: usize) -> Result<Vec<Timing>, Error> {
         let (mut timings, mut took_s) = (Vec::new(), 0.0);
         while took_s < seconds && timings.len() < count {
@@ -249,13 +252,13 @@ impl Probe<'_> {
         Ok(timings)
     }
 
-    /// So many writes with the deepest queue.
+    /// Writes `count` requests at the deepest queue.
     pub(crate) fn warm(&mut self, count: usize) -> Result<(), Error> {
         self.random_writes(DEPTHS[0], f64::INFINITY, count)?;
         Ok(())
     }
 
-    /// The second half of the writes at each depth counts.
+    /// Only the second half of the writes at each depth counts.
     fn random(&mut self, seconds: f64) -> Result<Vec<Depth>, Error> {
         let mut found = Vec::new();
         for depth in DEPTHS {
@@ -265,7 +268,7 @@ impl Probe<'_> {
         Ok(found)
     }
 
-    /// For so long, or so many.
+    /// Runs for this many seconds or this many requests, whichever is first.
     pub(crate) fn mixed_read_ms(&mut self, seconds: f64, count: usize) -> Result<f64, Error> {
         let op = |index: usize| match index.is_multiple_of(READ_EVERY) {
             true => Op::Read,
@@ -309,7 +312,8 @@ impl Probe<'_> {
         Ok(found)
     }
 
-    /// Whether a stream of reads takes longer by what writes amid it take on the wire. `write_us`: of a write's data.
+    /// Whether writes slow down a stream of reads by their transfer time. `write_us`: transfer time of a write's
+    /// data.
     fn shares_wire(&mut self, write_us: f64) -> Result<bool, Error> {
         let mut longer = Vec::new();
         for _ in 0..SHARED_TRIES {
@@ -329,7 +333,7 @@ impl Probe<'_> {
         Ok(median(longer) > 0.5 * write_us * (SHARED_READS * SHARED_WRITES) as f64)
     }
 
-    /// Writes that the drive takes faster than it writes them out.
+    /// Detects a write buffer.
     fn buffer(&mut self) -> Result<Option<Buffering>, Error> {
         let mut found = Vec::new();
         for _ in 0..FILLS {
@@ -347,7 +351,7 @@ impl Probe<'_> {
         }))
     }
 
-    /// 10^6 bytes a second of a stream of so many units of 4 KiB from the first sector on.
+    /// Rate of a stream of `units` × 4 KiB from the first sector, in 10^6 bytes a second.
     pub(crate) fn stream_mb_s(&mut self, units: usize) -> Result<f64, Error> {
         let per = (STREAM_SECTORS / SMALL) as usize;
         let requests = stream(self.target.sectors(), 0, units.div_ceil(per));
@@ -355,7 +359,7 @@ impl Probe<'_> {
         Ok(requests.len() as f64 * f64::from(STREAM_SECTORS) * SECTOR_BYTES / 1e6 / took_s)
     }
 
-    /// The rate at the end of streams, and its drop.
+    /// The rate at the end of the streams, and its drop.
     fn stream(&mut self, from: u64, limit_s: f64) -> Result<(f64, Option<SlcCache>), Error> {
         let (mut streams, mut next) = (Vec::new(), from);
         for _ in 0..STREAMS {
@@ -378,9 +382,10 @@ impl Probe<'_> {
     }
 }
 
-/// Requests that a buffer took, by the ends of all: those until they become slower, less those that left meanwhile.
+/// Capacity of the buffer in requests, from all completion times: those until writes become slower, less those
+/// written out meanwhile.
 fn buffered(ends_ns: &[u64]) -> Option<f64> {
-    // Nanoseconds of a request, from one on.
+    // Nanoseconds per request, starting at request `from`.
     let each = |from: usize, count: usize| {
         let (first, last) = ends_ns.get(from).zip(ends_ns.get(from + count))?;
         Some((last - first) as f64 / count as f64)
@@ -391,12 +396,12 @@ fn buffered(ends_ns: &[u64]) -> Option<f64> {
     (slow > SLOWER * fast).then(|| full as f64 * (1.0 - fast / slow))
 }
 
-/// 10^6 bytes a second of windows that take so long.
+/// Rate in 10^6 bytes a second, from the duration of a window.
 fn mb_s(window_s: f64) -> f64 {
     window_gb() * 1e3 / window_s.max(1e-9)
 }
 
-/// What the data of a 4 KiB write takes on the wire, in microseconds: writes of several sizes differ by it.
+/// Transfer time of a 4 KiB write's data, in microseconds, from the difference between sizes.
 pub(crate) fn wire_us(hits: &[Size]) -> f64 {
     let Some((small, large)) = hits.first().zip(hits.last()) else {
         return 0.0;
@@ -409,8 +414,8 @@ fn window_gb() -> f64 {
     WINDOW as f64 * f64::from(STREAM_SECTORS) * SECTOR_BYTES / 1e9
 }
 
-/// SNIA PTS: the rates of five rounds are within 20 % of their mean, and their line of best fit rises or falls by at
-/// most 10 % of it.
+/// SNIA PTS: the rates of five rounds are within 20 % of their mean, and their line of best fit rises or falls by
+/// at most 10 % of it.
 fn is_steady(rounds: &[f64]) -> bool {
     let (count, middle) = (rounds.len() as f64, (rounds.len() as f64 - 1.0) / 2.0);
     let average = mean(rounds);
@@ -423,7 +428,7 @@ fn is_steady(rounds: &[f64]) -> bool {
     most - least <= RANGE_PART * average && (slope * (count - 1.0)).abs() <= SLOPE_PART * average
 }
 
-/// Where the rate of streams drops once, by the seconds that each of their windows took.
+/// Finds where the rate of the streams drops once, from the durations of their windows.
 fn drop_of(streams: &[Vec<f64>]) -> Option<SlcCache> {
     let windows = streams.iter().map(Vec::len).min()?;
     let streams: Vec<&[f64]> = streams
@@ -434,7 +439,7 @@ fn drop_of(streams: &[Vec<f64>]) -> Option<SlcCache> {
     let even: Vec<f64> = (0..count)
         .map(|window| mean(&streams.iter().map(|took_s| took_s[window]).collect::<Vec<f64>>()))
         .collect();
-    // Two lines through what was written by time, which garbage collection only swings around.
+    // Fits two lines to the amount written over time; garbage collection only oscillates around them.
     let mut best: Option<(f64, usize)> = None;
     for split in SIDE_MIN..count.saturating_sub(SIDE_MIN) {
         let (before, after) = even.split_at(split);
@@ -464,7 +469,7 @@ fn drop_of(streams: &[Vec<f64>]) -> Option<SlcCache> {
     })
 }
 
-/// The sum of squares by which the sum of times differs from a straight line from its start to its end.
+/// Sum of squared deviations of the cumulative time from a straight line between its ends.
 fn swing(took_s: &[f64]) -> f64 {
     let average = mean(took_s);
     let mut ahead = 0.0;

@@ -1,5 +1,5 @@
-//! What an array of a model's disks does. Chunks, parity and copies are placed as md places them (left-symmetric, near 2);
-//! there is no stripe cache, no filesystem and no time of a processor.
+//! Simulates an array of a model's disks. Chunks, parity and copies are placed as in md (left-symmetric, near 2);
+//! there is no stripe cache, no filesystem and no CPU time.
 
 use disksim::catalogue::Model;
 use disksim::description::Description;
@@ -23,7 +23,7 @@ struct Part {
     sector: u64,
 }
 
-/// What an array does: 4 KiB requests at random with 16 under way, a second, and a stream with 32 chunks under way.
+/// Performance of an array: random 4 KiB requests per second at depth 16, and a stream with 32 chunks in flight.
 #[derive(Clone, Copy, Debug)]
 pub struct Figures {
     pub reads_per_s: f64,
@@ -35,7 +35,7 @@ impl Figures {
     pub fn of(model: &Model, level: Level) -> Self {
         let small = |op: Op| {
             let mut array = Array::new(model, level);
-            // The caches fill first.
+            // Fill the caches first.
             array.small(op, 4000);
             let from_ns = array.now_ns;
             array.small(op, 8000);
@@ -49,11 +49,11 @@ impl Figures {
     }
 }
 
-/// A request of the array: what is left to do for it.
+/// A request to the array and its remaining work.
 #[derive(Clone)]
 struct Work {
     waits_for: u32,
-    /// When all of these are done, the next ones.
+    /// Issued when all of these are done.
     then: Vec<(Op, Part)>,
 }
 
@@ -98,7 +98,7 @@ impl Array {
         }
     }
 
-    /// Where a chunk of data is, and its parity or its copy.
+    /// Where a data chunk and its parity or copy are.
     fn place(&self, chunk: u64, offset: u64) -> [Part; 2] {
         let at = |disk: u64, row: u64| Part {
             disk: disk as usize,
@@ -128,7 +128,7 @@ impl Array {
         self.world.submit(part.disk, self.now_ns, request);
     }
 
-    /// Begins a random request.
+    /// Issues a random request.
     fn begin(&mut self, tag: u32, op: Op) {
         let chunk = self.below(self.data_chunks());
         let offset = self.below(CHUNK / SMALL) * SMALL;
@@ -137,7 +137,7 @@ impl Array {
         let (now, then) = match (op, self.level) {
             (Op::Write, Level::Five) => (parts.map(|part| (Op::Read, part)).to_vec(), writes),
             (Op::Write, Level::Ten) => (writes, Vec::new()),
-            // md reads the copy whose head is nearer, or whose disk is idle; here either.
+            // md reads the copy whose head is nearer, or whose disk is idle; here the choice is random.
             (_, Level::Ten) => (vec![(Op::Read, parts[self.below(2) as usize])], Vec::new()),
             (_, Level::Five) => (vec![(Op::Read, parts[0])], Vec::new()),
         };
@@ -192,7 +192,7 @@ impl Array {
         }
     }
 
-    /// Reads of whole chunks in order from the first sector on.
+    /// Reads whole chunks sequentially from the first sector.
     fn stream_mb_s(&mut self) -> f64 {
         const AHEAD: u64 = 32;
         const COUNT: u64 = 3000;

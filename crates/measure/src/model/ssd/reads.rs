@@ -5,7 +5,7 @@ use super::{Params, UNIT_SECTORS};
 use crate::ssd::reads::Program;
 use crate::{Depth, Dies, Error, Measured, Size, Ssd};
 
-/// Channels and dies of each that are tried. What counts is how many there are: reads hardly show how they are connected.
+/// Candidates: channels, and dies per channel. Their product matters; reads hardly show how dies are connected.
 const DIES: [(u32, u32); 13] = [
     (1, 1),
     (2, 1),
@@ -21,24 +21,24 @@ const DIES: [(u32, u32); 13] = [
     (8, 24),
     (8, 32),
 ];
-/// Of what a read takes less the controller's part: the part in which its die is busy.
+/// Candidates: the part of a read's time, without the controller's, in which the die is busy.
 const DIE_PARTS: [f64; 4] = [0.4, 0.6, 0.8, 0.95];
-/// Of the time between two reads of the deepest queue: that of the controller.
+/// Candidates: the controller's part of the time between two reads of the deepest queue.
 const COMMAND_PARTS: [f64; 4] = [0.4, 0.7, 0.9, 1.0];
-/// Of the best choices, so many are refined, by these steps of both parts.
+/// How many of the best choices are refined, and the steps for both parts.
 const REFINED: usize = 3;
 const STEPS: [f64; 4] = [0.1, 0.05, 0.025, 0.0125];
-/// Pages are of two kinds if the slow ones take this ratio longer.
+/// There are two kinds of pages if the slow ones take longer by this ratio.
 const THIRD: f64 = 1.12;
 const CHANNEL_MB_S: (f64, f64) = (50.0, 20_000.0);
-/// Of a program, in mapped units.
+/// Smallest and largest program, in mapped units.
 const PROGRAM_UNITS: (u32, u32) = (4, 128);
-/// Other numbers of channels, tried if reads of many programs are too slow or too fast.
+/// Other numbers of channels, tried if simulated reads of many programs are too slow or too fast.
 const CHANNELS: [u32; 3] = [2, 4, 16];
-/// Another number of channels must be better by this ratio.
+/// Required improvement for another number of channels, as a ratio of errors.
 const BETTER: f64 = 0.8;
 
-/// A way of sharing the time of a read.
+/// How the time of a read is divided.
 #[derive(Clone, Copy)]
 struct Choice {
     dies: (u32, u32),
@@ -49,13 +49,13 @@ struct Choice {
 struct Fit<'a> {
     twin: &'a Twin<'a>,
     base: Params,
-    /// Without the wire and the channel, of a page of the faster kind.
+    /// Read time of a page of the fast kind, without link and channel.
     read_us: f64,
-    /// By which the slow kind takes longer.
+    /// Additional time of the slow kind.
     slow_us: Option<f64>,
-    /// Absent if the number of dies was not seen.
+    /// Absent if the number of dies could not be measured.
     dies: Option<Dies>,
-    /// Between two reads of the deepest queue.
+    /// Time between two reads of the deepest queue.
     command_max_us: f64,
     depths: Vec<Depth>,
 }
@@ -81,7 +81,7 @@ pub(super) fn fit(twin: &Twin<'_>, measured: &Measured, found: &Ssd) -> Result<P
     };
     let mut params = fit.params(fit.choice()?);
     channels(twin, &mut params, &found.transfers.sizes)?;
-    // What the choice of the other parameters left over.
+    // Corrects the remainder that the other parameters leave.
     if let Some(simulated) = twin.reads(&params, &[1])?.first() {
         let first = fit.depths.first().map_or(simulated.mean_ms, |first| first.mean_ms);
         params.overhead.read = (params.overhead.read + (first - simulated.mean_ms) * 1e3).max(0.0);
@@ -89,7 +89,7 @@ pub(super) fn fit(twin: &Twin<'_>, measured: &Measured, found: &Ssd) -> Result<P
     Ok(params)
 }
 
-/// The channel's rate and the units that are programmed together.
+/// The channel's rate and the size of a program in units.
 fn wires(params: &mut Params, sizes: &[Size]) {
     if let Some(program) = Program::of(sizes, params.read_mb_s) {
         params.channel_mb_s = (512.0 / program.sector_us).clamp(CHANNEL_MB_S.0, CHANNEL_MB_S.1);
@@ -97,7 +97,7 @@ fn wires(params: &mut Params, sizes: &[Size]) {
     }
 }
 
-/// The number of channels among which the dies are divided, by reads of many programs.
+/// Number of channels for the dies, from reads of many programs.
 fn channels(twin: &Twin<'_>, params: &mut Params, sizes: &[Size]) -> Result<(), Error> {
     let off = |params: &Params| -> Result<f64, Error> {
         let simulated = twin.sizes(params)?;
@@ -128,8 +128,8 @@ impl Fit<'_> {
         let rest = self.read_us - command;
         let suspend_us = self.base.suspend_us.unwrap_or(0.0);
         let read_us = match self.dies {
-            // The second read of a die waits for the end of the first one, which began a command earlier, and for what
-            // suspending costs: a read that waits for another one pays it, too.
+            // The second read of a die waits for the end of the first one, which started one command earlier, and
+            // for the cost of suspending: a read that waits for another read pays it as well.
             Some(dies) => (dies.wait_ms * 1e3 + command - suspend_us).clamp(0.2 * rest, rest),
             None => rest * choice.die_part,
         };
@@ -143,7 +143,7 @@ impl Fit<'_> {
         params
     }
 
-    /// The sum of squares of what the rates are off by.
+    /// Sum of squared deviations of the rates.
     fn off(&self, choice: Choice) -> Result<f64, Error> {
         let depths: Vec<u32> = self.depths.iter().map(|at| at.depth).collect();
         let simulated = self.twin.reads(&self.params(choice), &depths)?;
@@ -188,7 +188,7 @@ impl Fit<'_> {
             .ok_or_else(|| Error::Model("no number of dies fits".to_owned()))
     }
 
-    /// Steps of either part, as long as they help.
+    /// Refines both parts as long as the fit improves.
     fn refined(&self, mut off: f64, mut choice: Choice) -> Result<(f64, Choice), Error> {
         for step in STEPS {
             for (die, command) in [(0.0, step), (0.0, -step), (step, 0.0), (-step, 0.0)] {
@@ -210,7 +210,7 @@ impl Fit<'_> {
     }
 }
 
-/// Channels, and dies of each: eight channels if they divide the dies.
+/// Divides dies among channels: eight channels if possible.
 fn divided(dies: u32) -> (u32, u32) {
     let channels = [8, 4, 6, 5, 3, 2]
         .into_iter()

@@ -1,4 +1,4 @@
-//! A simulated SSD with parameters that may be those of the measured one, on which steps of the measurement are done.
+//! A simulated SSD with candidate parameters, on which the steps of the measurement are repeated.
 
 use super::words::Source;
 use super::{Params, text};
@@ -10,11 +10,11 @@ use crate::ssd::writes::Probe;
 use crate::{Error, Simulated, Size};
 use disksim::catalogue::Model;
 
-/// Reads of each size, and at each depth.
+/// Reads of each size and at each depth.
 const READS_OF_SIZE: usize = 24;
 const READS: usize = 2400;
-/// Only so much of the disk is written, at random: the tables of a simulated SSD grow with the places that were written.
-/// Hardly a place is written twice.
+/// Fraction of the disk that is written, at random: the tables of a simulated SSD grow with the places written. Few
+/// places are written twice.
 const PART: u64 = 16;
 const PART_SECTORS_MIN: u64 = 1 << 24;
 
@@ -47,9 +47,8 @@ impl Twin<'_> {
         depths.iter().map(at).collect()
     }
 
-    /// Random writes at these depths, with the SLC cache full: as many at each as fill the units that are erased together,
-    /// which is one turn of garbage collection.
-    /// Then a stream, in 10^6 bytes a second.
+    /// Random writes at these depths with a full SLC cache, each as many as a superblock holds, which is one cycle
+    /// of garbage collection; then a stream, in 10^6 bytes a second.
     pub(super) fn writes(&self, params: &Params, depths: &[u32]) -> Result<(Vec<Depth>, f64), Error> {
         let cycle = params.superblock_units();
         self.written(params, |probe| {
@@ -62,7 +61,7 @@ impl Twin<'_> {
         })
     }
 
-    /// Mean time of reads amid writes, in one turn of garbage collection.
+    /// Mean time of reads mixed with writes, over one cycle of garbage collection.
     pub(super) fn mixed_read_ms(&self, params: &Params) -> Result<f64, Error> {
         let cycle = params.superblock_units();
         self.written(params, |probe| {

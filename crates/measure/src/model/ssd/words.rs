@@ -1,4 +1,4 @@
-//! Where the figures of an SSD's model come from: what of them was measured, in which state of the drive.
+//! The sources in an SSD's model file: what was measured, and in which state of the drive.
 
 use super::{ASSUMED, MEASURED, Params, Tuned};
 use crate::{Ssd, SsdWrites};
@@ -8,7 +8,7 @@ pub(super) const SLC: &str = "full_gb: how much a stream of writes takes until i
                               refill_mb_s: assumed, or as much as frees all of it within a minute";
 const ONLY_READ: &str = "not measured: the disk was only read";
 
-/// What was measured; nothing, of a candidate.
+/// Measured results; `None` for a candidate.
 pub(super) struct Source<'a> {
     found: Option<&'a Ssd>,
 }
@@ -58,7 +58,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// In which state it was measured.
+    /// The state in which the drive was measured.
     pub(super) fn aged(&self) -> String {
         let Some((filled, writes)) = self
             .found
@@ -133,7 +133,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// For people and for the sources of figures.
+/// The state in words, for messages and the sources of figures.
 pub(super) fn state(part: f64, writes: &SsdWrites) -> String {
     let steady = if writes.steady.is_steady {
         "steady by the rules of SNIA PTS"

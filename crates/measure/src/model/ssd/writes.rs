@@ -6,11 +6,11 @@ use super::{Overhead, Params, SlcParams, Tuned, UNIT_SECTORS, check, stream_chec
 use crate::ssd::writes::wire_us;
 use crate::{Depth, Error, Ssd, SsdWrites, mean};
 
-/// Buffers that are tried if none was seen, in sectors.
+/// Buffer sizes that are tried if none was measured, in sectors.
 const BUFFERS: [u32; 2] = [4096, 640];
-/// Programs that garbage collection does together.
+/// Numbers of programs that garbage collection moves at once.
 const MOVES: [u32; 2] = [8, 40];
-/// Costs of suspending a program for a read, in microseconds; without the ability to.
+/// Costs of suspending a program for a read, in microseconds; `None` if it cannot be suspended.
 const SUSPENDS: [Option<f64>; 11] = [
     Some(0.0),
     Some(5.0),
@@ -25,36 +25,36 @@ const SUSPENDS: [Option<f64>; 11] = [
     None,
 ];
 const READ_US_MIN: f64 = 5.0;
-/// Steps by which both are refined.
+/// Refinement steps for both.
 const STEPS: [f64; 2] = [1.8, 1.3];
-/// The tuned parameter is looked for so often.
+/// Rounds of the search for the tuned parameter.
 const ROUNDS: usize = 6;
 /// From the slowest to the fastest.
 const SPARE_PERCENT: (f64, f64) = (1.0, 150.0);
 const PROGRAM_US: (f64, f64) = (30_000.0, 30.0);
 const PLACE_STEP_MIN: f64 = 1e-3;
-/// By how much the logarithm of the rate changes over the whole range, at first.
+/// Initial guess of how the logarithm of the rate changes over the whole range.
 const SLOPE: f64 = 6.0;
-/// Of drives that are protected from power cuts, which are made for servers.
+/// For drives with power-loss protection, which are made for servers.
 const SERVER_SPARE_PERCENT: f64 = 28.0;
-/// A rate agrees if its logarithm is off by less.
+/// Rates match if their logarithms differ by less.
 const RATES_AGREE: f64 = 0.01;
-/// The same of rates that have another limit.
+/// The same for rates with another limit.
 const LIMITS_AGREE: f64 = 0.003;
-/// The slowest hundredth counts so much less than the rates.
+/// Weight of the slowest 1 % relative to the rates.
 const SLOW_WEIGHT: f64 = 0.02;
-/// Sum of squares with which nothing else is tried.
+/// Sum of squares below which nothing else is tried.
 const GOOD: f64 = 0.002;
-/// Another buffer, or more moves at once, must be better by this ratio.
+/// Required improvement for another buffer or more moves at once, as a ratio.
 const BETTER: f64 = 0.4;
-/// The same of small steps.
+/// The same for small steps.
 const REFINED: f64 = 0.9;
-/// A wire of writes, in 10^6 bytes a second.
+/// Plausible link rates for writes, in 10^6 bytes a second.
 const WIRE_MB_S: (f64, f64) = (10.0, 20_000.0);
-/// With no flush that waits for it: SLC programs take this part of those behind.
+/// If no flush waits for the flash, SLC programs take this fraction of the time of normal ones.
 const SLC_PART: f64 = 0.25;
 const PROGRAM_US_MIN: f64 = 20.0;
-/// The SLC cache is free again after a minute; how much faster is assumed.
+/// The SLC cache is free again after a minute; a faster refill is an assumption.
 const REFILL_MB_S: f64 = 200.0;
 const IDLE_S: f64 = 60.0;
 
@@ -66,13 +66,13 @@ pub(super) fn fit(twin: &Twin<'_>, params: &mut Params, depths: &[Depth], found:
     }
     let fit = Fit { twin, depths, found };
     let closest = fit.closest(*params)?;
-    // Garbage collection reads, too.
+    // Garbage collection also reads.
     let suspended = fit.suspended(closest)?;
     *params = fit.tuned(suspended)?.params;
     Ok(())
 }
 
-/// What needs no simulation: the wire, the controller, flushes.
+/// Parameters that need no simulation: link, controller, flushes.
 fn controller(params: &mut Params, found: &SsdWrites) {
     let hit_us = found.hits.first().map_or(0.0, |hit| hit.ms * 1e3);
     params.write_mb_s = (f64::from(UNIT_SECTORS) * 512.0 / wire_us(&found.hits).max(1e-6))
@@ -80,7 +80,7 @@ fn controller(params: &mut Params, found: &SsdWrites) {
         .clamp(WIRE_MB_S.0, WIRE_MB_S.1);
     let wire_us = f64::from(UNIT_SECTORS) * 512.0 / params.write_mb_s;
     let each_us = found.burst_each_ms * 1e3;
-    // If the wire is the limit, the controller is not seen.
+    // If the link is the limit, the controller's time cannot be measured.
     let command = if each_us > 1.1 * wire_us {
         each_us
     } else {
@@ -90,21 +90,21 @@ fn controller(params: &mut Params, found: &SsdWrites) {
     params.overhead.write = (hit_us - command - wire_us).max(0.0);
     params.overhead.flush = (found.flush_idle_ms * 1e3 - params.overhead.command).max(0.0);
     params.is_protected = found.is_protected();
-    // PCIe has a wire for each direction: there a stream amid writes is slower for other reasons.
+    // PCIe is full duplex: there, writes slow down a stream of reads for other reasons.
     params.half_duplex = params.is_sata && found.shares_wire;
     if params.is_protected {
         params.spare_percent = SERVER_SPARE_PERCENT;
     }
 }
 
-/// Times of programs, as far as flushes and the SLC cache show them.
+/// Program times, as far as flushes and the SLC cache show them.
 fn flash(params: &mut Params, found: &SsdWrites) {
     let channel_us = params.channel_us(params.program_units);
     let waits_us = (found.flush_one_ms - found.flush_idle_ms) * 1e3 - channel_us;
     let flushed_us = (!params.is_protected).then_some(waits_us.max(PROGRAM_US_MIN));
     match (found.slc, flushed_us) {
         (Some(slc), _) => {
-            // By so much more each die is busy with a program, at these rates of 10^6 bytes a second.
+            // The additional time that each die is busy with a program, from the rates in 10^6 bytes a second.
             let row_bytes = f64::from(params.program_units * UNIT_SECTORS) * 512.0;
             let longer_us = (1.0 / slc.after_mb_s - 1.0 / slc.before_mb_s) * row_bytes * f64::from(params.dies());
             let slc_us = flushed_us.unwrap_or(longer_us * SLC_PART / (1.0 - SLC_PART));
@@ -126,12 +126,12 @@ fn flash(params: &mut Params, found: &SsdWrites) {
 
 struct Fit<'a> {
     twin: &'a Twin<'a>,
-    /// Of random reads.
+    /// Random reads.
     depths: &'a [Depth],
     found: &'a SsdWrites,
 }
 
-/// Parameters, and the sum of squares of what their random writes are off by.
+/// Parameters, and the sum of squared deviations of their random writes.
 #[derive(Clone, Copy)]
 struct Tried {
     params: Params,
@@ -139,7 +139,7 @@ struct Tried {
 }
 
 impl Fit<'_> {
-    /// Buffer, moves, and spare flash or the time of a program.
+    /// Fits the buffer, the moves, and the spare flash or the program time.
     fn closest(&self, params: Params) -> Result<Params, Error> {
         let mut best = self.tuned(params)?;
         if best.off < GOOD {
@@ -185,9 +185,9 @@ impl Fit<'_> {
         Ok(best.params)
     }
 
-    /// The other one, if it is better by this ratio.
+    /// The alternative, if it is better by this ratio.
     fn better(&self, best: Tried, params: Params, ratio: f64) -> Result<Tried, Error> {
-        // Less than two programs are no buffer.
+        // A buffer holds at least two programs.
         let least = 2 * params.program_units * UNIT_SECTORS;
         let other = self.tuned(Params {
             buffer_sectors: params.buffer_sectors.max(least),
@@ -196,8 +196,7 @@ impl Fit<'_> {
         Ok(if other.off < ratio * best.off { other } else { best })
     }
 
-    /// With the spare flash, or the time of a program if neither flushes nor an SLC cache show it, that comes closest to the
-    /// measured rate.
+    /// Fits the spare flash to the measured rate, or the program time if neither flushes nor an SLC cache show it.
     fn tuned(&self, params: Params) -> Result<Tried, Error> {
         let is_known = self.found.slc.is_some() || !params.is_protected;
         let tuned = if is_known { Tuned::Spare } else { Tuned::Program };
@@ -211,7 +210,7 @@ impl Fit<'_> {
         let mut place = place_of(&params, tuned);
         let mut best: Option<(f64, Tried)> = None;
         for round in 0..ROUNDS {
-            // The first one as it is: if it agrees, nothing is tuned.
+            // The first round uses the parameters as they are: if they match, nothing is tuned.
             let tried = if round == 0 { params } else { at(&params, tuned, place) };
             let (simulated, stream_mb_s) = self.twin.writes(&tried, &depths)?;
             let is = self.rate_off(tuned, &simulated, stream_mb_s);
@@ -243,8 +242,8 @@ impl Fit<'_> {
             .ok_or_else(|| Error::Model("no rate of writes fits".to_owned()))
     }
 
-    /// By which logarithm the rates of random writes with many under way and of a stream are off: their mean. If the time of
-    /// a program is tuned, the slowest of them, as the others may have another limit.
+    /// Mean deviation of the logarithms of the rates of random writes at high depth and of a stream. If the program
+    /// time is tuned, only the slowest rate counts, as the others may have another limit.
     fn rate_off(&self, tuned: Tuned, simulated: &[Depth], stream_mb_s: f64) -> f64 {
         let pairs = self.found.random.iter().zip(simulated);
         let mut rates: Vec<f64> = pairs
@@ -258,7 +257,7 @@ impl Fit<'_> {
         }
     }
 
-    /// The sum of squares of what rates and slow writes are off by.
+    /// Sum of squared deviations of rates and slow writes.
     fn off(&self, simulated: &[Depth], stream_mb_s: f64) -> f64 {
         let pairs = self.found.random.iter().zip(simulated);
         let of_depths = pairs.map(|(a, b)| {
@@ -268,8 +267,8 @@ impl Fit<'_> {
         of_depths.sum::<f64>() + (stream_mb_s / self.found.stream_mb_s).ln().powi(2)
     }
 
-    /// What suspending costs, by reads amid writes, and reads by depth. Reads of one die show only its sum with the time of
-    /// a read.
+    /// Fits the cost of suspending to reads mixed with writes and to reads by depth. Reads of one die show only its
+    /// sum with the read time.
     fn suspended(&self, params: Params) -> Result<Params, Error> {
         let waits_us = params.suspend_us.unwrap_or(0.0);
         let depths: Vec<u32> = self.depths.iter().map(|at| at.depth).collect();
@@ -305,7 +304,7 @@ impl Fit<'_> {
     }
 }
 
-/// From 0, the slowest, to 1: where the tuned parameter lies in its range.
+/// Where the tuned parameter is in its range, from 0 (slowest) to 1.
 fn place_of(params: &Params, tuned: Tuned) -> f64 {
     let part = |value: f64, (from, to): (f64, f64)| ((value / from).ln() / (to / from).ln()).clamp(0.0, 1.0);
     match tuned {
@@ -322,7 +321,7 @@ fn at(params: &Params, tuned: Tuned, place: f64) -> Params {
         Tuned::Spare => other.spare_percent = between(SPARE_PERCENT),
         Tuned::Program => {
             other.program_us = between(PROGRAM_US);
-            // Those of the SLC cache are never slower.
+            // SLC programs are never slower.
             other.slc = params.slc.map(|slc| SlcParams {
                 program_us: slc.program_us.min(other.program_us),
                 ..slc
@@ -332,7 +331,7 @@ fn at(params: &Params, tuned: Tuned, place: f64) -> Params {
     other
 }
 
-/// Figures with which models are compared.
+/// Figures to compare models with.
 pub(super) fn checks(found: &Ssd, writes: &SsdWrites) -> String {
     let part = found.filled.map_or(0.0, |filled| filled.part);
     let how = format!("4 KiB writes over the whole disk, {}", state(part, writes));

@@ -7,7 +7,7 @@ fn five_rounds_are_steady_as_snia_has_it() {
     assert!(!is_steady(&[110.0, 107.0, 104.0, 101.0, 98.0]), "slope");
 }
 
-/// Seconds of windows of a stream whose garbage collection takes longer in one of five.
+/// Durations of a stream's windows; garbage collection slows down one in five.
 fn windows(slow_from: usize, phase: usize) -> Vec<f64> {
     let window = |i: usize| {
         let base = if i >= slow_from { 1.3 } else { 1.0 };
