@@ -1,10 +1,10 @@
-//! The tree engine against `cp -r`, `cat` and `rm -r` in wall time, in pairs, on tmpfs, where nothing but the cost
-//! of the program itself is left. Prints `name ratio` lines: time of the tool / time of the engine, the median of
-//! the pairs; below 1 the engine would be slower.
+//! Compares the tree engine with `cp -r`, `cat` and `rm -r` in wall time, in pairs, on tmpfs, where only the cost
+//! of the program itself remains. Prints `name ratio` lines: time of the tool / time of the engine, median of the
+//! pairs; below 1 the engine is slower.
 //!
-//! Against fs_mark (Debian's `fsmark`), if it is there: files of 16 KiB written, without synchronising. With a file's
-//! name `tree_vs_cp`, `tree_vs_cat`, `tree_vs_rm` and `tree_vs_fs_mark` are added to that JSON file: time of the engine /
-//! time of the tool, the worst of the collections; 1 or less is never slower.
+//! Also compares with fs_mark (Debian's `fsmark`) if it is installed: 16 KiB files, written without syncing. If
+//! FILE is given, `tree_vs_cp`, `tree_vs_cat`, `tree_vs_rm` and `tree_vs_fs_mark` are added to that JSON file: time
+//! of the engine / time of the tool, the worst of the collections; 1 or less means never slower.
 //!
 //! `cargo run --release -p workload --example tree_bench [ROUNDS] [FILE]`
 
@@ -19,7 +19,7 @@ use study::workload::{SizeSpec, TreeSpec, TreeTest, Work, WorkloadSpec};
 use tools::{Invocation, ToolError};
 use workload::{DeviceCounters, Host, HostError, Target};
 
-/// Takes the samples; has no disks.
+/// Collects the samples; has no disks.
 #[derive(Default)]
 struct Samples(Vec<(String, Metric, f64)>);
 
@@ -71,7 +71,7 @@ fn spec(files: u32, directories: u32, size: [u64; 3], tests: &[TreeTest]) -> Wor
     }
 }
 
-/// Seconds of write, read, copy and delete; not a number where that was not asked for.
+/// Seconds of write, read, copy and delete; NaN for those not requested.
 fn engine(spec: &WorkloadSpec, folder: &Path) -> [f64; 4] {
     let mut samples = Samples::default();
     let target = Target {
@@ -100,8 +100,9 @@ fn tool(line: &str, folder: &Path) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// Seconds of `cp -r`, `cat`, `cp -r` again (against write and copy) and `rm -r`. With `--reflink=never` cp reads and
-/// writes, as the engine does on purpose; copy_file_range, its own choice, saves tmpfs one of two copies in memory.
+/// Seconds of `cp -r`, `cat`, `cp -r` again (compared with write and copy) and `rm -r`. With `--reflink=never` cp
+/// reads and writes, as the engine does; by default it would use copy_file_range, which saves tmpfs one of two
+/// copies in memory.
 fn tools(folder: &Path) -> [f64; 4] {
     let write = tool("cp -r --reflink=never tree out", folder);
     let read = tool("find out -type f -print0 | xargs -0 cat >/dev/null", folder);
@@ -111,7 +112,7 @@ fn tools(folder: &Path) -> [f64; 4] {
     [write, read, copy, delete]
 }
 
-/// Seconds of fs_mark and of the engine for as many files of 16 KiB; none without fs_mark.
+/// Seconds of fs_mark and of the engine for the same number of 16 KiB files; `None` without fs_mark.
 fn against_fs_mark(base: &Path, rounds: usize) -> Option<Vec<(f64, f64)>> {
     const FILES: u32 = 10_000;
     const DIRECTORIES: u32 = 100;
@@ -140,10 +141,10 @@ fn against_fs_mark(base: &Path, rounds: usize) -> Option<Vec<(f64, f64)>> {
     Some((0..rounds).map(pair).collect())
 }
 
-/// Seconds of ours and theirs, pair by pair.
+/// Seconds of the engine and of the tool, pair by pair.
 type Pairs = Vec<(f64, f64)>;
 
-/// The worst of several collections: the median of each one's pairs, engine / tool.
+/// The worst of several collections: the median of its pairs, engine / tool.
 #[derive(Default)]
 struct Worst(BTreeMap<&'static str, (f64, Pairs)>);
 

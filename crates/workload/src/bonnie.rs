@@ -1,11 +1,11 @@
-//! Bonnie++: its columns, with processor time and maximum latency of each, and its file tests.
+//! Bonnie++: its columns, each with CPU time and maximum latency, and its file tests.
 //!
-//! Files are in `MOUNT/bonnie`. Bonnie++ runs all its tests in one process, so caches are dropped only before it: its
-//! files must be larger than memory, and `cold-cache` shows whether its reads came from the disks. A test that took
-//! Bonnie++ less than half a second has no figure (`+++++`); the guard `long-enough` fails.
+//! Files are in `MOUNT/bonnie`. Bonnie++ runs all its tests in one process, so caches are dropped only before it:
+//! its files must be larger than memory, and `cold-cache` shows whether its reads came from the disks. A test that
+//! took less than half a second has no figure (`+++++`); the guard `long-enough` fails.
 //!
-//! Bonnie++'s per-character tests make one system call per character. On the lab's free processor they are as fast as
-//! blocks and say nothing about a real machine, but they cost wall time.
+//! Bonnie++'s per-character tests make one system call per character. In a lab guest without a CPU model they are
+//! as fast as block tests and say nothing about a real machine, but they cost wall time.
 
 pub(crate) mod csv;
 
@@ -73,19 +73,19 @@ fn run(spec: &BonnieSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -
     let mut reporter = Reporter { host, test: "bonnie" };
     reporter.cpu(cpu);
     reporter.device_work(moved);
-    // Its tests are not separated.
+    // Its tests are not separate.
     reporter.host.judge(None);
     if spec.size_bytes > 0 {
         let all = spec.size_bytes * u64::from(spec.volumes) * u64::from(spec.processes);
         for test in ["rewrite", "read"] {
-            // Rewriting reads everything once, as reading does.
+            // Rewriting reads everything once, as the read test does.
             Reporter {
                 host: &mut *reporter.host,
                 test,
             }
             .cold_cache_guard(2 * all, moved);
         }
-        // It writes everything twice, always the same bytes.
+        // It writes everything twice with the same bytes.
         let needed = reporter.host.member_bytes_min(2 * all);
         for test in ["write", "rewrite", "read"] {
             Reporter {
@@ -115,7 +115,7 @@ fn arguments(spec: &BonnieSpec, seed: u64) -> Vec<String> {
                 spec.file_max_bytes, spec.file_min_bytes, spec.directories
             ),
         },
-        // The guard reports whether that is larger than memory.
+        // The guard reports whether the files are larger than memory.
         "-r".to_owned(),
         "0".to_owned(),
         "-u".to_owned(),
@@ -140,7 +140,7 @@ fn arguments(spec: &BonnieSpec, seed: u64) -> Vec<String> {
     arguments
 }
 
-/// Reports the figures of a line for the wanted tests; also for a line that was measured elsewhere.
+/// Reports a line's figures for the wanted tests; also used for imported lines.
 pub(crate) fn report(line: &Line, wanted: &[&str], host: &mut dyn Host) {
     for &test in wanted {
         match line.column(test) {

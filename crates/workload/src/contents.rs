@@ -76,7 +76,7 @@ impl Contents {
         contents
     }
 
-    /// The bytes of block `index` of `stream`: a slice of the pool or, where blocks must be unique, a copy of it in
+    /// The bytes of block `index` of `stream`: a slice of the pool or, if blocks must be unique, a copy of it in
     /// `scratch` with a unique stamp in every 4 KiB.
     pub(crate) fn block<'a>(&'a self, stream: u64, index: u64, scratch: &'a mut [u8]) -> &'a [u8] {
         let Some(percent) = self.dedupe_percent else {
@@ -115,8 +115,7 @@ impl Contents {
         }
     }
 
-    /// The bytes of one segment of a file, for writing. The stamp is put into the pool itself as long as the result
-    /// lives.
+    /// The bytes of one segment of a file, for writing. The stamp is in the pool itself while the result is in use.
     pub fn segment(&mut self, file: u64, size: u64, index: u64) -> Segment<'_> {
         let len = (size - index * Self::SEGMENT_BYTES).min(Self::SEGMENT_BYTES) as usize;
         let start = self.start(file, index);

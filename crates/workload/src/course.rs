@@ -1,31 +1,31 @@
-//! Throughput over time, and whether a job had reached its steady state when it was measured.
+//! Throughput over time, and whether a job was in a steady state when it was measured.
 //!
-//! SNIA's Solid State Storage Performance Test Specification calls a device steady if, in the window that is measured,
-//! values stay within 20 % of their average and the straight line through them rises or falls by at most 10 %. Its
-//! values are minutes long; those of a short job scatter. So only the halves of the measured time are compared, and
-//! only where their difference is clearly larger than the scatter.
+//! SNIA's Solid State Storage Performance Test Specification calls a device steady if, in the measurement window,
+//! values stay within 20 % of their average and their line of best fit rises or falls by at most 10 %. Its values
+//! are averages over minutes; those of a short job scatter. Therefore only the halves of the measured time are
+//! compared, and a difference counts only if it clearly exceeds the scatter.
 
 use crate::report::MEBIBYTE;
 use std::time::Duration;
 
-/// Most intervals that are kept; when time runs on, two become one.
+/// Maximum number of intervals; when they are used up, pairs are merged.
 const INTERVALS_MAX: usize = 32;
-/// With fewer, a difference of halves may be scatter.
+/// With fewer intervals, a difference between the halves may be scatter.
 const INTERVALS_MIN: usize = INTERVALS_MAX / 2;
-/// The first length of an interval.
+/// Initial length of an interval.
 const INTERVAL_NS: u64 = 1_000_000;
 
-/// By how much the halves of a steady job may differ, as a share of their average.
+/// Largest difference between the halves of a steady job, as a fraction of their average.
 const DIFFERENCE_MAX: f64 = 0.2;
 /// A difference of fewer standard errors may be chance.
 const STANDARD_ERRORS: f64 = 4.0;
 
-/// Bytes in equal intervals from the beginning of the measured time. It allocates nothing: in the lab, the heap of this
-/// process is a part of the memory that is measured.
+/// Bytes in equal intervals from the start of the measured time. It allocates nothing: in the lab, the heap of this
+/// process is part of the memory that is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Course {
     interval_ns: u64,
-    /// How many intervals have begun.
+    /// Number of intervals that have begun.
     len: usize,
     bytes: [u64; INTERVALS_MAX],
 }
@@ -39,7 +39,7 @@ impl Course {
         }
     }
 
-    /// Counts what ended this long after the beginning.
+    /// Adds bytes that were completed at this time after the start.
     pub(crate) fn add(&mut self, at: Duration, bytes: u64) {
         let at_ns = nanoseconds(at);
         while at_ns / self.interval_ns >= INTERVALS_MAX as u64 {
@@ -73,7 +73,7 @@ impl Course {
         }
     }
 
-    /// Bytes in each interval that lies within the measured time; none if nothing is known of it.
+    /// Bytes in each interval within the measured time; empty if unknown.
     pub(crate) fn within(&self, measured: Duration) -> Vec<u64> {
         if self.len == 0 {
             return Vec::new();
@@ -86,15 +86,15 @@ impl Course {
         self.interval_ns
     }
 
-    /// Throughput in MiB/s in each of them.
+    /// Throughput of each interval in MiB/s.
     fn rates(&self, measured: Duration) -> Vec<f64> {
         let seconds = self.interval_ns as f64 / 1e9;
         let bytes = self.within(measured).into_iter();
         bytes.map(|bytes| bytes as f64 / MEBIBYTE / seconds).collect()
     }
 
-    /// Whether both halves of the measured time had the same throughput, and what it was over time; None if there are
-    /// too few intervals to tell, or nothing is known of it.
+    /// Whether both halves of the measured time had the same throughput, with its values over time; `None` if there
+    /// are too few intervals, or none.
     pub(crate) fn verdict(&self, measured: Duration) -> Option<(bool, String)> {
         let rates = self.rates(measured);
         if rates.len() < INTERVALS_MIN {
@@ -106,7 +106,7 @@ impl Course {
         let difference = (second - first).abs();
         let average = f64::midpoint(first, second);
         let is_large = difference > DIFFERENCE_MAX * average;
-        // What a cache takes at the start is no scatter.
+        // A cache that fills at the start is not scatter.
         let scatter = scatter(&rates[rates.len() / 10..]);
         let passed = !is_large || difference <= STANDARD_ERRORS * scatter * (2.0 / half as f64).sqrt();
         let mut detail = format!("{first:.1} MiB/s in the first half of the time, {second:.1} in the second");
@@ -125,8 +125,8 @@ impl Course {
     }
 }
 
-/// Standard deviation of values around their course, from the differences of neighbours (von Neumann's estimate): a step
-/// or a slope does not add to it, as it does to that around the mean.
+/// Standard deviation around the trend, from the differences between neighbours (von Neumann's estimate): unlike
+/// the deviation around the mean, it is not increased by a step or a slope.
 fn scatter(values: &[f64]) -> f64 {
     let squares = values.windows(2).map(|pair| (pair[1] - pair[0]).powi(2));
     (squares.sum::<f64>() / (2 * (values.len() - 1)) as f64).sqrt()
@@ -143,7 +143,7 @@ mod tests {
 
     const BLOCK: u64 = 1 << 20;
 
-    /// A job of 2 s whose requests take so many milliseconds each, by the time at which they begin.
+    /// A job of 2 s whose requests take `took_ms` (seconds since the start) each.
     fn course(took_ms: impl Fn(f64) -> f64) -> (bool, String) {
         let (mut course, mut at_ms) = (Course::new(), 0.0);
         while at_ms < 2000.0 {
@@ -160,7 +160,7 @@ mod tests {
         assert!(detail.contains("MiB/s every 64 ms: 93.8 93.8 109.4"), "{detail}");
     }
 
-    /// A cache that takes the first writes, however soon it is full; slowly growing times.
+    /// A cache that absorbs the first writes, however soon it is full; slowly growing times.
     #[test]
     fn a_cache_that_fills_is_not_steady() {
         for full_ms in [50.0, 200.0, 400.0, 1000.0, 1600.0] {
@@ -172,7 +172,7 @@ mod tests {
         assert!(course(|at_ms| 5.0 + at_ms / 4000.0).0, "ten per cent slower at the end");
     }
 
-    /// Random seeks and rotation, 4 to 20 ms, at any depth of the scatter: 200 jobs, none of which is doubted.
+    /// Random seeks and rotation, 4 to 20 ms: none of 200 jobs is flagged.
     #[test]
     fn scatter_is_steady() {
         for seed in 0..200 {

@@ -1,22 +1,22 @@
-//! Processor time that raidlab and the programs that it ran have used.
+//! CPU time of raidlab and the programs that it ran.
 //!
-//! In a lab guest without a modelled processor, processor time is free and these figures are near zero: a trial says
-//! so in its provenance.
+//! In a lab guest without a CPU model, CPU time is free and these figures are near zero; the trial's provenance
+//! says so.
 
 use std::time::Duration;
 
-/// As `/proc/self/stat` counts it, programs included once they have ended. Ticks of 10 ms.
+/// From `/proc/self/stat`, including programs that have exited. Ticks of 10 ms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CpuTime {
     pub(crate) user: Duration,
     pub(crate) system: Duration,
 }
 
-/// `USER_HZ`, which is 100 on every architecture that Linux has kept.
+/// `USER_HZ`, which is 100 on every current architecture.
 const TICK: Duration = Duration::from_millis(10);
 
 impl CpuTime {
-    /// Until now; nothing where there is no /proc.
+    /// CPU time so far; zero without /proc.
     pub(crate) fn now() -> Self {
         let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
         Self::parse(&stat).unwrap_or_default()

@@ -1,5 +1,5 @@
-//! Results of fio, Bonnie++ and IOzone that were measured elsewhere: converts their files to the events of a trial of
-//! the same work.
+//! Imports results of fio, Bonnie++ and IOzone from elsewhere: converts their files to the events of a trial with
+//! the same workload.
 
 use crate::bonnie::{self, csv};
 use crate::host::{DeviceCounters, Host};
@@ -10,7 +10,7 @@ use study::event::{Event, ToolCall};
 use study::workload::{ImportedSpec, IozoneTest};
 use tools::{Invocation, MissingTool, MissingTools, Tool, ToolError};
 
-/// One measurement of a program.
+/// One imported measurement.
 #[derive(Clone, Debug)]
 pub struct Foreign {
     /// `fio`, `Bonnie++`, `IOzone`.
@@ -21,7 +21,7 @@ pub struct Foreign {
     pub events: Vec<Event>,
 }
 
-/// Parses a file of results; the error if the format is not known.
+/// Parses a file of results; fails if the format is unknown.
 pub fn read(text: &str) -> Result<Vec<Foreign>, String> {
     if text.contains("\"fio version\"") {
         return fio(text);

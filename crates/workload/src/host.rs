@@ -16,23 +16,23 @@ pub trait Host {
     /// Reports the start of a step. The host knows when the trial began, so it creates the event.
     fn step(&mut self, name: &str);
 
-    /// Writes back all dirty data, waits until the array is idle, and drops the caches. Called before each measurement,
-    /// outside the measured time. No file of the stack is open then.
+    /// Writes back all dirty data, waits until the array is idle, and drops the caches. Called before each
+    /// measurement, outside the measured time. No file on the stack is open then.
     fn quiesce_and_drop_caches(&mut self) -> Result<(), HostError>;
 
-    /// Counters of the member disks so far, summed.
+    /// Counters of the member disks, summed.
     fn device_counters(&mut self) -> Result<DeviceCounters, HostError>;
 
-    /// How busy the member disks were between the last two readings of the counters, if that is known.
+    /// Utilisation of the member disks between the last two reads of the counters, if known.
     fn disks_busy(&self) -> Option<DisksBusy> {
         None
     }
 
-    /// Records guards on the stack during the time between the last two readings of the counters: of this test, or of all
-    /// tests of the trial. Called after the samples of the test.
+    /// Records the stack's guards for the time between the last two reads of the counters, for one test or for the
+    /// whole trial. Called after the samples of the test.
     fn judge(&mut self, _test: Option<&str>) {}
 
-    /// Smallest write that the disks need not complete by reading, if it is known and the stack passes on what is smaller.
+    /// Smallest write that the disks complete without a read, if known and if the stack passes smaller writes on.
     fn physical_block_bytes(&self) -> Option<u64> {
         None
     }
@@ -50,12 +50,12 @@ pub trait Host {
         bytes
     }
 
-    /// What a smaller random write makes the disks read before, if anything.
+    /// The unit below which a random write makes the disks read first, if any.
     fn write_unit(&self) -> Option<WriteUnit> {
         None
     }
 
-    /// Memory of the machine, if it is known.
+    /// RAM size of the machine, if known.
     fn ram_bytes(&self) -> Option<u64> {
         None
     }
@@ -65,21 +65,21 @@ pub trait Host {
         None
     }
 
-    /// Begins the acts on the array, if there are some and they have not begun. Called by work that does not call
-    /// [`quiesce_and_drop_caches`](Self::quiesce_and_drop_caches), which begins them as well.
+    /// Starts the acts on the array, if there are any and they have not started. Called by workloads that do not
+    /// call [`quiesce_and_drop_caches`](Self::quiesce_and_drop_caches), which starts them as well.
     fn begin_acts(&mut self) -> Result<(), HostError> {
         Ok(())
     }
 
-    /// From now on the simulated disks end each flush at once and write nothing for it.
+    /// From now on the simulated disks complete each flush at once without writing anything.
     fn ignore_flushes(&mut self) -> Result<(), HostError> {
         Err("only simulated disks ignore flushes".into())
     }
 
-    /// So many per cent of the work are done: acts may wait for it. Must be fast.
+    /// Reports progress in percent, which acts may wait for. Must be fast.
     fn work_is_done(&mut self, _percent: u8) {}
 
-    /// The phases of the array, if acts are being done on it: requests are then counted by phase.
+    /// The phases of the array, if acts are done on it: requests are then counted by phase.
     fn phases(&self) -> Option<Arc<Phases>> {
         None
     }
@@ -88,27 +88,27 @@ pub trait Host {
     fn run_tool(&mut self, invocation: &Invocation) -> Result<ToolCall, ToolError>;
 }
 
-/// Percentages of a time in which disks had requests.
+/// Percentages of time in which disks had requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DisksBusy {
     pub mean: f64,
     pub busiest: f64,
 }
 
-/// What is written as a whole: a write of a part of it makes the disks read the rest, or old data and parity.
+/// The unit of writes: a partial write makes the disks read the rest, or old data and parity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteUnit {
-    /// A stripe of an array with parity: data in bytes.
+    /// A full stripe of an array with parity: its data in bytes.
     Stripe(u64),
-    /// A record of the filesystem, which is read as a whole once it has been written.
+    /// A record of the filesystem, which is read as a whole after it was first written.
     Record(u64),
 }
 
-/// Requests and bytes at the member disks since they came up, as `/proc/diskstats` counts them (sector = 512 bytes).
+/// Requests and bytes at the member disks since they were attached, as in `/proc/diskstats` (sector = 512 bytes).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceCounters {
     pub reads: u64,
-    /// Reads that the scheduler merged with others: each was a request before, and is none of `reads`.
+    /// Reads that the I/O scheduler merged into others; they are not in `reads`.
     pub reads_merged: u64,
     pub read_sectors: u64,
     pub writes: u64,
@@ -130,7 +130,7 @@ impl DeviceCounters {
 impl Sub for DeviceCounters {
     type Output = Self;
 
-    /// Difference to `before`. Saturates: the counters of a removed member are lost.
+    /// Difference from `before`. Saturating, because the counters of a removed member are lost.
     fn sub(self, before: Self) -> Self {
         Self {
             reads: self.reads.saturating_sub(before.reads),

@@ -114,7 +114,7 @@ fn run_iozone(spec: &IozoneSpec, mount_point: &Path, host: &mut dyn Host) -> Res
     Ok(())
 }
 
-/// Reports a figure that IOzone printed, or that was measured elsewhere.
+/// Reports a figure printed by IOzone, also for imported results.
 pub(crate) fn report(test: IozoneTest, kib_per_second: f64, host: &mut dyn Host) {
     Reporter {
         host,

@@ -69,8 +69,8 @@ pub(crate) fn histogram() -> LatencyHistogram {
     Histogram::new_with_bounds(1, 3_600_000_000_000, 3).expect("bounds and digits are valid")
 }
 
-/// A clock that is read once between consecutive operations, with a histogram for each operation, and what the
-/// operations moved over time.
+/// A clock that is read once between consecutive operations, with a histogram for each operation and the bytes
+/// moved over time.
 pub(crate) struct Stopwatch {
     started: Instant,
     last: Instant,
@@ -98,12 +98,12 @@ impl Stopwatch {
         self.last
     }
 
-    /// The latest operation completed the transfer of so many bytes.
+    /// Records that the latest operation transferred this many bytes.
     pub(crate) fn moved(&mut self, bytes: u64) {
         self.moved_at(self.last, bytes);
     }
 
-    /// The same, of an operation that was timed elsewhere.
+    /// The same for an operation that was timed elsewhere.
     pub(crate) fn moved_at(&mut self, ended: Instant, bytes: u64) {
         self.course.add(ended.saturating_duration_since(self.started), bytes);
     }

@@ -1,13 +1,13 @@
-//! Workloads and their measurement: file trees written, read, copied and deleted; reads and writes with fio's options;
-//! Bonnie++'s and IOzone's tests.
+//! Workloads and their measurement: file trees that are written, read, copied and deleted; reads and writes with
+//! fio's options; Bonnie++'s and IOzone's tests.
 //!
-//! The same code runs on real disks and in the lab's guest, where time is virtual, processor time is free and each
-//! system call costs microseconds of wall time. It therefore makes few system calls, and takes one time stamp between
-//! consecutive operations rather than two around each.
+//! The same code runs on real disks and in the lab's guest, where time is virtual, CPU time is free without a CPU
+//! model, and each system call costs microseconds of wall time. It therefore makes few system calls, and takes one
+//! time stamp between consecutive operations rather than two around each.
 //!
 //! *Invariant*: one seed determines every name, size, byte and offset, on any machine and with any version of any
-//! library; no floating point is used. *Invariant*: this crate does not depend on md, mkfs or the lab; its environment
-//! is the trait [`Host`].
+//! library; no floating point is used. *Invariant*: this crate does not depend on md, mkfs or the lab; its
+//! environment is the trait [`Host`].
 
 mod bonnie;
 mod buffer;
@@ -38,26 +38,26 @@ use tools::Tool;
 /// Where a workload runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Target<'a> {
-    /// The filesystem under test; none if the study uses the raw device.
+    /// The filesystem under test; `None` on a raw device.
     pub mount_point: Option<&'a Path>,
-    /// The array (or single disk) that carries it.
+    /// The array or single disk below it.
     pub block_device: &'a Path,
 }
 
-/// Runs the workload once and reports everything to `host`. Samples are valid once this returns `Ok`; those of a test
-/// whose guard failed are reported too.
+/// Runs the workload once and reports everything to `host`. Samples are valid once this returns `Ok`; those of a
+/// test with a failed guard are reported as well.
 pub fn run(spec: &WorkloadSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Result<(), WorkloadError> {
     engine(&spec.work).run(target, seed, host)
 }
 
-/// The program that does the work; none if raidlab does it itself.
+/// The external program of a workload; `None` if raidlab does the work itself.
 pub fn tool(work: &Work) -> Option<Tool> {
     engine(work).tool()
 }
 
 /// Engine for one kind of work.
 trait Engine {
-    /// The program that does it; none if raidlab does it itself.
+    /// The external program; `None` if raidlab does the work itself.
     fn tool(&self) -> Option<Tool>;
 
     fn run(&self, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Result<(), WorkloadError>;

@@ -1,10 +1,11 @@
-//! Small operations on a filesystem that a power cut ends, and the judgement of what is left.
+//! Small operations on a filesystem until a power cut, and the check of what survived.
 //!
-//! The operations ([`Operations`]) follow from the seed alone. They are done one after another by one thread in the
-//! folder `MOUNT/work`; the first ones prepare files and end with a sync. Before and after each one an event says so, which
-//! takes no virtual time, so the log is known up to the cut. [`History`] says what is right after it.
+//! The operations ([`Operations`]) follow from the seed alone. One thread does them in order in the folder
+//! `MOUNT/work`; the first ones prepare files and end with a sync. Each one is logged by an event before and after,
+//! which takes no virtual time, so the log is known up to the cut. [`History`] knows which states are valid after
+//! it.
 //!
-//! This workload itself cuts no power: the lab runs it again for each cut.
+//! The workload itself does not cut the power: the lab runs it again for each cut.
 
 mod history;
 mod left_out;
@@ -31,7 +32,7 @@ use tools::Tool;
 /// The folder of the operations.
 pub const FOLDER: &str = "work";
 
-/// Keys of the events: their values are the number of the operation and the time since the kernel started.
+/// Keys of the events. Their values are the operation's number and the time since boot.
 pub const BEGUN: &str = "power-cut.begun";
 pub const RETURNED: &str = "power-cut.returned";
 
@@ -51,7 +52,7 @@ impl Engine for PowerCutSpec {
         for (number, operation) in operations.all.iter().enumerate() {
             if number == operations.prepared {
                 if self.ignore_flush {
-                    // What was done before is on the disks: the preparation ended with a sync.
+                    // Earlier data is on the disks: the preparation ended with a sync.
                     host.ignore_flushes()
                         .map_err(WorkloadError::host("let the disks ignore flushes"))?;
                 }
@@ -71,7 +72,7 @@ impl Engine for PowerCutSpec {
     }
 }
 
-/// Now and then there is time for background writes.
+/// Gives background writes time now and then.
 fn pause(number: u64) {
     if number.is_multiple_of(4) {
         std::thread::sleep(Duration::from_millis(number / 4 % 20));
@@ -86,7 +87,7 @@ fn say(key: &str, number: usize, host: &mut dyn Host) {
     });
 }
 
-/// Not by rustix, which wants more of a vDSO than User-Mode Linux has since 7.x.
+/// Without rustix, which needs more of the vDSO than User-Mode Linux has since 7.x.
 fn since_boot_ns() -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the call writes the structure that it is given.

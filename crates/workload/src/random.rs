@@ -17,7 +17,7 @@ pub(crate) const fn mix(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// A number for the place (`a`, `b`) under `seed`, without drawing those before it.
+/// A number for the place (`a`, `b`) under `seed`, without drawing the ones before it.
 pub(crate) const fn hash(seed: u64, a: u64, b: u64) -> u64 {
     let first = mix(seed.wrapping_add(a.wrapping_add(1).wrapping_mul(GOLDEN_GAMMA)));
     mix(first.wrapping_add(b.wrapping_add(1).wrapping_mul(GOLDEN_GAMMA)))

@@ -1,4 +1,4 @@
-//! Samples and guards, assembled in the same way by every engine.
+//! Samples and guards, built in the same way by every engine.
 
 use crate::course;
 use crate::cpu::CpuTime;
@@ -10,23 +10,23 @@ use study::metric::Metric;
 
 pub(crate) const MEBIBYTE: f64 = (1 << 20) as f64;
 
-/// Percentage of a test's bytes that must have passed the member disks. Not 100: a filesystem may keep some blocks,
-/// with tails of files, pinned by its journal.
+/// Percentage of a test's bytes that must pass the member disks. It is below 100 because a filesystem may keep some
+/// blocks in memory, such as file tails pinned by its journal.
 const DEVICE_SHARE_PERCENT: u64 = 90;
 
-/// Resolution of our clock: a test's two time stamps and the time to its first and from its last operation, 10 µs.
+/// Resolution of our clock, 10 µs: a test's two time stamps, and the time to its first and from its last operation.
 pub(crate) const OWN_CLOCK: Duration = Duration::from_micros(10);
 /// fio reports times in whole milliseconds.
 pub(crate) const FIO_CLOCK: Duration = Duration::from_millis(1);
 
-/// What a test asked to read.
+/// The amount that a test requested to read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Asked {
     pub(crate) bytes: u64,
-    /// Number of requests of a random pattern, each of which costs at least one at a disk. Sequential ones are read
-    /// ahead, in larger requests.
+    /// Number of requests of a random pattern, each of which needs at least one request to a disk. Sequential
+    /// requests are read ahead in larger ones.
     pub(crate) requests: Option<u64>,
-    /// Bytes of a record, where a request of a random pattern makes the filesystem read all of it.
+    /// Record size, if a random request makes the filesystem read a whole record.
     pub(crate) record_bytes: Option<u64>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Reporter<'a> {
 }
 
 impl Reporter<'_> {
-    /// `value` is in the unit of the metric.
+    /// Reports a value in the unit of the metric.
     pub(crate) fn sample(&mut self, metric: Metric, value: f64) {
         self.host.event(Event::Sample(Sample {
             test: self.test.to_owned(),
@@ -68,7 +68,7 @@ impl Reporter<'_> {
         }
     }
 
-    /// Throughput over the measured time; nothing if it is not known.
+    /// Throughput over the measured time, if known.
     pub(crate) fn course(&mut self, course: &course::Course, measured: Duration) {
         let (interval_ns, bytes) = (course.interval_ns(), course.within(measured));
         if !bytes.is_empty() {
@@ -80,7 +80,7 @@ impl Reporter<'_> {
         }
     }
 
-    /// Work of the member disks during the test, as an explanation.
+    /// Requests and bytes at the member disks during the test, for explanation.
     pub(crate) fn device_work(&mut self, moved: DeviceCounters) {
         self.sample(Metric::DeviceReads, moved.reads as f64);
         self.sample(Metric::DeviceWrites, moved.writes as f64);
@@ -92,12 +92,12 @@ impl Reporter<'_> {
         }
     }
 
-    /// The guards of the stack during this test, whose counters have just been read.
+    /// The guards of the stack during this test. The counters have just been read.
     pub(crate) fn judge_stack(&mut self) {
         self.host.judge(Some(self.test));
     }
 
-    /// Processor time of the test.
+    /// CPU time of the test.
     pub(crate) fn cpu(&mut self, used: CpuTime) {
         self.seconds(Metric::CpuUser, used.user);
         self.seconds(Metric::CpuSystem, used.system);
@@ -118,14 +118,14 @@ impl Reporter<'_> {
         self.device_guard("cold-cache", "read from", bytes, moved.read_bytes());
     }
 
-    /// Checks that no cache answered requests for what had been read before, whether by this test or with the blocks next
-    /// to it.
+    /// Checks that no cache answered requests, whether with data that this test had read or with blocks read along
+    /// with others.
     pub(crate) fn cache_hits_guard(&mut self, asked: Asked, moved: DeviceCounters) {
         let (passed, detail) = cache_hits(asked, moved);
         self.guard("cache-hits", passed, detail);
     }
 
-    /// Checks that all written data is on the disks at the end of the test, with copies and parity.
+    /// Checks that all written data is on the disks at the end of the test, including copies and parity.
     pub(crate) fn written_out_guard(&mut self, bytes: u64, moved: DeviceCounters) {
         let member_bytes = self.host.member_bytes_min(bytes);
         let needed = member_bytes / 100 * DEVICE_SHARE_PERCENT;
@@ -141,7 +141,7 @@ impl Reporter<'_> {
         self.compressible_guard("written to", written, member_bytes);
     }
 
-    /// On a filesystem that compresses: checks that as many bytes passed the disks as without compression.
+    /// On a compressing filesystem: checks that as many bytes passed the disks as without compression.
     pub(crate) fn compressible_guard(&mut self, verb: &str, at_disks: u64, uncompressed: u64) {
         if !self.host.compresses() || uncompressed == 0 {
             return;
@@ -183,7 +183,7 @@ impl Reporter<'_> {
     }
 }
 
-/// Whether the requests of a test reached the disks, and what was counted.
+/// Whether the requests of a test reached the disks, with the counts.
 fn cache_hits(asked: Asked, moved: DeviceCounters) -> (bool, String) {
     let records = asked.requests.zip(asked.record_bytes);
     let records = records.filter(|(requests, bytes)| requests * bytes > asked.bytes);
@@ -225,7 +225,7 @@ mod tests {
         }
     }
 
-    /// 4 GiB in blocks of 4 KiB from records of 1 MiB: each record came once from the disks, in eight requests.
+    /// 4 GiB in 4 KiB blocks from 1 MiB records: each record was read once from the disks, in eight requests.
     #[test]
     fn records_that_are_larger_than_blocks_are_read_once() {
         let asked = Asked {
@@ -246,7 +246,8 @@ mod tests {
         );
     }
 
-    /// S5: RAIDz2 of eight disks makes six requests for a record of 1 MiB, so that requests do not show what a cache answered.
+    /// S5: RAIDZ2 of eight disks makes six requests for a 1 MiB record, so requests do not show what a cache
+    /// answered.
     #[test]
     fn records_on_several_disks_are_counted_by_their_bytes() {
         let asked = Asked {

@@ -1,13 +1,13 @@
-//! Work of mail servers, package managers and databases: each operation ends when it is on stable storage.
+//! Workloads of mail servers, package managers and databases: each operation ends when it is on stable storage.
 //!
-//! **Files.** Each test has its own folder, `MOUNT/TEST`. Its directories, and the files for `replace` and `mixed`, are
-//! prepared before, unmeasured. Client `c` of `n` creates or replaces the files `c`, `c + n`, …; it reads any. `append`
-//! writes `MOUNT/append/log.c`, `commit` writes `MOUNT/commit/log`.
+//! **Files.** Each test has its own folder, `MOUNT/TEST`. Its directories, and the files for `replace` and `mixed`,
+//! are prepared before, unmeasured. Client `c` of `n` creates or replaces the files `c`, `c + n`, …; it reads any.
+//! `append` writes `MOUNT/append/log.c`, `commit` writes `MOUNT/commit/log`.
 //!
 //! **Before each test** all dirty data is written back, the array is idle and the caches are dropped.
 //!
-//! **End of the measurement.** A `syncfs` after the last operation, for names that no fsync covers. The latency of an
-//! operation is from its start (with `rate`: from the time at which it was due) to the return of its last system call.
+//! **End of the measurement.** A `syncfs` after the last operation, for names that no fsync covers. The latency of
+//! an operation is from its start (with `rate`: from its due time) to the return of its last system call.
 //!
 //! **Guards.** `contents`: a sample of the files and all records, after a remount. `written-out`: all written data
 //! reached the disks.

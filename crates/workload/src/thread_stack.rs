@@ -1,12 +1,12 @@
-//! The stack of a thread that does measured work, populated with memory when the thread starts.
+//! The stack of a thread that does measured work; its pages are populated when the thread starts.
 
 use std::mem::MaybeUninit;
 
 /// More than any thread here uses, regardless of the compiler.
 const STACK_BYTES: usize = 64 << 10;
 
-/// Populates the calling thread's stack with memory down to a fixed depth. Otherwise the number of touched pages, which
-/// depends on the compiler, would determine the memory left for the workload.
+/// Populates the calling thread's stack down to a fixed depth. Otherwise the number of touched pages, which depends
+/// on the compiler, would determine the memory left for the workload.
 pub(crate) fn back_with_memory() {
     let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
     let (mut lowest, mut bytes) = (std::ptr::null_mut(), 0);

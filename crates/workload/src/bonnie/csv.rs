@@ -28,11 +28,11 @@ pub(crate) enum Column {
     Absent,
     /// `+++++`: too short to have a figure.
     TooShort,
-    /// KiB, seeks or files a second; the share of a processor.
+    /// KiB, seeks or files per second, and CPU usage.
     Figure { rate: f64, cpu_percent: Option<f64> },
 }
 
-/// In the order of the line.
+/// All tests in the order of the line.
 fn all_tests() -> impl Iterator<Item = &'static str> {
     BONNIE_TESTS.into_iter().chain(BONNIE_FILE_TESTS)
 }

@@ -23,7 +23,7 @@ pub(super) struct Feed {
     began: Instant,
     /// Blocks returned so far.
     blocks: u64,
-    /// A step that was requested and is not due yet.
+    /// A step that was taken and is not due yet.
     held: Option<Turn>,
 }
 

@@ -1,12 +1,12 @@
-//! The same job run by fio; its report is converted to the same tally.
+//! Runs the same job with fio and converts its report to the same tally.
 //!
-//! fio is started once for each trial, because in the lab a start costs seconds of wall time. Jobs are threads
-//! (`--thread`), because processes would only add the cost of fork, and are summed by fio (`--group_reporting`). The
+//! fio is started once per trial, because in the lab a start costs seconds of wall time. Jobs are threads
+//! (`--thread`), because processes would only add the cost of fork, and fio sums them (`--group_reporting`). The
 //! clock is always clock_gettime: the TSC, fio's default, is real time in the lab. Latencies are from submission to
 //! completion (`lat`), as in raidlab's own engine.
 //!
-//! At a queue depth above 1 fio uses io_uring, or POSIX asynchronous I/O if that is not available: its default, psync,
-//! would ignore the depth.
+//! At a queue depth above 1 fio uses io_uring, or POSIX AIO if that is not available: its default, psync, would
+//! ignore the depth.
 
 use crate::host::Host;
 use crate::io::fio_log::BandwidthLog;
@@ -62,7 +62,7 @@ pub(super) fn run(
     seed: u64,
     host: &mut dyn Host,
 ) -> Result<Outcome, WorkloadError> {
-    // Fails if the files or the device do not exist, or the device is in use: fio does not always.
+    // Fails if the files or the device do not exist, or if the device is in use: fio does not check this reliably.
     if target
         .mount_point
         .is_none_or(|mount_point| layout(spec, mount_point).files == 1)
@@ -184,7 +184,7 @@ fn arguments(spec: &IoSpec, target: &Target<'_>, seed: u64, io_engine: &str) -> 
     }
     match target.mount_point {
         Some(mount_point) => {
-            // fio's size includes the start of the file that is left out.
+            // fio's size includes the skipped start of the file.
             option("size", &(spec.size_bytes + spec.offset_bytes));
             option("offset", &spec.offset_bytes);
             option("directory", &escaped(mount_point));

@@ -1,6 +1,6 @@
-//! A fio job file: all its sections in one run of fio, each a test with the section's name.
+//! A fio job file: all its sections in one fio run, each a test named after the section.
 //!
-//! raidlab prepares the files, a set for each section, so that reads are cold. Only fio knows what it wrote: its own
+//! raidlab prepares separate files for each section, so that reads are cold. Only fio knows what it wrote: its own
 //! `verify` compares contents, if the job file sets it.
 
 use super::fio::{COMMON, OUTPUT_BYTES_MAX, TIME_LIMIT, escaped};
@@ -119,7 +119,8 @@ fn arguments(spec: &FioFileSpec, mount_point: &Path, seed: u64) -> Vec<String> {
     arguments
 }
 
-/// Returns what it read. Dirty data cannot be attributed to a section: the sync counts for every section that writes through the page cache.
+/// Returns the bytes read. Dirty data cannot be attributed to a section: the sync counts for every section that
+/// writes through the page cache.
 fn report_section(
     section: &FioSection,
     jobs: &[JobReport],
@@ -166,7 +167,7 @@ fn report_whole(spec: &FioFileSpec, cpu: CpuTime, moved: DeviceCounters, asked: 
     let mut reporter = Reporter { host, test: "fio" };
     reporter.cpu(cpu);
     reporter.device_work(moved);
-    // Sections are not separated.
+    // Sections are not separate.
     reporter.host.judge(None);
     if spec.sections.iter().all(|section| !section.pattern.has_writes()) {
         let once = spec.sections.iter().map(|section| {

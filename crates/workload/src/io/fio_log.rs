@@ -1,4 +1,4 @@
-//! Throughput over time of a job of fio, from fio's own log of its bandwidth.
+//! Throughput over time of an fio job, from fio's bandwidth log.
 
 use crate::WorkloadError;
 use crate::course::Course;
@@ -6,23 +6,23 @@ use std::fs;
 use std::time::Duration;
 use study::workload::IoSpec;
 
-/// Lines for each job and direction: much finer than the intervals that are judged.
+/// Lines per job and direction: much finer than the intervals that are judged.
 const LINES: u128 = 1024;
-/// fio looks at its counters at most this often.
+/// fio's shortest interval.
 const SHORTEST_MS: u128 = 10;
 /// fio's name for the log, to which it adds `_bw.N.log` for job N.
 const NAME: &str = "raidlab";
 /// fio's unit of bandwidth, KiB/s.
 const KIBIBYTE: u64 = 1024;
 
-/// A folder that fio writes its logs to, and that is removed afterwards.
+/// A temporary folder for fio's logs.
 pub(super) struct BandwidthLog {
     folder: tempfile::TempDir,
     interval_ms: u128,
 }
 
 impl BandwidthLog {
-    /// For a job with a `runtime`; None if the study has fio write such a log for itself.
+    /// For a job with a `runtime`; `None` if the study makes fio write such a log itself.
     pub(super) fn of(spec: &IoSpec) -> Result<Option<Self>, WorkloadError> {
         let is_taken = |(name, _): &(String, String)| name == "write_bw_log" || name == "log_avg_msec";
         let Some(runtime_ns) = spec.runtime_ns.filter(|_| !spec.fio_options.iter().any(is_taken)) else {
@@ -36,7 +36,7 @@ impl BandwidthLog {
         }))
     }
 
-    /// fio's options for it. With an average, a line is the bytes of an interval of time, and not the rate of a request.
+    /// fio's options. With averaging, a line is the bytes of an interval, not the rate of a request.
     pub(super) fn arguments(&self) -> [String; 2] {
         let name = self.folder.path().join(NAME);
         [
@@ -45,7 +45,7 @@ impl BandwidthLog {
         ]
     }
 
-    /// The sum over all jobs, from the end of the ramp.
+    /// The sum over all jobs, starting after the ramp.
     pub(super) fn read(&self) -> Result<Course, WorkloadError> {
         let folder = self.folder.path();
         let mut course = Course::new();
@@ -62,8 +62,8 @@ impl BandwidthLog {
     }
 }
 
-/// Adds the log of a job. A line ends the interval that began with the line before it of the same direction. Returns a
-/// line that is not understood.
+/// Adds the log of a job. A line ends the interval that began with the previous line of the same direction. The
+/// error is the invalid line.
 fn add<'a>(course: &mut Course, log: &'a str) -> Result<(), &'a str> {
     // Reads, writes, trims.
     let mut begins_ms = [0_u64; 3];

@@ -18,7 +18,7 @@ pub(crate) struct JobReport {
     pub(super) tally: Tally,
     pub(crate) read_time: Duration,
     pub(crate) write_time: Duration,
-    /// Per mille → nanoseconds, if there are no bins for a histogram (`json`).
+    /// Percentiles in nanoseconds, if there are no bins for a histogram (`json`).
     pub(crate) percentiles: Vec<(Metric, f64)>,
 }
 
@@ -28,12 +28,12 @@ pub(crate) struct FioReport {
 }
 
 impl JobReport {
-    /// From its first request to its last; fio reports whole milliseconds.
+    /// From the first request to the last; fio reports whole milliseconds.
     pub(super) fn duration(&self) -> Duration {
         self.read_time.max(self.write_time)
     }
 
-    /// With verification, which reads what was written, only the writes are the job.
+    /// Removes the reads of a verification: only the writes belong to the job.
     pub(super) fn without_reads(&mut self) {
         self.tally.reads = Stream::new();
         self.read_time = Duration::ZERO;
@@ -54,7 +54,7 @@ struct Job {
     error: i64,
     read: Direction,
     write: Direction,
-    /// Missing in reports of older fio versions and of some other producers.
+    /// Missing in reports of older fio versions and of some other programs.
     #[serde(default)]
     sync: Syncs,
 }
@@ -97,13 +97,13 @@ struct Latencies {
 /// Whether latencies must have bins.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bins {
-    /// As `json+` has them.
+    /// `json+` has them.
     Needed,
     /// `json` is sufficient.
     Optional,
 }
 
-/// Parses a report, with any other output of fio before and after it; the error if it is invalid.
+/// Parses a report, ignoring other output of fio before and after it.
 pub(crate) fn parse(printed: &str, bins: Bins) -> Result<FioReport, String> {
     let start = if printed.starts_with('{') {
         Some(0)
@@ -203,7 +203,7 @@ fn percentiles(direction: &Direction) -> Vec<(Metric, f64)> {
         .collect()
 }
 
-/// The same with a workload error that contains the output.
+/// The same, with an error that contains the output.
 pub(super) fn parse_own(printed: &str) -> Result<FioReport, crate::WorkloadError> {
     parse(printed, Bins::Needed).map_err(|what| crate::WorkloadError::FioOutput {
         what,
@@ -214,7 +214,7 @@ pub(super) fn parse_own(printed: &str) -> Result<FioReport, crate::WorkloadError
 /// A report of an fio run elsewhere.
 pub(crate) struct FioResult<F> {
     pub(crate) version: String,
-    /// Reports the figures of every job name, jobs of the same name together.
+    /// Reports the figures of every job name; jobs of the same name are combined.
     pub(crate) report: F,
 }
 

@@ -1,4 +1,4 @@
-//! The guards of a job: whether what it read came from the disks, and what it wrote went there.
+//! The guards of a job: whether reads came from the disks, and whether writes reached them.
 
 use super::tally::Outcome;
 use crate::host::{DeviceCounters, Host, WriteUnit};
@@ -6,7 +6,7 @@ use crate::report::{Asked, FIO_CLOCK, Reporter};
 use std::time::Duration;
 use study::workload::{BufferFill, IoPattern, IoSpec, SyncMode};
 
-/// fio options with which it is not known how much is accessed twice.
+/// fio options that may access blocks repeatedly, by an unknown amount.
 const REPEATS: [&str; 5] = [
     "random_distribution",
     "norandommap",
@@ -15,13 +15,13 @@ const REPEATS: [&str; 5] = [
     "io_size",
 ];
 
-/// From this share on, per cent, a test writes all of its files.
+/// A test that writes at least this percentage of its files counts as writing all of them.
 const COVERED_PERCENT: u64 = 90;
 
-/// Fewer reads than this, per cent of what read-modify-write needs at the least, are a cache's work.
+/// If fewer reads than this percentage of the minimum for read-modify-write reach the disks, a cache did the work.
 const READ_PERCENT_MIN: u64 = 10;
 
-/// fio options that ask for blocks which are read more often than others.
+/// fio options that read some blocks more often than others.
 const FAVOURS: [&str; 2] = ["random_distribution", "percentage_random"];
 
 pub(super) fn report(reporter: &mut Reporter<'_>, spec: &IoSpec, outcome: &Outcome, moved: DeviceCounters) {
@@ -45,7 +45,7 @@ pub(super) fn report(reporter: &mut Reporter<'_>, spec: &IoSpec, outcome: &Outco
     }
     if is_judged && (spec.direct || favours_no_block(&spec.fio_options)) {
         let record_bytes = record_bytes(&*reporter.host, spec.size_bytes);
-        // What is compressed away is not read.
+        // Data that was compressed away is not read.
         let record_bytes = record_bytes.map(|bytes| bytes * percent / 100);
         reporter.cache_hits_guard(asked(spec, outcome, percent, record_bytes), moved);
     }
@@ -54,7 +54,7 @@ pub(super) fn report(reporter: &mut Reporter<'_>, spec: &IoSpec, outcome: &Outco
         reporter.written_out_guard(writes * percent / 100, moved);
     }
     if percent == 0 && spec.buffer.fill != BufferFill::Random {
-        // All the same, what btrfs has reserved space for it writes as it is.
+        // btrfs writes data uncompressed where it has reserved space.
         if pattern.has_writes() {
             let needed = reporter.host.member_bytes_min(writes);
             reporter.compressible_guard("written to", moved.written_bytes(), needed);
@@ -77,12 +77,12 @@ pub(super) fn report(reporter: &mut Reporter<'_>, spec: &IoSpec, outcome: &Outco
     }
 }
 
-/// Whether a job that ran for a given time had one throughput. Not while acts change the array, and not for buffered
-/// writes, which end in memory.
+/// Whether a job with a runtime had constant throughput. Not checked while acts change the array, nor for buffered
+/// writes, which complete in memory.
 fn steady(spec: &IoSpec, outcome: &Outcome) -> Option<(bool, String)> {
     let runtime = Duration::from_nanos(spec.runtime_ns?);
     let is_on_disk = !spec.pattern.has_writes() || spec.direct || spec.sync != SyncMode::None;
-    // A job may have ended before, with all of its blocks. fio's clock has whole milliseconds.
+    // A job may have completed all its blocks earlier. fio's clock has whole milliseconds.
     let had_its_time = outcome.duration + FIO_CLOCK >= runtime;
     if !is_on_disk || !had_its_time || !outcome.phases.is_empty() {
         return None;
@@ -90,11 +90,11 @@ fn steady(spec: &IoSpec, outcome: &Outcome) -> Option<(bool, String)> {
     outcome.tally.course.verdict(runtime)
 }
 
-/// Random writes of a job, with those of its ramp.
+/// Random writes of a job, including its ramp.
 #[derive(Clone, Copy, Debug)]
 struct Written {
     writes: u64,
-    /// All of its files.
+    /// Total size of its files.
     area_bytes: u64,
     fits_memory: bool,
 }
@@ -110,9 +110,9 @@ impl Written {
     }
 }
 
-/// Whether the disks read what random writes of parts of stripes or records need: a cache that holds all of them, or that
-/// gets all of them, makes whole ones. The least that they need is a read of a block for each write in a stripe (as much of
-/// the other data, if not of the old data and the parity), and of a record that was written before.
+/// Whether the disks read what random writes to parts of stripes or records require; a large enough cache would
+/// combine them into whole ones. The minimum is one block read per write to a stripe (the other data, or old data
+/// and parity), and one per write to a record that was written before.
 fn read_modify_write(
     spec: &IoSpec,
     unit: WriteUnit,
@@ -123,7 +123,7 @@ fn read_modify_write(
     let (what, unit_bytes, done, needed) = match unit {
         WriteUnit::Stripe(bytes) => ("stripe", bytes, moved.read_bytes() / spec.block_bytes, written.writes),
         WriteUnit::Record(bytes) => {
-            // The files are new: the first write to a record finds none.
+            // The files are new: the first write to a record reads nothing.
             let records = written.area_bytes.div_ceil(bytes);
             let requests = moved.reads + moved.reads_merged;
             ("record", bytes, requests, written.writes.saturating_sub(records))
@@ -153,8 +153,8 @@ fn read_modify_write(
     Some((passed, detail))
 }
 
-/// Whether direct writes cover whole physical sectors: others make the disk read first, and turn once more. Buffered ones
-/// are of whole pages.
+/// Whether direct writes cover whole physical sectors: otherwise the disk reads first and waits for another
+/// revolution. Buffered writes are whole pages.
 fn aligned(spec: &IoSpec, physical_block_bytes: Option<u64>) -> Option<(bool, String)> {
     let sector = physical_block_bytes.filter(|_| spec.direct && spec.pattern.has_writes())?;
     let apart = [spec.offset_increment_bytes.unwrap_or(0), spec.skip_bytes.unsigned_abs()];
@@ -170,8 +170,8 @@ fn aligned(spec: &IoSpec, physical_block_bytes: Option<u64>) -> Option<(bool, St
     Some((wrong.is_none(), detail))
 }
 
-/// Whether no option of fio asks for blocks that are read more often than others, or for reads through a mapping, which
-/// are larger than a block.
+/// Whether no fio option reads some blocks more often than others, or through a memory mapping, which reads more
+/// than a block.
 pub(super) fn favours_no_block(options: &[(String, String)]) -> bool {
     !options
         .iter()
@@ -187,7 +187,7 @@ fn incompressible_percent(spec: &IoSpec, compresses: bool) -> u64 {
     }
 }
 
-/// Bytes that the filesystem reads for a random read of less, in files of `file_bytes`, if it reads records as a whole.
+/// Bytes that the filesystem reads for a small random read in files of `file_bytes`, if it reads whole records.
 pub(super) fn record_bytes(host: &dyn Host, file_bytes: u64) -> Option<u64> {
     match host.write_unit()? {
         WriteUnit::Record(bytes) => Some(bytes.min(file_bytes)),
@@ -195,13 +195,13 @@ pub(super) fn record_bytes(host: &dyn Host, file_bytes: u64) -> Option<u64> {
     }
 }
 
-/// All reads of a job, with those of its ramp.
+/// All reads of a job, including its ramp.
 fn asked(spec: &IoSpec, outcome: &Outcome, percent: u64, record_bytes: Option<u64>) -> Asked {
     let (reads, ramp) = (&outcome.tally.reads, outcome.tally.ramp);
     let jumps = matches!(spec.pattern, IoPattern::RandRead | IoPattern::RandRw);
     Asked {
         bytes: (reads.bytes + ramp.read_bytes) * percent / 100,
-        // Blocks of zeros may be none.
+        // Blocks of zeros may not be stored.
         requests: (jumps && percent > 0).then(|| reads.operations() + ramp.reads),
         record_bytes,
     }
@@ -219,7 +219,7 @@ mod tests {
         }
     }
 
-    /// 512 MiB in a larger memory, with as many writes as blocks.
+    /// 512 MiB in more memory than that, with as many writes as blocks.
     const BURST: Written = Written {
         writes: 1 << 17,
         area_bytes: 512 << 20,
@@ -235,7 +235,7 @@ mod tests {
         read_modify_write(&job(4096), unit, written, moved).map(|(passed, _)| passed)
     }
 
-    /// S5 of October 2026: files of 512 MiB in 3 GiB, and 831 reads of 40 MiB.
+    /// S5 of October 2026: files of 512 MiB in 3 GiB of memory, and 831 reads of 40 MiB.
     #[test]
     fn stripes_that_memory_completed_are_seen() {
         let stripe = WriteUnit::Stripe(3 << 20);

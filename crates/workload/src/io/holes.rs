@@ -7,7 +7,7 @@ use rustix::fs::{Mode, OFlags, SeekFrom, open, seek};
 use rustix::io::Errno;
 use std::os::fd::OwnedFd;
 
-/// Checks the files of a job that only reads. To be called after the measurement: it reads the maps of the files.
+/// Checks the files of a read-only job. Call it after the measurement: it reads the extent maps of the files.
 pub(super) fn report(layout: &Layout<'_>, reporter: &mut Reporter<'_>) -> Result<(), WorkloadError> {
     let (mut all, mut unwritten, mut first) = (0, 0, None);
     for path in layout.paths() {
@@ -33,18 +33,18 @@ pub(super) fn report(layout: &Layout<'_>, reporter: &mut Reporter<'_>) -> Result
     Ok(())
 }
 
-/// Bytes from `start` to `end` that are holes or unwritten extents, as the filesystem says by lseek(2). One that does not
-/// know calls everything data.
+/// Bytes from `start` to `end` in holes or unwritten extents, as reported by lseek(2). Filesystems without support
+/// report everything as data.
 fn unwritten_bytes(file: &OwnedFd, start: u64, end: u64) -> rustix::io::Result<u64> {
     let (mut at, mut unwritten) = (start, 0);
     while at < end {
         let hole = match seek(file, SeekFrom::Hole(at)) {
-            // The file ends before.
+            // The file ends earlier.
             Err(Errno::NXIO) => at,
             hole => hole?.min(end),
         };
         at = match seek(file, SeekFrom::Data(hole)) {
-            // No data follows.
+            // No more data follows.
             Err(Errno::NXIO) => end,
             data => data?.min(end),
         };

@@ -1,4 +1,4 @@
-//! raidlab's own engine: one thread per job; plain system calls at depth 1, io_uring at higher depths, threads where
+//! raidlab's own engine: one thread per job; plain system calls at depth 1, io_uring at higher depths, threads if
 //! the kernel has no io_uring.
 
 use crate::WorkloadError;
@@ -56,12 +56,12 @@ impl JobDone {
     }
 }
 
-/// What all jobs share.
+/// State shared by all jobs.
 #[derive(Clone, Copy)]
 pub(super) struct Shared<'a> {
     pub(super) contents: &'a Contents,
     pub(super) seed: u64,
-    /// The phases of the array, if acts are being done on it.
+    /// The phases of the array, if acts are done on it.
     pub(super) phases: Option<&'a Phases>,
 }
 

@@ -157,7 +157,7 @@ impl Cursor {
         Box::new((0..steps).map(move |_| position.next(self.blocks, self.skip_blocks)))
     }
 
-    /// The block of the step, if known: with strides, from the start of the first round on.
+    /// The block of the step, if known: with strides, counted from the start of the first round.
     fn written_in_step(&self, step: u64) -> Option<u64> {
         if self.pattern.is_random() {
             return Some(self.random_block(step));
@@ -175,7 +175,7 @@ impl Cursor {
         }
     }
 
-    /// Runs of a random order begin where the permutation says; the end may cut the last run short.
+    /// Each run of a random order starts at a block of the permutation; the end may cut the last run short.
     fn random_block(&self, step: u64) -> u64 {
         let begin = self.permutation.at(step / self.run_blocks) * self.run_blocks;
         let block = begin + step % self.run_blocks;

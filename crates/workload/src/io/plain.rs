@@ -21,7 +21,7 @@ pub(super) struct Rules<'a> {
     pub(super) counted_from: Instant,
     /// No request begins at or after this.
     pub(super) deadline: Option<Instant>,
-    /// The phases of the array, if acts are being done on it.
+    /// The phases of the array, if acts are done on it.
     pub(super) phases: Option<&'a Phases>,
 }
 
@@ -30,7 +30,7 @@ impl Rules<'_> {
         ended >= self.counted_from
     }
 
-    /// A step that began and ended at these times.
+    /// Counts a step that began and ended at these times.
     pub(super) fn completed(&self, step: Step, began: Instant, ended: Instant) -> Completed {
         Completed {
             step,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use study::metric::Metric;
 use study::workload::{IoEngine, IoPattern, IoSpec};
 
-/// When written data is on the disks.
+/// How written data reached the disks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WrittenOut {
     /// Writes return while their data is in memory, so the test ends with the sync after them.
@@ -37,8 +37,8 @@ impl WrittenOut {
         if self.is_buffered { self.sync } else { Duration::ZERO }
     }
 
-    /// Rate of bytes or writes. The sync also writes data left in memory by the ramp, so buffered writes of the ramp
-    /// count, with its time.
+    /// Rate of bytes or writes. The sync also writes data left in memory by the ramp, so buffered writes of the
+    /// ramp count, together with its time.
     fn per_second(self, written: u64, of_ramp: u64, duration: Duration) -> f64 {
         if self.is_buffered {
             (written + of_ramp) as f64 / (self.ramp + duration + self.sync).as_secs_f64()
@@ -59,7 +59,7 @@ pub(super) fn report(spec: &IoSpec, outcome: &Outcome, written: WrittenOut, host
     };
     reporter.course(course, duration);
     if pattern.is_mixed() {
-        // Each half separately.
+        // Each direction separately.
         let (reads, writes) = (reads(&outcome.tally), writes(&outcome.tally));
         let no_writes = WrittenOut {
             is_buffered: false,
@@ -79,8 +79,8 @@ pub(super) fn report(spec: &IoSpec, outcome: &Outcome, written: WrittenOut, host
     }
 }
 
-/// Reports what ended in a phase of the array, as the test of the phase's name, unless the phase was too short for a
-/// rate. Buffered writes end in memory.
+/// Reports the requests that ended in a phase of the array as a test with the phase's name, unless the phase was
+/// too short for a rate. Buffered writes complete in memory.
 fn report_phase(of_phase: &InPhase, is_buffered: bool, host: &mut dyn Host) {
     if of_phase.lasted < OWN_CLOCK * 100 {
         return;
@@ -125,8 +125,8 @@ fn writes(tally: &Tally) -> Tally {
     }
 }
 
-/// Reports the figures of one test. Reads end with the last of them, buffered writes when they are on the disks: the
-/// throughput of a mixed test is the sum of its halves.
+/// Reports the figures of one test. Reads end with the last of them, buffered writes when they are on the disks:
+/// the throughput of a mixed test is the sum of both directions.
 pub(super) fn report_test(
     test: &str,
     pattern: IoPattern,
@@ -190,7 +190,7 @@ fn report_percentiles(reporter: &mut Reporter<'_>, stream: &Stream) {
     }
 }
 
-/// Reports the remaining figures: sync, processor, disks.
+/// Reports the remaining figures: sync, CPU, disks.
 pub(super) fn report_around(
     spec: &IoSpec,
     outcome: &Outcome,
@@ -208,7 +208,7 @@ pub(super) fn report_around(
     }
     reporter.cpu(cpu);
     reporter.device_work(moved);
-    // Its halves and its jobs are tests as well.
+    // Its directions and jobs are tests as well.
     reporter.host.judge(None);
     let clock = match spec.engine {
         IoEngine::Native => OWN_CLOCK,

@@ -1,7 +1,7 @@
 //! A job with io_uring: one thread that keeps `queue_depth` requests in flight.
 //!
-//! *Invariant*: the kernel reads from and writes to this module's memory until a request has completed. So nothing here
-//! returns before all have, and if completion is unknown, the memory is leaked.
+//! *Invariant*: the kernel accesses this module's memory until a request has completed. Therefore nothing here
+//! returns before all requests have completed, and if that is unknown, the memory is leaked.
 
 use crate::WorkloadError;
 use crate::buffer::AlignedBuffer;
@@ -25,7 +25,7 @@ pub(super) fn is_offered() -> bool {
 struct Slot {
     step: Step,
     began: Instant,
-    /// Bytes that are done: a request may complete partially.
+    /// Bytes done so far: a request may complete partially.
     done: usize,
 }
 
@@ -37,7 +37,7 @@ struct Ring<'a> {
     buffers: Vec<AlignedBuffer>,
     slots: Vec<Option<Slot>>,
     free: Vec<usize>,
-    /// To be waited for once nothing is in flight.
+    /// Starts once nothing is in flight.
     pause: Option<Duration>,
     tally: Tally,
     error: Option<WorkloadError>,

@@ -48,7 +48,7 @@ pub(super) struct Tally {
     pub(super) reads: Stream,
     pub(super) writes: Stream,
     pub(super) fsyncs: Stream,
-    /// What ended before counting began (`ramp_time`). fio does not report it.
+    /// Operations that ended before counting began (`ramp_time`). Unknown for fio.
     pub(super) ramp: Ramp,
     /// The same reads and writes by the phase in which they ended, if the array has phases.
     pub(super) by_phase: Vec<(Phase, Transfers)>,
@@ -62,7 +62,7 @@ pub(super) struct Completed {
     pub(super) step: Step,
     pub(super) bytes: u64,
     pub(super) took: Duration,
-    /// Time from the beginning of the measured time to its end.
+    /// Completion time since the start of the measured time.
     pub(super) at: Duration,
     /// The phase of the array in which it ended, if the array has phases.
     pub(super) phase: Option<Phase>,
@@ -166,7 +166,8 @@ impl Tally {
         &mut self.by_phase[place].1
     }
 
-    /// How long each phase lasted within the measured time, in the order of `Phase::ALL`, with what ended in it.
+    /// Duration of each phase within the measured time, in the order of `Phase::ALL`, with the operations that
+    /// ended in it.
     pub(super) fn phases(&self, phases: &Phases, began: Instant, ended: Instant) -> Vec<InPhase> {
         let of_phase = |phase: Phase| {
             let ended_in_it = self.by_phase.iter().find(|(known, _)| *known == phase);
@@ -181,11 +182,11 @@ impl Tally {
     }
 }
 
-/// What ended in a phase of the array.
+/// Operations that ended in a phase of the array.
 #[derive(Clone, Debug)]
 pub(super) struct InPhase {
     pub(super) phase: Phase,
-    /// Part of the measured time.
+    /// Its duration within the measured time.
     pub(super) lasted: Duration,
     pub(super) transfers: Transfers,
 }

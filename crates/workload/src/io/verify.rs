@@ -25,7 +25,7 @@ pub(super) fn verify(
     host: &mut dyn Host,
 ) -> Result<(), WorkloadError> {
     let on_files = target.mount_point.is_some();
-    // If jobs overlap, it is unknown which wrote last.
+    // If jobs overlap, the last writer of a block is unknown.
     let overlap = spec.jobs > 1 && spec.offset_increment_bytes.is_some_and(|apart| apart < spec.size_bytes);
     if cursors.is_empty() || overlap || (spec.pattern.has_reads() && !on_files) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! raidlab's own engine for IOzone's tests: a thread for each process, plain system calls, and stdio's small buffer for
+//! raidlab's own engine for IOzone's tests: one thread per process, plain system calls, and stdio-sized buffers for
 //! the tests whose names begin with f.
 
 use super::{counters, file, groups, quiesce};
@@ -49,7 +49,7 @@ pub(super) fn run(
     for (_, tests) in groups(spec) {
         quiesce(host)?;
         for (number, &test) in tests.iter().enumerate() {
-            // Rewriting requires a write and rereading a read before it.
+            // Rewrite requires a write before it, and reread a read.
             if number == 0 && is_second(test) {
                 work.measure(first_of(test))?;
             }
@@ -157,7 +157,7 @@ impl Work<'_> {
             }
         }
         let opened = self.open(test, &path);
-        // Even if that failed: the others wait.
+        // Even if that failed: the other threads wait.
         barrier.wait();
         let began = Instant::now();
         let mut process = Process {

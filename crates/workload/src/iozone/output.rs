@@ -2,7 +2,7 @@
 
 use study::workload::IozoneTest;
 
-/// Its names of the tests of several processes.
+/// The names of tests in throughput mode.
 const CHILDREN: &[(&str, IozoneTest)] = &[
     ("initial writers", IozoneTest::Write),
     ("rewriters", IozoneTest::Rewrite),
@@ -16,7 +16,7 @@ const CHILDREN: &[(&str, IozoneTest)] = &[
     ("freaders", IozoneTest::Fread),
 ];
 
-/// Tests with KiB a second, in the order of output; the error if it is not IOzone's output.
+/// Tests with KiB/s, in the order of the output; the error if it is not IOzone's output.
 pub(crate) fn parse(printed: &str) -> Result<Vec<(IozoneTest, f64)>, String> {
     if !printed.contains("iozone test complete") {
         return Err("it does not end with `iozone test complete`".to_owned());
@@ -52,8 +52,8 @@ fn throughput(printed: &str) -> Result<Vec<(IozoneTest, f64)>, String> {
     Ok(found)
 }
 
-/// Columns of unselected tests are blank, so a figure is identified by its end: below the last letter of the heading,
-/// plus or minus one, whatever the column widths of the version.
+/// Columns of tests that were not selected are blank, so a figure is identified by its end: below the last letter
+/// of the heading, plus or minus one, whatever the column widths of the version.
 fn table(printed: &str) -> Result<Vec<(IozoneTest, f64)>, String> {
     let mut lines = printed.lines();
     let is_heading = |line: &&str| {

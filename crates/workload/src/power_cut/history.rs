@@ -1,36 +1,36 @@
-//! What must be there after a power cut, and what may be there: from the operations that had begun and returned.
+//! Valid states after a power cut, derived from the operations that had started and returned.
 //!
-//! Only what POSIX promises counts: fsync of a file makes its data and size durable, fsync of a folder its entries, sync
-//! all of it. Since then everything may have happened or not, in any order. So a report is never a mere matter of a
-//! filesystem's custom; not everything that a filesystem promises beyond POSIX is checked.
+//! Only the guarantees of POSIX count: fsync of a file makes its data and size durable, fsync of a directory its
+//! entries, sync everything. Later changes may be present or missing, in any order. So a violation never depends on
+//! the conventions of one filesystem; guarantees beyond POSIX are not all checked.
 
 use super::operation::{Operation, Operations, RECORD_BYTES, folder_of, parse, record};
 use std::collections::BTreeMap;
 
-/// How far the operations had come.
+/// Progress of the operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Log {
-    /// So many had begun, in their order.
+    /// Number of operations that had started, in order.
     pub begun: usize,
-    /// So many of them had returned.
+    /// Number of them that had returned.
     pub returned: usize,
 }
 
-/// What a name is found to be.
+/// The state of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     Folder,
     File(Vec<u8>),
-    /// It is there, but cannot be read.
+    /// It exists but cannot be read.
     Unreadable(String),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ViolationKind {
-    /// Acknowledged as durable, and not there (or there again).
+    /// Acknowledged as durable, but missing (or present again).
     Lost,
-    /// Never written there.
+    /// Contents that were never written there.
     Wrong,
 }
 
@@ -40,11 +40,11 @@ pub struct Violation {
     pub detail: String,
 }
 
-/// In the detail of a record that is lost, if sync(2) alone acknowledged it.
+/// Marks a lost record that only sync(2) had acknowledged.
 const BY_SYNC: &str = "durably, by sync";
 
 impl Violation {
-    /// Whether a file has older content, where only sync(2) acknowledged what was written.
+    /// Whether a file has older content where only sync(2) had acknowledged the new one.
     pub fn is_older_than_a_sync(&self) -> bool {
         self.kind == ViolationKind::Lost && self.detail.contains(BY_SYNC)
     }
@@ -57,20 +57,20 @@ enum Bound {
     File(u32),
 }
 
-/// By which call something became durable.
+/// The call that made something durable.
 #[derive(Clone, Copy, Debug)]
 enum Durably {
     Fsync,
     Sync,
 }
 
-/// A value, those that it may have instead, and all that it ever had.
+/// The durable value, permitted alternatives, and all earlier values.
 #[derive(Clone, Debug)]
 struct Value<T> {
     now: T,
     before: Vec<T>,
     ever: Vec<T>,
-    /// It is durable because of a sync of everything, not of an fsync.
+    /// Durable because of a sync of everything, not of an fsync.
     by_sync: bool,
 }
 
@@ -108,15 +108,15 @@ impl<T: Copy + PartialEq> Value<T> {
     }
 }
 
-/// A record is 0 where nothing was written, and otherwise one more than the operation that wrote it.
+/// A record is 0 if nothing was written, otherwise the number of the writing operation plus one.
 #[derive(Clone, Debug)]
 struct File {
-    /// In records.
+    /// Size in records.
     size: Value<u64>,
     records: Vec<Value<u32>>,
 }
 
-/// What may be there.
+/// The permitted states.
 pub struct History {
     names: BTreeMap<String, Value<Bound>>,
     files: BTreeMap<u32, File>,
@@ -197,7 +197,7 @@ impl History {
         }
     }
 
-    /// Everything that is not as it must be.
+    /// All violations.
     pub fn judge(&self, found: &BTreeMap<String, Found>) -> Vec<Violation> {
         let mut all = Vec::new();
         let mut say = |kind, detail| all.push(Violation { kind, detail });
@@ -215,7 +215,7 @@ impl History {
         all
     }
 
-    /// Its folder is gone, which is right or is reported by itself.
+    /// The parent folder is gone, which is valid or reported separately.
     fn goes_with_its_folder(&self, name: &str, found: &BTreeMap<String, Found>) -> bool {
         let folder = folder_of(name);
         !folder.is_empty() && !found.contains_key(folder)
@@ -244,7 +244,7 @@ impl History {
                 match judged.min_by_key(|bad| bad.count) {
                     Some(Bad { count: 0, .. }) => None,
                     Some(bad) => Some((bad.kind, bad.detail)),
-                    // No file may be here. Was one?
+                    // No file may be here. Check whether there ever was one.
                     None if value.ever.iter().any(|bound| matches!(bound, Bound::File(_))) => {
                         Some((Lost, "it is there again".to_owned()))
                     }
@@ -255,9 +255,9 @@ impl History {
     }
 }
 
-/// How contents differ from all that they may be.
+/// How contents differ from all permitted ones.
 struct Bad {
-    /// Records.
+    /// Number of records.
     count: u64,
     kind: ViolationKind,
     detail: String,
@@ -308,7 +308,7 @@ impl File {
 }
 
 impl Bad {
-    /// Wrong data is worse than lost data, and the first of the worst kind is shown.
+    /// Wrong data is worse than lost data; the first of the worst kind is shown.
     fn add(&mut self, kind: ViolationKind, count: u64, detail: impl FnOnce() -> String) {
         if self.count == 0 || kind > self.kind {
             self.detail = detail();

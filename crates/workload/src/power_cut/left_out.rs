@@ -1,12 +1,12 @@
-//! Fewer operations: those that are left out, and those that cannot be done without them.
+//! Reduces operations: removes some, and those that depend on them.
 
 use super::operation::{Operation, Operations, folder_of};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is there while operations are done.
+/// The files that exist while operations are done.
 #[derive(Default)]
 struct There {
-    /// Number of each file, by its names.
+    /// File numbers by name.
     names: BTreeMap<String, u32>,
     /// Records of each file.
     sizes: BTreeMap<u32, u64>,
@@ -14,8 +14,8 @@ struct There {
 }
 
 impl Operations {
-    /// Without these, counted from 0, and without those that would fail or do something else then. The sync that ends the
-    /// preparation stays.
+    /// Removes these operations (counted from 0) and those that would then fail or do something else. The sync at
+    /// the end of the preparation stays.
     pub(super) fn without(self, left_out: &[u32]) -> Self {
         let mut there = There::default();
         there.folders.insert(String::new());
@@ -35,7 +35,7 @@ impl Operations {
 }
 
 impl There {
-    /// Does the operation, if it does what it was drawn for.
+    /// Applies the operation; false if it would not do what it was drawn for.
     fn takes(&mut self, operation: &Operation) -> bool {
         let is_free = |there: &Self, name: &str| {
             !there.names.contains_key(name)

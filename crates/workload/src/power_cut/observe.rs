@@ -1,4 +1,4 @@
-//! Reads everything that is there after a power cut.
+//! Reads all files after a power cut.
 
 use super::Found;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ pub fn observe(base: &Path) -> BTreeMap<String, Found> {
 fn visit(folder: &Path, prefix: &str, found: &mut BTreeMap<String, Found>) {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
-        // The folder of the operations is lost with all that was in it.
+        // The folder of the operations is lost with its contents.
         Err(error) if prefix.is_empty() && error.kind() == ErrorKind::NotFound => return,
         Err(error) => {
             found.insert(
@@ -47,7 +47,7 @@ fn visit(folder: &Path, prefix: &str, found: &mut BTreeMap<String, Found>) {
     }
 }
 
-/// A corrupt size must not use up the memory: our files are smaller.
+/// A corrupt size must not exhaust the memory: files of this workload are smaller.
 fn read(path: &Path) -> Found {
     const BYTES_MAX: u64 = 16 << 20;
     match fs::metadata(path) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use study::workload::PowerCutSpec;
 
-/// Bytes of a record, the unit of contents: every write starts and ends at one.
+/// Bytes of a record, the unit of contents: every write starts and ends at a record boundary.
 pub const RECORD_BYTES: usize = 16;
 
 /// Paths are relative to the folder of the workload, which is the empty path.
@@ -30,7 +30,7 @@ pub enum Operation {
         from: String,
         to: String,
     },
-    /// A further name of a file.
+    /// Adds a name to a file.
     Link {
         from: String,
         to: String,
@@ -80,7 +80,7 @@ impl fmt::Display for Operation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operations {
     pub all: Vec<Operation>,
-    /// So many of them come before the power is cut; the last of these is a sync.
+    /// Number of operations before the power may be cut; the last of these is a sync.
     pub prepared: usize,
 }
 
@@ -89,17 +89,17 @@ const UNTOUCHED: u32 = 16;
 const EARLY: u32 = 8;
 const EARLY_RECORDS: u64 = (48 << 10) / RECORD_BYTES as u64;
 const RECORDS_MAX: u64 = (256 << 10) / RECORD_BYTES as u64;
-/// Of the files of operations on names.
+/// Maximum records of the files for operations on names.
 const SMALL_RECORDS: u64 = 64;
-/// Files that are created one after the other. btrfs writes new names to its trees in the background from 128 on.
+/// Files that are created in a row. btrfs writes new names to its trees in the background from 128 on.
 const MANY: u32 = 160;
 
-/// The path of the folder that a path is in.
+/// The parent folder of a path.
 pub fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// A record of a file: which operation wrote it, where. Never zeros. No two records of a trial are equal.
+/// A record of a file, which identifies the operation, file and place. It is never zero and unique within a trial.
 pub fn record(operation: usize, file: u32, at: u64) -> [u8; RECORD_BYTES] {
     let version = operation as u32 + 1;
     let mut bytes = [0; RECORD_BYTES];
@@ -111,7 +111,7 @@ pub fn record(operation: usize, file: u32, at: u64) -> [u8; RECORD_BYTES] {
     bytes
 }
 
-/// What a record says: operation, file and place. None for anything that is no record.
+/// Decodes a record: operation, file and place. `None` if it is not a record.
 pub fn parse(bytes: &[u8]) -> Option<(usize, u32, u64)> {
     let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
     let (version, file, at) = (word(0)?, word(4)?, u64::from(word(8)?));
@@ -123,17 +123,17 @@ pub fn parse(bytes: &[u8]) -> Option<(usize, u32, u64)> {
 struct Drawing {
     random: Random,
     all: Vec<Operation>,
-    /// Number of each file that may be touched, by its names.
+    /// Numbers of the files that may be touched, by name.
     files: BTreeMap<String, u32>,
     /// Records of each file, by its number.
     sizes: Vec<u64>,
     folders: Vec<String>,
-    /// Names that no file has any more, in the order in which they were given up.
+    /// Names that no file has any more, oldest first.
     free: Vec<String>,
 }
 
 impl Operations {
-    /// The operations of a trial, after those that prepare.
+    /// Draws the operations of a trial, including the preparation.
     pub fn draw(seed: u64, spec: &PowerCutSpec) -> Self {
         let mut drawing = Drawing {
             random: Random::new(seed, 0x7077_6375),
@@ -207,7 +207,7 @@ impl Drawing {
         self.all.push(Operation::Unlink { name });
     }
 
-    /// A name, its file, and the records of that.
+    /// A name, its file, and the file's size in records.
     fn any_file(&mut self) -> Option<(String, u32, u64)> {
         let number = self.random.below((self.files.len() as u64).max(1)) as usize;
         let (name, &file) = self.files.iter().nth(number)?;
@@ -219,7 +219,7 @@ impl Drawing {
         self.folders[number].clone()
     }
 
-    /// A name that no file had before, in any folder.
+    /// A name that was never used, in any folder.
     fn new_name(&mut self) -> String {
         let folder = self.any_folder();
         let name = format!("n{}", self.all.len());
@@ -283,7 +283,7 @@ impl Drawing {
     }
 
     fn rename_to(&mut self, from: String, to: String) {
-        // rename(2) does nothing if both are names of one file.
+        // rename(2) does nothing if both names are links to the same file.
         if self.files.get(&from) == self.files.get(&to) {
             return;
         }
@@ -295,26 +295,26 @@ impl Drawing {
         }
     }
 
-    /// A name that is free: one that a file had before, as often as not.
+    /// A free name; half of the time one that a file had before.
     fn free_name(&mut self) -> String {
         let number = self.random.below(2 * self.free.len() as u64) as usize;
         match self.free.get(number) {
             Some(name) => name.clone(),
-            // Most are in the first folder, so that others are empty now and then.
+            // Most are in the first folder, so that others are sometimes empty.
             None if self.random.below(3) > 0 => format!("n{}", self.all.len()),
             None => self.new_name(),
         }
     }
 
-    /// Empty files in the first folder, as from an archive: more than a filesystem keeps in memory before it begins to
-    /// write them.
+    /// Empty files in the first folder, as if unpacked from an archive: more than a filesystem keeps in memory
+    /// before it starts writing.
     fn create_many(&mut self) {
         for _ in 0..MANY {
             self.create(format!("n{}", self.all.len()));
         }
     }
 
-    /// An empty folder, if there is one; a file gets its name.
+    /// Removes an empty folder, if there is one, and creates a file with its name.
     fn remove_folder(&mut self) {
         let is_in = |name: &String, folder: &String| folder_of(name) == folder;
         let is_empty = |folder: &&String| !folder.is_empty() && !self.files.keys().any(|name| is_in(name, folder));
@@ -327,7 +327,7 @@ impl Drawing {
         self.save(name);
     }
 
-    /// A new file; three of four are made durable at once, and most of these with their names.
+    /// A new file; three in four are made durable at once, and most of these with their names.
     fn save(&mut self, name: String) {
         self.create(name.clone());
         let records = self.random.below(SMALL_RECORDS);
@@ -344,7 +344,7 @@ impl Drawing {
         }
     }
 
-    /// Mostly names: small files, links, names that are used again, files that are emptied.
+    /// Mostly operations on names: small files, links, reused names, truncated files.
     fn one_of_names(&mut self) {
         let kind = self.random.below(100);
         if kind == 0 {

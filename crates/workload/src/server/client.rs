@@ -40,7 +40,7 @@ impl<'a> Client<'a> {
         })
     }
 
-    /// Runs its part of a test, which starts now.
+    /// Runs this client's part of a test, which starts now.
     pub(super) fn work(
         mut self,
         test: ServerTest,
@@ -64,7 +64,7 @@ impl<'a> Client<'a> {
         Ok(self.done)
     }
 
-    /// Makes one file durable in the way of the test.
+    /// Makes one file durable, as the test defines it.
     fn make(&mut self, test: ServerTest, file: u32) -> Result<(), WorkloadError> {
         let path = self.files.path(file);
         if test == ServerTest::Create {

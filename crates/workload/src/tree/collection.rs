@@ -9,8 +9,8 @@ use study::workload::TreeSpec;
 
 /// Specification of a file tree. File and directory numbers are indices into `files` and `directories`.
 ///
-/// Directory 0 is the root of the tree; every other one is in an earlier one drawn at random, which gives the depth of
-/// a source tree (it grows with the logarithm of their number). Each file is in a directory drawn at random.
+/// Directory 0 is the root of the tree; every other one is in a random earlier one, which gives the depth of a
+/// source tree (it grows with the logarithm of their number). Each file is in a random directory.
 #[derive(Debug)]
 pub struct Collection {
     pub directories: Vec<Directory>,
@@ -23,8 +23,8 @@ pub struct Collection {
 pub struct Directory {
     /// Absent for the root.
     pub parent: Option<u32>,
-    /// Without a full stop, unlike a file's: so directories are recognised without a system call on filesystems without
-    /// types in directory entries (ReiserFS, JFS). Empty for the root.
+    /// Without a full stop, unlike file names, so that directories are recognised without a system call on
+    /// filesystems without types in directory entries (ReiserFS, JFS). Empty for the root.
     pub name: CString,
     pub files: Range<u32>,
     pub children: Vec<u32>,

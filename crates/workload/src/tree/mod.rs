@@ -43,8 +43,8 @@ use visit::{Copier, Deleter, Reader};
 const TREE: &CStr = c"tree";
 const COPY: &CStr = c"copy";
 
-/// Size of one read, and of one write of a copy, as in cp and cat. A mebibyte does not fit into the processor's cache
-/// between read and write and made copies 20 % slower on tmpfs.
+/// Size of one read, and of one write of a copy, as in cp and cat. A mebibyte exceeds the CPU cache between read
+/// and write and made copies 20 % slower on tmpfs.
 const READ_BYTES: usize = 128 << 10;
 
 impl Engine for TreeSpec {
@@ -81,16 +81,16 @@ fn run(spec: &TreeSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> 
     trees.verify(host)
 }
 
-/// State of the filesystem and everything needed to work on it.
+/// State of the filesystem, and everything needed to work on it.
 struct Trees<'a> {
     mount_point: &'a Path,
     seed: u64,
     collection: Collection,
     contents: Contents,
     buffer: AlignedBuffer,
-    /// The other filesystem from which files are copied, and the one to which they are.
+    /// The filesystem from which files are copied, and the one to which they are copied.
     from: Option<PathBuf>,
-    /// Originals are read before they are copied.
+    /// The originals are read before they are copied.
     from_warm: bool,
     to: Option<PathBuf>,
     tree: State,
@@ -239,7 +239,7 @@ impl Trees<'_> {
         self.read_tree(root, watch)
     }
 
-    /// Into memory, as far as they fit.
+    /// Reads the originals into memory, as far as they fit.
     fn read_originals(&mut self, host: &mut dyn Host) -> Result<(), WorkloadError> {
         let Some(from) = self.from.clone() else { return Ok(()) };
         host.step("read originals");

@@ -7,8 +7,8 @@ use crate::tree::collection::Collection;
 use rustix::fs::{Mode, OFlags, fstat, open};
 use std::path::Path;
 
-/// Maximum number of compared segments: all of a small tree, and of a large one as many as cost little (a file takes
-/// about 0.3 ms of wall time in the lab, a mebibyte 1 ms).
+/// Maximum number of compared segments: all of a small tree, and in a large one as many as cost little (a file
+/// takes about 0.3 ms of wall time in the lab, a mebibyte 1 ms).
 const CHECKED_SEGMENTS_MAX: usize = 256;
 const CHECKED_BYTES_MAX: u64 = 32 << 20;
 

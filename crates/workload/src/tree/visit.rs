@@ -11,7 +11,7 @@ use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// Bytes compared at both ends of a file while it is read: enough to identify the file by its stamp and to detect a
-/// tail that never reached the disk, and too few to cost time.
+/// tail that never reached the disk, and few enough to cost no time.
 const COMPARED_BYTES: usize = 32;
 
 fn open_file(directory: BorrowedFd<'_>, name: &CStr, watch: &mut Stopwatch) -> Result<OwnedFd, WorkloadError> {
@@ -32,10 +32,10 @@ fn read_some(
     Ok(len)
 }
 
-/// Reads every file to its end, as `cat` to /dev/null does.
+/// Reads every file to its end, like `cat` to /dev/null.
 ///
-/// A regular file returns less than requested only at its end, so a short read is the last one, and no read that
-/// returns nothing is needed.
+/// A regular file returns less than requested only at its end, so a short read is the last one and no empty read is
+/// needed.
 pub(crate) struct Reader<'a> {
     pub(crate) collection: &'a Collection,
     pub(crate) contents: &'a Contents,
@@ -105,8 +105,8 @@ impl Visitor for Reader<'_> {
     }
 }
 
-/// Copies every file with read and write, as `cp -r` did at the time of Marechal's benchmark: never by reflink or
-/// copy_file_range, which on btrfs and XFS would copy no data.
+/// Copies every file with read and write, as `cp -r` did at the time of Marechal's benchmark: never with reflinks
+/// or copy_file_range, which would copy no data on btrfs and XFS.
 pub(crate) struct Copier<'a> {
     pub(crate) buffer: &'a mut [u8],
     pub(crate) watch: &'a mut Stopwatch,
@@ -151,7 +151,7 @@ impl Visitor for Copier<'_> {
     }
 }
 
-/// Deletes every file and every directory, as `rm -r` does.
+/// Deletes every file and every directory, like `rm -r`.
 pub(crate) struct Deleter<'a> {
     pub(crate) watch: &'a mut Stopwatch,
     pub(crate) files: u64,

@@ -1,4 +1,4 @@
-//! Walks a tree of unknown names: directory by directory, each read to its end first, then its entries in the order of
+//! Walks a tree with unknown names: reads each directory to its end first, then visits its entries in the order of
 //! the filesystem, descending into subdirectories as they occur.
 //!
 //! `cp -r`, `tar`, `rm -r` and `find | xargs cat` did this at the time of Marechal's benchmark. (Newer versions
@@ -127,7 +127,7 @@ mod tests {
     use std::os::fd::AsFd;
     use std::path::{Path, PathBuf};
 
-    /// Notes the names that it meets.
+    /// Records the names that it visits.
     struct Names {
         watch: Stopwatch,
         met: Vec<PathBuf>,

@@ -1,7 +1,7 @@
 //! Writes a tree, as unpacking an archive does.
 //!
-//! Depth first, the files of a directory before its subdirectories. A file takes open, write, close; large ones are
-//! written a mebibyte at a time.
+//! Depth first, the files of a directory before its subdirectories. A file needs open, write and close; large ones
+//! are written a mebibyte at a time.
 
 use crate::WorkloadError;
 use crate::contents::Contents;

@@ -1,4 +1,4 @@
-//! Bonnie++ and IOzone's tests in a folder of this machine.
+//! Bonnie++'s and IOzone's tests in a local folder.
 
 use crate::folder::{Folder, target};
 use std::fs;
@@ -45,7 +45,7 @@ fn bonnie() -> BonnieSpec {
     }
 }
 
-/// Each test has a figure, or a guard that says why it has none.
+/// Each test has a figure, or a guard that explains why not.
 #[test]
 fn bonnie_gives_all_its_columns_or_says_that_they_were_too_short() {
     if !is_here(Tool::Bonnie) {
@@ -139,7 +139,7 @@ fn single_tests_find_what_they_need() {
             sync: true,
             ..iozone(IozoneEngine::Native, 1)
         };
-        // Some filesystems of folders, tmpfs among them, have no direct I/O.
+        // Some local filesystems, such as tmpfs, have no direct I/O.
         match try_run(Work::Iozone(spec), &mut host) {
             Ok(_) => assert!(host.sample(test.name(), "throughput").is_some()),
             Err(error) => assert!(error.to_string().contains("Invalid argument"), "{error}"),

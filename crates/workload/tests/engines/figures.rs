@@ -1,4 +1,4 @@
-//! What a job's figures mean, and the guards of figures that mean nothing: issue 12.
+//! The meaning of a job's figures, and the guards against meaningless ones: issue 12.
 
 use crate::folder::{Folder, target};
 use study::event::Guard;
@@ -36,7 +36,7 @@ fn issue_12_2_buffered_writes_end_when_they_are_on_the_disks() {
     assert!(sync > 0.0 && duration > sync, "{duration} s with {sync} s of sync");
     assert!((sample("throughput") * duration - 16.0).abs() < 1e-6);
     assert!((sample("iops") * duration - 4096.0).abs() < 1e-3);
-    // What fio would print.
+    // fio would print this.
     assert!((sample("throughput_cached") * (duration - sync) - 16.0).abs() < 1e-6);
 }
 
@@ -51,7 +51,7 @@ fn issue_12_2_the_ramp_counts_for_buffered_writes_with_its_time() {
     };
     let host = run(job, PLENTY);
     let sample = |metric| host.sample("randwrite", metric).expect(metric);
-    // 4 MiB/s for 0.3 s, and the sync: the sync alone over 0.1 s of bytes would show less.
+    // 4 MiB/s for 0.3 s, and the sync: the sync alone with 0.1 s of bytes would give less.
     let written_mib = sample("throughput") * (ramp_s + sample("duration"));
     assert!((1.1..1.3).contains(&written_mib), "{written_mib} MiB");
 }
@@ -62,7 +62,7 @@ fn issue_12_2_what_was_overwritten_in_memory_is_on_no_disk() {
         runtime_ns: Some(50_000_000),
         ..random_writes(64 << 10)
     };
-    // As much as the file holds reached the disks.
+    // The disks received as much as the file holds.
     let guard = |moved| run(rounds.clone(), moved).guard("written-out", "randwrite").clone();
     let marked: Guard = guard(64 << 10);
     assert!(

@@ -1,4 +1,4 @@
-//! A plain folder as the host of a workload.
+//! A local folder as the host of a workload.
 
 use std::path::Path;
 use study::event::{Event, Guard, Latency, Sample, ToolCall};
@@ -8,13 +8,13 @@ use workload::{DeviceCounters, Host, HostError, Target};
 
 type Hook<'a> = Box<dyn FnMut() + 'a>;
 
-/// Records what it gets. Its disks report `moved_bytes` more at each query.
+/// Records events. Its disks report `moved_bytes` more at each query.
 pub struct Folder<'a> {
     pub events: Vec<Event>,
     pub steps: Vec<String>,
     pub moved_bytes: u64,
     pub on_remount: Hook<'a>,
-    /// Filesystems of other groups of disks.
+    /// Filesystems on other groups of disks.
     pub group_mounts: Vec<(String, std::path::PathBuf)>,
     pub on_drop_caches: Hook<'a>,
     pub counters: DeviceCounters,
@@ -96,7 +96,7 @@ impl Folder<'_> {
             .map(|sample| sample.value)
     }
 
-    /// All but those of time: these tests do little, take little time, and share the processors with others.
+    /// All guards except those on time: these tests are short and share the processors with others.
     pub fn guards(&self) -> impl Iterator<Item = &Guard> {
         self.all_guards()
             .filter(|guard| !["long-enough", "steady"].contains(&guard.name.as_str()))

@@ -1,4 +1,4 @@
-//! Reads and writes in a folder of this machine, and what tests of jobs share.
+//! Reads and writes in a local folder, and what the tests of jobs share.
 
 use crate::folder::{Folder, target};
 use std::fs;
@@ -56,7 +56,7 @@ pub(crate) fn run(spec: IoSpec) -> Folder<'static> {
     host
 }
 
-/// Reads, writes.
+/// Reads and writes.
 pub(crate) fn counts(host: &Folder<'_>, test: &str) -> [u64; 2] {
     ["read", "write"].map(|operation| host.latency(test, operation).map_or(0, |latency| latency.count))
 }
@@ -85,7 +85,7 @@ fn every_pattern_touches_every_block_of_every_job_at_any_depth() {
             } else {
                 assert!((throughput * duration - 2.0).abs() < 1e-6, "two mebibytes were moved");
             }
-            // The halves of a mixed pattern are measured apart, too.
+            // The directions of a mixed pattern are also measured separately.
             let test = if pattern.is_mixed() { "write" } else { pattern.name() };
             for percentile in ["p50", "p99", "p999"] {
                 assert!(host.sample(test, &format!("latency_{percentile}")).is_some());
@@ -242,7 +242,7 @@ fn unread_and_unwritten_data_fail_their_guards() {
     }
 }
 
-/// The second file is made anew as a hole, after raidlab has filled it.
+/// The second file is replaced by a hole after raidlab has filled it.
 #[test]
 fn holes_that_are_read_fail_their_guard() {
     for is_hole in [false, true] {
@@ -272,7 +272,7 @@ fn holes_that_are_read_fail_their_guard() {
     }
 }
 
-/// The disks get what compressed data leaves: half of what random bytes would.
+/// The disks receive only the compressed data: half of the random bytes.
 #[test]
 fn what_compresses_fails_its_guard() {
     let job = |fill, compress_percent| IoSpec {
@@ -372,7 +372,7 @@ fn a_device_that_is_not_there_is_not_made() {
     }
 }
 
-/// The throughput that a rate leaves, at depth 1 and above, in MiB/s.
+/// Throughput at a limited rate, at depth 1 and above, in MiB/s.
 #[test]
 fn a_rate_holds_at_any_depth_and_a_ramp_is_not_counted() {
     for queue_depth in [1, 4] {
@@ -413,7 +413,7 @@ fn waits_between_blocks_are_waited() {
     }
 }
 
-/// All that was written is compared, whatever it is.
+/// All written data is compared, whatever its contents.
 #[test]
 fn contents_are_as_wanted_and_all_compared() {
     let buffers = [

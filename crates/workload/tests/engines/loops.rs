@@ -1,4 +1,4 @@
-//! On real filesystems over loop devices, with real caches and real counters. Needs root.
+//! Real filesystems on loop devices, with real caches and counters. Needs root.
 
 use crate::folder::{Folder, target, tree, tree_spec};
 use std::fs;

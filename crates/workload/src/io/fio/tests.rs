@@ -22,7 +22,7 @@ fn spec() -> IoSpec {
     }
 }
 
-/// Output of this machine's fio for a small job.
+/// Output of the installed fio for a small job.
 fn printed() -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let target = Target {
@@ -41,7 +41,7 @@ fn parse(printed: &str) -> Result<Outcome, WorkloadError> {
     parse_own(printed).map(outcome)
 }
 
-/// The error for output that is not understood. (A tally is too long to be printed by `expect_err`.)
+/// The error for invalid output. (A tally is too long to be printed by `expect_err`.)
 fn complaint(printed: &str) -> String {
     parse(printed).map(drop).expect_err("an error").to_string()
 }
@@ -136,8 +136,8 @@ fn the_command_line_says_all_of_the_job() {
     assert!(!line.contains("rwmixread"));
 }
 
-/// fio's own log: a rate that is limited is steady, and the bytes of the log are those of its report.
-/// MiB/s that fio reports of this job, and what is said of its throughput over time.
+/// fio's own log: a limited rate is steady, and the log has as many bytes as the report. Returns the MiB/s that fio
+/// reports, and the description of its throughput over time.
 fn measured(spec: &IoSpec) -> (f64, String) {
     let log = BandwidthLog::of(spec)
         .expect("a folder")
@@ -172,7 +172,8 @@ fn throughput_over_time_comes_from_fio() {
         time_based: true,
         ..spec()
     };
-    // 2 jobs of 1000 requests of 4 KiB a second: 7.8 MiB/s. A busy machine may not keep the rate: fio's own report says so.
+    // 2 jobs of 1000 requests of 4 KiB per second: 7.8 MiB/s. A busy machine may not reach this rate; fio's own
+    // report says so.
     let (mut counted, mut detail) = measured(&spec);
     for _ in 0..4 {
         if counted < 7.5 {

@@ -5,7 +5,7 @@ fn name(text: &str) -> String {
     text.to_owned()
 }
 
-/// `f` of two records, durable with its name; then operation 3 overwrites the first record.
+/// `f` has two durable records and a durable name; then operation 3 overwrites the first record.
 fn operations(more: &[Operation]) -> Operations {
     let write = |first, records| Operation::Write {
         name: name("f"),
@@ -33,7 +33,7 @@ fn contents(versions: &[usize]) -> Vec<u8> {
         .collect()
 }
 
-/// The kinds of violation, with all operations returned and these files found.
+/// The kinds of violation if all operations returned and these files were found.
 fn judge(operations: &Operations, files: &[(&str, Vec<u8>)]) -> Vec<ViolationKind> {
     let all = operations.all.len();
     judge_at(
@@ -144,7 +144,7 @@ fn names_are_durable_by_their_folder() {
     assert_eq!(judge(&unlinked, &[("f", contents(&[3, 1]))]), [Lost]);
 }
 
-/// docs/findings/btrfs-rename-lost.md: what rename replaces is the old or the new file, never nothing.
+/// docs/findings/btrfs-rename-lost.md: a name replaced by rename is the old or the new file, never missing.
 #[test]
 fn a_durable_name_that_is_replaced_is_there() {
     let create = Operation::Create {
@@ -265,7 +265,7 @@ const fn of_names() -> PowerCutSpec {
     spec
 }
 
-/// Does all operations; panics if one cannot be done.
+/// Does all operations; panics if one fails.
 fn perform_all(operations: &Operations, folder: &std::path::Path, seed: u64) -> Log {
     for (number, operation) in operations.all.iter().enumerate() {
         let done = super::super::perform(number, operation, folder);
@@ -278,7 +278,7 @@ fn perform_all(operations: &Operations, folder: &std::path::Path, seed: u64) -> 
     }
 }
 
-/// On the filesystem of this machine, without any cut.
+/// On a local filesystem without a power cut.
 #[test]
 fn operations_that_were_all_done_satisfy_the_judge() {
     for (seed, spec) in [(1, SPEC), (2, SPEC), (3, of_names()), (4, of_names()), (5, of_names())] {
@@ -293,7 +293,7 @@ fn operations_that_were_all_done_satisfy_the_judge() {
     }
 }
 
-/// Whatever is left out, the rest can be done, and the judge agrees with it.
+/// Whatever is left out, the remaining operations succeed, and the checker accepts the result.
 #[test]
 fn operations_without_some_can_be_done() {
     for seed in 1..=8 {
@@ -347,7 +347,7 @@ fn a_seed_gives_the_same_operations() {
     assert_eq!(drawn, Operations::draw(7, &SPEC));
     assert_ne!(drawn, Operations::draw(8, &SPEC));
     assert_eq!(drawn.all.len() - drawn.prepared, 200);
-    // A machine that does all of it satisfies the judge; the untouched files are part of it.
+    // Without a power cut there are no violations; the untouched files are part of it.
     let history = History::new(
         &drawn,
         Log {
