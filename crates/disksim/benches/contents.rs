@@ -1,5 +1,5 @@
-//! Streams through the store of contents against a plain copy into a radix tree of pages, which is what Linux's
-//! memory-backed `null_blk` does. Interleaved pairs; ratios above 1 mean that the store is slower.
+//! Compares the store of contents with a plain copy into a radix tree of pages, as in Linux's memory-backed
+//! `null_blk`. Interleaved pairs; ratios above 1 mean that the store is slower.
 //!
 //! `cargo bench -p disksim --bench contents [-- MiB [pairs]]`
 
@@ -14,7 +14,7 @@ const REQUEST_BYTES: usize = 1 << 20;
 const PAGE_BYTES: usize = 4096;
 const DISK_SECTORS: u64 = 12_000_000_000_000 / 512;
 
-/// Memory touched beforehand and used again in every round, so that page faults do not blur the comparison.
+/// Memory that is touched beforehand and reused in every round, so that page faults do not affect the comparison.
 struct Arena(Vec<Vec<u8>>);
 
 impl Arena {
@@ -30,8 +30,8 @@ impl Arena {
 
 struct Shared(Rc<RefCell<Arena>>);
 
-// SAFETY: a vector of its own for each index, never resized, and kept by the arena until all rounds are done; one
-// store uses it at a time.
+// SAFETY: a separate vector for each index, never resized, and kept by the arena until all rounds are done; one store
+// uses it at a time.
 unsafe impl Segments for Shared {
     fn map(&mut self, index: usize) -> Option<NonNull<u8>> {
         Some(self.0.borrow_mut().segment(index))
@@ -95,14 +95,14 @@ impl Pages {
     }
 }
 
-/// What fills the buffer of each request.
+/// Contents of each request's buffer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Data {
     Random,
     Zeros,
-    /// One block, again and again.
+    /// The same block in every place.
     OneBlock,
-    /// The same MiB of random data in every request, as fio does without `refill_buffers`.
+    /// The same MiB of random data in every request, like fio without `refill_buffers`.
     OneBuffer,
 }
 
@@ -144,7 +144,7 @@ impl Sides {
         }
     }
 
-    /// The time that one side takes for a request at `at_bytes`, in pieces of so many bytes.
+    /// Time of one side for a request at `at_bytes`, in pieces of this size.
     fn time(&mut self, ours: bool, write: bool, at_bytes: u64, buffer: &mut [u8], piece_bytes: usize) -> Duration {
         let start = Instant::now();
         for (piece, bytes) in buffer.chunks_mut(piece_bytes).enumerate() {
@@ -161,7 +161,7 @@ impl Sides {
         spent
     }
 
-    /// One pass over the disk, the sides taking turns request by request: the times of the store and of the pages.
+    /// One pass over the disk with alternating sides: times of the store and of the pages.
     fn pass(&mut self, requests: u64, piece_bytes: usize, data: Option<(Data, u64)>) -> [Duration; 2] {
         let mut buffer = vec![0; REQUEST_BYTES];
         let mut spent = [Duration::ZERO; 2];
@@ -181,7 +181,7 @@ impl Sides {
 
 const PASSES: [&str; 5] = ["write", "write anew", "write the same", "read", "read a hole"];
 
-/// The times of one pair of each of the passes.
+/// The times of one pair of passes.
 fn round(arenas: &[Rc<RefCell<Arena>>; 2], requests: u64, piece_bytes: usize, data: Data) -> [[Duration; 2]; 5] {
     let mut sides = Sides::new(arenas);
     let written = [0, 1 << 40, 1 << 40].map(|offset| sides.pass(requests, piece_bytes, Some((data, offset))));

@@ -1,5 +1,5 @@
-//! What a request costs in the model, in nanoseconds: `cargo bench -p disksim --features catalogue --bench model`.
-//! `LOAD=depth 1` runs only the loads with that in their names, `REQUESTS` says how many requests.
+//! Cost of a request in the model, in nanoseconds: `cargo bench -p disksim --features catalogue --bench model`.
+//! `LOAD=depth 1` selects loads by name, `REQUESTS` sets the number of requests.
 
 use disksim::catalogue;
 use disksim::description::Description;

@@ -1,7 +1,7 @@
-//! The drive's buffer: segments of consecutive sectors, and the choice of the segment that serves a request.
+//! The drive's buffer: segments of consecutive sectors, and the choice of the segment for a request.
 //!
-//! Order of preference as DiskSim 4 found it in real SCSI drives: data that waits to be written, then data being read,
-//! then data at rest; a new request takes an empty segment, else the least recently used one.
+//! The order of preference is that of DiskSim 4 for real SCSI drives: data that waits to be written, then data being
+//! read, then data at rest; a new request uses an empty segment, else the least recently used one.
 
 use crate::description::Buffer as BufferDescription;
 use alloc::vec::Vec;
@@ -25,12 +25,12 @@ pub enum State {
 pub struct Segment {
     pub state: State,
     pub start: u64,
-    /// First sector past the data. Behind the head while `state` is `Reading`.
+    /// First sector past the data. It lags behind the head while `state` is `Reading`.
     pub end: u64,
     /// Sectors that must, and may, be read ahead.
     pub ahead_min: u64,
     pub ahead_max: u64,
-    /// End of the reads from it so far: a read that begins there, or before, continues a stream.
+    /// End of the reads from it so far: a read that begins at or before it continues a stream.
     pub next: u64,
     /// Sectors before this were sent to the host or skipped by it, and are not served again.
     pub delivered: u64,
@@ -130,7 +130,8 @@ impl Buffer {
         best
     }
 
-    /// The read begins where earlier ones ended, or in data they left: concurrent reads may overtake each other.
+    /// Whether the read begins where earlier ones ended, or in data they left: concurrent reads may overtake each
+    /// other.
     pub fn goes_on(&self, lbn: u64) -> bool {
         let mut known = self.segments.iter().filter(|s| s.state != State::Empty);
         known.any(|s| s.start <= lbn && lbn <= s.next)

@@ -96,7 +96,7 @@ pub struct Entry {
     pub name: String,
     pub title: String,
     pub sectors: u64,
-    /// Published or measured figures of it that are independent of the model; see [`crate::comparison`].
+    /// Published or measured figures that are independent of the model; see [`crate::comparison`].
     pub independent_figures: usize,
 }
 
@@ -186,7 +186,7 @@ pub fn find(name: &str) -> Result<Model, Error> {
     })
 }
 
-/// The name in the text of a model file that need not be sound, if it can be found.
+/// The name in the text of a possibly invalid model file, if it can be found.
 pub fn name_in(text: &str) -> Option<String> {
     let table: toml::Table = toml::from_str(text).ok()?;
     Some(table.get("name")?.as_str()?.to_string())

@@ -11,7 +11,7 @@ use std::string::String;
 use std::vec::Vec;
 
 const MIB_SECTORS: u32 = 2048;
-/// Virtual time of random requests, as long as the fio run for disks with platters.
+/// Virtual time of random requests on disks with platters, as long as the fio run.
 const MECHANICAL_NS: u64 = 60_000_000_000;
 const FLASH_NS: u64 = 1_500_000_000;
 const FLASH_WARM_NS: u64 = 1_000_000_000;
@@ -48,7 +48,7 @@ impl Comparison {
         self.deviation_percent().abs() <= self.goal_percent
     }
 
-    /// Measured or specified by the vendor, not used to make the model, and said by no other figure.
+    /// Measured or specified by the vendor, not used to make the model, and not implied by another figure.
     pub fn is_independent(&self) -> bool {
         !self.put_in && !self.follows && self.sure != Sure::Unverified
     }
@@ -81,9 +81,9 @@ fn put_in(model: &Model, check: &CheckKeys) -> bool {
     check.fitted || made && streams
 }
 
-/// Whether this figure follows from another one that the model was made from, or that counts already: one job that always
-/// has so many requests under way takes depth ÷ IOPS for each of them (Little's law), in the model exactly. Of two such
-/// figures one says nothing. Real figures that differ by more than [`SAME`] are not of one run.
+/// Whether this figure follows from another one that the model was made from, or that is already counted: a job with
+/// a constant queue depth takes depth ÷ IOPS per request (Little's law), exactly so in the model. Only one of two
+/// such figures counts. Real figures that differ by more than [`SAME`] are not from the same run.
 fn follows(model: &Model, at: usize) -> bool {
     let check = &model.file.check[at];
     let others = model.file.check.iter().enumerate();
@@ -93,7 +93,7 @@ fn follows(model: &Model, at: usize) -> bool {
             .any(|(before, other)| put_in(model, other) || before < at && other.sure != Sure::Unverified)
 }
 
-/// fio's mean begins when the request is submitted, and is rounded: at depth 1 it is up to 7 % less than 1 / IOPS.
+/// fio's mean starts at submission and is rounded: at depth 1 it is up to 7 % less than 1 / IOPS.
 const SAME: f64 = 0.1;
 
 /// One is the mean and the other the rate of the same random requests.
@@ -262,8 +262,8 @@ impl Runs<'_> {
     }
 }
 
-/// Sustained rates within 3 %; random reads at depth 1 within 5 %, all others within 10 %; the slowest hundredth and
-/// flushes within 20 %. Flash drives get 10 % where disks with platters get less.
+/// Sustained rates within 3 %; random reads at depth 1 within 5 %, all others within 10 %; the slowest 1 % and
+/// flushes within 20 %. Flash drives get at least 10 %.
 fn goal_percent(check: &CheckKeys) -> f64 {
     use Quantity as Q;
     let deep = check.depth.is_some_and(|depth| depth > 1);
@@ -340,7 +340,7 @@ mod tests {
         );
         let got = compare(&model).expect("sound figures");
         assert!(got[0].put_in && got[0].meets_its_goal(), "{:?}", got[0]);
-        // Half of it is about the time of a 7200 rpm disk.
+        // Half of the figure is about the time of a 7200 rpm disk.
         assert!((-60.0..-40.0).contains(&got[1].deviation_percent()), "{:?}", got[1]);
         assert!(!got[1].meets_its_goal() && got[1].is_independent());
         assert!(got[2].model > 100.0 && !got[2].is_independent(), "{:?}", got[2]);
@@ -362,14 +362,14 @@ mod tests {
         assert_eq!(independent(&[mean.clone(), fitted]), 0);
         assert_eq!(independent(&[rate.clone(), mean.clone()]), 1);
         assert_eq!(independent(&[rate.clone(), mean, deep, deep_mean]), 2);
-        // Of another kind of request, or another run.
+        // For another kind of request, or another run.
         assert_eq!(independent(&[rate.clone(), check("random-write-ms", "", 10.0)]), 2);
         assert_eq!(
             independent(&[rate.clone(), check("random-read-ms", "sectors = 1\n", 10.0)]),
             2
         );
         assert_eq!(independent(&[rate.clone(), check("random-read-ms", "", 12.0)]), 2);
-        // A guess takes nothing from a measurement.
+        // An estimate does not make a measurement redundant.
         let guess = rate.replace("measured", "unverified");
         assert_eq!(independent(&[guess, check("random-read-ms", "", 10.0)]), 1);
     }

@@ -43,7 +43,7 @@ pub struct Full;
 /// Errors of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// See [`Full`]. Of a write of several blocks, those before the block that found no room are written.
+    /// See [`Full`]. If a write has several blocks, those before the block that found no room are written.
     Full,
     /// No such disk, a range past its end, or a length that is not a multiple of a sector.
     Invalid,
@@ -159,7 +159,7 @@ impl Store {
         let disk = self.disks.get_mut(disk).ok_or(Error::Invalid)?;
         disk.check_range(&sectors)?;
         let first_whole = sectors.start.next_multiple_of(BLOCK_SECTORS);
-        // Nothing is stored behind the disk's end, so a last block that the end cuts counts as whole.
+        // Nothing is stored past the disk's end, so a partial last block counts as whole.
         let end = if sectors.end == disk.sectors {
             sectors.end.next_multiple_of(BLOCK_SECTORS)
         } else {
@@ -197,14 +197,14 @@ impl Store {
         Ok(())
     }
 
-    /// Sets what of a disk's cache survives a power cut.
+    /// Sets which cached writes of a disk survive a power cut.
     pub fn set_survival(&mut self, disk: usize, survival: Survival) -> Result<(), Error> {
         self.disks.get_mut(disk).ok_or(Error::Invalid)?.survival = survival;
         Ok(())
     }
 
-    /// The disk still holds only these sectors in its cache: the present contents of all others survive a power cut. The
-    /// ranges are first sector and length, in any order; they may overlap.
+    /// The disk still holds only these sectors in its cache: the current contents of all others survive a power cut.
+    /// The ranges are first sector and length, in any order; they may overlap.
     pub fn persist_all_but(&mut self, disk: usize, volatile: &mut [(u64, u32)]) -> Result<(), Error> {
         volatile.sort_unstable();
         let end = self.disks.get(disk).ok_or(Error::Invalid)?.sectors;
@@ -216,7 +216,7 @@ impl Store {
         self.persist(disk, from..end)
     }
 
-    /// The disk moved these sectors from its cache to the media: their present contents survive a power cut.
+    /// The disk moved these sectors from its cache to the media: their current contents survive a power cut.
     pub fn persist(&mut self, disk: usize, sectors: Range<u64>) -> Result<(), Error> {
         let disk = self.disks.get_mut(disk).ok_or(Error::Invalid)?;
         disk.check_range(&sectors)?;
@@ -229,8 +229,8 @@ impl Store {
         Ok(self.disks.get(disk).ok_or(Error::Invalid)?.next_write())
     }
 
-    /// What was written to the disk before the write of this number survives a power cut, also where it was written again
-    /// since: the later write may be lost, not the earlier one.
+    /// Writes before the one with this number survive a power cut, even if their sectors were written again since:
+    /// the later write may be lost, but not the earlier one.
     pub fn persist_until(&mut self, disk: usize, next_write: u64) -> Result<(), Error> {
         let disk = self.disks.get_mut(disk).ok_or(Error::Invalid)?;
         self.media.persist_until(disk, next_write);
@@ -244,9 +244,9 @@ impl Store {
         Ok(())
     }
 
-    /// Loses some of the volatile writes on all disks, sector by sector: afterwards each sector has one of the versions
-    /// that it had since it was last durable. The same seed loses the same writes; [`ALL_SURVIVES`] loses none, and
-    /// [`NONE_SURVIVES`] all.
+    /// Loses some of the volatile writes on all disks, sector by sector: afterwards each sector has one of the
+    /// versions that it had since it was last durable. The same seed loses the same writes; [`ALL_SURVIVES`] loses
+    /// none, and [`NONE_SURVIVES`] all.
     pub fn power_cut(&mut self, seed: u64) {
         for (number, disk) in self.disks.iter_mut().enumerate() {
             self.media
@@ -261,8 +261,8 @@ impl Store {
         Ok(())
     }
 
-    /// A digest of the disk's contents, independent of the order of writes. Corruption does not count, and volatile
-    /// data counts like any other.
+    /// A digest of the disk's contents, independent of the order of writes. Corruption is ignored, and volatile data
+    /// counts like any other.
     pub fn digest(&self, disk: usize) -> Result<u128, Error> {
         let disk = self.disks.get(disk).ok_or(Error::Invalid)?;
         Ok(self.media.digest(disk))

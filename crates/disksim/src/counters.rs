@@ -29,7 +29,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// What each of [`values`](Self::values) is called.
+    /// Name of each of [`values`](Self::values).
     pub const NAMES: [&'static str; 16] = [
         "reads",
         "writes",
@@ -49,7 +49,7 @@ impl Counters {
         "moved_sectors",
     ];
 
-    /// What a trial keeps of each disk.
+    /// Counters that a trial records for each disk.
     pub fn values(&self) -> [u64; 16] {
         [
             self.reads,

@@ -31,7 +31,7 @@ pub struct DiskDescription {
     /// Links that the disk is attached to, nearest first: indices into [`Description::links`].
     pub links: Vec<u32>,
     pub faults: Faults,
-    /// What a power cut leaves of its cache.
+    /// How its cache behaves in a power cut.
     pub survival: Survival,
 }
 
@@ -48,14 +48,14 @@ pub struct Mechanical {
     pub revolution_ns: u64,
     pub heads: u32,
     pub layout: Layout,
-    /// Sectors of 512 bytes that the media has as one: 8 of a disk with 4 KiB sectors that emulates small ones (512e).
-    /// A write of a part of them reads them first. A power of two.
+    /// Logical sectors of 512 bytes per physical sector: 8 on a disk with 4 KiB sectors that emulates small ones
+    /// (512e). Partial writes read the physical sector first. A power of two.
     pub physical_sectors: u32,
     /// Seek time by distance, linear between points. Ascending, the first usually at one cylinder.
     pub seek: Vec<SeekPoint>,
     pub head_switch_ns: u64,
-    /// Additional delay of a write after a seek or head switch. Negative in drives whose reads wait longer, as some
-    /// with read-ahead do; the total is never below zero.
+    /// Additional delay of a write after a seek or head switch. Negative in drives whose reads wait longer, as in
+    /// some with read-ahead; the total is never below zero.
     pub write_settle_ns: i64,
     pub overheads: Overheads,
     pub buffer: Buffer,
@@ -128,7 +128,7 @@ pub struct Zone {
     pub reserved_sectors: u32,
     /// Spare sectors of each sparing unit (tracks for [`Sparing::Tracks`]).
     pub spares: u32,
-    /// Sectors (or tracks) left out when the disk was formatted, counted from the zone's start; ascending.
+    /// Sectors (or tracks) skipped at formatting, counted from the zone's start; ascending.
     pub slips: Vec<u64>,
     /// Remapped sectors (or tracks): source, target; ascending by source.
     pub defects: Vec<(u64, u64)>,

@@ -22,13 +22,13 @@ pub struct Disk {
     finishes: Finishes,
     faults: Faults,
     counters: Counters,
-    /// Requests that the drive does not know of yet, in order.
+    /// Requests that the drive has not received yet, in order.
     outside: VecDeque<Request>,
     inside: u32,
     /// A flush that runs alone.
     flushing: Option<u32>,
     busy_since_ns: u64,
-    /// Until then it takes no request; 0 if it does.
+    /// Time until which it accepts no request; 0 if it does.
     hangs_until_ns: u64,
     ignores_flushes: bool,
     next_ns: u64,
@@ -89,7 +89,7 @@ impl Disk {
         self.faults.slow = slow;
     }
 
-    /// Until then it takes no request; with `dies`, every request fails from then on.
+    /// Accepts no request until this time; with `dies`, every request fails from then on.
     pub fn hang(&mut self, until_ns: u64, dies: bool) {
         self.hangs_until_ns = until_ns;
         if dies {
@@ -98,7 +98,7 @@ impl Disk {
         self.plan();
     }
 
-    /// From now on it ends a flush at once and writes nothing for it.
+    /// From now on it completes each flush at once without writing anything.
     pub fn ignore_flushes(&mut self) {
         self.ignores_flushes = true;
     }

@@ -41,7 +41,7 @@ pub struct Extent {
     pub angle_ns: u64,
     /// The segment of the buffer that holds them.
     pub segment: Option<u32>,
-    /// Written in requests so large that a shingled drive writes them to their band.
+    /// Written in requests large enough that a shingled drive writes them to their band.
     pub large: bool,
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The faults of one disk.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Faults {
-    /// From this time on every request ends with [`DeviceGone`](crate::request::Status::DeviceGone).
+    /// From this time on every request fails with [`DeviceGone`](crate::request::Status::DeviceGone).
     pub dies_at_ns: Option<u64>,
     /// Ranges that are unreadable until they are written; ascending and disjoint.
     pub unreadable: Vec<SectorRange>,

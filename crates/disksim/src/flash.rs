@@ -1,8 +1,8 @@
 //! A flash drive: channels with dies, a translation layer that never overwrites in place, and a buffer.
 //!
-//! Each request's completion is computed at arrival, from the times at which dies, channels and wires are free: no
-//! event belongs to a single die. Garbage collection uses the same dies, so a drive that was written full is as slow as
-//! real ones are.
+//! Each request's completion is computed at arrival, from the times at which dies, channels and wires are free: there
+//! are no events for single dies. Garbage collection uses the same dies, so a drive that was written full is as slow
+//! as real ones are.
 
 mod drive;
 mod translation;
@@ -34,10 +34,11 @@ pub struct Flash {
     pub aged: bool,
     /// Cost of suspending a program or erase for a read; without it, a read waits for the end.
     pub suspend_ns: Option<u64>,
-    /// Read time of every third page of a die: with three bits per cell, that of the bit that needs most comparisons.
+    /// Read time of every third page of a die: with three bits per cell, one bit needs more comparisons than the
+    /// others.
     pub third_page_read_ns: u64,
-    /// Programs of moved units that garbage collection does together: the dies are busy with them, and writes wait for
-    /// room in the buffer.
+    /// Programs that garbage collection moves at once: the dies are busy with them, and writes wait for room in the
+    /// buffer.
     pub move_programs: u32,
     pub slc: Option<Slc>,
     /// Sectors that the drive accepts before they are programmed.

@@ -329,7 +329,7 @@ impl ZoneMap {
         (base + at, slip_gap.min(unit_left).max(1))
     }
 
-    /// Slips that leave the spares unused shift everything behind them, across units, to the end of the zone. They are
+    /// Slips that leave the spares unused shift all later sectors, across units, to the end of the zone. They are
     /// counted in data places, without spares.
     fn past_slips_to_end(&self, logical: u64) -> (u64, u64) {
         let mut place = logical;

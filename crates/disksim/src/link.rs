@@ -14,7 +14,7 @@ pub struct LinkDescription {
     pub one_command: bool,
 }
 
-/// SCSI-2 (X3.131): arbitration delay, bus clear delay and two bus settle delays, once for each transfer.
+/// SCSI-2 (X3.131): arbitration delay, bus clear delay and two bus settle delays, once per transfer.
 const SCSI_ARBITRATION_NS: u64 = 2_400 + 800 + 2 * 400;
 
 impl LinkDescription {

@@ -70,7 +70,7 @@ pub struct Drive {
     /// Interval for which the drive's own wire is reserved.
     wire: (u64, u64),
     order: u64,
-    /// Only one write at a time has the extra disconnect.
+    /// The extra disconnect applies to one write at a time.
     extra_disconnect_until_ns: u64,
 }
 
@@ -176,7 +176,7 @@ impl Drive {
         }
     }
 
-    /// What the drive's processor takes for a command alone.
+    /// Overhead of the drive's processor for a command.
     pub fn command_ns(&self) -> u64 {
         self.overheads.request_ns
     }

@@ -168,7 +168,7 @@ impl SeekCurve {
         while upper + 1 < self.points.len() && self.points[upper].cylinders < cylinders {
             upper += 1;
         }
-        // Beyond the last point the last slope continues.
+        // Extrapolates with the last slope.
         let high = self.points[upper];
         let short = i64::from(high.cylinders) - i64::from(cylinders);
         (high.seek_ns as i64 - ((high.slope_fp * short) >> 16)).max(0) as u64

@@ -24,7 +24,7 @@ pub struct Traced {
     pub at: At,
 }
 
-/// A position in a text, both counted from 1.
+/// Line and column, both counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct At {
     pub line: usize,
@@ -329,7 +329,7 @@ mod tests {
         let b: Vec<f64> = a.iter().map(|x| x + 3.0).collect();
         assert!((rms_ms(&a, &b) - 3.0).abs() < 1e-9);
         assert_eq!(rms_ms(&a, &a), 0.0);
-        // Half of it shifted by 4: the root of half of 16.
+        // Half of the samples are shifted by 4: the root of half of 16.
         let c: Vec<f64> = (0..1000).map(|i| if i < 500 { 0.0 } else { 10.0 }).collect();
         let d: Vec<f64> = (0..1000).map(|i| if i < 500 { 0.0 } else { 14.0 }).collect();
         assert!((rms_ms(&c, &d) - 8f64.sqrt()).abs() < 0.01, "{}", rms_ms(&c, &d));

@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 /// Maximum number of bands that are written sequentially at the same time.
 const OPEN_MAX: usize = 8;
 
-/// How far ahead of a stream's end a large write may begin and belong to it: 8 MiB. The drive holds it in its cache until the
-/// sectors between arrive. A guess: md's rebuild sends a third of its writes a little out of order, up to 1 MiB each, and a
-/// WD40EFAX keeps up with it (Ars Technica, June 2020).
+/// Maximum distance from a stream's end at which a large write still belongs to it: 8 MiB. The drive caches it until
+/// the sectors in between arrive. This is a guess: md's rebuild sends a third of its writes slightly out of order, up
+/// to 1 MiB each, and a WD40EFAX keeps up with it (Ars Technica, June 2020).
 const GAP_MAX: u64 = 16_384;
 
 /// The layout of a drive with shingled tracks.
@@ -33,10 +33,10 @@ pub struct Shingled {
 /// State of bands and zone.
 pub struct Shingles {
     pub rules: Shingled,
-    /// Used sectors of the zone; the next ones go there.
+    /// Used sectors of the zone; the next ones follow.
     used: u64,
     next: u64,
-    /// Bands with sectors in the zone, and their number; `order` has the oldest first.
+    /// Bands with sectors in the zone, and the number of sectors; `order` has the oldest band first.
     dirty: BTreeMap<u64, u64>,
     order: VecDeque<u64>,
     /// The streams into bands; the oldest first.
@@ -46,7 +46,7 @@ pub struct Shingles {
 /// Sequential writes into bands.
 struct Stream {
     end: u64,
-    /// What was left out before the end, by sectors.
+    /// Ranges that were skipped before the end.
     gaps: Vec<Range<u64>>,
 }
 
@@ -56,12 +56,12 @@ impl Stream {
         lbn == self.end || (large && is_ahead) || self.gap(lbn, end).is_some()
     }
 
-    /// The gap that this write lies in.
+    /// The gap that contains this write.
     fn gap(&self, lbn: u64, end: u64) -> Option<usize> {
         self.gaps.iter().position(|gap| gap.start <= lbn && end <= gap.end)
     }
 
-    /// Records a write that it takes; returns gaps that are too far behind to be filled.
+    /// Records a write to the stream; returns gaps that are too far behind to be filled.
     fn write(&mut self, lbn: u64, end: u64) -> Vec<Range<u64>> {
         if let Some(index) = self.gap(lbn, end) {
             let gap = self.gaps.swap_remove(index);
@@ -117,14 +117,14 @@ impl Shingles {
         }
     }
 
-    /// Gives these gaps of a stream up. What they held before has to be merged into their bands.
+    /// Abandons gaps of a stream. Their old contents have to be merged into their bands.
     fn give_up(&mut self, gaps: Vec<Range<u64>>) {
         for gap in gaps {
             self.note(gap.start / self.rules.band_sectors, 0);
         }
     }
 
-    /// The zone, or the media below a gap, holds so many sectors of a band.
+    /// Records that the zone, or the media under a gap, holds this many sectors of a band.
     fn note(&mut self, band: u64, sectors: u64) {
         match self.dirty.get_mut(&band) {
             Some(held) => *held += sectors,
@@ -135,7 +135,7 @@ impl Shingles {
         }
     }
 
-    /// Frees what the zone holds of a band that was written whole.
+    /// Frees the zone's sectors of a band that was written completely.
     fn forget(&mut self, band: u64) {
         if let Some(held) = self.dirty.remove(&band) {
             self.used -= held;
@@ -143,9 +143,9 @@ impl Shingles {
         }
     }
 
-    /// Whether a write goes to its band directly: one that continues such a write or fills a gap, a large one a little
-    /// ahead of it, or a large one that reaches the start of a band. What such a write has before that start is taken as part
-    /// of the stream.
+    /// Whether a write goes to its band directly: one that continues such a write or fills a gap, a large one a
+    /// little ahead of it, or a large one that reaches the start of a band. The part of such a write before that
+    /// start belongs to the stream as well.
     ///
     /// A WD40EFAX keeps up with md's rebuild, whose requests have many sizes and begin anywhere, and collapses under
     /// sequential requests of 32 KiB (Ars Technica, June 2020).

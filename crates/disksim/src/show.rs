@@ -148,7 +148,7 @@ fn streaming(model: &Model, index: u64) -> Result<Streaming, Wrong> {
     })
 }
 
-/// Sustained rates once the buffers are full, in 10^6 bytes a second: the highest over the disk.
+/// Highest sustained rates over the disk once the buffers are full, in 10^6 bytes a second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sustained {
     pub read_mb_s: f64,
@@ -167,8 +167,8 @@ pub fn sustained(model: &Model) -> Result<Sustained, Wrong> {
     })
 }
 
-/// Time in which a disk writes out its full write cache of random 4 KiB writes. 0 for flash, whose buffer is written in
-/// a very short time.
+/// Time in which a disk writes out a full write cache of random 4 KiB writes. 0 for flash, whose buffer drains very
+/// quickly.
 ///
 /// # Errors
 /// If the model is invalid.

@@ -1,4 +1,4 @@
-//! A user of a simulated disk, with one or several requests at a time.
+//! A host that uses a simulated disk, with one or several requests in flight.
 
 use crate::catalogue::{Model, build::Wrong};
 use crate::request::{Completion, Op, Request};

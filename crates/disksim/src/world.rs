@@ -62,7 +62,7 @@ impl World {
         self.plan();
     }
 
-    /// Time of the next event for [`advance`](Self::advance); `None` if there is none without another request.
+    /// Time of the next event for [`advance`](Self::advance); `None` if nothing happens without another request.
     pub fn next_event_ns(&self) -> Option<u64> {
         if !self.early.is_empty() {
             return Some(self.now_ns);
@@ -76,7 +76,7 @@ impl World {
         done.append(&mut self.early);
     }
 
-    /// From `now_ns` on each access of a disk's media takes so much longer; 0 ends that.
+    /// From `now_ns` on each media access of a disk takes this much longer; 0 ends that.
     pub fn delay(&mut self, disk: usize, now_ns: u64, access_ns: u64) {
         let from_ns = self.pass(now_ns);
         if let Some(disk) = self.disks.get_mut(disk) {
@@ -84,7 +84,7 @@ impl World {
         }
     }
 
-    /// From `now_ns` on a disk takes no request for so long, and with `dies` none afterwards.
+    /// From `now_ns` on a disk accepts no request for this long, and with `dies` none afterwards.
     pub fn hang(&mut self, disk: usize, now_ns: u64, for_ns: u64, dies: bool) {
         let from_ns = self.pass(now_ns);
         if let Some(disk) = self.disks.get_mut(disk) {
@@ -93,7 +93,7 @@ impl World {
         self.plan();
     }
 
-    /// From `now_ns` on a disk ends each flush at once and writes nothing for it.
+    /// From `now_ns` on a disk completes each flush at once without writing anything.
     pub fn ignore_flushes(&mut self, disk: usize, now_ns: u64) {
         self.pass(now_ns);
         if let Some(disk) = self.disks.get_mut(disk) {
@@ -101,7 +101,7 @@ impl World {
         }
     }
 
-    /// Whether a disk ends flushes without writing anything.
+    /// Whether a disk completes flushes without writing anything.
     pub fn ignores_flushes(&self, disk: usize) -> bool {
         self.disks.get(disk).is_some_and(Disk::ignores_flushes)
     }
@@ -112,7 +112,7 @@ impl World {
     }
 
     /// Acknowledged sectors of a disk that would be lost in a power cut now: first sector, length. A range that is
-    /// being written is included as a whole.
+    /// being written is included completely.
     pub fn volatile(&self, disk: usize) -> impl Iterator<Item = (u64, u32)> + '_ {
         let now_ns = self.now_ns;
         self.disks.get(disk).into_iter().flat_map(move |d| d.volatile(now_ns))

@@ -1,4 +1,4 @@
-//! What the store of contents costs, and what it does when there is no more.
+//! Memory use of the store of contents, and its behaviour when memory runs out.
 
 mod contents_segments;
 
@@ -68,12 +68,12 @@ fn check_goal(scale: u64) {
     }
     let stats = store.stats();
     println!("{stats:?}");
-    // At full size the last segment, of which a part is unused, does not show.
+    // At full size, the partly used last segment does not matter.
     let data_bytes = stats.distinct_blocks * BLOCK as u64;
     assert_eq!(stats.mapped_blocks, 17 * random_blocks);
     assert!(stats.distinct_blocks <= random_blocks + 61);
     assert!(data_bytes + stats.metadata_bytes <= (2 << 30) / scale, "{stats:?}");
-    // Per distinct block 12 bytes and a sixth to a third of a bucket, per place 4 and its share of the nodes.
+    // Per distinct block 12 bytes and a sixth to a third of a bucket; per place 4 bytes and its share of the nodes.
     let metadata_bytes_max = 30 * stats.distinct_blocks + 5 * stats.mapped_blocks + 8 * 64 * 1024;
     assert!(stats.metadata_bytes <= metadata_bytes_max, "{stats:?}");
 }
@@ -112,7 +112,7 @@ fn without_room_writes_fail_and_nothing_is_lost() {
     assert_eq!(store.write(0, capacity * 8, &random_block(capacity)), Err(Error::Full));
     assert_eq!(store.write(1, 3, &random_block(capacity)), Err(Error::Full));
     assert_eq!(store.digest(0).unwrap(), digest);
-    // What needs no new block still works: equal content, zeros, a block that only this place uses.
+    // Operations without a new block still work: equal content, zeros, a block that only this place uses.
     store.write(1, 0, &random_block(3)).unwrap();
     store.write(0, 5 * 8, &random_block(capacity)).unwrap();
     store.write(0, 6 * 8, &[0; BLOCK]).unwrap();

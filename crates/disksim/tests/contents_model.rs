@@ -1,4 +1,4 @@
-//! The store of contents against the plainest model there is: a map of sectors.
+//! Compares the store of contents with a simple model: a map of sectors.
 
 mod contents_segments;
 mod kept_segments;
@@ -28,7 +28,8 @@ enum Step {
 fn step() -> impl Strategy<Value = Step> {
     let place = || (0..DISKS, 0..SECTORS, 0..40u64);
     prop_oneof![
-        // Few different fills, so that equal blocks and zeros are common; aligned pieces, so that whole blocks are.
+        // Few different fills, so that equal blocks and zeros are common; aligned pieces, so that whole blocks are
+        // common.
         6 => (place(), any::<bool>(), proptest::collection::vec(0..3u8, 40)).prop_map(|((disk, sector, n), align, fills)| {
             let sector = if align { sector / 8 * 8 } else { sector };
             let n = n.min(SECTORS - sector) as usize;
@@ -52,7 +53,7 @@ fn sector_of(fill: u8, sector: u64) -> Sector {
     content
 }
 
-/// What each sector may be after a power cut, what it is now last.
+/// The contents that each sector may have after a power cut; the current one is last.
 #[derive(Default)]
 struct Model {
     versions: HashMap<(usize, u64), Vec<Sector>>,
@@ -160,7 +161,7 @@ fn run_on(segments: Box<dyn Segments>, steps: &[Step], volatile: bool) -> (Store
     (store, model)
 }
 
-/// Blocks kept must be exactly the distinct ones that are not zero.
+/// The stored blocks must be exactly the distinct ones that are not zero.
 fn check_blocks(store: &mut Store, model: &Model) {
     (0..DISKS).for_each(|disk| store.flush(disk).unwrap());
     let mut mapped = Vec::new();
@@ -180,7 +181,7 @@ fn check_blocks(store: &mut Store, model: &Model) {
     assert_eq!(store.stats().distinct_blocks, mapped.len() as u64);
 }
 
-/// The digest of a store that was given the same contents in one go, backwards.
+/// The digest of a store that was given the same contents in one pass, backwards.
 fn digest_anew(model: &Model, disk: usize) -> u128 {
     let mut store = Store::new(Box::new(Heap::unlimited()));
     store.add_disk(SECTORS);
@@ -209,7 +210,7 @@ proptest! {
         let (mut store, mut model) = run(&steps, true);
         take(&mut store, &mut model, &Step::PowerCut { seed });
         check_blocks(&mut store, &model);
-        // The same steps and the same seed lose the same.
+        // The same steps and the same seed lose the same writes.
         let (mut again, mut model) = run(&steps, true);
         take(&mut again, &mut model, &Step::PowerCut { seed });
         for disk in 0..DISKS {
@@ -259,8 +260,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
-    /// However the store went on, each state is the one that a power cut at that moment would have left; and that a state
-    /// was kept changes none that follows.
+    /// Whatever happens to the store later, each saved state is the one that a power cut at that moment would have
+    /// left, and saving a state changes none of the later ones.
     #[test]
     fn states_after_power_cuts_are_kept_while_the_store_goes_on(
         before in proptest::collection::vec(step(), 1..60),
@@ -324,7 +325,7 @@ fn what_was_not_saved_whole_is_refused() {
     drop(store);
     for length in 0..whole.len() {
         let outcome = Store::restore(kept.segments(), &whole[..length]);
-        // The sign at the start alone is that of a store without disks.
+        // The magic number alone is a valid store without disks.
         assert_eq!(outcome.err(), (length != 8).then_some(Error::Invalid), "{length} bytes");
     }
     let mut past_the_end = whole.clone();
@@ -340,7 +341,7 @@ fn a_store_of_terabytes_is_saved_in_what_was_written() {
     let kept = Kept::default();
     let mut store = Store::new(kept.segments());
     let disk = store.add_disk(24 << 30);
-    // 64 MiB that repeat after 1 MiB, and a lone block far behind.
+    // 64 MiB that repeat after 1 MiB, and a single block far away.
     let pattern: Vec<u8> = (0..1u32 << 18).flat_map(u32::to_le_bytes).collect();
     for piece in 0..64 {
         store.write(disk, piece * 2048, &pattern).unwrap();
@@ -397,7 +398,7 @@ fn each_version_of_each_sector_can_survive() {
         let sectors = read_sectors(&store, 0, 0, 3);
         seen.insert([sectors[0][0], sectors[1][0], sectors[2][0]]);
     }
-    // Two ways for the first and the last sector, three for the one in the middle, in all combinations.
+    // Two versions for the first and the last sector, three for the middle one, in all combinations.
     assert_eq!(seen.len(), 12);
 }
 

@@ -1,4 +1,4 @@
-//! Disks that have sectors of 4 KiB and emulate those of 512 bytes: a write of a part of one costs a turn of the platters.
+//! Disks with 4 KiB sectors that emulate sectors of 512 bytes: a partial write costs an additional revolution.
 #![cfg(feature = "catalogue")]
 
 use disksim::catalogue::{self, Model};

@@ -1,4 +1,4 @@
-//! What a disk must do because it is made of platters and an arm.
+//! Properties of a disk that follow from its platters and arm.
 #![cfg(feature = "catalogue")]
 
 use disksim::catalogue;
@@ -73,7 +73,7 @@ impl Bench {
         self.now_ns - from_ns
     }
 
-    /// Mean time of `count` random 4 KiB reads with `depth` of them under way.
+    /// Mean time of `count` random 4 KiB reads at depth `depth`.
     fn random_reads_ns(&mut self, sectors: u64, depth: u32, count: u32) -> f64 {
         let from_ns = self.now_ns;
         for tag in 0..depth {
@@ -166,7 +166,7 @@ fn a_random_read_takes_seek_half_a_turn_and_transfer() {
         let mut description = disk(name);
         let model = mechanical(&mut description).clone();
         let cylinders = f64::from(model.layout.zones.last().unwrap().last_cylinder + 1);
-        // The mean over all pairs of cylinders, weighted by how many sectors each zone holds.
+        // The mean over all pairs of cylinders, weighted by the number of sectors in each zone.
         let mut bench = Bench::new(description.clone());
         let (mut seek, mut pairs) = (0.0, 0.0);
         let cylinder_of = |lbn: u64| {
@@ -197,7 +197,7 @@ fn a_random_read_takes_seek_half_a_turn_and_transfer() {
     }
 }
 
-/// Linear between the points of the curve: written here once more on purpose.
+/// Linear between the points of the curve: duplicated here on purpose.
 fn seek_ns(model: &Mechanical, distance: f64) -> f64 {
     let points = &model.seek;
     if distance < 1.0 {
@@ -252,7 +252,7 @@ fn a_flush_makes_everything_before_it_durable() {
     }
     let flush = bench.one(Op::Flush, 0, 0);
     assert_eq!(bench.world.volatile(0).count(), 0);
-    // 100 writes, in the best order: a good part of a turn each.
+    // 100 writes in the best order: a large part of a revolution each.
     assert!((300e6..1400e6).contains(&(flush as f64)), "{flush}");
     let empty = bench.one(Op::Flush, 0, 0);
     assert!(empty < 200_000, "nothing left to flush: {empty}");

@@ -1,4 +1,4 @@
-//! What holds for any disk and any requests.
+//! Properties of any disk under any requests.
 #![cfg(feature = "catalogue")]
 
 use disksim::catalogue;
@@ -8,7 +8,7 @@ use disksim::world::World;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Disks of the catalogue with their rules shuffled.
+/// Disks of the catalogue with random features.
 fn any_disk() -> impl Strategy<Value = DiskDescription> {
     let names = prop::sample::select(vec![
         "wd-500gb-2007",

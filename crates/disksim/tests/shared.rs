@@ -1,4 +1,4 @@
-//! What disks share, what goes wrong with them, and disks of flash.
+//! Shared links, faults, and flash drives.
 #![cfg(feature = "catalogue")]
 
 use disksim::catalogue;
@@ -65,7 +65,7 @@ impl Bench {
         (self.now_ns - from_ns, status)
     }
 
-    /// Keeps every disk busy with one request; the mean time from one completion to the next.
+    /// Keeps every disk busy with one request; returns the mean time between completions.
     fn all_busy(
         &mut self,
         count: u64,
@@ -240,7 +240,7 @@ fn a_slow_disk_is_slower_by_what_was_said() {
     assert!((19e6..21e6).contains(&extra), "{extra}");
 }
 
-/// From the instant of the call, until the next call.
+/// From the time of the call until the next call.
 #[test]
 fn a_disk_becomes_slow_while_it_runs() {
     let mut bench = Bench::new(vec![disk("wd-500gb-2007", 3)], vec![]);
@@ -257,7 +257,7 @@ fn a_disk_becomes_slow_while_it_runs() {
     assert!((after / before - 1.0).abs() < 0.1, "{before} {after}");
 }
 
-/// What it has begun ends, what comes meanwhile waits.
+/// Requests that it has started complete; later ones wait.
 #[test]
 fn a_disk_that_hangs_takes_its_requests_later() {
     for model in ["wd-500gb-2007", "samsung-860-pro-512gb"] {
@@ -327,7 +327,7 @@ fn a_flash_read_takes_command_read_transfer_and_wires() {
 fn a_new_flash_drive_writes_faster_than_one_in_its_steady_state() {
     let rate = |aged: bool| {
         let mut description = disk("nvme-ssd-1920gb", 1);
-        // A small one reaches its steady state soon.
+        // A small drive reaches its steady state sooner.
         description.sectors = 16 << 21;
         let model = flash(&mut description);
         (model.aged, model.block_programs) = (aged, 32);

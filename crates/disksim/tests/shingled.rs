@@ -1,4 +1,4 @@
-//! A drive with shingled tracks: quick until its conventional zone is full, then slow; quick again after a rest.
+//! A drive with shingled tracks: fast until its conventional zone is full, then slow; fast again after an idle time.
 #![cfg(feature = "catalogue")]
 
 use disksim::catalogue;
@@ -7,7 +7,7 @@ use disksim::request::{Completion, Op, Request};
 use disksim::world::World;
 
 const SECTOR_BYTES: f64 = 512.0;
-/// 44 KiB: what a 128 KiB record of a RAIDZ1 of four leaves for each disk.
+/// 44 KiB: the share of each disk in a 128 KiB record on a RAIDZ1 of four.
 const RECORD: u32 = 88;
 const ZONE_SECTORS: u64 = 200 * 2048;
 
@@ -69,7 +69,7 @@ impl User {
         (count * u64::from(RECORD)) as f64 * SECTOR_BYTES / (self.now_ns - from_ns) as f64 * 1e3
     }
 
-    /// MB/s of writes of one size in order.
+    /// MB/s of sequential writes of one size.
     fn stream_mb_s(&mut self, sectors: u32, count: u64) -> f64 {
         let from_ns = self.now_ns;
         for i in 0..count {
@@ -117,8 +117,8 @@ fn scattered_writes_are_quick_until_the_zone_is_full_and_again_after_a_rest() {
 }
 
 impl User {
-    /// Writes records in runs of so many, ascending with gaps as long as a record, the runs anywhere on the drive; returns
-    /// GB an hour.
+    /// Writes records in ascending runs with gaps as long as a record; the runs are anywhere on the drive. Returns GB
+    /// per hour.
     fn resilver_gb_h(&mut self, records: u64, run: u64) -> f64 {
         let from_ns = self.now_ns;
         let record = u64::from(RECORD);
@@ -133,8 +133,8 @@ impl User {
     }
 }
 
-/// The rebuild of a WD40EFAX was published as 9.5 days with ZFS where a CMR disk took 16 hours, 14 times as long, and as
-/// "modestly slower" with md, which writes all stripes in order. The real zone, the whole drive.
+/// The published rebuild of a WD40EFAX took 9.5 days with ZFS where a CMR disk took 16 hours, 14 times as long; with
+/// md, which writes all stripes in order, it was "modestly slower". This test uses the real zone and the whole drive.
 #[test]
 fn a_resilver_is_many_times_slower_and_a_rebuild_in_order_is_not() {
     let whole = |name: &str| catalogue::find(name).expect("in the catalogue").description(3);
@@ -146,7 +146,7 @@ fn a_resilver_is_many_times_slower_and_a_rebuild_in_order_is_not() {
     assert!(md > 0.8 * cmr, "{md} against {cmr}");
     let mut times = Vec::new();
     for run in [1, 16, 256] {
-        // Its zone takes 444,000 records.
+        // Its zone holds 444,000 records.
         let mut smr = User::new(whole("wd-wd40efax"));
         smr.resilver_gb_h(460_000, run);
         let smr = smr.resilver_gb_h(40_000, run);
@@ -157,7 +157,8 @@ fn a_resilver_is_many_times_slower_and_a_rebuild_in_order_is_not() {
         );
         times.push(cmr / smr);
     }
-    // How long the runs of that resilver were is not known: the published figure lies between the shortest and the longest.
+    // The length of the runs in that resilver is unknown: the published figure is between the shortest and the
+    // longest.
     let published = 9.5 * 24.0 / 16.0;
     assert!(times.is_sorted_by(|a, b| a > b), "{times:?}");
     assert!(times[0] > published && times[2] < published, "{times:?}");

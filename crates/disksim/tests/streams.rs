@@ -1,5 +1,5 @@
-//! Every disk of the catalogue streams as fast as its media passes, however it is asked, and a RAID 0 of four as fast
-//! as four of them or as what they share.
+//! Every disk of the catalogue streams at media rate, whatever the requests, and a RAID 0 of four as fast as four of
+//! them, or as their shared link.
 #![cfg(feature = "catalogue")]
 
 use disksim::catalogue::{self, Model};
@@ -11,7 +11,7 @@ use disksim::world::World;
 
 const SECTOR_BYTES: u64 = 512;
 
-/// How somebody streams: so many requests of one size under way, one behind the other.
+/// A kind of stream: request size, and number of requests in flight.
 #[derive(Clone, Copy, Debug)]
 struct How {
     words: &'static str,
@@ -29,8 +29,8 @@ const fn how(words: &'static str, op: Op, kib: u32, depth: u32) -> How {
     }
 }
 
-/// Linux reads 128 KiB ahead by default, the next window while the last one is used; it writes back what it merged,
-/// with many requests under way.
+/// Linux reads 128 KiB ahead by default, the next window while the last one is used; it writes back merged requests
+/// at a high depth.
 const HOWS: [How; 8] = [
     how("direct reads of 32 KiB", Op::Read, 32, 1),
     how("direct reads of 128 KiB", Op::Read, 128, 1),
@@ -58,7 +58,7 @@ fn mechanical(disk: &mut DiskDescription) -> &mut Mechanical {
     }
 }
 
-/// Requests and how many of them are under way.
+/// Keeps requests in flight on a disk.
 struct User {
     world: World,
     now_ns: u64,
@@ -93,7 +93,7 @@ impl User {
         self.done.remove(0)
     }
 
-    /// The time that `counted` requests take once `warm` of them are done.
+    /// Time of `counted` requests after `warm` others.
     fn stream_ns(&mut self, how: How, from: u64, warm: u64, counted: u64) -> u64 {
         let at = |i: u64| from + i * u64::from(how.sectors);
         let ahead = u64::from(how.depth);
@@ -112,7 +112,7 @@ impl User {
     }
 }
 
-/// Outside, in the middle and inside; the disk's sectors that a stream of this length fits before.
+/// At the outer edge, in the middle, and at the inner edge, with room for a stream of this length.
 fn places(model: &Model, length: u64) -> [u64; 3] {
     let last = model.sectors - length;
     [0, last / 2, last]
@@ -124,11 +124,11 @@ fn every_disk_streams_at_the_sustained_rate_of_its_zone() {
     for model in mechanical_models() {
         let mut description = model.description(3);
         let disk = mechanical(&mut description);
-        // A write that is acknowledged from the media waits for the next turn at depth 1, on any disk.
+        // On any disk, a write that is acknowledged from the media waits for the next revolution at depth 1.
         disk.write_cache.enabled = true;
         let disk = disk.clone();
         let geometry = Geometry::new(&disk.layout, disk.heads, disk.revolution_ns);
-        // Writes to a shingled disk go to its zone unless they begin a band: tests/shingled.rs.
+        // Writes to a shingled disk go to its zone unless they start at a band: tests/shingled.rs.
         let in_place = |how: &&How| how.op == Op::Read || disk.shingled.is_none();
         for how in HOWS.iter().filter(in_place).copied() {
             // Enough to fill every cache first, and then for many tracks; no more than a small disk has.
@@ -143,8 +143,8 @@ fn every_disk_streams_at_the_sustained_rate_of_its_zone() {
                 let first = from + warm * u64::from(how.sectors);
                 let passes_ns = geometry.pass_ns(first, counted * u64::from(how.sectors));
                 let ratio = passes_ns as f64 / took_ns as f64;
-                // Who takes sectors as they pass need not wait for a track's first one: skews cost it nothing, only
-                // the switches themselves do.
+                // A drive that reads sectors as they pass need not wait for the first one of a track: skews cost
+                // nothing, only the switches themselves do.
                 let most = if disk.buffer.read_on_arrival && how.op == Op::Read {
                     1.03 * skew_costs(&disk, first)
                 } else {
@@ -163,7 +163,7 @@ fn every_disk_streams_at_the_sustained_rate_of_its_zone() {
     assert!(misses.is_empty(), "{}", misses.join("\n"));
 }
 
-/// How much quicker a zone passes without its skews.
+/// How much faster a zone streams without its skews.
 fn skew_costs(disk: &Mechanical, sector: u64) -> f64 {
     let geometry = Geometry::new(&disk.layout, disk.heads, disk.revolution_ns);
     let zone = &disk.layout.zones[geometry.locate(sector).zone as usize];
@@ -172,7 +172,7 @@ fn skew_costs(disk: &Mechanical, sector: u64) -> f64 {
     1.0 + ((heads - 1.0) * turn(zone.track_skew_angle) + turn(zone.cylinder_skew_angle)) / heads
 }
 
-/// What the drive's caches hold at most.
+/// Maximum sectors in the drive's caches.
 fn disk_cache_sectors(model: &Model) -> u32 {
     match &model.device {
         Device::Mechanical(disk) => {
@@ -208,7 +208,7 @@ fn a_raid_0_of_four_is_as_fast_as_its_disks_or_what_they_share() {
             let mut user = User::new(disks.collect(), vec![link]);
             let rate = raid_0_mb_s(&mut user, CHUNK, warm, counted);
             let expected = (4.0 * one_mb_s).min(link_mb_s);
-            // As above: who takes sectors as they pass does not wait for skews.
+            // As above: a drive that reads sectors as they pass does not wait for skews.
             let skews = if disk.buffer.read_on_arrival {
                 skew_costs(&disk, warm * u64::from(CHUNK))
             } else {
@@ -227,7 +227,7 @@ fn a_raid_0_of_four_is_as_fast_as_its_disks_or_what_they_share() {
     assert!(misses.is_empty(), "{}", misses.join("\n"));
 }
 
-/// A stream over four disks: a window of stripes is under way, as with Linux's read-ahead over a whole stripe.
+/// A stream over four disks with a window of stripes in flight, like Linux's read-ahead over a whole stripe.
 fn raid_0_mb_s(user: &mut User, chunk: u32, warm: u64, counted: u64) -> f64 {
     const STRIPES_AHEAD: u64 = 2;
     let mut next = [0u64; 4];

@@ -1,4 +1,4 @@
-//! What of a disk's cache survives a power cut.
+//! Which parts of a disk's cache survive a power cut.
 
 mod contents_segments;
 
@@ -12,7 +12,7 @@ const BLOCKS: u64 = 12;
 /// Writes after the last flush: two to each block.
 const WRITES: u64 = 2 * BLOCKS;
 
-/// Blocks of ones that are durable, and then writes of 2, 3, 4, … in their cache, each block twice.
+/// Durable blocks of ones, and then cached writes of 2, 3, 4, …, two to each block.
 fn store(survival: Survival) -> Store {
     let mut store = Store::new(Box::new(Heap::unlimited()));
     for disk in 0..2 {
@@ -54,7 +54,7 @@ fn with(survivors: Survivors, whole_blocks: bool, seed: u64) -> Vec<u8> {
     )
 }
 
-/// What a disk holds that has done so many of the writes, and of the next one so many sectors.
+/// Contents of a disk after this many writes, and this many sectors of the next one.
 fn done(writes: u64, sectors: usize) -> Vec<u8> {
     let mut all = vec![1; BLOCKS as usize * 8];
     for write in 0..writes {
@@ -129,7 +129,7 @@ fn each_disk_draws_for_itself() {
     );
 }
 
-/// A block is written, a flush begins, the block comes again, the flush ends while that is in the cache.
+/// A block is written, a flush begins, the block is written again, and the flush ends while that is in the cache.
 #[test]
 fn what_was_written_before_a_flush_stays_although_it_is_written_again_meanwhile() {
     for seed in [NONE_SURVIVES, ALL_SURVIVES, 1, 2, 3, 4, 5] {

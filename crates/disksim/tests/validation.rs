@@ -1,7 +1,7 @@
-//! Traces of real disks against models made from their parameter files alone.
+//! Compares traces of real disks with models made from their parameter files alone.
 //!
-//! The files are outside the repository: in the folder `RAIDLAB_DISKSIM`, else in `../shared/disksim` next to the
-//! repository is tried. Without them these tests are skipped and say so.
+//! The files are outside the repository, in the folder `RAIDLAB_DISKSIM` or else in `../shared/disksim` next to the
+//! repository. Without them these tests are reported as skipped.
 #![cfg(feature = "catalogue")]
 
 use disksim::catalogue::{self, Model};
@@ -39,8 +39,8 @@ fn rms_ms(folder: &std::path::Path, name: &str, model: &Model, seed: u64) -> f64
     report.rms_ms
 }
 
-/// What this model reaches, rounded up: DiskSim's own figures are 0.107, 0.268, 0.349 and 0.090. Why the last one is
-/// missed is in ARCHITECTURE.md, "How true the disks are".
+/// The deviation that this model reaches, rounded up; DiskSim's own figures are 0.107, 0.268, 0.349 and 0.090.
+/// docs/internals/disks.md explains why the last one is missed.
 const REACHED: [(&str, &str, f64); 4] = [
     ("cheetah9LP", "seagate-cheetah-9lp", 0.1078),
     ("atlas10k", "quantum-atlas-10k", 0.0960),
@@ -60,8 +60,8 @@ fn models_are_as_close_to_real_disks_as_they_were() {
     }
 }
 
-/// The catalogue knows of the two Seagates what DiskSim's parameters have no word for: what was passed on the way to
-/// the host's data is not served again. All else is as imported.
+/// The catalogue has one property of the two Seagates that DiskSim's parameters cannot express: sectors that were
+/// passed on the way to the host's data are not served again. Everything else is as imported.
 #[test]
 fn the_catalogue_has_the_same_disks_or_truer_ones() {
     let Some(folder) = folder() else { return };
@@ -79,7 +79,7 @@ fn the_catalogue_has_the_same_disks_or_truer_ones() {
     }
 }
 
-/// A read into what an earlier read skipped: the three reads lie within a segment of the drive's buffer.
+/// A read of sectors that an earlier read skipped: the three reads are within a segment of the drive's buffer.
 fn falls_into_a_gap(trace: &[replay::Traced], at: usize, segment: u64) -> bool {
     const BACK: usize = 7;
     let read = trace[at];
@@ -96,8 +96,9 @@ fn falls_into_a_gap(trace: &[replay::Traced], at: usize, segment: u64) -> bool {
     read.op == Op::Read && reads(at).any(skips)
 }
 
-/// Of the reads into a gap: how many there are, in how many the model is within a millisecond of the disk, and the mean
-/// times. What the drives of 1997 to 1999 keep of a gap is theirs: the Atlas 10K mostly has it, the Barracuda seldom.
+/// Reads into a gap: their number, the number in which the model is within a millisecond of the disk, and the mean
+/// times. The behaviour of the drives of 1997 to 1999 differs: the Atlas 10K mostly has the gap's sectors, the
+/// Barracuda seldom.
 const GAPS: [(&str, &str, u64, usize, f64); 3] = [
     ("cheetah9LP", "seagate-cheetah-9lp", 561, 72, 0.45),
     ("atlas10k", "quantum-atlas-10k", 374, 97, 0.88),

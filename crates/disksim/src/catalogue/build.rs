@@ -131,7 +131,7 @@ fn shingled(figure: &Figure<ShingledKeys>) -> Result<Shingled, Wrong> {
     }
     Ok(Shingled {
         zone_sectors: (k.zone_gb * 1e9 / 512.0) as u64,
-        // Whole MiB, so that aligned requests begin bands.
+        // Whole MiB, so that aligned requests start at bands.
         band_sectors: (((k.band_mb * 1e6 / 512.0 / 2048.0).round() as u64) * 2048).max(2048),
         direct_sectors: (k.direct_kib * 2.0) as u32,
         idle_ns: ms_to_ns(figure, k.idle_ms)?,
@@ -255,8 +255,8 @@ fn first_seek_ms(keys: &SeekKeys) -> f64 {
     }
 }
 
-/// Distances at which a formula is sampled: all short ones, then increasingly sparse. Linear interpolation between them
-/// is within a thousandth of a square root.
+/// Distances at which a formula is sampled: all short ones, then increasingly sparse. Linear interpolation between
+/// them is within 0.1 % of a square root.
 fn distances(cylinders: u32, corner: u32) -> Vec<u32> {
     let last = cylinders.max(2) - 1;
     let mut all = Vec::new();

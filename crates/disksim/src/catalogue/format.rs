@@ -127,7 +127,7 @@ pub enum Quantity {
 pub struct Disk {
     pub rpm: Figure<f64>,
     pub heads: Figure<u32>,
-    /// Size of a sector on the media, in sectors of 512 bytes: 8 of a 512e disk. Default: 1.
+    /// Size of a sector on the media, in sectors of 512 bytes: 8 on a 512e disk. Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub physical_sectors: Option<Figure<u32>>,
     /// Default: the layout is derived from `sustained_mb_s` or `track_mb_s`.
@@ -421,10 +421,10 @@ pub struct ChipKeys {
     pub channel_mb_s: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspend_us: Option<f64>,
-    /// Read time of every third page, of flash with three bits per cell. Default: as of the others.
+    /// Read time of every third page, for TLC flash. Default: as for the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub third_page_read_us: Option<f64>,
-    /// Programs of moved units that garbage collection does together. Default: one.
+    /// Programs that garbage collection moves at once. Default: one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub move_programs: Option<u32>,
 }
@@ -435,10 +435,10 @@ pub struct ChipKeys {
 pub struct SlcKeys {
     /// Capacity on an empty drive, in 10^9 bytes.
     pub empty_gb: f64,
-    /// Capacity on a full drive.
+    /// Capacity on a full drive, in 10^9 bytes.
     pub full_gb: f64,
     pub program_us: f64,
-    /// Rate at which it empties while nothing is written.
+    /// Rate at which it drains while nothing is written.
     pub refill_mb_s: f64,
 }
 

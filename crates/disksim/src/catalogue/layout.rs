@@ -9,7 +9,7 @@ use std::vec::Vec;
 /// Zones of a derived layout. Drives have 10 to 60.
 const ZONES: u32 = 24;
 const SECTOR_BYTES: f64 = 512.0;
-/// Maximum number of cylinders of a derived zone, and a 24th of those of any layout; drives have some hundred thousand.
+/// Maximum number of cylinders in a derived zone, and 1/24 of those in any layout; drives have some hundred thousand.
 const CYLINDERS_MAX: f64 = 4e6;
 
 /// Switch times that the skews of a derived layout must hide.
@@ -94,14 +94,14 @@ fn zone(figure: &Figure<LayoutKeys>, keys: &ZoneKeys) -> Result<Zone, Wrong> {
     })
 }
 
-/// Part of a revolution in 2^-64.
+/// A fraction of a revolution in 2^-64.
 fn revolutions(part: f64) -> u64 {
     let part = part - part.floor();
     // A float has 53 bits; the rest would be noise.
     ((part * (1u64 << 53) as f64).round() as u64) << 11
 }
 
-/// Parameters of a layout of which only the rates are known.
+/// Parameters of a layout for which only the rates are known.
 pub struct Made {
     pub sectors: u64,
     pub heads: u32,

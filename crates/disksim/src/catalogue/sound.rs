@@ -1,5 +1,5 @@
-//! Figures of a model file that contradict each other, or that no drive can have. A figure by itself is checked where
-//! it is converted ([`build`](super::build)), what the models rely on in [`check`](crate::check).
+//! Rejects figures of a model file that contradict each other, or that no drive can have. Single figures are checked
+//! where they are converted ([`build`](super::build)), what the models rely on in [`check`](crate::check).
 
 use super::build::Wrong;
 use super::format::{
@@ -17,7 +17,7 @@ const NAME_CHARS_MAX: usize = 64;
 const TITLE_CHARS_MAX: usize = 200;
 /// They separate the parts of labels, filters and paths.
 const SEPARATORS: &str = "|,=<>~/`\"";
-/// A seek may be measured as shorter than one over fewer cylinders, but not as less than this part of it.
+/// A seek may be measured as shorter than one over fewer cylinders, but not as less than this fraction of it.
 const SHORTER_SEEK_MIN: f64 = 0.5;
 const WRITES_MAX: u32 = 100_000;
 
@@ -41,7 +41,7 @@ pub(super) fn file(file: &ModelFile, text: &str) -> Result<(), Wrong> {
     file.check.iter().try_for_each(|keys| check(keys, sectors))
 }
 
-/// The key that is wrong, and why.
+/// The invalid key and the reason.
 fn words(file: &ModelFile) -> Result<(), (&'static str, String)> {
     let is_named = |name: &str| {
         let file_name = [".toml", ".diskspecs"].iter().any(|end| name.ends_with(end));
@@ -305,7 +305,7 @@ fn check(keys: &CheckKeys, sectors: u64) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Checks of a device that [`check`](crate::check) accepted.
+/// Checks a device that [`check`](crate::check) accepted.
 pub(super) fn device(file: &ModelFile, device: &Device) -> Result<(), Wrong> {
     let Device::Mechanical(model) = device else {
         return Ok(());
@@ -326,7 +326,7 @@ pub(super) fn device(file: &ModelFile, device: &Device) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Where the figure is that a reason of [`check`](crate::check) is about: the first whose word is in it.
+/// Position of the figure that a reason of [`check`](crate::check) is about: the first one whose word it contains.
 pub(super) fn place_of(reason: &str, file: &ModelFile) -> usize {
     let mut places = std::vec::Vec::new();
     if let Some(disk) = &file.disk {

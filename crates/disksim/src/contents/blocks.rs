@@ -57,7 +57,7 @@ pub struct Blocks {
     free: u32,
     in_use: u32,
     lookup: Lookup,
-    /// The block interned last, because repeated contents often follow each other; 0 for none.
+    /// The most recently interned block, because repeated contents often follow each other; 0 if none.
     recent: u32,
 }
 
@@ -102,8 +102,8 @@ impl Blocks {
 
     /// Number of the block with this content, with one reference added for the caller, to replace block `old`.
     ///
-    /// If the result is `old`, no reference was added and nothing is to be replaced: the content is equal, or this
-    /// place has the only reference to `old`, `keep_old` is false and the content was replaced in place.
+    /// If the result is `old`, no reference was added and nothing is to be replaced: either the content is equal, or
+    /// this place has the only reference to `old`, `keep_old` is false and the content was replaced in place.
     #[inline]
     pub fn intern(&mut self, content: &Block, old: u32, keep_old: bool) -> Result<u32, Full> {
         if is_zero(content) {
@@ -221,7 +221,7 @@ impl Blocks {
         self.in_use += 1;
     }
 
-    /// Adds a use of a block that a store before this one filled. [`know_all`](Self::know_all) follows.
+    /// Adds a use of a block that an earlier store filled. [`know_all`](Self::know_all) must follow.
     pub fn use_saved(&mut self, id: u32) -> Result<(), Full> {
         while self.cards.len() < id {
             if self.cards.len() / SEGMENT_BLOCKS == self.segments.len() as u32 {
@@ -238,8 +238,8 @@ impl Blocks {
         Ok(())
     }
 
-    /// After the last [`use_saved`](Self::use_saved): reads the blocks in use, so that their contents are found, and
-    /// keeps the others for later.
+    /// After the last [`use_saved`](Self::use_saved): reads the blocks in use, so that equal contents will be found,
+    /// and frees the others.
     pub fn know_all(&mut self) -> Result<(), Full> {
         for id in (1..=self.cards.len()).rev() {
             if self.cards[id - 1].uses == 0 {
@@ -273,7 +273,7 @@ impl Blocks {
     }
 }
 
-/// Bytes prefetched of a block about to be written; the processor's prefetcher continues from there.
+/// Bytes prefetched of a block about to be written; the CPU's prefetcher continues from there.
 const PREFETCH_BYTES: usize = 512;
 
 /// Prefetches the start of a block during other work: saves a tenth of the time of a streaming write.
@@ -300,7 +300,7 @@ pub fn zeroed_block() -> Box<Block> {
 /// Bytes compared before each early exit.
 const STRIDE_BYTES: usize = 256;
 
-/// Written as a loop because a kernel's `memcmp` compares bytes; the compiler vectorises it.
+/// A loop, because a kernel's `memcmp` compares single bytes; the compiler vectorises this.
 #[inline]
 fn is_zero(block: &Block) -> bool {
     block

@@ -4,7 +4,7 @@ use crate::contents::survival::scramble;
 use crate::request::SECTOR_BYTES;
 use core::ops::Range;
 
-/// Sectors that return wrong data, the same each time, also after they were written again. The media are unchanged:
+/// Sectors that return wrong data, the same each time, even after they were written again. The media are unchanged:
 /// written data is stored correctly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Corruption {
@@ -13,7 +13,7 @@ pub struct Corruption {
 }
 
 impl Corruption {
-    /// Changes the data read from `sector` on: eight bytes, at least one bit of them, in each sector of the range.
+    /// Changes the data read from `sector` on: in each sector of the range eight bytes, at least one bit of them.
     pub(super) fn apply(&self, sector: u64, read: &mut [u8]) {
         let end = sector + read.len() as u64 / SECTOR_BYTES;
         let hit = self.sectors.start.max(sector)..self.sectors.end.min(end);

@@ -1,7 +1,7 @@
 //! Map from places on a disk to block numbers: a tree of small nodes, empty until something is written.
 //!
-//! A node is one cache line of 16 numbers: of child nodes, or of blocks at the lowest level. So dense contents cost 4.3
-//! bytes a block, and a single block on an empty 12 TB disk costs eight nodes, half a kilobyte.
+//! A node is one cache line of 16 numbers: of child nodes, or of blocks at the lowest level. So dense contents cost
+//! 4.3 bytes per block, and a single block on an empty 12 TB disk costs eight nodes, half a kilobyte.
 
 use super::Full;
 use super::chunked::Chunked;

@@ -13,7 +13,7 @@ const FILL_MAX: u32 = 6;
 #[derive(Clone, Copy, Default)]
 #[repr(C, align(64))]
 struct Bucket {
-    /// 0 where there is no entry.
+    /// 0 in empty slots.
     ids: [u32; BUCKET_ENTRIES],
     tags: [u16; BUCKET_ENTRIES],
     /// The next overflow bucket, 0 for none; number N is entry N - 1.
@@ -61,7 +61,7 @@ impl Lookup {
         }
     }
 
-    /// Adds an entry. Call [`grow`](Self::grow) when the hashes of all entries are known again.
+    /// Adds an entry. Call [`grow`](Self::grow) once the hashes of all entries are known again.
     pub fn insert(&mut self, hash: u64, id: u32) -> Result<(), Full> {
         if self.buckets.len() == 0 {
             self.buckets.push(Bucket::default())?;

@@ -121,7 +121,7 @@ impl Media {
     }
 
     pub fn persist(&mut self, disk: &mut Disk, sectors: Range<u64>) {
-        // Of a last block that the end cuts, nothing stays behind.
+        // Nothing is stored past the end of a partial last block.
         let end = match sectors.end == disk.sectors {
             true => sectors.end.next_multiple_of(BLOCK_SECTORS),
             false => sectors.end,
@@ -150,15 +150,17 @@ impl Media {
         for (block, versions) in history.iter() {
             self.copy_out(disk, block, scratch);
             versions.compose(&self.blocks, &mut choice, scratch);
-            // Out of memory for the new block, it stays as last written, which is a valid outcome as well.
+            // If there is no memory for the new block, the old one stays as last written, which is also a valid
+            // outcome.
             let _ = self.put(disk, block, scratch, super::volatile::WHOLE_BLOCK);
         }
         history.forget(&mut self.blocks);
         disk.history = Some(history);
     }
 
-    /// The blocks as [`power_cut`](Self::power_cut) would leave them if only these sectors were volatile, in the order of
-    /// places: place and number. The disk stays as it is. Each block gets a use that nobody drops, so it keeps its data as long as the store exists.
+    /// The blocks as [`power_cut`](Self::power_cut) would leave them if only these sectors were volatile, in the
+    /// order of places: place and number. The disk is unchanged. Each block gets a reference that is never dropped,
+    /// so it keeps its data while the store exists.
     pub fn after_power_cut(
         &mut self,
         disk: &Disk,
@@ -176,7 +178,7 @@ impl Media {
             for (block, versions) in left {
                 self.copy_out(disk, block, scratch);
                 versions.compose(&self.blocks, &mut choice, scratch);
-                // With a use.
+                // With a reference.
                 torn.push((block, self.blocks.intern(scratch, 0, true)?));
             }
         }
@@ -207,13 +209,13 @@ impl Media {
         u128::from(high) << 64 | u128::from(low)
     }
 
-    /// Shows every place of a disk that is not zeros, and the number of the block there, in the order of places.
+    /// Calls `show` with every place of a disk that is not zero and its block number, in the order of places.
     pub fn for_each(&self, disk: &Disk, show: &mut dyn FnMut(u64, u32)) {
         disk.index.for_each(&self.nodes, show);
     }
 
-    /// Lays a block of a store that was saved at a place where none lies. [`know_blocks`](Self::know_blocks) follows when
-    /// all are laid.
+    /// Maps a block of a saved store to an empty place. [`know_blocks`](Self::know_blocks) must follow once all are
+    /// mapped.
     pub fn lay(&mut self, disk: &mut Disk, block: u64, id: u32) -> Result<(), Error> {
         if id == 0 || disk.index.get(&self.nodes, block) != 0 {
             return Err(Error::Invalid);
@@ -223,7 +225,7 @@ impl Media {
         Ok(())
     }
 
-    /// Reads every block that was laid, so that equal ones will be found.
+    /// Reads every mapped block, so that equal ones will be found.
     pub fn know_blocks(&mut self) -> Result<(), Full> {
         self.blocks.know_all()
     }

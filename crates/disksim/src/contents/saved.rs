@@ -1,9 +1,9 @@
-//! The bookkeeping of a store as bytes, so that another store can go on with the same segments: another guest, which
-//! finds the disks as the one before left them.
+//! A store's metadata as bytes, so that another store can continue with the same segments: the next guest finds the
+//! disks as the previous one left them.
 //!
-//! Little-endian: [`MAGIC`]; of each disk its sectors as 8 bytes and its runs of blocks that follow one another, each the
-//! first block's place as 8 bytes, the number of blocks as 4 and the number of each block's data as 4; a run of no blocks
-//! ends a disk. So a disk costs what was written there: about 4 bytes for each 4 KiB.
+//! Little-endian: [`MAGIC`]; then for each disk its size in sectors (8 bytes) and its runs of consecutive blocks,
+//! each as the place of the first block (8 bytes), the number of blocks (4 bytes) and the number of each block's data
+//! (4 bytes each); an empty run ends a disk. So a disk costs about 4 bytes for each 4 KiB written.
 
 use super::blocks::Segments;
 use super::{BLOCK_SECTORS, Error, Store, seed_of_disk};
@@ -11,14 +11,14 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-/// What saved bookkeeping begins with.
+/// Start of saved metadata.
 const MAGIC: u64 = u64::from_le_bytes(*b"contents");
 
-/// Blocks of a run at most, so that a run is put together in little memory.
+/// Maximum blocks per run, so that a run is built in little memory.
 const RUN_BLOCKS_MAX: usize = 4096;
 
 impl Store {
-    /// Hands the bookkeeping to `out`, piece by piece. Corruption and what is volatile for being so are not part of it.
+    /// Passes the metadata to `out`, piece by piece. Corruption and the volatile state are not included.
     pub fn save(&self, out: &mut dyn FnMut(&[u8])) {
         out(&MAGIC.to_le_bytes());
         for disk in &self.disks {
@@ -30,13 +30,13 @@ impl Store {
         }
     }
 
-    /// Hands the bookkeeping to `out` as it would be [saved](Self::save) after [`power_cut`](Self::power_cut) with this
-    /// seed, if each disk held only these sectors in its cache ([`persist_all_but`](Self::persist_all_but)); disks that
-    /// are not listed hold none. The store goes on as if nothing had happened, and the blocks that the bookkeeping names are kept unchanged
-    /// as long as it exists. Two states with equal bookkeeping are equal.
+    /// Passes the metadata to `out` as it would be [saved](Self::save) after [`power_cut`](Self::power_cut) with this
+    /// seed, if each disk held only these sectors in its cache ([`persist_all_but`](Self::persist_all_but)); disks
+    /// that are not listed hold none. The store itself is unchanged, and the blocks that the metadata refers to keep
+    /// their contents while it exists. Two states with equal metadata are equal.
     ///
     /// # Errors
-    /// [`Error::Full`] if there is no room for the blocks that the cut would tear; `out` may have got a part.
+    /// [`Error::Full`] if there is no room for the blocks that the cut would tear; `out` may have received a part.
     pub fn save_after_power_cut(
         &mut self,
         seed: u64,
@@ -58,11 +58,11 @@ impl Store {
         Ok(())
     }
 
-    /// The store that was saved. `segments` are those of the saved one, with what was written there.
+    /// Restores a saved store. `segments` are those of the saved store, with their contents.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if `saved` is no whole bookkeeping, or speaks of places past a disk's end; [`Error::Full`] if
-    /// there is no memory for it.
+    /// [`Error::Invalid`] if `saved` is not complete metadata, or has places past a disk's end; [`Error::Full`] if
+    /// out of memory.
     pub fn restore(segments: Box<dyn Segments>, saved: &[u8]) -> Result<Store, Error> {
         let mut store = Store::new(segments);
         read(saved, &mut |found| match found {
@@ -85,18 +85,18 @@ impl Store {
     }
 }
 
-/// Which block lies where on the disks of saved bookkeeping.
+/// The places of blocks on the disks in saved metadata.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
     pub disks: Vec<DiskPlaces>,
 }
 
-/// Those of one disk.
+/// The places on one disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DiskPlaces {
     pub sectors: u64,
-    /// Numbers of blocks by their places, both of [`BLOCK_SECTORS`] sectors. The data of number n is the n-th block of
-    /// the segments, counted from 1; where none is, there are zeros.
+    /// Block numbers by place, both in units of [`BLOCK_SECTORS`] sectors. The data of number n is the n-th block of
+    /// the segments, counted from 1; places without a number are zeros.
     pub blocks: BTreeMap<u64, u32>,
 }
 
@@ -121,7 +121,7 @@ impl Places {
         Ok(places)
     }
 
-    /// As [`Store::save`] would hand it out.
+    /// The same bytes as from [`Store::save`].
     pub fn bytes(&self) -> Vec<u8> {
         let mut all = MAGIC.to_le_bytes().to_vec();
         for disk in &self.disks {
@@ -138,11 +138,11 @@ impl Places {
     }
 }
 
-/// A part of saved bookkeeping.
+/// A part of saved metadata.
 enum Found {
-    /// A disk of so many sectors begins.
+    /// Start of a disk with this many sectors.
     Disk(u64),
-    /// A block's place on it, and its number.
+    /// A block's place on the disk, and its number.
     Block(u64, u32),
 }
 
@@ -171,7 +171,7 @@ fn read(saved: &[u8], found: &mut dyn FnMut(Found) -> Result<(), Error>) -> Resu
     Ok(())
 }
 
-/// Blocks that follow one another on a disk.
+/// Consecutive blocks on a disk.
 #[derive(Default)]
 struct Run {
     first: u64,
@@ -187,7 +187,7 @@ impl Run {
         self.ids.push(id);
     }
 
-    /// Writes the run, if it has any blocks, and forgets it.
+    /// Writes the run, if it has any blocks, and clears it.
     fn end(&mut self, out: &mut dyn FnMut(&[u8])) {
         if !self.ids.is_empty() {
             self.write(out);

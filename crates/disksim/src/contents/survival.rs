@@ -1,21 +1,21 @@
-//! What of a disk's cache survives a power cut.
+//! Which parts of a disk's cache survive a power cut.
 
 use super::BLOCK_SECTORS;
 use super::volatile::Version;
 use core::ops::Range;
 use serde::{Deserialize, Serialize};
 
-/// Seeds of power cuts that draw nothing: of every disk's cache all data survives, or none.
+/// Seeds of power cuts without random choices: all cached data of every disk survives, or none.
 pub const ALL_SURVIVES: u64 = u64::MAX;
 pub const NONE_SURVIVES: u64 = u64::MAX - 1;
 
-/// Which of the writes in a disk's cache survive.
+/// Which cached writes of a disk survive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Survivors {
-    /// Any of them: a drive destages in the order that suits it.
+    /// Any subset: a drive destages in the order that suits it.
     #[default]
     Subset,
-    /// Those before a drawn one: a drive that destages in the order of arrival.
+    /// Those before a random one: a drive that destages in the order of arrival.
     Prefix,
     None,
     All,
@@ -23,12 +23,12 @@ pub enum Survivors {
     Any,
 }
 
-/// How a disk loses what is in its cache.
+/// How a disk loses its cached data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Survival {
     pub survivors: Survivors,
-    /// A write of a block of 4 KiB is on the media as a whole or not at all: physical sectors of 4 KiB. Otherwise only a
-    /// sector of 512 bytes is.
+    /// Writes are atomic for blocks of 4 KiB (physical sectors of 4 KiB). Otherwise they are atomic for sectors of
+    /// 512 bytes.
     pub whole_blocks: bool,
 }
 
@@ -42,12 +42,13 @@ pub struct Choice {
 enum Fate {
     None,
     All,
-    /// Writes before this one, and of this one the first sectors of the block.
+    /// Writes before this one, and the first sectors of this one.
     Prefix {
         end: u64,
         sectors: u64,
     },
-    /// Probability that a write survives; differs between cuts, so that some lose nearly all and some nearly nothing.
+    /// Probability that a write survives; it differs between cuts, so that some lose nearly all and some nearly
+    /// nothing.
     Subset {
         survive_of_256: u64,
     },
@@ -92,7 +93,7 @@ impl Choice {
         scramble(self.state) % end
     }
 
-    /// Of each sector of a block: how many of these writes were done when the power failed.
+    /// For each sector of a block: how many of these writes were done when the power failed.
     pub fn moments(&mut self, versions: &[Version]) -> [usize; BLOCK_SECTORS as usize] {
         let mut moments = [0; BLOCK_SECTORS as usize];
         match self.fate {

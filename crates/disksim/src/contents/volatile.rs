@@ -11,8 +11,8 @@ use core::ops::Range;
 /// Every sector of a block, one bit each.
 pub const WHOLE_BLOCK: u8 = u8::MAX;
 
-/// Maximum number of versions of a block; beyond it, the oldest one that is not needed is dropped. A cache that holds a
-/// block for so long would have merged those writes.
+/// Maximum number of versions of a block; beyond it, the oldest one that is not needed is dropped. A cache that holds
+/// a block for that long would have merged those writes.
 const VERSIONS_MAX: usize = 32;
 
 /// A block's content before a write, with a reference, and the sectors that the write changed.
@@ -56,7 +56,7 @@ impl History {
         self.next
     }
 
-    /// What was written before the write of this number becomes durable.
+    /// Writes before the one with this number become durable.
     pub fn persist_until(&mut self, held: &mut Blocks, next: u64) {
         self.blocks.retain(|_, versions| {
             versions.0.retain(|version| {
@@ -70,7 +70,7 @@ impl History {
         });
     }
 
-    /// The present contents of these sectors become durable.
+    /// The current contents of these sectors become durable.
     pub fn persist(&mut self, held: &mut Blocks, sectors: Range<u64>) {
         let mut from = sectors.start / BLOCK_SECTORS;
         let blocks_end = sectors.end.div_ceil(BLOCK_SECTORS);
@@ -102,8 +102,8 @@ impl History {
         }
     }
 
-    /// What is left if only these sectors are still volatile; the history itself stays. The ranges are first sector and
-    /// length, in any order; they may overlap.
+    /// The remaining history if only these sectors are still volatile; the history itself is unchanged. The ranges
+    /// are first sector and length, in any order; they may overlap.
     pub fn only(&self, volatile: &[(u64, u32)]) -> Vec<(u64, Versions)> {
         let mut masks: BTreeMap<u64, u8> = BTreeMap::new();
         for &(sector, sectors) in volatile {
@@ -126,7 +126,7 @@ impl History {
         left.filter(|(_, versions)| !versions.0.is_empty()).collect()
     }
 
-    /// All present contents become durable.
+    /// All current contents become durable.
     pub fn forget(&mut self, held: &mut Blocks) {
         for versions in core::mem::take(&mut self.blocks).into_values() {
             versions.0.iter().for_each(|version| held.release(version.id));

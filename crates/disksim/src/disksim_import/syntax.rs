@@ -1,4 +1,5 @@
-//! The syntax of DiskSim's parameter files (its `libparam`): blocks of `key = value`, lists, comments from `#` on.
+//! The syntax of DiskSim's parameter files (its `libparam`): blocks of `key = value`, lists, and comments that begin
+//! with `#`.
 
 use super::{Diagnostic, Files};
 use std::format;

@@ -256,8 +256,8 @@ fn curves_through_points_that_fall_are_errors() {
     );
 }
 
-/// Files of other drives have these: unordered slips, a negative write settle time, a number of cylinders that is off
-/// by one, no range where none is needed, skews of a zone in revolutions.
+/// Parameter files of other drives have these: unordered slips, a negative write settle time, a number of cylinders
+/// that is off by one, no range where none is needed, skews of a zone in revolutions.
 #[test]
 fn what_published_files_have_is_understood() {
     let disk = changed("77\n", "990,\n 77,\n 400,\n 77\n");

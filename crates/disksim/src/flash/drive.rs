@@ -73,7 +73,7 @@ impl SlcState {
         slc.full_units + more as u64
     }
 
-    /// Takes units into the cache if there is room; returns the time of a program then.
+    /// Puts units into the cache if there is room; returns the time of a program then.
     fn take(&mut self, slc: &Slc, from_ns: u64, units: u32) -> Option<u64> {
         let idle_ns = from_ns.saturating_sub(self.idle_from_ns);
         let regained = idle_ns / slc.refill_unit_ns.max(1);
@@ -106,7 +106,7 @@ impl FlashDrive {
         }
     }
 
-    /// What the controller takes for a command alone.
+    /// Controller overhead of a command.
     pub fn command_ns(&self) -> u64 {
         self.model.command_ns
     }
@@ -139,7 +139,7 @@ impl FlashDrive {
         }
     }
 
-    /// There are no spontaneous events.
+    /// No events without requests.
     pub fn next_ns(&self) -> Option<u64> {
         None
     }

@@ -79,7 +79,7 @@ impl Drive {
             [only] if self.cache.extents().is_empty() => Some((0, only.order)),
             jobs => {
                 let reading = self.sweep.map(|s| self.buffer.segments[s.segment]);
-                // The newest are not considered as long as there are others.
+                // The newest are not considered while there are others.
                 let newest = self.queue_rules.unsorted_newest as usize;
                 let sorted = jobs.len().saturating_sub(newest).max(1);
                 let considered = |job: &Job| newest == 0 || older(jobs, job) < sorted;

@@ -1,4 +1,4 @@
-//! Writes of parts of physical sectors, on drives that emulate smaller ones than the media has (512e).
+//! Partial writes of physical sectors, on drives that emulate smaller sectors (512e).
 
 use super::{Drive, Surroundings};
 use crate::buffer::Hit;
@@ -6,21 +6,22 @@ use crate::extents::Extent;
 use crate::mechanics::Taking;
 
 impl Drive {
-    /// As many of these sectors as end with a physical sector, so that a write that is done in parts does not split one.
+    /// Rounds a length down to the end of a physical sector, so that a write that is done in parts does not split
+    /// one.
     pub(super) fn whole(&self, lbn: u64, sectors: u32) -> u32 {
         let over = ((lbn + u64::from(sectors)) % self.physical_sectors) as u32;
         if over < sectors { sectors - over } else { sectors }
     }
 
-    /// The media is written in whole physical sectors: those at the ends of a write, of which it has a part, are read
-    /// first, unless the buffer has them. The write itself then waits until they pass again. Returns when the arm may
-    /// leave for it.
+    /// The media is written in whole physical sectors: those that a write covers only in part are read first, unless
+    /// they are in the buffer. The write itself then waits until they pass again. Returns when the arm may leave for
+    /// it.
     pub(super) fn read_partial(&mut self, leave_ns: u64, extent: &Extent, around: &mut Surroundings) -> u64 {
         let physical = self.physical_sectors;
         let (start, end) = (extent.lbn, extent.end());
         let first = (!start.is_multiple_of(physical)).then_some(start - start % physical);
         let last = (!end.is_multiple_of(physical)).then_some(end - end % physical);
-        // What is past the end of the disk belongs to nobody.
+        // A sector past the end of the disk need not be preserved.
         let last = last.filter(|&lbn| Some(lbn) != first && end < self.sectors);
         let mut leave_ns = leave_ns;
         for lbn in [first, last].into_iter().flatten() {

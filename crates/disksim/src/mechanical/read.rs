@@ -83,7 +83,7 @@ impl Drive {
         }
     }
 
-    /// Whether the read-ahead will pass a sector on its track, and the drive lets it continue.
+    /// Whether the read-ahead will reach a sector on its track, and the drive lets it continue.
     fn comes_to(&self, sweep: &Sweep, lbn: u64) -> bool {
         let reached = self.buffer.segments[sweep.segment].end;
         self.buffer_rules.keeps_gaps
@@ -97,7 +97,7 @@ impl Drive {
         self.buffer_rules.partial_hit_at_once || there >= u64::from(self.watermark(job))
     }
 
-    /// None of it is in the buffer: the head is just reaching it, which not every drive counts as a hit.
+    /// Nothing of it is in the buffer yet: the head is just reaching it, which not every drive counts as a hit.
     fn just_missed(&self, job: &Job, segment: usize) -> bool {
         !self.buffer_rules.almost_hits && job.lbn >= self.buffer.segments[segment].end
     }
@@ -237,7 +237,7 @@ impl Drive {
     pub(super) fn next_run(&self, run: &Run, until: u64) -> Run {
         let lbn = run.end_lbn();
         let on_arrival = self.buffer_rules.read_on_arrival
-            // After a slip on the same track all sectors come in order.
+            // After a slip on the same track all sectors are in order.
             && self.mechanics.geometry.locate(lbn).place != run.place;
         let taking = Taking {
             free: false,

@@ -66,7 +66,7 @@ impl Drive {
         rules.destage_sectors_max.min(rules.sectors_max / 2).max(1)
     }
 
-    /// Data that is being read ahead becomes obsolete when it is written.
+    /// Read-ahead data becomes obsolete when it is overwritten.
     fn stop_if_overlapped(&mut self, now_ns: u64, job: &Job) {
         let Some(sweep) = self.sweep else { return };
         let segment = &mut self.buffer.segments[sweep.segment];
@@ -105,7 +105,7 @@ impl Drive {
         self.last_was_read = false;
     }
 
-    /// Accepts a write in its turn whose data the drive could not accept before.
+    /// Accepts a queued write whose data the drive could not accept before.
     pub(super) fn accept_at_turn(&mut self, now_ns: u64, job: Job, around: &mut Surroundings) {
         self.stop_sweep(now_ns);
         self.stalled.push_front(self.connected(now_ns, job));
@@ -150,8 +150,8 @@ impl Drive {
         index
     }
 
-    /// The oldest queued write that continues what the cache has: its data follows without the arm, so that a stream of
-    /// queued writes does not wait for the cache to be empty.
+    /// The oldest queued write that continues the cached data: its data follows without the arm, so that a stream of
+    /// queued writes does not wait for the cache to drain.
     fn next_of_stream(&mut self, now_ns: u64) -> Option<Job> {
         if self.cache_rules.accept_while_busy {
             return None;
@@ -258,7 +258,7 @@ impl Drive {
         done_ns
     }
 
-    /// Merges the zone's sectors of a band into it; returns the end. The zone's sectors are read, the band is read and
+    /// Merges a band's sectors from the zone; returns the end. The zone's sectors are read, then the band is read and
     /// rewritten from its start.
     fn merge(&mut self, leave_ns: u64, band: u64, band_sectors: u64, around: &mut Surroundings) -> u64 {
         let first = (band * band_sectors).min(self.sectors.saturating_sub(1));

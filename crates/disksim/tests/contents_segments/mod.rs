@@ -17,7 +17,7 @@ impl Heap {
         Heap::limited(Rc::new(Cell::new(usize::MAX)))
     }
 
-    /// The limit can be changed while a store has the heap.
+    /// The limit can be changed while a store uses the heap.
     pub fn limited(allowed: Rc<Cell<usize>>) -> Heap {
         Heap {
             segments: Vec::new(),
@@ -26,15 +26,15 @@ impl Heap {
     }
 }
 
-// SAFETY: each segment is a vector of its own, zeroed and large enough, never resized nor looked at again, and freed
-// with the heap only, which the store owns.
+// SAFETY: each segment is a separate vector, zeroed and large enough, never resized or accessed otherwise, and freed
+// only with the heap, which the store owns.
 unsafe impl Segments for Heap {
     fn map(&mut self, index: usize) -> Option<NonNull<u8>> {
         assert_eq!(index, self.segments.len(), "asked for in order, and once");
         if index >= self.allowed.get() {
             return None;
         }
-        // Not by an aligned allocation, which would touch every page to zero it.
+        // An aligned allocation would touch every page to zero it.
         let mut segment = vec![0; SEGMENT_BYTES + ALIGNMENT_BYTES];
         let skip = segment.as_ptr().align_offset(ALIGNMENT_BYTES);
         let start = NonNull::new(segment[skip..].as_mut_ptr());

@@ -1,4 +1,4 @@
-//! Segments that one store leaves to the next.
+//! Segments that are handed from one store to the next.
 
 use disksim::contents::{SEGMENT_BYTES, Segments};
 use std::cell::RefCell;
@@ -7,21 +7,21 @@ use std::rc::Rc;
 
 const ALIGNMENT_BYTES: usize = 64;
 
-/// Segments that outlive the store: the next one finds them as the one before left them.
+/// Segments that outlive the store: the next one finds them as the previous one left them.
 #[derive(Clone, Default)]
 pub struct Kept {
     segments: Rc<RefCell<Vec<Vec<u8>>>>,
 }
 
 impl Kept {
-    /// For one store; the one before is not used any more.
+    /// Segments for one store; the previous one must not be used any more.
     pub fn segments(&self) -> Box<dyn Segments> {
         Box::new(self.clone())
     }
 }
 
-// SAFETY: each segment is a vector of its own, zeroed when it is made and large enough, never resized; the tests drop or
-// leave alone the store that had it before.
+// SAFETY: each segment is a separate vector, zeroed when it is made and large enough, never resized; the tests drop
+// the previous store or stop using it.
 unsafe impl Segments for Kept {
     fn map(&mut self, index: usize) -> Option<NonNull<u8>> {
         let mut segments = self.segments.borrow_mut();

@@ -8,7 +8,7 @@ const MEASURED_SEEKS: &str = include_str!("../../../../../data/disks/seagate-bar
 const SSD: &str = include_str!("../../../../../data/disks/samsung-870-evo-4tb.toml");
 const SHINGLED: &str = include_str!("../../../../../data/disks/seagate-archive-8tb.toml");
 
-/// What is wrong with a model in which `from` reads `to`, after its line and column.
+/// The error after replacing `from` by `to`, without its line and column.
 fn said(text: &str, from: &str, to: &str) -> (usize, String) {
     assert!(text.contains(from), "no `{from}`");
     let text = text.replacen(from, to, 1);
@@ -29,7 +29,7 @@ fn line_of(text: &str, part: &str) -> usize {
     text.lines().position(|line| line.contains(part)).expect("it is there") + 1
 }
 
-/// Each with the start of the line that is named.
+/// Each case has the start of the line that is reported.
 fn all_said(text: &str, cases: &[(&str, &str, &str, &str)]) {
     for (from, to, key, words) in cases {
         let (line, got) = said(text, from, to);
