@@ -1,7 +1,7 @@
-//! Expected wall time of a trial, to divide a study's trials into parts that take equally long.
+//! Expected wall time of a trial, used to divide a study's trials into shards of equal duration.
 //!
-//! An estimate from the plan alone, in whole numbers: every machine and every build finds the same. Only ratios between
-//! cells matter. How much time is left is estimated from trials that have ended.
+//! The estimate depends only on the plan and uses integers, so every machine and build computes the same. Only
+//! ratios between cells matter. The remaining time is estimated from completed trials.
 
 use study::plan::Cell;
 use study::workload::Work;
@@ -9,13 +9,13 @@ use study::workload::Work;
 /// Start of a guest, stack up and down.
 const TRIAL_US: u64 = 250_000;
 
-/// One system call, with the requests that it causes.
+/// One system call, including the requests that it causes.
 const OPERATION_US: u64 = 20;
 
-/// Bytes that a guest moves in a microsecond, to and from all members of the array.
+/// Bytes per microsecond that a guest transfers to and from all members of the array.
 const BYTES_PER_US: u64 = 500;
 
-/// Operations of a fast disk in a second of a test with a time limit.
+/// Operations per second on a fast disk in a test with a time limit.
 const OPERATIONS_PER_S: u64 = 20_000;
 
 /// Expected wall time of one trial of a cell.
@@ -41,6 +41,6 @@ pub fn expected_us(cell: &Cell) -> u64 {
     TRIAL_US
         .saturating_add(operations.saturating_mul(OPERATION_US))
         .saturating_add(bytes / BYTES_PER_US)
-        // Sums of many of them must not overflow.
+        // Sums of many costs must not overflow.
         .min(u64::from(u32::MAX) * 1000)
 }

@@ -1,4 +1,4 @@
-//! What a stored run has done and has left to do, from its trials alone.
+//! Completed and remaining work of a stored run, from its trials alone.
 
 use crate::cost::expected_us;
 use crate::precision::Judged;
@@ -16,11 +16,11 @@ pub struct Outlook {
     pub failed: u64,
     /// Number of trials that the run needs according to the results so far. Where it depends on results, it may grow.
     pub known: u64,
-    /// Trials of these that have neither been done nor failed.
+    /// Trials that have neither completed nor failed.
     pub left: u64,
-    /// Expected time of these, of which [`Pace`] makes wall time.
+    /// Their expected time, which [`Pace`] converts to wall time.
     pub left_us: u128,
-    /// The first of these in the run's order.
+    /// The first of them in the run's order.
     pub first_left: Option<Trial>,
 }
 
@@ -67,7 +67,7 @@ impl Outlook {
     }
 }
 
-/// Estimate of the wall time that trials take, from trials of the same study that have ended.
+/// Estimates the wall time of trials from completed trials of the same study.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pace {
     wall_ns: u128,
@@ -75,7 +75,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Takes the ended trials of a run into account.
+    /// Adds the completed trials of a run.
     pub fn add(&mut self, plan: &Plan, trials: &[TrialRecord]) {
         let expected: HashMap<_, _> = plan.cells.iter().map(|cell| (cell.id, expected_us(cell))).collect();
         for trial in trials {
@@ -88,7 +88,7 @@ impl Pace {
         }
     }
 
-    /// Wall time of trials with this expected time, one after the other; none before the first trial has ended.
+    /// Wall time of trials with this expected time, run one after another; `None` before the first trial has ended.
     pub fn time_of(&self, expected_us: u128) -> Option<Duration> {
         let ns = expected_us.checked_mul(self.wall_ns)?.checked_div(self.expected_us)?;
         Some(Duration::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX)))

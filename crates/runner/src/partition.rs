@@ -1,9 +1,9 @@
 //! Division of a study's trials into shards.
 //!
-//! Where the number of trials is fixed, single trials are distributed. Where it depends on results (`[precision]
-//! relative`), a cell belongs to one shard with all of its trials. The longest are distributed first, each to the shard
-//! with the least work so far. The division depends on nothing but the plan: every machine finds the same, whatever is
-//! in its store.
+//! If the number of trials is fixed, single trials are distributed. If it depends on results (`[precision]
+//! relative`), a cell belongs to one shard with all its trials. The longest are distributed first, each to the
+//! shard with the least work so far. The division depends only on the plan: every machine computes the same,
+//! whatever is in its store.
 
 use crate::cost::expected_us;
 use std::cmp::Reverse;
@@ -11,18 +11,18 @@ use std::collections::{BinaryHeap, HashMap};
 use study::plan::{Plan, Precision};
 use study::{CellId, Shard};
 
-/// Which shard each trial of a plan belongs to.
+/// The shard of each trial of a plan.
 #[derive(Clone, Debug)]
 pub struct Partition {
     count: u32,
-    /// Of each cell: the shard of all its trials, or that of each trial.
+    /// For each cell the shard of all its trials, or of each trial.
     shards: HashMap<CellId, Vec<u32>>,
     is_fixed: bool,
     /// Expected time of each shard.
     load_us: Vec<u64>,
 }
 
-/// What is given to a shard as a whole.
+/// The smallest part that a shard gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Unit {
     cell: usize,
@@ -71,14 +71,14 @@ impl Partition {
         }
     }
 
-    /// The shard that a trial belongs to; none if the plan has no such trial.
+    /// The shard of a trial; `None` if the plan has no such trial.
     pub fn shard_of(&self, cell: CellId, index: u32) -> Option<Shard> {
         let of_cell = self.shards.get(&cell)?;
         let place = if self.is_fixed { index as usize } else { 0 };
         Shard::new(of_cell.get(place)? + 1, self.count)
     }
 
-    /// The share of the expected time that a shard takes, from 0 to 1.
+    /// A shard's share of the expected time, from 0 to 1.
     pub fn share(&self, shard: Shard) -> f64 {
         let all: u64 = self.load_us.iter().sum();
         let own = self.load_us.get(shard.number() as usize - 1).copied().unwrap_or(0);
@@ -91,7 +91,7 @@ impl Partition {
     }
 }
 
-/// The plan's cells of which a shard has trials; all of them without a shard.
+/// The plan's cells with trials in a shard; all cells without a shard.
 pub fn part_of(plan: &Plan, shard: Option<Shard>) -> Plan {
     let mut part = plan.clone();
     if let Some(shard) = shard {

@@ -22,15 +22,15 @@ pub trait Place: Sync {
     /// Number of trials that can run at the same time without affecting each other.
     fn slots(&self) -> usize;
 
-    /// Everything on which a trial's results depend here besides its cell and its seed: raidlab's build and the kernel,
+    /// Everything that a trial's results depend on here besides its cell and seed: raidlab's build and the kernel,
     /// or the machine and its disks. Results with the same origin are interchangeable.
     fn origin(&self, trial: &Trial) -> String;
 
-    /// Runs a trial to its end in one of the slots, counted from 0; `see` is called with its events. It ends early when
-    /// `stop` becomes true, and leaves nothing of the trial behind.
+    /// Runs a trial to its end in one of the slots, counted from 0; `see` is called with its events. It ends early
+    /// when `stop` becomes true, and leaves nothing of the trial behind.
     ///
     /// # Errors
-    /// If the trial could not be started. A trial that fails is not an error: its [`TrialReport`] says so.
+    /// If the trial could not be started. A failed trial is not an error: its [`TrialReport`] says so.
     fn run(
         &self,
         trial: &Trial,
@@ -39,7 +39,7 @@ pub trait Place: Sync {
         see: &mut dyn FnMut(Seen),
     ) -> Result<TrialReport, PlaceError>;
 
-    /// Restores the place; returns what could not be undone, in sentences.
+    /// Restores the place; returns messages about what could not be undone.
     fn end(self: Box<Self>) -> Vec<String> {
         Vec::new()
     }

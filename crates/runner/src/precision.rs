@@ -1,4 +1,4 @@
-//! Whether a cell's figures are as precise as the study asks, and its claims decided.
+//! Whether a cell's figures are as precise as the study requires, and its claims decided.
 
 use crate::partition::is_fixed;
 use stats::Decision;
@@ -7,8 +7,8 @@ use store::{OpenRun, Store, StoreError};
 use study::plan::Plan;
 use study::{CellId, Measurement};
 
-/// What a run has measured so far, by cell in the order of trials. What comes after n trials of a cell depends on its
-/// first n, so that a run that is resumed decides as it did before.
+/// The results of a run so far, by cell in the order of trials. The decision after n trials of a cell depends only
+/// on the first n, so that a resumed run decides as before.
 pub struct Judged<'a> {
     plan: &'a Plan,
     measurements: HashMap<CellId, Vec<Measurement>>,
@@ -31,7 +31,7 @@ impl<'a> Judged<'a> {
         Judged { plan, measurements }
     }
 
-    /// Total number of trials that each cell should have, given those it had.
+    /// Total number of trials that each cell should have, given the number it has had.
     pub fn wanted(&self, had: &HashMap<CellId, u32>) -> HashMap<CellId, u32> {
         let precision = &self.plan.precision;
         if precision.claims {

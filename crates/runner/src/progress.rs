@@ -7,7 +7,7 @@ use study::plan::Trial;
 /// A progress event. `id` is a trial's number in this run, from 1.
 #[derive(Clone, Copy, Debug)]
 pub enum Progress<'a> {
-    /// The run starts: number of trials done before and in total.
+    /// The run starts: number of trials done before, and in total.
     Began {
         done: u64,
         all: u64,

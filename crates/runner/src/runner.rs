@@ -19,7 +19,7 @@ use study::plan::{Plan, Trial};
 pub struct Outcome {
     pub done: u64,
     pub failed: u64,
-    /// Trials done before by this run or reused from another run of the same cell.
+    /// Trials that this run had done before, or that are reused from another run with the same cell.
     pub resumed: u64,
     pub interrupted: bool,
 }
@@ -63,10 +63,10 @@ struct Running {
 }
 
 impl Runner<'_> {
-    /// Runs what is not done yet, until every cell is as precise as the study asks.
+    /// Runs what is not done yet, until every cell is as precise as the study requires.
     ///
     /// # Errors
-    /// When the store or a place fails. All measurements are kept, and the run can be resumed.
+    /// If the store or a place fails. All measurements are kept, and the run can be resumed.
     pub fn run(&mut self, seed: u64) -> Result<Outcome, RunError> {
         let mut schedule = Schedule::new(self.plan, seed, self.run.summary.shard);
         let is_done = |trial: &&store::TrialRecord| trial.status == TrialStatus::Done;

@@ -1,21 +1,22 @@
 //! Which trials come next.
 //!
 //! First every cell gets its minimum number of trials, with all cells interleaved in a random order from the seed.
-//! Then, in batches, cells that are not precise enough, or whose claims are not decided, get more. A batch starts when the one before is complete, so that
-//! the trials do not depend on the number of parallel guests.
+//! Then, in batches, cells that are not precise enough, or whose claims are not decided, get more. A batch starts
+//! when the previous one is complete, so that the trials do not depend on the number of parallel guests.
 
 use crate::partition::Partition;
 use std::collections::{HashMap, VecDeque};
 use study::plan::{Plan, Trial};
 use study::{CellId, Shard};
 
-/// Hands out the trials of a run one by one.
+/// Returns the trials of a run one by one.
 pub struct Schedule<'a> {
     plan: &'a Plan,
     seed: u64,
-    /// Of each round the places of its cells in the plan: clones of the cells of a large study would fill the memory.
+    /// For each round the indices of its cells in the plan: copies of the cells of a large study would fill the
+    /// memory.
     rounds: Vec<Vec<usize>>,
-    /// Number of trials of a cell that were given to batches.
+    /// Number of scheduled trials of each cell.
     scheduled: HashMap<CellId, u32>,
     queue: VecDeque<(usize, u32)>,
     all: u64,
@@ -57,13 +58,13 @@ impl<'a> Schedule<'a> {
         Some(self.plan.trial(self.seed, place, index))
     }
 
-    /// The same as the place of its cell in the plan and its index.
+    /// The same as the index of its cell in the plan and the trial's index.
     pub fn next_place(&mut self) -> Option<(usize, u32)> {
         self.queue.pop_front()
     }
 
-    /// Starts the next batch: `wanted` returns the total number of trials that each cell should have, given those it had.
-    /// False when no cell needs more.
+    /// Starts the next batch: `wanted` returns the total number of trials that each cell should have, given the
+    /// number it has had. False if no cell needs more.
     pub fn next_batch(&mut self, wanted: impl FnOnce(&HashMap<CellId, u32>) -> HashMap<CellId, u32>) -> bool {
         let wanted = wanted(&self.scheduled);
         for (index, round) in (0..).zip(&self.rounds) {

@@ -4,7 +4,7 @@ use store::Ending;
 use study::event::{Event, Failure};
 use trial::ProcessEnd;
 
-/// Reads a trial's lines, and records what its outcome depends on.
+/// Reads a trial's lines, and records what determines its outcome.
 #[derive(Default)]
 pub struct Transcript {
     is_done: bool,
@@ -34,9 +34,9 @@ impl Transcript {
         }
     }
 
-    /// The outcome of the trial, given how its process ended. It is done only if it reported so and its process exited.
-    /// `first_step` is the step before the first reported one; `message` describes the end of a process whose trial
-    /// reported no failure.
+    /// The outcome of the trial, given how its process ended. It is done only if it reported so and its process
+    /// exited. `first_step` is the step before the first reported one; `message` describes the end of a process
+    /// whose trial reported no failure.
     pub fn ending(self, end: &ProcessEnd, first_step: &str, message: impl Fn(&ProcessEnd) -> String) -> Ending {
         let (failure, nonsense) = (self.failure, self.nonsense);
         let message = match (end, failure, nonsense) {

@@ -23,18 +23,18 @@ pub enum Tool {
 }
 
 static MDADM: Program = Program {
-    // Otherwise mdadm may start services of the machine that look after its arrays.
+    // Otherwise mdadm may start the machine's services that monitor arrays.
     environment: &[("MDADM_NO_SYSTEMCTL", "1")],
     ..Program::new("mdadm", "mdadm")
 };
 static LVM: Program = Program::new("lvm", "lvm2").version_argument("version");
 static DMSETUP: Program = Program::new("dmsetup", "dmsetup").version_argument("version");
-// fio calibrates the processor's clock before it looks at its arguments: 10 s of wall time in a lab guest. There its
-// version is handed in by `Tools::set_version`.
+// fio calibrates the CPU clock before it parses its arguments: 10 s of wall time in a lab guest. There
+// `Tools::set_version` provides its version.
 static FIO: Program = Program::new("fio", "fio");
-// Bonnie++ has no such argument, and says its version when it does not know one.
+// Bonnie++ has no such argument; it prints its version when it does not know an argument.
 static BONNIE: Program = Program::new("bonnie++", "bonnie++");
-// Of the section non-free.
+// In Debian's section non-free.
 static IOZONE: Program = Program::new("iozone", "iozone3").version_argument("-v");
 static WIPEFS: Program = Program::new("wipefs", "util-linux");
 static BLKID: Program = Program::new("blkid", "util-linux");
@@ -45,7 +45,7 @@ static INTEGRITYSETUP: Program = Program::new("integritysetup", "cryptsetup-bin"
 static BLKDISCARD: Program = Program::new("blkdiscard", "util-linux");
 
 impl Tool {
-    /// mke2fs, which makes ext2, ext3 and ext4, and the small filesystem for the file of an external bitmap of md.
+    /// mke2fs, which makes ext2, ext3 and ext4, and the small filesystem for the file of md's external bitmap.
     pub const MKE2FS: Self = Self::Filesystem(&ext2::MKE2FS);
 
     /// Programs that do not belong to one filesystem.
@@ -65,7 +65,7 @@ impl Tool {
         Self::Blkdiscard,
     ];
 
-    /// Every program but those that only check filesystems, each once.
+    /// Every program except those that only check filesystems, each once.
     pub fn all() -> Vec<Self> {
         let mut all = Self::GENERAL.to_vec();
         for kind in FilesystemKind::ALL {
@@ -98,37 +98,37 @@ impl Tool {
         }
     }
 
-    /// The name of its file.
+    /// File name of the program.
     pub const fn program(self) -> &'static str {
         self.describe().file
     }
 
-    /// Debian's package that has it.
+    /// The Debian package.
     pub const fn package(self) -> &'static str {
         self.describe().package
     }
 
-    /// Whether the lab's guests get it from the cache, so that the host need not have it.
+    /// Whether raidlab provides it in lab guests, so that the host need not have it.
     pub const fn is_carried(self) -> bool {
         self.describe().is_carried
     }
 
-    /// Whether its last thread may still have files in /proc when it has ended.
+    /// Whether its last thread may still have files in /proc after it exited.
     pub(crate) const fn has_threads(self) -> bool {
         self.describe().has_threads
     }
 
-    /// Debian's suite of its package, if not the stable one.
+    /// The Debian suite of its package, if not stable.
     pub const fn suite(self) -> Option<&'static str> {
         self.describe().suite
     }
 
-    /// The argument that makes it print its version and end.
+    /// The argument that makes it print its version and exit.
     pub(crate) const fn version_argument(self) -> &'static str {
         self.describe().version_argument
     }
 
-    /// Environment variables that exclude this machine's settings.
+    /// Environment variables that keep local configuration out.
     pub(crate) const fn environment(self) -> &'static [(&'static str, &'static str)] {
         self.describe().environment
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::Path;
 use study::event::ToolCall;
 
-/// A program that this machine lacks.
+/// A program that is not installed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MissingTool(pub Tool);
 
@@ -14,7 +14,7 @@ pub struct MissingTool(pub Tool);
 pub struct MissingTools(pub Vec<MissingTool>);
 
 impl MissingTools {
-    /// Debian's packages that have them, each once.
+    /// The Debian packages of these programs, each once.
     pub fn packages(&self) -> Vec<&'static str> {
         let mut packages: Vec<_> = self.0.iter().map(|missing| missing.0.package()).collect();
         packages.sort_unstable();
@@ -104,8 +104,8 @@ fn command(call: &ToolCall) -> String {
     format!("`{}`", words.join(" "))
 }
 
-/// The lines that it printed, from stderr if there are any: of many the first and the last ones, because the error
-/// may precede a page of usage.
+/// Its output, from stderr if there is any. If it is long, the first and the last lines, because the error may
+/// precede a page of usage.
 fn last_words(call: &ToolCall) -> String {
     const LINES: usize = 4;
     let printed = if call.stderr.trim().is_empty() {

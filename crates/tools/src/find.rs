@@ -15,10 +15,10 @@ use study::event::{Event, ToolCall};
 /// The search path; the caller's PATH is ignored.
 pub const SEARCH_PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// Folder in a guest with programs that its host need not have (`sbin`) and their libraries (`lib`).
+/// Folder in a guest with programs that raidlab provides (`sbin`) and their libraries (`lib`).
 pub const CARRIED: &str = "/run/raidlab";
 
-/// The programs that this machine has.
+/// Installed programs.
 #[derive(Debug)]
 pub struct Tools {
     found: BTreeMap<Tool, PathBuf>,
@@ -27,12 +27,12 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// Finds the programs that are needed, or reports all missing ones and how to install them.
+    /// Finds the programs, or reports all missing ones and how to install them.
     pub fn find(wanted: &[Tool]) -> Result<Self, MissingTools> {
         Self::find_on(&format!("{SEARCH_PATH}:{CARRIED}/sbin"), wanted)
     }
 
-    /// The programs as in a guest, including carried ones, which cannot be called here.
+    /// The programs as in a guest, including those that raidlab provides, which cannot be called here.
     pub fn find_as_in_guest(wanted: &[Tool]) -> Result<Self, MissingTools> {
         let is_given = |tool: &Tool| tool.is_carried() && Self::find(&[*tool]).is_err();
         let (given, own): (Vec<Tool>, Vec<Tool>) = wanted.iter().partition(|tool| is_given(tool));
@@ -69,18 +69,18 @@ impl Tools {
         }
     }
 
-    /// From now on a call is ended when `signal` becomes readable: a pipe or eventfd that Ctrl-C writes to.
+    /// From now on calls are ended when `signal` becomes readable: a pipe or eventfd that Ctrl-C writes to.
     pub fn cancel_when_readable(&mut self, signal: OwnedFd) {
         self.cancel = Some(signal);
     }
 
-    /// Sets a known version, so that the program need not be called: starting fio takes 10 s in a lab guest, and the
-    /// guest's programs are those of its host.
+    /// Sets a known version, so that the program need not be called: starting fio takes 10 s in a lab guest, and
+    /// the guest has the same programs as its host.
     pub fn set_version(&mut self, tool: Tool, version: Version) {
         self.versions.insert(tool, version);
     }
 
-    /// The version of a program; determined once, recorded as provenance at each use.
+    /// The version of a program; determined once, and recorded as provenance at each use.
     pub fn version(&mut self, tool: Tool, recorder: &mut dyn Recorder) -> Result<Version, ToolError> {
         let version = match self.versions.get(&tool) {
             Some(version) => version.clone(),
@@ -98,7 +98,7 @@ impl Tools {
         let question = Invocation::new(tool)
             .arg(tool.version_argument())
             .limit(Duration::from_secs(60));
-        // Some programs print their version and exit with an error: what they print decides.
+        // Some programs print their version and exit with an error, so only their output counts.
         let call = match self.run(&question, recorder) {
             Err(ToolError::Exit { call, .. }) => *call,
             other => other?,
@@ -172,7 +172,7 @@ fn start(program: &Path, invocation: &Invocation) -> std::io::Result<Child> {
         .envs(libraries(program))
         .envs(invocation.tool.environment().iter().copied())
         .current_dir(&invocation.folder)
-        // A program that asks a question gets the end of its input for an answer.
+        // A program that asks a question reads the end of its input.
         .stdin(input(&invocation.input)?)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
@@ -180,7 +180,7 @@ fn start(program: &Path, invocation: &Invocation) -> std::io::Result<Child> {
     command.spawn()
 }
 
-/// The library path of a carried program.
+/// The library path of a program that raidlab provides.
 fn libraries(program: &Path) -> Option<(&'static str, String)> {
     let is_carried = program.starts_with(CARRIED);
     is_carried.then(|| ("LD_LIBRARY_PATH", format!("{CARRIED}/lib")))

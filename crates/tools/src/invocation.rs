@@ -44,7 +44,7 @@ impl Invocation {
         self
     }
 
-    /// Time limit, by the clock of the machine that it runs on.
+    /// Time limit, by the machine's own clock.
     #[must_use]
     pub fn limit(mut self, limit: Duration) -> Self {
         self.limit = limit;
@@ -58,7 +58,7 @@ impl Invocation {
         self
     }
 
-    /// The folder it runs in: programs such as fio leave files there.
+    /// The working directory: programs such as fio leave files there.
     #[must_use]
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = folder.into();
@@ -72,7 +72,7 @@ impl Invocation {
         self
     }
 
-    /// As one would type it into a shell.
+    /// The command line for a shell.
     pub fn shell_line(&self) -> String {
         let words: Vec<String> = self.argv().iter().map(|word| shell_word(word)).collect();
         let line = words.join(" ");
@@ -104,7 +104,7 @@ impl Invocation {
     }
 }
 
-/// As one would type it; for reading, not for a shell.
+/// The command line for reading, not for a shell.
 impl fmt::Display for Invocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.tool.program())?;
@@ -114,7 +114,7 @@ impl fmt::Display for Invocation {
     }
 }
 
-/// Quoted where a shell needs it.
+/// A word, quoted if a shell requires it.
 pub fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

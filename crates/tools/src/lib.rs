@@ -1,13 +1,13 @@
-//! The one place that starts external programs: mdadm, the mkfs family, fio.
+//! The one place that starts external programs of a trial: mdadm, the mkfs family, fio.
 //!
-//! Programs are searched on a fixed path at the start; for missing ones the Debian package is reported. They are called by
-//! argv and never through a shell, with a clean environment, no input and a time limit; output is captured. Every call,
-//! including failed ones, is recorded completely in the [`Recorder`].
+//! Programs are searched on a fixed path at the start; for missing ones the Debian package is reported. They are
+//! called by argv and never through a shell, with a clean environment, no input and a time limit; output is
+//! captured. Every call, including failed ones, is recorded completely in the [`Recorder`].
 //!
 //! This crate does not know stacks or workloads: callers build an [`Invocation`] and interpret the result.
 //!
-//! Waiting always blocks in the kernel: in the lab's virtual time a clock read costs 256 ns, and a busy loop stops the
-//! clock.
+//! Waiting always blocks in the kernel: in the lab's virtual time a clock read costs 256 ns, and a busy loop stops
+//! the clock.
 
 mod capture;
 mod catalog;

@@ -10,7 +10,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-/// Time that a program has to exit after each of SIGTERM and SIGKILL.
+/// Grace period after each of SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(3);
 
 /// How a program ended.
@@ -33,8 +33,8 @@ pub(crate) struct Limits<'a> {
     pub(crate) has_threads: bool,
 }
 
-/// Makes the program the leader of a process group, so that it can be killed with all that it started and does not get
-/// the terminal's Ctrl-C. It is killed when raidlab dies.
+/// Makes the program the leader of a process group, so that it can be killed with all its children and does not
+/// receive the terminal's Ctrl-C. It is killed when raidlab dies.
 pub(crate) fn in_a_group_of_its_own(command: &mut Command) {
     command.process_group(0);
     if is_first_process() {
@@ -47,36 +47,36 @@ pub(crate) fn in_a_group_of_its_own(command: &mut Command) {
     }
 }
 
-/// For a child between fork and exec: the kernel sends it this signal when the thread that started it ends. Makes only
-/// two system calls.
+/// For a child between fork and exec: the kernel sends it this signal when the thread that started it ends. Makes
+/// only two system calls.
 ///
 /// # Errors
-/// `Interrupted` if the parent has ended already: no signal would be sent any more.
+/// `Interrupted` if the parent has already ended: no signal would be sent.
 pub fn die_with(parent: Pid, signal: Signal) -> io::Result<()> {
     rustix::process::set_parent_process_death_signal(Some(signal))?;
     match rustix::process::getppid() == Some(parent) {
         true => Ok(()),
-        // Of an error of a child between fork and exec only the number reaches the parent.
+        // Only the error number reaches the parent from a child between fork and exec.
         false => Err(Errno::INTR.into()),
     }
 }
 
-/// When process 1 exits, the machine ends with everything that it started. So nothing has to be done in the child, and
-/// without the closure posix_spawn(3) is used: neither page tables nor pages of this process are copied, whose number
-/// would depend on how it was compiled.
+/// When process 1 exits, the machine ends with all its processes. So nothing has to be done in the child, and
+/// without the closure posix_spawn(3) is used: neither page tables nor pages of this process are copied, whose
+/// number would depend on the compiler.
 fn is_first_process() -> bool {
     rustix::process::getpid().is_init()
 }
 
-/// Named so that the linker takes it from the C library: the standard library starts a program in another folder with
-/// posix_spawn(3) only if it finds this function, and does not ask for it itself.
+/// Referenced so that the linker takes it from the C library: the standard library starts a program in another
+/// folder with posix_spawn(3) only if this function is linked in, and refers to it only weakly.
 #[used]
 static CHANGE_FOLDER: unsafe extern "C" fn(
     *mut libc::posix_spawn_file_actions_t,
     *const libc::c_char,
 ) -> libc::c_int = libc::posix_spawn_file_actions_addchdir_np;
 
-/// Waits until the program exits or must be ended, and reads its output.
+/// Waits until the program exits or must be killed, and reads its output.
 pub(crate) fn to_its_end(child: Child, limits: &Limits<'_>) -> (Ended, Capture, Capture) {
     let mut watch = Watch::new(child, limits);
     let ended = watch.wait(limits).unwrap_or_else(|error| {
@@ -134,11 +134,11 @@ impl Watch {
         })
     }
 
-    /// Lets the last thread of a program that has ended come to its end, before the program is waited for.
+    /// Lets the last thread of a program that has exited finish, before the program is reaped.
     ///
-    /// It tells of the end before it has removed its files of /proc, and may be interrupted in this. wait4(2) then asks in a
-    /// loop for the processor to be given to whoever needs it (`shrink_dcache_parent()`), which happens at the next tick only.
-    /// A guest whose clock stands still while it computes has none.
+    /// It reports the exit before it has removed its files in /proc, and may be interrupted in between. wait4(2)
+    /// then loops in `shrink_dcache_parent()`, yielding the CPU, until the next tick. A guest whose clock stands
+    /// still while it computes has no ticks.
     fn let_threads_end(&self) {
         const OFTEN: u32 = 8;
         if self.has_threads && is_first_process() {
@@ -151,7 +151,8 @@ impl Watch {
         for signal in [Signal::TERM, Signal::KILL] {
             self.signal_group(signal);
             if matches!(self.wait_until(exit, Instant::now() + GRACE, None)?, Woken::Ended) {
-                // What the program started may outlive it; its group has not been reaped yet, so the id is ours.
+                // Children of the program may outlive it; its group has not been reaped yet, so the id is still
+                // ours.
                 self.signal_group(Signal::KILL);
                 self.let_threads_end();
                 self.child.wait()?;
@@ -163,11 +164,11 @@ impl Watch {
     }
 
     fn signal_group(&self, signal: Signal) {
-        // It fails only if all are gone already.
+        // It fails only if all processes are gone.
         let _ = rustix::process::kill_process_group(Pid::from_child(&self.child), signal);
     }
 
-    /// Reads output until the program is gone, the deadline has passed, or `cancel` is readable.
+    /// Reads output until the program exits, the deadline has passed, or `cancel` is readable.
     fn wait_until(&mut self, exit: &OwnedFd, deadline: Instant, cancel: Option<&OwnedFd>) -> io::Result<Woken> {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -229,7 +230,7 @@ impl<P: Read + AsFd> Stream<P> {
         Ok(())
     }
 
-    /// Reads what is available. A grandchild may hold the pipe open forever, so its end is not awaited.
+    /// Reads what is available. A grandchild may hold the pipe open forever, so end of file is not awaited.
     fn drain(&mut self) -> io::Result<()> {
         let mut buffer = [0; 16 << 10];
         while let Some(pipe) = &mut self.pipe {
@@ -249,7 +250,7 @@ impl<P: Read + AsFd> Stream<P> {
 mod tests {
     use super::*;
 
-    /// A compiler that was started while raidlab ended went on without it.
+    /// A compiler that was started while raidlab ended kept running without it.
     #[test]
     fn a_program_whose_parent_has_ended_is_not_started() {
         let spawned = |parent: Pid| {

@@ -1,4 +1,4 @@
-//! The workload's host, implemented by the stack that it runs on.
+//! The workload's host: implemented by the stack that the workload uses.
 
 use stack::{Context, DiskCounters, Quiesce, Stack, Tested, Timeline};
 use std::path::{Path, PathBuf};
@@ -16,32 +16,32 @@ pub struct StackHost<'a, 'c> {
     pub stack: &'a Stack,
     pub context: &'a mut Context<'c>,
     pub compresses: bool,
-    /// The acts, until they begin: with the first measured work.
+    /// The acts, until they start with the first measured work.
     pub acts: &'a [Act],
     pub has_acts: bool,
-    /// They left the array without a member.
+    /// The acts left the array without a member.
     pub degraded: bool,
-    /// The acts that are under way.
+    /// The acts in progress.
     pub timeline: Option<Timeline>,
     pub spec: &'a StackSpec,
     /// Number of disks of group `data`.
     pub disks: u32,
-    /// Memory of the machine.
+    /// RAM size of the machine.
     pub ram_bytes: u64,
-    /// The counters of the members before the test and after it, each with the time of reading.
+    /// The members' counters before and after the test, each with the time of reading.
     pub counted: [Option<Counted>; 2],
 }
 
-/// A reading of the counters of all members.
+/// Counters of all members at one time.
 pub struct Counted {
     members: Vec<DiskCounters>,
     at: Instant,
 }
 
-/// In a shorter time the kernel's tick (10 ms in the lab) is too coarse to say how busy a disk was.
+/// In a shorter time the kernel's tick (10 ms in the lab) is too coarse to compute a disk's utilisation.
 const BUSY_TIME_MIN: Duration = Duration::from_millis(100);
 
-/// Percentages of `time`. A member that was replaced has other counters than before.
+/// Utilisation in percent of `time`. A member that was replaced has other counters than before.
 fn busy(before: &[DiskCounters], after: &[DiskCounters], time: Duration) -> Option<DisksBusy> {
     let percent = |(before, after): (&DiskCounters, &DiskCounters)| {
         let busy = Duration::from_millis(after.busy_ms_since(before));
@@ -64,7 +64,7 @@ impl StackHost<'_, '_> {
         acts_began && matches!(self.spec.keeper(self.disks), Some(Keeper::Btrfs | Keeper::Bcachefs))
     }
 
-    /// Lets the acts come to their end, waits for a rebuild that is under way, and reports both.
+    /// Waits for the acts to end and for a rebuild in progress, and reports both.
     pub fn end_acts(&mut self) -> Result<(), HostError> {
         if let Some(timeline) = self.timeline.take() {
             self.degraded = timeline.end(self.context)?;
@@ -86,7 +86,7 @@ impl Host for StackHost<'_, '_> {
         });
     }
 
-    /// The filesystem is unmounted for this: dropping caches would leave what its journal holds in memory.
+    /// The filesystem is unmounted, because dropping caches would keep what its journal holds in memory.
     fn quiesce_and_drop_caches(&mut self) -> Result<(), HostError> {
         let stack = self.stack;
         self.end_acts()?;
@@ -175,7 +175,7 @@ impl Host for StackHost<'_, '_> {
         }
     }
 
-    /// Parity is computed over whole pages, and filesystems that never overwrite write whole blocks.
+    /// Parity is computed over whole pages, and copy-on-write filesystems write whole blocks.
     fn physical_block_bytes(&self) -> Option<u64> {
         if !self.spec.filesystem.kind.overwrites() || self.spec.array.has_parity() {
             return None;
@@ -183,7 +183,7 @@ impl Host for StackHost<'_, '_> {
         self.stack.physical_block_bytes()
     }
 
-    /// The acts end before, so that what is read back is what they left.
+    /// The acts end first, so that the resulting state is read back.
     fn remount(&mut self) -> Result<(), HostError> {
         self.end_acts()?;
         let stack = self.stack;
@@ -201,13 +201,13 @@ impl Host for StackHost<'_, '_> {
 
     fn member_bytes_min(&self, bytes: u64) -> u64 {
         if self.has_acts {
-            // While a member is missing, only the others are written to.
+            // While a member is missing, only the others are written.
             return bytes;
         }
         self.spec.array.member_bytes_min(self.disks, bytes)
     }
 
-    /// Filesystems that never overwrite write stripes of their own making, and a journal before the array does.
+    /// Copy-on-write filesystems form their own stripes, and with a journal device it is written before the array.
     fn write_unit(&self) -> Option<WriteUnit> {
         const CHUNK_BYTES: u64 = 512 << 10;
         const LVM_CHUNK_BYTES: u64 = 64 << 10;
@@ -287,7 +287,7 @@ mod tests {
         assert_eq!((found.mean, found.busiest), (20.0, 20.0));
     }
 
-    /// A tick that began before the time, a replaced disk, and no time at all.
+    /// A tick that began before the interval, a replaced disk, and an empty interval.
     #[test]
     fn busy_is_never_more_than_the_time() {
         let found = busy(&[disk(0), disk(9000)], &[disk(1010), disk(0)], Duration::from_secs(1));

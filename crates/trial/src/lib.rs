@@ -47,7 +47,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// The part of it for provisioning.
+    /// The part for the stack.
     fn of_stack(&self) -> stack::Setting<'_> {
         stack::Setting {
             work_folder: &self.folder,
@@ -96,7 +96,7 @@ pub fn dry_run(trial: &Trial, setting: &Setting, on: DryRunOn) -> Result<DryRun,
         .map_err(|cause| failed(cause.to_string()))
 }
 
-/// The programs that a trial of this cell calls.
+/// The programs that trials of this cell call.
 pub fn tools_needed(trial: &Trial, teardown: Teardown) -> Vec<Tool> {
     let mut tools = stack::tools_needed(&trial.cell.stack, teardown);
     tools.extend(workload::tool(&trial.cell.workload.work));
@@ -117,9 +117,9 @@ fn run_steps(
     let spec = &trial.cell.stack;
     with_stack(spec, &tools, setting, safety, began, sink, &mut |stack, context| {
         let degraded = work(trial, stack, context)?;
-        // A rebuild must have written what the other members say.
+        // A rebuild must have written data that matches the other members.
         let check = setting.check_array || !trial.cell.acts.is_empty();
-        // What an act changed on a disk has been judged.
+        // Corruption by an act was already checked.
         let corrupts = trial.cell.acts.iter().any(|act| act.kind == ActKind::Corrupt);
         if check && !degraded && !corrupts {
             check_array(stack, context)?;

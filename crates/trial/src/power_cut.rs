@@ -1,4 +1,4 @@
-//! After a power cut: the stack starts again, and what is left is judged.
+//! After a power cut: restarts the stack and checks what survived.
 
 use crate::{MemoryLedger, NoDiskCheck, Setting};
 use serde::{Deserialize, Serialize};
@@ -11,15 +11,15 @@ use tools::Tools;
 pub use workload::power_cut::{BEGUN, Log, Operations, RETURNED, Violation, ViolationKind};
 use workload::power_cut::{FOLDER, History, observe};
 
-/// What is known of a cut.
+/// The parameters of a cut.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Cut {
     pub log: Log,
-    /// Decides which member is taken away.
+    /// Selects the member that is removed.
     pub seed: u64,
 }
 
-/// What was found after a power cut.
+/// Result of the check after a power cut.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
     /// Why the array did not start, or the filesystem was not mounted.
@@ -28,8 +28,8 @@ pub struct Verdict {
     pub checker_complaint: Option<String>,
     /// Sectors whose copies or parity disagree.
     pub stale_sectors: u64,
-    /// How a guest ended that was to judge this state. Only one that judged other states before can be wronged by those: then
-    /// this is the verdict of another guest.
+    /// How the guest that should check this state died. If it had checked other states before, those may be the
+    /// cause; then another guest checks it again.
     #[serde(default)]
     pub guest_died: Option<String>,
 }
@@ -40,7 +40,7 @@ impl Verdict {
     }
 }
 
-/// A verdict, and what the machine is left with.
+/// A verdict, and the state of the machine afterwards.
 #[derive(Debug)]
 pub struct Judgement {
     pub verdict: Verdict,
@@ -48,10 +48,10 @@ pub struct Judgement {
     pub is_clean: bool,
 }
 
-/// Starts the stack of a trial with power cuts again, judges it, and stops it.
+/// Restarts the stack of a power-cut trial, checks it, and stops it.
 ///
 /// # Errors
-/// When it cannot be judged. A stack that does not start is a verdict.
+/// If it cannot be checked. A stack that does not start is a verdict.
 pub fn judge(
     trial: &Trial,
     setting: &Setting,
@@ -121,19 +121,19 @@ impl Judge {
         if restart.missing.is_some() {
             return Ok(());
         }
-        // Without a member that failed, there is no redundancy to judge.
+        // With a failed member there is no redundancy to check.
         if restart.amid_acts && !stack.is_whole(context)? {
             return Ok(());
         }
         self.verdict.stale_sectors = stack.stale_sectors(context)?.unwrap_or(0);
-        // What the other members know of it must be the same.
+        // The data on the other members must be the same.
         if stack.fail_member(member, context)? {
             self.read("without one member, ", stack, context)?;
         }
         Ok(())
     }
 
-    /// Mounts, judges all files, and unmounts. False if it cannot be mounted.
+    /// Mounts, checks all files, and unmounts. False if it cannot be mounted.
     fn read(&mut self, when: &str, stack: &Recovered, context: &mut Context<'_>) -> Result<bool, Cause> {
         let folder = match stack.mount(context) {
             Ok(folder) => folder,

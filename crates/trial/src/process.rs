@@ -1,4 +1,4 @@
-//! The process of a trial, seen from outside: the kernel of a guest, or a process of this machine.
+//! The process of a trial, seen from outside: the kernel of a guest, or a process on this machine.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ pub struct Limits {
     pub stall: Duration,
     /// Wall time.
     pub wall: Duration,
-    /// Size of its events, bytes. A trial writes less than a mebibyte.
+    /// Bytes of its events. A trial writes less than a mebibyte.
     pub output_bytes: u64,
 }
 
@@ -22,7 +22,7 @@ pub const OUTPUT_BYTES_MAX: u64 = 256 << 20;
 pub enum ProcessEnd {
     /// It exited with status 0.
     Exited,
-    /// It exited with another status or crashed; a description.
+    /// It exited with another status or crashed, with a description.
     Died(String),
     /// It was killed by this signal from outside.
     Killed(i32),
@@ -32,7 +32,7 @@ pub enum ProcessEnd {
     TimedOut,
     /// [`Limits::output_bytes`] was exceeded.
     OutputLimit,
-    /// A simulated disk could not store what was written: memory and the disk of the trial's folder are full.
+    /// A simulated disk could not store data: memory and the disk of the trial's folder are full.
     NoSpace,
     /// A real disk failed; the kernel's message.
     DiskFailed(String),

@@ -1,5 +1,5 @@
-//! Tests, on a machine that ends afterwards, that the dry run lists the same commands as the real run, and that a failure
-//! of any act of provisioning leaves nothing behind.
+//! Checks, on a machine that ends afterwards, that the dry run lists the same commands as the real run, and that a
+//! failure of any act of provisioning leaves nothing behind.
 
 use crate::Setting;
 use stack::{
@@ -17,9 +17,9 @@ use tools::{Invocation, Tool, Tools};
 /// More acts than any stack has.
 const ACTS_MAX: u32 = 200;
 
-/// Lists the commands of the dry run (`dry-run.up`, `dry-run.down`) and those of the real run (`up`, `down`), one per
-/// line, as provenance. With `failures`, the stack is then set up repeatedly with another act failing each time:
-/// `failed.before` and `failed.after` list the acts after which nothing was left.
+/// Lists the commands of the dry run (`dry-run.up`, `dry-run.down`) and those of the real run (`up`, `down`), one
+/// per line, as provenance. With `failures`, the stack is then set up repeatedly with another act failing each
+/// time: `failed.before` and `failed.after` list the acts whose failure left nothing behind.
 pub fn compare_and_fail(
     spec: &StackSpec,
     setting: &Setting,
@@ -60,7 +60,7 @@ pub fn compare_and_fail(
             match (outcome, what) {
                 (Err(error), Some(what)) if error.failed_undo.is_empty() => all.push(what),
                 (Err(error), _) => return Err(error.failure()),
-                // Not every failure matters, but everything that was done is undone.
+                // Some failures are tolerated, but everything that was done is undone.
                 (Ok(stack), what) => {
                     trying.down(stack, &mut System::new(&mut tools))?;
                     trying.nothing_remains(&before, &mut tools)?;
@@ -148,11 +148,11 @@ impl Trying<'_> {
 /// Everything that a stack could leave on a machine.
 #[derive(Debug, PartialEq, Eq)]
 struct Remains {
-    /// What blkid recognises, by disk.
+    /// The signatures that blkid finds, by disk.
     signatures: BTreeMap<PathBuf, String>,
-    /// The queues' settings, by disk.
+    /// The queue settings, by disk.
     settings: BTreeMap<PathBuf, String>,
-    /// Arrays that run, volumes, and the entries of the work folder.
+    /// Running arrays, volumes, and the entries of the work folder.
     names: Vec<String>,
     mounts: Vec<String>,
 }
@@ -177,7 +177,7 @@ impl Remains {
         }
         for name in names_in(Path::new("/sys/block")) {
             let state = text(&Path::new("/sys/block").join(&name).join("md/array_state"));
-            // The node of a stopped array may remain, empty.
+            // The node of a stopped array may remain.
             if name.starts_with("dm-") || !matches!(state.trim(), "" | "clear") {
                 remains.names.push(name);
             }

@@ -29,7 +29,7 @@ fn plans() -> Vec<Plan> {
     ]
 }
 
-/// The trials that a run of this shard schedules, if each cell asks for all that it may have.
+/// The trials that a run of this shard schedules, if each cell needs its maximum.
 fn scheduled(plan: &Plan, shard: Option<Shard>) -> Vec<(CellId, u32)> {
     let mut schedule = Schedule::new(plan, 7, shard);
     let mut trials = Vec::new();
@@ -106,7 +106,7 @@ fn an_adaptive_cell_is_in_one_shard_and_fixed_trials_are_distributed() {
     assert_eq!(partition.shard_of(fixed.cells[0].id, 50), None);
 }
 
-/// If this changes, stores of shards that an earlier raidlab began would no longer be parts of the same whole.
+/// If this changes, stores of shards that an earlier raidlab started no longer belong together.
 #[test]
 fn the_division_is_the_same_on_every_machine() {
     let plan = plan("\"ext4\", \"xfs\"", &(tree("a", 10) + &tree("b", 20_000)), "trials = 3");

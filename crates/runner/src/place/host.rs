@@ -1,4 +1,4 @@
-//! This machine as a place of trials.
+//! This machine as a place for trials.
 
 use super::{Place, Seen, TrialReport};
 use crate::error::PlaceError;
@@ -16,7 +16,7 @@ use study::stack::DATA;
 use study::{OTHERS_PROCESSOR_PERCENT, OTHERS_PROCESSOR_PERCENT_MAX};
 use trial::{Limits, ProcessEnd};
 
-/// The state that all trials of a session on this machine share.
+/// The state shared by all trials of a session on this machine.
 pub struct HostPlace {
     pub session: host::Session,
     pub disks: DiskSource,
@@ -70,7 +70,7 @@ impl Place for HostPlace {
         };
         let mut transcript = Transcript::default();
         let mut log = KernelLog::from_now().expecting(failed_on_purpose(trial));
-        // Its end is reported once nothing is left of it.
+        // The end is reported only once everything is cleaned up.
         let mut end = None;
         let see = RefCell::new(see);
         let mut line = |line: &[u8], watched: &mut Vec<String>| {
@@ -154,7 +154,7 @@ fn disk_of(event: &Event) -> Option<String> {
     (key.starts_with("disk.") && key.ends_with(".node")).then(|| value.clone())
 }
 
-/// Disks that the trial's acts let fail, by their places among all disks of the trial.
+/// Disks that the trial's acts make fail, by their index among all disks of the trial.
 fn failed_on_purpose(trial: &Trial) -> Vec<usize> {
     let groups = trial.cell.machine.disks.iter();
     let before: u32 = groups

@@ -1,4 +1,4 @@
-//! Guests of the lab as a place of trials.
+//! Guests of the lab as a place for trials.
 
 use super::{Place, Seen, TrialReport};
 use crate::error::PlaceError;
@@ -22,7 +22,7 @@ use study::plan::Trial;
 use study::workload::Work;
 use trial::ProcessEnd;
 
-/// Lines of a console that a message shows.
+/// Console lines in a message.
 const CONSOLE_LINES: usize = 12;
 
 const NO_ROOM: &str = "no space left for the contents of the simulated disks: half of the free memory and the disk of \
@@ -34,7 +34,7 @@ pub type Kernels = BTreeMap<KernelName, Kernel>;
 /// What all guests of a run share.
 pub struct LabPlace {
     pub kernels: Kernels,
-    /// Models of the plan's disks.
+    /// State shared by all guests of a run.
     pub models: Models,
     /// Models of the plan's processors.
     pub processor_models: Processors,
@@ -42,9 +42,9 @@ pub struct LabPlace {
     pub cache: Cache,
     /// This program as the guests' init.
     pub init: Init,
-    /// How many guests run at the same time.
+    /// Number of guests that run at the same time.
     pub slots: usize,
-    /// The processors for guests; the guest of each slot runs on one of them.
+    /// The CPUs for guests; the guest of each slot runs on one of them.
     pub processors: Vec<usize>,
     /// Memory of each guest for the contents of its disks.
     pub memory_budget_bytes: u64,
@@ -220,7 +220,7 @@ mod tests {
 
     const DONE: &[u8] = b"{\"event\":\"done\",\"at_ns\":1}";
 
-    /// The outcome of a trial whose guest printed only this and ended in this way.
+    /// The outcome of a trial whose guest printed only this line and ended like this.
     fn words(line: &[u8], end: ProcessEnd) -> String {
         let ended = EndedGuest {
             end,

@@ -1,4 +1,4 @@
-//! A trial of power cuts in the lab: many guests, one result.
+//! A power-cut trial in the lab: many guests, one result.
 
 use super::{Seen, TrialReport};
 use lab::power_cut::{Error, Exploration};
@@ -25,7 +25,7 @@ fn counts_for(metric: Metric, verdict: &Verdict) -> bool {
 pub(super) fn run(exploration: &Exploration<'_>, stop: &AtomicBool, see: &mut dyn FnMut(Seen)) -> TrialReport {
     let began = Instant::now();
     let mut counts = [0_u64; POWER_CUT_TESTS.len()];
-    // Of virtual time, so that the same trial has the same events.
+    // In virtual time, so that the same trial has the same events.
     let mut last_ns = 0;
     let see = std::cell::RefCell::new(see);
     let tell = |event: Event| (see.borrow_mut())(Seen::Event(event));

@@ -1,4 +1,4 @@
-//! The runner with simulated places: which trial runs where is exact here.
+//! The runner with simulated places, where the order of trials is deterministic.
 
 use super::*;
 use std::sync::Mutex;
@@ -68,7 +68,7 @@ impl Place for Pretended<'_> {
         see(Seen::Heartbeat {
             virtual_time: Duration::from_millis(3),
         });
-        // Long enough for the other slots to be taken.
+        // Long enough for the other slots to be used.
         thread::sleep(Duration::from_millis(20));
         let mut trials = self.log.trials.lock().expect("no test panics while it holds it");
         let report = (self.end)(trials.len(), stop);

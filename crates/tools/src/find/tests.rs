@@ -1,4 +1,4 @@
-//! Programs that misbehave: scripts under a known program's name, on a path of their own.
+//! Misbehaving programs: scripts with a known program's name, in their own folder.
 
 use super::*;
 use std::fs;
@@ -9,14 +9,14 @@ struct Fake {
     tools: Tools,
 }
 
-/// A `mdadm` that is this script.
+/// A fake `mdadm`.
 fn fake(script: &str) -> Fake {
     let folder = tempfile::tempdir().expect("a folder");
     let (source, program) = (folder.path().join("source"), folder.path().join("mdadm"));
     fs::write(&source, format!("#!/bin/sh\n{script}\n")).expect("written");
     fs::set_permissions(&source, fs::Permissions::from_mode(0o755)).expect("executable");
-    // Written by another process: a file that we have open for writing may be inherited by the child that another
-    // test starts just then, and cannot be executed meanwhile.
+    // Written by another process: a file that we have open for writing may be inherited by a child that another
+    // test starts at the same time, and cannot be executed until that closes it.
     let copied = Command::new("cp")
         .arg("-p")
         .args([&source, &program])
