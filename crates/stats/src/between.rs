@@ -1,9 +1,9 @@
 //! Compares two runs cell by cell.
 //!
 //! Cells are paired by identity; a cell whose identity is not in the other run is paired with the cell of the same
-//! stack, work and replicate on another machine or kernel, if there is exactly one. Values are paired by seed: where
-//! both runs worked on the same files, the files' effect on both cancels. The error over all differences is below 5 %
-//! (Holm).
+//! stack, workload and replicate on another machine or kernel, if there is exactly one. Values are paired by seed:
+//! if both runs worked on the same files, the effect of the files cancels. The familywise error over all
+//! differences is below 5 % (Holm).
 
 use crate::compare::{Effect, InBlock, Pool, faster, holm};
 use crate::interval::Interval;
@@ -42,12 +42,12 @@ pub struct BetweenRow {
     pub is_same_cell: bool,
     pub test: String,
     pub metric: Metric,
-    /// `None` if there are no valid values.
+    /// `None` without valid values.
     pub first: Option<Summary>,
     pub second: Option<Summary>,
     /// Ratio of second to first, above 1 if the second is better; `None` with too few trials.
     pub ratio: Option<f64>,
-    /// Interval of the ratio, at 95 % for this row alone.
+    /// 95 % interval of the ratio, for this row alone.
     pub interval: Option<Interval>,
     /// Number of compared trials, and whether their seeds were equal.
     pub trials: usize,
@@ -78,7 +78,7 @@ impl Outcome {
     }
 }
 
-/// Differences up to this fraction are called equal if shown to be no larger.
+/// Cells are called equal if their difference is shown to be at most this fraction.
 const EQUAL_WITHIN: f64 = 0.05;
 
 /// Compares the second run with the first one.
@@ -213,7 +213,7 @@ fn common_seeds(one: &Compared<'_>) -> usize {
     one.first.iter().filter(is_common).count()
 }
 
-/// Second over first, in the direction of better.
+/// Second over first, oriented so that larger is better.
 fn effect(all: &[Compared<'_>], one: &Compared<'_>) -> Option<Effect> {
     let same_work = |other: &&Compared<'_>| {
         other.test == one.test

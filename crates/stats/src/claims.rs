@@ -1,13 +1,13 @@
-//! Evaluates a study's claims with its measurements.
+//! Evaluates a study's claims against its measurements.
 //!
-//! A claim must hold for every pair of cells it refers to ([`study::claim::Contest`]), in every test. It is *supported*
-//! if it is shown to hold for each of them, *refuted* if it is shown not to hold for one, *undecided* if neither, and
-//! *untestable* if something was not measured, if the compared stacks also differ in a setting that decides results and that the claim
-//! does not name ([`crate::comparable`]), or if the study says that it cannot test the claim. Each pair has
-//! one-sided tests against the claim's own margin; to support a claim all of them must succeed (an intersection-union
-//! test, which needs no correction: Berger, *Technometrics* 24, 1982), to refute it one of c at 1/c of the error. Over
-//! the testable claims of a study Holm's procedure keeps the error at 5 %. "Equal" is shown by two one-sided tests within
-//! the claim's margin, never by the absence of a difference.
+//! A claim must hold for every pair of cells it refers to ([`study::claim::Contest`]), in every test. It is
+//! *supported* if it is shown to hold for each of them, *refuted* if it is shown not to hold for one, *undecided*
+//! if neither, and *untestable* if something was not measured, if the compared stacks also differ in a setting that
+//! decides results and that the claim does not name ([`crate::comparable`]), or if the study says that it cannot
+//! test the claim. Each pair has one-sided tests against the claim's own margin; to support a claim all of them
+//! must succeed (an intersection-union test, which needs no correction: Berger, *Technometrics* 24, 1982), to
+//! refute it one of c at 1/c of the error. Over the testable claims of a study Holm's procedure keeps the error at
+//! 5 %. "Equal" is shown by two one-sided tests within the claim's margin, never by the absence of a difference.
 //!
 //! The *deciding interval* of a pair shows the same decision as an interval: see [`deciding`].
 
@@ -33,8 +33,8 @@ use study::{CellId, Measurement};
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgedClaim {
     pub verdict: Verdict,
-    /// The deciding pair of cells: of those that refute a refuted claim, or that leave it undecided, or of all, the one
-    /// that fits the claim least. Absent if nothing was measured.
+    /// The deciding pair of cells: the one that fits the claim least among those that refute a refuted claim, those
+    /// that leave an undecided one open, or all. Absent if nothing was measured.
     pub effect: Option<ClaimEffect>,
     /// Number of compared pairs, and of those for which the claim seems to hold.
     pub compared: usize,
@@ -46,8 +46,8 @@ pub enum Verdict {
     Supported,
     Refuted,
     Undecided {
-        /// Estimated number of further trials of each cell until a decision, if the present estimates are true; absent
-        /// if no feasible number suffices.
+        /// Estimated number of further trials of each cell until a decision, if the current estimates are true;
+        /// absent if no feasible number is sufficient.
         further_trials: Option<u32>,
     },
     Untestable {
@@ -72,9 +72,9 @@ pub struct ClaimEffect {
     /// Keys of the cells, with the test.
     pub first: String,
     pub second: String,
-    /// In the direction of better: 1.2 is 20 % more throughput, or correspondingly less time.
+    /// Oriented so that larger is better: 1.2 is 20 % more throughput, or correspondingly less time.
     pub ratio: f64,
-    /// Interval at 95 %, for this pair alone; absent with too few trials.
+    /// 95 % interval for this pair alone; absent with too few trials.
     pub interval: Option<Interval>,
     /// Absent with too few trials, and if the claim is untestable.
     pub deciding: Option<Deciding>,
@@ -125,7 +125,7 @@ fn judged(plan: &Plan, measurements: &[Measurement]) -> (Vec<(Judged, Verdict)>,
         })
         .collect();
     let testable: Vec<usize> = (0..judged.len()).filter(|&at| judged[at].reason.is_none()).collect();
-    // In both directions: twice the smaller one.
+    // For both directions: twice the smaller one.
     let both = |judged: &Judged| (2.0 * judged.p_support.min(judged.p_refute)).min(1.0);
     let probabilities: Vec<f64> = testable.iter().map(|&at| both(&judged[at])).collect();
     let adjusted = holm(&probabilities);
@@ -162,7 +162,7 @@ struct JudgedPair {
     effect: ClaimEffect,
     /// The effect with its error; absent with too few trials.
     sure: Option<Effect>,
-    /// Distance of the estimate from the bound towards the claim, in logarithms.
+    /// Distance of the estimate from the bound, in logarithms; positive if it favours the claim.
     margin: f64,
     seems_to_hold: bool,
     /// The nearest bound.
@@ -182,7 +182,7 @@ impl Judged {
     }
 }
 
-/// Pooled variances by workload, test and metric: a claim over many stacks asks for the same one again and again.
+/// Pooled variances by workload, test and metric: a claim on many stacks uses the same ones repeatedly.
 type Pools<'a> = HashMap<(&'a str, &'a str, Metric), Option<Pool>>;
 
 struct Court<'a> {
@@ -323,7 +323,7 @@ impl<'a> Court<'a> {
         }
     }
 
-    /// Pooled variance of all stacks with the same work.
+    /// Pooled variance of all stacks with the same workload.
     fn pool(&self, contender: &Contender<'a>) -> Option<Pool> {
         let key = (contender.cell.workload.name.as_str(), contender.test, contender.metric);
         if let Some(known) = self.pools.borrow().get(&key) {

@@ -1,10 +1,10 @@
-//! Whether compared stacks are comparable: a difference in the disks' write cache, barriers, the journal mode or the
-//! state of the caches decides a result, and a comparison may be about something else.
+//! Whether compared stacks are comparable: a difference in the disks' write cache, barriers, the journal mode or
+//! the state of the caches decides a result, so that a comparison may measure something else than intended.
 //!
-//! A claim, the ranking of a workload and a table relative to a row are *comparisons* of cells. Two compared cells that
-//! differ in such a *setting* are reported, unless the comparison is about the setting: the two differ in the axes of
-//! the setting alone, or another compared cell differs from one of the two in these alone and agrees with the other in
-//! the setting. A full cross of two axes is therefore never reported.
+//! A claim, the ranking of a workload and a table relative to a row are *comparisons* of cells. Two compared cells
+//! that differ in such a *setting* are reported, unless the comparison is about the setting: either the two differ
+//! only in the axes of the setting, or another compared cell differs from one of the two only in these axes and
+//! matches the other one in the setting. A full cross of two axes is therefore never reported.
 
 mod setting;
 
@@ -15,7 +15,7 @@ use study::plan::{Cell, Plan, TEST};
 use study::stack::MachineKind;
 use study::{CellId, Measurement};
 
-/// What compares the cells.
+/// The comparison in which cells are compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ComparedBy {
     /// A claim, by its index in the plan.
@@ -31,16 +31,16 @@ pub enum ComparedBy {
 pub struct Unlike {
     pub by: ComparedBy,
     pub setting: Setting,
-    /// Keys of the first two such cells, each with what it has.
+    /// Keys of the first two such cells, each with its value.
     pub first: (String, Held),
     pub second: (String, Held),
-    /// Number of such pairs, of all pairs that are compared.
+    /// Number of such pairs, and of all compared pairs.
     pub pairs: usize,
     pub compared: usize,
 }
 
-/// All such differences, in the plan's order: of claims, of tables, of rankings. Only cells with samples are compared;
-/// imported results are not ranked, and nothing is known of their settings.
+/// All such differences, in the plan's order: claims, tables, rankings. Only cells with samples are compared;
+/// imported results are not ranked, and their settings are unknown.
 pub fn unlike(plan: &Plan, measurements: &[Measurement]) -> Vec<Unlike> {
     let known = KnownCells::of(measurements);
     let is_known = |cell: &Cell| known.has(cell);
@@ -59,8 +59,8 @@ pub fn unlike(plan: &Plan, measurements: &[Measurement]) -> Vec<Unlike> {
     claims.chain(tables).chain(rankings).flatten().collect()
 }
 
-/// For each claim the first setting in which compared stacks differ although the claim is not about it: it names none of
-/// the setting's axes on its sides, and no other compared cell differs in the setting alone.
+/// For each claim, the first setting that differs between compared stacks although the claim is not about it: no
+/// side of the claim names one of the setting's axes, and no other compared cell differs in the setting alone.
 pub(crate) fn not_claimed(plan: &Plan, measurements: &[Measurement]) -> Vec<Option<Setting>> {
     let known = KnownCells::of(measurements);
     let of_claim = |at: usize| {
@@ -78,7 +78,7 @@ pub(crate) fn not_claimed(plan: &Plan, measurements: &[Measurement]) -> Vec<Opti
     (0..plan.claims.len()).map(of_claim).collect()
 }
 
-/// Cells with samples, of whose settings something is known.
+/// Cells with samples whose settings are known.
 struct KnownCells(HashSet<CellId>);
 
 impl KnownCells {
@@ -99,7 +99,7 @@ impl KnownCells {
     }
 }
 
-/// A cell, and the test in which it is compared: the caches' state may depend on it.
+/// A cell, and the test in which it is compared, because the state of the caches may depend on the test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Side<'a> {
     pub cell: &'a Cell,
@@ -175,8 +175,8 @@ fn unlike_pairs(by: &ComparedBy, setting: Setting, pairs: &[Pair<'_>]) -> Option
     })
 }
 
-/// Of all pairs of ranked stacks. Those that have the same of the setting, and whose partners have, are alike for it:
-/// there may be thousands of stacks, and there are few such classes.
+/// Checks all pairs of ranked stacks. Stacks with the same value of the setting, whose partners also have the same
+/// values, form a class: there may be thousands of stacks, but only few classes.
 fn unlike_stacks(workload: &str, setting: Setting, ranked: &[Side<'_>]) -> Option<Unlike> {
     let known = Known::of(setting, ranked.iter());
     let mut classes: Vec<(Held, &[Held], Side<'_>, usize)> = Vec::new();
@@ -213,7 +213,7 @@ fn unlike_stacks(workload: &str, setting: Setting, ranked: &[Side<'_>]) -> Optio
 /// A cell's values on all axes but those of a setting, and its test.
 type Rest<'a> = (Vec<(&'a str, &'a str)>, Option<&'a str>);
 
-/// What the compared cells have of a setting, by the rest of what they are.
+/// The values of a setting in the compared cells, by their other properties.
 struct Known<'a> {
     setting: Setting,
     held: HashMap<Rest<'a>, Vec<Held>>,
@@ -235,12 +235,12 @@ impl<'a> Known<'a> {
         Self { setting, held }
     }
 
-    /// What those have that differ from a compared cell in the setting at most.
+    /// The values in cells that differ from a compared cell at most in the setting.
     fn partners(&self, side: &Side<'a>) -> &[Held] {
         self.held.get(&rest(self.setting, side)).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether two differ, and no partner of the one has what the other has.
+    /// Whether two cells differ, and neither has a partner with the value of the other.
     fn is_unlike(&self, first: &Side<'a>, second: &Side<'a>) -> bool {
         let (of_first, of_second) = (self.setting.of(first), self.setting.of(second));
         let has = |side: &Side<'a>, wanted: Held| self.partners(side).iter().any(|held| !held.differs(wanted));

@@ -1,16 +1,16 @@
 //! Ratio of two cells, with its error.
 //!
-//! Comparisons use the *ratio*, in logarithms, block by block. A *block* is what two trials have in common: within a
-//! run the round (trials of one index run close in time, in random order, and in the lab with one seed, on the same
-//! files); between runs the seed. Effects of the block on both cells cancel: slow drift, an unlucky seed (Jain, *The
-//! Art of Computer Systems Performance Analysis*, 1991, 13.4.1; randomised blocks in Box, Hunter and Hunter,
-//! *Statistics for Experimenters*, 2nd ed. 2005, 4.2). If the two cells are equal, the difference within a block is
-//! symmetric about zero for any distribution of the noise, because the cells are exchangeable.
+//! Comparisons use the *ratio*, in logarithms, block by block. A *block* is what two trials have in common: within
+//! a run the round (trials of one index run close in time, in random order, and in the lab with one seed, on the
+//! same files); between runs the seed. Effects of the block on both cells cancel: slow drift, an unlucky seed
+//! (Jain, *The Art of Computer Systems Performance Analysis*, 1991, 13.4.1; randomised blocks in Box, Hunter and
+//! Hunter, *Statistics for Experimenters*, 2nd ed. 2005, 4.2). If the two cells are equal, the difference within a
+//! block is symmetric about zero for any distribution of the noise, because the cells are exchangeable.
 //!
-//! A standard error from only three differences is unreliable: with a bimodal distribution all three trials may fall
-//! into the same mode. So the variance is also *pooled* over all cells with the same work ([`Pool`]: the residual mean
-//! square of the blocks), and the larger of the two is used. `tests/noise.rs` shows the error rates and the power by
-//! simulation, for noise that is normal, skewed, bimodal, drifting and autocorrelated.
+//! A standard error from only three differences is unreliable: with a bimodal distribution all three trials may be
+//! in the same mode. So the variance is also *pooled* over all cells with the same workload ([`Pool`]: the residual
+//! mean square of the blocks), and the larger of the two is used. `tests/noise.rs` shows the error rates and the
+//! power by simulation, for noise that is normal, skewed, bimodal, drifting and autocorrelated.
 
 use crate::interval::{Basis, Interval, TRIALS_MIN, mean_and_variance, student_t};
 use crate::precision::ALPHA;
@@ -44,7 +44,7 @@ impl InBlock {
     }
 }
 
-/// Variance of the logarithm of a ratio within a block, over all pairs of cells with the same work.
+/// Variance of the logarithm of a ratio within a block, over all pairs of cells with the same workload.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pool {
     pub variance: f64,
@@ -52,7 +52,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Of cells with the same work. `None` if no two of them share two blocks.
+    /// Pools cells with the same workload. `None` if no two of them share two blocks.
     pub fn of(cells: &[Vec<InBlock>]) -> Option<Self> {
         let (mut squares, mut weight) = (0.0, 0.0);
         let mut blocks: Vec<usize> = Vec::new();
@@ -77,7 +77,7 @@ impl Pool {
         })
     }
 
-    /// Of cells that are compared only with their partner.
+    /// Pools cells that are compared only with their partner.
     pub fn of_pairs<'a>(pairs: impl Iterator<Item = (&'a [InBlock], &'a [InBlock])>) -> Option<Self> {
         let (mut squares, mut degrees) = (0.0, 0.0);
         for (first, second) in pairs {
@@ -191,7 +191,7 @@ impl Effect {
         Self { log: -self.log, ..self }
     }
 
-    /// Whether all blocks are equal: there is no noise to estimate.
+    /// Whether all blocks are equal, so that there is no noise to estimate.
     pub fn is_without_noise(&self) -> bool {
         // Logarithms of equal ratios may differ in the last digits.
         self.standard_error < 1e-12
@@ -245,15 +245,15 @@ impl Effect {
         self.p_below(within).max(self.p_above(1.0 / within))
     }
 
-    /// Further trials of each cell that distinguish the ratio from `bound` at `alpha`, one-sided, with probability 4/5
-    /// if the estimate is true; `None` if the estimate equals the bound. At least one.
+    /// Further trials of each cell that distinguish the ratio from `bound` at `alpha`, one-sided, with probability
+    /// 4/5 if the estimate is true; `None` if the estimate equals the bound. At least one.
     pub fn further_trials(&self, bound: f64, alpha: f64) -> Option<u32> {
         let all = self.trials_to_tell(self.log, bound, alpha)?;
         Some((f64::from(all) - self.pairing.trials() as f64).max(1.0) as u32)
     }
 
-    /// Trials of each cell, in all, that distinguish the ratio from `bound` at `alpha`, one-sided, with probability 4/5
-    /// if the true ratio is that end of the 95 % interval which is farther from the bound.
+    /// Total trials of each cell that distinguish the ratio from `bound` at `alpha`, one-sided, with probability
+    /// 4/5 if the true ratio is the end of the 95 % interval that is farther from the bound.
     pub fn trials_at_best(&self, bound: f64, alpha: f64) -> Option<u32> {
         let Interval { low, high, .. } = self.interval(ALPHA);
         let beyond = |end: f64| (end.ln() - bound.ln()).abs();
@@ -299,7 +299,7 @@ pub fn holm(probabilities: &[f64]) -> Vec<f64> {
     holm_among(probabilities, probabilities.len())
 }
 
-/// The same of some tests of a family of so many, of which the others are taken for not rejected.
+/// The same for some tests of a family of this size; the others are assumed not to be rejected.
 pub fn holm_among(probabilities: &[f64], family: usize) -> Vec<f64> {
     let family = family.max(probabilities.len());
     let mut order: Vec<usize> = (0..probabilities.len()).collect();
@@ -321,7 +321,7 @@ pub fn faster(effect: Effect, better: Better) -> Effect {
     }
 }
 
-/// Of the common blocks. Several values of a cell in a block count with their median.
+/// Logarithms of the ratios in common blocks. Several values of a cell in a block count as their median.
 fn log_ratios(first: &[InBlock], second: &[InBlock]) -> Vec<f64> {
     let mut blocks: Vec<u64> = first.iter().map(|one| one.block).collect();
     blocks.sort_unstable();
@@ -353,7 +353,7 @@ mod tests {
 
     #[test]
     fn blocks_cancel_what_both_share() {
-        // The seed changes both by a factor of three; the first is always about 10 % ahead.
+        // The seed changes both by a factor of three; the first is always about 10 % faster.
         let first = cell(0, &[110.0, 221.0, 329.0]);
         let second = cell(0, &[100.0, 200.0, 300.0]);
         let paired = Effect::of(&first, &second, None).expect("an effect");
@@ -391,7 +391,7 @@ mod tests {
             })
             .collect();
         let pool = Pool::of(&cells).expect("a pool");
-        // Mean square 0.04 / 4; for a difference twice that.
+        // Mean square 0.04 / 4; twice that for a difference.
         assert!((pool.variance - 0.02).abs() < 1e-12, "{pool:?}");
         assert_eq!(pool.degrees, 4.0);
     }

@@ -1,8 +1,8 @@
-//! The A/A control: replicates of a cell differ by chance alone, so a difference that is shown between them is one that the
-//! statistics of this run do not account for (drift, order, another load).
+//! The A/A control: replicates of a cell differ by chance alone, so a significant difference between them is one
+//! that the statistics of this run do not account for (drift, order, other load).
 //!
-//! Replicates have seeds of their own. Each pair of a cell and its replicate is compared in the main metric of each test
-//! as any two cells are; Holm's procedure keeps the error at 5 % over all of them.
+//! Replicates have their own seeds. Each pair of a cell and its replicate is compared in the main metric of each
+//! test like any two cells; Holm's procedure keeps the error at 5 % over all of them.
 
 use crate::compare::{Effect, InBlock, Pool, holm};
 use crate::interval::Interval;
@@ -20,9 +20,9 @@ pub struct ControlPair {
     pub first: String,
     pub second: String,
     pub test: String,
-    /// The first relative to the second, in the direction of better.
+    /// The first relative to the second, oriented so that larger is better.
     pub ratio: f64,
-    /// At 95 %, for this pair alone.
+    /// 95 % interval for this pair alone.
     pub interval: Interval,
     /// Whether a difference is shown, after the correction for all pairs.
     pub differs: bool,

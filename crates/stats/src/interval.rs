@@ -1,18 +1,18 @@
 //! Confidence intervals of a centre from few values.
 //!
-//! **Order statistics**, with enough values. Of n independent values, the number below the median is binomial (n, ½)
-//! for any distribution, so the k-th smallest and the k-th largest enclose the median with probability 1 − 2·P(B < k).
-//! Le Boudec, *Performance Evaluation of Computer and Communication Systems* (2010), theorem 2.1 and table A.7; David
-//! and Nagaraja, *Order Statistics* (2003), 7.1. At 95 % it needs n ≥ 6.
+//! **Order statistics**, with enough values. For n independent values, the number below the median is binomial (n,
+//! ½) for any distribution, so the k-th smallest and the k-th largest enclose the median with probability 1 − 2·P(B
+//! < k). Le Boudec, *Performance Evaluation of Computer and Communication Systems* (2010), theorem 2.1 and table
+//! A.7; David and Nagaraja, *Order Statistics* (2003), 7.1. At 95 % it needs n ≥ 6.
 //!
-//! **Log-normal**, from 3 values up to that, all positive: Student's t interval of the mean of their logarithms,
-//! transformed back. This is the usual choice for throughputs and times, whose errors are multiplicative and which
-//! cannot be negative (Limpert, Stahel and Abbt, *BioScience* 51, 2001), but it *depends on that assumption*, which
-//! three values cannot test; hence the mark. It always encloses the sample median too: |median − mean| ≤ s in the
-//! logarithms, and t/√n > 1 for n ≤ 5.
+//! **Log-normal**, for fewer values but at least 3, all positive: Student's t interval of the mean of their
+//! logarithms, transformed back. This is the usual choice for throughputs and times, whose errors are
+//! multiplicative and which cannot be negative (Limpert, Stahel and Abbt, *BioScience* 51, 2001), but it *depends
+//! on that assumption*, which three values cannot test; hence the mark. It always contains the sample median as
+//! well: |median − mean| ≤ s in the logarithms, and t/√n > 1 for n ≤ 5.
 //!
-//! **Identical**: simulated disks can give the same value for every seed. The interval is that point; its zero width
-//! means that the seed makes no difference, not that the precision is infinite.
+//! **Identical**: simulated disks can give the same value for every seed. The interval is that point; its zero
+//! width means that the seed makes no difference, not that the precision is infinite.
 
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, StudentsT};
 
@@ -34,7 +34,7 @@ pub enum Basis {
     OrderStatistics,
     /// Logarithms of the values are normally distributed.
     LogNormal,
-    /// Differences within blocks, with the variance of all cells with the same work: see [`crate::compare`].
+    /// Differences within blocks, with the variance of all cells with the same workload: see [`crate::compare`].
     Blocks,
     /// All values were equal.
     Identical,
@@ -201,7 +201,7 @@ mod tests {
         );
     }
 
-    /// On a skewed distribution: of 2000 intervals, at least 95 % contain the true median.
+    /// On a skewed distribution, at least 95 % of 2000 intervals contain the true median.
     #[test]
     fn intervals_hold_the_median_as_often_as_they_say() {
         let mut state = 1_u64;

@@ -13,7 +13,7 @@ use study::{CellId, Measurement};
 /// Results of a run.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Results {
-    /// In the plan's order, as everything below.
+    /// In the plan's order, as are all lists below.
     pub workloads: Vec<WorkloadResults>,
 }
 
@@ -29,7 +29,7 @@ pub struct WorkloadResults {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TestResults {
     pub name: String,
-    /// The main metric first: it is ranked, and shown where there is room for one.
+    /// The main metric first: it is ranked, and shown if there is room for only one.
     pub measures: Vec<Measure>,
 }
 
@@ -38,14 +38,14 @@ impl TestResults {
         &self.measures[0]
     }
 
-    /// Whether there is nothing but processor time and what the disks did, as for a whole Bonnie++.
+    /// Whether there are only CPU time and disk counters, as for a complete Bonnie++ run.
     fn is_only_cost(&self) -> bool {
         let metrics: Vec<Metric> = self.measures.iter().map(|measure| measure.metric).collect();
         headline(&metrics).is_none() && metrics.iter().any(is_cost)
     }
 }
 
-/// Processor time is a cost of a result, and none by itself.
+/// CPU time is the cost of a result, not a result.
 const fn is_cost(metric: &Metric) -> bool {
     matches!(metric, Metric::CpuUser | Metric::CpuSystem)
 }
@@ -60,7 +60,7 @@ pub struct Measure {
 }
 
 impl Measure {
-    /// The stacks that are shown to be faster than all others with a figure: the first tier, if there is a second one.
+    /// The stacks shown to be faster than all others with a figure: the first tier, if there is a second one.
     pub fn leaders(&self) -> &[usize] {
         match self.ranking.tiers.as_slice() {
             [first, _, ..] => first,
@@ -79,8 +79,8 @@ impl Measure {
         Some(tier + 1)
     }
 
-    /// Each ranked stack relative to the first of the ranking, in the direction of better: 0.8 is a fifth less
-    /// throughput, or correspondingly more time. `None` for that first one, and for stacks that are not ranked.
+    /// Each ranked stack relative to the first of the ranking, oriented so that larger is better: 0.8 is 20 % less
+    /// throughput, or correspondingly more time. `None` for the first one, and for stacks that are not ranked.
     pub fn effects(&self) -> Vec<Option<Effect>> {
         let mut effects = vec![None; self.rows.len()];
         let Some(&best) = self.ranking.tiers.first().and_then(|tier| tier.first()) else {
@@ -124,13 +124,13 @@ pub struct Row {
     pub excluded: Vec<Measurement>,
 }
 
-/// Evaluates all measurements of a run. Each measure has a row for every stack of the plan, in its order, empty if
-/// nothing was measured. Tests and metrics are in the order in which they were measured.
+/// Evaluates all measurements of a run. Each measure has a row for every stack of the plan, in its order, which is
+/// empty if nothing was measured. Tests and metrics are in the order in which they were measured.
 pub fn judge(plan: &Plan, measurements: &[Measurement]) -> Results {
     judge_part(plan, measurements, 0)
 }
 
-/// The same where the plan has only some of so many stacks: see [`crate::ranking::rank_among`].
+/// The same if the plan has only some of `all_stacks` stacks: see [`crate::ranking::rank_among`].
 pub fn judge_part(plan: &Plan, measurements: &[Measurement], all_stacks: usize) -> Results {
     let alpha = Alpha {
         of_intervals: alpha_per_look(&plan.precision),
@@ -173,7 +173,7 @@ fn by_workload<'a>(plan: &'a Plan, measurements: &'a [Measurement]) -> HashMap<&
 /// Allowed errors.
 #[derive(Clone, Copy)]
 struct Alpha {
-    /// Stacks that were measured; 0: those of the plan.
+    /// Number of stacks that were measured; 0 means those of the plan.
     all_stacks: usize,
     of_intervals: f64,
     of_differences: f64,
@@ -263,7 +263,7 @@ fn judge_measure(stacks: &[Stack<'_>], of_test: &[&Measurement], metric: Metric,
     }
 }
 
-/// The main metric of a test: a known one, or the first with a direction; `None` if there are only counts and processor
+/// The main metric of a test: a known one, or the first with a direction; `None` if there are only counts and CPU
 /// time.
 pub fn headline(of_test: &[Metric]) -> Option<Metric> {
     let known = Metric::HEADLINES.into_iter().find(|metric| of_test.contains(metric));
@@ -276,7 +276,7 @@ pub fn headline(of_test: &[Metric]) -> Option<Metric> {
     known.or_else(any)
 }
 
-/// Without repetitions, in order of appearance.
+/// Without duplicates, in order of appearance.
 pub(crate) fn distinct<T: Copy + Eq>(items: impl Iterator<Item = T>) -> Vec<T> {
     let mut seen: Vec<T> = Vec::new();
     for item in items {

@@ -6,7 +6,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use study::event::Latency;
 
-/// Of all operations of all trials, in nanoseconds.
+/// Percentiles of all operations of all trials, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Percentiles {
     pub count: u64,
@@ -43,7 +43,7 @@ pub fn merge_latencies<'a>(
     }))
 }
 
-/// Number of operations that took from `low_ns` up to less than `high_ns`.
+/// Number of operations that took at least `low_ns` and less than `high_ns`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LatencyBin {
     pub low_ns: f64,

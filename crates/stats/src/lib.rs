@@ -1,8 +1,8 @@
 //! Statistics of samples: a cell's figure and its error, which of two cells is faster, which stacks cannot be
-//! distinguished, when a cell needs no further trial. Pure functions: no I/O, no clock, no randomness.
+//! distinguished, and when a cell needs no further trial. Pure functions: no I/O, no clock, no randomness.
 //!
-//! *Invariant*: a sample whose guard failed is in no figure; it is listed. *Invariant*: no difference is reported that
-//! is not shown at 95 % confidence over all comparisons involved.
+//! *Invariant*: a sample whose guard failed is in no figure; it is listed. *Invariant*: a difference is reported
+//! only if it is shown at 95 % confidence over all comparisons involved.
 
 pub mod between;
 pub mod claims;

@@ -1,4 +1,4 @@
-//! Which stacks of very many to show: the best ones of each workload.
+//! Selects the best stacks of each workload, for reports on many stacks.
 
 use crate::judge::headline;
 use crate::summary::median;
@@ -7,8 +7,8 @@ use study::Measurement;
 use study::metric::{Better, Metric};
 use study::plan::Plan;
 
-/// Up to `most` labels of stacks: those with the best median in the main test of each workload, then the second best of
-/// each, and so on. The main test is the first one with a direction.
+/// Up to `most` labels of stacks: those with the best median in the main test of each workload, then the second
+/// best of each, and so on. The main test is the first one with a direction.
 pub fn best_stacks<'a>(plan: &'a Plan, measurements: &[Measurement], most: usize) -> HashSet<&'a str> {
     let orders: Vec<Vec<&str>> = orders(plan, measurements).into_values().collect();
     let longest = orders.iter().map(Vec::len).max().unwrap_or(0);

@@ -1,16 +1,18 @@
-//! Whether samples depend on when they were taken, on a host: drift of all cells, and effects of a trial's place in the
-//! run. A trial in the lab knows of no other, so nothing is tested there.
+//! Whether samples depend on when they were taken, on a host: drift of all cells, and effects of a trial's position
+//! in the run. Trials in the lab cannot affect each other, so nothing is tested there.
 //!
-//! All tests are of ranks within a cell and take the cells together, so noise may have any distribution and any scale in
-//! each cell. A trial counts once: with the mean of its tests' residuals, which are the logarithms of the main metrics
-//! less the cell's median, in the direction of better. If a cell's trials are exchangeable, which they are if nothing
-//! depends on time, the probability of an alarm is [`LEVEL`] at most; `tests/place.rs` shows it by simulation.
+//! All tests use ranks within a cell and combine the cells, so noise may have any distribution and any scale in
+//! each cell. A trial counts once, with the mean of its tests' residuals: the logarithms of the main metrics minus
+//! the cell's median, oriented so that larger is better. If a cell's trials are exchangeable, which they are if
+//! nothing depends on time, the probability of an alarm is at most [`LEVEL`]; `tests/place.rs` shows it by
+//! simulation.
 //!
-//! - **Drift**: Mann and Kendall's test of a trend, with the sum over cells of Kendall's S (Hirsch, Slack and Smith,
-//!   *Water Resources Research* 18, 1982: the seasonal Kendall test, with cells for seasons). One test for a run.
+//! - **Drift**: Mann and Kendall's test of a trend, with the sum over cells of Kendall's S (Hirsch, Slack and
+//!   Smith, *Water Resources Research* 18, 1982: the seasonal Kendall test, with cells for seasons). One test for a
+//!   run.
 //! - **Order**: each cell's own trend by the same test; the first trial of each cell against its others, and trials
-//!   directly after one of a given cell against all others, by Wilcoxon's rank sums weighted over cells (van Elteren,
-//!   *Bulletin of the International Statistical Institute* 37, 1960). Holm's procedure over all of them.
+//!   directly after one of a given cell against all others, by Wilcoxon's rank sums weighted over cells (van
+//!   Elteren, *Bulletin of the International Statistical Institute* 37, 1960). Holm's procedure over all of them.
 
 mod ranks;
 
@@ -27,13 +29,13 @@ use study::{CellId, Measurement, TrialKey};
 /// Error level of the drift of a run, and of all order effects of a run together.
 pub const LEVEL: f64 = 0.01;
 
-/// Trials that something is said about, and those that they are held against.
+/// Minimum number of trials in either group of a comparison.
 const GROUP_MIN: usize = 3;
 
 /// A trend of all cells together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drift {
-    /// From the first to the last trial of the run: 0.9 is a tenth less throughput, or correspondingly more time.
+    /// The last trial of the run relative to the first: 0.9 is 10 % less throughput, or correspondingly more time.
     pub ratio: f64,
     pub trials: usize,
     pub cells: usize,
@@ -41,30 +43,32 @@ pub struct Drift {
     pub probability: f64,
 }
 
-/// A dependence on the place in the run.
+/// A dependence on the position in the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OrderEffect {
     pub place: Place,
-    /// Trials at this place relative to the others, or the last of a trend to the first; in the direction of better.
+    /// Trials at this position relative to the others, or the end of a trend relative to its start; oriented so
+    /// that larger is better.
     pub ratio: f64,
-    /// Trials at this place; all of the cell for a trend.
+    /// Number of trials at this position; all trials of the cell for a trend.
     pub trials: usize,
     /// Two-sided, after Holm's correction.
     pub probability: f64,
 }
 
-/// A place in the run. Cells by their key.
+/// A position in the run. Cells are given by key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The first trial of each cell.
     First,
-    /// The later the trial of this cell, the more.
+    /// A trend over the trials of this cell.
     Later(String),
     /// Directly after a trial of this cell.
     After(String),
 }
 
-/// The drift of a run, if it is shown. `order` has all trials of the run as they were started.
+/// The drift of a run, if it is significant. `order` has all trials of the run in the order in which they were
+/// started.
 pub fn drift(plan: &Plan, measurements: &[Measurement], order: &[TrialKey]) -> Option<Drift> {
     let cells = timed_cells(plan, measurements, order);
     let probability = trend(&cells, None);
@@ -77,8 +81,8 @@ pub fn drift(plan: &Plan, measurements: &[Measurement], order: &[TrialKey]) -> O
     })
 }
 
-/// Two-sided p-value of a common trend, with one cell left out or none. The larger one of those with each cell's first
-/// trial and without it: that may be slow because the machine has to warm up, which is no drift.
+/// Two-sided p-value of a common trend, optionally without one cell. It is the larger of the p-values with and
+/// without each cell's first trial, which may be slow because the machine has to warm up, and that is not drift.
 fn trend(cells: &[Timed<'_>], left_out: Option<CellId>) -> f64 {
     let from = |first: usize| {
         let others = cells.iter().filter(|cell| Some(cell.cell.id) != left_out);
@@ -87,8 +91,8 @@ fn trend(cells: &[Timed<'_>], left_out: Option<CellId>) -> f64 {
     from(0).max(from(1))
 }
 
-/// The order effects that are shown, as they are listed in [`Place`]. What a [`drift`] of the run explains (first
-/// trials, the trend of a cell if the others have one) is left out.
+/// The significant order effects, in the order of [`Place`]. Effects that a [`drift`] of the run explains (first
+/// trials, the trend of a cell if the others have one) are omitted.
 pub fn order_effects(plan: &Plan, measurements: &[Measurement], order: &[TrialKey]) -> Vec<OrderEffect> {
     let cells = timed_cells(plan, measurements, order);
     let is_explained = |place: &Place| match place {
@@ -109,14 +113,14 @@ pub fn order_effects(plan: &Plan, measurements: &[Measurement], order: &[TrialKe
         .map(|(one, probability)| OrderEffect { probability, ..one })
         .collect();
     if cells.len() == 2 {
-        // Of two cells, after the one is not after the other.
+        // With two cells, "after the one" is the opposite of "after the other".
         let mut after = false;
         shown.retain(|one| !(matches!(one.place, Place::After(_)) && std::mem::replace(&mut after, true)));
     }
     shown
 }
 
-/// All that is tested for an effect of the order, before the correction.
+/// All tested order effects, before the correction.
 fn tested(cells: &[Timed<'_>], order: &[TrialKey]) -> Vec<OrderEffect> {
     let is_first = |_: &Timed<'_>, at: usize| at == 0;
     let mut tested: Vec<OrderEffect> = group(cells, Place::First, is_first).into_iter().collect();
@@ -144,14 +148,14 @@ fn tested(cells: &[Timed<'_>], order: &[TrialKey]) -> Vec<OrderEffect> {
     tested
 }
 
-/// The trials of a cell that a host measured, as they were started.
+/// The trials of a cell on a host, in the order in which they were started.
 struct Timed<'a> {
     cell: &'a Cell,
     trials: Vec<TimedTrial>,
 }
 
 struct TimedTrial {
-    /// Place in the run.
+    /// Position in the run.
     started: usize,
     residual: f64,
 }
@@ -223,7 +227,7 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
     values
 }
 
-/// The first and the last place in the run.
+/// The first and the last position in the run.
 fn ends(cells: &[Timed<'_>]) -> Option<(usize, usize)> {
     let places: Vec<usize> = cells
         .iter()
@@ -233,8 +237,8 @@ fn ends(cells: &[Timed<'_>]) -> Option<(usize, usize)> {
     Some((*places.iter().min()?, *places.iter().max()?))
 }
 
-/// Change of the logarithm from one place to the next: the median of the slopes between all pairs of a cell's trials
-/// (Sen, *Journal of the American Statistical Association* 63, 1968), over all cells.
+/// Change of the logarithm per position: the median of the slopes between all pairs of a cell's trials (Sen,
+/// *Journal of the American Statistical Association* 63, 1968), over all cells.
 fn slope(cells: &[Timed<'_>]) -> f64 {
     let mut slopes = Vec::new();
     for cell in cells {
@@ -247,13 +251,13 @@ fn slope(cells: &[Timed<'_>]) -> f64 {
     median(&sorted(slopes.into_iter()))
 }
 
-/// Trials at a place against the others; absent if there are too few of either.
+/// Compares trials at a position with the others; `None` if there are too few of either.
 fn group(cells: &[Timed<'_>], place: Place, is_in: impl Fn(&Timed<'_>, usize) -> bool) -> Option<OrderEffect> {
     let (mut inside, mut outside, mut sums) = (Vec::new(), Vec::new(), Vec::new());
     for cell in cells {
         let of_cell: Vec<bool> = (0..cell.trials.len()).map(|at| is_in(cell, at)).collect();
         let count = of_cell.iter().filter(|is_in| **is_in).count();
-        // A cell that is wholly on one side compares nothing.
+        // A cell with all its trials on one side contributes nothing.
         if count == 0 || count == of_cell.len() {
             continue;
         }

@@ -1,11 +1,12 @@
 //! When a cell needs no further trial.
 //!
-//! A rule that checks after every trial and stops when the interval is narrow by chance stops too early: its intervals
-//! contain the true value less often than stated. There are two remedies. The rule checks only at *planned looks*, each
-//! with half as many trials again as the last; and the error of 5 % is divided evenly among them, so that, by
-//! Bonferroni's inequality, all intervals at all looks hold together at 95 %, including the one at which the rule
-//! stops. This is the simplest spending function of Lan and DeMets, *Biometrika* 70 (1983); it needs no assumption on
-//! the dependence between looks. Reported intervals use the same share, because the stopping rule selected them.
+//! A rule that checks after every trial and stops when the interval is narrow by chance stops too early: its
+//! intervals contain the true value less often than stated. There are two remedies. The rule checks only at
+//! *planned looks*, each with half as many trials again as the last; and the error of 5 % is divided evenly among
+//! them, so that, by Bonferroni's inequality, all intervals at all looks hold together at 95 %, including the one
+//! at which the rule stops. This is the simplest spending function of Lan and DeMets, *Biometrika* 70 (1983); it
+//! needs no assumption on the dependence between looks. Reported intervals use the same share, because the stopping
+//! rule selected them.
 
 use crate::judge::{distinct, headline};
 use crate::summary::Summary;
@@ -20,13 +21,13 @@ pub const ALPHA: f64 = 0.05;
 pub enum Decision {
     /// Run further trials, up to this total; then decide again.
     RunUpTo(u32),
-    /// Every test is as precise as required, every claim is decided, or a fixed number of trials is reached.
+    /// Every test is as precise as required and every claim is decided, or a fixed number of trials is reached.
     Done,
     /// The maximum number of trials is reached without the required precision.
     NotPrecise,
 }
 
-/// The numbers of trials at which the rule checks. The last is `max_trials`.
+/// The numbers of trials at which the rule checks. The last one is `max_trials`.
 pub fn looks(precision: &Precision) -> Vec<u32> {
     let last = precision.max_trials.max(1);
     if precision.relative.is_none() && !precision.claims {
@@ -37,8 +38,8 @@ pub fn looks(precision: &Precision) -> Vec<u32> {
     std::iter::successors(Some(first), grow).collect()
 }
 
-/// The error at which differences are reported: a fifth of [`ALPHA`] is reserved for noise that is not normal, which
-/// Student's distribution does not fit well with few trials.
+/// The error at which differences are reported: a fifth of [`ALPHA`] is reserved for noise that is not normal, for
+/// which Student's distribution is inaccurate with few trials.
 pub fn alpha_of_differences(precision: &Precision) -> f64 {
     0.8 * alpha_per_look(precision)
 }
@@ -48,8 +49,8 @@ pub fn alpha_per_look(precision: &Precision) -> f64 {
     ALPHA / looks(precision).len() as f64
 }
 
-/// Decides for a cell after `trials` of its trials have ended; `measurements` are those of the cell. Only the main
-/// metric of each test counts: tail latencies would never be precise enough.
+/// Decides for a cell after `trials` of its trials; `measurements` are those of the cell. Only the main metric of
+/// each test counts: tail latencies would never be precise enough.
 pub fn decide(precision: &Precision, trials: u32, measurements: &[Measurement]) -> Decision {
     let looks = looks(precision);
     if let Some(&next) = looks.iter().find(|&&look| look > trials) {

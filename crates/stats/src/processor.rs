@@ -1,5 +1,5 @@
-//! Which tests the processor limited. A study with a processor model may have asked for just that, so their samples stay
-//! in all figures; the report says which they are.
+//! Finds tests that were limited by the CPU. A study with a processor model may intend this, so their samples stay
+//! in all figures; the report lists them.
 
 use std::collections::BTreeMap;
 use study::metric::Metric;
@@ -8,20 +8,20 @@ use study::stack::MachineKind;
 use study::workload::Work;
 use study::{CellId, Measurement};
 
-/// From this share of its time, per cent, a processor or the only task that uses it limits a test.
+/// Minimum CPU utilisation, in percent, at which a core or the only task on it limits a test.
 const BUSY_PERCENT_MIN: f64 = 90.0;
 
-/// A test of a workload during which the processor was busy.
+/// A test of a workload during which the CPU was busy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProcessorBound {
     pub workload: String,
     pub test: String,
     pub by: Busy,
-    /// Labels of the stacks, in the plan's order, each with the busy share of the time, per cent.
+    /// Labels of the stacks, in the plan's order, each with the utilisation in percent.
     pub stacks: Vec<(String, f64)>,
 }
 
-/// What was busy.
+/// The busy part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Busy {
     /// All cores of the lab's processor model.
@@ -32,13 +32,13 @@ pub enum Busy {
     LoadGenerator,
 }
 
-/// Tests that the processor limited, in the plan's order.
+/// Tests that the CPU limited, in the plan's order.
 pub fn processor_bound(plan: &Plan, samples: &[Measurement]) -> Vec<ProcessorBound> {
     let means = means(samples);
     let mut all: Vec<ProcessorBound> = Vec::new();
     for cell in &plan.cells {
         for ((_, test), figures) in means.range((cell.id, "")..).take_while(|((id, _), _)| *id == cell.id) {
-            // What is reported after the last test has the time since then.
+            // Samples reported after the last test cover the time since then.
             if test.starts_with("member ") {
                 continue;
             }
@@ -63,7 +63,7 @@ pub fn processor_bound(plan: &Plan, samples: &[Measurement]) -> Vec<ProcessorBou
     all
 }
 
-/// Sums and numbers of a test's samples over its trials, by metric; those that say how busy the processor was.
+/// Sums and counts of a test's samples over its trials, for the metrics that show CPU utilisation.
 type Figures = Vec<(Metric, f64, u32)>;
 
 fn means(samples: &[Measurement]) -> BTreeMap<(CellId, &str), Figures> {
@@ -113,7 +113,7 @@ fn busy(cell: &Cell, figures: &Figures) -> Option<(Busy, f64)> {
     known.into_iter().find(|(_, percent)| *percent >= BUSY_PERCENT_MIN)
 }
 
-/// Threads or processes that make the load; None if that is not known.
+/// Number of threads or processes that generate the load; `None` if unknown.
 fn threads(work: &Work) -> Option<f64> {
     match work {
         Work::Io(spec) => Some(f64::from(spec.jobs)),
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(words, [(Busy::Cores, "xfs"), (Busy::Task, "ext4")]);
     }
 
-    /// Two jobs in 10 s have 20 s of processor time.
+    /// Two jobs in 10 s have 20 s of CPU time.
     #[test]
     fn a_load_generator_that_does_nothing_but_compute_is_the_limit() {
         let mut plan = plan(&["xfs"]);

@@ -1,9 +1,9 @@
-//! Ranking of stacks without ranking differences within the noise.
+//! Ranks stacks without ranking differences within the noise.
 //!
-//! *Every* pair of stacks is compared, and Holm's procedure keeps the error of a test's whole ranking at 5 %. A stack's
-//! rank is one more than the number of stacks shown to be faster, directly or transitively. A noisy stack therefore
-//! hides no other: two stacks are compared by their own values only. Stacks of equal rank are not shown to differ, or
-//! each is slower than the same number of others.
+//! *Every* pair of stacks is compared, and Holm's procedure keeps the error of a test's whole ranking at 5 %. A
+//! stack's rank is one more than the number of stacks shown to be faster, directly or transitively. A noisy stack
+//! therefore hides no other: two stacks are compared by their own values only. Stacks of equal rank are not shown
+//! to differ, or each is slower than the same number of others.
 
 use crate::compare::{Effect, InBlock, Pool, faster, holm_among};
 use crate::interval::TRIALS_MIN;
@@ -32,7 +32,7 @@ pub enum Closeness {
     MayDiffer(f64),
 }
 
-/// Stacks that are shown to differ by no more than this are called equal: the default margin of a claim.
+/// Stacks whose difference is shown to be at most this are called equal: the default margin of a claim.
 const EQUAL_WITHIN: f64 = 0.1;
 
 /// Ranks stacks at an error of `alpha` over all pairs.
@@ -40,8 +40,9 @@ pub fn rank(stacks: &[Vec<InBlock>], better: Better, alpha: f64) -> Ranking {
     rank_among(stacks, better, alpha, 0)
 }
 
-/// The same of some of `all` stacks, which may have been chosen by their values. Holm's procedure counts the pairs of
-/// all of them, and takes none of those that are not compared here for rejected: its thresholds can only be stricter.
+/// The same for some of `all` stacks, which may have been selected by their values. Holm's procedure counts the
+/// pairs of all of them and assumes that the pairs not compared here are not rejected, so its thresholds can only
+/// be stricter.
 pub fn rank_among(stacks: &[Vec<InBlock>], better: Better, alpha: f64, all: usize) -> Ranking {
     if better == Better::Neither {
         return Ranking::default();
@@ -101,7 +102,7 @@ fn pairs(stacks: &[Vec<InBlock>], placed: &[usize], better: Better) -> Vec<Pair>
     pairs
 }
 
-/// The pairs in which one is shown to be faster: winner, loser.
+/// The significant pairs: winner, loser.
 fn shown(pairs: &[Pair], alpha: f64, family: usize) -> Vec<(usize, usize)> {
     let probabilities: Vec<f64> = pairs.iter().map(|pair| pair.effect.p_differ()).collect();
     let adjusted = holm_among(&probabilities, family);
@@ -198,7 +199,7 @@ mod tests {
         assert_eq!(tiers(&stacks, Better::Lower), [vec![2], vec![0, 1]]);
     }
 
-    /// Issue 12, item 5: Bonnie's create, btrfs 22/21/21 against XFS 55/57/56, with a third that is noisy.
+    /// Issue 12, item 5: Bonnie's create, btrfs 22/21/21 against XFS 55/57/56, with a noisy third stack.
     #[test]
     fn issue_12_5_a_noisy_leader_hides_nobody() {
         let stacks = [

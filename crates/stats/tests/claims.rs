@@ -1,8 +1,8 @@
-//! What verdicts on claims promise, by simulation: studies of known truth, with noise of five kinds, as in `noise.rs`.
+//! Simulations of verdicts on claims: studies with known truth and five kinds of noise, as in `noise.rs`.
 //!
-//! In an A/A study all stacks are the same, and each claim of a difference that is supported or refuted is a false alarm:
-//! at most 5 % of the studies may have one, also if trials are added until claims are decided. In the other studies one
-//! stack is 5 % slower, and at the planned number of trials at least 95 % must find it.
+//! In an A/A study all stacks are the same, and each claim of a difference that is supported or refuted is a false
+//! alarm: at most 5 % of the studies may have one, even if trials are added until claims are decided. In the other
+//! studies one stack is 5 % slower, and at the planned number of trials at least 95 % must detect it.
 
 mod noisy;
 
@@ -31,7 +31,7 @@ fn claims(of: &[&str]) -> Vec<Claim> {
     of.iter().map(claim).collect()
 }
 
-/// The samples of the first so many trials of each cell.
+/// The samples of the first `trials` of each cell.
 fn samples(plan: &Plan, values: &[Vec<InBlock>], trials: &HashMap<CellId, u32>) -> Vec<Measurement> {
     let test = plan.cells[0].workload.work.tests()[0];
     let of_cell =
@@ -39,7 +39,7 @@ fn samples(plan: &Plan, values: &[Vec<InBlock>], trials: &HashMap<CellId, u32>) 
     plan.cells.iter().zip(values).flat_map(of_cell).collect()
 }
 
-/// Trials are added as the runner does; the samples at the end.
+/// Adds trials as the runner does; returns the final samples.
 fn until_decided(plan: &Plan, values: &[Vec<InBlock>]) -> Vec<Measurement> {
     let first = looks(&plan.precision)[0];
     let mut trials: HashMap<CellId, u32> = plan.cells.iter().map(|cell| (cell.id, first)).collect();
@@ -92,7 +92,7 @@ fn a_a_studies_whose_trials_stop_on_claims_raise_no_alarm() {
     }
 }
 
-/// The number of trials that finds 5 % in 95 of 100 studies, for one claim of so many.
+/// The number of trials that detects 5 % in 95 of 100 studies, for one of `claims` claims.
 fn planned(claims: usize, precision: &Precision) -> u32 {
     let deviation = DEVIATION * 2.0_f64.sqrt();
     let alpha = alpha_of_differences(precision) / 2.0 / claims as f64;
@@ -108,7 +108,7 @@ fn supported(plan: &Plan, samples: &[Measurement]) -> bool {
 
 #[test]
 fn claims_of_5_percent_are_found_at_the_planned_number_of_trials() {
-    // The second claim is of three pairs, each of which must be shown.
+    // The second claim is about three pairs, each of which must be significant.
     let trials = planned(SLOWER.len() * STACKS, &Precision::fixed(3));
     let mut plan = plan(STACKS, Precision::fixed(trials));
     plan.claims = claims(&SLOWER);

@@ -1,8 +1,8 @@
-//! What the judgements promise, by simulation: studies of known truth, with noise of five kinds.
+//! Simulations of the statistics: studies with known truth and five kinds of noise.
 //!
-//! A study is two to ten stacks, trials in rounds, in the order in which the runner has them. In an A/A study all
-//! stacks are the same, and each difference that is claimed is a false alarm: at most 5 % of the studies may have one.
-//! In the other studies one stack is 5 % slower, and at the planned number of trials at least 95 % must find it.
+//! A study has two to ten stacks and trials in rounds, in the runner's order. In an A/A study all stacks are the
+//! same, and each reported difference is a false alarm: at most 5 % of the studies may have one. In the other
+//! studies one stack is 5 % slower, and at the planned number of trials at least 95 % must detect it.
 
 #[expect(dead_code, reason = "other simulations use all of it")]
 mod noisy;
@@ -13,7 +13,7 @@ use study::CellId;
 use study::metric::Better;
 use study::plan::Precision;
 
-/// As many trials as there are, without looking in between.
+/// A fixed number of trials, without intermediate looks.
 const FIXED: Precision = Precision::fixed(3);
 
 #[test]
@@ -42,7 +42,7 @@ fn at_most_5_percent_of_a_a_studies_have_a_false_alarm() {
     }
 }
 
-/// The number of trials that finds 5 % in 95 of 100 studies, for the deviation of a difference of two trials. The
+/// The number of trials that detects 5 % in 95 of 100 studies, for the deviation of a difference of two trials. The
 /// error is shared among all pairs.
 fn planned(stacks: usize) -> usize {
     let pairs = (stacks * (stacks - 1) / 2) as f64;
@@ -79,7 +79,7 @@ const ADAPTIVE: Precision = Precision {
     max_trials: 12,
 };
 
-/// What a cell has when it is as precise as was asked, or at its cap: the runner's rule.
+/// The values of a cell when it is as precise as required, or at its cap: the runner's rule.
 fn stopped(all: &[InBlock]) -> Vec<InBlock> {
     let measured = measured(CellId::default(), "read", all, all.len() as u32);
     let mut trials = looks(&ADAPTIVE)[0];
@@ -89,7 +89,7 @@ fn stopped(all: &[InBlock]) -> Vec<InBlock> {
     all[..trials as usize].to_vec()
 }
 
-/// Whoever looks often and stops when it pleases finds what is not there; looks are planned and pay for themselves.
+/// A rule that checks often and stops at will finds differences that do not exist; planned looks account for this.
 #[test]
 fn stopping_when_precise_raises_no_alarm() {
     for kind in ALL {
@@ -113,8 +113,8 @@ fn stopping_when_precise_raises_no_alarm() {
     }
 }
 
-/// The interval of a ratio at 95 %, of three and five trials, contains the truth as often as it says, whatever the noise:
-/// with few trials it rests on an assumption that they cannot verify.
+/// The 95 % interval of a ratio, from three and five trials, contains the true value at the stated rate for any
+/// noise: with few trials it depends on an assumption that they cannot verify.
 #[test]
 fn intervals_of_few_trials_contain_the_truth() {
     for rounds in [3, 5] {

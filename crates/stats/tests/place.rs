@@ -1,5 +1,5 @@
-//! What the tests of drift and order promise, by simulation, as in `noise.rs`: runs on a host without any dependence on
-//! time, of which at most one in a hundred may raise an alarm, and runs with a known one, of which 95 in 100 must.
+//! Simulations of the tests of drift and order, as in `noise.rs`: runs on a host that do not depend on time, of
+//! which at most one in a hundred may raise an alarm, and runs that do, of which 95 in 100 must.
 
 #[expect(dead_code, reason = "other simulations use all of it")]
 mod noisy;
@@ -48,7 +48,7 @@ impl Noise {
 struct Simulated {
     cell: usize,
     round: u32,
-    /// Share of the run that is over.
+    /// Completed fraction of the run.
     share: f64,
     before: Option<usize>,
 }
@@ -60,7 +60,7 @@ fn run(
     kind: Noise,
     effect: impl Fn(Simulated) -> f64,
 ) -> (Vec<Measurement>, Vec<TrialKey>) {
-    // Tests of ranks would see the same in noise that only has another shape.
+    // With the same seed, rank tests could not distinguish noise that differs only in shape.
     let mut dice = Dice::new(u64::from(RUNS) * kind as u64 + seed);
     let places: Vec<(u32, usize)> = (0..plan.precision.max_trials)
         .flat_map(|round| plan.round(seed, round).into_iter().map(move |cell| (round, cell)))
@@ -92,7 +92,7 @@ fn run(
     (samples, order)
 }
 
-/// How many runs pass.
+/// Number of runs for which the check holds.
 fn count(
     (cells, trials): (usize, u32),
     kind: Noise,
@@ -109,7 +109,7 @@ fn count(
 
 #[test]
 fn at_most_1_percent_of_runs_without_drift_have_a_false_alarm() {
-    // One-sided, at 99.9 %: 1 % of 2,000 and three standard deviations of it.
+    // One-sided, at 99.9 %: 1 % of 2,000 plus three standard deviations.
     let most = (LEVEL * f64::from(RUNS) + 3.1 * (LEVEL * f64::from(RUNS)).sqrt()) as u32;
     let (mut drifts, mut orders, mut all) = (0, 0, 0);
     for kind in ALL {
@@ -151,7 +151,8 @@ fn at_least_95_percent_of_drifts_of_10_percent_are_found() {
     }
 }
 
-/// What only six of sixty trials show, or the ten of one cell, must be larger to be found among thirteen tests.
+/// An effect in only six of sixty trials, or in the ten trials of one cell, must be larger to be found among
+/// thirteen tests.
 #[test]
 fn at_least_95_percent_of_order_effects_are_found() {
     let first = |trial: Simulated| if trial.round == 0 { 0.8 } else { 1.0 };

@@ -10,10 +10,10 @@ use study::plan::Plan;
 use study::{CellId, Measured, Measurement, TrialKey};
 
 impl Store {
-    /// SHA-256 over the samples (including device counters) and latencies of all completed trials, in an order that
-    /// does not depend on how trials were run. Two runs of the same study and seed in the lab agree.
+    /// SHA-256 over the samples (including device counters) and latencies of all completed trials, independent of
+    /// the order in which trials ran. Two lab runs of the same study and seed have the same digest.
     pub fn digest(&self, run: RunId) -> Result<String> {
-        // The plan of very many cells is large: it is gone before the samples are read.
+        // A plan with many cells is large: drop it before the samples are read.
         let keys = keys(&self.plan(run)?);
         Ok(of_rows(&keys, &self.samples(run)?, &self.latencies(run)?))
     }
@@ -23,8 +23,8 @@ pub(crate) fn digest(plan: &Plan, samples: &[Measurement], latencies: &[Measured
     of_rows(&keys(plan), samples, latencies)
 }
 
-/// The lines of all rows in their order. They begin with the cell's quoted key, of which none is the beginning of
-/// another: so they are sorted cell by cell.
+/// Adds the lines of all rows in order. Each starts with the cell's quoted key, and no quoted key is a prefix of
+/// another one, so the lines can be sorted cell by cell.
 fn of_rows(keys: &Keys, samples: &[Measurement], latencies: &[Measured<Latency>]) -> String {
     type Rows<'a> = (Vec<&'a Measurement>, Vec<&'a Measured<Latency>>);
     let mut cells: BTreeMap<&str, Rows<'_>> = BTreeMap::new();
@@ -41,8 +41,8 @@ fn of_rows(keys: &Keys, samples: &[Measurement], latencies: &[Measured<Latency>]
     hex(&hash.finalize())
 }
 
-/// Adds the lines of these rows in their order. The order of events within a trial must not matter either: counters may
-/// come from a map.
+/// Adds the lines of these rows in order. The order of events within a trial must not matter either, because
+/// counters may come from a map.
 fn add(hash: &mut Sha256, keys: &Keys, samples: &[&Measurement], latencies: &[&Measured<Latency>]) {
     let samples = samples.iter().map(|row| sample_line(keys, row));
     let latencies = latencies.iter().map(|row| latency_line(keys, row));
@@ -90,13 +90,13 @@ pub(crate) fn digests_of_trials(
         let latencies = of_trial.remove(&trial).unwrap_or_default();
         digests.insert(trial, digest(rows, &latencies));
     }
-    // Trials that have latencies alone.
+    // Trials that have only latencies.
     let rest = of_trial.into_iter();
     digests.extend(rest.map(|(trial, latencies)| (trial, digest(&[], &latencies))));
     digests
 }
 
-/// The prefix of a line: the trial by the cell's key, which a person can find in the plan.
+/// The prefix of a line: the trial, by the cell's key, which can be found in the plan.
 fn trial(keys: &Keys, trial: TrialKey) -> String {
     format!("{} {} {}", key(keys, trial), trial.index, trial.seed)
 }

@@ -1,4 +1,4 @@
-//! Errors of a store, worded for the user.
+//! Errors of a store, with messages for the user.
 
 use std::path::{Path, PathBuf};
 use study::Shard;
@@ -97,7 +97,7 @@ impl StoreError {
         match failure.code {
             ErrorCode::NotADatabase => Self::NotADatabase { path },
             ErrorCode::DiskFull => Self::Full { path, trials_kept },
-            // SQLite cannot grow the index of its write-ahead log: the same cause with another error code.
+            // SQLite cannot extend the index of its write-ahead log: the same cause with another error code.
             ErrorCode::SystemIoFailure if failure.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE => {
                 Self::Full { path, trials_kept }
             }

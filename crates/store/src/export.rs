@@ -33,14 +33,14 @@ pub const fn machine_mark(machine: MachineKind) -> &'static str {
     }
 }
 
-/// What the caller makes of a run's samples.
+/// Evaluations of a run's samples, computed by the caller.
 #[derive(Clone, Debug, Default)]
 pub struct Judged {
     /// The claims with their verdicts.
     pub claims: Value,
     /// The A/A control: cells against their replicates.
     pub control: Value,
-    /// What makes comparisons doubtful.
+    /// Reasons to doubt comparisons.
     pub warnings: Value,
 }
 
@@ -132,7 +132,7 @@ impl Store {
         Ok(parquet::file(&Exported::read(self, run)?))
     }
 
-    /// The run as JUnit XML. `claims` are the study's claims with what became of them, which the caller computes.
+    /// The run as JUnit XML. `claims` are the study's claims with their verdicts, computed by the caller.
     pub fn export_junit(&self, run: RunId, claims: &[ClaimCase]) -> Result<String> {
         junit::xml(self, &self.run(run)?, claims)
     }

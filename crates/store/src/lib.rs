@@ -3,9 +3,9 @@
 //! SQL is used only in this crate; others see the plain structs of [`record`]. This crate neither evaluates nor
 //! displays samples, and reads no clock: times are passed by the caller.
 //!
-//! Durability: a killed process loses nothing that was appended, because every event is a separate transaction; the
-//! running trial is repeated. After a power cut, trials that had ended are kept (their end is synced to the disk), and
-//! at most the running trial is lost.
+//! Durability: a killed process loses no appended event, because every event is a separate transaction; the running
+//! trial is repeated. After a power cut, completed trials are kept (their end is synced to the disk), and at most
+//! the running trial is lost.
 
 mod digest;
 mod error;

@@ -12,7 +12,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Held as long as this process writes the run.
+/// Held while this process writes the run.
 #[derive(Debug)]
 pub(crate) struct RunLock {
     file: File,
@@ -47,7 +47,7 @@ pub(crate) fn is_taken(store: &Path, run: RunId) -> bool {
         return false;
     };
     let mut range = libc::flock {
-        // Of a file that is open for reading, a read lock can be asked for: it conflicts with a writer's.
+        // A read lock works on a file opened for reading, and conflicts with a writer's lock.
         l_type: libc::F_RDLCK as libc::c_short,
         l_whence: libc::SEEK_SET as libc::c_short,
         l_start: run.0,

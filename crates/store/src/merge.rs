@@ -1,7 +1,7 @@
-//! Joining the stores of several shards, or of several machines, in one.
+//! Joins the stores of several shards, or of several machines.
 //!
-//! Only what belongs together is joined: the same study, seed, build, disk models and kernels. Every trial is copied
-//! once, with all that it recorded; that its samples are the same after the copy is checked by digests.
+//! Only parts of the same run are joined: the same study, seed, build, disk models and kernels. Every trial is
+//! copied once with all its events; digests verify that its samples are unchanged.
 
 mod belong;
 
@@ -24,7 +24,7 @@ pub struct Part {
     pub run: RunSummary,
 }
 
-/// Why stores cannot be merged. Neither they nor the target were changed.
+/// Why stores cannot be merged. Neither the parts nor the target were changed.
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
     #[error(
@@ -61,11 +61,11 @@ pub enum MergeError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MergedRun {
     pub id: RunId,
-    /// Number of trials that more than one part had, with the same results.
+    /// Number of trials that several parts have, with the same results.
     pub repeated: u64,
 }
 
-/// The trial of a part that is copied.
+/// A trial of a part that will be copied.
 struct Picked {
     part: usize,
     id: TrialId,
@@ -110,7 +110,7 @@ impl Part {
         belong::check_same_study(first, other)
     }
 
-    /// Which run of the merged store it becomes a part of: on a host, each machine has its own.
+    /// The run of the merged store that this part belongs to: on a host, each machine has its own.
     pub fn machine(&self) -> Result<Option<(Option<String>, String)>> {
         match self.run.machine {
             MachineKind::Lab | MachineKind::Foreign => Ok(None),
@@ -120,7 +120,7 @@ impl Part {
 }
 
 impl Store {
-    /// Copies the trials of parts of one run into a new run of this store. The store is one that nobody reads yet: after
+    /// Copies the trials of parts of one run into a new run of this store, which nobody may be reading yet: after
     /// an error it must be deleted.
     ///
     /// # Errors
@@ -131,7 +131,7 @@ impl Store {
         }
         let plan = parts[0].snapshot.store().plan(parts[0].run.id)?;
         let (picked, repeated) = pick(parts, &plan)?;
-        // Durability is the caller's: the whole file is synced before it gets its name.
+        // The caller ensures durability: the whole file is synced before it is renamed.
         self.checked(self.connection.pragma_update(None, "synchronous", "OFF"))?;
         let run = self.copy_run(parts, command)?;
         let mut of_new: HashMap<i64, usize> = HashMap::new();
@@ -150,14 +150,14 @@ impl Store {
         Ok(MergedRun { id: run, repeated })
     }
 
-    /// Marks a merged run as finished: none of its trials is missing.
+    /// Marks a merged run as finished: no trial is missing.
     pub fn finish_merged(&mut self, run: RunId, finished_at_unix_s: u64) -> Result<()> {
         let sql = "UPDATE run SET finished_at_unix_s = ?2 WHERE id = ?1";
         self.checked(self.connection.execute(sql, params![run.0, signed(finished_at_unix_s)]))
             .map(drop)
     }
 
-    /// Closes a store with all of it in one file, which can be moved.
+    /// Closes a store so that all data is in one file, which can be moved.
     pub fn close(self) -> Result<()> {
         let path = self.path.clone();
         let emptied = "PRAGMA wal_checkpoint(TRUNCATE)";
@@ -193,7 +193,7 @@ impl Store {
         copied.map(|_| run)
     }
 
-    /// Copies these trials of a part under new numbers, in order; returns the first.
+    /// Copies these trials of a part with new ids, in order; returns the first id.
     fn copy_trials(&mut self, part: &Part, run: RunId, ids: &[i64]) -> Result<i64> {
         self.attach(part)?;
         let copied = self.copy_attached(run, ids);
@@ -249,7 +249,7 @@ impl Store {
         self.checked(self.connection.execute("DETACH part", [])).map(drop)
     }
 
-    /// The samples of every trial are those of its part.
+    /// Verifies that the samples of every copied trial are unchanged.
     fn check_copies(
         &self,
         parts: &[&Part],
@@ -275,7 +275,7 @@ impl Store {
     }
 }
 
-/// What belongs to a trial, in the order in which it was recorded.
+/// The tables with rows of a trial, and their columns, in the order of recording.
 const TABLES: [(&str, &str); 7] = [
     ("step", "name, at_ns"),
     ("sample", "test, metric, value, unit, better"),
@@ -289,7 +289,7 @@ const TABLES: [(&str, &str); 7] = [
     ("provenance", "key, value"),
 ];
 
-/// Every trial once: the one that is done, or else one that failed. Trials that several parts have done must agree.
+/// Each trial once: a completed attempt, or else a failed one. Trials that several parts completed must match.
 fn pick(parts: &[&Part], plan: &Plan) -> std::result::Result<(AllPicked, u64), MergeError> {
     let cells: HashSet<CellId> = plan.cells.iter().map(|cell| cell.id).collect();
     let mut picked = AllPicked::new();

@@ -3,7 +3,7 @@
 use rusqlite::{Transaction, params};
 use study::plan::Plan;
 
-/// From one schema version to the next.
+/// A migration from one schema version to the next.
 enum Step {
     Sql(&'static str),
     Code(fn(&Transaction<'_>) -> rusqlite::Result<()>),

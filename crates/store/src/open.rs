@@ -22,7 +22,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct Store {
     pub(crate) connection: Connection,
     pub(crate) path: PathBuf,
-    /// Places of cells in the plan of the run that was read last.
+    /// Positions of cells in the plan of the run that was read last.
     pub(crate) places: RefCell<Option<(RunId, HashMap<CellId, usize>)>>,
 }
 
@@ -31,7 +31,7 @@ impl Store {
     pub fn open(path: &Path) -> Result<Self> {
         check_place(path)?;
         Self::open_for_writing(path).map_err(|error| match error {
-            // Its folder exists: only the permission to write is missing.
+            // Its folder exists: only write permission is missing.
             StoreError::Unreadable { path, .. } => StoreError::ReadOnly { path },
             other => other,
         })
@@ -68,8 +68,8 @@ impl Store {
     }
 
     pub(crate) fn open_for_reading(path: &Path, parameters: &str) -> Result<Self> {
-        // With write permission, if available: whoever closes the store last removes the write-ahead log's files, and a
-        // read-only reader would leave them behind. Nothing is written anyway (`query_only`).
+        // With write permission, if available: the last process that closes the store removes the write-ahead log's
+        // files, and a read-only reader would leave them behind. Nothing is written anyway (`query_only`).
         let flags =
             OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(format!("{}{parameters}", uri(path)?), flags)
@@ -135,8 +135,8 @@ impl Store {
         self.migrate()
     }
 
-    /// Whether a commit is on the disk when it returns, and survives a power cut. Without this, it survives the death
-    /// of this process, in order, which is sufficient for events.
+    /// Whether a commit is on the disk when it returns, and survives a power cut. Otherwise it survives a crash of
+    /// this process, in order, which is sufficient for events.
     pub(crate) fn sync_commits(&self, sync: bool) -> Result<()> {
         let level = if sync { "FULL" } else { "NORMAL" };
         self.checked(self.connection.pragma_update(None, "synchronous", level))
@@ -203,14 +203,14 @@ pub(crate) fn has_pending_log(path: &Path) -> bool {
     fs::metadata(log_path(path)).is_ok_and(|log| log.len() > 0)
 }
 
-/// Where SQLite keeps what has not yet been copied into the database.
+/// SQLite's write-ahead log, which holds changes that are not in the database yet.
 pub(crate) fn log_path(path: &Path) -> PathBuf {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     PathBuf::from(log)
 }
 
-/// SQLite's name for a file: a URI, in which `%`, `?` and `#` of the path are escaped.
+/// SQLite's name for a file: a URI in which `%`, `?` and `#` are escaped.
 pub(crate) fn uri(path: &Path) -> Result<String> {
     let unreadable = |reason: String| StoreError::Unreadable {
         path: path.to_owned(),

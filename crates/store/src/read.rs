@@ -16,11 +16,11 @@ const RUN_COLUMNS: &str = "SELECT id, title, study_source, study_sha256, seed, m
         (SELECT count(*) FROM latest_trial WHERE run_id = run.id AND status = 'failed'), name, shard
     FROM run";
 
-/// The cells of a run that are read.
+/// The selected cells of a run.
 #[derive(Clone, Debug)]
 pub struct Selection {
     run: RunId,
-    /// `None`: all.
+    /// `None` selects all.
     cells: Option<HashSet<CellId>>,
 }
 
@@ -47,7 +47,7 @@ impl Store {
         self.rows(&format!("{RUN_COLUMNS} ORDER BY id"), [], run_summary)
     }
 
-    /// The run that was started last; `None` if the store has none.
+    /// The most recently started run; `None` if the store has none.
     pub fn latest_run(&self) -> Result<Option<RunSummary>> {
         Ok(self
             .rows(&format!("{RUN_COLUMNS} ORDER BY id DESC LIMIT 1"), [], run_summary)?
@@ -61,7 +61,7 @@ impl Store {
         self.checked(row.optional())?.ok_or_else(|| self.no_such_run(run))
     }
 
-    /// The run of that number, or the last of that name.
+    /// The run with this number, or the last one with this name.
     pub fn chosen_run(&self, choice: &RunChoice) -> Result<RunSummary> {
         let name = match choice {
             RunChoice::Number(run) => return self.run(*run),
@@ -100,7 +100,7 @@ impl Store {
         self.samples_of(&Selection::whole(run))
     }
 
-    /// The same of a part of the run.
+    /// The same for a part of the run.
     pub fn samples_of(&self, part: &Selection) -> Result<Vec<Measurement>> {
         let sql = "SELECT cell_id, idx, seed, test, metric, unit, better, value
                    FROM sample JOIN run_trial ON run_trial.id = trial_id
@@ -114,7 +114,7 @@ impl Store {
         self.latencies_of(&Selection::whole(run))
     }
 
-    /// The same of a part of the run.
+    /// The same for a part of the run.
     pub fn latencies_of(&self, part: &Selection) -> Result<Vec<Measured<Latency>>> {
         let sql = "SELECT cell_id, idx, seed, test, operation, count, min_ns, p50_ns, p90_ns, p99_ns, p999_ns,
                           max_ns, histogram_base64
@@ -129,7 +129,7 @@ impl Store {
         self.courses_of(&Selection::whole(run))
     }
 
-    /// The same of a part of the run.
+    /// The same for a part of the run.
     pub fn courses_of(&self, part: &Selection) -> Result<Vec<Measured<Course>>> {
         let sql = "SELECT cell_id, idx, seed, test, interval_ns, bytes_json
                    FROM course JOIN run_trial ON run_trial.id = trial_id
@@ -143,7 +143,7 @@ impl Store {
         self.guards_of(&Selection::whole(run))
     }
 
-    /// The same of a part of the run.
+    /// The same for a part of the run.
     pub fn guards_of(&self, part: &Selection) -> Result<Vec<Recorded<Guard>>> {
         let sql = "SELECT cell_id, idx, seed, name, test, passed, detail
                    FROM guard JOIN run_trial ON run_trial.id = trial_id
@@ -163,7 +163,7 @@ impl Store {
         self.calls_of(&Selection::whole(run))
     }
 
-    /// The same of a part of the run.
+    /// The same for a part of the run.
     pub fn calls_of(&self, part: &Selection) -> Result<Vec<Recorded<ToolCall>>> {
         let sql = "SELECT cell_id, idx, seed, argv_json, exit, stdout, stderr, duration_ns
                    FROM tool_call JOIN latest_trial ON latest_trial.id = trial_id
@@ -184,7 +184,7 @@ impl Store {
         self.provenance_of(&Selection::whole(run))
     }
 
-    /// The same of a part of the run.
+    /// The same for a part of the run.
     pub fn provenance_of(&self, part: &Selection) -> Result<Vec<Recorded<ProvenanceEntry>>> {
         let sql = "SELECT cell_id, idx, seed, key, value
                    FROM provenance JOIN latest_trial ON latest_trial.id = trial_id
@@ -209,7 +209,7 @@ impl Store {
         })
     }
 
-    /// Rows whose first three columns are the trial's.
+    /// Rows that start with the trial's three columns.
     fn recorded<T>(
         &self,
         part: &Selection,
@@ -221,7 +221,7 @@ impl Store {
         self.in_plan_order(part.run, recorded.collect())
     }
 
-    /// The same with the trial apart. Rows of other cells are not decoded.
+    /// The same with the trial separate. Rows of other cells are not decoded.
     fn rows_of<T>(
         &self,
         part: &Selection,
@@ -285,7 +285,7 @@ impl Store {
     fn in_plan_order<T: OfTrial>(&self, run: RunId, mut rows: Vec<T>) -> Result<Vec<T>> {
         let mut known = self.places.borrow_mut();
         if known.as_ref().is_none_or(|(of, _)| *of != run) {
-            // A plan of many cells takes seconds to decode, and never changes.
+            // A plan with many cells takes seconds to decode, and never changes.
             let cells = self.plan(run)?.cells;
             let places = cells.into_iter().map(|cell| cell.id).zip(0..).collect();
             *known = Some((run, places));

@@ -9,11 +9,11 @@ use study::{Shard, TrialKey};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RunId(pub i64);
 
-/// A run as a person names it.
+/// A run as the user names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunChoice {
     Number(RunId),
-    /// The last run of that name.
+    /// The last run with this name.
     Name(String),
 }
 
@@ -31,7 +31,7 @@ pub struct RunSpec<'a> {
     pub devices: &'a [String],
     /// The selected part of the matrix (`--only`); empty for all of it.
     pub only: &'a [(String, String)],
-    /// The part of the trials that this store is for; none for all of them.
+    /// The shard that this store is for; `None` for all trials.
     pub shard: Option<Shard>,
     /// Identifies the build: only the same build continues a run.
     pub raidlab_version: &'a str,
@@ -51,7 +51,7 @@ pub struct RunSummary {
     pub seed: u64,
     pub machine: MachineKind,
     pub only: Vec<(String, String)>,
-    /// The part of the trials that the run is limited to.
+    /// The shard that the run is limited to.
     pub shard: Option<Shard>,
     pub raidlab_version: String,
     pub command: String,

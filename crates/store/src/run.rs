@@ -10,14 +10,14 @@ use std::collections::HashSet;
 use study::plan::Trial;
 use study::{CellId, Shard};
 
-/// A run that this process may write, exclusively until this is dropped.
+/// A run that this process may write, exclusively until it is dropped.
 #[derive(Debug)]
 pub struct OpenRun {
     pub summary: RunSummary,
     pub found: Found,
     /// The latest attempt at every trial started so far, in the plan's order.
     pub trials: Vec<TrialRecord>,
-    /// Those of them that are complete.
+    /// Completed trials.
     done: HashSet<(CellId, u32)>,
     _lock: RunLock,
 }
@@ -41,9 +41,9 @@ impl OpenRun {
 }
 
 impl Store {
-    /// The run of this study with this seed, machine, disks, part of the matrix and build: resumed if it is in the
-    /// store (the unfinished one, or else the latest), otherwise created. Trials that a killed process left running are
-    /// marked interrupted.
+    /// Finds the run of this study with this seed, machine, disks, part of the matrix and build (the unfinished
+    /// one, or else the latest) and resumes it; otherwise creates it. Trials that a killed process left running are
+    /// marked as interrupted.
     pub fn open_run(&mut self, spec: &RunSpec<'_>) -> Result<OpenRun> {
         let found = match self.find_run(spec)? {
             Some(id) => id,
@@ -63,9 +63,9 @@ impl Store {
         })
     }
 
-    /// Reuses a completed trial of another run in the store for this one, with the same cell, seed and origin. The
-    /// origin identifies everything else on which results depend: in the lab raidlab's build and the kernel, on a host
-    /// the machine and its disks. False if there is none.
+    /// Reuses a completed trial of another run in the store with the same cell, seed and origin. The origin
+    /// identifies everything else that results depend on: in the lab raidlab's build and the kernel, on a host the
+    /// machine and its disks. False if there is none.
     pub fn reuse(&mut self, run: &OpenRun, trial: &Trial, origin: &str) -> Result<bool> {
         let sql = "INSERT INTO reused (run_id, cell_id, idx, trial_id)
                    SELECT ?1, ?2, ?3, id FROM trial
@@ -93,7 +93,8 @@ impl Store {
         self.sync_commits(false)
     }
 
-    /// A store has one shard of a run, or all of it: its trials would otherwise be in two of the stores to be merged.
+    /// A store holds one shard of a run, or all of it: otherwise its trials would be in two of the stores to be
+    /// merged.
     fn find_run(&self, spec: &RunSpec<'_>) -> Result<Option<(RunId, Found)>> {
         let sql = "SELECT id, finished_at_unix_s IS NOT NULL, shard FROM run
                    WHERE study_sha256 = ?1 AND seed = ?2 AND machine = ?3 AND only_json = ?4
@@ -183,7 +184,7 @@ impl Store {
         Ok(lock)
     }
 
-    /// Marks trials that the last writer left running as interrupted: we hold the lock, so it is dead.
+    /// Marks trials that the last writer left running as interrupted: we hold the lock, so that writer is dead.
     fn take_over(&mut self, run: RunId) -> Result<()> {
         let pid = std::process::id();
         self.checked(

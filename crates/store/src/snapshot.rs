@@ -1,8 +1,8 @@
-//! Reading a store that another machine may be writing.
+//! Reads a store that another machine may be writing.
 //!
-//! On a network filesystem SQLite's write-ahead log cannot be used by two machines at the same time: a reader of the
-//! store itself could damage it. So a store with a log that is in use is copied, and the copy is read. Nothing is
-//! written into the store or its folder.
+//! On a network filesystem, two machines cannot use SQLite's write-ahead log at the same time: a reader of the
+//! store itself could damage it. So a store with a log in use is copied, and the copy is read. Nothing is written
+//! into the store or its folder.
 
 use crate::open::{has_pending_log, log_path, uri};
 use crate::record::RunId;
@@ -12,10 +12,10 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// A copy is repeated if SQLite emptied its log meanwhile, which happens every few MiB.
+/// A copy is repeated if SQLite restarted its log meanwhile, which happens every few MiB.
 const ATTEMPTS: u32 = 20;
 
-/// Length of the header of a log; it has numbers that change whenever the log is begun anew.
+/// Length of a log's header, which has numbers that change whenever the log is restarted.
 const LOG_HEADER_BYTES: u64 = 32;
 
 /// A store as it was at one moment. Errors name the original.
@@ -23,7 +23,7 @@ const LOG_HEADER_BYTES: u64 = 32;
 pub struct Snapshot {
     store: Store,
     original: PathBuf,
-    /// The copy, if one had to be made.
+    /// The copy, if one was necessary.
     copy: Option<(PathBuf, TempDir)>,
 }
 
@@ -37,7 +37,7 @@ impl Snapshot {
             return Err(StoreError::Missing { path: path.to_owned() });
         }
         if !has_pending_log(path) {
-            // An older schema would be migrated, which is done in a copy.
+            // An older schema must be migrated, which is done in a copy.
             match Store::open_for_reading(path, "?immutable=1") {
                 Err(StoreError::ReadOnly { .. }) => {}
                 Ok(store) => {
@@ -110,8 +110,8 @@ impl Snapshot {
     }
 }
 
-/// Copies a database with its log. The log only grows until it is begun anew: if it was not meanwhile, it has at its end
-/// every page that was copied into the database meanwhile, and the two are of one moment.
+/// Copies a database with its log. The log only grows until it is restarted: if that did not happen, the copied log
+/// ends with every page that was written to the database meanwhile, and the two are consistent.
 fn copy_whole(from: &Path, to: &Path) -> io::Result<()> {
     for _ in 0..ATTEMPTS {
         let before = log_header(from)?;

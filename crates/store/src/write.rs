@@ -9,7 +9,7 @@ use study::event::{Event, Failure, Guard, Latency, Sample, ToolCall};
 use study::plan::Trial;
 
 impl Store {
-    /// Starts a trial. `origin` identifies everything on which its results depend besides cell and seed: see
+    /// Starts a trial. `origin` identifies everything that its results depend on besides cell and seed: see
     /// [`Store::reuse`].
     pub fn begin_trial(&mut self, run: &OpenRun, trial: &Trial, origin: &str) -> Result<TrialId> {
         let sql = "INSERT INTO trial (run_id, cell_id, idx, seed, origin, status)
@@ -26,7 +26,7 @@ impl Store {
         }
     }
 
-    /// Stores one event. Once this returns, it survives a kill -9.
+    /// Stores one event. After that it survives SIGKILL.
     pub fn append(&mut self, trial: TrialId, event: &Event) -> Result<()> {
         let result = match event {
             Event::Step { name, at_ns } => self.execute(
@@ -54,7 +54,7 @@ impl Store {
         self.checked(result)
     }
 
-    /// Ends the trial. Once this returns, the trial survives a power cut.
+    /// Ends the trial. After that it survives a power cut.
     pub fn end_trial(&mut self, trial: TrialId, ending: &Ending, wall_ns: u64) -> Result<()> {
         let status = match ending {
             Ending::Done => "done",
@@ -72,7 +72,7 @@ impl Store {
 
     fn append_sample(&self, trial: TrialId, sample: &Sample) -> rusqlite::Result<()> {
         if !sample.value.is_finite() {
-            // 0 bytes in 0 seconds: not a valid value, but not to be dropped silently either.
+            // 0 bytes in 0 seconds: the value is invalid, but must not be dropped silently.
             let detail = format!("{} is {}, should be a number", sample.metric.name(), sample.value);
             let guard = Guard {
                 name: "finite".to_owned(),

@@ -1,4 +1,4 @@
-//! The Parquet file has the rows of the CSV.
+//! Exports of a run in all formats.
 
 mod fixture;
 
@@ -8,7 +8,7 @@ use parquet::record::{Field, Row};
 use std::fs::{self, File};
 use store::{ClaimCase, ClaimOutcome};
 
-/// A value as the CSV has it.
+/// A value as in the CSV.
 fn text(field: &Field) -> String {
     match field {
         Field::Null => String::new(),
@@ -50,14 +50,14 @@ fn parquet_has_the_rows_of_the_csv() {
         let values: Vec<String> = row.get_column_iter().map(|(_, value)| text(value)).collect();
         assert_eq!(values, line.iter().collect::<Vec<_>>());
     }
-    // The seeds are beyond what a signed number holds.
+    // The seeds exceed the range of a signed number.
     assert_eq!(
         text(rows[0].get_column_iter().nth(4).expect("the seed").1),
         u64::MAX.to_string()
     );
 }
 
-/// A study of many cells shows a part of them: what is read of the store is that part of the whole.
+/// A study with many cells shows a part of them: the selection matches that part of all rows.
 #[test]
 fn a_selection_of_cells_is_that_part_of_the_run() {
     let bench = Bench::new();
@@ -82,7 +82,7 @@ fn a_selection_of_cells_is_that_part_of_the_run() {
     assert!(store.samples_of(&none).expect("samples").is_empty());
 }
 
-/// Trials, guards and claims are test cases; what a guard doubts and a refuted claim are failures.
+/// Trials, guards and claims are test cases; failed guards and refuted claims are failures.
 #[test]
 fn junit_has_trials_guards_and_claims() {
     let bench = Bench::new();

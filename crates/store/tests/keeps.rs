@@ -1,4 +1,4 @@
-//! What a store promises: nothing that was appended is lost, and nothing is counted twice.
+//! A store loses nothing that was appended and counts nothing twice.
 
 mod fixture;
 
@@ -69,7 +69,7 @@ fn a_failed_guard_marks_the_samples_of_its_test() {
     assert_eq!(samples[1].failed_guards, [""; 0]);
 }
 
-/// What the process that will be killed does: it is this test binary, started again.
+/// Run by the process that will be killed: this test binary, started again.
 fn write_until_killed(path: &Path) {
     let bench = Bench::new();
     let mut store = Store::open(path).unwrap();

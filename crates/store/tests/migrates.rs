@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use store::{RunId, Store, TrialStatus};
 use study::CellId;
 
-/// A copy, because opening brings a store up to date.
+/// A copy, because opening a store migrates it.
 fn copy(name: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join(name);
@@ -36,7 +36,7 @@ fn schema_3_gives_the_same_figures_as_before() {
     assert_eq!(digest, DIGEST_1);
 }
 
-/// That of the export which 964b0d5 made.
+/// Digest of the export by 964b0d5.
 const DIGEST_1: &str = "56021c33f2054d35d923829d742159f9afc8377f3ebfbd73e8e710ed3aaf6789";
 
 #[test]

@@ -1,5 +1,4 @@
-//! A file that is not a store or cannot be one: a message says what is wrong and how to fix it, and the file is not
-//! changed.
+//! Files that are not stores or cannot be one: a message states the problem and the fix, and the file is unchanged.
 
 #[expect(dead_code, reason = "each test file uses a part of it")]
 mod fixture;
@@ -10,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use store::Store;
 
-/// The message of opening `path` for writing and for reading, with the folder's changing name taken out.
+/// The messages for opening `path` for writing and for reading, without the variable folder name.
 fn messages(path: &Path) -> String {
     let folder = path.parent().unwrap().display().to_string();
     let write = Store::open(path)
@@ -112,7 +111,7 @@ fn a_store_that_another_program_locks() {
     insta::assert_snapshot!(message.replace(bench.folder.path().to_str().unwrap(), "/folder"), @"`/folder/raidlab.db` is locked by another program: close it and try again");
 }
 
-/// On a real file system of 256 KiB, where root lets us make one.
+/// On a real filesystem of 256 KiB, which only root can create.
 #[test]
 fn root_a_full_disk_keeps_what_was_done() {
     let bench = Bench::new();
@@ -140,7 +139,7 @@ fn root_a_full_disk_keeps_what_was_done() {
     assert_eq!(store.samples(run_id).unwrap().len(), 2);
 }
 
-/// Media that cannot be written: `raidlab report` of a store on a read-only mount.
+/// Read-only media: `raidlab report` with a store on a read-only mount.
 #[test]
 fn root_a_store_on_read_only_media_can_be_read() {
     let bench = Bench::new();

@@ -1,4 +1,4 @@
-//! Results belong to cells (issue 12, item 11): an edit of a study does not measure again what is not changed.
+//! Results belong to cells (issue 12, item 11): after an edit of a study only changed cells are measured again.
 
 #[expect(dead_code, reason = "each test file uses a part of it")]
 mod fixture;
@@ -7,7 +7,7 @@ use fixture::{Bench, ORIGIN};
 use store::{OpenRun, Store};
 use study::plan::Plan;
 
-/// Measures what a plan's run lacks; how many trials that were, and how many were there already.
+/// Measures the missing trials of a plan's run; returns how many were measured and how many existed.
 fn run(bench: &Bench, store: &mut Store, plan: &Plan, origin: &str) -> (u32, u32, OpenRun) {
     let run = store.open_run(&store::RunSpec { plan, ..bench.spec() }).expect("a run");
     let (mut measured, mut reused) = (0, 0);
@@ -59,7 +59,7 @@ fn an_edit_of_words_measures_nothing_again() {
             .iter()
             .all(|trial| trial.is_reused)
     );
-    // What is read of a trial is all of it.
+    // All events of a trial are reused.
     assert_eq!(store.guards(second.summary.id).expect("guards").len(), 4);
     assert_eq!(store.provenance(second.summary.id).expect("provenance").len(), 4);
 }

@@ -207,7 +207,8 @@ impl Host for StackHost<'_, '_> {
         self.spec.array.member_bytes_min(self.disks, bytes)
     }
 
-    /// Copy-on-write filesystems form their own stripes, and with a journal device it is written before the array.
+    /// `None` for copy-on-write filesystems, which form full stripes themselves, and with md's write journal, which
+    /// is written first.
     fn write_unit(&self) -> Option<WriteUnit> {
         const CHUNK_BYTES: u64 = 512 << 10;
         const LVM_CHUNK_BYTES: u64 = 64 << 10;

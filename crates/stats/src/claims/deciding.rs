@@ -1,15 +1,15 @@
 //! The interval that shows why a claim is decided or not.
 //!
-//! Holm's procedure compares the smallest p-value of m claims with α/m, the next one with α/(m − 1), and stops at the
-//! first claim that fails. If r claims are decided, it stopped at α/(m − r): the p-value of each decided claim is below
-//! that level, and that of each other claim is above it. So one level for all claims shows all decisions.
+//! Holm's procedure compares the smallest p-value of m claims with α/m, the next one with α/(m − 1), and stops at
+//! the first claim that fails. If r claims are decided, it stopped at α/(m − r): the p-value of each decided claim
+//! is below that level, and that of each other claim is above it. So one level for all claims shows all decisions.
 //!
-//! An interval of a pair at that level lies within what is claimed exactly if the pair supports the claim. A pair that
-//! contradicts the claim refutes it at a c-th of the level if the claim has c pairs, and at half of that if the claim can
-//! be refuted on two sides: its interval is as much wider.
+//! The interval of a pair at that level is inside the claimed range exactly if the pair supports the claim. A pair
+//! that contradicts the claim refutes it at 1/c of the level if the claim has c pairs, and at half of that if the
+//! claim can be refuted on two sides: its interval is correspondingly wider.
 //!
-//! For a claim that is decided, the interval shows that the margin is excluded. It is not one of a set of intervals that
-//! hold together.
+//! For a decided claim, the interval shows that the margin is excluded. The intervals of several claims do not hold
+//! simultaneously.
 
 use super::{ClaimEffect, Judged, JudgedPair};
 use crate::interval::{Interval, TRIALS_MIN};
@@ -19,7 +19,7 @@ use study::claim::Comparison;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Claimed {
     pub low: f64,
-    /// Absent if the ratio can be of any size.
+    /// Absent if there is no upper bound.
     pub high: Option<f64>,
 }
 
@@ -45,7 +45,7 @@ pub struct Deciding {
     pub interval: Interval,
 }
 
-/// How a pair stands. One that refutes decides the claim; otherwise one that is open leaves it undecided.
+/// What a pair shows. One that refutes decides the claim; otherwise one that is open leaves it undecided.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Stand {
     Refutes,
@@ -53,7 +53,7 @@ enum Stand {
     Supports,
 }
 
-/// The level at which the claims with these adjusted p-values were decided, or not.
+/// The level at which the claims with these adjusted p-values were decided or left undecided.
 pub(super) fn level(adjusted: &[f64], alpha: f64) -> f64 {
     let undecided = adjusted.iter().filter(|probability| **probability > alpha).count();
     alpha / undecided.max(1) as f64
@@ -64,7 +64,7 @@ impl Judged {
     pub(super) fn shown(&self, level: f64) -> Option<ClaimEffect> {
         let pair = self.decider(level)?;
         let level = self.level_of(pair, level);
-        // An untestable claim has an effect, and nothing is decided by it.
+        // An untestable claim has an effect, but it decides nothing.
         let sure = pair.sure.filter(|_| self.reason.is_none());
         let deciding = sure.map(|effect| Deciding {
             confidence: 1.0 - level,
@@ -76,7 +76,7 @@ impl Judged {
         })
     }
 
-    /// Of the pairs that stand as the whole claim does, the one that fits it least.
+    /// The pair that fits the claim least, among those with the same decision as the whole claim.
     fn decider(&self, level: f64) -> Option<&JudgedPair> {
         self.pairs.iter().min_by(|one, other| {
             let order = self.stand(one, level).cmp(&self.stand(other, level));
@@ -94,7 +94,7 @@ impl Judged {
         }
     }
 
-    /// The level of the interval of a pair, if `level` is that of the claim.
+    /// The level of a pair's interval, given the claim's `level`.
     fn level_of(&self, pair: &JudgedPair, level: f64) -> f64 {
         if pair.seems_to_hold {
             return level;
@@ -103,15 +103,15 @@ impl Judged {
         level / (sides * self.pairs.len()) as f64
     }
 
-    /// Until the deciding interval excludes the bound: of all pairs if the claim seems to hold; otherwise of the pair
-    /// that contradicts it most.
+    /// Further trials until the deciding interval excludes the bound: for all pairs if the claim seems to hold,
+    /// otherwise for the pair that contradicts it most.
     pub(super) fn further_trials(&self, level: f64) -> Option<u32> {
         let needed: Option<Vec<u32>> = self.open(level).map(|pair| self.trials_of(pair, level)).collect();
         needed?.into_iter().max()
     }
 
-    /// The pairs on which the decision depends: those that do not support the claim yet if all seem to; otherwise the
-    /// one that contradicts it most.
+    /// The pairs on which the decision depends: those that do not support the claim yet if all seem to; otherwise
+    /// the one that contradicts it most.
     pub(super) fn open(&self, level: f64) -> impl Iterator<Item = &JudgedPair> {
         let seems_to_hold = self.pairs.iter().all(|pair| pair.seems_to_hold);
         let open = move |pair: &&JudgedPair| seems_to_hold && self.stand(pair, level) != Stand::Supports;
@@ -119,15 +119,15 @@ impl Judged {
         self.pairs.iter().filter(open).chain(decider)
     }
 
-    /// Trials of each cell, in all, that decide a pair if the difference is as large as its interval allows; `None` if
-    /// that is not known.
+    /// Total trials of each cell that decide a pair if the difference is as large as its interval allows; `None` if
+    /// unknown.
     pub(super) fn trials_at_best(&self, pair: &JudgedPair, level: f64) -> Option<u32> {
         let effect = pair.sure.as_ref()?;
         let trials = effect.trials_at_best(pair.bound, self.level_of(pair, level) / 2.0);
         Some(trials.unwrap_or(u32::MAX))
     }
 
-    /// Until the deciding interval of a pair excludes the bound.
+    /// Further trials until the deciding interval of a pair excludes the bound.
     pub(super) fn trials_of(&self, pair: &JudgedPair, level: f64) -> Option<u32> {
         match &pair.sure {
             Some(effect) => effect.further_trials(pair.bound, self.level_of(pair, level) / 2.0),

@@ -1,8 +1,8 @@
 //! Which cells get further trials to decide a study's claims.
 //!
-//! The claims are judged at planned looks only ([`looks`]), and each look has its share of the error. The p-value of a
-//! claim at one of L looks, times L, is valid whichever look that is, so that Holm's procedure holds at 5 % over all
-//! claims although they stop at different times. Giving a claim up decides nothing, and costs no error.
+//! The claims are judged at planned looks only ([`looks`]), and each look has its share of the error. The p-value
+//! of a claim at one of L looks, times L, is valid at any look, so Holm's procedure holds at 5 % over all claims
+//! although they stop at different times. Abandoning a claim decides nothing and costs no error.
 
 use super::{JudgedPair, Verdict, judged};
 use crate::precision::looks;
@@ -10,10 +10,11 @@ use std::collections::{HashMap, HashSet};
 use study::plan::Plan;
 use study::{CellId, Measurement};
 
-/// How many trials each cell should have to decide the claims, given how many it had; `measurements` are those.
+/// Total number of trials that each cell should have to decide the claims, given the number it has had;
+/// `measurements` are those of these trials.
 ///
-/// At the look after most trials, cells of undecided claims get trials up to the next look. That includes cells that
-/// stopped earlier: Holm's procedure may be less sure of a claim when it knows more of the others.
+/// At the look after most trials, cells of undecided claims get trials up to the next look. That includes cells
+/// that stopped earlier: Holm's procedure may be less sure of a claim when it has more data on the others.
 pub fn trials_to_decide(
     plan: &Plan,
     had: &HashMap<CellId, u32>,
@@ -28,8 +29,8 @@ pub fn trials_to_decide(
     had.iter().map(wanted).collect()
 }
 
-/// The cells on which claims depend that are undecided, except claims that `max_trials` would hardly decide even if the
-/// difference were as large as it may be.
+/// The cells that undecided claims depend on, except claims that `max_trials` could hardly decide even if the
+/// difference were as large as possible.
 fn open_cells(plan: &Plan, measurements: &[Measurement]) -> HashSet<CellId> {
     let max_trials = plan.precision.max_trials;
     let (judged, level) = judged(plan, measurements);

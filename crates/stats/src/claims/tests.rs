@@ -117,7 +117,7 @@ fn undecided_says_how_many_more_would_do() {
     };
     assert_eq!(further([&[120.0], &[100.0], &[100.0]]), Some(2));
     assert_eq!(further([&[120.0, 119.0], &[100.0, 101.0], &[100.0, 100.0]]), Some(1));
-    // A deviation of 20 % and a difference of 5 %: some hundreds.
+    // A deviation of 20 % and a difference of 5 % need some hundreds.
     let noisy = further([&[105.0, 130.0, 80.0], &[100.0, 95.0, 105.0], &[100.0, 130.0, 80.0]]);
     assert!(noisy.is_none_or(|trials| trials > 50), "{noisy:?}");
 }
@@ -157,7 +157,7 @@ fn the_pair_that_fits_least_is_shown() {
     assert_eq!((judged[0].compared, judged[0].seems_to_hold), (2, 2));
 }
 
-/// Whether an interval lies within what is claimed, wholly outside, or neither.
+/// Whether an interval is inside the claimed range, completely outside, or neither.
 fn word_of(effect: &ClaimEffect) -> &'static str {
     let Claimed { low, high } = effect.claimed;
     let high = high.unwrap_or(f64::INFINITY);
@@ -207,7 +207,7 @@ fn the_deciding_interval_shows_the_decision() {
             decided_at_95 += usize::from(word_of(&at_95) != claim.verdict.word());
         }
     }
-    // All are met, and the plain interval would have said something else often.
+    // All occur, and the plain interval would often have decided otherwise.
     for word in ["supported", "refuted", "undecided"] {
         let count = words.iter().filter(|one| **one == word).count();
         assert!(count > 200, "{count} {word}");
@@ -217,7 +217,7 @@ fn the_deciding_interval_shows_the_decision() {
 
 #[test]
 fn a_noisy_pair_hides_behind_no_steady_one() {
-    // Against ext4 it is sure, by less; against jfs it is not.
+    // Against ext4 it is certain, by a smaller margin; against jfs it is not.
     let noisy: &[f64] = &[60.0, 121.0, 75.0, 128.0];
     let mut plan = plan(&["xfs", "ext4", "jfs"]);
     plan.claims = vec![claim("type=xfs fastest")];
@@ -248,7 +248,8 @@ fn the_level_of_the_deciding_interval() {
     };
     let (decided, open) = ("type=xfs > type=ext4", "type=xfs > type=ext4 by 20%");
     near(&confidences(&[decided]), &[0.96]);
-    // What is decided no longer counts; two that are not share 4 %, of which one of two pairs that contradicts has half.
+    // Decided claims no longer count; two undecided ones share 4 %, and one with two pairs, one of which
+    // contradicts it, uses half of its share.
     near(&confidences(&[decided, open]), &[0.96, 0.96]);
     near(&confidences(&[open, "type=ext4 slowest", decided]), &[0.98, 0.99, 0.98]);
     // Contradicted by two of three pairs, on one of two sides.
@@ -265,7 +266,7 @@ fn uniform() -> impl FnMut() -> f64 {
     }
 }
 
-/// Ten claims that are all false, of equal stacks: in at most 5 of 100 studies one of them shows a difference.
+/// Ten false claims on equal stacks: at most 5 of 100 studies have one that shows a difference.
 #[test]
 fn claims_of_a_a_studies_stay_undecided() {
     let mut uniform = uniform();
@@ -295,8 +296,7 @@ fn claims_of_a_a_studies_stay_undecided() {
     assert!(alarms <= studies / 20, "{alarms} of {studies}");
 }
 
-/// What a study cannot test is no test among the others: its effect is shown, and the other claims are decided as if it
-/// were not there.
+/// An untestable claim is not one of the tests: its effect is shown, and the other claims are decided without it.
 #[test]
 fn what_a_study_cannot_test_is_untestable_with_its_effect() {
     let values: [&[f64]; 3] = [&[100.0, 101.0, 99.0], &[80.0, 81.0, 79.0], &[50.0, 51.0, 49.0]];

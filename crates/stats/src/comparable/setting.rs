@@ -1,4 +1,4 @@
-//! What decides a result besides the stack that is compared, as far as the plan says it.
+//! Settings besides the compared stack that decide a result, as far as the plan has them.
 
 use super::Side;
 use study::plan::TEST;
@@ -12,18 +12,18 @@ pub enum Setting {
     WriteCache,
     /// Whether the filesystem flushes the disks' caches: Linux, Documentation/filesystems/ext4 (`barrier`).
     Barriers,
-    /// Whether data are written to the journal, before it, or at any time: ext3(5), `data=`.
+    /// Whether data is written to the journal, before it, or at any time: ext3(5), `data=`.
     Journal,
     /// Whether reads find their data in memory.
     Caches,
 }
 
-/// What a cell has of a setting.
+/// A cell's value of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Held {
     On,
     Off,
-    /// The study does not say it.
+    /// Not specified by the study.
     OfDisks,
     Mode(JournalMode),
     /// The filesystem has no journal modes; it journals no data.
@@ -33,8 +33,8 @@ pub enum Held {
 }
 
 impl Held {
-    /// Whether two cells differ in a setting. Filesystems without journal modes differ only from `data=journal`, which
-    /// writes all data twice.
+    /// Whether two cells differ in a setting. Filesystems without journal modes differ only from `data=journal`,
+    /// which writes all data twice.
     pub(super) fn differs(self, other: Self) -> bool {
         match (self, other) {
             (Self::NoMode, Self::Mode(mode)) | (Self::Mode(mode), Self::NoMode) => mode == JournalMode::Journal,
@@ -46,7 +46,7 @@ impl Held {
 impl Setting {
     pub const ALL: [Self; 4] = [Self::WriteCache, Self::Barriers, Self::Journal, Self::Caches];
 
-    /// What differs, in words.
+    /// The setting in words.
     pub const fn words(self) -> &'static str {
         match self {
             Self::WriteCache => "the write cache of the disks",
@@ -85,12 +85,12 @@ impl Setting {
     }
 }
 
-/// The options of mount, one by one.
+/// The mount options one by one.
 fn options(stack: &StackSpec) -> impl DoubleEndedIterator<Item = &str> {
     stack.mount_options.iter().flat_map(|options| options.split(','))
 }
 
-/// Of options that contradict each other the last counts. All filesystems flush by default.
+/// The last of contradicting options counts. All filesystems flush by default.
 fn barriers(stack: &StackSpec) -> Held {
     let said = |option: &str| match option {
         "nobarrier" | "barrier=0" | "barrier=none" | "fsync_mode=nobarrier" | "journal_flush_disabled" => {
@@ -111,12 +111,12 @@ fn journal(stack: &StackSpec) -> Held {
     let mounted = options(stack)
         .rev()
         .find_map(|option| named(option.strip_prefix("data=")?));
-    // Ordered is the default of all of them since Linux 2.6.36.
+    // Ordered mode has been the default of all of them since Linux 2.6.36.
     let mode = filesystem.journal_mode.or(mounted);
     Held::Mode(mode.unwrap_or(JournalMode::Ordered))
 }
 
-/// raidlab drops the caches before each test; what then reads its files first, or reads them again, is warm.
+/// raidlab drops the caches before each test; a test that first reads its files, or reads them twice, is warm.
 fn is_warm(work: &Work, test: Option<&str>) -> bool {
     match work {
         Work::Io(spec) => spec.pattern.has_reads() && reads_first(&spec.fio_options),

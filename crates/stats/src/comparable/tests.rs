@@ -102,7 +102,7 @@ fn what_is_alike_is_not_reported() {
     assert_eq!(of("write_cache", "false", "false"), []);
     assert_eq!(of("mount", "noatime", "defaults"), []);
     assert_eq!(of("mount", "barrier=0", "nobarrier,noatime"), []);
-    // Ordered is the default, and XFS has no such mode.
+    // Ordered mode is the default, and XFS has no such mode.
     assert_eq!(of("journal", "ordered", "none"), []);
     assert_eq!(of("mount", "data=writeback", "defaults"), []);
 }
@@ -115,7 +115,7 @@ fn a_comparison_of_the_setting_is_about_it() {
     assert_eq!(settings(&[&slow, &fast], Some("journal=writeback fastest")), []);
 }
 
-/// Four stacks of two filesystems with and without barriers: each has a partner that differs in barriers alone.
+/// Four stacks of two filesystems with and without barriers: each has a partner that differs only in barriers.
 #[test]
 fn a_full_cross_is_about_both_axes() {
     let cross: [&[(&str, &str)]; 4] = [
@@ -125,7 +125,7 @@ fn a_full_cross_is_about_both_axes() {
         &[("type", "xfs"), ("mount", "nobarrier")],
     ];
     assert_eq!(settings(&cross, Some("type=xfs fastest")), []);
-    // A claim on the corners of the cross alone is not.
+    // A claim on the corners of the cross alone is not covered.
     let corners = "type=ext4, mount=nobarrier > type=xfs, mount=defaults";
     assert_eq!(
         settings(&cross, Some(corners)),
@@ -133,7 +133,7 @@ fn a_full_cross_is_about_both_axes() {
     );
 }
 
-/// What the claim on two filesystems is judged, with and without barriers, and the reason.
+/// The verdict on a claim about two filesystems, with and without barriers, and its reason.
 fn verdict(that: &str, first: &str, second: &str) -> (&'static str, String) {
     let stacks: [&[(&str, &str)]; 2] = [
         &[("type", "ext4"), ("mount", first)],
@@ -212,7 +212,7 @@ fn what_was_not_measured_is_not_compared() {
     assert_eq!(unlike(&plan, &samples), []);
 }
 
-/// A table of one row each for two filesystems, as ratios to the first.
+/// A table with one row for each of two filesystems, as ratios to the first.
 fn table(relative_to: Option<usize>) -> TableSpec {
     let row = |kind: &str| TableRow {
         values: vec![kind.to_owned()],
@@ -250,7 +250,7 @@ fn a_table_compares_if_it_is_relative_to_a_row() {
     );
 }
 
-/// Two filesystems, each with a job that reads cold and one that reads its file beforehand.
+/// Two filesystems, each with a job that reads cold and one that reads its file first.
 fn jobs(that: &str) -> Vec<Setting> {
     let (mut plan, _) = study(&[&[("type", "ext4")], &[("type", "xfs")]], Some(that));
     let mut cells = Vec::new();

@@ -157,7 +157,7 @@ fn effects_are_relative_to_the_best_in_the_direction_of_better() {
         let tiers: Vec<Option<usize>> = (0..3).map(|place| measure.tier(place)).collect();
         (ratios, tiers)
     };
-    // 50 and 25 MiB/s of 100; then 50 and 100 seconds, of which 25 are the least.
+    // 50 and 25 MiB/s of 100; then 50 and 100 seconds, of which 25 is the minimum.
     assert_eq!(
         effects(Metric::Throughput),
         (vec![Some(0.5), None, Some(0.25)], vec![Some(2), Some(1), Some(3)])

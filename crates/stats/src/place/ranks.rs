@@ -11,8 +11,9 @@ pub(super) struct Statistic {
     pub half_step: f64,
 }
 
-/// Kendall's S of values in their order: the number of later values that are larger, less the number of those that are
-/// smaller. Its variance allows for ties (Kendall, *Rank Correlation Methods*, 4th ed. 1970, chapter 4).
+/// Kendall's S of values in their order: the number of pairs in which the later value is larger, minus those in
+/// which it is smaller. Its variance allows for ties (Kendall, *Rank Correlation Methods*, 4th ed. 1970, chapter
+/// 4).
 pub(super) fn kendall(values: &[f64]) -> Statistic {
     let mut value = 0.0;
     for (at, one) in values.iter().enumerate() {
@@ -28,8 +29,8 @@ pub(super) fn kendall(values: &[f64]) -> Statistic {
     }
 }
 
-/// Wilcoxon's rank sum of the values that are in a group, less its mean, by the weight that van Elteren gives it: one by
-/// the number of values and one. Equal values share the mean of their ranks.
+/// Wilcoxon's rank sum of the values in a group minus its mean, with van Elteren's weight: one divided by the
+/// number of values plus one. Equal values share the mean of their ranks.
 pub(super) fn rank_sum(values: &[f64], is_in: &[bool]) -> Statistic {
     let count = values.len() as f64;
     let inside = is_in.iter().filter(|is_in| **is_in).count() as f64;
@@ -47,7 +48,7 @@ pub(super) fn rank_sum(values: &[f64], is_in: &[bool]) -> Statistic {
     let weight = 1.0 / (count + 1.0);
     Statistic {
         value: weight * sum,
-        // Of a sum of some of all ranks, drawn without replacement.
+        // Variance of a sum of ranks drawn without replacement.
         variance: weight * weight * spread * inside * (count - inside) / (count - 1.0),
         half_step: weight / 2.0,
     }
@@ -68,7 +69,7 @@ pub(super) fn two_sided(statistics: impl Iterator<Item = Statistic>) -> f64 {
     (2.0 * Normal::standard().sf(beyond)).min(1.0)
 }
 
-/// Residuals that differ by less than this, as a share, are equal: their logarithms may differ in the last digits.
+/// Residuals that differ by less than this fraction are equal: their logarithms may differ in the last digits.
 const EQUAL_WITHIN: f64 = 1e-12;
 
 fn sign(difference: f64) -> f64 {
@@ -79,7 +80,7 @@ fn sign(difference: f64) -> f64 {
     }
 }
 
-/// The numbers of equal values.
+/// Sizes of the groups of equal values.
 fn ties(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -98,12 +99,12 @@ mod tests {
         assert_eq!(kendall(&[4.0, 3.0, 2.0, 1.0]).value, -6.0);
         let ten: Vec<f64> = (0..10).map(f64::from).collect();
         assert_eq!((kendall(&ten).value, kendall(&ten).variance), (45.0, 125.0));
-        // One tie of three of five: (300 − 66) / 18.
+        // One tie of three values among five: (300 − 66) / 18.
         assert_eq!(kendall(&[1.0, 2.0, 2.0, 2.0, 3.0]).variance, 13.0);
         assert_eq!(kendall(&[5.0; 6]).variance, 0.0);
     }
 
-    /// The variances are those of all orders, counted out.
+    /// The variances match those over all permutations.
     #[test]
     fn variances_are_those_of_all_orders() {
         let values = [1.0, 2.0, 2.0, 4.0, 5.0];

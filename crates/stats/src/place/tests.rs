@@ -6,8 +6,8 @@ use study::workload::{IoSpec, Work};
 const STACKS: [&str; 6] = ["xfs", "ext4", "jfs", "btrfs", "f2fs", "ext3"];
 const ROUNDS: u32 = 10;
 
-/// A run of six stacks on a host, in the order that the runner has; the value of a trial by cell, round, and the cell of
-/// the trial before.
+/// A run of six stacks on a host, in the runner's order; the value of a trial depends on its cell, its round, and
+/// the cell of the previous trial.
 fn run(value: impl Fn(usize, u32, Option<usize>) -> f64) -> (Plan, Vec<Measurement>, Vec<TrialKey>) {
     let mut plan = plan(&STACKS);
     for cell in &mut plan.cells {
@@ -26,7 +26,7 @@ fn run(value: impl Fn(usize, u32, Option<usize>) -> f64) -> (Plan, Vec<Measureme
     (plan, samples, order)
 }
 
-/// 3 % that depend on the trial, without a trend: splitmix64's mixing.
+/// Noise of 3 % that depends on the trial, without a trend: splitmix64's mixing.
 fn noise(at: usize, round: u32) -> f64 {
     let mut mixed = (at as u64 + 1) * 1_000 + u64::from(round);
     for multiplier in [0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb_u64] {
@@ -93,7 +93,7 @@ fn a_trend_of_one_cell() {
     assert!((effects[0].ratio - 0.73).abs() < 0.05, "{effects:?}");
 }
 
-/// A trial in the lab knows of no other.
+/// Trials in the lab cannot affect each other.
 #[test]
 fn nothing_is_tested_in_the_lab() {
     let (mut plan, samples, order) = run(|at, round, _| noise(at, round) * (1.0 - 0.02 * f64::from(round)));

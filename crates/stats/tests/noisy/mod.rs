@@ -1,4 +1,4 @@
-//! Studies of known truth, with noise of five kinds, for simulations.
+//! Studies with known truth and five kinds of noise, for simulations.
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
@@ -10,7 +10,7 @@ use study::stack::{MachineKind, MachineSpec, StackSpec};
 use study::workload::{IoSpec, Work, WorkloadSpec};
 use study::{CellId, Measurement, TrialKey};
 
-/// Standard deviation of every kind of noise, as a share of the value.
+/// Standard deviation of every kind of noise, relative to the value.
 pub const DEVIATION: f64 = 0.02;
 pub const STUDIES: u32 = 2_000;
 
@@ -19,11 +19,11 @@ pub enum Noise {
     Normal,
     /// Log-normal with a long tail to the slow side.
     Skewed,
-    /// One trial in three is in the other hump, six standard deviations of the hump away.
+    /// One trial in three is in the other mode, six standard deviations of a mode away.
     TwoHumped,
     /// The machine gets slower by 30 % during the study.
     Drifting,
-    /// What slows one trial slows the next: first-order, coefficient 0.8.
+    /// Neighbouring trials are correlated: first order, coefficient 0.8.
     Autocorrelated,
 }
 
@@ -47,7 +47,7 @@ impl Dice {
         ((self.0.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
-    /// Box and Muller's.
+    /// Box and Muller's method.
     pub fn normal(&mut self) -> f64 {
         (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
     }
@@ -61,7 +61,7 @@ impl Dice {
     }
 }
 
-/// The logarithms of the factors by which consecutive trials are off.
+/// Logarithms of the noise factors of consecutive trials.
 fn noise(kind: Noise, trials: usize, dice: &mut Dice) -> Vec<f64> {
     let mut before = dice.normal();
     (0..trials)
@@ -70,7 +70,7 @@ fn noise(kind: Noise, trials: usize, dice: &mut Dice) -> Vec<f64> {
             // exp(0.8 z) has mean exp(0.32) and deviation exp(0.32)·√(exp(0.64) − 1) = 1.304.
             Noise::Skewed => -DEVIATION * ((0.8 * dice.normal()).exp() - 0.32_f64.exp()) / 1.304,
             Noise::TwoHumped => {
-                // Humps h apart, a third in the one: deviation √(2/9·h² + (h/6)²) = 0.5·h.
+                // Modes h apart, a third in one of them: deviation √(2/9·h² + (h/6)²) = 0.5·h.
                 let apart = 2.0 * DEVIATION;
                 let hump = if dice.uniform() < 1.0 / 3.0 { -apart } else { 0.0 };
                 hump + apart / 3.0 + apart / 6.0 * dice.normal()
@@ -90,7 +90,7 @@ pub fn study(kind: Noise, (stacks, rounds): (usize, usize), factor: f64, dice: &
     let mut values = vec![Vec::new(); stacks];
     let mut order = Vec::new();
     for round in 0..rounds {
-        // As `Plan::rounds` does: every other round is the one before, backwards.
+        // As in `Plan::rounds`: every second round repeats the previous one backwards.
         if round % 2 == 0 {
             order = dice.shuffled(stacks);
         } else {
@@ -107,7 +107,7 @@ pub fn study(kind: Noise, (stacks, rounds): (usize, usize), factor: f64, dice: &
     values
 }
 
-/// A plan of so many stacks on a host with one job; the stacks differ in axis `mount`, from 0 on.
+/// A plan of `stacks` stacks on a host with one job; the stacks differ in axis `mount`, numbered from 0.
 pub fn plan(stacks: usize, precision: Precision) -> Plan {
     let mut plan = Plan {
         title: String::new(),

@@ -25,7 +25,7 @@ const COLUMNS: [&str; 12] = [
     "failed_guards",
 ];
 
-/// What is exported of a run.
+/// The exported data of a run.
 pub(super) struct Exported {
     plan: Plan,
     machine: &'static str,
@@ -43,12 +43,12 @@ pub(super) struct Figure<'a> {
     pub seed: u64,
     pub trial: u32,
     pub test: &'a str,
-    /// `throughput`; of a percentile `latency_p99_unlink`.
+    /// `throughput`, or for a percentile `latency_p99_unlink`.
     pub metric: String,
     pub value: f64,
     pub unit: &'static str,
     pub better: &'static str,
-    /// Separated by blanks; empty for a valid sample.
+    /// Separated by spaces; empty for a valid sample.
     pub failed_guards: String,
     /// The cell's value on each axis of the study.
     pub axes: Vec<Option<&'a str>>,

@@ -10,7 +10,7 @@ use study::Recorded;
 use study::event::Guard;
 use study::plan::Plan;
 
-/// What became of a claim, as a test case.
+/// A claim's verdict as a test case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimCase {
     pub name: String,
@@ -38,7 +38,7 @@ pub(super) fn xml(store: &Store, run: &RunSummary, claims: &[ClaimCase]) -> Resu
     Ok(report.to_string().expect("writing to memory does not fail"))
 }
 
-/// A trial takes the time that passed on its machine.
+/// The duration of a trial is the time on its own machine.
 fn trials(plan: &Plan, rows: &[TrialRecord]) -> TestSuite {
     let cells = plan.cells_by_id();
     let mut suite = TestSuite::new("trials");
@@ -66,7 +66,7 @@ fn trials(plan: &Plan, rows: &[TrialRecord]) -> TestSuite {
     suite
 }
 
-/// One case for each guard of each test of a cell. It fails with the trials that the guard doubts.
+/// One case for each guard of each test of a cell. It fails if the guard failed, and names the trials.
 fn guards(keys: &Keys<'_>, rows: &[Recorded<Guard>]) -> TestSuite {
     let mut cases: BTreeMap<(&str, &str, &str), Vec<String>> = BTreeMap::new();
     for row in rows {

@@ -1,7 +1,7 @@
 //! All figures of a run as text in the OpenMetrics format, for Prometheus and others.
 //!
-//! One family a metric, in base units (bytes, seconds, ratios), and one for the percentiles of latency histograms. A sample
-//! has no time: figures of the lab belong to no moment of the calendar.
+//! One family per metric, in base units (bytes, seconds, ratios), and one for the percentiles of latency
+//! histograms. Samples have no timestamps: virtual time in the lab has no date.
 
 use super::figures::Exported;
 use prometheus_client::collector::Collector;
@@ -94,7 +94,7 @@ fn families(exported: &Exported) -> Vec<Family> {
     families
 }
 
-/// What identifies a value of a trial: the columns of the CSV, as names and values.
+/// Labels that identify a value of a trial: the columns of the CSV with their values.
 fn labels(
     cell: Option<&Cell>,
     machine: &str,
@@ -120,13 +120,13 @@ fn labels(
         .collect()
 }
 
-/// `axis_block_size`; what the name of a label cannot contain becomes an underscore.
+/// `axis_block_size`: invalid characters of a label name become underscores.
 fn label_of_axis(axis: &str) -> String {
     let valid = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '_' };
     format!("axis_{}", axis.chars().map(valid).collect::<String>())
 }
 
-/// The family of a metric without its gauges, and the factor from the metric's unit to the base unit.
+/// The metric's family without values, and the factor from the metric's unit to the base unit.
 fn family_of(metric: Metric) -> (Family, f64) {
     let (unit, factor) = match metric.unit() {
         Unit::MebibytesPerSecond => (Some(BaseUnit::Other("bytes_per_second".to_owned())), MIB),
@@ -136,7 +136,7 @@ fn family_of(metric: Metric) -> (Family, f64) {
         Unit::Milliseconds => (Some(BaseUnit::Seconds), 1e-3),
         Unit::Nanoseconds => (Some(BaseUnit::Seconds), 1e-9),
         Unit::Percent => (Some(BaseUnit::Ratios), 0.01),
-        // These are in the metric's name.
+        // The metric's name says these.
         Unit::FilesPerSecond | Unit::Iops | Unit::SeeksPerSecond | Unit::Requests | Unit::States => (None, 1.0),
     };
     let name = match metric {

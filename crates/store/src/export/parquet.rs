@@ -9,10 +9,10 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
 use std::sync::Arc;
 
-/// Rows in a row group: what a writer holds in memory, and what a reader can skip.
+/// Rows per row group: the writer keeps them in memory, and a reader can skip them.
 const GROUP_ROWS: usize = 1 << 17;
 
-/// The whole file. Text that is missing (an axis that a cell does not have) is null.
+/// The whole file. Missing text (an axis that a cell does not have) is null.
 pub(super) fn file(exported: &Exported) -> Vec<u8> {
     written(exported).expect("writing to memory does not fail, and all columns have the schema's types")
 }
@@ -67,7 +67,7 @@ fn write_group(group: &mut Group<'_>, rows: &[Figure<'_>], axes: usize) -> Resul
     text(group, rows, |row| row.stack)?;
     text(group, rows, |row| row.workload)?;
     text(group, rows, |row| row.machine)?;
-    // Unsigned numbers have the bits of signed ones.
+    // Parquet stores unsigned numbers with the bits of signed ones.
     values::<Int64Type>(group, rows.iter().map(|row| row.seed.cast_signed()).collect())?;
     values::<Int32Type>(group, rows.iter().map(|row| row.trial.cast_signed()).collect())?;
     text(group, rows, |row| row.test)?;

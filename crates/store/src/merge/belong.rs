@@ -1,4 +1,4 @@
-//! Whether parts belong to one run: everything on which results depend must be the same.
+//! Whether parts belong to one run: everything that results depend on must be the same.
 
 use super::{MergeError, Part};
 use crate::record::{RunId, RunSummary};
@@ -9,13 +9,13 @@ use study::stack::MachineKind;
 
 type Checked = std::result::Result<(), MergeError>;
 
-/// What of a value is compared.
+/// Extracts the compared part of a value.
 type ValueOf<'a> = &'a dyn Fn(String) -> String;
 
-/// A value, and the trial in which it was found.
+/// A value, and the trial that has it.
 type Found = (String, i64);
 
-/// Refuses a part that is not of the same run as the first.
+/// Rejects a part that is not of the same run as the first.
 pub(super) fn check_same(first: &Part, other: &Part) -> Checked {
     check_same_study(first, other)?;
     if first.plan_json()? == other.plan_json()? {
@@ -36,7 +36,7 @@ fn different(first: &Part, other: &Part, what: &'static str, one_value: String, 
     }
 }
 
-/// Refuses a part of another study, seed or build than the first; its machine may be another.
+/// Rejects a part with another study, seed or build than the first; the machine may differ.
 pub(super) fn check_same_study(first: &Part, other: &Part) -> Checked {
     let (a, b) = (&first.run, &other.run);
     let study = |run: &RunSummary| {
@@ -101,7 +101,8 @@ fn models(plan: &Plan) -> String {
 }
 
 impl Store {
-    /// Kernels and packages of one name must be the same in all parts, and all trials of a cell of one origin.
+    /// Kernels and packages of the same name must be the same in all parts, and all trials of a cell must have the
+    /// same origin.
     pub(super) fn check_origins(&self, parts: &[&Part], run: RunId, part_of: &HashMap<i64, usize>) -> Checked {
         let kernel_of = |origin: String| {
             let kernel = origin.split(", ").find(|item| item.starts_with("kernel "));
