@@ -90,6 +90,7 @@ lint: compiler
 	@# The registry's macro declares these modules, where cargo fmt does not look.
 	rustfmt --check --edition 2024 crates/filesystems/src/*.rs
 	cargo clippy --workspace --all-targets -- -D warnings
+	scripts/typos
 
 # That the sources keep their rules (lengths, words, who uses whom), and that the reference pages are up to date.
 docs-check: compiler
