@@ -23,7 +23,7 @@ test: compiler
 
 # Parsers and misbehaving guests, for longer than `make test` does.
 fuzz: compiler
-	RAIDLAB_FUZZ_SECONDS=$(SECONDS) cargo test --locked -p fuzz -- --nocapture
+	RAIDLAB_FUZZ_SECONDS=$(SECONDS) cargo test --locked -p xtask parsers -- --nocapture
 	cargo test --locked -p lab --test misbehaving_guests
 
 # Random stacks, work and power cuts, for so many minutes.
@@ -94,13 +94,13 @@ lint: compiler
 
 # That the sources keep their rules (lengths, words, who uses whom), and that the reference pages are up to date.
 docs-check: compiler
-	cargo test --locked --workspace --quiet --test tidy --bin reference
+	cargo test --locked --quiet -p xtask
 
 # Reference pages that are generated from the code's own tables.
 docs: compiler
-	cargo run --quiet -p reference -- study > docs/study.md
-	cargo run --quiet -p reference -- stacks > docs/stacks.md
-	cargo run --quiet -p reference -- disks > docs/disks.md
+	cargo run --quiet -p xtask -- study > docs/study.md
+	cargo run --quiet -p xtask -- stacks > docs/stacks.md
+	cargo run --quiet -p xtask -- disks > docs/disks.md
 
 build: compiler
 	cargo build --release --locked -p raidlab

@@ -164,8 +164,7 @@ pub(crate) fn survey(device: &File, size_bytes: u64, depth: Depth) -> io::Result
     {
         reader.btrfs(device, at)?;
     }
-    let digest = reader.digest.finalize();
-    reader.survey.fingerprint = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    reader.survey.fingerprint = hex::encode(reader.digest.finalize());
     Ok(reader.survey)
 }
 

@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use study::event::{Event, Failure};
 use study::plan::Trial;
+use study::splitmix64::mix;
 use study::workload::PowerCutSpec;
 use trial::ProcessEnd;
 use trial::power_cut::{BEGUN, Cut, Log, Operations, RETURNED, Verdict, ViolationKind};
@@ -451,12 +452,7 @@ fn last_line(console: &str) -> &str {
         .unwrap_or("silent")
 }
 
-/// A number for a place under a seed (SplitMix64).
+/// A number for a place under a seed.
 fn draw(seed: u64, point: u64, subset: u64) -> u64 {
-    let mix = |number: u64| {
-        let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        number ^ number >> 31
-    };
     mix(mix(seed ^ 0x706f_7765_7263_7574).wrapping_add(mix(point << 32 | subset)))
 }

@@ -1,5 +1,10 @@
 //! Random places.
 
+use disksim::random::mix;
+
+/// The difference of two successive states.
+const GOLDEN_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// SplitMix64 (Steele, Lea, Flood 2014).
 pub struct Random(u64);
 
@@ -10,11 +15,9 @@ impl Random {
 
     /// A random number less than `below`.
     pub fn below(&mut self, below: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % below.max(1)
+        let number = mix(self.0);
+        self.0 = self.0.wrapping_add(GOLDEN_GAMMA);
+        number % below.max(1)
     }
 
     pub fn shuffle<T>(&mut self, list: &mut [T]) {

@@ -1,24 +1,17 @@
-//! What each command does: one module a command.
+//! What each command prints and returns: one module per command.
 
-mod advice;
 mod bench;
-mod claims;
 mod clean;
 mod compare;
 mod cpu;
 mod digest;
 mod disk;
 mod doctor;
-mod explored;
 mod export;
 mod import;
-mod inventory;
 mod kernel;
 mod merge;
-mod output;
-mod own_models;
 mod package_files;
-mod parts;
 mod plan;
 mod power_cut;
 mod report;
@@ -28,20 +21,12 @@ mod shell;
 mod show;
 mod soak;
 mod status;
-mod stored;
-mod studied;
 mod submit;
-mod text;
 mod trace;
-
-pub use output::OutputError;
-pub use parts::PartsError;
-pub use submit::SubmitError;
-pub use text::TextError;
 
 use crate::cli::{Arguments, Command};
 use crate::expected::ExpectedError;
-use crate::plain::{Colours, plain};
+use files::{Colours, output};
 use std::process::ExitCode;
 
 /// Carries a command out.
@@ -74,19 +59,6 @@ pub fn dispatch(arguments: Arguments) -> Result<ExitCode, ExpectedError> {
     }
 }
 
-/// What the system says of a failure, in its own words alone.
-pub fn reason(error: &std::io::Error) -> String {
-    let whole = error.to_string();
-    match error
-        .get_ref()
-        .and_then(|inner| inner.source())
-        .and_then(|inner| inner.downcast_ref::<std::io::Error>())
-    {
-        Some(inner) => reason(inner),
-        None => whole.split(" (os error").next().unwrap_or(&whole).to_owned(),
-    }
-}
-
 /// Writes results to standard output. A reader that went away (`| head`) is no error.
 fn print(text: &str) -> Result<(), ExpectedError> {
     print_with(text, Colours::Shown)
@@ -94,12 +66,5 @@ fn print(text: &str) -> Result<(), ExpectedError> {
 
 /// The same, of what may have colours.
 fn print_with(text: &str, colours: Colours) -> Result<(), ExpectedError> {
-    use std::io::{ErrorKind, Write};
-    match std::io::stdout()
-        .write_all(plain(text, colours).as_bytes())
-        .and_then(|()| std::io::stdout().flush())
-    {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(ExpectedError::Standard(error)),
-        _ => Ok(()),
-    }
+    Ok(output::print(text, colours)?)
 }

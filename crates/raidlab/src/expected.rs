@@ -1,20 +1,21 @@
 //! Errors of the user's and of the world's, apart from bugs: each has its words, its cause and its exit code.
 
-use crate::command::{OutputError, PartsError, SubmitError, TextError};
 use crate::console;
-use crate::plain::Colours;
 use crate::progress::{say, say_with};
 use disksim::{catalogue, disksim_import};
+use files::{Colours, FileError, OutputError};
+use fleet::PartsError;
+use host::SessionError;
 use lab::disks::DisksError;
 use lab::guest::StartError;
 use lab::kernel::KernelError;
+use lab::power_cut;
 use lab::processor::ProcessorError;
 use runner::{PlaceError, RunError};
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use store::StoreError;
-use tools::MissingTools;
+use store::{MergeError, StoreError};
 
 /// The run came to its end, but a trial failed; or work that was begun could not be brought to its end.
 pub const EXIT_TRIAL_FAILED: u8 = 1;
@@ -30,8 +31,6 @@ pub const EXIT_INTERRUPTED: u8 = 130;
 pub enum ExpectedError {
     // The input is wrong.
     #[error(transparent)]
-    Study(#[from] study_file::Diagnostics),
-    #[error(transparent)]
     DiskFile(#[from] disksim_import::Diagnostics),
     #[error(transparent)]
     DiskTrace(#[from] disksim_import::Diagnostic),
@@ -42,130 +41,34 @@ pub enum ExpectedError {
     },
     #[error("--disk {disk}: `{}` has requests of disks 0 to {}", path.display(), disks.saturating_sub(1))]
     NoSuchDisk { path: PathBuf, disk: u8, disks: u32 },
-    #[error(transparent)]
-    Model(#[from] catalogue::Error),
-    /// A file of the user's part of the catalogue.
-    #[error("{0}")]
-    OwnModel(String),
-    #[error(transparent)]
-    Processor(#[from] ProcessorError),
     #[error("{model}: {message}")]
     Check { model: String, message: String },
-    #[error(transparent)]
-    Disks(#[from] DisksError),
-    #[error(
-        "workload `{0}`: only the lab can cut the power of its disks; use `--on lab`, or leave it out with `--only`"
-    )]
-    PowerCutOnHost(String),
-    #[error(
-        "the study cannot run on this machine: {0}; run it in the lab, or leave the act out; nothing was touched"
-    )]
-    ActOnHost(String),
-    #[error(
-        "--shard: the study's trials end when its claims are decided (`[precision] claims`), which no shard can see; \
-         write `trials = 3`, or run it in one piece; nothing was run"
-    )]
-    ShardOfClaims,
-    #[error("--only: {0}")]
-    Only(#[from] study_file::OnlyError),
-    /// A file that the user names; `advice` follows what is wrong with it.
-    #[error("`{}` {source}{advice}", path.display())]
-    File {
-        path: PathBuf,
-        source: TextError,
-        advice: &'static str,
-    },
-    #[error("`{}` {reason}; nothing was stored", path.display())]
-    ForeignResults { path: PathBuf, reason: String },
-    #[error("`{}`: {reason}", path.display())]
-    NoExport { path: PathBuf, reason: String },
-    #[error("--cell {cell}: the study has cells 1 to {cells}; `raidlab plan` lists them")]
-    NoSuchCell { cell: u64, cells: usize },
-    #[error("--cell {cell}: its workload has no power cuts; `raidlab plan` lists the cells")]
-    NoPowerCuts { cell: u64 },
-    #[error(transparent)]
-    PowerCut(#[from] lab::power_cut::Error),
     #[error("the script on standard input is longer than {mib_max} MiB")]
     LongScript { mib_max: u64 },
-    #[error("`{}` has no runs yet: `raidlab run STUDY` creates one", store.display())]
-    NoRun { store: PathBuf },
-    #[error(
-        "--with {run}: choose a run of imported results other than the run shown; `raidlab compare` \
-         compares two other runs"
-    )]
-    NotImported { run: i64 },
-    #[error("{0}; nothing was written")]
-    NotMeasurable(String),
-    #[error("`{}` {source}{written}", device.display())]
-    NotMeasured {
-        device: PathBuf,
-        source: measure::Error,
-        /// What was written, after a semicolon.
-        written: &'static str,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
     #[error(transparent)]
     Output(#[from] OutputError),
     #[error("there is no folder `{path}`: give a kernel tree or a version")]
     NoKernelTree { path: String },
     #[error("--name {name} is only for kernel trees: a version such as {version} already is a name")]
     NameOfVersion { name: String, version: String },
-    #[error("{option} is for trials on this machine: add `--on host`; nothing was touched")]
-    OptionOfHost { option: &'static str },
-    #[error("{reason}; nothing was touched")]
-    NotOnHost { reason: &'static str },
-    #[error("the study needs {wanted} disks, but --loop {files} creates {}; nothing was touched", files.count)]
-    FewLoopFiles {
-        wanted: usize,
-        files: crate::cli::LoopFiles,
-    },
-    #[error(
-        "cannot use `{}` for the files behind loop devices: {}; choose another folder with --loop-folder",
-        folder.display(), crate::command::reason(source)
-    )]
-    LoopFolder { folder: PathBuf, source: io::Error },
-    #[error(
-        "the name of `{}`, the folder for files behind loop devices, is not UTF-8, which the ledger needs: choose \
-         another folder with --loop-folder; nothing was touched",
-        folder.display()
-    )]
-    LoopFolderName { folder: PathBuf },
-    #[error(
-        "the study writes at least {used_mib} MiB, but `{}` has {free_mib} MiB free: choose another folder with \
-         --loop-folder; nothing was touched",
-        folder.display()
-    )]
-    LoopFolderFull {
-        folder: PathBuf,
-        used_mib: u64,
-        free_mib: u64,
-    },
-    #[error(transparent)]
-    DisksRefused(#[from] host::Refused),
-    #[error(transparent)]
-    Session(#[from] host::SessionError),
-    #[error("`{}` is a file: --trace needs a folder", path.display())]
-    TraceIsFile { path: PathBuf },
-    #[error(
-        "cannot write traces into `{}`: {}; choose another folder with --trace",
-        folder.display(), crate::command::reason(source)
-    )]
-    TraceFolder { folder: PathBuf, source: io::Error },
-    #[error("{cell}: {message}; nothing was touched")]
-    DryRun { cell: String, message: String },
-    #[error("{0}")]
-    TooFewDisks(String),
-    #[error("{0}; nothing was touched")]
-    Inventory(String),
 
     // Its kind decides.
     #[error(transparent)]
-    Parts(#[from] PartsError),
+    Prepare(#[from] prepare::Error),
     #[error(transparent)]
-    Submit(#[from] SubmitError),
+    Results(#[from] results::Error),
+    #[error(transparent)]
+    Fleet(#[from] fleet::Error),
+    #[error(transparent)]
+    CrashTest(#[from] crash_test::Error),
+    #[error(transparent)]
+    Bench(#[from] lab_bench::Error),
+    #[error(transparent)]
+    RealDisk(#[from] real_disk::Error),
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error(transparent)]
-    Kernel(#[from] KernelError),
     #[error(transparent)]
     Run(#[from] RunError),
     /// A store that fails in the middle of the work.
@@ -173,72 +76,55 @@ pub enum ExpectedError {
     StoreUnderWay(StoreError),
 
     // The machine lacks something.
-    #[error(transparent)]
-    Tools(#[from] MissingTools),
-    #[error(transparent)]
-    Guest(#[from] StartError),
-    #[error(
-        "with `--on host` raidlab creates arrays, filesystems and mounts, which requires root: `sudo raidlab run …`; the \
-         lab (without `--on host`) needs no root"
-    )]
-    NeedsRoot,
-    #[error(
-        "this machine's kernel has no {}, neither built in nor as a module: use another kernel, or the lab \
-         (without `--on host`); nothing was touched",
-        missing.join(", ")
-    )]
-    KernelLacks { missing: Vec<String> },
-    #[error("the ledger cannot be read: {0}")]
-    Ledger(#[source] io::Error),
     #[error("the ledger in `{}` cannot be read: {source}{advice}", folder.display())]
     LedgerFolder {
         folder: PathBuf,
         source: io::Error,
         advice: &'static str,
     },
-    #[error("cannot {doing} this program's own file: {source}")]
-    OwnFile { doing: &'static str, source: io::Error },
     #[error("cannot install a handler for Ctrl-C: {0}")]
     Signals(#[from] ctrlc::Error),
-    #[error("`apt-get {command}` failed ({how}); as root: `apt-get install {packages}`")]
-    Install {
-        command: &'static str,
-        how: String,
-        packages: String,
-    },
     #[error("{0}")]
     Machine(#[source] io::Error),
 
     // Work that was begun could not be brought to its end.
-    #[error("cannot write the result: {}", crate::command::reason(.0))]
-    Standard(#[source] io::Error),
     #[error("{0}")]
     Simulation(String),
-    #[error("cannot run the two cells: {0}")]
-    BenchCells(String),
-    #[error("the guest failed ({how}): {message}\n{console}")]
-    BenchGuest {
-        how: String,
-        message: String,
-        console: String,
-    },
-    #[error("no model of this processor: {0}")]
-    NoProcessorModel(String),
     #[error("no shell in the guest: {why}")]
     NoShell { why: String },
-    #[error("interrupted")]
-    Interrupted,
 }
+
+/// What the libraries of earlier stages say goes through [`prepare::Error`].
+macro_rules! from_stages {
+    ($($error:ty),*) => {
+        $(impl From<$error> for ExpectedError {
+            fn from(error: $error) -> Self {
+                Self::Prepare(error.into())
+            }
+        })*
+    };
+}
+
+from_stages!(
+    catalogue::Error,
+    study_file::Diagnostics,
+    DisksError,
+    KernelError,
+    ProcessorError,
+    StartError
+);
 
 impl ExpectedError {
     /// Says it on standard error and gives the exit code.
     pub fn report(&self) -> ExitCode {
         match self {
             // These have a form of their own.
-            Self::Study(diagnostics) if console::is_coloured(&io::stderr()) => {
+            Self::Prepare(prepare::Error::Study(diagnostics)) if console::is_coloured(&io::stderr()) => {
                 say_with(&diagnostics.to_string_in_colour(), Colours::Kept);
             }
-            Self::Study(_) | Self::DiskFile(_) | Self::DiskTrace(_) => say(&self.to_string()),
+            Self::Prepare(prepare::Error::Study(_)) | Self::DiskFile(_) | Self::DiskTrace(_) => {
+                say(&self.to_string());
+            }
             other => say(&format!("raidlab: {other}")),
         }
         ExitCode::from(self.exit())
@@ -246,77 +132,91 @@ impl ExpectedError {
 
     fn exit(&self) -> u8 {
         match self {
-            Self::Study(_)
-            | Self::DiskFile(_)
+            Self::DiskFile(_)
             | Self::DiskTrace(_)
             | Self::Trace { .. }
             | Self::NoSuchDisk { .. }
-            | Self::Model(_)
-            | Self::OwnModel(_)
-            | Self::Processor(_)
             | Self::Check { .. }
-            | Self::Disks(_)
-            | Self::Only(_)
-            | Self::PowerCutOnHost(_)
-            | Self::ActOnHost(_)
-            | Self::ShardOfClaims
-            | Self::File { .. }
-            | Self::ForeignResults { .. }
-            | Self::NoExport { .. }
-            | Self::NoSuchCell { .. }
-            | Self::NoPowerCuts { .. }
             | Self::LongScript { .. }
-            | Self::NoRun { .. }
-            | Self::NotImported { .. }
-            | Self::NotMeasurable(_)
-            | Self::Output(_)
+            | Self::File(_)
             | Self::NoKernelTree { .. }
-            | Self::NameOfVersion { .. }
-            | Self::OptionOfHost { .. }
-            | Self::NotOnHost { .. }
-            | Self::FewLoopFiles { .. }
-            | Self::LoopFolder { .. }
-            | Self::LoopFolderName { .. }
-            | Self::LoopFolderFull { .. }
-            | Self::DisksRefused(_)
-            | Self::Session(host::SessionError::Taken { .. } | host::SessionError::Changed(_))
-            | Self::TraceIsFile { .. }
-            | Self::TraceFolder { .. }
-            | Self::DryRun { .. }
-            | Self::Inventory(_)
-            | Self::TooFewDisks(_) => EXIT_INPUT,
-            Self::Parts(error) => error.exit(),
-            Self::Submit(error) => error.exit(),
-            Self::Store(error) => store_exit(error),
-            Self::Kernel(error) => kernel_exit(error),
-            Self::Run(RunError::Store(error)) | Self::StoreUnderWay(error) => store_exit_under_way(error),
-            Self::Run(RunError::Place(error)) => place_exit(error),
-            Self::PowerCut(error) => match error {
-                lab::power_cut::Error::Outside { .. } => EXIT_INPUT,
-                lab::power_cut::Error::Start(_) | lab::power_cut::Error::States(_) => EXIT_MACHINE,
+            | Self::NameOfVersion { .. } => EXIT_INPUT,
+            Self::Output(error) => output_exit(error),
+            Self::Prepare(error) => prepare_exit(error),
+            Self::Results(error) => match error {
+                results::Error::Prepare(error) => prepare_exit(error),
+                results::Error::Store(error) => store_exit(error),
+                results::Error::StoreUnderWay(error) => store_exit_under_way(error),
+                _ => EXIT_INPUT,
+            },
+            Self::Fleet(error) => fleet_exit(error),
+            Self::CrashTest(error) => match error {
+                crash_test::Error::Prepare(error) => prepare_exit(error),
+                crash_test::Error::NoPowerCuts { .. }
+                | crash_test::Error::PowerCut(power_cut::Error::Outside { .. }) => EXIT_INPUT,
+                crash_test::Error::PowerCut(power_cut::Error::Start(_) | power_cut::Error::States(_)) => {
+                    EXIT_MACHINE
+                }
+                crash_test::Error::PowerCut(_) => EXIT_TRIAL_FAILED,
+            },
+            Self::Bench(error) => match error {
+                lab_bench::Error::Prepare(error) => prepare_exit(error),
+                lab_bench::Error::Output(error) => output_exit(error),
                 _ => EXIT_TRIAL_FAILED,
             },
-            Self::Tools(_)
-            | Self::Guest(_)
-            | Self::NeedsRoot
-            | Self::KernelLacks { .. }
-            | Self::Session(host::SessionError::State { .. })
-            | Self::Ledger(_)
-            | Self::LedgerFolder { .. }
-            | Self::OwnFile { .. }
-            | Self::Signals(_)
-            | Self::Install { .. }
-            | Self::Machine(_) => EXIT_MACHINE,
-            Self::Standard(_)
-            | Self::Session(host::SessionError::NotCleared(_))
-            | Self::Simulation(_)
-            | Self::NotMeasured { .. }
-            | Self::BenchCells(_)
-            | Self::BenchGuest { .. }
-            | Self::NoProcessorModel(_)
-            | Self::NoShell { .. }
-            | Self::Interrupted => EXIT_TRIAL_FAILED,
+            Self::RealDisk(error) => match error {
+                real_disk::Error::Output(error) => output_exit(error),
+                real_disk::Error::Tools(_) => EXIT_MACHINE,
+                real_disk::Error::NotMeasured { .. } | real_disk::Error::Simulation(_) => EXIT_TRIAL_FAILED,
+                real_disk::Error::Refused(_) | real_disk::Error::Claimed(_) | real_disk::Error::Model(_) => {
+                    EXIT_INPUT
+                }
+            },
+            Self::Store(error) => store_exit(error),
+            Self::Run(RunError::Store(error)) | Self::StoreUnderWay(error) => store_exit_under_way(error),
+            Self::Run(RunError::Place(error)) => place_exit(error),
+            Self::LedgerFolder { .. } | Self::Signals(_) | Self::Machine(_) => EXIT_MACHINE,
+            Self::Simulation(_) | Self::NoShell { .. } => EXIT_TRIAL_FAILED,
         }
+    }
+}
+
+/// Most of what keeps a run from beginning is the user's to change.
+fn prepare_exit(error: &prepare::Error) -> u8 {
+    use prepare::Error as E;
+    match error {
+        E::Kernel(error) => kernel_exit(error),
+        E::Session(SessionError::NotCleared(_)) => EXIT_TRIAL_FAILED,
+        E::Tools(_)
+        | E::Guest(_)
+        | E::NeedsRoot
+        | E::KernelLacks { .. }
+        | E::Session(SessionError::State { .. })
+        | E::Ledger(_)
+        | E::OwnFile { .. }
+        | E::Install { .. }
+        | E::Machine(_) => EXIT_MACHINE,
+        _ => EXIT_INPUT,
+    }
+}
+
+fn fleet_exit(error: &fleet::Error) -> u8 {
+    match error {
+        fleet::Error::Prepare(error) => prepare_exit(error),
+        fleet::Error::Store(error) => store_exit(error),
+        fleet::Error::Parts(PartsError::Full { .. }) => EXIT_MACHINE,
+        fleet::Error::Parts(PartsError::Target { .. } | PartsError::NotOne(MergeError::Copy { .. })) => {
+            EXIT_TRIAL_FAILED
+        }
+        fleet::Error::Submit(error) if error.is_of_machine() => EXIT_MACHINE,
+        fleet::Error::Parts(_) | fleet::Error::Submit(_) => EXIT_INPUT,
+    }
+}
+
+const fn output_exit(error: &OutputError) -> u8 {
+    match error {
+        OutputError::Standard(_) => EXIT_TRIAL_FAILED,
+        _ => EXIT_INPUT,
     }
 }
 
@@ -374,21 +274,16 @@ fn place_exit(error: &PlaceError) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::error::Error;
+    use files::ReadError;
 
     #[test]
     fn each_kind_has_its_exit_code_and_its_source() {
-        let file = ExpectedError::File {
-            path: "x.toml".into(),
-            source: TextError::Folder,
-            advice: "; name a study",
-        };
+        let file = ExpectedError::from(ReadError::Folder.of("x.toml".as_ref(), "; name a study"));
         assert_eq!(
             (file.exit(), file.to_string().as_str()),
             (2, "`x.toml` is a folder; name a study")
         );
-        assert!(file.source().is_some());
-        assert_eq!(ExpectedError::NeedsRoot.exit(), 3);
+        assert_eq!(ExpectedError::from(prepare::Error::NeedsRoot).exit(), 3);
         let full = || StoreError::Full {
             path: "x.db".into(),
             trials_kept: 1,

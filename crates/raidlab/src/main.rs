@@ -6,7 +6,6 @@ mod console;
 mod expected;
 mod interrupt;
 mod manual;
-mod plain;
 mod progress;
 
 use clap::Parser;

@@ -10,6 +10,7 @@
 
 mod chart;
 mod claims;
+mod clock;
 mod comparison;
 mod control;
 mod device_time;
@@ -31,6 +32,7 @@ mod verdict;
 mod words;
 
 pub use claims::{ClaimWords, claim_words};
+pub use clock::clock;
 pub use comparison::{ComparedSide, comparison, comparison_html};
 pub use distribution::{Distribution, distributions};
 pub use doubt::{Doubts, order_of};

@@ -10,6 +10,7 @@ use crate::sysfs;
 use crate::up::Stack;
 use crate::zfs;
 use study::event::{Event, Guard};
+use study::median;
 use study::stack::{ArraySpec, Members, StackSpec};
 
 /// Above this share, per cent, filesystems look long for free space, and find it in pieces.
@@ -255,28 +256,19 @@ fn slow_member(members: &[DiskCounters], spreads_reads: bool) -> Option<(bool, S
 
 /// Whether a member had about as many reads and writes, of about the same size, as half of the members.
 fn is_alike(disk: &DiskCounters, members: &[DiskCounters]) -> bool {
-    let all = median(members.iter().map(|disk| (disk.reads + disk.writes) as f64));
+    let all = median(members.iter().map(|disk| (disk.reads + disk.writes) as f64)).unwrap_or_default();
     let near = |value: f64, median: f64| value <= ALIKE * median && median <= ALIKE * value;
     let is_near = |load: fn(&DiskCounters) -> Load| {
         let size = |load: Load| load.sectors as f64 / load.requests.max(1) as f64;
         let (own, requests) = (
             load(disk),
-            median(members.iter().map(|disk| load(disk).requests as f64)),
+            median(members.iter().map(|disk| load(disk).requests as f64)).unwrap_or_default(),
         );
         let is_rare = own.requests as f64 * RARE as f64 <= all && requests * RARE as f64 <= all;
-        let sizes = median(members.iter().map(|disk| size(load(disk))));
+        let sizes = median(members.iter().map(|disk| size(load(disk)))).unwrap_or_default();
         is_rare || (near(own.requests as f64, requests) && near(size(own), sizes))
     };
     is_near(Load::reads) && is_near(Load::writes)
-}
-
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    match values.len() {
-        0 => 0.0,
-        len => f64::midpoint(values[(len - 1) / 2], values[len / 2]),
-    }
 }
 
 impl Stack {

@@ -24,7 +24,7 @@ pub(crate) fn of_filesystem(executor: &mut dyn Executor) -> Result<String, Cause
 /// Sixteen random bytes, as four words.
 fn random_hex(executor: &mut dyn Executor) -> Result<[String; 4], Cause> {
     let bytes = executor.random()?;
-    Ok([0, 4, 8, 12].map(|at| bytes[at..at + 4].iter().map(|byte| format!("{byte:02x}")).collect()))
+    Ok([0, 4, 8, 12].map(|at| hex::encode(&bytes[at..at + 4])))
 }
 
 #[cfg(test)]

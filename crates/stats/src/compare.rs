@@ -14,7 +14,6 @@
 
 use crate::interval::{Basis, Interval, TRIALS_MIN, mean_and_variance, student_t};
 use crate::precision::ALPHA;
-use crate::summary::median;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use study::Measurement;
 use study::metric::Better;
@@ -327,13 +326,8 @@ fn log_ratios(first: &[InBlock], second: &[InBlock]) -> Vec<f64> {
     blocks.sort_unstable();
     blocks.dedup();
     let of_block = |values: &[InBlock], block: u64| -> Option<f64> {
-        let mut values: Vec<f64> = values
-            .iter()
-            .filter(|one| one.block == block && one.value > 0.0)
-            .map(|one| one.value)
-            .collect();
-        values.sort_by(f64::total_cmp);
-        (!values.is_empty()).then(|| median(&values))
+        let of_block = values.iter().filter(|one| one.block == block && one.value > 0.0);
+        study::median(of_block.map(|one| one.value))
     };
     let ratio = |&block: &u64| Some((of_block(first, block)? / of_block(second, block)?).ln());
     blocks.iter().filter_map(ratio).collect()

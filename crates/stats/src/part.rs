@@ -1,7 +1,6 @@
 //! Selects the best stacks of each workload, for reports on many stacks.
 
 use crate::judge::headline;
-use crate::summary::median;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use study::Measurement;
 use study::metric::{Better, Metric};
@@ -59,10 +58,7 @@ fn orders<'a>(plan: &'a Plan, measurements: &[Measurement]) -> BTreeMap<&'a str,
         let mut medians: Vec<(f64, &str)> = values
             .into_iter()
             .filter(|((_, metric), _)| Some(*metric) == main)
-            .map(|((label, _), mut values)| {
-                values.sort_by(f64::total_cmp);
-                (median(&values), label)
-            })
+            .filter_map(|((label, _), values)| Some((study::median(values)?, label)))
             .collect();
         medians.sort_by(|one, other| one.0.total_cmp(&other.0).then(other.1.cmp(one.1)));
         if main.is_some_and(|metric| metric.better() == Better::Higher) {

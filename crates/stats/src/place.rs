@@ -18,13 +18,12 @@ mod ranks;
 
 use crate::compare::holm;
 use crate::judge::{distinct, headline};
-use crate::summary::median;
 use ranks::{kendall, rank_sum, two_sided};
 use std::collections::HashMap;
 use study::metric::Better;
 use study::plan::{Cell, Plan};
 use study::stack::MachineKind;
-use study::{CellId, Measurement, TrialKey};
+use study::{CellId, Measurement, TrialKey, median};
 
 /// Error level of the drift of a run, and of all order effects of a run together.
 pub const LEVEL: f64 = 0.01;
@@ -209,7 +208,7 @@ fn residuals(cell: &Cell, of_cell: &[&Measurement]) -> HashMap<u32, f64> {
             .filter(|one| one.entry.metric == metric)
             .map(|one| (one.trial.index, sign * one.entry.value.ln()))
             .collect();
-        let centre = median(&sorted(logs.iter().map(|(_, log)| *log)));
+        let centre = median(logs.iter().map(|(_, log)| *log)).unwrap_or_default();
         for (index, log) in logs {
             of_trials.entry(index).or_default().push(log - centre);
         }
@@ -219,12 +218,6 @@ fn residuals(cell: &Cell, of_cell: &[&Measurement]) -> HashMap<u32, f64> {
         .into_iter()
         .map(|(index, values)| (index, mean(values)))
         .collect()
-}
-
-fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values
 }
 
 /// The first and the last position in the run.
@@ -248,7 +241,7 @@ fn slope(cells: &[Timed<'_>]) -> f64 {
                 .extend(later.map(|later| (later.residual - one.residual) / (later.started - one.started) as f64));
         }
     }
-    median(&sorted(slopes.into_iter()))
+    median(slopes).unwrap_or_default()
 }
 
 /// Compares trials at a position with the others; `None` if there are too few of either.
@@ -266,10 +259,12 @@ fn group(cells: &[Timed<'_>], place: Place, is_in: impl Fn(&Timed<'_>, usize) ->
             if is_in { &mut inside } else { &mut outside }.push(trial.residual);
         }
     }
-    let is_enough = inside.len().min(outside.len()) >= GROUP_MIN;
-    is_enough.then(|| OrderEffect {
+    if inside.len().min(outside.len()) < GROUP_MIN {
+        return None;
+    }
+    Some(OrderEffect {
         trials: inside.len(),
-        ratio: (median(&sorted(inside.into_iter())) - median(&sorted(outside.into_iter()))).exp(),
+        ratio: (median(inside)? - median(outside)?).exp(),
         probability: two_sided(sums.into_iter()),
         place,
     })

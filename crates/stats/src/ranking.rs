@@ -7,7 +7,6 @@
 
 use crate::compare::{Effect, InBlock, Pool, faster, holm_among};
 use crate::interval::TRIALS_MIN;
-use crate::summary::median;
 use study::metric::Better;
 
 /// Result of comparing all pairs of a test's stacks.
@@ -167,9 +166,7 @@ fn can_be_placed(values: &[InBlock]) -> bool {
 }
 
 fn centre(values: &[InBlock]) -> f64 {
-    let mut sorted: Vec<f64> = values.iter().map(|one| one.value).collect();
-    sorted.sort_by(f64::total_cmp);
-    median(&sorted)
+    study::median(values.iter().map(|one| one.value)).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ impl Summary {
         let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
         Some(Self {
             n: sorted.len(),
-            median: median(&sorted),
+            median: study::median(sorted.iter().copied())?,
             mean,
             min,
             max,
@@ -47,15 +47,6 @@ impl Summary {
 fn deviation(values: &[f64], mean: f64) -> Option<f64> {
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
-}
-
-pub(crate) fn median(sorted: &[f64]) -> f64 {
-    let middle = sorted.len() / 2;
-    if sorted.len() % 2 == 1 {
-        sorted[middle]
-    } else {
-        sorted[middle - 1].midpoint(sorted[middle])
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Digest of all results of a run.
 
 use crate::record::RunId;
-use crate::run::hex;
 use crate::{Result, Store};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
@@ -38,7 +37,7 @@ fn of_rows(keys: &Keys, samples: &[Measurement], latencies: &[Measured<Latency>]
     for (samples, latencies) in cells.into_values() {
         add(&mut hash, keys, &samples, &latencies);
     }
-    hex(&hash.finalize())
+    hex::encode(hash.finalize())
 }
 
 /// Adds the lines of these rows in order. The order of events within a trial must not matter either, because

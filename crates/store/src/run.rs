@@ -197,9 +197,5 @@ impl Store {
 }
 
 fn study_sha256(source: &str) -> String {
-    hex(&Sha256::digest(source.as_bytes()))
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(Sha256::digest(source.as_bytes()))
 }

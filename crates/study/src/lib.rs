@@ -9,11 +9,13 @@ pub mod claim;
 pub mod control;
 pub mod event;
 mod measurement;
+mod median;
 pub mod metric;
 mod order;
 pub mod phase;
 pub mod plan;
 mod shard;
+pub mod splitmix64;
 pub mod stack;
 mod summary;
 pub mod table;
@@ -25,6 +27,7 @@ pub use measurement::{
     Measured, Measurement, OTHER_DISKS_MIB_PER_S, OTHER_DISKS_MIB_PER_S_MAX, OTHERS_PROCESSOR_PERCENT,
     OTHERS_PROCESSOR_PERCENT_MAX, ProvenanceEntry, Recorded, StepEntry, TrialKey,
 };
+pub use median::median;
 pub use order::trial_seed;
 pub use shard::Shard;
 pub use summary::Summary;

@@ -8,7 +8,6 @@
 //!
 //! `cargo run --release -p workload --example tree_bench [ROUNDS] [FILE]`
 
-use stats::Summary;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
@@ -150,7 +149,7 @@ struct Worst(BTreeMap<&'static str, (f64, Pairs)>);
 
 impl Worst {
     fn add(&mut self, name: &'static str, pairs: Vec<(f64, f64)>) {
-        let ratio = median(pairs.iter().map(|(ours, theirs)| ours / theirs).collect());
+        let ratio = study::median(pairs.iter().map(|(ours, theirs)| ours / theirs)).unwrap_or(f64::NAN);
         let worst = self.0.entry(name).or_default();
         if ratio > worst.0 {
             *worst = (ratio, pairs);
@@ -165,10 +164,6 @@ impl Worst {
         }
         std::fs::write(path, format!("{all:#}\n")).expect("the file can be written");
     }
-}
-
-fn median(values: Vec<f64>) -> f64 {
-    Summary::of(&values, 0.05).map_or(f64::NAN, |summary| summary.median)
 }
 
 fn main() {
@@ -202,8 +197,9 @@ fn main() {
             .into_iter()
             .enumerate()
         {
-            let ratio = median(pairs.iter().map(|(ours, theirs)| theirs[index] / ours[index]).collect());
-            let seconds = median(pairs.iter().map(|(ours, _)| ours[index]).collect());
+            let ratio =
+                study::median(pairs.iter().map(|(ours, theirs)| theirs[index] / ours[index])).unwrap_or(f64::NAN);
+            let seconds = study::median(pairs.iter().map(|(ours, _)| ours[index])).unwrap_or(f64::NAN);
             println!("tree_{name}_{label} {ratio:.2} ({:.1} ms)", seconds * 1e3);
             let tool = ["tree_vs_cp", "tree_vs_cat", "tree_vs_cp", "tree_vs_rm"][index];
             worst.add(

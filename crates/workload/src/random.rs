@@ -4,18 +4,13 @@
 //! only within a version, library distributions not at all, and `ln`, `exp` and `cos` differ between C libraries.
 //! Therefore this is SplitMix64 (Steele, Lea and Flood, 2014) and integer arithmetic.
 
+pub(crate) use study::splitmix64::mix;
+
+use study::splitmix64::GOLDEN_GAMMA;
+
 /// A SplitMix64 generator.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
-
-const GOLDEN_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
-
-/// SplitMix64's output function: a bijection in which every input bit affects every output bit.
-pub(crate) const fn mix(value: u64) -> u64 {
-    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
-}
 
 /// A number for the place (`a`, `b`) under `seed`, without drawing the ones before it.
 pub(crate) const fn hash(seed: u64, a: u64, b: u64) -> u64 {

@@ -7,6 +7,7 @@ use super::{
     create_dir, debian, embedded, io_error, kept, source, tree, zfs,
 };
 use crate::carried::Programs;
+use etcetera::base_strategy::{BaseStrategy, Xdg};
 use rustix::fs::FlockOperation;
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -23,11 +24,7 @@ pub struct Cache {
 impl Cache {
     /// `$XDG_CACHE_HOME/raidlab`, or `~/.cache/raidlab`.
     pub fn of_user() -> Cache {
-        let folder = std::env::var_os("XDG_CACHE_HOME")
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-            .or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")))
-            .unwrap_or_else(|| PathBuf::from("/var/cache"));
+        let folder = Xdg::new().map_or_else(|_| PathBuf::from("/var/cache"), |user| user.cache_dir());
         Cache {
             installed: std::env::current_exe()
                 .ok()

@@ -2,18 +2,8 @@
 
 use super::{COUNT_MAX, seed, whole};
 use clap::Args;
-use std::collections::BTreeSet;
-use std::fmt;
+use crash_test::{LostSectors, Numbers};
 use std::path::PathBuf;
-
-/// Those that a study can have, with those that prepare.
-const OPERATIONS_MAX: u32 = 20_000;
-
-/// Sectors of one `--lose`.
-const LOST_MAX: u64 = 1 << 20;
-
-/// The word for no sectors.
-const NOTHING: &str = "nothing";
 
 /// A year.
 const MINUTES_MAX: u64 = 366 * 24 * 60;
@@ -40,99 +30,11 @@ pub struct PowerCutArguments {
     #[arg(long, conflicts_with = "lose")]
     pub shrink: bool,
     /// Operations that are not done, with those that need them, as `--shrink` prints them
-    #[arg(long, value_name = "NUMBERS", value_parser = numbers)]
+    #[arg(long, value_name = "NUMBERS")]
     pub leave_out: Option<Numbers>,
     /// Of the cached writes that the seed loses, lose only these sectors, or `nothing`, as `--shrink` prints them
-    #[arg(long, value_name = "DISK:SECTOR+COUNT", value_parser = lost_sectors, value_delimiter = ',')]
+    #[arg(long, value_name = "DISK:SECTOR+COUNT", value_delimiter = ',')]
     pub lose: Vec<LostSectors>,
-}
-
-/// Numbers and ranges of them, as in `3,7-20`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Numbers(pub Vec<u32>);
-
-impl fmt::Display for Numbers {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut runs: Vec<(u32, u32)> = Vec::new();
-        for &number in &self.0 {
-            match runs.last_mut() {
-                Some((_, last)) if *last + 1 == number => *last = number,
-                _ => runs.push((number, number)),
-            }
-        }
-        for (place, (first, last)) in runs.into_iter().enumerate() {
-            let comma = if place == 0 { "" } else { "," };
-            match first == last {
-                true => write!(to, "{comma}{first}")?,
-                false => write!(to, "{comma}{first}-{last}")?,
-            }
-        }
-        Ok(())
-    }
-}
-
-fn numbers(text: &str) -> Result<Numbers, String> {
-    let mut all = BTreeSet::new();
-    for part in text.split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let number = |word: &str| {
-            word.trim()
-                .parse::<u32>()
-                .ok()
-                .filter(|number| *number <= OPERATIONS_MAX)
-        };
-        match (number(first), number(last)) {
-            (Some(first), Some(last)) if first <= last => all.extend(first..=last),
-            _ => {
-                return Err(format!(
-                    "`{part}` is no number of an operation and no range such as 3-20"
-                ));
-            }
-        }
-    }
-    Ok(Numbers(all.into_iter().collect()))
-}
-
-/// Sectors of a disk, which is counted from 1; none for `nothing`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LostSectors {
-    pub disk: usize,
-    pub sector: u64,
-    pub count: u64,
-}
-
-impl fmt::Display for LostSectors {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.count {
-            0 => to.write_str(NOTHING),
-            count => write!(to, "{}:{}+{count}", self.disk, self.sector),
-        }
-    }
-}
-
-impl LostSectors {
-    pub const NOTHING: Self = Self {
-        disk: 1,
-        sector: 0,
-        count: 0,
-    };
-}
-
-fn lost_sectors(text: &str) -> Result<LostSectors, String> {
-    if text == NOTHING {
-        return Ok(LostSectors::NOTHING);
-    }
-    let parsed = || {
-        let (disk, sectors) = text.split_once(':')?;
-        let (sector, count) = sectors.split_once('+')?;
-        Some(LostSectors {
-            disk: disk.parse().ok().filter(|disk| *disk > 0)?,
-            sector: sector.parse().ok()?,
-            count: count.parse().ok().filter(|count| (1..=LOST_MAX).contains(count))?,
-        })
-    };
-    parsed()
-        .ok_or_else(|| "it is DISK:SECTOR+COUNT, such as 2:493956+2 for two sectors of the second disk".to_owned())
 }
 
 #[derive(Args, Debug)]
@@ -161,30 +63,4 @@ pub struct SoakArguments {
     /// Number of histories that run in parallel (default: one for each processor)
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub jobs: Option<u32>,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_read_as_they_are_printed() {
-        for text in ["3", "0-48", "1,3,5-7,9"] {
-            assert_eq!(numbers(text).expect("good").to_string(), text);
-        }
-        assert_eq!(numbers("7,3,4,5").expect("good").to_string(), "3-5,7");
-        for bad in ["", "a", "5-3", "1,,2", "99999"] {
-            assert!(numbers(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn lost_sectors_are_read_as_they_are_printed() {
-        for text in ["2:493956+2", "nothing"] {
-            assert_eq!(lost_sectors(text).expect("good").to_string(), text);
-        }
-        for bad in ["0:1+1", "2:493956", "2:1+0", "x:1+1", "1:2:3"] {
-            assert!(lost_sectors(bad).is_err(), "{bad}");
-        }
-    }
 }

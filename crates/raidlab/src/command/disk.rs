@@ -1,22 +1,18 @@
 //! `raidlab disk`: the catalogue, what a model does, how it compares with a real disk.
 
 mod check;
-mod device;
-mod measure;
-mod measured_page;
-mod measured_words;
 mod replay;
-mod resumed;
 mod show;
 
-use super::own_models::OwnModels;
-use super::{print, text};
+use super::print;
 use crate::cli::{DiskCommand, Format};
 use crate::expected::{EXIT_INPUT, ExpectedError};
 use disksim::catalogue::{self, Model};
 use disksim::comparison::INDEPENDENT_MIN;
 use disksim::disksim_import;
 use disksim::request::SECTOR_BYTES;
+use files::{ReadError, read_file};
+use prepare::own_models::OwnModels;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -50,14 +46,14 @@ pub fn disk(command: &DiskCommand) -> Result<ExitCode, ExpectedError> {
             precondition,
             html,
         } => {
-            let wanted = measure::Wanted {
+            let wanted = real_disk::Wanted {
                 device,
                 output,
                 destroy: destroy.as_deref(),
                 precondition: *precondition,
                 html: html.as_deref(),
             };
-            print(&measure::measure(&wanted)?)?;
+            print(&real_disk::measure(&wanted)?)?;
         }
         DiskCommand::Import { file } => print(&import(file)?)?,
     }
@@ -138,25 +134,21 @@ fn import(path: &Path) -> Result<String, ExpectedError> {
         .unwrap_or_default();
     read(path)?;
     let mut files =
-        |file: &str| text::read(&folder.join(file), FILE_BYTES_MAX).map_err(|words| format!("it {words}"));
+        |file: &str| read_file::read(&folder.join(file), FILE_BYTES_MAX).map_err(|words| format!("it {words}"));
     let model = disksim_import::import(&name, &mut files)?;
     disksim_import::to_toml(&model).map_err(|error| ExpectedError::Simulation(error.to_string()))
 }
 
 fn read(path: &Path) -> Result<String, ExpectedError> {
-    named(path, text::read(path, FILE_BYTES_MAX))
+    named(path, read_file::read(path, FILE_BYTES_MAX))
 }
 
 fn read_model(path: &Path) -> Result<String, ExpectedError> {
-    named(path, text::read_regular(path, study_file::MODEL_BYTES_MAX))
+    named(path, read_file::read_regular(path, study_file::MODEL_BYTES_MAX))
 }
 
-fn named(path: &Path, text: Result<String, text::TextError>) -> Result<String, ExpectedError> {
-    text.map_err(|source| ExpectedError::File {
-        path: path.to_owned(),
-        source,
-        advice: "",
-    })
+fn named(path: &Path, text: Result<String, ReadError>) -> Result<String, ExpectedError> {
+    Ok(text.map_err(|error| error.of(path, ""))?)
 }
 
 /// In the units in which disks are sold.

@@ -1,10 +1,10 @@
 //! `raidlab package-files`: what `make deb` puts into packages and only this program knows.
 
-use super::kernel::ready;
-use super::run::now_unix_s;
 use crate::expected::ExpectedError;
 use crate::manual;
+use crate::progress::KernelBar;
 use lab::kernel::{Cache, DEFAULT_VERSION, KernelName};
+use prepare::{kernels, now_unix_s};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -20,7 +20,11 @@ pub fn package_files(folder: &Path, with_kernel: bool) -> Result<ExitCode, Expec
     if !with_kernel {
         return Ok(ExitCode::SUCCESS);
     }
-    let kernel = ready(&Cache::of_user(), &KernelName::parse(DEFAULT_VERSION))?;
+    let kernel = kernels::ready(
+        &Cache::of_user(),
+        &KernelName::parse(DEFAULT_VERSION),
+        KernelBar::show_build,
+    )?;
     let own = folder.join("kernel");
     kernel.write_package(&own.join("kernels"), &own.join("added"), Path::new(INSTALLED))?;
     Ok(ExitCode::SUCCESS)

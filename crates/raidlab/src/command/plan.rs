@@ -1,9 +1,10 @@
 //! `raidlab plan`: what a study comes to, without running it.
 
-use super::{advice, print, studied};
+use super::print;
 use crate::cli::{Format, PlanArguments};
 use crate::expected::ExpectedError;
 use lab::kernel::Cache;
+use prepare::{advice, checks, load_study};
 use runner::{Partition, is_fixed};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -13,8 +14,8 @@ use study::plan::{Cell, Plan};
 use study::stack::MachineSpec;
 
 pub fn plan(arguments: &PlanArguments) -> Result<ExitCode, ExpectedError> {
-    let (plan, _) = studied::read(&arguments.study, &arguments.only, &Cache::of_user())?;
-    super::run::refuse_shards_of_claims(&plan, arguments.shard)?;
+    let (plan, _) = load_study::read(&arguments.study, &arguments.only, &Cache::of_user())?;
+    checks::refuse_shards_of_claims(&plan, arguments.shard)?;
     match arguments.format {
         Format::Text => {
             let text = arguments

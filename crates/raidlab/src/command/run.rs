@@ -1,53 +1,55 @@
 //! `raidlab run`.
 
-mod dry;
-mod prepare_host;
-mod prepare_lab;
-
-pub(super) use prepare_lab::{own_init, processors};
-
-use super::{advice, inventory, print, show, studied};
+use super::{print, show};
 use crate::cli::{On, RunArguments, Switch};
 use crate::expected::{EXIT_INTERRUPTED, EXIT_TRIAL_FAILED, ExpectedError};
 use crate::interrupt::Signals;
-use crate::progress::{RunDisplay, clock, note, say};
+use crate::progress::{KernelBar, RunDisplay, note, say};
 use lab::kernel::Cache;
+use prepare::{
+    Options, Prepared, PreparedHost, advice, checks, dry_run, inventory, lab_run, load_study, now_unix_s,
+    processors, version,
+};
 use runner::{Outcome, Outlook, Place, Runner};
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 use store::{Found, OpenRun, RunSpec, Store, StoreError};
 use study::Shard;
-use study::plan::{Plan, Trial};
-use study::stack::{DATA, MachineKind};
-use study::workload::{Work, WorkloadSpec};
+use study::plan::Plan;
+use study::stack::MachineKind;
 use tools::shell_word;
 
 pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
     let began = Instant::now();
-    let arguments = &inventory::on_this_node(arguments)?;
+    let arguments = &on_this_node(arguments)?;
+    let options = options(arguments);
     let cache = Cache::of_user();
     let read = match arguments.on {
-        Some(On::Host) => studied::read_for_host,
-        Some(On::Lab) | None => studied::read,
+        Some(On::Host) => load_study::read_for_host,
+        Some(On::Lab) | None => load_study::read,
     };
     let (mut plan, only) = read(&arguments.study, &arguments.only, &cache)?;
     let wanted = match machine_kind(arguments, &plan) {
         MachineKind::Lab => Prepared::Lab(cache),
         MachineKind::Host | MachineKind::Foreign => {
-            refuse_power_cuts(&plan)?;
-            refuse_acts(&plan)?;
-            Prepared::Host(prepare_host::PreparedHost::of(arguments, &mut plan)?)
+            checks::refuse_power_cuts(&plan)?;
+            checks::refuse_acts(&plan)?;
+            Prepared::Host(PreparedHost::of(&options, &mut plan)?)
         }
     };
-    add_control(arguments, wanted.kind(), &mut plan);
-    refuse_shards_of_claims(&plan, arguments.shard)?;
+    // What is only shown has the commands of the first stack already.
+    if !arguments.dry_run {
+        let asked = arguments.aa_control.map(|wanted| wanted == Switch::On);
+        checks::add_control(asked, wanted.kind(), &mut plan);
+    }
+    checks::refuse_shards_of_claims(&plan, arguments.shard)?;
     let part = runner::part_of(&plan, arguments.shard);
     if let Prepared::Lab(cache) = &wanted {
-        prepare_lab::check(arguments, &part, cache)?;
+        lab_run::check(&options, &part, cache)?;
     }
     if arguments.dry_run {
-        return print(&dry::commands(&part, &wanted)?).map(|()| ExitCode::SUCCESS);
+        return print(&dry_run::commands(&part, &wanted)?).map(|()| ExitCode::SUCCESS);
     }
     for sentence in advice::of(&plan) {
         say(&format!("raidlab: warning: {sentence}"));
@@ -62,7 +64,7 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
         only: &only,
         shard: arguments.shard,
         raidlab_version: &version()?,
-        command: &command_line(arguments, &wanted.stored_devices(arguments)),
+        command: &command_line(arguments, &wanted.stored_devices(&options)),
         started_at_unix_s: now_unix_s(),
     };
     let run = open_run(arguments, &mut store, &spec)?;
@@ -90,9 +92,9 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
         }
     } else {
         let place: Box<dyn Place> = match wanted {
-            Prepared::Lab(cache) => Box::new(prepare_lab::place(arguments, &part, cache, jobs)?),
+            Prepared::Lab(cache) => Box::new(lab_run::place(&options, &part, cache, jobs, KernelBar::show_build)?),
             Prepared::Host(prepared) => {
-                Box::new(prepared.begin(arguments, resume, &mut || signals.begin_session())?)
+                Box::new(prepared.begin(&options, resume, &mut || signals.begin_session())?)
             }
         };
         signals.begin_session();
@@ -118,97 +120,37 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
     conclude(arguments, &mut store, &run, outcome, began)
 }
 
-/// The A/A control. What is only shown has the commands of the first stack already.
-fn add_control(arguments: &RunArguments, machine: MachineKind, plan: &mut Plan) {
-    let wanted = match arguments.aa_control {
-        Some(wanted) => wanted == Switch::On,
-        None => machine == MachineKind::Host,
+/// The arguments with what the inventory says of this node.
+fn on_this_node(arguments: &RunArguments) -> Result<RunArguments, ExpectedError> {
+    let mut arguments = arguments.clone();
+    let Some(path) = &arguments.inventory else {
+        return Ok(arguments);
     };
-    if !wanted || arguments.dry_run {
-        return;
+    if arguments.on != Some(On::Host) {
+        return Err(prepare::Error::OptionOfHost { option: "--inventory" }.into());
     }
-    let added = study::control::add(plan, stats::TRIALS_MIN as u32);
-    plan.identify();
-    match added {
-        Some(label) => note(&format!(
-            "raidlab: {label} is measured as an A/A control; --aa-control off leaves it out"
-        )),
-        None if arguments.aa_control.is_some() => say(&format!(
-            "raidlab: no A/A control was added: it needs {} trials of each cell, and a study without `replicate`",
-            stats::TRIALS_MIN
-        )),
-        None => (),
-    }
+    let node = inventory::of_this_node(path)?;
+    arguments.devices = node.devices;
+    arguments.destroy = node.destroy;
+    arguments.loops = node.loops;
+    arguments.loop_folder = node.loop_folder;
+    // A run of its own in the merged store, by which it is compared with other nodes.
+    arguments.name.get_or_insert(node.name);
+    Ok(arguments)
 }
 
-/// Where the run is to be, and what was found there.
-enum Prepared {
-    Lab(Cache),
-    Host(prepare_host::PreparedHost),
-}
-
-impl Prepared {
-    fn kind(&self) -> MachineKind {
-        match self {
-            Self::Lab(_) => MachineKind::Lab,
-            Self::Host(_) => MachineKind::Host,
-        }
-    }
-
-    /// What tells this run from one on other disks.
-    fn devices(&self) -> Vec<String> {
-        match self {
-            Self::Lab(_) => Vec::new(),
-            Self::Host(prepared) => prepared.identity(),
-        }
-    }
-
-    /// The devices of the command line, as they are stored.
-    fn stored_devices(&self, arguments: &RunArguments) -> Vec<String> {
-        match self {
-            Self::Host(prepared) if !arguments.serials => prepared.without_serials(),
-            _ => devices(arguments),
-        }
-    }
-}
-
-/// On a host, before anything is touched.
-fn refuse_power_cuts(plan: &Plan) -> Result<(), ExpectedError> {
-    let cuts = |workload: &WorkloadSpec| matches!(workload.work, Work::PowerCut(_));
-    match plan
-        .cells
-        .iter()
-        .map(|cell| &cell.workload)
-        .find(|workload| cuts(workload))
-    {
-        Some(workload) => Err(ExpectedError::PowerCutOnHost(workload.name.clone())),
-        None => Ok(()),
-    }
-}
-
-/// Also where the study is for the lab, and the command line says otherwise.
-fn refuse_acts(plan: &Plan) -> Result<(), ExpectedError> {
-    for cell in &plan.cells {
-        let disks = cell.machine.group(DATA).map_or(0, |group| group.count);
-        let Some(keeper) = cell.stack.keeper(disks) else {
-            continue;
-        };
-        let mut refused = cell
-            .acts
-            .iter()
-            .filter_map(|act| act.kind.why_not_on_host(&cell.stack, keeper));
-        if let Some(why) = refused.next() {
-            return Err(ExpectedError::ActOnHost(why));
-        }
-    }
-    Ok(())
-}
-
-/// A claim may compare cells of two shards, of which neither can see that it is decided.
-pub fn refuse_shards_of_claims(plan: &Plan, shard: Option<Shard>) -> Result<(), ExpectedError> {
-    match shard.filter(|_| plan.precision.claims) {
-        Some(_) => Err(ExpectedError::ShardOfClaims),
-        None => Ok(()),
+fn options(arguments: &RunArguments) -> Options {
+    Options {
+        devices: arguments.devices.clone(),
+        destroy: arguments.destroy.clone(),
+        loops: arguments.loops,
+        loop_folder: arguments.loop_folder.clone(),
+        store: arguments.store.clone(),
+        trial_limit: arguments.trial_limit,
+        serials: arguments.serials,
+        jobs: arguments.jobs,
+        trace: arguments.trace.clone(),
+        dry_run: arguments.dry_run,
     }
 }
 
@@ -227,27 +169,6 @@ fn devices(arguments: &RunArguments) -> Vec<String> {
         .iter()
         .map(|path| path.display().to_string())
         .collect()
-}
-
-/// Every program that some trial will call.
-fn tools_needed(plan: &Plan, teardown: trial::Teardown) -> Vec<tools::Tool> {
-    let mut wanted = Vec::new();
-    for cell in &plan.cells {
-        let trial = Trial {
-            cell: cell.clone(),
-            index: 0,
-            seed: 0,
-        };
-        wanted.extend(trial::tools_needed(&trial, teardown));
-    }
-    wanted
-}
-
-/// They must be here before the first trial begins.
-fn check_tools(mut wanted: Vec<tools::Tool>) -> Result<(), ExpectedError> {
-    wanted.sort_unstable();
-    wanted.dedup();
-    Ok(tools::Tools::find(&wanted).map(drop)?)
 }
 
 /// The run in the store. With `--wait`, a process that writes it is waited for.
@@ -318,7 +239,7 @@ fn conclude(
         "{} trials done, {} failed{here}; {} wall; digest {digest}\n",
         outcome.done,
         outcome.failed,
-        clock(began.elapsed()),
+        report::clock(began.elapsed()),
     ))?;
     print("\n")?;
     show::print_table(store, &run.summary)?;
@@ -371,16 +292,4 @@ fn command_line(arguments: &RunArguments, devices: &[String]) -> String {
     }
     let words: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
     words.join(" ")
-}
-
-/// Names this very build: a run is never carried on by another one.
-pub(super) fn version() -> Result<String, ExpectedError> {
-    let build = lab::own_build().map_err(|source| ExpectedError::OwnFile { doing: "read", source })?;
-    Ok(format!("{}+{build}", env!("CARGO_PKG_VERSION")))
-}
-
-pub(super) fn now_unix_s() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |time| time.as_secs())
 }

@@ -1,10 +1,8 @@
 //! `raidlab shell`: a shell in a guest, with a study's stack up.
 
-use super::run::own_init;
-use super::studied;
 use crate::cli::ShellArguments;
 use crate::expected::ExpectedError;
-use crate::progress::note;
+use crate::progress::{KernelBar, note};
 use lab::disks::Models;
 use lab::guest::{Config, EndedGuest, LIMITS};
 use lab::job::GuestJob;
@@ -13,24 +11,20 @@ use lab::processor::Processors;
 use lab::programs::GuestPrograms;
 use lab::shell::{Shell, ShellInput, ShellLine};
 use lab::trial_folder::TrialFolder;
+use prepare::{checks, kernels, load_study, own_init};
 use std::io::{self, IsTerminal, Read, Write};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use study::plan::Trial;
 use trial::Limits;
 
-/// A longer script is something else.
+/// Reject longer scripts.
 const SCRIPT_BYTES_MAX: u64 = 16 << 20;
 
 pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
     let cache = Cache::of_user();
-    let (plan, _) = studied::read(&arguments.study, &[], &cache)?;
-    let Some(cell) = plan.cells.get(arguments.cell as usize - 1) else {
-        return Err(ExpectedError::NoSuchCell {
-            cell: arguments.cell,
-            cells: plan.cells.len(),
-        });
-    };
+    let (plan, _) = load_study::read(&arguments.study, &[], &cache)?;
+    let cell = checks::cell(&plan, arguments.cell)?;
     let trial = Trial {
         cell: cell.clone(),
         index: 0,
@@ -40,7 +34,11 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
     let programs = GuestPrograms::ready(&cache, std::slice::from_ref(cell), &mut |words| {
         note(&format!("raidlab: {words}"));
     })?;
-    let kernel = super::kernel::ready(&cache, &KernelName::of(&cell.machine, &cell.stack))?;
+    let kernel = kernels::ready(
+        &cache,
+        &KernelName::of(&cell.machine, &cell.stack),
+        KernelBar::show_build,
+    )?;
     let folder = TrialFolder::new(cache.folder()).map_err(ExpectedError::Machine)?;
     let disks = lab::disks::encoded(&trial, &Models::of(&plan))?;
     let is_terminal = matches!(input, ShellInput::Terminal);

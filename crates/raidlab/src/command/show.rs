@@ -1,12 +1,10 @@
 //! `raidlab show`: the result table in the terminal, or its figures as JSON.
 
-mod results;
-
-use super::{print, print_with, stored};
-use crate::cli::{Format, ShowArguments};
+use super::{print, print_with};
+use crate::cli::{Format, ShowArguments, ShownRun};
 use crate::console;
 use crate::expected::ExpectedError;
-use crate::plain::Colours;
+use files::Colours;
 use report::{Input, TableOptions};
 use std::process::ExitCode;
 use store::{RunSummary, Store};
@@ -15,7 +13,7 @@ use store::{RunSummary, Store};
 const WIDTH: usize = 120;
 
 pub fn show(arguments: &ShowArguments) -> Result<ExitCode, ExpectedError> {
-    let input = stored::shown(&arguments.shown)?;
+    let input = shown(&arguments.shown)?;
     match arguments.format {
         Format::Text => print_input(&input)?,
         Format::Json => print(&format!("{:#}\n", results::as_json(&input)))?,
@@ -23,9 +21,20 @@ pub fn show(arguments: &ShowArguments) -> Result<ExitCode, ExpectedError> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What the arguments choose.
+pub(super) fn shown(arguments: &ShownRun) -> Result<Input, ExpectedError> {
+    let stored = &arguments.stored;
+    Ok(results::shown(
+        &stored.store,
+        stored.run.as_ref(),
+        arguments.with.as_ref(),
+        &arguments.only,
+    )?)
+}
+
 /// A run's table, as wide and as colourful as standard output can be.
 pub fn print_table(store: &Store, run: &RunSummary) -> Result<(), ExpectedError> {
-    print_input(&stored::input(store, run)?)
+    print_input(&results::input(store, run)?)
 }
 
 fn print_input(input: &Input) -> Result<(), ExpectedError> {

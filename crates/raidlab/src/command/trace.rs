@@ -1,8 +1,8 @@
 //! `raidlab trace`: what `raidlab run --trace` recorded, for people and for other tools.
 
-use super::output::Output;
 use crate::cli::{TraceCommand, TraceFormat};
 use crate::expected::ExpectedError;
+use files::{Output, read_file};
 use lab::trace::{self, Format, Record};
 use std::path::Path;
 use std::process::ExitCode;
@@ -43,15 +43,12 @@ fn write(path: &Path, disk: Option<u8>, format: Format, output: &Path) -> Result
                 .map_or(0, |last| u32::from(last) + 1),
         });
     }
-    output.write_with(&mut |out| trace::write(&records, disk, format, out))
+    Ok(output.write_with(&mut |out| trace::write(&records, disk, format, out))?)
 }
 
 fn read(path: &Path) -> Result<Vec<Record>, ExpectedError> {
-    let bytes = super::text::bytes(path).map_err(|source| ExpectedError::File {
-        path: path.to_owned(),
-        source,
-        advice: "; `raidlab run STUDY --trace FOLDER` records one for each trial",
-    })?;
+    let advice = "; `raidlab run STUDY --trace FOLDER` records one for each trial";
+    let bytes = read_file::bytes(path).map_err(|error| error.of(path, advice))?;
     trace::read(&bytes).map_err(|source| ExpectedError::Trace {
         path: path.to_owned(),
         source,

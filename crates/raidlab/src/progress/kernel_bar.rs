@@ -1,6 +1,6 @@
 //! The building of a kernel.
 
-use super::{LINE_EVERY, can_draw, clock, note, template};
+use super::{LINE_EVERY, can_draw, note, template};
 use indicatif::ProgressBar;
 use lab::kernel::Progress;
 use std::cell::Cell;
@@ -15,7 +15,13 @@ pub struct KernelBar {
 }
 
 impl KernelBar {
-    pub fn new(name: &str) -> KernelBar {
+    /// For [`prepare::kernels`]: shows the build from here until the end of what is returned.
+    pub fn show_build(name: &str) -> Box<dyn Fn(Progress)> {
+        let bar = KernelBar::new(name);
+        Box::new(move |progress| bar.show(progress))
+    }
+
+    fn new(name: &str) -> KernelBar {
         let bar = can_draw().then(|| {
             let style = "{prefix} {wide_bar} {pos:>4}/~{len} files  {elapsed} {msg}";
             let bar = ProgressBar::no_length().with_style(template(style));
@@ -34,7 +40,7 @@ impl KernelBar {
         }
     }
 
-    pub fn show(&self, progress: Progress) {
+    fn show(&self, progress: Progress) {
         let words = match progress {
             Progress::Waiting => "waiting for another raidlab that is building a kernel",
             Progress::Unpacking => "unpacking the source",
@@ -65,15 +71,17 @@ impl KernelBar {
             }
         }
     }
+}
 
-    pub fn end(&self) {
+impl Drop for KernelBar {
+    fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
         note(&format!(
             "raidlab: kernel {} took {}",
             self.name,
-            clock(self.began.elapsed())
+            report::clock(self.began.elapsed())
         ));
     }
 }

@@ -2,8 +2,8 @@
 
 use super::terminal::NoControlEcho;
 use super::time_left::TimeLeft;
-use super::{LINE_EVERY, can_draw, clock, note, say, template};
-use crate::plain::{Colours, plain};
+use super::{LINE_EVERY, can_draw, note, say, template};
+use files::{Colours, sanitize};
 use indicatif::{MultiProgress, ProgressBar};
 use runner::Progress;
 use std::collections::BTreeMap;
@@ -241,7 +241,7 @@ impl RunBar {
             String::new()
         };
         let so_far = match self.simulated {
-            true => format!(", {} virtual so far", clock(self.virtual_done)),
+            true => format!(", {} virtual so far", report::clock(self.virtual_done)),
             false => String::new(),
         };
         format!("{failed}{}{so_far}", self.left.words(Instant::now()))
@@ -251,14 +251,14 @@ impl RunBar {
 impl Running {
     fn words(&self, simulated: bool) -> String {
         let times = times(simulated.then_some(self.virtual_time), self.began.elapsed());
-        plain(&format!("{}: {}  {times}", self.what, self.step), Colours::Shown).into_owned()
+        sanitize(&format!("{}: {}  {times}", self.what, self.step), Colours::Shown).into_owned()
     }
 }
 
 /// What a trial took: of its own time, where that is virtual, and of ours.
 fn times(virtual_time: Option<Duration>, wall: Duration) -> String {
     match virtual_time {
-        Some(time) => format!("{} virtual in {}", clock(time), clock(wall)),
-        None => clock(wall),
+        Some(time) => format!("{} virtual in {}", report::clock(time), report::clock(wall)),
+        None => report::clock(wall),
     }
 }

@@ -39,7 +39,7 @@ impl TimeLeft {
         match self.last {
             None => "time left: not known yet".to_owned(),
             Some((at, left)) if now - at < left || left.is_zero() => {
-                format!("{} left", super::clock(left.saturating_sub(now - at)))
+                format!("{} left", report::clock(left.saturating_sub(now - at)))
             }
             // The trials that run now take longer than those before.
             Some(_) => "time left: longer than expected".to_owned(),

@@ -92,8 +92,7 @@ fn only_writes(work: &Work, test: &str) -> bool {
 /// `modifies`: the test writes, and what is read for it is the rest of its stripes.
 fn test_row(test: &str, stack: &str, modifies: bool, trials: &[(TrialKey, Values)]) -> Option<TestRow> {
     let of = |figure: &dyn Fn(&Values) -> Option<f64>| {
-        let figures = trials.iter().filter_map(|(_, values)| figure(values)).collect();
-        median(figures)
+        study::median(trials.iter().filter_map(|(_, values)| figure(values)))
     };
     let get = |metric: Metric| move |values: &Values| values.get(&metric).copied();
     let reads = of(&get(Metric::DeviceReads))?;
@@ -173,17 +172,6 @@ fn trial_row(input: &Input, cell: CellId, stack: &str) -> Option<TrialRow> {
         seek: percent(total(|spent| spent.seek) / moving),
         rotation: percent(total(|spent| spent.rotation) / moving),
         transfer: percent(total(|spent| spent.transfer) / moving),
-    })
-}
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    let upper = *values.get(middle)?;
-    Some(if values.len() % 2 == 1 {
-        upper
-    } else {
-        values[middle - 1].midpoint(upper)
     })
 }
 

@@ -9,6 +9,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use study::act::{Act, ActKind, KNOWN_FILE_BYTES};
+use study::splitmix64::mix;
 use study::stack::{Keeper, StackSpec};
 
 const NAME: &str = "raidlab-corrupt";
@@ -56,25 +57,18 @@ fn sector(number: u64) -> [u8; SECTOR_BYTES] {
     let mut bytes = [0; SECTOR_BYTES];
     for (at, word) in (0..).zip(bytes.chunks_mut(8)) {
         let value = match at {
-            0 => number ^ mixed(u64::MAX),
-            _ => mixed(number * 64 + at),
+            0 => number ^ mix(u64::MAX),
+            _ => mix(number * 64 + at),
         };
         word.copy_from_slice(&value.to_le_bytes());
     }
     bytes
 }
 
-/// The finalizer of splitmix64.
-const fn mixed(value: u64) -> u64 {
-    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
-}
-
 /// Which sector of the file this is, if any.
 pub(super) fn number_of(read: &[u8]) -> Option<u64> {
     let first = u64::from_le_bytes(*read.first_chunk()?);
-    let number = first ^ mixed(u64::MAX);
+    let number = first ^ mix(u64::MAX);
     (number < SECTORS && read == sector(number)).then_some(number)
 }
 

@@ -16,10 +16,9 @@ pub struct OwnModel {
 
 impl OwnModel {
     pub fn new(name: &str, text: &str) -> Self {
-        let hash = Sha256::digest(text.as_bytes());
         Self {
             name: name.to_owned(),
-            sha256: hash.iter().map(|byte| format!("{byte:02x}")).collect(),
+            sha256: hex::encode(Sha256::digest(text.as_bytes())),
             text: text.to_owned(),
         }
     }

@@ -168,10 +168,7 @@ fn arguments(spec: &IoSpec, target: &Target<'_>, seed: u64, io_engine: &str) -> 
     match &spec.buffer.fill {
         BufferFill::Random => {}
         BufferFill::Zero => option("zero_buffers", &1),
-        BufferFill::Pattern(bytes) => {
-            let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            option("buffer_pattern", &format_args!("0x{digits}"));
-        }
+        BufferFill::Pattern(bytes) => option("buffer_pattern", &format_args!("0x{}", hex::encode(bytes))),
     }
     if spec.buffer.compress_percent > 0 {
         option("buffer_compress_percentage", &spec.buffer.compress_percent);

@@ -1,10 +1,10 @@
 //! Models against what was published of their disks: figure by figure, with source and how sure it is.
 
 use crate::cli::Format;
-use crate::command::own_models::OwnModels;
 use crate::expected::ExpectedError;
 use disksim::catalogue::Model;
 use disksim::comparison::{Comparison, INDEPENDENT_MIN, compare, independent_figures};
+use prepare::own_models::OwnModels;
 use std::fmt::Write;
 
 pub fn check(models: &[String], format: Format) -> Result<String, ExpectedError> {

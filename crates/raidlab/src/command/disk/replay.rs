@@ -1,12 +1,12 @@
 //! A validation trace played to a model: measured against simulated.
 
 use crate::cli::Format;
-use crate::command::output::Output;
 use crate::expected::ExpectedError;
 use crate::progress::note;
 use disksim::catalogue::Model;
 use disksim::replay::{self, Deviation, ReplayReport};
 use disksim::request::Op;
+use files::Output;
 use report::Distribution;
 use std::fmt::Write;
 use std::path::Path;

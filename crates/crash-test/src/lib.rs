@@ -1,0 +1,21 @@
+//! Power cuts: all states of a cell's disks, random stacks until the time is up, one state again, and the shortest work
+//! that shows a finding.
+//!
+//! Guests are started here; nothing is printed. Progress is logged.
+
+mod error;
+mod finding;
+mod guests;
+mod history;
+mod lost_sectors;
+mod numbers;
+mod shrink;
+mod soak;
+mod state;
+
+pub use error::Error;
+pub use lost_sectors::LostSectors;
+pub use numbers::Numbers;
+pub use shrink::shrink;
+pub use soak::{Soak, SoakOptions, Total, study_of_history};
+pub use state::{StateChoice, state};

@@ -1,0 +1,211 @@
+//! The shortest work and the fewest lost writes that still show what a power cut showed.
+
+use crate::finding::Kind;
+use crate::guests::Guests;
+use crate::state::text;
+use crate::{Error, LostSectors, Numbers, StateChoice};
+use lab::guest::PowerCut;
+use lab::kernel::Cache;
+use lab::power_cut::{self, Exploration, Judged, Lost, LostWrites, smaller};
+use prepare::kernels::ShowBuild;
+use std::sync::atomic::AtomicBool;
+use study::plan::{Plan, Trial};
+use study::workload::{PowerCutSpec, Work};
+use trial::power_cut::Operations;
+
+/// Nobody stops it but by ending the program.
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// One for all of a guest's processes: between two, each system call costs several times as much.
+fn processor() -> Option<usize> {
+    lab::guest::processors().first().copied()
+}
+
+/// Has a trial leave these operations out.
+pub(crate) fn without(trial: &mut Trial, spec: &PowerCutSpec, left_out: &[u32]) -> PowerCutSpec {
+    let spec = PowerCutSpec {
+        left_out: left_out.to_vec(),
+        ..spec.clone()
+    };
+    trial.cell.workload.work = Work::PowerCut(spec.clone());
+    spec
+}
+
+/// The state in which of the writes that the cut loses only those of these sectors are lost.
+pub(crate) fn with_lost(
+    exploration: &Exploration<'_>,
+    cut: PowerCut,
+    lose: &[LostSectors],
+) -> Result<Judged, power_cut::Error> {
+    let writes = LostWrites::of(exploration, cut, &NEVER)?;
+    let each = lose
+        .iter()
+        .flat_map(|lost| Lost::sectors(lost.disk - 1, lost.sector, lost.count));
+    let set: Vec<Lost> = each.filter(|lost| writes.has(*lost)).collect();
+    let verdict = writes.judge(&[set], &NEVER)?.into_iter().next().unwrap_or_default();
+    Ok(Judged {
+        at_ns: cut.at_ns,
+        seed: cut.seed,
+        log: writes.log(),
+        verdict,
+    })
+}
+
+/// So many explorations at most: each takes as long as a trial of the study.
+const TRIES_MAX: u32 = 60;
+
+/// What is tried again and again.
+struct Shrinking<'a> {
+    guests: Guests<'a>,
+    plan: &'a Plan,
+    trial: Trial,
+    spec: PowerCutSpec,
+    kind: Kind,
+    tried: u32,
+}
+
+/// Makes the work and the lost writes of a state smaller, as long as its finding stays; in words.
+pub fn shrink(choice: &StateChoice, plan: &Plan, cache: &Cache, show: ShowBuild) -> Result<String, Error> {
+    let (trial, spec) = choice.trial(plan)?;
+    let guests = Guests::new(cache, show)?;
+    let judged = guests.explore((plan, &trial), spec.clone(), processor(), |exploration| {
+        exploration.state(choice.cut, &NEVER)
+    })?;
+    let Some(kind) = Kind::of(&judged).into_iter().next() else {
+        return Ok("nothing is wrong with this state: there is nothing to shrink\n".to_owned());
+    };
+    log::info!("{}", kind.words());
+    let mut shrinking = Shrinking {
+        guests,
+        plan,
+        trial,
+        spec,
+        kind,
+        tried: 0,
+    };
+    let judged = shrinking.operations(judged)?;
+    shrinking.writes(choice, &judged)
+}
+
+impl Shrinking<'_> {
+    /// Leaves operations out, and looks each time for an instant and a seed that show the finding.
+    fn operations(&mut self, mut judged: Judged) -> Result<Judged, Error> {
+        let all = Operations::draw(self.trial.seed, &self.whole());
+        let total = all.all.len() as u32;
+        // What begins after the cut has no part in it.
+        let begun: Vec<u32> = (0..total)
+            .filter(|number| !self.spec.left_out.contains(number))
+            .take(judged.log.begun)
+            .collect();
+        let mut best = self.spec.left_out.clone();
+        let kept = smaller(begun, &mut |candidates: &[Vec<u32>]| {
+            for (index, kept) in candidates.iter().enumerate() {
+                let left_out: Vec<u32> = (0..total).filter(|number| !kept.contains(number)).collect();
+                if let Some(found) = self.explore(&left_out)? {
+                    (judged, best) = (found, left_out);
+                    return Ok::<_, Error>(Some(index));
+                }
+            }
+            Ok(None)
+        })?;
+        log::info!("{} operations are left", kept.len());
+        let spec = self.spec.clone();
+        self.spec = without(&mut self.trial, &spec, &best);
+        Ok(judged)
+    }
+
+    fn whole(&self) -> PowerCutSpec {
+        PowerCutSpec {
+            left_out: Vec::new(),
+            ..self.spec.clone()
+        }
+    }
+
+    /// Of all states without these operations, the one with the finding that comes first.
+    fn explore(&mut self, left_out: &[u32]) -> Result<Option<Judged>, Error> {
+        let mut trial = self.trial.clone();
+        let spec = without(&mut trial, &self.spec, left_out);
+        let operations = Operations::draw(trial.seed, &spec);
+        if operations.all.len() == operations.prepared || self.tried == TRIES_MAX {
+            return Ok(None);
+        }
+        self.tried += 1;
+        log::info!("try {}: {} operations", self.tried, operations.all.len());
+        let kind = self.kind;
+        self.guests
+            .explore((self.plan, &trial), spec, processor(), |exploration| {
+                let mut first: Option<Judged> = None;
+                exploration.all(&NEVER, &mut |_| {}, &mut |judged| {
+                    if first.is_none() && Kind::of(judged).contains(&kind) {
+                        first = Some(judged.clone());
+                    }
+                })?;
+                Ok::<_, power_cut::Error>(first)
+            })
+    }
+
+    /// Gives lost writes back, and says what is left.
+    fn writes(&self, choice: &StateChoice, judged: &Judged) -> Result<String, Error> {
+        let cut = PowerCut {
+            at_ns: judged.at_ns,
+            seed: judged.seed,
+        };
+        let kind = self.kind;
+        let operations = Operations::draw(self.trial.seed, &self.spec);
+        self.guests.explore(
+            (self.plan, &self.trial),
+            self.spec.clone(),
+            processor(),
+            |exploration| {
+                let writes = LostWrites::of(exploration, cut, &NEVER)?;
+                let shows = |verdict: &_| Kind::of_verdict(verdict).contains(&kind);
+                let fewest = writes.fewest(&shows, &NEVER)?;
+                let (lost, total) = (fewest.unwrap_or_else(|| writes.all().to_vec()), writes.all().len());
+                let verdict = writes.judge(std::slice::from_ref(&lost), &NEVER)?;
+                let smallest = Judged {
+                    verdict: verdict.into_iter().next().unwrap_or_default(),
+                    ..judged.clone()
+                };
+                let mut all = text(&self.trial.cell, &operations, &smallest, operations.all.len());
+                all.push_str(&match lost.is_empty() {
+                    true => format!("lost of the caches: nothing ({total} blocks before)\n"),
+                    false => format!("lost of the caches: parts of {} blocks ({total} before)\n", lost.len()),
+                });
+                for line in writes.describe(&lost)? {
+                    all.push_str(&format!("  {line}\n"));
+                }
+                all.push_str(&self.command(choice, cut, &lost));
+                Ok::<_, power_cut::Error>(all)
+            },
+        )
+    }
+
+    /// The command that shows the same again.
+    fn command(&self, choice: &StateChoice, cut: PowerCut, lost: &[Lost]) -> String {
+        let mut words = format!(
+            "again: raidlab power-cut {} --cell {} --seed {} --trial {} --at {} --cut-seed {}",
+            choice.study.display(),
+            choice.cell,
+            choice.seed,
+            choice.trial,
+            cut.at_ns,
+            cut.seed
+        );
+        if !self.spec.left_out.is_empty() {
+            words.push_str(&format!(" --leave-out {}", Numbers(self.spec.left_out.clone())));
+        }
+        let runs = lost.iter().flat_map(|lost| {
+            let named = |(sector, count)| LostSectors {
+                disk: lost.disk + 1,
+                sector,
+                count,
+            };
+            lost.runs().into_iter().map(named)
+        });
+        let mut runs: Vec<String> = runs.map(|run| run.to_string()).collect();
+        if runs.is_empty() {
+            runs.push(LostSectors::NOTHING.to_string());
+        }
+        format!("{words} --lose {}\n", runs.join(","))
+    }
+}

@@ -1,0 +1,222 @@
+//! Where results are written (`-o FILE`): to a regular file, whole or not at all. `-` is standard output.
+//!
+//! *Invariant*: no store, no study and no block device is ever overwritten, and no device is replaced by a file.
+
+use crate::{Colours, reason, sanitize};
+use std::fs::{self, File, Metadata};
+use std::io::{self, BufWriter, ErrorKind, Read, Write};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// Why a result cannot be written to a file; the file is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    #[error("Parquet files are binary, and standard output is a terminal: name a file with -o")]
+    Binary,
+    #[error("-o needs a file name: `-o report.html`, or `-o -` for standard output")]
+    Empty,
+    #[error("`{}` is a folder: choose a file in it with -o", path.display())]
+    Folder { path: PathBuf },
+    #[error("cannot write `{}`: `{}` is not a folder", path.display(), folder.display())]
+    NoFolder { path: PathBuf, folder: PathBuf },
+    #[error("cannot write `{}`: its folder does not exist; `mkdir -p {}` creates it", path.display(), folder.display())]
+    MissingFolder { path: PathBuf, folder: PathBuf },
+    #[error("`{}` holds results (it is an SQLite database), and is not overwritten: choose another file with -o", path.display())]
+    Store { path: PathBuf },
+    #[error("`{}` belongs to the store `{}`, and is not overwritten: choose another file with -o", path.display(), store.display())]
+    OfStore { path: PathBuf, store: PathBuf },
+    #[error("`{}` is {what}, and is not overwritten: choose another file with -o", path.display())]
+    Description { path: PathBuf, what: &'static str },
+    #[error("`{}` is a block device, and is not overwritten: choose a file with -o", path.display())]
+    BlockDevice { path: PathBuf },
+    #[error("cannot write `{}`: {}; choose another place with -o", path.display(), reason(source))]
+    Io { path: PathBuf, source: io::Error },
+    #[error("cannot write the result: {}", reason(.0))]
+    Standard(#[source] io::Error),
+}
+
+/// A place for a result that was found to be writable.
+#[derive(Debug)]
+pub enum Output {
+    /// `-`
+    Standard,
+    /// Written next to it and renamed. Symbolic links were followed.
+    File(PathBuf),
+    /// A pipe, a terminal, /dev/null: written into as it is.
+    Stream(PathBuf),
+}
+
+impl Output {
+    /// Looks at what is there, and touches nothing. `store` is where the results come from.
+    pub fn check(path: &Path, store: Option<&Path>) -> Result<Output, OutputError> {
+        let own = || path.to_owned();
+        if path == Path::new("-") {
+            return Ok(Output::Standard);
+        }
+        if path.as_os_str().is_empty() {
+            return Err(OutputError::Empty);
+        }
+        let there = match fs::metadata(path) {
+            Ok(there) => there,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                check_folder(path)?;
+                if let Some(store) = store {
+                    check_not_of_store(path, None, store)?;
+                }
+                return Ok(Output::File(own()));
+            }
+            Err(error) if error.kind() == ErrorKind::NotADirectory => {
+                let folder = folder_of(path).to_owned();
+                return Err(OutputError::NoFolder { path: own(), folder });
+            }
+            Err(source) => return Err(OutputError::Io { path: own(), source }),
+        };
+        if there.is_dir() {
+            return Err(OutputError::Folder { path: own() });
+        }
+        if there.file_type().is_block_device() {
+            return Err(OutputError::BlockDevice { path: own() });
+        }
+        if !there.is_file() {
+            return Ok(Output::Stream(own()));
+        }
+        check_contents(path)?;
+        if let Some(store) = store {
+            check_not_of_store(path, Some(&there), store)?;
+        }
+        // `/dev/stdout` is whatever file the shell opened: replacing that file would leave the shell's behind.
+        if path.starts_with("/dev") || path.starts_with("/proc") {
+            return Ok(Output::Stream(own()));
+        }
+        let real = path.canonicalize();
+        real.map(Output::File)
+            .map_err(|source| OutputError::Io { path: own(), source })
+    }
+
+    /// Writes all of it. A file appears whole or not at all: one that is half written would be looked at.
+    pub fn write(&self, contents: &str) -> Result<(), OutputError> {
+        match self {
+            // There may be a terminal, which must not obey what others wrote.
+            Output::Standard => print(contents, Colours::Shown),
+            Output::File(_) | Output::Stream(_) => self.write_with(&mut |out| out.write_all(contents.as_bytes())),
+        }
+    }
+
+    /// Likewise, piece by piece.
+    pub fn write_with(&self, pieces: &mut Pieces<'_>) -> Result<(), OutputError> {
+        let (written, path) = match self {
+            Output::Standard => (buffered(io::stdout().lock(), pieces), None),
+            Output::Stream(path) => {
+                let stream = File::options().append(true).open(path);
+                (stream.and_then(|stream| buffered(stream, pieces)), Some(path))
+            }
+            Output::File(path) => (replace(path, pieces), Some(path)),
+        };
+        match (written, path) {
+            (Ok(()), _) => Ok(()),
+            // A reader that went away (`| head`) is no error.
+            (Err(error), _) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            (Err(error), None) => Err(OutputError::Standard(error)),
+            (Err(source), Some(path)) => {
+                let path = path.to_owned();
+                Err(OutputError::Io { path, source })
+            }
+        }
+    }
+
+    /// The file, if it is one that a message should name.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Output::Standard => None,
+            Output::File(path) | Output::Stream(path) => Some(path),
+        }
+    }
+}
+
+/// Writes results to standard output. A reader that went away (`| head`) is no error.
+pub fn print(text: &str, colours: Colours) -> Result<(), OutputError> {
+    let mut out = io::stdout();
+    let written = out.write_all(sanitize(text, colours).as_bytes());
+    match written.and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(OutputError::Standard(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Writes what is to be written.
+pub type Pieces<'a> = dyn FnMut(&mut dyn Write) -> io::Result<()> + 'a;
+
+fn buffered(out: impl Write, pieces: &mut Pieces<'_>) -> io::Result<()> {
+    let mut out = BufWriter::new(out);
+    pieces(&mut out)?;
+    out.flush()
+}
+
+fn replace(path: &Path, pieces: &mut Pieces<'_>) -> io::Result<()> {
+    let mut file = tempfile::NamedTempFile::new_in(folder_of(path))?;
+    buffered(&mut file, pieces)?;
+    fs::set_permissions(file.path(), fs::Permissions::from_mode(0o644))?;
+    file.persist(path).map(drop).map_err(|error| error.error)
+}
+
+/// The folder that a file is in, or is to be in.
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
+}
+
+fn check_folder(path: &Path) -> Result<(), OutputError> {
+    let (path, folder) = (path.to_owned(), folder_of(path).to_owned());
+    match fs::metadata(&folder) {
+        Ok(there) if there.is_dir() => Ok(()),
+        Ok(_) => Err(OutputError::NoFolder { path, folder }),
+        Err(_) => Err(OutputError::MissingFolder { path, folder }),
+    }
+}
+
+/// What a file holds that nobody wants to lose.
+fn check_contents(path: &Path) -> Result<(), OutputError> {
+    const SQLITE: &[u8] = b"SQLite format 3\0";
+    const START_BYTES: u64 = 64 << 10;
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(START_BYTES).read_to_end(&mut start));
+    let own = || path.to_owned();
+    read.map_err(|source| OutputError::Io { path: own(), source })?;
+    if start.starts_with(SQLITE) {
+        return Err(OutputError::Store { path: own() });
+    }
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    // A report holds the text of its study too, but begins with a tag; an export begins with a brace.
+    let text = String::from_utf8_lossy(&start);
+    let is_ours = text.trim_start().starts_with(['<', '{']);
+    let is_study = |line: &str| line.trim() == "[[workload]]" || line.trim() == "[[stack]]";
+    let what = match extension {
+        _ if start.is_empty() => None,
+        Some("toml") => Some("a TOML file, as studies and disk models are"),
+        Some("fio") => Some("a fio job file"),
+        _ if !is_ours && text.lines().any(is_study) => Some("a study"),
+        _ => None,
+    };
+    what.map_or(Ok(()), |what| Err(OutputError::Description { path: own(), what }))
+}
+
+/// SQLite keeps files next to a database, which are a part of it.
+fn check_not_of_store(path: &Path, there: Option<&Metadata>, store: &Path) -> Result<(), OutputError> {
+    let refused = || OutputError::OfStore {
+        path: path.to_owned(),
+        store: store.to_owned(),
+    };
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+        let mut part = store.as_os_str().to_owned();
+        part.push(suffix);
+        let is_same = |there: &Metadata| {
+            let part = fs::metadata(&part);
+            part.is_ok_and(|part| (part.dev(), part.ino()) == (there.dev(), there.ino()))
+        };
+        if Path::new(&part) == path || there.is_some_and(is_same) {
+            return Err(refused());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! What the lab costs, as ratios, and a model of this machine's processor.
+//!
+//! The floor is Linux's own null_blk, a disk in memory whose requests end by a timer: in the same guest, with the
+//! same kernel, under the same work, in turn. Wall time is taken out here, when the guest says that a piece of work
+//! begins and ends. Only ratios of one run mean anything.
+
+mod charged_guest;
+mod error;
+mod figures;
+mod guest;
+mod jobs;
+mod model_error;
+mod processor;
+
+pub use error::Error;
+pub use processor::MeasuredProcessor;
+
+use figures::Figure;
+use files::OutputError;
+use prepare::kernels::ShowBuild;
+use serde_json::{Map, Value, json};
+use std::sync::atomic::AtomicBool;
+
+/// What was measured: what was compared with what, pair by pair, in this order of the quotient.
+pub struct MeasuredFigure {
+    pub figure: Figure,
+    pub pairs: Vec<(f64, f64)>,
+    /// What each pair is of; nothing if all are of the same.
+    pub of: Vec<String>,
+}
+
+impl MeasuredFigure {
+    fn of_pairs(figure: Figure, pairs: Vec<(f64, f64)>) -> Self {
+        let of = Vec::new();
+        Self { figure, pairs, of }
+    }
+
+    /// The median of the pairs' quotients, unless the figure is another.
+    fn ratio(&self) -> f64 {
+        match self.figure {
+            Figure::ModelError => study::median(model_error::errors(&self.pairs)).unwrap_or(f64::NAN),
+            Figure::ModelWorst => model_error::errors(&self.pairs).into_iter().fold(f64::NAN, f64::max),
+            Figure::ModelRanks => model_error::rank_correlation(&self.pairs),
+            _ => study::median(self.pairs.iter().map(|(a, b)| a / b)).unwrap_or(f64::NAN),
+        }
+    }
+
+    /// The figure with its goal.
+    pub fn line(&self) -> String {
+        let (ratio, goal) = (self.ratio(), self.figure.goal());
+        let verdict = if goal.is_met(ratio) { "" } else { "  misses its goal" };
+        format!("{:<44} {ratio:>8.3}  {goal}{verdict}\n", self.figure.name())
+    }
+}
+
+/// The figures, as a file has them.
+pub fn as_json(all: &[MeasuredFigure]) -> Value {
+    let entry = |m: &MeasuredFigure| {
+        let mut entry = json!({ "ratio": m.ratio(), "pairs": m.pairs });
+        if !m.of.is_empty() {
+            entry["of"] = json!(m.of);
+        }
+        (m.figure.name(), entry)
+    };
+    Value::Object(all.iter().map(entry).collect::<Map<_, _>>())
+}
+
+/// What is measured, and when it ends.
+pub struct Bench<'a> {
+    laboratory: guest::Laboratory<'a>,
+    pairs: u32,
+    stop: &'a AtomicBool,
+    show: ShowBuild,
+}
+
+impl<'a> Bench<'a> {
+    /// Builds the lab's kernel, if it is missing.
+    pub fn new(pairs: u32, stop: &'a AtomicBool, show: ShowBuild) -> Result<Self, Error> {
+        Ok(Self {
+            laboratory: guest::Laboratory::new(stop, pairs, show)?,
+            pairs,
+            stop,
+            show,
+        })
+    }
+
+    /// All figures whose name holds `only`. `keep` gets each as soon as it is measured, `print` what a reader may want
+    /// to know meanwhile.
+    pub fn measure(
+        &self,
+        only: &str,
+        print: &dyn Fn(&str) -> Result<(), OutputError>,
+        keep: &mut dyn FnMut(MeasuredFigure) -> Result<(), OutputError>,
+    ) -> Result<(), Error> {
+        let wanted = |figure: &Figure| figure.name().contains(only);
+        for machine in figures::machines() {
+            let figures: Vec<Figure> = machine.figures.iter().copied().filter(wanted).collect();
+            let measured = self.laboratory.measure(&machine, &figures)?;
+            measured.into_iter().try_for_each(&mut *keep)?;
+        }
+        if wanted(&Figure::Jobs) || wanted(&Figure::Apart) {
+            let measured = jobs::measure(self.pairs, self.stop)?;
+            measured.into_iter().try_for_each(&mut *keep)?;
+        }
+        if model_error::FIGURES.iter().any(wanted) {
+            let measured = model_error::measure(self.stop, self.show, print)?;
+            measured.into_iter().try_for_each(&mut *keep)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,92 @@
+//! What a plan must fulfil where it is run, and the A/A control.
+
+use crate::Error;
+use study::Shard;
+use study::plan::{Cell, Plan, Trial};
+use study::stack::{DATA, MachineKind};
+use study::workload::{Work, WorkloadSpec};
+
+/// On a host, before anything is touched.
+pub fn refuse_power_cuts(plan: &Plan) -> Result<(), Error> {
+    let cuts = |workload: &WorkloadSpec| matches!(workload.work, Work::PowerCut(_));
+    match plan
+        .cells
+        .iter()
+        .map(|cell| &cell.workload)
+        .find(|workload| cuts(workload))
+    {
+        Some(workload) => Err(Error::PowerCutOnHost(workload.name.clone())),
+        None => Ok(()),
+    }
+}
+
+/// Also where the study is for the lab, and the command line says otherwise.
+pub fn refuse_acts(plan: &Plan) -> Result<(), Error> {
+    for cell in &plan.cells {
+        let disks = cell.machine.group(DATA).map_or(0, |group| group.count);
+        let Some(keeper) = cell.stack.keeper(disks) else {
+            continue;
+        };
+        let mut refused = cell
+            .acts
+            .iter()
+            .filter_map(|act| act.kind.why_not_on_host(&cell.stack, keeper));
+        if let Some(why) = refused.next() {
+            return Err(Error::ActOnHost(why));
+        }
+    }
+    Ok(())
+}
+
+/// A claim may compare cells of two shards, of which neither can see that it is decided.
+pub fn refuse_shards_of_claims(plan: &Plan, shard: Option<Shard>) -> Result<(), Error> {
+    match shard.filter(|_| plan.precision.claims) {
+        Some(_) => Err(Error::ShardOfClaims),
+        None => Ok(()),
+    }
+}
+
+/// The A/A control, if it is asked for, or by default on a host.
+pub fn add_control(asked: Option<bool>, machine: MachineKind, plan: &mut Plan) {
+    if !asked.unwrap_or(machine == MachineKind::Host) {
+        return;
+    }
+    let added = study::control::add(plan, stats::TRIALS_MIN as u32);
+    plan.identify();
+    match added {
+        Some(label) => log::info!("{label} is measured as an A/A control; --aa-control off leaves it out"),
+        None if asked.is_some() => log::warn!(
+            "no A/A control was added: it needs {} trials of each cell, and a study without `replicate`",
+            stats::TRIALS_MIN
+        ),
+        None => (),
+    }
+}
+
+/// Every program that some trial will call.
+pub(crate) fn tools_needed(plan: &Plan, teardown: trial::Teardown) -> Vec<tools::Tool> {
+    let mut wanted = Vec::new();
+    for cell in &plan.cells {
+        let trial = Trial {
+            cell: cell.clone(),
+            index: 0,
+            seed: 0,
+        };
+        wanted.extend(trial::tools_needed(&trial, teardown));
+    }
+    wanted
+}
+
+/// They must be here before the first trial begins.
+pub(crate) fn check_tools(mut wanted: Vec<tools::Tool>) -> Result<(), Error> {
+    wanted.sort_unstable();
+    wanted.dedup();
+    Ok(tools::Tools::find(&wanted).map(drop)?)
+}
+
+/// The cell with that number, counted from 1.
+pub fn cell(plan: &Plan, number: u64) -> Result<&Cell, Error> {
+    let cells = plan.cells.len();
+    let cell = usize::try_from(number - 1).ok().and_then(|at| plan.cells.get(at));
+    cell.ok_or(Error::NoSuchCell { cell: number, cells })
+}

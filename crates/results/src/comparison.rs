@@ -1,0 +1,108 @@
+//! The sides of a comparison of two runs, and its figures as JSON.
+
+use crate::{Error, open_store};
+use serde_json::{Value, json};
+use stats::between::{Between, BetweenRow, Outcome, RunSide};
+use std::path::{Path, PathBuf};
+use store::RunChoice;
+use study::Measurement;
+use study::plan::Plan;
+use study::stack::MachineKind;
+
+/// How the command line names a run: by its number or its name.
+type RunChoiceOf = fn(&str) -> Result<RunChoice, String>;
+
+/// A run, or the part of it with one value on an axis.
+pub struct Side {
+    /// What it is, in words.
+    pub name: String,
+    pub path: PathBuf,
+    plan: Plan,
+    measurements: Vec<Measurement>,
+    pub is_simulated: bool,
+}
+
+impl Side {
+    /// `STORE`, `STORE:RUN` or `RUN`, and after an `@` what part of it: `AXIS=VALUE`.
+    pub fn read(text: &str, default_store: &Path, run_choice: RunChoiceOf) -> Result<Self, Error> {
+        let (place, part) = match text.split_once('@') {
+            Some((place, part)) => (place, Some(part)),
+            None => (text, None),
+        };
+        let (path, run) = place_of(place, default_store, run_choice);
+        let (store, run) = open_store::open(&path, run.as_ref())?;
+        let failed = Error::StoreUnderWay;
+        let mut plan = store.plan(run.id).map_err(failed)?;
+        if let Some(part) = part {
+            study_file::Only::parse(&[part], &plan)?.keep_in(&mut plan);
+        }
+        let part = part.map(|part| format!(", {part}")).unwrap_or_default();
+        Ok(Self {
+            name: format!("run {} of {}{part}: {}", run.id.0, path.display(), run.title),
+            measurements: store.samples(run.id).map_err(failed)?,
+            is_simulated: run.machine == MachineKind::Lab,
+            plan,
+            path,
+        })
+    }
+
+    pub fn of_run(&self) -> RunSide<'_> {
+        RunSide {
+            plan: &self.plan,
+            measurements: &self.measurements,
+        }
+    }
+}
+
+fn place_of(place: &str, default_store: &Path, run_choice: RunChoiceOf) -> (PathBuf, Option<RunChoice>) {
+    let store = Path::new(place);
+    let choice = run_choice(place);
+    if let Ok(RunChoice::Number(_)) = choice {
+        return (default_store.to_owned(), choice.ok());
+    }
+    // A file may have a colon in its name.
+    if store.exists() {
+        return (store.to_owned(), None);
+    }
+    match place.rsplit_once(':').map(|(path, run)| (path, run_choice(run))) {
+        Some((path, Ok(run))) => (PathBuf::from(path), Some(run)),
+        _ if place.is_empty() => (default_store.to_owned(), None),
+        // What looks like a file is one that is missing.
+        _ if place.contains(['/', '.']) => (store.to_owned(), None),
+        _ => (default_store.to_owned(), choice.ok()),
+    }
+}
+
+/// Two runs against one another, as JSON.
+pub fn comparison_json(first: &Side, second: &Side, between: &Between) -> Value {
+    json!({
+        "format": "raidlab-comparison",
+        "format_version": 1,
+        "a": { "name": first.name, "simulated": first.is_simulated },
+        "b": { "name": second.name, "simulated": second.is_simulated },
+        "rows": between.rows.iter().map(row).collect::<Vec<_>>(),
+        "only_in_a": between.only_first,
+        "only_in_b": between.only_second,
+    })
+}
+
+fn row(row: &BetweenRow) -> Value {
+    let figure = |summary: &Option<stats::Summary>| {
+        summary
+            .as_ref()
+            .map(|summary| json!({ "median": summary.median, "trials": summary.n }))
+    };
+    json!({
+        "cell_a": row.first_key, "cell_b": row.second_key, "same_cell": row.is_same_cell,
+        "test": row.test, "metric": row.metric.name(), "unit": row.metric.unit().name(),
+        "a": figure(&row.first), "b": figure(&row.second),
+        "times_better": row.ratio, "low": row.interval.map(|interval| interval.low),
+        "high": row.interval.map(|interval| interval.high),
+        "trials_compared": row.trials, "paired_by_seed": row.by_seed,
+        "outcome": row.outcome.word(),
+        "equal_within": match row.outcome {
+            Outcome::EqualWithin(share) => Some(share),
+            _ => None,
+        },
+    })
+}

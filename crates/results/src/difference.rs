@@ -1,0 +1,279 @@
+//! What two exported runs have in common, and the first thing that they have not.
+
+use crate::{Error, open_store};
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use store::RunChoice;
+
+/// What a SQLite file begins with.
+const SQLITE: &[u8] = b"SQLite format 3\0";
+
+/// A run as `raidlab export` writes it.
+pub struct ExportedRun {
+    path: PathBuf,
+    json: Value,
+}
+
+/// How two runs compare, in words.
+pub struct Difference {
+    pub is_same: bool,
+    pub text: String,
+}
+
+/// A trial by its cell and its number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Trial<'a> {
+    cell: &'a str,
+    index: u64,
+}
+
+impl ExportedRun {
+    /// A run of a store, or what `raidlab export` wrote of one.
+    pub fn read(path: &Path, run: Option<&RunChoice>) -> Result<Self, Error> {
+        let failed = |error: &dyn std::fmt::Display| Error::NoExport {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        };
+        let mut start = Vec::new();
+        let file = File::open(path).map_err(|error| failed(&error))?;
+        file.take(SQLITE.len() as u64)
+            .read_to_end(&mut start)
+            .map_err(|error| failed(&error))?;
+        let text = if start == SQLITE {
+            let (store, run) = open_store::open(path, run)?;
+            store
+                .export_json(run.id, &store::Judged::default())
+                .map_err(|error| failed(&error))?
+        } else {
+            std::fs::read_to_string(path).map_err(|error| failed(&error))?
+        };
+        Self::parse(path, &text).ok_or_else(|| {
+            failed(&"neither a raidlab store nor a run exported with `raidlab export --format json`")
+        })
+    }
+
+    /// None when the text is no export.
+    fn parse(path: &Path, text: &str) -> Option<ExportedRun> {
+        let json: Value = serde_json::from_str(text).ok()?;
+        let is_export = json["format"] == "raidlab-export" && json["run"]["digest_sha256"].is_string();
+        is_export.then(|| ExportedRun {
+            path: path.to_owned(),
+            json,
+        })
+    }
+
+    pub fn digest(&self) -> &str {
+        self.json["run"]["digest_sha256"].as_str().unwrap_or_default()
+    }
+
+    fn rows(&self, table: &str) -> &[Value] {
+        self.json[table].as_array().map_or(&[], Vec::as_slice)
+    }
+
+    fn rows_of<'a>(&'a self, table: &str, trial: Trial<'_>) -> Vec<&'a Value> {
+        self.rows(table).iter().filter(|row| of(row) == trial).collect()
+    }
+
+    /// Trials that were done, in the plan's order.
+    fn trials(&self) -> impl Iterator<Item = Trial<'_>> {
+        self.rows("trials").iter().filter(|row| row["status"] == "done").map(of)
+    }
+
+    /// What a trial said of its disks: `disk.NAME.reads`, …, `disk.NAME.contents`.
+    fn disks(&self, trial: Trial<'_>) -> Vec<(&str, &str)> {
+        let entry = |row: &&'_ Value| -> bool { row["key"].as_str().is_some_and(|key| key.starts_with("disk.")) };
+        let rows = self
+            .rows("provenance")
+            .iter()
+            .filter(|row| of(row) == trial)
+            .filter(entry);
+        rows.map(|row| (text(row, "key"), text(row, "value"))).collect()
+    }
+}
+
+fn of(row: &Value) -> Trial<'_> {
+    Trial {
+        cell: text(row, "cell"),
+        index: row["trial"].as_u64().unwrap_or_default(),
+    }
+}
+
+fn text<'a>(row: &'a Value, key: &str) -> &'a str {
+    row[key].as_str().unwrap_or_default()
+}
+
+/// Compares two runs trial by trial.
+pub fn difference(one: &ExportedRun, other: &ExportedRun) -> Difference {
+    let mut text = String::new();
+    for export in [one, other] {
+        let run = &export.json["run"];
+        let _ = writeln!(
+            text,
+            "{}  {} (raidlab {}, seed {})",
+            export.digest(),
+            export.path.display(),
+            run["raidlab_version"].as_str().unwrap_or("?"),
+            run["seed"],
+        );
+    }
+    for (what, key) in [("study", "study_sha256"), ("seed", "seed")] {
+        if one.json["run"][key] != other.json["run"][key] {
+            let _ = writeln!(text, "different {what}: figures may differ for that reason alone");
+        }
+    }
+    let shared: Vec<Trial<'_>> = one
+        .trials()
+        .filter(|trial| other.trials().any(|b| b == *trial))
+        .collect();
+    let alone = one.trials().count() + other.trials().count() - 2 * shared.len();
+    if alone > 0 {
+        let _ = writeln!(text, "{alone} trials are done in only one of the two");
+    }
+    let differing: Vec<(Trial<'_>, Vec<String>)> = shared
+        .iter()
+        .map(|trial| (*trial, in_trial(one, other, *trial)))
+        .filter(|(_, lines)| !lines.is_empty())
+        .collect();
+    let is_same = alone == 0 && differing.is_empty() && one.digest() == other.digest();
+    match differing.first() {
+        None if is_same => text.push_str("identical, including the contents of the disks\n"),
+        None => {}
+        Some((trial, lines)) => {
+            let _ = writeln!(
+                text,
+                "{} of {} trials differ; the first in the plan's order:",
+                differing.len(),
+                shared.len()
+            );
+            let _ = writeln!(text, "cell `{}`, trial {}", trial.cell, trial.index + 1);
+            for line in lines {
+                let _ = writeln!(text, "  {line}");
+            }
+        }
+    }
+    Difference { is_same, text }
+}
+
+/// What differs first in a trial, of each kind: a sample, a latency, a disk.
+fn in_trial(one: &ExportedRun, other: &ExportedRun, trial: Trial<'_>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (table, names) in [("samples", ["test", "metric"]), ("latencies", ["test", "operation"])] {
+        let (a, b) = (one.rows_of(table, trial), other.rows_of(table, trial));
+        let differing = a.iter().zip(&b).filter(|(a, b)| a != b).count() + a.len().abs_diff(b.len());
+        let (first, all) = (a.iter().zip(&b).find(|(a, b)| a != b), a.len());
+        if let Some((a, b)) = first {
+            let name = names.map(|name| text(a, name)).join(" ");
+            lines.push(format!(
+                "{name}: {} ({differing} of {} {table} differ)",
+                values(a, b),
+                all
+            ));
+        } else if differing > 0 {
+            lines.push(format!("{} {table} in one, {} in the other", a.len(), b.len()));
+        }
+    }
+    lines.extend(of_disks(&one.disks(trial), &other.disks(trial)));
+    lines
+}
+
+/// `19.92 MiB/s against 19.43 MiB/s (2.46 %)`, or the first field that differs.
+fn values(a: &Value, b: &Value) -> String {
+    if let (Some(x), Some(y)) = (a["value"].as_f64(), b["value"].as_f64())
+        && x != y
+    {
+        let unit = text(a, "unit");
+        let apart = 100.0 * (x - y).abs() / x.abs().max(y.abs());
+        return format!("{x} {unit} against {y} {unit} ({apart:.2} %)");
+    }
+    let fields = a.as_object().into_iter().flatten();
+    let first = fields.into_iter().find(|(key, value)| b[key.as_str()] != **value);
+    first.map_or_else(
+        || "other fields".to_owned(),
+        |(key, value)| format!("{key} {value} against {}", b[key.as_str()]),
+    )
+}
+
+/// What differs of the first disk of which anything does: counters, and then the contents.
+fn of_disks(a: &[(&str, &str)], b: &[(&str, &str)]) -> Option<String> {
+    let other = |key: &str| b.iter().find(|(other, _)| *other == key).map(|(_, value)| *value);
+    let differing = |(key, a): &(&str, &str)| {
+        let (disk, fact) = key.strip_prefix("disk.")?.split_once('.')?;
+        let b = other(key).filter(|b| b != a)?;
+        let words = match fact {
+            "contents" => "contents differ".to_owned(),
+            _ => format!("{} {a} against {b}", fact.replace('_', " ")),
+        };
+        Some((disk.to_owned(), words))
+    };
+    let facts: Vec<(String, String)> = a.iter().filter_map(differing).collect();
+    let Some((first, _)) = facts.first() else {
+        return (a.len() != b.len())
+            .then(|| format!("{} facts of disks in one, {} in the other", a.len(), b.len()));
+    };
+    let of_first = facts.iter().filter(|(disk, _)| disk == first);
+    let words: Vec<&str> = of_first.map(|(_, words)| words.as_str()).collect();
+    Some(format!("disk {first}: {}", words.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn export(throughput: f64, [reads, busy_ns]: [&str; 2], contents: &str) -> ExportedRun {
+        let sample = |trial: u64, value: f64| {
+            json!({ "cell": "xfs | tree", "trial": trial, "test": "copy", "metric": "throughput", "unit": "MiB/s",
+                "value": value })
+        };
+        let fact = |key: &str, value: &str| json!({ "cell": "xfs | tree", "trial": 1, "key": key, "value": value });
+        let json = json!({
+            "format": "raidlab-export",
+            "run": { "digest_sha256": format!("{throughput}"), "seed": 7, "raidlab_version": "1" },
+            "trials": [
+                { "cell": "xfs | tree", "trial": 0, "status": "done" },
+                { "cell": "xfs | tree", "trial": 1, "status": "done" },
+            ],
+            "samples": [sample(0, 10.0), sample(1, 11.0), sample(1, throughput)],
+            "provenance": [
+                fact("disk.vda.reads", reads),
+                fact("disk.vda.busy_ns", busy_ns),
+                fact("disk.vda.contents", contents),
+            ],
+        });
+        ExportedRun::parse(Path::new("a.json"), &json.to_string()).expect("it is one")
+    }
+
+    #[test]
+    fn equal_runs_are_said_to_be() {
+        let difference = difference(&export(1.0, ["5", "6"], "ab"), &export(1.0, ["5", "6"], "ab"));
+        assert!(difference.is_same, "{}", difference.text);
+    }
+
+    #[test]
+    fn the_first_difference_has_its_cell_trial_sample_and_disk() {
+        let difference = difference(&export(20.0, ["5", "6"], "ab"), &export(19.0, ["5", "7"], "ab"));
+        assert!(!difference.is_same);
+        for words in [
+            "1 of 2 trials differ",
+            "cell `xfs | tree`, trial 2",
+            "copy throughput: 20 MiB/s against 19 MiB/s (5.00 %) (1 of 2 samples differ)",
+            "disk vda: busy ns 6 against 7",
+        ] {
+            assert!(difference.text.contains(words), "{}", difference.text);
+        }
+    }
+
+    #[test]
+    fn contents_alone_make_a_difference() {
+        let difference = difference(&export(1.0, ["5", "6"], "ab"), &export(1.0, ["5", "6"], "cd"));
+        assert!(!difference.is_same);
+        assert!(
+            difference.text.contains("disk vda: contents differ"),
+            "{}",
+            difference.text
+        );
+    }
+}

@@ -1,0 +1,32 @@
+//! Why results are not shown, compared or stored.
+
+use files::FileError;
+use std::path::PathBuf;
+use store::StoreError;
+
+/// Bad input, or a store that fails.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("`{}` {reason}; nothing was stored", path.display())]
+    ForeignResults { path: PathBuf, reason: String },
+    #[error("`{}`: {reason}", path.display())]
+    NoExport { path: PathBuf, reason: String },
+    #[error("`{}` has no runs yet: `raidlab run STUDY` creates one", store.display())]
+    NoRun { store: PathBuf },
+    #[error(
+        "--with {run}: choose a run of imported results other than the run shown; `raidlab compare` \
+         compares two other runs"
+    )]
+    NotImported { run: i64 },
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error(transparent)]
+    Prepare(#[from] prepare::Error),
+    #[error("--only: {0}")]
+    Only(#[from] study_file::OnlyError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A store that fails in the middle of the work.
+    #[error(transparent)]
+    StoreUnderWay(StoreError),
+}

@@ -1,0 +1,97 @@
+//! A run's results as JSON: figures with their intervals and ranks, and the verdicts on claims. The samples
+//! themselves: `raidlab export`.
+
+use crate::claims;
+use report::{Doubts, Input};
+use serde_json::{Value, json};
+use stats::{Closeness, Measure, Row, TestResults};
+use study::stack::MachineKind;
+
+/// A run's results. `format_version` is increased when a field is removed or changes its meaning.
+pub fn as_json(input: &Input) -> Value {
+    let results = input.results();
+    let part = input
+        .part
+        .as_ref()
+        .map(|part| json!({ "all_stacks": part.all_stacks, "only": part.only }));
+    let doubts = input.doubts();
+    let workload = |workload: &stats::WorkloadResults| {
+        let tests = workload.tests.iter().chain(&workload.counts);
+        json!({
+            "workload": workload.name,
+            "warnings": doubts.of_ranking(&workload.name),
+            "tests": tests.map(|it| test(input, it)).collect::<Value>(),
+        })
+    };
+    let warnings = [doubts.run.clone(), input.advice.clone(), report::processor_notes(input)].concat();
+    json!({
+        "format": "raidlab-results",
+        "format_version": 1,
+        "title": input.plan.title,
+        "machine": store::machine_mark(input.run.machine),
+        "simulated": input.run.machine == MachineKind::Lab,
+        "seed": input.run.seed,
+        "digest_sha256": input.run.digest_sha256,
+        "finished": input.run.finished_at_unix_s.is_some(),
+        "part": part,
+        "verdict": stats::verdict(&results),
+        "claims": claims::as_json(&input.plan, &input.samples, &doubts),
+        "tables": tables(input, &doubts),
+        "workloads": results.workloads.iter().map(workload).collect::<Value>(),
+        "warnings": warnings,
+    })
+}
+
+/// The study's tables with what makes their ratios doubtful.
+fn tables(input: &Input, doubts: &Doubts) -> Value {
+    let tables = input.plan.tables.iter().enumerate();
+    tables
+        .map(|(at, table)| json!({ "title": table.title, "warnings": doubts.of_table(at) }))
+        .collect()
+}
+
+fn test(input: &Input, test: &TestResults) -> Value {
+    let measures = test.measures.iter().map(|it| measure(input, it));
+    json!({ "test": test.name, "metrics": measures.collect::<Value>() })
+}
+
+fn measure(input: &Input, measure: &Measure) -> Value {
+    let rank = |place: usize| measure.ranking.tiers.iter().position(|tier| tier.contains(&place));
+    let rows = measure.rows.iter().enumerate().filter(|(_, row)| has_values(row));
+    let (equal_within, may_differ_by) = match measure.ranking.leaders {
+        Closeness::Alone => (None, None),
+        Closeness::EqualWithin(share) => (Some(share), None),
+        Closeness::MayDiffer(share) => (None, Some(share)),
+    };
+    json!({
+        "metric": measure.metric.name(),
+        "unit": measure.metric.unit().name(),
+        "better": measure.metric.better().name(),
+        "leaders_equal_within": equal_within,
+        "leaders_may_differ_by": may_differ_by,
+        "stacks": rows.map(|(place, it)| row(input, it, rank(place))).collect::<Value>(),
+    })
+}
+
+fn has_values(row: &Row) -> bool {
+    !row.values.is_empty() || !row.excluded.is_empty()
+}
+
+/// `rank` is an index of the ranking's tiers; it is printed from 1. Stacks that cannot be distinguished share one.
+fn row(input: &Input, row: &Row, rank: Option<usize>) -> Value {
+    let summary = row.summary.as_ref();
+    let interval = summary.and_then(|summary| summary.interval);
+    let cell = row.cell.and_then(|cell| input.plan.cell(cell));
+    json!({
+        "stack": row.stack,
+        "cell": cell.map(|cell| cell.key.as_str()),
+        "median": summary.map(|summary| summary.median),
+        "low": interval.map(|interval| interval.low),
+        "high": interval.map(|interval| interval.high),
+        "min": summary.map(|summary| summary.min),
+        "max": summary.map(|summary| summary.max),
+        "trials": summary.map_or(0, |summary| summary.n),
+        "excluded": row.excluded.len(),
+        "rank": rank.map(|rank| rank + 1),
+    })
+}

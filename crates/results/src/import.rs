@@ -1,0 +1,232 @@
+//! Results of other programs, measured elsewhere, as a run of their own.
+//!
+//! Nothing is known of the machine, the stack or the circumstances, so such a run is marked wherever it is shown, and
+//! no run of raidlab's own is ever ranked with it; `show --with` and `report --with` put the two side by side.
+
+use crate::Error;
+use files::read_file;
+use std::path::{Path, PathBuf};
+use store::{Ending, Found, RunId, RunSpec, Store};
+use study::CellId;
+use study::event::Event;
+use study::plan::{Cell, Plan, Trial};
+use study::stack::MachineKind;
+use study::workload::{ImportedSpec, Work};
+use tools::shell_word;
+use workload::foreign::{self, Foreign};
+
+/// json+ of many jobs runs to tens of MiB.
+const BYTES_MAX: u64 = 256 << 20;
+
+/// What stands in a plan where nothing is known: a cell is made of it for every result.
+const FRAME: &str = "machine = \"host\"\n[[workload]]\nname = \"imported\"\nio = {}\n[precision]\ntrials = 1\n";
+
+/// What an imported result depends on, besides its own file: it is no other run's.
+const ORIGIN: &str = "imported";
+
+/// A file, and what is in it.
+struct Read {
+    path: PathBuf,
+    text: String,
+    results: Vec<Foreign>,
+}
+
+/// What the user asks for.
+pub struct ImportOptions {
+    pub files: Vec<PathBuf>,
+    pub stack: Option<String>,
+    pub workload: Option<String>,
+    pub test: Option<String>,
+    pub store: PathBuf,
+}
+
+/// The run of imported results.
+pub struct Imported {
+    pub run: RunId,
+    /// None if the run was in the store before.
+    pub results: Option<usize>,
+}
+
+/// Reads all files before anything is stored.
+pub fn import(options: &ImportOptions) -> Result<Imported, Error> {
+    let files: Vec<Read> = options.files.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
+    let (plan, trials) = plan_of(&files, options)?;
+    let mut store = Store::open(&options.store)?;
+    let run = store.open_run(&RunSpec {
+        plan: &plan,
+        seed: 0,
+        machine: MachineKind::Foreign,
+        devices: &[],
+        only: &[],
+        shard: None,
+        raidlab_version: &prepare::version()?,
+        command: &command_line(options),
+        started_at_unix_s: prepare::now_unix_s(),
+    })?;
+    let mut imported = Imported {
+        run: run.summary.id,
+        results: None,
+    };
+    if run.found == Found::Finished {
+        return Ok(imported);
+    }
+    let failed = Error::StoreUnderWay;
+    for (trial, events) in &trials {
+        if run.is_done(trial.cell.id, trial.index) {
+            continue;
+        }
+        let id = store.begin_trial(&run, trial, ORIGIN).map_err(failed)?;
+        for event in events {
+            store.append(id, event).map_err(failed)?;
+        }
+        store.end_trial(id, &Ending::Done, 0).map_err(failed)?;
+    }
+    store.finish_run(&run, prepare::now_unix_s()).map_err(failed)?;
+    imported.results = Some(trials.len());
+    Ok(imported)
+}
+
+fn read(path: &Path) -> Result<Read, Error> {
+    let text = read_file::read(path, BYTES_MAX).map_err(|error| error.of(path, "; nothing was stored"))?;
+    let results = foreign::read(&text).map_err(|reason| Error::ForeignResults {
+        path: path.to_owned(),
+        reason,
+    })?;
+    Ok(Read {
+        path: path.to_owned(),
+        text,
+        results,
+    })
+}
+
+/// A trial with its events.
+type ImportedTrial = (Trial, Vec<Event>);
+
+/// A trial for every result, with its events: of a stack of its own, or of the one that all files are of.
+fn plan_of(files: &[Read], options: &ImportOptions) -> Result<(Plan, Vec<ImportedTrial>), Error> {
+    let mut plan =
+        study_file::read(FRAME, "import", &study_file::Known::default()).map_err(prepare::Error::from)?;
+    let frame = plan.cells[0].clone();
+    plan.cells.clear();
+    let mut trials: Vec<ImportedTrial> = Vec::new();
+    for file in files {
+        let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        for result in &file.results {
+            let workload = options.workload.as_deref().unwrap_or(result.program);
+            let stack = match &options.stack {
+                Some(stack) => format!("{stack} {}", result.label).trim().to_owned(),
+                None => unlike_others(&plan, format!("{name} {}", result.label).trim()),
+            };
+            let cell = cell(&frame, stack, workload, result.program);
+            let index = trials.iter().filter(|(trial, _)| trial.cell.id == cell.id).count() as u32;
+            if index == 0 {
+                plan.cells.push(cell.clone());
+            }
+            let mut events = vec![Event::Provenance {
+                key: "imported.from".to_owned(),
+                value: name.clone(),
+            }];
+            events.extend(result.events.iter().cloned());
+            if let Some(test) = &options.test {
+                call_test(&mut events, test, file)?;
+            }
+            trials.push((Trial { cell, index, seed: 0 }, events));
+        }
+    }
+    let names: Vec<String> = files.iter().map(|file| file.path.display().to_string()).collect();
+    plan.title = format!("Imported: {}", names.join(", "));
+    plan.description =
+        "Results measured elsewhere by another program. Raidlab knows nothing about the machine, the stack and \
+                        the conditions, and does not rank its own results against them."
+            .to_owned();
+    // The files themselves, and what they were said to be, are what this run is: the same ones again are the same run.
+    let said = [&options.stack, &options.workload, &options.test];
+    let said: Vec<&str> = said.into_iter().flatten().map(String::as_str).collect();
+    plan.source = if said.is_empty() {
+        String::new()
+    } else {
+        format!("# {}\n", said.join(", "))
+    };
+    for file in files {
+        plan.source
+            .push_str(&format!("# {}\n{}\n", file.path.display(), file.text));
+    }
+    let most = trials.iter().map(|(trial, _)| trial.index + 1).max().unwrap_or(1);
+    (plan.precision.min_trials, plan.precision.max_trials) = (most, most);
+    Ok((plan, trials))
+}
+
+/// A label that no cell of the plan has yet.
+fn unlike_others(plan: &Plan, label: &str) -> String {
+    let same = |cell: &&Cell| cell.stack_label == label || cell.stack_label.starts_with(&format!("{label} #"));
+    match plan.cells.iter().filter(same).count() {
+        0 => label.to_owned(),
+        before => format!("{label} #{}", before + 1),
+    }
+}
+
+/// Gives the only test of a result another name.
+fn call_test(events: &mut [Event], name: &str, file: &Read) -> Result<(), Error> {
+    fn test_of(event: &mut Event) -> Option<&mut String> {
+        match event {
+            Event::Sample(sample) => Some(&mut sample.test),
+            Event::Latency(latency) => Some(&mut latency.test),
+            Event::Course(course) => Some(&mut course.test),
+            Event::Guard(guard) => guard.test.as_mut(),
+            _ => None,
+        }
+    }
+    let mut known: Option<String> = None;
+    for test in events.iter_mut().filter_map(test_of) {
+        match &known {
+            Some(first) if first != test => {
+                return Err(Error::ForeignResults {
+                    path: file.path.clone(),
+                    reason: format!("has more than one test, `{first}` and `{test}`: leave --test out"),
+                });
+            }
+            _ => known = Some(std::mem::replace(test, test.clone())),
+        }
+    }
+    for test in events.iter_mut().filter_map(test_of) {
+        name.clone_into(test);
+    }
+    Ok(())
+}
+
+fn cell(frame: &Cell, label: String, workload: &str, program: &str) -> Cell {
+    let mut cell = frame.clone();
+    cell.key = format!("{label} | {workload}");
+    cell.axes = vec![
+        ("imported".to_owned(), label.clone()),
+        ("workload".to_owned(), workload.to_owned()),
+    ];
+    cell.stack_label = label;
+    cell.workload.name = workload.to_owned();
+    cell.workload.work = Work::Imported(ImportedSpec {
+        program: program.to_owned(),
+    });
+    cell.machine.kind = MachineKind::Foreign;
+    cell.machine.ram_bytes = 0;
+    cell.machine.kernel = "unknown".to_owned();
+    cell.machine.disks.clear();
+    cell.id = CellId::of(&cell);
+    cell
+}
+
+fn command_line(options: &ImportOptions) -> String {
+    let mut words = vec!["raidlab".to_owned(), "import".to_owned()];
+    words.extend(options.files.iter().map(|path| path.display().to_string()));
+    for (option, value) in [
+        ("--stack", &options.stack),
+        ("--workload", &options.workload),
+        ("--test", &options.test),
+    ] {
+        if let Some(value) = value {
+            words.extend([option.to_owned(), value.clone()]);
+        }
+    }
+    words.extend(["--store".to_owned(), options.store.display().to_string()]);
+    let words: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
+    words.join(" ")
+}

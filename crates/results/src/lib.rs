@@ -1,0 +1,22 @@
+//! Stored runs, read for tables, reports, exports and comparisons; and the results of other programs, stored as runs.
+//!
+//! Nothing is printed and no statistics are made here: `store` reads, `stats` evaluates, `report` has the words.
+
+mod claims;
+mod comparison;
+mod difference;
+mod error;
+mod export;
+mod figures;
+mod import;
+mod open_store;
+mod runs;
+
+pub use comparison::{Side, comparison_json};
+pub use difference::{Difference, ExportedRun, difference};
+pub use error::Error;
+pub use export::{ExportFormat, export};
+pub use figures::as_json;
+pub use import::{ImportOptions, Imported, import};
+pub use open_store::{input, open, shown};
+pub use runs::{runs_json, runs_text};

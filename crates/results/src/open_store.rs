@@ -1,0 +1,178 @@
+//! Opening a store to read a run of it, for the commands that show results.
+
+use crate::Error;
+use lab::disks::Models;
+use prepare::advice;
+use report::{DiskInfo, Input, RunInfo, ShownPart, TrialInfo, TrialState};
+use std::collections::HashSet;
+use std::path::Path;
+use store::{RunChoice, RunId, RunSummary, Selection, Store, StoreError, TrialRecord, TrialStatus};
+use study::Measurement;
+use study::plan::Plan;
+use study::stack::{DiskGroup, MachineKind};
+
+/// Everything of the chosen run, or of the part that `only` leaves, and of the run of imported results that is shown with it.
+pub fn shown(
+    path: &Path,
+    run: Option<&RunChoice>,
+    with: Option<&RunChoice>,
+    only: &[String],
+) -> Result<Input, Error> {
+    let (store, run) = open(path, run)?;
+    input_with(&store, &run, with, only)
+}
+
+/// The run that was chosen, or the last.
+pub fn open(path: &Path, run: Option<&RunChoice>) -> Result<(Store, RunSummary), Error> {
+    let store = Store::open_existing(path)?;
+    let summary = match run {
+        Some(choice) => store.chosen_run(choice)?,
+        None => store
+            .latest_run()?
+            .ok_or_else(|| Error::NoRun { store: path.to_owned() })?,
+    };
+    Ok((store, summary))
+}
+
+/// A run, whole, as the table and the report want it.
+pub fn input(store: &Store, run: &RunSummary) -> Result<Input, Error> {
+    input_of(store, run, &[])
+}
+
+/// The same, with the cells of a run of imported results next to its own. They are shown, and not ranked with them.
+fn input_with(store: &Store, run: &RunSummary, with: Option<&RunChoice>, only: &[String]) -> Result<Input, Error> {
+    let mut whole = input_of(store, run, only)?;
+    let Some(choice) = with else { return Ok(whole) };
+    let imported = store.chosen_run(choice)?;
+    if imported.machine != MachineKind::Foreign || imported.id == run.id {
+        return Err(Error::NotImported { run: imported.id.0 });
+    }
+    let mut other = input(store, &imported)?;
+    for cell in &mut other.plan.cells {
+        cell.stack_label.push_str(" (imported)");
+    }
+    whole.plan.cells.append(&mut other.plan.cells);
+    whole.trials.append(&mut other.trials);
+    whole.samples.append(&mut other.samples);
+    whole.guards.append(&mut other.guards);
+    whole.latencies.append(&mut other.latencies);
+    whole.courses.append(&mut other.courses);
+    whole.provenance.append(&mut other.provenance);
+    Ok(whole)
+}
+
+/// More cells than a person reads, and a page of bearable size holds.
+const CELLS_MAX: usize = 4_000;
+
+/// How many stacks are shown of a run with more cells than that.
+fn stacks_max(workloads: usize) -> usize {
+    (CELLS_MAX / workloads.max(1)).clamp(20, 200)
+}
+
+/// The run, or the part of it that was asked for; of very many stacks the best.
+fn input_of(store: &Store, run: &RunSummary, only: &[String]) -> Result<Input, Error> {
+    let failed = Error::StoreUnderWay;
+    let digest = store.digest(run.id).map_err(failed)?;
+    let mut plan = store.plan(run.id).map_err(failed)?;
+    let mut part = None;
+    if !only.is_empty() {
+        study_file::Only::parse(only, &plan)?.keep_in(&mut plan);
+        part = Some(plan.stack_labels().len());
+    }
+    let mut samples = store.samples_of(&selection(run.id, &plan)).map_err(failed)?;
+    let all_stacks = plan.stack_labels().len();
+    let most = stacks_max(plan.workload_names().len());
+    if plan.cells.len() > CELLS_MAX && all_stacks > most {
+        let best = stats::best_stacks(&plan, &samples, most);
+        let best: HashSet<String> = best.into_iter().map(str::to_owned).collect();
+        plan.cells.retain(|cell| best.contains(&cell.stack_label));
+        part = Some(all_stacks);
+    }
+    let read = selection(run.id, &plan);
+    samples.retain(|sample| read.has(sample.trial.cell));
+    let part = part.map(|all_stacks| ShownPart {
+        all_stacks,
+        only: only.to_vec(),
+    });
+    read_input(store, run, plan, samples, part, digest).map_err(failed)
+}
+
+fn selection(run: RunId, plan: &Plan) -> Selection {
+    Selection::of(run, plan.cells.iter().map(|cell| cell.id).collect())
+}
+
+fn read_input(
+    store: &Store,
+    run: &RunSummary,
+    plan: Plan,
+    samples: Vec<Measurement>,
+    part: Option<ShownPart>,
+    digest: String,
+) -> Result<Input, StoreError> {
+    let read = selection(run.id, &plan);
+    let mut trials = store.trials(run.id)?;
+    trials.retain(|trial| read.has(trial.key.cell));
+    Ok(Input {
+        advice: advice::of(&plan),
+        disks: disk_infos(&plan),
+        run: run_info(run, digest),
+        trials: trials.into_iter().map(trial_info).collect(),
+        samples,
+        guards: store.guards_of(&read)?,
+        latencies: store.latencies_of(&read)?,
+        courses: store.courses_of(&read)?,
+        calls: store.calls_of(&read)?,
+        provenance: store.provenance_of(&read)?,
+        part,
+        plan,
+    })
+}
+
+fn run_info(run: &RunSummary, digest_sha256: String) -> RunInfo {
+    RunInfo {
+        machine: run.machine,
+        seed: run.seed,
+        only: run.only.clone(),
+        raidlab_version: run.raidlab_version.clone(),
+        command: run.command.clone(),
+        study_sha256: run.study_sha256.clone(),
+        digest_sha256,
+        started_at_unix_s: run.started_at_unix_s,
+        finished_at_unix_s: run.finished_at_unix_s,
+    }
+}
+
+/// A trial as the table and the report want it.
+pub(crate) fn trial_info(trial: TrialRecord) -> TrialInfo {
+    let state = match (trial.status, trial.failure) {
+        (TrialStatus::Done, _) => TrialState::Done,
+        (TrialStatus::Failed, Some(failure)) => TrialState::Failed(failure),
+        _ => TrialState::Unfinished,
+    };
+    TrialInfo {
+        key: trial.key,
+        // Numbers grow with each start, also of trials that are repeated.
+        started: u64::try_from(trial.id.0).ok().filter(|_| !trial.is_reused),
+        state,
+        wall_ns: trial.wall_ns,
+        machine_ns: trial.machine_ns,
+    }
+}
+
+fn disk_infos(plan: &Plan) -> Vec<DiskInfo> {
+    let models = Models::of(plan);
+    let mut groups: Vec<&DiskGroup> = plan.cells.iter().flat_map(|cell| &cell.machine.disks).collect();
+    groups.sort_unstable_by_key(|group| &group.model);
+    groups.dedup_by_key(|group| &group.model);
+    let info = |group: &DiskGroup| {
+        let mut words = models.find(group).ok()?.file.title;
+        if let Some(sha256) = &group.model_sha256 {
+            words.push_str(&format!(" (the study's own model, SHA-256 {sha256})"));
+        }
+        Some(DiskInfo {
+            model: group.model.clone(),
+            words,
+        })
+    };
+    groups.into_iter().filter_map(info).collect()
+}

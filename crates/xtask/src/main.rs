@@ -1,0 +1,44 @@
+//! What only developers run. The program prints docs/study.md (every key of a study file, from the table that the reader itself uses) and docs/stacks.md (the
+//! stacks of studies/every-stack.toml, and what cannot be), and docs/disks.md (every disk model against published figures).
+
+mod disks;
+mod stacks;
+mod study_md;
+
+use std::process::ExitCode;
+
+const EVERY_STACK: &str = include_str!("../../../studies/every-stack.toml");
+
+fn main() -> ExitCode {
+    let page = match std::env::args().nth(1).as_deref() {
+        Some("study") => Ok(study_md::page()),
+        Some("stacks") => stacks::page(EVERY_STACK),
+        Some("disks") => disks::page(),
+        _ => Err("which page? `study`, `stacks` or `disks`".to_owned()),
+    };
+    match page {
+        Ok(page) => {
+            print!("{page}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `make docs` writes them.
+    #[test]
+    fn the_pages_in_docs_are_those_of_the_tables() {
+        assert_eq!(include_str!("../../../docs/study.md"), study_md::page());
+        let stacks = stacks::page(EVERY_STACK).expect("a sound study");
+        assert_eq!(include_str!("../../../docs/stacks.md"), stacks);
+        let disks = disks::page().expect("sound models");
+        assert_eq!(include_str!("../../../docs/disks.md"), disks);
+    }
+}

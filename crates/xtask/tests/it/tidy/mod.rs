@@ -1,0 +1,6 @@
+//! The rules of the sources: `cargo test -p xtask tidy`.
+
+mod arrows;
+mod files;
+mod tree;
+mod words;
