@@ -1,9 +1,7 @@
 //! How the user wants output: in colour or not, with progress or without. Decided once, by the command line and the
 //! environment.
 
-use crate::progress::{note, say};
 use clap::ValueEnum;
-use log::{Level, LevelFilter, Log, Metadata, Record};
 use std::io::IsTerminal;
 use std::sync::OnceLock;
 
@@ -29,28 +27,6 @@ static CONSOLE: OnceLock<Console> = OnceLock::new();
 /// Valid from now on; the first call counts.
 pub fn set(console: Console) {
     let _ = CONSOLE.set(console);
-    if log::set_logger(&LibraryLog).is_ok() {
-        log::set_max_level(LevelFilter::Info);
-    }
-}
-
-/// What libraries have to say: warnings, and what they do, which is not printed with `--quiet`.
-struct LibraryLog;
-
-impl Log for LibraryLog {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.level() <= Level::Info
-    }
-
-    fn log(&self, record: &Record<'_>) {
-        let line = format!("raidlab: {}", record.args());
-        match record.level() {
-            Level::Error | Level::Warn => say(&line),
-            _ => note(&line),
-        }
-    }
-
-    fn flush(&self) {}
 }
 
 fn console() -> Console {

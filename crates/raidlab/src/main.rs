@@ -18,6 +18,7 @@ fn main() -> ExitCode {
     }
     let arguments = cli::Arguments::parse();
     console::set(arguments.console());
+    progress::show_library_log();
     match command::dispatch(arguments) {
         Ok(code) => code,
         Err(error) => error.report(),

@@ -1,11 +1,13 @@
 //! Where a long step is: bars on a terminal, plain lines elsewhere. All of it on standard error.
 
 mod kernel_bar;
+mod library_log;
 mod run_bar;
 mod terminal;
 mod time_left;
 
 pub use kernel_bar::KernelBar;
+pub use library_log::show_library_log;
 pub use run_bar::RunDisplay;
 
 use crate::console;
