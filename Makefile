@@ -1,12 +1,12 @@
-# The two commands: `make demo` does the main job, `make test` runs every test. Both install what they need.
+# `make demo` runs a first study, `make test` runs every test. Both install what they need.
 
-# rustup puts cargo here without telling a shell that is open already.
+# rustup installs cargo here; a shell that is already open does not have it in its PATH.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
 RAIDLAB = target/x86_64-unknown-linux-gnu/release/raidlab
 DEMO = results/first-look
 
-# How long `make fuzz` tries each parser.
+# How long `make fuzz` runs each parser.
 SECONDS ?= 60
 
 .PHONY: demo test fuzz soak bench studies controls reproducible suites stacks scale kill-test safety deb deb-test lint docs docs-check build compiler clean
@@ -26,7 +26,7 @@ fuzz: compiler
 	RAIDLAB_FUZZ_SECONDS=$(SECONDS) cargo test --locked -p xtask parsers -- --nocapture
 	cargo test --locked -p lab --test misbehaving_guests
 
-# Random stacks, work and power cuts, for so many minutes.
+# Random stacks, work and power cuts, for MINUTES.
 MINUTES ?= 60
 soak: build
 	$(RAIDLAB) doctor --install
@@ -36,42 +36,42 @@ bench: build
 	$(RAIDLAB) doctor --install
 	scripts/bench
 
-# Are known defects found that are put back into Linux? A kernel of each is built first.
+# Checks that raidlab finds known defects which are put back into Linux. Builds a kernel with each of them first.
 controls: build
 	scripts/controls
 
-# Are kernel and init equal to the bit from two folders?
+# Checks that kernel and init are identical when they are built in two folders.
 reproducible: compiler
 	scripts/reproducible
 
-# Tests that others wrote, in guests: mdadm's own, stress-ng's of filesystems, xfstests (RAIDLAB_XFSTESTS).
+# Test suites of other projects, in guests: those of mdadm and stress-ng, and xfstests (RAIDLAB_XFSTESTS).
 suites: build
 	$(RAIDLAB) doctor --install
 	scripts/suites
 
-# The five published benchmarks, as studies: their tables next to what was published, under results/.
+# The five published benchmarks, as studies: published and simulated tables side by side, in results/.
 studies: build
 	$(RAIDLAB) doctor --install --all
 	scripts/studies
 
-# Every stack that can be, each with files written, read back cold and compared: docs/stacks.md.
+# Writes files on every supported stack, reads them back with cold caches and compares them: docs/stacks.md.
 stacks: build
 	$(RAIDLAB) doctor --install --all
 	$(RAIDLAB) kernel build 6.12+more
 	$(RAIDLAB) kernel build 6.12+zfs || true
 	RAIDLAB_ALL_STACKS=1 cargo test --locked -p raidlab --test lab -- every_stack --show-output
 
-# Stores of 100,000 cells: merged, shown, reported and exported in a minute each and 1 GiB of memory.
+# Merges, shows, reports and exports stores of 100,000 cells, each within a minute and 1 GiB of memory.
 scale: compiler
 	TMPDIR=/dev/shm RAIDLAB_SCALE=100000 cargo test --release --locked -p raidlab --test cli -- many_cells --show-output
 
-# On loop devices, as root: raidlab, its trials and tools killed at 200 random moments, and `clean` as well, leave nothing
-# and lose nothing.
+# On loop devices, as root: kills raidlab, its trials, its tools and `clean` at 200 random moments, and checks that nothing
+# is left behind or lost.
 kill-test: compiler
 	RAIDLAB_KILLS=200 cargo test --locked -p raidlab --test cli -- root_loop_killed --show-output
 
-# In a guest: 5,000 random arrangements of disks, of which no byte changes that must not; and stacks of device mapper, LVM,
-# ZFS and bcachefs on a guest as the host.
+# In a guest: checks that raidlab overwrites no byte that it must not, in 5,000 random arrangements of disks. Also stacks
+# with device mapper, LVM, ZFS and bcachefs, with a guest as the host.
 safety: build
 	$(RAIDLAB) kernel build 6.12+more
 	RAIDLAB_SAFETY=1 cargo test --locked -p raidlab --test cli -- host_in_guest --show-output
@@ -81,18 +81,18 @@ safety: build
 deb: compiler
 	scripts/deb
 
-# As root: installs them in clean roots of Debian 12 and 13, runs a study there, and removes them again.
+# As root: installs the packages in clean roots of Debian 12 and 13, runs a study there, and removes them.
 deb-test:
 	scripts/test-deb
 
 lint: compiler
 	cargo fmt --all --check
-	@# The registry's macro declares these modules, where cargo fmt does not look.
+	@# A macro declares these modules, so cargo fmt does not find them.
 	rustfmt --check --edition 2024 crates/filesystems/src/*.rs
 	cargo clippy --workspace --all-targets -- -D warnings
 	scripts/typos
 
-# That the sources keep their rules (lengths, words, who uses whom), and that the reference pages are up to date.
+# Checks the rules for sources (lengths, words, dependencies between crates), and that the reference pages are up to date.
 docs-check: compiler
 	cargo test --locked --quiet -p xtask
 
