@@ -1,11 +1,11 @@
-//! Histories: studies of one cell with power cuts, drawn from a seed.
+//! Histories: studies of one cell with power cuts, generated from a seed.
 
 use study::trial_seed;
 
-/// Operations that shrinking leaves at least.
+/// Minimum number of operations after shrinking.
 const OPERATIONS_MIN: u32 = 4;
 
-/// A level with the number of its members.
+/// Levels with the number of their members.
 const ARRAYS: [(&str, u32); 13] = [
     ("single", 1),
     ("0", 2),
@@ -22,7 +22,7 @@ const ARRAYS: [(&str, u32); 13] = [
     ("10", 6),
 ];
 
-/// Two hard disks with native command queueing, one with tagged queueing, a SATA and an NVMe drive.
+/// Two hard disks with NCQ, one with TCQ, a SATA and an NVMe drive.
 const MODELS: [&str; 5] = [
     "wd-500gb-2007",
     "samsung-f1-1tb",
@@ -34,10 +34,10 @@ const MODELS: [&str; 5] = [
 /// Drives whose write cache can be switched off: those with platters.
 const WITH_PLATTERS: [&str; 3] = ["wd-500gb-2007", "samsung-f1-1tb", SMALL_MODEL];
 
-/// Of 9 GB: arrays without `size` are as large as their members.
+/// 9 GB: arrays without `size` are as large as their members.
 const SMALL_MODEL: &str = "seagate-cheetah-9lp";
 
-/// A filesystem: its type, options in `fs`, the smallest size in MiB, whether it has the mount option `nobarrier`.
+/// Filesystems: type, options in `fs`, smallest size in MiB, and whether it has the mount option `nobarrier`.
 const FILESYSTEMS: [(&str, &str, u32, bool); 6] = [
     ("ext4", "", 64, true),
     ("ext4", ", journal = \"journal\"", 64, true),
@@ -47,13 +47,13 @@ const FILESYSTEMS: [(&str, &str, u32, bool); 6] = [
     ("btrfs", "", 256, true),
 ];
 
-/// What happens to the array while the operations run.
+/// Acts on the array during the operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acts {
     None,
     /// A disk fails.
     Fail,
-    /// A disk fails, is removed and is added again, with a bitmap as the member that it was.
+    /// A disk fails, is removed and is added again, with a bitmap as its former member.
     Rebuild,
     /// A spare becomes a member.
     Grow,
@@ -68,9 +68,9 @@ pub enum Acts {
 /// What a stack keeps after a power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promise {
-    /// Everything that was acknowledged.
+    /// Everything that was acknowledged survives.
     Kept,
-    /// Not everything, for this reason.
+    /// Not everything survives, for this reason.
     NotKept(&'static str),
 }
 
@@ -100,12 +100,12 @@ pub struct History {
     acts: Acts,
     /// The disk of the acts, counted from 1.
     disk: u32,
-    /// After this share of the operations the acts begin, in percent.
+    /// Percentage of the operations after which the acts start.
     after: u32,
 }
 
 impl History {
-    /// The history with that number, counted from 1.
+    /// The history with this number, counted from 1.
     pub fn draw(seed: u64, number: u32, kernel: &str) -> Self {
         let seed = trial_seed(seed, number);
         let mut draws = Draws { seed, drawn: 0 };
@@ -149,8 +149,8 @@ impl History {
         history.with_acts(&mut draws)
     }
 
-    /// The same with acts, if some are drawn: of arrays that have copies or parity, all of whose disks are there after
-    /// the cut. md adds no disk to mirrors, to RAID 10 or to an array with PPL.
+    /// The same with acts, if some are drawn: for arrays with copies or parity that are complete after the cut. md
+    /// adds no disk to mirrors, to RAID 10 or to an array with PPL.
     fn with_acts(self, draws: &mut Draws) -> Self {
         let may_act = !matches!(self.level, "single" | "0") && !self.is_missing_member && !self.has_write_behind;
         if !may_act || !draws.chance(50) {
@@ -270,8 +270,8 @@ impl History {
         }
     }
 
-    /// Disks that cache writes, and a filesystem that does not flush their caches, lose what is in them. RAID 5 and 6
-    /// without a log of partial parity have the write hole when a member is missing.
+    /// Disks with write caches lose cached data if the filesystem does not flush them. RAID 5 and 6 without a
+    /// partial parity log have the write hole if a member is missing.
     pub fn promise(&self) -> Promise {
         if !self.has_barriers && self.has_write_cache {
             return Promise::NotKept("nobarrier on disks that cache writes");
@@ -289,17 +289,17 @@ impl History {
         self.acts
     }
 
-    /// Whether the disks cache writes.
+    /// Whether the disks have write caches.
     pub const fn has_write_cache(&self) -> bool {
         self.has_write_cache
     }
 
-    /// Whether it is of Linux 6.12 of the distribution.
+    /// Whether it uses the distribution's Linux 6.12.
     pub fn is_of_6_12(&self) -> bool {
         self.kernel.starts_with("6.12")
     }
 
-    /// The same with so many operations.
+    /// The same with this number of operations.
     pub fn with_operations(&self, operations: u32) -> Self {
         Self {
             operations,
@@ -307,13 +307,13 @@ impl History {
         }
     }
 
-    /// The same with fewer operations, and as many more instants; absent if there are few.
+    /// The same with fewer operations and correspondingly more instants; `None` if there are too few.
     pub fn smaller(&self) -> Option<Self> {
         let operations = self.operations / 2;
         (operations >= OPERATIONS_MIN).then(|| self.with_operations(operations))
     }
 
-    /// What distinguishes it, in one line.
+    /// Its distinguishing properties, in one line.
     pub fn describe(&self) -> String {
         let mut words = vec![
             match self.level {
@@ -350,7 +350,7 @@ impl History {
     }
 }
 
-/// The numbers of one history.
+/// The random numbers of one history.
 struct Draws {
     seed: u64,
     drawn: u32,

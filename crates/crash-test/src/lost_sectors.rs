@@ -9,7 +9,7 @@ const LOST_MAX: u64 = 1 << 20;
 /// The word for no sectors.
 const NOTHING: &str = "nothing";
 
-/// Sectors of a disk, which is counted from 1; none for `nothing`.
+/// Sectors of a disk, counted from 1; none for `nothing`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LostSectors {
     pub disk: usize,

@@ -7,7 +7,7 @@ use std::str::FromStr;
 /// The most operations that a study can have, with those that prepare.
 const OPERATIONS_MAX: u32 = 20_000;
 
-/// Numbers and ranges of them, as in `3,7-20`.
+/// Numbers and ranges, as in `3,7-20`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Numbers(pub Vec<u32>);
 

@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 use study::plan::Trial;
 use study::workload::Work;
 
-/// After so many histories a line says how far it is.
+/// Interval of progress lines, in histories.
 const NOTED_EVERY: u32 = 50;
 
-/// Findings of one kind that are shown of one history; the others are counted.
+/// Maximum number of findings of one kind shown for one history; the others are counted.
 const SHOWN: usize = 3;
 
 /// What the user asks for.
@@ -41,7 +41,7 @@ pub fn study_of_history(options: &SoakOptions) -> String {
     chosen(options, options.history.unwrap_or(1)).study()
 }
 
-/// The history of that number, with the operations of the command line.
+/// The history with this number, with the operations of the command line.
 fn chosen(options: &SoakOptions, number: u32) -> History {
     let history = History::draw(options.seed, number, &options.kernel);
     match options.operations {
@@ -59,7 +59,7 @@ pub struct Soak<'a> {
     began: Instant,
 }
 
-/// A history with its states, or why it failed.
+/// A history with its states, or the reason why it failed.
 struct Done {
     history: History,
     judged: Result<Vec<Judged>, Error>,
@@ -168,7 +168,7 @@ impl<'a> Soak<'a> {
         })
     }
 
-    /// Halves the operations as long as a state is found of which this is true.
+    /// Halves the number of operations as long as a state with this kind of finding is found.
     fn shrink(&self, history: &History, kind: Kind, slot: usize, stop: &AtomicBool) -> Option<u32> {
         let mut shrunk = history.clone();
         while let Some(smaller) = shrunk.smaller() {
@@ -182,7 +182,7 @@ impl<'a> Soak<'a> {
     }
 }
 
-/// Of one kind of finding.
+/// Counts for one kind of finding.
 #[derive(Default)]
 struct Counts {
     new: u64,
@@ -278,7 +278,7 @@ impl Total {
     }
 }
 
-/// The findings of a history that are to be read: new ones, and all if this is the only history.
+/// The findings of a history to be printed: new ones, and all if this is the only history.
 fn shown(done: &Done, judged: &[Judged], is_one: bool) -> Vec<String> {
     let mut states: BTreeMap<(Kind, News), Vec<&Judged>> = BTreeMap::new();
     for state in judged {

@@ -1,4 +1,4 @@
-//! Where results are written (`-o FILE`): to a regular file, whole or not at all. `-` is standard output.
+//! Where results are written (`-o FILE`): to a regular file, completely or not at all. `-` is standard output.
 //!
 //! *Invariant*: no store, no study and no block device is ever overwritten, and no device is replaced by a file.
 
@@ -8,7 +8,7 @@ use std::io::{self, BufWriter, ErrorKind, Read, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// Why a result cannot be written to a file; the file is as it was.
+/// Why a result cannot be written to a file; the file is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
     #[error("Parquet files are binary, and standard output is a terminal: name a file with -o")]
@@ -35,19 +35,19 @@ pub enum OutputError {
     Standard(#[source] io::Error),
 }
 
-/// A place for a result that was found to be writable.
+/// A writable destination for a result.
 #[derive(Debug)]
 pub enum Output {
     /// `-`
     Standard,
-    /// Written next to it and renamed. Symbolic links were followed.
+    /// Written to a temporary file next to it, and renamed. Symbolic links were followed.
     File(PathBuf),
-    /// A pipe, a terminal, /dev/null: written into as it is.
+    /// A pipe, a terminal, /dev/null: opened and written directly.
     Stream(PathBuf),
 }
 
 impl Output {
-    /// Looks at what is there, and touches nothing. `store` is where the results come from.
+    /// Checks the destination without changing anything. `store` is the source of the results.
     pub fn check(path: &Path, store: Option<&Path>) -> Result<Output, OutputError> {
         let own = || path.to_owned();
         if path == Path::new("-") {
@@ -84,7 +84,8 @@ impl Output {
         if let Some(store) = store {
             check_not_of_store(path, Some(&there), store)?;
         }
-        // `/dev/stdout` is whatever file the shell opened: replacing that file would leave the shell's behind.
+        // `/dev/stdout` is whatever file the shell opened: replacing that file would leave the shell with the old
+        // one.
         if path.starts_with("/dev") || path.starts_with("/proc") {
             return Ok(Output::Stream(own()));
         }
@@ -93,16 +94,17 @@ impl Output {
             .map_err(|source| OutputError::Io { path: own(), source })
     }
 
-    /// Writes all of it. A file appears whole or not at all: one that is half written would be looked at.
+    /// Writes everything. A file appears completely or not at all, because a partial one could be mistaken for a
+    /// result.
     pub fn write(&self, contents: &str) -> Result<(), OutputError> {
         match self {
-            // There may be a terminal, which must not obey what others wrote.
+            // It may be a terminal, which must not execute control sequences from other people's text.
             Output::Standard => print(contents, Colours::Shown),
             Output::File(_) | Output::Stream(_) => self.write_with(&mut |out| out.write_all(contents.as_bytes())),
         }
     }
 
-    /// Likewise, piece by piece.
+    /// The same, piece by piece.
     pub fn write_with(&self, pieces: &mut Pieces<'_>) -> Result<(), OutputError> {
         let (written, path) = match self {
             Output::Standard => (buffered(io::stdout().lock(), pieces), None),
@@ -114,7 +116,7 @@ impl Output {
         };
         match (written, path) {
             (Ok(()), _) => Ok(()),
-            // A reader that went away (`| head`) is no error.
+            // A closed pipe (`| head`) is not an error.
             (Err(error), _) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
             (Err(error), None) => Err(OutputError::Standard(error)),
             (Err(source), Some(path)) => {
@@ -124,7 +126,7 @@ impl Output {
         }
     }
 
-    /// The file, if it is one that a message should name.
+    /// The file, if a message should name it.
     pub fn file(&self) -> Option<&Path> {
         match self {
             Output::Standard => None,
@@ -143,7 +145,7 @@ pub fn print(text: &str, colours: Colours) -> Result<(), OutputError> {
     }
 }
 
-/// Writes what is to be written.
+/// Writes the contents.
 pub type Pieces<'a> = dyn FnMut(&mut dyn Write) -> io::Result<()> + 'a;
 
 fn buffered(out: impl Write, pieces: &mut Pieces<'_>) -> io::Result<()> {
@@ -159,7 +161,7 @@ fn replace(path: &Path, pieces: &mut Pieces<'_>) -> io::Result<()> {
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
-/// The folder that a file is in, or is to be in.
+/// The folder of an existing or new file.
 pub fn folder_of(path: &Path) -> &Path {
     path.parent()
         .filter(|folder| !folder.as_os_str().is_empty())
@@ -175,7 +177,7 @@ fn check_folder(path: &Path) -> Result<(), OutputError> {
     }
 }
 
-/// What a file holds that nobody wants to lose.
+/// Rejects files with valuable contents.
 fn check_contents(path: &Path) -> Result<(), OutputError> {
     const SQLITE: &[u8] = b"SQLite format 3\0";
     const START_BYTES: u64 = 64 << 10;
@@ -187,7 +189,7 @@ fn check_contents(path: &Path) -> Result<(), OutputError> {
         return Err(OutputError::Store { path: own() });
     }
     let extension = path.extension().and_then(|extension| extension.to_str());
-    // A report holds the text of its study too, but begins with a tag; an export begins with a brace.
+    // A report contains the text of its study as well, but begins with a tag; an export begins with a brace.
     let text = String::from_utf8_lossy(&start);
     let is_ours = text.trim_start().starts_with(['<', '{']);
     let is_study = |line: &str| line.trim() == "[[workload]]" || line.trim() == "[[stack]]";
@@ -201,7 +203,7 @@ fn check_contents(path: &Path) -> Result<(), OutputError> {
     what.map_or(Ok(()), |what| Err(OutputError::Description { path: own(), what }))
 }
 
-/// SQLite keeps files next to a database, which are a part of it.
+/// SQLite keeps files next to a database, which are part of it.
 fn check_not_of_store(path: &Path, there: Option<&Metadata>, store: &Path) -> Result<(), OutputError> {
     let refused = || OutputError::OfStore {
         path: path.to_owned(),

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-/// What is wrong with a file, to be said after its name.
+/// The problem with a file, to be printed after its name.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     #[error("is a folder")]
@@ -23,7 +23,7 @@ pub enum ReadError {
     NotText { line: usize },
 }
 
-/// A file that the user names; `advice` follows what is wrong with it.
+/// A file that the user named; `advice` follows the reason.
 #[derive(Debug, thiserror::Error)]
 #[error("`{}` {source}{advice}", path.display())]
 pub struct FileError {
@@ -45,7 +45,7 @@ pub fn read(path: &Path, bytes_max: u64) -> Result<String, ReadError> {
     text_of(at_most(path, bytes_max)?, bytes_max)
 }
 
-/// The same of a regular file; a pipe or a device is not waited for.
+/// The same for a regular file only; does not wait for a pipe or a device.
 pub fn read_regular(path: &Path, bytes_max: u64) -> Result<String, ReadError> {
     if path.is_dir() {
         return Err(ReadError::Folder);
@@ -72,12 +72,12 @@ fn text_of(bytes: Vec<u8>, bytes_max: u64) -> Result<String, ReadError> {
     })
 }
 
-/// All of a file that need not be text.
+/// All of a file, which need not be text.
 pub fn bytes(path: &Path) -> Result<Vec<u8>, ReadError> {
     at_most(path, u64::MAX - 1)
 }
 
-/// One byte more, if there are more.
+/// Reads one byte more than the limit, if there are more.
 fn at_most(path: &Path, bytes_max: u64) -> Result<Vec<u8>, ReadError> {
     if path.is_dir() {
         return Err(ReadError::Folder);

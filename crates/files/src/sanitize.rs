@@ -1,17 +1,17 @@
-//! What is printed does to a terminal no more than show text: labels of disks, names of processes and descriptions of
-//! studies are other people's.
+//! Makes output safe for a terminal: labels of disks, names of processes and descriptions of studies are untrusted
+//! text.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Whether what sets colours is left: only where the text has some of our own.
+/// Whether colour sequences are kept: only if the text contains our own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colours {
     Kept,
     Shown,
 }
 
-/// The text with everything made visible that a terminal would obey; new lines and tabs stay.
+/// The text with control characters made visible; newlines and tabs stay.
 pub fn sanitize(text: &str, colours: Colours) -> Cow<'_, str> {
     if !text.chars().any(is_order) {
         return Cow::Borrowed(text);
@@ -37,14 +37,14 @@ pub fn sanitize(text: &str, colours: Colours) -> Cow<'_, str> {
     Cow::Owned(sanitized)
 }
 
-/// The length of the sequence that a text begins with, if it is one that sets colours (`SGR` of ECMA-48).
+/// Length of the colour sequence (`SGR` of ECMA-48) at the start of a text, if there is one.
 fn colour(text: &str) -> Option<usize> {
     let parameters = text.strip_prefix("\x1b[")?;
     let end = parameters.find(|c: char| !c.is_ascii_digit() && c != ';')?;
     parameters[end..].starts_with('m').then_some("\x1b[".len() + end + 1)
 }
 
-/// Controls of either set, and what turns the direction of writing.
+/// Control characters of either set, and those that change the writing direction.
 fn is_order(c: char) -> bool {
     let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns || (c.is_control() && c != '\n' && c != '\t')

@@ -38,7 +38,7 @@ pub fn merge(options: &MergeOptions) -> Result<Merged, Error> {
     for other in &all[1..] {
         Part::check_same_study(&all[0], other).map_err(PartsError::NotOne)?;
     }
-    // On a host each machine has a run of its own, in the order in which they are given.
+    // On a host each machine has its own run, in the order of the arguments.
     let mut machines: Vec<_> = Vec::new();
     for part in &all {
         let machine = part.machine()?;
@@ -70,7 +70,7 @@ pub fn merge(options: &MergeOptions) -> Result<Merged, Error> {
     Ok(summary)
 }
 
-/// What the merged store holds.
+/// Contents of the merged store.
 #[derive(Default)]
 pub struct Merged {
     runs: Vec<(Option<String>, String)>,
@@ -141,7 +141,7 @@ fn merge_run(
     Ok(())
 }
 
-/// The shards of which there is no store, those that are not finished, and how many trials that makes.
+/// The shards without a store, those that are not finished, and the number of missing trials.
 fn missing(parts: &[&Part], outlook: &Outlook) -> String {
     let mut words = Vec::new();
     let counts: BTreeMap<u32, Vec<u32>> = parts.iter().filter_map(|part| part.run.shard).fold(
@@ -180,7 +180,7 @@ fn missing(parts: &[&Part], outlook: &Outlook) -> String {
     words.join("; ")
 }
 
-/// The folder in which the target is to be.
+/// The folder of the target.
 fn check_target(target: &Path) -> Result<&Path, PartsError> {
     let folder = folder_of(target);
     if !folder.is_dir() {
@@ -197,7 +197,7 @@ fn check_target(target: &Path) -> Result<&Path, PartsError> {
     }
 }
 
-/// Gives a finished store its name, unless there is a file of that name by now.
+/// Renames a finished store, unless a file with that name exists by now.
 fn publish(file: &Path, folder: &Path, target: &Path) -> Result<(), PartsError> {
     let failed = |error| of_target(target, error);
     File::open(file).and_then(|file| file.sync_all()).map_err(failed)?;
@@ -220,7 +220,7 @@ fn of_target(target: &Path, source: std::io::Error) -> PartsError {
     }
 }
 
-/// Errors of the store that is being made have the target's name: its own is gone afterwards.
+/// Errors of the temporary store are reported with the target's name: its own is gone afterwards.
 fn named(target: &Path, error: StoreError) -> Error {
     match error {
         StoreError::Full { .. } => PartsError::Full {

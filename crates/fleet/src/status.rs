@@ -9,7 +9,7 @@ use std::time::Duration;
 use store::{Part, RunSummary};
 use study::Shard;
 
-/// The stores that are meant: in a folder those of its tasks, without the merged one.
+/// The selected stores: in a folder those of its tasks, without the merged one.
 fn stores(places: &[PathBuf]) -> Result<Vec<PathBuf>, PartsError> {
     let mut stores = Vec::new();
     for place in places {
@@ -131,7 +131,7 @@ impl Status {
         self.rows.iter().all(|row| row.state == "finished")
     }
 
-    /// Time of one processor for all that is left, and with one for each shard; none if no trial has ended yet.
+    /// Remaining time of one processor, and with one per shard; `None` if no trial has ended yet.
     fn left(&self) -> Option<(Duration, Duration)> {
         let lefts: Option<Vec<Duration>> = self.rows.iter().map(|row| row.left).collect();
         let lefts = lefts?;
@@ -209,7 +209,7 @@ impl Status {
     }
 }
 
-/// The shard; the name of a run on a machine; or else the store.
+/// The shard, the name of a run on a machine, or else the store.
 fn name_of(run: &RunSummary, path: &Path) -> String {
     match (run.shard, &run.name) {
         (Some(shard), _) => shard.to_string(),
@@ -218,7 +218,7 @@ fn name_of(run: &RunSummary, path: &Path) -> String {
     }
 }
 
-/// Shards of which there is no store yet.
+/// Shards without a store.
 fn not_begun(part: &Part, rows: &[Row]) -> Result<Vec<Row>, Error> {
     let run = &part.run;
     let Some(count) = run.shard.map(Shard::count) else {
@@ -230,7 +230,7 @@ fn not_begun(part: &Part, rows: &[Row]) -> Result<Vec<Row>, Error> {
     if absent.is_empty() {
         return Ok(Vec::new());
     }
-    // Read again, and not kept before: the plan of a large study is large.
+    // Read again instead of kept: the plan of a large study is large.
     let plan = part.snapshot.store().plan(run.id)?;
     let waiting = |shard: Shard| {
         let run = RunSummary {

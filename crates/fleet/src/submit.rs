@@ -102,7 +102,7 @@ pub fn submit(arguments: &SubmitOptions, plan: &Plan) -> Result<String, Error> {
     ))
 }
 
-/// With trials on the nodes themselves, each of them runs the whole study on its own disks: figures of different
+/// If trials run on the nodes themselves, each node runs the whole study on its own disks: figures of different
 /// machines are not figures of one cell. Empty in the lab.
 fn nodes(arguments: &SubmitOptions, plan: &Plan) -> Result<Vec<String>, Error> {
     let of_study = plan
@@ -123,7 +123,7 @@ fn nodes(arguments: &SubmitOptions, plan: &Plan) -> Result<Vec<String>, Error> {
     Ok(inventory.nodes.into_iter().map(|node| node.name).collect())
 }
 
-/// Number of tasks, and how many of them run at a time if that is limited.
+/// Number of tasks, and the limit of tasks at the same time, if any.
 fn tasks(arguments: &SubmitOptions, plan: &Plan, slurm: Option<&Slurm>) -> Result<(u32, Option<u32>), SubmitError> {
     let cores = match (arguments.tasks, arguments.nodes) {
         (Some(_), None) => None,
@@ -138,7 +138,7 @@ fn tasks(arguments: &SubmitOptions, plan: &Plan, slurm: Option<&Slurm>) -> Resul
     };
     let wanted = arguments.tasks.and_then(|tasks| u32::try_from(tasks).ok());
     let wanted = wanted.or(cores).unwrap_or(1).clamp(1, Shard::COUNT_MAX);
-    // More tasks than parts of the study would have nothing to do.
+    // If there were more tasks than parts of the study, some would have nothing to do.
     let tasks = Partition::of(plan, wanted).used();
     if tasks < wanted {
         log::warn!("the study has only {tasks} parts: {tasks} tasks instead of {wanted}");
@@ -201,8 +201,8 @@ fn write<'a>(folder: &Path, scripts: impl Iterator<Item = &'a Script>) -> Result
     Ok(())
 }
 
-/// Submits the tasks, held until the job that merges has been accepted too: either all are submitted or none. Returns
-/// the numbers of the jobs, and that of the one that merges.
+/// Submits the tasks on hold until the merge job has been accepted: either all are submitted or none. Returns the
+/// job numbers, and that of the merge job.
 fn submit_held(
     slurm: &Slurm,
     folder: &Path,

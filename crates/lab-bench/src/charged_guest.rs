@@ -9,7 +9,7 @@ use prepare::kernels::{self, ShowBuild};
 use prepare::own_init;
 use std::sync::atomic::AtomicBool;
 
-/// A guest without disks, whose kernel charges processor time.
+/// A guest without disks, whose kernel charges CPU time.
 pub struct ChargedGuest<'a> {
     pub ram_bytes: u64,
     pub job: GuestJob,

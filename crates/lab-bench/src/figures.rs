@@ -1,10 +1,10 @@
-//! The figures: what is compared, on which machine, and what it should come to.
+//! The figures: the comparison, its machine, and its goal.
 
 use lab::job::PieceWork;
 use std::fmt;
 use study::workload::{IoEngine, IoPattern, IoSpec};
 
-/// What a ratio should be.
+/// The goal of a ratio.
 #[derive(Clone, Copy, Debug)]
 pub enum Goal {
     AtMost(f64),
@@ -33,21 +33,21 @@ impl fmt::Display for Goal {
     }
 }
 
-/// One figure of the table.
+/// A figure of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Figure {
-    /// Wall time of a request, lab against null_blk.
+    /// Wall time of a request, lab compared with null_blk.
     Cost(Array, Load),
-    /// Virtual seconds in a wall second, on RAID 6.
+    /// Virtual seconds per wall second, on RAID 6.
     Pace(Load),
-    /// Wall time of a study, one guest at a time against two.
+    /// Wall time of a study, one guest at a time compared with two.
     Jobs,
-    /// What this machine's processors do together: the study twice, one after the other against both at the same time,
-    /// by two raidlabs that share nothing, each on a processor of its own. Two guests of one raidlab can hardly do
-    /// better.
+    /// The scaling of this machine's processors: the study twice, one after the other compared with both at the
+    /// same time, in two independent raidlab processes, each on its own processor. Two guests of one raidlab can
+    /// hardly be better.
     Apart,
-    /// How far a lab with the model of this machine's processor is off this machine where the processor decides: the
-    /// median of the tests, the worst of them, and Spearman's rank correlation over them.
+    /// Deviation of a lab with the model of this machine's processor from this machine, where the processor
+    /// decides: the median of the tests, the worst of them, and Spearman's rank correlation over them.
     ModelError,
     ModelWorst,
     ModelRanks,
@@ -61,12 +61,12 @@ pub enum Array {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
-    /// Random direct reads of 4 KiB, one at a time.
+    /// Random direct reads of 4 KiB at depth 1.
     Read4k,
-    /// Likewise by 32 jobs at the same time, each with a system call and a wake-up for every read.
+    /// The same with 32 jobs at the same time, each with a system call and a wake-up for every read.
     Read4k32Jobs,
-    /// Likewise by io_uring, 32 at a time. null_blk ends all of them at the same virtual moment, and so it takes one
-    /// system call for 32; disks with arms do not.
+    /// The same with io_uring, 32 at a time. null_blk completes all of them at the same virtual moment, so it needs
+    /// one system call for 32; disks with arms do not.
     Read4k32Ring,
     StreamRead,
     StreamWrite,
@@ -81,10 +81,10 @@ pub struct BenchGuest {
     pub figures: Vec<Figure>,
 }
 
-/// What is read, and was written before: on both sides the first so many bytes.
+/// The region that is read, and was written before: the first bytes on both sides.
 pub const REGION_BYTES: u64 = 1 << 30;
 
-/// Bytes that one piece of streaming moves.
+/// Bytes transferred by one streaming job.
 const STREAM_BYTES: u64 = 512 << 20;
 
 pub fn machines() -> Vec<BenchGuest> {
@@ -164,7 +164,7 @@ impl Load {
         }
     }
 
-    /// Requests under way at the same time.
+    /// Requests in flight.
     pub const fn depth(self) -> u32 {
         match self {
             Self::Read4k32Jobs | Self::Read4k32Ring => 32,
@@ -172,8 +172,7 @@ impl Load {
         }
     }
 
-    /// The work itself, somewhere in so many bytes. Random reads end by virtual time: what they cost is counted for
-    /// each request.
+    /// The job itself, within a region. Random reads end by virtual time: their cost is counted per request.
     pub fn work(self, region_bytes: u64, runtime_ns: u64) -> PieceWork {
         PieceWork::Io(Box::new(match self {
             Self::StreamWriteDistinct => return PieceWork::Distinct { bytes: STREAM_BYTES },
@@ -194,7 +193,7 @@ impl Load {
     }
 }
 
-/// Writes all that is read later.
+/// Writes everything that is read later.
 pub fn fill() -> PieceWork {
     PieceWork::Io(Box::new(stream(IoPattern::Write, REGION_BYTES)))
 }

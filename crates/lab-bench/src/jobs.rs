@@ -1,5 +1,5 @@
-//! Two cells side by side against one after the other, by the program itself as a user starts it: by one raidlab with
-//! two jobs, and, so that it is known what the machine can do, by two raidlabs that know nothing of each other.
+//! Two cells in parallel compared with one after the other, with the program itself as started by a user: in one
+//! raidlab with two jobs and, to determine the machine's own scaling, in two independent raidlab processes.
 
 use crate::Error;
 use crate::MeasuredFigure;
@@ -45,7 +45,7 @@ pub fn failed(error: &dyn std::fmt::Display) -> Error {
 #[derive(Clone, Copy)]
 struct Start {
     jobs: &'static str,
-    /// The only one that it may use.
+    /// The only processor that it may use.
     processor: Option<usize>,
 }
 
@@ -69,7 +69,7 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Seconds until all have ended that were started at the same time.
+    /// Seconds until all processes have exited that were started at the same time.
     fn wall_s(&self, starts: &[Start]) -> Result<f64, Error> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
@@ -82,7 +82,7 @@ impl Bench<'_> {
             .enumerate()
             .map(|(number, start)| self.spawn(*start, &store(number)));
         let running: Vec<Result<Child, _>> = running.collect();
-        // All are waited for, also if one fails: none is left running.
+        // All are waited for, even if one fails: none is left running.
         let ended = running
             .into_iter()
             .map(|child| child?.wait_with_output().map_err(|error| failed(&error)));

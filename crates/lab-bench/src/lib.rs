@@ -21,11 +21,11 @@ use prepare::kernels::ShowBuild;
 use serde_json::{Map, Value, json};
 use std::sync::atomic::AtomicBool;
 
-/// What was measured: what was compared with what, pair by pair, in this order of the quotient.
+/// Results: the two compared values of each pair, numerator first.
 pub struct MeasuredFigure {
     pub figure: Figure,
     pub pairs: Vec<(f64, f64)>,
-    /// What each pair is of; nothing if all are of the same.
+    /// The subject of each pair; empty if all have the same.
     pub of: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ impl MeasuredFigure {
         Self { figure, pairs, of }
     }
 
-    /// The median of the pairs' quotients, unless the figure is another.
+    /// The median of the pairs' ratios, unless the figure is defined otherwise.
     fn ratio(&self) -> f64 {
         match self.figure {
             Figure::ModelError => study::median(model_error::errors(&self.pairs)).unwrap_or(f64::NAN),

@@ -1,13 +1,15 @@
-//! The model of this machine's processor against the processor: `studies/processor.toml` on a zram device, here and in a
-//! guest whose processor is the model, in both by the program itself as a user starts it.
+//! Compares the model of this machine's processor with the processor: `studies/processor.toml` on a zram device,
+//! here and in a guest with the model, in both cases with the program itself as started by a user.
 //!
-//! zram does a request in the task that submits it: no thread is woken and no interrupt is awaited, which take longer on a
-//! virtual machine than the work itself. (A direct read of 4 KiB from a loop device takes 34 µs on an EPYC of 2022, most of it
-//! latency.) Pages of one repeated word, as the study writes, are not compressed: they are compared and filled.
+//! zram does a request in the task that submits it: no thread is woken and no interrupt is awaited, which take
+//! longer on a virtual machine than the work itself. (A direct read of 4 KiB from a loop device takes 34 µs on an
+//! EPYC of 2022, most of it latency.) Pages of one repeated word, as written by the study, are not compressed: they
+//! are compared and filled.
 //!
-//! In the guest as here, raidlab runs with `--on host`. Kernels differ (6.12 as User-Mode Linux in the guest), and only this machine has control groups.
-//! What else this machine does makes its trials slower and never faster: of a cell's trials the fastest counts. The processor is
-//! measured before them and after them: for ten minutes a virtual machine is not equally fast.
+//! In the guest, as here, raidlab runs with `--on host`. Kernels differ (6.12 as User-Mode Linux in the guest), and
+//! only this machine has control groups. Other work on this machine makes its trials slower and never faster, so
+//! the fastest of a cell's trials counts. The processor is measured before and after the trials, because the speed
+//! of a virtual machine changes within ten minutes.
 
 use crate::Error;
 use crate::MeasuredFigure;
@@ -39,7 +41,7 @@ echo 4G > "/sys/block/zram$number/disksize"
 "$1" export --store host.db -o samples.json
 "#;
 
-/// Present where the kernel has zram.
+/// Exists if the kernel has zram.
 const CONTROL: &str = "/sys/class/zram-control";
 
 /// Room for the device and for the trials.
@@ -47,10 +49,10 @@ const GUEST_BYTES: u64 = 10 << 30;
 
 pub const FIGURES: [Figure; 3] = [Figure::ModelError, Figure::ModelWorst, Figure::ModelRanks];
 
-/// A change of Linux after the guest's 6.12 that gives a test another path: no model of a processor can predict it.
+/// A change in Linux after the guest's 6.12 that gives a test another code path: no processor model can predict it.
 struct Change {
     since: (u32, u32),
-    /// How the test's name begins, and the workload that it has.
+    /// Prefix of the test's name, and its workload.
     stack: &'static str,
     workloads: &'static [&'static str],
     what: &'static str,
@@ -71,7 +73,7 @@ const CHANGES: [Change; 2] = [
     },
 ];
 
-/// The change that this machine's kernel has and the guest's has not.
+/// The change that this machine's kernel has and the guest's lacks.
 fn changed_since(test: &str, kernel: (u32, u32)) -> Option<&'static Change> {
     CHANGES.iter().find(|change| {
         kernel >= change.since
@@ -80,13 +82,13 @@ fn changed_since(test: &str, kernel: (u32, u32)) -> Option<&'static Change> {
     })
 }
 
-/// Of uname(2)'s release, `6.18.44-1-amd64`.
+/// From uname(2)'s release, `6.18.44-1-amd64`.
 fn version(release: &str) -> (u32, u32) {
     let mut numbers = release.split(['.', '-']).map_while(|number| number.parse().ok());
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
-/// Operations a second of each test, by cell and test.
+/// Operations per second, by cell and test.
 type Rates = BTreeMap<String, f64>;
 
 pub fn measure(
@@ -134,7 +136,7 @@ fn here(stop: &AtomicBool) -> Result<Rates, Error> {
     let folder = tempfile::tempdir().map_err(|error| failed(&error))?;
     std::fs::write(folder.path().join(NAME), STUDY).map_err(|error| failed(&error))?;
     let program = std::env::current_exe().map_err(prepare::Error::Machine)?;
-    // Other work on this machine waits for the minutes that this takes.
+    // Other work on this machine has priority during these minutes.
     let output = Command::new("nice")
         .args(["-n", "-10", "/bin/bash", "-e", "-c", SCRIPT, "bash"])
         .arg(program)
@@ -179,7 +181,7 @@ fn in_guest(costs: String, stop: &AtomicBool, show: ShowBuild) -> Result<Rates, 
     }
 }
 
-/// From the text of `raidlab export`, which other events may follow.
+/// From the output of `raidlab export`, which other events may follow.
 fn rates(export: &[u8]) -> Result<Rates, Error> {
     let mut values = serde_json::Deserializer::from_slice(export).into_iter::<Value>();
     let export = values.next().and_then(Result::ok).unwrap_or_default();
@@ -201,15 +203,15 @@ fn rates(export: &[u8]) -> Result<Rates, Error> {
     }
 }
 
-/// How far the lab is off, as a share of what was measured here.
+/// The deviations of the lab, relative to the figures measured here.
 pub fn errors(pairs: &[(f64, f64)]) -> Vec<f64> {
     pairs.iter().map(|(lab, here)| (lab / here - 1.0).abs()).collect()
 }
 
-/// Spearman's coefficient: 1 if the lab puts all tests in this machine's order.
+/// Spearman's coefficient: 1 if the lab ranks all tests like this machine.
 pub fn rank_correlation(pairs: &[(f64, f64)]) -> f64 {
     let ranks = |values: Vec<f64>| -> Vec<f64> {
-        // Of equal values each has the mean of their ranks.
+        // Equal values share the mean of their ranks.
         let rank = |value: f64| {
             let below = values.iter().filter(|other| **other < value).count();
             let equal = values.iter().filter(|other| **other == value).count();
@@ -236,7 +238,7 @@ mod tests {
         assert!((rank_correlation(&same) - 1.0).abs() < 1e-9);
         let opposite = [(1.0, 900.0), (5.0, 11.0), (7.0, 10.0)];
         assert!((rank_correlation(&opposite) + 1.0).abs() < 1e-9);
-        // One pair of four changed places: 1 - 6 * 2 / (4 * 15).
+        // One pair of four is swapped: 1 - 6 * 2 / (4 * 15).
         let nearly = [(1.0, 1.0), (2.0, 3.0), (3.0, 2.0), (4.0, 4.0)];
         assert!((rank_correlation(&nearly) - 0.8).abs() < 1e-9);
     }

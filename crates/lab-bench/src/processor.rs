@@ -13,9 +13,9 @@ use std::sync::atomic::AtomicBool;
 use study::event::Event;
 use trial::ProcessEnd;
 
-/// What was measured of this machine's processor.
+/// Measurements of this machine's processor.
 pub struct MeasuredProcessor {
-    /// How many basic blocks each operation is.
+    /// Number of basic blocks of each operation.
     blocks: Vec<(Operation, f64)>,
     timed: Timed,
 }
@@ -29,7 +29,7 @@ impl MeasuredProcessor {
         Ok(Self { blocks, timed })
     }
 
-    /// Times again: a machine is not as fast now as it was minutes ago. The model is half way between.
+    /// Repeats the timing: a machine's speed changes within minutes. The model is the mean.
     pub fn again(&mut self) -> Result<(), Error> {
         self.timed = self.timed.half_way_to(&time(&self.blocks)?);
         Ok(())
@@ -55,7 +55,7 @@ fn time(blocks: &[(Operation, f64)]) -> Result<Timed, Error> {
     Ok(timed)
 }
 
-/// A folder on a tmpfs, where there is one.
+/// A folder on a tmpfs, if there is one.
 fn tempfile_in_memory() -> std::io::Result<TrialFolder> {
     let shared = Path::new("/dev/shm");
     let place = if shared.is_dir() {
@@ -66,7 +66,7 @@ fn tempfile_in_memory() -> std::io::Result<TrialFolder> {
     TrialFolder::new(&place)
 }
 
-/// What /proc/cpuinfo calls the processor, and its clock.
+/// The processor's name in /proc/cpuinfo, and its clock.
 fn title_and_ghz(cpuinfo: &str) -> (String, f64) {
     let value = |key: &str| {
         let line = cpuinfo.lines().find(|line| line.starts_with(key))?;
@@ -77,7 +77,7 @@ fn title_and_ghz(cpuinfo: &str) -> (String, f64) {
     (title, (mhz.unwrap_or(1000.0) / 100.0).round() / 10.0)
 }
 
-/// How many basic blocks each operation is, as a guest counts them.
+/// The number of basic blocks of each operation, as counted in a guest.
 fn count_blocks(show: ShowBuild) -> Result<Vec<(Operation, f64)>, Error> {
     let (mut blocks, mut done) = (Vec::new(), false);
     let guest = ChargedGuest {

@@ -1,5 +1,6 @@
-//! What a study measures that its author may not have meant: memory instead of disks, caches of drives, a corner of the
-//! disks, one wide mirror instead of several, a queue that the disks do not have. Said before a run and in its report; no figure depends on it.
+//! Possibly unintended measurements of a study: memory instead of disks, caches of drives, a small part of the
+//! disks, one wide mirror instead of several, a queue depth that the disks do not have. Reported before a run and
+//! in its report; no figure depends on it.
 
 use disksim::catalogue::Model;
 use disksim::description::Device;
@@ -11,14 +12,14 @@ use study::stack::{DATA, Level, MachineKind, Pool};
 use study::workload::{IoSpec, SyncMode, Work};
 use study_file::describe_size;
 
-/// Random requests within less than this share of the disks, per cent, hardly move the heads.
+/// Random requests within less than this percentage of the disks hardly move the heads.
 const SPAN_PERCENT_MIN: u64 = 1;
-/// What the write caches take at first may be this share of a run, per cent.
+/// Maximum percentage of a run during which the write caches may still fill.
 const CACHED_PERCENT_MAX: f64 = 5.0;
-/// A mirror of so many disks is probably meant to be several.
+/// A mirror of this many disks is probably meant to be several mirrors.
 const WIDE_MIRROR_DISKS: u32 = 4;
 
-/// Sentences, each once, in the plan's order.
+/// Sentences without duplicates, in the plan's order.
 pub fn of(plan: &Plan) -> Vec<String> {
     let models = Models::of(plan);
     let mut all: Vec<String> = Vec::new();
@@ -43,7 +44,7 @@ pub fn of(plan: &Plan) -> Vec<String> {
     all
 }
 
-/// A mirror vdev of many disks, whose width the study does not give.
+/// A mirror vdev with many disks, for which the study gives no width.
 fn wide_mirror(cell: &Cell) -> Option<String> {
     let (stack, disks) = (&cell.stack, cell.machine.group(DATA)?.count);
     let zfs = &stack.filesystem.zfs;
@@ -61,7 +62,7 @@ fn wide_mirror(cell: &Cell) -> Option<String> {
     ))
 }
 
-/// A queue that the disks' model does not have.
+/// A queue depth that the disks' model does not have.
 fn short_queue(cell: &Cell, models: &Models) -> Option<String> {
     let (wanted, model) = (cell.stack.queue_depth?, Disks::of(cell, models)?.model);
     let depth = match &model.device {
@@ -76,7 +77,7 @@ fn short_queue(cell: &Cell, models: &Models) -> Option<String> {
     })
 }
 
-/// As the plan and the run show them.
+/// As shown by the plan and the run.
 pub fn paragraph(sentences: &[String]) -> String {
     sentences
         .iter()
@@ -84,7 +85,7 @@ pub fn paragraph(sentences: &[String]) -> String {
         .collect()
 }
 
-/// The disks under test, where their model is known.
+/// The disks under test, if their model is known.
 struct Disks {
     model: Model,
     count: u64,
@@ -102,7 +103,7 @@ impl Disks {
         })
     }
 
-    /// Bytes of writes that they take before they are on the media, all together.
+    /// Total bytes of writes that they accept before they are on the media.
     fn cache_bytes(&self) -> u64 {
         let sectors = match &self.model.device {
             Device::Mechanical(disk) if self.write_cache && disk.write_cache.enabled => {
@@ -150,7 +151,7 @@ fn in_memory(cell: &Cell, io: &IoSpec) -> Option<String> {
     ))
 }
 
-/// Writes that return while the drives still hold them, all of which fit there.
+/// Writes that return while the drives still hold them, all of which fit into the caches.
 fn in_drive_caches(cell: &Cell, io: &IoSpec, disks: &Disks) -> Option<String> {
     let waits = io.end_fsync || io.fsync_every > 0 || io.fdatasync_every > 0 || io.sync != SyncMode::None;
     if !io.pattern.has_writes() || !io.direct || waits {
@@ -195,7 +196,7 @@ fn in_a_corner(cell: &Cell, io: &IoSpec, disks: &Disks) -> Option<String> {
     })
 }
 
-/// Random writes, timed before the write caches are full.
+/// Random writes that are timed before the write caches are full.
 fn too_short(io: &IoSpec, disks: &Disks) -> Option<String> {
     let runtime = Duration::from_nanos(io.runtime_ns?).as_secs_f64();
     if !io.direct || !io.pattern.has_writes() || !io.pattern.is_random() || disks.cache_bytes() == 0 {

@@ -20,7 +20,7 @@ pub fn refuse_power_cuts(plan: &Plan) -> Result<(), Error> {
     }
 }
 
-/// Also where the study is for the lab, and the command line says otherwise.
+/// Also if the study is for the lab, but the command line says otherwise.
 pub fn refuse_acts(plan: &Plan) -> Result<(), Error> {
     for cell in &plan.cells {
         let disks = cell.machine.group(DATA).map_or(0, |group| group.count);
@@ -38,7 +38,7 @@ pub fn refuse_acts(plan: &Plan) -> Result<(), Error> {
     Ok(())
 }
 
-/// A claim may compare cells of two shards, of which neither can see that it is decided.
+/// A claim may compare cells of two shards, neither of which can see that it is decided.
 pub fn refuse_shards_of_claims(plan: &Plan, shard: Option<Shard>) -> Result<(), Error> {
     match shard.filter(|_| plan.precision.claims) {
         Some(_) => Err(Error::ShardOfClaims),
@@ -77,7 +77,7 @@ pub(crate) fn tools_needed(plan: &Plan, teardown: trial::Teardown) -> Vec<tools:
     wanted
 }
 
-/// They must be here before the first trial begins.
+/// They must exist before the first trial starts.
 pub(crate) fn check_tools(mut wanted: Vec<tools::Tool>) -> Result<(), Error> {
     wanted.sort_unstable();
     wanted.dedup();

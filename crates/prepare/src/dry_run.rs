@@ -1,4 +1,4 @@
-//! `--dry-run`: every command that would be run, for reading and for a shell; none is.
+//! `--dry-run`: every command that would be run, for reading and for a shell; none is executed.
 
 use crate::{Error, Prepared};
 use lab::setting::{devices, setting_on};
@@ -8,16 +8,16 @@ use std::path::PathBuf;
 use study::plan::{Cell, Plan, Trial};
 use trial::{Command, Disks, DryRunOn, Setting};
 
-/// What is around the stack of a trial.
+/// The environment of a trial's stack.
 pub struct Around {
     pub setting: Setting,
     pub on: DryRunOn,
-    /// Commands for its disks, before and after it.
+    /// Commands for its disks, before and after the trial.
     pub before: String,
     pub after: String,
 }
 
-/// The commands of each cell, once: its trials differ in their seeds alone.
+/// The commands of each cell once: its trials differ only in their seeds.
 pub fn commands(plan: &Plan, wanted: &Prepared) -> Result<String, Error> {
     let mut text = match wanted {
         Prepared::Lab(_) => "# each trial in a guest of the lab, which ends with it\n".to_owned(),
@@ -67,13 +67,13 @@ fn work(cell: &Cell) -> String {
     format!("`{}` is done by {by}", cell.workload.name)
 }
 
-/// What a guest is to its stack.
+/// The setting of a stack in a guest.
 fn guest(trial: &Trial) -> Result<Setting, Error> {
     let count = u32::try_from(disks_of(trial)).unwrap_or(u32::MAX);
     Ok(setting_on(dealt(trial, &devices(count))?))
 }
 
-/// The trial's disks, by groups.
+/// The trial's disks by group.
 pub fn dealt(trial: &Trial, devices: &[PathBuf]) -> Result<Disks, Error> {
     Disks::of(&trial.cell.machine.disks, devices).map_err(|error| Error::TooFewDisks(error.to_string()))
 }

@@ -18,7 +18,7 @@ pub enum Error {
     Study(#[from] study_file::Diagnostics),
     #[error(transparent)]
     Model(#[from] catalogue::Error),
-    /// A file of the user's part of the catalogue.
+    /// A file of the user's own models.
     #[error("{0}")]
     OwnModel(String),
     #[error(transparent)]

@@ -1,4 +1,4 @@
-//! A run on this machine: whether it may be, on which disks, and what an earlier one left.
+//! A run on this machine: whether it is permitted, on which disks, and what an earlier run left.
 
 use crate::checks::{check_tools, tools_needed};
 use crate::dry_run::{self, Around};
@@ -12,16 +12,16 @@ use study::stack::{DiskGroup, MachineKind};
 use tools::{Invocation, Tool, Tools};
 use trial::{DryRunOn, Limits, OUTPUT_BYTES_MAX, Setting, Teardown};
 
-/// Files for those who name no disks.
+/// Size of the files if no disks are given.
 const LOOP_BYTES: u64 = 20 << 30;
 
-/// No filesystem is made on less.
+/// No filesystem fits on less.
 const DISK_BYTES_MIN: u64 = 16 << 20;
 
-/// Longer than any disk should take for one request, its own retries included.
+/// Longer than any disk should take for one request, including its own retries.
 const STALL: Duration = Duration::from_secs(600);
 
-/// What a run on this machine was found to be able to use.
+/// What a run on this machine can use.
 pub struct PreparedHost {
     state: State,
     disks: FoundDisks,
@@ -33,7 +33,7 @@ enum FoundDisks {
 }
 
 impl PreparedHost {
-    /// Looks at everything, and touches nothing but what a killed run left.
+    /// Checks everything, and changes nothing except what a killed run left.
     pub fn of(options: &Options, plan: &mut Plan) -> Result<PreparedHost, Error> {
         on_host(options, plan)?;
         let count = disks_wanted(plan);
@@ -55,7 +55,7 @@ impl PreparedHost {
         Ok(PreparedHost { state, disks })
     }
 
-    /// For `--dry-run`: what is done once.
+    /// For `--dry-run`: commands that are run once.
     pub fn before_all(&self) -> String {
         let FoundDisks::Disks(chosen) = &self.disks else {
             return "# each trial on new files\n".to_owned();
@@ -71,7 +71,7 @@ impl PreparedHost {
             .collect()
     }
 
-    /// For `--dry-run`: what a stack on so many disks finds, what is done before and what after it.
+    /// For `--dry-run`: the setting of a trial's stack, and the commands before and after it.
     pub fn around(&self, trial: &Trial) -> Result<Around, Error> {
         let count = disks_of(trial);
         let name = "raidlab-dry-run";
@@ -121,7 +121,7 @@ impl PreparedHost {
         })
     }
 
-    /// What tells this run from one on other disks, without telling whose they are.
+    /// Distinguishes this run from one on other disks, without identifying their owner.
     pub fn identity(&self) -> Vec<String> {
         match &self.disks {
             FoundDisks::Disks(chosen) => chosen
@@ -137,7 +137,7 @@ impl PreparedHost {
         }
     }
 
-    /// The paths of the disks, their serial numbers shortened.
+    /// The paths of the disks, with shortened serial numbers.
     pub fn without_serials(&self) -> Vec<String> {
         let FoundDisks::Disks(chosen) = &self.disks else {
             return Vec::new();
@@ -149,15 +149,15 @@ impl PreparedHost {
                 match &disk.serial {
                     Some(serial) if given.contains(serial) => given.replace(serial, &short_serial(serial)),
                     _ if disk.given == disk.node => given,
-                    // A world-wide name is as telling as a serial number.
+                    // A world-wide name identifies a disk like a serial number.
                     _ => format!("{}", disk.node.display()),
                 }
             })
             .collect()
     }
 
-    /// Claims the disks, and clears those whose contents were given up. `begun` is called once there is something that
-    /// must be brought to an end in good order.
+    /// Claims the disks, and clears those that the user released. `begun` is called once there is something that
+    /// must be cleaned up.
     pub fn begin(self, options: &Options, resume: String, begun: &mut dyn FnMut()) -> Result<HostPlace, Error> {
         let identity = format!(
             "raidlab {}, {}, on {}",
@@ -204,7 +204,7 @@ impl PreparedHost {
 }
 
 impl FoundDisks {
-    /// Has the plan say what the disks are: the model that the study names is one of the lab's.
+    /// Describes the disks in the plan: the study's model is one of the lab's.
     fn tell(&self, plan: &mut Plan) {
         let words = match self {
             Self::Files { files, .. } => DiskGroup::loop_file_model(files.bytes_each),
@@ -304,7 +304,7 @@ impl FoundDisks {
     }
 }
 
-/// Makes a plan one for this machine, or says why it cannot be.
+/// Converts a plan for this machine, or reports why that is impossible.
 fn on_host(options: &Options, plan: &mut Plan) -> Result<(), Error> {
     let input = |reason| Err(Error::NotOnHost { reason });
     if options.trace.is_some() {
@@ -346,7 +346,7 @@ fn on_host(options: &Options, plan: &mut Plan) -> Result<(), Error> {
     Ok(())
 }
 
-/// The kernel has every array level, and every filesystem that is mounted by the kernel and is a part of Linux.
+/// The kernel must have every array level, and every filesystem that is part of Linux and mounted by the kernel.
 fn check_kernel(plan: &Plan, is_dry_run: bool) -> Result<(), Error> {
     let stacks = plan.cells.iter().map(|cell| &cell.stack);
     let kinds = stacks.flat_map(|stack| {
@@ -363,7 +363,7 @@ fn check_kernel(plan: &Plan, is_dry_run: bool) -> Result<(), Error> {
         let array = &cell.stack.array;
         std::iter::once(array.level).chain(array.of.map(|inner| inner.level))
     });
-    // What is only shown may be for another machine.
+    // A dry run may be for another machine.
     for level in levels.filter(|level| !is_dry_run && !host::kernel_has_level(*level)) {
         let words = match level.is_md() {
             true => format!("md level {}", level.word()),
@@ -383,7 +383,7 @@ fn check_kernel(plan: &Plan, is_dry_run: bool) -> Result<(), Error> {
     Err(Error::KernelLacks { missing })
 }
 
-/// Undoes what killed runs left, before anything is looked at: it may be on the very disks.
+/// Undoes what killed runs left, before anything is checked: it may be on the same disks.
 fn roll_back_left_over(state: &State) -> Result<(), Error> {
     for leftover in state.leftovers().map_err(Error::Ledger)? {
         let rolled_back = leftover.roll_back().map_err(Error::Ledger)?;
@@ -400,7 +400,8 @@ fn roll_back_left_over(state: &State) -> Result<(), Error> {
     Ok(())
 }
 
-/// As one would do it by hand: without --force wipefs refuses a disk that somebody uses. We hold it ourselves by then.
+/// As one would do it by hand: without --force wipefs rejects a disk that is in use, and raidlab holds it itself by
+/// then.
 fn clearing(part: &Path) -> Invocation {
     Invocation::new(Tool::Wipefs).args(["--all", "--quiet"]).arg(part)
 }
@@ -421,7 +422,8 @@ fn disks_wanted(plan: &Plan) -> usize {
         .unwrap_or(0)
 }
 
-/// What each disk must hold at the least, as far as the study says: what of a member is used, and the work's share.
+/// Minimum size of each disk, as far as the study determines it: the used size of a member, and the workload's
+/// share.
 fn bytes_each(plan: &Plan) -> u64 {
     let of_cell = |cell: &study::plan::Cell| {
         let disks = disks_of(&first_trial(cell)).max(1) as u64;

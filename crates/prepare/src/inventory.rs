@@ -64,7 +64,7 @@ pub fn of_this_node(path: &Path) -> Result<NodeDisks, Error> {
     })
 }
 
-/// As Slurm calls this node, or else the host name without its domain.
+/// Slurm's name of this node, or else the host name without its domain.
 fn node_name() -> String {
     let of_slurm = std::env::var("SLURMD_NODENAME").ok().filter(|name| !name.is_empty());
     of_slurm.unwrap_or_else(|| {

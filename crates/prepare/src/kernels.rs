@@ -8,7 +8,7 @@ use std::path::Path;
 /// and dropped at its end.
 pub type ShowBuild = fn(&str) -> Box<dyn Fn(Progress)>;
 
-/// The kernel of that name; built now if it was not.
+/// The kernel with this name; built now if necessary.
 pub fn ready(cache: &Cache, name: &KernelName, show: ShowBuild) -> Result<Kernel, KernelError> {
     match cache.find(name) {
         Ok(Ok(kernel)) => Ok(kernel),
@@ -21,7 +21,7 @@ pub fn ready(cache: &Cache, name: &KernelName, show: ShowBuild) -> Result<Kernel
     }
 }
 
-/// What [`ready`] has to get from Debian's mirror is one package at a time, and each is there afterwards.
+/// [`ready`] fetches one package at a time from Debian's mirror, and each one exists afterwards.
 fn fetch(cache: &Cache, name: &KernelName, package: &str) -> Result<(), KernelError> {
     log::info!(
         "kernel {name}: downloading {package} from Debian's mirror into {}",
@@ -30,7 +30,7 @@ fn fetch(cache: &Cache, name: &KernelName, package: &str) -> Result<(), KernelEr
     cache.fetch(package, &mut |_| {})
 }
 
-/// A developer's tree, in the flavour that its name says.
+/// A developer's tree, in the flavour of its name.
 pub fn build_tree(cache: &Cache, path: &Path, name: Option<&str>, show: ShowBuild) -> Result<Kernel, KernelError> {
     let name = name.map(KernelName::parse);
     let source = Source::tree(path, name.as_ref().map(|name| name.source.as_str()))?;
@@ -50,7 +50,7 @@ fn build(cache: &Cache, recipe: &Recipe, show: ShowBuild) -> Result<Kernel, Kern
     cache.build(recipe, &mut |step| progress(step))
 }
 
-/// The kernels that this raidlab would run, and how many others there are: each version of raidlab has its own.
+/// The kernels that this raidlab would run, and the number of others: each version of raidlab has its own.
 pub fn in_use(cache: &Cache) -> (Vec<Kernel>, usize) {
     let all = cache.list();
     let names: BTreeSet<&str> = all.iter().map(|kernel| kernel.name.as_str()).collect();

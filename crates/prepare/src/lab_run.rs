@@ -1,4 +1,4 @@
-//! A run in the lab: what it needs, checked before anything is done.
+//! A run in the lab: its requirements, checked before anything is done.
 
 use crate::checks::{check_tools, tools_needed};
 use crate::kernels::{self, ShowBuild};
@@ -12,10 +12,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use study::plan::Plan;
 
-/// Of the memory that is free, the share that the contents of simulated disks may take before they go to a file.
+/// Fraction of the free memory that the contents of simulated disks may use before they go to a file: 1/2.
 const MEMORY_SHARE: u64 = 2;
 
-/// Says what is missing or wrong before the store is opened.
+/// Reports what is missing or wrong before the store is opened.
 pub fn check(options: &Options, plan: &Plan, cache: &Cache) -> Result<(), Error> {
     let misplaced = [
         (!options.devices.is_empty(), "--devices"),
@@ -38,7 +38,7 @@ fn check_kernels(plan: &Plan, cache: &Cache) -> Result<(), Error> {
     Ok(kernels_of(plan).iter().try_for_each(|name| cache.check(name))?)
 }
 
-/// For each cell the smallest that its stack can be built with.
+/// For each cell the smallest kernel that supports its stack.
 fn kernels_of(plan: &Plan) -> BTreeSet<KernelName> {
     plan.cells
         .iter()
@@ -70,7 +70,7 @@ pub fn place(
     jobs: usize,
     show: ShowBuild,
 ) -> Result<LabPlace, Error> {
-    // First what is quick to be had, or not to be had.
+    // First the quick checks and downloads.
     let programs = GuestPrograms::ready(&cache, &plan.cells, &mut |words| log::info!("{words}"))?;
     let mut kernels = Kernels::new();
     for name in kernels_of(plan) {

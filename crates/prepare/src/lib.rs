@@ -43,7 +43,7 @@ pub struct Options {
     pub dry_run: bool,
 }
 
-/// Where the run is to be, and what was found there.
+/// The place of the run, and the findings of its preparation.
 pub enum Prepared {
     Lab(Cache),
     Host(PreparedHost),
@@ -57,7 +57,7 @@ impl Prepared {
         }
     }
 
-    /// What tells this run from one on other disks.
+    /// Distinguishes this run from one on other disks.
     pub fn devices(&self) -> Vec<String> {
         match self {
             Self::Lab(_) => Vec::new(),
@@ -84,7 +84,7 @@ pub fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-/// Names this very build: a run is never carried on by another one.
+/// Identifies this build: a run is never resumed by another one.
 pub fn version() -> Result<String, Error> {
     let build = lab::own_build().map_err(|source| Error::OwnFile { doing: "read", source })?;
     Ok(format!("{}+{build}", env!("CARGO_PKG_VERSION")))

@@ -1,4 +1,4 @@
-//! Reading a study, for the commands that take one.
+//! Reads a study, for the commands that need one.
 
 use crate::Error;
 use crate::own_models::{Catalogued, OwnModels};
@@ -13,13 +13,13 @@ use study_file::{Known, KnownModel, KnownProcessor, Only};
 /// Reject larger files; real studies are a few KiB.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// The plan of a study file, or of the part of it that `only` leaves; its guests have to fit this machine's memory.
+/// The plan of a study file, or of the part selected by `only`; its guests must fit into this machine's memory.
 pub fn read(path: &Path, only: &[String], cache: &Cache) -> Result<(Plan, Vec<(String, String)>), Error> {
     let memory_bytes = Some(host::ram_bytes()).filter(|bytes| *bytes > 0);
     read_for(path, only, cache, memory_bytes)
 }
 
-/// As [`read`], for a run on the host itself, which starts no guest.
+/// Like [`read`], for a run on the host itself, which starts no guest.
 pub fn read_for_host(path: &Path, only: &[String], cache: &Cache) -> Result<(Plan, Vec<(String, String)>), Error> {
     read_for(path, only, cache, None)
 }
@@ -51,8 +51,8 @@ fn read_for(
     Ok((plan, only.pairs().to_vec()))
 }
 
-/// What a study in that folder may name on this machine: the catalogue's disks, the user's own,
-/// and kernels that are built or can be.
+/// The names that a study in this folder may use on this machine: the catalogue's disks, the user's own, and
+/// kernels that exist or can be built.
 fn known(folder: Option<&Path>, cache: &Cache) -> Known {
     let models = catalogue::list().into_iter().map(|entry| KnownModel {
         name: entry.name,
@@ -62,7 +62,7 @@ fn known(folder: Option<&Path>, cache: &Cache) -> Known {
     let own = OwnModels::<Model>::of_user();
     let own_processors = OwnModels::<Processor>::of_user();
     let mut models: Vec<KnownModel> = models.chain(own.known()).collect();
-    // The first is the default.
+    // The first one is the default.
     models.sort_by_key(|model| model.name != catalogue::DEFAULT);
     let processors = lab::processor::list().into_iter().map(known_processor);
     Known {

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 const BUILDS_KERNEL: &str = "builds the lab's kernel";
 
-/// What building the lab's kernel needs.
+/// Requirements for building the lab's kernel.
 const OF_KERNEL: &[Need] = &[
     Need {
         file: "/usr/src/linux-source-6.12.tar.xz",
@@ -73,7 +73,7 @@ const OF_ARRAYS: Need = Need {
     why: "makes arrays",
 };
 
-/// What runs need whose filesystems are those of most studies.
+/// Requirements of runs with the filesystems of most studies.
 const OF_RUNS: &[Need] = &[
     Need {
         file: "losetup",
@@ -110,7 +110,7 @@ const OF_BONNIE: Need = Need {
     why: "runs Bonnie workloads",
 };
 
-/// What no run does without, and the filesystems of most studies.
+/// Requirements of every run, and the filesystems of most studies.
 pub fn needs() -> Vec<&'static Need> {
     let mut needs: Vec<&Need> = match builds_default_kernel() {
         true => OF_KERNEL.iter().collect(),
@@ -129,7 +129,7 @@ fn builds_default_kernel() -> bool {
         .is_none()
 }
 
-/// What only those studies need that ask for it; a run says which package is missing before it begins.
+/// Requirements of some studies only; a run reports missing packages before it starts.
 pub fn needs_of_some() -> Vec<&'static Need> {
     let mut needs: Vec<&Need> = match builds_default_kernel() {
         true => Vec::new(),
@@ -143,7 +143,7 @@ pub fn needs_of_some() -> Vec<&'static Need> {
     needs
 }
 
-/// What the filesystems of a kernel's flavour need, each once.
+/// Requirements of the filesystems of a kernel flavour, without duplicates.
 fn needs_of_filesystems(flavour: Flavour) -> Vec<&'static Need> {
     let mut needs: Vec<&Need> = Vec::new();
     let kinds = FilesystemKind::ALL.iter().map(|kind| kind.get());
@@ -158,7 +158,7 @@ fn needs_of_filesystems(flavour: Flavour) -> Vec<&'static Need> {
     needs
 }
 
-/// Space that building a kernel takes in the cache folder.
+/// Space for building a kernel in the cache folder.
 const CACHE_FREE_BYTES: u64 = 3 << 30;
 
 /// A finding that no package fixes.
@@ -203,7 +203,7 @@ pub fn install(missing: &[&Need]) -> Result<(), Error> {
             .env("DEBIAN_FRONTEND", "noninteractive")
             .args(&arguments)
             .stdin(Stdio::null());
-        // Results go to standard output; what apt says is progress.
+        // Results go to standard output; apt's messages are progress.
         command.stdout(Stdio::from(std::io::stderr()));
         let status = command.status();
         if !status.as_ref().is_ok_and(|status| status.success()) {

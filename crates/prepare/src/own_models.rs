@@ -1,5 +1,5 @@
-//! The user's own disk and processor models: the `.toml` files of `~/.config/raidlab/disks` and `cpus`, which belong to
-//! the catalogues.
+//! The user's own disk and processor models: the `.toml` files of `~/.config/raidlab/disks` and `cpus`, which
+//! extend the catalogues.
 
 use crate::Error;
 use disksim::catalogue::{self, Model};
@@ -12,22 +12,22 @@ use std::path::{Path, PathBuf};
 use study::stack::OwnModel;
 use study_file::{INFINITE, KnownModel, KnownProcessor, MODEL_BYTES_MAX, UnusableModel};
 
-/// A model of a catalogue to which the user can add.
+/// A kind of model whose catalogue the user can extend.
 pub trait Catalogued: Clone {
     /// The user's folder in `~/.config/raidlab`.
     const FOLDER: &'static str;
-    /// What a study knows of it.
+    /// The representation for studies.
     type Known;
 
     /// `file` is the name of the file for messages.
     fn parse(file: &str, text: &str) -> Result<Self, String>;
 
-    /// Its name, and others by which it can be meant.
+    /// Its name and aliases.
     fn names(&self) -> Vec<&str>;
 
     fn is_built_in(name: &str) -> bool;
 
-    /// The model of a file as a study may name it.
+    /// The model of a file, for studies.
     fn known(&self, text: &str) -> Self::Known;
 }
 
@@ -98,12 +98,12 @@ pub struct OwnFile<M> {
     text: String,
 }
 
-/// A file of the folder that is not a model, or the folder itself.
+/// A file in the folder that is not a model, or the folder itself.
 #[derive(Debug)]
 pub struct UnusableFile {
-    /// Names by which its model may be meant: its own and that of the file.
+    /// Possible names of its model: its own and that of the file.
     names: Vec<String>,
-    /// What is wrong, and in which file.
+    /// The reason, and the file.
     why: String,
 }
 
@@ -145,7 +145,7 @@ impl<M: Catalogued> OwnModels<M> {
     /// The model with this name or alias, if it is one of the user's.
     ///
     /// # Errors
-    /// If a file that cannot be used may be meant.
+    /// If an invalid file may be meant.
     pub fn find(&self, name: &str) -> Result<Option<M>, Error> {
         let is_it = |other: &str| other.eq_ignore_ascii_case(name);
         if let Some(file) = self
@@ -162,12 +162,12 @@ impl<M: Catalogued> OwnModels<M> {
         Ok(disk.map(|disk| disk.model.clone()))
     }
 
-    /// As a study may name them.
+    /// The models for studies.
     pub fn known(&self) -> impl Iterator<Item = M::Known> {
         self.usable.iter().map(|own| own.model.known(&own.text))
     }
 
-    /// Names that a study may not use, and why.
+    /// Names that a study must not use, with reasons.
     pub fn unusable_names(&self) -> Vec<UnusableModel> {
         let all = self.unusable.iter().flat_map(|file| {
             file.names.iter().map(|name| UnusableModel {
@@ -178,7 +178,7 @@ impl<M: Catalogued> OwnModels<M> {
         all.collect()
     }
 
-    /// Says on standard error which files cannot be used. True if there are any.
+    /// Reports invalid files on standard error. True if there are any.
     pub fn report_unusable(&self) -> bool {
         for file in &self.unusable {
             log::warn!("{}", file.why);
@@ -186,7 +186,7 @@ impl<M: Catalogued> OwnModels<M> {
         !self.unusable.is_empty()
     }
 
-    /// Models with a name of a built-in model or of another file.
+    /// Rejects models with the name of a built-in model or of another file.
     fn refuse_ambiguous(&mut self) {
         let whys: Vec<Option<String>> = self.usable.iter().map(|own| self.ambiguity(own)).collect();
         for (disk, why) in std::mem::take(&mut self.usable).into_iter().zip(whys) {
@@ -223,7 +223,7 @@ fn folder_of_user(name: &str) -> Option<PathBuf> {
     Some(Xdg::new().ok()?.config_dir().join("raidlab").join(name))
 }
 
-/// In the order of their names, without hidden ones.
+/// Sorted by name, without hidden files.
 fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match std::fs::read_dir(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),

@@ -1,4 +1,4 @@
-//! The command line as it is typed. What it means is decided in [`crate::command`].
+//! The command line as typed. Its meaning is decided in [`crate::command`].
 
 mod cpu;
 pub mod exit_status;
@@ -41,7 +41,7 @@ pub struct Arguments {
     pub command: Command,
 }
 
-/// Options that every command takes.
+/// Options of every command.
 const GLOBAL: &str = "Output";
 
 impl Arguments {
@@ -389,10 +389,10 @@ impl From<ExportFormat> for results::ExportFormat {
     }
 }
 
-/// Upper bound of counts without a limit of their own.
+/// Upper limit of counts without their own limit.
 const COUNT_MAX: u64 = i64::MAX as u64;
 
-/// The parsers of clap and of the standard library report what is wrong, but not what would be valid.
+/// The parsers of clap and of the standard library report the error, but not the valid values.
 fn whole(text: &str, range: RangeInclusive<u64>) -> Result<u64, String> {
     let (first, last) = (range.start(), range.end());
     let wanted = match *last {

@@ -29,7 +29,7 @@ use crate::expected::ExpectedError;
 use files::{Colours, output};
 use std::process::ExitCode;
 
-/// Carries a command out.
+/// Executes a command.
 pub fn dispatch(arguments: Arguments) -> Result<ExitCode, ExpectedError> {
     match arguments.command {
         Command::Run(arguments) => run::run(&arguments),
@@ -59,12 +59,12 @@ pub fn dispatch(arguments: Arguments) -> Result<ExitCode, ExpectedError> {
     }
 }
 
-/// Writes results to standard output. A reader that went away (`| head`) is no error.
+/// Writes results to standard output. A closed pipe (`| head`) is not an error.
 fn print(text: &str) -> Result<(), ExpectedError> {
     print_with(text, Colours::Shown)
 }
 
-/// The same, of what may have colours.
+/// The same for text that may contain colours.
 fn print_with(text: &str, colours: Colours) -> Result<(), ExpectedError> {
     Ok(output::print(text, colours)?)
 }

@@ -1,4 +1,4 @@
-//! How the user wants output: in colour or not, with progress or without. Decided once, by the command line and the
+//! The user's preferences for output: colours and progress. Decided once, from the command line and the
 //! environment.
 
 use clap::ValueEnum;
@@ -15,7 +15,7 @@ pub enum Color {
     Never,
 }
 
-/// What the command line says.
+/// Preferences from the command line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Console {
     pub is_quiet: bool,

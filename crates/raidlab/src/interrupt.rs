@@ -6,19 +6,19 @@ use runner::Interrupt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// So many signals end the program at once.
+/// This many signals end the program at once.
 const SIGNALS_MAX: u32 = 3;
 
-/// Whether the user wants to stop, by a signal.
+/// Whether a signal has asked to stop.
 pub struct Signals {
     interrupt: Interrupt,
     session_began: Arc<AtomicBool>,
 }
 
 impl Signals {
-    /// From now on Ctrl-C, SIGTERM and SIGHUP are seen here. Until the session begins they end the program, with
-    /// these words; then the first one ends the session. A second one may come from the same hand, as that of
-    /// timeout(1): it changes nothing. The third one ends the program, whatever it leaves.
+    /// From now on Ctrl-C, SIGTERM and SIGHUP are handled here. Until the session starts they end the program with
+    /// this message; then the first one ends the session. A second one may have the same origin, as with
+    /// timeout(1): it is ignored. The third one ends the program, whatever it leaves.
     pub fn watch(words: String) -> Result<Signals, ExpectedError> {
         let signals = Signals {
             interrupt: Interrupt::default(),
@@ -46,7 +46,7 @@ impl Signals {
         Ok(signals)
     }
 
-    /// There is something now that must be brought to an end in good order.
+    /// From now on there is something that must be cleaned up.
     pub fn begin_session(&self) {
         self.session_began.store(true, Ordering::Relaxed);
     }

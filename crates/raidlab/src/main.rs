@@ -12,7 +12,7 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // In a guest this program is the first process, and has no user.
+    // In a guest this program is the first process and has no user.
     if std::process::id() == 1 && std::env::args().nth(1).as_deref() == Some("guest-init") {
         lab::init::main();
     }

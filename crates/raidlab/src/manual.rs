@@ -11,7 +11,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// A path, and what it is.
+/// Paths with their descriptions.
 const FILES: &[(&str, &str)] = &[
     (
         "raidlab.db",
@@ -48,7 +48,7 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ),
 ];
 
-/// Pages of other packages that a reader may need.
+/// Manual pages of other packages that a reader may need.
 const OTHER_PAGES: &[(&str, &str)] = &[
     ("fio", "1"),
     ("md", "4"),
@@ -58,8 +58,8 @@ const OTHER_PAGES: &[(&str, &str)] = &[
     ("mount", "8"),
 ];
 
-/// Writes the folders `man` and `completions`, whose files have the names that they have when installed.
-/// The pages have the date `unix_s`.
+/// Writes the folders `man` and `completions`, whose files have their installed names. The pages have the date
+/// `unix_s`.
 pub fn write(folder: &Path, unix_s: u64) -> io::Result<()> {
     let command = visible(&Arguments::command());
     let date = report::time(unix_s);
@@ -85,7 +85,7 @@ pub fn write(folder: &Path, unix_s: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// The command without what `--help` does not show, of which completions would show more.
+/// The command without hidden parts, which completions would show.
 fn visible(command: &Command) -> Command {
     let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
     let mut visible = Command::new("raidlab")
@@ -104,7 +104,7 @@ fn visible(command: &Command) -> Command {
     visible
 }
 
-/// The command and all that are below it.
+/// The command and all its subcommands.
 fn tree(command: &Command) -> Vec<&Command> {
     let mut all = vec![command];
     all.extend(command.get_subcommands().flat_map(tree));
@@ -180,7 +180,7 @@ fn examples_section(roff: &mut Roff, command: &Command) {
 fn see_also(roff: &mut Roff, command: &Command) {
     let own = page_name(command);
     let mut pages: Vec<(String, &str)> = Vec::new();
-    // The commands above it; those below it have a section.
+    // The commands above it; those below it have their own section.
     let above = own.match_indices('-').map(|(at, _)| &own[..at]);
     pages.extend(above.map(|name| (name.to_owned(), "1")));
     pages.extend(OTHER_PAGES.iter().map(|(name, section)| ((*name).to_owned(), *section)));

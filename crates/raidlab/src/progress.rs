@@ -1,4 +1,4 @@
-//! Where a long step is: bars on a terminal, plain lines elsewhere. All of it on standard error.
+//! Progress of long steps: bars on a terminal, plain lines elsewhere; always on standard error.
 
 mod kernel_bar;
 mod library_log;
@@ -16,33 +16,33 @@ use indicatif::ProgressStyle;
 use std::io::IsTerminal;
 use std::time::Duration;
 
-/// Whether standard error is a terminal on which bars can be drawn. One that can only print lines (`TERM=dumb`, or none
-/// said) gets lines, as a file does.
+/// Whether standard error is a terminal on which bars can be drawn. A terminal that can only print lines
+/// (`TERM=dumb`, or unset) gets lines, like a file.
 fn can_draw() -> bool {
     !console::is_quiet()
         && std::io::stderr().is_terminal()
         && std::env::var("TERM").is_ok_and(|kind| kind != "dumb")
 }
 
-/// A line on standard error. Whoever read it may have gone away (`2>&1 | head`): the work goes on.
+/// A line on standard error. A closed pipe (`2>&1 | head`) does not stop the command.
 pub fn say(line: &str) {
     say_with(line, Colours::Shown);
 }
 
-/// The same of what is neither a result nor a warning: it is not printed with `--quiet`.
+/// The same for text that is neither a result nor a warning: not printed with `--quiet`.
 pub fn note(line: &str) {
     if !console::is_quiet() {
         say(line);
     }
 }
 
-/// A line on standard error that may have colours.
+/// A line on standard error that may contain colours.
 pub fn say_with(line: &str, colours: Colours) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "{}", sanitize(line, colours));
 }
 
-/// Without a terminal, a step that lasts prints at most one line of progress in this time.
+/// Without a terminal, minimum interval between progress lines of a step.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
 fn template(template: &str) -> ProgressStyle {

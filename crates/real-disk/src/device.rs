@@ -1,4 +1,4 @@
-//! A block device that is measured: direct requests, which the page cache does not serve, with the times that they took.
+//! A block device under measurement: timed direct requests, which bypass the page cache.
 
 use host::Disk;
 use measure::{Error, Extent, Op, Target, Timing, Writable};
@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Of direct requests in memory: no drive has larger sectors.
+/// Alignment of direct requests in memory: no drive has larger sectors.
 const ALIGNMENT: usize = 4096;
-/// A line of progress at most this often.
+/// Interval of progress lines.
 const LINE_EVERY: Duration = Duration::from_secs(60);
 
 /// A disk that is open exclusively.
@@ -26,7 +26,7 @@ pub struct Device {
 }
 
 impl Device {
-    /// To read it.
+    /// Opens it for reading.
     ///
     /// # Errors
     /// If the kernel does not open it.
@@ -34,7 +34,7 @@ impl Device {
         Self::open_with(disk, OFlags::RDONLY)
     }
 
-    /// To overwrite it, too.
+    /// Opens it for overwriting as well.
     ///
     /// # Errors
     /// If the kernel does not open it.
@@ -43,7 +43,7 @@ impl Device {
     }
 
     fn open_with(disk: &Disk, access: OFlags) -> io::Result<Device> {
-        // A disk that is open exclusively is not mounted meanwhile.
+        // While a disk is open exclusively it cannot be mounted.
         let flags = access | OFlags::DIRECT | OFlags::EXCL | OFlags::CLOEXEC;
         let file = rustix::fs::open(&disk.node, flags, Mode::empty())?;
         let now = Instant::now();
@@ -56,7 +56,7 @@ impl Device {
         })
     }
 
-    /// Says what begins.
+    /// Reports what begins.
     pub fn say(&mut self, what: &str) {
         self.said = Instant::now();
         log::info!("{what}, after {}", report::clock(self.started.elapsed()));
@@ -92,7 +92,7 @@ impl Device {
         Ok(Timing { from_ns, to_ns })
     }
 
-    /// What one of several threads does, each with one request under way.
+    /// One of several threads, each with one request in flight.
     fn thread(&self, requests: &[(Op, Extent)], next: &AtomicUsize) -> Result<Vec<(usize, Timing)>, Error> {
         let mut buffer = Buffer::of(requests);
         let mut done = Vec::new();
@@ -104,7 +104,7 @@ impl Device {
             match self.timed(op, extent, &mut buffer) {
                 Ok(timing) => done.push((index, timing)),
                 Err(error) => {
-                    // The others stop, too.
+                    // Stop the other threads as well.
                     next.store(requests.len(), Ordering::Relaxed);
                     return Err(error);
                 }
@@ -170,7 +170,7 @@ impl Writable for Device {
         self.serve(requests, depth)
     }
 
-    /// fdatasync(2) of a block device sends the drive a flush.
+    /// fdatasync(2) on a block device sends a flush to the drive.
     fn flush(&mut self) -> Result<Timing, Error> {
         let from_ns = self.nanos();
         let flushed = self.file.sync_data();
@@ -184,7 +184,7 @@ fn all(op: Op, extents: &[Extent]) -> Vec<(Op, Extent)> {
     extents.iter().map(|&extent| (op, extent)).collect()
 }
 
-/// The kernel says "No data available" of sectors that the drive could not read.
+/// The kernel reports "No data available" for sectors that the drive could not read.
 fn why(error: &io::Error) -> String {
     let is_medium = error.raw_os_error() == Some(rustix::io::Errno::NODATA.raw_os_error());
     if is_medium {
@@ -194,7 +194,7 @@ fn why(error: &io::Error) -> String {
     }
 }
 
-/// Memory for direct requests, with bytes that do not compress.
+/// Memory for direct requests, with incompressible bytes.
 struct Buffer {
     bytes: Vec<u8>,
     from: usize,

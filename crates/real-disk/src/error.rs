@@ -14,7 +14,7 @@ pub enum Error {
     NotMeasured {
         device: PathBuf,
         source: measure::Error,
-        /// What was written, after a semicolon.
+        /// A statement about what was written, after a semicolon.
         written: &'static str,
     },
     #[error(transparent)]

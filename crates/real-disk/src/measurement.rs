@@ -18,13 +18,13 @@ use tools::Tools;
 /// Rules for names of models: see `disksim`'s catalogue.
 const NAME_CHARS_MAX: usize = 64;
 
-/// What the user asked for.
+/// The user's arguments.
 pub struct Wanted<'a> {
     pub device: &'a Path,
     pub output: &'a Path,
     /// The serial number of the disk, if it may be overwritten.
     pub destroy: Option<&'a str>,
-    /// How long an SSD is filled at most, and again written at random.
+    /// Maximum time for filling an SSD, and again for random writes.
     pub precondition: Duration,
     pub html: Option<&'a Path>,
 }
@@ -82,12 +82,12 @@ fn not_measured(wanted: &Wanted<'_>, source: measure::Error) -> Error {
     }
 }
 
-/// As the kernel has it from the drive. If it says nothing, rotation is looked for.
+/// As the kernel reports it. If it reports nothing, rotation is looked for.
 fn rotates(disk: &Disk) -> bool {
     fs::read_to_string(folder(disk).join("queue/rotational")).map_or(true, |text| text.trim() != "0")
 }
 
-/// How it is measured, and how long that takes.
+/// Description of the measurement and its duration.
 fn expected(measurement: &Measurement, wanted: &Wanted<'_>) -> String {
     if !measurement.is_ssd() {
         return "; this takes 20 minutes and more".to_owned();
@@ -102,7 +102,7 @@ fn expected(measurement: &Measurement, wanted: &Wanted<'_>) -> String {
     }
 }
 
-/// All steps that are left; what each found is kept.
+/// Runs all remaining steps; the results of each are stored.
 fn steps(
     measurement: &mut Measurement,
     device: &mut Device,
@@ -145,7 +145,8 @@ fn open(disk: &Disk, destroys: bool) -> Result<Device, Error> {
     Ok(device)
 }
 
-/// The user named the disk by its serial number, or the kernel's name if it has none, and nothing speaks against it but its contents.
+/// The user named the disk by its serial number, or by the kernel's name if it has none, and the only objection is
+/// its contents.
 fn check_given_up(disk: &Disk, serial: &str) -> Result<(), Error> {
     let own = disk.handle();
     if own != serial {
@@ -172,7 +173,7 @@ fn refused(why: String) -> Error {
     Error::Refused(why)
 }
 
-/// A whole disk that nobody uses.
+/// A whole disk that is not in use.
 fn free_disk(path: &Path) -> Result<Disk, Error> {
     let disk = Disk::at(path).map_err(|error| match error {
         DiskError::NotABlockDevice(_) => refused(format!(
@@ -201,7 +202,7 @@ fn free_disk(path: &Path) -> Result<Disk, Error> {
     )))
 }
 
-/// md arrays, volumes of LVM and ZFS, loop devices and others that are no drive, by the names that the kernel gives them.
+/// md arrays, LVM and ZFS volumes, loop devices and other devices that are not drives, by their kernel names.
 fn is_made_by_the_kernel(name: &str) -> bool {
     const NAMES: [&str; 10] = ["md", "dm-", "loop", "bcache", "drbd", "nbd", "rbd", "ram", "zram", "zd"];
     let is_numbered = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit() || c == '_');
@@ -230,7 +231,7 @@ fn free_output(output: &Path) -> Result<Output, Error> {
     Ok(place)
 }
 
-/// That of the file, as far as it can name a model.
+/// The file's name, as far as it can name a model.
 fn name(output: &Path) -> String {
     let stem = output.file_stem().unwrap_or_default().to_string_lossy();
     let sound = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };

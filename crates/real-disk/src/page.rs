@@ -1,4 +1,4 @@
-//! The page of a measured disk: what was measured, and what the model does that was made of it.
+//! The page of a measured disk: the measurements, and the performance of the resulting model.
 
 use crate::Error;
 use disksim::catalogue::Model;

@@ -1,4 +1,5 @@
-//! What the steps of a measurement found, kept next to the model file, so that a measurement that was ended is continued.
+//! Results of a measurement's steps, stored next to the model file, so that an interrupted measurement can be
+//! resumed.
 
 use crate::Error;
 use files::Output;
@@ -9,13 +10,13 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Where it is kept, if anywhere: a model on standard output has no place.
+/// Where they are stored; nowhere if the model goes to standard output.
 pub struct Resumed {
     path: Option<PathBuf>,
     disk: KeptDisk,
 }
 
-/// Names the disk, so that the steps of one are not taken for those of another.
+/// Identifies the disk, so that results are not used for another one.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct KeptDisk {
     model: Option<String>,
@@ -25,7 +26,7 @@ struct KeptDisk {
 
 #[derive(Serialize, Deserialize)]
 struct Kept {
-    /// Of raidlab: another one may measure in another way.
+    /// Version of raidlab: another one may measure differently.
     version: String,
     disk: KeptDisk,
     measurement: Measurement,
@@ -44,10 +45,10 @@ impl Resumed {
         }
     }
 
-    /// What an earlier command found.
+    /// The results of an earlier command.
     ///
     /// # Errors
-    /// If the file cannot be read, or is of another disk.
+    /// If the file cannot be read, or belongs to another disk.
     pub fn found(&self) -> Result<Option<Measurement>, Error> {
         let Some(path) = &self.path else { return Ok(None) };
         let refused = |why: String| {
@@ -73,7 +74,7 @@ impl Resumed {
         Ok(Some(kept.measurement))
     }
 
-    /// Keeps what was found so far.
+    /// Stores the results so far.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -88,7 +89,7 @@ impl Resumed {
         Ok(Output::check(path, None)?.write(&text)?)
     }
 
-    /// Once the model is written. If it cannot be removed, the next command says so.
+    /// Called once the model is written. If the file cannot be removed, the next command reports it.
     pub fn remove(&self) {
         if let Some(path) = &self.path {
             let _ = fs::remove_file(path);

@@ -1,4 +1,4 @@
-//! What was measured of a disk, in words.
+//! The measurements of a disk, in words.
 
 use measure::{Measured, Platters, Ssd, SsdWrites};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What a run says of its study's claims, as JSON and as test cases.
+//! The verdicts on a study's claims, as JSON and as test cases.
 
 use report::{ClaimWords, Doubts};
 use serde_json::{Value, json};

@@ -14,7 +14,7 @@ type RunChoiceOf = fn(&str) -> Result<RunChoice, String>;
 
 /// A run, or the part of it with one value on an axis.
 pub struct Side {
-    /// What it is, in words.
+    /// Its description.
     pub name: String,
     pub path: PathBuf,
     plan: Plan,
@@ -23,7 +23,7 @@ pub struct Side {
 }
 
 impl Side {
-    /// `STORE`, `STORE:RUN` or `RUN`, and after an `@` what part of it: `AXIS=VALUE`.
+    /// `STORE`, `STORE:RUN` or `RUN`, optionally followed by `@` and a part of it: `AXIS=VALUE`.
     pub fn read(text: &str, default_store: &Path, run_choice: RunChoiceOf) -> Result<Self, Error> {
         let (place, part) = match text.split_once('@') {
             Some((place, part)) => (place, Some(part)),
@@ -60,14 +60,14 @@ fn place_of(place: &str, default_store: &Path, run_choice: RunChoiceOf) -> (Path
     if let Ok(RunChoice::Number(_)) = choice {
         return (default_store.to_owned(), choice.ok());
     }
-    // A file may have a colon in its name.
+    // A file name may contain a colon.
     if store.exists() {
         return (store.to_owned(), None);
     }
     match place.rsplit_once(':').map(|(path, run)| (path, run_choice(run))) {
         Some((path, Ok(run))) => (PathBuf::from(path), Some(run)),
         _ if place.is_empty() => (default_store.to_owned(), None),
-        // What looks like a file is one that is missing.
+        // If it looks like a file name, the file is missing.
         _ if place.contains(['/', '.']) => (store.to_owned(), None),
         _ => (default_store.to_owned(), choice.ok()),
     }

@@ -15,16 +15,16 @@ use study::workload::{ImportedSpec, Work};
 use tools::shell_word;
 use workload::foreign::{self, Foreign};
 
-/// json+ of many jobs runs to tens of MiB.
+/// json+ output of many jobs can be tens of MiB.
 const BYTES_MAX: u64 = 256 << 20;
 
-/// What stands in a plan where nothing is known: a cell is made of it for every result.
+/// Template for a plan about which nothing is known: each result becomes a cell.
 const FRAME: &str = "machine = \"host\"\n[[workload]]\nname = \"imported\"\nio = {}\n[precision]\ntrials = 1\n";
 
-/// What an imported result depends on, besides its own file: it is no other run's.
+/// Imported results depend only on their own files, so they are never reused.
 const ORIGIN: &str = "imported";
 
-/// A file, and what is in it.
+/// A file and its results.
 struct Read {
     path: PathBuf,
     text: String,
@@ -102,7 +102,7 @@ fn read(path: &Path) -> Result<Read, Error> {
 /// A trial with its events.
 type ImportedTrial = (Trial, Vec<Event>);
 
-/// A trial for every result, with its events: of a stack of its own, or of the one that all files are of.
+/// A trial for every result, with its events: each with its own stack, or all with the same stack.
 fn plan_of(files: &[Read], options: &ImportOptions) -> Result<(Plan, Vec<ImportedTrial>), Error> {
     let mut plan =
         study_file::read(FRAME, "import", &study_file::Known::default()).map_err(prepare::Error::from)?;
@@ -139,7 +139,7 @@ fn plan_of(files: &[Read], options: &ImportOptions) -> Result<(Plan, Vec<Importe
         "Results measured elsewhere by another program. Raidlab knows nothing about the machine, the stack and \
                         the conditions, and does not rank its own results against them."
             .to_owned();
-    // The files themselves, and what they were said to be, are what this run is: the same ones again are the same run.
+    // The files and their descriptions identify the run: the same ones again are the same run.
     let said = [&options.stack, &options.workload, &options.test];
     let said: Vec<&str> = said.into_iter().flatten().map(String::as_str).collect();
     plan.source = if said.is_empty() {
@@ -165,7 +165,7 @@ fn unlike_others(plan: &Plan, label: &str) -> String {
     }
 }
 
-/// Gives the only test of a result another name.
+/// Renames the only test of a result.
 fn call_test(events: &mut [Event], name: &str, file: &Read) -> Result<(), Error> {
     fn test_of(event: &mut Event) -> Option<&mut String> {
         match event {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use store::RunSummary;
 use study::stack::MachineKind;
 
-/// A line for each run and one below it with its part of the matrix, if it has one part only.
+/// A line for each run, followed by its part of the matrix if it is restricted to one.
 pub fn runs_text(runs: &[RunSummary]) -> String {
     let mut text = format!(
         "{:>4}  {:<20}  {:<8}  {:>6}  {:>6}  {:<6}  title\n",

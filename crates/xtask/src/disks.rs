@@ -1,11 +1,11 @@
-//! docs/disks.md: each model of the catalogue, and how it compares with what was published of its disk.
+//! docs/disks.md: each model of the catalogue, compared with published figures of its disk.
 
 use disksim::catalogue;
 use disksim::comparison::{Comparison, INDEPENDENT_MIN, compare, independent_figures};
 use std::fmt::Write;
 use study::wording::count;
 
-/// The page, or which model cannot be run.
+/// The page; the error names a model that cannot be run.
 pub fn page() -> Result<String, String> {
     let mut page = String::from(HEAD);
     let mut missed = String::new();
@@ -76,7 +76,7 @@ fn row(page: &mut String, figure: &Comparison) {
     );
 }
 
-/// Four digits at most.
+/// At most four digits.
 fn short(value: f64) -> String {
     match value {
         v if v >= 1000.0 => format!("{v:.0}"),

@@ -1,4 +1,4 @@
-//! The reference of the study file, written from the table of keys.
+//! The reference of the study file, generated from the table of keys.
 
 use study_file::format_size;
 use study_file::key::{Axis, Key, Table, Takes};

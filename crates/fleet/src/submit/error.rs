@@ -1,4 +1,4 @@
-//! Why a study is not submitted.
+//! Why a study was not submitted.
 
 use std::io;
 use std::path::PathBuf;
@@ -58,7 +58,7 @@ impl SubmitError {
     }
 }
 
-/// Whether it is the cluster that is at fault, and not what was asked of it.
+/// Whether the error is caused by the cluster and not by the request.
 fn is_of_cluster(message: &str) -> bool {
     let message = message.to_lowercase();
     ["contact slurm", "connection", "socket timed out", "configuration"]

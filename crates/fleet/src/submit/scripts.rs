@@ -1,4 +1,4 @@
-//! The sbatch scripts: plain, to be read and edited.
+//! The sbatch scripts: plain text, to be read and edited.
 
 use super::SubmitOptions;
 use std::fmt::Write;
@@ -19,7 +19,7 @@ pub struct Job<'a> {
     pub inventory: Option<PathBuf>,
     pub folder: PathBuf,
     pub tasks: u32,
-    /// How many tasks run at the same time, if that is limited.
+    /// Maximum number of tasks at the same time, if limited.
     pub at_a_time: Option<u32>,
 }
 
@@ -85,7 +85,7 @@ impl Job<'_> {
         Script { name, text }
     }
 
-    /// The program with what is the same in every script.
+    /// The program with the arguments common to all scripts.
     fn run_words(&self) -> String {
         let mut run = vec![word(&self.program), "run".to_owned(), word(&self.study)];
         run.extend(["--seed".to_owned(), self.arguments.seed.to_string()]);
@@ -98,12 +98,12 @@ impl Job<'_> {
         run.join(" ")
     }
 
-    /// Signals of Slurm go to raidlab itself, unless the script waits for it.
+    /// Slurm's signals must reach raidlab itself, unless the script waits for it.
     const fn exec(&self) -> &'static str {
         if self.arguments.time.is_some() { "" } else { "exec " }
     }
 
-    /// What merges the stores when the last task has ended.
+    /// Merges the stores when the last task has ended.
     pub fn merge_script(&self, nodes: &[String]) -> Script {
         let mut text =
             "#!/bin/bash\n# Merges the stores of all tasks; it starts when the last of them has ended.\n"
@@ -116,7 +116,7 @@ impl Job<'_> {
             let _ = writeln!(text, "#SBATCH {option}");
         }
         let all = word(&self.folder.join("all.db"));
-        // The shards that are missing are known from the others; a node that is missing is not.
+        // Missing shards can be determined from the others, but a missing node cannot.
         let parts: Vec<String> = match nodes.is_empty() {
             true => vec![format!("{}*.db", word(&self.folder.join("part-")))],
             false => nodes

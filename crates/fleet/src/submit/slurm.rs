@@ -1,4 +1,4 @@
-//! Slurm's own programs: what they are asked, and what they answer.
+//! Slurm's own programs: calls and their output.
 
 use super::error::SubmitError;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 pub struct Slurm(());
 
 impl Slurm {
-    /// None if sbatch is not in the search path.
+    /// `None` if sbatch is not in the search path.
     pub fn find() -> Option<Slurm> {
         let path = std::env::var_os("PATH")?;
         std::env::split_paths(&path)
@@ -17,14 +17,14 @@ impl Slurm {
             .then_some(Slurm(()))
     }
 
-    /// Cores of a partition, or of so many of its nodes, the largest first.
+    /// Cores of a partition, or of `nodes` of its nodes, the largest first.
     pub fn cores(&self, partition: Option<&str>, nodes: Option<u64>) -> Result<u32, SubmitError> {
         let mut arguments = vec!["--noheader", "--Node", "--format=%N %c"];
         if let Some(partition) = partition {
             arguments.extend(["--partition", partition]);
         }
         let text = answered("sinfo", &arguments)?;
-        // A node of several partitions is listed several times.
+        // A node in several partitions is listed several times.
         let of_nodes: BTreeMap<&str, u32> = text
             .lines()
             .filter_map(|line| line.split_once(' '))
@@ -64,13 +64,13 @@ impl Slurm {
         answered("scontrol", &["release", job]).map(drop)
     }
 
-    /// A job that cannot be cancelled is held, and starts nothing.
+    /// A job that cannot be cancelled stays on hold, and starts nothing.
     pub fn cancel(&self, job: &str) {
         let _ = answered("scancel", &[job]);
     }
 }
 
-/// What a program printed; if it failed, its message is the error.
+/// The output of a program; if it failed, its message is the error.
 fn answered(program: &'static str, arguments: &[&str]) -> Result<String, SubmitError> {
     let output = Command::new(program).args(arguments).stdin(Stdio::null()).output();
     let Output { status, stdout, stderr } = output.map_err(|source| SubmitError::Program { program, source })?;

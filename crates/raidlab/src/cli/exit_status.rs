@@ -1,6 +1,6 @@
 //! The exit codes, for `--help` and for the man pages.
 
-/// Of all commands that have no list of their own.
+/// For all commands without their own list.
 pub const OF_COMMANDS: &[(u8, &str)] = &[
     (0, "done"),
     (1, "a trial failed"),

@@ -1,4 +1,4 @@
-//! Power cuts: one again, or many of random stacks.
+//! Arguments for power cuts: a single one, or many on random stacks.
 
 use super::{COUNT_MAX, seed, whole};
 use clap::Args;

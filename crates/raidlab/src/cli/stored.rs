@@ -15,7 +15,7 @@ pub struct StoredRun {
     pub run: Option<RunChoice>,
 }
 
-/// A run of a store, with another one next to it.
+/// A run of a store, optionally with another one for comparison.
 #[derive(Args, Debug)]
 pub struct ShownRun {
     #[command(flatten)]
@@ -125,7 +125,7 @@ pub struct ImportArguments {
     pub store: PathBuf,
 }
 
-/// A run by its number or by its name.
+/// A run's number or name.
 pub fn run_choice(text: &str) -> Result<RunChoice, String> {
     if text.parse::<i128>().is_ok() {
         return whole(text, 1..=COUNT_MAX).map(|number| RunChoice::Number(RunId(number as i64)));
@@ -133,7 +133,7 @@ pub fn run_choice(text: &str) -> Result<RunChoice, String> {
     run_name(text).map(RunChoice::Name)
 }
 
-/// A name of a run, which cannot be taken for a run's number.
+/// A name that cannot be mistaken for a run's number.
 pub(super) fn run_name(text: &str) -> Result<String, String> {
     if text.trim().is_empty() || text.parse::<i128>().is_ok() {
         return Err("write a name that is not a number".to_owned());

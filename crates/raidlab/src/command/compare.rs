@@ -1,4 +1,4 @@
-//! `raidlab compare`: two runs against one another.
+//! `raidlab compare`: comparison of two runs.
 
 use super::{print_with, show};
 use crate::cli::{CompareArguments, ComparisonFormat, run_choice};

@@ -1,4 +1,4 @@
-//! `raidlab disk`: the catalogue, what a model does, how it compares with a real disk.
+//! `raidlab disk`: the catalogue, properties of a model, and its comparison with a real disk.
 
 mod check;
 mod replay;
@@ -16,7 +16,7 @@ use prepare::own_models::OwnModels;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// The longest validation traces have some MB.
+/// The longest validation traces are a few MB.
 const FILE_BYTES_MAX: u64 = 256 << 20;
 
 pub fn disk(command: &DiskCommand) -> Result<ExitCode, ExpectedError> {

@@ -28,7 +28,7 @@ pub fn doctor(arguments: &DoctorArguments) -> Result<ExitCode, ExpectedError> {
         missing_for_some = needs::missing(needs_of_some());
     }
     if arguments.all && arguments.install && !has_bcachefs() {
-        // Experimental may be without it one day, and nothing but bcachefs needs it.
+        // Experimental may drop it some day, and only bcachefs needs it.
         if let Err(error) = fetched_bcachefs(&Cache::of_user(), &mut |words| note(&format!("raidlab: {words}"))) {
             say(&format!("raidlab: {error}"));
         }
@@ -114,7 +114,7 @@ fn rendered(missing: &[&Need], missing_for_some: &[&Need], findings: &[Finding])
     text
 }
 
-/// It is no package that this machine could install.
+/// It is not a package that this machine could install.
 fn bcachefs_words(cache: &Cache) -> String {
     if has_bcachefs() {
         return String::new();

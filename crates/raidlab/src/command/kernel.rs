@@ -53,7 +53,7 @@ fn list(cache: &Cache) -> String {
     text + &others_words(cache, others)
 }
 
-/// The kernels that are built, and those of Debian's versions that are not.
+/// Existing kernels, and those of Debian's versions that are not built.
 fn as_json(cache: &Cache) -> Value {
     let (kernels, others) = kernels::in_use(cache);
     let missing = Cache::versions()
@@ -67,12 +67,12 @@ fn as_json(cache: &Cache) -> Value {
     })
 }
 
-/// A kernel that is built.
+/// An existing kernel.
 pub fn kernel_json(kernel: &Kernel) -> Value {
     json!({ "kernel": kernel.name, "release": kernel.release, "source": kernel.source })
 }
 
-/// A line about kernels that only take room.
+/// A line about kernels that are no longer used.
 pub fn others_words(cache: &Cache, others: usize) -> String {
     match others {
         0 => String::new(),

@@ -1,4 +1,4 @@
-//! `raidlab package-files`: what `make deb` puts into packages and only this program knows.
+//! `raidlab package-files`: files for `make deb` that only this program can generate.
 
 use crate::expected::ExpectedError;
 use crate::manual;
@@ -8,7 +8,7 @@ use prepare::{kernels, now_unix_s};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Where the package has kernels.
+/// The package's folder for kernels.
 const INSTALLED: &str = "/usr/lib/raidlab/kernels";
 
 pub fn package_files(folder: &Path, with_kernel: bool) -> Result<ExitCode, ExpectedError> {

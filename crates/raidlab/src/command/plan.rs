@@ -1,4 +1,4 @@
-//! `raidlab plan`: what a study comes to, without running it.
+//! `raidlab plan`: what a study expands to, without running it.
 
 use super::print;
 use crate::cli::{Format, PlanArguments};
@@ -80,8 +80,8 @@ fn text(plan: &Plan) -> String {
     text
 }
 
-/// The trials of a shard, by cell: the cell's number in the plan, the cell, and the numbers of the trials from 1. Where
-/// the number of trials depends on results, those of the first round of decisions.
+/// The trials of a shard, by cell: the cell's number in the plan, the cell, and the numbers of its trials from 1.
+/// If the number of trials depends on results, those of the first batch.
 fn trials_of(plan: &Plan, partition: &Partition, shard: Shard) -> Vec<(usize, String, Vec<u32>)> {
     let trials = stats::looks(&plan.precision)[0];
     let of_cell = |(place, cell): (usize, &Cell)| {
@@ -156,7 +156,7 @@ fn shard_json(plan: &Plan, shard: Shard) -> Value {
     })
 }
 
-/// What the cells run on, every value once: models, counts, RAM and kernels are axes.
+/// The machines of the cells, without duplicate values: models, counts, RAM and kernels are axes.
 fn machines(text: &mut String, plan: &Plan) {
     let machines = || plan.cells.iter().map(|cell| &cell.machine);
     let groups = distinct(machines().flat_map(|machine| machine.disks.iter().map(|group| group.name.clone())));
@@ -178,7 +178,7 @@ fn machines(text: &mut String, plan: &Plan) {
     }
 }
 
-/// Each once, in order of appearance.
+/// Without duplicates, in order of appearance.
 fn distinct(words: impl Iterator<Item = String>) -> Vec<String> {
     let mut seen = Vec::new();
     for word in words {

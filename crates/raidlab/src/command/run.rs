@@ -105,7 +105,7 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
             places: &places,
             store: &mut store,
             run: &run,
-            // A trace is of trials that run.
+            // Only trials that run can be traced.
             reuse: arguments.trace.is_none(),
             interrupt: signals.interrupt(),
             observer: &mut |progress| display.show(progress),
@@ -134,7 +134,7 @@ fn on_this_node(arguments: &RunArguments) -> Result<RunArguments, ExpectedError>
     arguments.destroy = node.destroy;
     arguments.loops = node.loops;
     arguments.loop_folder = node.loop_folder;
-    // A run of its own in the merged store, by which it is compared with other nodes.
+    // A separate run in the merged store, which is compared with other nodes by this name.
     arguments.name.get_or_insert(node.name);
     Ok(arguments)
 }
@@ -171,7 +171,7 @@ fn devices(arguments: &RunArguments) -> Vec<String> {
         .collect()
 }
 
-/// The run in the store. With `--wait`, a process that writes it is waited for.
+/// The run in the store. With `--wait`, waits for a process that is writing it.
 fn open_run(arguments: &RunArguments, store: &mut Store, spec: &RunSpec<'_>) -> Result<OpenRun, ExpectedError> {
     const LOOK_EVERY: Duration = Duration::from_secs(1);
     let mut is_reported = false;
@@ -189,14 +189,14 @@ fn open_run(arguments: &RunArguments, store: &mut Store, spec: &RunSpec<'_>) -> 
     }
 }
 
-/// Also when the session before ended between the last trial and its own end.
+/// Also if the previous session ended between the last trial and its own end.
 fn everything_done(plan: &Plan, store: &Store, run: &OpenRun) -> Result<bool, ExpectedError> {
     let samples = store.samples(run.summary.id)?;
     let outlook = Outlook::of(plan, &run.summary, &run.trials, samples);
     Ok(outlook.left == 0 && outlook.failed == 0)
 }
 
-/// More shards than trials: the store is a part like any other.
+/// There are more shards than trials: the store is a part like any other.
 fn conclude_empty(store: &mut Store, run: &OpenRun, shard: Shard) -> Result<ExitCode, ExpectedError> {
     store
         .finish_run(run, now_unix_s())

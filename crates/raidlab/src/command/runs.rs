@@ -1,4 +1,4 @@
-//! `raidlab runs`: what a store holds.
+//! `raidlab runs`: the runs of a store.
 
 use super::print;
 use crate::cli::{Format, RunsArguments};

@@ -9,7 +9,7 @@ use report::{Input, TableOptions};
 use std::process::ExitCode;
 use store::{RunSummary, Store};
 
-/// Where there is no terminal to ask.
+/// Used without a terminal.
 const WIDTH: usize = 120;
 
 pub fn show(arguments: &ShowArguments) -> Result<ExitCode, ExpectedError> {
@@ -32,7 +32,7 @@ pub(super) fn shown(arguments: &ShownRun) -> Result<Input, ExpectedError> {
     )?)
 }
 
-/// A run's table, as wide and as colourful as standard output can be.
+/// A run's table, with the width and colours that standard output supports.
 pub fn print_table(store: &Store, run: &RunSummary) -> Result<(), ExpectedError> {
     print_input(&results::input(store, run)?)
 }
@@ -43,7 +43,7 @@ fn print_input(input: &Input) -> Result<(), ExpectedError> {
     print_with(&table, colours(options))
 }
 
-/// How to draw a table on what is standard output.
+/// Options for a table on standard output.
 pub(super) fn options() -> TableOptions {
     let stdout = std::io::stdout();
     let size = rustix::termios::tcgetwinsize(&stdout).map(|size| usize::from(size.ws_col));
@@ -52,7 +52,7 @@ pub(super) fn options() -> TableOptions {
     TableOptions { width, colour }
 }
 
-/// How to draw a table that goes into a file.
+/// Options for a table in a file.
 pub(super) const fn options_of_files() -> TableOptions {
     TableOptions {
         width: WIDTH,
@@ -60,7 +60,7 @@ pub(super) const fn options_of_files() -> TableOptions {
     }
 }
 
-/// What becomes of the colours of a table that was drawn so.
+/// How to treat the colours of a table with these options.
 pub(super) fn colours(options: TableOptions) -> Colours {
     if options.colour { Colours::Kept } else { Colours::Shown }
 }

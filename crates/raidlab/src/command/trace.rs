@@ -1,4 +1,4 @@
-//! `raidlab trace`: what `raidlab run --trace` recorded, for people and for other tools.
+//! `raidlab trace`: shows and converts the recordings of `raidlab run --trace`.
 
 use crate::cli::{TraceCommand, TraceFormat};
 use crate::expected::ExpectedError;

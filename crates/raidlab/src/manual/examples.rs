@@ -1,9 +1,9 @@
 //! The examples of the man pages.
 
-/// A command line, and what it does.
+/// A command line and its description.
 type Example = (&'static str, &'static str);
 
-/// By command. A test checks that raidlab accepts each.
+/// By command. A test checks that raidlab accepts each of them.
 pub const ALL: &[(&str, &[Example])] = &[
     (
         "raidlab",
@@ -255,7 +255,7 @@ pub const ALL: &[(&str, &[Example])] = &[
     ),
 ];
 
-/// Those of a command, by the name of its man page.
+/// The examples of a command, by the name of its man page.
 pub fn of(page: &str) -> &'static [Example] {
     ALL.iter()
         .find(|(name, _)| name.replace(' ', "-") == page)

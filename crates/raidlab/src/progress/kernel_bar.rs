@@ -1,4 +1,4 @@
-//! The building of a kernel.
+//! Progress of building a kernel.
 
 use super::{LINE_EVERY, can_draw, note, template};
 use indicatif::ProgressBar;
@@ -6,7 +6,7 @@ use lab::kernel::Progress;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// The building of a kernel.
+/// Progress of building a kernel.
 pub struct KernelBar {
     bar: Option<ProgressBar>,
     name: String,

@@ -1,4 +1,4 @@
-//! A run that is under way: how far it is, what runs now, what it still takes.
+//! Progress of a run: completed trials, running ones, and the remaining time.
 
 use super::terminal::NoControlEcho;
 use super::time_left::TimeLeft;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use store::Ending;
 
-/// Shows a run from its beginning on.
+/// Displays a run from its start.
 #[derive(Default)]
 pub struct RunDisplay {
     bar: Option<RunBar>,
@@ -32,18 +32,18 @@ impl RunDisplay {
         }
     }
 
-    /// Takes the bars away.
+    /// Removes the bars.
     pub fn finish(self) {
         self.bar.map(RunBar::finish).unwrap_or_default();
     }
 }
 
-/// Trials done of all, what runs now, virtual time against wall time, time left.
+/// Completed and total trials, running trials, virtual and wall time, time left.
 struct RunBar {
     bars: Option<Bars>,
     running: BTreeMap<usize, Running>,
     left: TimeLeft,
-    /// When the last line of progress was printed, where there are no bars.
+    /// When the last line of progress was printed, if there are no bars.
     last_line: Option<Instant>,
     began: Instant,
     done: u64,
@@ -57,7 +57,7 @@ struct RunBar {
 struct Bars {
     group: MultiProgress,
     total: ProgressBar,
-    /// Held as long as there are bars.
+    /// Held while there are bars.
     _terminal: Option<NoControlEcho>,
 }
 
@@ -121,7 +121,7 @@ impl RunBar {
         }
     }
 
-    /// More trials turned out to be needed.
+    /// The number of trials has increased.
     fn set_all(&mut self, all: u64) {
         self.all = all;
         self.left.expect(Instant::now(), self.trials_left());
@@ -215,7 +215,7 @@ impl RunBar {
         }
     }
 
-    /// Prints how far the run is, at most once in [`LINE_EVERY`]: logs of CI and of Slurm keep every line.
+    /// Prints the progress of the run, at most once per [`LINE_EVERY`]: logs of CI and of Slurm keep every line.
     fn line(&mut self, words: &str) {
         if self.last_line.is_some_and(|last| last.elapsed() < LINE_EVERY) {
             return;
@@ -233,7 +233,7 @@ impl RunBar {
         self.all.saturating_sub(self.done)
     }
 
-    /// How long it still takes, and what failed so far.
+    /// The remaining time, and the failures so far.
     fn outlook(&self) -> String {
         let failed = if self.failed > 0 {
             format!("{} failed, ", self.failed)
@@ -255,7 +255,7 @@ impl Running {
     }
 }
 
-/// What a trial took: of its own time, where that is virtual, and of ours.
+/// Duration of a trial: its own time, if that is virtual, and wall time.
 fn times(virtual_time: Option<Duration>, wall: Duration) -> String {
     match virtual_time {
         Some(time) => format!("{} virtual in {}", report::clock(time), report::clock(wall)),

@@ -4,14 +4,14 @@ use rustix::process::getpgrp;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
 use std::io::stderr;
 
-/// Keeps the terminal from showing `^C`: it would move what the bars take for their place, and a line of them would
-/// stay. Given back when dropped.
+/// Prevents the terminal from echoing `^C`, which would shift the bars and leave a line of them behind. Restored
+/// when dropped.
 pub struct NoControlEcho {
     before: Termios,
 }
 
 impl NoControlEcho {
-    /// None if standard error is no terminal, or another's at the moment.
+    /// `None` if standard error is not a terminal, or if it currently belongs to another process group.
     pub fn begin() -> Option<NoControlEcho> {
         let before = tcgetattr(stderr()).ok()?;
         let mut without = before.clone();
@@ -26,7 +26,7 @@ impl Drop for NoControlEcho {
     }
 }
 
-/// Who is in the background and sets the terminal is stopped.
+/// A background process that sets terminal modes would be stopped.
 fn set(modes: &Termios) -> bool {
     let is_ours = tcgetpgrp(stderr()).is_ok_and(|group| group == getpgrp());
     is_ours && tcsetattr(stderr(), OptionalActions::Now, modes).is_ok()

@@ -1,12 +1,12 @@
-//! How long a run still takes, by the trials that are done.
+//! The remaining time of a run, from completed trials.
 
 use std::time::{Duration, Instant};
 
-/// Counts down between the ends of trials: it never rises while one runs.
+/// Counts down between the ends of trials: it never increases while one runs.
 #[derive(Clone, Copy, Debug)]
 pub struct TimeLeft {
     began: Instant,
-    /// At the end of the last trial: when that was, and what was left then.
+    /// Time and remaining time at the end of the last trial.
     last: Option<(Instant, Duration)>,
     done: u32,
 }
@@ -20,13 +20,13 @@ impl TimeLeft {
         }
     }
 
-    /// A trial of this session has ended, and so many are left to do.
+    /// A trial of this session has ended, and `left` trials remain.
     pub fn trial_ended(&mut self, now: Instant, left: u64) {
         self.done += 1;
         self.expect(now, left);
     }
 
-    /// So many trials are left to do, as it turned out.
+    /// The number of remaining trials has changed.
     pub fn expect(&mut self, now: Instant, left: u64) {
         if self.done > 0 {
             let per_trial = (now - self.began) / self.done;
@@ -41,7 +41,7 @@ impl TimeLeft {
             Some((at, left)) if now - at < left || left.is_zero() => {
                 format!("{} left", report::clock(left.saturating_sub(now - at)))
             }
-            // The trials that run now take longer than those before.
+            // The running trials take longer than earlier ones.
             Some(_) => "time left: longer than expected".to_owned(),
         }
     }

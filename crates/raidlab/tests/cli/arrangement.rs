@@ -1,4 +1,4 @@
-//! Disks arranged at random for the test of judgement, of loop devices on files in memory.
+//! Random arrangements of disks for the test of disk checks, made of loop devices on files in memory.
 
 mod made;
 mod random;
@@ -14,28 +14,28 @@ use std::path::{Path, PathBuf};
 use system::{FOLDER, PARTITIONS_SCANNED, attach_to, child, detach, free_loop, path, run, text, write_at};
 
 const MIB: u64 = 1 << 20;
-/// Of either file.
+/// Size of each file.
 const BYTES: u64 = 8 * MIB;
 
-/// A disk, what is around it, and what must not change.
+/// A disk, its surroundings, and the data that must not change.
 pub struct Arrangement {
     pub target: PathBuf,
-    /// Its user says that what it holds may go.
+    /// The user has released its contents.
     pub is_given_up: bool,
-    /// Where the target lies on the file `a`.
+    /// Where the target is on the file `a`.
     place: (u64, u64),
     /// The loop device on the file, which is the target or below it.
     disk: PathBuf,
     has_table: bool,
-    /// Something on it says that it is a member.
+    /// A superblock on it marks it as a member.
     has_member: bool,
-    /// What speaks against writing to it, whatever its user says.
+    /// Reasons against writing to it, whatever the user says.
     against: Vec<&'static str>,
-    /// It holds something that its user may give up.
+    /// Contents that the user may release.
     holds: Vec<&'static str>,
     words: Vec<&'static str>,
     made: Vec<Made>,
-    /// What the files held when they were last changed by us.
+    /// The contents of the files when we last changed them.
     a: Vec<u8>,
     b: Vec<u8>,
 }
@@ -47,7 +47,7 @@ impl Arrangement {
             let file = File::create(path(name)).expect("room");
             file.set_len(BYTES).expect("room");
         }
-        // Somebody's, whole.
+        // A complete filesystem of somebody else.
         write_at("b", &ext4(), 0);
         write_at("b", &[0x5a; 8192], 5 * MIB);
         let mut new = Arrangement {
@@ -79,7 +79,7 @@ impl Arrangement {
         node
     }
 
-    /// The disk itself: a loop device, one on another, a partition, a volume.
+    /// The disk itself: a loop device, one on another, a partition, or a volume.
     fn base(&mut self, random: &mut Random) {
         let (file, kind) = (path("a"), random.below(7));
         let start = random.of(&[0, MIB, 2 * MIB]);
@@ -141,7 +141,7 @@ impl Arrangement {
         })
     }
 
-    /// Something on or around the disk.
+    /// Adds something on or around the disk.
     fn add(&mut self, random: &mut Random) {
         match random.below(11) {
             0 | 1 => self.md(random),
@@ -156,8 +156,9 @@ impl Arrangement {
         }
     }
 
-    /// Something recognised at the start of the target, which its user may give up. Where the disk below begins at the
-    /// same byte and is larger, it is recognised on that too; and that is given up under its own name alone.
+    /// Adds a recognisable signature at the start of the target, which the user may release. If the disk below
+    /// starts at the same byte and is larger, the signature is recognised there as well, and must be released under
+    /// that disk's own name.
     fn holds(&mut self, word: &'static str) {
         self.holds.push(word);
         if self.target != self.disk && self.place.0 == 0 && self.place.1 < BYTES {
@@ -170,7 +171,7 @@ impl Arrangement {
         self.words.push(word);
     }
 
-    /// A member of an array: the disk, or where it is a partition the whole disk.
+    /// A member of an array: the disk, or the whole disk if it is a partition.
     fn md(&mut self, random: &mut Random) {
         self.has_member = true;
         let version = random.of(&["0.90", "1.0", "1.1", "1.2"]);
@@ -196,9 +197,9 @@ impl Arrangement {
         });
     }
 
-    /// What signs a member of something else, where it is looked for or at any whole MiB.
+    /// The signature of another kind of member, at its usual offset or at any whole MiB.
     fn signed(&mut self, random: &mut Random) {
-        // Inside a filesystem it may be a file's.
+        // Inside a filesystem it may belong to a file.
         if !self.holds.is_empty() && !self.has_table {
             return;
         }
@@ -231,7 +232,7 @@ impl Arrangement {
     }
 
     fn noise(&mut self, random: &mut Random) {
-        // It would be written over what makes a member.
+        // It would overwrite the member's superblock.
         if self.has_member {
             return;
         }
@@ -243,12 +244,12 @@ impl Arrangement {
     }
 
     fn filesystem(&mut self, random: &mut Random) {
-        // It would be written over what makes a member.
+        // It would overwrite the member's superblock.
         if self.has_member {
             return;
         }
         if self.words[0] == "partition" && random.one_in(2) {
-            // Next to the partition table, which is before its superblock. Nobody has released the whole disk.
+            // After the partition table, which precedes its superblock. Nobody has released the whole disk.
             write_at("a", &ext4()[1024..], 1024);
             return self.against("ext4 on the whole disk");
         }
@@ -259,10 +260,10 @@ impl Arrangement {
         }
     }
 
-    /// A filesystem in use: on the disk, below it, or through another loop device on the same bytes; seen by us, or in
-    /// another mount namespace alone.
+    /// A mounted filesystem: on the disk, below it, or through another loop device on the same bytes; visible to
+    /// us, or only in another mount namespace.
     fn mounted(&mut self, random: &mut Random) {
-        // It would be written over what makes a member.
+        // It would overwrite the member's superblock.
         if self.has_member {
             return;
         }
@@ -322,7 +323,8 @@ impl Arrangement {
         }
     }
 
-    /// A process that has the disk open, or writes to what is below it: by its node or another, in our root or its own.
+    /// A process that has the disk open, or writes to the device below it: through its node or another one, in our
+    /// root or its own.
     fn opened(&mut self, random: &mut Random) {
         let device = match random.below(3) {
             0 => self.target.clone(),
@@ -353,7 +355,7 @@ impl Arrangement {
         }
     }
 
-    /// A volume of device mapper over the disk, or over what is below it.
+    /// A device-mapper volume on the disk, or on the device below it.
     fn mapped(&mut self, random: &mut Random) {
         let below = if random.one_in(2) {
             self.target.clone()
@@ -403,7 +405,7 @@ impl Arrangement {
         }
     }
 
-    /// What somebody does between two looks at the disk.
+    /// A change by somebody else between two checks of the disk.
     pub fn change(&mut self, random: &mut Random) {
         self.words.push("then");
         match random.below(4) {
@@ -432,7 +434,7 @@ impl Arrangement {
             _ => {
                 let before = (self.holds.len(), self.against.len());
                 self.add(random);
-                // Nobody has given up what came since.
+                // Nobody has released what was added since.
                 if (self.holds.len(), self.against.len()) != before {
                     self.against("since");
                 }
@@ -471,7 +473,7 @@ impl Arrangement {
         !self.against.is_empty() || (!self.holds.is_empty() && !self.is_given_up)
     }
 
-    /// Where a byte is another that must not be, if one is.
+    /// Position of the first changed byte that must not change, if any.
     pub fn first_change(&self) -> Option<String> {
         // SAFETY: takes nothing.
         unsafe { libc::sync() };

@@ -1,4 +1,4 @@
-//! A folder to work in, and raidlab in it.
+//! A temporary folder with raidlab in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -13,7 +13,7 @@ pub const PROGRAM: &str = env!("CARGO_BIN_EXE_raidlab");
 /// A study of six short trials.
 pub const SMALL: &str = include_str!("small.toml");
 
-/// A folder for one test, with a cache folder next to it that holds no kernel.
+/// A folder for one test, with a cache folder next to it that contains no kernel.
 pub struct Desk {
     root: TempDir,
 }
@@ -28,7 +28,7 @@ pub struct Ran {
 impl Desk {
     pub fn new() -> Desk {
         let root = tempfile::tempdir().expect("a temporary folder");
-        // Others than its owner may look in: some tests run raidlab as somebody else.
+        // Readable by others: some tests run raidlab as another user.
         fs::set_permissions(root.path(), PermissionsExt::from_mode(0o755)).expect("our own folder");
         fs::create_dir(root.path().join("work")).expect("a folder");
         fs::create_dir_all(root.path().join("cache/raidlab")).expect("a folder");
@@ -55,7 +55,7 @@ impl Desk {
         self.root.path().join("config/raidlab/cpus")
     }
 
-    /// Where ledgers are kept.
+    /// The folder of ledgers.
     pub fn state(&self) -> PathBuf {
         self.root.path().join("state")
     }
@@ -64,7 +64,7 @@ impl Desk {
         fs::write(self.folder().join(name), contents).expect("a file is written");
     }
 
-    /// A command that runs here, raidlab or one that leads to it.
+    /// A command that runs here: raidlab, or a program that calls it.
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command
@@ -89,7 +89,7 @@ impl Desk {
         Ran::from(self.raidlab(arguments).output().expect("raidlab is run"))
     }
 
-    /// Like [`Desk::run`], and nothing in the folder, its files' contents included, is other than before.
+    /// Like [`Desk::run`], but nothing in the folder may change, including contents of files.
     pub fn run_without_touching(&self, arguments: &[&str]) -> Ran {
         let before = self.files();
         let ran = self.run(arguments);
@@ -109,7 +109,7 @@ impl Desk {
         ran
     }
 
-    /// Calls of raidlab and what they say, for a snapshot. Each must leave everything as it was.
+    /// Calls of raidlab and their output, for a snapshot. Each must leave everything unchanged.
     pub fn transcript(&self, calls: &[&[&str]]) -> String {
         let mut text = String::new();
         for call in calls {
@@ -119,7 +119,7 @@ impl Desk {
         text
     }
 
-    /// What a call said and its exit code, without what differs from one machine to the next.
+    /// Output and exit code of a call, without what differs between machines.
     pub fn shown(&self, ran: &Ran) -> String {
         let folder = self.root.path().display().to_string();
         let lines: Vec<String> = [&ran.stdout, &ran.stderr]
@@ -169,7 +169,7 @@ impl From<Output> for Ran {
     }
 }
 
-/// What a run's export as JSON has besides the header, which says when and by which command.
+/// A run's JSON export without the header, which contains date and command.
 pub fn export_body(export: &str) -> serde_json::Value {
     let mut export: serde_json::Value = serde_json::from_str(export).expect("an export is JSON");
     export

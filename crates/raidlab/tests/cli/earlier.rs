@@ -1,4 +1,4 @@
-//! Files of version 0.1.0 (`earlier/`), read by this version: docs/stability.md promises it.
+//! Files of version 0.1.0 (`earlier/`) are readable by this version, as docs/stability.md promises.
 
 use crate::desk::{Desk, Ran};
 use serde_json::Value;
@@ -11,7 +11,7 @@ const JSON: &str = include_str!("earlier/run.json");
 const CSV: &str = include_str!("earlier/run.csv");
 const DIGEST: &str = include_str!("earlier/digest.txt");
 
-/// Parts of the JSON export that are computed from what was measured, and may be computed better.
+/// Parts of the JSON export that are computed from the measurements, and may be computed better.
 const COMPUTED: [&str; 1] = ["claims"];
 
 fn desk() -> Desk {
@@ -59,7 +59,7 @@ fn a_store_has_the_same_values_in_json() {
     assert!(then["samples"].as_array().is_some_and(|samples| samples.len() > 100));
 }
 
-/// New keys are allowed; keys and values of before must be there.
+/// New keys are allowed; earlier keys and values must exist.
 fn compare(place: &str, then: &Value, now: &Value, differences: &mut Vec<String>) {
     match (then, now) {
         (Value::Object(then), Value::Object(now)) => {
@@ -127,7 +127,7 @@ fn a_store_is_shown_reported_compared_and_has_the_same_digest() {
     ran(&desk, &["compare", "store.db", "store.db"]);
 }
 
-/// A run of this version goes into the store of an earlier one, and what was there stays.
+/// A run of this version goes into the store of an earlier one, and its existing runs are unchanged.
 #[test]
 fn lab_a_store_takes_new_runs() {
     let Some((desk, _turn)) = crate::lab::desk() else {

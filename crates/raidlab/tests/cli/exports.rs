@@ -1,4 +1,5 @@
-//! Exports for other programs: JUnit for CI servers, OpenMetrics for Prometheus. And exit code 0 whatever the verdicts.
+//! Exports for other programs: JUnit for CI servers, OpenMetrics for Prometheus. The exit code is 0 whatever the
+//! verdicts.
 
 use crate::desk::Desk;
 use crate::kept;
@@ -12,7 +13,7 @@ fn desk() -> Desk {
     desk
 }
 
-/// What the run says of each claim, in the study's order.
+/// The verdicts on the claims, in the study's order.
 const VERDICTS: [&str; 4] = ["supported", "refuted", "undecided", "untestable"];
 
 #[test]
@@ -31,7 +32,7 @@ fn a_refuted_claim_is_no_failure_of_the_command() {
     assert_eq!(desk.run(&["report", "-o", "page.html"]).exit, Some(0));
 }
 
-/// Supported passes, refuted fails, the others are skipped, each with what was measured.
+/// Supported claims pass, refuted ones fail, the others are skipped, each with its measurements.
 #[test]
 fn claims_are_cases_of_junit() {
     let desk = desk();
@@ -63,7 +64,7 @@ fn claims_are_cases_of_junit() {
         trials.starts_with(" tests=\"8\" skipped=\"0\" errors=\"0\" failures=\"0\">"),
         "{trials}"
     );
-    // The same into a file.
+    // The same to a file.
     assert_eq!(
         desk.run(&["export", "--format", "junit", "-o", "junit.xml"]).exit,
         Some(0)
@@ -74,8 +75,8 @@ fn claims_are_cases_of_junit() {
     );
 }
 
-/// What the OpenMetrics text format demands: families of one piece, each with its type and unit first, every line a
-/// name, labels in quotes and a number, and the end marked.
+/// Requirements of the OpenMetrics text format: contiguous families, each starting with its type and unit, every
+/// line a name, quoted labels and a number, and the end marked.
 #[test]
 fn openmetrics_can_be_read() {
     let ran = desk().run_without_touching(&["export", "--format", "openmetrics"]);

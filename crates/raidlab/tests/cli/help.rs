@@ -1,10 +1,10 @@
-//! What the commands say of themselves.
+//! Help texts of the commands.
 
 use crate::desk::{Desk, SMALL};
 
 const FIRST_LOOK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies/first-look.toml");
 
-/// So that a change of the command line is seen: scripts rely on it.
+/// Shows every change of the command line, because scripts rely on it.
 #[test]
 fn every_command_explains_itself() {
     let commands = [
@@ -54,7 +54,7 @@ fn the_version() {
     );
 }
 
-/// The other codes of this list are seen in the tests of what leads to them.
+/// Other codes of this list are tested where they occur.
 #[test]
 fn the_help_lists_the_exit_codes() {
     let help = Desk::new()

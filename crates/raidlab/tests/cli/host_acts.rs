@@ -1,8 +1,8 @@
-//! Acts on arrays of "this machine", where that is a guest of the lab.
+//! Acts on arrays of "this machine", which is a lab guest here.
 
 use crate::guest_host::{Machine, disks, must_say};
 
-/// A member fails at 2 s, is removed at 3 s and comes back at 9 s; then all is compared.
+/// A member fails at 2 s, is removed at 3 s and added again at 9 s; then everything is compared.
 const ACTS: &str = r#"
 [[act]]
 at = "2s"
@@ -31,8 +31,8 @@ io = { rw = "randread", bs = "4K", size = "16M", runtime = "20s", direct = true 
 trials = 1
 "#;
 
-/// While the member is out of the array, no other program gets it. Killed then, the run leaves what `clean` can undo, and the
-/// disk that nobody held must be released again.
+/// While the member is out of the array, no other program can use it. If the run is killed then, it leaves only
+/// what `clean` can undo, and the disk, which was not held, must be released again.
 #[test]
 fn lab_host_a_member_that_was_removed_is_held_until_it_is_added_again() {
     let machine = Machine {
@@ -87,8 +87,8 @@ echo NOTHING IS LEFT
     assert_eq!(said.matches("1 trials done, 0 failed").count(), 2, "{said}");
 }
 
-/// A trial that ends while the member is out; and one in which another program has made a filesystem on it before it was held:
-/// a wrapper of mdadm does so as soon as the member is removed.
+/// A trial that ends while the member is removed; and one in which another program has made a filesystem on it
+/// before it was held: a wrapper of mdadm does so as soon as the member is removed.
 #[test]
 fn lab_host_a_member_that_stays_out_is_cleared_and_one_that_others_took_is_left() {
     let study = ACTS.replace(

@@ -1,10 +1,10 @@
-//! Results that other programs measured.
+//! Results measured by other programs.
 
 use crate::desk::Desk;
 use crate::kept;
 use serde_json::Value;
 
-/// What fio prints of one job that read `mib` MiB in a second, and nothing of how it did so.
+/// fio's output for one job that read `mib` MiB in a second, without its parameters.
 fn fio(name: &str, mib: u64) -> String {
     let direction = |bytes: u64, operations: u64| {
         format!(
@@ -25,7 +25,7 @@ fn export(desk: &Desk) -> Value {
     serde_json::from_str(&ran.stdout).expect("JSON")
 }
 
-/// An import of these files; it must succeed.
+/// Imports these files, which must succeed.
 fn import(desk: &Desk, arguments: &[&str]) {
     let ran = desk.run(&[&["import"], arguments].concat());
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
@@ -59,7 +59,7 @@ fn issue_12_7_what_is_unknown_of_imported_results_is_not_made_up() {
     assert_eq!([&cell["stack_spec"], &cell["workload_spec"]], [&Value::Null; 2]);
 }
 
-/// Three files of one stack were three stacks.
+/// Three files of one stack were shown as three stacks.
 #[test]
 fn issue_12_7_files_of_one_stack_are_its_trials() {
     let desk = Desk::new();
@@ -103,7 +103,7 @@ fn issue_12_7_imported_results_are_shown_with_a_run() {
     }
     let page = desk.run(&["report", "--run", "1", "--with", "2", "-o", "-"]).stdout;
     assert!(page.contains("elsewhere (imported)"), "{page}");
-    // Only imported runs go with others.
+    // Only imported runs can be shown with others.
     let ran = desk.run_without_touching(&["show", "--run", "2", "--with", "1"]);
     assert_eq!((ran.exit, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
 }
@@ -135,7 +135,7 @@ fn issue_12_7_no_name_gives_orders_to_the_terminal() {
     }
 }
 
-/// A name was shown and could not be used.
+/// A name was shown but could not be used.
 #[test]
 fn issue_12_16_a_run_is_chosen_by_its_name() {
     let desk = Desk::new();

@@ -1,8 +1,9 @@
-//! What a newcomer and a sceptic stumbled over: issue 12, by its points. Those that need a guest are among the lab's tests.
+//! Problems found by a newcomer and a sceptic: issue 12, by its points. Those that need a guest are in the lab's
+//! tests.
 
 use crate::desk::Desk;
 
-/// A plan as it is shown; it must be right.
+/// A plan as shown; the study must be valid.
 fn plan(study: &str) -> String {
     let desk = Desk::new();
     desk.write("a.toml", study);
@@ -11,7 +12,7 @@ fn plan(study: &str) -> String {
     ran.stdout
 }
 
-/// What is wrong with a study.
+/// The errors in a study.
 fn refused(study: &str) -> String {
     let desk = Desk::new();
     desk.write("a.toml", study);
@@ -87,9 +88,9 @@ fn issue_12_8_four_disks_without_an_array_are_an_error() {
         message.contains("help: write `array = { level = 5 }`") && message.contains("a.toml:2:9"),
         "{message}"
     );
-    // Said, it is meant.
+    // If given explicitly, it is intended.
     assert!(plan(&study("array = { level = \"single\" }\n")).contains("1 cell"));
-    // ZFS takes them all.
+    // ZFS uses all of them.
     assert!(plan(&study("fs = { type = \"zfs\", pool = \"raidz1\" }\n")).contains("1 cell"));
 }
 

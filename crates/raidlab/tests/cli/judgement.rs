@@ -1,7 +1,7 @@
-//! Random arrangements of disks, in a guest that is a machine of its own: whatever is stacked, mounted, open, recognised
-//! or swapped on and around a disk, no byte changes that must not.
+//! Random arrangements of disks, in a guest that serves as the machine: whatever is stacked, mounted, open,
+//! recognised or swapped on and around a disk, no byte changes that must not.
 //!
-//! The oracle does not judge: it has made the arrangement, and knows what it has put there.
+//! The oracle does not analyse the disks: it has made the arrangement and knows its contents.
 
 use crate::arrangement::{Arrangement, Random};
 use crate::guest_host::Machine;
@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 use tools::Tools;
 use trial::DiskCheck;
 
-/// How many arrangements are tried, and from which seed on; `make safety` says 5,000.
+/// Number of arrangements and the first seed; `make safety` uses 5,000.
 const COUNT: &str = "RAIDLAB_ARRANGEMENTS";
 const SEED: &str = "RAIDLAB_SEED";
-/// Set in the guest alone.
+/// Set only in the guest.
 const INSIDE: &str = "RAIDLAB_INSIDE_A_GUEST";
 
 fn number(variable: &str, otherwise: u64) -> u64 {
@@ -48,7 +48,7 @@ fn lab_judgement_no_byte_changes_that_must_not() {
     println!("in {} s", began.elapsed().as_secs());
 }
 
-/// What became of an arrangement.
+/// The outcome for an arrangement.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fate {
     RefusedAtOnce,
@@ -85,7 +85,7 @@ fn inside_a_guest() {
     println!("{count} arrangements judged");
 }
 
-/// Does to a disk what a run does, with what others do to it between the steps.
+/// Does to a disk what a run does, with changes by others between the steps.
 fn one(arrangement: &mut Arrangement, random: &mut Random, state: &State, tools: &Tools) -> (Fate, String) {
     let devices = [arrangement.target.clone()];
     let destroy: Vec<String> = arrangement
@@ -119,7 +119,7 @@ fn one(arrangement: &mut Arrangement, random: &mut Random, state: &State, tools:
     };
     match check.before_write(&[&arrangement.target]) {
         Ok(()) => {
-            // As programs do that know no more than the path.
+            // Like programs that know only the path.
             let disk = File::options()
                 .write(true)
                 .open(&arrangement.target)
@@ -140,7 +140,7 @@ fn one(arrangement: &mut Arrangement, random: &mut Random, state: &State, tools:
 }
 
 impl Arrangement {
-    /// Nothing that must stay was written to; and what nothing speaks against was not refused.
+    /// Nothing that must stay was written to, and disks without objections were not rejected.
     fn assert_untouched(&self, seed: u64, (fate, why): &(Fate, String)) {
         let what = format!("seed {seed}: {:?}, {fate:?}: {why}", self.words());
         if let Some(place) = self.first_change() {

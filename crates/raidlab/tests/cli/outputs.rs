@@ -1,4 +1,4 @@
-//! `-o FILE`: issue 12, item 1. Nothing that holds results, describes a study or is a device is overwritten.
+//! `-o FILE`: issue 12, item 1. No file with results, no study and no device is overwritten.
 
 use crate::desk::{Desk, SMALL};
 use crate::kept;
@@ -90,7 +90,7 @@ fn issue_12_1_a_device_is_written_into_and_never_replaced() {
     );
     assert!(fs::symlink_metadata("/dev/stdout").is_ok_and(|link| link.is_symlink()));
 
-    // `raidlab report -o /dev/stdout > page.html`: the file that the shell opened is the one that is filled.
+    // `raidlab report -o /dev/stdout > page.html` writes to the file that the shell opened.
     let page = fs::File::create(desk.folder().join("page.html")).expect("a file");
     let mut report = desk.raidlab(&["report", "-o", "/dev/stdout"]);
     let ended = report.stdout(Stdio::from(page)).status().expect("raidlab is run");
@@ -131,7 +131,7 @@ fn an_output_replaces_what_was_written_before_and_follows_links() {
     assert_eq!(export, desk.run(&["export"]).stdout);
 }
 
-/// `run --store` refuses a folder that is not there, and so does every other output.
+/// `run --store` rejects a missing folder, and so does every other output.
 #[test]
 fn issue_12_1_no_output_makes_folders() {
     let desk = desk();

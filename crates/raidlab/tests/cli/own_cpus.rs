@@ -1,4 +1,4 @@
-//! Processor models of the user's own: the user's part of the catalogue.
+//! The user's own processor models, which extend the catalogue.
 
 use crate::desk::{Desk, SMALL};
 use std::fs;

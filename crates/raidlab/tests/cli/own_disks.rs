@@ -1,4 +1,4 @@
-//! Disk models of the user's own: files that a study names, and the user's part of the catalogue.
+//! The user's own disk models: files named by a study, and files that extend the catalogue.
 
 use crate::desk::{Desk, SMALL};
 use crate::{kept, lab};
@@ -9,7 +9,7 @@ use study::plan::Plan;
 const RAPTOR: &str = include_str!("../../../../data/disks/wd-raptor-150gb.toml");
 const DESKTOP: &str = include_str!("../../../../data/disks/wd-500gb-2007.toml");
 
-/// A model of another name.
+/// A model with another name.
 fn renamed(text: &str, name: &str) -> String {
     let lines = text.lines().filter(|line| !line.starts_with("aliases = "));
     let line = |line: &str| match line.starts_with("name = ") {
@@ -256,7 +256,7 @@ fn issue_17_paths_are_the_studys_and_stay_on_this_machine() {
     }
 }
 
-/// The same disk under another name measures the same, a slower one less.
+/// The same disk under another name has the same results, a slower one lower throughput.
 #[test]
 fn lab_issue_17_a_study_runs_on_own_models() {
     let Some((desk, _turn)) = lab::desk() else { return };
@@ -306,7 +306,7 @@ fn lab_issue_17_a_study_runs_on_own_models() {
         "{}",
         again.stderr
     );
-    // The file has changed: another run, of which only the other cells' trials are there.
+    // The file has changed: another run, which reuses only the other cells' trials.
     desk.write("slow.toml", slow.replace("1000.0", "900.0"));
     let changed = desk.run(&["run", "own.toml"]);
     assert_eq!(changed.exit, Some(0), "{}", changed.stderr);

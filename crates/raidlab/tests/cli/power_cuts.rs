@@ -1,4 +1,4 @@
-//! `raidlab run` of power cuts, and `raidlab power-cut`, which repeats one of them.
+//! `raidlab run` with power cuts, and `raidlab power-cut`, which repeats one of them.
 
 use crate::lab;
 
@@ -7,7 +7,7 @@ const STUDY: &str = "title = \"power cuts\"\nmachine = \"lab\"\nram = \"128 MiB\
     name = \"cuts\"\npower_cut = { operations = 60, points = 6 }\n[[workload]]\nname = \"write\"\n\
     io = { rw = \"write\", bs = \"64K\", size = \"1M\" }\n[precision]\ntrials = 1\n";
 
-/// Instant, seed and words of the first finding that a run stored.
+/// Instant, seed and text of the first finding that a run stored.
 fn first_finding(export: &serde_json::Value) -> (String, String, String) {
     let text = export.to_string();
     let found = text.split("cut at ").nth(1).expect("nobarrier loses something");
@@ -34,7 +34,7 @@ fn lab_a_finding_of_a_run_is_found_again_by_its_instant_and_seed() {
     assert!(one.stdout.contains(&whole), "{whole}{}", one.stdout);
     assert!(one.stdout.contains("operations had begun"), "{}", one.stdout);
 
-    // The shortest work that shows it, and a command that shows it again.
+    // The shortest workload that shows it, and a command that reproduces it.
     let small = again(&["--at", &at, "--shrink"]);
     assert_eq!(small.exit, Some(0), "{}", small.stderr);
     let kind = words.split(": ").next().expect("the kind");

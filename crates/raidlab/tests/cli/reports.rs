@@ -1,4 +1,4 @@
-//! Results on their way out: to a report, to a script, to a pipe that closes.
+//! Output of results: to a report, to a script, to a pipe that closes.
 
 use crate::desk::Desk;
 use crate::kept;

@@ -1,4 +1,4 @@
-//! Words on the command line that make no sense: what was wrong, what would be right, and exit code 2.
+//! Invalid arguments on the command line: the error, valid values, and exit code 2.
 
 use crate::desk::{Desk, SMALL};
 

@@ -1,8 +1,8 @@
-//! raidlab's own engine does what fio does: the same jobs by both, in the lab, within 2 per cent.
+//! raidlab's own engine agrees with fio: the same jobs with both, in the lab, within 2 %.
 
 use crate::laboratory::Laboratory;
 
-/// Jobs in words that both understand; what they are done on; the test's name.
+/// Jobs with keys that both support, their stack, and the test's name.
 const JOBS: &[(&str, &str, &str, &str)] = &[
     (
         "stream",

@@ -1,14 +1,14 @@
-//! What md makes of several disks: its streams, and its requests counted at the disks.
+//! md on several disks: its streams, and its requests counted at the disks.
 
 use crate::laboratory::{Laboratory, Results};
 use lab::trace::{Op, Record};
 
 const MODEL: &str = "wd-500gb-2007";
 
-/// Where md's data begins on each member of such a disk; superblock and bitmap lie before.
+/// Start of md's data on each member of such a disk; superblock and bitmap precede it.
 const DATA_SECTOR: u64 = 264_192;
 
-/// A write of less than a stripe reads the old data and the old parity, and writes both anew.
+/// A write of less than a stripe reads the old data and the old parity, and writes both.
 #[test]
 fn a_small_write_into_parity_reads_and_writes_as_many_blocks_as_arithmetic_says() {
     for (level, disks, cost) in [(5, 4, 2), (6, 6, 3)] {
@@ -27,7 +27,7 @@ fn counts(level: u32, disks: u32, cost: u64, results: &Results, trace: &[Record]
     let sample = |metric: &str| results.sample("small-writes", "randwrite", metric);
     let writes = (sample("iops") * sample("duration")).round() as u64;
     let (read, written) = (sample("device_reads") as u64, sample("device_writes") as u64);
-    // All that was ever written past the superblocks.
+    // Everything that was written past the superblocks.
     let data_writes = trace
         .iter()
         .filter(|request| request.op == Op::Write && request.sector >= DATA_SECTOR)
@@ -52,7 +52,7 @@ fn counts(level: u32, disks: u32, cost: u64, results: &Results, trace: &[Record]
         cost * writes,
         "RAID {level}: writes at the disks for {writes} writes"
     );
-    // Once the superblocks are marked dirty, and perhaps clean.
+    // The superblocks are marked dirty once, and perhaps clean.
     let superblocks = written - data_writes;
     assert!(
         superblocks <= 2 * u64::from(disks),

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-/// Names UUIDs by the order in which they come, and devices' folders in /sys as short as they can be.
+/// Replaces UUIDs by their order of occurrence, and shortens devices' folders in /sys.
 pub fn comparable(lines: &str) -> Vec<String> {
     let mut names = BTreeMap::new();
     let lines = lines.lines().map(|line| without_end(&short(line)));
     lines.map(|line| with_names(&line, &mut names)).collect()
 }
 
-/// Where a device of dm-integrity ends depends on its size, which the dry run does not know.
+/// The end of a dm-integrity device depends on its size, which the dry run does not know.
 fn without_end(line: &str) -> String {
     let mut words: Vec<&str> = line.split(' ').collect();
     let offset = words.iter().position(|word| *word == "--offset");

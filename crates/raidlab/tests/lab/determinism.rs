@@ -1,4 +1,4 @@
-//! One seed, one result: whatever else the machine does, and wherever it is run.
+//! One seed, one result: regardless of other load on the machine, and of the machine.
 
 use crate::laboratory::{Laboratory, Results};
 use std::fs;
@@ -57,7 +57,7 @@ fn a_run_repeats_bit_for_bit() {
     assert_ne!(contents(&alone)[0], contents(&alone)[1]);
 }
 
-/// The dynamic linker's list of libraries grows with each that is installed, used or not.
+/// The dynamic linker's list of libraries grows with each installed library, used or not.
 #[test]
 fn what_is_installed_here_changes_nothing() {
     const LIST: &str = "/etc/ld.so.cache";
@@ -79,7 +79,7 @@ fn what_is_installed_here_changes_nothing() {
     assert_same("a longer list of libraries", &here, &with_more);
 }
 
-/// Files that do not fit into memory: a buffer for the trace in the guest's memory would be missing there.
+/// Files that do not fit into memory: a trace buffer in the guest's memory would reduce it.
 #[test]
 fn a_trace_changes_nothing() {
     let Some(laboratory) = Laboratory::open() else { return };
@@ -111,7 +111,7 @@ fn contents(results: &Results) -> Vec<&str> {
     results.provenance("disk.vda.contents")
 }
 
-/// Says what differs, not all that there is.
+/// Reports the differences, not everything.
 pub fn assert_same(what: &str, one: &Results, other: &Results) {
     let (one, other) = (one.body(), other.body());
     let differing: Vec<_> = one
@@ -124,7 +124,7 @@ pub fn assert_same(what: &str, one: &Results, other: &Results) {
     assert_eq!(one.len(), other.len(), "{what}");
 }
 
-/// Children that use all the processor time they get.
+/// Children that use all available CPU time.
 pub struct Spinners([Child; 2]);
 
 impl Spinners {

@@ -1,9 +1,9 @@
-//! How busy the disks were during each test, and that it is of the test alone.
+//! Utilisation of the disks during each test, and that it covers only the test.
 
 use crate::laboratory::Laboratory;
 
-/// Random reads of four disks: one after the other, many at a time, and seven a second: in no step with the
-/// ticks in which the kernel counts.
+/// Random reads from four disks: one after the other, many at a time, and seven per second, which is out of step
+/// with the kernel's ticks.
 const READS: &str = "ram = \"256M\"\n[disks]\nmodel = \"wd-500gb-2007\"\ncount = 4\n\
     [[stack]]\narray = { level = 0 }\nfs = { type = \"raw\" }\n\
     [[workload]]\nname = \"one\"\nio = { rw = \"randread\", bs = \"4K\", size = \"100G\", direct = true, runtime = \"10s\" }\n\

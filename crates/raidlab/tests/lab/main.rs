@@ -1,6 +1,6 @@
-//! Everything that needs a guest: real Linux in virtual time on simulated disks. The program is used as its users
-//! do, study in and export out; only what no study can ask for (a guest that hangs, a spill without room) goes
-//! through the crate `lab`.
+//! Tests that need a guest: real Linux in virtual time on simulated disks. The program is used as by its users,
+//! with studies as input and exports as output; only what no study can request (a guest that hangs, a full disk for
+//! contents) uses the crate `lab`.
 
 mod agreement;
 mod arrays;

@@ -114,7 +114,7 @@ fn apply(bytes: &mut Vec<u8>, edit: &Edit) {
     }
 }
 
-/// Tries a target with changed seeds and with bytes of no meaning at all.
+/// Runs a target with modified seeds and with random bytes.
 pub fn bytes(seeds: &[Vec<u8>], target: impl Fn(&[u8]) -> Result<(), TestCaseError>) {
     let changed = (any::<Index>(), vec(edit(), 0..6)).prop_map(|(seed, edits)| {
         let mut bytes = seeds[seed.index(seeds.len())].clone();
@@ -133,7 +133,7 @@ pub fn bytes(seeds: &[Vec<u8>], target: impl Fn(&[u8]) -> Result<(), TestCaseErr
     };
     let mut cases = 0;
     while cases == 0 || start.elapsed() < budget {
-        // A runner counts what it ran before: each round needs one of its own.
+        // A runner counts earlier cases, so each round needs a new one.
         match TestRunner::new(config.clone()).run(&input, |input| target(&input)) {
             Ok(()) => {}
             Err(TestError::Fail(reason, input)) => {
@@ -146,7 +146,7 @@ pub fn bytes(seeds: &[Vec<u8>], target: impl Fn(&[u8]) -> Result<(), TestCaseErr
     println!("{cases} inputs in {:?}", start.elapsed());
 }
 
-/// As [`bytes`], for targets that take text: what is no UTF-8 is made so.
+/// Like [`bytes`], for targets that take text: invalid UTF-8 is replaced.
 pub fn text(seeds: &[&str], target: impl Fn(&str) -> Result<(), TestCaseError>) {
     let seeds: Vec<Vec<u8>> = seeds.iter().map(|s| s.as_bytes().to_vec()).collect();
     bytes(&seeds, |input| target(&String::from_utf8_lossy(input)));

@@ -1,4 +1,4 @@
-//! Models against what was published of their disks: figure by figure, with source and how sure it is.
+//! Compares models with published figures of their disks: figure by figure, with source and certainty.
 
 use crate::cli::Format;
 use crate::expected::ExpectedError;
@@ -78,7 +78,7 @@ fn text(compared: &[(Model, Vec<Comparison>)]) -> String {
     text
 }
 
-/// With three or four digits that matter.
+/// With three or four significant digits.
 fn number(value: f64) -> String {
     match value {
         v if v >= 1000.0 => format!("{v:.0}"),

@@ -1,4 +1,4 @@
-//! A validation trace played to a model: measured against simulated.
+//! Replays a validation trace on a model: measured compared with simulated.
 
 use crate::cli::Format;
 use crate::expected::ExpectedError;
@@ -11,7 +11,7 @@ use report::Distribution;
 use std::fmt::Write;
 use std::path::Path;
 
-/// Requests that deviate most, as many are shown.
+/// Number of requests with the largest deviation that are shown.
 const WORST: usize = 10;
 
 pub fn replay(model: &Model, trace: &Path, format: Format, html: Option<&Path>) -> Result<String, ExpectedError> {

@@ -1,4 +1,4 @@
-//! What a model does, in words and numbers.
+//! Properties of a model, in words and numbers.
 
 use crate::cli::Format;
 use crate::expected::ExpectedError;
@@ -6,7 +6,7 @@ use disksim::catalogue::Model;
 use disksim::show::{Platters, Show};
 use std::fmt::Write;
 
-/// Zones that are listed; of more, every so many.
+/// Number of zones that are listed; if there are more, at regular intervals.
 const ZONES_SHOWN: usize = 12;
 
 pub fn show(model: &Model, format: Format) -> Result<String, ExpectedError> {

@@ -1,9 +1,9 @@
-//! What an arrangement is made of, and how it is taken apart.
+//! The parts of an arrangement, and how they are removed.
 
 use super::system::{detach, end_child, run, text};
 use std::path::{Path, PathBuf};
 
-/// What must be undone of an arrangement.
+/// An object that must be removed after the test.
 pub enum Made {
     Loop(PathBuf),
     Mount(PathBuf),
@@ -34,7 +34,7 @@ impl Made {
     }
 }
 
-/// What was held a moment too long would be taken for the next arrangement's.
+/// A device that is detached too late would be mistaken for one of the next arrangement.
 pub fn detach_all() {
     for number in 0..64 {
         let backing = PathBuf::from(format!("/sys/block/loop{number}/loop/backing_file"));

@@ -1,4 +1,4 @@
-//! Random numbers: the same for the same seed.
+//! Seeded random numbers.
 
 /// xorshift64*: the same arrangement for the same seed.
 pub struct Random(u64);

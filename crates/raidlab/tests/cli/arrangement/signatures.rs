@@ -1,4 +1,4 @@
-//! What filesystems, arrays and tables write on a disk, as far as they are recognised by it.
+//! The on-disk signatures of filesystems, arrays and partition tables, as far as they are needed for recognition.
 
 use super::system::run;
 use std::fs::{self, File};
@@ -30,7 +30,7 @@ pub fn ext4() -> Vec<u8> {
     fs::read(image).expect("it was made")
 }
 
-/// md's metadata of a version, and where it is on a device of this size.
+/// md's superblock for a metadata version, and its offset on a device of this size.
 pub fn md(version: &str, device_bytes: u64) -> (Vec<u8>, u64) {
     let magic = 0xa92b_4efc_u32.to_le_bytes();
     let mut block = vec![0; 4096];

@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A program of the system; whether it succeeds.
+/// Runs a program of the system; returns whether it succeeds.
 pub fn run(program: &str, arguments: &[&str]) -> bool {
     let mut command = Command::new(program);
     command.args(arguments).env("PATH", tools::SEARCH_PATH);
@@ -46,7 +46,7 @@ pub fn attach_to(node: &Path, backing: &Path, offset: u64, limit: u64, flags: u3
     let is_attached = ioctl(&device, LOOP_SET_FD, backing.as_raw_fd() as usize)
         && ioctl(&device, LOOP_SET_STATUS64, info.as_ptr() as usize);
     if is_attached && flags != 0 {
-        // Where there is no partition table, there is nothing to read again.
+        // Without a partition table there is nothing to reread.
         ioctl(&device, BLKRRPART, 0);
     }
     is_attached
@@ -56,7 +56,7 @@ pub fn detach(node: &Path) -> bool {
     File::open(node).is_ok_and(|device| ioctl(&device, LOOP_CLR_FD, 0))
 }
 
-/// A process of its own, which does this and then waits for its end.
+/// Starts a process that does this and then waits to be killed.
 pub fn child(act: impl FnOnce() -> bool) -> Option<libc::pid_t> {
     let (mut reader, writer) = std::io::pipe().expect("a pipe");
     // SAFETY: the child makes system calls alone, and never returns.
@@ -93,7 +93,7 @@ pub fn text(path: &Path) -> CString {
     CString::new(path.as_os_str().as_bytes()).expect("no zero in it")
 }
 
-/// A loop device that is free.
+/// An unused loop device.
 pub fn free_loop() -> PathBuf {
     let control = File::open("/dev/loop-control").expect("loop devices");
     // SAFETY: asks for a number.
@@ -101,7 +101,7 @@ pub fn free_loop() -> PathBuf {
     PathBuf::from(format!("/dev/loop{number}"))
 }
 
-/// Where the files of the loop devices are.
+/// Folder of the files behind the loop devices.
 pub const FOLDER: &str = "/tmp/w";
 
 pub fn path(name: &str) -> PathBuf {

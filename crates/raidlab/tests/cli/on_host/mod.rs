@@ -1,4 +1,4 @@
-//! Trials on this machine: `root_loop_…` needs root and loop devices, and tells which is missing.
+//! Trials on this machine: `root_loop_…` needs root and loop devices, and reports which is missing.
 
 pub mod interposed;
 mod killed;

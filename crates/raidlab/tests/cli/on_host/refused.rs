@@ -33,7 +33,7 @@ fn root_loop_disks_that_are_refused_stay_as_they_are() {
         "{words}"
     );
 
-    // Nothing lifts the others.
+    // The others cannot be overridden.
     let folder = desk.folder().join("mnt");
     fs::create_dir(&folder).expect("a folder");
     let folder = folder.to_str().expect("UTF-8");
@@ -88,7 +88,7 @@ fn root_loop_members_and_swap_are_refused() {
         assert_eq!(ran.exit, Some(2), "{}", ran.stderr);
         assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
         let after = disk.contents();
-        // Behind the header of swap the kernel itself writes when it is short of memory.
+        // Behind the swap header, the kernel itself writes when it is short of memory.
         let compared = if pages_swapped_out() == swapped_before {
             after.len()
         } else {
@@ -99,7 +99,7 @@ fn root_loop_members_and_swap_are_refused() {
             "not a byte was written: {words}"
         );
     };
-    // The signature alone makes a member: what it is part of need not run.
+    // The signature alone makes it a member: the array need not run.
     let raid = [0xfc_u8, 0x4e, 0x2b, 0xa9];
     if Command::new("pvcreate")
         .env("PATH", tools::SEARCH_PATH)
@@ -123,7 +123,7 @@ fn root_loop_members_and_swap_are_refused() {
     system("swapoff", &[node]);
 }
 
-/// By this machine since it booted.
+/// Pages swapped out by this machine since boot.
 fn pages_swapped_out() -> u64 {
     let counters = fs::read_to_string("/proc/vmstat").expect("there is /proc");
     let line = counters.lines().find_map(|line| line.strip_prefix("pswpout "));
@@ -135,7 +135,7 @@ fn md_superblock(file: &Path, magic: [u8; 4]) {
     md_superblock_at(file, magic, 4096);
 }
 
-/// A superblock as blkid recognises it: magic, major version 1, its own place, a sum that fits.
+/// A superblock that blkid recognises: magic, major version 1, its own offset, a valid checksum.
 pub fn md_superblock_at(file: &Path, magic: [u8; 4], at: u64) {
     use std::os::unix::fs::FileExt;
     let mut block = [0_u8; 256];

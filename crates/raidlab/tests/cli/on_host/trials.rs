@@ -1,4 +1,4 @@
-//! What a run on this machine does, measures and leaves.
+//! Actions, measurements and remains of a run on this machine.
 
 use super::rig::{Bystander, RUN, STUDY, World, desk, run_on, system};
 use crate::machine::in_a_world_of_its_own;
@@ -22,7 +22,7 @@ fn root_loop_a_study_leaves_results_and_nothing_else() {
     assert_eq!(fs::read_to_string(mounted.join("mine")).expect("still mounted"), "mine");
     system("umount", &[mounted.to_str().expect("UTF-8")]);
 
-    // Real figures say that they are, and on what.
+    // Real figures are marked as such, with their disks.
     let shown = desk.run(&["show"]).stdout;
     assert!(
         shown.contains("files on loop devices of this host") && !shown.contains("simulated"),
@@ -94,7 +94,7 @@ fn root_loop_a_real_disk_is_given_up_by_its_serial_number_alone() {
     assert_eq!(system("wipefs", &["--noheadings", &disk.node]), "", "it is free again");
 }
 
-/// The disk below fills up: to the stack, its device fails.
+/// The disk below fills up: for the stack, its device fails.
 #[test]
 fn root_loop_a_device_that_fails_ends_its_trial_with_the_kernels_words() {
     let Some((desk, _turn)) = desk() else { return };
@@ -102,7 +102,7 @@ fn root_loop_a_device_that_fails_ends_its_trial_with_the_kernels_words() {
     let before = World::of(&desk);
     let study = STUDY.replace("size = \"16K\"", "size = \"4M\"").replace("xfs", "ext4");
     desk.write("host.toml", study);
-    // Room enough when it is looked at, and then no more.
+    // Enough room when it is checked, but not later.
     let mount = "mount -t tmpfs -o size=300m tmpfs disk\n\
         (for i in $(seq 1000); do ls disk/raidlab-*/disk0 && break; sleep 0.02; done
         head -c 260M /dev/zero > disk/other) > /dev/null 2>&1 &";
@@ -116,7 +116,7 @@ fn root_loop_a_device_that_fails_ends_its_trial_with_the_kernels_words() {
         .lines()
         .filter(|line| line.contains("a disk failed: the kernel says"))
         .collect();
-    // Both: the run went on with the next.
+    // Both: the run continued with the next one.
     assert_eq!(reported.len(), 2, "{}", ran.stderr);
     assert!(reported.iter().all(|line| line.contains("dev loop")), "{}", ran.stderr);
     assert_eq!(World::of(&desk), before);
@@ -165,7 +165,7 @@ fn root_loop_a_run_on_this_machine_has_an_a_a_control() {
     }
 }
 
-/// As the kernel of this machine counts it, during the test and not during mkfs.
+/// As counted by this machine's kernel, during the test and not during mkfs.
 #[test]
 fn root_loop_how_busy_the_disks_are_is_of_the_test() {
     let Some((desk, _turn)) = desk() else { return };

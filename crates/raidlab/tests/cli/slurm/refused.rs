@@ -1,4 +1,4 @@
-//! Studies that are not submitted: why, and that nothing is left.
+//! Studies that are not submitted: the reason, and that nothing is left.
 
 use super::cluster::Cluster;
 use crate::desk::{Desk, SMALL};

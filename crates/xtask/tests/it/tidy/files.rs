@@ -1,13 +1,13 @@
-//! Files that can be read in a sitting, in rooms with a name.
+//! Files of readable length, with meaningful names.
 
 use super::tree::files;
 
 const LINES_MAX: usize = 500;
 
-/// Longer ones, each with its reason. It should be empty.
+/// Exceptions with their reasons. It should be empty.
 const LONGER: &[(&str, &str)] = &[];
 
-/// Names that say nothing of what is inside.
+/// Names that do not describe the contents.
 const NAMELESS: [&str; 8] = [
     "utils",
     "util",
@@ -45,10 +45,10 @@ fn no_file_has_a_name_that_says_nothing() {
     assert!(nameless.is_empty(), "{nameless:?}");
 }
 
-/// Nothing of the machine on which this was written.
+/// No file names a path of the machine on which it was written.
 #[test]
 fn no_file_names_a_place_of_one_machine() {
-    // Put together here, so that this file does not hold them.
+    // Assembled here, so that this file does not contain them.
     let places = ["work/w/", "work/main", "work/shared", "root/"].map(|folder| format!("/{folder}"));
     let hits: Vec<String> = files(&["rs", "md", "toml", "c", "h", "sh"])
         .iter()

@@ -3,16 +3,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders with what nobody wrote.
+/// Folders with generated files.
 const SKIPPED: [&str; 5] = ["target", "results", ".git", ".cargo", "snapshots"];
 
-/// The top of the repository.
+/// The top folder of the repository.
 pub fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).expect("it is crates/xtask").to_owned()
 }
 
-/// Every file with one of these extensions, by its path from the top, in order, with its text.
+/// Every file with one of these extensions: its path from the top, in order, and its text.
 pub fn files(extensions: &[&str]) -> Vec<(String, String)> {
     let (root, mut found, mut folders) = (root(), Vec::new(), vec![root()]);
     while let Some(folder) = folders.pop() {

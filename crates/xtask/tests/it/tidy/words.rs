@@ -28,7 +28,7 @@ const FORBIDDEN: &[(&str, &str)] = &[
     (r"\blaid out\b|\blays? out\b|lay_out|laid_out", "prepared"),
 ];
 
-/// Terms of drives and buses, and names that are stored, in which a forbidden word stands.
+/// Standard terms of drives and buses, and stored names, that contain a forbidden word.
 const ALLOWED: &[&str] = &[
     "write_settle",
     "write settle",
@@ -37,7 +37,7 @@ const ALLOWED: &[&str] = &[
     "rename = \"beside\"",
 ];
 
-/// Files with forbidden words, each with where and what.
+/// Files with forbidden words, with their positions.
 fn hits() -> Vec<(String, Vec<String>)> {
     let patterns: Vec<(Regex, &str)> = FORBIDDEN
         .iter()
@@ -64,7 +64,7 @@ fn hits() -> Vec<(String, Vec<String>)> {
     };
     files(&["rs", "md", "toml", "c", "h"])
         .into_iter()
-        // This file names them. Old entries of the changelog are not rewritten.
+        // This file contains them. Old entries of the changelog are not rewritten.
         .filter(|(path, _)| path != "crates/xtask/tests/it/tidy/words.rs" && path != "CHANGELOG.md")
         .map(|(path, text)| (path, of_file(&text)))
         .filter(|(_, hits)| !hits.is_empty())
