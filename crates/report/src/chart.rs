@@ -1,8 +1,8 @@
-//! Charts as data: where each mark lies, in per cent of its track. The template draws them; the browser stretches
-//! them, so that one drawing serves a wide screen and a phone.
+//! Charts as data: the position of each mark, in percent of its track. The template draws them; the browser
+//! stretches them, so that one drawing serves a wide screen and a phone.
 //!
-//! A dot is a trial, a band the 95 % interval, a stroke the median. Every panel of a workload that has the same
-//! unit has the same scale.
+//! A dot is a trial, a band the 95 % interval, a stroke the median. All panels of a workload with the same unit
+//! share their scale.
 
 use crate::figure::{decimals, number, uncertainty};
 use crate::input::Input;
@@ -13,22 +13,22 @@ use serde::Serialize;
 use stats::{Interval, Measure, Row, WorkloadResults};
 use study::metric::Unit;
 
-/// The narrowest tracks, of two panels side by side and of a phone.
+/// The narrowest tracks: two panels side by side, and on a phone.
 const TRACK_PX: f64 = 200.0;
 const PHONE_TRACK_PX: f64 = 95.0;
 
-/// One workload: a panel a test.
+/// One workload: a panel per test.
 #[derive(Debug, Serialize)]
 pub(crate) struct Chart {
     pub panels: Vec<Panel>,
     pub scale_note: String,
 }
 
-/// One test: a row a stack.
+/// One test: a row per stack.
 #[derive(Debug, Serialize)]
 pub(crate) struct Panel {
     pub test: String,
-    /// What is drawn, in which unit, and which way is good.
+    /// The metric, its unit, and its direction.
     pub measured: String,
     pub ticks: Vec<Tick>,
     pub rows: Vec<PanelRow>,
@@ -38,7 +38,7 @@ pub(crate) struct Panel {
 pub(crate) struct Tick {
     pub percent: f64,
     pub label: String,
-    /// There is room for it on a desk's screen; not on a phone's if it is minor.
+    /// It fits on a desktop screen; on a phone not if it is minor.
     pub has_label: bool,
     pub is_minor: bool,
 }
@@ -46,13 +46,13 @@ pub(crate) struct Tick {
 #[derive(Debug, Serialize)]
 pub(crate) struct PanelRow {
     pub stack: String,
-    /// In the first tier, where there is a second.
+    /// In the first tier, if there is a second one.
     pub is_best: bool,
-    /// 1 for the best, shared by those that are not shown to differ; none where nothing is ranked.
+    /// 1 for the best, shared by those that are not shown to differ; `None` if nothing is ranked.
     pub tier: Option<usize>,
     /// `0.84×`: relative to the first of the ranking.
     pub effect: String,
-    /// For those who do not see the drawing.
+    /// Text for screen readers.
     pub words: String,
     pub figure: String,
     pub uncertainty: String,
@@ -65,7 +65,7 @@ pub(crate) struct PanelRow {
 pub(crate) struct Band {
     pub low_percent: f64,
     pub high_percent: f64,
-    /// It goes on beyond the edge.
+    /// It continues beyond the edge.
     pub is_cut_low: bool,
     pub is_cut_high: bool,
 }
@@ -84,7 +84,7 @@ impl Band {
 #[derive(Debug, Serialize)]
 pub(crate) struct Dot {
     pub percent: f64,
-    /// Height in its row: trials one above the other, so that equal values can be seen apart.
+    /// Height in its row: trials are drawn above each other, so that equal values can be distinguished.
     pub height_percent: f64,
     pub title: String,
     pub is_excluded: bool,
@@ -194,7 +194,7 @@ pub(crate) fn is_in(input: &Input, workload: &WorkloadResults, stack: &str) -> b
         .any(|cell| cell.stack_label == stack && cell.workload.name == workload.name)
 }
 
-/// The best first if anything is ranked, and what is not ranked last; else in the study's order.
+/// The best first if anything is ranked, unranked ones last; otherwise in the study's order.
 pub(crate) fn in_order(measure: &Measure) -> Vec<usize> {
     let mut places: Vec<usize> = (0..measure.rows.len()).collect();
     if !measure.leaders().is_empty() {
@@ -216,7 +216,7 @@ pub(crate) struct RowEffect {
     pub interval: String,
 }
 
-/// For each row; all empty where nothing is ranked.
+/// For each row; all empty if nothing is ranked.
 pub(crate) fn effects(measure: &Measure) -> Vec<RowEffect> {
     if measure.leaders().is_empty() {
         return vec![RowEffect::default(); measure.rows.len()];
@@ -310,7 +310,7 @@ fn dots(measure: &Measure, row: &Row, scale: &Scale, decimals: usize) -> Vec<Dot
         .collect()
 }
 
-/// Spread evenly over the middle of the row.
+/// Evenly distributed over the middle of the row.
 fn height_percent(place: usize, count: usize) -> f64 {
     if count < 2 {
         50.0

@@ -1,4 +1,4 @@
-//! Two runs against one another, for the terminal; as a page in `page`.
+//! Comparison of two runs, for the terminal; as a page in `page`.
 
 mod page;
 
@@ -10,7 +10,7 @@ use comfy_table::{Cell, Color};
 use stats::Summary;
 use stats::between::{Between, BetweenRow, Outcome};
 
-/// One of the two, as the command line has it.
+/// One of the two runs, as named on the command line.
 #[derive(Clone, Copy, Debug)]
 pub struct ComparedSide<'a> {
     pub name: &'a str,
@@ -98,7 +98,7 @@ fn table(rows: &[BetweenRow], options: TableOptions) -> String {
         .join("\n")
 }
 
-/// Key of the cell; of both where they are not the same.
+/// Key of the cell; of both if they differ.
 fn cell_words(row: &BetweenRow) -> String {
     match row.is_same_cell {
         true => row.first_key.clone(),

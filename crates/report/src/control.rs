@@ -3,7 +3,7 @@
 use crate::input::Input;
 use study::stack::MachineKind;
 
-/// What is said before everything else if replicates differ; absent if they do not, or there are none.
+/// The warning at the top if replicates differ; `None` if they do not, or if there are none.
 pub(crate) fn warning(input: &Input) -> Option<String> {
     let pairs = stats::control(&input.plan, &input.samples);
     let differ: Vec<&stats::ControlPair> = pairs.iter().filter(|pair| pair.differs).collect();
@@ -24,7 +24,7 @@ pub(crate) fn warning(input: &Input) -> Option<String> {
     ))
 }
 
-/// What the control shows if it found nothing, or that a run on a host has none.
+/// The result of the control if it found nothing, or the note that a run on a host has none.
 pub(crate) fn note(input: &Input) -> Option<String> {
     let pairs = stats::control(&input.plan, &input.samples);
     if pairs.is_empty() {

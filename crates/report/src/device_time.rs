@@ -1,4 +1,4 @@
-//! How long the devices were used, against a fixed number of trials, and what that decided.
+//! Device time used, compared with a fixed number of trials, and the number of decided claims.
 
 use crate::figure::nanoseconds;
 use crate::input::{Input, TrialState};
@@ -6,12 +6,12 @@ use crate::input::{Input, TrialState};
 use std::collections::HashMap;
 use study::CellId;
 
-/// Benchmarks that repeat each test a fixed number of times make about as many.
+/// Typical number of repetitions in benchmarks with a fixed number.
 const FIXED_TRIALS: f64 = 10.0;
 
-/// Time of the trials that were done, and of ten of each cell at the same mean; absent before the first.
+/// Time of the completed trials, and of ten of each cell at the same mean; `None` before the first.
 ///
-/// Time is that of the trial's machine (lab: virtual), with the stack's preparation.
+/// Time is that of the trial's machine (lab: virtual), including the stack's preparation.
 pub(crate) fn note(input: &Input) -> Option<String> {
     let mut cells: HashMap<CellId, (f64, f64)> = HashMap::new();
     for trial in input.trials.iter().filter(|trial| trial.state == TrialState::Done) {

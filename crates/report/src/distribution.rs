@@ -1,4 +1,4 @@
-//! Cumulative distributions over one another, as a page of its own: measured and simulated response times.
+//! A page with overlaid cumulative distributions: measured and simulated response times.
 
 use crate::figure::number;
 use crate::scale::Scale;
@@ -7,17 +7,17 @@ use minijinja::{AutoEscape, Environment, context};
 const TEMPLATE: &str = include_str!("../assets/distributions.html.jinja");
 const STYLE: &str = include_str!("../assets/report.css");
 
-/// Of this size the drawing is made; it is stretched to the page.
+/// Size of the drawing, which is stretched to the page.
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 420.0;
 
-/// Points of a curve: more than a screen has columns.
+/// Points per curve: more than a screen has columns.
 const POINTS: usize = 1500;
 
-/// Above this share of all values the axis ends: a few stragglers must not press the rest together.
+/// The axis ends at this quantile: a few outliers must not compress the rest.
 const SHOWN: f64 = 0.999;
 
-/// Values that are shown as the share of them that is no greater than x.
+/// Values, drawn as their cumulative distribution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distribution {
     pub name: String,

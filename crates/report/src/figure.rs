@@ -1,11 +1,11 @@
-//! Numbers as people read them.
+//! Formatting of figures.
 
 use stats::Summary;
 use study::wording::magnitude;
 pub use study::wording::{bytes, count, nanoseconds, number};
 
-/// Decimals that all figures of one measure share, so that they can be compared at a glance: three digits of the
-/// middle median, two of the smallest, one of the middle half interval; at most six in all.
+/// Decimals shared by all figures of a measure, so that they can be compared at a glance: three digits of the
+/// middle median, two of the smallest, one of the middle half interval; at most six in total.
 pub(crate) fn decimals<'a>(summaries: impl Iterator<Item = &'a Summary>) -> usize {
     let mut medians = Vec::new();
     let mut halves = Vec::new();
@@ -29,16 +29,17 @@ pub(crate) fn decimals<'a>(summaries: impl Iterator<Item = &'a Summary>) -> usiz
     wanted.into_iter().max().unwrap_or(0).min(room).clamp(0, 4) as usize
 }
 
-/// What follows a median of values that are all the same. It has no width to show, but is not certain: it does not
-/// depend on the seed, but may differ on other machines.
+/// Shown after a median of values that are all the same. The interval has no width, but the value is not certain:
+/// it does not depend on the seed, but may differ on other machines.
 pub(crate) const SAME: &str = "(same)";
 
-/// Half an interval's width, in medians, from which on both ends are shown. The intervals of few trials reach further up
-/// than down: up to this width by a tenth at most, while `19 ± 3,827` would say that the value may be negative.
+/// If half the interval's width exceeds this fraction of the median, both ends are shown. Intervals of few trials
+/// are asymmetric: up to this width by a tenth at most, while `19 ± 3,827` would suggest that the value may be
+/// negative.
 const WIDE: f64 = 0.25;
 
-/// What follows a median: `± 1.2`; `± <0.1` where there is a width, but too small to be seen; `(9.8–66.6)`, both ends, where
-/// the interval is wide; empty without an interval.
+/// Shown after a median: `± 1.2`; `± <0.1` if the width is too small to be shown; `(9.8–66.6)`, both ends, if the
+/// interval is wide; empty without an interval.
 pub(crate) fn uncertainty(summary: &Summary, decimals: usize) -> String {
     let Some(interval) = summary.interval else {
         return String::new();
@@ -102,7 +103,7 @@ mod tests {
         assert_eq!(uncertainty(&summary(&[5.0]), 1), "");
     }
 
-    /// Three trials of which one is far off were shown as `19 ± 3,827`.
+    /// Three trials, one of them an outlier, were shown as `19 ± 3,827`.
     #[test]
     fn wide_intervals_have_two_ends() {
         assert_eq!(uncertainty(&summary(&[18.0, 19.0, 95.0]), 0), "(3–334)");

@@ -1,4 +1,4 @@
-//! Curves over one another, several plots on a page of its own: a measured disk and its model.
+//! A page with several plots of overlaid curves: a measured disk and its model.
 
 use crate::figure::number;
 use crate::scale::Scale;
@@ -7,7 +7,7 @@ use minijinja::{AutoEscape, Environment, Value, context};
 const TEMPLATE: &str = include_str!("../assets/plots.html.jinja");
 const STYLE: &str = include_str!("../assets/report.css");
 
-/// Of this size each drawing is made; it is stretched to the page.
+/// Size of each drawing, which is stretched to the page.
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 320.0;
 
@@ -15,13 +15,13 @@ const HEIGHT: f64 = 320.0;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
     pub title: String,
-    /// What the axis shows, with its unit.
+    /// Label of the axis, with its unit.
     pub x: String,
     pub y: String,
     pub curves: Vec<Curve>,
 }
 
-/// Points that are joined in their order.
+/// Points that are joined in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     pub name: String,
@@ -40,7 +40,7 @@ pub fn plots(title: &str, note: &str, plots: &[Plot]) -> String {
         .expect("the template uses what it is given, which is tested")
 }
 
-/// For the template. The points of the first curve are also a table, for those who cannot see it.
+/// Data for the template. The points of the first curve are also a table, for screen readers.
 fn drawn(plot: &Plot) -> Value {
     let most = |value: fn(&(f64, f64)) -> f64| {
         let points = plot.curves.iter().flat_map(|curve| curve.points.iter());

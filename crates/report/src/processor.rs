@@ -1,9 +1,9 @@
-//! Sentences on the tests that the processor limited.
+//! Sentences on the tests that the CPU limited.
 
 use crate::input::Input;
 use stats::{Busy, ProcessorBound};
 
-/// Stacks that a sentence names.
+/// Maximum number of stacks named in a sentence.
 const NAMED_MAX: usize = 3;
 
 /// One sentence for each test of a workload.

@@ -1,4 +1,4 @@
-//! Axes: where a value lies between the left edge and the right one.
+//! Axes: the position of a value between the left and the right edge.
 
 use stats::Interval;
 
@@ -11,7 +11,7 @@ pub(crate) struct Scale {
     pub ticks: Vec<f64>,
 }
 
-/// Values further apart than this would press the small ones of a linear scale into its left edge.
+/// With a larger spread, a linear scale would compress small values at its left edge.
 const LINEAR_SPREAD_MAX: f64 = 12.0;
 
 /// Room between the outermost marks and the edges.
@@ -19,10 +19,11 @@ const MARGIN: f64 = 1.06;
 
 const LOGARITHMIC_TICKS_MAX: usize = 7;
 
-/// About as many ticks as labels have room for on a phone.
+/// About as many ticks as there is room for labels on a phone.
 const TICKS_WANTED: f64 = 4.0;
 
-/// An interval that reaches this far beyond all values is cut off at the edge rather than press the rest together.
+/// An interval that extends farther than this beyond all values is cut off at the edge, so that the rest is not
+/// compressed.
 const INTERVAL_REACH_MAX: f64 = 1.4;
 
 /// The range of values from `least` to `most` and of their intervals.
@@ -36,7 +37,7 @@ pub(crate) fn with_intervals((least, most): (f64, f64), intervals: impl Iterator
 }
 
 impl Scale {
-    /// A scale for values from `least` to `most`: from zero if it is linear, logarithmic if they are far apart.
+    /// A scale for values from `least` to `most`: linear from zero, or logarithmic if they are far apart.
     pub(crate) fn spanning(least: f64, most: f64) -> Self {
         if least > 0.0 && most / least > LINEAR_SPREAD_MAX {
             Self::logarithmic(least, most)
@@ -45,16 +46,16 @@ impl Scale {
         }
     }
 
-    /// Equal ratios are equally far apart, however near the values are.
+    /// Equal ratios have equal distances, however close the values are.
     pub(crate) fn by_ratio(least: f64, most: f64) -> Self {
         Self::logarithmic(least, most.max(least * 2.0))
     }
 
     /// A scale for ratios, with 1 in it and marked.
     pub(crate) fn around_one(least: f64, most: f64) -> Self {
-        /// Ratios nearer to one another are drawn as if they were so far apart.
+        /// Smaller ratios are drawn on the scale of this one.
         const NEAR: f64 = 1.1;
-        /// Between further ones 1, 2 and 5 are ticks enough.
+        /// Above this ratio, ticks at 1, 2 and 5 are sufficient.
         const FAR: f64 = 4.0;
         let (least, most) = (least.min(1.0 / NEAR), most.max(NEAR));
         let mut scale = Self::logarithmic(least, most);
@@ -69,8 +70,8 @@ impl Scale {
         scale
     }
 
-    /// Whether each tick's label, so many pixels a character, leaves room for the next on a track of this width. The
-    /// first label has its place; one that would touch the one before it has none.
+    /// Whether each tick's label, with this number of pixels per character, leaves room for the next one on a track
+    /// of this width. The first label is always shown; one that would touch the previous one is not.
     pub(crate) fn fitting(&self, track_px: f64, label: impl Fn(f64) -> String) -> Vec<bool> {
         const CHARACTER_PX: f64 = 7.0;
         const GAP_PX: f64 = 6.0;
@@ -101,7 +102,7 @@ impl Scale {
         }
     }
 
-    /// Ticks at 1, 2, 5, or at powers of ten only where those would be too many.
+    /// Ticks at 1, 2, 5; only at powers of ten if those would be too many.
     fn logarithmic(least: f64, most: f64) -> Self {
         let (low, high) = (least / MARGIN, most * MARGIN);
         let decades = (low.log10().floor() as i32)..=(high.log10().ceil() as i32);
@@ -123,7 +124,7 @@ impl Scale {
         }
     }
 
-    /// Share of the way from left to right, per cent; what lies outside is put at the edge.
+    /// Position from left to right in percent; values outside are at the edge.
     pub(crate) fn percent(&self, value: f64) -> f64 {
         let share = if self.is_logarithmic {
             if value <= 0.0 {
@@ -141,7 +142,7 @@ impl Scale {
         self.low <= value && value <= self.high
     }
 
-    /// Decimals that tell its ticks apart.
+    /// Enough decimals to distinguish its ticks.
     pub(crate) fn label(&self, tick: f64) -> String {
         if self.high >= 10_000.0 && tick.abs() >= 1_000.0 {
             let thousands = tick / 1000.0;
@@ -165,7 +166,7 @@ impl Scale {
     }
 }
 
-/// Exact for powers below one too, where a product is not.
+/// Exact for powers below one as well, where a product is not.
 fn decimal(step: f64, decade: i32) -> f64 {
     if decade < 0 {
         step / 10_f64.powi(-decade)
@@ -174,7 +175,7 @@ fn decimal(step: f64, decade: i32) -> f64 {
     }
 }
 
-/// 1, 2 or 5 times a power of ten, not less than `least`.
+/// 1, 2 or 5 times a power of ten, at least `least`.
 fn round_step(least: f64) -> f64 {
     let decade = least.log10().floor() as i32;
     [1.0, 2.0, 5.0, 10.0]
@@ -199,7 +200,7 @@ mod tests {
         assert_eq!(scale.label(50.0), "50");
     }
 
-    /// Ratios of two runs, near to 1 or far from it.
+    /// Ratios of two runs, close to 1 or far from it.
     #[test]
     fn ratios_have_an_axis_with_1_in_it() {
         for (least, most) in [
@@ -265,7 +266,7 @@ mod tests {
                 assert!(!places.is_empty());
             }
         }
-        // All have room where there is some.
+        // All labels are shown if there is room.
         let scale = Scale::spanning(60.0, 137.0);
         assert_eq!(scale.fitting(300.0, |tick| scale.label(tick)), [true, true, true]);
     }

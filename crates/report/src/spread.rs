@@ -5,7 +5,7 @@ use crate::scale::Scale;
 use serde::Serialize;
 use stats::LatencyBin;
 
-/// Of fewer operations a histogram shows nothing that the table does not.
+/// With fewer operations, a histogram shows no more than the table.
 const OPERATIONS_MIN: u64 = 10;
 
 /// The narrowest track, on a phone.
@@ -20,17 +20,17 @@ pub(crate) struct Spread {
     pub rows: Vec<SpreadRow>,
 }
 
-/// One stack: all its operations together are the area of its bars.
+/// One stack: the area of its bars represents all its operations.
 #[derive(Debug, Serialize)]
 pub(crate) struct SpreadRow {
     pub stack: String,
-    /// For those who do not see the drawing.
+    /// Text for screen readers.
     pub words: String,
-    /// The outline of all bars as SVG's path, in a box of 100 × 100: a page has thousands of bars.
+    /// Outline of all bars as an SVG path, in a box of 100 × 100: a page has thousands of bars.
     pub path: String,
 }
 
-/// `rows`: each stack's bins. None if there is too little to draw.
+/// `rows`: the bins of each stack. `None` if there is too little to draw.
 pub(crate) fn spread(test: &str, operation: &str, rows: &[(String, Vec<LatencyBin>)]) -> Option<Spread> {
     let enough = |bins: &[LatencyBin]| bins.iter().map(|bin| bin.count).sum::<u64>() >= OPERATIONS_MIN;
     let rows: Vec<&(String, Vec<LatencyBin>)> = rows.iter().filter(|(_, bins)| enough(bins)).collect();
@@ -78,7 +78,7 @@ fn row(stack: &str, bins: &[LatencyBin], scale: &Scale) -> SpreadRow {
     }
 }
 
-/// A bar for each bin, relative to the highest, in tenths of a per cent.
+/// A bar for each bin, relative to the highest, in tenths of a percent.
 fn path(bins: &[LatencyBin], scale: &Scale) -> String {
     let most = bins.iter().map(|bin| bin.count).max().unwrap_or(1).max(1);
     let short = |value: f64| {
@@ -90,7 +90,7 @@ fn path(bins: &[LatencyBin], scale: &Scale) -> String {
     for bin in bins {
         let (left, right) = (short(scale.percent(bin.low_ns)), short(scale.percent(bin.high_ns)));
         let top = short(100.0 - bin.count as f64 / most as f64 * 100.0);
-        // Neighbours are one outline.
+        // Adjacent bars share an outline.
         if left != end {
             let down = if end.is_empty() { "" } else { "V100" };
             path.push_str(&format!("{down}M{left} 100"));

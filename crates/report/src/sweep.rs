@@ -1,8 +1,9 @@
 //! Sweeps over two axes (chunk × bitmap, block size × queue depth) as data: a map of figures for each test, with
 //! further axes as small multiples, all on one scale.
 //!
-//! Axes of stacks and of workloads count alike. An axis that follows from another (a size that differs by filesystem)
-//! is none. What is too sparse for a map, such as three filesystems that differ in everything, has none.
+//! Axes of stacks and of workloads are treated alike. An axis that depends on another one (a size that differs by
+//! filesystem) does not count. Combinations that are too sparse for a map, such as three filesystems that differ in
+//! everything, have none.
 
 mod axes;
 
@@ -18,18 +19,18 @@ use study::CellId;
 use study::metric::{Better, Metric};
 use study::plan::Cell;
 
-/// The axis of workloads: its value has no axes of its own in it, other than the workload's name.
+/// The axis of workloads: its value here is the workload's name without the workload's own axes.
 const WORKLOAD: &str = "workload";
 
-/// Values that are nearer than this to one another shall look alike: the scale spans at least this ratio.
+/// Values closer than this should look alike: the scale spans at least this ratio.
 const RATIO_MIN: f64 = 1.5;
 
-/// A workload, with whatever its own axes are, as maps.
+/// A workload with all values of its own axes, as maps.
 #[derive(Debug, Serialize)]
 pub(crate) struct Sweep {
     /// The workload's name in the study.
     pub workload: String,
-    /// Names of the workloads in the results of which it has all tests.
+    /// Names of the workloads in the results that are completely covered by it.
     pub covers: Vec<String>,
     pub maps: Vec<SweepMaps>,
 }
@@ -44,7 +45,7 @@ pub(crate) struct SweepMaps {
     pub facets: Vec<Facet>,
     /// Ends of the scale, the worse first.
     pub scale: (String, String),
-    /// The shade of the best value: it is not the strongest if all are near each other.
+    /// The shade of the best value: it is not the strongest if all are close to each other.
     pub strongest: u32,
     pub unit: String,
     pub has_doubts: bool,
@@ -116,7 +117,7 @@ pub(crate) fn sweeps(input: &Input, results: &Results) -> Vec<Sweep> {
     sweeps
 }
 
-/// The workloads all of whose tests are on maps.
+/// The workloads whose tests are all on maps.
 fn covered(tests: &[OfTest<'_>], workload: &str) -> Vec<String> {
     let of_workload = || tests.iter().filter(|((name, ..), _)| *name == workload);
     let is_map = |points: &[Point<'_>]| {
@@ -238,7 +239,7 @@ fn maps(input: &Input, test: &str, metric: Metric, points: &[Point<'_>], layout:
     }
 }
 
-/// From values to shades: by ratio, so that twice as fast looks the same everywhere.
+/// Converts values to shades: by ratio, so that twice as fast looks the same everywhere.
 struct Heat {
     least: f64,
     most: f64,

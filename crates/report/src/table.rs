@@ -1,4 +1,4 @@
-//! The result table for the terminal: a row a stack, a column a test.
+//! The result table for the terminal: a row per stack, a column per test.
 
 mod claims;
 mod power_cut;
@@ -10,24 +10,24 @@ use crate::words;
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentLineStyle, LineStyle, Table, TableStyle};
 use stats::{Basis, Measure, Row, TestResults, WorkloadResults};
 
-/// How to draw it.
+/// Options for drawing it.
 #[derive(Clone, Copy, Debug)]
 pub struct TableOptions {
-    /// Columns of the terminal. Tests that do not fit go into a further table below.
+    /// Columns of the terminal. Tests that do not fit go into another table below.
     pub width: usize,
     pub colour: bool,
 }
 
-/// Two blanks between columns, a line under the heading.
+/// Two spaces between columns, a line under the heading.
 const STYLE: TableStyle = TableStyle::new()
     .header_lines(ContentLineStyle::none())
     .header_separator(LineStyle::none().fill('─').junction('─'))
     .content_lines(ContentLineStyle::none());
 
-/// Around the text of a column: one on each side of it, and one to the next.
+/// Spaces around the text of a column: one on each side, and one to the next column.
 const BLANKS: usize = 3;
 
-/// Stands behind the figures of the best tier.
+/// Follows the figures of the best tier.
 const BEST: &str = "*";
 
 /// All results of a run as text, ending with a line feed.
@@ -45,7 +45,7 @@ pub fn table(input: &Input, options: TableOptions) -> String {
         text.extend([String::new(), textwrap::fill(&part, options.width.max(20))]);
     }
     if !claims.is_empty() {
-        // First, but for what the run is.
+        // At the top, after the description of the run.
         text.splice(2..2, [String::new(), claims]);
     }
     let leading = crate::control::warning(input).into_iter().chain(doubts.run.clone());
@@ -94,7 +94,7 @@ fn subtitle(input: &Input) -> String {
     format!("{machine} · {} · seed {}{part}", count(done, "trial"), input.run.seed)
 }
 
-/// As many tables, one below the other, as the width makes necessary.
+/// As many tables, one below the other, as the width requires.
 fn workload_tables(input: &Input, workload: &WorkloadResults, options: TableOptions) -> Vec<String> {
     let columns: Vec<Vec<String>> = workload.tests.iter().map(|test| column(input, test)).collect();
     let widths: Vec<usize> = columns
@@ -128,7 +128,7 @@ fn workload_tables(input: &Input, workload: &WorkloadResults, options: TableOpti
     tables
 }
 
-/// Columns of the longest label; labels are wrapped where that is more than there is room for.
+/// Width of the longest label; labels are wrapped if that exceeds the available room.
 fn label_width(input: &Input, room: usize) -> usize {
     const LEAST: usize = 20;
     let longest = input

@@ -1,4 +1,4 @@
-//! Stacks, workloads and metrics in the field's words.
+//! Stacks, workloads and metrics in the terms of the field.
 
 mod stack;
 
@@ -8,10 +8,10 @@ use study::metric::{Better, Metric};
 use study::plan::Plan;
 use study::stack::{DiskGroup, MachineKind, StackSpec};
 
-/// What every page and table says of a lab run.
+/// The mark of a lab run on every page and table.
 pub(crate) const SIMULATED: &str = "simulated disks, virtual time";
 
-/// Where figures are from, in a sentence.
+/// The origin of figures, as a sentence.
 pub(crate) fn machine(machine: MachineKind, plan: &Plan) -> &'static str {
     let groups = || plan.cells.iter().flat_map(|cell| &cell.machine.disks);
     match machine {
@@ -24,7 +24,7 @@ pub(crate) fn machine(machine: MachineKind, plan: &Plan) -> &'static str {
     }
 }
 
-/// What processor time costs in the guests of a plan, in a sentence.
+/// The cost of CPU time in the guests of a plan, as a sentence.
 pub(crate) fn processor(plan: &Plan) -> String {
     let mut processors = plan.cells.iter().map(|cell| cell.machine.processor.as_ref());
     let mut models: Vec<&str> = processors.clone().flatten().map(|one| one.model.as_str()).collect();
@@ -50,7 +50,7 @@ pub(crate) const fn mark(machine: MachineKind) -> &'static str {
     }
 }
 
-/// As mount(8) takes them.
+/// As for mount(8).
 pub(crate) fn mount_options(stack: &StackSpec) -> String {
     if stack.mount_options.is_empty() {
         "defaults".to_owned()
@@ -59,12 +59,12 @@ pub(crate) fn mount_options(stack: &StackSpec) -> String {
     }
 }
 
-/// A metric as a heading shows it: `files per second`.
+/// A metric in a heading: `files per second`.
 pub(crate) fn metric(metric: Metric) -> String {
     metric.name().replace('_', " ")
 }
 
-/// A metric with its unit; the unit alone where it says what is measured.
+/// A metric with its unit; only the unit if it implies the metric.
 pub(crate) fn measured(measured: Metric) -> String {
     let unit = measured.unit();
     match measured {

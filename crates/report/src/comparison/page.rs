@@ -10,10 +10,10 @@ use stats::between::{Between, BetweenRow, Outcome};
 
 const TEMPLATE: &str = include_str!("../../assets/comparison.html.jinja");
 
-/// The narrowest track, which is that of the table at a desk.
+/// The narrowest track: the table on a desktop screen.
 const TRACK_PX: f64 = 190.0;
 
-/// Longer tables show the axis at their end, too.
+/// Longer tables show the axis at their end as well.
 const ROWS_PER_AXIS: usize = 10;
 
 /// The comparison of B with A as one HTML document.
@@ -50,13 +50,13 @@ struct Page<'a> {
     summary: String,
     /// `A` and `B` with their names.
     sides: Vec<(&'static str, &'a str)>,
-    /// Whose figures are simulated; empty if all were measured.
+    /// Which figures are simulated; empty if all were measured.
     simulated: &'static str,
     ticks: Vec<AxisTick>,
     has_ratios: bool,
     has_second_axis: bool,
     cells: Vec<CellRows>,
-    /// The side and the keys of its cells that the other does not have.
+    /// The side, and the keys of its cells that the other one lacks.
     only: Vec<(&'static str, &'a Vec<String>)>,
     notes: Vec<String>,
 }
@@ -64,7 +64,7 @@ struct Page<'a> {
 #[derive(Serialize)]
 struct AxisTick {
     percent: f64,
-    /// Empty where there is no room.
+    /// Empty if there is no room.
     label: String,
     is_one: bool,
 }
@@ -79,7 +79,7 @@ struct CellRows {
 #[derive(Serialize)]
 struct PageRow {
     test: String,
-    /// What is compared, in which unit, and which way is good.
+    /// The metric, its unit, and its direction.
     measured: String,
     a: String,
     b: String,

@@ -1,4 +1,4 @@
-//! The page: what it says, section by section, put into the template.
+//! The page: its contents, section by section, filled into the template.
 
 mod disks;
 mod recommended;
@@ -49,11 +49,11 @@ pub fn html(input: &Input) -> String {
     rendered(TEMPLATE, &page)
 }
 
-/// A page put into its template; all text in it is escaped.
+/// Fills a page into its template; all text in it is escaped.
 pub(crate) fn rendered(template: &str, page: &impl Serialize) -> String {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    // A misspelt name is an error, and no hole in the page.
+    // A misspelt name is an error instead of a gap in the page.
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     let template = environment
         .template_from_str(template)
@@ -61,8 +61,8 @@ pub(crate) fn rendered(template: &str, page: &impl Serialize) -> String {
     let page = template
         .render(Serde(page))
         .expect("the template uses what the page has, which is tested");
-    // In text and in quoted attributes a slash ends nothing, and "MiB/s" is on a page thousands of times. What a study
-    // writes as such a reference begins with `&amp;`.
+    // A slash need not be escaped in text and in quoted attributes, and "MiB/s" occurs thousands of times on a
+    // page. If a study contains this reference itself, it begins with `&amp;`.
     page.replace("&#x2f;", "/")
 }
 
@@ -85,28 +85,28 @@ struct Page {
     notes: Vec<String>,
 }
 
-/// Title, verdict, and the run at a glance.
+/// Title, verdict, and an overview of the run.
 #[derive(Serialize)]
 struct Head {
     title: String,
     description: String,
     is_simulated: bool,
     machine: &'static str,
-    /// What processor time costs in the lab.
+    /// The cost of CPU time in the lab.
     processor: String,
     /// The verdict's first sentence, and the others.
     verdict: String,
     more_verdict: String,
-    /// How many samples are not counted; empty if all are.
+    /// Number of samples that are not counted; empty if all are.
     doubts: String,
     facts: Vec<(&'static str, String)>,
-    /// Empty if the run is whole.
+    /// Empty if the run is complete.
     incomplete: String,
-    /// What the study measures that its author may not have meant.
+    /// Possibly unintended measurements of the study.
     warnings: Vec<String>,
 }
 
-/// The verdict, after what makes it doubtful.
+/// The verdict, preceded by reasons to doubt it.
 fn leading(input: &Input, results: &stats::Results, doubts: &Doubts) -> Vec<String> {
     let warning = crate::control::warning(input).into_iter();
     let warnings = warning.chain(doubts.run.clone());
@@ -167,7 +167,7 @@ impl Head {
     }
 }
 
-/// Sections that are many are not listed one by one.
+/// If there are more sections, they are not listed individually.
 const LISTED_MAX: usize = 12;
 
 fn contents(page: &Page) -> Vec<(String, String)> {
@@ -236,7 +236,7 @@ fn incomplete(input: &Input, done: usize) -> String {
     words.join(" ")
 }
 
-/// What repeats the run.
+/// How to repeat the run.
 #[derive(Serialize)]
 struct Repeat {
     command: String,

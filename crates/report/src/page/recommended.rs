@@ -11,9 +11,9 @@ use study::stack::MachineKind;
 #[derive(Serialize)]
 pub(super) struct Recommended {
     stack: String,
-    /// Why this one, or why none.
+    /// The reason for this stack, or for none.
     why: String,
-    /// To copy; empty if no stack is recommended, or nothing is known of how it was made.
+    /// Lines to copy; empty if no stack is recommended, or if it is unknown how it was made.
     lines: Vec<String>,
     notes: Vec<String>,
 }
@@ -64,7 +64,7 @@ pub(super) fn recommended(input: &Input, results: &Results) -> Recommended {
     }
 }
 
-/// `best`: the recommended stack, then those that are in the first tier of as many tests.
+/// `best`: the recommended stack, followed by those that are in the first tier of as many tests.
 fn why(tests: usize, most: usize, best: &[&str]) -> String {
     const NAMED_MAX: usize = 4;
     let alone = if best.len() == 1 {
@@ -85,7 +85,7 @@ fn why(tests: usize, most: usize, best: &[&str]) -> String {
     }
 }
 
-/// In how many tests each stack is in the first tier.
+/// Number of tests in which each stack is in the first tier.
 fn leads(results: &Results, stacks: usize) -> Vec<usize> {
     let mut leads = vec![0; stacks];
     let tests = results.workloads.iter().flat_map(|workload| &workload.tests);

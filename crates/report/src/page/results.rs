@@ -1,4 +1,4 @@
-//! What was measured: a chart and a table for each workload, and all figures behind them.
+//! Measurements: a chart and a table for each workload, and all figures behind them.
 
 use super::disks::{Disks, disks};
 use crate::chart::{Chart, chart, effects, in_order, is_in};
@@ -34,12 +34,12 @@ impl Group {
 #[derive(Serialize)]
 pub(super) struct Workload {
     name: String,
-    /// Beginning of its elements' identities.
+    /// Prefix of the ids of its elements.
     anchor: String,
-    /// All its tests are on the maps above, so that it is folded.
+    /// All its tests are on the maps above, so it is folded.
     is_folded: bool,
     work: String,
-    /// What makes its ranking doubtful.
+    /// Reasons to doubt its ranking.
     warnings: Vec<String>,
     chart: Chart,
     ranking: Vec<Ranked>,
@@ -108,7 +108,7 @@ struct LatencyRow {
     operation: String,
     stack: String,
     count: String,
-    /// p50, p90, p99, p99.9, max; or why there are none.
+    /// p50, p90, p99, p99.9, max; or the reason why there are none.
     percentiles: Vec<String>,
 }
 
@@ -148,7 +148,7 @@ pub(super) fn groups(input: &Input, results: &Results, doubts: &Doubts) -> Vec<G
         }
     }
     for group in &mut groups {
-        // The only workload is described by the section's heading.
+        // The section's heading describes the only workload.
         if let [only] = group.workloads.as_slice() {
             group.work.clone_from(&only.work);
         }
@@ -289,7 +289,7 @@ fn figures(workload: &WorkloadResults) -> Vec<Figure> {
     figures
 }
 
-/// The latencies of a workload: by test and operation, and within these by stack.
+/// The latencies of an operation in a test, by stack.
 struct OfOperation<'a> {
     test: &'a str,
     operation: &'a str,
@@ -323,7 +323,7 @@ fn by_operation<'a>(input: &'a Input, workload: &'a WorkloadResults) -> Vec<OfOp
             .find(|(stack, _)| *stack == cell.stack_label);
         of_stack.expect("the plan has the label of its cell").1.push(&row.entry);
     }
-    // By test in the order of tests, and within a test as operations came.
+    // Sorted by test; within a test in the order of operations.
     all.sort_by_key(|one| workload.tests.iter().position(|known| known.name == one.test));
     all
 }
@@ -352,7 +352,7 @@ fn latency_rows(operations: &[OfOperation<'_>]) -> Vec<LatencyRow> {
     .collect()
 }
 
-/// What cannot be read is said in the table.
+/// Unreadable histograms are reported in the table.
 fn spreads(operations: &[OfOperation<'_>]) -> Vec<Spread> {
     let of_operation = |one: &OfOperation<'_>| {
         let bins = |latencies: &[&Latency]| stats::latency_bins(latencies.iter().copied()).unwrap_or_default();
@@ -366,7 +366,7 @@ fn spreads(operations: &[OfOperation<'_>]) -> Vec<Spread> {
     operations.iter().filter_map(of_operation).collect()
 }
 
-/// Throughput over time of each test, of the first trial of each stack that counts.
+/// Throughput over time for each test, from the first valid trial of each stack.
 fn courses(input: &Input, workload: &WorkloadResults) -> Vec<OverTime> {
     let cells = input.plan.cells_by_id();
     let stacks = input.plan.stack_labels();
@@ -391,7 +391,7 @@ fn courses(input: &Input, workload: &WorkloadResults) -> Vec<OverTime> {
     workload.tests.iter().filter_map(|test| of_test(&test.name)).collect()
 }
 
-/// What the reader of the figures must know, said only where it applies.
+/// Notes on the figures, each only if it applies.
 pub(super) fn notes(input: &Input, results: &Results) -> Vec<String> {
     let measures: Vec<&Measure> = results
         .workloads

@@ -1,4 +1,4 @@
-//! Failures and guards, and what the external programs did: nothing is left out in silence.
+//! Failures, guards, and calls of external programs: nothing is omitted silently.
 
 use crate::figure::{count, nanoseconds};
 use crate::input::{Input, TrialState};
@@ -7,7 +7,7 @@ use study::TrialKey;
 
 #[derive(Serialize)]
 pub(super) struct Trouble {
-    /// What went well, in a sentence.
+    /// Summary of what went well.
     summary: String,
     failed: Vec<FailedTrial>,
     unfinished: Vec<String>,
@@ -25,7 +25,7 @@ struct FailedTrial {
     message: String,
 }
 
-/// A guard that failed, in so many trials of a cell; what one of them saw.
+/// A failed guard, with the number of trials of a cell in which it failed and one of its observations.
 #[derive(Serialize)]
 struct FailedGuard {
     cell: String,

@@ -1,4 +1,4 @@
-//! Figures from one unit to another of its kind.
+//! Converts figures between units of the same kind.
 
 #[derive(PartialEq)]
 enum Kind {
@@ -6,7 +6,7 @@ enum Kind {
     Seconds,
 }
 
-/// `value` in another unit; `None` if that measures something else.
+/// `value` in another unit; `None` if that unit is of another kind.
 pub(super) fn convert(value: f64, from: &str, to: &str) -> Option<f64> {
     if from == to {
         return Some(value);

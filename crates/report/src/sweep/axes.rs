@@ -1,24 +1,24 @@
-//! Which axes span a map.
+//! The axes that span a map.
 
 use study::plan::{Cell, Side};
 
-/// Fewer places are a table of a few rows.
+/// Fewer places are a table with a few rows.
 const PLACES_MIN: usize = 6;
 
 /// Share of a map's places that must be filled.
 const FILLED_MIN: f64 = 0.6;
 
-/// Maps of one test, at most: more of them show nothing at a glance.
+/// Maximum number of maps per test: more of them show nothing at a glance.
 const FACETS_MAX: usize = 24;
 
-/// Rows, columns and further maps.
+/// Rows, columns and small multiples.
 #[derive(Debug, PartialEq)]
 pub(super) struct Layout {
     pub row_axis: String,
     pub column_axis: String,
     pub row_values: Vec<String>,
     pub column_values: Vec<String>,
-    /// The values of all other axes that vary; one that is empty if none does.
+    /// The values of all other axes that vary; a single empty one if none does.
     pub facets: Vec<Side>,
 }
 
@@ -29,10 +29,10 @@ struct Varied<'a> {
 }
 
 impl Layout {
-    /// `None` if the cells do not vary along two axes, or leave a map too empty.
+    /// `None` if the cells do not vary along two axes, or would leave a map too empty.
     pub(super) fn of(cells: &[&Cell]) -> Option<Self> {
         let axes = independent(varied(cells), cells);
-        // The two with the most values; of equals, the first ones.
+        // The two with the most values; among equals, the first ones.
         let mut by_size: Vec<&Varied<'_>> = axes.iter().collect();
         by_size.sort_by_key(|axis| std::cmp::Reverse(axis.values.len()));
         let (&rows, &columns) = (by_size.first()?, by_size.get(1)?);
@@ -54,7 +54,7 @@ impl Layout {
         })
     }
 
-    /// Whether a cell stands in this place of this map.
+    /// Whether a cell belongs to this place of this map.
     pub(super) fn is_at(&self, cell: &Cell, facet: &Side, row: &str, column: &str) -> bool {
         let is = |axis: &str, wanted: &str| value(cell, axis) == Some(wanted);
         is(&self.row_axis, row)
@@ -68,7 +68,7 @@ fn value<'a>(cell: &'a Cell, axis: &str) -> Option<&'a str> {
     pair.map(|(_, value)| value.as_str())
 }
 
-/// The axes that all cells have, and along which they differ.
+/// The axes that all cells have and in which they differ.
 fn varied<'a>(cells: &[&'a Cell]) -> Vec<Varied<'a>> {
     let Some(first) = cells.first() else {
         return Vec::new();
@@ -87,7 +87,7 @@ fn varied<'a>(cells: &[&'a Cell]) -> Vec<Varied<'a>> {
     axes.collect()
 }
 
-/// Without those that follow from one of the others; of two that follow from each other the first stays.
+/// Removes axes that depend on another one; of two that depend on each other the first one stays.
 fn independent<'a>(mut axes: Vec<Varied<'a>>, cells: &[&Cell]) -> Vec<Varied<'a>> {
     let mut place = axes.len();
     while place > 0 {
@@ -100,7 +100,7 @@ fn independent<'a>(mut axes: Vec<Varied<'a>>, cells: &[&Cell]) -> Vec<Varied<'a>
     axes
 }
 
-/// Whether each value of `other` goes with one value of `axis`.
+/// Whether each value of `other` occurs with only one value of `axis`.
 fn follows(axis: &str, other: &Varied<'_>, cells: &[&Cell]) -> bool {
     other.values.iter().all(|wanted| {
         let mut with = cells
@@ -112,7 +112,7 @@ fn follows(axis: &str, other: &Varied<'_>, cells: &[&Cell]) -> bool {
     })
 }
 
-/// The combinations of these axes that there are, in the study's order.
+/// The existing combinations of these axes, in the study's order.
 fn facets(cells: &[&Cell], axes: &[&str]) -> Vec<Side> {
     let mut all: Vec<Side> = Vec::new();
     for cell in cells {

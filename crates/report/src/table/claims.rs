@@ -43,7 +43,7 @@ fn block(claim: &ClaimWords, options: TableOptions) -> String {
     lines.into_iter().map(fill).collect::<Vec<_>>().join("\n")
 }
 
-/// The verdict, as wide as the widest.
+/// The verdict, padded to the longest one.
 fn painted(verdict: &str, colour: bool) -> String {
     let code = match (colour, verdict) {
         (false, _) => return format!("  {verdict:<11}"),

@@ -4,7 +4,7 @@ use super::{TableOptions, plain_table, right};
 use crate::power_cut::{CutRow, PowerCuts};
 use comfy_table::{Cell, Color};
 
-/// The widest labels of stacks, next to the verdict and six columns of counts.
+/// Width of the verdict and six columns of counts, next to the labels of stacks.
 const OTHER_COLUMNS: usize = 96;
 const LABEL_MIN: usize = 20;
 

@@ -1,10 +1,10 @@
-//! Tables in the study's own shape, for the terminal.
+//! The study's custom tables, for the terminal.
 
 use super::{STYLE, TableOptions, right};
 use crate::shaped::{Shaped, ShapedColumn};
 use comfy_table::{Cell, Color, Table};
 
-/// Title, and as many tables one below the other as the width makes necessary.
+/// Title, and as many tables one below the other as the width requires.
 pub(super) fn text(table: &Shaped, simulated: bool, options: TableOptions) -> String {
     let mark = if simulated { "simulated" } else { "host" };
     let mut text = vec![format!("{}  ({mark})", table.title)];
@@ -51,7 +51,7 @@ pub(super) fn text(table: &Shaped, simulated: bool, options: TableOptions) -> St
     text.join("\n")
 }
 
-/// Width of a column: a blank on each side of it, and one to the next.
+/// Width of a column: one space on each side, and one to the next column.
 fn width(column: &[String]) -> usize {
     let longest = |cell: &String| cell.lines().map(|line| line.chars().count()).max().unwrap_or(0);
     column.iter().map(longest).max().unwrap_or(0) + 3
@@ -63,7 +63,7 @@ fn row_names(table: &Shaped, place: usize) -> Vec<String> {
     std::iter::once(heading).chain(names).collect()
 }
 
-/// Heading and cells of ours; of what was published and of the ratio, if something was.
+/// Heading and cells of the measured figures, and of published figures and ratios if there are any.
 fn columns(column: &ShapedColumn, mark: &str) -> Vec<Vec<String>> {
     let (heading, unit) = (&column.heading, &column.unit);
     let ours = std::iter::once(format!("{heading}\n{unit}\n{mark}"));

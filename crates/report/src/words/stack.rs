@@ -119,7 +119,7 @@ fn zfs(zfs: &ZfsSpec) -> [Option<String>; 6] {
     ]
 }
 
-/// How queues and disks are set, where the study sets them.
+/// The queue and disk settings of the study.
 pub(crate) fn tuning(stack: &StackSpec) -> String {
     let parts = [
         stack

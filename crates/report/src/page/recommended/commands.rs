@@ -1,5 +1,6 @@
-//! Commands for a person's disks, out of those that raidlab ran. What only a laboratory may do is left out: identities,
-//! arrays assumed clean, filesystems that assume zeroed disks, and everything that overwrites without asking.
+//! Commands for the user's disks, derived from those that raidlab ran. Arguments that are only safe in a lab are
+//! omitted: identities, arrays assumed clean, filesystems that assume zeroed disks, and everything that overwrites
+//! without asking.
 
 use crate::figure::bytes;
 use crate::input::Input;
@@ -7,7 +8,7 @@ use crate::page::setup::shell_line;
 use study::plan::Cell;
 use study::stack::{FilesystemKind, StackSpec};
 
-/// Arguments that are left out.
+/// Arguments that are omitted.
 const ALONE: [&str; 9] = [
     "-q",
     "-K",
@@ -20,10 +21,10 @@ const ALONE: [&str; 9] = [
     "--quiet",
 ];
 
-/// Their beginnings, of arguments with a value.
+/// Prefixes of such arguments with a value.
 const BEGINNINGS: [&str; 5] = ["--config=", "--homehost=", "--name=", "--uuid=", "--size="];
 
-/// Options that are left out with the argument that follows.
+/// Options that are omitted together with the next argument.
 const PAIRS: [(&str, &str); 6] = [
     ("--config", ""),
     ("--wipesignatures", ""),
@@ -33,10 +34,10 @@ const PAIRS: [(&str, &str); 6] = [
     ("-O", "mountpoint=legacy"),
 ];
 
-/// Extended options of mke2fs that are for disks of zeros only.
+/// Extended options of mke2fs that are only for zeroed disks.
 const EXTENDED: [&str; 2] = ["nodiscard", "assume_storage_prezeroed=1"];
 
-/// Lines to copy, and what to know of them.
+/// Lines to copy, and notes on them.
 pub(super) fn of(input: &Input, cell: &Cell) -> (Vec<String>, Vec<String>) {
     let calls = input
         .calls
@@ -54,7 +55,7 @@ pub(super) fn of(input: &Input, cell: &Cell) -> (Vec<String>, Vec<String>) {
     let device = last.iter().rev().find(|word| word.starts_with("/dev/")).cloned();
     let device = device.unwrap_or_else(|| "/dev/md0".to_owned());
     let mut lines: Vec<String> = made.iter().map(|argv| shell_line(argv)).collect();
-    // Settings of md stand after the line that makes the array.
+    // Settings of md follow the line that creates the array.
     let after = made
         .iter()
         .rposition(|argv| argv[0] == "mdadm")
@@ -65,7 +66,7 @@ pub(super) fn of(input: &Input, cell: &Cell) -> (Vec<String>, Vec<String>) {
     (lines, notes(&cell.stack, &disks))
 }
 
-/// Whether a call makes something: the others ask for versions, wait, or take down.
+/// Whether a call creates something: the others query versions, wait, or tear down.
 fn makes(argv: &[String]) -> bool {
     let words: Vec<&str> = argv.iter().map(String::as_str).collect();
     let Some((program, rest)) = words.split_first() else {
@@ -84,7 +85,7 @@ fn makes(argv: &[String]) -> bool {
     makes && !is_version
 }
 
-/// The disks of the trial, by the names that they get here.
+/// The disks of the trial, with their names in these commands.
 #[derive(Default)]
 struct Disks {
     known: Vec<String>,
@@ -102,7 +103,7 @@ impl Disks {
         if name.starts_with("md") {
             return format!("{before}/dev/md0{after}");
         }
-        // A logical volume has its group's folder; disks have folders for their serial numbers.
+        // A logical volume is in its group's folder; disks have folders for their serial numbers.
         if name.contains('/') && !name.starts_with("disk/") {
             return word.to_owned();
         }
@@ -141,7 +142,7 @@ fn cleaned(argv: &[String], disks: &mut Disks) -> Vec<String> {
     words
 }
 
-/// What the study sets in /sys and on disks.
+/// The study's settings in /sys and on disks.
 fn settings(stack: &StackSpec, device: &str, disks: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for disk in 1..=disks {
@@ -182,7 +183,7 @@ fn settings(stack: &StackSpec, device: &str, disks: usize) -> Vec<String> {
     lines
 }
 
-/// ZFS mounts itself where `mountpoint` is not `legacy`; a raw device is not mounted.
+/// ZFS mounts itself if `mountpoint` is not `legacy`; a raw device is not mounted.
 fn mount(stack: &StackSpec, device: &str) -> Option<String> {
     let spec = &stack.filesystem;
     if matches!(spec.kind, FilesystemKind::Raw | FilesystemKind::Zfs) {
