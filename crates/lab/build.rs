@@ -1,5 +1,5 @@
-//! Compiles the disk model for the lab's kernel (`kernel/model`) into one object file, which the binary carries and
-//! hands to the kernel's build.
+//! Compiles the disk model for the lab's kernel (`kernel/model`) into one object file, which is embedded in the
+//! binary and passed to the kernel's build.
 
 use std::env;
 use std::fs;
@@ -29,13 +29,13 @@ const EXPORTS: &[&str] = &[
     "rl_power_cut",
 ];
 
-/// The kernel is linked at a fixed place, and its signal handlers run on the stack that was interrupted.
+/// The kernel is linked at a fixed address, and its signal handlers run on the interrupted stack.
 const FLAGS: &[&str] = &["-Crelocation-model=static", "-Cno-redzone=yes", "-Cembed-bitcode=yes"];
 
-/// Named, so that the flags below go to the model alone and not to the macros that its build runs.
+/// Named, so that the flags below apply only to the model and not to the macros of its build.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
-/// Parts of `disksim` that are compiled for the host alone.
+/// Parts of `disksim` that are compiled only for the host.
 const HOST_ONLY: &[&str] = &["catalogue", "comparison", "disksim_import", "replay", "show", "user"];
 
 fn main() {
@@ -55,8 +55,8 @@ fn main() {
     );
 }
 
-/// Everything that the object is made of, as one text: it names the kernels that hold it. The object itself would
-/// not do, because paths of the machine that compiled it are in it.
+/// All sources of the object as one text: it identifies the kernels that contain the object. The object itself is
+/// not suitable, because it contains paths of the machine that compiled it.
 fn sources(root: &Path) -> Vec<u8> {
     let mut files = vec![
         root.join("kernel/model/Cargo.toml"),
@@ -79,7 +79,7 @@ fn sources(root: &Path) -> Vec<u8> {
     text
 }
 
-/// All files below a folder, but for what only tests and programs on the host use.
+/// All files below a folder, except those used only by tests and by programs on the host.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a source folder can be read") {
         let path = entry.expect("a source folder can be read").path();
@@ -93,7 +93,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Paths of this machine, which messages of panics have in them: the same object comes out of any folder.
+/// Remaps paths of this machine, which occur in panic messages, so that the object is the same from any folder.
 fn remapped(root: &Path) -> Vec<String> {
     let sysroot = Command::new(env::var("RUSTC").expect("cargo sets it"))
         .args(["--print", "sysroot"])
@@ -109,8 +109,8 @@ fn remapped(root: &Path) -> Vec<String> {
         .into()
 }
 
-/// A compiler that does not see cargo's `-C metadata`, which is a hash of the folder that a crate lies in: it is part of
-/// the names of functions, and their names decide their order.
+/// A compiler that ignores cargo's `-C metadata`, which is a hash of the crate's folder: it is part of function
+/// names, and these determine the order of functions.
 fn write_wrapper(path: &Path) {
     let script = "#!/bin/sh\nrustc=$1\nshift\nfor argument do\n    shift\n\
         \x20   case $argument in metadata=*) argument=metadata=raidlab ;; esac\n\
@@ -122,7 +122,7 @@ fn write_wrapper(path: &Path) {
 fn compile(root: &Path, target: &Path, wrapper: &Path) {
     let source = root.join("kernel/model");
     let mut cargo = Command::new(env::var("CARGO").expect("cargo sets it"));
-    // The flags of the workspace's own build are not for the kernel.
+    // The flags of the workspace's own build do not apply to the kernel.
     for (name, _) in env::vars_os() {
         let name = name.to_string_lossy();
         if name.starts_with("CARGO_PROFILE_") || name.starts_with("CARGO_ENCODED_") || name == "RUSTFLAGS" {

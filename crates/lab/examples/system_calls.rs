@@ -1,5 +1,5 @@
-//! What a system call of a guest costs in wall time, on two kernels by turns:
-//! `cargo run --release -p lab --example system_calls -- 6.12 7.3`. Both must have been built.
+//! Measures the wall time of a guest's system call on several kernels, alternately: `cargo run --release -p lab
+//! --example system_calls -- 6.12 7.3`. All of them must have been built.
 
 use lab::guest::{self, Config, Init, LIMITS};
 use lab::job::{self, GuestJob, Program};
@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use trial::ProcessEnd;
 
-/// `dd` makes two calls a block, a read and a write; no disk takes part.
+/// `dd` makes two calls per block, a read and a write; no disk is involved.
 const CALLS_A_BLOCK: u32 = 2;
 const BLOCKS: u32 = 100_000;
 const PAIRS: usize = 5;
@@ -29,7 +29,7 @@ fn main() {
     let mut seen = vec![Vec::new(); kernels.len()];
     for _ in 0..PAIRS {
         for (kernel, seen) in kernels.iter().zip(&mut seen) {
-            // Without what a guest's start costs.
+            // Subtract the start of the guest.
             let calls = wall(kernel, BLOCKS).saturating_sub(wall(kernel, 1));
             seen.push(calls / (CALLS_A_BLOCK * (BLOCKS - 1)));
         }

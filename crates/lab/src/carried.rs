@@ -1,5 +1,5 @@
-//! Programs that guests get from the cache, because they need not be installed on the host: they are passed to a guest
-//! after its job, and its init puts them where `tools` finds them. They contain no path of the host.
+//! Programs that raidlab passes to guests from its cache, because they need not be installed on the host: they
+//! follow the guest's job, and its init puts them where `tools` finds them. They contain no path of the host.
 
 use serde::{Deserialize, Serialize};
 use std::fs;

@@ -1,4 +1,4 @@
-//! The simulated disks of a trial, from the catalogue and from models of the user's own.
+//! The simulated disks of a trial, from the catalogue and from the user's own models.
 
 use disksim::catalogue::{self, Model};
 use disksim::contents::{Survival, Survivors};
@@ -54,7 +54,7 @@ impl Models {
 /// The disks of a trial, encoded for the guest's kernel.
 ///
 /// # Errors
-/// As [`description`].
+/// As for [`description`].
 pub fn encoded(trial: &Trial, models: &Models) -> Result<Vec<u8>, DisksError> {
     let mut description = description(&trial.cell.machine, &trial.cell.stack, trial.seed, models)?;
     if let Work::PowerCut(spec) = &trial.cell.workload.work {

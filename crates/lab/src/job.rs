@@ -15,26 +15,26 @@ use study::workload::IoSpec;
 pub enum GuestJob {
     /// Run one trial and report its events.
     Trial(Box<Trial>),
-    /// As `Trial`, then have md check the whole array. For tests, because it reads every disk.
+    /// Like `Trial`, but then md checks the whole array. For tests, because it reads every disk.
     CheckedTrial(Box<Trial>),
-    /// Start the stack of a trial again after each of these power cuts, and judge what is left.
+    /// Restart the stack of a trial after each of these power cuts, and check what survived.
     Judge(Box<Trial>, Vec<ToJudge>),
-    /// Bring a trial's stack up and run a shell on it.
+    /// Set a trial's stack up and run a shell on it.
     Shell(Box<Shell>),
     /// Run a program as on a machine with real disks; its output goes to the console.
     Program(Program),
     /// Check what provisioning reports, stack by stack. For tests.
     Provisioning(Provisioning),
-    /// Run the operations by which a processor is measured, and report the number of basic blocks of each.
+    /// Run the operations for measuring a processor, and report the number of basic blocks of each.
     Operations,
-    /// Run pieces of work while the program outside reads the wall clock.
+    /// Run jobs while the program outside reads the wall clock.
     Bench(Bench),
 }
 
-/// A power cut to judge.
+/// A power cut to check.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct ToJudge {
-    /// Index of the state that the disks take first. Without it they are as they are.
+    /// Index of the state that the disks load first; `None` leaves them unchanged.
     pub state: Option<u64>,
     pub cut: trial::power_cut::Cut,
 }
@@ -78,7 +78,7 @@ pub struct Program {
     pub arguments: Vec<String>,
 }
 
-/// Stacks to bring up and take down in turn, on a machine that keeps running: [`trial::compare_and_fail`].
+/// Stacks to set up and tear down in turn, on a machine that keeps running: [`trial::compare_and_fail`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Provisioning {
     pub stacks: Vec<ProvisionedStack>,
@@ -94,7 +94,7 @@ pub struct ProvisionedStack {
     pub failures: bool,
 }
 
-/// Stacks that are up at the same time, and work on them in the given order.
+/// Stacks that are set up at the same time, and jobs on them in the given order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Bench {
     pub stacks: Vec<BenchStack>,
@@ -107,7 +107,7 @@ pub struct BenchStack {
     pub spec: StackSpec,
 }
 
-/// Work on one of the stacks.
+/// A job on one of the stacks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Piece {
     /// Index of the stack.
@@ -120,8 +120,8 @@ pub struct Piece {
 pub enum PieceWork {
     /// A job of the native engine.
     Io(Box<IoSpec>),
-    /// Write this many bytes in direct requests of 1 MiB, with no two blocks equal. The engine's own writes repeat, and
-    /// the lab's disks deduplicate them.
+    /// Write this many bytes in direct requests of 1 MiB, with no two blocks equal. The engine's own writes repeat,
+    /// and the lab's disks deduplicate them.
     Distinct { bytes: u64 },
 }
 

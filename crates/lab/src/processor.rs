@@ -1,8 +1,8 @@
 //! Processor models: the time of code in a guest, and the kernel arguments that set it.
 //!
-//! A model is a file of `data/cpus/`: the time of a system call, a page fault, a basic block of kernel code, and the
-//! rates at which bytes are copied, summed and compressed, each with its source. Missing figures are derived from the
-//! reference model in proportion to the time of a basic block. `kernel/cpu` charges the time.
+//! A model is a file of `data/cpus/`: the time of a system call, a page fault, a basic block of kernel code, and
+//! the rates at which bytes are copied, summed and compressed, each with its source. Missing figures are derived
+//! from the reference model in proportion to the time of a basic block. `kernel/cpu` charges the time.
 
 pub mod account;
 mod cost;
@@ -38,8 +38,8 @@ const FILES: &[&str] = &[
 /// The model from which missing figures of others are derived; the first of [`FILES`].
 const REFERENCE: usize = 0;
 
-/// A task that may sleep pays as soon as it owes this much, nanoseconds. Smaller values cost wall time, larger ones let
-/// tasks run ahead of one another. At the end of a system call all of the debt is paid.
+/// A task that may sleep pays as soon as it owes this much, in nanoseconds. Smaller values cost wall time, larger
+/// ones let tasks run ahead of one another. At the end of a system call the whole debt is paid.
 const GRAIN_NS: u64 = 5_000;
 
 /// A processor model with all figures.
@@ -133,7 +133,7 @@ impl Processors {
     /// Kernel command line arguments for a machine's processor; none if it is infinitely fast.
     ///
     /// # Errors
-    /// When there is no such model.
+    /// If there is no such model.
     pub fn arguments(&self, machine: &MachineSpec) -> Result<Vec<String>, ProcessorError> {
         match &machine.processor {
             Some(spec) => Ok(vec![self.find(spec)?.argument(spec.cores)]),
@@ -199,10 +199,10 @@ fn read(file: &str, text: &str, reference: Option<&Processor>) -> Result<Process
     })
 }
 
-/// How figures that a model does not give follow from the reference model's.
+/// Derives missing figures from the reference model's.
 struct Derive<'a> {
     reference: Option<&'a Processor>,
-    /// Time of a block, in those of the reference model.
+    /// Time of a block, relative to the reference model.
     slower: f64,
 }
 
@@ -233,8 +233,8 @@ impl Derive<'_> {
     }
 }
 
-/// A copy from memory to a cache, or the other way: with half of what one from memory to memory takes longer than one
-/// in the caches.
+/// A copy from memory to a cache or back: half of the additional time of a copy from memory to memory, compared
+/// with a copy in the caches.
 fn half_way(cost: Cost, memory: &Note, copy: &Note) -> Note {
     Note {
         name: cost.name(),
@@ -250,8 +250,8 @@ impl Processor {
         self.figures[cost as usize].value
     }
 
-    /// Picoseconds for each event, byte, or basic block of zstd. What is copied from or to memory is charged as a copy in
-    /// the caches too.
+    /// Picoseconds per event, byte, or basic block of zstd. Copies from or to memory are charged as copies in the
+    /// caches, too.
     fn picoseconds(&self, cost: Cost) -> u64 {
         let value = self.value(cost);
         let ps = match (cost, cost.unit()) {

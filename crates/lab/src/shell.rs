@@ -1,7 +1,7 @@
-//! A shell in a guest with a stack up: on the user's terminal, for a script, or one command.
+//! A shell in a guest with a stack set up: on the user's terminal, for a script, or for one command.
 //!
-//! On a terminal, the guest's console is the terminal. Otherwise the shell's output comes through the channel, so that
-//! standard output and standard error stay separate and contain no kernel messages.
+//! On a terminal, the guest's console is the terminal. Otherwise the shell's output is passed through the channel,
+//! so that standard output and standard error stay separate and contain no kernel messages.
 
 use crate::channel::Channel;
 use crate::init::{PATH, setting};
@@ -34,7 +34,7 @@ pub enum ShellInput {
     Command(Vec<String>),
 }
 
-/// What the guest reports, a line of JSON each.
+/// The guest's output, one line of JSON each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ShellLine {
     Stdout(Vec<u8>),
@@ -45,7 +45,7 @@ pub enum ShellLine {
     Failed(String),
 }
 
-/// Bytes of output in one line, at most.
+/// Maximum bytes of output in one line.
 const CHUNK_BYTES: usize = 8 << 10;
 
 /// Exit status if a command cannot be run.

@@ -1,4 +1,4 @@
-//! Studies of tests, whose disks are the catalogue's.
+//! Studies for tests, with disks from the catalogue.
 
 use disksim::catalogue;
 use study::plan::Plan;
@@ -7,7 +7,7 @@ use study_file::{Known, KnownModel};
 /// The plan of a study.
 ///
 /// # Panics
-/// With the diagnostics, when it has none.
+/// With the diagnostics if the study is invalid.
 pub(crate) fn plan(study: &str) -> Plan {
     let models = catalogue::list().into_iter().map(|entry| KnownModel {
         name: entry.name,

@@ -43,7 +43,7 @@ pub struct Record {
     pub op: Op,
     /// Forced unit access: a write that is on the medium when it completes.
     pub fua: bool,
-    /// 0: success. 1: medium error. 2: no answer. 3: past the end of the disk.
+    /// 0: success. 1: medium error. 2: no response. 3: past the end of the disk.
     pub status: u8,
 }
 
@@ -145,7 +145,8 @@ impl fmt::Display for Seconds {
 }
 
 fn blkparse(records: &[Record], out: &mut dyn Write) -> io::Result<()> {
-    // Completions come before requests issued at the same time, because a completion makes room in the drive's queue.
+    // Completions come before requests issued at the same time, because a completion makes room in the drive's
+    // queue.
     let mut lines: Vec<(u64, bool, &Record)> = Vec::with_capacity(2 * records.len());
     for record in records {
         lines.push((record.submit_ns, true, record));
@@ -191,7 +192,7 @@ fn fio(records: &[Record], out: &mut dyn Write) -> io::Result<()> {
     for record in records {
         let name = device(u32::from(record.disk));
         let name = name.display();
-        // Each wait is relative to the one before it.
+        // Each wait is relative to the previous one.
         let wait_us = (record.submit_ns - waited_ns) / 1000;
         if wait_us >= WAIT_US_MIN {
             writeln!(out, "{name} wait {wait_us} 0")?;

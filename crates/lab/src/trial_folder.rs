@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Removed when dropped. Its name begins with the PID of its process, so that folders left by killed processes can be
-/// distinguished from those in use.
+/// Removed when dropped. Its name begins with the PID of its process, so that folders left by killed processes can
+/// be distinguished from those in use.
 #[derive(Debug)]
 pub struct TrialFolder {
     path: PathBuf,
@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn goes_with_its_trial_and_takes_left_overs_with_it() {
         let cache = tempfile::tempdir().expect("a folder");
-        // No process has so high a PID.
+        // No process has such a high PID.
         let left_over = cache.path().join("trials/99999999-0");
         fs::create_dir_all(left_over.join("inner")).expect("a folder");
         let folder = TrialFolder::new(cache.path()).expect("a folder");

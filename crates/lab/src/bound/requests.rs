@@ -1,16 +1,17 @@
-//! How many random requests a second the arms of disks can serve: a higher rate came from memory.
+//! Upper bound of random requests per second for disks with arms: a part of a higher rate came from memory.
 //!
-//! Two bounds, of which the lower one counts:
+//! The lower of two bounds counts:
 //!
-//! - **Rotation.** A random sector is on average half a turn away when its request is submitted, whatever else waits and
-//!   in whichever order the drive serves it. With D requests in flight there are at most D / (half a turn) a second
-//!   (Little's law), however many disks there are. Writes that a drive holds in its cache are in flight as well.
-//! - **Arms.** Requests on different tracks are at least the shortest seek or head switch apart. With D in flight on T
-//!   tracks one stay at a track serves 1 + D/T on average if the arm sweeps; twice the queue is allowed for a scheduler
-//!   that prefers full tracks.
+//! - **Rotation.** A random sector is on average half a revolution away when its request is submitted, whatever
+//!   else is queued and in whichever order the drive serves it. With D requests in flight there are at most D /
+//!   (half a revolution) per second (Little's law), regardless of the number of disks. Writes in a drive's cache
+//!   are in flight as well.
+//! - **Arms.** Requests on different tracks are at least the shortest seek or head switch apart. With D in flight
+//!   on T tracks, each visit to a track serves 1 + D/T on average if the arm sweeps; twice the queue is allowed for
+//!   a scheduler that prefers full tracks.
 //!
-//! Data in the drives' buffers costs neither, so their share of the area is allowed for. Where it is large, nothing is
-//! said.
+//! Data in the drives' buffers costs neither, so their fraction of the area is allowed for. If it is large, there
+//! is no bound.
 
 use disksim::description::{Device, Mechanical};
 use disksim::request::SECTOR_BYTES;
@@ -18,14 +19,15 @@ use study::plan::Trial;
 use study::stack::{DATA, JournalMode, StackSpec};
 use study::workload::{IoPattern, IoSpec, SyncMode, Work};
 
-/// Allowed excess: the guard `cache-hits` lets a tenth of the reads come from memory, and half a turn is an average.
+/// Allowed excess: the guard `cache-hits` accepts a tenth of the reads from memory, and half a revolution is an
+/// average.
 const ALLOWANCE: f64 = 1.25;
-/// Standard deviations of a sum of waits of 0 to 1 turn that are allowed on top of it.
+/// Allowed excess in standard deviations of a sum of waits between 0 and 1 revolution.
 const DEVIATIONS: f64 = 4.0;
-/// Above this share of buffers in the area, or of what they hold in the requests, there is no bound.
+/// There is no bound above this ratio of buffers to the area, or of their contents to the requests.
 const SHARE_MAX: f64 = 0.5;
 
-/// fio options with which some blocks are accessed more often than others, or larger ones than asked for.
+/// fio options that access some blocks more often than others, or larger ones than requested.
 const UNEVEN: [&str; 5] = [
     "random_distribution",
     "norandommap",
@@ -37,14 +39,14 @@ const UNEVEN: [&str; 5] = [
 /// A bound on a job of random reads or of random writes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct RequestBound {
-    /// Requests a second, once the write caches are full.
+    /// Requests per second, once the write caches are full.
     per_s: f64,
-    /// Writes that the drives hold and that need not be on the media when the clock stops.
+    /// Cached writes that need not be on the media at the end of the measurement.
     held: f64,
     pub(super) block_bytes: u64,
-    /// Blocks of a pass over all files.
+    /// Blocks in one pass over all files.
     blocks: f64,
-    /// The job ends then, and with `repeats` not before.
+    /// The job ends then, and with `repeats` not earlier.
     runtime_s: Option<f64>,
     repeats: bool,
     /// Requests that the job keeps in flight.
@@ -52,8 +54,8 @@ pub(super) struct RequestBound {
 }
 
 impl RequestBound {
-    /// None where there is no arm, or where requests need not reach it one by one: buffered writes are sorted and merged
-    /// in memory, and a filesystem or a journal may write them one after the other.
+    /// `None` if there is no arm, or if requests need not reach it one by one: buffered writes are sorted and
+    /// merged in memory, and a filesystem or a journal may write them sequentially.
     pub(super) fn of(trial: &Trial, device: &Device, copies: f64) -> Option<Self> {
         let cell = &trial.cell;
         let (Work::Io(spec), Device::Mechanical(disk)) = (&cell.workload.work, device) else {
@@ -68,7 +70,7 @@ impl RequestBound {
         }
         let sector = SECTOR_BYTES as f64;
         let block = spec.block_bytes as f64;
-        // What the buffers hold: bytes for reads, and waiting writes.
+        // Capacity of the buffers: bytes for reads, and cached writes.
         let (buffered, waiting, copies) = match spec.pattern {
             IoPattern::RandRead => {
                 let sectors = f64::from(disk.buffer.segments) * f64::from(disk.buffer.segment_sectors);
@@ -103,7 +105,7 @@ impl RequestBound {
         })
     }
 
-    /// The most requests a second that a test with so many can have had; None if the caches hold most of them.
+    /// The maximum rate for a test with `per_s` requests; `None` if the caches hold most of them.
     pub(super) fn most(&self, per_s: f64) -> Option<f64> {
         let requests = match self.runtime_s {
             Some(runtime) if self.repeats => per_s * runtime,
@@ -111,7 +113,7 @@ impl RequestBound {
             None => self.blocks,
         };
         let held = self.held / requests.max(1.0);
-        // The deviation of one wait is a turn / sqrt(12), its average half a turn.
+        // The standard deviation of one wait is a revolution / sqrt(12), its average half a revolution.
         let scatter = DEVIATIONS * (1.0 / 3.0_f64).sqrt() / requests.max(1.0).sqrt();
         (held <= SHARE_MAX).then(|| self.per_s / (1.0 - held) * ALLOWANCE * (1.0 + scatter))
     }
@@ -130,7 +132,7 @@ impl RequestBound {
     }
 }
 
-/// Whether each write is on a disk at its own place when it returns, or in the disk's cache.
+/// Whether each write is at its final place on a disk when it returns, or in the disk's cache.
 fn writes_in_place(spec: &IoSpec, stack: &StackSpec) -> bool {
     let waits = spec.direct || spec.sync != SyncMode::None || spec.fsync_every == 1 || spec.fdatasync_every == 1;
     let filesystem = &stack.filesystem;
@@ -140,7 +142,7 @@ fn writes_in_place(spec: &IoSpec, stack: &StackSpec) -> bool {
     waits && filesystem.kind.overwrites() && !journals_data && !stack.array.write_journal
 }
 
-/// What the job's requests are spread over.
+/// The area over which the job's requests are distributed.
 fn area_bytes(spec: &IoSpec) -> f64 {
     let jobs = u64::from(spec.jobs.max(1));
     let apart = spec
@@ -150,7 +152,7 @@ fn area_bytes(spec: &IoSpec) -> f64 {
     apart.saturating_mul(jobs - 1).saturating_add(spec.size_bytes).max(1) as f64
 }
 
-/// The longest track: the fewest tracks.
+/// The longest track, for a lower bound of the number of tracks.
 fn track_bytes(disk: &Mechanical) -> f64 {
     let longest = disk.layout.zones.iter().map(|zone| zone.track_sectors).max();
     (u64::from(longest.unwrap_or(1)) * SECTOR_BYTES) as f64
@@ -174,7 +176,7 @@ mod tests {
     use disksim::request::{Op, Request};
     use disksim::world::{Description, World};
 
-    /// The bound of a job on single disks of a model, and what a simulated disk of it does: requests a second.
+    /// The bound of a job on a single disk of a model, and the rate of a simulated disk, in requests per second.
     fn bound_and_simulated(model: &Model, op: Op, mib: u64, depth: u32) -> Option<(f64, f64)> {
         let (word, requests) = match op {
             Op::Read => ("randread", 1500),
@@ -233,7 +235,7 @@ mod tests {
         f64::from(ended) / (now_ns as f64 / 1e9)
     }
 
-    /// Every disk of the catalogue, in areas of 64 MiB to all of it, with the deepest queues.
+    /// Every disk of the catalogue, with areas from 64 MiB to the whole disk and the deepest queues.
     #[test]
     fn no_disk_of_the_catalogue_is_faster_than_its_bound() {
         let mut judged = 0;

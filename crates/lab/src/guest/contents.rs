@@ -1,4 +1,4 @@
-//! What simulated disks hold, kept by this process from one guest to the next.
+//! Contents of simulated disks, kept by this process from one guest to the next.
 
 use super::files::{Ends, memfd, sized};
 use super::{StartError, starting};
@@ -13,27 +13,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Bytes of a segment of contents; the memory budget is counted in them.
 const SEGMENT_BYTES: u64 = disksim::contents::SEGMENT_BYTES as u64;
 
-/// The contents of all disks of a machine: zeros, until a guest is started with them. The next guest that has the same
-/// disks finds what the one before left, if that one exited or had its power cut. One guest at a time has them.
+/// The contents of all disks of a machine: zeros, until a guest is started with them. The next guest with the same
+/// disks finds the contents that the previous one left, if that one exited or had its power cut. Only one guest at
+/// a time can use them.
 ///
-/// They cost what the distinct blocks of 4 KiB cost that were written, and go with the last guest that has them and this.
+/// They cost as much memory as the distinct 4 KiB blocks that were written, and are freed with this value and the
+/// last guest that uses them.
 #[derive(Debug)]
 pub struct Contents {
-    /// Data of blocks, as many segments as the budget allows.
+    /// Block data, as many segments as the budget allows.
     memory: OwnedFd,
-    /// Data of blocks beyond the budget.
+    /// Block data beyond the budget.
     spill: OwnedFd,
-    /// Which block lies where, written by a guest at its end.
+    /// Map of places to blocks, written by a guest at its end.
     places: OwnedFd,
-    /// A guest has had them.
+    /// A guest has used them.
     used: AtomicBool,
 }
 
 impl Contents {
-    /// Zeros. What is written beyond `memory_budget_bytes` goes to an unnamed file in `folder`.
+    /// Zeros. Data beyond `memory_budget_bytes` goes to an unnamed file in `folder`.
     ///
     /// # Errors
-    /// When the files for it cannot be made.
+    /// If the files cannot be created.
     pub fn new(memory_budget_bytes: u64, folder: &Path) -> Result<Self, StartError> {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
         let spill = rustix::fs::open(folder, flags, Mode::RUSR | Mode::WUSR)
@@ -46,10 +48,10 @@ impl Contents {
         })
     }
 
-    /// A guest's ends, with the numbers that it knows them by.
+    /// A guest's file descriptors, with their numbers in the guest.
     ///
     /// # Errors
-    /// When the guest before was killed: what it wrote last is not known to be whole.
+    /// If the previous guest was killed: its last writes may be incomplete.
     pub(super) fn ends(&self) -> Result<Ends, StartError> {
         let length =
             fstat(&self.places).map_err(|error| starting("cannot look at the disks' contents")(error.into()))?;
@@ -62,24 +64,24 @@ impl Contents {
         Ok(ends)
     }
 
-    /// The ends for the data of blocks alone.
+    /// The file descriptors for block data only.
     pub(super) fn data_ends(&self) -> Result<Ends, StartError> {
         Ok(vec![(103, duplicate(&self.memory)?), (104, duplicate(&self.spill)?)])
     }
 
-    /// Reads data of blocks, at its offset in all segments.
+    /// Reads block data at an offset into all segments.
     pub(super) fn read_data(&self, offset: u64, data: &mut [u8]) -> io::Result<()> {
         let (file, offset) = self.place(offset)?;
         file.read_exact_at(data, offset)
     }
 
-    /// Writes data of blocks, at its offset in all segments. Data of one call is in one segment.
+    /// Writes block data at an offset into all segments. A call does not cross segments.
     pub(super) fn write_data(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         let (file, offset) = self.place(offset)?;
         file.write_all_at(data, offset)
     }
 
-    /// The memory has as many segments as its size says; the others are in the other file.
+    /// The memory holds as many segments as its size allows; the others are in the other file.
     fn place(&self, offset: u64) -> io::Result<(File, u64)> {
         let in_memory = fstat(&self.memory)?.st_size as u64 / SEGMENT_BYTES * SEGMENT_BYTES;
         let (file, offset) = match offset.checked_sub(in_memory) {
@@ -89,7 +91,7 @@ impl Contents {
         Ok((file.try_clone()?.into(), offset))
     }
 
-    /// Those of a guest after which nobody wants to know.
+    /// The file descriptors for a guest whose contents are not needed afterwards.
     pub(super) fn ends_of_one_guest(self) -> Ends {
         vec![(103, self.memory), (104, self.spill)]
     }

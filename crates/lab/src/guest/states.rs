@@ -1,4 +1,4 @@
-//! States of the disks after power cuts, kept while the guest that writes them goes on.
+//! States of the disks after power cuts, stored while the guest that produces them continues.
 
 use super::contents::Contents;
 use super::files::{Ends, memfd};
@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 /// Bytes of `struct rl_state` of `kernel/driver/raidlab.h`.
 const HEAD_BYTES: usize = 32;
 
-/// States of all disks of a machine, written by one guest and read by others. They share the distinct blocks of 4 KiB.
+/// States of all disks of a machine, written by one guest and read by others. They share the distinct 4 KiB blocks.
 #[derive(Debug)]
 pub struct States {
     contents: Contents,
@@ -28,19 +28,19 @@ pub struct States {
 pub struct State {
     /// Virtual time of its power cut.
     pub at_ns: u64,
-    /// What decided which data survived in the disks' caches.
+    /// Seed of the surviving data in the disks' caches.
     pub seed: u64,
-    /// Bytes of the guest's lines that were written before.
+    /// Bytes of the guest's event lines that were written before.
     pub events_bytes: u64,
-    /// Which block lies where. Those of two states are equal only if the disks hold the same.
+    /// Map of places to blocks. Two states have equal maps only if the contents of the disks are equal.
     pub places: Vec<u8>,
 }
 
 impl States {
-    /// None yet. What is written beyond `memory_budget_bytes` goes to an unnamed file in `folder`.
+    /// No states yet. Data beyond `memory_budget_bytes` goes to an unnamed file in `folder`.
     ///
     /// # Errors
-    /// When the files for it cannot be made.
+    /// If the files cannot be created.
     pub fn new(memory_budget_bytes: u64, folder: &Path) -> Result<Self, StartError> {
         Ok(Self {
             contents: Contents::new(memory_budget_bytes, folder)?,
@@ -49,7 +49,7 @@ impl States {
         })
     }
 
-    /// A guest's ends, with the numbers that it knows them by.
+    /// A guest's file descriptors, with their numbers in the guest.
     pub(super) fn ends(&self) -> Result<Ends, StartError> {
         let mut ends = self.contents.data_ends()?;
         let states = self
@@ -60,10 +60,10 @@ impl States {
         Ok(ends)
     }
 
-    /// The data of the block with that number; zeros for 0.
+    /// The data of the block with this number; zeros for 0.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub fn block(&self, id: u32) -> io::Result<[u8; BLOCK_BYTES]> {
         let mut data = [0; BLOCK_BYTES];
         if let Some(entry) = id.checked_sub(1) {
@@ -73,10 +73,10 @@ impl States {
         Ok(data)
     }
 
-    /// Adds a block, for states that are added; its number. No guest may be writing states.
+    /// Adds a block for states that will be added; returns its number. No guest may be writing states.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn add_block(&self, data: &[u8; BLOCK_BYTES]) -> io::Result<u32> {
         if data.iter().all(|byte| *byte == 0) {
             return Ok(0);
@@ -96,10 +96,10 @@ impl States {
         Ok(*next)
     }
 
-    /// Adds a state; its index. No guest may be writing states.
+    /// Adds a state; returns its index. No guest may be writing states.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn add(&self, state: &State) -> io::Result<u64> {
         let index = self.read()?.len() as u64;
         let words = [state.at_ns, state.seed, state.events_bytes, state.places.len() as u64];
@@ -109,10 +109,10 @@ impl States {
         Ok(index)
     }
 
-    /// All of them, in the order of their power cuts.
+    /// All states, in the order of their power cuts.
     ///
     /// # Errors
-    /// When they cannot be read, or the guest that wrote them was ended in the middle of one.
+    /// If they cannot be read, or if the guest that wrote them was killed in the middle of one.
     pub fn read(&self) -> io::Result<Vec<State>> {
         let length = self.states.metadata()?.len();
         let (mut at, mut all) = (0, Vec::new());

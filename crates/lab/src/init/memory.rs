@@ -1,5 +1,5 @@
-//! The guest's memory before a trial: the init's heap is allocated whole at the start, so that free memory does not depend
-//! on how this program was compiled; then a part of it is taken by the seed.
+//! The guest's memory before a trial: the init's heap is allocated completely at the start, so that free memory
+//! does not depend on how this program was compiled; then a part of the memory is allocated as the seed determines.
 
 use crate::guest::init::{HEAP_ADDRESS, HEAP_BYTES};
 use disksim::random::mix;
@@ -14,10 +14,11 @@ const MMAP_BYTES: i32 = 128 << 10;
 /// Growth of the heap once it is full.
 const GROWTH_BYTES: i32 = 1 << 20;
 
-/// Extends the heap to its full size and populates all its pages. A different compiler, level of optimisation or size
+/// Extends the heap to its full size and populates all its pages. A different compiler, optimisation level or size
 /// of thread-local data then only moves blocks within it.
 ///
-/// All threads share one arena, and the threshold for mmap(2) is fixed instead of following the sizes of freed blocks.
+/// All threads share one arena, and the threshold for mmap(2) is fixed instead of following the sizes of freed
+/// blocks.
 pub(super) fn take_heap() -> io::Result<()> {
     // SAFETY: no other thread runs yet; the block is freed once, and unused.
     unsafe {
@@ -25,7 +26,7 @@ pub(super) fn take_heap() -> io::Result<()> {
         libc::mallopt(libc::M_TRIM_THRESHOLD, i32::MAX);
         libc::mallopt(libc::M_TOP_PAD, GROWTH_BYTES);
         libc::mallopt(libc::M_MMAP_MAX, 0);
-        // Without black_box the optimiser removes an allocation that is freed unused, and the heap stays as small as it was.
+        // Without black_box the optimiser removes an allocation that is freed unused, and the heap stays small.
         libc::free(black_box(libc::malloc(black_box(HEAP_BYTES as usize))));
         libc::mallopt(libc::M_MMAP_MAX, 65_536);
         libc::mallopt(libc::M_MMAP_THRESHOLD, MMAP_BYTES);
@@ -44,12 +45,12 @@ pub(super) fn take_heap() -> io::Result<()> {
 
 const PAGE_BYTES: u64 = 4096;
 
-/// Up to a 256th of the memory is taken, of which a drawn half is given back.
+/// Up to 1/256 of the memory is allocated; a random half of it is freed again.
 const SHARE: u64 = 256;
 
-/// Varies the layout of free memory by the seed, as it varies from one boot of a real machine to the next: where
-/// allocations fall, and how much is free, which dirty limits follow. So the interval of several seeds covers what a
-/// change of layout does, such as that by another kernel.
+/// Varies the layout of free memory by the seed, as it varies between boots of a real machine: the addresses of
+/// allocations, and the amount of free memory, which determines dirty limits. So the interval over several seeds
+/// covers the effect of layout changes, such as those of another kernel.
 pub(super) fn take_pages(seed: u64, ram_bytes: u64) -> io::Result<()> {
     let layout = mix(seed ^ u64::from_le_bytes(*b"memory__"));
     let pages = layout % (ram_bytes / PAGE_BYTES / SHARE).max(1);

@@ -1,5 +1,5 @@
-//! The bcachefs program for guests. Debian stable has none, and that of a later suite is linked with libraries of that
-//! suite, so they and their dynamic loader come with it.
+//! The bcachefs program for guests. Debian stable has none, and that of a later suite is linked with libraries of
+//! that suite, so they and their dynamic loader are included.
 
 use super::debian::{Fetched, Order};
 use super::{KernelError, io_error};
@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use trial::CARRIED;
 
-/// Only experimental has it since it was removed from the stable suites. Libraries of a stable suite are preferred,
-/// because they seldom change.
+/// Only experimental still has it since it was removed from the stable suites. Libraries of a stable suite are
+/// preferred, because they seldom change.
 pub const ORDER: Order = Order {
     name: "bcachefs-tools",
     others: &[],
@@ -25,7 +25,7 @@ const PROGRAM: &str = "bcachefs";
 const LOADER: &str = "ld-linux-x86-64.so.2";
 
 /// Folder of program, loader and libraries in a guest. No other program uses it: the host's programs have their own
-/// loader, which these libraries do not fit.
+/// loader, which does not fit these libraries.
 const FOLDER: &str = "bcachefs";
 
 /// The files for a guest.
@@ -50,8 +50,8 @@ pub fn programs(fetched: &Fetched) -> Result<Programs, KernelError> {
     })
 }
 
-/// Program, loader and libraries by the names under which they are loaded: the loader lists what the program is linked
-/// with and checks that all of it is there.
+/// Program, loader and libraries with the names under which they are loaded: the loader lists the libraries and
+/// checks that all of them exist.
 fn needed(root: &Path) -> Result<Vec<(String, PathBuf)>, KernelError> {
     let unusable = |why: String| KernelError::Unusable {
         program: PROGRAM,

@@ -1,4 +1,4 @@
-//! Configuring and compiling a tree, with its progress and its log.
+//! Configures and compiles a tree, with progress and a log.
 
 use super::tree::Tree;
 use super::{Flavour, KernelError};
@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Approximate number of steps of a build from scratch: for the progress bar only.
+/// Approximate number of steps of a build from scratch: only for the progress bar.
 const fn steps(flavour: Flavour) -> u64 {
     match flavour {
         Flavour::Base => 1330,
@@ -19,7 +19,7 @@ const fn steps(flavour: Flavour) -> u64 {
     }
 }
 
-/// Lines of a log that a message shows.
+/// Log lines in a message.
 const TAIL_LINES: usize = 15;
 
 /// The programs that a build calls.
@@ -47,7 +47,7 @@ pub fn check_tools() -> Result<(), KernelError> {
     check(TOOLS)
 }
 
-/// Those of `tools` that are missing.
+/// The missing ones among `tools`.
 pub fn check(tools: &[&str]) -> Result<(), KernelError> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = |tool: &str| std::env::split_paths(&path).any(|folder| folder.join(tool).exists());
@@ -111,7 +111,7 @@ fn make(tree: &Tree) -> Command {
         .env("KBUILD_BUILD_VERSION", "1");
     make.env("KBUILD_BUILD_USER", "raidlab")
         .env("KBUILD_BUILD_HOST", "raidlab");
-    // A make that started raidlab must not pass on its flags and job tokens.
+    // If raidlab was started by make, its flags and job tokens must not be passed on.
     make.env_remove("MAKEFLAGS")
         .env_remove("MFLAGS")
         .env_remove("MAKELEVEL")
@@ -144,7 +144,7 @@ pub fn run_logged(
         .map_err(super::io_error("cannot run a program for", log))?;
     die_with_us(command);
     let spawned = command.stdin(Stdio::null()).stdout(writer).stderr(stderr).spawn();
-    // The command holds the pipe's other end; without this, reading would never end.
+    // The command holds the other end of the pipe; without this, reading would never end.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = spawned.map_err(|error| failed(VecDeque::from([format!("cannot be run: {error}")])))?;
     let mut tail = VecDeque::new();
@@ -165,7 +165,7 @@ pub fn run_logged(
     }
 }
 
-/// A build stops when the user interrupts raidlab: `make` ends its compilers when it gets the signal.
+/// A build stops when the user interrupts raidlab: on this signal `make` ends its compilers.
 fn die_with_us(command: &mut Command) {
     let parent = rustix::process::getpid();
     // SAFETY: between fork and exec only system calls are made.

@@ -27,11 +27,11 @@ pub struct Order<'a> {
     pub name: &'a str,
     /// Other packages that are unpacked to the same root.
     pub others: &'a [&'a str],
-    /// Filter, by name, of the packages that these depend on, directly or not, and that are fetched as well.
+    /// Selects, by name, the direct and indirect dependencies of these packages that are fetched as well.
     pub libraries: Option<fn(&str) -> bool>,
     pub component: &'a str,
-    /// Suites to try, the best first; `{}` is the codename of this machine's Debian. Several suites joined by `+` are
-    /// used together: a package comes from the first that has it, otherwise as apt prefers.
+    /// Suites to try, the best first; `{}` is the codename of this machine's Debian. Several suites joined by `+`
+    /// are used together: a package comes from the first one that has it, otherwise as apt prefers.
     pub suites: &'a [&'a str],
     /// Checks whether the unpacked root can be used; if not, the next suite is tried.
     pub check: fn(&Path) -> Result<(), KernelError>,

@@ -1,5 +1,5 @@
-//! What raidlab adds to a kernel's source, embedded in the binary: `kernel/` of the repository and the disk model as
-//! compiled by the build script.
+//! raidlab's additions to a kernel's source, embedded in the binary: `kernel/` of the repository, and the disk
+//! model as compiled by the build script.
 
 use super::{Flavour, Parts};
 use filesystems::FilesystemKind;
@@ -44,7 +44,7 @@ pub fn versions() -> impl Iterator<Item = &'static str> {
     PATCHES.dirs().filter_map(|dir| dir.path().to_str())
 }
 
-/// The set of patches for a version: its own, or that of the newest one before it.
+/// The set of patches for a version: its own, or that of the newest earlier version.
 pub fn patches_for(version: &str) -> Option<&'static str> {
     let wanted = number(version)?;
     versions()
@@ -52,7 +52,7 @@ pub fn patches_for(version: &str) -> Option<&'static str> {
         .max_by_key(|known| number(known))
 }
 
-/// `(6, 12)` of `6.12`, of `6.12.117-raidlab` and of `6.12-rc3`.
+/// `(6, 12)` for `6.12`, `6.12.117-raidlab` and `6.12-rc3`.
 pub fn number(version: &str) -> Option<(u32, u32)> {
     let mut parts = version.split('.');
     let (major, minor) = (parts.next()?, parts.next()?);
@@ -99,7 +99,7 @@ pub fn processor_patches(set: &str) -> Vec<(&'static Path, &'static [u8])> {
     CPU.get_dir(set).map(in_order).unwrap_or_default()
 }
 
-/// The files of the processor model by name, without its configuration. `raidlab-cpu.h` is for all of the kernel.
+/// The files of the processor model by name, without its configuration. `raidlab-cpu.h` is for the whole kernel.
 pub fn processor() -> Vec<(&'static Path, &'static [u8])> {
     let mut files = in_order(&CPU);
     files.retain(|(path, _)| *path != Path::new("cpu.config"));
@@ -122,7 +122,7 @@ fn in_order(dir: &'static Dir) -> Vec<(&'static Path, &'static [u8])> {
     patches
 }
 
-/// The driver's files by name, the disk model among them.
+/// The driver's files by name, including the disk model.
 pub fn driver() -> Vec<(PathBuf, &'static [u8])> {
     let mut files: Vec<_> = DRIVER
         .files()

@@ -87,7 +87,7 @@ pub enum KernelError {
 }
 
 impl KernelError {
-    /// Whether the user named something that does not exist, as opposed to the machine lacking something.
+    /// Whether the user named something that does not exist, as opposed to something missing on the machine.
     pub fn is_users_error(&self) -> bool {
         matches!(
             self,

@@ -1,11 +1,11 @@
-//! Kernel flavours: options that few studies use are in a separate kernel, so that other studies need not wait for its
-//! build.
+//! Kernel flavours: options that few studies use are in a separate kernel, so that other studies need not wait for
+//! its build.
 
 use filesystems::{FilesystemKind, Flavour};
 use std::fmt;
 use study::stack::{ArraySpec, MachineSpec, StackSpec};
 
-/// What a flavour is for, in a few words.
+/// The purpose of a flavour, in a few words.
 pub fn purpose(flavour: Flavour) -> String {
     match flavour {
         Flavour::Base => format!("md; {}", filesystems_of(flavour)),
@@ -48,7 +48,7 @@ const fn of_array(array: &ArraySpec) -> Flavour {
     }
 }
 
-/// What a processor model adds to a kernel's name.
+/// Suffix of a kernel's name with a processor model.
 const PROCESSOR: &str = "+cpu";
 
 /// Everything that determines how a source is compiled.
@@ -70,7 +70,7 @@ pub struct KernelName {
 }
 
 impl KernelName {
-    /// The kernel of a stack on a machine.
+    /// The kernel for a stack on a machine.
     pub fn of(machine: &MachineSpec, stack: &StackSpec) -> KernelName {
         KernelName {
             source: machine.kernel.clone(),

@@ -1,11 +1,11 @@
-//! A kernel as a package has it.
+//! A kernel as part of a package.
 
 use super::{Kernel, KernelError, KernelName, create_dir, embedded, io_error};
 use std::fs;
 use std::path::Path;
 
 impl Kernel {
-    /// Writes the kernel for a package: `NAME-KEY/linux` and its record, which says that it is in the folder `installed`,
+    /// Writes the kernel for a package: `NAME-KEY/linux` and its record, which refers to the folder `installed`,
     /// into the folder `kernels`; and the configuration, patches and driver, as they were compiled, into `added`.
     ///
     /// # Errors

@@ -111,7 +111,7 @@ pub fn package_of(version: &str) -> String {
     format!("linux-source-{version}")
 }
 
-/// The newest kernels are in suites later than this machine's.
+/// The newest kernels are in later suites than this machine's.
 pub fn order(package: &str) -> Order<'_> {
     Order {
         name: package,

@@ -1,7 +1,7 @@
-//! The folder in which a kernel is built: source unpacked or copied, patches applied, driver added. It is kept, so that
-//! after a change of the driver, the disk model or the configuration only what changed is recompiled. Its name contains
-//! a hash of source and patches: other sources or patches get other folders. All flavours of a kernel are built in it
-//! in turn, and each recompiles only what differs.
+//! The folder in which a kernel is built: source unpacked or copied, patches applied, driver added. It is kept, so
+//! that after a change of the driver, the disk model or the configuration only the changes are recompiled. Its name
+//! contains a hash of source and patches: other sources or patches get other folders. All flavours of a kernel are
+//! built in it in turn, and each recompiles only what differs.
 
 use super::compile::{Progress, run_logged};
 use super::source::{Origin, Source};
@@ -12,7 +12,7 @@ use std::process::Command;
 
 /// Path of the driver in a kernel's tree.
 const DRIVER: &str = "arch/um/drivers/raidlab";
-/// Where the processor model's files go, and its header, which all of the kernel includes.
+/// Folder of the processor model's files, and its header, which the whole kernel includes.
 const PROCESSOR: &str = "arch/um/drivers/raidlab-cpu";
 const HEADERS: &str = "arch/um/include/linux";
 
@@ -22,8 +22,8 @@ pub const LOG: &str = "build.log";
 /// Marks a package as completely unpacked and patched.
 pub const WHOLE: &str = "unpacked";
 
-/// Parts of Debian's archive that are not unpacked: sources of hardware that User-Mode Linux never has. Their Kconfig
-/// and Makefiles are needed by Kbuild.
+/// Parts of Debian's archive that are not unpacked: sources for hardware that User-Mode Linux never has. Their
+/// Kconfig files and Makefiles are needed by Kbuild.
 const NOT_UNPACKED: &[&str] = &[
     "*/drivers/gpu/*.[ch]",
     "*/drivers/net/ethernet/*.[ch]",
@@ -113,7 +113,8 @@ fn folder_name(source: &Source, set: &str, parts: Parts) -> String {
         hashed.push(text.to_vec());
     }
     let hashed: Vec<&[u8]> = hashed.iter().map(Vec::as_slice).collect();
-    // With a processor model nearly every file is compiled differently: in one folder, each build would recompile all.
+    // With a processor model nearly every file is compiled differently: in a shared folder, each build would
+    // recompile everything.
     let processor = if parts.processor { "+cpu" } else { "" };
     format!("{}{processor}-{}", source.name, short_hash(&hashed))
 }
@@ -184,7 +185,7 @@ fn write_if_changed(path: &Path, contents: &[u8]) -> Result<(), KernelError> {
     fs::write(path, contents).map_err(io_error("cannot write", path))
 }
 
-/// Copies what changed since the last time, with its dates; build products are not copied.
+/// Copies the changes since the last time, with their dates; build products are not copied.
 fn copy_changed(from: &Path, to: &Path) -> Result<(), KernelError> {
     create_dir(to)?;
     for entry in fs::read_dir(from).map_err(io_error("cannot read", from))?.flatten() {
@@ -206,7 +207,7 @@ fn copy_changed(from: &Path, to: &Path) -> Result<(), KernelError> {
     Ok(())
 }
 
-/// Whether a file is a build product. Folders called `linux` are in each `include`, and are not products.
+/// Whether a file is a build product. Each `include` contains a folder `linux`, which is not a product.
 fn is_product(name: &str, folder: &Path, is_folder: bool) -> bool {
     let generated = matches!(name, "generated" | "config") && folder.ends_with("include");
     let suffixes = [".o", ".a", ".cmd", ".ko", ".mod"];

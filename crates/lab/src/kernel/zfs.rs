@@ -1,5 +1,5 @@
-//! OpenZFS in the kernel: Debian's source of the module, added to the kernel's tree as by its `copy-builtin`, and the
-//! programs of the same version, which are passed to guests.
+//! OpenZFS in the kernel: Debian's source of the module, added to the kernel's tree like its `copy-builtin` does,
+//! and the programs of the same version, which are passed to guests.
 
 use super::compile::{self, Progress, run_logged};
 use super::debian::{Fetched, Order};
@@ -33,7 +33,7 @@ const KCONFIG: &str = "config ZFS
 	select ZLIB_DEFLATE
 ";
 
-/// Records which version was added to a tree, with which patches.
+/// Records the version and patches that were added to a tree.
 const MARK: &str = "fs/zfs/raidlab-version";
 
 /// Adds it to a tree before configuration; repeated only if something changed.

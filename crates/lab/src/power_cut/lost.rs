@@ -1,4 +1,4 @@
-//! The writes that one power cut took out of the disks' caches, and states in which it takes only some of them.
+//! The writes that one power cut removed from the disks' caches, and states in which only some of them are lost.
 
 use super::smaller::smaller;
 use super::{Error, Exploration, Kept};
@@ -12,10 +12,10 @@ use trial::power_cut::{Log, Verdict};
 
 type Block = [u8; BLOCK_BYTES];
 
-/// Sectors of one block that a power cut took.
+/// Sectors of one block that a power cut removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lost {
-    /// Number of the disk, from 0.
+    /// Index of the disk.
     pub disk: usize,
     /// The block's place on the disk.
     block: u64,
@@ -24,7 +24,7 @@ pub struct Lost {
 }
 
 impl Lost {
-    /// Those of a disk, block by block.
+    /// Sectors of a disk, block by block.
     pub fn sectors(disk: usize, first: u64, sectors: u64) -> Vec<Self> {
         let each = (first..first.saturating_add(sectors)).map(|sector| Lost {
             disk,
@@ -53,11 +53,11 @@ impl Lost {
     }
 }
 
-/// A power cut with all that it took.
+/// A power cut with all its lost writes.
 pub struct LostWrites<'a> {
     exploration: &'a Exploration<'a>,
     states: States,
-    /// All cached data survives; none does; what the seed says does.
+    /// All cached data survives; none does; the seed decides.
     all: Places,
     none: Places,
     drawn: Places,
@@ -67,11 +67,11 @@ pub struct LostWrites<'a> {
 }
 
 impl<'a> LostWrites<'a> {
-    /// Runs the operations and keeps three states at that instant: all data in caches survives, none, and what the seed
-    /// says.
+    /// Runs the operations and keeps three states at that instant: all cached data survives, none, and as the seed
+    /// decides.
     ///
     /// # Errors
-    /// When guests cannot do it.
+    /// If a guest fails.
     pub fn of(exploration: &'a Exploration<'a>, cut: PowerCut, stop: &AtomicBool) -> Result<Self, Error> {
         let states = States::new(exploration.config.memory_budget_bytes, exploration.config.folder)?;
         let seeds = [ALL_SURVIVES, NONE_SURVIVES, cut.seed];
@@ -100,7 +100,7 @@ impl<'a> LostWrites<'a> {
         &self.lost
     }
 
-    /// Whether the cut took one of these sectors.
+    /// Whether the cut removed one of these sectors.
     pub fn has(&self, of: Lost) -> bool {
         let same = |lost: &&Lost| (lost.disk, lost.block) == (of.disk, of.block);
         self.lost
@@ -109,7 +109,7 @@ impl<'a> LostWrites<'a> {
             .is_some_and(|lost| lost.sectors & of.sectors != 0)
     }
 
-    /// How far the operations were.
+    /// Progress of the operations.
     pub fn log(&self) -> Log {
         self.log
     }
@@ -132,10 +132,10 @@ impl<'a> LostWrites<'a> {
         Ok(lost)
     }
 
-    /// Verdicts on states in which only these of the lost writes are lost, and everything else in the caches survived.
+    /// Verdicts on states in which only these of the lost writes are lost, and all other cached data survived.
     ///
     /// # Errors
-    /// When they cannot be judged.
+    /// If they cannot be checked.
     pub fn judge(&self, sets: &[Vec<Lost>], stop: &AtomicBool) -> Result<Vec<Verdict>, Error> {
         let mut kept = Vec::new();
         for set in sets {
@@ -149,7 +149,7 @@ impl<'a> LostWrites<'a> {
             kept.push((index, Kept { state, log: self.log }));
         }
         let mut verdicts = Vec::new();
-        // After a state on which the kernel panics, another guest goes on.
+        // After a state on which the kernel panics, another guest continues.
         while verdicts.len() < kept.len() {
             let rest = &kept[verdicts.len()..];
             verdicts.extend(self.exploration.guest_judges_at(&self.states, rest, stop)?);
@@ -182,11 +182,11 @@ impl<'a> LostWrites<'a> {
         Ok(places)
     }
 
-    /// The fewest lost writes that still show it: first whole blocks are given back, then single sectors. `None` if the
-    /// state does not show it with all of them.
+    /// The fewest lost writes that still show the defect: first whole blocks are restored, then single sectors.
+    /// `None` if the state does not show it with all of them.
     ///
     /// # Errors
-    /// When states cannot be judged.
+    /// If states cannot be checked.
     pub fn fewest(&self, shows: &dyn Fn(&Verdict) -> bool, stop: &AtomicBool) -> Result<Option<Vec<Lost>>, Error> {
         let mut first = |sets: &[Vec<Lost>]| -> Result<Option<usize>, Error> {
             Ok(self.judge(sets, stop)?.iter().position(shows))
@@ -202,7 +202,7 @@ impl<'a> LostWrites<'a> {
     /// A line for each run of lost sectors, with the version that is on the media.
     ///
     /// # Errors
-    /// When the contents cannot be read.
+    /// If the contents cannot be read.
     pub fn describe(&self, set: &[Lost]) -> Result<Vec<String>, Error> {
         let mut lines = Vec::new();
         for lost in set {

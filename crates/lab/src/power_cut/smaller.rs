@@ -1,13 +1,13 @@
-//! The smallest part of a list of which something is still true (ddmin, Zeller and Hildebrandt 2002).
+//! The smallest part of a list that still has a property (ddmin, Zeller and Hildebrandt 2002).
 
-/// Tried in one go at most.
+/// Maximum number of parts tried at once.
 const BATCH_MAX: usize = 24;
 
-/// Gets parts of a list, and returns the index of the first that something is true of.
+/// Gets parts of a list, and returns the index of the first one with the property.
 pub type FirstTrue<'a, T, E> = dyn FnMut(&[Vec<T>]) -> Result<Option<usize>, E> + 'a;
 
-/// A part of `items`, in their order, of which `first_true` finds something true that is true of no part tried without
-/// one of its items.
+/// A part of `items`, in order, that has a property according to `first_true`, while no tried part without one of
+/// its items has it.
 ///
 /// # Errors
 /// Those of `first_true`.
@@ -24,7 +24,7 @@ pub fn smaller<T: Clone, E>(items: Vec<T>, first_true: &mut FirstTrue<'_, T, E>)
             others.flat_map(|(_, chunk)| chunk.clone()).collect()
         };
         let complements: Vec<Vec<T>> = match chunks.len() {
-            // Those of two pieces are the pieces.
+            // With two pieces, the complements are the pieces.
             ..=2 => Vec::new(),
             count => (0..count).map(without).collect(),
         };

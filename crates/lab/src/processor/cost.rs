@@ -100,8 +100,9 @@ impl Cost {
         }
     }
 
-    /// Basic blocks that zstd executes for a byte of the text by which its rates are defined (docs/internals/processor.md);
-    /// the kernel charges these blocks, because other data has more or fewer of them. Everything else goes by the byte.
+    /// Basic blocks that zstd executes per byte of the text that defines its rates (docs/internals/processor.md);
+    /// the kernel charges these blocks, because other data has more or fewer of them. Everything else is charged
+    /// per byte.
     pub const fn blocks_per_byte(self) -> f64 {
         match self {
             Cost::Zstd => 3.19,

@@ -13,7 +13,7 @@ pub(super) struct ModelFile {
     pub title: String,
     pub cores: Figure,
     pub ghz: Figure,
-    /// Size of the last cache before memory, of those that one core uses.
+    /// Size of the last-level cache, as far as one core uses it.
     pub cache_kib: Option<Figure>,
     /// By [`Cost::name`].
     #[serde(default)]

@@ -1,7 +1,7 @@
 //! Rates at which this machine's processor handles bytes, with the instructions that the kernel uses.
 //!
-//! Rates are per processor time, not wall time, so that other load has little effect; the best of several rounds
-//! counts. Where the kernel would use AVX2 and this processor has none, the plain loop is measured, as in the kernel.
+//! Rates are per CPU time, not wall time, so that other load has little effect; the best of several rounds counts.
+//! If the kernel would use AVX2 and this processor has none, the plain loop is measured, as in the kernel.
 
 use super::Cost;
 use rustix::time::{ClockId, clock_gettime};
@@ -75,7 +75,7 @@ pub(super) fn measure() -> Vec<(Cost, f64)> {
     ]
 }
 
-/// Copying, by the page and with the kernel's instructions.
+/// Copies page by page with the kernel's instructions.
 pub struct Copying {
     /// In the caches, from memory to memory, from memory to a cache, from a cache to memory; megabytes per second.
     pub copy: f64,
@@ -120,7 +120,7 @@ fn copy_pages(to: &mut [u8], from: &[u8]) {
     }
 }
 
-/// One string instruction, as the kernel's copies to and from user space on any processor since 2013.
+/// One string instruction, like the kernel's copies to and from user space on any processor since 2013.
 #[cfg(target_arch = "x86_64")]
 fn copy_page(to: &mut [u8], from: &[u8]) {
     assert_eq!(to.len(), from.len());
@@ -139,7 +139,7 @@ fn copy_page(to: &mut [u8], from: &[u8]) {
     to.copy_from_slice(from);
 }
 
-/// As the kernel's clear_page().
+/// Like the kernel's clear_page().
 #[cfg(target_arch = "x86_64")]
 fn zero_page(page: &mut [u8]) {
     // SAFETY: it writes no more than the page; the direction flag is clear.

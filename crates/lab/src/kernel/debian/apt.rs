@@ -1,5 +1,5 @@
-//! apt with its own sources, lists and cache: installed packages and the configuration of this machine's apt have no
-//! effect, except for the trusted keys.
+//! apt with its own sources, lists and cache: installed packages and the configuration of this machine's apt have
+//! no effect, except for the trusted keys.
 
 use super::{Mirror, Order, logged};
 use crate::kernel::{KernelError, create_dir, io_error};
@@ -10,7 +10,7 @@ use std::process::Command;
 /// Debian's archive keys, from the package debian-archive-keyring.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
-/// An apt with a few suites, the best first, and lists of its own.
+/// An apt with a few suites, the best first, and its own lists.
 pub struct Apt<'a> {
     order: &'a Order<'a>,
     downloads: &'a Path,
