@@ -1,11 +1,12 @@
-//! Acts on a trial's array while the workload runs: a member fails, is removed, added again; the array is checked.
+//! Acts on a trial's array while the workload runs: a member fails, is removed or added again; the array is
+//! checked.
 
 use crate::phase::Phase;
 use crate::stack::{Keeper, Level, StackSpec};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What is done, with md's own words.
+/// The kind of act, in md's own terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ActKind {
@@ -13,21 +14,21 @@ pub enum ActKind {
     Fail,
     /// `mdadm --remove`
     Remove,
-    /// `mdadm --zero-superblock`, then `mdadm --add`: as a new disk.
+    /// `mdadm --zero-superblock`, then `mdadm --add`: added as a new disk.
     Add,
-    /// `mdadm --re-add`; without a bitmap `mdadm --add`, because md refuses the former then.
+    /// `mdadm --re-add`; without a bitmap `mdadm --add`, because md rejects a re-add then.
     ReAdd,
-    /// `mdadm --replace`: a spare takes over from a member that still works.
+    /// `mdadm --replace`: a spare takes over from a working member.
     Replace,
-    /// `mdadm --grow --raid-devices`: a spare becomes one more member.
+    /// `mdadm --grow --raid-devices`: a spare becomes an additional member.
     Grow,
     /// `check` to `sync_action`
     Check,
     /// `repair` to `sync_action`
     Repair,
-    /// From then on each access of the disk's media takes longer: retries, a failing head.
+    /// From then on each access to the disk's media takes longer, as with retries or a failing head.
     Slow,
-    /// The disk answers nothing for some time, or never again.
+    /// The disk does not respond for some time, or never again.
     Hang,
     /// Sectors of the disk change without an error.
     Corrupt,
@@ -64,12 +65,12 @@ impl ActKind {
         }
     }
 
-    /// Whether it is done to one member; otherwise to the whole array.
+    /// Whether it affects one member; otherwise it affects the whole array.
     pub const fn is_of_a_disk(self) -> bool {
         !matches!(self, Self::Grow | Self::Check | Self::Repair)
     }
 
-    /// Why it cannot be done on a host, whoever runs it, to a stack whose copies this one keeps.
+    /// Why it cannot be done on any host, for a stack whose copies are managed by `keeper`.
     pub fn why_not_on_host(self, stack: &StackSpec, keeper: Keeper) -> Option<String> {
         let word = self.word();
         match (self, keeper) {
@@ -85,7 +86,8 @@ impl ActKind {
             (Self::Remove, Keeper::Md) if stack.array.integrity.is_some() => {
                 Some("on a host `remove` is not done with dm-integrity, whose device would stay open".to_owned())
             }
-            // Its data begins where the disk begins, and who looks at the disk sees the array's filesystem there.
+            // With these formats the data begins at the start of the disk, so the disk appears to contain the
+            // array's filesystem.
             (Self::Remove, Keeper::Md) if matches!(stack.array.metadata.as_deref(), Some("1.0" | "0.90")) => {
                 Some("on a host `remove` is not done with metadata 1.0 and 0.90, whose members look like a filesystem of others".to_owned())
             }
@@ -102,9 +104,9 @@ impl ActKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Due {
-    /// Nanoseconds since the measured work began, by the clock of the trial's machine.
+    /// Nanoseconds since the measured workload began, by the clock of the trial's machine.
     AtNs(u64),
-    /// When so many per cent of the work are done.
+    /// When this percentage of the workload is done.
     After { percent: u8 },
     /// After the previous act, as soon as md neither rebuilds nor checks.
     ResyncDone,
@@ -113,17 +115,17 @@ pub enum Due {
 /// What `corrupt` changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Corrupted {
-    /// Where the first sector is, in bytes: with md from the beginning of the disk's part of the array, after the
-    /// superblock; with btrfs and ZFS from the first data that the disk has of raidlab's file of [`KNOWN_FILE_BYTES`].
+    /// Offset of the first sector in bytes: with md from the start of the member's data, after the superblock; with
+    /// btrfs and ZFS from the first data on the disk that belongs to raidlab's file of [`KNOWN_FILE_BYTES`].
     pub offset_bytes: u64,
-    /// Sectors of 512 bytes.
+    /// Number of 512-byte sectors.
     pub sectors: u64,
 }
 
-/// The size of the file that `corrupt` changes on btrfs and ZFS.
+/// Size of the file that `corrupt` changes on btrfs and ZFS.
 pub const KNOWN_FILE_BYTES: u64 = 64 << 20;
 
-/// The names of the first acts `corrupt` as tests.
+/// Test names of the first `corrupt` acts.
 pub const CORRUPTIONS: [&str; 9] = [
     "corrupt",
     "corrupt 2",
@@ -142,26 +144,27 @@ pub struct Act {
     pub due: Due,
     #[serde(rename = "do")]
     pub kind: ActKind,
-    /// Which member, from 1, as in `bus`.
+    /// The member, counted from 1 as in `bus`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<u32>,
-    /// For `slow`: what each access of the media takes longer; for `hang`: how long it answers nothing. In nanoseconds.
+    /// For `slow`: additional time of each media access; for `hang`: how long the disk does not respond. In
+    /// nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_ns: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corrupted: Option<Corrupted>,
-    /// For `grow`: the level that the array gets.
+    /// For `grow`: the new level of the array.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<Level>,
 }
 
 impl Act {
-    /// Whether the array has a member less from then on.
+    /// Whether the array has one member less from then on.
     pub fn takes_a_member(&self) -> bool {
         self.kind == ActKind::Fail || self.is_for_ever()
     }
 
-    /// Whether the disk never answers again.
+    /// Whether the disk never responds again.
     pub fn is_for_ever(&self) -> bool {
         self.kind == ActKind::Hang && self.delay_ns.is_none()
     }
@@ -197,7 +200,7 @@ impl fmt::Display for Act {
     }
 }
 
-/// The tests besides those of the workload that have samples where these acts are done: phases, then what md did.
+/// Tests in addition to those of the workload, if these acts are done: phases, then md's operations.
 pub fn tests(acts: &[Act]) -> Vec<&'static str> {
     let has = |kinds: &[ActKind]| acts.iter().any(|act| kinds.contains(&act.kind));
     let corruptions = acts.iter().filter(|act| act.kind == ActKind::Corrupt).count();

@@ -33,7 +33,8 @@ pub enum Comparison {
     AllEqual { within: f64 },
 }
 
-/// Two cells that a claim compares, by index in the plan. Both may be the same cell, if two of its tests are compared.
+/// Two cells that a claim compares, by index in the plan. If it compares two tests of a cell, both are the same
+/// cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contest {
     /// The better one, unless they are equal.
@@ -54,7 +55,7 @@ impl Claim {
             .unwrap_or_default()
     }
 
-    /// The test of the claim; all tests if none.
+    /// The test of the claim; `None` for all tests.
     pub fn test(&self) -> Option<&str> {
         self.filtered(TEST)
     }
@@ -136,7 +137,7 @@ impl Comparison {
         })
     }
 
-    /// The sides that it compares; none if it compares all cells.
+    /// The compared sides; empty if it compares all cells.
     pub fn sides(&self) -> Vec<&Side> {
         match self {
             Self::Better { better, worse, .. } => vec![better, worse],

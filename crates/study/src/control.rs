@@ -5,10 +5,10 @@ use crate::plan::{Cell, Plan};
 /// The axis of replicates.
 pub const REPLICATE: &str = "replicate";
 
-/// Adds a replicate of the plan's first stack, with all its workloads, and returns its label. Nothing is added to a plan
-/// that has replicates already, or whose cells have fewer trials than a comparison needs.
+/// Adds a replicate of the plan's first stack, with all its workloads, and returns its label. Does nothing if the
+/// plan already has replicates, or if its cells have fewer trials than a comparison needs.
 ///
-/// The replicate's trials are further cells of the run: drawn into the same random order, with seeds of their own.
+/// The replicate's trials are additional cells of the run, in the same random order and with their own seeds.
 /// [`Plan::identify`] must be called afterwards.
 pub fn add(plan: &mut Plan, trials_min: u32) -> Option<String> {
     let first = plan.cells.first()?.stack_label.clone();
@@ -36,7 +36,7 @@ pub fn add(plan: &mut Plan, trials_min: u32) -> Option<String> {
 }
 
 impl Cell {
-    /// Whether they differ in nothing but their number and their seeds.
+    /// Whether the cells differ only in replicate number and seeds.
     pub fn is_replicate_of(&self, other: &Self) -> bool {
         self.replicate != other.replicate
             && self.machine == other.machine
@@ -46,7 +46,7 @@ impl Cell {
     }
 }
 
-/// As the replicates of a study file: the last axis of the stack.
+/// Like the replicates of a study file: the last axis of the stack.
 fn set_axis(cell: &mut Cell, word: &str) {
     let workload = cell.axes.iter().position(|(axis, _)| axis == "workload");
     let place = workload.unwrap_or(cell.axes.len());

@@ -31,9 +31,9 @@ impl Better {
 pub enum Unit {
     MebibytesPerSecond,
     FilesPerSecond,
-    /// Operations a second.
+    /// Operations per second.
     Iops,
-    /// Bonnie++'s seeks a second: each is a read, some followed by a write.
+    /// Bonnie++'s seeks per second: each is a read, some followed by a write.
     SeeksPerSecond,
     Seconds,
     Milliseconds,
@@ -123,7 +123,7 @@ macro_rules! metrics {
 metrics! {
     /// Bytes of the test divided by its duration. Written data counts once it is on the disks.
     Throughput = "throughput", MebibytesPerSecond, Higher;
-    /// Bytes divided by the time until the last write returned, when data may still be in memory: what fio prints for
+    /// Bytes divided by the time until the last write returned, when data may still be in memory: fio's figure for
     /// buffered writes without `end_fsync`.
     ThroughputCached = "throughput_cached", MebibytesPerSecond, Higher;
     FilesPerSecond = "files_per_second", FilesPerSecond, Higher;
@@ -140,13 +140,13 @@ metrics! {
     Cpu = "cpu", Percent, Lower;
     CpuUser = "cpu_user", Seconds, Lower;
     CpuSystem = "cpu_system", Seconds, Lower;
-    /// For a lab machine with a processor model: time charged to all tasks during the test.
+    /// For a lab machine with a CPU model: time charged to all tasks during the test.
     ProcessorUser = "processor_user", Seconds, Neither;
     ProcessorSystem = "processor_system", Seconds, Neither;
     /// Percentage of all cores' time that was charged.
     ProcessorBusy = "processor_busy", Percent, Neither;
-    /// Percentage of the test's time charged to the task with the highest charge: near 100, that task limits the test,
-    /// whatever the number of cores.
+    /// Percentage of the test's time charged to the task with the highest charge: near 100, that task limits the
+    /// test, whatever the number of cores.
     ProcessorBusiestTask = "processor_busiest_task", Percent, Neither;
     LatencyP50 = "latency_p50", Milliseconds, Lower;
     LatencyP90 = "latency_p90", Milliseconds, Lower;
@@ -158,57 +158,57 @@ metrics! {
     DeviceWrites = "device_writes", Requests, Neither;
     DeviceRead = "device_read", Mebibytes, Neither;
     DeviceWritten = "device_written", Mebibytes, Neither;
-    /// Percentage of the test's time in which a member disk had requests, as iostat's `%util`: the mean of all members, and
-    /// the one with the most.
+    /// Percentage of the test's time in which a member disk had requests, as iostat's `%util`: the mean of all
+    /// members, and the maximum.
     DeviceBusy = "device_busy", Percent, Neither;
     DeviceBusiest = "device_busiest", Percent, Neither;
-    /// Of one member disk during the whole workload; the test's name says which.
+    /// Requests at one member disk during the whole workload; the test's name identifies the disk.
     MemberReads = "reads", Requests, Neither;
     MemberWrites = "writes", Requests, Neither;
     MemberSectorsRead = "sectors_read", Sectors, Neither;
     MemberSectorsWritten = "sectors_written", Sectors, Neither;
     MemberFlushes = "flushes", Requests, Neither;
-    /// Power cuts that were judged.
+    /// Power cuts whose resulting state was checked.
     StatesTried = "states_tried", States, Neither;
-    /// Of those, states in which acknowledged data, names or removals were gone.
+    /// States in which acknowledged data, names or removals were lost.
     AcknowledgedLost = "acknowledged_lost", States, Lower;
     /// States with data or names that were never written there.
     WrongData = "wrong_data", States, Lower;
     /// States whose array could not be started or whose filesystem could not be mounted.
     NotMountable = "not_mountable", States, Lower;
-    /// States of which the filesystem's own checker complained.
+    /// States in which the filesystem's own checker reported errors.
     CheckerComplaints = "checker_complaints", States, Lower;
     /// States whose copies or parity disagreed after md's resync.
     StaleParity = "stale_parity", States, Lower;
-    /// From the act that began it (a disk's addition, its replacement, or a failure with a spare) until md had ended.
+    /// From the act that started it (adding or replacing a disk, or a failure with a spare) until md finished.
     TimeToRebuild = "time_to_rebuild", Seconds, Lower;
     /// Used size of a member divided by the time in which md rebuilt it.
     RebuildRate = "rebuild_rate", MebibytesPerSecond, Higher;
-    /// From a member's failure until none was missing.
+    /// From a member's failure until no member was missing.
     TimeExposed = "time_exposed", Seconds, Lower;
-    /// How long a phase of an array lasted, which is the test's name.
+    /// Duration of a phase of the array; the phase is the test's name.
     PhaseDuration = "phase_duration", Seconds, Neither;
-    /// What a check or repair counted: md's `mismatch_cnt`, wrong blocks of a scrub.
+    /// Result of a check or repair: md's `mismatch_cnt`, wrong blocks of a scrub.
     Mismatches = "mismatches", Sectors, Lower;
-    /// Requests of a check or repair that a member with checksums (dm-integrity) failed.
+    /// Requests of a check or repair that failed on a member with checksums (dm-integrity).
     ChecksumErrors = "checksum_errors", Requests, Lower;
-    /// Sectors that md says (`errors` of its members) it wrote again in a check or repair of them, as one could not read them.
+    /// Sectors that md rewrote in a check or repair because they could not be read (`errors` of its members).
     CorrectedReads = "corrected_reads", Sectors, Lower;
-    /// Changed by an act `corrupt`.
+    /// Sectors changed by a `corrupt` act.
     Corrupted = "corrupted", Sectors, Neither;
-    /// Of those, sectors after whose change a check or repair counted mismatches.
+    /// Corrupted sectors for which a check or repair counted mismatches.
     Found = "found", Sectors, Higher;
-    /// Sectors after whose change a check or repair counted none.
+    /// Corrupted sectors for which a check or repair counted no mismatches.
     NotFound = "not_found", Sectors, Lower;
-    /// Corrupted sectors that are as they were before, in all copies.
+    /// Corrupted sectors that have their original contents again, in all copies.
     Repaired = "repaired", Sectors, Higher;
-    /// Corrupted sectors of which a copy is wrong after a repair, which left them like that without an error.
+    /// Corrupted sectors with a wrong copy after a repair that reported no error.
     RepairedWrongly = "repaired_wrongly", Sectors, Lower;
-    /// Corrupted sectors that were read as good data, just after the act or in the end.
+    /// Corrupted sectors that were returned by a read as good data, right after the act or at the end.
     ServedAsGood = "served_as_good", Sectors, Lower;
-    /// Corrupted sectors for which reading returned an error, just after the act or in the end.
+    /// Corrupted sectors for which a read returned an error, right after the act or at the end.
     Unreadable = "unreadable", Sectors, Lower;
-    /// Of a piece of work of `raidlab bench`.
+    /// Requests of a job of `raidlab bench`.
     Requests = "requests", Requests, Neither;
 }
 
@@ -223,7 +223,7 @@ impl Metric {
         Self::Duration,
     ];
 
-    /// Metrics that claims and tables of a study may name.
+    /// Metrics that a study's claims and tables may name.
     pub fn of_studies() -> impl Iterator<Item = Self> {
         let is_named = |metric: &Self| metric.better() != Better::Neither && *metric != Self::Seeks;
         Self::ALL.iter().copied().filter(is_named)

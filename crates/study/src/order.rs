@@ -12,8 +12,8 @@ enum Purpose {
 }
 
 /// Stable random numbers: ChaCha is a cipher with test vectors, so its stream is the same in every version of every
-/// crate. `StdRng`, `SmallRng`, `seed_from_u64` and the shuffles of `rand` do not guarantee that. For the same reason
-/// the key is built here.
+/// crate. `StdRng`, `SmallRng`, `seed_from_u64` and the shuffles of `rand` do not guarantee that. For the same
+/// reason the key is constructed here.
 fn stream(run_seed: u64, purpose: Purpose, index: u32) -> ChaCha8Rng {
     ChaCha8Rng::from_seed(key(run_seed, purpose, index))
 }
@@ -26,8 +26,8 @@ fn key(run_seed: u64, purpose: Purpose, index: u32) -> [u8; 32] {
     key
 }
 
-/// The seed of the trials with an index, in every cell that is not a replicate: depends only on run seed and index. It
-/// fits in 53 bits, so JSON and SQLite store it exactly.
+/// The seed of trials with this index, in every cell that is not a replicate: depends only on run seed and index.
+/// It fits in 53 bits, so JSON and SQLite store it exactly.
 pub fn trial_seed(run_seed: u64, index: u32) -> u64 {
     replicate_seed(run_seed, index, 0)
 }
@@ -46,7 +46,7 @@ impl Plan {
     }
 
     /// The same by round: the first trial of every cell, then the second of every cell, … The order in a round is
-    /// random, and every second round reverses the previous one, so that drift affects all cells alike. From
+    /// random, and every second round reverses the previous one, so that drift affects all cells equally. From
     /// `precision.min_trials` on, sufficiently precise cells may be skipped.
     pub fn rounds(&self, run_seed: u64) -> impl Iterator<Item = Vec<Trial>> + '_ {
         (0..self.precision.max_trials).map(move |index| {
@@ -55,7 +55,7 @@ impl Plan {
         })
     }
 
-    /// The places in the plan of the cells of a round, in its order.
+    /// Indices in the plan of a round's cells, in the order of the round.
     pub fn round(&self, run_seed: u64, index: u32) -> Vec<usize> {
         let mut round: Vec<usize> = (0..self.cells.len()).collect();
         shuffle(&mut round, &mut stream(run_seed, Purpose::Order, index - index % 2));
@@ -65,7 +65,7 @@ impl Plan {
         round
     }
 
-    /// A trial of the cell at this place in the plan.
+    /// A trial of the cell with this index in the plan.
     pub fn trial(&self, run_seed: u64, place: usize, index: u32) -> Trial {
         let cell = &self.cells[place];
         Trial {

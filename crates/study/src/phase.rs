@@ -3,22 +3,22 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// State of an array, as far as it matters for the work on it.
+/// State of an array, as far as it affects the workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// As it was created.
     Healthy,
     /// A member is missing, and nothing is being rebuilt.
     Degraded,
-    /// md writes to a member what it should contain (`recover`).
+    /// md writes the missing data to a member (`recover`).
     Rebuilding,
-    /// Complete, after it was not.
+    /// Complete again after a rebuild.
     Rebuilt,
     /// md compares copies or parity (`check`, `repair`).
     Checking,
     /// md distributes the data over more members (`reshape`).
     Reshaping,
-    /// A disk is slow or hangs since an act.
+    /// A disk is slow or hangs because of an act.
     Limping,
 }
 
@@ -46,12 +46,12 @@ impl Phase {
     }
 }
 
-/// The phases of an array in order of time: written by who observes it, read by who counts requests.
+/// The phases of an array in order of time: written by the observer, read by the code that counts requests.
 #[derive(Debug)]
 pub struct Phases(Mutex<Vec<(Instant, Phase)>>);
 
 impl Phases {
-    /// It is healthy from now on.
+    /// Starts with a healthy array.
     pub fn begin() -> Self {
         Self(Mutex::new(vec![(Instant::now(), Phase::Healthy)]))
     }
@@ -64,7 +64,7 @@ impl Phases {
         self.with(|changes| changes.last().map_or(Phase::Healthy, |(_, phase)| *phase))
     }
 
-    /// How long a phase lasted between two instants, all its times together.
+    /// Total duration of a phase between two instants.
     pub fn lasted(&self, phase: Phase, from: Instant, until: Instant) -> Duration {
         self.with(|changes| {
             let ends = changes.iter().skip(1).map(|(at, _)| *at).chain([until]);
@@ -76,7 +76,7 @@ impl Phases {
     }
 
     fn with<T>(&self, read: impl FnOnce(&mut Vec<(Instant, Phase)>) -> T) -> T {
-        // A list of changes is whole after each push, even if another thread panicked.
+        // The list of changes is consistent after each push, even if another thread panicked.
         let mut changes = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         read(&mut changes)
     }

@@ -13,10 +13,10 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// More shards than any cluster has cores for one study.
+    /// Upper limit, more than any cluster has cores for one study.
     pub const COUNT_MAX: u32 = 100_000;
 
-    /// Shard `number`, from 1, of `count`; none if there is no such shard.
+    /// Shard `number`, from 1, of `count`; `None` if there is no such shard.
     pub fn new(number: u32, count: u32) -> Option<Self> {
         ((1..=Self::COUNT_MAX).contains(&count) && (1..=count).contains(&number)).then_some(Self { number, count })
     }
@@ -26,7 +26,7 @@ impl Shard {
         self.number
     }
 
-    /// Into how many parts the trials are divided.
+    /// Number of shards.
     pub const fn count(self) -> u32 {
         self.count
     }

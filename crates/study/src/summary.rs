@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 /// Size and axes of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
-    /// Different stacks among the cells.
+    /// Number of different stacks in the cells.
     pub stacks: usize,
-    /// Different workloads among the cells; each value of a workload's own lists counts.
+    /// Number of different workloads in the cells; each value of a workload's own lists counts.
     pub workloads: usize,
     pub cells: usize,
     /// Number of excluded combinations.

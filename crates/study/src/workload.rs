@@ -1,4 +1,4 @@
-//! Workloads: a file for each kind, with its types and what other stages need of it.
+//! Workloads: one file per kind, with its types and what other stages need to know.
 
 mod bonnie;
 mod fio_file;
@@ -30,7 +30,7 @@ pub struct WorkloadSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Work {
-    /// A collection of files, written, read, copied, deleted.
+    /// A collection of files that are written, read, copied and deleted.
     Tree(TreeSpec),
     /// Reads and writes of one or several files (or of the device), by fio or by raidlab's own engine.
     Io(IoSpec),
@@ -40,7 +40,7 @@ pub enum Work {
     Bonnie(BonnieSpec),
     /// IOzone's tests, by IOzone itself or by raidlab's own engine.
     Iozone(IozoneSpec),
-    /// Work of mail servers, package managers and databases.
+    /// Workloads of mail servers, package managers and databases.
     Server(ServerSpec),
     /// Operations ended by power cuts.
     PowerCut(PowerCutSpec),
@@ -48,18 +48,18 @@ pub enum Work {
     Imported(ImportedSpec),
 }
 
-/// Interface of all kinds of work.
+/// Interface of all kinds of workloads.
 pub trait WorkSpec {
     /// Its tests in order, as named in samples and claims.
     fn tests(&self) -> Vec<&str>;
 
-    /// Why it cannot run on a raw device; none if it can.
+    /// Why it cannot run on a raw device; `None` if it can.
     fn needs_files(&self) -> Option<&'static str>;
 
     /// Approximate space that it needs on a filesystem with blocks of `block_bytes`.
     fn bytes(&self, block_bytes: u64) -> u64;
 
-    /// Minimum space that it needs; 0 if only the program that does the work knows.
+    /// Minimum space that it needs; 0 if only the external program knows.
     fn bytes_min(&self) -> u64 {
         0
     }

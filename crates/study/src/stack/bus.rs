@@ -23,7 +23,7 @@ pub enum BusKind {
     Hba,
 }
 
-/// How long a disk occupies the bus.
+/// What occupies the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
     /// A transfer.

@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// A disk or processor model of a user's own.
+/// A user-defined disk or processor model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnModel {
-    /// Its name in the file, which no other model of its kind has in the plan.
+    /// Its name in the file, unique among the models of its kind in the plan.
     pub name: String,
     /// SHA-256 of the text, in hexadecimal.
     pub sha256: String,
@@ -39,7 +39,7 @@ mod tests {
         );
     }
 
-    /// Guests and stored plans of built-in models have not changed.
+    /// For built-in models, guests and stored plans have only the name.
     #[test]
     fn a_built_in_model_has_its_name_only() {
         let text = r#"{"name":"data","model":"hitachi-7k500","count":2}"#;

@@ -1,9 +1,9 @@
-//! Who keeps copies or parity of a stack, and how many disks can be missing.
+//! The layer of a stack that keeps copies or parity, and how many disks can be missing.
 
 use super::{Level, Manager, Pool, Profile, StackSpec};
 use filesystems::Several;
 
-/// What keeps copies or parity on a stack's disks, and rebuilds them.
+/// The layer that keeps copies or parity on a stack's disks, and rebuilds them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keeper {
     Md,
@@ -26,7 +26,7 @@ impl Keeper {
 }
 
 impl StackSpec {
-    /// None without redundancy, and for nested arrays.
+    /// `None` without redundancy, and for nested arrays.
     pub fn keeper(&self, disks: u32) -> Option<Keeper> {
         let is_one = self.array.level == Level::Single;
         if is_one || self.array.of.is_some() || self.may_be_missing(disks) == 0 {
@@ -41,8 +41,7 @@ impl StackSpec {
         }
     }
 
-    /// Number of the group's disks that can be missing, whichever they are, without a loss of data. Not for nested
-    /// arrays.
+    /// Number of the group's disks that can always be missing without data loss. Not for nested arrays.
     pub fn may_be_missing(&self, disks: u32) -> u32 {
         if self.array.level != Level::None {
             return self.array.may_be_missing(disks);
@@ -129,7 +128,7 @@ mod tests {
         assert_eq!(of(Level::LvmRaid0, plain()), (None, 0));
         assert_eq!(of(Level::Single, plain()).0, None);
         assert_eq!(of(Level::None, btrfs(Profile::Raid1, None)), (Some(Keeper::Btrfs), 1));
-        // The metadata are on two disks only.
+        // The metadata is on two disks only.
         assert_eq!(of(Level::None, btrfs(Profile::Raid1c3, None)).1, 1);
         assert_eq!(of(Level::None, btrfs(Profile::Raid1c3, Some(Profile::Raid1c3))).1, 2);
         assert_eq!(of(Level::None, btrfs(Profile::Single, None)), (None, 0));
@@ -140,7 +139,7 @@ mod tests {
         assert_eq!(of(Level::None, bcachefs(Some(3))), (Some(Keeper::Bcachefs), 2));
         assert_eq!(of(Level::None, bcachefs(Some(1))), (None, 0));
         assert_eq!(of(Level::None, bcachefs(None)), (None, 0));
-        // The array keeps the copies then.
+        // Here the array keeps the copies.
         assert_eq!(of(Level::Raid5, bcachefs(Some(1))), (Some(Keeper::Md), 1));
     }
 }

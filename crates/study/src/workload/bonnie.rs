@@ -65,7 +65,7 @@ impl WorkSpec for BonnieSpec {
         all.max(files).saturating_mul(u64::from(self.processes))
     }
 
-    /// None that matters: Bonnie++ splits its volume into files of 1 GiB.
+    /// No relevant limit: Bonnie++ splits its volume into files of 1 GiB.
     fn largest_file_bytes(&self) -> u64 {
         0
     }

@@ -11,7 +11,7 @@ pub struct ImportedSpec {
 }
 
 impl WorkSpec for ImportedSpec {
-    /// The names are not known before the program's file is read.
+    /// The names are unknown until the program's file is read.
     fn tests(&self) -> Vec<&str> {
         Vec::new()
     }

@@ -54,7 +54,7 @@ pub struct IoSpec {
     pub verify: Option<String>,
     /// Report only the totals of all jobs; otherwise also each job.
     pub group_reporting: bool,
-    /// The study means the files to fit memory: that a cache completes records or stripes is what it measures.
+    /// The files are meant to fit memory: the study measures how a cache completes records or stripes.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub fits_memory: bool,
     /// Other fio options, in its spelling and order. Empty for raidlab's engine.
@@ -62,7 +62,7 @@ pub struct IoSpec {
 }
 
 impl Default for IoSpec {
-    /// Reads a gibibyte in blocks of 4 KiB with raidlab's engine.
+    /// Reads a gibibyte in 4 KiB blocks with raidlab's engine.
     fn default() -> Self {
         Self {
             engine: IoEngine::Native,
@@ -183,8 +183,8 @@ pub struct BufferSpec {
     pub fill: BufferFill,
     /// Compressible percentage of each block.
     pub compress_percent: u8,
-    /// Percentage of blocks that are equal to an earlier one. Absent: the engine's own contents; raidlab's repeat after
-    /// 769 blocks.
+    /// Percentage of blocks that are equal to an earlier one. Absent: the engine's own contents; raidlab's repeat
+    /// after 769 blocks.
     pub dedupe_percent: Option<u8>,
 }
 
@@ -199,7 +199,7 @@ pub enum BufferFill {
 }
 
 impl IoPattern {
-    /// The tests of a job with this pattern. The halves of a mixed pattern are also measured separately.
+    /// The tests of a job with this pattern. The directions of a mixed pattern are also measured separately.
     pub fn tests(self) -> Vec<&'static str> {
         let mut tests = vec![self.name()];
         if self.is_mixed() {

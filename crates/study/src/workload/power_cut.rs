@@ -1,4 +1,4 @@
-//! Power cuts: small operations on a filesystem, ended at many instants, and what is left of them.
+//! Power cuts: small operations on a filesystem, cut at many instants, and a check of the remaining state.
 
 use super::WorkSpec;
 use crate::metric::Metric;
@@ -10,29 +10,30 @@ use serde::{Deserialize, Serialize};
 pub struct PowerCutSpec {
     /// Number of operations.
     pub operations: u32,
-    /// Most of them are of names: links, names that are used again, files that are emptied.
+    /// Most of them are operations on names: links, reused names, truncated files.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub namespace: bool,
     /// Instants at which the power is cut.
     pub points: u32,
-    /// Different survivors of the disks' caches for each instant.
+    /// Number of random choices of surviving cached writes for each instant.
     pub subsets: u32,
-    /// After the cut one member is taken away, and the array is started without it.
+    /// After the cut one member is removed, and the array is started without it.
     pub missing_member: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     pub survivors: Survivors,
-    /// A block of 4 KiB is on the media as a whole or not at all.
+    /// Blocks of 4 KiB are written atomically.
     #[serde(default, skip_serializing_if = "is_default")]
     pub whole_blocks: bool,
-    /// The disks end a flush at once and write nothing for it.
+    /// The disks complete a flush at once without writing anything.
     #[serde(default, skip_serializing_if = "is_default")]
     pub ignore_flush: bool,
-    /// Operations that are not done, counted from 0, those that prepare included: for shrinking, by no key of a study.
+    /// Operations that are skipped, counted from 0 including the preparation: for shrinking, without a key in
+    /// studies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<u32>,
 }
 
-/// Which of the writes in a disk's cache survive.
+/// Which cached writes of a disk survive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Survivors {
@@ -63,7 +64,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Its tests: columns of the table of verdicts, each with the number of states of which that is true.
+/// Its tests: columns of the table of verdicts, each with the number of matching states.
 pub const POWER_CUT_TESTS: [(&str, Metric); 6] = [
     ("states", Metric::StatesTried),
     ("lost", Metric::AcknowledgedLost),
@@ -73,7 +74,7 @@ pub const POWER_CUT_TESTS: [(&str, Metric); 6] = [
     ("parity", Metric::StaleParity),
 ];
 
-/// Bytes of the files that are written before the operations, and of those that grow, at most.
+/// Maximum bytes of the files that are written before the operations, and of those that grow.
 const FILES_BYTES: u64 = 4 << 20;
 
 impl WorkSpec for PowerCutSpec {

@@ -21,7 +21,7 @@ pub struct ServerSpec {
     pub record_bytes: u64,
     /// `mixed`: percentage of operations that read a file; the others replace one.
     pub read_percent: u8,
-    /// `mixed`: operations a second of all clients together; unlimited if absent.
+    /// `mixed`: operations per second of all clients together; unlimited if absent.
     pub rate: Option<u32>,
     /// `mixed`: duration.
     pub runtime_ns: u64,

@@ -16,7 +16,7 @@ pub struct TreeSpec {
     /// The disk group with the originals from which `write` copies; absent if contents are generated in memory.
     #[serde(default)]
     pub from: Option<String>,
-    /// The originals are read once, unmeasured, before `write`: those that fit into memory come from there.
+    /// The originals are read once, unmeasured, before `write`: those that fit into memory are then cached.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub from_warm: bool,
     /// The disk group to which `read` copies its data; absent if the data is discarded.
@@ -34,7 +34,7 @@ pub struct SizeSpec {
 }
 
 impl SizeSpec {
-    /// What so many files of the median size take, each in whole blocks.
+    /// Space of `files` files of the median size, each in whole blocks.
     pub(super) fn bytes_of(&self, files: u32, block_bytes: u64) -> u64 {
         let blocks = self.median_bytes.max(1).div_ceil(block_bytes);
         blocks.saturating_mul(block_bytes).saturating_mul(u64::from(files))
