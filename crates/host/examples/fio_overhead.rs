@@ -1,8 +1,8 @@
-//! What raidlab adds to fio: the same job on the same loop device, through raidlab and by hand, in turn, and each of
-//! raidlab's against the mean of the two by hand around it, so that a machine that gets slower or faster takes no part.
-//! Prints the medians of these quotients, for throughput and for the 99th percentile, with the interval in which the
-//! median lies at 95 %, and how far two runs by hand are apart, which is what this machine can tell at all. Adds
-//! `host_fio_overhead` to a JSON file: how far the farther of the two medians is from 1; the goal is less than 0.01.
+//! Measures raidlab's overhead over fio: the same job on the same loop device, alternately through raidlab and by
+//! hand. Each run through raidlab is compared with the mean of the two runs by hand around it, so that a drift of
+//! the machine cancels. Prints the medians of these ratios, for throughput and for the 99th percentile, with their
+//! 95 % intervals, and the difference between two runs by hand, which is the resolution of this machine. Adds
+//! `host_fio_overhead` to a JSON file: the larger deviation of the two medians from 1; the goal is less than 0.01.
 //!
 //! As root: `cargo run --release -p host --example fio_overhead -- [PAIRS] [FILE]`
 
@@ -60,7 +60,7 @@ fn figures(printed: &str) -> [f64; 2] {
     [iops, percentile(&read["lat_ns"]["bins"], 0.99)]
 }
 
-/// Within the bin that it falls into, by the straight line: fio's own figure is a bin's, and bins are 3 per cent wide.
+/// Interpolates linearly within a bin: fio's own figure is that of the bin, and bins are 3 % wide.
 fn percentile(bins: &Value, share: f64) -> f64 {
     let mut bins: Vec<(f64, f64)> = bins
         .as_object()
@@ -82,7 +82,7 @@ fn percentile(bins: &Value, share: f64) -> f64 {
     last_ns
 }
 
-/// fio's call, as raidlab makes it.
+/// fio's call by raidlab.
 fn through_raidlab(disk: &Disk) -> ToolCall {
     let plan = study_file::read(STUDY, "fio_overhead", &Known::default()).expect("a study");
     let trial = plan.trials(1).next().expect("a trial");
@@ -113,8 +113,8 @@ fn through_raidlab(disk: &Disk) -> ToolCall {
     calls.into_iter().find(is_fio).expect("raidlab calls fio")
 }
 
-/// After the same rest as raidlab gives it: without it fio by hand alone would meet what the trial before left to be
-/// tidied up, and was 6 % slower for it.
+/// Waits as long as raidlab does: without this, fio by hand would overlap with the cleanup of the previous trial,
+/// and was 6 % slower.
 fn by_hand(argv: &[String]) -> [f64; 2] {
     rustix::fs::sync();
     std::thread::sleep(stack::Quiesce::default().quiet);
