@@ -1,4 +1,4 @@
-# `make demo` runs a first study, `make test` runs every test. Both install what they need.
+# `make demo` runs a first study, `make test` runs the tests. Both install what they need.
 
 # rustup installs cargo here; a shell that is already open does not have it in its PATH.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -9,7 +9,7 @@ DEMO = results/first-look
 # How long `make fuzz` runs each parser.
 SECONDS ?= 60
 
-.PHONY: demo test fuzz soak bench studies controls reproducible suites stacks scale kill-test safety deb deb-test lint docs docs-check build compiler clean
+.PHONY: demo test test-all fuzz soak bench studies controls reproducible suites stacks scale kill-test safety deb deb-test lint docs docs-check build compiler clean
 
 demo: build
 	$(RAIDLAB) doctor --install
@@ -20,6 +20,10 @@ demo: build
 
 test: compiler
 	scripts/test
+
+# Every test, also those that take long and repeat what others show once.
+test-all: compiler
+	scripts/test --all
 
 # Parsers and misbehaving guests, for longer than `make test` does.
 fuzz: compiler
@@ -74,8 +78,8 @@ kill-test: compiler
 # with device mapper, LVM, ZFS and bcachefs, with a guest as the host.
 safety: build
 	$(RAIDLAB) kernel build 6.12+more
-	RAIDLAB_SAFETY=1 cargo test --locked -p raidlab --test cli -- host_in_guest --show-output
-	RAIDLAB_SAFETY=1 RAIDLAB_ARRANGEMENTS=5000 cargo test --locked -p raidlab --test cli -- lab_judgement --show-output
+	cargo test --locked -p raidlab --test cli -- host_in_guest --include-ignored --show-output
+	RAIDLAB_ARRANGEMENTS=5000 cargo test --locked -p raidlab --test cli -- lab_judgement --show-output
 
 # Debian packages of the last commit, in results/deb: the program, the lab's kernel, and the source of that kernel.
 deb: compiler

@@ -155,7 +155,7 @@ mod tests {
         let root = of_kind(&mounts, "cgroup2", "").or_else(|| Some(hierarchy(&mounts, |_| false)?.0));
         let group = root.map(|root| root.join(format!("raidlab-test-{}", std::process::id())));
         let Some(group) = group.filter(|group| fs::create_dir(group).is_ok()) else {
-            return println!("skipped: needs root, and control groups");
+            return requirements::skip("needs root, and control groups");
         };
         let script = "echo $$ > \"$0/cgroup.procs\"; for i in 1 2 3; do (setsid sh -c 'while :; do sleep 60 & sleep 0.01; \
                       done' &) ; done; exec sleep 60";

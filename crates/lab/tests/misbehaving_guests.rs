@@ -18,10 +18,11 @@ struct Heard {
     took: Duration,
 }
 
+/// Longer than anything takes here on a busy machine: a test that awaits a limit sets it.
 fn limits() -> Limits {
     Limits {
-        stall: Duration::from_secs(2),
-        wall: Duration::from_secs(20),
+        stall: Duration::from_secs(120),
+        wall: Duration::from_secs(120),
         output_bytes: 64 << 20,
     }
 }
@@ -91,15 +92,9 @@ fn one_that_never_stops_talking_is_ended() {
 
 #[test]
 fn one_line_without_end_is_cut() {
-    // A busy machine may need its time for so much.
-    let patient = Limits {
-        stall: Duration::from_secs(60),
-        wall: Duration::from_secs(60),
-        ..limits()
-    };
     let heard = run(
         "yes | tr -d '\\n' | head -c 40000000 >&102; echo >&102; echo end >&102",
-        patient,
+        limits(),
     );
     assert_eq!((heard.ended.end, heard.lines), (ProcessEnd::Exited, 2));
     assert_eq!(heard.longest, 16 << 20);
@@ -135,9 +130,12 @@ fn thread_time() -> Duration {
 
 #[test]
 fn one_that_does_nothing_is_given_up() {
-    let heard = run("exec sleep 1000", limits());
+    let limits = Limits {
+        stall: Duration::from_secs(2),
+        ..limits()
+    };
+    let heard = run("exec sleep 1000", limits);
     assert_eq!(heard.ended.end, ProcessEnd::Stalled);
-    assert!(heard.took < Duration::from_secs(10), "{:?}", heard.took);
 }
 
 #[test]
@@ -169,7 +167,11 @@ fn the_files_in_memory_keep_their_size() {
 fn contents_of_a_guest_that_was_killed_are_not_used_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let contents = Contents::new(64 << 20, folder.path()).expect("contents");
-    let run = |script: &str| try_run_in(folder.path(), script, limits(), Some(&contents));
+    let limits = Limits {
+        stall: Duration::from_secs(4),
+        ..limits()
+    };
+    let run = |script: &str| try_run_in(folder.path(), script, limits, Some(&contents));
     let heard = run("echo first >&103; echo places >&109").expect("it starts");
     assert_eq!(heard.ended.end, ProcessEnd::Exited);
     let heard = run("head -n 1 /proc/self/fd/103 >&102; truncate -s 0 /proc/self/fd/109; exec sleep 1000");
@@ -185,7 +187,7 @@ fn contents_of_a_guest_that_was_killed_are_not_used_again() {
 #[test]
 fn nothing_outside_its_folder_can_be_written() {
     if !guest::can_confine() {
-        println!("skipped: this kernel has no Landlock");
+        requirements::skip("this kernel has no Landlock");
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,8 +1,9 @@
 //! Writes the page of a made-up comparison, to look at: `cargo run -p report --example compared -- compared.html`.
 
-#[path = "../tests/first_look/mod.rs"]
+#[path = "../tests/it/first_look/mod.rs"]
 mod first_look;
-#[path = "../tests/made/mod.rs"]
+#[expect(dead_code, reason = "this page shows some of them")]
+#[path = "../tests/it/made/mod.rs"]
 mod made;
 
 use report::ComparedSide;

@@ -1,6 +1,6 @@
 //! Writes the report of a made-up run, to look at: `cargo run -p report --example first_look -- report.html`.
 
-#[path = "../tests/first_look/mod.rs"]
+#[path = "../tests/it/first_look/mod.rs"]
 mod first_look;
 
 fn main() -> std::io::Result<()> {

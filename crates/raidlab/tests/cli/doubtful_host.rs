@@ -44,6 +44,7 @@ fn lab_host_a_disk_that_becomes_slower_during_a_run_is_drift() {
 }
 
 #[test]
+#[ignore = "test-all"]
 fn lab_host_a_disk_that_stays_as_it_is_does_not_drift() {
     let Some(said) = shown(0) else { return };
     assert!(said.contains("30 trials done, 0 failed"), "{said}");
@@ -66,6 +67,7 @@ trials = 1
 "#;
 
 #[test]
+#[ignore = "test-all"]
 fn lab_host_a_scrub_during_a_test_is_named() {
     let machine = Machine {
         kernel: "6.12+zfs",
@@ -112,6 +114,7 @@ trials = 1
 
 /// Two drives that discard, and a disk next to them.
 #[test]
+#[ignore = "test-all"]
 fn lab_host_what_others_do_during_a_test_is_named() {
     let mut disks = disks(3);
     let flash = catalogue::find("nvme-ssd-1920gb").expect("it is in the catalogue");

@@ -2,10 +2,11 @@
 
 use crate::desk::{Desk, SMALL};
 use crate::lab;
-use rustix::process::{Pid, Signal, kill_process};
+use crate::processes::signal;
+use crate::under_way::UnderWay;
+use rustix::process::Signal;
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
 
 const STABILITY: &str = include_str!("../../../../docs/stability.md");
 
@@ -101,16 +102,8 @@ fn exit_3_the_machine_lacks_something() {
 
 #[test]
 fn lab_exit_130_interrupted() {
-    let Some((desk, _turn)) = lab::desk() else { return };
-    let mut child = desk
-        .raidlab(&["run", "small.toml", "--jobs", "1"])
-        .spawn()
-        .expect("raidlab starts");
-    let stderr = BufReader::new(child.stderr.take().expect("it is a pipe"));
-    let mut lines = stderr.lines().map_while(Result::ok);
-    assert!(lines.any(|line| line.contains("1/6 ")), "a trial is done");
-    let pid = Pid::from_raw(child.id().cast_signed()).expect("a process");
-    kill_process(pid, Signal::INT).expect("it is ours");
-    lines.for_each(drop);
-    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    let Some((desk, _slot)) = lab::desk() else { return };
+    let (raidlab, _) = UnderWay::with_a_stopped_guest(&desk);
+    signal(raidlab.id(), Signal::INT);
+    assert_eq!(raidlab.end().exit, Some(130));
 }

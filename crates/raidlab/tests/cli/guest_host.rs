@@ -71,16 +71,18 @@ impl Machine<'_> {
     /// What a program printed, which must succeed. None, and says so, where there is no such kernel.
     pub fn run(&self, program: &str, arguments: &[&str]) -> Option<String> {
         if Path::new(PROGRAM).starts_with("/tmp") {
-            println!("skipped: a guest has a /tmp of its own, and does not see the program in {PROGRAM}");
+            requirements::skip(format!(
+                "a guest has a /tmp of its own, and does not see the program in {PROGRAM}"
+            ));
             return None;
         }
         let (_desk, _turn) = lab::desk()?;
         // Of what another kernel carries the packages may not be there either.
         let Ok(Ok(kernel)) = Cache::of_user().find(&KernelName::parse(self.kernel)) else {
-            println!(
-                "skipped: there is no kernel {}: `raidlab kernel build {}`",
+            requirements::skip(format!(
+                "there is no kernel {}: `raidlab kernel build {}`",
                 self.kernel, self.kernel
-            );
+            ));
             return None;
         };
         let job = GuestJob::Program(Program {

@@ -66,6 +66,7 @@ grep md7 /proc/mdstat; test "$before" = "$(sha256sum < /dev/md7)" && echo BYSTAN
 
 /// A device of dm-integrity of others stays, also where a killed run had devices open.
 #[test]
+#[ignore = "test-all"]
 fn lab_host_dm_integrity_comes_and_goes_next_to_that_of_the_machine() {
     // An array of 32 MiB is too small for xfs.
     let study = RAID5.replace("bitmap", "integrity = \"crc32c\", bitmap");
@@ -184,24 +185,19 @@ echo NOTHING IS LEFT
 
 const NAMELY: [&str; 3] = ["2 trials done, 0 failed", "IT IS LEFT MOUNTED", "NOTHING IS LEFT"];
 
-/// The study of a filesystem that makes its own array. It takes half a minute: none, and says so, unless asked for.
-fn pools(filesystem: &str) -> Option<String> {
-    if std::env::var_os("RAIDLAB_SAFETY").is_none() {
-        println!("skipped: RAIDLAB_SAFETY is not set: `make safety` does it");
-        return None;
-    }
+/// The study of a filesystem that makes its own array.
+fn pools(filesystem: &str) -> String {
     let study = RAID5.replace(
         "array = { level = 5, size = \"32M\", bitmap = \"none\" }",
         "array = { level = \"none\" }",
     );
-    Some(study.replace("fs = { type = [\"ext4\", \"xfs\"] }", filesystem))
+    study.replace("fs = { type = [\"ext4\", \"xfs\"] }", filesystem)
 }
 
 #[test]
+#[ignore = "test-all"]
 fn lab_host_pools_of_zfs_on_loop_devices_and_disks() {
-    let Some(study) = pools("fs = { type = \"zfs\", pool = [\"mirror\", \"raidz1\"] }") else {
-        return;
-    };
+    let study = pools("fs = { type = \"zfs\", pool = [\"mirror\", \"raidz1\"] }");
     let machine = Machine {
         kernel: "6.12+zfs",
         disks: disks(4),
@@ -215,13 +211,12 @@ fn lab_host_pools_of_zfs_on_loop_devices_and_disks() {
 }
 
 #[test]
+#[ignore = "test-all"]
 fn lab_host_bcachefs_on_loop_devices_and_disks() {
-    let Some(study) = pools("fs = { type = \"bcachefs\", replicas = [1, 2] }") else {
-        return;
-    };
+    let study = pools("fs = { type = \"bcachefs\", replicas = [1, 2] }");
     let programs = match ::lab::programs::fetched_bcachefs(&Cache::of_user(), &mut |_| ()) {
         Ok(programs) => programs,
-        Err(error) => return println!("skipped: {error}"),
+        Err(error) => return requirements::skip(error),
     };
     let machine = Machine {
         kernel: MORE,
@@ -270,6 +265,17 @@ const MADE_SINCE: &[(&str, &str, &str, &str)] = &[
 /// A run is killed, and clean finds what its owner has made there since: it stays, and is reported.
 #[test]
 fn lab_host_clean_leaves_a_filesystem_that_its_owner_has_made_since() {
+    clean_leaves(|name| name == "vfat");
+}
+
+/// Each takes half a minute.
+#[test]
+#[ignore = "test-all"]
+fn lab_host_clean_leaves_whatever_its_owner_has_made_since() {
+    clean_leaves(|name| name != "vfat");
+}
+
+fn clean_leaves(is_tried: impl Fn(&str) -> bool) {
     let mut lines = "clean_leaves() {
     sed \"s/FS/$2/\" study.toml > $1.toml
     $R run $1.toml --on host --store $1.db --devices /dev/vda,/dev/vdb --destroy vda,vdb &
@@ -286,9 +292,6 @@ fn lab_host_clean_leaves_a_filesystem_that_its_owner_has_made_since() {
 }
 "
     .to_owned();
-    // Each takes half a minute: all of them, if asked for.
-    let all = std::env::var_os("RAIDLAB_SAFETY").is_some();
-    let is_tried = |name: &str| all || name == "vfat";
     for (name, of, disk, make) in MADE_SINCE.iter().filter(|(name, ..)| is_tried(name)) {
         lines += &format!("clean_leaves {name} '{of}' {disk} '{make}'\n");
     }
@@ -311,6 +314,7 @@ fn lab_host_clean_leaves_a_filesystem_that_its_owner_has_made_since() {
 
 /// The machine's own volumes: in a volume group, in a partition that is a member of an array.
 #[test]
+#[ignore = "test-all"]
 fn lab_host_volumes_and_members_of_the_machine_stay() {
     let lines = r#"
 mkdir lvm; export LVM_SYSTEM_DIR=/tmp/lvm

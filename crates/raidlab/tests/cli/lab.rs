@@ -1,57 +1,44 @@
 //! The lab's kernel for tests, and runs in the lab.
 
-use crate::desk::{Desk, PROGRAM, SMALL};
+use crate::desk::{Desk, SMALL};
+use ::lab::kernel::{Cache, DEFAULT_VERSION, KernelName};
+use requirements::{Slot, one_processor};
 use serde_json::Value;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
-use std::process::Command;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
-/// One test at a time has guests: some look at the clock.
-static GUESTS: Mutex<()> = Mutex::new(());
-
-/// A desk whose cache has the kernels of the user's, and is otherwise its own. Says so if there can be none.
-pub fn desk() -> Option<(Desk, MutexGuard<'static, ()>)> {
-    let turn = GUESTS.lock().unwrap_or_else(PoisonError::into_inner);
-    Some((desk_amid_a_turn()?, turn))
+/// A desk whose cache has the kernels of the user's, and is otherwise its own; and a processor. Without a kernel the test is
+/// skipped.
+pub fn desk() -> Option<(Desk, Slot)> {
+    let slot = one_processor();
+    Some((desk_with_kernels()?, slot))
 }
 
-fn desk_amid_a_turn() -> Option<Desk> {
+fn desk_with_kernels() -> Option<Desk> {
     static KERNELS: OnceLock<Result<PathBuf, String>> = OnceLock::new();
-    match KERNELS.get_or_init(kernels) {
-        Ok(kernels) => {
-            let desk = Desk::new();
-            symlink(kernels, desk.cache().join("kernels")).expect("our own folder");
-            desk.write("small.toml", SMALL);
-            Some(desk)
-        }
-        Err(reason) => {
-            println!("skipped: {reason}");
-            None
-        }
-    }
+    let kernels = requirements::met(KERNELS.get_or_init(kernels).as_ref())?;
+    let desk = Desk::new();
+    symlink(kernels, desk.cache().join("kernels")).expect("our own folder");
+    desk.write("small.toml", SMALL);
+    Some(desk)
 }
 
-/// The folder of kernels in the user's cache, the one that is needed built.
+/// The folder of kernels in the user's cache, if it has the one that is needed. No test builds one.
 fn kernels() -> Result<PathBuf, String> {
-    let built = Command::new(PROGRAM)
-        .args(["kernel", "build"])
-        .output()
-        .expect("raidlab is run");
-    let words = String::from_utf8_lossy(&built.stderr);
-    match built.status.code() {
-        Some(0) => Ok(lab::kernel::Cache::of_user().folder().join("kernels")),
-        // What it says before the last line is progress.
-        Some(3) => Err(words.lines().last().unwrap_or("no reason given").to_owned()),
-        _ => panic!("the kernel cannot be built: {words}"),
-    }
+    let cache = Cache::of_user();
+    let found = cache
+        .find(&KernelName::parse(DEFAULT_VERSION))
+        .map_err(|error| error.to_string())?;
+    found.map_err(|_| format!("no kernel {DEFAULT_VERSION}: `raidlab kernel build`"))?;
+    Ok(cache.folder().join("kernels"))
 }
 
 /// What `small.toml` measures when nothing comes between.
 pub fn undisturbed() -> &'static Value {
     static EXPORT: OnceLock<Value> = OnceLock::new();
     EXPORT.get_or_init(|| {
-        let desk = desk_amid_a_turn().expect("asked for after a desk was there");
+        let desk = desk_with_kernels().expect("asked for after a desk was there");
         let ran = desk.run(&["run", "small.toml"]);
         assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
         export(&desk)

@@ -20,7 +20,7 @@ pub fn in_a_world_of_its_own(desk: &Desk, before: &str, arguments: &[&str]) -> O
         Err(error) => Some(format!("unshare: {error}")),
     };
     if let Some(why) = refused {
-        println!("skipped: needs a mount namespace of its own: {why}");
+        requirements::skip(format!("needs a mount namespace of its own: {why}"));
         return None;
     }
     let script = format!("{before}\nexec \"$0\" \"$@\"");
@@ -139,7 +139,7 @@ fn root_without_a_mirror_bcachefs_is_told_to_be_missing() {
     let desk = Desk::new();
     desk.write("bcachefs.toml", crate::desk::SMALL.replace("\"ext4\"", "\"bcachefs\""));
     if Path::new("/usr/sbin/bcachefs").exists() || Path::new("/sbin/bcachefs").exists() {
-        println!("skipped: bcachefs-tools is installed here");
+        requirements::skip("bcachefs-tools is installed here");
         return;
     }
     // As if there were no network: apt is configured so, and does not wait for an answer.

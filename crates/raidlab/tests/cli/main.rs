@@ -1,6 +1,6 @@
 //! raidlab as its user meets it: the program is run, and what it prints, how it exits and what it leaves is looked at.
 //!
-//! `lab_…` needs the lab's kernel, `root_…` a mount namespace. What cannot be tried is reported: `skipped: reason`.
+//! `lab_…` needs the lab's kernel, `root_…` a mount namespace. What cannot be tried is skipped, with a reason.
 
 mod arrangement;
 mod compare;
@@ -42,4 +42,5 @@ mod soak;
 mod stores;
 mod studies;
 mod traces;
+mod under_way;
 mod words;

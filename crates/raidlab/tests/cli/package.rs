@@ -26,7 +26,7 @@ fn tool(command: &mut Command) -> Option<Output> {
     match command.output() {
         Ok(output) => Some(output),
         Err(error) => {
-            println!("skipped: {}: {error}", command.get_program().to_string_lossy());
+            requirements::skip(format!("{}: {error}", command.get_program().to_string_lossy()));
             None
         }
     }

@@ -23,9 +23,9 @@ fn issue_14_duckdb_and_pandas_read_the_parquet_export() {
         .output()
         .is_ok_and(|output| output.status.success());
     if !has_modules {
-        return println!(
-            "skipped: {python} has no duckdb, pandas and pyarrow (pip): RAIDLAB_PYTHON names a Python that has"
-        );
+        return requirements::skip(format!(
+            "{python} has no duckdb, pandas and pyarrow (pip): RAIDLAB_PYTHON names a Python that has them"
+        ));
     }
     let desk = Desk::new();
     kept::store_with_samples(&desk, "raidlab.db", 1000);
@@ -60,7 +60,7 @@ fn issue_14_a_parquet_file_is_not_written_to_a_terminal() {
     let command = format!("{} export --format parquet", crate::desk::PROGRAM);
     script.args(["--quiet", "--return", "--command", &command, "/dev/null"]);
     let Ok(output) = script.output() else {
-        return println!("skipped: no terminal to try it on: script");
+        return requirements::skip("no terminal to try it on: script");
     };
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(

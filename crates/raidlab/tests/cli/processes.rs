@@ -14,6 +14,45 @@ pub struct Process {
     started: u64,
 }
 
+/// Unit of processor time in /proc.
+const TICK: Duration = Duration::from_millis(10);
+
+impl Process {
+    /// Stops it; false if it has ended.
+    pub fn stop(&self) -> bool {
+        let Some(pid) = Pid::from_raw(self.pid) else {
+            return false;
+        };
+        if rustix::process::kill_process(pid, Signal::STOP).is_err() {
+            return false;
+        }
+        loop {
+            match (read(self.pid), state(self.pid)) {
+                (Some(now), Some('T')) => return now.started == self.started,
+                (None, _) | (_, None) => return false,
+                _ => thread::sleep(Duration::from_millis(1)),
+            }
+        }
+    }
+
+    /// What it had of the processors.
+    pub fn processor_time(&self) -> Duration {
+        let fields = fields(self.pid).unwrap_or_default();
+        let ticks = fields.iter().skip(11).take(2);
+        TICK * ticks.filter_map(|field| field.parse::<u32>().ok()).sum::<u32>()
+    }
+}
+
+/// What /proc says of a process, from its state on. Its name before that, in brackets, may hold anything.
+fn fields(pid: i32) -> Option<Vec<String>> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    Some(stat.rsplit_once(')')?.1.split_whitespace().map(str::to_owned).collect())
+}
+
+fn state(pid: i32) -> Option<char> {
+    fields(pid)?.first()?.chars().next()
+}
+
 fn all() -> Vec<Process> {
     let entries = fs::read_dir("/proc").expect("Linux has it").flatten();
     entries
@@ -22,11 +61,9 @@ fn all() -> Vec<Process> {
 }
 
 /// None if there is none, or if it has ended and its parent has not asked yet how.
-fn read(pid: i32) -> Option<Process> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name, in brackets, may hold anything.
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    let is_dead = matches!(fields[0], "Z" | "X");
+pub fn read(pid: i32) -> Option<Process> {
+    let fields = fields(pid)?;
+    let is_dead = matches!(fields[0].as_str(), "Z" | "X");
     let (parent, group, started) = (
         fields[1].parse().ok()?,
         fields[2].parse().ok()?,

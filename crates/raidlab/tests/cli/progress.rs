@@ -79,7 +79,7 @@ fn lab_issue_12_16_a_dumb_terminal_gets_lines() {
     script.args(["--quiet", "--return", "--command", &command, "/dev/null"]);
     let output = match script.env("TERM", "dumb").output() {
         Ok(output) => output,
-        Err(error) => return println!("skipped: no terminal to try it on: script: {error}"),
+        Err(error) => return requirements::skip(format!("no terminal to try it on: script: {error}")),
     };
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}");
@@ -141,7 +141,7 @@ fn issue_14_colours_are_as_the_user_wants_them() {
         script.output().ok().map(|output| output.stdout.contains(&0x1b))
     };
     let Some(is_coloured) = shown_on_terminal(&[], "") else {
-        return println!("skipped: no terminal to try it on: script");
+        return requirements::skip("no terminal to try it on: script");
     };
     assert!(is_coloured, "on a terminal");
     for (environment, arguments, expected) in [

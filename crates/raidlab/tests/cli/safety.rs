@@ -115,7 +115,7 @@ fn root_loop_a_partition_of_a_disk_that_is_a_member_or_open_for_writing_is_not_o
     let Some((desk, _turn)) = desk() else { return };
     let (disk, is_scanned) = partitioned(&desk, "disk");
     if !is_scanned {
-        println!("skipped: this kernel shows no partitions of loop devices");
+        requirements::skip("this kernel shows no partitions of loop devices");
         return;
     }
     let first = format!("{}p1", disk.node);
@@ -166,7 +166,7 @@ fn root_loop_a_device_open_under_another_name_is_not_overwritten() {
     let said = std::io::Read::read_exact(opener.stdout.as_mut().expect("a pipe"), &mut line);
     let opener = EndsWithTest(opener);
     if said.is_err() {
-        println!("skipped: nodes cannot be opened in the temporary folder");
+        requirements::skip("nodes cannot be opened in the temporary folder");
         return;
     }
     let words = format!("{} is open in process {}", disk.name(), opener.0.id());
@@ -273,7 +273,7 @@ fn root_loop_what_is_given_up_and_what_a_run_left_goes_through() {
 #[test]
 fn root_a_ledger_of_another_users_is_not_acted_upon() {
     if !rustix::process::geteuid().is_root() {
-        println!("skipped: needs root, whose acts are in question");
+        requirements::skip("needs root, whose acts are in question");
         return;
     }
     let desk = Desk::new();

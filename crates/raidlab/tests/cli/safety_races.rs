@@ -2,7 +2,7 @@
 
 use crate::desk::{Desk, Ran};
 use crate::on_host::interposed::{self, When};
-use crate::on_host::rig::{Bystander, RUN, STUDY, World, desk, ends, run_on, send, start, system};
+use crate::on_host::rig::{Bystander, RUN, STUDY, World, desk, ends, run_on, send, system};
 use crate::processes::{descendants_of, is_alive};
 use rustix::process::Signal;
 use std::fs;
@@ -208,12 +208,10 @@ fn root_loop_what_was_made_while_a_run_waits_for_the_lock_is_not_wiped_and_the_l
     let errors = desk.folder().join("errors");
     command.stderr(fs::File::create(&errors).expect("a file"));
     let mut child = command.spawn().expect("raidlab is run");
-    let until = Instant::now() + Duration::from_secs(20);
     let said = || fs::read_to_string(&errors).unwrap_or_default();
-    while !said().contains("waiting for another raidlab") && Instant::now() < until {
-        sleep(Duration::from_millis(20));
-    }
-    let is_reported = said().contains("waiting for another raidlab");
+    wait_until("it is not reported whom raidlab waits for", || {
+        said().contains("waiting for another raidlab")
+    });
     system("mke2fs", &["-q", "-F", "-t", "ext4", "-L", "mine", &disk.node]);
     drop(held);
     let status = child.wait().expect("it ends");
@@ -224,21 +222,18 @@ fn root_loop_what_was_made_while_a_run_waits_for_the_lock_is_not_wiped_and_the_l
     assert_eq!(label, "mine", "it was wiped: {}", said());
     assert_eq!(status.code(), Some(2), "{}", said());
     assert!(said().contains("changed since they were checked"), "{}", said());
-    assert!(is_reported, "it is not reported whom raidlab waits for: {}", said());
 }
 
 #[test]
 fn root_loop_two_terminations_at_once_leave_nothing() {
     let Some((desk, _turn)) = desk() else { return };
     let before = World::of(&desk);
-    let child = start(&desk);
-    wait_until("nothing is attached", || World::of(&desk).loops != before.loops);
-    sleep(Duration::from_millis(200));
+    let child = interposed::that_waits(&desk, &RUN);
     // As timeout(1) does: to the process, and to its group.
     send(&child, Signal::TERM);
-    sleep(Duration::from_millis(1));
     send(&child, Signal::TERM);
     let ran = ends(child);
+    interposed::remove_files(&desk);
     assert_eq!(ran.exit, Some(130), "{}", ran.stderr);
     assert_eq!(World::of(&desk), before, "{}", ran.stderr);
 }

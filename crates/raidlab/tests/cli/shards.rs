@@ -405,14 +405,14 @@ fn root_no_room_for_the_merged_store() {
         );
         let mut unshare: Command = desk.command("unshare");
         let output = unshare.args(["--mount", "sh", "-c", &script, PROGRAM]).output();
-        let Ok(output) = output.map_err(|error| println!("skipped: unshare: {error}")) else {
+        let Ok(output) = output.map_err(|error| requirements::skip(format!("unshare: {error}"))) else {
             return;
         };
         if output.status.code() == Some(99) || output.stdout.is_empty() {
-            println!(
-                "skipped: needs a mount namespace of its own: {}",
+            requirements::skip(format!(
+                "needs a mount namespace of its own: {}",
                 String::from_utf8_lossy(&output.stderr)
-            );
+            ));
             return;
         }
         let stderr = String::from_utf8_lossy(&output.stderr);

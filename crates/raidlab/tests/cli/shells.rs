@@ -82,7 +82,7 @@ fn lab_issue_12_12_the_status_of_a_shell_at_a_terminal_is_that_of_raidlab() {
     script.args(["--quiet", "--return", "--command", &command, "/dev/null"]);
     let mut child = match script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn() {
         Ok(child) => child,
-        Err(error) => return println!("skipped: no terminal to try it on: script: {error}"),
+        Err(error) => return requirements::skip(format!("no terminal to try it on: script: {error}")),
     };
     let (mut stdin, mut stdout) = (
         child.stdin.take().expect("a pipe"),

@@ -65,7 +65,7 @@ fn issue_12_13_fio_replays_what_is_exported() {
         .output();
     let output = match replay {
         Ok(output) => output,
-        Err(error) => return println!("skipped: fio is not installed: {error}"),
+        Err(error) => return requirements::skip(format!("fio is not installed: {error}")),
     };
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(

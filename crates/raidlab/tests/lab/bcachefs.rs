@@ -1,6 +1,6 @@
 //! bcachefs in the lab: the real program, from Debian's packages. Where they are not to be had, its tests are skipped.
 
-use crate::laboratory::{Laboratory, turn};
+use crate::laboratory::Laboratory;
 use lab::kernel::{BCACHEFS, Cache, KernelName};
 use std::sync::OnceLock;
 use tools::{Tool, Tools};
@@ -19,7 +19,6 @@ const STUDY: &str = "ram = \"256M\"\n[disks]\nmodel = \"hp-c2247a\"\ncount = 4\n
 pub fn is_to_be_had() -> bool {
     static WHY_NOT: OnceLock<Option<String>> = OnceLock::new();
     let why_not = WHY_NOT.get_or_init(|| {
-        let _turn = turn();
         let cache = Cache::of_user();
         let is_there = Tools::find(&[Tool::Filesystem(&filesystems::bcachefs::BCACHEFS)]).is_ok()
             || cache.bcachefs().is_some();
@@ -31,13 +30,14 @@ pub fn is_to_be_had() -> bool {
         fetched.err().map(|error| error.to_string())
     });
     if let Some(why) = why_not {
-        println!("skipped: {}", why.lines().next().unwrap_or_default());
+        requirements::skip(why.lines().next().unwrap_or_default());
     }
     why_not.is_none()
 }
 
 /// Files are as they were written, after a remount with cold caches: a run whose guards fail is none.
 #[test]
+#[ignore = "test-all"]
 fn copies_and_compression_reach_the_disks_the_same_way_twice() {
     if !is_to_be_had() {
         return;

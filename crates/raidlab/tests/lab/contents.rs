@@ -127,7 +127,7 @@ impl SmallFolder {
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(folder.path());
         if !mount.output().is_ok_and(|output| output.status.success()) {
-            println!("skipped: a small filesystem cannot be mounted (not the superuser?)");
+            requirements::skip("a small filesystem cannot be mounted (not the superuser?)");
             return None;
         }
         Some(SmallFolder { folder })

@@ -22,6 +22,7 @@ const AT_MOST_WITH_A_LOG_WRITTEN: Duration = Duration::from_secs(4);
 const ATTEMPTS: usize = 4;
 
 #[test]
+#[ignore = "test-all"]
 fn boot_provision_and_end_take_less_than_two_seconds_for_each_stack_of_first_look() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies/first-look.toml");
     let study = fs::read_to_string(path).expect("the study is there");
@@ -30,6 +31,7 @@ fn boot_provision_and_end_take_less_than_two_seconds_for_each_stack_of_first_loo
         "{stacks}[[workload]]\nname = \"one file\"\ntree = {{ files = 1, tests = [\"write\"] }}\n"
     ));
     assert!(trials.len() >= 7, "{} stacks", trials.len());
+    let _slots = requirements::all_processors();
     let mut slow = Vec::new();
     for trial in trials {
         let Some(guest) = Guest::for_job(&GuestJob::Trial(Box::new(trial.clone())), &trial) else {

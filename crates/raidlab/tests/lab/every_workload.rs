@@ -8,7 +8,7 @@ use std::path::Path;
 fn every_workload_runs_and_what_it_wrote_is_there_after_a_remount() {
     let Some(laboratory) = Laboratory::open() else { return };
     if tools::Tools::find(&[tools::Tool::Bonnie]).is_err() {
-        println!("skipped: Bonnie++ is not here; `raidlab doctor --install` installs it");
+        requirements::skip("no Bonnie++: `raidlab doctor --install`");
         return;
     }
     let study = Path::new(concat!(

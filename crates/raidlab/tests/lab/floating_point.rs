@@ -12,10 +12,10 @@ fn tasks_keep_their_vector_registers() {
     let Some(guest) = Guest::new() else { return };
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     if folder.starts_with("/tmp") {
-        println!(
-            "skipped: a guest has a /tmp of its own, and does not see {}",
+        requirements::skip(format!(
+            "a guest has a /tmp of its own, and does not see {}",
             folder.display()
-        );
+        ));
         return;
     }
     let program = folder.join("floating_point");

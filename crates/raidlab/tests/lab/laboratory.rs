@@ -1,8 +1,9 @@
 //! raidlab at work in a folder of its own.
 
 use crate::commands::comparable;
-use lab::kernel::{Cache, DEFAULT_VERSION, Kernel, KernelError, KernelName};
+use lab::kernel::{Cache, DEFAULT_VERSION, Kernel, KernelName};
 use lab::trace::Record;
+use requirements::{Slot, one_processor};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -10,61 +11,33 @@ use std::fs::{self, File};
 use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 use store::Store;
 use tempfile::TempDir;
 use tools::shell_word;
 
-/// One test at a time has the processors: some measure wall time, and each uses both.
-static PROCESSORS: Mutex<()> = Mutex::new(());
-
 /// No command of a test takes nearly as long.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// The lab's kernel. Without it a test is skipped: the reason is printed.
+/// The lab's kernel. Without it a test is skipped.
 pub fn kernel() -> Option<&'static Kernel> {
     static KERNEL: OnceLock<Result<Kernel, String>> = OnceLock::new();
     let kernel = KERNEL.get_or_init(|| built(&KernelName::parse(DEFAULT_VERSION)));
-    match kernel {
-        Ok(kernel) => Some(kernel),
-        Err(reason) => {
-            println!("skipped: {reason}");
-            None
-        }
-    }
+    requirements::met(kernel.as_ref())
 }
 
-/// A kernel from the cache, or a new one; or why it cannot be built here.
+/// A kernel from the cache. No test builds one: that takes minutes, which belong to no test.
 fn built(name: &KernelName) -> Result<Kernel, String> {
-    let cache = Cache::of_user();
-    let built = match cache.find(name) {
-        Ok(Ok(kernel)) => Ok(kernel),
-        Ok(Err(recipe)) => cache.build(&recipe, &mut |_| {}),
-        Err(error) => Err(error),
-    };
-    match built {
-        Err(error @ (KernelError::NoSource { .. } | KernelError::Tools { .. })) => Err(error.to_string()),
-        built => Ok(built.expect("the lab's kernel can be built")),
-    }
+    let found = Cache::of_user().find(name);
+    let missing = || format!("no kernel {name}: `raidlab kernel build {name}`");
+    found.map_err(|error| error.to_string())?.map_err(|_| missing())
 }
 
-/// A kernel of another name, which is built if it is not there.
+/// A kernel of another name. Without it a test is skipped.
 pub fn kernel_named(name: &KernelName) -> Option<Kernel> {
-    let _turn = turn();
-    match built(name) {
-        Ok(kernel) => Some(kernel),
-        Err(reason) => {
-            println!("skipped: {reason}");
-            None
-        }
-    }
-}
-
-/// A test's turn at the processors.
-pub fn turn() -> MutexGuard<'static, ()> {
-    PROCESSORS.lock().unwrap_or_else(PoisonError::into_inner)
+    requirements::met(built(name))
 }
 
 /// A folder with a study and what came of it.
@@ -73,7 +46,7 @@ pub struct Laboratory {
     program: PathBuf,
     /// What raidlab is started by.
     wrapper: Vec<String>,
-    _turn: MutexGuard<'static, ()>,
+    _slot: Slot,
 }
 
 impl Laboratory {
@@ -83,21 +56,16 @@ impl Laboratory {
         Some(Self::new())
     }
 
-    /// With another kernel than most studies need, which is built if it is not there.
+    /// With another kernel than most studies need.
     pub fn open_with(name: &KernelName) -> Option<Laboratory> {
         kernel()?;
-        let turn = turn();
-        if let Err(reason) = built(name) {
-            println!("skipped: {reason}");
-            return None;
-        }
-        drop(turn);
+        kernel_named(name)?;
         Some(Self::new())
     }
 
     fn new() -> Laboratory {
         Laboratory {
-            _turn: turn(),
+            _slot: one_processor(),
             folder: tempfile::tempdir().expect("a folder"),
             program: PathBuf::from(env!("CARGO_BIN_EXE_raidlab")),
             wrapper: Vec::new(),
@@ -133,10 +101,10 @@ impl Laboratory {
         fs::write(self.folder().join("study.toml"), text).expect("a study is written");
     }
 
-    /// Runs a study on both processors, every trial of which must be done and honest.
+    /// Runs a study, every trial of which must be done and honest.
     pub fn run(&self, study: &str) -> Results {
         self.study(study);
-        self.run_with(&["--jobs", "2"])
+        self.run_with(&[])
     }
 
     /// Runs the study that is there; requests are traced.

@@ -17,16 +17,19 @@ fn the_desktop_disk_of_first_look() {
 }
 
 #[test]
+#[ignore = "test-all"]
 fn the_nas_disk() {
     does_what_its_model_says("seagate-ironwolf-12tb");
 }
 
 #[test]
+#[ignore = "test-all"]
 fn the_server_disk() {
     does_what_its_model_says("seagate-cheetah-15k7-450gb");
 }
 
 #[test]
+#[ignore = "test-all"]
 fn the_disk_of_many_published_figures() {
     does_what_its_model_says("hitachi-7k500");
 }

@@ -1,10 +1,11 @@
 //! Studies of power cuts find what is known to be there, and nothing else.
 
 use crate::guest::{disks, trials};
-use crate::laboratory::{Laboratory, kernel, turn};
+use crate::laboratory::{Laboratory, kernel};
 use lab::guest::{Config, Init, LIMITS, PowerCut};
 use lab::job::GuestJob;
 use lab::power_cut::{Error, Exploration, Judged};
+use requirements::one_processor;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use study::event::Event;
@@ -37,7 +38,7 @@ fn explore(study: &str) -> Option<Vec<Judged>> {
 /// Has the first trial's exploration. None where a test has to be skipped.
 fn with<T>(study: &str, what: impl FnOnce(&Exploration<'_>) -> T) -> Option<T> {
     let kernel = kernel()?;
-    let _turn = turn();
+    let _slot = one_processor();
     let trial = trials(study).remove(0);
     let Work::PowerCut(spec) = trial.cell.workload.work.clone() else {
         panic!("the study has power cuts")
@@ -113,6 +114,7 @@ fn ext4_without_barriers_loses_what_it_acknowledged_and_with_them_it_does_not() 
 
 /// Many states of one run, judged by one guest, are those of as many runs that end in a power cut.
 #[test]
+#[ignore = "test-all"]
 fn states_that_one_run_keeps_are_those_of_power_cuts_that_end_it() {
     let stacks = [
         "array = { level = 5, size = \"256 MiB\" }\nfs = { type = \"ext4\" }\nmount = \"nobarrier\"",
@@ -150,6 +152,7 @@ fn cut_outside(exploration: &Exploration<'_>, at_ns: u64) -> (String, u64) {
 
 /// Cuts within every step that makes the stack: each is reported with its step, none is judged.
 #[test]
+#[ignore = "test-all"]
 fn a_cut_while_the_stack_is_made_names_the_step() {
     let stack = "array = { level = 5, size = \"256 MiB\" }\nfs = { type = \"ext4\" }";
     with(&study(FOUR, stack, "{ operations = 10, points = 1 }"), |exploration| {
@@ -219,6 +222,7 @@ fn the_write_hole_of_raid_5_is_found_and_ppl_closes_it() {
 
 /// Copies and parity agree after the resync, and without one member the same is there.
 #[test]
+#[ignore = "test-all"]
 fn whole_arrays_keep_what_they_acknowledged() {
     for (level, filesystem) in [(1, "xfs"), (5, "ext4"), (6, "btrfs"), (10, "ext4")] {
         let stack = format!(
@@ -243,6 +247,7 @@ fn without_barriers(model: &str, survivors: &str) -> Option<(usize, usize)> {
 }
 
 #[test]
+#[ignore = "test-all"]
 fn an_ssd_with_power_loss_protection_loses_nothing_and_one_without_does() {
     for survivors in ["none", "any"] {
         let Some((states, lost)) = without_barriers("samsung-pm883-480gb", survivors) else {
@@ -256,6 +261,7 @@ fn an_ssd_with_power_loss_protection_loses_nothing_and_one_without_does() {
 
 /// With barriers. The disks are honest until the operations begin, so that there is a filesystem to lose something from.
 #[test]
+#[ignore = "test-all"]
 fn disks_that_ignore_flushes_lose_what_was_acknowledged() {
     let of = |ignore: bool| {
         let work = format!("{{ operations = 60, points = 12, survivors = \"none\", ignore_flush = {ignore} }}");
@@ -276,6 +282,7 @@ fn disks_that_ignore_flushes_lose_what_was_acknowledged() {
 
 /// Amid the reshape the array is degraded, and dirty after the cut: it starts with `start_dirty_degraded` only.
 #[test]
+#[ignore = "test-all"]
 fn a_raid_5_that_becomes_a_raid_6_starts_again() {
     let stack = "array = { level = 5, size = \"128 MiB\", chunk = \"64K\", spares = 1, bitmap = \"none\" }\n\
                  fs = { type = \"ext4\" }";

@@ -26,6 +26,7 @@ fn run(laboratory: &Laboratory, machine: &str, store: &str) -> Results {
 }
 
 #[test]
+#[ignore = "test-all"]
 fn a_guest_with_a_processor_repeats_bit_for_bit() {
     let Some(mut laboratory) = laboratory() else { return };
     let machine = "cpu = \"epyc-9004-vm\"\ncores = 2";
@@ -43,6 +44,7 @@ fn a_guest_with_a_processor_repeats_bit_for_bit() {
 }
 
 #[test]
+#[ignore = "test-all"]
 fn an_infinitely_fast_processor_is_none() {
     let Some(laboratory) = Laboratory::open() else { return };
     let none = run(&laboratory, "", "none.db");
@@ -52,6 +54,7 @@ fn an_infinitely_fast_processor_is_none() {
 
 /// Four jobs and md's thread share one core, or have one each; one job has little use for a second core: md alone uses it.
 #[test]
+#[ignore = "test-all"]
 fn cores_help_where_tasks_are_many() {
     let Some(laboratory) = laboratory() else { return };
     let on = |cores: u32| {
@@ -70,6 +73,7 @@ fn cores_help_where_tasks_are_many() {
 
 /// On disks without any time of their own, a processor of 1997 is all that there is.
 #[test]
+#[ignore = "test-all"]
 fn a_processor_at_its_limit_is_named() {
     let Some(laboratory) = laboratory() else { return };
     let note = "these figures are not those of the disks";

@@ -137,19 +137,17 @@ fn md_and_the_filesystems_of_most_studies() {
 }
 
 #[test]
+#[ignore = "test-all"]
 fn lvm_and_the_other_filesystems() {
     of(Flavour::More, &["LVM raid5 ext4"]);
 }
 
 #[test]
+#[ignore = "test-all"]
 fn zfs() {
-    let is_built = lab::kernel::Cache::of_user()
-        .find(&KernelName::parse("6.12+zfs"))
-        .is_ok_and(|found| found.is_ok());
-    if !is_built {
-        println!("skipped: `raidlab kernel build 6.12+zfs` was never asked for");
+    let Some(_kernel) = kernel_named(&KernelName::parse("6.12+zfs")) else {
         return;
-    }
+    };
     of(Flavour::Zfs, &[]);
 }
 

@@ -7,6 +7,7 @@ const WORKLOAD: &str = "[[workload]]\nname = \"tiny\"\n\
     [precision]\ntrials = 1\n";
 
 #[test]
+#[ignore = "test-all"]
 fn every_level_with_two_filesystems() {
     let Some(laboratory) = Laboratory::open() else { return };
     let results = laboratory.run(&format!(
@@ -29,6 +30,7 @@ fn every_filesystem_on_a_mirror() {
 }
 
 #[test]
+#[ignore = "test-all"]
 fn every_level_without_a_filesystem() {
     let Some(laboratory) = Laboratory::open() else { return };
     let results = laboratory.run(

@@ -1,8 +1,8 @@
 //! Acts on the array while a workload runs. The disks stream 89.6 MB/s on their outermost tracks, where arrays of so few
 //! mebibytes are: 102 MiB/s.
 
-use crate::laboratory::{Laboratory, Results};
-use lab::kernel::{Cache, KernelName};
+use crate::laboratory::{Laboratory, Results, kernel_named};
+use lab::kernel::KernelName;
 
 const STREAMED_MIB_S: f64 = 89.6 / 1.048_576;
 /// md stops 16 times in a rebuild to write its superblocks (`md_do_sync`: after each sixteenth of a member): the disk's
@@ -74,6 +74,7 @@ fn a_disk_of_raid_5_is_rebuilt_while_work_goes_on() {
 
 /// Nothing else to do: as fast as disks stream.
 #[test]
+#[ignore = "test-all"]
 fn an_idle_mirror_is_rebuilt_as_fast_as_its_disks_stream() {
     let Some(laboratory) = Laboratory::open() else { return };
     let acts = act(1, "\"fail\"\ndisk = 1")
@@ -99,6 +100,7 @@ fn an_idle_mirror_is_rebuilt_as_fast_as_its_disks_stream() {
 /// With one of four disks missing, a quarter of the blocks needs three reads: 1.5 reads a block by three disks, which is
 /// half of what four disks do with one.
 #[test]
+#[ignore = "test-all"]
 fn a_degraded_raid_5_reads_half_as_much_at_random() {
     let Some(laboratory) = Laboratory::open() else { return };
     let io = "{ rw = \"randread\", bs = \"4K\", size = \"256M\", direct = true, iodepth = 32, runtime = \"20s\" }";
@@ -164,6 +166,7 @@ fn a_disk_that_fails_before_another_is_rebuilt_fails_the_trial() {
 
 /// Spares take over by themselves, replace a disk that works, and become members.
 #[test]
+#[ignore = "test-all"]
 fn spares_take_over_replace_and_join() {
     let Some(laboratory) = Laboratory::open() else { return };
     let array = "{ level = 5, size = \"1G\", bitmap = \"none\", spares = 1 }";
@@ -184,6 +187,7 @@ fn spares_take_over_replace_and_join() {
 
 /// A quarter of the reads goes to the slow disk of four, and each of those takes 100 ms longer: 25 ms on average.
 #[test]
+#[ignore = "test-all"]
 fn a_slow_disk_of_four_delays_a_quarter_of_the_reads() {
     let Some(laboratory) = Laboratory::open() else { return };
     let io = "{ rw = \"randread\", bs = \"4K\", size = \"256M\", direct = true, runtime = \"60s\" }";
@@ -232,6 +236,7 @@ fn raid_5_repairs_parity_alone() {
 
 /// md copies the first member to the others, whichever is right.
 #[test]
+#[ignore = "test-all"]
 fn raid_1_repairs_from_its_first_member() {
     let array = "{ level = 1, size = \"64M\", bitmap = \"none\" }";
     let first = corrupted(2, array, 1, "1M");
@@ -276,12 +281,12 @@ fn a_scrub_of_btrfs_repairs_what_its_checksum_tells() {
 }
 
 #[test]
+#[ignore = "test-all"]
 fn a_scrub_of_zfs_repairs_what_its_checksum_tells() {
     let Some(laboratory) = Laboratory::open() else { return };
-    if !matches!(Cache::of_user().find(&KernelName::parse("6.12+zfs")), Ok(Ok(_))) {
-        println!("skipped: `raidlab kernel build 6.12+zfs` was never asked for");
+    let Some(_kernel) = kernel_named(&KernelName::parse("6.12+zfs")) else {
         return;
-    }
+    };
     repaired_by_checksum(&laboratory, "type = \"zfs\", pool = \"mirror\"");
 }
 
@@ -290,10 +295,9 @@ fn a_scrub_of_zfs_repairs_what_its_checksum_tells() {
 #[test]
 fn a_scrub_of_md_on_dm_integrity_repairs_what_a_checksum_tells() {
     let Some(laboratory) = Laboratory::open() else { return };
-    if !matches!(Cache::of_user().find(&KernelName::parse("6.12+more")), Ok(Ok(_))) {
-        println!("skipped: `raidlab kernel build 6.12+more` was never asked for");
+    let Some(_kernel) = kernel_named(&KernelName::parse("6.12+more")) else {
         return;
-    }
+    };
     let place = |disk: u32, sectors: u32| {
         let what = format!("\"corrupt\"\ndisk = {disk}\noffset = \"{disk}M\"\nsectors = {sectors}");
         act(1, &what)

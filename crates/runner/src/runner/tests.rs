@@ -3,7 +3,7 @@
 use super::*;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use store::RunSpec;
 use study::event::Failure;
 use study::stack::MachineKind;
@@ -28,6 +28,8 @@ struct Log {
     trials: Mutex<Vec<String>>,
     under_way: AtomicUsize,
     under_way_max: AtomicUsize,
+    /// Trials do not end before as many were under way at once.
+    together: usize,
 }
 
 struct Pretended<'a> {
@@ -68,8 +70,11 @@ impl Place for Pretended<'_> {
         see(Seen::Heartbeat {
             virtual_time: Duration::from_millis(3),
         });
-        // Long enough for the other slots to be used.
-        thread::sleep(Duration::from_millis(20));
+        let began = Instant::now();
+        while self.log.under_way_max.load(Ordering::SeqCst) < self.log.together {
+            assert!(began.elapsed() < Duration::from_secs(60), "slots stay free");
+            thread::sleep(Duration::from_millis(1));
+        }
         let mut trials = self.log.trials.lock().expect("no test panics while it holds it");
         let report = (self.end)(trials.len(), stop);
         trials.push(format!("{}:{}:{}", self.name, trial.cell.key, trial.index));
@@ -195,7 +200,11 @@ fn a_worker_that_panics_ends_the_run_and_is_not_waited_for() {
 
 #[test]
 fn all_slots_of_all_places_are_used_and_no_more() {
-    let (mut world, log) = (World::new(), Log::default());
+    let mut world = World::new();
+    let log = Log {
+        together: 3,
+        ..Log::default()
+    };
     let place = |name, slots| -> Box<dyn Place + '_> {
         Box::new(Pretended {
             name,

@@ -140,7 +140,7 @@ fn every_mkfs_takes_its_arguments() {
         let mut tools = match Tools::find(&[tool]) {
             Ok(tools) => tools,
             Err(missing) => {
-                println!("skipped: {}: {missing}", kind.name);
+                requirements::skip_part(format!("{}: {missing}", kind.name));
                 continue;
             }
         };
@@ -177,6 +177,6 @@ fn check_file(kind: FilesystemKind, file: &Path) {
             let call = Invocation::new(tool).args(checker.arguments).arg(file);
             tools.run(&call, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
         }
-        Err(missing) => println!("skipped: {}: {missing}", kind.name),
+        Err(missing) => requirements::skip_part(format!("{}: {missing}", kind.name)),
     }
 }

@@ -230,7 +230,7 @@ fn garbage_for_a_version_is_shown() {
 fn the_real_programs_tell_their_versions() {
     for tool in Tool::all() {
         match Tools::find(&[tool]) {
-            Err(missing) => println!("skipped: {missing}"),
+            Err(missing) => requirements::skip_part(missing),
             Ok(mut tools) => {
                 let version = tools.version(tool, &mut |_| ()).expect("says its version");
                 assert!(version.numbers > [0, 0, 0], "{version:?}");

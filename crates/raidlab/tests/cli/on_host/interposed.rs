@@ -5,7 +5,9 @@ use crate::desk::{Desk, PROGRAM};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command};
+use std::thread::sleep;
+use std::time::Duration;
 
 /// When the piece of shell is run.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +56,27 @@ pub fn raidlab(desk: &Desk, prepare: &str, tool: &str, when: When, act: &str, ar
         .args(["--mount", "sh", "-e", "-c", &script, PROGRAM])
         .args(arguments);
     command
+}
+
+/// Raidlab under way: its first mke2fs waits until it is killed.
+pub fn that_waits(desk: &Desk, arguments: &[&str]) -> Child {
+    let waits = desk.folder().join("waits");
+    let act = format!("touch {}; exec sleep 600", waits.display());
+    let mut command = raidlab(desk, "", "mke2fs", When::BeforeFirst, &act, arguments);
+    let mut child = command.spawn().expect("raidlab is run");
+    while !waits.exists() {
+        let ended = child.try_wait().expect("ours");
+        assert!(ended.is_none(), "raidlab ended before mkfs: {ended:?}");
+        sleep(Duration::from_millis(10));
+    }
+    child
+}
+
+/// Files of this module on the desk.
+pub fn remove_files(desk: &Desk) {
+    for file in ["real-mke2fs", "wrapped-mke2fs", "calls", "said", "acted", "waits"] {
+        let _ = fs::remove_file(desk.folder().join(file));
+    }
 }
 
 /// Whether the piece of shell has succeeded.

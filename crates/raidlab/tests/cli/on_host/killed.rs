@@ -1,5 +1,6 @@
 //! A run that is killed, or interrupted, at any moment.
 
+use super::interposed;
 use super::rig::{Bystander, RUN, World, desk, ends, send, start, trials};
 use crate::processes::descendants_of;
 use rustix::process::{Pid, Signal, kill_process};
@@ -87,18 +88,14 @@ fn root_loop_killed_at_any_moment_nothing_is_lost_or_left() {
 fn root_loop_ctrl_c_leaves_nothing_and_the_same_command_goes_on() {
     let Some((desk, _turn)) = desk() else { return };
     let before = World::of(&desk);
-    let child = start(&desk);
-    let until = Instant::now() + Duration::from_secs(60);
-    while World::of(&desk).loops == before.loops {
-        assert!(Instant::now() < until, "nothing is attached");
-        sleep(Duration::from_millis(20));
-    }
+    let child = interposed::that_waits(&desk, &RUN);
     // Whoever looks finds it busy, and leaves it alone.
     let cleaned = desk.run(&["clean"]);
     assert!(cleaned.stderr.contains("is running a study"), "{}", cleaned.stderr);
     assert_ne!(World::of(&desk).loops, before.loops);
     send(&child, Signal::INT);
     let ran = ends(child);
+    interposed::remove_files(&desk);
     assert_eq!(ran.exit, Some(130), "{}", ran.stderr);
     assert_eq!(World::of(&desk), before);
     assert!(

@@ -79,7 +79,7 @@ fn what_makes_no_sense_on_this_machine_or_in_the_lab() {
 #[test]
 fn root_others_than_root_are_told_so() {
     if !rustix::process::geteuid().is_root() {
-        println!("skipped: needs root, to be somebody else");
+        requirements::skip("needs root, to be somebody else");
         return;
     }
     let desk = Desk::new();
@@ -112,7 +112,7 @@ fn root_others_than_root_are_told_so() {
 fn root_loop_issue_12_14_md_that_the_kernel_lacks_is_refused_before_anything_is_made() {
     let Some((desk, _turn)) = desk() else { return };
     if host::kernel_has_level(study::stack::Level::Raid6) {
-        println!("skipped: this kernel has md, and lacks nothing");
+        requirements::skip("this kernel has md, and lacks nothing");
         return;
     }
     let study = STUDY

@@ -30,20 +30,17 @@ pub fn run_on<'a>(devices: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 /// One at a time: what a test finds left behind must be its own.
 static LOOPS: Mutex<()> = Mutex::new(());
 
-/// A desk with a study for this machine, and the loop devices for oneself. None, and says why, where that cannot be.
+/// A desk with a study for this machine, and the loop devices for oneself. Where that cannot be, the test is skipped.
 pub fn desk() -> Option<(Desk, MutexGuard<'static, ()>)> {
-    let reason = if !rustix::process::geteuid().is_root() {
-        "needs root"
-    } else if !Path::new("/dev/loop-control").exists() {
-        "this kernel has no loop devices"
-    } else {
-        let turn = LOOPS.lock().unwrap_or_else(PoisonError::into_inner);
-        let desk = Desk::new();
-        desk.write("host.toml", STUDY);
-        return Some((desk, turn));
-    };
-    println!("skipped: {reason}");
-    None
+    let control = Path::new("/dev/loop-control").exists();
+    let loops = control
+        .then_some(())
+        .ok_or("this kernel has no loop devices".to_owned());
+    requirements::met(requirements::root().and(loops))?;
+    let turn = LOOPS.lock().unwrap_or_else(PoisonError::into_inner);
+    let desk = Desk::new();
+    desk.write("host.toml", STUDY);
+    Some((desk, turn))
 }
 
 pub fn system(program: &str, arguments: &[&str]) -> String {

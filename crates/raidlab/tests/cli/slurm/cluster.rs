@@ -1,8 +1,8 @@
 //! A cluster on loopback, in a temporary folder. Nothing of it outlives the test.
 
-use crate::desk::{Desk, Ran};
-use crate::processes::{is_alive, signal};
-use rustix::process::{Signal, geteuid};
+use crate::desk::{Desk, PROGRAM, Ran};
+use crate::processes::{self, Process, is_alive, signal};
+use rustix::process::Signal;
 use std::fs::{self, File};
 use std::io::Read;
 use std::net::TcpListener;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// Longer than any answer of the cluster takes.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(240);
 
 /// The daemons and programs, and the Debian packages that have them.
 const PROGRAMS: [(&str, &str); 7] = [
@@ -35,24 +35,11 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// A cluster of nodes `n1`, `n2`, … with one core each. None if there can be none: the reason is printed.
+    /// A cluster of nodes `n1`, `n2`, … with one core each. None if there can be none: the test is skipped.
     pub fn start(nodes: usize) -> Option<Cluster> {
-        if !geteuid().is_root() {
-            println!("skipped: only root can start the daemons of Slurm");
-            return None;
-        }
-        if std::env::var("RAIDLAB_SLURM").is_ok_and(|value| value == "0") {
-            println!("skipped: RAIDLAB_SLURM=0: no daemons of Slurm are started");
-            return None;
-        }
-        for (program, package) in PROGRAMS {
-            if !["/usr/sbin", "/usr/bin"]
-                .iter()
-                .any(|folder| Path::new(folder).join(program).exists())
-            {
-                println!("skipped: no {program} (Debian package {package})");
-                return None;
-            }
+        requirements::met(requirements::root())?;
+        for (name, package) in PROGRAMS {
+            requirements::met(requirements::program(name, package))?;
         }
         let folder = tempfile::tempdir().expect("a temporary folder");
         fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).expect("our own folder");
@@ -161,6 +148,40 @@ impl Cluster {
         daemon.wait().expect("it ends");
     }
 
+    /// Stops raidlab in a task; false if it does not run.
+    pub fn stop(&self, job: &str, task: u32) -> bool {
+        let stopped = self.raidlabs(job, task).iter().filter(|process| process.stop()).count();
+        stopped > 0
+    }
+
+    /// Lets raidlab go on in a task.
+    pub fn go_on(&self, job: &str, task: u32) {
+        for process in self.raidlabs(job, task) {
+            signal(u32::try_from(process.pid).expect("a process's number"), Signal::CONT);
+        }
+    }
+
+    /// raidlab in a task, without its guest.
+    fn raidlabs(&self, job: &str, task: u32) -> Vec<Process> {
+        let of_task = with_environment(&[
+            format!("SLURM_ARRAY_JOB_ID={job}"),
+            format!("SLURM_ARRAY_TASK_ID={task}"),
+            self.environment(),
+        ]);
+        let is_raidlab =
+            |pid: &i32| fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe == Path::new(PROGRAM));
+        of_task
+            .into_iter()
+            .filter(is_raidlab)
+            .filter_map(processes::read)
+            .collect()
+    }
+
+    /// What all processes of the cluster have in their environment, and no others.
+    fn environment(&self) -> String {
+        format!("SLURM_CONF={}", self.path("slurm.conf").display())
+    }
+
     /// raidlab as a user of this cluster.
     pub fn raidlab(&self, desk: &Desk, arguments: &[&str]) -> Ran {
         let mut raidlab = desk.raidlab(arguments);
@@ -203,11 +224,11 @@ impl Cluster {
         self.ask("scontrol", &["update", &id, "StartTime=now"]);
     }
 
-    pub fn wait_for(&self, what: &str, is_there: impl Fn(&Cluster) -> bool) {
+    pub fn wait_for(&self, what: &str, is_there: impl FnMut(&Cluster) -> bool) {
         self.wait_for_up_to(PATIENCE, what, is_there);
     }
 
-    pub fn wait_for_up_to(&self, patience: Duration, what: &str, is_there: impl Fn(&Cluster) -> bool) {
+    pub fn wait_for_up_to(&self, patience: Duration, what: &str, mut is_there: impl FnMut(&Cluster) -> bool) {
         let until = Instant::now() + patience;
         while !is_there(self) {
             assert!(Instant::now() < until, "no {what} after {patience:?}\n{}", self.logs());
@@ -248,7 +269,7 @@ impl Drop for Cluster {
             let _ = daemon.wait();
         }
         // What ran on a node that was killed: only our own processes have our configuration in their environment.
-        for pid in with_environment(&format!("SLURM_CONF={}", self.path("slurm.conf").display())) {
+        for pid in with_environment(&[self.environment()]) {
             if is_alive(pid) {
                 let pid = u32::try_from(pid).expect("a process's number");
                 signal(pid, Signal::KILL);
@@ -257,14 +278,17 @@ impl Drop for Cluster {
     }
 }
 
-fn with_environment(variable: &str) -> Vec<i32> {
+fn with_environment(variables: &[String]) -> Vec<i32> {
     let entries = fs::read_dir("/proc").expect("Linux has it").flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     pids.filter(|pid: &i32| {
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment
-            .split(|byte| *byte == 0)
-            .any(|one| one == variable.as_bytes())
+        let has = |variable: &String| {
+            environment
+                .split(|byte| *byte == 0)
+                .any(|one| one == variable.as_bytes())
+        };
+        variables.iter().all(has)
     })
     .filter(|pid| u32::try_from(*pid) != Ok(std::process::id()))
     .collect()

@@ -91,7 +91,7 @@ fn root_loop_slurm_runs_the_study_on_every_node() {
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
     let merge = ran.stdout.split_once("by job ").expect("it names the job").1;
     let merge: String = merge.chars().take_while(char::is_ascii_digit).collect();
-    cluster.wait_for_up_to(Duration::from_secs(120), "end of the job that merges", |cluster| {
+    cluster.wait_for_up_to(Duration::from_secs(600), "end of the job that merges", |cluster| {
         ["COMPLETED", "FAILED"]
             .iter()
             .any(|state| cluster.job(&merge).starts_with(state))

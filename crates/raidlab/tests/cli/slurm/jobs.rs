@@ -4,6 +4,7 @@ use super::cluster::Cluster;
 use crate::desk::export_body;
 use crate::lab;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -41,6 +42,7 @@ fn state(status: &Value, shard: &str) -> String {
 }
 
 #[test]
+#[ignore = "test-all"]
 fn root_lab_slurm_loses_no_trial_and_has_none_twice() {
     let Some((desk, _turn)) = lab::desk() else { return };
     let Some(mut cluster) = Cluster::start(4) else { return };
@@ -48,11 +50,13 @@ fn root_lab_slurm_loses_no_trial_and_has_none_twice() {
     let ran = cluster.raidlab(&desk, &["submit", "many.toml", "--slurm", "--seed", "7"]);
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
     let [job, merge] = ["job ", "by job "].map(|before| number_after(&ran.stdout, before));
+    // Each task is stopped once it has done two trials: it cannot end before what follows, however fast the machine is.
+    let mut begun = BTreeSet::new();
     cluster.wait_for("trials of every task", |cluster| {
         let status = status(cluster, &desk);
-        ["1/4", "2/4", "3/4", "4/4"]
-            .iter()
-            .all(|shard| done(&status, shard) >= 2)
+        let ready = (1..=4).filter(|task| done(&status, &format!("{task}/4")) >= 2);
+        begun.extend(ready.filter(|&task| cluster.stop(&job, task)));
+        begun.len() == 4
     });
 
     // A node is lost with its task under way.
@@ -74,6 +78,9 @@ fn root_lab_slurm_loses_no_trial_and_has_none_twice() {
     cluster.stop_controller();
     cluster.start_controller();
     cluster.wait_for("controller", |cluster| !cluster.task(&job, 1).is_empty());
+    for task in [1, 4] {
+        cluster.go_on(&job, task);
+    }
 
     // The daemon comes back, and ends what was left of the task; then the task may start again.
     cluster.wait_for("lost task that is requeued", |cluster| {
@@ -87,7 +94,7 @@ fn root_lab_slurm_loses_no_trial_and_has_none_twice() {
     cluster.start_soon(&job, 2);
 
     let all = desk.folder().join("many-seed7.job/all.db");
-    cluster.wait_for_up_to(Duration::from_secs(240), "end of the job that merges", |cluster| {
+    cluster.wait_for_up_to(Duration::from_secs(600), "end of the job that merges", |cluster| {
         ["COMPLETED", "FAILED"]
             .iter()
             .any(|state| cluster.job(&merge).starts_with(state))

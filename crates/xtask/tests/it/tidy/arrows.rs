@@ -87,6 +87,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "trial",
         ],
     ),
+    ("requirements", &[]),
 ];
 
 type Arrows = BTreeMap<String, BTreeSet<String>>;

@@ -1,0 +1,12 @@
+//! What people read: the page, the table, comparisons, and how a browser draws the page.
+
+mod browser;
+mod chromium;
+mod compare;
+mod doubt;
+mod first_look;
+mod made;
+mod maps;
+mod page;
+mod shaped;
+mod table;

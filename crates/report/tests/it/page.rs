@@ -1,0 +1,267 @@
+//! What the page says, and what no study can make it do.
+
+use crate::first_look::input;
+use report::html;
+use study::stack::{MachineKind, ProcessorSpec};
+use study::{Recorded, TrialKey};
+
+#[test]
+fn the_page_stands_alone_and_runs_nothing() {
+    let page = html(&input());
+    for foreign in [
+        "<script", "<link", "<img", "<iframe", "src=", "href=\"h", "url(", "@import", "http://", "https://",
+    ] {
+        assert!(!page.contains(foreign), "the page contains `{foreign}`");
+    }
+    assert_eq!(
+        page.matches("href=").count(),
+        page.matches("href=\"#").count(),
+        "links stay in the page"
+    );
+    assert!(page.contains("content=\"default-src 'none'; style-src 'unsafe-inline'\""));
+    assert!(page.len() < 1 << 20, "{} bytes", page.len());
+}
+
+#[test]
+fn a_strangers_study_cannot_inject() {
+    const HOSTILE: &str = "\"'><script>alert(1)</script><svg onload=alert(2)>";
+    let mut input = input();
+    let hostile = HOSTILE.to_owned();
+    input.plan.title = hostile.clone();
+    input.plan.description = hostile.clone();
+    input.plan.source = format!("title = {HOSTILE}");
+    input.plan.left_out[0].reason = hostile.clone();
+    input.plan.claims[0].says = hostile.clone();
+    input.plan.claims[0].that = hostile.clone();
+    input.plan.claims[0].published = Some(hostile.clone());
+    input.run.command = hostile.clone();
+    input.run.raidlab_version = hostile.clone();
+    input.disks[0].words = hostile.clone();
+    for cell in &mut input.plan.cells {
+        cell.stack_label.push_str(HOSTILE);
+        cell.key = format!("{} | {}", cell.stack_label, cell.workload.name);
+        cell.stack.mount_options.push(hostile.clone());
+    }
+    // The cells keep the identities by which trials refer to them.
+    for row in &mut input.samples {
+        row.entry.test.push_str(HOSTILE);
+        row.failed_guards.iter_mut().for_each(|guard| guard.push_str(HOSTILE));
+    }
+    for row in &mut input.calls {
+        row.entry.argv.push(hostile.clone());
+    }
+    input
+        .provenance
+        .iter_mut()
+        .for_each(|row| row.entry.value.push_str(HOSTILE));
+    input
+        .guards
+        .iter_mut()
+        .for_each(|row| row.entry.detail.push_str(HOSTILE));
+
+    let page = html(&input);
+    assert!(
+        !page.contains("<script") && !page.contains("<svg onload"),
+        "it must be escaped everywhere"
+    );
+    assert!(!page.contains("\"'>"), "no attribute ends early");
+    assert!(page.matches("&lt;script&gt;").count() > 100, "and is there, as text");
+}
+
+#[test]
+fn simulated_figures_say_so_and_real_ones_do_not() {
+    let mut input = input();
+    let simulated = html(&input);
+    assert!(simulated.contains("<strong>Simulated disks, virtual time.</strong>"));
+    assert_eq!(
+        simulated.matches("<span class=\"tag\">simulated</span>").count(),
+        4,
+        "once a workload, once for the claims, and once for the recommended stack"
+    );
+    input.run.machine = MachineKind::Host;
+    let real = html(&input).to_lowercase();
+    // The style sheet has a rule of that name.
+    let body = &real[real.find("<body>").expect("a body")..];
+    assert!(!body.contains("simulated"));
+}
+
+#[test]
+fn what_went_wrong_is_told() {
+    let page = html(&input());
+    assert!(page.contains("1 trial of 42 failed; 1 of 164 guards failed."));
+    assert!(page.contains("the guest was killed by signal 9"));
+    assert!(page.contains("excluded: cold-cache failed"));
+    assert!(page.contains("JFS has only 4 KiB blocks"));
+    assert!(
+        page.contains("<span class=\"sign\" aria-hidden=\"true\">✓</span>supported</span>"),
+        "JFS is slow"
+    );
+}
+
+#[test]
+fn a_run_that_has_just_begun_has_a_page_too() {
+    let mut input = input();
+    input.trials.truncate(1);
+    input.samples.clear();
+    input.latencies.clear();
+    input.calls.clear();
+    input.guards.clear();
+    input.provenance.clear();
+    input.run.finished_at_unix_s = None;
+    let page = html(&input);
+    assert!(page.contains("Nothing has been measured yet."));
+    assert!(page.contains("The run is not finished: these are its first 1 trial."));
+}
+
+#[test]
+fn all_that_repeats_the_run_is_there() {
+    let input = input();
+    let page = html(&input).replace("&#x2f;", "/");
+    let study = input.plan.source.replace('"', "&quot;");
+    let needed = [
+        &input.run.command,
+        &input.run.digest_sha256,
+        &input.run.study_sha256,
+        &study,
+    ];
+    for text in needed {
+        assert!(page.contains(text.as_str()), "`{text}` is missing");
+    }
+    assert!(page.contains("mkfs.xfs -q -f -b size=4096 /dev/md0"));
+}
+
+/// The page of a study with a modelled processor said that processor time is free.
+#[test]
+fn a_modelled_processor_is_named() {
+    let mut input = input();
+    assert!(html(&input).contains("Processor time is not modelled."));
+    input.plan.cells[0].machine.processor = Some(ProcessorSpec {
+        model_sha256: None,
+        model: "pentium-3".to_owned(),
+        cores: 1,
+    });
+    assert!(html(&input).contains("that of a model (pentium-3), and not modelled where none is named."));
+    let processor = input.plan.cells[0].machine.processor.clone();
+    for cell in &mut input.plan.cells {
+        cell.machine.processor.clone_from(&processor);
+    }
+    assert!(html(&input).contains("Processor time is that of a model (pentium-3)."));
+}
+
+/// The reason of a guard was repeated for every trial.
+#[test]
+fn issue_12_17_a_guard_that_failed_in_many_trials_is_one_line() {
+    let mut input = input();
+    let cell = input.plan.cells[0].id;
+    let guard = input
+        .guards
+        .iter()
+        .find(|row| !row.entry.passed)
+        .expect("one failed")
+        .clone();
+    input.guards.clear();
+    for index in 0..3 {
+        let trial = TrialKey {
+            cell,
+            index,
+            ..guard.trial
+        };
+        input.guards.push(Recorded { trial, ..guard.clone() });
+    }
+    let page = html(&input);
+    let row = format!(
+        "<td>3: 0, 1, 2</td><td>{}</td>",
+        guard.entry.test.as_deref().expect("of a test")
+    );
+    assert_eq!(page.matches(&row).count(), 1, "{row}");
+    assert_eq!(
+        page.matches(&format!("<td class=\"wrap\">{}</td>", guard.entry.detail))
+            .count(),
+        1
+    );
+}
+
+/// What is best was said by colour alone.
+#[test]
+fn issue_12_17_a_screen_reader_says_what_is_best() {
+    let page = html(&input());
+    let charts: Vec<&str> = page.split("role=\"img\" aria-label=\"").skip(1).collect();
+    let is_best = |chart: &&&str| chart.split('"').next().is_some_and(|label| label.contains("; best: "));
+    let (labels, classes) = (
+        charts.iter().filter(is_best).count(),
+        page.matches("<div class=\"row best\">").count(),
+    );
+    assert!(classes > 0);
+    assert_eq!(labels, classes);
+}
+
+/// One trial of each stack, on the scale of the test, and in words for those who do not see it.
+#[test]
+fn throughput_over_time_is_drawn_for_each_stack() {
+    let input = input();
+    let page = html(&input);
+    let drawn = page
+        .split("<summary>Throughput over time</summary>")
+        .nth(1)
+        .expect("it is there");
+    let drawn = drawn.split("</details>").next().expect("its end");
+    let stacks = input.plan.stack_labels();
+    assert!(
+        stacks
+            .iter()
+            .all(|stack| drawn.contains(&format!("aria-label=\"{stack}: "))),
+        "{drawn}"
+    );
+    assert!(drawn.contains("in 5 intervals of 250 ms"), "{drawn}");
+    let mut without = input;
+    without.courses.clear();
+    assert!(!html(&without).contains("Throughput over time"));
+}
+
+/// A row for each stack that has latencies, with an outline and with words for those who do not see it.
+#[test]
+fn latency_spreads_are_drawn_for_each_stack() {
+    let input = input();
+    let page = html(&input);
+    let latencies = page
+        .split("<summary>Latencies of single operations</summary>")
+        .nth(1)
+        .expect("they are there");
+    let latencies = latencies.split("</details>").next().expect("their end");
+    let spreads: Vec<&str> = latencies.split("<figure class=\"spread\">").skip(1).collect();
+    assert!(!spreads.is_empty());
+    for spread in &spreads {
+        let spread = spread.split("</figure>").next().expect("its end");
+        let stacks = input.plan.stack_labels();
+        let drawn = stacks
+            .iter()
+            .filter(|stack| spread.contains(&format!("aria-label=\"{stack}: ")));
+        assert_eq!(
+            drawn.count(),
+            spread.matches("<path class=\"bar\" d=\"M").count(),
+            "{spread}"
+        );
+        assert!(spread.matches("<path").count() >= 2, "{spread}");
+        assert!(spread.matches("<text").count() >= 2, "an axis: {spread}");
+    }
+    let mut without = input;
+    without.latencies.clear();
+    assert!(!html(&without).contains("Latencies of single operations"));
+}
+
+/// Print left out latencies and the study file.
+#[test]
+fn issue_12_17_print_opens_what_is_folded() {
+    let page = html(&input());
+    let print = page.split("@media print").nth(1).expect("rules for print");
+    assert!(print.contains("details::details-content { content-visibility: visible; display: block;"));
+}
+
+/// What the study measures besides its question was said in the plan only.
+#[test]
+fn issue_12_3_the_report_warns_as_the_plan_does() {
+    let mut input = input();
+    assert!(!html(&input).contains("Warning: "));
+    input.advice = vec!["the working set fits in memory".to_owned()];
+    assert!(html(&input).contains("<p class=\"incomplete\">Warning: the working set fits in memory.</p>"));
+}

@@ -1,0 +1,125 @@
+//! The result table as the terminal shows it.
+
+use crate::first_look;
+use report::{TableOptions, table};
+
+fn plain(width: usize) -> String {
+    table(&first_look::input(), TableOptions { width, colour: false })
+}
+
+#[test]
+fn wide() {
+    insta::assert_snapshot!(plain(120));
+}
+
+#[test]
+fn narrow_terminals_get_more_tables_and_no_broken_lines() {
+    let text = plain(48);
+    insta::assert_snapshot!(text);
+    let of_tables = text.lines().filter(|line| line.contains('±') && !line.contains("95 %"));
+    assert!(of_tables.clone().count() > 0 && of_tables.clone().all(|line| line.chars().count() <= 48));
+}
+
+/// An 80-column terminal got lines of 84.
+#[test]
+fn issue_12_16_no_line_is_wider_than_the_terminal() {
+    let mut input = first_look::input();
+    for (number, cell) in input.plan.cells.iter_mut().enumerate() {
+        let label = format!(
+            "{} on RAID 6 of 8, chunk 512K, without a bitmap, number {number}",
+            cell.stack_label
+        );
+        cell.stack_label = label;
+    }
+    for input in [first_look::input(), input] {
+        for width in 60..=120 {
+            let text = table(&input, TableOptions { width, colour: false });
+            for line in text.lines() {
+                assert!(
+                    line.chars().count() <= width,
+                    "{} > {width}: {line}",
+                    line.chars().count()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn colour_only_if_told_so() {
+    let coloured = table(
+        &first_look::input(),
+        TableOptions {
+            width: 120,
+            colour: true,
+        },
+    );
+    assert!(coloured.contains("\u{1b}["));
+    assert!(!plain(120).contains('\u{1b}'));
+}
+
+#[test]
+fn before_the_first_trial() {
+    let mut input = first_look::input();
+    input.trials.clear();
+    input.samples.clear();
+    insta::assert_snapshot!(table(
+        &input,
+        TableOptions {
+            width: 80,
+            colour: false
+        }
+    ));
+}
+
+/// First-look with its first cell twice; the replicate's samples are those of the cell times this factor.
+fn with_replicate(factor: f64) -> report::Input {
+    let mut input = first_look::input();
+    let first = input.plan.cells[0].clone();
+    let mut replicate = first.clone();
+    replicate.key = format!("{} #2", first.key);
+    replicate.stack_label = format!("{} #2", first.stack_label);
+    input.plan.cells.push(replicate);
+    input.plan.identify();
+    let id = input.plan.cells.last().expect("it was pushed").id;
+    let of_first: Vec<_> = input
+        .samples
+        .iter()
+        .filter(|one| one.trial.cell == first.id)
+        .cloned()
+        .collect();
+    input.samples.extend(of_first.into_iter().map(|mut one| {
+        one.trial.cell = id;
+        one.entry.value *= factor;
+        one
+    }));
+    input
+}
+
+#[test]
+fn a_control_that_differs_is_said_before_everything_else() {
+    let options = TableOptions {
+        width: 120,
+        colour: false,
+    };
+    let text = table(&with_replicate(1.3), options);
+    let line = text.lines().nth(3).unwrap_or_default();
+    assert!(line.starts_with("The A/A control differs: "), "{text}");
+    let page = report::html(&with_replicate(1.3));
+    let place = |words: &str| page.find(words).unwrap_or(usize::MAX);
+    assert!(place("A control differs: ") < place("fastest"));
+
+    let text = table(&with_replicate(1.0), options);
+    assert!(!text.contains("control differs"), "{text}");
+    assert!(text.contains("A/A control: no difference in "), "{text}");
+    let page = report::html(&with_replicate(1.0));
+    assert!(page.contains("no difference in "), "{page}");
+
+    let mut without = first_look::input();
+    assert!(
+        !table(&without, options).contains("A/A control"),
+        "the lab has no need of one"
+    );
+    without.run.machine = study::stack::MachineKind::Host;
+    assert!(table(&without, options).contains("A/A control: none"));
+}

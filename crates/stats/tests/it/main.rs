@@ -1,0 +1,6 @@
+//! Judgements on simulated figures, whose truth is known.
+
+mod claims;
+mod noise;
+mod noisy;
+mod place;

@@ -1,0 +1,176 @@
+//! Files that are not stores or cannot be one: a message states the problem and the fix, and the file is unchanged.
+
+use crate::fixture::{Bench, ORIGIN, sample};
+use rusqlite::Connection;
+use std::fs;
+use std::path::Path;
+use store::Store;
+
+/// The messages for opening `path` for writing and for reading, without the variable folder name.
+fn messages(path: &Path) -> String {
+    let folder = path.parent().unwrap().display().to_string();
+    let write = Store::open(path)
+        .err()
+        .map_or("opens".to_owned(), |error| error.to_string());
+    let read = Store::open_existing(path)
+        .err()
+        .map_or("opens".to_owned(), |error| error.to_string());
+    format!("write: {write}\nread:  {read}").replace(&folder, "/folder")
+}
+
+#[test]
+fn a_missing_folder() {
+    let bench = Bench::new();
+    insta::assert_snapshot!(messages(&bench.folder.path().join("no/such/raidlab.db")).replace("/folder", "…/no/such"), @"
+    write: no folder `…/no/such` for the store: create it, or name another file with --store
+    read:  no store at `…/no/such/raidlab.db`: `raidlab run STUDY` creates one; choose another file with --store
+    ");
+}
+
+#[test]
+fn a_folder() {
+    let bench = Bench::new();
+    fs::create_dir(bench.path()).unwrap();
+    insta::assert_snapshot!(messages(&bench.path()), @"
+    write: `/folder/raidlab.db` is a folder: --store needs a file
+    read:  `/folder/raidlab.db` is a folder: --store needs a file
+    ");
+}
+
+#[test]
+fn no_store_yet() {
+    let bench = Bench::new();
+    let error = Store::open_existing(&bench.path()).unwrap_err().to_string();
+    insta::assert_snapshot!(error.replace(bench.folder.path().to_str().unwrap(), "/folder"), @"no store at `/folder/raidlab.db`: `raidlab run STUDY` creates one; choose another file with --store");
+    assert!(!bench.path().exists(), "looking for a store does not make one");
+}
+
+#[test]
+fn not_a_database() {
+    let bench = Bench::new();
+    let text = "title = \"a study, not a store\"\n".repeat(100);
+    fs::write(bench.path(), &text).unwrap();
+    insta::assert_snapshot!(messages(&bench.path()), @"
+    write: `/folder/raidlab.db` is not a database: name another file with --store (the file was not changed)
+    read:  `/folder/raidlab.db` is not a database: name another file with --store (the file was not changed)
+    ");
+    assert_eq!(fs::read_to_string(bench.path()).unwrap(), text);
+}
+
+#[test]
+fn somebody_elses_database() {
+    let bench = Bench::new();
+    Connection::open(bench.path())
+        .unwrap()
+        .execute_batch("CREATE TABLE photo (id INTEGER)")
+        .unwrap();
+    let before = fs::read(bench.path()).unwrap();
+    insta::assert_snapshot!(messages(&bench.path()), @"
+    write: `/folder/raidlab.db` is an SQLite database, but not one of raidlab's: name another file with --store (the file was not changed)
+    read:  `/folder/raidlab.db` is an SQLite database, but not one of raidlab's: name another file with --store (the file was not changed)
+    ");
+    assert_eq!(fs::read(bench.path()).unwrap(), before);
+}
+
+#[test]
+fn a_store_of_a_newer_raidlab() {
+    let bench = Bench::new();
+    drop(bench.open());
+    Connection::open(bench.path())
+        .unwrap()
+        .pragma_update(None, "user_version", 99)
+        .unwrap();
+    insta::assert_snapshot!(messages(&bench.path()), @"
+    write: `/folder/raidlab.db` was written by a newer raidlab (its schema is 99, this raidlab supports up to 7): update raidlab, or name another file with --store
+    read:  `/folder/raidlab.db` was written by a newer raidlab (its schema is 99, this raidlab supports up to 7): update raidlab, or name another file with --store
+    ");
+}
+
+#[test]
+fn a_run_that_another_raidlab_writes() {
+    let bench = Bench::new();
+    let (mut first, mut second) = (bench.open(), bench.open());
+    let _run = first.open_run(&bench.spec()).unwrap();
+    let message = second.open_run(&bench.spec()).unwrap_err().to_string();
+    let message = message
+        .replace(bench.folder.path().to_str().unwrap(), "/folder")
+        .replace(&std::process::id().to_string(), "PID");
+    insta::assert_snapshot!(message, @"run 1 in `/folder/raidlab.db` is being written by another raidlab (process PID): wait for it or stop it, or name another file with --store");
+}
+
+#[test]
+fn a_store_that_another_program_locks() {
+    let bench = Bench::new();
+    let mut store = bench.open();
+    let other = Connection::open(bench.path()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let message = store.open_run(&bench.spec()).unwrap_err().to_string();
+    insta::assert_snapshot!(message.replace(bench.folder.path().to_str().unwrap(), "/folder"), @"`/folder/raidlab.db` is locked by another program: close it and try again");
+}
+
+/// On a real filesystem of 256 KiB, which only root can create.
+#[test]
+fn root_a_full_disk_keeps_what_was_done() {
+    let bench = Bench::new();
+    let mount = std::process::Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"])
+        .arg(bench.folder.path())
+        .output();
+    if !mount.as_ref().is_ok_and(|output| output.status.success()) {
+        requirements::skip(format!("needs to mount a tmpfs, which only root may: {mount:?}"));
+        return;
+    }
+    let _unmount = Unmount(bench.folder.path().to_owned());
+    let mut store = bench.open();
+    let run = store.open_run(&bench.spec()).unwrap();
+    bench.measure(&mut store, &run, 0, 0);
+    let trial = store.begin_trial(&run, &bench.trial(0, 1), ORIGIN).unwrap();
+    let error = (0..100_000)
+        .find_map(|_| store.append(trial, &sample("read", 1.0)).err())
+        .expect("it fills up");
+    insta::assert_snapshot!(error.to_string().replace(bench.folder.path().to_str().unwrap(), "/folder"), @"no space left for the store `/folder/raidlab.db`: finished trials (1) are kept; free some space and run the same command to continue");
+    let run_id = run.summary.id;
+    drop((run, store));
+
+    let store = Store::open_existing(&bench.path()).expect("a full disk can be read");
+    assert_eq!(store.samples(run_id).unwrap().len(), 2);
+}
+
+/// Read-only media: `raidlab report` with a store on a read-only mount.
+#[test]
+fn root_a_store_on_read_only_media_can_be_read() {
+    let bench = Bench::new();
+    let mut store = bench.open();
+    let run = store.open_run(&bench.spec()).unwrap();
+    bench.measure(&mut store, &run, 0, 0);
+    let run_id = run.summary.id;
+    drop((run, store));
+    let folder = bench.folder.path();
+    let bind = std::process::Command::new("mount")
+        .arg("--bind")
+        .args([folder, folder])
+        .status();
+    if !bind.is_ok_and(|status| status.success()) {
+        requirements::skip("needs a read-only bind mount, which only root may make");
+        return;
+    }
+    let _unmount = Unmount(folder.to_owned());
+    let status = std::process::Command::new("mount")
+        .args(["-o", "remount,ro,bind"])
+        .arg(folder)
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let store = Store::open_existing(&bench.path()).expect("reading needs no writing");
+    assert_eq!(store.samples(run_id).unwrap().len(), 2);
+    let error = Store::open(&bench.path()).unwrap_err().to_string();
+    insta::assert_snapshot!(error.replace(folder.to_str().unwrap(), "/folder"), @"cannot write `/folder/raidlab.db`: it or its folder is read-only for this user");
+}
+
+struct Unmount(std::path::PathBuf);
+
+impl Drop for Unmount {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg(&self.0).status();
+    }
+}

@@ -1,0 +1,13 @@
+//! From the text of a study to its plan, or to diagnostics.
+
+mod acts;
+mod acts_of_managers;
+mod diagnostics;
+mod integrity;
+mod model_files;
+mod order;
+mod plans;
+mod power_cuts;
+mod stacks;
+mod studies;
+mod tables;
