@@ -1,4 +1,4 @@
-//! Verdicts and comparisons, on a store that is at hand (made-up figures: see `store/tests/migrates.rs`).
+//! Verdicts and comparisons, on a store that is at hand (made-up figures: see `store/tests/it/migrates.rs`).
 
 use crate::desk::Desk;
 use crate::kept;

@@ -4,7 +4,7 @@ use crate::desk::Desk;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-const TEN_ERRORS: &str = include_str!("../../../study-file/tests/ten-errors.toml");
+const TEN_ERRORS: &str = include_str!("../../../study-file/tests/it/ten-errors.toml");
 
 #[test]
 fn ten_errors_are_all_reported_with_place_and_help() {
@@ -81,12 +81,7 @@ fn a_megabyte_of_junk() {
         desk.write("junk.toml", &junk);
         let began = Instant::now();
         let ran = desk.run_without_touching(&["run", "junk.toml"]);
-        assert!(
-            began.elapsed() < PATIENCE,
-            "{:?} for {:.20}…",
-            began.elapsed(),
-            junk
-        );
+        assert!(began.elapsed() < PATIENCE, "{:?} for {:.20}…", began.elapsed(), junk);
         assert_eq!(ran.exit, Some(2));
         assert!(ran.stderr.contains("in junk.toml"), "{:.1000}", ran.stderr);
         assert!(

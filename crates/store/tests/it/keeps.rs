@@ -88,7 +88,11 @@ fn a_killed_writer_loses_its_running_trial_only() {
     }
     let bench = Bench::new();
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["keeps::a_killed_writer_loses_its_running_trial_only", "--exact", "--nocapture"])
+        .args([
+            "keeps::a_killed_writer_loses_its_running_trial_only",
+            "--exact",
+            "--nocapture",
+        ])
         .env(STORE_OF_CHILD, bench.path())
         .stdout(Stdio::piped())
         .spawn()

@@ -31,8 +31,8 @@ fn is_reported(error: &Diagnostic, text: &str) -> Result<(), TestCaseError> {
 fn study_files() {
     let seeds = [
         include_str!("../../../../studies/first-look.toml"),
-        include_str!("../../../study-file/tests/syntax.toml"),
-        include_str!("../../../study-file/tests/ten-errors.toml"),
+        include_str!("../../../study-file/tests/it/syntax.toml"),
+        include_str!("../../../study-file/tests/it/ten-errors.toml"),
     ];
     let known = study_file::Known::default();
     almost_valid::text(&seeds, |text| {
