@@ -2,56 +2,18 @@
 
 use crate::history::{Acts, History, Promise};
 use lab::power_cut::Judged;
-use std::collections::BTreeSet;
-use trial::power_cut::{Verdict, Violation, ViolationKind};
+use study::FindingKind;
+use trial::power_cut::{Loss, Verdict, ViolationKind};
 
-/// What can be wrong with a state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    Lost,
-    Wrong,
-    NotMountable,
-    Checker,
-    Parity,
-    GuestDied,
-}
-
-impl Kind {
-    pub const ALL: [Self; 6] = [
-        Self::Lost,
-        Self::Wrong,
-        Self::NotMountable,
-        Self::Checker,
-        Self::Parity,
-        Self::GuestDied,
-    ];
-
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Lost => "acknowledged, but lost",
-            Self::Wrong => "wrong data",
-            Self::NotMountable => "not mountable",
-            Self::Checker => "the filesystem's checker complains",
-            Self::Parity => "copies or parity disagree",
-            Self::GuestDied => "the guest's kernel died",
-        }
-    }
-
-    /// What is wrong with this state.
-    pub fn of(judged: &Judged) -> BTreeSet<Self> {
-        Self::of_verdict(&judged.verdict)
-    }
-
-    pub fn of_verdict(verdict: &Verdict) -> BTreeSet<Self> {
-        let found = [
-            (Self::Lost, verdict.has(ViolationKind::Lost)),
-            (Self::Wrong, verdict.has(ViolationKind::Wrong)),
-            (Self::NotMountable, verdict.not_mountable.is_some()),
-            (Self::Checker, verdict.checker_complaint.is_some()),
-            (Self::Parity, verdict.stale_sectors > 0),
-            (Self::GuestDied, verdict.guest_died.is_some()),
-        ];
-        found.into_iter().filter(|(_, is)| *is).map(|(kind, _)| kind).collect()
+/// What can be wrong with a state, in the words of a session.
+pub const fn words(kind: FindingKind) -> &'static str {
+    match kind {
+        FindingKind::Lost => "acknowledged, but lost",
+        FindingKind::Wrong => "wrong data",
+        FindingKind::NotMountable => "not mountable",
+        FindingKind::Checker => "the filesystem's checker complains",
+        FindingKind::Parity => "copies or parity disagree",
+        FindingKind::GuestDied => "the guest's kernel died",
     }
 }
 
@@ -69,8 +31,10 @@ pub enum News {
 }
 
 /// What is wrong with this state of the history, each with how it is to be taken.
-pub fn found<'a>(history: &'a History, judged: &'a Judged) -> impl Iterator<Item = (Kind, News)> + 'a {
-    Kind::of(judged)
+pub fn found<'a>(history: &'a History, judged: &'a Judged) -> impl Iterator<Item = (FindingKind, News)> + 'a {
+    judged
+        .verdict
+        .kinds()
         .into_iter()
         .map(|kind| (kind, News::of(history, kind, &judged.verdict)))
 }
@@ -78,9 +42,9 @@ pub fn found<'a>(history: &'a History, judged: &'a Judged) -> impl Iterator<Item
 impl News {
     /// Of such a finding in this state of the history. A known defect is recognised by the stack, the kind of the damage
     /// and where there is one by what mount printed, so another one that looks the same is taken for it.
-    fn of(history: &History, kind: Kind, verdict: &Verdict) -> Self {
+    fn of(history: &History, kind: FindingKind, verdict: &Verdict) -> Self {
         // No stack promises that its kernel may die.
-        if kind == Kind::GuestDied {
+        if kind == FindingKind::GuestDied {
             return match history.has_write_behind {
                 true => Self::Known("docs/findings/md-stop-timer.md"),
                 false => Self::New,
@@ -89,7 +53,7 @@ impl News {
         if let Promise::NotKept(why) = history.promise() {
             return Self::Expected(why);
         }
-        if history.has_ppl && history.has_write_cache() && matches!(kind, Kind::Lost | Kind::Wrong) {
+        if history.has_ppl && history.has_write_cache() && matches!(kind, FindingKind::Lost | FindingKind::Wrong) {
             return Self::Known("docs/findings/ppl-flush.md");
         }
         if history.acts() == Acts::Grow && history.is_of_6_12() {
@@ -100,7 +64,7 @@ impl News {
         }
         let is_torn_superblock = history.filesystem == "btrfs"
             && history.has_write_cache()
-            && kind == Kind::NotMountable
+            && kind == FindingKind::NotMountable
             && verdict
                 .not_mountable
                 .as_ref()
@@ -108,14 +72,15 @@ impl News {
         if is_torn_superblock {
             return Self::Known("docs/power-cuts.md");
         }
-        let lost_names = history.filesystem == "btrfs" && kind == Kind::Lost && loses_only(verdict, is_gone);
+        let lost_names =
+            history.filesystem == "btrfs" && kind == FindingKind::Lost && loses_only(verdict, Loss::Name);
         if lost_names {
             return Self::Known("docs/findings/btrfs-rename-lost.md");
         }
         let lost_of_sync = history.filesystem == "xfs"
             && history.has_write_cache()
-            && kind == Kind::Lost
-            && loses_only(verdict, Violation::is_older_than_a_sync);
+            && kind == FindingKind::Lost
+            && loses_only(verdict, Loss::OlderThanSync);
         if lost_of_sync {
             return Self::Known("docs/findings/xfs-sync.md");
         }
@@ -123,9 +88,9 @@ impl News {
             && history.has_write_cache()
             && history.level != "single"
             && matches!(history.filesystem, "ext3" | "ext4" | "xfs")
-            && (matches!(kind, Kind::Wrong | Kind::NotMountable | Kind::Checker)
+            && (matches!(kind, FindingKind::Wrong | FindingKind::NotMountable | FindingKind::Checker)
                 // Without checksums in its journal the replay writes over the filesystem.
-                || history.filesystem == "ext3" && kind == Kind::Lost);
+                || history.filesystem == "ext3" && kind == FindingKind::Lost);
         match is_preflush {
             true => Self::Known("docs/findings/md-preflush.md"),
             false => Self::New,
@@ -133,24 +98,29 @@ impl News {
     }
 }
 
-/// Whether something was lost, and all that was lost is like this.
-fn loses_only(verdict: &Verdict, is_like: impl Fn(&Violation) -> bool) -> bool {
-    let mut lost = verdict
-        .violations
-        .iter()
-        .filter(|violation| violation.kind == ViolationKind::Lost)
-        .peekable();
-    lost.peek().is_some() && lost.all(is_like)
-}
-
-/// Whether a file or folder is not there.
-fn is_gone(violation: &Violation) -> bool {
-    violation.detail.ends_with("it is gone")
+/// Whether something was lost, and all that was lost is of this kind.
+fn loses_only(verdict: &Verdict, loss: Loss) -> bool {
+    let violations = verdict.violations.iter();
+    let mut lost = violations.filter(|one| one.kind == ViolationKind::Lost).peekable();
+    lost.peek().is_some() && lost.all(|one| one.loss == Some(loss))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use trial::power_cut::Violation;
+
+    fn lost(losses: &[Option<Loss>]) -> Verdict {
+        let violation = |loss: &Option<Loss>| Violation {
+            kind: ViolationKind::Lost,
+            loss: *loss,
+            detail: String::new(),
+        };
+        Verdict {
+            violations: losses.iter().map(violation).collect(),
+            ..Verdict::default()
+        }
+    }
 
     fn history(is: impl Fn(&History) -> bool) -> History {
         (1..)
@@ -163,7 +133,7 @@ mod tests {
     fn what_a_stack_does_not_promise_is_expected() {
         let risky = history(|history| history.promise() != Promise::Kept);
         assert!(matches!(
-            News::of(&risky, Kind::Lost, &Verdict::default()),
+            News::of(&risky, FindingKind::Lost, &Verdict::default()),
             News::Expected(_)
         ));
     }
@@ -176,14 +146,14 @@ mod tests {
                 && !history.has_write_behind
                 && history.level == "1"
         });
-        for kind in Kind::ALL {
+        for kind in FindingKind::ALL {
             assert_eq!(News::of(&safe, kind, &Verdict::default()), News::New);
         }
     }
 
     #[test]
     fn a_guest_that_dies_is_a_finding_whatever_the_stack_promises() {
-        let of = |history: &History| News::of(history, Kind::GuestDied, &Verdict::default());
+        let of = |history: &History| News::of(history, FindingKind::GuestDied, &Verdict::default());
         let risky = history(|history| history.promise() != Promise::Kept && !history.has_write_behind);
         assert_eq!(of(&risky), News::New);
         let behind = history(|history| history.has_write_behind);
@@ -200,10 +170,13 @@ mod tests {
         };
         let before = history(is_preflush);
         let known = News::Known("docs/findings/md-preflush.md");
-        assert_eq!(News::of(&before, Kind::NotMountable, &Verdict::default()), known);
-        assert_eq!(News::of(&before, Kind::Lost, &Verdict::default()), News::New);
+        assert_eq!(News::of(&before, FindingKind::NotMountable, &Verdict::default()), known);
+        assert_eq!(News::of(&before, FindingKind::Lost, &Verdict::default()), News::New);
         let now = History::draw(1, before.number, "7.3");
-        assert_eq!(News::of(&now, Kind::NotMountable, &Verdict::default()), News::New);
+        assert_eq!(
+            News::of(&now, FindingKind::NotMountable, &Verdict::default()),
+            News::New
+        );
     }
 
     #[test]
@@ -219,7 +192,7 @@ mod tests {
                 not_mountable: Some(said.to_owned()),
                 ..Verdict::default()
             };
-            News::of(&safe, Kind::NotMountable, &verdict)
+            News::of(&safe, FindingKind::NotMountable, &verdict)
         };
         let torn = of("BTRFS error (device md100): superblock checksum mismatch");
         assert_eq!(torn, News::Known("docs/power-cuts.md"));
@@ -231,7 +204,7 @@ mod tests {
         let is_rebuild = |history: &History| {
             history.promise() == Promise::Kept && history.level == "10" && history.acts() == Acts::Rebuild
         };
-        let found = |history| News::of(history, Kind::Lost, &Verdict::default());
+        let found = |history| News::of(history, FindingKind::Lost, &Verdict::default());
         let before = history(is_rebuild);
         assert_eq!(found(&before), News::Known("docs/findings/md-resync-first.md"));
         assert_eq!(found(&History::draw(1, before.number, "7.3")), News::New);
@@ -240,19 +213,10 @@ mod tests {
     #[test]
     fn names_that_btrfs_loses_are_known_and_other_losses_are_new() {
         let safe = history(|history| history.promise() == Promise::Kept && history.filesystem == "btrfs");
-        let of = |detail: &str| {
-            let verdict = Verdict {
-                violations: vec![Violation {
-                    kind: ViolationKind::Lost,
-                    detail: detail.to_owned(),
-                }],
-                ..Verdict::default()
-            };
-            News::of(&safe, Kind::Lost, &verdict)
-        };
+        let of = |loss| News::of(&safe, FindingKind::Lost, &lost(&[loss]));
         let known = News::Known("docs/findings/btrfs-rename-lost.md");
-        assert_eq!(of("d62/n66: it is gone"), known);
-        assert_ne!(of("d62/n66: at byte 0: older content"), known);
+        assert_eq!(of(Some(Loss::Name)), known);
+        assert_ne!(of(None), known);
     }
 
     #[test]
@@ -264,20 +228,8 @@ mod tests {
                 && history.acts() == Acts::None
                 && !history.has_ppl
         });
-        let of = |details: &[&str]| {
-            let lost = |detail: &&str| Violation {
-                kind: ViolationKind::Lost,
-                detail: (*detail).to_owned(),
-            };
-            let verdict = Verdict {
-                violations: details.iter().map(lost).collect(),
-                ..Verdict::default()
-            };
-            News::of(&safe, Kind::Lost, &verdict)
-        };
-        let by_sync =
-            "n52: at byte 256: older content, but operation 95 wrote there, durably, by sync (2 records in all)";
-        let by_fsync = "n53: at byte 0: older content, but operation 95 wrote there, durably";
+        let of = |losses: &[Option<Loss>]| News::of(&safe, FindingKind::Lost, &lost(losses));
+        let (by_sync, by_fsync) = (Some(Loss::OlderThanSync), None);
         assert_eq!(of(&[by_sync]), News::Known("docs/findings/xfs-sync.md"));
         assert_eq!(of(&[by_fsync]), News::New);
         assert_eq!(of(&[by_sync, by_fsync]), News::New);

@@ -1,6 +1,6 @@
 //! The shortest work and the fewest lost writes that still show what a power cut showed.
 
-use crate::finding::Kind;
+use crate::finding::words;
 use crate::guests::Guests;
 use crate::state::text;
 use crate::{Error, LostSectors, Numbers, StateChoice};
@@ -9,9 +9,10 @@ use lab::kernel::Cache;
 use lab::power_cut::{self, Exploration, Judged, Lost, LostWrites, smaller};
 use prepare::kernels::ShowBuild;
 use std::sync::atomic::AtomicBool;
+use study::FindingKind;
 use study::plan::{Plan, Trial};
 use study::workload::{PowerCutSpec, Work};
-use trial::power_cut::Operations;
+use trial::power_cut::{Operations, Verdict};
 
 /// Nobody stops it but by ending the program.
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -60,7 +61,7 @@ struct Shrinking<'a> {
     plan: &'a Plan,
     trial: Trial,
     spec: PowerCutSpec,
-    kind: Kind,
+    kind: FindingKind,
     tried: u32,
 }
 
@@ -71,10 +72,10 @@ pub fn shrink(choice: &StateChoice, plan: &Plan, cache: &Cache, show: ShowBuild)
     let judged = guests.explore((plan, &trial), spec.clone(), processor(), |exploration| {
         exploration.state(choice.cut, &NEVER)
     })?;
-    let Some(kind) = Kind::of(&judged).into_iter().next() else {
+    let Some(kind) = judged.verdict.kinds().into_iter().next() else {
         return Ok("nothing is wrong with this state: there is nothing to shrink\n".to_owned());
     };
-    log::info!("{}", kind.words());
+    log::info!("{}", words(kind));
     let mut shrinking = Shrinking {
         guests,
         plan,
@@ -136,7 +137,7 @@ impl Shrinking<'_> {
             .explore((self.plan, &trial), spec, processor(), |exploration| {
                 let mut first: Option<Judged> = None;
                 exploration.all(&NEVER, &mut |_| {}, &mut |judged| {
-                    if first.is_none() && Kind::of(judged).contains(&kind) {
+                    if first.is_none() && judged.verdict.kinds().contains(&kind) {
                         first = Some(judged.clone());
                     }
                 })?;
@@ -158,7 +159,7 @@ impl Shrinking<'_> {
             processor(),
             |exploration| {
                 let writes = LostWrites::of(exploration, cut, &NEVER)?;
-                let shows = |verdict: &_| Kind::of_verdict(verdict).contains(&kind);
+                let shows = |verdict: &Verdict| verdict.kinds().contains(&kind);
                 let fewest = writes.fewest(&shows, &NEVER)?;
                 let (lost, total) = (fewest.unwrap_or_else(|| writes.all().to_vec()), writes.all().len());
                 let verdict = writes.judge(std::slice::from_ref(&lost), &NEVER)?;

@@ -1,7 +1,7 @@
 //! Random stacks, random work and random power cuts, until the time is up. One seed decides all.
 
 use crate::Error;
-use crate::finding::{Kind, News, found};
+use crate::finding::{News, found, words};
 use crate::guests::Guests;
 use crate::history::History;
 use lab::kernel::Cache;
@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::time::{Duration, Instant};
+use study::FindingKind;
 use study::plan::Trial;
 use study::workload::Work;
 
@@ -169,11 +170,15 @@ impl<'a> Soak<'a> {
     }
 
     /// Halves the number of operations as long as a state with this kind of finding is found.
-    fn shrink(&self, history: &History, kind: Kind, slot: usize, stop: &AtomicBool) -> Option<u32> {
+    fn shrink(&self, history: &History, kind: FindingKind, slot: usize, stop: &AtomicBool) -> Option<u32> {
         let mut shrunk = history.clone();
         while let Some(smaller) = shrunk.smaller() {
             let judged = self.explore(&smaller, slot, stop);
-            if !judged.iter().flatten().any(|judged| Kind::of(judged).contains(&kind)) {
+            if !judged
+                .iter()
+                .flatten()
+                .any(|judged| judged.verdict.kinds().contains(&kind))
+            {
                 break;
             }
             shrunk = smaller;
@@ -196,7 +201,7 @@ pub struct Total {
     histories: u32,
     failed: u32,
     states: u64,
-    counts: BTreeMap<Kind, Counts>,
+    counts: BTreeMap<FindingKind, Counts>,
 }
 
 impl Total {
@@ -263,12 +268,12 @@ impl Total {
             ),
             format!("{:36} {:>6} {:>6} {:>9}", "states with", "new", "known", "expected"),
         ];
-        for kind in Kind::ALL {
+        for kind in FindingKind::ALL {
             let none = Counts::default();
             let counts = self.counts.get(&kind).unwrap_or(&none);
             lines.push(format!(
                 "{:36} {:>6} {:>6} {:>9}",
-                kind.words(),
+                words(kind),
                 counts.new,
                 counts.known,
                 counts.expected
@@ -280,7 +285,7 @@ impl Total {
 
 /// The findings of a history to be printed: new ones, and all if this is the only history.
 fn shown(done: &Done, judged: &[Judged], is_one: bool) -> Vec<String> {
-    let mut states: BTreeMap<(Kind, News), Vec<&Judged>> = BTreeMap::new();
+    let mut states: BTreeMap<(FindingKind, News), Vec<&Judged>> = BTreeMap::new();
     for state in judged {
         for what in found(&done.history, state).filter(|(_, news)| is_one || *news == News::New) {
             states.entry(what).or_default().push(state);
@@ -295,7 +300,7 @@ fn shown(done: &Done, judged: &[Judged], is_one: bool) -> Vec<String> {
         };
         lines.push(format!(
             "  {} in {} of {} states ({how})",
-            kind.words(),
+            words(kind),
             of_kind.len(),
             judged.len()
         ));

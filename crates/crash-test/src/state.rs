@@ -87,7 +87,7 @@ pub(crate) fn text(cell: &Cell, operations: &Operations, judged: &Judged, listed
     let findings = judged.findings();
     match findings.is_empty() {
         true => lines.push("everything acknowledged is there, and nothing else".to_owned()),
-        false => lines.extend(findings),
+        false => lines.extend(findings.iter().map(ToString::to_string)),
     }
     lines.join("\n") + "\n"
 }

@@ -5,6 +5,7 @@ use crate::sysfs;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use study::{ProvenanceEntry, TestDisk};
 
 type Facts = Vec<(String, String)>;
 
@@ -76,42 +77,39 @@ fn processor(table: &str) -> Option<String> {
     Some(format!("{} × {}", models.len(), models.first()?))
 }
 
-/// Model, settings and controller of each disk.
-pub(crate) fn of_disks(disks: &[Disk], full_serials: bool) -> Facts {
-    let mut facts = Facts::new();
-    for (index, disk) in disks.iter().enumerate() {
-        let mut fact = |name: &str, value| push(&mut facts, format!("disk.{index}.{name}"), value);
-        let whole = whole_disk(&disk.sysfs);
-        let attribute = |name: &str| sysfs::text(&whole.join(name));
-        fact("node", Some(disk.kernel_name.clone()));
-        fact("model", disk.model.clone());
-        let serial = disk.serial.clone();
-        fact(
-            "serial",
-            serial.map(|serial| if full_serials { serial } else { short_serial(&serial) }),
-        );
-        fact("size_bytes", Some(disk.size_bytes.to_string()));
-        fact(
-            "firmware",
-            ["device/firmware_rev", "device/rev"]
-                .iter()
-                .find_map(|name| attribute(name)),
-        );
-        fact("write_cache", attribute("queue/write_cache"));
-        fact("rotational", attribute("queue/rotational"));
-        fact("logical_block_bytes", attribute("queue/logical_block_size"));
-        fact("physical_block_bytes", attribute("queue/physical_block_size"));
-        fact("queue_depth", attribute("device/queue_depth"));
-        fact("requests_max", attribute("queue/nr_requests"));
-        fact("controller", controller(&whole));
-        fact("temperature_c", temperature(&whole));
-        fact("loop.direct_io", attribute("loop/dio"));
-        fact(
-            "loop.filesystem",
-            attribute("loop/backing_file").and_then(|file| filesystem_of(&file)),
-        );
+/// Model, settings and controller of a disk.
+pub(crate) fn test_disk(place: usize, disk: &Disk, full_serials: bool) -> TestDisk {
+    let whole = whole_disk(&disk.sysfs);
+    let attribute = |name: &str| sysfs::text(&whole.join(name));
+    let serial = disk.serial.clone();
+    let serial = serial.map(|serial| if full_serials { serial } else { short_serial(&serial) });
+    let firmware = ["device/firmware_rev", "device/rev"];
+    let backing_file = attribute("loop/backing_file");
+    let properties = [
+        ("model", disk.model.clone()),
+        ("serial", serial),
+        ("size_bytes", Some(disk.size_bytes.to_string())),
+        ("firmware", firmware.iter().find_map(|name| attribute(name))),
+        ("write_cache", attribute("queue/write_cache")),
+        ("rotational", attribute("queue/rotational")),
+        ("logical_block_bytes", attribute("queue/logical_block_size")),
+        ("physical_block_bytes", attribute("queue/physical_block_size")),
+        ("queue_depth", attribute("device/queue_depth")),
+        ("requests_max", attribute("queue/nr_requests")),
+        ("controller", controller(&whole)),
+        ("temperature_c", temperature(&whole)),
+        ("loop.direct_io", attribute("loop/dio")),
+        ("loop.filesystem", backing_file.and_then(|file| filesystem_of(&file))),
+    ];
+    let entry = |(key, value): (&str, Option<String>)| {
+        let key = key.to_owned();
+        value.map(|value| ProvenanceEntry { key, value })
+    };
+    TestDisk {
+        place,
+        node: disk.kernel_name.clone(),
+        properties: properties.into_iter().filter_map(entry).collect(),
     }
-    facts
 }
 
 /// The disks' temperatures after the workload, where available.

@@ -186,9 +186,11 @@ fn run_trial(job: &TrialJob, handed: Vec<Handed>, claims: Vec<ClaimedDisk>, ledg
     };
     let disks: Result<Vec<Disk>, _> = nodes.iter().map(|node| Disk::at(node)).collect();
     match disks {
-        Ok(disks) => environment::of_disks(&disks, job.full_serials)
-            .into_iter()
-            .for_each(provenance),
+        Ok(disks) => {
+            for (place, disk) in disks.iter().enumerate() {
+                say(&Event::TestDisk(environment::test_disk(place, disk, job.full_serials)));
+            }
+        }
         Err(error) => return failed("look at disks", error.to_string()),
     }
     let disks = match trial::Disks::of(&job.trial.cell.machine.disks, &nodes) {
@@ -228,7 +230,7 @@ fn run_trial(job: &TrialJob, handed: Vec<Handed>, claims: Vec<ClaimedDisk>, ledg
     };
     trial::run(&job.trial, &setting, safety, &mut |event| {
         if matches!(event, Event::Done { .. }) {
-            load.since().into_iter().for_each(provenance);
+            say(&Event::Load(load.since()));
             environment::temperatures(&nodes).into_iter().for_each(provenance);
         }
         say(&event);

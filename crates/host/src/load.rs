@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use study::{OTHER_DISKS_MIB_PER_S, OTHERS_PROCESSOR_PERCENT};
 
 /// The counters at the start of a trial.
 pub(crate) struct Load {
@@ -24,8 +23,10 @@ struct Counted {
     own_user_s: f64,
     /// Sectors moved by disks that are not under test.
     other_sectors: u64,
-    /// Time in which some process waited, µs, by resource.
-    pressure_us: Vec<(&'static str, u64)>,
+    /// Time in which some process waited for a resource, µs.
+    pressure_cpu_us: Option<u64>,
+    pressure_io_us: Option<u64>,
+    pressure_memory_us: Option<u64>,
 }
 
 impl Load {
@@ -43,30 +44,32 @@ impl Load {
     }
 
     /// Average load of others since the start.
-    pub(crate) fn since(&self) -> Vec<(String, String)> {
+    pub(crate) fn since(&self) -> study::Load {
         let now = Counted::now(&self.ours);
         let wall_s = self.began.elapsed().as_secs_f64().max(1e-3);
         let before = &self.counted;
         let others_s = (now.user_s - before.user_s) - (now.own_user_s - before.own_user_s);
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as f64;
-        let mut facts = vec![(
-            OTHERS_PROCESSOR_PERCENT.to_owned(),
-            format!("{:.1}", 100.0 * others_s.max(0.0) / wall_s / processors),
-        )];
+        let pressure = |resource: fn(&Counted) -> Option<u64>| {
+            let waited_us = resource(&now)?.saturating_sub(resource(before)?);
+            Some(rounded(100.0 * waited_us as f64 / 1e6 / wall_s, 10.0))
+        };
         // The disks below a loop device move sectors on its behalf.
-        if !self.ours.iter().any(|disk| disk.starts_with("loop")) {
-            let mib = now.other_sectors.saturating_sub(before.other_sectors) as f64 / 2048.0;
-            facts.push((OTHER_DISKS_MIB_PER_S.to_owned(), format!("{:.2}", mib / wall_s)));
+        let are_real = !self.ours.iter().any(|disk| disk.starts_with("loop"));
+        let mib = now.other_sectors.saturating_sub(before.other_sectors) as f64 / 2048.0;
+        study::Load {
+            others_processor_percent: rounded(100.0 * others_s.max(0.0) / wall_s / processors, 10.0),
+            other_disks_mib_per_s: are_real.then(|| rounded(mib / wall_s, 100.0)),
+            pressure_cpu_percent: pressure(|counted| counted.pressure_cpu_us),
+            pressure_io_percent: pressure(|counted| counted.pressure_io_us),
+            pressure_memory_percent: pressure(|counted| counted.pressure_memory_us),
         }
-        for ((resource, now_us), (_, before_us)) in now.pressure_us.iter().zip(&before.pressure_us) {
-            let share = now_us.saturating_sub(*before_us) as f64 / 1e6 / wall_s;
-            facts.push((
-                format!("load.pressure_{resource}_percent"),
-                format!("{:.1}", 100.0 * share),
-            ));
-        }
-        facts
     }
+}
+
+/// With as many digits as are shown and kept.
+fn rounded(value: f64, per_one: f64) -> f64 {
+    (value * per_one).round() / per_one
 }
 
 impl Counted {
@@ -81,10 +84,9 @@ impl Counted {
             user_s: user_seconds(&fs::read_to_string("/proc/stat").unwrap_or_default()).unwrap_or(0.0),
             own_user_s: own_user_seconds(),
             other_sectors: others.iter().filter_map(sectors).sum(),
-            pressure_us: ["cpu", "io", "memory"]
-                .into_iter()
-                .filter_map(|resource| Some((resource, pressure(resource)?)))
-                .collect(),
+            pressure_cpu_us: pressure("cpu"),
+            pressure_io_us: pressure("io"),
+            pressure_memory_us: pressure("memory"),
         }
     }
 }
@@ -137,8 +139,6 @@ mod tests {
             spins += 1;
         }
         assert!(spins > 0 && own_user_seconds() > load.counted.own_user_s);
-        let facts = load.since();
-        assert_eq!(facts[0].0, "load.others_processor_percent");
-        assert!(facts[0].1.parse::<f64>().expect("a number") >= 0.0);
+        assert!(load.since().others_processor_percent >= 0.0);
     }
 }

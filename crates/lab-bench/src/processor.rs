@@ -4,7 +4,7 @@ use crate::Error;
 use crate::charged_guest::ChargedGuest;
 use lab::job::GuestJob;
 use lab::processor;
-use lab::processor::measure::{self, BLOCKS, Timed};
+use lab::processor::measure::{self, OperationBlocks, Timed};
 use lab::processor::operation::Operation;
 use lab::trial_folder::TrialFolder;
 use prepare::kernels::ShowBuild;
@@ -88,13 +88,11 @@ fn count_blocks(show: ShowBuild) -> Result<Vec<(Operation, f64)>, Error> {
         show,
     };
     let ended = guest.run(&mut |line| match serde_json::from_slice(line) {
-        Ok(Event::Provenance { key, value }) => {
-            let named = |operation: &Operation| key.strip_prefix(BLOCKS) == Some(operation.name());
-            let operation = Operation::ALL.into_iter().find(named);
-            blocks.extend(operation.zip(value.parse::<f64>().ok()));
-        }
-        Ok(Event::Done { .. }) => done = true,
-        _ => {}
+        Ok(OperationBlocks {
+            operation,
+            blocks: count,
+        }) => blocks.push((operation, count)),
+        Err(_) => done |= matches!(serde_json::from_slice(line), Ok(Event::Done { .. })),
     })?;
     match done && ended.end == ProcessEnd::Exited {
         true => Ok(blocks),

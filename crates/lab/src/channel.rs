@@ -114,3 +114,14 @@ unsafe impl<const OPCODE: Opcode> ioctl::Ioctl for NoArgument<OPCODE> {
         Ok(out)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use study::DiskCounter;
+
+    #[test]
+    fn the_driver_has_the_counters_of_events() {
+        assert_eq!(Counters::NAMES, DiskCounter::ALL.map(DiskCounter::name));
+    }
+}

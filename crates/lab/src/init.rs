@@ -8,10 +8,9 @@ use crate::channel::Channel;
 use crate::job::{GuestJob, Program, Provisioning, ToJudge};
 use crate::processor::Cost;
 use crate::processor::account::{Account, Watch};
-use crate::processor::measure::BLOCKS;
+use crate::processor::measure::OperationBlocks;
 use crate::processor::operation::{Operation, Place};
 use crate::setting::{FOLDER, device, devices, setting_on};
-use disksim::world::Counters;
 use rustix::mount::{MountFlags, mount};
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -21,6 +20,7 @@ use std::time::Instant;
 use study::event::{Event, Failure};
 use study::plan::Trial;
 use study::stack::MachineSpec;
+use study::{DiskCounter, DiskCounters};
 use trial::{CARRIED, Disks, MemoryLedger, NoDiskCheck, Safety, Setting, Teardown};
 
 /// PATH of scripts and shells in a guest.
@@ -118,9 +118,7 @@ fn run_trial(channel: &mut Channel, trial: &Trial, check_array: bool) -> io::Res
     }
     let Some(end) = end else { return Ok(()) };
     if let Some(account) = &account {
-        for event in account.charged()?.provenance() {
-            channel.say(&event)?;
-        }
+        channel.say(&account.charged()?.event())?;
     }
     say_disks(channel)?;
     channel.say(&end)
@@ -179,7 +177,7 @@ fn run_program(channel: &mut Channel, program: &Program) -> io::Result<()> {
     })
 }
 
-/// Reports the number of kernel basic blocks of each operation, as provenance.
+/// Reports the number of kernel basic blocks of each operation, one on a line.
 fn count_operations(channel: &mut Channel) -> io::Result<()> {
     let account = Account::open()?;
     let mut place = Place::new(Path::new(FOLDER))?;
@@ -190,9 +188,9 @@ fn count_operations(channel: &mut Channel) -> io::Result<()> {
         place.round(operation)?;
         let after = account.charged()?;
         let blocks = after.counts[Cost::Block as usize] - before.counts[Cost::Block as usize];
-        channel.say(&Event::Provenance {
-            key: format!("{BLOCKS}{}", operation.name()),
-            value: (blocks as f64 / f64::from(operation.round())).to_string(),
+        channel.write_line(&OperationBlocks {
+            operation,
+            blocks: blocks as f64 / f64::from(operation.round()),
         })?;
     }
     channel.say(&Event::Done { at_ns: 0 })
@@ -206,16 +204,11 @@ fn say_disks(channel: &mut Channel) -> io::Result<()> {
         let name = device(disk);
         let name = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let digest: String = channel.digest(disk)?.iter().map(|byte| format!("{byte:02x}")).collect();
-        for (counter, value) in Counters::NAMES.into_iter().zip(channel.counters(disk)?) {
-            channel.say(&Event::Provenance {
-                key: format!("disk.{name}.{counter}"),
-                value: value.to_string(),
-            })?;
-        }
-        channel.say(&Event::Provenance {
-            key: format!("disk.{name}.contents"),
-            value: digest,
-        })?;
+        channel.say(&Event::DiskCounters(DiskCounters {
+            disk: name,
+            counts: DiskCounter::ALL.into_iter().zip(channel.counters(disk)?).collect(),
+            contents: Some(digest),
+        }))?;
     }
     Ok(())
 }

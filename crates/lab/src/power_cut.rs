@@ -16,12 +16,13 @@ use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use study::event::{Event, Failure};
+use study::Finding;
+use study::event::{Event, Failure, Mark, OperationMark};
 use study::plan::Trial;
 use study::splitmix64::mix;
 use study::workload::PowerCutSpec;
 use trial::ProcessEnd;
-use trial::power_cut::{BEGUN, Cut, Log, Operations, RETURNED, Verdict, ViolationKind};
+use trial::power_cut::{Cut, Log, Operations, Verdict};
 
 /// One state of all disks, and how it was judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,27 +35,15 @@ pub struct Judged {
 
 impl Judged {
     /// What is wrong with it, each with the instant and the seed that repeat it.
-    pub fn findings(&self) -> Vec<String> {
-        let verdict = &self.verdict;
-        let violations = verdict.violations.iter().map(|violation| {
-            let kind = match violation.kind {
-                ViolationKind::Lost => "acknowledged, but lost",
-                ViolationKind::Wrong => "wrong data",
-            };
-            format!("{kind}: {}", violation.detail)
-        });
-        let not_mountable = verdict.not_mountable.iter().map(|why| format!("not mountable: {why}"));
-        let complaint = verdict.checker_complaint.iter().map(|what| format!("checker: {what}"));
-        let stale = (verdict.stale_sectors > 0)
-            .then(|| format!("{} sectors disagree after the resync", verdict.stale_sectors));
-        let died = verdict.guest_died.iter().map(|how| format!("a guest died: {how}"));
-        let at = format!("cut at {} ns, seed {}", self.at_ns, self.seed);
-        let all = not_mountable
-            .chain(complaint)
-            .chain(stale)
-            .chain(violations)
-            .chain(died);
-        all.map(|words| format!("{at}: {words}")).collect()
+    pub fn findings(&self) -> Vec<Finding> {
+        let findings = self.verdict.findings().into_iter();
+        let finding = |(kind, detail)| Finding {
+            at_ns: self.at_ns,
+            seed: self.seed,
+            kind,
+            detail,
+        };
+        findings.map(finding).collect()
     }
 }
 
@@ -372,11 +361,10 @@ impl Exploration<'_> {
             // With the line's end.
             bytes += line.len() as u64 + 1;
             match serde_json::from_slice(line) {
-                Ok(Event::Provenance { key, value }) if key == BEGUN || key == RETURNED => {
-                    let Some((number, at_ns)) = parsed(&value) else { return };
-                    match key == BEGUN {
-                        true => log.begun = number + 1,
-                        false => log.returned = number + 1,
+                Ok(Event::Operation(OperationMark { number, mark, at_ns })) => {
+                    match mark {
+                        Mark::Begun => log.begun = number + 1,
+                        Mark::Returned => log.returned = number + 1,
                     }
                     logs.push((bytes, log));
                     if number >= prepared {
@@ -422,11 +410,6 @@ impl Kept {
             verdict,
         }
     }
-}
-
-fn parsed(value: &str) -> Option<(usize, u64)> {
-    let (number, at_ns) = value.split_once(' ')?;
-    Some((number.parse().ok()?, at_ns.parse().ok()?))
 }
 
 fn failed(line: &[u8]) -> Option<Failure> {

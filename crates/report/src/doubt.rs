@@ -6,10 +6,7 @@ use crate::input::{Input, TrialInfo};
 use stats::{ComparedBy, Drift, Held, OrderEffect, Place, Setting, Unlike};
 use study::plan::Plan;
 use study::stack::MachineKind;
-use study::{
-    Measurement, OTHER_DISKS_MIB_PER_S, OTHER_DISKS_MIB_PER_S_MAX, OTHERS_PROCESSOR_PERCENT,
-    OTHERS_PROCESSOR_PERCENT_MAX, ProvenanceEntry, Recorded, TrialKey,
-};
+use study::{Load, Measurement, OTHER_DISKS_MIB_PER_S_MAX, OTHERS_PROCESSOR_PERCENT_MAX, Recorded, TrialKey};
 
 /// Warnings of a run, in whole sentences, each by what it concerns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,16 +22,11 @@ pub struct Doubts {
 
 impl Doubts {
     /// Of a run's plan and samples. `order`: its trials as a host started them one after the other; empty in the lab,
-    /// where no trial knows of another. `provenance` of its trials: of them, only hosts have a load.
-    pub fn of(
-        plan: &Plan,
-        samples: &[Measurement],
-        order: &[TrialKey],
-        provenance: &[Recorded<ProvenanceEntry>],
-    ) -> Self {
+    /// where no trial knows of another. `loads` of its trials: of hosts alone.
+    pub fn of(plan: &Plan, samples: &[Measurement], order: &[TrialKey], loads: &[Recorded<Load>]) -> Self {
         let mut doubts = Self::default();
-        doubts.run.extend(loaded_words(plan, provenance));
-        doubts.run.extend(other_disks_words(plan, provenance));
+        doubts.run.extend(loaded_words(plan, loads));
+        doubts.run.extend(other_disks_words(plan, loads));
         for unlike in stats::unlike(plan, samples) {
             let words = unlike_words(&unlike);
             match unlike.by {
@@ -61,7 +53,7 @@ impl Doubts {
     pub(crate) fn of_input(input: &Input) -> Self {
         let is_host = input.run.machine == MachineKind::Host;
         let order = order_of(input.trials.iter().filter(|_| is_host).cloned());
-        Self::of(&input.plan, &input.samples, &order, &input.provenance)
+        Self::of(&input.plan, &input.samples, &order, &input.facts.loads)
     }
 
     /// Those of a claim, by its index in the plan.
@@ -150,19 +142,25 @@ fn probability(probability: f64) -> String {
 }
 
 /// Trials of a host with more than `limit` of a load: the largest, its trial, and `2 of 4 trials`.
-fn above(provenance: &[Recorded<ProvenanceEntry>], key: &str, limit: f64) -> Option<(f64, TrialKey, String)> {
-    let of_trial = |row: &Recorded<ProvenanceEntry>| {
-        (row.entry.key == key).then(|| Some((row.entry.value.parse::<f64>().ok()?, row.trial)))?
-    };
-    let loads: Vec<(f64, TrialKey)> = provenance.iter().filter_map(of_trial).collect();
+fn above(
+    loads: &[Recorded<Load>],
+    load: impl Fn(&Load) -> Option<f64>,
+    limit: f64,
+) -> Option<(f64, TrialKey, String)> {
+    let of_trial = |row: &Recorded<Load>| Some((load(&row.entry)?, row.trial));
+    let loads: Vec<(f64, TrialKey)> = loads.iter().filter_map(of_trial).collect();
     let loaded = loads.iter().filter(|(load, _)| *load > limit);
     let (most, trial) = loaded.clone().max_by(|(one, _), (other, _)| one.total_cmp(other))?;
     Some((*most, *trial, format!("{} of {} trials", loaded.count(), loads.len())))
 }
 
 /// Trials of a host during which other programs used its processors.
-fn loaded_words(plan: &Plan, provenance: &[Recorded<ProvenanceEntry>]) -> Option<String> {
-    let (most, trial, count) = above(provenance, OTHERS_PROCESSOR_PERCENT, OTHERS_PROCESSOR_PERCENT_MAX)?;
+fn loaded_words(plan: &Plan, loads: &[Recorded<Load>]) -> Option<String> {
+    let (most, trial, count) = above(
+        loads,
+        |load| Some(load.others_processor_percent),
+        OTHERS_PROCESSOR_PERCENT_MAX,
+    )?;
     let cell = plan.cells.iter().find(|cell| cell.id == trial.cell)?;
     Some(format!(
         "Warning (`loaded`): other programs used more than {OTHERS_PROCESSOR_PERCENT_MAX:.0} % of this machine's processors \
@@ -172,8 +170,8 @@ fn loaded_words(plan: &Plan, provenance: &[Recorded<ProvenanceEntry>]) -> Option
 }
 
 /// Trials of a host during which other programs used its other disks.
-fn other_disks_words(plan: &Plan, provenance: &[Recorded<ProvenanceEntry>]) -> Option<String> {
-    let (most, trial, count) = above(provenance, OTHER_DISKS_MIB_PER_S, OTHER_DISKS_MIB_PER_S_MAX)?;
+fn other_disks_words(plan: &Plan, loads: &[Recorded<Load>]) -> Option<String> {
+    let (most, trial, count) = above(loads, |load| load.other_disks_mib_per_s, OTHER_DISKS_MIB_PER_S_MAX)?;
     let cell = plan.cells.iter().find(|cell| cell.id == trial.cell)?;
     Some(format!(
         "Warning (`loaded`): disks that are not under test moved more than {OTHER_DISKS_MIB_PER_S_MAX:.0} MiB/s during \

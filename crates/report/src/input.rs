@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use study::event::{Course, Failure, Guard, Latency, ToolCall};
 use study::plan::Plan;
 use study::stack::MachineKind;
-use study::{CellId, Measured, Measurement, ProvenanceEntry, Recorded, TrialKey};
+use study::{CellId, Facts, Measured, Measurement, Recorded, TrialKey};
 
 /// A run, whole, as plain data. Rows come in the plan's order of cells, then by trial, then as things happened.
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ pub struct Input {
     pub latencies: Vec<Measured<Latency>>,
     pub courses: Vec<Measured<Course>>,
     pub calls: Vec<Recorded<ToolCall>>,
-    pub provenance: Vec<Recorded<ProvenanceEntry>>,
+    pub facts: Facts,
     /// What there is to say on the disk models that the plan names.
     pub disks: Vec<DiskInfo>,
     /// Set where the plan has only some of many stacks.

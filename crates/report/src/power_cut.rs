@@ -8,8 +8,68 @@ use stats::{Results, WorkloadResults};
 use study::metric::Metric;
 use study::workload::POWER_CUT_TESTS;
 
-/// Key of what was found after one cut, in a trial's provenance.
-const FINDING: &str = "power-cut.finding.";
+/// What power cuts show of a stack: the worst that was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CutVerdict {
+    LosesData,
+    WrongData,
+    NotMountable,
+    Damaged,
+    StaleParity,
+    NothingLost,
+}
+
+impl CutVerdict {
+    /// The worst first.
+    const ALL: [Self; 6] = [
+        Self::LosesData,
+        Self::WrongData,
+        Self::NotMountable,
+        Self::Damaged,
+        Self::StaleParity,
+        Self::NothingLost,
+    ];
+
+    /// `count`: states with this metric.
+    fn of(count: impl Fn(Metric) -> f64) -> Self {
+        let is_so = |verdict: &Self| verdict.metric().is_none_or(|metric| count(metric) > 0.0);
+        Self::ALL.into_iter().find(is_so).unwrap_or(Self::NothingLost)
+    }
+
+    const fn metric(self) -> Option<Metric> {
+        match self {
+            Self::LosesData => Some(Metric::AcknowledgedLost),
+            Self::WrongData => Some(Metric::WrongData),
+            Self::NotMountable => Some(Metric::NotMountable),
+            Self::Damaged => Some(Metric::CheckerComplaints),
+            Self::StaleParity => Some(Metric::StaleParity),
+            Self::NothingLost => None,
+        }
+    }
+
+    const fn words(self) -> &'static str {
+        match self {
+            Self::LosesData => "loses data",
+            Self::WrongData => "returns wrong data",
+            Self::NotMountable => "cannot always be mounted",
+            Self::Damaged => "filesystem damaged",
+            Self::StaleParity => "copies or parity differ",
+            Self::NothingLost => "nothing lost",
+        }
+    }
+
+    /// `Of 17 stacks 9 …`.
+    const fn words_of_several(self) -> &'static str {
+        match self {
+            Self::LosesData => "lost data",
+            Self::WrongData => "returned wrong data",
+            Self::NotMountable => "could not always be mounted",
+            Self::Damaged => "had a damaged filesystem",
+            Self::StaleParity => "had copies or parity that differ",
+            Self::NothingLost => "lost nothing in any power cut",
+        }
+    }
+}
 
 /// One workload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -26,6 +86,9 @@ pub(crate) struct PowerCuts {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct CutRow {
     pub stack: String,
+    /// `None`: no cut was tried.
+    #[serde(skip)]
+    pub outcome: Option<CutVerdict>,
     pub verdict: String,
     /// What zero of so few cuts shows; empty if something was lost.
     pub limit: String,
@@ -104,6 +167,7 @@ fn row(input: &Input, workload: &WorkloadResults, place: usize, stack: &str) -> 
             .map_or("–", |test| without_figure(input, &test.headline().rows[place]));
         return CutRow {
             stack: stack.to_owned(),
+            outcome: None,
             verdict: match why {
                 "–" => "not tried".to_owned(),
                 why => why.to_owned(),
@@ -116,19 +180,14 @@ fn row(input: &Input, workload: &WorkloadResults, place: usize, stack: &str) -> 
         };
     };
     let of = |metric: Metric| sum(workload, metric, place).unwrap_or(0.0);
-    let verdicts = [
-        (of(Metric::AcknowledgedLost) > 0.0, "loses data"),
-        (of(Metric::WrongData) > 0.0, "returns wrong data"),
-        (of(Metric::NotMountable) > 0.0, "cannot always be mounted"),
-        (of(Metric::CheckerComplaints) > 0.0, "filesystem damaged"),
-        (of(Metric::StaleParity) > 0.0, "copies or parity differ"),
-    ];
-    let bad = verdicts.iter().find(|(is_so, _)| *is_so).map(|(_, words)| *words);
+    let outcome = CutVerdict::of(of);
+    let is_bad = outcome != CutVerdict::NothingLost;
     CutRow {
         stack: stack.to_owned(),
-        verdict: bad.unwrap_or("nothing lost").to_owned(),
-        limit: bad.map_or_else(|| limit(states), |_| String::new()),
-        is_bad: bad.is_some(),
+        outcome: Some(outcome),
+        verdict: outcome.words().to_owned(),
+        limit: if is_bad { String::new() } else { limit(states) },
+        is_bad,
         is_missing: false,
         states: number(states, 0),
         counts: POWER_CUT_TESTS
@@ -172,23 +231,19 @@ pub(crate) fn summary(workloads: &[&[CutRow]]) -> String {
     if stacks.is_empty() {
         return "No power cut has been judged yet.".to_owned();
     }
-    let worst = [
-        ("loses data", "lost data"),
-        ("returns wrong data", "returned wrong data"),
-        ("cannot always be mounted", "could not always be mounted"),
-        ("filesystem damaged", "had a damaged filesystem"),
-        ("copies or parity differ", "had copies or parity that differ"),
-        ("nothing lost", "lost nothing in any power cut"),
-    ];
-    let mut counts = [0_usize; 6];
-    for (_, rows) in &stacks {
-        let place = worst
-            .iter()
-            .position(|(verdict, _)| rows.iter().any(|row| row.verdict == *verdict));
-        counts[place.unwrap_or(5)] += 1;
-    }
-    let parts = worst.iter().zip(counts).rev().filter(|(_, count)| *count > 0);
-    let words: Vec<String> = parts.map(|((_, words), count)| format!("{count} {words}")).collect();
+    let worst = |rows: &[&CutRow]| {
+        let has = |verdict: &CutVerdict| rows.iter().any(|row| row.outcome == Some(*verdict));
+        CutVerdict::ALL.into_iter().find(has)
+    };
+    let of_stacks: Vec<CutVerdict> = stacks.iter().filter_map(|(_, rows)| worst(rows)).collect();
+    let counts = CutVerdict::ALL.into_iter().rev().map(|verdict| {
+        let count = of_stacks.iter().filter(|of_stack| **of_stack == verdict).count();
+        (verdict, count)
+    });
+    let words: Vec<String> = counts
+        .filter(|(_, count)| *count > 0)
+        .map(|(verdict, count)| format!("{count} {}", verdict.words_of_several()))
+        .collect();
     match stacks.len() {
         1 => format!("Of 1 stack {}.", words.join(", ")),
         all => format!("Of {all} stacks {}.", words.join(", ")),
@@ -197,15 +252,18 @@ pub(crate) fn summary(workloads: &[&[CutRow]]) -> String {
 
 fn findings(input: &Input, workload: &str) -> Vec<Finding> {
     let cells = input.plan.cells_by_id();
-    let rows = input.provenance.iter().filter(|row| row.entry.key.starts_with(FINDING));
-    rows.filter_map(|row| {
-        let cell = cells.get(&row.trial.cell)?;
-        (cell.workload.name == workload).then(|| Finding {
-            stack: cell.stack_label.clone(),
-            words: row.entry.value.clone(),
+    input
+        .facts
+        .findings
+        .iter()
+        .filter_map(|row| {
+            let cell = cells.get(&row.trial.cell)?;
+            (cell.workload.name == workload).then(|| Finding {
+                stack: cell.stack_label.clone(),
+                words: row.entry.to_string(),
+            })
         })
-    })
-    .collect()
+        .collect()
 }
 
 #[cfg(test)]
@@ -222,17 +280,19 @@ mod tests {
 
     #[test]
     fn a_stack_counts_with_its_worst_verdict() {
-        let row = |stack: &str, verdict: &str| CutRow {
+        use CutVerdict::{LosesData, NothingLost};
+        let row = |stack: &str, verdict: CutVerdict| CutRow {
             stack: stack.to_owned(),
-            verdict: verdict.to_owned(),
+            outcome: Some(verdict),
+            verdict: verdict.words().to_owned(),
             limit: String::new(),
-            is_bad: verdict != "nothing lost",
+            is_bad: verdict != CutVerdict::NothingLost,
             is_missing: false,
             states: "6".to_owned(),
             counts: Vec::new(),
         };
-        let whole = [row("ext4", "nothing lost"), row("xfs", "nothing lost")];
-        let missing = [row("ext4", "loses data"), row("xfs", "nothing lost")];
+        let whole = [row("ext4", NothingLost), row("xfs", NothingLost)];
+        let missing = [row("ext4", LosesData), row("xfs", NothingLost)];
         assert_eq!(summary(&[&whole]), "Of 2 stacks 2 lost nothing in any power cut.");
         assert_eq!(
             summary(&[&whole, &missing]),

@@ -2,11 +2,12 @@
 
 use crate::{Error, open_store};
 use serde_json::Value;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use store::RunChoice;
+use store::{RunChoice, TrialFacts};
+use study::{DiskCounters, ProvenanceEntry, TestDisk};
 
 /// What a SQLite file begins with.
 const SQLITE: &[u8] = b"SQLite format 3\0";
@@ -82,15 +83,13 @@ impl ExportedRun {
         self.rows("trials").iter().filter(|row| row["status"] == "done").map(of)
     }
 
-    /// What a trial said of its disks: `disk.NAME.reads`, …, `disk.NAME.contents`.
-    fn disks(&self, trial: Trial<'_>) -> Vec<(&str, &str)> {
-        let entry = |row: &&'_ Value| -> bool { row["key"].as_str().is_some_and(|key| key.starts_with("disk.")) };
-        let rows = self
-            .rows("provenance")
-            .iter()
-            .filter(|row| of(row) == trial)
-            .filter(entry);
-        rows.map(|row| (text(row, "key"), text(row, "value"))).collect()
+    /// The facts of a trial, with those of its disks.
+    fn facts(&self, trial: Trial<'_>) -> TrialFacts {
+        let rows = self.rows_of("provenance", trial).into_iter();
+        TrialFacts::of_rows(rows.map(|row| ProvenanceEntry {
+            key: text(row, "key").to_owned(),
+            value: text(row, "value").to_owned(),
+        }))
     }
 }
 
@@ -175,7 +174,7 @@ fn in_trial(one: &ExportedRun, other: &ExportedRun, trial: Trial<'_>) -> Vec<Str
             lines.push(format!("{} {table} in one, {} in the other", a.len(), b.len()));
         }
     }
-    lines.extend(of_disks(&one.disks(trial), &other.disks(trial)));
+    lines.extend(of_disks(&one.facts(trial), &other.facts(trial)));
     lines
 }
 
@@ -197,25 +196,58 @@ fn values(a: &Value, b: &Value) -> String {
 }
 
 /// What differs of the first disk of which anything does: counters, and then the contents.
-fn of_disks(a: &[(&str, &str)], b: &[(&str, &str)]) -> Option<String> {
-    let other = |key: &str| b.iter().find(|(other, _)| *other == key).map(|(_, value)| *value);
-    let differing = |(key, a): &(&str, &str)| {
-        let (disk, fact) = key.strip_prefix("disk.")?.split_once('.')?;
-        let b = other(key).filter(|b| b != a)?;
-        let words = match fact {
-            "contents" => "contents differ".to_owned(),
-            _ => format!("{} {a} against {b}", fact.replace('_', " ")),
-        };
-        Some((disk.to_owned(), words))
-    };
-    let facts: Vec<(String, String)> = a.iter().filter_map(differing).collect();
-    let Some((first, _)) = facts.first() else {
-        return (a.len() != b.len())
-            .then(|| format!("{} facts of disks in one, {} in the other", a.len(), b.len()));
-    };
-    let of_first = facts.iter().filter(|(disk, _)| disk == first);
-    let words: Vec<&str> = of_first.map(|(_, words)| words.as_str()).collect();
-    Some(format!("disk {first}: {}", words.join(", ")))
+fn of_disks(a: &TrialFacts, b: &TrialFacts) -> Option<String> {
+    let simulated = a.disk_counters.iter().map(|disk| {
+        let other = b.disk_counters.iter().find(|other| other.disk == disk.disk);
+        (
+            disk.disk.clone(),
+            other.map_or_else(Vec::new, |other| of_simulated(disk, other)),
+        )
+    });
+    let real = a.test_disks.iter().map(|disk| {
+        let other = b.test_disks.iter().find(|other| other.place == disk.place);
+        (
+            disk.place.to_string(),
+            other.map_or_else(Vec::new, |other| of_real(disk, other)),
+        )
+    });
+    match simulated.chain(real).find(|(_, words)| !words.is_empty()) {
+        Some((disk, words)) => Some(format!("disk {disk}: {}", words.join(", "))),
+        None => {
+            let (a, b) = (number_of_facts(a), number_of_facts(b));
+            (a != b).then(|| format!("{a} facts of disks in one, {b} in the other"))
+        }
+    }
+}
+
+fn of_simulated(a: &DiskCounters, b: &DiskCounters) -> Vec<String> {
+    let counts = a.counts.iter().filter_map(|(counter, a)| {
+        let b = b.counts.get(counter).filter(|b| *b != a)?;
+        Some(against(counter.name(), a, b))
+    });
+    let are_known = a.contents.is_some() && b.contents.is_some();
+    let contents = (are_known && a.contents != b.contents).then(|| "contents differ".to_owned());
+    counts.chain(contents).collect()
+}
+
+fn of_real(a: &TestDisk, b: &TestDisk) -> Vec<String> {
+    let node = (a.node != b.node).then(|| against("node", &a.node, &b.node));
+    let properties = a.properties.iter().filter_map(|a| {
+        let b = b.properties.iter().find(|b| b.key == a.key && b.value != a.value)?;
+        Some(against(&a.key, &a.value, &b.value))
+    });
+    node.into_iter().chain(properties).collect()
+}
+
+fn against(name: &str, a: &dyn Display, b: &dyn Display) -> String {
+    format!("{} {a} against {b}", name.replace('_', " "))
+}
+
+fn number_of_facts(facts: &TrialFacts) -> usize {
+    let simulated = facts.disk_counters.iter();
+    let simulated = simulated.map(|disk| disk.counts.len() + usize::from(disk.contents.is_some()));
+    let real = facts.test_disks.iter().map(|disk| 1 + disk.properties.len());
+    simulated.chain(real).sum()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::{claims, open_store};
 use report::Doubts;
 use serde_json::{Value, json};
-use store::{ClaimCase, Judged, RunId, Store, StoreError};
+use store::{ClaimCase, Judged, RunId, Selection, Store, StoreError};
 use study::Measurement;
 use study::plan::Plan;
 use study::stack::MachineKind;
@@ -59,5 +59,6 @@ fn doubts(store: &Store, run: RunId, plan: &Plan, samples: &[Measurement]) -> Re
     let trials = store.trials(run)?.into_iter().map(open_store::trial_info);
     let is_host = store.run(run)?.machine == MachineKind::Host;
     let order = report::order_of(trials.filter(|_| is_host));
-    Ok(Doubts::of(plan, samples, &order, &store.provenance(run)?))
+    let facts = store.facts_of(&Selection::whole(run))?;
+    Ok(Doubts::of(plan, samples, &order, &facts.loads))
 }

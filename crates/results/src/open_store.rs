@@ -57,7 +57,7 @@ fn input_with(store: &Store, run: &RunSummary, with: Option<&RunChoice>, only: &
     whole.guards.append(&mut other.guards);
     whole.latencies.append(&mut other.latencies);
     whole.courses.append(&mut other.courses);
-    whole.provenance.append(&mut other.provenance);
+    whole.facts.append(other.facts);
     Ok(whole)
 }
 
@@ -122,7 +122,7 @@ fn read_input(
         latencies: store.latencies_of(&read)?,
         courses: store.courses_of(&read)?,
         calls: store.calls_of(&read)?,
-        provenance: store.provenance_of(&read)?,
+        facts: store.facts_of(&read)?,
         part,
         plan,
     })

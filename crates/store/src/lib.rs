@@ -10,6 +10,7 @@
 mod digest;
 mod error;
 mod export;
+mod facts;
 mod lock;
 mod merge;
 mod migrate;
@@ -23,6 +24,7 @@ mod write;
 
 pub use error::StoreError;
 pub use export::{ClaimCase, ClaimOutcome, Judged, machine_mark};
+pub use facts::TrialFacts;
 pub use merge::{MergeError, MergedRun, Part};
 pub use open::Store;
 pub use read::Selection;

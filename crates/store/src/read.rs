@@ -179,7 +179,7 @@ impl Store {
         })
     }
 
-    /// The provenance of the latest attempt at each trial.
+    /// The facts of the latest attempt at each trial as they are kept: for exports.
     pub fn provenance(&self, run: RunId) -> Result<Vec<Recorded<ProvenanceEntry>>> {
         self.provenance_of(&Selection::whole(run))
     }

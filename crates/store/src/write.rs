@@ -3,7 +3,7 @@
 use crate::record::{Ending, TrialId};
 use crate::run::OpenRun;
 use crate::words::{json, signed};
-use crate::{Result, Store, StoreError};
+use crate::{Result, Store, StoreError, facts};
 use rusqlite::params;
 use study::event::{Event, Failure, Guard, Latency, Sample, ToolCall};
 use study::plan::Trial;
@@ -41,10 +41,13 @@ impl Store {
                 params![trial.0, course.test, signed(course.interval_ns), json(&course.bytes)],
             ),
             Event::Guard(guard) => self.append_guard(trial, guard),
-            Event::Provenance { key, value } => self.execute(
-                "INSERT INTO provenance (trial_id, key, value) VALUES (?1, ?2, ?3)",
-                params![trial.0, key, value],
-            ),
+            Event::Provenance { .. }
+            | Event::DiskCounters(_)
+            | Event::TestDisk(_)
+            | Event::Load(_)
+            | Event::Processor(_)
+            | Event::Operation(_)
+            | Event::Finding { .. } => self.append_facts(trial, event),
             Event::Failed(failure) => self.set_failure(trial, failure),
             Event::Done { at_ns } => self.execute(
                 "UPDATE trial SET machine_ns = ?2 WHERE id = ?1",
@@ -121,6 +124,15 @@ impl Store {
             "INSERT INTO guard (trial_id, name, test, passed, detail) VALUES (?1, ?2, ?3, ?4, ?5)",
             params![trial.0, guard.name, guard.test, guard.passed, guard.detail],
         )
+    }
+
+    fn append_facts(&self, trial: TrialId, event: &Event) -> rusqlite::Result<()> {
+        facts::rows(event).iter().try_for_each(|row| {
+            self.execute(
+                "INSERT INTO provenance (trial_id, key, value) VALUES (?1, ?2, ?3)",
+                params![trial.0, row.key, row.value],
+            )
+        })
     }
 
     fn append_call(&self, trial: TrialId, call: &ToolCall) -> rusqlite::Result<()> {

@@ -1,5 +1,7 @@
 //! Events of a trial: the only output of a machine, one JSON object per line.
 
+use crate::fact::{DiskCounters, Load, ProcessorAccount, TestDisk};
+use crate::finding::Finding;
 use crate::metric::{Better, Metric, UnknownMetric};
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +22,23 @@ pub enum Event {
     Course(Course),
     /// Result of a check on samples.
     Guard(Guard),
-    /// Properties of the machine's software and devices: `kernel` = `6.12.117`, `mdadm` = `4.2`, …
+    /// Counters and contents of a simulated disk, at the end of the trial.
+    DiskCounters(DiskCounters),
+    /// A disk of this machine that is under test.
+    TestDisk(TestDisk),
+    /// What other programs of a host did during the trial.
+    Load(Load),
+    /// Processor time that the lab charged.
+    Processor(ProcessorAccount),
+    /// An operation of a workload with power cuts began or returned.
+    Operation(OperationMark),
+    /// Something is wrong after a power cut. `state`: number of the cut, from 1; `number`: of the finding, from 0.
+    Finding {
+        state: u64,
+        number: usize,
+        finding: Finding,
+    },
+    /// Properties of the machine's software and devices, for a person: `kernel` = `6.12.117`, `mdadm` = `4.2`, …
     Provenance { key: String, value: String },
     /// The trial failed.
     Failed(Failure),
@@ -95,6 +113,22 @@ pub struct Course {
     pub interval_ns: u64,
     /// In each interval that lies wholly within the measured time.
     pub bytes: Vec<u64>,
+}
+
+/// How far an operation of a workload with power cuts is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OperationMark {
+    pub number: usize,
+    pub mark: Mark,
+    /// Since the kernel started.
+    pub at_ns: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mark {
+    Begun,
+    Returned,
 }
 
 /// Result of a check; a failed one excludes the trial's samples of that test from rankings.

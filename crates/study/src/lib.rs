@@ -8,6 +8,8 @@ mod cell_id;
 pub mod claim;
 pub mod control;
 pub mod event;
+mod fact;
+mod finding;
 mod measurement;
 mod median;
 pub mod metric;
@@ -23,10 +25,12 @@ pub mod wording;
 pub mod workload;
 
 pub use cell_id::{CellId, NotACellId};
-pub use measurement::{
-    Measured, Measurement, OTHER_DISKS_MIB_PER_S, OTHER_DISKS_MIB_PER_S_MAX, OTHERS_PROCESSOR_PERCENT,
-    OTHERS_PROCESSOR_PERCENT_MAX, ProvenanceEntry, Recorded, StepEntry, TrialKey,
+pub use fact::{
+    DiskCounter, DiskCounters, Facts, Load, OTHER_DISKS_MIB_PER_S_MAX, OTHERS_PROCESSOR_PERCENT_MAX,
+    ProcessorAccount, TestDisk,
 };
+pub use finding::{Finding, FindingKind, NotAFinding};
+pub use measurement::{Measured, Measurement, ProvenanceEntry, Recorded, StepEntry, TrialKey};
 pub use median::median;
 pub use order::trial_seed;
 pub use shard::Shard;

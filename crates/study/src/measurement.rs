@@ -2,6 +2,7 @@
 
 use crate::cell_id::CellId;
 use crate::event::Sample;
+use serde::{Deserialize, Serialize};
 
 /// Key of a trial: its cell and index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -40,24 +41,11 @@ impl<T> Measured<T> {
 pub type Measurement = Measured<Sample>;
 
 /// A property of a trial's machine: `kernel` = `6.12.117`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProvenanceEntry {
     pub key: String,
     pub value: String,
 }
-
-/// Provenance of each trial on a host: processor use of other programs during it, per cent of all processors.
-pub const OTHERS_PROCESSOR_PERCENT: &str = "load.others_processor_percent";
-
-/// Other programs that use more than this share of the processors, per cent, may change what a trial measures.
-pub const OTHERS_PROCESSOR_PERCENT_MAX: f64 = 10.0;
-
-/// Provenance of each trial on a host: what its disks that are not under test moved meanwhile, MiB/s.
-pub const OTHER_DISKS_MIB_PER_S: &str = "load.other_disks_mib_per_s";
-
-/// Other disks that move more than this, MiB/s, may take time of the controllers and links that they share with those
-/// under test. What raidlab itself writes, its store, is far less.
-pub const OTHER_DISKS_MIB_PER_S_MAX: f64 = 10.0;
 
 /// The start of a step, in nanoseconds since the start of the trial.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! The stream of events as it leaves a machine: guests of one build talk to a store of the same, but stores and other
 //! programs keep what these lines say.
 
-use study::event::{Event, Failure, Guard, Latency, Sample, ToolCall};
+use study::event::{Event, Failure, Guard, Latency, Mark, OperationMark, Sample, ToolCall};
 use study::metric::Metric;
+use study::{DiskCounter, DiskCounters, Finding, FindingKind, Load, ProcessorAccount, TestDisk};
 
 #[test]
 fn events_are_these_lines() {
@@ -71,6 +72,59 @@ fn events_are_these_lines() {
                 value: "6.12".to_owned(),
             },
             r#"{"event":"provenance","key":"kernel","value":"6.12"}"#,
+        ),
+        (
+            Event::DiskCounters(DiskCounters {
+                disk: "vda".to_owned(),
+                counts: [(DiskCounter::Reads, 5), (DiskCounter::BusyNs, 6)].into(),
+                contents: Some("b0b".to_owned()),
+            }),
+            r#"{"event":"disk-counters","disk":"vda","counts":{"reads":5,"busy_ns":6},"contents":"b0b"}"#,
+        ),
+        (
+            Event::TestDisk(TestDisk {
+                place: 0,
+                node: "sdb".to_owned(),
+                properties: Vec::new(),
+            }),
+            r#"{"event":"test-disk","place":0,"node":"sdb","properties":[]}"#,
+        ),
+        (
+            Event::Load(Load {
+                others_processor_percent: 9.5,
+                other_disks_mib_per_s: Some(0.25),
+                ..Load::default()
+            }),
+            r#"{"event":"load","others_processor_percent":9.5,"other_disks_mib_per_s":0.25,"pressure_cpu_percent":null,"pressure_io_percent":null,"pressure_memory_percent":null}"#,
+        ),
+        (
+            Event::Processor(ProcessorAccount {
+                charged_ns: 9,
+                counts: vec![("block".to_owned(), 7)],
+                ..ProcessorAccount::default()
+            }),
+            r#"{"event":"processor","charged_ns":9,"paid_by_another_ns":0,"passed_for_all_ns":0,"waited_for_core_ns":0,"counts":[["block",7]]}"#,
+        ),
+        (
+            Event::Operation(OperationMark {
+                number: 3,
+                mark: Mark::Returned,
+                at_ns: 8,
+            }),
+            r#"{"event":"operation","number":3,"mark":"returned","at_ns":8}"#,
+        ),
+        (
+            Event::Finding {
+                state: 2,
+                number: 0,
+                finding: Finding {
+                    at_ns: 5,
+                    seed: 7,
+                    kind: FindingKind::NotMountable,
+                    detail: "no".to_owned(),
+                },
+            },
+            r#"{"event":"finding","state":2,"number":0,"finding":{"at_ns":5,"seed":7,"kind":"not-mountable","detail":"no"}}"#,
         ),
         (
             Event::Failed(Failure {

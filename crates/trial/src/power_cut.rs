@@ -3,13 +3,15 @@
 use crate::{MemoryLedger, NoDiskCheck, Setting};
 use serde::{Deserialize, Serialize};
 use stack::{Access, Cause, Context, Recovered, Restart, System};
+use std::collections::BTreeSet;
 use std::time::Instant;
+use study::FindingKind;
 use study::event::{Event, Failure};
 use study::plan::Trial;
 use study::workload::Work;
 use tools::Tools;
-pub use workload::power_cut::{BEGUN, Log, Operations, RETURNED, Violation, ViolationKind};
 use workload::power_cut::{FOLDER, History, observe};
+pub use workload::power_cut::{Log, Loss, Operations, Violation, ViolationKind};
 
 /// The parameters of a cut.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -37,6 +39,32 @@ pub struct Verdict {
 impl Verdict {
     pub fn has(&self, kind: ViolationKind) -> bool {
         self.violations.iter().any(|violation| violation.kind == kind)
+    }
+
+    /// Kinds of all that is wrong.
+    pub fn kinds(&self) -> BTreeSet<FindingKind> {
+        self.findings().into_iter().map(|(kind, _)| kind).collect()
+    }
+
+    /// What is wrong, in the order in which it is reported.
+    pub fn findings(&self) -> Vec<(FindingKind, String)> {
+        let of = |kind: FindingKind, detail: &Option<String>| detail.clone().map(|detail| (kind, detail));
+        let violations = self.violations.iter().map(|violation| {
+            let kind = match violation.kind {
+                ViolationKind::Lost => FindingKind::Lost,
+                ViolationKind::Wrong => FindingKind::Wrong,
+            };
+            (kind, violation.detail.clone())
+        });
+        let stale =
+            (self.stale_sectors > 0).then(|| format!("{} sectors disagree after the resync", self.stale_sectors));
+        of(FindingKind::NotMountable, &self.not_mountable)
+            .into_iter()
+            .chain(of(FindingKind::Checker, &self.checker_complaint))
+            .chain(of(FindingKind::Parity, &stale))
+            .chain(violations)
+            .chain(of(FindingKind::GuestDied, &self.guest_died))
+            .collect()
     }
 }
 

@@ -12,7 +12,7 @@ mod left_out;
 mod observe;
 mod operation;
 
-pub use history::{Found, History, Log, Violation, ViolationKind};
+pub use history::{Found, History, Log, Loss, Violation, ViolationKind};
 pub use observe::observe;
 pub use operation::{Operation, Operations, RECORD_BYTES};
 
@@ -25,16 +25,12 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::Duration;
-use study::event::Event;
+use study::event::{Event, Mark, OperationMark};
 use study::workload::PowerCutSpec;
 use tools::Tool;
 
 /// The folder of the operations.
 pub const FOLDER: &str = "work";
-
-/// Keys of the events. Their values are the operation's number and the time since boot.
-pub const BEGUN: &str = "power-cut.begun";
-pub const RETURNED: &str = "power-cut.returned";
 
 impl Engine for PowerCutSpec {
     fn tool(&self) -> Option<Tool> {
@@ -63,10 +59,10 @@ impl Engine for PowerCutSpec {
                 host.work_is_done(u8::try_from(done).unwrap_or(100));
                 pause(hash(seed, 1, number as u64));
             }
-            say(BEGUN, number, host);
+            say(Mark::Begun, number, host);
             perform(number, operation, &base)
                 .map_err(WorkloadError::at("do an operation of the power cut in", &base))?;
-            say(RETURNED, number, host);
+            say(Mark::Returned, number, host);
         }
         Ok(())
     }
@@ -79,12 +75,9 @@ fn pause(number: u64) {
     }
 }
 
-fn say(key: &str, number: usize, host: &mut dyn Host) {
+fn say(mark: Mark, number: usize, host: &mut dyn Host) {
     let at_ns = since_boot_ns();
-    host.event(Event::Provenance {
-        key: key.to_owned(),
-        value: format!("{number} {at_ns}"),
-    });
+    host.event(Event::Operation(OperationMark { number, mark, at_ns }));
 }
 
 /// Without rustix, which needs more of the vDSO than User-Mode Linux has since 7.x.

@@ -4,6 +4,7 @@ use super::Cost;
 use rustix::ioctl::{self, Opcode, opcode};
 use std::fs::File;
 use std::io;
+use study::ProcessorAccount;
 use study::event::{Event, Sample};
 use study::metric::Metric;
 
@@ -149,31 +150,16 @@ fn samples(test: &str, before: &Charged, after: &Charged, elapsed_ns: f64) -> Ve
 }
 
 impl Charged {
-    /// The model's known errors and its counts, for a trial's provenance.
-    pub fn provenance(&self) -> Vec<Event> {
-        let whole_ns = (self.system_ns + self.user_ns).max(1) as f64;
-        let percent = |ns: u64| format!("{:.2}", 100.0 * ns as f64 / whole_ns);
-        let counts: Vec<String> = Cost::ALL
-            .iter()
-            .zip(self.counts)
-            .filter(|(_, count)| *count > 0)
-            .map(|(cost, count)| format!("{} {count}", cost.name()))
-            .collect();
-        [
-            ("processor.charged_s", format!("{:.6}", whole_ns / 1e9)),
-            ("processor.paid_by_another_percent", percent(self.moved_ns)),
-            ("processor.passed_for_all_percent", percent(self.for_all_ns)),
-            (
-                "processor.waited_for_core_s",
-                format!("{:.6}", self.waited_ns as f64 / 1e9),
-            ),
-            ("processor.counts", counts.join(", ")),
-        ]
-        .map(|(key, value)| Event::Provenance {
-            key: key.to_owned(),
-            value,
+    /// The model's known errors and its counts, as an event.
+    pub fn event(&self) -> Event {
+        let counts = Cost::ALL.iter().zip(self.counts).filter(|(_, count)| *count > 0);
+        Event::Processor(ProcessorAccount {
+            charged_ns: self.system_ns + self.user_ns,
+            paid_by_another_ns: self.moved_ns,
+            passed_for_all_ns: self.for_all_ns,
+            waited_for_core_ns: self.waited_ns,
+            counts: counts.map(|(cost, count)| (cost.name().to_owned(), count)).collect(),
         })
-        .into()
     }
 }
 

@@ -7,11 +7,16 @@
 use super::file::{Figure, ModelFile, Sure};
 use super::operation::{self, Operation};
 use super::{Cost, Unit, rate};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Prefix of the provenance key with the number of basic blocks of an operation.
-pub const BLOCKS: &str = "blocks of ";
+/// Number of basic blocks of an operation, as a guest counts them. The guest writes one on a line.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct OperationBlocks {
+    pub operation: Operation,
+    pub blocks: f64,
+}
 
 const SOURCE: &str = "raidlab cpu measure";
 

@@ -3,6 +3,7 @@
 
 use super::rate::processor_seconds;
 use rustix::fs::{Mode, OFlags};
+use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// One kind of work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Operation {
     /// A system call that does nothing.
     Null,

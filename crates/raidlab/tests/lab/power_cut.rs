@@ -60,7 +60,7 @@ fn go_on(guest: &Guest, contents: &Arc<Contents>, text: &str) -> Vec<String> {
 /// Digests of what each disk holds, as the guest's init says them at its end.
 fn digests(words: &[String]) -> Vec<String> {
     let digest = |line: &String| match serde_json::from_str(line) {
-        Ok(Event::Provenance { key, value }) if key.ends_with(".contents") => Some(value),
+        Ok(Event::DiskCounters(disk)) => disk.contents,
         _ => None,
     };
     words.iter().filter_map(digest).collect()

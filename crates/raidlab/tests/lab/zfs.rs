@@ -70,8 +70,7 @@ fn a_pool_comes_and_goes_the_same_way_twice() {
     };
     let (first, second) = (run(), run());
     let digests = |events: &[Event]| {
-        let is_digest =
-            |event: &&Event| matches!(event, Event::Provenance { key, .. } if key.ends_with(".contents"));
+        let is_digest = |event: &&Event| matches!(event, Event::DiskCounters(disk) if disk.contents.is_some());
         events.iter().filter(is_digest).count()
     };
     assert_eq!(digests(&first.0), 6, "each disk has a digest");

@@ -8,7 +8,7 @@ use stats::WorkloadResults;
 use std::collections::HashMap;
 use study::metric::Metric;
 use study::workload::{ServerTest, TreeTest, Work};
-use study::{CellId, TrialKey};
+use study::{CellId, DiskCounter, DiskCounters, TrialKey};
 
 #[derive(Serialize)]
 pub(super) struct Disks {
@@ -134,44 +134,25 @@ fn percent(share: f64) -> String {
     format!("{} %", number(share * 100.0, usize::from(share < 0.1)))
 }
 
-/// What one simulated disk counted in a trial, in nanoseconds.
-#[derive(Clone, Copy, Default)]
-struct Spent {
-    seek: f64,
-    rotation: f64,
-    transfer: f64,
-}
-
 fn trial_row(input: &Input, cell: CellId, stack: &str) -> Option<TrialRow> {
     let is_done = |key: TrialKey| {
         let trial = input.trials.iter().find(|trial| trial.key == key);
         trial.is_some_and(|trial| trial.state == TrialState::Done)
     };
-    let mut disks: HashMap<(TrialKey, &str), Spent> = HashMap::new();
-    for row in input.provenance.iter().filter(|row| row.trial.cell == cell) {
-        let Some((disk, counter)) = row.entry.key.strip_prefix("disk.").and_then(|key| key.rsplit_once('.')) else {
-            continue;
-        };
-        let Ok(value) = row.entry.value.parse::<f64>() else {
-            continue;
-        };
-        let spent = disks.entry((row.trial, disk)).or_default();
-        match counter {
-            "seek_ns" => spent.seek = value,
-            "rotation_ns" => spent.rotation = value,
-            "transfer_ns" => spent.transfer = value,
-            _ => {}
-        }
-    }
-    let of_done = disks.iter().filter(|((trial, _), _)| is_done(*trial));
-    let spent: Vec<Spent> = of_done.map(|(_, spent)| *spent).collect();
-    let total = |of: fn(&Spent) -> f64| spent.iter().map(of).sum::<f64>();
-    let moving = total(|spent| spent.seek + spent.rotation + spent.transfer);
+    let of_cell = input.facts.disk_counters.iter().filter(|row| row.trial.cell == cell);
+    let of_done: Vec<&DiskCounters> = of_cell.filter(|row| is_done(row.trial)).map(|row| &row.entry).collect();
+    let total = |counter: DiskCounter| {
+        let counts = of_done.iter().filter_map(|disk| disk.counts.get(&counter));
+        counts.sum::<u64>() as f64
+    };
+    let spent = [DiskCounter::SeekNs, DiskCounter::RotationNs, DiskCounter::TransferNs].map(total);
+    let moving: f64 = spent.iter().sum();
+    let [seek, rotation, transfer] = spent.map(|spent| percent(spent / moving));
     (moving > 0.0).then(|| TrialRow {
         stack: stack.to_owned(),
-        seek: percent(total(|spent| spent.seek) / moving),
-        rotation: percent(total(|spent| spent.rotation) / moving),
-        transfer: percent(total(|spent| spent.transfer) / moving),
+        seek,
+        rotation,
+        transfer,
     })
 }
 

@@ -94,9 +94,7 @@ pub(super) fn setup(input: &Input) -> Setup {
 /// Each key with its value; with all values, and in how many trials, if they differ.
 fn provenance(input: &Input) -> Vec<(String, String)> {
     let mut values: BTreeMap<&str, Vec<(&str, usize)>> = BTreeMap::new();
-    // Counters of disks and findings after power cuts differ in each trial and are shown elsewhere.
-    let is_fact = |key: &str| !key.starts_with("disk.") && !key.starts_with("power-cut.");
-    for row in input.provenance.iter().filter(|row| is_fact(&row.entry.key)) {
+    for row in &input.facts.provenance {
         let of_key = values.entry(&row.entry.key).or_default();
         match of_key.iter_mut().find(|(value, _)| *value == row.entry.value) {
             Some((_, count)) => *count += 1,
@@ -153,6 +151,7 @@ pub(super) fn disk_words(input: &Input) -> String {
 /// The kernels that ran, as the trials' machines reported; else those of the study.
 pub(super) fn kernel_words(input: &Input) -> String {
     let reported = input
+        .facts
         .provenance
         .iter()
         .filter(|row| row.entry.key == "kernel")

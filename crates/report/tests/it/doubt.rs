@@ -3,7 +3,7 @@
 use crate::first_look;
 use report::{Input, TableOptions, TrialState, html, table};
 use study::stack::MachineKind;
-use study::{OTHER_DISKS_MIB_PER_S, OTHERS_PROCESSOR_PERCENT, ProvenanceEntry, Recorded};
+use study::{Load, Recorded};
 
 fn text(input: &Input) -> String {
     table(
@@ -177,19 +177,14 @@ fn slow_first_trials_are_said_above_the_verdict() {
 
 #[test]
 fn busy_disks_next_to_those_under_test_are_said_above_the_verdict() {
-    let moved = |rates: &[&str]| {
-        let mut input = loaded(rates);
-        for row in input
-            .provenance
-            .iter_mut()
-            .filter(|row| row.entry.key == OTHERS_PROCESSOR_PERCENT)
-        {
-            row.entry.key = OTHER_DISKS_MIB_PER_S.to_owned();
-        }
-        text(&input)
+    let moved = |rates: &[f64]| {
+        text(&loaded(rates, |rate| Load {
+            other_disks_mib_per_s: Some(rate),
+            ..Load::default()
+        }))
     };
-    assert!(!moved(&["9.99", "0.00"]).contains("Warning (`loaded`)"));
-    let said = moved(&["0.10", "83.20"]);
+    assert!(!moved(&[9.99, 0.0]).contains("Warning (`loaded`)"));
+    let said = moved(&[0.1, 83.2]);
     assert!(
         said.contains(
             "disks that are not under test moved more than 10 MiB/s during 1 of 2 trials, at the most 83 MiB/s"
@@ -198,26 +193,31 @@ fn busy_disks_next_to_those_under_test_are_said_above_the_verdict() {
     );
 }
 
-/// The first look, as if a host had measured it while other programs used so much of its processors, per cent.
-fn loaded(percents: &[&str]) -> Input {
+/// The first look, as if a host had measured it with these loads.
+fn loaded(values: &[f64], load: impl Fn(f64) -> Load) -> Input {
     let mut input = first_look::input();
     input.run.machine = MachineKind::Host;
     let trials = input.trials.iter().map(|trial| trial.key);
-    let rows = trials.zip(percents).map(|(trial, percent)| Recorded {
+    let rows = trials.zip(values).map(|(trial, value)| Recorded {
         trial,
-        entry: ProvenanceEntry {
-            key: OTHERS_PROCESSOR_PERCENT.to_owned(),
-            value: (*percent).to_owned(),
-        },
+        entry: load(*value),
     });
-    input.provenance.extend(rows.collect::<Vec<_>>());
+    input.facts.loads = rows.collect();
     input
+}
+
+/// While other programs used so much of its processors.
+fn others(percent: f64) -> Load {
+    Load {
+        others_processor_percent: percent,
+        ..Load::default()
+    }
 }
 
 #[test]
 fn a_loaded_machine_is_said_above_the_verdict() {
-    assert!(!text(&loaded(&["9.9", "0.0", "10.0"])).contains("Warning (`loaded`)"));
-    let input = loaded(&["9.9", "47.4", "10.1", "0.0"]);
+    assert!(!text(&loaded(&[9.9, 0.0, 10.0], others)).contains("Warning (`loaded`)"));
+    let input = loaded(&[9.9, 47.4, 10.1, 0.0], others);
     let said = text(&input);
     let key = &input
         .plan

@@ -5,7 +5,7 @@ use crate::made;
 use report::{Input, TableOptions, html, table};
 use study::metric::{Better, Metric};
 use study::stack::{Bitmap, Level};
-use study::{ProvenanceEntry, Recorded};
+use study::{DiskCounter, DiskCounters, Recorded};
 
 /// The page's source from the first of these words to the second.
 fn between<'a>(page: &'a str, begin: &str, end: &str) -> &'a str {
@@ -272,7 +272,6 @@ fn the_mechanics_of_whole_trials_are_shares() {
     let mut input = first_look::input();
     let of_cell = |input: &Input, place: usize| input.plan.cells[place].id;
     let (cell, other) = (of_cell(&input, 0), of_cell(&input, 1));
-    input.provenance.clear();
     let trials: Vec<_> = input
         .trials
         .iter()
@@ -283,18 +282,16 @@ fn the_mechanics_of_whole_trials_are_shares() {
         for metric in [Metric::DeviceReads, Metric::DeviceWrites] {
             made::sample(&mut input, trial, "write", metric, 1.0);
         }
-        for (key, value) in [
-            ("disk.vda.seek_ns", "1000"),
-            ("disk.vda.rotation_ns", "400"),
-            ("disk.vdb.seek_ns", "1000"),
-            ("disk.vdb.transfer_ns", "1600"),
-            ("disk.vda.contents", "b0b"),
+        for (disk, counts) in [
+            ("vda", [(DiskCounter::SeekNs, 1000), (DiskCounter::RotationNs, 400)]),
+            ("vdb", [(DiskCounter::SeekNs, 1000), (DiskCounter::TransferNs, 1600)]),
         ] {
-            let entry = ProvenanceEntry {
-                key: key.to_owned(),
-                value: value.to_owned(),
+            let entry = DiskCounters {
+                disk: disk.to_owned(),
+                counts: counts.into(),
+                contents: None,
             };
-            input.provenance.push(Recorded { trial, entry });
+            input.facts.disk_counters.push(Recorded { trial, entry });
         }
     }
     let page = html(&input);

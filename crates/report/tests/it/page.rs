@@ -51,6 +51,7 @@ fn a_strangers_study_cannot_inject() {
         row.entry.argv.push(hostile.clone());
     }
     input
+        .facts
         .provenance
         .iter_mut()
         .for_each(|row| row.entry.value.push_str(HOSTILE));
@@ -106,7 +107,7 @@ fn a_run_that_has_just_begun_has_a_page_too() {
     input.latencies.clear();
     input.calls.clear();
     input.guards.clear();
-    input.provenance.clear();
+    input.facts.provenance.clear();
     input.run.finished_at_unix_s = None;
     let page = html(&input);
     assert!(page.contains("Nothing has been measured yet."));

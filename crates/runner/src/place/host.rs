@@ -9,11 +9,11 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use store::Ending;
+use study::OTHERS_PROCESSOR_PERCENT_MAX;
 use study::act::ActKind;
 use study::event::{Event, Failure};
 use study::plan::Trial;
 use study::stack::DATA;
-use study::{OTHERS_PROCESSOR_PERCENT, OTHERS_PROCESSOR_PERCENT_MAX};
 use trial::{Limits, ProcessEnd};
 
 /// The state shared by all trials of a session on this machine.
@@ -148,10 +148,10 @@ pub fn disks_of(trial: &Trial) -> usize {
 
 /// A disk of the trial, by the kernel's name.
 fn disk_of(event: &Event) -> Option<String> {
-    let Event::Provenance { key, value } = event else {
-        return None;
-    };
-    (key.starts_with("disk.") && key.ends_with(".node")).then(|| value.clone())
+    match event {
+        Event::TestDisk(disk) => Some(disk.node.clone()),
+        _ => None,
+    }
 }
 
 /// Disks that the trial's acts make fail, by their index among all disks of the trial.
@@ -168,10 +168,10 @@ fn failed_on_purpose(trial: &Trial) -> Vec<usize> {
 
 /// A warning that other programs used the processors during a trial.
 fn others_at_work(event: &Event) -> Option<String> {
-    let Event::Provenance { key, value } = event else {
+    let Event::Load(load) = event else {
         return None;
     };
-    let percent: f64 = value.parse().ok().filter(|_| key == OTHERS_PROCESSOR_PERCENT)?;
+    let percent = load.others_processor_percent;
     (percent > OTHERS_PROCESSOR_PERCENT_MAX).then(|| {
         format!(
             "warning: other programs used {percent:.0} % of this machine's processors during the trial; its \
@@ -215,16 +215,21 @@ fn with_log(message: String, log: &KernelLog) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use study::Load;
 
     #[test]
     fn issue_12_14_others_on_the_processors_are_warned_of() {
-        let fact = |key: &str, value: &str| Event::Provenance {
-            key: key.to_owned(),
-            value: value.to_owned(),
+        let words = |others_processor_percent| {
+            others_at_work(&Event::Load(Load {
+                others_processor_percent,
+                pressure_cpu_percent: Some(90.3),
+                ..Load::default()
+            }))
         };
-        let words = others_at_work(&fact("load.others_processor_percent", "90.3"));
-        assert!(words.is_some_and(|words| words.contains("other programs used 90 % of this machine's processors")));
-        assert_eq!(others_at_work(&fact("load.others_processor_percent", "9.9")), None);
-        assert_eq!(others_at_work(&fact("load.pressure_cpu_percent", "90.3")), None);
+        assert!(
+            words(90.3)
+                .is_some_and(|words| words.contains("other programs used 90 % of this machine's processors"))
+        );
+        assert_eq!(words(9.9), None);
     }
 }

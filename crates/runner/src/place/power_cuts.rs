@@ -2,24 +2,26 @@
 
 use super::{Seen, TrialReport};
 use lab::power_cut::{Error, Exploration};
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use store::Ending;
+use study::FindingKind;
 use study::event::{Event, Failure, Sample};
 use study::metric::Metric;
 use study::workload::POWER_CUT_TESTS;
-use trial::power_cut::{Verdict, ViolationKind};
 
 /// Whether a state counts for a test's metric.
-fn counts_for(metric: Metric, verdict: &Verdict) -> bool {
-    match metric {
-        Metric::AcknowledgedLost => verdict.has(ViolationKind::Lost),
-        Metric::WrongData => verdict.has(ViolationKind::Wrong),
-        Metric::NotMountable => verdict.not_mountable.is_some(),
-        Metric::CheckerComplaints => verdict.checker_complaint.is_some(),
-        Metric::StaleParity => verdict.stale_sectors > 0,
-        _ => true,
-    }
+fn counts_for(metric: Metric, found: &BTreeSet<FindingKind>) -> bool {
+    let kind = match metric {
+        Metric::AcknowledgedLost => FindingKind::Lost,
+        Metric::WrongData => FindingKind::Wrong,
+        Metric::NotMountable => FindingKind::NotMountable,
+        Metric::CheckerComplaints => FindingKind::Checker,
+        Metric::StaleParity => FindingKind::Parity,
+        _ => return true,
+    };
+    found.contains(&kind)
 }
 
 pub(super) fn run(exploration: &Exploration<'_>, stop: &AtomicBool, see: &mut dyn FnMut(Seen)) -> TrialReport {
@@ -30,14 +32,16 @@ pub(super) fn run(exploration: &Exploration<'_>, stop: &AtomicBool, see: &mut dy
     let see = std::cell::RefCell::new(see);
     let tell = |event: Event| (see.borrow_mut())(Seen::Event(event));
     let explored = exploration.all(stop, &mut |event| tell(event), &mut |judged| {
+        let found = judged.verdict.kinds();
         for (count, (_, metric)) in counts.iter_mut().zip(POWER_CUT_TESTS) {
-            *count += u64::from(counts_for(metric, &judged.verdict));
+            *count += u64::from(counts_for(metric, &found));
         }
         last_ns = last_ns.max(judged.at_ns);
-        for (number, words) in judged.findings().into_iter().enumerate() {
-            tell(Event::Provenance {
-                key: format!("power-cut.finding.{}.{number}", counts[0]),
-                value: words,
+        for (number, finding) in judged.findings().into_iter().enumerate() {
+            tell(Event::Finding {
+                state: counts[0],
+                number,
+                finding,
             });
         }
     });

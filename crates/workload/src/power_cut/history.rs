@@ -37,16 +37,27 @@ pub enum ViolationKind {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Violation {
     pub kind: ViolationKind,
+    /// What is lost, where known defects differ in it.
+    pub loss: Option<Loss>,
     pub detail: String,
 }
 
-/// Marks a lost record that only sync(2) had acknowledged.
-const BY_SYNC: &str = "durably, by sync";
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Loss {
+    /// A file or folder is not there.
+    Name,
+    /// A file has older content, and sync(2) alone acknowledged what was written.
+    OlderThanSync,
+}
 
 impl Violation {
-    /// Whether a file has older content where only sync(2) had acknowledged the new one.
-    pub fn is_older_than_a_sync(&self) -> bool {
-        self.kind == ViolationKind::Lost && self.detail.contains(BY_SYNC)
+    fn new(kind: ViolationKind, detail: String) -> Self {
+        Self {
+            kind,
+            loss: None,
+            detail,
+        }
     }
 }
 
@@ -200,16 +211,17 @@ impl History {
     /// All violations.
     pub fn judge(&self, found: &BTreeMap<String, Found>) -> Vec<Violation> {
         let mut all = Vec::new();
-        let mut say = |kind, detail| all.push(Violation { kind, detail });
         for name in found.keys().filter(|name| !self.names.contains_key(*name)) {
-            say(ViolationKind::Wrong, format!("{name}: no file ever had this name"));
+            let detail = format!("{name}: no file ever had this name");
+            all.push(Violation::new(ViolationKind::Wrong, detail));
         }
         for (name, value) in &self.names {
             if self.goes_with_its_folder(name, found) {
                 continue;
             }
-            if let Some((kind, detail)) = self.judge_name(value, found.get(name)) {
-                say(kind, format!("{name}: {detail}"));
+            if let Some(violation) = self.judge_name(value, found.get(name)) {
+                let detail = format!("{name}: {}", violation.detail);
+                all.push(Violation { detail, ..violation });
             }
         }
         all
@@ -221,17 +233,19 @@ impl History {
         !folder.is_empty() && !found.contains_key(folder)
     }
 
-    fn judge_name(&self, value: &Value<Bound>, found: Option<&Found>) -> Option<(ViolationKind, String)> {
-        use ViolationKind::{Lost, Wrong};
+    fn judge_name(&self, value: &Value<Bound>, found: Option<&Found>) -> Option<Violation> {
+        let lost = |detail: &str| Some(Violation::new(ViolationKind::Lost, detail.to_owned()));
+        let wrong = |detail: &str| Some(Violation::new(ViolationKind::Wrong, detail.to_owned()));
         match found {
             None if value.may_be(Bound::Nothing) => None,
-            None => Some((Lost, "it is gone".to_owned())),
+            None => lost("it is gone").map(|violation| Violation {
+                loss: Some(Loss::Name),
+                ..violation
+            }),
             Some(Found::Folder) if value.may_be(Bound::Folder) => None,
-            Some(Found::Folder) if value.ever.contains(&Bound::Folder) => {
-                Some((Lost, "the folder is there again".to_owned()))
-            }
-            Some(Found::Folder) => Some((Wrong, "it is a folder".to_owned())),
-            Some(Found::Unreadable(why)) => Some((Wrong, format!("it cannot be read: {why}"))),
+            Some(Found::Folder) if value.ever.contains(&Bound::Folder) => lost("the folder is there again"),
+            Some(Found::Folder) => wrong("it is a folder"),
+            Some(Found::Unreadable(why)) => wrong(&format!("it cannot be read: {why}")),
             Some(Found::File(bytes)) => {
                 let files = |bound| match bound {
                     Bound::File(file) => Some((file, self.files.get(&file)?)),
@@ -243,12 +257,12 @@ impl History {
                     .map(|(number, file)| file.judge(number, bytes));
                 match judged.min_by_key(|bad| bad.count) {
                     Some(Bad { count: 0, .. }) => None,
-                    Some(bad) => Some((bad.kind, bad.detail)),
-                    // No file may be here. Check whether there ever was one.
+                    Some(bad) => Some(bad.first),
+                    // No file may be here. Was one?
                     None if value.ever.iter().any(|bound| matches!(bound, Bound::File(_))) => {
-                        Some((Lost, "it is there again".to_owned()))
+                        lost("it is there again")
                     }
-                    None => Some((Wrong, "it is a file".to_owned())),
+                    None => wrong("it is a file"),
                 }
             }
         }
@@ -259,8 +273,8 @@ impl History {
 struct Bad {
     /// Number of records.
     count: u64,
-    kind: ViolationKind,
-    detail: String,
+    /// The first of the worst kind.
+    first: Violation,
 }
 
 impl File {
@@ -272,8 +286,7 @@ impl File {
     fn judge(&self, number: u32, bytes: &[u8]) -> Bad {
         let mut bad = Bad {
             count: 0,
-            kind: ViolationKind::Lost,
-            detail: String::new(),
+            first: Violation::new(ViolationKind::Lost, String::new()),
         };
         let (min, max) = self
             .size
@@ -282,43 +295,39 @@ impl File {
         let size = bytes.len() as u64;
         let unit = RECORD_BYTES as u64;
         if size < min * unit {
-            bad.add(ViolationKind::Lost, min - size / unit, || {
-                format!("it has {size} bytes, but at least {} are durable", min * unit)
-            });
+            let detail = format!("it has {size} bytes, but at least {} are durable", min * unit);
+            bad.add(min - size / unit, Violation::new(ViolationKind::Lost, detail));
         } else if size > max * unit {
-            bad.add(ViolationKind::Lost, size / unit - max, || {
-                format!(
-                    "it has {size} bytes, but was durably truncated to {} or fewer",
-                    max * unit
-                )
-            });
+            let most = max * unit;
+            let detail = format!("it has {size} bytes, but was durably truncated to {most} or fewer");
+            bad.add(size / unit - max, Violation::new(ViolationKind::Lost, detail));
         }
         let nothing = Value::new(0);
         for (at, found) in bytes.chunks(RECORD_BYTES).enumerate().take(max as usize) {
             let may = self.records.get(at).unwrap_or(&nothing);
-            if let Some((kind, what)) = judge_record(may, number, at as u64, found) {
-                bad.add(kind, 1, || format!("at byte {}: {what}", at * RECORD_BYTES));
+            if let Some(violation) = judge_record(may, number, at as u64, found) {
+                let detail = format!("at byte {}: {}", at * RECORD_BYTES, violation.detail);
+                bad.add(1, Violation { detail, ..violation });
             }
         }
         if bad.count > 1 {
-            bad.detail += &format!(" ({} records of {RECORD_BYTES} bytes in all)", bad.count);
+            bad.first.detail += &format!(" ({} records of {RECORD_BYTES} bytes in all)", bad.count);
         }
         bad
     }
 }
 
 impl Bad {
-    /// Wrong data is worse than lost data; the first of the worst kind is shown.
-    fn add(&mut self, kind: ViolationKind, count: u64, detail: impl FnOnce() -> String) {
-        if self.count == 0 || kind > self.kind {
-            self.detail = detail();
-            self.kind = kind;
+    /// Wrong data is worse than lost data, and the first of the worst kind is shown.
+    fn add(&mut self, count: u64, violation: Violation) {
+        if self.count == 0 || violation.kind > self.first.kind {
+            self.first = violation;
         }
         self.count += count;
     }
 }
 
-fn judge_record(may: &Value<u32>, file: u32, at: u64, found: &[u8]) -> Option<(ViolationKind, String)> {
+fn judge_record(may: &Value<u32>, file: u32, at: u64, found: &[u8]) -> Option<Violation> {
     let is = |version: u32| match version {
         0 => found.iter().all(|byte| *byte == 0),
         _ => record(version as usize - 1, file, at).starts_with(found),
@@ -331,8 +340,12 @@ fn judge_record(may: &Value<u32>, file: u32, at: u64, found: &[u8]) -> Option<(V
         version => format!("operation {} wrote there", version - 1),
     };
     if may.ever.iter().any(|version| is(*version)) {
-        let by = if may.by_sync { BY_SYNC } else { "durably" };
-        return Some((ViolationKind::Lost, format!("older content, but {wanted}, {by}")));
+        let by = if may.by_sync { "durably, by sync" } else { "durably" };
+        return Some(Violation {
+            kind: ViolationKind::Lost,
+            loss: may.by_sync.then_some(Loss::OlderThanSync),
+            detail: format!("older content, but {wanted}, {by}"),
+        });
     }
     let what = match parse(found) {
         Some((operation, of, place)) => format!(
@@ -342,7 +355,7 @@ fn judge_record(may: &Value<u32>, file: u32, at: u64, found: &[u8]) -> Option<(V
         None if found.iter().all(|byte| *byte == 0) => "zeros".to_owned(),
         None => "what no operation wrote".to_owned(),
     };
-    Some((ViolationKind::Wrong, format!("{what}, but {wanted}")))
+    Some(Violation::new(ViolationKind::Wrong, format!("{what}, but {wanted}")))
 }
 
 #[cfg(test)]

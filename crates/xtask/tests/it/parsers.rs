@@ -10,6 +10,7 @@ use disksim::{catalogue, replay};
 use proptest::prop_assert;
 use proptest::test_runner::TestCaseError;
 use study::event::{Event, Failure};
+use study::{DiskCounter, DiskCounters};
 
 const SPECS: &str = include_str!("../../../disksim/src/disksim_import/tests/small.diskspecs");
 const MODEL: &str = include_str!("../../../disksim/src/disksim_import/tests/small.model");
@@ -178,6 +179,11 @@ fn events() {
             key: "kernel".to_owned(),
             value: "6.12".to_owned(),
         },
+        Event::DiskCounters(DiskCounters {
+            disk: "vda".to_owned(),
+            counts: DiskCounter::ALL.into_iter().zip(1..).collect(),
+            contents: Some("b0b".to_owned()),
+        }),
         Event::Failed(Failure {
             step: "boot".to_owned(),
             message: "no".to_owned(),

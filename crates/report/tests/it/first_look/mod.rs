@@ -13,7 +13,7 @@ use study::stack::{
     ArraySpec, Bitmap, DiskGroup, FilesystemKind, FilesystemSpec, Level, MachineKind, MachineSpec, StackSpec,
 };
 use study::workload::{SizeSpec, TreeSpec, TreeTest, Work, WorkloadSpec};
-use study::{CellId, Measured, ProvenanceEntry, Recorded, TrialKey};
+use study::{CellId, Facts, Measured, ProvenanceEntry, Recorded, TrialKey};
 
 const TESTS: [TreeTest; 4] = [TreeTest::Write, TreeTest::Read, TreeTest::Copy, TreeTest::Delete];
 const TRIALS: u32 = 3;
@@ -98,7 +98,7 @@ pub fn input() -> Input {
         latencies: Vec::new(),
         courses: Vec::new(),
         calls: Vec::new(),
-        provenance: Vec::new(),
+        facts: Facts::default(),
         part: None,
         advice: Vec::new(),
         disks: vec![DiskInfo {
@@ -269,7 +269,7 @@ fn calls(input: &mut Input, cell: &Cell, stack: &Stack, index: u32) {
         _ => ("mke2fs", "1.47.0"),
     };
     for (fact, value) in facts.into_iter().chain([own]) {
-        input.provenance.push(Recorded {
+        input.facts.provenance.push(Recorded {
             trial: key(cell, index),
             entry: ProvenanceEntry {
                 key: fact.to_owned(),

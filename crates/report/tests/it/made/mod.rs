@@ -7,7 +7,7 @@ use study::event::Sample;
 use study::metric::Metric;
 use study::plan::{Cell, Plan};
 use study::workload::{POWER_CUT_TESTS, PowerCutSpec, Work};
-use study::{CellId, Measured, ProvenanceEntry, Recorded, TrialKey};
+use study::{CellId, Facts, Finding, FindingKind, Measured, Recorded, TrialKey};
 
 pub const CHUNKS: [&str; 4] = ["16K", "64K", "256K", "1M"];
 pub const BITMAPS: [&str; 2] = ["none", "internal"];
@@ -23,7 +23,7 @@ fn empty() -> Input {
     input.guards.clear();
     input.latencies.clear();
     input.calls.clear();
-    input.provenance.clear();
+    input.facts = Facts::default();
     input
 }
 
@@ -179,11 +179,13 @@ pub fn power_cuts() -> Input {
         }
         done(&mut input, trial);
         if cell.stack_label == "ext4 nobarrier" {
-            input.provenance.push(Recorded {
+            input.facts.findings.push(Recorded {
                 trial,
-                entry: ProvenanceEntry {
-                    key: "power-cut.finding.2.0".to_owned(),
-                    value: "cut at 1264472393 ns, seed 6310744049603559647: lost: u10 is gone".to_owned(),
+                entry: Finding {
+                    at_ns: 1_264_472_393,
+                    seed: 6_310_744_049_603_559_647,
+                    kind: FindingKind::Lost,
+                    detail: "u10 is gone".to_owned(),
                 },
             });
         }
@@ -239,10 +241,13 @@ pub fn many(samples: usize) -> Input {
             one.trial = moved(one.trial);
             one
         }));
-        input.provenance.extend(base.provenance.iter().cloned().map(|mut one| {
-            one.trial = moved(one.trial);
-            one
-        }));
+        input
+            .facts
+            .provenance
+            .extend(base.facts.provenance.iter().cloned().map(|mut one| {
+                one.trial = moved(one.trial);
+                one
+            }));
         input.plan.cells.extend(plan.cells.iter().cloned());
     }
     input
