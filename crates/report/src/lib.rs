@@ -42,3 +42,4 @@ pub use page::html;
 pub use plot::{Curve, Plot, plots};
 pub use processor::processor_notes;
 pub use table::{TableOptions, table};
+pub use verdict::speed_verdict;

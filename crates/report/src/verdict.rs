@@ -1,10 +1,14 @@
 //! The verdict on a run, sentence by sentence, the most important first.
 
+mod speed;
+
+pub use speed::speed_verdict;
+
 use crate::input::Input;
 use crate::power_cut::{self, CutRow, PowerCuts};
 use stats::Results;
 
-/// Of speeds by `stats`; of power cuts by what was lost. Never empty.
+/// Speeds, and what was lost in power cuts. Never empty.
 pub(crate) fn sentences(input: &Input, results: &Results) -> Vec<String> {
     let cuts = power_cut::power_cuts(input, results);
     let others = power_cut::others(results);
@@ -14,7 +18,7 @@ pub(crate) fn sentences(input: &Input, results: &Results) -> Vec<String> {
         sentences.push(power_cut::summary(&rows));
     }
     if cuts.is_empty() || !others.workloads.is_empty() {
-        sentences.extend(stats::verdict_sentences(&others));
+        sentences.extend(speed::sentences(&others));
     }
     sentences
 }

@@ -34,7 +34,7 @@ pub fn as_json(input: &Input) -> Value {
         "digest_sha256": input.run.digest_sha256,
         "finished": input.run.finished_at_unix_s.is_some(),
         "part": part,
-        "verdict": stats::verdict(&results),
+        "verdict": report::speed_verdict(&results),
         "claims": claims::as_json(&input.plan, &input.samples, &doubts),
         "tables": tables(input, &doubts),
         "workloads": results.workloads.iter().map(workload).collect::<Value>(),

@@ -18,7 +18,6 @@ mod precision;
 mod processor;
 mod ranking;
 mod summary;
-mod verdict;
 
 pub use claims::{ClaimEffect, Claimed, Deciding, JudgedClaim, judge_claims, trials_to_decide};
 pub use comparable::{ComparedBy, Held, Setting, Unlike, unlike};
@@ -33,4 +32,3 @@ pub use precision::{ALPHA, Decision, alpha_of_differences, alpha_per_look, decid
 pub use processor::{Busy, ProcessorBound, processor_bound};
 pub use ranking::{Closeness, Ranking, rank};
 pub use summary::Summary;
-pub use verdict::{verdict, verdict_sentences};

@@ -1,8 +1,6 @@
 //! Describes a run in words: what the tiers show, and what they do not show.
 
-use crate::interval::TRIALS_MIN;
-use crate::judge::{Measure, Results};
-use crate::ranking::Closeness;
+use stats::{Closeness, Measure, Results, TRIALS_MIN};
 use std::collections::BTreeMap;
 use study::metric::Better;
 
@@ -16,12 +14,12 @@ struct Ranked<'a> {
 }
 
 /// A few sentences: which stack is fastest in how many tests, and where no difference is shown.
-pub fn verdict(results: &Results) -> String {
-    verdict_sentences(results).join(" ")
+pub fn speed_verdict(results: &Results) -> String {
+    sentences(results).join(" ")
 }
 
 /// The same sentence by sentence, the most important first.
-pub fn verdict_sentences(results: &Results) -> Vec<String> {
+pub(super) fn sentences(results: &Results) -> Vec<String> {
     let all = headlines(results);
     let tests: Vec<&Ranked<'_>> = all.iter().filter(|test| test.measure.placed() > 1).collect();
     if all.is_empty() {
@@ -38,11 +36,11 @@ pub fn verdict_sentences(results: &Results) -> Vec<String> {
     }
     let mut sentences = vec![fastest(&tests)];
     sentences.extend(ties(&tests, "Equal", |leaders| match leaders {
-        Closeness::EqualWithin(share) => Some(format!("within {}", percent(share))),
+        Closeness::EqualWithin(share) => Some(format!(" within {}: take any", percent(share))),
         Closeness::Alone | Closeness::MayDiffer(_) => None,
     }));
     sentences.extend(ties(&tests, "No difference shown", |leaders| match leaders {
-        Closeness::MayDiffer(share) => Some(format!("they may differ by {}", percent(share))),
+        Closeness::MayDiffer(share) => Some(format!(", they may differ by {}", percent(share))),
         Closeness::Alone | Closeness::EqualWithin(_) => None,
     }));
     sentences.extend(not_placed(&all));
@@ -115,7 +113,7 @@ fn named(names: &[&str]) -> String {
 }
 
 /// Tests in which several stacks lead: `Equal: small files write (ext4 and xfs within 1.2 %).` `how` selects the tests
-/// and the wording.
+/// and says what follows the stacks.
 fn ties(tests: &[&Ranked<'_>], heading: &str, how: fn(Closeness) -> Option<String>) -> Option<String> {
     let ties: Vec<String> = tests
         .iter()
@@ -129,9 +127,7 @@ fn ties(tests: &[&Ranked<'_>], heading: &str, how: fn(Closeness) -> Option<Strin
                 true if stacks.len() > 2 => format!("all {}", stacks.len()),
                 _ => listed(&stacks),
             };
-            let comma = if how.starts_with("within") { "" } else { "," };
-            let advice = if how.starts_with("within") { ": take any" } else { "" };
-            Some(format!("{} ({stacks}{comma} {how}{advice})", test.name))
+            Some(format!("{} ({stacks}{how})", test.name))
         })
         .collect();
     if ties.is_empty() {
@@ -184,13 +180,73 @@ fn listed(names: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::judge;
-    use crate::judge::tests::{measurement, plan};
-    use study::Measurement;
-    use study::plan::Plan;
+    use stats::judge;
+    use study::event::Sample;
+    use study::metric::Metric;
+    use study::plan::{Cell, Plan, Precision};
+    use study::stack::{MachineKind, MachineSpec, StackSpec};
+    use study::workload::{IoSpec, Work, WorkloadSpec};
+    use study::{CellId, Measurement, TrialKey};
 
     fn stacks() -> Plan {
-        plan(&["xfs", "ext4", "jfs"])
+        let mut plan = Plan {
+            title: String::new(),
+            description: String::new(),
+            source: String::new(),
+            models: Vec::new(),
+            processors: Vec::new(),
+            cells: ["xfs", "ext4", "jfs"].map(cell).into(),
+            left_out: Vec::new(),
+            claims: Vec::new(),
+            tables: Vec::new(),
+            precision: Precision::fixed(3),
+        };
+        plan.identify();
+        plan
+    }
+
+    fn cell(stack: &str) -> Cell {
+        Cell {
+            key: stack.to_owned(),
+            id: CellId::default(),
+            stack_label: stack.to_owned(),
+            replicate: 0,
+            acts: Vec::new(),
+            axes: Vec::new(),
+            machine: MachineSpec {
+                kind: MachineKind::Lab,
+                ram_bytes: 1 << 30,
+                kernel: "6.12".to_owned(),
+                processor: None,
+                disks: Vec::new(),
+                buses: Vec::new(),
+            },
+            stack: StackSpec {
+                mount_options: vec![stack.to_owned()],
+                ..StackSpec::default()
+            },
+            workload: WorkloadSpec {
+                name: "small files".to_owned(),
+                work: Work::Io(IoSpec::default()),
+            },
+        }
+    }
+
+    fn measurement(plan: &Plan, stack: &str, test: &str, index: u32, value: f64) -> Measurement {
+        let cell = plan.cells.iter().find(|cell| cell.stack_label == stack);
+        Measurement {
+            trial: TrialKey {
+                cell: cell.expect("a stack of the plan").id,
+                index,
+                seed: 1000 + u64::from(index),
+            },
+            entry: Sample {
+                test: test.to_owned(),
+                metric: Metric::Throughput,
+                value,
+            },
+            failed_guards: Vec::new(),
+        }
     }
 
     /// Three trials of each stack around the given values, with half a per cent of independent noise.
@@ -210,7 +266,7 @@ mod tests {
     }
 
     fn words(measurements: &[Measurement]) -> String {
-        verdict(&judge(&stacks(), measurements))
+        speed_verdict(&judge(&stacks(), measurements))
     }
 
     #[test]
