@@ -7,6 +7,7 @@ use crate::figure::number;
 use crate::input::{Input, TrialState};
 use stats::{Measure, Results, Summary};
 use study::plan::Cell;
+use study::stack::Level;
 use study::table::{Figure, Place, TableColumn, TableRow, TableSpec};
 
 /// A table that has something to show.
@@ -129,7 +130,10 @@ impl Maker<'_> {
         let pairs = self.spec.row_axes.iter().zip(&row.values);
         let words = |(axis, value): (&String, &String)| match (axis.as_str(), value.as_str()) {
             (_, "default") => "–".to_owned(),
-            ("level", level) if level.starts_with(|c: char| c.is_ascii_digit()) => format!("RAID {level}"),
+            ("level", word) => match Level::named(word) {
+                Some(level) if level.is_md() => level.facts().title.to_owned(),
+                _ => value.clone(),
+            },
             _ => value.clone(),
         };
         pairs.map(words).collect()

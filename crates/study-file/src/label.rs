@@ -1,7 +1,8 @@
 //! Labels of cells: of a stack only what distinguishes it from the plan's other stacks.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use study::plan::Cell;
+use study::stack::{DATA, Level};
 
 /// The axes in the order of a label: disks and array, filesystem, then options.
 const ORDER: &[&str] = &[
@@ -68,11 +69,12 @@ pub(crate) fn put_on(cells: &mut [Cell]) {
     // Widths of vdevs say nothing without their type.
     let is_shown = |axis: &&str| varies(cells, axis) || (*axis == "pool" && varies(cells, "vdev_disks"));
     let varying: Vec<&str> = ORDER.iter().copied().filter(is_shown).collect();
-    let stacks: BTreeSet<Vec<(String, String)>> = cells.iter().map(stack_place).collect();
+    let stacks: BTreeMap<Vec<(String, String)>, Named> =
+        cells.iter().map(|cell| (stack_place(cell), Named::of(cell))).collect();
     let mut labels: HashMap<Vec<(String, String)>, String> = HashMap::new();
     let mut taken: HashMap<String, usize> = HashMap::new();
-    for place in &stacks {
-        let label = short(place, &varying);
+    for (place, named) in &stacks {
+        let label = short(place, named, &varying);
         *taken.entry(label.clone()).or_default() += 1;
         labels.insert(place.clone(), label);
     }
@@ -110,29 +112,60 @@ fn varies(cells: &[Cell], axis: &str) -> bool {
     words.any(|word| Some(word) != first)
 }
 
-fn short(place: &[(String, String)], varying: &[&str]) -> String {
-    let axes = ORDER.iter().copied();
-    parts(place, axes.filter(|axis| *axis == "type" || varying.contains(axis))).join(" ")
+/// What a label names in other words than the study.
+struct Named {
+    level: Level,
+    inner_level: Option<Level>,
+    /// Number and disks of a pool's vdevs, if the study gives their width.
+    vdevs: Option<(u32, u32)>,
 }
 
-/// The values on these axes as in a label; defaults are left out.
-pub fn parts<'a>(place: &[(String, String)], axes: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+impl Named {
+    fn of(cell: &Cell) -> Self {
+        let count = |width: u32| {
+            let data = cell.machine.disks.iter().find(|group| group.name == DATA)?;
+            Some((data.count / width, width))
+        };
+        Self {
+            level: cell.stack.array.level,
+            inner_level: cell.stack.array.of.map(|inner| inner.level),
+            vdevs: cell.stack.filesystem.zfs.vdev_disks.and_then(count),
+        }
+    }
+}
+
+fn short(place: &[(String, String)], named: &Named, varying: &[&str]) -> String {
+    let axes = ORDER.iter().copied();
+    let axes = axes.filter(|axis| *axis == "type" || varying.contains(axis));
+    parts_of(place, named, axes).join(" ")
+}
+
+/// The cell's values on these axes as in a label; defaults are left out.
+pub fn parts<'a>(cell: &Cell, axes: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    parts_of(&cell.axes, &Named::of(cell), axes)
+}
+
+fn parts_of<'a>(place: &[(String, String)], named: &Named, axes: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
+    let pool = word(place, "pool").unwrap_or_default();
+    let vdevs = named.vdevs.map(|(count, disks)| format!("{count} × {pool} of {disks}"));
     for axis in axes {
-        match (axis, vdevs(place)) {
-            ("pool" | "vdev_disks", Some(vdevs)) if parts.contains(&vdevs) => {}
-            ("pool" | "vdev_disks", Some(vdevs)) => parts.push(vdevs),
-            _ => parts.extend(word(place, axis).and_then(|word| part(axis, word))),
+        match (axis, &vdevs) {
+            ("pool" | "vdev_disks", Some(vdevs)) if parts.contains(vdevs) => {}
+            ("pool" | "vdev_disks", Some(vdevs)) => parts.push(vdevs.clone()),
+            _ => parts.extend(word(place, axis).and_then(|word| part(axis, word, named))),
         }
     }
     parts
 }
 
-/// The vdevs of a pool, if the study gives their width: `4 × mirror of 2`.
-fn vdevs(place: &[(String, String)]) -> Option<String> {
-    let number = |axis| word(place, axis)?.parse::<u32>().ok();
-    let (width, disks) = (number("vdev_disks")?, number("count")?);
-    Some(format!("{} × {} of {width}", disks / width, word(place, "pool")?))
+fn level_words(level: Level) -> Option<String> {
+    match level {
+        Level::None => None,
+        Level::Single => Some(level.word().to_owned()),
+        lvm if lvm.is_lvm() => Some(format!("LVM {}", lvm.facts().type_word)),
+        md => Some(md.facts().title.to_owned()),
+    }
 }
 
 /// Fallback if a short label is not unique: axis and value.
@@ -145,20 +178,13 @@ fn long(place: &[(String, String)], varying: &[&str]) -> String {
 }
 
 /// A value in a label; none for a default.
-fn part(axis: &str, word: &str) -> Option<String> {
+fn part(axis: &str, word: &str, named: &Named) -> Option<String> {
     if word == "default" {
         return None;
     }
     Some(match axis {
-        "level" => match word {
-            "none" => return None,
-            number if number.parse::<u32>().is_ok() => format!("RAID {number}"),
-            lvm => lvm.replacen("lvm-", "LVM ", 1),
-        },
-        "of_level" => match word.parse::<u32>() {
-            Ok(number) => format!("of RAID {number}"),
-            Err(_) => format!("of {word}"),
-        },
+        "level" => return level_words(named.level),
+        "of_level" => format!("of {}", named.inner_level.and_then(level_words)?),
         "of_disks" => format!("of {word} disks"),
         "of_chunk" => format!("inner chunk {word}"),
         "bitmap" if word == "external" => "external bitmap".to_owned(),

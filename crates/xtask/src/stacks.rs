@@ -155,5 +155,5 @@ fn words(cell: &Cell, axes: &[&str]) -> Vec<String> {
         let none = |(name, word): &(String, String)| name == "bitmap" && word == "none";
         *axis != "bitmap" || !cell.axes.iter().any(none)
     };
-    label::parts(&cell.axes, axes.iter().copied().filter(has_bitmap))
+    label::parts(cell, axes.iter().copied().filter(has_bitmap))
 }
