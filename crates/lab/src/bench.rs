@@ -75,7 +75,7 @@ fn run_piece(channel: &mut Channel, number: usize, piece: &Piece, device: &Path,
         }
     };
     channel.say(&Event::Sample(Sample {
-        test: number.to_string(),
+        test: number.to_string().into(),
         metric: Metric::Requests,
         value: requests? as f64,
     }))

@@ -7,6 +7,7 @@ use disksim::show::{Sustained, sustained};
 use requests::RequestBound;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
+use study::TestId;
 use study::event::{Guard, Sample};
 use study::metric::Metric;
 use study::plan::Trial;
@@ -140,14 +141,13 @@ enum Direction {
 }
 
 /// Direction of the test with this name; None for a mixed test, whose reads and writes are checked separately.
-fn direction(work: &Work, test: &str) -> Option<Direction> {
+fn direction(work: &Work, test: &TestId) -> Option<Direction> {
     let pattern = match work {
         Work::FioFile(file) => {
-            let section = file.sections.iter().find(|section| section.name == test)?;
+            let section = file.sections.iter().find(|section| *test == *section.name)?;
             section.pattern.name()
         }
-        // `randwrite job 3`
-        _ => test.split_once(" job ").map_or(test, |(pattern, _)| pattern),
+        _ => test.name(),
     };
     match pattern {
         "read" | "randread" => Some(Direction::Read),
@@ -187,7 +187,7 @@ mod tests {
 
     fn guard(trial: &Trial, test: &str, value: f64) -> Option<Guard> {
         let sample = Sample {
-            test: test.to_owned(),
+            test: test.into(),
             metric: Metric::Throughput,
             value,
         };

@@ -105,7 +105,7 @@ mod tests {
 
     fn course(mib: &[u64]) -> Course {
         Course {
-            test: "write".to_owned(),
+            test: "write".into(),
             interval_ns: 1_000_000_000,
             bytes: mib.iter().map(|mib| mib << 20).collect(),
         }

@@ -7,7 +7,7 @@ use crate::Error;
 use files::read_file;
 use std::path::{Path, PathBuf};
 use store::{Ending, Found, RunId, RunSpec, Store};
-use study::CellId;
+use study::{CellId, TestId};
 use study::event::Event;
 use study::plan::{Cell, Plan, Trial};
 use study::stack::MachineKind;
@@ -167,7 +167,7 @@ fn unlike_others(plan: &Plan, label: &str) -> String {
 
 /// Renames the only test of a result.
 fn call_test(events: &mut [Event], name: &str, file: &Read) -> Result<(), Error> {
-    fn test_of(event: &mut Event) -> Option<&mut String> {
+    fn test_of(event: &mut Event) -> Option<&mut TestId> {
         match event {
             Event::Sample(sample) => Some(&mut sample.test),
             Event::Latency(latency) => Some(&mut latency.test),
@@ -176,7 +176,7 @@ fn call_test(events: &mut [Event], name: &str, file: &Read) -> Result<(), Error>
             _ => None,
         }
     }
-    let mut known: Option<String> = None;
+    let mut known: Option<TestId> = None;
     for test in events.iter_mut().filter_map(test_of) {
         match &known {
             Some(first) if first != test => {
@@ -185,11 +185,11 @@ fn call_test(events: &mut [Event], name: &str, file: &Read) -> Result<(), Error>
                     reason: format!("has more than one test, `{first}` and `{test}`: leave --test out"),
                 });
             }
-            _ => known = Some(std::mem::replace(test, test.clone())),
+            _ => known = Some(test.clone()),
         }
     }
     for test in events.iter_mut().filter_map(test_of) {
-        name.clone_into(test);
+        *test = name.into();
     }
     Ok(())
 }

@@ -60,7 +60,7 @@ pub fn judge(
     for (name, passed, detail) in verdicts {
         context.access.recorder.record(Event::Guard(Guard {
             name: name.to_owned(),
-            test: tested.test.map(str::to_owned),
+            test: tested.test.map(Into::into),
             passed,
             detail,
         }));

@@ -103,7 +103,7 @@ fn read(latency: &Latency) -> Result<Histogram<u64>, String> {
 
 fn unreadable(latency: &Latency, reason: String) -> LatencyError {
     LatencyError::Unreadable {
-        test: latency.test.clone(),
+        test: latency.test.to_string(),
         operation: latency.operation.clone(),
         reason,
     }
@@ -120,7 +120,7 @@ mod tests {
         let mut bytes = Vec::new();
         V2Serializer::new().serialize(&histogram, &mut bytes).unwrap();
         Latency {
-            test: "read".to_owned(),
+            test: "read".into(),
             operation: "open".to_owned(),
             count: histogram.len(),
             min_ns: 0,

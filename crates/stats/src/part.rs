@@ -2,7 +2,7 @@
 
 use crate::judge::headline;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use study::Measurement;
+use study::{Measurement, TestId};
 use study::metric::{Better, Metric};
 use study::plan::Plan;
 
@@ -28,7 +28,7 @@ type Values<'a> = HashMap<(&'a str, Metric), Vec<f64>>;
 /// The stacks of each workload, best first.
 fn orders<'a>(plan: &'a Plan, measurements: &[Measurement]) -> BTreeMap<&'a str, Vec<&'a str>> {
     let cells = plan.cells_by_id();
-    let mut tests: HashMap<&str, String> = HashMap::new();
+    let mut tests: HashMap<&str, &TestId> = HashMap::new();
     let mut metrics: HashMap<&str, Vec<Metric>> = HashMap::new();
     let mut values: HashMap<&str, Values<'a>> = HashMap::new();
     for one in measurements.iter().filter(|one| one.counts()) {
@@ -40,8 +40,8 @@ fn orders<'a>(plan: &'a Plan, measurements: &[Measurement]) -> BTreeMap<&'a str,
         if metric.better() == Better::Neither {
             continue;
         }
-        let test = tests.entry(workload).or_insert_with(|| one.entry.test.clone());
-        if *test == one.entry.test {
+        let test = tests.entry(workload).or_insert(&one.entry.test);
+        if **test == one.entry.test {
             let metrics = metrics.entry(workload).or_default();
             if !metrics.contains(&metric) {
                 metrics.push(metric);

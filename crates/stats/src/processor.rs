@@ -1,12 +1,12 @@
 //! Finds tests that were limited by the CPU. A study with a processor model may intend this, so their samples stay
 //! in all figures; the report lists them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use study::metric::Metric;
 use study::plan::{Cell, Plan};
 use study::stack::MachineKind;
 use study::workload::Work;
-use study::{CellId, Measurement};
+use study::{CellId, Measurement, Scope, TestId};
 
 /// Minimum CPU utilisation, in percent, at which a core or the only task on it limits a test.
 const BUSY_PERCENT_MIN: f64 = 90.0;
@@ -37,9 +37,9 @@ pub fn processor_bound(plan: &Plan, samples: &[Measurement]) -> Vec<ProcessorBou
     let means = means(samples);
     let mut all: Vec<ProcessorBound> = Vec::new();
     for cell in &plan.cells {
-        for ((_, test), figures) in means.range((cell.id, "")..).take_while(|((id, _), _)| *id == cell.id) {
-            // Samples reported after the last test cover the time since then.
-            if test.starts_with("member ") {
+        for (test, figures) in means.get(&cell.id).into_iter().flatten() {
+            // What is reported after the last test has the time since then.
+            if test.scope() == Scope::Member {
                 continue;
             }
             let Some((by, percent)) = busy(cell, figures) else {
@@ -47,13 +47,13 @@ pub fn processor_bound(plan: &Plan, samples: &[Measurement]) -> Vec<ProcessorBou
             };
             let known = all
                 .iter_mut()
-                .find(|known| known.workload == cell.workload.name && known.test == *test && known.by == by);
+                .find(|known| known.workload == cell.workload.name && **test == *known.test && known.by == by);
             let stack = (cell.stack_label.clone(), percent);
             match known {
                 Some(known) => known.stacks.push(stack),
                 None => all.push(ProcessorBound {
                     workload: cell.workload.name.clone(),
-                    test: (*test).to_owned(),
+                    test: test.to_string(),
                     by,
                     stacks: vec![stack],
                 }),
@@ -66,7 +66,7 @@ pub fn processor_bound(plan: &Plan, samples: &[Measurement]) -> Vec<ProcessorBou
 /// Sums and counts of a test's samples over its trials, for the metrics that show CPU utilisation.
 type Figures = Vec<(Metric, f64, u32)>;
 
-fn means(samples: &[Measurement]) -> BTreeMap<(CellId, &str), Figures> {
+fn means(samples: &[Measurement]) -> HashMap<CellId, BTreeMap<&TestId, Figures>> {
     let wanted = [
         Metric::ProcessorBusy,
         Metric::ProcessorBusiestTask,
@@ -74,9 +74,10 @@ fn means(samples: &[Measurement]) -> BTreeMap<(CellId, &str), Figures> {
         Metric::CpuSystem,
         Metric::Duration,
     ];
-    let mut all: BTreeMap<(CellId, &str), Figures> = BTreeMap::new();
+    let mut all: HashMap<CellId, BTreeMap<&TestId, Figures>> = HashMap::new();
     for sample in samples.iter().filter(|sample| wanted.contains(&sample.entry.metric)) {
-        let figures = all.entry((sample.trial.cell, &sample.entry.test)).or_default();
+        let of_cell = all.entry(sample.trial.cell).or_default();
+        let figures = of_cell.entry(&sample.entry.test).or_default();
         match figures.iter_mut().find(|(metric, ..)| *metric == sample.entry.metric) {
             Some((_, sum, count)) => {
                 *sum += sample.entry.value;

@@ -8,7 +8,7 @@ use rusqlite::{OptionalExtension, Row};
 use std::collections::{HashMap, HashSet};
 use study::event::{Course, Failure, Guard, Latency, Sample, ToolCall};
 use study::plan::Plan;
-use study::{CellId, Measured, Measurement, ProvenanceEntry, Recorded, Shard, StepEntry, TrialKey};
+use study::{CellId, Measured, Measurement, ProvenanceEntry, Recorded, Shard, StepEntry, TestId, TrialKey};
 
 const RUN_COLUMNS: &str = "SELECT id, title, study_source, study_sha256, seed, machine, only_json, raidlab_version,
         command, started_at_unix_s, finished_at_unix_s,
@@ -151,7 +151,7 @@ impl Store {
         self.recorded(part, sql, |row| {
             Ok(Guard {
                 name: row.get(3)?,
-                test: row.get(4)?,
+                test: row.get::<_, Option<String>>(4)?.map(TestId::from),
                 passed: row.get(5)?,
                 detail: row.get(6)?,
             })
@@ -381,7 +381,7 @@ fn trial_record(row: &Row<'_>) -> rusqlite::Result<TrialRecord> {
 
 fn sample(row: &Row<'_>) -> rusqlite::Result<Sample> {
     Ok(Sample {
-        test: row.get(3)?,
+        test: row.get::<_, String>(3)?.into(),
         metric: metric(row, 4)?,
         value: row.get(7)?,
     })
@@ -389,7 +389,7 @@ fn sample(row: &Row<'_>) -> rusqlite::Result<Sample> {
 
 fn course(row: &Row<'_>) -> rusqlite::Result<Course> {
     Ok(Course {
-        test: row.get(3)?,
+        test: row.get::<_, String>(3)?.into(),
         interval_ns: row.get(4).map(unsigned)?,
         bytes: row.get::<_, Json<_>>(5)?.0,
     })
@@ -398,7 +398,7 @@ fn course(row: &Row<'_>) -> rusqlite::Result<Course> {
 fn latency(row: &Row<'_>) -> rusqlite::Result<Latency> {
     let number = |column| row.get(column).map(unsigned);
     Ok(Latency {
-        test: row.get(3)?,
+        test: row.get::<_, String>(3)?.into(),
         operation: row.get(4)?,
         count: number(5)?,
         min_ns: number(6)?,

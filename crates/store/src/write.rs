@@ -38,7 +38,7 @@ impl Store {
             Event::Latency(latency) => self.append_latency(trial, latency),
             Event::Course(course) => self.execute(
                 "INSERT INTO course (trial_id, test, interval_ns, bytes_json) VALUES (?1, ?2, ?3, ?4)",
-                params![trial.0, course.test, signed(course.interval_ns), json(&course.bytes)],
+                params![trial.0, course.test.as_str(), signed(course.interval_ns), json(&course.bytes)],
             ),
             Event::Guard(guard) => self.append_guard(trial, guard),
             Event::Provenance { .. }
@@ -89,7 +89,7 @@ impl Store {
             "INSERT INTO sample (trial_id, test, metric, value, unit, better) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             params![
                 trial.0,
-                sample.test,
+                sample.test.as_str(),
                 sample.metric.name(),
                 sample.value,
                 sample.metric.unit().name(),
@@ -105,7 +105,7 @@ impl Store {
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
             params![
                 trial.0,
-                latency.test,
+                latency.test.as_str(),
                 latency.operation,
                 signed(latency.count),
                 signed(latency.min_ns),
@@ -122,7 +122,7 @@ impl Store {
     fn append_guard(&self, trial: TrialId, guard: &Guard) -> rusqlite::Result<()> {
         self.execute(
             "INSERT INTO guard (trial_id, name, test, passed, detail) VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![trial.0, guard.name, guard.test, guard.passed, guard.detail],
+            params![trial.0, guard.name, guard.test.as_deref(), guard.passed, guard.detail],
         )
     }
 

@@ -3,6 +3,7 @@
 use crate::fact::{DiskCounters, Load, ProcessorAccount, TestDisk};
 use crate::finding::Finding;
 use crate::metric::{Better, Metric, UnknownMetric};
+use crate::test_id::TestId;
 use serde::{Deserialize, Serialize};
 
 /// In order of time. Times are those of the trial's machine (lab: virtual), in nanoseconds since the start of the
@@ -51,7 +52,7 @@ pub enum Event {
 #[serde(try_from = "SampleLine", into = "SampleLine")]
 pub struct Sample {
     /// Name of the test: `read`, `write`, `copy`, `delete`, `randread`, …
-    pub test: String,
+    pub test: TestId,
     pub metric: Metric,
     pub value: f64,
 }
@@ -59,7 +60,7 @@ pub struct Sample {
 /// A sample as serialised: with unit and direction, so that a reader needs no table of metrics.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct SampleLine {
-    test: String,
+    test: TestId,
     metric: String,
     value: f64,
     unit: String,
@@ -93,7 +94,7 @@ impl TryFrom<SampleLine> for Sample {
 /// A mergeable histogram of latencies: an HdrHistogram in its V2 serialisation, base64.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Latency {
-    pub test: String,
+    pub test: TestId,
     /// `open`, `read`, `create`, `unlink`, `fsync`, …
     pub operation: String,
     pub count: u64,
@@ -109,7 +110,7 @@ pub struct Latency {
 /// Bytes that a test's requests moved in equal intervals of time, from the beginning of its measured time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Course {
-    pub test: String,
+    pub test: TestId,
     pub interval_ns: u64,
     /// In each interval that lies wholly within the measured time.
     pub bytes: Vec<u64>,
@@ -137,7 +138,7 @@ pub struct Guard {
     /// `cold-cache`, `contents`, `written-out`, `quiesced`, …
     pub name: String,
     /// The test whose samples it checks; the whole trial if absent.
-    pub test: Option<String>,
+    pub test: Option<TestId>,
     pub passed: bool,
     /// Observed and expected values.
     pub detail: String,

@@ -21,6 +21,7 @@ pub mod splitmix64;
 pub mod stack;
 mod summary;
 pub mod table;
+mod test_id;
 pub mod wording;
 pub mod workload;
 
@@ -35,3 +36,4 @@ pub use median::median;
 pub use order::trial_seed;
 pub use shard::Shard;
 pub use summary::Summary;
+pub use test_id::{Scope, TestId};

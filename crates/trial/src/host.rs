@@ -168,7 +168,7 @@ impl Host for StackHost<'_, '_> {
         if let Err(cause) = stack::judge(self.stack, &moved, tested, self.context) {
             self.event(Event::Guard(Guard {
                 name: "undisturbed".to_owned(),
-                test: test.map(str::to_owned),
+                test: test.map(Into::into),
                 passed: false,
                 detail: format!("the stack could not be judged: {cause}"),
             }));

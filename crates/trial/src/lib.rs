@@ -19,6 +19,7 @@ pub use workload::{Pass, Target, WorkloadError};
 use stack::{Access, Context, DiskCounters, System};
 use std::path::PathBuf;
 use std::time::Instant;
+use study::TestId;
 use study::act::ActKind;
 use study::event::{Event, Failure, Sample};
 use study::metric::Metric;
@@ -258,7 +259,7 @@ fn report_member(disk: DiskCounters, context: &mut Context<'_>) {
     ];
     for (metric, value) in figures {
         context.access.recorder.record(Event::Sample(Sample {
-            test: format!("member {}", disk.device),
+            test: TestId::member(&disk.device),
             metric,
             value: value as f64,
         }));

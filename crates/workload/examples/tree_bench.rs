@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
+use study::TestId;
 use study::event::{Event, ToolCall};
 use study::metric::Metric;
 use study::workload::{SizeSpec, TreeSpec, TreeTest, Work, WorkloadSpec};
@@ -20,7 +21,7 @@ use workload::{DeviceCounters, Host, HostError, Target};
 
 /// Collects the samples; has no disks.
 #[derive(Default)]
-struct Samples(Vec<(String, Metric, f64)>);
+struct Samples(Vec<(TestId, Metric, f64)>);
 
 impl Host for Samples {
     fn event(&mut self, event: Event) {

@@ -147,7 +147,7 @@ pub(crate) fn report(line: &Line, wanted: &[&str], host: &mut dyn Host) {
             Column::Absent => {}
             Column::TooShort => host.event(Event::Guard(Guard {
                 name: "long-enough".to_owned(),
-                test: Some(test.to_owned()),
+                test: Some(test.into()),
                 passed: false,
                 detail: "Bonnie++ has no figure for tests shorter than half a second (`+++++`): use more bytes, \
                          seeks or files"

@@ -138,7 +138,7 @@ mod tests {
 
     fn samples(foreign: &Foreign) -> Vec<(String, String)> {
         let of = |event: &Event| match event {
-            Event::Sample(sample) => Some((sample.test.clone(), sample.metric.name().to_owned())),
+            Event::Sample(sample) => Some((sample.test.to_string(), sample.metric.name().to_owned())),
             _ => None,
         };
         foreign.events.iter().filter_map(of).collect()

@@ -156,7 +156,7 @@ pub(crate) fn latency(test: &str, operation: &str, histogram: &LatencyHistogram)
         .serialize(histogram, &mut bytes)
         .expect("a vector takes any number of bytes");
     Latency {
-        test: test.to_owned(),
+        test: test.into(),
         operation: operation.to_owned(),
         count: histogram.len(),
         min_ns: histogram.min(),

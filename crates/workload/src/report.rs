@@ -40,7 +40,7 @@ impl Reporter<'_> {
     /// Reports a value in the unit of the metric.
     pub(crate) fn sample(&mut self, metric: Metric, value: f64) {
         self.host.event(Event::Sample(Sample {
-            test: self.test.to_owned(),
+            test: self.test.into(),
             metric,
             value,
         }));
@@ -73,7 +73,7 @@ impl Reporter<'_> {
         let (interval_ns, bytes) = (course.interval_ns(), course.within(measured));
         if !bytes.is_empty() {
             self.host.event(Event::Course(Course {
-                test: self.test.to_owned(),
+                test: self.test.into(),
                 interval_ns,
                 bytes,
             }));

@@ -141,7 +141,7 @@ fn samples(test: &str, before: &Charged, after: &Charged, elapsed_ns: f64) -> Ve
     ]
     .map(|(metric, value)| {
         Event::Sample(Sample {
-            test: test.to_owned(),
+            test: test.into(),
             metric,
             value,
         })

@@ -67,7 +67,7 @@ pub fn store_with_samples(desk: &Desk, name: &str, samples: u32) -> PathBuf {
     let trial = store.begin_trial(&run, &trial, "test").expect("a trial begins");
     for number in 0..samples {
         let sample = Sample {
-            test: "write".to_owned(),
+            test: "write".into(),
             metric: Metric::Throughput,
             value: f64::from(number),
         };
@@ -108,7 +108,7 @@ pub fn judged_store(desk: &Desk, name: &str, machine: MachineKind, factor: f64) 
             let write = write * (1.0 + 0.01 * f64::from(index));
             for (test, value) in [("write", write), ("read", read)] {
                 let sample = Sample {
-                    test: test.to_owned(),
+                    test: test.into(),
                     metric: Metric::Throughput,
                     value: value * factor,
                 };

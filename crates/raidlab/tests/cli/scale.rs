@@ -53,7 +53,7 @@ fn events(stack: usize, workload: usize, index: u32) -> Vec<Event> {
     .into_iter()
     .map(|(metric, value)| {
         Event::Sample(Sample {
-            test: "fio".to_owned(),
+            test: "fio".into(),
             metric,
             value,
         })

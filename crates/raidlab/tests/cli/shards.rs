@@ -96,7 +96,7 @@ impl Part {
             for test in ["write", "read"] {
                 let value = trial.seed as f64 / 1e9 + test.len() as f64 + self.error;
                 let sample = Sample {
-                    test: test.to_owned(),
+                    test: test.into(),
                     metric: Metric::Throughput,
                     value,
                 };

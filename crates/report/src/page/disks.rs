@@ -50,7 +50,7 @@ type Values = HashMap<Metric, f64>;
 pub(super) fn disks(input: &Input, workload: &WorkloadResults) -> Disks {
     let mut of_trials: HashMap<(CellId, &str), Vec<(TrialKey, Values)>> = HashMap::new();
     for one in input.samples.iter().filter(|one| one.counts()) {
-        let trials = of_trials.entry((one.trial.cell, &one.entry.test)).or_default();
+        let trials = of_trials.entry((one.trial.cell, one.entry.test.as_str())).or_default();
         match trials.iter_mut().find(|(trial, _)| *trial == one.trial) {
             Some((_, values)) => _ = values.insert(one.entry.metric, one.entry.value),
             None => trials.push((one.trial, HashMap::from([(one.entry.metric, one.entry.value)]))),

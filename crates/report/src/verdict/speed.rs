@@ -241,7 +241,7 @@ mod tests {
                 seed: 1000 + u64::from(index),
             },
             entry: Sample {
-                test: test.to_owned(),
+                test: test.into(),
                 metric: Metric::Throughput,
                 value,
             },

@@ -44,7 +44,7 @@ fn a_strangers_study_cannot_inject() {
     }
     // The cells keep the identities by which trials refer to them.
     for row in &mut input.samples {
-        row.entry.test.push_str(HOSTILE);
+        row.entry.test = format!("{}{HOSTILE}", row.entry.test).into();
         row.failed_guards.iter_mut().for_each(|guard| guard.push_str(HOSTILE));
     }
     for row in &mut input.calls {

@@ -49,7 +49,7 @@ pub(super) fn run(exploration: &Exploration<'_>, stop: &AtomicBool, see: &mut dy
         Ok(_) => {
             for ((test, metric), count) in POWER_CUT_TESTS.into_iter().zip(counts) {
                 tell(Event::Sample(Sample {
-                    test: test.to_owned(),
+                    test: test.into(),
                     metric,
                     value: count as f64,
                 }));

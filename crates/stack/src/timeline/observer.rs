@@ -299,7 +299,7 @@ impl Observer {
 
     pub(super) fn sample(&mut self, test: &str, metric: Metric, value: f64) {
         self.event(Event::Sample(Sample {
-            test: test.to_owned(),
+            test: test.into(),
             metric,
             value,
         }));
@@ -308,7 +308,7 @@ impl Observer {
     fn guard(&mut self, name: &str, test: &str, passed: bool, detail: String) {
         self.event(Event::Guard(Guard {
             name: name.to_owned(),
-            test: Some(test.to_owned()),
+            test: Some(test.into()),
             passed,
             detail,
         }));

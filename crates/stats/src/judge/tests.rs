@@ -77,7 +77,7 @@ pub(crate) fn measurement(plan: &Plan, stack: &str, test: &str, index: u32, valu
             seed: 1000 + u64::from(index),
         },
         entry: Sample {
-            test: test.to_owned(),
+            test: test.into(),
             metric: Metric::Throughput,
             value,
         },

@@ -79,7 +79,7 @@ fn run(
                 seed: u64::from(round),
             },
             entry: Sample {
-                test: "read".to_owned(),
+                test: "read".into(),
                 metric: Metric::Throughput,
                 value: speed * effect(trial) * (kind.draw(&mut dice) * (1.0 + cell as f64 / 10.0)).exp(),
             },

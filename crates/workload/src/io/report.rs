@@ -6,6 +6,7 @@ use crate::cpu::CpuTime;
 use crate::host::{DeviceCounters, Host};
 use crate::report::{FIO_CLOCK, MEBIBYTE, OWN_CLOCK, Reporter};
 use std::time::Duration;
+use study::TestId;
 use study::metric::Metric;
 use study::workload::{IoEngine, IoPattern, IoSpec};
 
@@ -73,7 +74,7 @@ pub(super) fn report(spec: &IoSpec, outcome: &Outcome, written: WrittenOut, host
     }
     if !spec.group_reporting {
         for (number, (tally, duration)) in outcome.jobs.iter().enumerate() {
-            let test = format!("{} job {number}", pattern.name());
+            let test = TestId::job(pattern.name(), u32::try_from(number).unwrap_or(u32::MAX));
             report_test(&test, pattern, tally, *duration, written, host);
         }
     }

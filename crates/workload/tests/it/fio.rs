@@ -22,7 +22,7 @@ fn fio_gives_the_same_samples() {
             engine: IoEngine::Fio,
             ..job
         });
-        let names = |host: &Folder<'_>| -> Vec<(String, study::metric::Metric)> {
+        let names = |host: &Folder<'_>| -> Vec<(study::TestId, study::metric::Metric)> {
             let pair = |sample: &study::event::Sample| (sample.test.clone(), sample.metric);
             host.samples().map(pair).collect()
         };

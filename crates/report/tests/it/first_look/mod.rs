@@ -185,7 +185,7 @@ fn measure(input: &mut Input, cell: &Cell, index: u32, test: TreeTest, value: f6
         input.samples.push(Measured {
             trial: key(cell, index),
             entry: Sample {
-                test: test.name().to_owned(),
+                test: test.name().into(),
                 metric,
                 value,
             },
@@ -196,7 +196,7 @@ fn measure(input: &mut Input, cell: &Cell, index: u32, test: TreeTest, value: f6
         trial: key(cell, index),
         entry: Guard {
             name: "cold-cache".to_owned(),
-            test: Some(test.name().to_owned()),
+            test: Some(test.name().into()),
             passed: !warm,
             detail:
                 "8388608 bytes read from the member disks for 27262976 bytes of files; at least 24536678 must be"
@@ -212,7 +212,7 @@ fn measure(input: &mut Input, cell: &Cell, index: u32, test: TreeTest, value: f6
     input.courses.push(Measured {
         trial: key(cell, index),
         entry: Course {
-            test: test.name().to_owned(),
+            test: test.name().into(),
             interval_ns: 250_000_000,
             bytes: [4, 3, 2, 2, 2]
                 .map(|part| (value * part as f64) as u64 * 104_858)
@@ -290,7 +290,7 @@ fn latency(test: &str, operation: &str, value: f64) -> Latency {
         .serialize(&histogram, &mut bytes)
         .expect("a vector takes all");
     Latency {
-        test: test.to_owned(),
+        test: test.into(),
         operation: operation.to_owned(),
         count: histogram.len(),
         min_ns: histogram.min(),

@@ -48,7 +48,7 @@ pub fn sample(input: &mut Input, trial: TrialKey, test: &str, metric: Metric, va
     input.samples.push(Measured {
         trial,
         entry: Sample {
-            test: test.to_owned(),
+            test: test.into(),
             metric,
             value,
         },

@@ -161,7 +161,7 @@ pub fn measured(cell: CellId, test: &str, values: &[InBlock], trials: u32) -> Ve
             seed: one.block,
         },
         entry: Sample {
-            test: test.to_owned(),
+            test: test.into(),
             metric: Metric::Throughput,
             value: one.value,
         },
