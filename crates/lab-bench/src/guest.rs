@@ -6,6 +6,7 @@ use crate::figures::{self, Array, BenchGuest, Figure, Load, REGION_BYTES};
 use disksim::catalogue;
 use disksim::description::Description;
 use disksim::request::SECTOR_BYTES;
+use lab::bench::Line;
 use lab::guest::{Config, EndedGuest, LIMITS};
 use lab::job::{Bench, BenchStack, GuestJob, Piece};
 use lab::kernel::{Cache, DEFAULT_VERSION, Kernel, KernelName};
@@ -228,25 +229,20 @@ struct Clock {
 impl Clock {
     fn line(&mut self, line: &[u8]) {
         let now = Instant::now();
-        match serde_json::from_slice::<Event>(line) {
-            Ok(Event::Step { name, at_ns }) if name == lab::bench::END => self.piece_ended(now, at_ns),
-            Ok(Event::Step { name, at_ns }) => {
-                self.began = name.parse().ok().map(|piece| (piece, now, at_ns));
-            }
-            Ok(Event::Sample(sample)) => {
-                if let Some(piece) = sample
-                    .test
-                    .parse()
-                    .ok()
-                    .and_then(|piece: usize| self.timed.get_mut(piece))
-                {
-                    piece.requests = sample.value;
+        match serde_json::from_slice(line) {
+            Ok(Line::Began { piece, at_ns }) => self.began = Some((piece, now, at_ns)),
+            Ok(Line::Ended { at_ns }) => self.piece_ended(now, at_ns),
+            Ok(Line::Done { piece, requests }) => {
+                if let Some(timed) = self.timed.get_mut(piece) {
+                    timed.requests = requests as f64;
                 }
             }
-            Ok(Event::Failed(failure)) => self.failure = Some(failure.message),
-            Ok(Event::Done { .. }) => self.done = true,
-            Ok(_) => {}
-            Err(error) => self.failure = Some(format!("invalid output: {error}")),
+            Err(_) => match serde_json::from_slice(line) {
+                Ok(Event::Failed(failure)) => self.failure = Some(failure.message),
+                Ok(Event::Done { .. }) => self.done = true,
+                Ok(_) => {}
+                Err(error) => self.failure = Some(format!("invalid output: {error}")),
+            },
         }
     }
 

@@ -6,16 +6,22 @@ use crate::job::{Bench, BenchStack, Piece, PieceWork};
 use crate::setting::setting_on;
 use rustix::fs::{Mode, OFlags};
 use rustix::mm::{MapFlags, ProtFlags};
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use study::event::{Event, Sample};
-use study::metric::Metric;
+use study::event::Event;
 use trial::{Disks, Pass, Target};
 
-/// Name of the step that ends a piece; the name of each piece is its number.
-pub const END: &str = "end";
+/// What the guest writes of its pieces, one on a line.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(tag = "bench", rename_all = "kebab-case")]
+pub enum Line {
+    Began { piece: usize, at_ns: u64 },
+    Ended { at_ns: u64 },
+    Done { piece: usize, requests: u64 },
+}
 
 pub(crate) fn run(channel: &mut Channel, bench: &Bench) -> io::Result<()> {
     let began = Instant::now();
@@ -49,15 +55,12 @@ fn with_all_up(
 
 fn run_piece(channel: &mut Channel, number: usize, piece: &Piece, device: &Path, began: Instant) -> io::Result<()> {
     let mut timed = |work: &mut dyn FnMut() -> io::Result<u64>| {
-        channel.say(&Event::Step {
-            name: number.to_string(),
+        channel.write_line(&Line::Began {
+            piece: number,
             at_ns: since(began),
         })?;
         let requests = work()?;
-        channel.say(&Event::Step {
-            name: END.to_owned(),
-            at_ns: since(began),
-        })?;
+        channel.write_line(&Line::Ended { at_ns: since(began) })?;
         Ok(requests)
     };
     let requests: io::Result<u64> = match &piece.work {
@@ -74,11 +77,10 @@ fn run_piece(channel: &mut Channel, number: usize, piece: &Piece, device: &Path,
             timed(&mut || writer.write(*bytes))
         }
     };
-    channel.say(&Event::Sample(Sample {
-        test: number.to_string().into(),
-        metric: Metric::Requests,
-        value: requests? as f64,
-    }))
+    channel.write_line(&Line::Done {
+        piece: number,
+        requests: requests?,
+    })
 }
 
 /// Writes blocks that all differ.
