@@ -23,6 +23,9 @@ pub struct ClaimWords {
     pub effect: String,
     /// `deciding interval 1.17 to 1.31 (99.2 %), claimed above 1.00`; empty if nothing was measured.
     pub deciding: String,
+    /// Whether `deciding` has an interval.
+    #[serde(skip)]
+    has_interval: bool,
     /// Of which two cells that is.
     pub of: String,
     /// What is missing, or of how many pairs the claim seems to hold; may be empty.
@@ -38,13 +41,11 @@ const HOW_DECIDED: &str = "A claim is supported if the deciding interval of each
 
 /// [`HOW_DECIDED`] if there is a deciding interval to read; otherwise empty.
 pub(crate) fn how_decided(claims: &[ClaimWords]) -> &'static str {
-    match claims.iter().any(|claim| claim.deciding.starts_with(DECIDING)) {
+    match claims.iter().any(|claim| claim.has_interval) {
         true => HOW_DECIDED,
         false => "",
     }
 }
-
-const DECIDING: &str = "deciding interval";
 
 /// In the study's order.
 pub(crate) fn claims(input: &Input, doubts: &Doubts) -> Vec<ClaimWords> {
@@ -65,6 +66,7 @@ pub fn claim_words(claim: &Claim, judged: &JudgedClaim, warnings: Vec<String>) -
         published: claim.published.clone(),
         effect: judged.effect.as_ref().map_or_else(String::new, effect),
         deciding: judged.effect.as_ref().map_or_else(String::new, deciding),
+        has_interval: judged.effect.as_ref().and_then(interval).is_some(),
         of: judged.effect.as_ref().map_or_else(String::new, |effect| {
             format!("{} against {}", effect.first, effect.second)
         }),
@@ -110,6 +112,13 @@ fn times(ratio: f64) -> String {
     times_to(ratio, 0)
 }
 
+/// The deciding interval; `None` if it is a point.
+fn interval(effect: &ClaimEffect) -> Option<Deciding> {
+    effect
+        .deciding
+        .filter(|deciding| deciding.interval.low != deciding.interval.high)
+}
+
 fn deciding(effect: &ClaimEffect) -> String {
     let Claimed { low, high } = effect.claimed;
     let bounds = || std::iter::once(low).chain(high);
@@ -117,12 +126,9 @@ fn deciding(effect: &ClaimEffect) -> String {
         Some(high) => format!("claimed {} to {}", times_to(low, more), times_to(high, more)),
         None => format!("claimed above {}", times_to(low, more)),
     };
-    let Some(Deciding { confidence, interval }) = effect.deciding else {
+    let Some(Deciding { confidence, interval }) = interval(effect) else {
         return claimed(0);
     };
-    if interval.low == interval.high {
-        return claimed(0);
-    }
     // An end must not look as if it were on the bound.
     let touches = |more: &usize| {
         let ends = [interval.low, interval.high].map(|end| times_to(end, *more));
@@ -130,7 +136,7 @@ fn deciding(effect: &ClaimEffect) -> String {
     };
     let more = (0..3).find(|more| !touches(more)).unwrap_or(3);
     format!(
-        "{DECIDING} {} to {} ({} %), {}",
+        "deciding interval {} to {} ({} %), {}",
         times_to(interval.low, more),
         times_to(interval.high, more),
         percent(confidence),
