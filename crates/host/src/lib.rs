@@ -58,7 +58,7 @@ pub use ledger::{ClaimedDisk, Header};
 pub use loops::attaching;
 pub use number::DeviceNumber;
 pub use obstacle::Obstacle;
-pub use process::EndedProcess;
+pub use process::{EndedProcess, HungProcess};
 pub use session::{Lock, RolledBack, Session, SessionError};
 pub use state::{Leftover, State};
 pub use undo::{Inode, Undo};

@@ -5,6 +5,7 @@ use crate::sysfs;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
@@ -40,8 +41,23 @@ pub struct EndedProcess {
     pub wall: Duration,
     /// The end of its standard error.
     pub errors: String,
-    /// Processes that did not exit, each with the kernel function in which it waits.
-    pub hung: Vec<String>,
+    /// Processes that did not exit.
+    pub hung: Vec<HungProcess>,
+}
+
+/// A process that cannot be killed.
+#[derive(Clone, Debug)]
+pub struct HungProcess {
+    /// Its number, its program, and the kernel function in which it waits.
+    pub description: String,
+    /// In state D: it waits for a device.
+    pub waits_for_disk: bool,
+}
+
+impl fmt::Display for HungProcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.description)
+    }
 }
 
 /// A running process and its pipes.
@@ -224,8 +240,8 @@ impl Running {
         }
     }
 
-    /// Kills it and all that it started; returns descriptions of those that did not exit.
-    fn end(&mut self, line: &mut dyn FnMut(&[u8])) -> Vec<String> {
+    /// Kills it and all that it started; returns those that did not exit.
+    fn end(&mut self, line: &mut dyn FnMut(&[u8])) -> Vec<HungProcess> {
         let mut family = descendants(self.child.id());
         if self.status.is_none() {
             let _ = rustix::process::kill_process_group(Pid::from_child(&self.child), Signal::KILL);
@@ -248,7 +264,7 @@ impl Running {
             // Killed ones are collected as well: until then they keep their PIDs.
             let is_over = self.status.is_some() && alive.is_empty() && self.orphans().is_empty();
             if is_over || Instant::now() > deadline {
-                return alive.values().map(|process| process.words()).collect();
+                return alive.values().map(|process| process.hung()).collect();
             }
             if self.status.is_some() {
                 std::thread::sleep(Duration::from_millis(20));
@@ -348,16 +364,22 @@ impl Process {
             .collect()
     }
 
-    fn words(&self) -> String {
+    fn hung(&self) -> HungProcess {
         let name = sysfs::text(Path::new(&format!("/proc/{}/comm", self.pid))).unwrap_or_default();
         let threads = self.living_threads();
         let stuck = threads.iter().find(|(state, _)| state == "D").or(threads.first());
         let Some((state, thread)) = stuck else {
-            return format!("process {} ({name})", self.pid);
+            return HungProcess {
+                description: format!("process {} ({name})", self.pid),
+                waits_for_disk: false,
+            };
         };
         let place = sysfs::text(&thread.join("wchan")).filter(|place| place != "0");
         let place = place.map(|place| format!(", in {place}")).unwrap_or_default();
-        format!("process {} ({name}, state {state}{place})", self.pid)
+        HungProcess {
+            description: format!("process {} ({name}, state {state}{place})", self.pid),
+            waits_for_disk: state == "D",
+        }
     }
 }
 
@@ -412,7 +434,7 @@ mod tests {
     fn a_process_is_known_again_and_its_family_found() {
         let mut child = Command::new("sleep").arg("60").spawn().expect("started");
         let of_child = Process::at(child.id()).expect("alive");
-        assert!(of_child.is_alive() && of_child.words().contains("(sleep, state "));
+        assert!(of_child.is_alive() && of_child.hung().description.contains("(sleep, state "));
         assert!(
             descendants(std::process::id())
                 .iter()

@@ -9,7 +9,7 @@ use crate::judge::JUDGING;
 use crate::kernel_log::KernelLog;
 use crate::ledger::{ClaimedDisk, DiskLedger, Header, VERSION};
 use crate::left;
-use crate::process::{EndedProcess, Running};
+use crate::process::{EndedProcess, HungProcess, Running};
 use crate::state::{Leftover, State};
 use crate::sysfs;
 use crate::usage::is_held;
@@ -81,7 +81,7 @@ pub struct RolledBack {
     /// What could not be undone, with the reason; it stays in the ledger.
     pub failed: Vec<String>,
     /// Processes that hang.
-    pub hung: Vec<String>,
+    pub hung: Vec<HungProcess>,
     /// Disks that hold data of a killed run or of others: their names for `--destroy`.
     pub remains: Vec<String>,
 }
@@ -95,7 +95,8 @@ impl RolledBack {
     pub fn left(&self) -> String {
         let mut words = self.failed.clone();
         if !self.hung.is_empty() {
-            words.push(format!("{} does not exit", self.hung.join(", ")));
+            let hung: Vec<String> = self.hung.iter().map(ToString::to_string).collect();
+            words.push(format!("{} does not exit", hung.join(", ")));
         }
         words.join("; ")
     }

@@ -1,5 +1,6 @@
 //! Reasons why a run cannot continue.
 
+use host::HungProcess;
 use lab::disks::DisksError;
 use lab::guest::StartError;
 use lab::kernel::KernelError;
@@ -45,13 +46,17 @@ pub enum PlaceError {
     #[error(
         "cannot kill {}{}. All measurements are kept. Once {}, or after a reboot, run `raidlab clean`, then the same \
          command to continue",
-        .0.join(", "), if waits_for_disk(.0) { ": it waits in the kernel, probably for a disk that does not respond" }
+        listed(.0), if waits_for_disk(.0) { ": it waits in the kernel, probably for a disk that does not respond" }
         else { "" }, if waits_for_disk(.0) { "the disk responds again" } else { "it has exited" }
     )]
-    Hung(Vec<String>),
+    Hung(Vec<HungProcess>),
 }
 
-/// A process in state D cannot be killed: it waits for a device.
-fn waits_for_disk(hung: &[String]) -> bool {
-    hung.iter().any(|process| process.contains("state D"))
+fn listed(hung: &[HungProcess]) -> String {
+    let words: Vec<&str> = hung.iter().map(|process| process.description.as_str()).collect();
+    words.join(", ")
+}
+
+fn waits_for_disk(hung: &[HungProcess]) -> bool {
+    hung.iter().any(|process| process.waits_for_disk)
 }

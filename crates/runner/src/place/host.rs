@@ -109,7 +109,7 @@ impl Place for HostPlace {
         for words in undone.failed.into_iter().chain(undone.not_ours) {
             see(Seen::Notice(words));
         }
-        let hung: Vec<String> = ended.hung.into_iter().chain(undone.hung).collect();
+        let hung: Vec<_> = ended.hung.into_iter().chain(undone.hung).collect();
         Ok(TrialReport {
             ending,
             wall: ended.wall,

@@ -1,5 +1,6 @@
 //! The runner with simulated places, where the order of trials is deterministic.
 
+use host::HungProcess;
 use super::*;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -275,11 +276,18 @@ fn a_trial_that_fails_does_not_stop_the_others() {
     assert_eq!((outcome.done, outcome.failed), (5, 1));
 }
 
+fn hung() -> HungProcess {
+    HungProcess {
+        description: "process 7".to_owned(),
+        waits_for_disk: false,
+    }
+}
+
 #[test]
 fn a_place_that_hangs_ends_the_run_and_what_was_measured_is_kept() {
     let (mut world, log) = (World::new(), Log::default());
     let second_hangs = |before: usize, _: &AtomicBool| TrialReport {
-        halt: (before == 1).then(|| PlaceError::Hung(vec!["process 7".to_owned()])),
+        halt: (before == 1).then(|| PlaceError::Hung(vec![hung()])),
         ..report(Ending::Done)
     };
     let error = world.run(&[Box::new(Pretended {
