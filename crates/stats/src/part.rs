@@ -2,9 +2,9 @@
 
 use crate::judge::headline;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use study::{Measurement, TestId};
 use study::metric::{Better, Metric};
 use study::plan::Plan;
+use study::{Measurement, TestId};
 
 /// Up to `most` labels of stacks: those with the best median in the main test of each workload, then the second
 /// best of each, and so on. The main test is the first one with a direction.

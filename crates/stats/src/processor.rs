@@ -38,7 +38,7 @@ pub fn processor_bound(plan: &Plan, samples: &[Measurement]) -> Vec<ProcessorBou
     let mut all: Vec<ProcessorBound> = Vec::new();
     for cell in &plan.cells {
         for (test, figures) in means.get(&cell.id).into_iter().flatten() {
-            // What is reported after the last test has the time since then.
+            // Samples reported after the last test cover the time since then.
             if test.scope() == Scope::Member {
                 continue;
             }

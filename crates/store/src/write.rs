@@ -38,7 +38,12 @@ impl Store {
             Event::Latency(latency) => self.append_latency(trial, latency),
             Event::Course(course) => self.execute(
                 "INSERT INTO course (trial_id, test, interval_ns, bytes_json) VALUES (?1, ?2, ?3, ?4)",
-                params![trial.0, course.test.as_str(), signed(course.interval_ns), json(&course.bytes)],
+                params![
+                    trial.0,
+                    course.test.as_str(),
+                    signed(course.interval_ns),
+                    json(&course.bytes)
+                ],
             ),
             Event::Guard(guard) => self.append_guard(trial, guard),
             Event::Provenance { .. }

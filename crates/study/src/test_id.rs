@@ -130,7 +130,10 @@ mod tests {
             assert_eq!(serde_json::from_str::<TestId>(&line).expect("a test"), test);
         }
         assert_eq!((member.as_str(), member.name()), ("member sda", "sda"));
-        assert_eq!((job.as_str(), job.name(), job.scope()), ("randwrite job 12", "randwrite", Scope::Job(12)));
+        assert_eq!(
+            (job.as_str(), job.name(), job.scope()),
+            ("randwrite job 12", "randwrite", Scope::Job(12))
+        );
         assert_eq!(TestId::from("a job of two").scope(), Scope::Whole);
     }
 }

@@ -1,7 +1,7 @@
 //! The runner with simulated places, where the order of trials is deterministic.
 
-use host::HungProcess;
 use super::*;
+use host::HungProcess;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
