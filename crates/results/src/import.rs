@@ -7,11 +7,11 @@ use crate::Error;
 use files::read_file;
 use std::path::{Path, PathBuf};
 use store::{Ending, Found, RunId, RunSpec, Store};
-use study::{CellId, TestId};
 use study::event::Event;
 use study::plan::{Cell, Plan, Trial};
 use study::stack::MachineKind;
 use study::workload::{ImportedSpec, Work};
+use study::{CellId, TestId};
 use tools::shell_word;
 use workload::foreign::{self, Foreign};
 
