@@ -8,6 +8,8 @@ use study::{
     TrialKey,
 };
 
+const KERNEL: &str = "kernel";
+
 const DISK: &str = "disk.";
 const CONTENTS: &str = "contents";
 const NODE: &str = "node";
@@ -27,6 +29,7 @@ const PRESSURE_MEMORY_PERCENT: &str = "load.pressure_memory_percent";
 pub struct TrialFacts {
     pub disk_counters: Vec<DiskCounters>,
     pub test_disks: Vec<TestDisk>,
+    pub kernel: Option<String>,
     pub load: Option<Load>,
     pub findings: Vec<Finding>,
     /// What is shown as it is.
@@ -42,6 +45,7 @@ impl Store {
             let trial = of_trial[0].trial;
             let found = TrialFacts::of_rows(of_trial.iter().map(|row| row.entry.clone()));
             facts.disk_counters.extend(recorded(trial, found.disk_counters));
+            facts.kernels.extend(recorded(trial, found.kernel));
             facts.loads.extend(recorded(trial, found.load));
             facts.findings.extend(recorded(trial, found.findings));
             facts.provenance.extend(recorded(trial, found.provenance));
@@ -73,7 +77,10 @@ impl TrialFacts {
                     Ok(finding) => facts.findings.push(finding),
                     Err(_) => facts.provenance.push(row),
                 },
-                _ => {
+                key => {
+                    if key == KERNEL {
+                        facts.kernel = Some(row.value.clone());
+                    }
                     facts.add_to_load(&row);
                     facts.provenance.push(row);
                 }
@@ -244,6 +251,7 @@ mod tests {
         let facts = kept(&events);
         assert_eq!(facts.disk_counters, [counters]);
         assert_eq!(facts.test_disks, [disk]);
+        assert_eq!(facts.kernel.as_ref(), Some(&kernel.value));
         assert_eq!(facts.provenance, [kernel]);
     }
 

@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
     pub disk_counters: Vec<Recorded<DiskCounters>>,
+    /// Versions of the kernels that ran: `6.12.117`.
+    pub kernels: Vec<Recorded<String>>,
     /// Of hosts alone.
     pub loads: Vec<Recorded<Load>>,
     /// After power cuts.
@@ -21,6 +23,7 @@ pub struct Facts {
 impl Facts {
     pub fn append(&mut self, mut other: Self) {
         self.disk_counters.append(&mut other.disk_counters);
+        self.kernels.append(&mut other.kernels);
         self.loads.append(&mut other.loads);
         self.findings.append(&mut other.findings);
         self.provenance.append(&mut other.provenance);

@@ -150,12 +150,7 @@ pub(super) fn disk_words(input: &Input) -> String {
 
 /// The kernels that ran, as the trials' machines reported; else those of the study.
 pub(super) fn kernel_words(input: &Input) -> String {
-    let reported = input
-        .facts
-        .provenance
-        .iter()
-        .filter(|row| row.entry.key == "kernel")
-        .map(|row| row.entry.value.as_str());
+    let reported = input.facts.kernels.iter().map(|row| row.entry.as_str());
     let asked = input.plan.cells.iter().map(|cell| cell.machine.kernel.as_str());
     let mut kernels: Vec<&str> = reported.collect();
     if kernels.is_empty() {

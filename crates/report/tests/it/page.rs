@@ -3,7 +3,7 @@
 use crate::first_look::input;
 use report::html;
 use study::stack::{MachineKind, ProcessorSpec};
-use study::{Recorded, TrialKey};
+use study::{Facts, Recorded, TrialKey};
 
 #[test]
 fn the_page_stands_alone_and_runs_nothing() {
@@ -107,7 +107,7 @@ fn a_run_that_has_just_begun_has_a_page_too() {
     input.latencies.clear();
     input.calls.clear();
     input.guards.clear();
-    input.facts.provenance.clear();
+    input.facts = Facts::default();
     input.run.finished_at_unix_s = None;
     let page = html(&input);
     assert!(page.contains("Nothing has been measured yet."));

@@ -268,6 +268,10 @@ fn calls(input: &mut Input, cell: &Cell, stack: &Stack, index: u32) {
         FilesystemKind::Jfs => ("mkfs.jfs", "1.1.15"),
         _ => ("mke2fs", "1.47.0"),
     };
+    input.facts.kernels.push(Recorded {
+        trial: key(cell, index),
+        entry: "6.12.117".to_owned(),
+    });
     for (fact, value) in facts.into_iter().chain([own]) {
         input.facts.provenance.push(Recorded {
             trial: key(cell, index),

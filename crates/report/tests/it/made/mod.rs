@@ -248,6 +248,13 @@ pub fn many(samples: usize) -> Input {
                 one.trial = moved(one.trial);
                 one
             }));
+        input
+            .facts
+            .kernels
+            .extend(base.facts.kernels.iter().cloned().map(|mut one| {
+                one.trial = moved(one.trial);
+                one
+            }));
         input.plan.cells.extend(plan.cells.iter().cloned());
     }
     input
