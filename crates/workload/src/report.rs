@@ -104,7 +104,7 @@ impl Reporter<'_> {
     }
 
     pub(crate) fn guard(&mut self, name: &str, passed: bool, detail: String) {
-        let test = Some(self.test.to_owned());
+        let test = Some(self.test.into());
         self.host.event(Event::Guard(Guard {
             name: name.to_owned(),
             test,
