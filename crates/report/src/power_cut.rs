@@ -268,6 +268,7 @@ fn findings(input: &Input, workload: &str) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use super::CutVerdict::{LosesData, NothingLost};
     use super::*;
 
     #[test]
@@ -280,13 +281,12 @@ mod tests {
 
     #[test]
     fn a_stack_counts_with_its_worst_verdict() {
-        use CutVerdict::{LosesData, NothingLost};
         let row = |stack: &str, verdict: CutVerdict| CutRow {
             stack: stack.to_owned(),
             outcome: Some(verdict),
             verdict: verdict.words().to_owned(),
             limit: String::new(),
-            is_bad: verdict != CutVerdict::NothingLost,
+            is_bad: verdict != NothingLost,
             is_missing: false,
             states: "6".to_owned(),
             counts: Vec::new(),

@@ -3,11 +3,11 @@
 
 use study::event::{Event, Failure, Guard, Latency, Mark, OperationMark, Sample, ToolCall};
 use study::metric::Metric;
-use study::{DiskCounter, DiskCounters, Finding, FindingKind, Load, ProcessorAccount, TestDisk};
+use study::{DiskCounter, DiskCounters, Finding, FindingKind, Load, ProcessorAccount, TestDisk, TestId};
 
 #[test]
 fn events_are_these_lines() {
-    let test = || "read".to_owned();
+    let test = || TestId::from("read");
     let lines = [
         (
             Event::Step {

@@ -73,7 +73,7 @@ fn a_loss_names_a_sync_that_alone_acknowledged_it() {
         let old = [(name("f"), Found::File(contents(&[1, 1])))];
         let violations = History::new(&operations, log).judge(&old.into());
         assert_eq!(violations.len(), 1);
-        violations[0].is_older_than_a_sync()
+        violations[0].loss == Some(Loss::OlderThanSync)
     };
     assert!(is_of_sync(&[Operation::Sync]));
     assert!(!is_of_sync(&[FSYNC]));
