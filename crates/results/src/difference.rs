@@ -34,7 +34,7 @@ struct Trial<'a> {
 impl ExportedRun {
     /// A run of a store, or what `raidlab export` wrote of one.
     pub fn read(path: &Path, run: Option<&RunChoice>) -> Result<Self, Error> {
-        let failed = |error: &dyn std::fmt::Display| Error::NoExport {
+        let failed = |error: &dyn Display| Error::NoExport {
             path: path.to_owned(),
             reason: error.to_string(),
         };
