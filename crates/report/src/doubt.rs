@@ -21,8 +21,8 @@ pub struct Doubts {
 }
 
 impl Doubts {
-    /// Of a run's plan and samples. `order`: its trials as a host started them one after the other; empty in the lab,
-    /// where no trial knows of another. `loads` of its trials: of hosts alone.
+    /// Warnings from the plan and samples of a run. `order`: its trials as a host started them one after the other; empty in the lab,
+    /// where no trial knows of another. `loads` of its trials: on hosts only.
     pub fn of(plan: &Plan, samples: &[Measurement], order: &[TrialKey], loads: &[Recorded<Load>]) -> Self {
         let mut doubts = Self::default();
         doubts.run.extend(loaded_words(plan, loads));

@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(facts.provenance, [kernel]);
     }
 
-    /// Of version 0.1.0, which had fewer counters.
+    /// Version 0.1.0 had fewer counters.
     #[test]
     fn rows_of_an_earlier_version_are_read() {
         let rows = [("disk.vda.reads", "12"), ("disk.vda.contents", "b0b")];

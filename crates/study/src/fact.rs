@@ -12,7 +12,7 @@ pub struct Facts {
     pub disk_counters: Vec<Recorded<DiskCounters>>,
     /// Versions of the kernels that ran: `6.12.117`.
     pub kernels: Vec<Recorded<String>>,
-    /// Of hosts alone.
+    /// On hosts only.
     pub loads: Vec<Recorded<Load>>,
     /// After power cuts.
     pub findings: Vec<Recorded<Finding>>,
