@@ -352,7 +352,7 @@ fn a_pdf_has_what_is_folded() {
         "Latencies of single operations",
         "99.9 %",
         "Throughput over time",
-        "[[workload]]",
+        "[precision]",
         "mkfs.xfs -q -f",
     ] {
         assert!(text.contains(folded), "{folded} is not in the PDF");
