@@ -224,14 +224,14 @@ pub fn assert_none_at_work_in(folder: &Path) {
     }
 }
 
-/// From now on this thread alone has the files that it opens. Of those that were open, it keeps the contents of disks: the
-/// reader of another test's pipe would wait for a copy to be closed, and a program that is open cannot be started.
+/// From now on this thread alone has the files that it opens. It closes its copies of other tests' pipes: their readers
+/// wait until the last copy is closed.
 fn unshare_files() {
     // SAFETY: what is closed below is not used by this thread, and stays open for all others.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::FILES) }.expect("any process may");
     for (file, target) in files() {
-        if file > 2 && !target.starts_with("/memfd:") {
-            // SAFETY: as above. The folder that was listed is closed already, which does no harm.
+        if file > 2 && ["pipe:", "socket:"].iter().any(|kind| target.starts_with(kind)) {
+            // SAFETY: as above. A pipe is none of this thread's.
             unsafe { libc::close(file) };
         }
     }
