@@ -1,4 +1,4 @@
-//! What was found in a history, and whether it is expected, known or new.
+//! The findings in a history, and whether they are expected, known or new.
 
 use crate::history::{Acts, History, Promise};
 use lab::power_cut::Judged;
@@ -17,20 +17,20 @@ pub const fn words(kind: FindingKind) -> &'static str {
     }
 }
 
-/// What btrfs prints when its superblock is torn: it writes 4 KiB in place, to disks that write 512 bytes at once.
+/// btrfs's message about a torn superblock: it writes 4 KiB in place, to disks that write 512 bytes atomically.
 const TORN_SUPERBLOCK: &str = "superblock checksum mismatch";
 
-/// How a finding is to be taken. What is new comes first.
+/// Classification of a finding. New ones come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum News {
     New,
     /// Like the finding in this file.
     Known(&'static str),
-    /// The stack does not promise more, for this reason.
+    /// The stack makes no such promise, for this reason.
     Expected(&'static str),
 }
 
-/// What is wrong with this state of the history, each with how it is to be taken.
+/// The defects of this state of the history, each with its classification.
 pub fn found<'a>(history: &'a History, judged: &'a Judged) -> impl Iterator<Item = (FindingKind, News)> + 'a {
     judged
         .verdict
@@ -40,10 +40,10 @@ pub fn found<'a>(history: &'a History, judged: &'a Judged) -> impl Iterator<Item
 }
 
 impl News {
-    /// Of such a finding in this state of the history. A known defect is recognised by the stack, the kind of the damage
-    /// and where there is one by what mount printed, so another one that looks the same is taken for it.
+    /// Classifies such a finding in this state of the history. A known defect is recognised by the stack, the kind
+    /// of damage and, if there is one, mount's message, so another defect that looks the same is mistaken for it.
     fn of(history: &History, kind: FindingKind, verdict: &Verdict) -> Self {
-        // No stack promises that its kernel may die.
+        // No stack excuses a kernel crash.
         if kind == FindingKind::GuestDied {
             return match history.has_write_behind {
                 true => Self::Known("docs/findings/md-stop-timer.md"),
@@ -89,7 +89,7 @@ impl News {
             && history.level != "single"
             && matches!(history.filesystem, "ext3" | "ext4" | "xfs")
             && (matches!(kind, FindingKind::Wrong | FindingKind::NotMountable | FindingKind::Checker)
-                // Without checksums in its journal the replay writes over the filesystem.
+                // Without checksums in its journal, the replay overwrites the filesystem.
                 || history.filesystem == "ext3" && kind == FindingKind::Lost);
         match is_preflush {
             true => Self::Known("docs/findings/md-preflush.md"),

@@ -1,4 +1,4 @@
-//! The shortest work and the fewest lost writes that still show what a power cut showed.
+//! Finds the shortest workload and the fewest lost writes that still show the finding of a power cut.
 
 use crate::finding::words;
 use crate::guests::Guests;
@@ -14,15 +14,15 @@ use study::plan::{Plan, Trial};
 use study::workload::{PowerCutSpec, Work};
 use trial::power_cut::{Operations, Verdict};
 
-/// Nobody stops it but by ending the program.
+/// It can only be stopped by ending the program.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// One for all of a guest's processes: between two, each system call costs several times as much.
+/// One processor for all of a guest's processes: between two, each system call costs several times as much.
 fn processor() -> Option<usize> {
     lab::guest::processors().first().copied()
 }
 
-/// Has a trial leave these operations out.
+/// Makes a trial skip these operations.
 pub(crate) fn without(trial: &mut Trial, spec: &PowerCutSpec, left_out: &[u32]) -> PowerCutSpec {
     let spec = PowerCutSpec {
         left_out: left_out.to_vec(),
@@ -32,7 +32,7 @@ pub(crate) fn without(trial: &mut Trial, spec: &PowerCutSpec, left_out: &[u32]) 
     spec
 }
 
-/// The state in which of the writes that the cut loses only those of these sectors are lost.
+/// The state in which only these sectors of the cut's lost writes are lost.
 pub(crate) fn with_lost(
     exploration: &Exploration<'_>,
     cut: PowerCut,
@@ -52,10 +52,10 @@ pub(crate) fn with_lost(
     })
 }
 
-/// So many explorations at most: each takes as long as a trial of the study.
+/// Maximum number of explorations: each takes as long as a trial of the study.
 const TRIES_MAX: u32 = 60;
 
-/// What is tried again and again.
+/// State of the search.
 struct Shrinking<'a> {
     guests: Guests<'a>,
     plan: &'a Plan,
@@ -89,11 +89,11 @@ pub fn shrink(choice: &StateChoice, plan: &Plan, cache: &Cache, show: ShowBuild)
 }
 
 impl Shrinking<'_> {
-    /// Leaves operations out, and looks each time for an instant and a seed that show the finding.
+    /// Removes operations, and each time looks for an instant and a seed that show the finding.
     fn operations(&mut self, mut judged: Judged) -> Result<Judged, Error> {
         let all = Operations::draw(self.trial.seed, &self.whole());
         let total = all.all.len() as u32;
-        // What begins after the cut has no part in it.
+        // Operations that start after the cut are irrelevant.
         let begun: Vec<u32> = (0..total)
             .filter(|number| !self.spec.left_out.contains(number))
             .take(judged.log.begun)
@@ -122,7 +122,7 @@ impl Shrinking<'_> {
         }
     }
 
-    /// Of all states without these operations, the one with the finding that comes first.
+    /// The first state with the finding, among all states without these operations.
     fn explore(&mut self, left_out: &[u32]) -> Result<Option<Judged>, Error> {
         let mut trial = self.trial.clone();
         let spec = without(&mut trial, &self.spec, left_out);
@@ -145,7 +145,7 @@ impl Shrinking<'_> {
             })
     }
 
-    /// Gives lost writes back, and says what is left.
+    /// Restores lost writes, and reports the remaining ones.
     fn writes(&self, choice: &StateChoice, judged: &Judged) -> Result<String, Error> {
         let cut = PowerCut {
             at_ns: judged.at_ns,
@@ -181,7 +181,7 @@ impl Shrinking<'_> {
         )
     }
 
-    /// The command that shows the same again.
+    /// The command that reproduces this.
     fn command(&self, choice: &StateChoice, cut: PowerCut, lost: &[Lost]) -> String {
         let mut words = format!(
             "again: raidlab power-cut {} --cell {} --seed {} --trial {} --at {} --cut-seed {}",

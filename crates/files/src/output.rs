@@ -135,7 +135,7 @@ impl Output {
     }
 }
 
-/// Writes results to standard output. A reader that went away (`| head`) is no error.
+/// Writes results to standard output. A closed pipe (`| head`) is not an error.
 pub fn print(text: &str, colours: Colours) -> Result<(), OutputError> {
     let mut out = io::stdout();
     let written = out.write_all(sanitize(text, colours).as_bytes());

@@ -1,4 +1,4 @@
-//! The guest's side of `raidlab bench`: work on several stacks in turn, with a line before and after each piece, so
+//! The guest's side of `raidlab bench`: jobs on several stacks in turn, with a line before and after each job, so
 //! that the program outside can read the wall clock; the guest's clock is virtual.
 
 use crate::channel::Channel;
@@ -34,7 +34,7 @@ pub(crate) fn run(channel: &mut Channel, bench: &Bench) -> io::Result<()> {
     channel.say(&Event::Done { at_ns: since(began) })
 }
 
-/// Brings up one stack after the other and gives the devices that carry the work to `act`.
+/// Sets up the stacks one after the other and passes their devices to `act`.
 fn with_all_up(
     stacks: &[BenchStack],
     up: &mut Vec<PathBuf>,
@@ -83,7 +83,7 @@ fn run_piece(channel: &mut Channel, number: usize, piece: &Piece, device: &Path,
     })
 }
 
-/// Writes blocks that all differ.
+/// Writes blocks that are all different.
 struct DistinctWriter {
     device: OwnedFd,
     buffer: &'static mut [u8],

@@ -1,4 +1,5 @@
-//! Upper bounds from the disk models: a higher throughput did not reach the disks or did not come from them.
+//! Upper bounds from the disk models: a part of a higher throughput did not reach the disks or did not come from
+//! them.
 
 mod requests;
 
@@ -32,8 +33,8 @@ pub struct DiskBound {
 }
 
 impl DiskBound {
-    /// None if the data need not reach the disks: the filesystem compresses, or the program (Bonnie++, IOzone) measures
-    /// the page cache on purpose.
+    /// `None` if the data need not reach the disks: the filesystem compresses, or the program (Bonnie++, IOzone)
+    /// measures the page cache on purpose.
     pub fn of(trial: &Trial, models: &Models) -> Option<Self> {
         let cell = &trial.cell;
         let stack = &cell.stack;
@@ -111,7 +112,7 @@ impl DiskBound {
         })
     }
 
-    /// The guard of a test with more random requests a second than the disks can serve.
+    /// The guard of a test with more random requests per second than the disks can serve.
     fn judge_requests(&self, sample: &Sample, verb: &str) -> Option<Guard> {
         let bound = self.requests?;
         let per_s = sample.value * MEBIBYTE / bound.block_bytes as f64;
@@ -140,7 +141,7 @@ enum Direction {
     Write,
 }
 
-/// Direction of the test with this name; None for a mixed test, whose reads and writes are checked separately.
+/// Direction of the test with this name; `None` for a mixed test, whose reads and writes are checked separately.
 fn direction(work: &Work, test: &TestId) -> Option<Direction> {
     let pattern = match work {
         Work::FioFile(file) => {
@@ -213,7 +214,8 @@ mod tests {
         assert_eq!(guard(&raid, "readwrite", 20_000.0), None);
     }
 
-    /// Issue 13: eight disks of 7200 rpm, one request of eight processes each: 8 / 4.17 ms = 1,920 a second, 7.5 MiB/s.
+    /// Issue 13: eight 7200 rpm disks, and eight processes with one request each: 8 / 4.17 ms = 1,920 per second,
+    /// 7.5 MiB/s.
     #[test]
     fn issue_13_more_random_requests_than_the_arms_can_serve_are_marked() {
         let of = |fs: &str, job: &str| {
@@ -247,7 +249,7 @@ mod tests {
             marked.detail
         );
         assert!(guard(&direct, "randwrite", 6.0).expect("a throughput").passed);
-        // Memory sorts and merges them.
+        // They are sorted and merged in memory.
         let buffered = of(raid, "rw = \"randwrite\", runtime = \"60s\"");
         assert!(guard(&buffered, "randwrite", 297.0).expect("a throughput").passed);
         // Most of the area is in the disks' own buffers.

@@ -1,4 +1,4 @@
-//! `/dev/raidlab`, seen from the guest: reads the job, writes events, and returns the counters and digests of the
+//! `/dev/raidlab` from the guest's side: reads the job, writes events, and returns the counters and digests of the
 //! simulated disks. None of this takes virtual time.
 
 use crate::carried;
@@ -76,17 +76,17 @@ impl Channel {
         Ok(digest)
     }
 
-    /// Has the disks begin anew, with a state of [`crate::guest::States`].
+    /// Makes the disks start again from a state of [`crate::guest::States`].
     ///
     /// # Errors
-    /// `EBUSY` while requests are under way, `ENOENT` if there is no such state.
+    /// `EBUSY` while requests are in flight, `ENOENT` if there is no such state.
     pub fn take_state(&self, index: u64) -> io::Result<()> {
         // SAFETY: the driver reads a number of this size.
         unsafe { ioctl::ioctl(&self.device, ioctl::Setter::<IOC_STATE, u64>::new(index)) }?;
         Ok(())
     }
 
-    /// Ends the guest as a power cut would.
+    /// Ends the guest like a power cut.
     pub fn power_off(&self) -> ! {
         // SAFETY: the driver's own ioctl, without an argument; it does not return.
         let _ = unsafe { ioctl::ioctl(&self.device, NoArgument::<IOC_POWER_OFF>) };

@@ -1,9 +1,9 @@
 //! The lab: Linux in virtual time on simulated disks.
 //!
 //! Outside, [`disks`] describes the simulated disks, [`kernel`] builds and caches the User-Mode Linux kernels and
-//! [`guest`] runs one guest for one trial. Inside the guest, [`init`] is the first process. The two sides communicate
-//! through files that are open before the kernel starts and through `/dev/raidlab`; numbers and structures are defined
-//! in `kernel/driver/raidlab.h`.
+//! [`guest`] runs one guest for one trial. Inside the guest, [`init`] is the first process. The two sides
+//! communicate through files that are open before the kernel starts and through `/dev/raidlab`; numbers and
+//! structures are defined in `kernel/driver/raidlab.h`.
 
 pub mod bench;
 pub mod bound;

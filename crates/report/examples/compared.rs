@@ -1,4 +1,5 @@
-//! Writes the page of a made-up comparison, to look at: `cargo run -p report --example compared -- compared.html`.
+//! Writes the page of an invented comparison for inspection: `cargo run -p report --example compared --
+//! compared.html`.
 
 #[path = "../tests/it/first_look/mod.rs"]
 mod first_look;

@@ -1,4 +1,4 @@
-//! Writes the report of a made-up run, to look at: `cargo run -p report --example first_look -- report.html`.
+//! Writes the report of an invented run for inspection: `cargo run -p report --example first_look -- report.html`.
 
 #[path = "../tests/it/first_look/mod.rs"]
 mod first_look;

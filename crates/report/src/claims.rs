@@ -1,4 +1,4 @@
-//! The study's claims with their verdicts, in words: for the page and the terminal alike.
+//! The study's claims with their verdicts, in words, for the page and the terminal.
 
 use crate::doubt::Doubts;
 use crate::figure::number;
@@ -15,7 +15,7 @@ pub struct ClaimWords {
     pub says: String,
     /// `supported`, `refuted`, `undecided`, `untestable`.
     pub verdict: &'static str,
-    /// What it compares and where, as the study wrote it.
+    /// What it compares, and for which cells, as in the study.
     pub compares: String,
     pub place: String,
     pub published: Option<String>,
@@ -26,20 +26,20 @@ pub struct ClaimWords {
     /// Whether `deciding` has an interval.
     #[serde(skip)]
     has_interval: bool,
-    /// Of which two cells that is.
+    /// The two compared cells.
     pub of: String,
-    /// What is missing, or of how many pairs the claim seems to hold; may be empty.
+    /// What is missing, or the number of pairs for which the claim seems to hold; may be empty.
     pub note: String,
-    /// What makes the comparison doubtful.
+    /// Reasons to doubt the comparison.
     pub warnings: Vec<String>,
 }
 
-/// How a claim is decided, below the claims.
+/// How claims are decided; shown below the claims.
 const HOW_DECIDED: &str = "A claim is supported if the deciding interval of each of its pairs lies within what is claimed, \
      and refuted if that of one lies wholly outside; it is wider than the interval at 95 %, which is of the shown pair \
      alone, so that the verdicts on all claims together have an error of 5 %.";
 
-/// [`HOW_DECIDED`] if there is a deciding interval to read; otherwise empty.
+/// [`HOW_DECIDED`] if there is a deciding interval; otherwise empty.
 pub(crate) fn how_decided(claims: &[ClaimWords]) -> &'static str {
     match claims.iter().any(|claim| claim.has_interval) {
         true => HOW_DECIDED,
@@ -96,7 +96,7 @@ pub(crate) fn summary(claims: &[ClaimWords]) -> String {
     }
 }
 
-/// With so many decimals more than usual.
+/// With `more` additional decimals.
 fn times_to(ratio: f64, more: usize) -> String {
     let decimals = match ratio {
         100.0.. => 0,
@@ -144,7 +144,7 @@ fn deciding(effect: &ClaimEffect) -> String {
     )
 }
 
-/// Of a confidence: two digits of what is missing to 100.
+/// A confidence in percent: two significant digits of its distance from 100.
 fn percent(confidence: f64) -> String {
     let missing = 100.0 * (1.0 - confidence);
     let decimals = (1 - magnitude(missing)).clamp(0, 9) as usize;

@@ -1,5 +1,5 @@
-//! What makes comparisons between cells doubtful, in words: stacks that differ in what decides a result, drift, and
-//! effects of the order of trials.
+//! Reasons to doubt comparisons between cells, in words: stacks that differ in settings that decide results, drift,
+//! and effects of the order of trials.
 
 use crate::figure::number;
 use crate::input::{Input, TrialInfo};
@@ -8,7 +8,7 @@ use study::plan::Plan;
 use study::stack::MachineKind;
 use study::{Load, Measurement, OTHER_DISKS_MIB_PER_S_MAX, OTHERS_PROCESSOR_PERCENT_MAX, Recorded, TrialKey};
 
-/// Warnings of a run, in whole sentences, each by what it concerns.
+/// Warnings of a run as sentences, grouped by their subject.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Doubts {
     /// The whole run: drift, and effects of the order on all cells.
@@ -56,26 +56,26 @@ impl Doubts {
         Self::of(&input.plan, &input.samples, &order, &input.facts.loads)
     }
 
-    /// Those of a claim, by its index in the plan.
+    /// Warnings about a claim, by its index in the plan.
     pub fn of_claim(&self, claim: usize) -> Vec<String> {
         let of_claim = self.claims.iter().filter(|(at, _)| *at == claim);
         of_claim.map(|(_, words)| words.clone()).collect()
     }
 
-    /// Those of a table, by its index in the plan.
+    /// Warnings about a table, by its index in the plan.
     pub fn of_table(&self, table: usize) -> Vec<String> {
         let of_table = self.tables.iter().filter(|(at, _)| *at == table);
         of_table.map(|(_, words)| words.clone()).collect()
     }
 
-    /// Those of the ranking of a workload.
+    /// Warnings about the ranking of a workload.
     pub fn of_ranking(&self, workload: &str) -> Vec<String> {
         let of_workload = self.rankings.iter().filter(|(name, _)| name == workload);
         of_workload.map(|(_, words)| words.clone()).collect()
     }
 }
 
-/// Trials as they were started, without those that are reused from another run.
+/// Trials in the order in which they were started, without those reused from another run.
 pub fn order_of(trials: impl Iterator<Item = TrialInfo>) -> Vec<TrialKey> {
     let mut started: Vec<(u64, TrialKey)> = trials.filter_map(|trial| Some((trial.started?, trial.key))).collect();
     started.sort_unstable_by_key(|(place, _)| *place);
@@ -83,7 +83,7 @@ pub fn order_of(trials: impl Iterator<Item = TrialInfo>) -> Vec<TrialKey> {
 }
 
 impl Input {
-    /// What makes comparisons of this run doubtful.
+    /// Reasons to doubt comparisons of this run.
     pub fn doubts(&self) -> Doubts {
         Doubts::of_input(self)
     }
@@ -141,7 +141,7 @@ fn probability(probability: f64) -> String {
     }
 }
 
-/// Trials of a host with more than `limit` of a load: the largest, its trial, and `2 of 4 trials`.
+/// Trials on a host whose load exceeds `limit`: the largest load, its trial, and `2 of 4 trials`.
 fn above(
     loads: &[Recorded<Load>],
     load: impl Fn(&Load) -> Option<f64>,
@@ -154,7 +154,7 @@ fn above(
     Some((*most, *trial, format!("{} of {} trials", loaded.count(), loads.len())))
 }
 
-/// Trials of a host during which other programs used its processors.
+/// Trials on a host during which other programs used its CPUs.
 fn loaded_words(plan: &Plan, loads: &[Recorded<Load>]) -> Option<String> {
     let (most, trial, count) = above(
         loads,
@@ -169,7 +169,7 @@ fn loaded_words(plan: &Plan, loads: &[Recorded<Load>]) -> Option<String> {
     ))
 }
 
-/// Trials of a host during which other programs used its other disks.
+/// Trials on a host during which other programs used its other disks.
 fn other_disks_words(plan: &Plan, loads: &[Recorded<Load>]) -> Option<String> {
     let (most, trial, count) = above(loads, |load| load.other_disks_mib_per_s, OTHER_DISKS_MIB_PER_S_MAX)?;
     let cell = plan.cells.iter().find(|cell| cell.id == trial.cell)?;

@@ -1,4 +1,4 @@
-//! What a report is made from.
+//! The input of a report.
 
 use stats::Results;
 use std::collections::HashMap;
@@ -7,7 +7,7 @@ use study::plan::Plan;
 use study::stack::MachineKind;
 use study::{CellId, Facts, Measured, Measurement, Recorded, TrialKey};
 
-/// A run, whole, as plain data. Rows come in the plan's order of cells, then by trial, then as things happened.
+/// A complete run as plain data. Rows are in the plan's order of cells, then by trial, then in order of time.
 #[derive(Clone, Debug)]
 pub struct Input {
     pub plan: Plan,
@@ -20,20 +20,20 @@ pub struct Input {
     pub courses: Vec<Measured<Course>>,
     pub calls: Vec<Recorded<ToolCall>>,
     pub facts: Facts,
-    /// What there is to say on the disk models that the plan names.
+    /// Notes on the disk models of the plan.
     pub disks: Vec<DiskInfo>,
-    /// Set where the plan has only some of many stacks.
+    /// Set if the plan has only some of many stacks.
     pub part: Option<ShownPart>,
-    /// What the study measures that its author may not have meant, in sentences that begin with a workload's name.
+    /// Possibly unintended measurements of the study, in sentences that begin with a workload's name.
     pub advice: Vec<String>,
 }
 
-/// Which stacks of a run are shown.
+/// The stacks of a run that are shown.
 #[derive(Clone, Debug)]
 pub struct ShownPart {
-    /// Stacks of the run, or of the part that was asked for.
+    /// Stacks of the run, or of the requested part.
     pub all_stacks: usize,
-    /// What was asked for with `--only`; empty if the best stacks were chosen.
+    /// The argument of `--only`; empty if the best stacks were selected.
     pub only: Vec<String>,
 }
 
@@ -41,23 +41,24 @@ pub struct ShownPart {
 pub struct RunInfo {
     pub machine: MachineKind,
     pub seed: u64,
-    /// The part of the matrix that was asked for; empty for all of it.
+    /// The requested part of the matrix; empty for all of it.
     pub only: Vec<(String, String)>,
     pub raidlab_version: String,
     /// The command line that repeats the run.
     pub command: String,
     pub study_sha256: String,
-    /// Over everything measured: two runs that agree have the same.
+    /// Digest of all measurements: two runs with the same results have the same digest.
     pub digest_sha256: String,
     pub started_at_unix_s: u64,
-    /// Absent if trials were left to do when the report was made.
+    /// Absent if trials were left when the report was made.
     pub finished_at_unix_s: Option<u64>,
 }
 
 #[derive(Clone, Debug)]
 pub struct TrialInfo {
     pub key: TrialKey,
-    /// Its place among the trials of the store, as they were started; absent if it is reused from another run.
+    /// Its position among the trials of the store, in the order of their start; absent if it is reused from another
+    /// run.
     pub started: Option<u64>,
     pub state: TrialState,
     pub wall_ns: Option<u64>,
@@ -69,7 +70,7 @@ pub struct TrialInfo {
 pub enum TrialState {
     Done,
     Failed(Failure),
-    /// Given up half-way, or under way when the report was made.
+    /// Interrupted, or running when the report was made.
     Unfinished,
 }
 
@@ -82,13 +83,13 @@ pub struct DiskInfo {
 }
 
 impl Input {
-    /// All samples, judged.
+    /// All samples, evaluated.
     pub fn results(&self) -> Results {
         let all_stacks = self.part.as_ref().map_or(0, |part| part.all_stacks);
         stats::judge_part(&self.plan, &self.samples, all_stacks)
     }
 
-    /// What is not shown, and how to see it; empty if all is.
+    /// What is not shown, and how to see it; empty if everything is shown.
     pub fn part_words(&self) -> String {
         let Some(part) = &self.part else { return String::new() };
         let shown = self.plan.stack_labels().len();

@@ -1,12 +1,12 @@
-//! Shows what a run found: [`html`], one file that opens from disk without network or script, and [`table`] for
-//! the terminal. Both are made from an [`Input`] of plain data. Two runs against one another: [`comparison_html`] and
+//! Shows the results of a run: [`html`], one file that opens from disk without network or script, and [`table`] for
+//! the terminal. Both are made from an [`Input`] of plain data. Comparison of two runs: [`comparison_html`] and
 //! [`comparison`].
 //!
-//! HTML is known here and nowhere else. Nothing here reads a store, and nothing here judges: that is `stats`.
+//! HTML is used only in this crate. It does not read a store and does not evaluate samples: that is `stats`.
 //!
-//! *Invariant*: the page holds no script and asks its browser to run none, and everything that a study or a
-//! program said is escaped: a stranger's study can be looked at. *Invariant*: a simulated figure is never shown
-//! without saying so.
+//! *Invariant*: the page contains no script and tells its browser to run none, and all text from studies and
+//! programs is escaped, so that untrusted studies can be viewed. *Invariant*: a simulated figure is never shown
+//! without its mark.
 
 mod chart;
 mod claims;

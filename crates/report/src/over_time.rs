@@ -1,11 +1,11 @@
-//! Throughput over time as data: a row for each stack, its area on one axis of time and one of MiB/s.
+//! Throughput over time as data: a row for each stack, its area on a common axis of time and of MiB/s.
 
 use crate::figure::{nanoseconds, number};
 use crate::scale::Scale;
 use serde::Serialize;
 use study::event::Course;
 
-/// Of fewer intervals there is nothing to see.
+/// Fewer intervals show nothing.
 const INTERVALS_MIN: usize = 4;
 
 /// The narrowest track, on a phone.
@@ -17,7 +17,7 @@ const MEBIBYTE: f64 = (1 << 20) as f64;
 #[derive(Debug, Serialize)]
 pub(crate) struct OverTime {
     pub test: String,
-    /// The height of all tracks.
+    /// The value at the top of all tracks.
     pub most: String,
     pub ticks: Vec<(f64, String)>,
     pub rows: Vec<OverTimeRow>,
@@ -26,13 +26,13 @@ pub(crate) struct OverTime {
 #[derive(Debug, Serialize)]
 pub(crate) struct OverTimeRow {
     pub stack: String,
-    /// For those who do not see the drawing.
+    /// Text for screen readers.
     pub words: String,
-    /// The outline of the area as SVG's path, in a box of 100 × 100.
+    /// Outline of the area as an SVG path, in a box of 100 × 100.
     pub path: String,
 }
 
-/// `rows`: one trial of each stack. None if there is too little to draw.
+/// `rows`: one trial of each stack. `None` if there is too little to draw.
 pub(crate) fn over_time(test: &str, rows: &[(&str, &Course)]) -> Option<OverTime> {
     let rows: Vec<_> = rows
         .iter()

@@ -1,4 +1,5 @@
-//! Power cuts as a table of verdicts: of so many cuts, after how many something was missing. Not a speed, and not ranked.
+//! Power cuts as a table of verdicts: the number of cuts, and after how many of them something was missing. Not a
+//! speed, and not ranked.
 
 use crate::figure::number;
 use crate::input::Input;
@@ -76,7 +77,7 @@ impl CutVerdict {
 pub(crate) struct PowerCuts {
     pub workload: String,
     pub summary: String,
-    /// Of the counts: `lost`, `wrong data`, …
+    /// Headings of the counts: `lost`, `wrong data`, …
     pub headings: Vec<String>,
     pub rows: Vec<CutRow>,
     pub findings: Vec<Finding>,
@@ -90,12 +91,12 @@ pub(crate) struct CutRow {
     #[serde(skip)]
     pub outcome: Option<CutVerdict>,
     pub verdict: String,
-    /// What zero of so few cuts shows; empty if something was lost.
+    /// Statistical limit if nothing was lost in this many cuts; empty if something was lost.
     pub limit: String,
     pub is_bad: bool,
     pub is_missing: bool,
     pub states: String,
-    /// States of which each heading is true.
+    /// Number of states for each heading.
     pub counts: Vec<Count>,
 }
 
@@ -105,7 +106,7 @@ pub(crate) struct Count {
     pub is_bad: bool,
 }
 
-/// What was found after one cut.
+/// The findings after one cut.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Finding {
     pub stack: String,
@@ -118,13 +119,13 @@ pub(crate) fn is_power_cut(workload: &WorkloadResults) -> bool {
     tests.any(|test| test.headline().metric == Metric::StatesTried)
 }
 
-/// All of a run, in the plan's order.
+/// All power cuts of a run, in the plan's order.
 pub(crate) fn power_cuts(input: &Input, results: &Results) -> Vec<PowerCuts> {
     let workloads = results.workloads.iter().filter(|workload| is_power_cut(workload));
     workloads.map(|workload| of_workload(input, workload)).collect()
 }
 
-/// The results without those of power cuts: what can be ranked.
+/// The results without power cuts: those that can be ranked.
 pub(crate) fn others(results: &Results) -> Results {
     let workloads = results.workloads.iter().filter(|workload| !is_power_cut(workload));
     Results {
@@ -151,7 +152,7 @@ fn of_workload(input: &Input, workload: &WorkloadResults) -> PowerCuts {
     }
 }
 
-/// Sum over the trials that count; `None` if there are none.
+/// Sum over the valid trials; `None` if there are none.
 fn sum(workload: &WorkloadResults, metric: Metric, place: usize) -> Option<f64> {
     let mut tests = workload.tests.iter().chain(&workload.counts);
     let measure = tests.find_map(|test| test.measures.iter().find(|measure| measure.metric == metric))?;
@@ -201,12 +202,12 @@ fn row(input: &Input, workload: &WorkloadResults, place: usize, stack: &str) -> 
     }
 }
 
-/// The largest share of cuts with which none of so many is found in one case of twenty: 1 − 0.05^(1/n), Clopper and
-/// Pearson's one-sided limit.
+/// The largest probability of a loss with which none of `states` cuts shows one in one of twenty cases: 1 −
+/// 0.05^(1/n), the one-sided limit of Clopper and Pearson.
 fn limit(states: f64) -> String {
     let share = 1.0 - 0.05_f64.powf(1.0 / states);
     let percent = share * 100.0;
-    // One digit after the point, or as many as the first that is not zero.
+    // One digit after the point, or up to the first one that is not zero.
     let places = match percent {
         _ if percent >= 10.0 => 0,
         _ if percent >= 0.1 => 1,

@@ -1,4 +1,4 @@
-//! Tables in the study's own shape as plain cells, for the page and the terminal alike.
+//! The study's custom tables as plain cells, for the page and the terminal.
 
 mod unit;
 
@@ -14,15 +14,15 @@ use study::table::{Figure, Place, TableColumn, TableRow, TableSpec};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Shaped {
     pub title: String,
-    /// Who published the figures that are shown next to ours; absent if there are none.
+    /// The source of the published figures; absent if there are none.
     pub source: Option<String>,
-    /// The row to which all others are ratios.
+    /// The row that all others are relative to.
     pub relative_to: Option<String>,
     /// Headings of the columns that name a row.
     pub row_headings: Vec<String>,
     pub columns: Vec<ShapedColumn>,
     pub rows: Vec<Vec<String>>,
-    /// Why some columns have published figures only, and what makes ratios to a row doubtful.
+    /// Why some columns have only published figures, and reasons to doubt ratios to a row.
     pub notes: Vec<String>,
 }
 
@@ -30,26 +30,26 @@ pub(crate) struct Shaped {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ShapedColumn {
     pub heading: String,
-    /// `KiB/s`, `ratio`; with what it is of the trials, if not the median.
+    /// `KiB/s`, `ratio`; with the kind of figure, if it is not the median.
     pub unit: String,
-    /// There are figures of ours: it is not only published.
+    /// It has measured figures, not only published ones.
     pub has_ours: bool,
-    /// What was published stands in it.
+    /// It has published figures.
     pub has_published: bool,
     pub cells: Vec<ShapedCell>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ShapedCell {
-    /// Our figure, or why there is none.
+    /// The measured figure, or why there is none.
     pub ours: String,
     pub is_missing: bool,
     pub published: String,
-    /// Ours to the published.
+    /// Ratio of measured to published.
     pub ratio: String,
 }
 
-/// The tables of the study of which some cell was asked for.
+/// The study's tables that contain a requested cell.
 pub(crate) fn tables(input: &Input, results: &Results, doubts: &Doubts) -> Vec<Shaped> {
     let tables = input.plan.tables.iter().enumerate();
     tables
@@ -67,7 +67,7 @@ struct Maker<'a> {
     spec: &'a TableSpec,
 }
 
-/// A figure of ours with its unit.
+/// A measured figure with its unit.
 struct Ours {
     value: f64,
     unit: String,
@@ -108,7 +108,7 @@ impl Maker<'_> {
         self.spec.columns[column].not_measured.is_some() && self.spec.rows[row].published[column].is_some()
     }
 
-    /// Each reason with the columns that it is of.
+    /// Each reason with its columns.
     fn notes(&self) -> Vec<String> {
         let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
         for column in &self.spec.columns {
@@ -190,7 +190,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Our figure in a place of the table, or why there is none.
+    /// The measured figure at a place of the table, or why there is none.
     fn ours(&self, row: usize, column: usize) -> Result<Ours, &'static str> {
         let place = self.spec.place(row, column, &self.input.plan.cells).ok_or("")?;
         let cell = &self.input.plan.cells[place.cell];

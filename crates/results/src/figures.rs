@@ -42,7 +42,7 @@ pub fn as_json(input: &Input) -> Value {
     })
 }
 
-/// The study's tables with what makes their ratios doubtful.
+/// The study's tables, with reasons to doubt their ratios.
 fn tables(input: &Input, doubts: &Doubts) -> Value {
     let tables = input.plan.tables.iter().enumerate();
     tables

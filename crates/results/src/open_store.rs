@@ -22,7 +22,7 @@ pub fn shown(
     input_with(&store, &run, with, only)
 }
 
-/// The run that was chosen, or the last.
+/// The selected run, or the last one.
 pub fn open(path: &Path, run: Option<&RunChoice>) -> Result<(Store, RunSummary), Error> {
     let store = Store::open_existing(path)?;
     let summary = match run {
@@ -34,12 +34,12 @@ pub fn open(path: &Path, run: Option<&RunChoice>) -> Result<(Store, RunSummary),
     Ok((store, summary))
 }
 
-/// A run, whole, as the table and the report want it.
+/// A complete run, as input for the table and the report.
 pub fn input(store: &Store, run: &RunSummary) -> Result<Input, Error> {
     input_of(store, run, &[])
 }
 
-/// The same, with the cells of a run of imported results next to its own. They are shown, and not ranked with them.
+/// The same, together with the cells of a run of imported results. They are shown, but not ranked.
 fn input_with(store: &Store, run: &RunSummary, with: Option<&RunChoice>, only: &[String]) -> Result<Input, Error> {
     let mut whole = input_of(store, run, only)?;
     let Some(choice) = with else { return Ok(whole) };
@@ -61,15 +61,15 @@ fn input_with(store: &Store, run: &RunSummary, with: Option<&RunChoice>, only: &
     Ok(whole)
 }
 
-/// More cells than a person reads, and a page of bearable size holds.
+/// More cells than a person reads or than fit on a page of reasonable size.
 const CELLS_MAX: usize = 4_000;
 
-/// How many stacks are shown of a run with more cells than that.
+/// How many stacks are shown if a run has more cells.
 fn stacks_max(workloads: usize) -> usize {
     (CELLS_MAX / workloads.max(1)).clamp(20, 200)
 }
 
-/// The run, or the part of it that was asked for; of very many stacks the best.
+/// The run, or the requested part of it; if there are very many stacks, the best ones.
 fn input_of(store: &Store, run: &RunSummary, only: &[String]) -> Result<Input, Error> {
     let failed = Error::StoreUnderWay;
     let digest = store.digest(run.id).map_err(failed)?;
@@ -142,7 +142,7 @@ fn run_info(run: &RunSummary, digest_sha256: String) -> RunInfo {
     }
 }
 
-/// A trial as the table and the report want it.
+/// A trial, as input for the table and the report.
 pub(crate) fn trial_info(trial: TrialRecord) -> TrialInfo {
     let state = match (trial.status, trial.failure) {
         (TrialStatus::Done, _) => TrialState::Done,
@@ -151,7 +151,7 @@ pub(crate) fn trial_info(trial: TrialRecord) -> TrialInfo {
     };
     TrialInfo {
         key: trial.key,
-        // Numbers grow with each start, also of trials that are repeated.
+        // Numbers increase with each start, including repeated trials.
         started: u64::try_from(trial.id.0).ok().filter(|_| !trial.is_reused),
         state,
         wall_ns: trial.wall_ns,

@@ -40,7 +40,7 @@ pub enum Unit {
     Nanoseconds,
     Percent,
     Requests,
-    /// Sectors of 512 bytes.
+    /// Number of 512-byte sectors.
     Sectors,
     Mebibytes,
     /// Contents of all disks after a power cut.

@@ -1,5 +1,5 @@
-//! The stream of events as it leaves a machine: guests of one build talk to a store of the same, but stores and other
-//! programs keep what these lines say.
+//! The event stream as a machine prints it: guests and store are from the same build, but stores and other programs
+//! keep these lines.
 
 use study::event::{Event, Failure, Guard, Latency, Mark, OperationMark, Sample, ToolCall};
 use study::metric::Metric;

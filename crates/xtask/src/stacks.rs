@@ -1,4 +1,4 @@
-//! The page that shows a study's stacks: which topology there is with which filesystem.
+//! The page of a study's stacks: which topologies are possible with which filesystems.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -16,7 +16,7 @@ ZFS gets a kernel of its own, from Debian's packages; bcachefs, which Linux has 
 Debian's `bcachefs-tools` in experimental.
 ";
 
-/// Axes that tell how the array is made; the others belong to the filesystem.
+/// Axes of the array; the others belong to the filesystem.
 const TOPOLOGY: &[&str] = &[
     "level",
     "of_level",
@@ -57,7 +57,7 @@ const FILESYSTEM: &[&str] = &[
     "align",
 ];
 
-/// The page of a study file, as Markdown; or what is wrong with the file.
+/// The page of a study file, as Markdown, or the errors in the file.
 pub fn page(source: &str) -> Result<String, String> {
     let plan = read(source, "studies/every-stack.toml", &Known::default());
     plan.map(|plan| stacks(&plan)).map_err(|errors| errors.to_string())
@@ -124,7 +124,7 @@ fn table(page: &mut String, cells: &[&Cell], of_plan: &[&'static str], axes: &[&
     }
 }
 
-/// Combinations of the study that cannot be, by reason.
+/// Impossible combinations of the study, by reason.
 fn left_out(page: &mut String, plan: &Plan) {
     let mut reasons: Vec<&str> = plan.left_out.iter().map(|left| left.reason.as_str()).collect();
     reasons.sort_unstable();
@@ -149,7 +149,7 @@ fn row_name(cell: &Cell, axes: &[&str]) -> String {
         .replace(", of 3 disks", " of 3 disks each")
 }
 
-/// The cell's words on these axes; a default goes without saying.
+/// The cell's values on these axes, without defaults.
 fn words(cell: &Cell, axes: &[&str]) -> Vec<String> {
     let has_bitmap = |axis: &&str| {
         let none = |(name, word): &(String, String)| name == "bitmap" && word == "none";

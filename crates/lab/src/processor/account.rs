@@ -1,4 +1,4 @@
-//! Processor time charged in a guest, as counted by its kernel (`/dev/raidlab-cpu`, `kernel/cpu/charge.c`).
+//! CPU time charged in a guest, as counted by its kernel (`/dev/raidlab-cpu`, `kernel/cpu/charge.c`).
 
 use super::Cost;
 use rustix::ioctl::{self, Opcode, opcode};
@@ -26,13 +26,13 @@ pub struct Charged {
     pub window_began_ns: u64,
     pub system_ns: u64,
     pub user_ns: u64,
-    /// Of the task that was charged most in the current window.
+    /// Time of the task that was charged most in the current window.
     pub busiest_ns: u64,
-    /// Part of the system's time that was charged in interrupts and paid by the task that ran next.
+    /// The part of system time that was charged in interrupts and paid by the task that ran next.
     pub moved_ns: u64,
     /// Time that passed for all tasks, because it could not be slept.
     pub for_all_ns: u64,
-    /// Time for which tasks waited for a core.
+    /// Time that tasks waited for a core.
     pub waited_ns: u64,
     pub payments_slept: u64,
     pub payments_skipped: u64,
@@ -85,11 +85,10 @@ impl Account {
     }
 }
 
-/// What is charged is booked ahead by some microseconds: shares of a shorter time would say more than all.
+/// Charges are booked ahead by some microseconds: shares of a shorter time could exceed the total.
 const SHORTEST_NS: f64 = 10e6;
 
-/// Follows a trial's events and adds the processor's figures to each test: from the step that begins it to its first
-/// sample.
+/// Follows a trial's events and adds CPU figures to each test: from the step that starts it to its first sample.
 pub struct Watch<'a> {
     account: &'a Account,
     begun: Option<(Charged, std::time::Instant)>,
@@ -193,7 +192,7 @@ mod tests {
             .expect("it is said")
     }
 
-    /// On four cores, one task that takes all of one core is the limit.
+    /// On four cores, one task that uses a whole core is the limit.
     #[test]
     fn the_busiest_task_shows_where_the_cores_do_not() {
         let events = samples("write", &charged(0, 0), &charged(1_000, 950), 1_000.0);

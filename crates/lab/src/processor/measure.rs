@@ -1,8 +1,8 @@
 //! A model of this machine's processor.
 //!
-//! Rates per byte are timed with the instructions that the kernel uses ([`rate`]). The kernel itself is timed by a few
-//! operations on a tmpfs; the same operations are counted in a guest in basic blocks. The time of a block follows from
-//! both.
+//! Rates per byte are timed with the instructions that the kernel uses ([`rate`]). The kernel itself is timed by a
+//! few operations on a tmpfs; the same operations are counted in a guest in basic blocks. The time of a block
+//! follows from both.
 
 use super::file::{Figure, ModelFile, Sure};
 use super::operation::{self, Operation};
@@ -29,9 +29,9 @@ pub struct Timed {
     /// Megabytes per second.
     pub rates: Vec<(Cost, f64)>,
     pub copying: rate::Copying,
-    /// Nanoseconds until an idle core runs a task; nothing if there is one core.
+    /// Nanoseconds until an idle core runs a task; `None` if there is only one core.
     pub wakeup_ns: Option<f64>,
-    /// Nanoseconds of fio's own work for a read or write, where there is fio.
+    /// Nanoseconds of fio's own code per read or write, if fio is installed.
     pub fio_ns: Option<f64>,
 }
 
@@ -83,8 +83,7 @@ pub fn time(folder: &Path) -> std::io::Result<Timed> {
     })
 }
 
-/// fio's own work for a read: its processor time outside of the kernel while it reads from the page cache, less that of a
-/// run of one read.
+/// fio's own code per read: its user time while it reads from the page cache, minus that of a run with one read.
 fn fio_ns(folder: &Path) -> Option<f64> {
     const MANY: u32 = 2_000_000;
     let file = folder.join("fio");
@@ -114,7 +113,7 @@ fn fio_ns(folder: &Path) -> Option<f64> {
     (best > 1.0).then_some(best)
 }
 
-/// Processor time outside of the kernel of the programs that have ended.
+/// User time of child processes that have exited.
 fn children_user_seconds() -> f64 {
     // SAFETY: it fills in the structure.
     let usage = unsafe {
@@ -225,10 +224,11 @@ pub fn model(
     toml::to_string(&file).map_err(|error| error.to_string())
 }
 
-/// Time of a block: the median of the values that the operations give, after their calls and copied bytes.
+/// Time of a block: the median of the values from the operations, after subtracting their calls and copied bytes.
 ///
-/// They differ by a factor of more than two. On an EPYC of 2022 loops over a few pages or names in the caches take 1.4 to
-/// 1.8 ns a block; creating and removing files, and reading and writing many pages, 3.4 to 3.9 ns. Storage does both.
+/// They differ by a factor of more than two. On an EPYC of 2022, loops over a few pages or names in the caches take
+/// 1.4 to 1.8 ns per block; creating and removing files, and reading and writing many pages, 3.4 to 3.9 ns. Storage
+/// does both.
 fn block_time(timed: &Timed, blocks: &[(Operation, f64)]) -> Result<f64, String> {
     let (null_ns, null_blocks) = of(timed, blocks, Operation::Null);
     let mut each: Vec<f64> = [
@@ -280,7 +280,7 @@ fn rounded(value: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Operations with 100 ns a call, 2 ns a block and 10 GB/s must give these values back.
+    /// Operations with 100 ns per call, 2 ns per block and 10 GB/s must give these values back.
     #[test]
     fn what_was_put_in_comes_out() {
         let blocks = |operation: Operation| match operation {

@@ -1,5 +1,5 @@
-//! Kernel operations by which a processor is measured: timed on this machine, and run in a guest, whose kernel counts
-//! the basic blocks of each. None of them uses a disk.
+//! Kernel operations for measuring a processor: timed on this machine, and run in a guest, whose kernel counts the
+//! basic blocks of each. None of them uses a disk.
 
 use super::rate::processor_seconds;
 use rustix::fs::{Mode, OFlags};
@@ -28,7 +28,8 @@ pub enum Operation {
     Write4k,
     /// 1 MiB read from the page cache.
     Read1m,
-    /// A file of a tree created, asked for by stat(2) and removed: 10,000 files in 100 folders, each step for all of them.
+    /// A file of a tree created, queried by stat(2) and removed: 10,000 files in 100 folders, each step for all of
+    /// them.
     Tree,
     /// 4 KiB written to a new page, of a file of 64 MiB that is removed at the end.
     Fill,
@@ -95,7 +96,7 @@ impl Operation {
         }
     }
 
-    /// Operations per round: some milliseconds on this machine.
+    /// Operations per round: a few milliseconds on this machine.
     pub const fn round(self) -> u32 {
         match self {
             Operation::Null => 20_000,
@@ -186,7 +187,8 @@ impl Place {
                 Operation::Write4k => self.file.write_all_at(&self.buffer[..PAGE], at)?,
                 Operation::Read1m => self.file.read_exact_at(&mut self.buffer, 0)?,
                 Operation::Scattered => {
-                    // A prime number of pages further on each time: no page is read twice before all have been.
+                    // Advances by a prime number of pages each time: no page is read twice before all have been
+                    // read.
                     let at = turn * 20_011 % (LARGE / PAGE) * PAGE;
                     self.large.read_exact_at(&mut self.buffer[..PAGE], at as u64)?;
                 }
@@ -197,7 +199,7 @@ impl Place {
     }
 }
 
-/// Creates a tree of empty files, asks for each and removes all.
+/// Creates a tree of empty files, queries each and removes all.
 fn tree(folder: &Path) -> io::Result<()> {
     let folders: Vec<PathBuf> = (0..TREE_FOLDERS)
         .map(|number| folder.join(format!("t{number}")))
@@ -225,7 +227,7 @@ fn tree(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a new file by the page and removes it.
+/// Writes a new file page by page and removes it.
 fn fill(path: &Path, page: &[u8], pages: u32) -> io::Result<()> {
     let file = File::options().write(true).create_new(true).open(path)?;
     for turn in 0..u64::from(pages) {
@@ -259,7 +261,7 @@ fn ping_pong(times: u32) -> io::Result<()> {
     pass_to_and_fro(times, [None, None]).map(drop)
 }
 
-/// Seconds of each way there and back, between two threads that may be bound to processors.
+/// Seconds of each round trip between two threads that may be bound to processors.
 fn pass_to_and_fro(times: u32, processors: [Option<usize>; 2]) -> io::Result<Vec<f64>> {
     let (there_out, there_in) = rustix::pipe::pipe()?;
     let (back_out, back_in) = rustix::pipe::pipe()?;
@@ -315,7 +317,7 @@ fn bind(processor: Option<usize>) -> io::Result<()> {
 pub(super) fn time_all(folder: &Path) -> io::Result<Vec<(Operation, f64)>> {
     const ROUNDS: u32 = 9;
     let mut place = Place::new(folder)?;
-    // The two threads of the ping-pong wait for each other: on one processor each wake-up is a switch.
+    // The two threads of the ping-pong wait for each other: on one processor each wake-up is a context switch.
     let before = rustix::thread::sched_getaffinity(None)?;
     bind(crate::guest::processors().last().copied())?;
     let mut times = Vec::new();
@@ -337,8 +339,8 @@ pub(super) fn time_all(folder: &Path) -> io::Result<Vec<(Operation, f64)>> {
     Ok(times)
 }
 
-/// Nanoseconds from one thread to another on another processor, less the processor time of one way. The processor is
-/// idle until then, unless this machine has other work, which is why the fastest quarter counts. Nothing where there is one
+/// Nanoseconds from one thread to another one on another processor, minus the CPU time of one way. The processor is
+/// idle until then, unless this machine has other work, so the fastest quarter counts. `None` if there is one
 /// processor.
 pub(super) fn time_wakeup(one_way_ns: f64) -> io::Result<Option<f64>> {
     let processors = crate::guest::processors();

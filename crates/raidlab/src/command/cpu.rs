@@ -12,7 +12,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// A model has some tens of lines.
+/// A model has a few dozen lines.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 pub fn cpu(command: &CpuCommand) -> Result<ExitCode, ExpectedError> {
@@ -111,7 +111,7 @@ fn show(processor: &Processor, format: Format) -> String {
     }
 }
 
-/// Three digits.
+/// Three significant digits.
 fn figure(value: f64) -> String {
     match value {
         100.0.. => format!("{value:.0}"),

@@ -1,4 +1,4 @@
-//! `raidlab export`: all samples of a run, and what they say of the study's claims.
+//! `raidlab export`: all samples of a run, and the verdicts on the study's claims.
 
 use crate::cli::ExportArguments;
 use crate::expected::ExpectedError;

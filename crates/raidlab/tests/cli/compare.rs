@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use study::stack::MachineKind;
 
-/// The store of schema 3 as `old.db`, brought up to date.
+/// The store of schema 3 as `old.db`, migrated.
 fn desk() -> Desk {
     let desk = Desk::new();
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../store/tests/data/schema-3.db");
@@ -81,7 +81,7 @@ fn what_cannot_be_compared_says_so() {
     }
 }
 
-/// The page goes where `-o` says, or to standard output, and says what the text says.
+/// The page goes to the file of `-o`, or to standard output, and has the same contents as the text.
 #[test]
 fn a_comparison_is_a_page_on_demand() {
     let desk = Desk::new();
@@ -129,7 +129,7 @@ fn a_comparison_overwrites_no_store() {
     }
 }
 
-/// Other machine, other disks, the same stacks and work.
+/// Another machine and other disks, the same stacks and workload.
 #[test]
 fn the_lab_is_compared_with_a_host() {
     let desk = Desk::new();

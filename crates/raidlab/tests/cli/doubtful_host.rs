@@ -1,12 +1,12 @@
-//! What makes the samples of a host doubtful, on a guest of the lab as the host: a disk that becomes slower during a run,
-//! a scrub of a pool, a trim, the initialisation of another filesystem, and work of others on another disk.
+//! Reasons to doubt samples of a host, on a lab guest as the host: a disk that becomes slower during a run, a scrub
+//! of a pool, a trim, the initialisation of another filesystem, and load on another disk.
 
 use crate::guest_host::{Machine, disks};
 use disksim::catalogue;
 use disksim::faults::Slow;
 use tools::CARRIED;
 
-/// Three cells, ten trials of each.
+/// Three cells with ten trials each.
 const READS: &str = r#"
 [disks]
 count = 1
@@ -20,7 +20,8 @@ io = { rw = "randread", bs = "4K", iodepth = [1, 2, 4], size = "100G", direct = 
 trials = 10
 "#;
 
-/// What `show` says of a run on a disk which takes `added_ms` longer for each access from about the middle of the run on.
+/// Output of `show` for a run on a disk that takes `added_ms` longer for each access from about the middle of the
+/// run on.
 fn shown(added_ms: u64) -> Option<String> {
     let mut machine = Machine {
         disks: disks(1),
@@ -112,7 +113,7 @@ io = { rw = "randread", bs = "4K", size = "256M", direct = true, runtime = "10s"
 trials = 1
 "#;
 
-/// Two drives that discard, and a disk next to them.
+/// Two drives with discard, and another disk.
 #[test]
 #[ignore = "test-all"]
 fn lab_host_what_others_do_during_a_test_is_named() {

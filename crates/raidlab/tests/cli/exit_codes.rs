@@ -1,4 +1,4 @@
-//! Every exit code that is documented, each by a command that ends with it.
+//! Every documented exit code, each with a command that ends with it.
 
 use crate::desk::{Desk, SMALL};
 use crate::lab;
@@ -61,7 +61,7 @@ fn exit_1_runs_that_differ() {
 #[test]
 fn lab_exit_1_a_trial_failed() {
     let Some((desk, _turn)) = lab::desk() else { return };
-    // The compiler cannot know every mount option, and the kernel refuses this one.
+    // The compiler cannot know every mount option, and the kernel rejects this one.
     let study = SMALL.replace("\n[[workload]]", "mount = \"no-such-option\"\n\n[[workload]]");
     desk.write("refused.toml", study);
     let ran = desk.run(&["run", "refused.toml"]);
@@ -89,7 +89,7 @@ fn exit_2_invalid_input() {
 #[test]
 fn exit_3_the_machine_lacks_something() {
     let desk = Desk::new();
-    // Neither a compiler nor, on some machines, the source: no kernel can be built.
+    // There is neither a compiler nor, on some machines, the source: no kernel can be built.
     let mut raidlab = desk.raidlab(&["kernel", "build"]);
     let output = raidlab.env("PATH", desk.folder()).output().expect("raidlab is run");
     assert_eq!(

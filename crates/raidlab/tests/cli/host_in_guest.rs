@@ -1,4 +1,4 @@
-//! Trials on "this machine", where that is a guest of the lab: it has md, and disks that fail on request.
+//! Trials on "this machine", which is a lab guest here: it has md, and disks that fail on request.
 
 use crate::guest_host::{Machine, disks, must_say};
 use ::lab::kernel::Cache;
@@ -64,7 +64,7 @@ grep md7 /proc/mdstat; test "$before" = "$(sha256sum < /dev/md7)" && echo BYSTAN
     );
 }
 
-/// A device of dm-integrity of others stays, also where a killed run had devices open.
+/// The machine's own dm-integrity device stays, even after a killed run had devices open.
 #[test]
 #[ignore = "test-all"]
 fn lab_host_dm_integrity_comes_and_goes_next_to_that_of_the_machine() {
@@ -148,7 +148,7 @@ fn lab_host_a_disk_that_hangs_is_told_and_left() {
         ..Machine::default()
     };
     machine.disks.disks[0].faults.slow = Some(Slow {
-        // Once it has been looked through, which takes such a disk 15 s, and its trial has begun.
+        // After the disk has been read completely, which takes 15 s, and its trial has started.
         from_ns: 50_000_000_000,
         access_ns: 59_000_000_000,
     });
@@ -164,9 +164,9 @@ code=0; $R run study.toml --on host --devices /dev/vda --trial-limit 10s || code
     assert!(said.contains("run `raidlab clean`, then the same command"), "{said}");
 }
 
-/// Two trials on loop devices, and two on disks of the machine; one of these killed and cleaned up after. The files behind
-/// the loop devices are on a disk: those on tmpfs answer in no virtual time, in which the program that makes a bcachefs
-/// waits for itself for ever.
+/// Two trials on loop devices, and two on disks of the machine; one of these is killed and cleaned up. The files
+/// behind the loop devices are on a disk: on tmpfs they respond in no virtual time, in which the bcachefs program
+/// waits for itself forever.
 const POOLS: &str = r#"
 mkdir files; mke2fs -q -t ext4 /dev/vdd; mount /dev/vdd files
 $R run study.toml --on host --loop 3x256M --loop-folder files --store loop.db
@@ -244,8 +244,9 @@ tree = { files = 200, size = "16K", tests = ["write"] }
 trials = 1
 "#;
 
-/// Filesystems and external journals, with what their owner makes there since: of the same kind, labelled `MINE` where
-/// that can be. For some kinds mkfs takes no UUID from us; jfs, nilfs2 and bcachefs are known by what it chose.
+/// Filesystems and external journals, with what their owner makes there later: of the same kind, labelled `MINE` if
+/// possible. For some kinds mkfs accepts no UUID from us; jfs, nilfs2 and bcachefs are identified by the one that
+/// it chose.
 const MADE_SINCE: &[(&str, &str, &str, &str)] = &[
     ("vfat", "type = \"vfat\"", "vda", "mkfs.vfat -n MINE"),
     ("exfat", "type = \"exfat\"", "vda", "mkfs.exfat -L MINE"),
@@ -262,7 +263,7 @@ const MADE_SINCE: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
-/// A run is killed, and clean finds what its owner has made there since: it stays, and is reported.
+/// A run is killed, and clean finds a filesystem that the owner has made there since: it stays, and is reported.
 #[test]
 fn lab_host_clean_leaves_a_filesystem_that_its_owner_has_made_since() {
     clean_leaves(|name| name == "vfat");

@@ -22,7 +22,7 @@ fn trial_folders(desk: &Desk) -> Vec<String> {
         .collect()
 }
 
-/// The number before `words`: `3` of `3 trials done`.
+/// The number before `words`: `3` in `3 trials done`.
 fn number_before(text: &str, words: &str) -> u64 {
     let before = text.split(words).next().filter(|before| before.len() < text.len());
     let number = before
@@ -41,7 +41,7 @@ fn done(desk: &Desk) -> u64 {
     done as u64
 }
 
-/// The command that went before is given again, and does what is left of six trials.
+/// Repeats the previous command, which does the remaining ones of six trials.
 fn resume(desk: &Desk, done: u64) {
     let ran = desk.run(&["run", "small.toml", "--jobs", "1"]);
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
@@ -84,7 +84,7 @@ fn lab_a_termination_is_as_good_as_ctrl_c() {
     ends_in_good_order(Signal::TERM);
 }
 
-/// A trial that would go on for long ends with raidlab, however raidlab ends.
+/// A long trial ends with raidlab, however raidlab ends.
 fn ends_a_long_trial(how: Signal, exit: Option<i32>) {
     let Some((desk, _slot)) = lab::desk() else { return };
     desk.write(
@@ -153,7 +153,7 @@ fn lab_a_killed_guest_is_one_failed_trial() {
     assert_eq!(trial_folders(&desk), [""; 0]);
     let shown = desk.run(&["show"]);
     assert!(shown.stdout.contains("failed"), "{}", shown.stdout);
-    // The failed one is tried again, and no other.
+    // Only the failed one is repeated.
     resume(&desk, 5);
 }
 

@@ -1,4 +1,4 @@
-//! Stores to be shown, made without a lab.
+//! Stores for display, made without a lab.
 
 use crate::desk::{Desk, SMALL};
 use std::fs;
@@ -9,7 +9,7 @@ use study::metric::Metric;
 use study::plan::{Plan, Trial};
 use study::stack::MachineKind;
 
-/// Where SQLite's file format keeps the number of the schema's version.
+/// Offset of the schema version in SQLite's file format.
 const USER_VERSION_AT: usize = 60;
 
 fn plan() -> Plan {
@@ -37,7 +37,7 @@ pub fn empty_store(desk: &Desk, name: &str) -> PathBuf {
     path
 }
 
-/// A store with a run of each name, of which the n-th has seed n.
+/// A store with a run for each name; the n-th one has seed n.
 pub fn named_runs(desk: &Desk, file: &str, names: &[&str]) {
     let mut store = Store::open(&desk.folder().join(file)).expect("a store is made");
     let plan = plan();
@@ -47,13 +47,13 @@ pub fn named_runs(desk: &Desk, file: &str, names: &[&str]) {
     }
 }
 
-/// A store with a run of this plan, of which no trial has begun.
+/// A store with a run of this plan, without any trials.
 pub fn store_of(desk: &Desk, name: &str, plan: &Plan) {
     let mut store = Store::open(&desk.folder().join(name)).expect("a store is made");
     drop(store.open_run(&spec(plan)).expect("a run begins"));
 }
 
-/// A store whose one run has one trial with so many samples.
+/// A store with one run whose only trial has this many samples.
 pub fn store_with_samples(desk: &Desk, name: &str, samples: u32) -> PathBuf {
     let path = desk.folder().join(name);
     let mut store = Store::open(&path).expect("a store is made");
@@ -77,8 +77,8 @@ pub fn store_with_samples(desk: &Desk, name: &str, samples: u32) -> PathBuf {
     path
 }
 
-/// A store with a run of `judged.toml` on such a machine: XFS writes twice as fast as ext4, reading scatters, and all
-/// figures are so many times those of a machine of factor 1. One claim is supported, one refuted, one undecided, one
+/// A store with a run of `judged.toml` on this kind of machine: XFS writes twice as fast as ext4, reading scatters,
+/// and all figures are `factor` times those of factor 1. One claim is supported, one refuted, one undecided, one
 /// untestable.
 pub fn judged_store(desk: &Desk, name: &str, machine: MachineKind, factor: f64) {
     let text = include_str!("judged.toml");
@@ -103,7 +103,7 @@ pub fn judged_store(desk: &Desk, name: &str, machine: MachineKind, factor: f64) 
                 seed: u64::from(index) + 1,
             };
             let trial = store.begin_trial(&run, &trial, "test").expect("a trial begins");
-            // Each cell has its fast trials at other seeds.
+            // The fast trials of each cell have other seeds.
             let read = if write > 60.0 { 100.0 - read } else { read };
             let write = write * (1.0 + 0.01 * f64::from(index));
             for (test, value) in [("write", write), ("read", read)] {
@@ -119,7 +119,7 @@ pub fn judged_store(desk: &Desk, name: &str, machine: MachineKind, factor: f64) 
     }
 }
 
-/// A store as a raidlab to come would leave it.
+/// A store as a future raidlab would leave it.
 pub fn newer_store(desk: &Desk, name: &str) {
     let path = empty_store(desk, name);
     let mut bytes = fs::read(&path).expect("the store is a file");

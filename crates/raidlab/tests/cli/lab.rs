@@ -34,7 +34,7 @@ fn kernels() -> Result<PathBuf, String> {
     Ok(cache.folder().join("kernels"))
 }
 
-/// What `small.toml` measures when nothing comes between.
+/// The results of `small.toml` without interruption.
 pub fn undisturbed() -> &'static Value {
     static EXPORT: OnceLock<Value> = OnceLock::new();
     EXPORT.get_or_init(|| {
@@ -51,7 +51,7 @@ pub fn export(desk: &Desk) -> Value {
     serde_json::from_str(&ran.stdout).expect("an export is JSON")
 }
 
-/// Every trial is there once, and every figure is the same as if nothing had come between.
+/// Every trial exists once, and every figure is the same as without interruption.
 pub fn assert_undisturbed(desk: &Desk) {
     let (export, undisturbed) = (export(desk), undisturbed());
     for part in ["trials", "samples", "latencies", "guards"] {

@@ -1,11 +1,12 @@
-//! A machine that lacks something: exit code 3 and how to fix it. Needs a mount namespace, which only root can create.
+//! A machine that lacks something: exit code 3 and how to fix it. Needs a mount namespace, which only root can
+//! create.
 
 use crate::desk::{Desk, PROGRAM, Ran};
 use crate::lab;
 use std::path::Path;
 
-/// Runs raidlab after `before`, a piece of shell, has changed what is mounted for it alone. None, and says so, where
-/// nobody may.
+/// Runs raidlab after the shell commands `before` have changed its mounts. `None`, with a message, without
+/// permission.
 pub fn in_a_world_of_its_own(desk: &Desk, before: &str, arguments: &[&str]) -> Option<Ran> {
     let unshare = |script: &str, arguments: &[&str]| {
         let mut unshare = desk.command("unshare");
@@ -112,7 +113,7 @@ fn root_lab_no_room_for_a_store() {
     insta::assert_snapshot!(desk.shown(&ran));
 }
 
-/// The disk that the store is on fills up while trials run.
+/// The disk of the store fills up while trials run.
 #[test]
 fn root_lab_a_disk_that_fills_up() {
     let Some((desk, _turn)) = lab::desk() else { return };
@@ -142,7 +143,7 @@ fn root_without_a_mirror_bcachefs_is_told_to_be_missing() {
         requirements::skip("bcachefs-tools is installed here");
         return;
     }
-    // As if there were no network: apt is configured so, and does not wait for an answer.
+    // As if there were no network: apt is configured to fail at once.
     let offline = "mount -t tmpfs tmpfs /etc/apt/apt.conf.d\n\
         echo 'Acquire::http::Proxy \"http://127.0.0.1:9\"; Acquire::Retries \"0\";' > /etc/apt/apt.conf.d/offline";
     let Some(ran) = in_a_world_of_its_own(&desk, offline, &["run", "bcachefs.toml"]) else {

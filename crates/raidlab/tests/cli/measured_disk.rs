@@ -1,4 +1,5 @@
-//! `raidlab disk measure` on the disks of a guest: their parameters come back, and what cannot be measured is refused.
+//! `raidlab disk measure` on the disks of a guest: the results match their parameters, and unmeasurable devices are
+//! rejected.
 
 use crate::guest_host::Machine;
 use disksim::catalogue::{self, Model};
@@ -55,7 +56,7 @@ fn lab_host_a_measured_disk_gives_its_parameters_back() {
     compare(&show(&original).expect("sound"), &show(&made).expect("sound"));
 }
 
-/// What writes showed.
+/// Compares the results of writes.
 fn compare_writes(made: &Model, original: &Model) {
     let (Device::Mechanical(a), Device::Mechanical(b)) = (&original.device, &made.device) else {
         panic!("both have platters")

@@ -1,4 +1,4 @@
-//! What a package has and only raidlab knows: man pages and completions.
+//! Package files that only raidlab can generate: man pages and completions.
 
 use crate::desk::Desk;
 use std::fs;
@@ -21,7 +21,7 @@ fn pages(files: &Path) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).collect()
 }
 
-/// None, and says so, if the program is not installed.
+/// `None`, with a message, if the program is not installed.
 fn tool(command: &mut Command) -> Option<Output> {
     match command.output() {
         Ok(output) => Some(output),

@@ -1,10 +1,10 @@
-//! Parquet files are read by the programs that people use.
+//! Parquet files are readable by common programs.
 
 use crate::desk::Desk;
 use crate::kept;
 use std::process::Command;
 
-/// Rows and the sum of the values, by DuckDB, by pandas, and of the CSV by pandas.
+/// Number of rows and sum of the values, with DuckDB, with pandas, and from the CSV with pandas.
 const SCRIPT: &str = "
 import duckdb, pandas
 rows, total = duckdb.sql(\"SELECT count(*), sum(value) FROM 'samples.parquet' WHERE machine = 'lab (simulated)'\").fetchall()[0]

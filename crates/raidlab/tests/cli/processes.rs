@@ -1,11 +1,11 @@
-//! Which processes there are, from /proc: found by their parent, never by their name.
+//! Finds processes in /proc by their parent, never by their name.
 
 use rustix::process::{Pid, Signal};
 use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A process; its number may be another's later on, but not with the same start.
+/// A process; its PID may be reused later, but not with the same start time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
     pub pid: i32,
@@ -60,7 +60,7 @@ fn all() -> Vec<Process> {
         .collect()
 }
 
-/// None if there is none, or if it has ended and its parent has not asked yet how.
+/// `None` if it does not exist, or has exited and was not reaped yet.
 pub fn read(pid: i32) -> Option<Process> {
     let fields = fields(pid)?;
     let is_dead = matches!(fields[0].as_str(), "Z" | "X");
@@ -77,12 +77,12 @@ pub fn read(pid: i32) -> Option<Process> {
     })
 }
 
-/// Whether it runs: a process that has ended and was not collected by its parent does not.
+/// Whether it runs: a zombie does not.
 pub fn is_alive(pid: i32) -> bool {
     read(pid).is_some()
 }
 
-/// The guest of that raidlab: a child that leads a group of its own and has become a kernel.
+/// The guest of this raidlab: a child that leads its own group and has become a kernel.
 pub fn guest_of(raidlab: u32) -> Option<Process> {
     let is_kernel = |pid: i32| fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe.ends_with("linux"));
     let raidlab = i32::try_from(raidlab).expect("a process's number");
@@ -91,7 +91,7 @@ pub fn guest_of(raidlab: u32) -> Option<Process> {
         .find(|other| other.parent == raidlab && other.group == other.pid && is_kernel(other.pid))
 }
 
-/// All that came from a process, by descent or by group.
+/// All descendants of a process, by parent or by group.
 pub fn descendants_of(pid: u32) -> Vec<Process> {
     let all = all();
     let mut found: Vec<i32> = vec![i32::try_from(pid).expect("a process's number")];
@@ -112,7 +112,7 @@ pub fn descendants_of(pid: u32) -> Vec<Process> {
         .collect()
 }
 
-/// Waits until none of them is there any more.
+/// Waits until none of them exists.
 pub fn assert_gone(processes: &[Process], within: Duration) {
     assert!(!processes.is_empty(), "there was something to go");
     let until = Instant::now() + within;

@@ -1,4 +1,4 @@
-//! What a run says while it runs, where no terminal is.
+//! Messages of a run without a terminal.
 
 use crate::desk::Desk;
 use crate::{kept, lab};
@@ -56,7 +56,7 @@ fn lab_a_run_that_is_done_is_not_done_again() {
     lab::assert_undisturbed(&desk);
 }
 
-/// The table of a run stood only in `raidlab show`.
+/// The table of a run was only in `raidlab show`.
 #[test]
 fn lab_issue_12_16_the_table_is_shown_after_a_run() {
     let Some((desk, _turn)) = lab::desk() else { return };
@@ -87,7 +87,7 @@ fn lab_issue_12_16_a_dumb_terminal_gets_lines() {
     assert!(!text.contains('\u{1b}'), "{text:?}");
 }
 
-/// `raidlab run study.toml 2>&1 | head -1`: what nobody reads is not said, but the run is done.
+/// `raidlab run study.toml 2>&1 | head -1`: messages are lost, but the run completes.
 #[test]
 fn lab_nobody_need_read_the_progress() {
     let Some((desk, _turn)) = lab::desk() else { return };
@@ -101,7 +101,7 @@ fn lab_nobody_need_read_the_progress() {
     lab::assert_undisturbed(&desk);
 }
 
-/// Logs of CI want results, warnings and errors, and nothing else.
+/// Logs of CI should have only results, warnings and errors.
 #[test]
 fn lab_issue_14_a_quiet_run_prints_results_only() {
     let Some((desk, _turn)) = lab::desk() else { return };
@@ -158,7 +158,7 @@ fn issue_14_colours_are_as_the_user_wants_them() {
     }
 }
 
-/// Every command that prints data has it as JSON.
+/// Every command that prints data can print it as JSON.
 #[test]
 fn issue_14_every_command_that_prints_data_prints_it_as_json() {
     let desk = Desk::new();
@@ -179,7 +179,7 @@ fn issue_14_every_command_that_prints_data_prints_it_as_json() {
         (&["doctor"], "/ready"),
     ] {
         let ran = desk.run(&[arguments, &["--format", "json"]].concat());
-        // doctor exits with 3 where something is missing.
+        // doctor exits with 3 if something is missing.
         assert!(matches!(ran.exit, Some(0 | 3)), "{arguments:?}: {}", ran.stderr);
         let json: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
         assert!(

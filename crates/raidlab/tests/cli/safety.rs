@@ -1,5 +1,5 @@
-//! What must not be overwritten is not, whatever is below it, above it or inside it. What others left is not touched.
-//! Each test is named after what it prevents.
+//! Protected data is not overwritten, whatever is below it, above it or inside it, and other people's objects are
+//! not touched. Each test is named after what it prevents.
 
 use crate::desk::{Desk, Ran};
 use crate::machine::in_a_world_of_its_own;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 const MIB: u64 = 1 << 20;
 
-/// Deterministic bytes that are no signature of anything.
+/// Deterministic bytes without any signature.
 fn noise(bytes: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = || {
@@ -26,7 +26,7 @@ fn noise(bytes: usize) -> Vec<u8> {
     (0..bytes).map(|_| next()).collect()
 }
 
-/// Raidlab is asked to overwrite a disk and refuses; no byte of the backing files changes.
+/// Raidlab is told to overwrite a disk and refuses; no byte of the backing files changes.
 fn refused(desk: &Desk, arguments: &[&str], files: &[&Path], words: &str) {
     let contents = || {
         system("sync", &[]);
@@ -177,7 +177,7 @@ fn root_loop_a_device_open_under_another_name_is_not_overwritten() {
 fn root_loop_members_of_any_kind_are_not_given_up() {
     let Some((desk, _turn)) = desk() else { return };
     let stratis: &[u8] = b"!Stra0tis\x86\xff\x02^\x41rh";
-    /// Bytes, and where they are on the disk.
+    /// Bytes and their offset on the disk.
     type Written<'a> = &'a [(&'a [u8], u64)];
     let kinds: [(&str, Written<'_>, &str); 5] = [
         (
@@ -187,7 +187,7 @@ fn root_loop_members_of_any_kind_are_not_given_up() {
         ),
         ("vmfs", &[(&[0x0d, 0xd0, 0x01, 0xc0], MIB)], "is a member of a"),
         ("ceph", &[(b"bluestore block device", 0)], "is a member of a"),
-        // Where no label is looked for: the table that led there is gone.
+        // Where no label is looked for: the table that referred to it is gone.
         (
             "lvm",
             &[(b"LABELONE", 3 * MIB + 512), (b"LVM2 001", 3 * MIB + 536)],
@@ -222,7 +222,7 @@ fn root_loop_a_physical_volume_in_a_partition_nobody_scanned_is_not_given_up() {
     let second = 51_200 * 512;
     write_at(&disk, b"LABELONE\x01\0\0\0\0\0\0\0", second + 512);
     write_at(&disk, b"LVM2 001", second + 512 + 24);
-    // As if it had been attached by another program: there are no partitions to the kernel.
+    // As if another program had attached it: the kernel sees no partitions.
     if is_scanned {
         system("partx", &["--delete", &disk.node]);
     }
@@ -246,7 +246,7 @@ fn root_loop_what_nobody_recognises_is_not_overwritten_without_a_question() {
     }
 }
 
-/// A disk that was given up is used; what a finished run left on it is nobody's.
+/// A released disk is used; the data of a finished run belongs to nobody.
 #[test]
 fn root_loop_what_is_given_up_and_what_a_run_left_goes_through() {
     let Some((desk, _turn)) = desk() else { return };
@@ -307,7 +307,7 @@ fn root_a_ledger_of_another_users_is_not_acted_upon() {
     }
 }
 
-/// Ends by itself, and soon.
+/// Exits by itself, and soon.
 fn ends_soon(mut command: Command) -> Ran {
     let mut child = command.spawn().expect("raidlab is run");
     let until = Instant::now() + Duration::from_secs(60);

@@ -1,4 +1,4 @@
-//! What changes while a run is under way: disks are swapped, filesystems made, signals sent, tools killed.
+//! Changes while a run is in progress: disks are swapped, filesystems made, signals sent, tools killed.
 
 use crate::desk::{Desk, Ran};
 use crate::on_host::interposed::{self, When};
@@ -38,7 +38,8 @@ fn blank(desk: &Desk, name: &str) -> Bystander {
     disk
 }
 
-/// Two short trials on one disk, during which somebody does something after the look of this number, and goes on trying.
+/// Two short trials on one disk, with an action by another program after the check with this number, which is
+/// retried until it succeeds.
 fn two_trials(desk: &Desk, disk: &Bystander, look: u32, act: &str) -> Ran {
     desk.write("host.toml", STUDY.replace("trials = 1", "trials = 2"));
     let store = format!("{look}.db");
@@ -47,8 +48,8 @@ fn two_trials(desk: &Desk, disk: &Bystander, look: u32, act: &str) -> Ran {
     Ran::from(command.output().expect("raidlab is run"))
 }
 
-/// The disk is looked at when it is chosen, when it is claimed, when its trial begins, before mkfs, when it is undone, and
-/// before the next trial.
+/// The disk is checked when it is selected, when it is claimed, when its trial starts, before mkfs, when it is
+/// undone, and before the next trial.
 #[test]
 fn root_loop_another_disk_under_the_same_name_is_not_overwritten() {
     let Some((desk, _turn)) = desk() else { return };
@@ -88,7 +89,7 @@ fn root_loop_another_disk_under_the_same_name_is_not_overwritten() {
 #[test]
 fn root_loop_a_filesystem_made_between_two_looks_is_not_overwritten() {
     let Some((desk, _turn)) = desk() else { return };
-    // The fifth is that of the undo, by when the first trial is over.
+    // The fifth one belongs to the undo, when the first trial is already over.
     for look in [1, 2, 5] {
         let disk = blank(&desk, "disk");
         let act = format!("mke2fs -q -t ext4 -L mine {}", disk.node);
@@ -102,8 +103,8 @@ fn root_loop_a_filesystem_made_between_two_looks_is_not_overwritten() {
     }
 }
 
-/// Two blank disks, and raidlab on the first, which waits in its first mkfs until there is a file `go`. What the second
-/// raidlab says, once `meanwhile` has been done; `prepare` is done for both.
+/// Two blank disks, and raidlab on the first one, which waits in its first mkfs until a file `go` exists. Returns
+/// the output of the second raidlab after `meanwhile` was run; `prepare` is run for both.
 fn second_of_two(desk: &Desk, first: &str, second: &str, prepare: &str, meanwhile: &dyn Fn()) -> Ran {
     let folder = desk.folder();
     let act = format!(
@@ -153,12 +154,12 @@ fn root_loop_a_partition_of_a_claimed_disk_is_not_overwritten() {
     assert!(ran.stderr.contains("is in use by another raidlab"), "{}", ran.stderr);
 }
 
-/// As with multipath, where the kernel shows a disk once for each cable.
+/// As with multipath, where the kernel shows a disk once per path.
 #[test]
 fn root_loop_another_path_to_a_claimed_disk_is_not_overwritten() {
     let Some((desk, _turn)) = desk() else { return };
     let (one, two) = (blank(&desk, "one"), blank(&desk, "two"));
-    // Loop devices have no WWID: in this namespace their folders are copies in which there is one.
+    // Loop devices have no WWID: in this namespace their folders are copies with one.
     let mut prepare = String::new();
     for disk in [&one, &two] {
         let (name, folder) = (disk.name(), desk.folder());
@@ -229,7 +230,7 @@ fn root_loop_two_terminations_at_once_leave_nothing() {
     let Some((desk, _turn)) = desk() else { return };
     let before = World::of(&desk);
     let child = interposed::that_waits(&desk, &RUN);
-    // As timeout(1) does: to the process, and to its group.
+    // Like timeout(1): to the process, and to its group.
     send(&child, Signal::TERM);
     send(&child, Signal::TERM);
     let ran = ends(child);
@@ -238,8 +239,7 @@ fn root_loop_two_terminations_at_once_leave_nothing() {
     assert_eq!(World::of(&desk), before, "{}", ran.stderr);
 }
 
-/// A program that forks: fio, whose wrapper leaves processes behind that are nobody's children, in a session of their
-/// own, and hold the mount.
+/// A program that forks: fio, whose wrapper leaves orphaned processes in their own session that hold the mount.
 const FORKS: &str = r#"
 title = "Forks"
 ram = "512 MiB"
@@ -256,7 +256,7 @@ fio = { rw = "write", size = "1M" }
 trials = 1
 "#;
 
-/// Whatever becomes of its trial: it ends, or its process is killed and nobody is left that knows of the others.
+/// However its trial ends: it completes, or its process is killed and nobody knows of the others.
 #[test]
 fn root_loop_what_a_tool_forked_does_not_survive_its_trial() {
     let Some((desk, _turn)) = desk() else { return };
@@ -298,7 +298,7 @@ fn root_loop_what_a_tool_forked_does_not_survive_its_trial() {
         }
         assert_eq!(pids().len(), 3, "nothing was forked: {}", ran.stderr);
         assert!(alive.is_empty(), "they survived: {alive:?}: {}", ran.stderr);
-        // As long as they held the mount it could not be taken down in good order.
+        // While they held the mount, it could not be torn down.
         assert_eq!(ran.exit, Some(1), "{}", ran.stderr);
         for file in ["real-fio", "wrapped-fio", "calls", "said", "pids", "acted"] {
             let _ = fs::remove_file(desk.folder().join(file));

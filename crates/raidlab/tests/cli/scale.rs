@@ -1,5 +1,5 @@
-//! Stores of many cells: merged, shown, reported and exported in bounded time and memory. `make bench` does it with 100,000
-//! cells (`RAIDLAB_SCALE=100000`).
+//! Stores with many cells are merged, shown, reported and exported in bounded time and memory. `make scale` does it
+//! with 100,000 cells (`RAIDLAB_SCALE=100000`).
 
 use crate::desk::Desk;
 use crate::kept;
@@ -19,7 +19,7 @@ const TRIALS: u32 = 3;
 
 const SHARDS: u32 = 4;
 
-/// A study of at least so many cells: 96 workloads on as many stacks as that takes.
+/// A study with at least this many cells: 96 workloads on as many stacks as necessary.
 fn study(cells: usize) -> String {
     let mut text = String::from(
         "title = \"Many cells\"\n[disks]\nmodel = \"seagate-exos-x16-16tb\"\ncount = 8\n[precision]\ntrials = 3\n",
@@ -39,7 +39,7 @@ fn study(cells: usize) -> String {
     text
 }
 
-/// Values that differ by stack, by workload and, a little, by trial.
+/// Values that differ by stack, by workload and, slightly, by trial.
 fn events(stack: usize, workload: usize, index: u32) -> Vec<Event> {
     let base = 40.0 + (stack * 7919 % 101) as f64 + (workload % 24) as f64 * 3.0;
     let noise = f64::from((stack as u32 * 31 + workload as u32 * 17 + index * 101) % 97) / 970.0;
@@ -61,7 +61,7 @@ fn events(stack: usize, workload: usize, index: u32) -> Vec<Event> {
     .collect()
 }
 
-/// The store of a shard, with all of its trials done.
+/// The store of a shard with all its trials done.
 fn measured(plan: &Plan, path: &Path, shard: Shard) {
     let partition = Partition::of(plan, shard.count());
     let mut store = Store::open(path).expect("a store is made");
@@ -89,7 +89,7 @@ fn measured(plan: &Plan, path: &Path, shard: Shard) {
     store.finish_run(&run, 1_700_000_100).expect("a run ends");
 }
 
-/// What a call of raidlab took.
+/// Cost of a raidlab call.
 struct Cost {
     wall: Duration,
     memory_bytes: u64,
@@ -101,7 +101,7 @@ fn cost(desk: &Desk, arguments: &[&str]) -> Cost {
     let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     let mut child = child.expect("raidlab is run");
     let mut memory_bytes = 0;
-    // Not `ru_maxrss`, which begins with the size of the process that started it.
+    // Not `ru_maxrss`, which starts with the size of the parent process.
     let status = loop {
         memory_bytes = peak_bytes(child.id()).unwrap_or(0).max(memory_bytes);
         if let Some(status) = child.try_wait().expect("it is our child") {
@@ -116,14 +116,14 @@ fn cost(desk: &Desk, arguments: &[&str]) -> Cost {
     }
 }
 
-/// The most memory that a process had so far.
+/// The peak memory of a process so far.
 fn peak_bytes(pid: u32) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
 }
 
-/// The limits hold for 100,000 cells; fewer take less. A debug build is about five times slower.
+/// The limits hold for 100,000 cells; fewer cost less. A debug build is about five times slower.
 #[test]
 fn issue_14_many_cells_are_merged_shown_and_reported_in_bounded_time_and_memory() {
     let cells = std::env::var("RAIDLAB_SCALE").map_or(1_920, |text| text.parse().expect("a number of cells"));

@@ -1,5 +1,5 @@
-//! Shards of a study and their stores: what is merged, what is refused, and what `status` says of them. The stores are
-//! made here, without a lab.
+//! Shards of a study and their stores: merging, rejection, and the output of `status`. The stores are made here,
+//! without a lab.
 
 use crate::desk::{Desk, PROGRAM, SMALL, export_body};
 use runner::Partition;
@@ -28,9 +28,9 @@ struct Part {
     only: Vec<(String, String)>,
     /// Added to every value.
     error: f64,
-    /// Of its trials, so many are done; then the run is not finished.
+    /// Number of completed trials; the run is then not finished.
     trials: usize,
-    /// The trial of this number fails.
+    /// The trial with this number fails.
     fails: Option<usize>,
 }
 
@@ -52,7 +52,7 @@ fn shard(text: &str) -> Part {
 }
 
 impl Part {
-    /// Writes it; the store and the run are still open.
+    /// Writes it; the store and the run stay open.
     fn begin(&self, desk: &Desk, name: &str) -> (Store, OpenRun) {
         let plan: Plan =
             study_file::read(&self.study, "small.toml", &study_file::Known::default()).expect("a study");
@@ -266,7 +266,7 @@ fn what_there_is_is_merged_on_demand() {
         )
     );
     assert_eq!(body(&desk, "all.db")["run"]["finished"], false);
-    // Part of a part: what was merged before is merged with the rest.
+    // A merged store can be merged with the rest.
     let rest = desk.run(&["merge", "rest.db", "all.db", "part-2.db", "part-3.db"]);
     assert_eq!(rest.exit, Some(0), "{}", rest.stderr);
     assert!(
@@ -316,7 +316,7 @@ fn every_machine_keeps_a_run_of_its_own() {
     assert_eq!(compared.exit, Some(0), "{}", compared.stderr);
 }
 
-/// A store that is being written is read in a copy, as it is now, and nothing in its folder changes.
+/// A store that is being written is read from a copy in its current state, and nothing in its folder changes.
 #[test]
 fn a_store_that_is_being_written_is_read_as_it_is() {
     let desk = desk_with_parts(1);
@@ -379,7 +379,7 @@ fn shards_that_there_are_not() {
     assert_eq!(plan["shard"]["cells"][0]["trials"], serde_json::json!([0, 2]));
 }
 
-/// A shard does not see whether a claim over cells of other shards is decided.
+/// A shard cannot see whether a claim on cells of other shards is decided.
 #[test]
 fn trials_that_end_with_claims_are_not_sharded() {
     let desk = desk_with_parts(2);

@@ -1,4 +1,4 @@
-//! `raidlab shell` without a terminal: issue 12, item 12. It hung, and a status was lost.
+//! `raidlab shell` without a terminal: issue 12, item 12. It hung, and an exit status was lost.
 
 use crate::desk::{Desk, PROGRAM, Ran};
 use crate::lab;
@@ -63,7 +63,7 @@ fn lab_issue_12_12_a_command_gives_its_output_and_status() {
     let ran = run(&["no-such-program"]);
     assert_eq!((ran.exit, ran.stdout.as_str()), (Some(127), ""));
     assert!(ran.stderr.contains("no-such-program"), "{}", ran.stderr);
-    // More than a pipe holds, of bytes that are no text.
+    // More than a pipe holds, of bytes that are not text.
     let ran = run(&[
         "sh",
         "-c",
@@ -73,7 +73,7 @@ fn lab_issue_12_12_a_command_gives_its_output_and_status() {
     assert!(ran.stderr.contains("raid1"), "{}", ran.stderr);
 }
 
-/// At a terminal the console is the terminal's; the status came back as 0.
+/// On a terminal, the guest's console is the terminal; the exit status was always 0.
 #[test]
 fn lab_issue_12_12_the_status_of_a_shell_at_a_terminal_is_that_of_raidlab() {
     let Some((desk, _turn)) = lab::desk() else { return };
@@ -98,7 +98,7 @@ fn lab_issue_12_12_the_status_of_a_shell_at_a_terminal_is_that_of_raidlab() {
     });
     let text = || seen.lock().expect("no panic").clone();
     let until = Instant::now() + Duration::from_secs(300);
-    // What is typed before the guest has set up its console is lost.
+    // Input before the guest has set up its console is lost.
     let mut is_typed = false;
     let status = loop {
         if !is_typed && text().contains("guest# ") {

@@ -1,4 +1,4 @@
-//! `raidlab soak`: random stacks, work and power cuts.
+//! `raidlab soak`: random stacks, workloads and power cuts.
 
 use crate::desk::Desk;
 use crate::lab;
@@ -57,7 +57,7 @@ fn lab_the_same_seed_finds_the_same() {
     assert_eq!(counts, table(&two.stdout).1);
 }
 
-/// A kernel that finds nothing anywhere would pass every other test.
+/// A kernel that finds nothing at all would pass every other test.
 #[test]
 fn lab_without_barriers_a_history_loses_data() {
     let Some((desk, _turn)) = lab::desk() else { return };
@@ -78,8 +78,8 @@ fn lab_without_barriers_a_history_loses_data() {
     );
 }
 
-/// The first histories of seed 1, which find nothing new on this kernel: a change of Linux, of raidlab or of the oracle
-/// that breaks a promise of a stack ends here.
+/// The first histories of seed 1, which find nothing new on this kernel: this detects changes of Linux, of raidlab
+/// or of the oracle that break a stack's promise.
 #[test]
 #[ignore = "test-all"]
 fn lab_two_minutes_find_nothing_new() {

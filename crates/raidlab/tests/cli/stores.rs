@@ -1,4 +1,4 @@
-//! Stores that are none, or not for us.
+//! Files that are not stores, or stores without permission.
 
 use crate::desk::{Desk, PROGRAM, Ran, SMALL};
 use crate::{kept, lab};
@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 
-/// Files under the names that the snapshots show.
+/// Creates the files that the snapshots name.
 fn set_out(desk: &Desk) {
     fs::create_dir(desk.folder().join("folder")).expect("a folder");
     desk.write("small.toml", SMALL);
@@ -51,7 +51,7 @@ fn lab_stores_that_no_run_goes_into() {
     ]));
 }
 
-/// As a user who may read the store and its folder and no more.
+/// As a user who may only read the store and its folder.
 #[test]
 fn lab_a_store_that_is_read_only() {
     let Some((desk, _turn)) = lab::desk() else { return };
@@ -84,7 +84,7 @@ fn lab_a_store_that_is_read_only() {
     assert!(!folder.join("raidlab.db").exists());
 }
 
-/// What a store holds could not be seen.
+/// The contents of a store could not be listed.
 #[test]
 fn issue_12_16_the_runs_of_a_store_are_listed() {
     let desk = Desk::new();

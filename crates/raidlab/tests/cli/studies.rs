@@ -1,4 +1,4 @@
-//! Files that are no studies, or wrong ones.
+//! Files that are not studies, or invalid ones.
 
 use crate::desk::Desk;
 use std::fmt::Write;
@@ -60,7 +60,7 @@ fn files_that_are_no_studies() {
 /// What takes more than linear time for a megabyte takes hours.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A megabyte of anything is judged in a moment and does not fill the terminal.
+/// A megabyte of junk is rejected quickly and does not fill the terminal.
 #[test]
 fn a_megabyte_of_junk() {
     let mut keys = String::new();

@@ -1,4 +1,4 @@
-//! `--trace` and `raidlab trace`: issue 12, item 13. A trace was a binary that no tool read.
+//! `--trace` and `raidlab trace`: issue 12, item 13. A trace was a binary that no tool could read.
 
 use crate::desk::Desk;
 use crate::lab;
@@ -44,7 +44,7 @@ fn issue_12_13_a_trace_is_shown_and_exported() {
     assert_eq!(text, desk.run(&["trace", "show", "x.trace"]).stdout);
 }
 
-/// fio itself says whether it is an iolog.
+/// fio itself decides whether it is an iolog.
 #[test]
 fn issue_12_13_fio_replays_what_is_exported() {
     let desk = Desk::new();

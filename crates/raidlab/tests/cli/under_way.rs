@@ -16,7 +16,7 @@ pub const PATIENCE: Duration = Duration::from_secs(180);
 /// One is enough, unless the test gets no processor while a run of six trials has one.
 const ATTEMPTS: u32 = 5;
 
-/// raidlab under way.
+/// A running raidlab.
 pub struct UnderWay {
     child: Child,
     lines: Receiver<String>,
@@ -46,7 +46,7 @@ impl UnderWay {
         }
     }
 
-    /// One trial at a time, so that what is done when is known.
+    /// One trial at a time, so that the order is known.
     pub fn run(desk: &Desk) -> UnderWay {
         UnderWay::start(desk, &["run", "small.toml", "--jobs", "1"])
     }
@@ -118,7 +118,7 @@ impl UnderWay {
     }
 }
 
-/// Ends with the test, whatever becomes of it.
+/// Ends with the test, whatever happens.
 impl Drop for UnderWay {
     fn drop(&mut self) {
         let _ = self.child.kill();

@@ -1,4 +1,4 @@
-//! bcachefs in the lab: the real program, from Debian's packages. Where they are not to be had, its tests are skipped.
+//! bcachefs in the lab: the real program, from Debian's packages. If they are not available, its tests are skipped.
 
 use crate::laboratory::Laboratory;
 use lab::kernel::{BCACHEFS, Cache, KernelName};
@@ -15,7 +15,7 @@ const STUDY: &str = "ram = \"256M\"\n[disks]\nmodel = \"hp-c2247a\"\ncount = 4\n
     io = { rw = \"write\", bs = \"64K\", size = \"8M\", buffer_compress_percentage = 80, end_fsync = true }\n\
     [precision]\ntrials = 1\n";
 
-/// Installed, or in the cache; fetched now if it never was. If not, says why a test is skipped.
+/// Whether it is installed or cached; fetched now if necessary. Otherwise prints why a test is skipped.
 pub fn is_to_be_had() -> bool {
     static WHY_NOT: OnceLock<Option<String>> = OnceLock::new();
     let why_not = WHY_NOT.get_or_init(|| {
@@ -35,7 +35,7 @@ pub fn is_to_be_had() -> bool {
     why_not.is_none()
 }
 
-/// Files are as they were written, after a remount with cold caches: a run whose guards fail is none.
+/// Files are unchanged after a remount with cold caches: a run with failed guards does not count.
 #[test]
 #[ignore = "test-all"]
 fn copies_and_compression_reach_the_disks_the_same_way_twice() {
@@ -68,7 +68,7 @@ fn copies_and_compression_reach_the_disks_the_same_way_twice() {
     let less = written("1 replica compression zstd");
     assert!(less < 0.6 * one, "{less} of {one} sectors");
 
-    // That of the cells whose guests were given it says where it is from.
+    // The provenance names the origin of the program for cells whose guests were given it.
     if Tools::find(&[Tool::Filesystem(&filesystems::bcachefs::BCACHEFS)]).is_err() {
         let packages = first.provenance("bcachefs.packages");
         assert_eq!(packages.len(), 10);

@@ -1,4 +1,4 @@
-//! What the disks hold: zeros when new, and what was written, wherever it is kept.
+//! Contents of the disks: zeros when new, and the written data, wherever it is stored.
 
 use crate::guest::{Guest, Seen, script, trials};
 use lab::job::GuestJob;
@@ -6,7 +6,7 @@ use std::process::Command;
 use study::event::Event;
 use trial::ProcessEnd;
 
-/// `mdadm --assume-clean` is true of new disks: copies and parity agree without ever having been made to.
+/// `mdadm --assume-clean` is correct for new disks: copies and parity match without a resync.
 #[test]
 fn new_disks_agree_without_a_resync() {
     let study = "ram = \"128M\"\n[disks]\nmodel = \"wd-500gb-2007\"\ncount = 4\n[[stack]]\n\
@@ -34,7 +34,7 @@ fn new_disks_agree_without_a_resync() {
     }
 }
 
-/// md's check, on which the test above relies, sees a copy that differs.
+/// md's check, which the test above relies on, detects a copy that differs.
 #[test]
 fn a_check_sees_what_disagrees() {
     let Some(guest) = Guest::new() else { return };
@@ -57,7 +57,7 @@ fn a_check_sees_what_disagrees() {
     assert_eq!(seen.words(), ["0", "128"], "its console: {}", seen.ended.console);
 }
 
-/// Every file's first block is unlike any other: 40 MiB of distinct blocks.
+/// The first block of every file is unique: 40 MiB of distinct blocks.
 const FILES: &str = "ram = \"128M\"\n[disks]\nmodel = \"wd-500gb-2007\"\ncount = 2\n[[stack]]\n\
     array = { level = 0 }\nfs = { type = \"ext4\" }\n[[workload]]\nname = \"files\"\n\
     tree = { files = 10000, size = \"4K\", tests = [\"write\", \"read\"] }\n";

@@ -1,4 +1,4 @@
-//! What a trial costs besides its work.
+//! The overhead of a trial.
 
 use crate::guest::{Guest, trials};
 use lab::job::GuestJob;
@@ -7,18 +7,18 @@ use std::time::Duration;
 use study::stack::FilesystemKind;
 use trial::ProcessEnd;
 
-/// Boot, provision, end.
+/// Boot, provisioning, end.
 const AT_MOST: Duration = Duration::from_secs(2);
 
-/// mke2fs writes ext3's journal of 1 GiB with a call for each of its 262,144 blocks, though it is informed that the disks
-/// hold zeros: an ext3 file has no extents, and a block that it gets is written. On an idle EPYC of 2021 at 2.2 GHz, whose
-/// guests take 35 µs for such a call, this is 9 s.
+/// mke2fs writes ext3's journal of 1 GiB with a call for each of its 262,144 blocks, although it is informed that
+/// the disks are zeroed: an ext3 file has no extents, and an allocated block is written. On an idle EPYC of 2021 at
+/// 2.2 GHz, whose guests take 35 µs for such a call, this is 9 s.
 const AT_MOST_WITH_A_JOURNAL_WRITTEN: Duration = Duration::from_secs(16);
 
 /// mkfs.jfs likewise writes its log page by page: 32,768 of them.
 const AT_MOST_WITH_A_LOG_WRITTEN: Duration = Duration::from_secs(4);
 
-/// Others may be at work on this machine.
+/// This machine may have other load.
 const ATTEMPTS: usize = 4;
 
 #[test]
@@ -53,7 +53,7 @@ fn boot_provision_and_end_take_less_than_two_seconds_for_each_stack_of_first_loo
         }
         let label = trial.cell.stack_label;
         println!("{label}: {wall:.2?} of wall time, {processor:.2?} of a processor's");
-        // On a machine that does nothing else they are the same.
+        // On an otherwise idle machine they are the same.
         if wall.min(processor) >= at_most {
             slow.push((label, wall, processor));
         }

@@ -1,4 +1,4 @@
-//! Every kind of work on one stack: `studies/every-workload.toml` runs to its end, and its guards hold.
+//! Every kind of workload on one stack: `studies/every-workload.toml` completes, and its guards hold.
 
 use crate::laboratory::{Laboratory, succeeded};
 use serde_json::Value;
@@ -20,7 +20,7 @@ fn every_workload_runs_and_what_it_wrote_is_there_after_a_remount() {
         serde_json::from_str(&succeeded(&mut laboratory.raidlab(&["export", "--format", "json"]))).expect("JSON");
     let guards = export["guards"].as_array().expect("guards");
     for guard in guards {
-        // What is too short for Bonnie++ has no figure, and says so.
+        // Tests that are too short for Bonnie++ have no figure, and report it.
         let is_of_bonnie = guard["guard"] == "long-enough";
         assert!(is_of_bonnie || guard["passed"] == true, "{guard}");
     }
@@ -28,7 +28,7 @@ fn every_workload_runs_and_what_it_wrote_is_there_after_a_remount() {
     assert!(compared >= 12, "{compared} comparisons of contents");
 }
 
-/// Files that are written come from the disks of another group, whose reads show that.
+/// Files are copied from the disks of another group, whose reads show that.
 #[test]
 fn a_tree_is_written_from_another_groups_filesystem() {
     let Some(laboratory) = Laboratory::open() else { return };

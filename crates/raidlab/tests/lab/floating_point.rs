@@ -1,5 +1,5 @@
-//! Tasks of a guest keep what they have in floating-point and vector registers: through system calls, signals, forks, and
-//! the work of others in the same address space (kernel/patches/6.12/0009-floating-point-state-stays.patch).
+//! Tasks of a guest keep their floating-point and vector registers: through system calls, signals, forks, and other
+//! tasks in the same address space (kernel/patches/6.12/0009-floating-point-state-stays.patch).
 
 use crate::guest::Guest;
 use lab::job::{self, GuestJob, Program};

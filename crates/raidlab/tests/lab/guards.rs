@@ -1,4 +1,4 @@
-//! Guards that are observed within a trial: a job that provokes each, and one that does not.
+//! Guards that are observed within a trial: a job that fails each of them, and one that does not.
 
 use crate::guest::{Guest, disks, trials};
 use crate::laboratory::{Laboratory, kernel_named, succeeded};
@@ -7,7 +7,7 @@ use lab::kernel::KernelName;
 use serde_json::Value;
 use study::event::Event;
 
-/// All of a run, whatever its guards say.
+/// A complete run, whatever its guards report.
 fn run(laboratory: &Laboratory, study: &str) -> Value {
     laboratory.study(study);
     succeeded(&mut laboratory.raidlab(&["run", "study.toml"]));
@@ -15,7 +15,7 @@ fn run(laboratory: &Laboratory, study: &str) -> Value {
     serde_json::from_str(&exported).expect("an export is JSON")
 }
 
-/// Whether a guard of a workload passed, and what it says; `test` is none for guards of the whole trial.
+/// Whether a guard of a workload passed, and its detail; `test` is `None` for guards of the whole trial.
 fn guard<'a>(json: &'a Value, name: &str, workload: &str, test: Option<&str>) -> (bool, &'a str) {
     let guards = json["guards"].as_array().expect("guards");
     let ending = format!("| {workload}");
@@ -43,8 +43,8 @@ fn study(disks: &str, stack: &str, jobs: &[(&str, &str)]) -> String {
 
 const ONE_DISK: &str = "model = \"wd-500gb-2007\"";
 
-/// 4 KiB are read from the disk for each first block of 512 bytes, and the seven next to it come from memory, as in ZFS
-/// where records are larger than what is read. Every byte has come from the disk, so `cold-cache` passes.
+/// For each first block of 512 bytes, 4 KiB are read from the disk, and the next seven blocks come from memory, as
+/// in ZFS if records are larger than requests. Every byte has come from the disk, so `cold-cache` passes.
 #[test]
 fn reads_of_parts_of_pages_are_cache_hits() {
     let Some(laboratory) = Laboratory::open() else { return };
@@ -79,7 +79,7 @@ fn reads_of_parts_of_pages_are_cache_hits() {
     assert!(guard(&json, "cache-hits", "stream", Some("read")).0, "read ahead");
 }
 
-/// The drive's cache of 16 MB takes the first writes.
+/// The drive's cache of 16 MB absorbs the first writes.
 #[test]
 fn a_cache_that_fills_is_not_steady() {
     let Some(laboratory) = Laboratory::open() else { return };
@@ -132,7 +132,7 @@ fn writes_of_parts_of_sectors_are_not_aligned() {
     );
 }
 
-/// Of 128 MiB, ext4 leaves about 120 for files.
+/// ext4 leaves about 120 of 128 MiB for files.
 #[test]
 fn a_filesystem_that_a_job_fills_is_nearly_full() {
     let Some(laboratory) = Laboratory::open() else { return };
@@ -148,7 +148,7 @@ fn a_filesystem_that_a_job_fills_is_nearly_full() {
     assert!(guard(&json, "undisturbed", "half", None).0);
 }
 
-/// btrfs makes zeros small, except where space was reserved for them, and leaves random bytes as they are.
+/// btrfs compresses zeros, except where space was reserved for them, and leaves random bytes unchanged.
 #[test]
 fn zeros_on_a_filesystem_that_compresses() {
     let Some(laboratory) = Laboratory::open() else { return };
@@ -168,7 +168,7 @@ fn zeros_on_a_filesystem_that_compresses() {
     assert!(guard(&json, "cache-hits", "read", Some("read")).0);
 }
 
-/// What a guard that failed says of a workload; none if it passed or was not asked.
+/// The detail of a failed guard of a workload; `None` if it passed or was not checked.
 fn failed<'a>(json: &'a Value, name: &str, workload: &str) -> Option<&'a str> {
     let guards = json["guards"].as_array().expect("guards");
     let ending = format!("| {workload}");
@@ -181,7 +181,7 @@ fn failed<'a>(json: &'a Value, name: &str, workload: &str) -> Option<&'a str> {
     detail
 }
 
-/// 16 MiB are written once, in random order: memory has them all when they are written out, so stripes are whole.
+/// 16 MiB are written once, in random order: all of it is in memory at write-back, so stripes are complete.
 #[test]
 fn random_writes_that_memory_makes_stripes_of_read_nothing() {
     let Some(laboratory) = Laboratory::open() else { return };
@@ -199,7 +199,8 @@ fn random_writes_that_memory_makes_stripes_of_read_nothing() {
     assert_eq!(failed(&json, "read-modify-write", "meant"), None);
 }
 
-/// Records of 128 KiB: each is read once and answers 32 reads of 4 KiB, and all stay in ARC while parts are written.
+/// Records of 128 KiB: each is read once and answers 32 reads of 4 KiB, and all stay in ARC while parts are
+/// written.
 #[test]
 #[ignore = "test-all"]
 fn requests_that_arc_answers_are_seen() {
@@ -237,8 +238,8 @@ fn requests_that_arc_answers_are_seen() {
     assert!(guard(&json, "disk-bound", "records", Some("randread")).0);
 }
 
-/// Three disks of 15,000 revolutions a minute and, in the place of the fourth, one of 5,400: 2 ms and 5.6 ms of rotation
-/// and seeks of 3.5 ms and 9 ms or more.
+/// Three disks with 15,000 rpm and, instead of the fourth, one with 5,400 rpm: 2 ms and 5.6 ms of rotational
+/// latency, and seeks of 3.5 ms and at least 9 ms.
 #[test]
 fn a_slower_model_among_the_members_is_the_slow_member() {
     let study = study(

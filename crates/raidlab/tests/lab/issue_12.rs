@@ -1,9 +1,9 @@
-//! Figures that were plausible and wrong, with every guard passed: issue 12.
+//! Plausible but wrong figures whose guards had all passed: issue 12.
 
 use crate::laboratory::{Laboratory, succeeded};
 use serde_json::Value;
 
-/// All of a run, whatever its guards say.
+/// A complete run, whatever its guards report.
 fn run(laboratory: &Laboratory, study: &str) -> Value {
     laboratory.study(study);
     succeeded(&mut laboratory.raidlab(&["run", "study.toml"]));
@@ -19,7 +19,7 @@ fn sample(json: &Value, test: &str, metric: &str) -> f64 {
     found.and_then(|row| row["value"].as_f64()).expect(metric)
 }
 
-/// Whether a guard of a test passed, and what it says.
+/// Whether a guard of a test passed, and its detail.
 fn guard<'a>(json: &'a Value, name: &str, test: &str) -> (bool, &'a str) {
     let guards = json["guards"].as_array().expect("guards");
     let found = guards.iter().find(|row| row["guard"] == name && row["test"] == test);
@@ -27,8 +27,8 @@ fn guard<'a>(json: &'a Value, name: &str, test: &str) -> (bool, &'a str) {
     (row["passed"] == true, row["detail"].as_str().expect("a sentence"))
 }
 
-/// Point 2: it was 15,258 MiB/s, the page cache's. The 64 MiB are sorted there: 11 MiB for each of six disks that stream
-/// 211 MB/s, and a hundred jumps between them, take 0.1 to 0.5 s.
+/// Point 2: it was 15,258 MiB/s, from the page cache. The 64 MiB are sorted there: 11 MiB for each of six disks
+/// that stream 211 MB/s, and a hundred seeks between them, take 0.1 to 0.5 s.
 #[test]
 fn issue_12_2_buffered_random_writes_on_raid_6() {
     let Some(laboratory) = Laboratory::open() else { return };
@@ -48,8 +48,8 @@ fn issue_12_2_buffered_random_writes_on_raid_6() {
     assert!(guard(&json, "disk-bound", "randwrite").0);
 }
 
-/// Point 4: 48 MiB fit into the drive's buffer of 64 MB, which its interface fills at 3,200 MB/s; what it programs is
-/// 2,280 MB/s, 2174 MiB/s.
+/// Point 4: 48 MiB fit into the drive's buffer of 64 MB, which its interface fills at 3,200 MB/s; it programs 2,280
+/// MB/s, which is 2174 MiB/s.
 #[test]
 #[ignore = "test-all"]
 fn issue_12_4_more_than_the_drive_sustains() {

@@ -1,4 +1,4 @@
-//! raidlab at work in a folder of its own.
+//! raidlab in a temporary folder.
 
 use crate::commands::comparable;
 use lab::kernel::{Cache, DEFAULT_VERSION, Kernel, KernelName};
@@ -40,17 +40,17 @@ pub fn kernel_named(name: &KernelName) -> Option<Kernel> {
     requirements::met(built(name))
 }
 
-/// A folder with a study and what came of it.
+/// A folder with a study and its results.
 pub struct Laboratory {
     folder: TempDir,
     program: PathBuf,
-    /// What raidlab is started by.
+    /// The wrapper that starts raidlab.
     wrapper: Vec<String>,
     _slot: Slot,
 }
 
 impl Laboratory {
-    /// None where a test has to be skipped.
+    /// `None` if a test has to be skipped.
     pub fn open() -> Option<Laboratory> {
         kernel()?;
         Some(Self::new())
@@ -76,7 +76,7 @@ impl Laboratory {
         self.folder.path()
     }
 
-    /// From now on raidlab finds other contents in a file of this machine; false if that takes rights that are missing.
+    /// From now on raidlab sees other contents in a file of this machine; false without the required permissions.
     pub fn with_file(&mut self, path: &str, contents: &[u8]) -> bool {
         let other = self.folder().join("other");
         fs::write(&other, contents).expect("a file is written");
@@ -88,7 +88,7 @@ impl Laboratory {
         tried.is_ok_and(|tried| tried.status.success())
     }
 
-    /// A command of raidlab's, to be run in the folder.
+    /// A raidlab command, to be run in the folder.
     pub fn raidlab(&self, arguments: &[&str]) -> Command {
         let mut words = self.wrapper.iter().map(OsStr::new).chain([self.program.as_os_str()]);
         let mut command = Command::new(words.next().expect("raidlab at least"));
@@ -107,12 +107,12 @@ impl Laboratory {
         self.run_with(&[])
     }
 
-    /// Runs the study that is there; requests are traced.
+    /// Runs the existing study; requests are traced.
     pub fn run_with(&self, options: &[&str]) -> Results {
         self.run_as_told(&[&["--trace", "traces"], options].concat())
     }
 
-    /// Runs the study that is there with these options only.
+    /// Runs the existing study with only these options.
     pub fn run_as_told(&self, options: &[&str]) -> Results {
         succeeded(&mut self.raidlab(&[&["run", "study.toml"], options].concat()));
         let store = options
@@ -126,7 +126,7 @@ impl Laboratory {
         results
     }
 
-    /// The programs that the dry run of the study names, by cell.
+    /// The programs in the dry run of the study, by cell.
     pub fn dry_run(&self, options: &[&str]) -> BTreeMap<String, Vec<String>> {
         let arguments = [&["run", "study.toml", "--dry-run"], options].concat();
         let text = succeeded(&mut self.raidlab(&arguments));
@@ -149,7 +149,7 @@ impl Laboratory {
             .collect()
     }
 
-    /// The programs that the study's trials called for their stacks, by cell; not those that only look.
+    /// The programs that the study's trials called for their stacks, by cell, without read-only ones.
     pub fn programs_called(&self) -> BTreeMap<String, Vec<String>> {
         let store = Store::open_existing(&self.folder().join("raidlab.db")).expect("there is a store");
         let run = store.latest_run().expect("readable").expect("there is a run");
@@ -163,7 +163,7 @@ impl Laboratory {
             let only_looks = match argv.as_slice() {
                 [_, argument] => ["-V", "--version", "version", "--help"].contains(argument),
                 ["lvm", command, ..] => *command == "lvs",
-                // Between the tests of a workload.
+                // Called between the tests of a workload.
                 ["zpool", command, ..] => ["export", "import"].contains(command),
                 ["dmsetup", command, ..] => ["suspend", "resume"].contains(command),
                 _ => false,
@@ -179,7 +179,7 @@ impl Laboratory {
             .collect()
     }
 
-    /// The same program and the same study, at another place and with another environment.
+    /// The same program and the same study, in another folder and with another environment.
     pub fn move_elsewhere(&mut self) {
         let folder = tempfile::Builder::new()
             .prefix("a-rather-long-name-")
@@ -204,7 +204,7 @@ impl Laboratory {
     }
 }
 
-/// What a command printed on its standard output; it must come to a good end, and soon.
+/// Standard output of a command, which must succeed, and soon.
 pub fn succeeded(command: &mut Command) -> String {
     let file = || tempfile::tempfile().expect("a file");
     let (out, err) = (file(), file());
@@ -253,7 +253,7 @@ impl Results {
         self.sample_of(&format!("| {workload}"), test, metric)
     }
 
-    /// A sample of the first trial of the only cell whose key ends so.
+    /// A sample of the first trial of the only cell whose key ends like this.
     pub fn sample_of(&self, ending: &str, test: &str, metric: &str) -> f64 {
         let wanted = |row: &&Value| {
             row["cell"].as_str().is_some_and(|cell| cell.ends_with(ending))
@@ -274,7 +274,7 @@ impl Results {
         })
     }
 
-    /// Everything but the facts of the wall clock.
+    /// Everything except wall-clock facts.
     pub fn body(&self) -> String {
         let mut json = self.json.clone();
         json.as_object_mut()
@@ -290,13 +290,13 @@ impl Results {
             .expect("an export has a digest")
     }
 
-    /// What all trials said of something.
+    /// The values of all trials for this key.
     pub fn provenance(&self, key: &str) -> Vec<&str> {
         let of_key = self.rows("provenance").filter(|row| row["key"] == key);
         of_key.filter_map(|row| row["value"].as_str()).collect()
     }
 
-    /// Cells of which a trial is done.
+    /// Cells with a completed trial.
     pub fn cells(&self) -> Vec<&str> {
         let mut cells: Vec<&str> = self.rows("trials").filter_map(|row| row["cell"].as_str()).collect();
         cells.sort_unstable();
@@ -304,7 +304,7 @@ impl Results {
         cells
     }
 
-    /// Every trial came to its end, and every guard passed.
+    /// Every trial completed, and every guard passed.
     fn must_be_honest(&self) {
         for trial in self.rows("trials") {
             assert_eq!(trial["status"], "done", "{trial:#}");

@@ -1,5 +1,5 @@
-//! What is measured does not depend on raidlab's own program: its length, its text, the order of its functions, its
-//! optimisation. A guest counts neither its memory nor what it takes to run it.
+//! Measurements do not depend on raidlab's own program: its length, its text, the order of its functions, its
+//! optimisation. A guest counts neither its memory nor its execution.
 
 use crate::guest::{Guest, trials};
 use elf::ElfBytes;
@@ -9,8 +9,8 @@ use lab::job::GuestJob;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Files of twice the guest's memory, so that dirty limits and reclaim take part; XFS logs addresses of the kernel's
-/// memory, so that the contents of the disks say where allocations fell; threads and external programs.
+/// Files of twice the guest's memory, so that dirty limits and reclaim are involved; XFS logs kernel addresses, so
+/// that the contents of the disks depend on where allocations are; threads and external programs.
 const STUDY: &str = "ram = \"64M\"\n[disks]\nmodel = \"wd-500gb-2007\"\ncount = 3\n\
     [[stack]]\narray = { level = 5, size = \"2G\" }\nfs = { type = \"xfs\" }\n\
     [[workload]]\nname = \"tree\"\n\
@@ -18,7 +18,7 @@ const STUDY: &str = "ram = \"64M\"\n[disks]\nmodel = \"wd-500gb-2007\"\ncount = 
     [[workload]]\nname = \"jobs\"\n\
     io = { rw = \"randrw\", bs = \"4K\", size = \"4M\", numjobs = 3, end_fsync = true }\n";
 
-/// Where code takes time, each page that a buffer lies on could.
+/// If code takes time, each page of a buffer's location could matter.
 const ON_A_PROCESSOR: &str = "ram = \"64M\"\ncpu = \"xeon-gold-6430\"\ncores = 2\n[disks]\nmodel = \"ram\"\ncount = 3\n\
     [[stack]]\narray = { level = 5, size = \"512M\" }\nfs = { type = \"xfs\" }\n\
     [[workload]]\nname = \"tree\"\n\
@@ -26,7 +26,7 @@ const ON_A_PROCESSOR: &str = "ram = \"64M\"\ncpu = \"xeon-gold-6430\"\ncores = 2
     [[workload]]\nname = \"jobs\"\n\
     io = { rw = \"randrw\", bs = \"4K\", size = \"4M\", numjobs = 3, end_fsync = true }\n";
 
-/// Bytes of an ELF file's header of one segment.
+/// Size of an ELF program header.
 const SEGMENT_HEADER_BYTES: usize = 56;
 
 #[test]
@@ -68,8 +68,8 @@ fn another_build_gives_the_same_figures() {
     }
 }
 
-/// `lab`'s example, a guest's init like raidlab and unlike it in all else: other functions in another order. It is built
-/// with all tests of the workspace, and not with one of them alone.
+/// `lab`'s example, a guest's init like raidlab but different in everything else: other functions in another order.
+/// It is built with all tests of the workspace, and not with a single one of them.
 fn another_program() -> Option<PathBuf> {
     let tests = std::env::current_exe().expect("a test has a file");
     let program = tests.ancestors().nth(2)?.join("examples/system_calls");
@@ -104,7 +104,7 @@ fn built_after(program: &Path, folders: &[PathBuf]) -> bool {
     true
 }
 
-/// The same program with more to load: a note that nobody reads becomes a segment of text at the end.
+/// The same program with more to load: an unused note becomes a segment of text at the end.
 fn with_more_text(mut program: Vec<u8>, bytes: usize) -> Vec<u8> {
     let elf = ElfBytes::<LittleEndian>::minimal_parse(&program).expect("raidlab is an ELF file");
     let segments: Vec<_> = elf.segments().expect("with segments").iter().collect();

@@ -1,4 +1,4 @@
-//! A raw disk of the lab does what its model says, seen from the guest's user space.
+//! A raw disk of the lab performs like its model, seen from the guest's user space.
 
 use crate::laboratory::{Laboratory, Results};
 use disksim::catalogue::{self, Model};
@@ -101,7 +101,7 @@ fn streams_at_its_media_rate(name: &str, disk: &Mechanical, results: &Results, p
     );
 }
 
-/// How long the sectors take to pass the heads, from track to track, if no revolution is lost.
+/// Time in which the sectors pass the heads, from track to track, if no revolution is lost.
 fn media_ns(disk: &Mechanical, first: u64) -> u64 {
     let geometry = Geometry::new(&disk.layout, disk.heads, disk.revolution_ns);
     let end = first + STREAM_BYTES / SECTOR_BYTES;
@@ -109,7 +109,7 @@ fn media_ns(disk: &Mechanical, first: u64) -> u64 {
     let start = geometry.locate(first);
     while sector < end {
         let spot = geometry.locate(sector);
-        // Since the first sector's start, the platters have turned this far, and whole revolutions besides.
+        // Since the first sector's start, the platters have turned by this angle plus whole revolutions.
         let turned = (spot.angle_ns + disk.revolution_ns - start.angle_ns) % disk.revolution_ns;
         let past = passed_ns % disk.revolution_ns;
         passed_ns += (turned + disk.revolution_ns - past) % disk.revolution_ns;
@@ -120,10 +120,10 @@ fn media_ns(disk: &Mechanical, first: u64) -> u64 {
     passed_ns
 }
 
-/// Seek, half a turn and transfer, over the very distances that the arm went.
+/// Seek, half a revolution and transfer, with the actual distances of the arm.
 fn mean_random_read_ms(disk: &Mechanical, requests: &[Record]) -> f64 {
     let geometry = Geometry::new(&disk.layout, disk.heads, disk.revolution_ns);
-    // Before the work began, the guest's kernel looked for partitions.
+    // Before the workload started, the guest's kernel looked for partitions.
     let begin = requests.len()
         - requests
             .iter()

@@ -1,5 +1,5 @@
-//! The contents of disks outlive their guest: all of them if the guest exited, without volatile data if the power was
-//! cut.
+//! The contents of disks outlive their guest: all of them if the guest exited, without volatile data if the power
+//! was cut.
 
 use crate::guest::{Guest, Seen};
 use disksim::description::Device;
@@ -24,7 +24,7 @@ fn new_contents() -> Arc<Contents> {
     Arc::new(Contents::new(1 << 30, &std::env::temp_dir()).expect("contents"))
 }
 
-/// Runs commands in such a guest with these contents of its disks.
+/// Runs commands in this guest with these contents of its disks.
 fn run(guest: &Guest, contents: &Arc<Contents>, power_cut: Option<PowerCut>, text: &str) -> Seen {
     Guest {
         job: commands(text),
@@ -40,7 +40,7 @@ fn run(guest: &Guest, contents: &Arc<Contents>, power_cut: Option<PowerCut>, tex
     .run()
 }
 
-/// Runs commands on the same disks as the guests before; what they say.
+/// Runs commands on the same disks as the earlier guests; returns their output.
 fn go_on(guest: &Guest, contents: &Arc<Contents>, text: &str) -> Vec<String> {
     let seen = run(guest, contents, None, text);
     assert_eq!(
@@ -57,7 +57,7 @@ fn go_on(guest: &Guest, contents: &Arc<Contents>, text: &str) -> Vec<String> {
     words
 }
 
-/// Digests of what each disk holds, as the guest's init says them at its end.
+/// Digests of the contents of each disk, as reported by the guest's init at its end.
 fn digests(words: &[String]) -> Vec<String> {
     let digest = |line: &String| match serde_json::from_str(line) {
         Ok(Event::DiskCounters(disk)) => disk.contents,
@@ -93,11 +93,11 @@ fn a_filesystem_on_raid_5_is_there_for_the_next_guest() {
     );
     assert!(found.contains(&"sums agree".to_owned()), "{found:?}");
     assert_eq!(digests(&made).len(), 4);
-    // A third guest does nothing, and finds what the second left.
+    // A third guest does nothing, and finds what the second one left.
     assert_eq!(digests(&go_on(&guest, &contents, "true")), digests(&found));
 }
 
-/// Cuts the power while a disk is written to, and reads back in another guest what it holds.
+/// Cuts the power while a disk is written to, and reads its contents in another guest.
 fn cut_while_writing(guest: &Guest, seed: u64) -> Vec<String> {
     let contents = new_contents();
     let at_ns = 6_000_000_000;
@@ -116,7 +116,7 @@ fn cut_while_writing(guest: &Guest, seed: u64) -> Vec<String> {
         &contents,
         "dd if=/dev/vda bs=1M count=32 iflag=direct | md5sum >/dev/raidlab",
     );
-    // `yes 0123456 | head -c 32M | md5sum`: what was written long before the cut is on the media.
+    // `yes 0123456 | head -c 32M | md5sum`: data written long before the cut is on the media.
     assert!(left[0].starts_with(DIGEST_OF_32_MIB), "{left:?}");
     digests(&left)
 }
@@ -148,7 +148,7 @@ fn a_power_cut_takes_what_its_seed_says_out_of_the_cache() {
     }
 }
 
-/// What is synced before the cut is there afterwards, on a filesystem that trusts the disk's flushes.
+/// Data that was synced before the cut survives, on a filesystem that relies on the disk's flushes.
 #[test]
 fn a_synced_file_survives_a_power_cut() {
     let Some(guest) = Guest::new() else { return };
@@ -174,8 +174,8 @@ fn a_synced_file_survives_a_power_cut() {
     }
 }
 
-/// Sectors that read wrong without an error do so in one guest, and are as they were written in the next, whose disks have
-/// no such fault.
+/// Sectors that read wrong without an error do so in one guest, and are as written in the next one, whose disks
+/// have no such fault.
 #[test]
 fn corrupt_sectors_read_wrong_and_are_not_changed() {
     let Some(guest) = Guest::new() else { return };

@@ -1,10 +1,10 @@
-//! Guests with a processor: they repeat, and cores help where there is more than one task.
+//! Guests with a processor model: results repeat, and cores help if there are several tasks.
 
 use crate::determinism::{Spinners, assert_same};
 use crate::laboratory::{Laboratory, Results, succeeded};
 use lab::kernel::KernelName;
 
-/// An array that the processor decides, and one job and four on it.
+/// An array whose speed depends on the processor, with one job and with four.
 fn study(machine: &str) -> String {
     format!(
         "ram = \"256M\"\n{machine}\n[disks]\nmodel = \"ram\"\ncount = 4\n\
@@ -35,7 +35,7 @@ fn a_guest_with_a_processor_repeats_bit_for_bit() {
     let busy = run(&laboratory, machine, "busy.db");
     assert_same("busy", &alone, &busy);
     assert_eq!(alone.digest(), busy.digest());
-    // The path of the kernel is another one, and the guest's process number on the host as well.
+    // The path of the kernel differs, and the guest's PID on the host as well.
     laboratory.move_elsewhere();
     let elsewhere = run(&laboratory, machine, "elsewhere.db");
     assert_same("elsewhere", &alone, &elsewhere);
@@ -52,7 +52,8 @@ fn an_infinitely_fast_processor_is_none() {
     assert_eq!(none.digest(), infinite.digest());
 }
 
-/// Four jobs and md's thread share one core, or have one each; one job has little use for a second core: md alone uses it.
+/// Four jobs and md's thread share one core, or have one each; one job hardly benefits from a second core: only md
+/// uses it.
 #[test]
 #[ignore = "test-all"]
 fn cores_help_where_tasks_are_many() {
@@ -71,7 +72,7 @@ fn cores_help_where_tasks_are_many() {
     assert!((0.95..1.25).contains(&cached), "{cached}");
 }
 
-/// On disks without any time of their own, a processor of 1997 is all that there is.
+/// On disks without service times, only a processor of 1997 takes time.
 #[test]
 #[ignore = "test-all"]
 fn a_processor_at_its_limit_is_named() {

@@ -1,6 +1,6 @@
-//! Stacks that are brought up and taken down as on the host, many of them in one guest: the dry run lists every act
-//! that is done, in its order, and whatever act fails, nothing of the others is left. `make stacks` has all stacks of
-//! studies/every-stack.toml; here are every array with a filesystem of its own, and failures of a few.
+//! Stacks that are set up and torn down as on the host, many of them in one guest: the dry run lists every act in
+//! order, and whatever act fails, nothing of the others is left. `make stacks` has all stacks of
+//! studies/every-stack.toml; here are every array with one filesystem, and failures of a few.
 
 use crate::commands::comparable;
 use crate::guest::{Guest, disks};
@@ -15,7 +15,7 @@ use study::stack::{FilesystemKind, StackSpec};
 use study_file::Known;
 use trial::ProcessEnd;
 
-/// The stacks that a flavour of the kernel is for, each once.
+/// The stacks of a kernel flavour, without duplicates.
 fn cells(flavour: Flavour) -> Vec<Cell> {
     let plan = study_file::read(STUDY, "every-stack.toml", &Known::default()).expect("a sound study");
     let mut cells = plan.cells;
@@ -49,7 +49,7 @@ fn stack(cell: &Cell, zeroed: bool, failures: bool) -> ProvisionedStack {
     }
 }
 
-/// Brings up and down what a guest is given; the acts that failed.
+/// Sets up and tears down these stacks in a guest; returns the acts that failed.
 fn provision(flavour: Flavour, machine: &Cell, stacks: Vec<ProvisionedStack>) -> Option<usize> {
     let name = KernelName {
         flavour,
@@ -151,7 +151,7 @@ fn zfs() {
     of(Flavour::Zfs, &[]);
 }
 
-/// Arrays on used disks, which are brought to agree, and settings of queues.
+/// Arrays on used disks, which need a resync, and queue settings.
 #[test]
 fn a_resync_and_settings_of_queues() {
     let cells = cells(Flavour::Base);

@@ -44,7 +44,7 @@ fn a_guest_whose_time_stands_still_is_given_up() {
     assert!(seen.ended.console.contains("about to spin"), "{}", seen.ended.console);
 }
 
-/// Virtual time goes by, and nothing comes of it.
+/// Virtual time advances, but nothing happens.
 #[test]
 fn a_guest_that_sleeps_for_ever_is_given_up() {
     let Some(guest) = Guest::new() else { return };
@@ -139,7 +139,7 @@ fn nothing_of_the_host_can_be_written_by_a_guest() {
     victim.must_be_unharmed();
 }
 
-/// Whatever the guest's kernel were brought to do: here it is a script.
+/// Whatever the guest's kernel does: here it is a script.
 #[test]
 fn a_kernel_gone_mad_is_confined_to_its_folder() {
     let Some(guest) = Guest::new() else { return };
@@ -171,7 +171,7 @@ fn a_kernel_gone_mad_is_confined_to_its_folder() {
     victim.must_be_unharmed();
 }
 
-/// A folder that a guest is set upon.
+/// A folder that a guest attacks.
 struct Victim(tempfile::TempDir);
 
 impl Victim {
@@ -203,7 +203,7 @@ impl Victim {
     }
 }
 
-/// The init asks for more memory than the guest has.
+/// The init needs more memory than the guest has.
 #[test]
 fn a_guest_without_memory_says_so() {
     let trial = trials(

@@ -1,4 +1,4 @@
-//! Every level and every filesystem comes up, works, and keeps what it was given.
+//! Every level and every filesystem can be set up, works, and keeps its data.
 
 use crate::laboratory::Laboratory;
 

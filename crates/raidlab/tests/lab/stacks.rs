@@ -1,5 +1,5 @@
-//! Stacks of studies/every-stack.toml: each trial is done, and each file is as it was written, after a remount with
-//! cold caches. `make stacks` has all of them; here are every topology and every filesystem, but not each with each.
+//! Stacks of studies/every-stack.toml: each trial completes, and each file is unchanged after a remount with cold
+//! caches. `make stacks` has all of them; here are every topology and every filesystem, but not every combination.
 
 use crate::laboratory::{Laboratory, kernel_named};
 use lab::kernel::{DEFAULT_VERSION, Flavour, KernelName};
@@ -9,10 +9,10 @@ use study::stack::FilesystemKind;
 
 pub const STUDY: &str = include_str!("../../../../studies/every-stack.toml");
 
-/// Set to have all stacks.
+/// Set it to test all stacks.
 pub const ALL: &str = "RAIDLAB_ALL_STACKS";
 
-/// Runs a part of the study; the number of its cells.
+/// Runs a part of the study; returns the number of its cells.
 fn run(only: &str) -> usize {
     let Some(laboratory) = Laboratory::open_with(&kernel(Flavour::More)) else {
         return 0;
@@ -24,7 +24,8 @@ fn run(only: &str) -> usize {
     let real = laboratory.programs_called();
     assert_eq!(dry.len(), real.len());
     for (cell, commands) in &dry {
-        // After the stack is up, a workload remounts; with a mount program (ntfs-3g) that is one more call each time.
+        // After the stack is set up, a workload remounts; with a mount program (ntfs-3g) that is one more call each
+        // time.
         let (up, later) = real[cell].split_at(commands.len().min(real[cell].len()));
         assert_eq!(commands, up, "the dry run and the run of {cell}");
         assert!(
@@ -35,7 +36,7 @@ fn run(only: &str) -> usize {
     results.cells().len()
 }
 
-/// The kernel with ZFS takes minutes to build, and not every machine may have it: without it the test is skipped.
+/// The kernel with ZFS takes minutes to build, and is not available everywhere: without it the test is skipped.
 fn run_zfs() -> usize {
     match kernel_named(&kernel(Flavour::Zfs)) {
         Some(_) => run("type=zfs"),
@@ -43,7 +44,7 @@ fn run_zfs() -> usize {
     }
 }
 
-/// So it is with bcachefs's program.
+/// The same applies to bcachefs's program.
 fn run_bcachefs() -> usize {
     match crate::bcachefs::is_to_be_had() {
         true => run("type=bcachefs"),
@@ -113,7 +114,7 @@ fn every_stack_of_the_study() {
     );
 }
 
-/// All filesystems but those that want packages which not every machine has, for `--only`.
+/// All filesystems except those whose packages are not available everywhere, for `--only`.
 fn types(cells: &[Cell]) -> String {
     let wants_packages = |cell: &&Cell| {
         matches!(
@@ -127,7 +128,7 @@ fn types(cells: &[Cell]) -> String {
     words.join(",")
 }
 
-/// Where a cell is on an axis.
+/// A cell's value on an axis.
 fn axis<'c>(cell: &'c Cell, name: &str) -> Option<&'c str> {
     let place = cell.axes.iter().find(|(axis, _)| axis == name);
     place.map(|(_, value)| value.as_str())

@@ -1,14 +1,14 @@
-//! `scripts/suites` runs tests of mdadm's own in guests, and compares the results with what is known of them.
+//! `scripts/suites` runs some of mdadm's own tests in guests, and compares the results with the known ones.
 
 use crate::laboratory;
 use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
 
-/// Exit status of the script if a suite cannot be had.
+/// Exit status of the script if a suite is not available.
 const NO_SUITE: i32 = 3;
 
-/// One test that passes, one that skips itself, and one that a defect of mdadm 4.2 makes fail.
+/// One test that passes, one that skips itself, and one that fails because of a defect of mdadm 4.2.
 const TESTS: &[&str] = &["00raid1", "00multipath", "06wrmostly"];
 
 #[test]
@@ -39,7 +39,7 @@ fn results_of_mdadms_own_tests_are_compared_with_what_is_known() {
     };
     assert_eq!(words("00raid1"), ["00raid1", "pass"], "{table}{said}");
     assert_eq!(words("00multipath")[1], "skip", "{table}{said}");
-    // Newer versions have other defects; what is known is known of 4.2.
+    // Newer versions have other defects; the known results are those of 4.2.
     if !table.starts_with("mdadm 4.2") {
         return requirements::skip_part("suites/mdadm/known is of mdadm 4.2, and this is another version");
     }

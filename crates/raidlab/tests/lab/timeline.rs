@@ -1,15 +1,15 @@
-//! Acts on the array while a workload runs. The disks stream 89.6 MB/s on their outermost tracks, where arrays of so few
-//! mebibytes are: 102 MiB/s.
+//! Acts on the array while a workload runs. The disks stream 89.6 MB/s on their outermost tracks, which contain
+//! such small arrays: 102 MiB/s.
 
 use crate::laboratory::{Laboratory, Results, kernel_named};
 use lab::kernel::KernelName;
 
 const STREAMED_MIB_S: f64 = 89.6 / 1.048_576;
-/// md stops 16 times in a rebuild to write its superblocks (`md_do_sync`: after each sixteenth of a member): the disk's
-/// cache of 8 MiB is written out, then come two writes with a turn of 8.3 ms each.
+/// md pauses a rebuild 16 times to write its superblocks (`md_do_sync`: after each sixteenth of a member): the
+/// disk's cache of 8 MiB is written out, followed by two writes with a revolution of 8.3 ms each.
 const CHECKPOINTS_S: f64 = 16.0 * (8.0 / STREAMED_MIB_S + 2.0 * 0.0083);
 
-/// How long a member of so many MiB takes if nothing else is done. The cache may hold less, which is within 15 % for 1 GiB.
+/// Time to rebuild a member of this size on an idle array. The cache may hold less, which is within 15 % for 1 GiB.
 fn rebuild_s(mebibytes: f64) -> f64 {
     mebibytes / STREAMED_MIB_S + CHECKPOINTS_S
 }
@@ -18,7 +18,7 @@ fn is_near(value: f64, expected: f64) -> bool {
     (value / expected - 1.0).abs() < 0.15
 }
 
-/// A study of md over disks of that model.
+/// A study of md on disks of this model.
 fn study(count: u32, array: &str, io: &str, acts: &str) -> String {
     format!(
         "ram = \"128M\"\n[disks]\nmodel = \"wd-500gb-2007\"\ncount = {count}\n\
@@ -31,7 +31,7 @@ fn act(at_s: u32, what: &str) -> String {
     format!("[[act]]\nat = \"{at_s}s\"\ndo = {what}\n")
 }
 
-/// Almost no work: two requests a second.
+/// Almost no load: two requests per second.
 const QUIET: &str =
     "{ rw = \"randread\", bs = \"4K\", size = \"16M\", direct = true, rate_iops = 2, runtime = \"60s\" }";
 
@@ -39,8 +39,8 @@ fn figure(results: &Results, test: &str, metric: &str) -> f64 {
     results.sample("work", test, metric)
 }
 
-/// Phases, times and figures under random writes; all that was written is there afterwards (the guards say so), and the
-/// same study again gives the same results.
+/// Phases, times and figures under random writes; all written data is intact afterwards (as the guards report), and
+/// the same study again gives the same results.
 #[test]
 fn a_disk_of_raid_5_is_rebuilt_while_work_goes_on() {
     let Some(laboratory) = Laboratory::open() else { return };
@@ -59,7 +59,7 @@ fn a_disk_of_raid_5_is_rebuilt_while_work_goes_on() {
     assert!((rebuilt - 256.0).abs() < 1.0, "{rebuilt} MiB were rebuilt");
     let exposed_s = figure(&first, "rebuild", "time_exposed");
     assert!((exposed_s - rebuild_s - 10.0).abs() < 0.2, "{exposed_s} s exposed");
-    // The phases add up to the work: their writes are all the writes.
+    // The phases add up to the whole workload.
     let iops = |test: &str| figure(&first, test, "iops");
     let before = lasted("healthy") + lasted("degraded") + lasted("rebuilding");
     let parts = ["healthy", "degraded", "rebuilding"].map(|phase| iops(phase) * lasted(phase));
@@ -72,7 +72,7 @@ fn a_disk_of_raid_5_is_rebuilt_while_work_goes_on() {
     assert_eq!(first.digest(), again.digest());
 }
 
-/// Nothing else to do: as fast as disks stream.
+/// On an idle array: as fast as disks stream.
 #[test]
 #[ignore = "test-all"]
 fn an_idle_mirror_is_rebuilt_as_fast_as_its_disks_stream() {
@@ -90,15 +90,15 @@ fn an_idle_mirror_is_rebuilt_as_fast_as_its_disks_stream() {
     // A check writes nothing.
     let check_s = figure(&results, "check", "duration");
     assert!(is_near(check_s, 1024.0 / STREAMED_MIB_S), "{check_s} s");
-    // md's own limit is kept.
+    // md's own limit is respected.
     let array = "{ level = 1, size = \"512M\", bitmap = \"none\", sync_speed_max = 20480 }";
     let results = laboratory.run(&study(2, array, QUIET, &acts));
     let rate = figure(&results, "rebuild", "rebuild_rate");
     assert!(is_near(rate, 20.0), "{rate} MiB/s");
 }
 
-/// With one of four disks missing, a quarter of the blocks needs three reads: 1.5 reads a block by three disks, which is
-/// half of what four disks do with one.
+/// With one of four disks missing, a quarter of the blocks needs three reads: 1.5 reads per block by three disks,
+/// which is half of what four disks do with one.
 #[test]
 #[ignore = "test-all"]
 fn a_degraded_raid_5_reads_half_as_much_at_random() {
@@ -110,8 +110,8 @@ fn a_degraded_raid_5_reads_half_as_much_at_random() {
     assert!((0.4..0.65).contains(&ratio), "{ratio}");
 }
 
-/// A member is away for 20 s of writes to 16 MiB. With a bitmap of 1 MiB a bit those and ext4's journal are written when
-/// it is back; without one, all.
+/// A member is absent during 20 s of writes to 16 MiB. With a bitmap chunk of 1 MiB only those and ext4's journal
+/// are written when it returns; without one, everything.
 #[test]
 fn a_bitmap_saves_a_re_added_member_from_a_rebuild() {
     let Some(laboratory) = Laboratory::open() else { return };
@@ -129,7 +129,7 @@ fn a_bitmap_saves_a_re_added_member_from_a_rebuild() {
     assert!(with * 5.0 < without, "{with} s with a bitmap, {without} s without");
 }
 
-/// Whether md has rebuilt a disk before the next one fails is known in the trial only.
+/// Whether md has rebuilt a disk before the next one fails is only known in the trial.
 #[test]
 fn a_disk_that_fails_before_another_is_rebuilt_fails_the_trial() {
     let Some(laboratory) = Laboratory::open() else { return };
@@ -164,7 +164,7 @@ fn a_disk_that_fails_before_another_is_rebuilt_fails_the_trial() {
     );
 }
 
-/// Spares take over by themselves, replace a disk that works, and become members.
+/// Spares take over automatically, replace a working disk, and become members.
 #[test]
 #[ignore = "test-all"]
 fn spares_take_over_replace_and_join() {
@@ -201,8 +201,8 @@ fn a_slow_disk_of_four_delays_a_quarter_of_the_reads() {
     assert!((19.9..20.3).contains(&lasted), "{lasted} s");
 }
 
-/// One corrupted sector, then `check` and `repair`. RAID 5 compares stripes of 4 KiB a member: 8 sectors; RAID 1 requests
-/// of 64 KiB: 128.
+/// One corrupted sector, then `check` and `repair`. RAID 5 compares stripes of 4 KiB per member: 8 sectors; RAID 1
+/// requests of 64 KiB: 128.
 fn corrupted(count: u32, array: &str, disk: u32, offset: &str) -> Vec<f64> {
     let Some(laboratory) = Laboratory::open() else {
         return Vec::new();
@@ -218,7 +218,8 @@ fn corrupted(count: u32, array: &str, disk: u32, offset: &str) -> Vec<f64> {
     [of_checks.as_slice(), of_sectors.as_slice()].concat()
 }
 
-/// On four disks with chunks of 512 KiB, byte 1 MiB of each member is in the third stripe, whose parity is on the second.
+/// On four disks with chunks of 512 KiB, byte 1 MiB of each member is in the third stripe, whose parity is on the
+/// second one.
 #[test]
 fn raid_5_repairs_parity_alone() {
     let array = "{ level = 5, size = \"64M\", bitmap = \"none\" }";
@@ -248,7 +249,7 @@ fn raid_1_repairs_from_its_first_member() {
     assert_eq!(second[..6], [128.0, 128.0, 1.0, 1.0, 1.0, 0.0], "second");
 }
 
-/// A checksum says which copy is wrong: on either disk it is repaired, and nobody gets it as good data.
+/// A checksum identifies the wrong copy: on either disk it is repaired, and never returned as good data.
 fn repaired_by_checksum(laboratory: &Laboratory, fs: &str) {
     let place = |disk: u32, sectors: u32| {
         let what = format!("\"corrupt\"\ndisk = {disk}\noffset = \"{disk}M\"\nsectors = {sectors}");
@@ -290,8 +291,8 @@ fn a_scrub_of_zfs_repairs_what_its_checksum_tells() {
     repaired_by_checksum(&laboratory, "type = \"zfs\", pool = \"mirror\"");
 }
 
-/// dm-integrity makes of wrong data an error, from which md knows which copy is wrong: on either disk `check` alone repairs it.
-/// Only RAID 1 counts it as a mismatch.
+/// dm-integrity turns wrong data into an error, from which md knows the wrong copy: on either disk `check` alone
+/// repairs it. Only RAID 1 counts it as a mismatch.
 #[test]
 fn a_scrub_of_md_on_dm_integrity_repairs_what_a_checksum_tells() {
     let Some(laboratory) = Laboratory::open() else { return };

@@ -1,4 +1,5 @@
-//! Acts on btrfs, ZFS, LVM and bcachefs. Five disks, one of them a spare; they stream 85 MiB/s on their outermost tracks.
+//! Acts on btrfs, ZFS, LVM and bcachefs. Five disks, one of them a spare; they stream 85 MiB/s on their outermost
+//! tracks.
 
 use crate::bcachefs;
 use crate::laboratory::{Laboratory, Results, kernel_named};
@@ -11,7 +12,7 @@ const BCACHEFS: &str = "array = { level = \"none\", spares = 1 }\nfs = { type = 
 const REPLACED: &str =
     "[[act]]\nat = \"10s\"\ndo = \"fail\"\ndisk = 3\n[[act]]\nat = \"60s\"\ndo = \"replace\"\ndisk = 3\n";
 
-/// A disk dies, a spare takes over, and all is checked, while a file of 256 MiB is hardly read.
+/// A disk dies, a spare takes over, and everything is checked, while a file of 256 MiB is read slowly.
 fn replaced(stack: &str) -> Option<Results> {
     let acts = format!("{REPLACED}[[act]]\nwhen = \"resync done\"\ndo = \"check\"\n");
     acted(stack, &acts)
@@ -37,7 +38,7 @@ fn figure(results: &Results, test: &str, metric: &str) -> f64 {
     results.sample("work", test, metric)
 }
 
-/// What holds of all that can be checked; the rebuild wrote so many MiB.
+/// Conditions for all managers; the rebuild wrote this many MiB.
 fn is_rebuilt(results: &Results, mebibytes: f64) {
     is_replaced(results, mebibytes, 0.15);
     let rate = figure(results, "rebuild", "rebuild_rate");
@@ -46,7 +47,7 @@ fn is_rebuilt(results: &Results, mebibytes: f64) {
     assert!(figure(results, "check", "duration") > 0.0);
 }
 
-/// 50 s after the disk failed; the share of what was written may be more or less by so much.
+/// 50 s after the disk failed; the amount written may deviate by this fraction.
 fn is_replaced(results: &Results, mebibytes: f64, share: f64) {
     let took_s = figure(results, "rebuild", "time_to_rebuild");
     let exposed_s = figure(results, "rebuild", "time_exposed");
@@ -59,8 +60,8 @@ fn is_replaced(results: &Results, mebibytes: f64, share: f64) {
     assert!((wrote / mebibytes - 1.0).abs() < share, "{wrote} of {mebibytes} MiB");
 }
 
-/// btrfs allocates chunks of 1 GiB, so that both copies of the whole file are on two disks: the last two, because the first
-/// metadata are on the first two.
+/// btrfs allocates chunks of 1 GiB, so both copies of the whole file are on two disks: the last two, because the
+/// first metadata is on the first two.
 #[test]
 fn btrfs_replaces_a_disk() {
     let stack = "array = { level = \"none\", spares = 1 }\nfs = { type = \"btrfs\", data = \"raid1\" }";
@@ -68,7 +69,7 @@ fn btrfs_replaces_a_disk() {
     is_rebuilt(&results, FILE_MIB);
 }
 
-/// Two of four disks hold data, so that half of the file's size is on each.
+/// Two of four disks hold data, so each has half of the file's size.
 #[test]
 #[ignore = "test-all"]
 fn zfs_resilvers_a_disk() {
@@ -93,8 +94,8 @@ fn lvm_repairs_a_volume() {
     is_rebuilt(&results, 256.0);
 }
 
-/// Two copies of the file are on four disks. What the dead one had is written to the others, with the trees that say where it
-/// is, and the journal.
+/// Two copies of the file are on four disks. The dead disk's part is written to the others, together with the trees
+/// that locate it and the journal.
 #[test]
 #[ignore = "test-all"]
 fn bcachefs_writes_the_copies_of_a_dead_disk_again() {

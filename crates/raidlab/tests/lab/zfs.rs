@@ -1,4 +1,4 @@
-//! OpenZFS in the lab. Its kernel is not built for a test: where nobody asked for it yet, this one is skipped.
+//! OpenZFS in the lab. No kernel is built for a test: if it does not exist, the test is skipped.
 
 use crate::guest::{Guest, disks};
 use crate::laboratory::{Laboratory, kernel_named};
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use study::event::Event;
 use trial::ProcessEnd;
 
-/// A pool is made, written, left, taken up again, read, checked and destroyed.
+/// A pool is created, written, exported, imported again, read, scrubbed and destroyed.
 const SCRIPT: &str = r#"
 PATH=$PATH:/run/raidlab/sbin
 export LD_LIBRARY_PATH=/run/raidlab/lib
@@ -77,7 +77,7 @@ fn a_pool_comes_and_goes_the_same_way_twice() {
     assert_eq!(first, second);
 }
 
-/// A pool keeps what fsync acknowledged, also without one member, and with `sync=disabled` it does not.
+/// A pool keeps data that fsync acknowledged, even without one member, but not with `sync=disabled`.
 #[test]
 #[ignore = "test-all"]
 fn a_pool_keeps_what_was_acknowledged_in_power_cuts() {

@@ -1,5 +1,4 @@
-//! What the disks did: how busy they were, requests, bytes for each byte of the test, and how their mechanics spent the
-//! trial.
+//! Work of the disks: utilisation, requests, bytes per byte of the test, and how their mechanics spent the trial.
 
 use crate::figure::number;
 use crate::input::{Input, TrialState};
@@ -21,17 +20,17 @@ pub(super) struct Disks {
 struct TestRow {
     test: String,
     stack: String,
-    /// Share of the test's time with requests: of all members, and of the busiest; `–` where it is not known.
+    /// Utilisation during the test: mean of all members, and the busiest one; `–` if unknown.
     busy: String,
     busiest: String,
     reads: String,
     read_kib: String,
     writes: String,
     write_kib: String,
-    /// Bytes at the disks for each byte of the test; `–` where the test has no throughput.
+    /// Bytes at the disks per byte of the test; `–` if the test has no throughput.
     read_factor: String,
     write_factor: String,
-    /// The test writes only, and what was read was needed to compute parity.
+    /// The test only writes, and its reads were needed to compute parity.
     is_read_modify_write: bool,
 }
 
@@ -76,10 +75,10 @@ pub(super) fn disks(input: &Input, workload: &WorkloadResults) -> Disks {
     }
 }
 
-/// Less is read by filesystems for their own metadata.
+/// Filesystems read less than this for their own metadata.
 const MODIFIED_READ_MIN: f64 = 0.05;
 
-/// Whether a test reads nothing of its own accord.
+/// Whether a test reads nothing by itself.
 fn only_writes(work: &Work, test: &str) -> bool {
     match work {
         Work::Io(spec) => test == spec.pattern.name() && !spec.pattern.has_reads(),
@@ -89,7 +88,7 @@ fn only_writes(work: &Work, test: &str) -> bool {
     }
 }
 
-/// `modifies`: the test writes, and what is read for it is the rest of its stripes.
+/// `modifies`: the test writes, and reads at the disks are the rest of its stripes.
 fn test_row(test: &str, stack: &str, modifies: bool, trials: &[(TrialKey, Values)]) -> Option<TestRow> {
     let of = |figure: &dyn Fn(&Values) -> Option<f64>| {
         study::median(trials.iter().filter_map(|(_, values)| figure(values)))
@@ -191,7 +190,7 @@ mod tests {
         let row = test_row("randwrite", "RAID 5", true, &trials).expect("a row");
         assert_eq!((row.busy.as_str(), row.busiest.as_str()), ("60 %", "7.5 %"));
         assert!(row.is_read_modify_write);
-        // Reads of a copy are its own.
+        // Reads of a copy are the test's own.
         assert!(
             !test_row("copy", "RAID 5", false, &trials)
                 .expect("a row")

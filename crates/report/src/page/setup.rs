@@ -1,4 +1,4 @@
-//! What was tested, and on what.
+//! The stacks and machines that were tested.
 
 use crate::figure::{bytes, number};
 use crate::input::Input;
@@ -10,9 +10,9 @@ use study::stack::MachineKind;
 
 #[derive(Serialize)]
 pub(super) struct Setup {
-    /// What is the same for all cells.
+    /// Facts that are the same for all cells.
     shared: Vec<(String, String)>,
-    /// Headings of what differs between stacks.
+    /// Headings of the facts that differ between stacks.
     headings: Vec<&'static str>,
     stacks: Vec<(String, Vec<String>)>,
     left_out: Vec<(String, String)>,
@@ -30,7 +30,7 @@ struct Recipe {
 /// A fact of a cell, and its heading.
 type Fact = (&'static str, fn(&Cell) -> String);
 
-/// What was imported tells nothing of it.
+/// Imported results have no such facts.
 fn known(cell: &Cell, fact: &Fact) -> String {
     match cell.machine.kind {
         MachineKind::Foreign => "unknown".to_owned(),
@@ -91,7 +91,7 @@ pub(super) fn setup(input: &Input) -> Setup {
     }
 }
 
-/// Each key with its value; with all values, and in how many trials, if they differ.
+/// Each key with its value; if the values differ, all of them with their numbers of trials.
 fn provenance(input: &Input) -> Vec<(String, String)> {
     let mut values: BTreeMap<&str, Vec<(&str, usize)>> = BTreeMap::new();
     for row in &input.facts.provenance {
@@ -130,7 +130,7 @@ fn recipes(input: &Input) -> Vec<Recipe> {
     input.plan.stack_labels().into_iter().filter_map(recipe).collect()
 }
 
-/// An argv as one would type it.
+/// An argv as a shell command.
 pub(super) fn shell_line(argv: &[String]) -> String {
     let plain = |character: char| character.is_ascii_alphanumeric() || "-_=+./:,@%".contains(character);
     let quoted = |word: &String| match !word.is_empty() && word.chars().all(plain) {
@@ -140,7 +140,7 @@ pub(super) fn shell_line(argv: &[String]) -> String {
     argv.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// The disks of the first cell, by their catalogue's words if there are any.
+/// The disks of the first cell, with the catalogue's description if there is one.
 pub(super) fn disk_words(input: &Input) -> String {
     let Some(cell) = input.plan.cells.first() else {
         return "none".to_owned();
@@ -148,7 +148,7 @@ pub(super) fn disk_words(input: &Input) -> String {
     known(cell, &FACTS[0])
 }
 
-/// The kernels that ran, as the trials' machines reported; else those of the study.
+/// The kernels that the trials' machines reported; otherwise those of the study.
 pub(super) fn kernel_words(input: &Input) -> String {
     let reported = input.facts.kernels.iter().map(|row| row.entry.as_str());
     let asked = input.plan.cells.iter().map(|cell| cell.machine.kernel.as_str());

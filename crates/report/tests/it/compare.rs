@@ -1,4 +1,4 @@
-//! Two runs against one another: the text and the page, which are made of the same rows.
+//! Comparison of two runs: the text and the page, which are made from the same rows.
 
 use crate::made::compared;
 use report::{ComparedSide, TableOptions, comparison, comparison_html};
@@ -33,7 +33,7 @@ fn faster_slower_and_what_only_one_has() {
     insta::assert_snapshot!(text(&between, SIDES));
 }
 
-/// The side whose disks are simulated is marked, and the other is not.
+/// The side with simulated disks is marked, the other one is not.
 #[test]
 fn a_lab_against_a_host() {
     let host = ComparedSide {
@@ -68,7 +68,7 @@ fn the_page_has_what_the_text_has() {
         summary.starts_with("Of ") && text.matches(summary).count() == 1,
         "{summary}"
     );
-    // The text breaks its lines.
+    // The text is wrapped.
     let verdict = page
         .split("<p class=\"verdict\">")
         .nth(1)
@@ -104,7 +104,7 @@ fn the_page_has_what_the_text_has() {
     }
 }
 
-/// All ratios are on one axis: the stroke of 1.25 is as far right of 1 on it as that of 0.8 would be left.
+/// All ratios are on one axis: the stroke of 1.25 is as far to the right of 1 as that of 0.8 would be to the left.
 #[test]
 fn one_axis_for_all_rows() {
     let between = compared();

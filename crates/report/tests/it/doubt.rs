@@ -1,4 +1,4 @@
-//! Warnings of comparisons between cells stand where the comparison is, on the page and in the terminal.
+//! Warnings about comparisons are shown next to the comparison, on the page and in the terminal.
 
 use crate::first_look;
 use report::{Input, TableOptions, TrialState, html, table};
@@ -21,7 +21,7 @@ fn part<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
     &text[begin..end]
 }
 
-/// A stack of the first look without barriers.
+/// The first look with a stack without barriers.
 fn without_barriers() -> Input {
     let mut input = first_look::input();
     let label = input.plan.cells[0].stack_label.clone();
@@ -71,7 +71,7 @@ fn unlike_stacks_are_named_at_the_claim() {
     assert!(part(&page, "id=\"claims\"", "</section>").contains("Warning (`comparable`)"));
 }
 
-/// The first look, as if a host had measured it that became half as fast from round to round.
+/// The first look as if from a host whose speed halved from round to round.
 fn drifting() -> Input {
     let mut input = first_look::input();
     input.run.machine = MachineKind::Host;
@@ -117,7 +117,7 @@ fn the_lab_has_neither_drift_nor_order() {
     assert!(!text(&input).contains("Warning (`order`)"));
 }
 
-/// As if the first trial of each cell, of ten, had been so many times slower on a host.
+/// As if the first of ten trials of each cell had been slower by this factor on a host.
 fn slow_at_first(times: f64) -> Input {
     let mut input = drifting();
     let first: Vec<_> = input
@@ -143,7 +143,7 @@ fn slow_at_first(times: f64) -> Input {
         for (place, sample) in samples.iter().enumerate() {
             let mut sample = sample.clone();
             sample.trial.index = index;
-            // Up and down by a per cent, in no order.
+            // Noise of one percent without a trend.
             let noise = f64::from((index * 7 + place as u32 * 3) % 10) / 1000.0;
             let slower = if index == 0 { times } else { 1.0 };
             let is_rate = sample.entry.metric.better() == study::metric::Better::Higher;

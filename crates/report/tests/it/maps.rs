@@ -1,4 +1,4 @@
-//! Sweeps as maps, power cuts as verdicts, the recommended stack, what the disks did, and the page's size.
+//! Sweeps as maps, power cuts as verdicts, the recommended stack, the work of the disks, and the page's size.
 
 use crate::first_look;
 use crate::made;
@@ -7,7 +7,7 @@ use study::metric::{Better, Metric};
 use study::stack::{Bitmap, Level};
 use study::{DiskCounter, DiskCounters, Recorded};
 
-/// The page's source from the first of these words to the second.
+/// The page's source from the first of these strings to the second.
 fn between<'a>(page: &'a str, begin: &str, end: &str) -> &'a str {
     let from = page.find(begin).unwrap_or_else(|| panic!("`{begin}` is missing"));
     let rest = &page[from..];
@@ -36,13 +36,13 @@ fn a_sweep_over_two_axes_is_a_map_with_a_third_as_small_multiples() {
         .map(|map| heats(between(map, "", "</table>")))
         .collect();
     assert!(maps.iter().all(|heats| heats.len() == 8));
-    // One scale for both: 6.7 MiB/s is the least and 80 the most of all, and each doubling is as far as the next.
+    // One scale for both: 6.7 MiB/s is the minimum and 80 the maximum, and each doubling has the same distance.
     let (ext4, xfs) = (&maps[0], &maps[1]);
     assert_eq!((ext4[1], xfs[6]), (0, 100));
     assert!(ext4.iter().zip(xfs).all(|(one, other)| one.abs_diff(*other) <= 1));
     let steps: Vec<u32> = [0, 2, 4].map(|place| xfs[place + 2] - xfs[place]).to_vec();
     assert!(steps.iter().all(|step| step.abs_diff(steps[0]) <= 1), "{steps:?}");
-    // Figures stand in the cells, and the best is marked by more than its shade.
+    // Figures are in the cells, and the best one is marked by more than its shade.
     assert!(
         write.contains("80.") && write.contains("aria-label=\"best: \">●</span>80."),
         "{write}"
@@ -53,7 +53,7 @@ fn a_sweep_over_two_axes_is_a_map_with_a_third_as_small_multiples() {
 fn what_hardly_differs_has_nearly_one_shade() {
     let page = html(&made::sweep());
     let mut heats = heats(between(&page, "<figcaption><strong>randwrite</strong>", "</figure>"));
-    // The legend is no stronger than the strongest place.
+    // The legend is not stronger than the strongest place.
     let legend = heats.pop();
     assert_eq!(heats.len(), 16);
     assert_eq!(legend, heats.iter().max().copied());
@@ -78,12 +78,12 @@ fn points_of_a_workloads_own_axes_are_one_section() {
     assert_eq!(page.matches("<section class=\"workload\"").count(), 1);
     assert_eq!(page.matches("<details class=\"point\">").count(), 6);
     let map = between(&page, "<table class=\"map\">", "</table>");
-    // Of times the least is the best.
+    // For times, the minimum is the best.
     assert_eq!(heats(map).first(), Some(&0));
     assert_eq!(heats(map).last(), Some(&100));
 }
 
-/// Three filesystems of which one has two block sizes span no map.
+/// Three filesystems, one of them with two block sizes, span no map.
 #[test]
 fn a_sparse_matrix_is_no_map() {
     let page = html(&first_look::input());
@@ -227,7 +227,7 @@ fn what_the_disks_did_is_there_on_demand() {
     assert!(disks.contains(row), "{disks}");
 }
 
-/// Of tests that write, on arrays with parity, and only if something was read.
+/// Only for tests that write, on arrays with parity, and if something was read.
 #[test]
 fn read_modify_write_is_named_where_parity_is_written() {
     let mut input = first_look::input();
@@ -266,7 +266,7 @@ fn read_modify_write_is_named_where_parity_is_written() {
     }
 }
 
-/// Shares of seeks, rotation and transfer, over all disks and trials that were done.
+/// Percentages of seeks, rotation and transfer, over all disks and completed trials.
 #[test]
 fn the_mechanics_of_whole_trials_are_shares() {
     let mut input = first_look::input();

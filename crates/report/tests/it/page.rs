@@ -1,4 +1,4 @@
-//! What the page says, and what no study can make it do.
+//! The contents of the page, and that no study can inject code into it.
 
 use crate::first_look::input;
 use report::html;
@@ -42,7 +42,7 @@ fn a_strangers_study_cannot_inject() {
         cell.key = format!("{} | {}", cell.stack_label, cell.workload.name);
         cell.stack.mount_options.push(hostile.clone());
     }
-    // The cells keep the identities by which trials refer to them.
+    // The cells keep the identities that trials refer to.
     for row in &mut input.samples {
         row.entry.test = format!("{}{HOSTILE}", row.entry.test).into();
         row.failed_guards.iter_mut().for_each(|guard| guard.push_str(HOSTILE));
@@ -81,7 +81,7 @@ fn simulated_figures_say_so_and_real_ones_do_not() {
     );
     input.run.machine = MachineKind::Host;
     let real = html(&input).to_lowercase();
-    // The style sheet has a rule of that name.
+    // The style sheet has a rule with that name.
     let body = &real[real.find("<body>").expect("a body")..];
     assert!(!body.contains("simulated"));
 }
@@ -131,7 +131,7 @@ fn all_that_repeats_the_run_is_there() {
     assert!(page.contains("mkfs.xfs -q -f -b size=4096 /dev/md0"));
 }
 
-/// The page of a study with a modelled processor said that processor time is free.
+/// The page of a study with a modelled processor claimed that CPU time is free.
 #[test]
 fn a_modelled_processor_is_named() {
     let mut input = input();
@@ -182,7 +182,7 @@ fn issue_12_17_a_guard_that_failed_in_many_trials_is_one_line() {
     );
 }
 
-/// What is best was said by colour alone.
+/// The best stack was marked only by colour.
 #[test]
 fn issue_12_17_a_screen_reader_says_what_is_best() {
     let page = html(&input());
@@ -196,7 +196,7 @@ fn issue_12_17_a_screen_reader_says_what_is_best() {
     assert_eq!(labels, classes);
 }
 
-/// One trial of each stack, on the scale of the test, and in words for those who do not see it.
+/// One trial of each stack, on the scale of the test, and as text for screen readers.
 #[test]
 fn throughput_over_time_is_drawn_for_each_stack() {
     let input = input();
@@ -219,7 +219,7 @@ fn throughput_over_time_is_drawn_for_each_stack() {
     assert!(!html(&without).contains("Throughput over time"));
 }
 
-/// A row for each stack that has latencies, with an outline and with words for those who do not see it.
+/// A row for each stack with latencies, with an outline and with text for screen readers.
 #[test]
 fn latency_spreads_are_drawn_for_each_stack() {
     let input = input();
@@ -250,7 +250,7 @@ fn latency_spreads_are_drawn_for_each_stack() {
     assert!(!html(&without).contains("Latencies of single operations"));
 }
 
-/// Print left out latencies and the study file.
+/// Printing omitted latencies and the study file.
 #[test]
 fn issue_12_17_print_opens_what_is_folded() {
     let page = html(&input());
@@ -258,7 +258,7 @@ fn issue_12_17_print_opens_what_is_folded() {
     assert!(print.contains("details::details-content { content-visibility: visible; display: block;"));
 }
 
-/// What the study measures besides its question was said in the plan only.
+/// Unintended measurements of the study were only reported with the plan.
 #[test]
 fn issue_12_3_the_report_warns_as_the_plan_does() {
     let mut input = input();

@@ -1,4 +1,4 @@
-//! Tables in the study's own shape, with what was published.
+//! The study's custom tables, with published figures.
 
 use crate::first_look;
 use report::{Input, TableOptions, html, table};

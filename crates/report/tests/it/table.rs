@@ -20,7 +20,7 @@ fn narrow_terminals_get_more_tables_and_no_broken_lines() {
     assert!(of_tables.clone().count() > 0 && of_tables.clone().all(|line| line.chars().count() <= 48));
 }
 
-/// An 80-column terminal got lines of 84.
+/// An 80-column terminal got lines with 84 columns.
 #[test]
 fn issue_12_16_no_line_is_wider_than_the_terminal() {
     let mut input = first_look::input();
@@ -72,7 +72,7 @@ fn before_the_first_trial() {
     ));
 }
 
-/// First-look with its first cell twice; the replicate's samples are those of the cell times this factor.
+/// First-look with its first cell twice; the samples of the replicate are those of the cell times this factor.
 fn with_replicate(factor: f64) -> report::Input {
     let mut input = first_look::input();
     let first = input.plan.cells[0].clone();

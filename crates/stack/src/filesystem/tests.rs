@@ -128,8 +128,8 @@ fn own_mount_options_name_journal_and_devices() {
     assert_eq!(all, Path::new("/dev/vda:/dev/vdb"));
 }
 
-/// The real mkfs, with every argument of raidlab, on a file: the result has the signatures that are erased later, and
-/// its checker finds no errors.
+/// Runs the real mkfs with every argument of raidlab on a file: the result has the signatures that are erased
+/// later, and its checker finds no errors.
 #[test]
 fn every_mkfs_takes_its_arguments() {
     for &kind in FilesystemKind::ALL {

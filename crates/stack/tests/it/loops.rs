@@ -1,4 +1,4 @@
-//! Whole stacks on one loop device, by this machine's kernel; needs root.
+//! Whole stacks on one loop device with this machine's kernel; needs root.
 
 use crate::rig::{Rig, kernel_has, loops, passed, program, read, run, spec, undone};
 use stack::{Disks, Quiesce, StackError, Undo};
@@ -14,7 +14,7 @@ fn single(kind: FilesystemKind) -> StackSpec {
     spec(Level::Single, kind)
 }
 
-/// Up, written, quiesced, read cold, down, and nothing left.
+/// Set up, written, quiesced, read cold, torn down, and nothing left.
 fn whole_life(kind: &str, spec: &StackSpec) -> Result<(), String> {
     kernel_has(kind)?;
     let mut rig = loops(1, DISK_BYTES)?;

@@ -1,4 +1,5 @@
-//! Whole stacks by the real programs on a real kernel. What this machine lacks is skipped, with its reason.
+//! Whole stacks with the real programs on a real kernel. Tests whose requirements this machine lacks are reported
+//! as skipped, with the reason.
 
 mod loops;
 mod md;

@@ -1,4 +1,4 @@
-//! Arrays on loop devices, where the kernel has md: in a lab guest, or on a host with md. Needs root.
+//! Arrays on loop devices, if the kernel has md: in a lab guest, or on a host with md. Needs root.
 
 use crate::rig::{Rig, kernel_has, loops, passed, program, read, run, spec, undone};
 use stack::{Disks, Quiesce, Undo};
@@ -27,7 +27,7 @@ fn attribute(stack: &stack::Stack, name: &str) -> String {
         .to_owned()
 }
 
-/// Dirty contents, so that copies and parity do not agree by chance.
+/// Writes arbitrary contents, so that copies and parity do not match by chance.
 fn scribble(rig: &Rig) {
     for (index, disk) in rig.devices.iter().enumerate() {
         std::fs::write(disk, vec![1_u8 << index; MEMBER_BYTES as usize]).expect("written");
@@ -166,7 +166,7 @@ fn md_settings_are_what_the_kernel_shows() {
     });
 }
 
-/// mdadm's bounds of an internal bitmap's chunk are those of studies.
+/// mdadm's limits for the chunk of an internal bitmap are the limits in studies.
 #[test]
 fn md_has_bitmaps_with_the_smallest_chunk_that_studies_can_have() {
     run(|| {
@@ -207,7 +207,7 @@ fn md_used_members_are_brought_to_agree() {
     });
 }
 
-/// The check that proves `--assume-clean` can fail.
+/// The check that verifies `--assume-clean` can fail.
 #[test]
 fn md_a_false_claim_to_be_zeroed_is_found() {
     run(|| {
@@ -298,7 +298,7 @@ fn md_of_others_is_left_alone() {
         });
         assert!(error.to_string().contains("is in use"), "{error}");
 
-        // A line of the ledger about a number that has passed to another array.
+        // A line of the ledger about a device number that another array has meanwhile.
         let mut tools = Tools::find(&[Tool::Mdadm, Tool::Wipefs]).expect("are installed");
         let uuid = "00000000:00000000:00000000:00000001".to_owned();
         let array = Undo::Array {

@@ -11,7 +11,7 @@ use study::event::{Event, Guard};
 use study::stack::{ArraySpec, Bitmap, FilesystemKind, FilesystemSpec, Level, StackSpec};
 use tools::{Tool, Tools};
 
-/// Sparse files behind loop devices, in a folder of their own.
+/// Sparse files behind loop devices, in a temporary folder.
 pub struct Rig {
     pub folder: tempfile::TempDir,
     pub devices: Vec<PathBuf>,
@@ -19,7 +19,7 @@ pub struct Rig {
     pub events: Vec<Event>,
 }
 
-/// Loop devices, or why there are none.
+/// Loop devices, or the reason why there are none.
 pub fn loops(count: usize, bytes: u64) -> Result<Rig, String> {
     let folder = tempfile::Builder::new()
         .prefix("raidlab-test-")
@@ -48,7 +48,7 @@ pub fn loops(count: usize, bytes: u64) -> Result<Rig, String> {
     Ok(rig)
 }
 
-/// Whether the kernel knows a filesystem, as a reason to skip if not.
+/// Whether the kernel supports a filesystem; the error is the reason to skip.
 pub fn kernel_has(kind: &str) -> Result<(), String> {
     let known = std::fs::read_to_string("/proc/filesystems").expect("readable");
     let is_it = |line: &str| line.split_whitespace().last() == Some(kind);
@@ -59,7 +59,7 @@ pub fn kernel_has(kind: &str) -> Result<(), String> {
         .ok_or(format!("this kernel has no {kind}"))
 }
 
-/// A program of the system, whatever PATH the tests were started with.
+/// A program of the system, regardless of the tests' PATH.
 pub fn program(name: &str) -> Command {
     let mut command = Command::new(name);
     command.env("PATH", tools::SEARCH_PATH);
@@ -67,7 +67,7 @@ pub fn program(name: &str) -> Command {
 }
 
 impl Rig {
-    /// Does something with a context for this spec's tools.
+    /// Calls `act` with a context for this spec's tools.
     pub fn with<T>(&mut self, spec: &StackSpec, name: &str, act: impl FnOnce(&mut Context<'_>) -> T) -> T {
         let mut tools = Tools::find(&tools_needed(spec, Teardown::Full)).expect("the tools are installed");
         let events = &mut self.events;
@@ -99,7 +99,7 @@ impl Rig {
             .unwrap_or_else(|error| panic!("{error}"));
     }
 
-    /// Nothing is left of anything: no line in the ledger, no mount, no folder, no signature.
+    /// Nothing is left: no line in the ledger, no mount, no folder, no signature.
     pub fn must_be_as_new(&self) {
         assert_eq!(self.ledger.open, []);
         let folder = self.folder.path().to_str().expect("UTF-8");
@@ -139,7 +139,7 @@ impl Rig {
 }
 
 impl Drop for Rig {
-    /// Also after a failed test nothing stays behind.
+    /// Cleans up after a failed test as well.
     fn drop(&mut self) {
         let present: Vec<_> = [Tool::Mdadm, Tool::Wipefs]
             .into_iter()
@@ -157,7 +157,7 @@ impl Drop for Rig {
     }
 }
 
-/// Undoes an act by these programs.
+/// Undoes an act with these programs.
 pub fn undone(act: &Undo, tools: &mut Tools) -> Result<(), Cause> {
     let mut access = Access {
         executor: &mut System::new(tools),
@@ -190,7 +190,7 @@ pub fn spec(level: Level, kind: FilesystemKind) -> StackSpec {
     }
 }
 
-/// Runs a test's body, or says why it cannot run here.
+/// Runs a test's body, or prints why it cannot run here.
 pub fn run(body: impl FnOnce() -> Result<(), String>) {
     if let Err(reason) = body() {
         requirements::skip(reason);

@@ -1,4 +1,4 @@
-//! No input makes a parser panic, hang, or speak of a place that is not in the input.
+//! No input makes a parser panic, hang, or report a position outside the input.
 
 use crate::almost_valid;
 use disksim::catalogue::Model;
@@ -113,7 +113,7 @@ fn disksims_parameters() {
         match disksim_import::import("small.diskspecs", &mut files) {
             Ok(file) => {
                 let text = disksim_import::to_toml(&file).map_err(|e| TestCaseError::fail(e.to_string()))?;
-                // A file that was parsed either becomes a disk or is refused with an error.
+                // A parsed file either becomes a disk or is rejected with an error.
                 if let Ok(model) = Model::parse("small.toml", &text) {
                     use_it(&Description {
                         links: Vec::new(),
@@ -147,7 +147,7 @@ fn traces() {
     });
 }
 
-/// What the lab hands to the guest's kernel.
+/// The descriptions that the lab passes to the guest's kernel.
 #[test]
 fn descriptions_of_disks() {
     let seeds: Vec<Vec<u8>> = ["wd-500gb-2007", "hp-c2247a", "sata-ssd-960gb"]
@@ -167,7 +167,7 @@ fn descriptions_of_disks() {
     });
 }
 
-/// What a guest's init says.
+/// The output of a guest's init.
 #[test]
 fn events() {
     let seeds = [

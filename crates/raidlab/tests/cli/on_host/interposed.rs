@@ -1,5 +1,5 @@
-//! Other programs that act between two steps of raidlab: a tool that it calls also runs a shell script. So
-//! what is a race otherwise happens at the same moment each time.
+//! Other programs that act between two steps of raidlab: a tool that it calls also runs a shell script, so that a
+//! race happens at the same moment each time.
 
 use crate::desk::{Desk, PROGRAM};
 use std::fs;
@@ -9,17 +9,17 @@ use std::process::{Child, Command};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// When the piece of shell is run.
+/// When the shell script runs.
 #[derive(Clone, Copy, Debug)]
 pub enum When {
     /// Before the first call.
     BeforeFirst,
-    /// After the call of this number, from 1, and after each later one until it has succeeded once.
+    /// After the call with this number, from 1, and after each later one until it has succeeded once.
     After(u32),
 }
 
-/// Raidlab in its own mount namespace, after `prepare` was run there, with `act` run at each call of `tool`.
-/// Once it has succeeded there is a file `acted` on the desk.
+/// Raidlab in its own mount namespace, after `prepare` was run there, with `act` run at each call of `tool`. Once
+/// it has succeeded there is a file `acted` on the desk.
 pub fn raidlab(desk: &Desk, prepare: &str, tool: &str, when: When, act: &str, arguments: &[&str]) -> Command {
     let (real, folder) = (find(tool), desk.folder());
     let (copy, wrapper, calls) = (
@@ -79,7 +79,7 @@ pub fn remove_files(desk: &Desk) {
     }
 }
 
-/// Whether the piece of shell has succeeded.
+/// Whether the shell script has succeeded.
 pub fn acted(desk: &Desk) -> bool {
     desk.folder().join("acted").exists()
 }

@@ -8,7 +8,7 @@ use std::fs;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How often the one that is killed at random moments is; `make kill-test` says 200.
+/// Number of kills at random moments; `make kill-test` uses 200.
 fn kills() -> u32 {
     std::env::var("RAIDLAB_KILLS").map_or(4, |count| count.parse().expect("RAIDLAB_KILLS is a number"))
 }
@@ -33,7 +33,7 @@ fn root_loop_killed_at_any_moment_nothing_is_lost_or_left() {
     };
     let mut victims = [0_u32; 3];
     for kill in 0..kills() {
-        // Of one trial: half a run long, to the microsecond.
+        // Within one trial, half a run long, at a resolution of microseconds.
         let moment = whole.mul_f64(0.6 * random());
         let mut child = start(&desk);
         let until = Instant::now() + moment;
@@ -63,7 +63,7 @@ fn root_loop_killed_at_any_moment_nothing_is_lost_or_left() {
             let _ = cleaning.kill();
             let _ = cleaning.wait();
         }
-        // Every other time it is `run` itself that finds the rest.
+        // Every second time `run` itself finds the rest.
         if kill % 2 == 0 {
             let cleaned = desk.run(&["clean"]);
             assert_eq!(cleaned.exit, Some(0), "{words}{}", cleaned.stderr);
@@ -89,7 +89,7 @@ fn root_loop_ctrl_c_leaves_nothing_and_the_same_command_goes_on() {
     let Some((desk, _turn)) = desk() else { return };
     let before = World::of(&desk);
     let child = interposed::that_waits(&desk, &RUN);
-    // Whoever looks finds it busy, and leaves it alone.
+    // Another process finds it busy, and leaves it alone.
     let cleaned = desk.run(&["clean"]);
     assert!(cleaned.stderr.contains("is running a study"), "{}", cleaned.stderr);
     assert_ne!(World::of(&desk).loops, before.loops);

@@ -131,7 +131,7 @@ fn root_loop_issue_12_14_md_that_the_kernel_lacks_is_refused_before_anything_is_
     );
     assert_eq!(World::of(&desk), before);
     assert!(!desk.folder().join("raidlab.db").exists());
-    // What would be run can be read all the same, for another machine.
+    // The dry run still works, for another machine.
     let dry = desk.run(&["run", "md.toml", "--on", "host", "--loop", "4x1G", "--dry-run"]);
     assert_eq!(dry.exit, Some(0), "{}", dry.stderr);
     assert!(dry.stdout.contains("mdadm --create"), "{}", dry.stdout);

@@ -1,4 +1,4 @@
-//! What these tests stand on: a desk, disks that are somebody else's, and all that a run might leave.
+//! Basis of these tests: a desk, other people's disks, and everything that a run might leave.
 
 use crate::desk::{Desk, Ran};
 use rustix::process::{Pid, Signal, kill_process};
@@ -12,7 +12,7 @@ pub const STUDY: &str = include_str!("../host.toml");
 
 pub const RUN: [&str; 6] = ["run", "host.toml", "--on", "host", "--loop", "1x1G"];
 
-/// The arguments of a run of the study's ext2 alone on these devices.
+/// The arguments of a run of the study's ext2 cell on these devices.
 pub fn run_on<'a>(devices: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let run = [
         "run",
@@ -27,7 +27,7 @@ pub fn run_on<'a>(devices: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&run, more].concat()
 }
 
-/// One at a time: what a test finds left behind must be its own.
+/// One at a time: anything that a test finds left behind must be its own.
 static LOOPS: Mutex<()> = Mutex::new(());
 
 /// A desk with a study for this machine, and the loop devices for oneself. Where that cannot be, the test is skipped.
@@ -53,7 +53,7 @@ pub fn system(program: &str, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("UTF-8").trim().to_owned()
 }
 
-/// A loop device of the machine's own, on which something is.
+/// A loop device of the machine itself, with contents.
 pub struct Bystander {
     pub node: String,
     pub file: PathBuf,
@@ -69,7 +69,7 @@ impl Bystander {
         Bystander { node, file }
     }
 
-    /// The kernel's name for it.
+    /// The kernel's name of it.
     pub fn name(&self) -> &str {
         self.node.trim_start_matches("/dev/")
     }
@@ -91,7 +91,7 @@ impl Drop for Bystander {
     }
 }
 
-/// All that a run might leave: files, mounts, loop devices, control groups, processes.
+/// Everything that a run might leave: files, mounts, loop devices, control groups, processes.
 #[derive(Debug, PartialEq, Eq)]
 pub struct World {
     files: Vec<PathBuf>,
@@ -102,7 +102,7 @@ pub struct World {
 }
 
 impl World {
-    /// As far as it can come from this desk: others may be at work on the machine.
+    /// As far as it can come from this desk: the machine may run other work.
     pub fn of(desk: &Desk) -> World {
         let root = desk
             .folder()
@@ -143,7 +143,7 @@ impl World {
             groups: ["/sys/fs/cgroup", "/sys/fs/cgroup/memory", "/sys/fs/cgroup/unified"]
                 .iter()
                 .flat_map(|folder| names(Path::new(folder), &is_run))
-                // One with processes is that of a run under way, somebody else's.
+                // A group with processes belongs to another running raidlab.
                 .filter(|group| fs::read_to_string(group.join("cgroup.procs")).is_ok_and(|text| text.is_empty()))
                 .collect(),
         }
@@ -162,7 +162,7 @@ pub fn ends(child: Child) -> Ran {
     Ran::from(child.wait_with_output().expect("it is ours"))
 }
 
-/// The trials of the store by their state.
+/// The trials of the store by status.
 pub fn trials(desk: &Desk) -> (usize, usize) {
     let ran = desk.run(&["export", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap_or_default();

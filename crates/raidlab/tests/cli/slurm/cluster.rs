@@ -13,10 +13,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Longer than any answer of the cluster takes.
+/// Longer than any response of the cluster.
 const PATIENCE: Duration = Duration::from_secs(240);
 
-/// The daemons and programs, and the Debian packages that have them.
+/// The daemons and programs, and their Debian packages.
 const PROGRAMS: [(&str, &str); 7] = [
     ("munged", "munge"),
     ("slurmctld", "slurmctld"),
@@ -128,7 +128,7 @@ impl Cluster {
         self.controller = Some(controller.arg("-D").spawn().expect("slurmctld starts"));
     }
 
-    /// Ends it as an administrator would.
+    /// Stops it like an administrator.
     pub fn stop_controller(&mut self) {
         let mut controller = self.controller.take().expect("it runs");
         signal(controller.id(), Signal::TERM);
@@ -141,7 +141,7 @@ impl Cluster {
         self.daemons[node] = Some(daemon.args(["-D", "-N", &name]).spawn().expect("slurmd starts"));
     }
 
-    /// Kills a node's daemon. The processes of its jobs are not killed with it.
+    /// Kills a node's daemon, but not the processes of its jobs.
     pub fn kill_node(&mut self, node: usize) {
         let mut daemon = self.daemons[node].take().expect("it runs");
         daemon.kill().expect("our own child");
@@ -189,7 +189,7 @@ impl Cluster {
         Ran::from(raidlab.output().expect("raidlab is run"))
     }
 
-    /// What a program of Slurm prints; nothing if the controller does not answer.
+    /// Output of a Slurm program; empty if the controller does not respond.
     pub fn ask(&self, program: &str, arguments: &[&str]) -> String {
         let mut command = Command::new(program);
         command.args(arguments).env("SLURM_CONF", self.path("slurm.conf"));
@@ -216,8 +216,8 @@ impl Cluster {
             .count()
     }
 
-    /// Lets a requeued task start soon: Slurm would wait for two minutes, on which nothing here depends. Its nodes refuse a
-    /// job that starts in the same second in which it was revoked there.
+    /// Makes a requeued task start soon: Slurm would wait for two minutes, on which nothing here depends. Its nodes
+    /// reject a job that starts in the same second in which it was revoked there.
     pub fn start_soon(&self, job: &str, task: u32) {
         thread::sleep(Duration::from_secs(3));
         let id = format!("JobId={job}_{task}");
@@ -268,7 +268,7 @@ impl Drop for Cluster {
             let _ = daemon.kill();
             let _ = daemon.wait();
         }
-        // What ran on a node that was killed: only our own processes have our configuration in their environment.
+        // What ran on a killed node: only our own processes have our configuration in their environment.
         for pid in with_environment(&[self.environment()]) {
             if is_alive(pid) {
                 let pid = u32::try_from(pid).expect("a process's number");
@@ -294,7 +294,7 @@ fn with_environment(variables: &[String]) -> Vec<i32> {
     .collect()
 }
 
-/// A port for the controller, and the first of so many ports in a row.
+/// A port for the controller, and the first one of `count` consecutive ports.
 fn free_ports(count: u16) -> (u16, u16) {
     let bind = |port: u16| TcpListener::bind(("127.0.0.1", port));
     loop {

@@ -1,4 +1,4 @@
-//! Trials on the nodes themselves: each has the whole study, on the disks that the inventory names for it.
+//! Trials on the nodes themselves: each runs the whole study, on the disks that the inventory names for it.
 
 use super::cluster::Cluster;
 use crate::desk::{Desk, SMALL};

@@ -1,4 +1,4 @@
-//! A study on a cluster where everything goes wrong that may: its results are those of one machine.
+//! A study on a cluster with all kinds of failures: its results are those of one machine.
 
 use super::cluster::Cluster;
 use crate::desk::export_body;
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-/// 200 trials that take a guest a quarter of a second each.
+/// 200 trials with a quarter of a second per guest.
 const STUDY: &str = "title = \"Many\"\nram = \"128 MiB\"\n[disks]\nmodel = \"wd-500gb-2007\"\ncount = 2\n\
     [[stack]]\narray = { level = 1, size = \"64 MiB\", bitmap = \"none\" }\nfs = { type = [\"ext2\", \"ext4\"] }\n\
     [[workload]]\nname = \"few files\"\ntree = { files = 4, size = \"4K\", directories = 1, tests = [\"write\"] }\n\
@@ -25,7 +25,7 @@ fn status(cluster: &Cluster, desk: &crate::desk::Desk) -> Value {
     serde_json::from_str(&ran.stdout).unwrap_or_default()
 }
 
-/// How many trials a shard has done.
+/// Number of completed trials of a shard.
 fn done(status: &Value, shard: &str) -> u64 {
     let shards = status["shards"].as_array().map(Vec::as_slice).unwrap_or_default();
     let of_shard = shards.iter().find(|row| row["shard"] == shard);
@@ -59,7 +59,7 @@ fn root_lab_slurm_loses_no_trial_and_has_none_twice() {
         begun.len() == 4
     });
 
-    // A node is lost with its task under way.
+    // A node is lost with its task running.
     let node = cluster.task(&job, 2);
     let node = node
         .strip_prefix("RUNNING n")
@@ -82,7 +82,7 @@ fn root_lab_slurm_loses_no_trial_and_has_none_twice() {
         cluster.go_on(&job, task);
     }
 
-    // The daemon comes back, and ends what was left of the task; then the task may start again.
+    // The daemon comes back, and kills the rest of the task; then the task may start again.
     cluster.wait_for("lost task that is requeued", |cluster| {
         cluster.task(&job, 2).starts_with("PENDING")
     });

@@ -1,4 +1,4 @@
-//! Debian's chromium without a window, driven through its DevTools protocol over a pair of pipes.
+//! Debian's chromium in headless mode, controlled through its DevTools protocol over a pair of pipes.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -16,14 +16,14 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 const MEASURE: &str = include_str!("measure.js");
 
-/// What the page's reader prefers.
+/// The preference of the page's reader.
 #[derive(Clone, Copy, Debug)]
 pub enum Scheme {
     Dark,
     Light,
 }
 
-/// A browser with one page. It ends when this is dropped.
+/// A browser with one page. It exits when this is dropped.
 pub struct Chromium {
     process: Child,
     calls: ChildStdin,
@@ -34,7 +34,7 @@ pub struct Chromium {
 }
 
 impl Chromium {
-    /// `None`, with the reason printed, where there is no chromium.
+    /// `None`, with the reason printed, if there is no chromium.
     pub fn start() -> Option<Self> {
         let Some(program) = program() else {
             requirements::skip("needs chromium (apt-get install chromium)");
@@ -101,7 +101,8 @@ impl Chromium {
         });
     }
 
-    /// The value of an expression in the page with the functions of `measure.js`. The page's own rules forbid scripts.
+    /// Evaluates an expression in the page with the functions of `measure.js`. The page's own policy forbids
+    /// scripts.
     pub fn ask(&mut self, expression: &str) -> Value {
         self.evaluate(&format!("{MEASURE}\n{expression}"))
     }
@@ -113,7 +114,7 @@ impl Chromium {
         answer["result"]["value"].clone()
     }
 
-    /// What the measuring script finds in the page.
+    /// Result of the measuring script in the page.
     pub fn measure(&mut self) -> Value {
         self.ask("measured()")
     }
@@ -133,10 +134,10 @@ impl Chromium {
         }
     }
 
-    /// The page as paper has it.
+    /// The page as printed.
     pub fn emulate_print(&mut self) {
         self.call("Emulation.setEmulatedMedia", &json!({ "media": "print" }));
-        // What was hidden is drawn with the next frame.
+        // Hidden content is drawn with the next frame.
         self.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
     }
 

@@ -1,5 +1,5 @@
-//! A run such as `studies/first-look.toml` gives, made up: 7 stacks × 2 workloads × 4 tests × 3 seeds, with one
-//! trial that failed and one sample that a guard excluded.
+//! An invented run like that of `studies/first-look.toml`: 7 stacks × 2 workloads × 4 tests × 3 seeds, with one
+//! failed trial and one sample that a guard excluded.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -87,7 +87,7 @@ const STACKS: [Stack; 7] = [
     },
 ];
 
-/// The made-up run.
+/// The invented run.
 pub fn input() -> Input {
     let plan = plan();
     let mut input = Input {
@@ -147,7 +147,7 @@ fn trial(input: &mut Input, cell: &Cell, stack: &Stack, place: usize, index: u32
         stack.medium
     };
     for (test_place, (test, value)) in TESTS.into_iter().zip(values).enumerate() {
-        // Shared by all stacks (the seed's files), and each stack's own.
+        // Shared by all stacks (the seed's files), and individual for each stack.
         let of_seed = noise(index as usize * 31 + test_place) * 0.012;
         let of_stack = noise(place * 97 + index as usize * 13 + test_place * 5) * 0.004;
         measure(input, cell, index, test, value * (1.0 + of_seed + of_stack));
@@ -307,7 +307,7 @@ fn latency(test: &str, operation: &str, value: f64) -> Latency {
     }
 }
 
-/// Between -1 and 1, the same every time.
+/// Between -1 and 1, deterministic.
 fn noise(place: usize) -> f64 {
     let mixed = (place as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

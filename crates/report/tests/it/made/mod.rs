@@ -1,4 +1,4 @@
-//! Further made-up runs: a sweep over two axes, power cuts, and a run of 10,000 samples.
+//! Further invented runs: a sweep over two axes, power cuts, and a run with 10,000 samples.
 
 use super::first_look;
 use report::{Input, TrialInfo, TrialState};
@@ -67,8 +67,8 @@ fn done(input: &mut Input, trial: TrialKey) {
     });
 }
 
-/// Sequential writes double with the chunk and lose a third to a bitmap; random writes hardly differ. The claim of the
-/// first look is about other cells and is untestable here, so it is replaced.
+/// Sequential writes double with the chunk and lose a third with a bitmap; random writes hardly differ. The claim
+/// of the first look is about other cells and is untestable here, so it is replaced.
 pub fn sweep() -> Input {
     let mut input = empty();
     for chunk in CHUNKS {
@@ -80,7 +80,7 @@ pub fn sweep() -> Input {
                     ("chunk", chunk),
                     ("bitmap", bitmap),
                     ("type", kind),
-                    // It follows from the type, and so is no axis of a map.
+                    // It depends on the type, so it is not an axis of a map.
                     ("block_size", if kind == "xfs" { "4K" } else { "1K" }),
                     ("workload", "small files"),
                 ]);
@@ -110,7 +110,7 @@ pub fn sweep() -> Input {
             done(&mut input, trial);
         }
     }
-    // One doubtful sample, of chunk 16K without a bitmap on ext4.
+    // One doubtful sample, with chunk 16K without a bitmap on ext4.
     let doubtful = input.samples.iter_mut().find(|sample| sample.entry.test == "write");
     doubtful
         .expect("there are writes")
@@ -119,7 +119,7 @@ pub fn sweep() -> Input {
     input
 }
 
-/// The same sweep over two axes of a workload on one stack: each point is a workload of its own.
+/// The same sweep over two axes of a workload on one stack: each point is a separate workload.
 pub fn workload_sweep() -> Input {
     let mut input = empty();
     for bs in ["4K", "16K", "64K"] {
@@ -135,7 +135,7 @@ pub fn workload_sweep() -> Input {
     input.plan.identify();
     for (place, cell) in input.plan.cells.clone().iter().enumerate() {
         let trial = key(cell, 0);
-        // Time: the first point is the worst one.
+        // A time: the first point is the worst one.
         sample(
             &mut input,
             trial,
@@ -193,7 +193,7 @@ pub fn power_cuts() -> Input {
     input
 }
 
-/// Copies of the first look with other stacks until there are so many samples.
+/// Copies of the first look with other stacks until there are this many samples.
 pub fn many(samples: usize) -> Input {
     let base = first_look::input();
     let mut input = base.clone();
@@ -260,8 +260,9 @@ pub fn many(samples: usize) -> Input {
     input
 }
 
-/// The first look against itself on another kernel, for small files: ext3 with 1K blocks became faster, JFS slower and
-/// XFS hardly, ext4's deletion scatters, btrfs has one trial, and each run has a cell that the other has not.
+/// The first look compared with itself on another kernel, for small files: ext3 with 1K blocks became faster, JFS
+/// slower and XFS hardly changed, ext4's deletion scatters, btrfs has one trial, and each run has a cell that the
+/// other one lacks.
 pub fn compared() -> Between {
     let before = first_look::input();
     let mut after = before.clone();
@@ -298,7 +299,7 @@ pub fn compared() -> Between {
             _ => 1.0,
         };
     }
-    // XFS ran on another kernel, and is another cell.
+    // XFS ran on another kernel, so it is another cell.
     for cell in after.plan.cells.iter_mut().filter(|cell| cell.stack_label == "xfs") {
         cell.machine.kernel = "7.3".to_owned();
         cell.key = cell.key.replacen("xfs", "xfs 7.3", 1);

@@ -1,11 +1,12 @@
-//! Which crate may use which: the one list of it. Cargo.toml and the table of ARCHITECTURE.md must say the same.
+//! Permitted dependencies between crates: the authoritative list. Cargo.toml and the table of ARCHITECTURE.md must
+//! match it.
 
 use super::tree::root;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-/// A crate, and those of ours that it uses. To add an arrow is a decision: data flows one way, from the study file to
-/// the report, and no stage knows a later one.
+/// A crate and its dependencies in this workspace. Adding an arrow is a decision: data flows one way, from the
+/// study file to the report, and no stage knows a later one.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("disksim", &[]),
     ("filesystems", &[]),
@@ -99,7 +100,7 @@ fn allowed() -> Arrows {
         .collect()
 }
 
-/// What the crates' own files say; what only their tests use does not count.
+/// The dependencies in the crates' own files, without those of tests.
 fn of_cargo() -> Arrows {
     let folders = fs::read_dir(root().join("crates")).expect("our crates").flatten();
     let tables = folders.filter_map(|folder| fs::read_to_string(folder.path().join("Cargo.toml")).ok());
@@ -125,7 +126,7 @@ fn of_architecture() -> Arrows {
         let cells: Vec<&str> = line.trim().trim_matches('|').split('|').map(str::trim).collect();
         let [name, _, uses] = cells[..] else { return None };
         let name = name.strip_prefix('`')?.strip_suffix('`')?;
-        // `kernel/` is no crate, and there are tables of other things.
+        // `kernel/` is not a crate, and there are other tables.
         let is_crate = name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
         is_crate.then(|| (name.to_owned(), words(uses)))
     });
