@@ -15,12 +15,12 @@ pub struct Access<'a> {
 }
 
 impl Access<'_> {
-    /// Runs a program that only reads.
+    /// Runs a read-only program.
     pub fn ask(&mut self, call: &Invocation) -> Result<ToolCall, ToolError> {
         self.executor.ask(call, self.recorder)
     }
 
-    /// Runs a program that writes to these devices, after they were checked again.
+    /// Runs a program that writes to these devices, after checking them again.
     pub fn run<P: AsRef<Path>>(&mut self, call: &Invocation, devices: &[P]) -> Result<ToolCall, Cause> {
         self.before_write(devices)?;
         Ok(self.executor.run(call, self.recorder)?)
@@ -39,7 +39,7 @@ mod tests {
     use study::event::Event;
     use tools::{Tool, Tools};
 
-    /// Refuses one disk.
+    /// Rejects one disk.
     struct NotThis(&'static str);
 
     impl DiskCheck for NotThis {

@@ -1,4 +1,4 @@
-//! md arrays: how mdadm is called, and what the kernel reports.
+//! md arrays: how mdadm is called.
 
 use crate::error::Cause;
 use crate::executor::Executor;
@@ -66,7 +66,7 @@ impl Creation<'_> {
 }
 
 impl Creation<'_> {
-    /// The consistency policy. Always given: otherwise mdadm asks, or chooses by size.
+    /// The consistency policy. It is always given, because mdadm would otherwise ask, or choose by size.
     fn consistency(&self, call: Invocation) -> Result<Invocation, Cause> {
         if let Some(journal) = self.journal {
             return Ok(call.arg("--write-journal").arg(journal));
@@ -89,7 +89,7 @@ impl Creation<'_> {
     }
 }
 
-/// Number of members that are write-mostly, the last ones.
+/// Number of write-mostly members, counted from the last one.
 pub(crate) fn write_mostly(spec: &ArraySpec) -> usize {
     spec.write_mostly.unwrap_or(0) as usize
 }
@@ -143,7 +143,7 @@ pub(crate) fn check(spec: &ArraySpec, devices: usize) -> Result<(), Cause> {
     let Some(active) = devices.checked_sub(spares) else {
         return refuse(format!("{spares} spares of {devices} devices leave none for the array"));
     };
-    // A filesystem that builds its own array has spares of its own.
+    // A filesystem that builds its own array has its own spares.
     if !spec.level.is_redundant() && spec.level != Level::None && spares > 0 {
         return refuse(format!(
             "{level} cannot have spares: it has nothing to rebuild them from"

@@ -11,7 +11,7 @@ use study::event::{Event, Guard};
 pub enum Teardown {
     /// Completely, in reverse order, until the devices are free again.
     Full,
-    /// Not at all: the machine ends with the trial, as a lab guest does.
+    /// Not at all: the machine ends with the trial, like a lab guest.
     None,
 }
 
@@ -32,7 +32,7 @@ pub struct Setting<'a> {
     /// The stack's unique name on this machine: `raidlab-3f2c`. It is also the name of the array and of the mount
     /// point: lower-case letters, digits and `-`, at most 32.
     pub name: &'a str,
-    /// The devices are all zeros, so that parity and copies are already in sync and inode tables are blank.
+    /// The devices are all zeros, so parity and copies are already in sync and inode tables are blank.
     pub zeroed: bool,
     /// The disks already have the spec's queue depth and write cache: simulated ones are created with them.
     pub disks_are_set: bool,

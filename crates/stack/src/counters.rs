@@ -5,8 +5,8 @@ use crate::error::Cause;
 use crate::sysfs;
 use std::ops::Sub;
 
-/// A disk's counters since it appeared, or between two readings. Times are multiples of the kernel's tick: 10 ms in the
-/// lab.
+/// A disk's counters since it appeared, or between two readings. Times are multiples of the kernel's tick: 10 ms in
+/// the lab.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DiskCounters {
     pub device: String,
@@ -37,8 +37,8 @@ impl DiskCounters {
             .ok_or_else(|| Cause::State(format!("{} has no valid I/O statistics: `{line}`", path.display())))
     }
 
-    /// Reads the fields of /sys/block/*/stat, which are those of /proc/diskstats after the name. Discards came
-    /// with Linux 4.18 and flushes with 5.5.
+    /// Reads the fields of /sys/block/*/stat, which are those of /proc/diskstats after the name. Discards were
+    /// added in Linux 4.18 and flushes in 5.5.
     fn parse(device: &str, line: &str) -> Option<Self> {
         let fields: Option<Vec<u64>> = line.split_whitespace().map(|field| field.parse().ok()).collect();
         let fields = fields.filter(|fields| fields.len() >= 11)?;
@@ -65,9 +65,9 @@ impl DiskCounters {
 }
 
 impl DiskCounters {
-    /// At most the time with requests in flight since an earlier reading. The kernel counts it in ticks, and a tick for
-    /// each request that finds the disk idle, so few and short requests seem to take longer; the sum of all requests'
-    /// times is exact for those, and too large where requests overlap.
+    /// Upper bound of the time with requests in flight since an earlier reading. The kernel counts it in ticks, and
+    /// one tick for each request to an idle disk, so few short requests seem to take longer; the sum of all
+    /// requests' times is exact for those, but too large if requests overlap.
     pub fn busy_ms_since(&self, earlier: &Self) -> u64 {
         let requests_ms = |disk: &Self| disk.reading_ms + disk.writing_ms + disk.discarding_ms;
         let ticks_ms = self.busy_ms.saturating_sub(earlier.busy_ms);
@@ -75,7 +75,7 @@ impl DiskCounters {
     }
 }
 
-/// The difference to an earlier reading; requests in flight are those of the later one.
+/// The difference from an earlier reading; requests in flight are those of the later one.
 impl Sub<&DiskCounters> for DiskCounters {
     type Output = Self;
 

@@ -38,7 +38,7 @@ impl BlockDevice {
         })
     }
 
-    /// A device that exists only in the dry run: a whole disk, or what is used like one.
+    /// A device that exists only in the dry run: a whole disk, or something used like one.
     pub(crate) fn simulated(path: &Path, sysfs: &Path) -> Self {
         Self {
             path: path.to_owned(),
@@ -66,7 +66,7 @@ impl BlockDevice {
         }
     }
 
-    /// Refuses a device that is mounted, used as swap, or part of an array or volume. The kernel reports that.
+    /// Rejects a device that is mounted, used as swap, or part of an array or volume. The kernel reports that.
     pub(crate) fn must_be_free(&self) -> Result<(), Cause> {
         let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
         match rustix::fs::open(&self.path, flags, Mode::empty()) {

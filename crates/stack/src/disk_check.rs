@@ -5,13 +5,13 @@ use std::path::Path;
 
 /// Checks disks in the process that writes, immediately before each act that writes to them.
 pub trait DiskCheck {
-    /// `devices` are what a program will write to: disks, arrays, volumes or partitions, by the paths in its
-    /// arguments. `Err` is the reason why one of them must not be written to; then nothing is written.
+    /// `devices` are the devices that a program will write to: disks, arrays, volumes or partitions, by the paths
+    /// in its arguments. `Err` is the reason why one of them must not be written to; then nothing is written.
     fn before_write(&mut self, devices: &[&Path]) -> Result<(), String>;
 
-    /// A member that its array has let go of: nobody else gets it until it is written to again. It must still have the
-    /// superblock of the array with this UUID and no other signature, or none at all without a UUID: otherwise somebody has
-    /// taken it meanwhile.
+    /// A member that was removed from its array: it is reserved until it is written to again. It must still have
+    /// the superblock of the array with this UUID and no other signature, or no signature at all if there is no
+    /// UUID: otherwise another program has taken it meanwhile.
     fn hold(&mut self, device: &Path, array_uuid: Option<&str>) -> Result<(), String> {
         let _ = (device, array_uuid);
         Ok(())

@@ -38,7 +38,7 @@ impl Disks {
         })
     }
 
-    /// The devices of a group; none if there is no such group.
+    /// The devices of a group; empty if there is no such group.
     pub fn group(&self, name: &str) -> &[PathBuf] {
         let found = self.groups.iter().find(|(group, _)| group == name);
         found.map_or(&[], |(_, devices)| devices)
@@ -49,7 +49,7 @@ impl Disks {
         self.groups.iter().flat_map(|(_, devices)| devices)
     }
 
-    /// The disk of a group that has one purpose.
+    /// The first disk of a group with a special purpose.
     pub(crate) fn first(&self, name: &str) -> Result<&Path, Cause> {
         let first = self.group(name).first().map(PathBuf::as_path);
         first.ok_or_else(|| Cause::Impossible(format!("there is no disk in the group `{name}`")))

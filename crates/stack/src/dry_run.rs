@@ -13,7 +13,7 @@ use std::time::Instant;
 use study::stack::StackSpec;
 use tools::Tools;
 
-/// The commands that build a stack, and those that take it down.
+/// The commands that set up a stack, and those that tear it down.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DryRun {
     pub up: Vec<Command>,
@@ -23,7 +23,7 @@ pub struct DryRun {
     pub place: PathBuf,
 }
 
-/// Lists what [`up`] and [`down`] do, by running them on a machine in memory. Programs are only called for their
+/// Lists what [`up`] and [`down`] do by running them on a machine in memory. Programs are called only for their
 /// versions.
 pub fn dry_run(
     spec: &StackSpec,

@@ -20,7 +20,7 @@ pub enum Cause {
     /// The machine is not in the required state, or did not reach it.
     #[error("{0}")]
     State(String),
-    /// The check before a write found a reason against it.
+    /// The check before a write rejected it.
     #[error("{0}")]
     Refused(String),
 }

@@ -1,8 +1,9 @@
 //! Executors: every access of provisioning to a machine goes through one.
 //!
 //! Setting up and tearing down a stack is written once, against [`Executor`]. [`System`] acts on the real machine.
-//! [`Simulated`] is a machine in memory that answers as a real one would, for the dry run. [`Listed`] lists what another
-//! executor does. [`FailAt`] makes one act of another executor fail, to prove that the rest is undone.
+//! [`Simulated`] is a machine in memory that answers like a real one, for the dry run. [`Listed`] lists the
+//! commands of another executor. [`FailAt`] makes one act of another executor fail, to prove that the rest is
+//! undone.
 
 mod fail_at;
 mod listed;
@@ -23,7 +24,7 @@ use std::time::Duration;
 use study::event::ToolCall;
 use tools::{Invocation, Recorder, Tool, ToolError, Version};
 
-/// The methods of an executor that wraps another, its field `inner`, that change nothing: they are passed on.
+/// Read-only methods of an executor that wraps another one, its field `inner`: they are passed on.
 macro_rules! pass_on_what_only_looks {
     () => {
         fn ask(&mut self, call: &Invocation, recorder: &mut dyn Recorder) -> Result<ToolCall, ToolError> {
@@ -71,7 +72,7 @@ pub(crate) use pass_on_what_only_looks;
 
 /// A machine, as provisioning sees it.
 pub trait Executor {
-    /// Runs a program that only reads.
+    /// Runs a read-only program.
     fn ask(&mut self, call: &Invocation, recorder: &mut dyn Recorder) -> Result<ToolCall, ToolError>;
 
     /// Runs a program that changes the machine.
@@ -86,7 +87,7 @@ pub trait Executor {
     /// The same, after waiting for its node.
     fn wait_for_device(&mut self, path: &Path, at_most: Duration) -> Result<BlockDevice, Cause>;
 
-    /// Refuses a device that is mounted, used as swap, or part of an array or volume.
+    /// Rejects a device that is mounted, used as swap, or part of an array or volume.
     fn must_be_free(&mut self, device: &BlockDevice) -> Result<(), Cause>;
 
     /// Whether a path exists.
@@ -99,22 +100,22 @@ pub trait Executor {
     fn read(&mut self, attribute: &Path) -> Result<String, Cause>;
 
     /// Reads an attribute and, unless its value is `until`, sleeps until the kernel reports a change or the time is
-    /// over. The value that was read is returned; callers read again.
+    /// over. Returns the value that was read; callers read again.
     fn read_or_wait(&mut self, attribute: &Path, until: &str, at_most: Duration) -> Result<String, Cause>;
 
     /// Sets an attribute.
     fn write(&mut self, attribute: &Path, value: &str) -> Result<(), Cause>;
 
-    /// Creates a folder; its path without symbolic links.
+    /// Creates a folder; returns its path without symbolic links.
     fn make_folder(&mut self, path: &Path) -> Result<PathBuf, Cause>;
 
     /// Removes an empty folder, if it exists.
     fn remove_folder(&mut self, path: &Path) -> Result<(), Cause>;
 
-    /// mount(2), and the mount as the kernel shows it. An error includes what the kernel logged.
+    /// mount(2); returns the mount as the kernel shows it. An error includes the kernel's log messages.
     fn mount(&mut self, mount: &Mount<'_>) -> Result<Mounted, Cause>;
 
-    /// umount(2). Never lazily: a filesystem that is still in use would continue to write unnoticed.
+    /// umount(2). Never lazily: a filesystem in use would continue to write unnoticed.
     fn unmount(&mut self, folder: &Path) -> Result<(), Cause>;
 
     /// The topmost mount on a folder.

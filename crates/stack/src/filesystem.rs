@@ -1,4 +1,4 @@
-//! Filesystems: how each mkfs is called: fast, without questions, and without deferred initialisation.
+//! Filesystems: mkfs is called without slow steps, without questions, and without deferred initialisation.
 
 use crate::context::Teardown;
 use crate::error::Cause;
@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use study::stack::{Bitmap, FilesystemKind, FilesystemSpec, IntegrityMode, StackSpec};
 use tools::{Invocation, Tool};
 
-/// The programs needed to build and tear down a stack.
+/// The programs needed to set up and tear down a stack.
 pub fn tools_needed(spec: &StackSpec, teardown: Teardown) -> Vec<Tool> {
     let mut tools = Vec::new();
     let group_stacks = spec.group_stacks.iter().map(|other| (&other.array, &other.filesystem));
     for (array, filesystem) in std::iter::once((&spec.array, &spec.filesystem)).chain(group_stacks) {
         tools.extend(array.level.is_md().then_some(Tool::Mdadm));
         tools.extend(array.level.is_lvm().then_some(Tool::Lvm));
-        // The small filesystem of an external bitmap.
+        // For the small filesystem of an external bitmap.
         tools.extend((array.bitmap == Bitmap::External).then_some(Tool::MKE2FS));
         tools.extend(mkfs_of(filesystem.kind));
         tools.extend(filesystem.kind.mounting.program.map(Tool::Filesystem));
@@ -107,7 +107,7 @@ pub(crate) fn mount_source(kind: FilesystemKind, devices: &[PathBuf]) -> PathBuf
     }
 }
 
-/// The call with a UUID that identifies the filesystem; none if its mkfs takes none.
+/// The call with a UUID that identifies the filesystem; `None` if its mkfs accepts none.
 pub(crate) fn with_uuid(kind: FilesystemKind, call: Invocation, uuid: &str) -> Option<Invocation> {
     match &kind.get().made {
         Made::Mkfs(mkfs) if !mkfs.uuid.is_empty() => Some(call.args(filesystems::fill(mkfs.uuid, uuid))),

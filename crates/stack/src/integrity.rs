@@ -1,4 +1,4 @@
-//! dm-integrity between a disk and md: how integritysetup is called, and what is undone.
+//! dm-integrity between a disk and md: how integritysetup is called, and how it is undone.
 
 use crate::access::Access;
 use crate::device::BlockDevice;
@@ -11,10 +11,10 @@ use tools::{Invocation, Tool};
 /// The type of its superblock in wipefs.
 pub(crate) const SIGNATURE: &str = "DM_integrity";
 
-/// Names of the devices that integritysetup has while it formats.
+/// Prefix of the devices that integritysetup creates while it formats.
 const TEMPORARY: &str = "temporary-cryptsetup-";
 
-/// What mdadm may leave free before the data: 128 MiB, and some for superblock and bitmap.
+/// Space that mdadm may leave free before the data: 128 MiB, and some for superblock and bitmap.
 const BEFORE_DATA_BYTES: u64 = 136 << 20;
 
 /// Superblocks and bitmaps of metadata 0.90 and 1.0.
@@ -24,17 +24,17 @@ const SECTOR_BYTES: u64 = 512;
 /// Large disks take hours.
 const TO_WRITE: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// A disk and the device of dm-integrity on it, which is md's member.
+/// A disk and the dm-integrity device on it, which is md's member.
 #[derive(Clone, Debug)]
 pub(crate) struct Checksummed {
     pub(crate) disk: BlockDevice,
     pub(crate) device: BlockDevice,
-    /// Its name for device mapper.
+    /// Its device-mapper name.
     pub(crate) name: String,
     pub(crate) mode: IntegrityMode,
 }
 
-/// Name of the device on the disk of this number, from 0.
+/// Name of the device on the disk with this index.
 pub(crate) fn name_of(stack: &str, number: usize) -> String {
     format!("{stack}-integrity-{number}")
 }
@@ -43,7 +43,7 @@ pub(crate) fn node_of(name: &str) -> PathBuf {
     Path::new("/dev/mapper").join(name)
 }
 
-/// Writes the superblock; with `wipe` also zeros with their checksums to all of the disk.
+/// Writes the superblock; with `wipe` also zeros with checksums to the whole disk.
 pub(crate) fn format(disk: &Path, wipe: bool) -> Invocation {
     let call = call("format").arg("--batch-mode");
     let call = if wipe { call } else { call.arg("--no-wipe") };
@@ -67,8 +67,8 @@ pub(crate) fn close(name: &str) -> Invocation {
     call("close").arg(name)
 }
 
-/// Writes what is in the journals to its place. dm-integrity has a copy of the journal in memory, and answers reads of what is in
-/// it from there: a device that is suspended has an empty one.
+/// Writes the contents of the journals to their places. dm-integrity keeps a copy of the journal in memory and
+/// answers reads from it; suspending a device empties the journal.
 pub(crate) fn empty_journals(checksummed: &[Checksummed], access: &mut Access<'_>) -> Result<(), Cause> {
     let has_journal = |member: &&Checksummed| member.mode == IntegrityMode::Journal;
     for member in checksummed.iter().filter(has_journal) {
@@ -84,14 +84,14 @@ fn call(command: &str) -> Invocation {
     Invocation::new(Tool::Integritysetup).arg(command)
 }
 
-/// Bytes from the beginning of a member that md may use, of which it has so many.
+/// Bytes from the start of a member that md may use.
 pub(crate) const fn used_bytes(member_size_bytes: u64, device_bytes: u64) -> u64 {
     let used = member_size_bytes.saturating_add(BEFORE_DATA_BYTES);
     if used < device_bytes { used } else { device_bytes }
 }
 
-/// What is written of a device of so many bytes, each with its number of bytes: what md may use, and the end, where mdadm looks
-/// for superblocks. A member whose end cannot be read has none for mdadm.
+/// The parts of a device to be written, as offset and length: the part that md may use, and the end, where mdadm
+/// looks for superblocks. If the end of a member cannot be read, mdadm finds no superblock there.
 pub(crate) fn parts_written(member_size_bytes: u64, device_bytes: u64) -> Vec<(u64, u64)> {
     let used = used_bytes(member_size_bytes, device_bytes);
     let end = device_bytes.saturating_sub(END_BYTES) / SECTOR_BYTES * SECTOR_BYTES;
@@ -101,8 +101,8 @@ pub(crate) fn parts_written(member_size_bytes: u64, device_bytes: u64) -> Vec<(u
     }
 }
 
-/// Writes zeros with their checksums, and discards nothing. `--force`: otherwise it looks first for what is there, and cannot
-/// read it.
+/// Writes zeros with their checksums, and discards nothing. `--force` because it would otherwise first look for
+/// existing data, which it cannot read.
 pub(crate) fn zero(node: &Path, (at, bytes): (u64, u64)) -> Invocation {
     Invocation::new(Tool::Blkdiscard)
         .args(["--force", "--zeroout", "--offset"])
@@ -113,7 +113,7 @@ pub(crate) fn zero(node: &Path, (at, bytes): (u64, u64)) -> Invocation {
         .limit(TO_WRITE)
 }
 
-/// Closes the device of this name on the disk, and those that integritysetup left on it when it was killed.
+/// Closes the device with this name on the disk, and those that a killed integritysetup left on it.
 pub(crate) fn close_on(disk: &Path, name: &str, access: &mut Access<'_>) -> Result<(), Cause> {
     if !access.executor.exists(disk) {
         return Ok(());
@@ -129,7 +129,7 @@ pub(crate) fn close_on(disk: &Path, name: &str, access: &mut Access<'_>) -> Resu
         }
         let call = match found == name {
             true => close(found),
-            // integritysetup closes only what it opened under a name.
+            // integritysetup closes only devices that it opened by name.
             false => Invocation::new(Tool::Dmsetup).args(["remove", "--retry", found]),
         };
         access.run(&call, &[disk])?;

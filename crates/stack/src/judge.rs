@@ -1,5 +1,5 @@
-//! What is judged of a stack after each test: whether one member was slower than the others, whether the filesystem was
-//! nearly full, and whether the kernel was at work in the background.
+//! Checks of a stack after each test: whether one member was slower than the others, whether the filesystem was
+//! nearly full, and whether the kernel did background work.
 
 use crate::context::{Context, Teardown};
 use crate::counters::DiskCounters;
@@ -13,25 +13,25 @@ use study::event::{Event, Guard};
 use study::median;
 use study::stack::{ArraySpec, Members, StackSpec};
 
-/// Above this share, per cent, filesystems look long for free space, and find it in pieces.
+/// Above this usage, in percent, filesystems search long for free space, and find it in fragments.
 const USED_PERCENT_MAX: u64 = 90;
-/// Offsets must be multiples of this: the physical sectors of disks with 512 emulated bytes, and pages of flash.
+/// Offsets must be multiples of this: the physical sectors of 512e disks, and flash pages.
 const GRAIN_BYTES: u64 = 4096;
 
-/// A test, and what it was done on.
+/// A test, and the stack that it ran on.
 #[derive(Clone, Copy, Debug)]
 pub struct Tested<'a> {
-    /// None for all tests of the trial.
+    /// `None` for all tests of the trial.
     pub test: Option<&'a str>,
     pub spec: &'a StackSpec,
-    /// Number of disks of the array, with spares.
+    /// Number of disks of the array, including spares.
     pub disks: u32,
-    /// Acts of the study change the array meanwhile.
+    /// Acts of the study change the array during the test.
     pub has_acts: bool,
 }
 
-/// Records the guards `slow-member`, `nearly-full` and `undisturbed` of a test that has just ended; `moved` is what its
-/// members did, in their order.
+/// Records the guards `slow-member`, `nearly-full` and `undisturbed` of a test that has just ended; `moved` has the
+/// members' counters, in their order.
 pub fn judge(
     stack: &Stack,
     moved: &[DiskCounters],
@@ -68,7 +68,7 @@ pub fn judge(
     Ok(())
 }
 
-/// What the kernel does to the stack by itself.
+/// Background work of the kernel on the stack.
 fn background(
     stack: &Stack,
     moved: &[DiskCounters],
@@ -99,7 +99,7 @@ fn background(
     Ok(trim(discards, discards_itself(spec)))
 }
 
-/// What OpenZFS does to the pool of the stack. In the lab nothing but the study could ask for that.
+/// Background work of OpenZFS on the pool. In the lab only the study could start it.
 fn pool_work(stack: &Stack, context: &mut Context<'_>) -> Result<Option<String>, Cause> {
     let Some(pool) = stack.pool() else { return Ok(None) };
     if context.setting.teardown == Teardown::None {
@@ -115,7 +115,7 @@ fn pool_work(stack: &Stack, context: &mut Context<'_>) -> Result<Option<String>,
     }))
 }
 
-/// Whether the filesystem discards what it frees.
+/// Whether the filesystem discards freed blocks.
 fn discards_itself(spec: &StackSpec) -> bool {
     let kind = spec.filesystem.kind.get();
     let by_default = ["btrfs", "zfs", "bcachefs", "raw"].contains(&kind.words[0]);
@@ -131,7 +131,7 @@ fn trim(discards: u64, is_own: bool) -> Option<String> {
     })
 }
 
-/// Whether the filesystem has space left, by its blocks and its free ones.
+/// Whether the filesystem has space left, from its total and free blocks.
 fn nearly_full(blocks: u64, free: u64) -> Option<(bool, String)> {
     let used = (blocks.saturating_sub(free) * 100).checked_div(blocks)?;
     let passed = used <= USED_PERCENT_MAX;
@@ -142,7 +142,7 @@ fn nearly_full(blocks: u64, free: u64) -> Option<(bool, String)> {
     Some((passed, detail))
 }
 
-/// Whether each member gets the same kind of reads: those of a mirror go to whichever copy is nearer.
+/// Whether each member gets the same kind of reads: a mirror reads from the nearest copy.
 fn spreads_reads(array: &ArraySpec) -> bool {
     let stripes = |level: study::stack::Level| {
         let facts = level.facts();
@@ -151,24 +151,24 @@ fn spreads_reads(array: &ArraySpec) -> bool {
     stripes(array.level) && array.of.is_none_or(|inner| stripes(inner.level))
 }
 
-/// A read of the slow member takes more than so many times as long as that of any of its peers, if there are hardly any
-/// writes.
+/// A member is slow if its reads take longer than those of any peer by this factor, if there are hardly any writes.
 const READ_TIMES_MAX: f64 = 2.0;
-/// The same for writes, and for reads that wait for writes. Writes are short while a drive's cache has room and long when it has none: equal disks whose platters do not turn
-/// together differ by 2.4 times in the lab, over 8,000 writes of JFS each; reads among writes of XFS by 2.2 times.
+/// The same for writes, and for reads that wait for writes. Writes are short while a drive's cache has room and
+/// long when it has none: identical disks with different rotational phases differ by a factor of 2.4 in the lab,
+/// over 8,000 writes of JFS each; reads among writes of XFS by 2.2.
 const WRITE_TIMES_MAX: f64 = 4.0;
-/// Fewer requests of a member say nothing.
+/// Fewer requests of a member are not significant.
 const REQUESTS_MIN: u64 = 200;
-/// Members in all that must be alike.
+/// Minimum number of comparable members, including the slow one.
 const MEMBERS_MIN: usize = 4;
-/// The means of the others differ by at most this factor. Where drives answer some requests from their caches, those of
-/// equal disks differ by up to eight times.
+/// The means of the others differ by at most this factor. If drives answer some requests from their caches,
+/// identical disks differ by a factor of up to eight.
 const AGREE: f64 = 1.5;
 /// Counters are in whole milliseconds.
 const MILLISECONDS_MIN: u64 = 20;
 /// Members are peers if their requests differ in number and size by at most this factor.
 const ALIKE: f64 = 1.5;
-/// Requests of a kind are rare if they are at most one in so many.
+/// Requests of a kind are rare if they are at most one in this many.
 const RARE: u64 = 20;
 
 /// Requests of one kind at one member.
@@ -179,7 +179,7 @@ struct Load {
     milliseconds: u64,
 }
 
-/// Its verb, what a member did of it, and the limit.
+/// Its verb, its load on a member, and the limit.
 type Kind = (&'static str, fn(&DiskCounters) -> Load, f64);
 
 impl Load {
@@ -204,10 +204,10 @@ impl Load {
     }
 }
 
-/// Compares the mean time of a request between members with the same load; None if too few can be compared. The time is
-/// that from the queue to the completion.
+/// Compares the mean time of a request between members with the same load; `None` if too few can be compared. The
+/// time is from queueing to completion.
 fn slow_member(members: &[DiskCounters], spreads_reads: bool) -> Option<(bool, String)> {
-    // The copies of a mirror get the same writes and different reads, for which the writes wait.
+    // The copies of a mirror get the same writes but different reads, which delay the writes.
     let reads_much = |disk: &DiskCounters| disk.reads * RARE > disk.reads + disk.writes;
     if !spreads_reads && members.iter().any(reads_much) {
         return None;
@@ -272,8 +272,8 @@ fn is_alike(disk: &DiskCounters, members: &[DiskCounters]) -> bool {
 }
 
 impl Stack {
-    /// Smallest write that no disk must read before: the largest physical sector of the members. None if the kernel does
-    /// not say.
+    /// Smallest write that no disk must precede with a read: the largest physical sector of the members. `None` if
+    /// the kernel does not report it.
     pub fn physical_block_bytes(&self) -> Option<u64> {
         let size = |disk: &BlockDevice| {
             sysfs::read(&disk.queue().join("physical_block_size"))
@@ -285,8 +285,8 @@ impl Stack {
     }
 }
 
-/// Records the guard `aligned` of members and array: whether their data begins where the physical sectors of the disks
-/// do. The kernel derives it for partitions and for stacked devices (-1 is what it cannot align).
+/// Records the guard `aligned` of members and array: whether their data begins at a physical sector of the disks.
+/// The kernel computes it for partitions and for stacked devices (-1 means that it cannot align them).
 pub(crate) fn judge_alignment(members: &[BlockDevice], device: &BlockDevice, context: &mut Context<'_>) {
     let mut wrong = Vec::new();
     for disk in members.iter().chain([device]).filter(|disk| !disk.is_simulated()) {
@@ -310,7 +310,7 @@ pub(crate) fn judge_alignment(members: &[BlockDevice], device: &BlockDevice, con
     context.guard("aligned", passed, detail);
 }
 
-/// What is wrong with where a device begins; attributes that the kernel does not have are none.
+/// The misalignment of a device's start; attributes that the kernel lacks are `None`.
 fn misaligned(name: &str, alignment_offset: Option<i64>, loop_offset: Option<i64>) -> Option<String> {
     match (alignment_offset, loop_offset) {
         (Some(offset), _) if offset < 0 => Some(format!("the members of {name} are aligned in different ways")),

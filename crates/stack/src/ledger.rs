@@ -12,11 +12,11 @@ pub struct Act {
 
 /// Keeps the undo of every act until it is undone.
 pub trait Ledger {
-    /// Called before the act. When it returns, the entry must survive a kill of this process; if it fails, the
-    /// act is not done.
+    /// Called before the act. When it returns, the entry must survive a kill of this process; if it fails, the act
+    /// is not done.
     fn intend(&mut self, undo: &Undo) -> io::Result<u64>;
 
-    /// Called after the act, before anybody else can use what it made. If the entry does not contain an identity, it is
+    /// Called after the act, before others can use its result. If the entry does not contain an identity, it is
     /// read back now. From then on only an object with that identity is undone.
     fn made(&mut self, entry: u64, undo: &Undo) -> io::Result<()> {
         let _ = (entry, undo);
@@ -30,7 +30,7 @@ pub trait Ledger {
 /// A ledger for machines that end with the trial, and for tests.
 #[derive(Debug, Default)]
 pub struct MemoryLedger {
-    /// What is not undone yet, in order of time.
+    /// Acts that are not undone yet, in order of time.
     pub open: Vec<Act>,
     entries: u64,
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use study::stack::{ArraySpec, Level, Members};
 use tools::{Invocation, Tool};
 
-/// The volume's name in its group.
+/// Name of the volume in its group.
 const VOLUME: &str = "data";
 
 /// Maximum time without progress of the synchronisation.
@@ -30,7 +30,7 @@ pub(crate) fn udev_runs(executor: &mut dyn Executor) -> bool {
 }
 
 /// A call of LVM that sees only these devices, including the lab's (by their name in /proc/devices), writes nothing
-/// outside them, and waits for udev only if there is one.
+/// outside them, and waits for udev only if it is running.
 pub(crate) fn call(command: &str, devices: &[PathBuf], udev: bool) -> Invocation {
     let accepted: String = devices
         .iter()
@@ -56,7 +56,7 @@ impl Volume<'_> {
         Path::new("/dev").join(self.group).join(VOLUME)
     }
 
-    /// Refuses an existing group of this name.
+    /// Rejects an existing group with this name.
     pub(crate) fn must_be_free(&self, executor: &mut dyn Executor) -> Result<(), Cause> {
         let folder = Path::new("/dev").join(self.group);
         match executor.exists(&folder) {
@@ -108,7 +108,7 @@ impl Volume<'_> {
             Level::LvmRaid10 => call = call.args(["--mirrors", "1"]),
             _ => {}
         }
-        // For RAID 6, LVM always has parity computed.
+        // LVM always computes the parity of RAID 6.
         if self.zeroed && level.is_redundant() && level != Level::LvmRaid6 {
             call = call.arg("--nosync");
         }

@@ -1,4 +1,4 @@
-//! The state of the page cache, and writing it out.
+//! The state of the page cache, and write-back.
 
 use crate::error::Cause;
 use rustix::fs::{Mode, OFlags};

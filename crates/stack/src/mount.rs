@@ -17,7 +17,7 @@ use std::time::Duration;
 use study::stack::{FilesystemKind, StackSpec};
 use tools::{Invocation, Tool};
 
-/// How a filesystem is mounted, each time in the same way.
+/// How a filesystem is mounted and remounted.
 #[derive(Debug)]
 pub(crate) struct Mounting {
     /// The source for mount(2): a device, or several separated by colons.
@@ -28,14 +28,14 @@ pub(crate) struct Mounting {
     pub(crate) arguments: MountArguments,
     /// The study's options, unchanged, for a program that mounts.
     pub(crate) options: Vec<String>,
-    /// Of ZFS.
+    /// For ZFS.
     pub(crate) pool: Option<Pool>,
-    /// The study asks for lazy initialisation.
+    /// The study uses lazy initialisation.
     pub(crate) is_lazy: bool,
 }
 
 impl Mounting {
-    /// Of a filesystem on these devices that is not a pool.
+    /// For a filesystem on these devices that is not a pool.
     pub(crate) fn of(spec: &StackSpec, devices: Vec<PathBuf>, journal: Option<&Path>) -> Result<Self, Cause> {
         let of = &spec.filesystem;
         let mut arguments = options::parse(&spec.mount_options, filesystem::journal_option(of).as_deref())?;
@@ -72,7 +72,7 @@ impl Mounting {
     }
 }
 
-/// mount(2); an error includes what the kernel logged.
+/// mount(2); an error includes the kernel's log messages.
 pub(crate) fn mount(call: &Mount<'_>) -> Result<Mounted, Cause> {
     let (device, kind, with) = (call.source, call.kind, call.arguments);
     let data = CString::new(with.data.as_str())
@@ -93,14 +93,14 @@ pub(crate) fn mount(call: &Mount<'_>) -> Result<Mounted, Cause> {
     })
 }
 
-/// Unmounts a folder. Never lazily: a filesystem that is still in use would continue to write unnoticed.
+/// Unmounts a folder. Never lazily: a filesystem in use would continue to write unnoticed.
 pub(crate) fn unmount(folder: &Path) -> Result<(), Cause> {
     const TRIES: u32 = 25;
     let mut tries_left = TRIES;
     loop {
         match rustix::mount::unmount(folder, UnmountFlags::NOFOLLOW) {
             Ok(()) => return Ok(()),
-            // A process that had a file open there may be just exiting.
+            // A process that had a file open there may be exiting.
             Err(Errno::BUSY) if tries_left > 0 => std::thread::sleep(Duration::from_millis(200)),
             Err(errno) => return Err(Cause::errno(format!("unmount {}", folder.display()))(errno)),
         }
@@ -161,7 +161,7 @@ impl KernelLog {
         Self(at_its_end.ok())
     }
 
-    /// What was logged since, as part of a message.
+    /// Messages logged since, as part of an error message.
     fn words(&mut self) -> String {
         let mut record = [0; 8192];
         let mut words = Vec::new();

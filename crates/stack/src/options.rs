@@ -19,7 +19,7 @@ impl MountArguments {
         words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(",")
     }
 
-    /// Adds options that the study need not give.
+    /// Adds options that the study need not specify.
     pub(crate) fn add(&mut self, words: &[String]) {
         let all = std::iter::once(self.data.clone()).chain(words.iter().cloned());
         self.data = all.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(",");
@@ -89,7 +89,7 @@ fn meaning(option: &str) -> Meaning {
     }
 }
 
-/// Splits the study's options, including entries with several; a later option overrides an earlier one.
+/// Splits the study's options, including entries with several options; a later option overrides an earlier one.
 pub(crate) fn parse(options: &[String], journal_mode: Option<&str>) -> Result<MountArguments, Cause> {
     let mut flags = MountFlags::empty();
     let mut data: Vec<&str> = Vec::new();

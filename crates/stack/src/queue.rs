@@ -46,7 +46,7 @@ pub(crate) fn check_choice(device: &BlockDevice, name: &str, executor: &mut dyn 
     }
 }
 
-/// Sets the scheduler. The kernel may load its module, so the list of schedulers is shown only after an error.
+/// Sets the scheduler. The kernel may load its module, so the list of schedulers is only complete after an error.
 pub(crate) fn set_scheduler(device: &BlockDevice, name: &str, executor: &mut dyn Executor) -> Result<(), Cause> {
     let attribute = scheduler_attribute(device);
     if executor.write(&attribute, name).is_err() {
@@ -140,7 +140,7 @@ mod tests {
     fn a_device_without_the_attribute_has_no_scheduler() {
         let mut tools = Tools::find(&[]).unwrap();
         let mut machine = System::new(&mut tools);
-        // Its folder is not there, and so its attributes are not.
+        // Its folder does not exist, so its attributes do not either.
         let zram = BlockDevice::simulated(Path::new("/dev/zram0"), Path::new("/nowhere/zram0"));
         assert_eq!(scheduler(&zram, &mut machine).unwrap(), "none");
         let refused = check_choice(&zram, "bfq", &mut machine).unwrap_err().to_string();

@@ -12,13 +12,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use study::event::Guard;
 
-/// How long the stack must be idle, and the longest time to wait for that.
+/// How long the stack must be idle, and the maximum time to wait for that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quiesce {
     /// Time without a request to any member.
     pub quiet: Duration,
     pub at_most: Duration,
-    /// Acts of the study may have left the array without a member: that is not waited for.
+    /// Acts of the study may have left the array without a member, which is not waited for.
     pub degraded: bool,
 }
 
@@ -34,10 +34,10 @@ impl Default for Quiesce {
     }
 }
 
-/// Writes everything, and waits until md and the members are idle. A stack that does not become idle fails the guard
-/// `quiesced`; the trial continues.
+/// Writes back everything, and waits until md and the members are idle. A stack that does not become idle fails the
+/// guard `quiesced`; the trial continues.
 ///
-/// Dirty data of other programs does not count, because it never reaches the members; it is reported in the detail.
+/// Dirty data of other programs is ignored, because it never reaches the members; the detail reports it.
 pub fn quiesce(stack: &Stack, how: Quiesce, context: &mut Context<'_>) -> Result<Guard, Cause> {
     context.step("quiesce");
     let began = Instant::now();
@@ -90,8 +90,8 @@ fn not_at_rest(
     Ok(None)
 }
 
-/// Drops the page cache, dentries and inodes, and checks that nothing is cached of `witnesses`, files of the stack that
-/// the next test will read: the guard `cold-cache`.
+/// Drops the page cache, dentries and inodes, and checks that nothing of `witnesses`, files on the stack that the
+/// next test will read, is cached: the guard `cold-cache`.
 pub fn drop_caches(stack: &Stack, witnesses: &[PathBuf], context: &mut Context<'_>) -> Result<Guard, Cause> {
     context.step("drop caches");
     memory::write_back(stack.mount_point.as_deref())?;
@@ -116,13 +116,13 @@ pub fn counters(stack: &Stack) -> Result<Vec<DiskCounters>, Cause> {
     stack.members.iter().map(DiskCounters::of).collect()
 }
 
-/// From now on every simulated disk ends a flush at once and writes nothing for it.
+/// From now on every simulated disk completes a flush at once without writing anything.
 pub fn ignore_flushes(stack: &Stack) -> Result<(), Cause> {
     let ignore = |disk: &BlockDevice| sysfs::write(&disk.sysfs.join("ignore_flushes"), "1");
     stack.members.iter().try_for_each(ignore)
 }
 
-/// Lets md check all copies or parity, and records the guard `array-clean`; returns the mismatched sectors.
+/// Makes md check all copies or parity, and records the guard `array-clean`; returns the mismatched sectors.
 pub fn array_mismatches(stack: &Stack, context: &mut Context<'_>) -> Result<u64, Cause> {
     if stack.array.is_none() {
         return Ok(0);

@@ -1,4 +1,4 @@
-//! A stack that starts again on disks that lost their power: assembled, mounted, checked, never made anew.
+//! Restarts a stack on disks after a power cut: assembled, mounted and checked, but never recreated.
 
 mod pool;
 
@@ -16,26 +16,27 @@ use std::time::Duration;
 use study::stack::{DATA, JOURNAL, Level, StackSpec};
 use tools::{Invocation, Tool, ToolError};
 
-/// One md array or a single disk, or the disks of a filesystem that has several, and the filesystem on it; or a pool.
+/// One md array or a single disk, or the disks of a filesystem that uses several, and the filesystem on it; or a
+/// pool.
 pub struct Recovered {
     array: Option<Array>,
-    /// Members that were not taken away.
+    /// Members that were not removed.
     members: Vec<PathBuf>,
     mounting: Mounting,
     folder: PathBuf,
 }
 
-/// How a stack starts again.
+/// How a stack is restarted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Restart {
-    /// The member that is taken away before.
+    /// The member that is removed first.
     pub missing: Option<usize>,
-    /// Whether acts were under way, so that members may be missing, added or moved to.
+    /// The cut happened during acts, so members may be missing, added or being reshaped.
     pub amid_acts: bool,
 }
 
-/// Assembles the array; if it does not start and a member may be missing, then by force; amid acts also if it is dirty and
-/// degraded.
+/// Assembles the array; by force if it does not start and a member may be missing; during acts also if it is dirty
+/// and degraded.
 pub fn recover(
     spec: &StackSpec,
     disks: &Disks,
@@ -137,8 +138,8 @@ fn assemble(
     })
 }
 
-/// Without the disks that have no superblock of md: a disk that is added again as a new one has none for a moment, and
-/// mdadm assembles no array of disks among which such a one is named.
+/// Excludes disks without an md superblock: a disk that is added as a new one has none for a moment, and mdadm
+/// assembles no array if such a disk is named.
 fn with_superblocks(disks: &[PathBuf], context: &mut Context<'_>) -> Result<Vec<PathBuf>, Cause> {
     let mut members = Vec::new();
     for disk in disks {
@@ -152,17 +153,17 @@ fn with_superblocks(disks: &[PathBuf], context: &mut Context<'_>) -> Result<Vec<
     Ok(members)
 }
 
-/// Whether md starts arrays of RAID 4, 5 and 6 that are dirty and degraded: what an administrator sets when `--force` does
-/// not help. It does not where mdadm counts a member as there that a reshape was still writing.
+/// Whether md starts arrays of RAID 4, 5 and 6 that are dirty and degraded: an administrator sets this when
+/// `--force` does not help. That happens if mdadm counts a member as present that a reshape was still writing.
 fn start_dirty_degraded(whether: &str) -> Result<(), Cause> {
     sysfs::write(Path::new("/sys/module/md_mod/parameters/start_dirty_degraded"), whether)
 }
 
-/// Unmounts what a recovered stack left mounted, stops every array of the machine, exports its pool, and drops the caches,
-/// so that other disks can be in the place of these.
+/// Unmounts what a recovered stack left mounted, stops every array of the machine, exports its pool, and drops the
+/// caches, so that the disks can be replaced by others.
 ///
 /// # Errors
-/// When something cannot be put away.
+/// If something cannot be stopped.
 pub fn put_away(spec: &StackSpec, context: &mut Context<'_>) -> Result<(), Cause> {
     let folder = context.setting.work_folder.join(context.setting.name);
     if context.access.executor.mounted(&folder)?.is_some() {
@@ -194,7 +195,7 @@ pub fn put_away(spec: &StackSpec, context: &mut Context<'_>) -> Result<(), Cause
 }
 
 impl Recovered {
-    /// Mounts the filesystem, which replays its journal; its folder.
+    /// Mounts the filesystem, which replays its journal; returns its folder.
     pub fn mount(&self, context: &mut Context<'_>) -> Result<&Path, Cause> {
         context.step("mount");
         if !context.access.executor.exists(&self.folder) {
@@ -217,7 +218,7 @@ impl Recovered {
         sysfs::write(Path::new("/proc/sys/vm/drop_caches"), "3")
     }
 
-    /// What the filesystem's own checker complains of, which changes nothing. None if it is content, or there is none.
+    /// Errors reported by the filesystem's own checker in read-only mode. `None` if there are none, or no checker.
     pub fn complaint(&self, context: &mut Context<'_>) -> Result<Option<String>, Cause> {
         if let Some(pool) = &self.mounting.pool {
             context.step("scrub");
@@ -238,7 +239,7 @@ impl Recovered {
         }
     }
 
-    /// Sectors whose copies or parity disagree, after the resync that the cut made due. None without redundancy.
+    /// Sectors whose copies or parity disagree, after the resync that follows the cut. `None` without redundancy.
     pub fn stale_sectors(&self, context: &mut Context<'_>) -> Result<Option<u64>, Cause> {
         match &self.array {
             Some(array) if array.redundant => {
@@ -249,7 +250,7 @@ impl Recovered {
         }
     }
 
-    /// Waits until md has done what acts left it to do. Whether all members are there then.
+    /// Waits until md has finished what acts had started. Returns whether all members are present.
     pub fn is_whole(&self, context: &mut Context<'_>) -> Result<bool, Cause> {
         let Some(array) = self.array.as_ref().filter(|array| array.redundant) else {
             return Ok(true);
@@ -258,7 +259,7 @@ impl Recovered {
         Ok(array.wait_until_at_rest(context.access.executor)? == 0)
     }
 
-    /// Takes a member away from the running array, none of its spares. Whether there was one to take.
+    /// Removes a member, but no spare, from the running array. Returns whether there was one.
     pub fn fail_member(&self, number: usize, context: &mut Context<'_>) -> Result<bool, Cause> {
         if let Some(pool) = &self.mounting.pool {
             context.step("take a member offline");
@@ -272,7 +273,7 @@ impl Recovered {
         for member in &self.members {
             let name = member.file_name().unwrap_or_default().to_string_lossy();
             let state = array.attribute(&format!("dev-{name}/state"));
-            // A disk that md has left out has no such attribute.
+            // A disk that md has excluded has no such attribute.
             let state = sysfs::read(&state).unwrap_or_default();
             active.extend(state.split(',').any(|word| word == "in_sync").then_some(member));
         }
@@ -290,7 +291,7 @@ impl Recovered {
     }
 }
 
-/// The programs for it.
+/// The programs for recovery.
 pub fn tools_of_recovery(spec: &StackSpec) -> Vec<Tool> {
     let mut tools = filesystem::tools_needed(spec, crate::Teardown::None);
     tools.extend(spec.filesystem.kind.is_pool().then_some(Tool::Partx));

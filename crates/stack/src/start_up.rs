@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The kernel's thread that, from 0 to 5 s after each mount (the delay is random), reads the block bitmaps of all groups
-/// that are in use and fills the inode tables that mke2fs deferred. It exits when nothing is left to do.
+/// The kernel thread that, from 0 to 5 s after each mount (the delay is random), reads the block bitmaps of all
+/// groups in use and fills the inode tables that mke2fs deferred. It exits when it is done.
 const EXT4_THREAD: &str = "ext4lazyinit";
 
 /// On arrays of many terabytes it reads for minutes.
@@ -36,7 +36,7 @@ pub(crate) fn wait(context: &mut Context<'_>) -> Result<(), Cause> {
     Ok(())
 }
 
-/// Whether it is at work on any filesystem of this machine.
+/// Whether it is running for any filesystem of this machine.
 pub(crate) fn is_under_way() -> Result<bool, Cause> {
     find(EXT4_THREAD).map(|thread| thread.is_some())
 }

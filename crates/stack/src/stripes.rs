@@ -8,7 +8,7 @@ const MD_CHUNK_BYTES: u64 = 512 << 10;
 /// LVM's default stripe size.
 const LVM_CHUNK_BYTES: u64 = 64 << 10;
 
-/// The geometry of an array on this number of disks; none without stripes.
+/// The geometry of an array on this number of disks; `None` without stripes.
 pub(crate) fn of(array: &ArraySpec, disks: usize) -> Option<Stripes> {
     let disks = disks as u64 - u64::from(array.spares).min(disks as u64);
     let layout = array.layout.as_deref();
@@ -36,7 +36,8 @@ fn level(level: Level, chunk_bytes: Option<u64>, layout: Option<&str>, disks: u6
         Members::AllBut(parity) => disks.checked_sub(u64::from(parity))?,
         Members::Halves => disks / 2,
         Members::Copies => {
-            // As md reports it to the block layer: near copies are on adjacent members, far and offset ones are not.
+            // As md reports it to the block layer: near copies are on adjacent members, far and offset ones are
+            // not.
             let copies = layout.unwrap_or("n2").strip_prefix('n');
             let near = copies.map_or(1, |copies| copies.parse().unwrap_or(2)).max(1);
             if disks.is_multiple_of(near) {

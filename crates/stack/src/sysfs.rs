@@ -19,7 +19,7 @@ pub(crate) fn number(path: &Path, text: &str) -> Result<u64, Cause> {
         .map_err(|_| Cause::State(format!("{} does not contain a number, but `{text}`", path.display())))
 }
 
-/// What is in a folder.
+/// The entries of a folder.
 pub(crate) fn list(folder: &Path) -> Result<Vec<PathBuf>, Cause> {
     let doing = || Cause::system(format!("list {}", folder.display()));
     let entries = fs::read_dir(folder).map_err(doing())?;
@@ -33,8 +33,8 @@ pub(crate) fn write(path: &Path, value: &str) -> Result<(), Cause> {
     file.write_all(value.as_bytes()).map_err(doing())
 }
 
-/// Reads an attribute and, if its value is not `until`, sleeps until the kernel reports a change or the time is over.
-/// The value that was read is returned; callers read again.
+/// Reads an attribute and, if its value is not `until`, sleeps until the kernel reports a change or the time is
+/// over. Returns the value that was read; callers read again.
 pub(crate) fn read_or_sleep(path: &Path, until: &str, at_most: Duration) -> Result<String, Cause> {
     let doing = || Cause::system(format!("read {}", path.display()));
     let mut file = fs::File::open(path).map_err(doing())?;
@@ -43,14 +43,14 @@ pub(crate) fn read_or_sleep(path: &Path, until: &str, at_most: Duration) -> Resu
     let value = text.trim_end().to_owned();
     if value != until {
         let timeout = Timespec::try_from(at_most).ok();
-        // Whether this was a change, the timeout or a signal: the caller reads again.
+        // The caller reads again, whether this was a change, the timeout or a signal.
         let _ = poll(&mut [PollFd::new(&file, PollFlags::PRI)], timeout.as_ref());
     }
     Ok(value)
 }
 
-/// Sleeps until the kernel reports a change of an attribute or the time is over; not at all if its value is another
-/// already.
+/// Sleeps until the kernel reports a change of an attribute or the time is over; returns at once if its value
+/// already differs.
 pub(crate) fn sleep_while(path: &Path, value: &str, at_most: Duration) -> Result<(), Cause> {
     let doing = || Cause::system(format!("read {}", path.display()));
     let mut file = fs::File::open(path).map_err(doing())?;
@@ -58,7 +58,7 @@ pub(crate) fn sleep_while(path: &Path, value: &str, at_most: Duration) -> Result
     file.read_to_string(&mut text).map_err(doing())?;
     if text.trim_end() == value {
         let timeout = Timespec::try_from(at_most).ok();
-        // Whether this was a change, the timeout or a signal: the caller looks again.
+        // The caller checks again, whether this was a change, the timeout or a signal.
         let _ = poll(&mut [PollFd::new(&file, PollFlags::PRI)], timeout.as_ref());
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! The undo of each act: plain data for the ledger, and its execution.
 //!
-//! *Invariant:* an undo first checks that what it will destroy is still what was created, and does nothing if it is
-//! gone. So a later process can repeat it.
+//! *Invariant:* an undo first checks that the object to be destroyed is still the one that was created, and does
+//! nothing if it is gone. So a later process can repeat it.
 
 use crate::access::Access;
 use crate::error::Cause;
@@ -21,39 +21,39 @@ use tools::{Invocation, Tool, ToolError};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "undo", rename_all = "kebab-case")]
 pub enum Undo {
-    /// An attribute in /sys gets its former value.
+    /// Restores the former value of an attribute in /sys.
     Attribute { path: PathBuf, value: String },
-    /// The array is stopped, and superblocks with its UUID are erased from the members.
+    /// Stops the array and erases superblocks with its UUID from the members.
     Array {
         node: PathBuf,
         uuid: String,
         members: Vec<PathBuf>,
     },
-    /// The signature of a filesystem is erased from its device.
+    /// Erases the signature of a filesystem from its device.
     Filesystem {
         device: PathBuf,
         kind: FilesystemKind,
         array_uuid: Option<String>,
-        /// The filesystem's UUID, if it was set: a filesystem with another UUID was made by others since.
+        /// The filesystem's UUID, if it was set: a filesystem with another UUID was made by another program since.
         #[serde(default)]
         uuid: Option<String>,
     },
-    /// Signatures of these types (as wipefs names them) are erased from a device of the run.
+    /// Erases signatures of these types (as wipefs names them) from a device of the run.
     Signatures { device: PathBuf, types: String },
-    /// The device of dm-integrity under this name is closed if it is on this disk, with what integritysetup has of its own
-    /// on the disk while it formats.
+    /// Closes the dm-integrity device with this name if it is on this disk, and the temporary devices of
+    /// integritysetup on the disk.
     Integrity { disk: PathBuf, name: String },
-    /// The volume group is removed if it is only on these devices, and so are their physical volumes.
+    /// Removes the volume group if it is only on these devices, and their physical volumes.
     VolumeGroup { name: String, devices: Vec<PathBuf> },
-    /// The pool is destroyed if it is only on these partitions.
+    /// Destroys the pool if it is only on these partitions.
     Pool { name: String, partitions: Vec<PathBuf> },
-    /// The partition table is erased if it has this UUID, with the signature of its first partition.
+    /// Erases the partition table if it has this UUID, and the signature of its first partition.
     PartitionTable { device: PathBuf, uuid: String },
-    /// An empty folder is removed.
+    /// Removes an empty folder.
     Folder { path: PathBuf },
-    /// A device is unmounted from a folder.
+    /// Unmounts a device from a folder.
     Mount { folder: PathBuf, device: PathBuf },
-    /// A filesystem with several devices, of which the kernel may show any, is unmounted from a folder.
+    /// Unmounts a filesystem from a folder that is on several devices, any of which the kernel may show.
     MountOfSeveral { folder: PathBuf, devices: Vec<PathBuf> },
 }
 
@@ -171,7 +171,7 @@ fn clear_member(member: &Path, uuid: &str, access: &mut Access<'_>) -> Result<()
             )?;
             Ok(())
         }
-        // A superblock of others, or none, which mdadm reports as a failure.
+        // A superblock of another array, or none, which mdadm reports as a failure.
         Ok(_) | Err(ToolError::Exit { .. }) => Ok(()),
         Err(error) => Err(error.into()),
     }

@@ -30,17 +30,17 @@ pub struct Stack {
     /// The device of the filesystem, or of the workload on a raw device: the array or the single disk. The first
     /// disk if the filesystem has several.
     pub block_device: PathBuf,
-    /// Mount point of the filesystem; none on a raw device.
+    /// Mount point of the filesystem; `None` on a raw device.
     pub mount_point: Option<PathBuf>,
-    /// The disks in use: those of the array, spares last, then external devices, such as a journal's.
+    /// The disks in use: those of the array, spares last, then external devices such as a journal's.
     pub members: Vec<BlockDevice>,
-    /// So many of them are of group `data`.
+    /// Number of members in group `data`.
     pub(crate) data_disks: usize,
-    /// None without md.
+    /// `None` without md.
     pub array: Option<Array>,
-    /// Where md's members are devices of dm-integrity: each disk of group `data` with its device.
+    /// If md's members are dm-integrity devices: each disk of group `data` with its device.
     pub(crate) checksummed: Vec<Checksummed>,
-    /// The arrays that are members of it.
+    /// The arrays that are its members.
     inner: Vec<Array>,
     mounting: Option<Mounting>,
     /// Mounted filesystems on other groups of disks, by group.
@@ -55,7 +55,7 @@ impl Stack {
         found.map(|(_, folder)| folder.as_path())
     }
 
-    /// The ZFS pool, if it has one.
+    /// The ZFS pool, if any.
     pub(crate) fn pool(&self) -> Option<&zfs::Pool> {
         self.mounting.as_ref()?.pool.as_ref()
     }
@@ -118,8 +118,8 @@ pub fn remount(
     outcome
 }
 
-/// Tears a stack down as set in the context. Acts that cannot be undone stay in the ledger, and the rest is still
-/// undone.
+/// Tears a stack down as configured in the context. Acts that cannot be undone stay in the ledger, and the rest is
+/// still undone.
 pub fn down(stack: Stack, context: &mut Context<'_>) -> Result<(), TeardownError> {
     if context.setting.teardown == Teardown::Full {
         context.step("tear down");
@@ -184,8 +184,8 @@ pub(crate) fn disks_used<'d>(array: &ArraySpec, disks: &'d [PathBuf]) -> &'d [Pa
     }
 }
 
-/// Number of disks at the end of the group that a filesystem on all disks does not use until an act lets one take over.
-/// dRAID's spares are space on all disks.
+/// Number of disks at the end of the group that a filesystem on all disks does not use until an act makes one take
+/// over. dRAID's spares are space on all disks.
 pub(crate) fn unused_spares(spec: &StackSpec, disks: usize) -> usize {
     match spec.array.level {
         Level::None if !zfs::is_distributed(&spec.filesystem.zfs) => (spec.array.spares as usize).min(disks),

@@ -19,7 +19,7 @@ const NO_CACHE: [&str; 2] = ["-o", "cachefile=none"];
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pool {
     pub(crate) name: String,
-    /// The partitions that it is on.
+    /// The partitions of the pool.
     pub(crate) partitions: Vec<PathBuf>,
 }
 
@@ -84,7 +84,7 @@ impl Creation<'_> {
     }
 }
 
-/// Whether spares are space on all disks.
+/// Whether spares are distributed over all disks.
 pub(crate) const fn is_distributed(spec: &ZfsSpec) -> bool {
     matches!(spec.pool, Some(Kind::Draid1 | Kind::Draid2))
 }
@@ -130,13 +130,13 @@ impl Pool {
         self.partitions.iter().fold(call, search).arg(&self.name)
     }
 
-    /// Asks for the state of the pool, scrubs and resilvers included.
+    /// Queries the state of the pool, including scrubs and resilvers.
     pub(crate) fn status(&self) -> Invocation {
         Invocation::new(ZPOOL).arg("status").arg(&self.name)
     }
 }
 
-/// The scrub or resilver that is under way, in the words of `zpool status`.
+/// The scrub or resilver in progress, as shown by `zpool status`.
 pub(crate) fn scan(status: &str) -> Option<&str> {
     let scan = status.lines().find_map(|line| line.trim().strip_prefix("scan: "))?;
     scan.contains("in progress").then_some(scan)
@@ -202,7 +202,7 @@ mod tests {
         );
     }
 
-    /// What follows the pool's name.
+    /// The arguments after the pool's name.
     fn vdevs(pool: Kind, vdev_disks: Option<u32>, disks: usize, spares: u32) -> Result<String, Cause> {
         let zfs = ZfsSpec {
             pool: Some(pool),

@@ -1,4 +1,4 @@
-//! Acts on the array: which of them can be, on every cell.
+//! Acts on the array: which of them are possible on each cell.
 
 mod fault;
 mod members;
@@ -11,10 +11,10 @@ use study::plan::Cell;
 use study::stack::{DATA, Keeper, Level, MachineKind};
 use study::workload::{IoEngine, Work};
 
-/// What is wrong, with a suggestion.
+/// An error with a suggestion.
 type Wrong = (String, &'static str);
 
-/// An act, with the places of what is done, of its disk (or of what is done) and of its time.
+/// An act, with the positions of its kind, its disk (or its kind) and its time.
 struct Placed<'a> {
     act: Act,
     on_kind: &'a Span,
@@ -23,12 +23,12 @@ struct Placed<'a> {
     on_offset: &'a Span,
 }
 
-/// Reads all acts and gives them to every cell.
+/// Reads all acts and adds them to every cell.
 pub(crate) fn put_on(top: &Entry, kind: MachineKind, cells: &mut [Cell], found: &mut Found) {
     let entries = top.tables("act").iter();
     let acts: Vec<Placed<'_>> = entries.filter_map(|entry| read(entry, found)).collect();
     let Some(first) = acts.first() else { return };
-    // Also where they cannot be: claims and tables may name their tests.
+    // Also where they are impossible: claims and tables may name their tests.
     for cell in cells.iter_mut() {
         let acts = acts.iter().map(|placed| timed(&placed.act, &cell.workload.work));
         cell.acts = acts.collect();
@@ -60,7 +60,7 @@ pub(crate) fn put_on(top: &Entry, kind: MachineKind, cells: &mut [Cell], found: 
     }
 }
 
-/// None if what is wrong has been reported.
+/// `None` if an error has been reported.
 fn read<'a>(entry: &'a Entry, found: &mut Found) -> Option<Placed<'a>> {
     let done = entry.value("do")?;
     let kind = ActKind::ALL.into_iter().find(|kind| kind.word() == done.value.word())?;
@@ -131,7 +131,7 @@ fn due<'a>(entry: &'a Entry, found: &mut Found) -> Option<(Due, &'a Span)> {
     }
 }
 
-/// The act, with a time instead of a share of the work where the work has a time.
+/// Converts a share of the workload to a time if the workload has a duration.
 fn timed(act: &Act, work: &Work) -> Act {
     let at_ns = match (act.due, work) {
         (Due::After { percent }, Work::Io(io)) => io

@@ -13,7 +13,7 @@ pub(crate) fn is_striped(array: &ArraySpec) -> bool {
     array.level.facts().has_chunk || array.of.is_some_and(|of| of.level.facts().has_chunk)
 }
 
-/// RAID 10 layouts as md writes them: the kind of copies and how many.
+/// Copies in a RAID 10 layout in md's notation.
 fn raid10_copies(layout: Option<&str>) -> Option<u32> {
     let layout = layout.unwrap_or("n2");
     let copies = layout.strip_prefix(['n', 'f', 'o'])?;
@@ -77,7 +77,7 @@ pub(crate) fn default_bitmap(level: Level, of: Option<&InnerArray>, member_bytes
     }
 }
 
-/// Whether md keeps copies or parity, in the outer array or an inner one. Then it supports a bitmap, and resyncs.
+/// Whether md keeps copies or parity, in the outer array or an inner one, so that it supports a bitmap and resyncs.
 pub(crate) fn has_redundancy(level: Level, of: Option<&InnerArray>) -> bool {
     level.is_md() && (level.is_redundant() || of.is_some_and(|of| of.level.is_redundant()))
 }
@@ -97,7 +97,7 @@ pub(crate) fn check(array: &ArraySpec, machine: &MachineSpec, disk_bytes: Option
 fn members(array: &ArraySpec, disks: u32) -> Option<Impossible> {
     let name = array.level.facts().name;
     let least = array.level.facts().members_min;
-    // A filesystem that has all disks has its own rule.
+    // A filesystem that uses all disks has its own rule.
     if array.spares > 0 && !array.level.is_redundant() && array.level != Level::None {
         let reason = format!("{name} has no hot spares");
         return impossible(&["spares", "level"], reason, "leave `spares` out");
@@ -216,7 +216,7 @@ fn metadata(array: &ArraySpec, disks: u32, disk_bytes: Option<u64>) -> Option<Im
     )
 }
 
-/// Space for superblock and bitmap, and what mdadm reserves before the data for reshapes.
+/// Space for superblock and bitmap, and the space that mdadm reserves before the data for reshapes.
 pub(crate) fn headroom(disk_bytes: u64) -> u64 {
     (disk_bytes / 1024).min(128 * MIB) + 8 * MIB
 }

@@ -31,7 +31,7 @@ pub(crate) fn machine(point: &Point, kind: MachineKind, fixed: &Fixed, known: &K
     }
 }
 
-/// None if it is infinitely fast.
+/// `None` if it is infinitely fast.
 fn processor(point: &Point, known: &Known) -> Option<ProcessorSpec> {
     let model = point.text("cpu").filter(|model| model != INFINITE)?;
     let known = known.processor(&model);
@@ -76,7 +76,7 @@ pub(crate) fn array(point: &Point, disk_bytes: Option<u64>) -> ArraySpec {
             Some("internal") => Bitmap::Internal,
             Some("external") => Bitmap::External,
             Some("none") => Bitmap::None,
-            // md stores what was not written separately from a bitmap.
+            // md cannot combine a bitmap with a write journal or PPL.
             _ if point.flag("write_journal") || point.flag("ppl") => Bitmap::None,
             _ => default_bitmap(level, of.as_ref(), member_size_bytes.or(disk_bytes)),
         },

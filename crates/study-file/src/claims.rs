@@ -77,7 +77,7 @@ fn read_that(entry: &Entry, vocabulary: &Vocabulary, found: &mut Found) -> Optio
     }
 }
 
-/// A claim without any pair of cells is an error, probably a typing error.
+/// A claim without any pair of cells is an error, probably a misspelling.
 fn check_cells(entry: &Entry, filter: &Side, comparison: &Comparison, cells: &[Cell], found: &mut Found) {
     let span = entry.value("that").map_or(&entry.span, |given| &given.span);
     if !cells.iter().any(|cell| holds(filter, cell)) {

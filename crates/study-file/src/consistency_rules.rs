@@ -28,7 +28,7 @@ pub(crate) fn group_is_there(
 
 fn external_bitmap(array: &ArraySpec, machine: &MachineSpec) -> Option<Impossible> {
     const ABOUT: &[&str] = &["bitmap", "level", "of_level"];
-    // The rules of arrays and LVM report levels that have no bitmap.
+    // The rules of arrays and LVM report levels without a bitmap.
     if array.bitmap != Bitmap::External || !array.level.is_md() || !array.level.is_redundant() {
         return None;
     }

@@ -20,9 +20,9 @@ pub struct Diagnostic {
     pub column: usize,
     /// The text at that position.
     pub snippet: String,
-    /// What is wrong: lower-case, no full stop.
+    /// The problem: lower case, no full stop.
     pub message: String,
-    /// How to correct it.
+    /// How to fix it.
     pub help: Option<String>,
     span: Span,
 }
@@ -124,7 +124,7 @@ impl<'a> Found<'a> {
         self.push(span, message.into(), Some(help.into()));
     }
 
-    /// The same error occurs for every combination that it affects, and is reported once.
+    /// An error may occur for every combination that it affects, but is reported once.
     pub fn push(&mut self, span: &Span, message: String, help: Option<String>) {
         let span = self.on_boundaries(span);
         if !self.known.insert((span.start, span.end, message.clone())) {

@@ -1,5 +1,5 @@
-//! Converts TOML to entries: the tables of a study file with every value parsed according to the table of keys, with
-//! positions. Relations between values are checked later.
+//! Converts TOML to entries: the tables of a study file with every value parsed according to the table of keys,
+//! with positions. Relations between values are checked later.
 
 use crate::Known;
 use crate::diagnostic::{Found, Span, nearest, suggest};
@@ -34,7 +34,7 @@ pub(crate) enum Content {
     Values(Vec<Given>),
     Tables(Vec<Entry>),
     Filter(Vec<FilterItem>),
-    /// Unreadable, which has been reported.
+    /// Invalid; already reported.
     Broken,
 }
 
@@ -137,7 +137,7 @@ impl Entry {
     }
 }
 
-/// Parses the file's text. None if its syntax is wrong: values around the errors are checked individually, but not in
+/// Parses the file's text. `None` after a syntax error: the remaining values are checked individually, but not in
 /// relation to each other.
 pub(crate) fn read_document(source: &str, known: &Known, found: &mut Found) -> Option<Entry> {
     let (document, errors) = DeTable::parse_recoverable(source);
@@ -221,7 +221,7 @@ impl Reader<'_, '_> {
                 }
                 None => {
                     let meant = self.unknown_key(table, name.get_ref(), &key_span);
-                    // A probable misspelling must not be reported as missing, too.
+                    // A probable misspelling must not also be reported as missing.
                     if let Some(key) =
                         meant.filter(|key| entry.fields.iter().all(|field| field.key.name != key.name))
                     {
@@ -462,7 +462,7 @@ fn broken(table: Table, span: Span) -> Entry {
     }
 }
 
-/// A table with a header is marked at its header's name, an inline one as a whole.
+/// A table with a header is marked at its name, an inline one as a whole.
 fn header_or(key_span: &Span, span: &Span) -> Span {
     if span.is_empty() {
         key_span.clone()

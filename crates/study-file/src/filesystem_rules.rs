@@ -32,8 +32,8 @@ pub(crate) fn check(machine: &MachineSpec, stack: &StackSpec) -> Vec<Impossible>
     all
 }
 
-/// For example `errors=panic`, `fatal_errors=panic`: on a machine with real disks it would stop everything else, and in
-/// the lab the kernel's message is more useful than a panic.
+/// For example `errors=panic`, `fatal_errors=panic`: on a host a panic would stop everything else, and in the lab
+/// the kernel's error message is more useful.
 fn panics(option: &str) -> Option<Impossible> {
     if !option.to_ascii_lowercase().contains("panic") {
         return None;

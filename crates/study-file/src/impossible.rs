@@ -6,7 +6,7 @@ pub(crate) const PAGE_BYTES: u64 = 4 << 10;
 /// Why a combination is impossible.
 #[derive(Clone, Debug)]
 pub(crate) struct Impossible {
-    /// The axes that cause it, the one to change first.
+    /// The axes that cause it, starting with the one to change first.
     pub about: Vec<&'static str>,
     pub reason: String,
     pub help: String,

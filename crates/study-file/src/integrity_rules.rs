@@ -7,9 +7,9 @@ use crate::unit::{describe_size, format_size};
 use study::stack::{ArraySpec, Level, MachineKind, MachineSpec};
 
 const MIB: u64 = 1 << 20;
-/// What a guest has besides the journals.
+/// Memory that a guest needs besides the journals.
 const RAM_BESIDES_BYTES: u64 = 96 * MIB;
-/// Without `size` all of each disk is written, and the lab keeps the checksums of all of it in memory.
+/// Without `size` each disk is written completely, and the lab keeps all checksums in memory.
 const WHOLE_DISK_MAX_BYTES: u64 = 8 << 30;
 
 pub(crate) fn check(array: &ArraySpec, machine: &MachineSpec, disk_bytes: Option<u64>) -> Vec<Impossible> {
@@ -58,12 +58,12 @@ fn not_md(array: &ArraySpec) -> Option<Impossible> {
     )
 }
 
-/// Bytes of the journal of a disk: the kernel's default, which is in memory as well.
+/// Size of a disk's journal: the kernel's default, which is also kept in memory.
 fn journal_bytes(disk_bytes: u64) -> u64 {
     (disk_bytes / 128).min(64 * MIB)
 }
 
-/// What md gets of a disk: each 16 MiB have 128 KiB of checksums.
+/// Usable bytes of a disk for md: each 16 MiB have 128 KiB of checksums.
 fn provided_bytes(disk_bytes: u64) -> u64 {
     let areas = (disk_bytes - journal_bytes(disk_bytes)) / (16 * MIB + 128 * 1024);
     areas * 16 * MIB
@@ -73,7 +73,7 @@ fn size(array: &ArraySpec, disk_bytes: u64) -> Option<Impossible> {
     let size = array.member_size_bytes?;
     let provided = provided_bytes(disk_bytes);
     let most = provided.saturating_sub(headroom(provided));
-    // The rules of arrays report what is too large without checksums as well.
+    // The array rules report sizes that are too large even without checksums.
     if size <= most || size > disk_bytes.saturating_sub(headroom(disk_bytes)) {
         return None;
     }
@@ -121,7 +121,7 @@ fn memory(array: &ArraySpec, machine: &MachineSpec, disk_bytes: u64) -> Vec<Impo
 mod tests {
     use super::*;
 
-    /// Of `wd-500gb-2007` the kernel makes 496,164,491,264 bytes, and a journal of 130,944 sectors.
+    /// On `wd-500gb-2007` the kernel provides 496,164,491,264 bytes, with a journal of 130,944 sectors.
     #[test]
     fn a_member_is_a_little_smaller_than_its_disk() {
         let provided = provided_bytes(500_107_862_016);

@@ -27,7 +27,7 @@ impl Inventory {
     /// Reads an inventory.
     ///
     /// # Errors
-    /// What is wrong, with its line.
+    /// The problem, with its line.
     pub fn parse(text: &str) -> Result<Inventory, String> {
         let line_of = |at: usize| text[..at.min(text.len())].matches('\n').count() + 1;
         let at_line = |at: usize, words: String| format!("line {}: {words}", line_of(at));

@@ -1,5 +1,5 @@
-//! Table of all keys of a study file, from which files are parsed, errors are explained and the reference is generated.
-//! Keys of each kind of work are in `workload/KIND.rs`.
+//! Table of all keys of a study file: it drives parsing and error messages, and the reference is generated from it.
+//! Keys of each kind of workload are in `workload/KIND.rs`.
 
 use crate::workload::KINDS;
 use Axis::{Listed, ListedOrDefault, Single};
@@ -126,7 +126,7 @@ impl Table {
 pub struct Key {
     pub table: Table,
     pub name: &'static str,
-    /// The name of its axis: its own name, unless two tables have a key of that name.
+    /// The name of its axis: its own name, unless two tables have a key with that name.
     pub axis_name: &'static str,
     pub takes: Takes,
     pub axis: Axis,
@@ -146,7 +146,7 @@ impl Key {
         )
     }
 
-    /// Restricts it to these filesystems.
+    /// Restricts it to the matching filesystems.
     const fn of(self, knows: fn(&Filesystem) -> bool) -> Self {
         Self {
             of: Some(knows),
@@ -339,7 +339,7 @@ pub fn all() -> impl Iterator<Item = &'static Key> {
     KEYS.iter().chain(KINDS.iter().map(|kind| &kind.key)).chain(of_work)
 }
 
-/// Keys that do not belong to a kind of work, in the order of the reference.
+/// Keys that do not belong to a kind of workload, in the order of the reference.
 #[rustfmt::skip]
 static KEYS: &[Key] = &[
     key(Table::Top, "title", Name, Single, "the file's name", "title of the study"),

@@ -1,4 +1,4 @@
-//! Labels of cells: of a stack only what distinguishes it from the plan's other stacks.
+//! Labels of cells: only the properties that distinguish a stack from the plan's other stacks.
 
 use std::collections::{BTreeMap, HashMap};
 use study::plan::Cell;
@@ -66,7 +66,7 @@ const ORDER: &[&str] = &[
 
 /// Sets every cell's label and key.
 pub(crate) fn put_on(cells: &mut [Cell]) {
-    // Widths of vdevs say nothing without their type.
+    // The width of vdevs is meaningless without their type.
     let is_shown = |axis: &&str| varies(cells, axis) || (*axis == "pool" && varies(cells, "vdev_disks"));
     let varying: Vec<&str> = ORDER.iter().copied().filter(is_shown).collect();
     let stacks: BTreeMap<Vec<(String, String)>, Named> =
@@ -177,7 +177,7 @@ fn long(place: &[(String, String)], varying: &[&str]) -> String {
     parts.join(" ")
 }
 
-/// A value in a label; none for a default.
+/// A value in a label; `None` for a default.
 fn part(axis: &str, word: &str, named: &Named) -> Option<String> {
     if word == "default" {
         return None;
@@ -188,7 +188,7 @@ fn part(axis: &str, word: &str, named: &Named) -> Option<String> {
         "of_disks" => format!("of {word} disks"),
         "of_chunk" => format!("inner chunk {word}"),
         "bitmap" if word == "external" => "external bitmap".to_owned(),
-        // Flags: named if they are on.
+        // Flags are named if they are on.
         "write_journal" | "ppl" | "log" | "special" | "lazy_init" => match (axis, word) {
             (_, "false") => return None,
             ("write_journal", _) => "write journal".to_owned(),

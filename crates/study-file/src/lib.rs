@@ -42,26 +42,26 @@ pub use unit::{describe_size, format_size};
 
 use study::stack::{DiskGroup, MachineKind, MachineSpec, OwnModel};
 
-/// The names that a study may use; passed in, because this crate knows neither disks nor kernels.
+/// The names that a study may use; passed in, because this crate does not know disks or kernels.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     /// Disk models of the catalogue; the first is the default. Empty if any name is accepted.
     pub models: Vec<KnownModel>,
-    /// Disk models of the user's own with errors.
+    /// The user's own disk models that have errors.
     pub unusable_models: Vec<UnusableModel>,
-    /// Reads a disk model from a file that the study names; absent if it may not name any.
+    /// Reads a disk model from a file that the study names; absent if files are not permitted.
     pub read_model: Option<ReadModel>,
     /// Kernels that the lab has or can build; the first is the default. Empty if any name is accepted.
     pub kernels: Vec<String>,
     /// Processors of the catalogue. Empty if any name is accepted.
     pub processors: Vec<KnownProcessor>,
-    /// Processor models of the user's own with errors.
+    /// The user's own processor models that have errors.
     pub unusable_processors: Vec<UnusableModel>,
-    /// Reads a processor model from a file that the study names; absent if it may not name any.
+    /// Reads a processor model from a file that the study names; absent if files are not permitted.
     pub read_processor: Option<ReadProcessor>,
     /// Memory of the machine that the lab's guests share; absent if any amount is accepted.
     pub memory_bytes: Option<u64>,
-    /// The study's folder with the files that it names; absent if it may not name any.
+    /// The study's folder, which contains the files that it names; absent if files are not permitted.
     pub folder: Option<std::path::PathBuf>,
 }
 
@@ -78,11 +78,12 @@ pub struct KnownModel {
 #[derive(Clone, Debug)]
 pub struct UnusableModel {
     pub name: String,
-    /// What is wrong, and in which file.
+    /// The reason, and the file.
     pub why: String,
 }
 
-/// Parses a disk model. Arguments: the file as the study names it, its text. The error begins with file and line.
+/// Parses a disk model. Arguments: the file as the study names it, and its text. The error begins with file and
+/// line.
 pub type ReadModel = fn(&str, &str) -> Result<KnownModel, String>;
 
 /// A processor model.
@@ -101,10 +102,10 @@ pub type ReadProcessor = fn(&str, &str) -> Result<KnownProcessor, String>;
 pub const INFINITE: &str = "infinite";
 
 impl Known {
-    /// Whether a study may name that processor. Files are read later.
+    /// Whether a study may name this processor. Files are read later.
     fn accepts_processor(&self, word: &str) -> bool {
         let may_be_file = self.read_processor.is_some() && model_files::is_file(word);
-        // Refused with the reason later.
+        // Rejected later, with the reason.
         let is_unusable = self.unusable_processors.iter().any(|processor| processor.name == word);
         word == INFINITE
             || self.processors.is_empty()

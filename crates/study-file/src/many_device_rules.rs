@@ -1,4 +1,4 @@
-//! Filesystems that make an array of several disks themselves: btrfs, ZFS, bcachefs.
+//! Filesystems with built-in support for several disks: btrfs, ZFS, bcachefs.
 
 use crate::consistency_rules::group_is_there;
 use crate::impossible::{Impossible, impossible};
@@ -98,7 +98,7 @@ fn vdevs(stack: &StackSpec, devices: u32) -> Option<Impossible> {
     impossible(ABOUT, reason, help)
 }
 
-/// Spares of filesystems that have all disks.
+/// Spares of filesystems that use all disks.
 fn spares(stack: &StackSpec, disks: u32) -> Option<Impossible> {
     if stack.array.spares == 0 || stack.array.level != Level::None {
         return None;

@@ -15,13 +15,13 @@ use study::CellId;
 use study::plan::{Cell, LeftOut};
 use study::stack::{Level, MachineKind, MachineSpec, StackSpec};
 
-/// More cells than anyone can run, and few enough to fit in memory.
+/// Limit: more cells than anyone can run, but few enough to fit in memory.
 const MOST_CELLS: usize = 200_000;
 
 /// Names of one and two letters: 26 + 26 × 26.
 const GUEST_DISKS_MAX: u32 = 702;
 
-/// One array with one filesystem of one `[[stack]]`, each with its axes.
+/// One array with one filesystem of a `[[stack]]`, each with its axes.
 pub(crate) struct Unit {
     pub axes: Vec<Axis>,
     pub span: Span,
@@ -89,8 +89,8 @@ impl Matrix {
             of_unit.tell(found);
             of_work_on_units.push(of_work);
         }
-        // A workload that is impossible everywhere is reported once, as an error of the workload; otherwise as one
-        // of the stack.
+        // A workload that is impossible everywhere is reported once, as an error of the workload; otherwise as an
+        // error of the stack.
         if of_workloads.iter().all(|verdict| verdict.possible) {
             of_work_on_units.into_iter().for_each(|verdict| verdict.tell(found));
         }
@@ -277,7 +277,8 @@ fn place(point: &Point, axes: &[&'static str]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Two cells at one place would be the same cell measured twice. Duplicate workload names were reported before.
+/// Two cells with the same values would be the same cell measured twice. Duplicate workload names were already
+/// reported.
 fn twice(cells: &[Cell], units: &[Unit], found: &mut Found) {
     let mut places: Vec<&[(String, String)]> = cells.iter().map(|cell| cell.axes.as_slice()).collect();
     places.sort_unstable();

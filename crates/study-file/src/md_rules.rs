@@ -50,7 +50,7 @@ fn parity(array: &ArraySpec) -> Vec<Impossible> {
     given.filter_map(refuse).collect()
 }
 
-/// Refuses a setting of the bitmap of an array that has none.
+/// Rejects a bitmap setting for an array without a bitmap.
 fn needs_bitmap(array: &ArraySpec, about: &'static [&'static str]) -> Option<Impossible> {
     if array.bitmap != Bitmap::None {
         return None;
@@ -72,7 +72,7 @@ fn bitmap_chunk(array: &ArraySpec) -> Option<Impossible> {
     needs_bitmap(array, &["bitmap_chunk", "bitmap", "level"])
 }
 
-/// An internal bitmap has a fixed place on each member, and so a limited number of chunks.
+/// An internal bitmap has limited space on each member, and therefore a limited number of chunks.
 fn bitmap_space(array: &ArraySpec, disks: u32, disk_bytes: Option<u64>) -> Option<Impossible> {
     let chunk = array.bitmap_chunk_bytes?;
     if array.bitmap != Bitmap::Internal || array.of.is_some() || !has_redundancy(array.level, None) {
@@ -103,7 +103,7 @@ fn bitmap_space(array: &ArraySpec, disks: u32, disk_bytes: Option<u64>) -> Optio
     )
 }
 
-/// What mdadm reserves for an internal bitmap on a member of this size.
+/// Space that mdadm reserves for an internal bitmap on a member of this size.
 fn bitmap_space_bytes(array: &ArraySpec, member_bytes: u64) -> u64 {
     match member_bytes {
         _ if array.metadata.as_deref() == Some("0.90") => 60 * KIB,
@@ -113,7 +113,7 @@ fn bitmap_space_bytes(array: &ArraySpec, member_bytes: u64) -> u64 {
     }
 }
 
-/// The smallest chunk with which a bitmap that covers so many bytes fits into the space.
+/// The smallest chunk with which a bitmap for this many bytes fits into the space.
 fn bitmap_chunk_min(covered_bytes: u64, space_bytes: u64) -> u64 {
     const SUPERBLOCK_BYTES: u64 = 256;
     let bits_max = (space_bytes - SUPERBLOCK_BYTES) * 8;
@@ -182,7 +182,7 @@ fn sync_speed(array: &ArraySpec) -> Option<Impossible> {
 mod tests {
     use super::*;
 
-    /// As mdadm 4.2 has them: it refuses half of each.
+    /// These are the values of mdadm 4.2, which rejects half of each.
     #[test]
     fn larger_members_need_larger_chunks() {
         let of = |bytes| {

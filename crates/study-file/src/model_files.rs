@@ -1,4 +1,4 @@
-//! Disk and processor models of the user's own: files that a study names, and models that cannot be used.
+//! User-defined disk and processor models: files that a study names, and invalid models.
 
 use crate::diagnostic::Found;
 use crate::document::Entry;
@@ -8,7 +8,7 @@ use crate::{INFINITE, Known, KnownModel, KnownProcessor, UnusableModel};
 use study::plan::Cell;
 use study::stack::{MachineKind, OwnModel};
 
-/// A larger file is not a model.
+/// Reject larger files.
 pub const MODEL_BYTES_MAX: u64 = 1 << 20;
 
 const DISK_FILE: FileKind = FileKind {
@@ -49,11 +49,11 @@ impl Named for KnownProcessor {
     }
 }
 
-/// Reads the model files that a study names for its disks and its processor, and replaces each path by the model's own
-/// name. The result also knows these models.
+/// Reads the model files that a study names for its disks and its processor, and replaces each path by the name in
+/// the model. The result also contains these models.
 pub(crate) fn resolve(top: &mut Entry, kind: MachineKind, known: &Known, found: &mut Found) -> Known {
     let mut all = known.clone();
-    // On a host the model is only a note about the disks, and the processor is its own.
+    // On a host the model is only a note about the disks, and the processor is the host's own.
     if kind != MachineKind::Lab {
         return all;
     }
@@ -94,13 +94,13 @@ pub(crate) fn is_file(word: &str) -> bool {
     word.contains('/') || word.ends_with(".toml")
 }
 
-/// The models that the disks name by their names.
+/// The models that the disks refer to by name.
 fn names_in(disks: &Entry) -> Vec<String> {
     let of_groups = disks.tables("NAME").iter().flat_map(|group| group.values("model"));
     names(disks.values("model").iter().chain(of_groups))
 }
 
-/// The values that are names of models, not files.
+/// The values that are model names, not files.
 fn names<'a>(values: impl Iterator<Item = &'a Given>) -> Vec<String> {
     values
         .map(|given| given.value.word())
@@ -119,7 +119,7 @@ struct Files<'a, M> {
     models: &'a [M],
     read_model: Option<Read<M>>,
     unusable: &'a [UnusableModel],
-    /// Models that the study names by their names.
+    /// Models that the study refers to by name.
     named: &'a [String],
     read: Vec<M>,
 }
@@ -156,7 +156,7 @@ impl<M: Named> Files<'_, M> {
         }
     }
 
-    /// The name of the model in a file. Two models of a study have different names.
+    /// The name of the model in a file. The models of a study must have different names.
     fn name_of(&mut self, path: &str, read: Read<M>) -> Result<String, named_file::Wrong> {
         let text = named_file::read(path, self.known, self.kind)?;
         let model = read(path, &text).map_err(|why| (why, "correct the file, or name another model".to_owned()))?;
@@ -198,13 +198,13 @@ fn taken(path: &str, name: &str, whose: &str) -> named_file::Wrong {
     )
 }
 
-/// The models of the cells' disks that are not built in, in their order.
+/// The disk models of the cells that are not built in, in order.
 pub(crate) fn own_models(cells: &[Cell], known: &Known) -> Vec<OwnModel> {
     let groups = cells.iter().flat_map(|cell| &cell.machine.disks);
     with_hashes(groups.filter_map(|group| group.model_sha256.as_deref()), &known.models)
 }
 
-/// The models of the cells' processors that are not built in, in their order.
+/// The processor models of the cells that are not built in, in order.
 pub(crate) fn own_processors(cells: &[Cell], known: &Known) -> Vec<OwnModel> {
     let processors = cells.iter().filter_map(|cell| cell.machine.processor.as_ref());
     let hashes = processors.filter_map(|processor| processor.model_sha256.as_deref());

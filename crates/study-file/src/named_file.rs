@@ -11,9 +11,9 @@ use std::path::{Component, Path};
 pub(crate) struct FileKind {
     /// With its article: `a job file`.
     pub words: &'static str,
-    /// A larger file is something else.
+    /// Reject larger files; real ones are a few KiB.
     pub bytes_max: u64,
-    /// Follows every error.
+    /// Appended to every error.
     pub help: &'static str,
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn read(path: &str, known: &Known, kind: &FileKind) -> Result<String,
     let Some(folder) = &known.folder else {
         return wrong("cannot be read here");
     };
-    // A study may be untrusted: it cannot name files outside its folder.
+    // A study may be untrusted: it must not name files outside its folder.
     let inside = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
     if !Path::new(path).components().all(inside) {
         return wrong("is outside the study's folder");

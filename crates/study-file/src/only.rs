@@ -4,8 +4,8 @@ use crate::vocabulary::Vocabulary;
 use std::fmt;
 use study::plan::{Cell, Plan};
 
-/// A filter of cells. Values of one axis are alternatives, and all axes must match: `type=xfs,type=jfs,level=6` is XFS
-/// and JFS on RAID 6. `type!=xfs` excludes.
+/// A filter of cells. Values of one axis are alternatives, and all axes must match: `type=xfs,type=jfs,level=6`
+/// selects XFS and JFS on RAID 6. `type!=xfs` excludes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Only {
     pairs: Vec<(String, String)>,
@@ -26,11 +26,11 @@ impl fmt::Display for OnlyError {
 
 impl std::error::Error for OnlyError {}
 
-/// Suffix of the axis of an excluded value, so that the two read `type!=xfs`.
+/// Suffix of the axis of an excluded value, so that both together read `type!=xfs`.
 const NOT: char = '!';
 
 impl Only {
-    /// Parses filters with the plan's axes; several filters are joined as by a comma.
+    /// Parses filters with the plan's axes; several filters are combined as if separated by commas.
     pub fn parse<T: AsRef<str>>(texts: &[T], plan: &Plan) -> Result<Self, OnlyError> {
         let vocabulary = Vocabulary::of_cells(&plan.cells);
         let mut pairs = Vec::new();

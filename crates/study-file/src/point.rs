@@ -76,7 +76,7 @@ impl<'a> Point<'a> {
         matches!(self.get(name), Value::Flag(true))
     }
 
-    /// The value of a text or word; none if left at the default.
+    /// The value of a text or word; `None` if left at the default.
     pub fn text(&self, name: &str) -> Option<String> {
         match self.get(name) {
             Value::Text(_) | Value::Word(_) => Some(self.get(name).word()),

@@ -58,7 +58,8 @@ pub fn read(source: &str, file_name: &str, known: &Known) -> Result<Plan, Diagno
     Ok(plan)
 }
 
-/// The study with the files that it names and the user's own models as comments, because they determine the results.
+/// The study, with the files that it names and the user's own models appended as comments, because they determine
+/// the results.
 fn with_files(source: &str, workloads: &[WorkloadEntry], models: &[OwnModel], processors: &[OwnModel]) -> String {
     let mut whole = source.to_owned();
     let mut add = |heading: &str, text: &str| {

@@ -63,7 +63,7 @@ fn is_aligned(stack: &StackSpec) -> bool {
     array_rules::is_striped(&stack.array) && stack.filesystem.align != Align::Off
 }
 
-/// Capacity of the array in bytes; also unknown if it cannot be built.
+/// Capacity of the array in bytes; `None` also if it cannot be built.
 pub(crate) fn room_bytes(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Option<u64> {
     let disks = machine.disks.first().map_or(0, |group| group.count);
     let buildable = active_disks(&stack.array, disks) > 0;

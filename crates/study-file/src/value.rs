@@ -19,7 +19,7 @@ pub(crate) struct Given {
 pub(crate) enum Value {
     /// Left to mdadm, mkfs or the kernel.
     Default,
-    /// Unreadable, which has been reported. Nothing may be concluded from it.
+    /// Invalid; already reported. Nothing may be concluded from it.
     Broken,
     Text(String),
     Word(&'static str),
@@ -92,8 +92,8 @@ pub(crate) fn type_name(value: &DeValue) -> &'static str {
     }
 }
 
-/// Default on the axis of a missing key, from its default text. In backticks or as a number it is a value of the study
-/// file; otherwise the choice is left to mdadm, mkfs or the kernel.
+/// The default on the axis of a missing key, from its default text. In backticks or as a number it is a value of
+/// the study file; otherwise the choice is left to mdadm, mkfs or the kernel.
 pub(crate) fn default_value(key: &Key, known: &Known) -> Value {
     let quoted = key.default.strip_prefix('`').and_then(|rest| rest.split_once('`'));
     let literal = quoted.map_or(key.default, |(literal, _)| literal);

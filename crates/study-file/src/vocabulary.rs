@@ -36,7 +36,7 @@ struct Words {
 }
 
 impl Vocabulary {
-    /// From a file that is still being read, including its broken parts.
+    /// From a file that is still being read, including its invalid parts.
     pub fn of_entries(units: &[Unit], workloads: &[WorkloadEntry], cells: &[Cell]) -> Self {
         let mut all = Self::default();
         let axes = units
@@ -125,7 +125,7 @@ impl Vocabulary {
         }
     }
 
-    /// Parses `where` of a claim, table or column to the plan's spelling. None if it is invalid.
+    /// Parses the `where` of a claim, table or column to the plan's spelling. `None` if it is invalid.
     pub fn filter(&self, entry: &Entry, found: &mut Found) -> Option<Side> {
         let items: &[FilterItem] = match entry.field("where").map(|field| &field.content) {
             Some(Content::Filter(items)) => items,
@@ -178,7 +178,7 @@ impl Vocabulary {
         self.read_pairs(text, &|axis| axis)
     }
 
-    /// As [`Self::pairs`], with `AXIS!=VALUE` as well: its axis keeps the `!`.
+    /// Like [`Self::pairs`], but also accepts `AXIS!=VALUE`; the axis keeps the `!`.
     pub fn conditions(&self, text: &str) -> Result<Vec<(String, String)>, Unknown> {
         self.read_pairs(text, &|axis| axis.strip_suffix('!').map_or(axis, str::trim_end))
     }

@@ -1,4 +1,4 @@
-//! `[[workload]]`: the kind of work, with its axes. Each kind has its own file and a line in [`KINDS`].
+//! `[[workload]]`: the kind of workload, with its axes. Each kind has its own file and a line in [`KINDS`].
 
 mod bonnie;
 mod fio_file;
@@ -43,16 +43,16 @@ pub struct WorkloadKind {
     pub tests: &'static str,
     /// Its main metric, for the reference.
     pub metrics: &'static str,
-    /// Parses it from a `[[workload]]` with its key. None if it cannot be read, which has been reported.
+    /// Parses it from a `[[workload]]` with its key. `None` if it is invalid, which has been reported.
     read: fn(&Entry, &Known, &mut Found) -> Option<Box<dyn Form>>,
 }
 
-/// The parts of a kind of work that are not axes.
+/// The parts of a kind of workload that are not axes.
 pub(crate) trait Form {
     /// The work at a point of its axes.
     fn work(&self, point: &Point) -> Work;
 
-    /// Names of its tests; none for a test that the file does not determine.
+    /// Names of its tests; `None` for a test that the file does not determine.
     fn tests(&self, axes: &[Axis]) -> Vec<Option<String>>;
 
     /// Path and text of a file that belongs to the study.
@@ -66,9 +66,9 @@ pub(crate) struct WorkloadEntry {
     pub name: String,
     pub span: Span,
     pub axes: Vec<Axis>,
-    /// None if it could not be read.
+    /// `None` if it could not be read.
     pub form: Option<Box<dyn Form>>,
-    /// Parts of it could not be read, so it gives no cells.
+    /// Parts of it are invalid, so it gives no cells.
     pub broken: bool,
 }
 
@@ -81,7 +81,7 @@ pub(crate) struct Variant<'a> {
 }
 
 impl WorkloadEntry {
-    /// None for a workload that could not be read.
+    /// Empty for a workload that could not be read.
     pub fn variants(&self) -> impl Iterator<Item = Variant<'_>> {
         let form = self.form.iter().filter(|_| !self.broken);
         form.flat_map(|form| points(&self.axes).map(|point| self.variant(form.work(&point), point)))

@@ -1,9 +1,9 @@
 //! Identity of a cell as a hash: the same in every study, independent of names.
 //!
-//! The hash is over the cell's machine, stack, work and replicate in a canonical JSON: sorted keys, without `null` and
-//! empty values, so that a field added later does not change the identity of cells that do not use it. (A new field
-//! must therefore be an `Option`, a list, or skipped in JSON at its default.) The title of the study, the name of the
-//! workload, labels and the order of cells are not part of it.
+//! The hash covers the cell's machine, stack, workload and replicate in a canonical JSON: sorted keys, without
+//! `null` and empty values, so that a field added later does not change the identity of cells that do not use it.
+//! (A new field must therefore be an `Option`, a list, or skipped in JSON at its default.) The title of the study,
+//! the name of the workload, labels and the order of cells are not part of it.
 
 use crate::plan::Cell;
 use crate::stack::{MachineKind, MachineSpec};

@@ -132,8 +132,8 @@ pub struct Trial {
 }
 
 impl Plan {
-    /// Sets every cell's identity; must be repeated after cells were changed. Of identical cells, each becomes a
-    /// replicate of the first.
+    /// Sets every cell's identity; must be repeated after cells were changed. Identical cells become replicates of
+    /// the first one.
     pub fn identify(&mut self) {
         let mut known = HashSet::new();
         for cell in &mut self.cells {
@@ -154,12 +154,12 @@ impl Plan {
         self.cells.iter().map(|cell| (cell.id, cell)).collect()
     }
 
-    /// Labels of the stacks without repetitions, in the plan's order.
+    /// Unique labels of the stacks, in the plan's order.
     pub fn stack_labels(&self) -> Vec<&str> {
         distinct(self.cells.iter().map(|cell| cell.stack_label.as_str()))
     }
 
-    /// Names of the workloads (with the values of their own axes: `stream bs=4K`), in the same way.
+    /// Unique names of the workloads (with the values of their own axes: `stream bs=4K`), in the plan's order.
     pub fn workload_names(&self) -> Vec<&str> {
         distinct(self.cells.iter().map(|cell| cell.workload.name.as_str()))
     }

@@ -1,4 +1,4 @@
-//! The stack under test: disks, the array over them, the filesystem on it, how it is mounted.
+//! The stack under test: disks, the array, the filesystem on it, and how it is mounted.
 
 mod array;
 mod bus;
@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub struct MachineSpec {
     /// Lab guest or the host itself.
     pub kind: MachineKind,
-    /// Memory of the machine (lab: of the guest).
+    /// RAM size of the machine (lab: of the guest).
     pub ram_bytes: u64,
     /// Kernel version ("6.12"), or the name of a kernel built from a developer's tree.
     pub kernel: String,
@@ -46,7 +46,7 @@ impl MachineSpec {
 pub struct ProcessorSpec {
     /// Name of the processor model.
     pub model: String,
-    /// Which [`OwnModel`] of the plan's processors it is; absent if the model is built in.
+    /// Identifies the [`OwnModel`] of the plan's processors; absent if the model is built in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_sha256: Option<String>,
     /// Number of cores.
@@ -72,7 +72,7 @@ pub struct DiskGroup {
     pub name: String,
     /// Name of the disk model.
     pub model: String,
-    /// Which [`OwnModel`] of the plan it is; absent if the model is built in, and on a host.
+    /// Identifies the [`OwnModel`] of the plan; absent if the model is built in, and on a host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_sha256: Option<String>,
     pub count: u32,
@@ -81,7 +81,7 @@ pub struct DiskGroup {
 impl DiskGroup {
     const LOOP_FILE: &str = "on a loop device";
 
-    /// Replaces the model for a file behind a loop device.
+    /// Replaces the model if the disk is a file behind a loop device.
     pub fn loop_file_model(bytes: u64) -> String {
         format!("file of {} MiB {}", bytes >> 20, Self::LOOP_FILE)
     }
@@ -96,7 +96,7 @@ impl DiskGroup {
 pub const DATA: &str = "data";
 /// The group whose first disk is a journal: md's write journal, a filesystem's external journal, ZFS's log.
 pub const JOURNAL: &str = "journal";
-/// The group whose first disk has the small filesystem with md's bitmap file.
+/// The group whose first disk holds the small filesystem with md's bitmap file.
 pub const BITMAP: &str = "bitmap";
 /// The group whose first disk is ZFS's special device.
 pub const SPECIAL: &str = "special";

@@ -13,7 +13,7 @@ pub struct TableSpec {
     pub row_axes: Vec<String>,
     pub rows: Vec<TableRow>,
     pub columns: Vec<TableColumn>,
-    /// The row to which all others are shown as ratios; absent for plain figures.
+    /// The row that all others are relative to; absent for plain figures.
     pub relative_to: Option<usize>,
     /// Source and date of the published figures.
     pub source: Option<String>,
@@ -82,7 +82,8 @@ pub struct Place<'a> {
 }
 
 impl TableSpec {
-    /// The source of the figure in a row and a column; none if `cells` (possibly a part of the plan) has no such cell.
+    /// The source of the figure in a row and column; `None` if `cells` (possibly a part of the plan) has no such
+    /// cell.
     pub fn place(&self, row: usize, column: usize, cells: &[Cell]) -> Option<Place<'_>> {
         let (row, column) = (self.rows.get(row)?, self.columns.get(column)?);
         if column.not_measured.is_some() {

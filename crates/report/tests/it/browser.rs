@@ -1,5 +1,5 @@
-//! The page as a browser draws it, at the width of a desk and of a phone, light and dark, on paper, and for a
-//! keyboard. The page itself runs no script; these tests run one that measures what was drawn.
+//! The page as a browser draws it: on a desktop screen and on a phone, light and dark, on paper, and with a
+//! keyboard. The page itself runs no script; these tests run one that measures the drawing.
 
 use crate::chromium::{Chromium, Scheme};
 use crate::first_look;
@@ -9,14 +9,14 @@ use serde_json::Value;
 use std::fs;
 use std::process::Command;
 
-/// What the measuring script found in a window of this width; `None`, with the reason printed, without a browser.
+/// Measurements of the script in a window of this width; `None`, with the reason printed, without a browser.
 fn measured(input: &Input, width: u32, scheme: Scheme) -> Option<Value> {
     let mut browser = Chromium::start()?;
     browser.open(&report::html(input), width, scheme);
     Some(browser.measure())
 }
 
-/// What must hold at any width and in any scheme.
+/// Conditions for any width and any scheme.
 fn assert_well_drawn(page: &Value, width: u64) {
     assert_eq!(page["width"], width);
     assert!(
@@ -47,7 +47,7 @@ fn assert_well_drawn(page: &Value, width: u64) {
     );
 }
 
-/// These are there, and they and all others can be read.
+/// The needed colours occur, and all have enough contrast.
 fn assert_contrasts(page: &Value, needed: &[&str]) {
     let contrasts = page["contrasts"].as_object().unwrap();
     for what in needed {
@@ -58,7 +58,7 @@ fn assert_contrasts(page: &Value, needed: &[&str]) {
     }
 }
 
-/// What a keyboard and a screen reader need.
+/// Requirements of keyboards and screen readers.
 fn assert_accessible(page: &Value) {
     for what in ["unnamed", "without_caption", "without_scope", "dead_links"] {
         assert_eq!(page[what], 0, "{what}");
@@ -67,7 +67,7 @@ fn assert_accessible(page: &Value) {
     assert_eq!(page["duplicate_ids"], Value::Array(Vec::new()));
 }
 
-/// A dot lies where its value says: on a scale from zero, places are as values.
+/// A dot is at the position of its value: on a scale from zero, positions are proportional to values.
 fn assert_to_scale(panel: &Value) {
     let dots = panel["dots"].as_array().unwrap();
     let (first, first_place) = (dots[0]["value"].as_f64().unwrap(), dots[0]["place"].as_f64().unwrap());
@@ -102,7 +102,7 @@ fn at_a_desk_in_light() {
         (&Value::from(7), &Value::from(6))
     );
     panels[4..].iter().for_each(assert_to_scale);
-    // The medium files' panels in MiB/s share their scale.
+    // The panels of the medium files in MiB/s share their scale.
     assert_eq!(panels[4]["ticks"], panels[5]["ticks"]);
     assert_eq!(panels[4]["ticks"], panels[6]["ticks"]);
     assert_eq!(page["panels_per_line"], 2);
@@ -128,7 +128,7 @@ fn on_a_phone() {
     }
 }
 
-/// A study of many axes has long labels.
+/// A study with many axes has long labels.
 #[test]
 fn long_labels_on_a_phone() {
     let mut input = first_look::input();
@@ -173,7 +173,7 @@ fn maps_at_a_desk_and_on_a_phone() {
     }
 }
 
-/// Two runs against one another: every ratio is on one axis, and nothing leaves its place.
+/// Comparison of two runs: every ratio is on one axis, and nothing overflows.
 #[test]
 fn a_comparison_at_a_desk_and_on_a_phone() {
     let between = made::compared();
@@ -209,7 +209,7 @@ fn a_comparison_at_a_desk_and_on_a_phone() {
                 "{row}"
             );
         }
-        // The same ratio is at the same place in all rows, and a larger one right of it.
+        // The same ratio is at the same position in all rows, and a larger one to its right.
         let mut places: Vec<(f64, f64)> = rows
             .iter()
             .zip(&between.rows)
@@ -220,8 +220,8 @@ fn a_comparison_at_a_desk_and_on_a_phone() {
     }
 }
 
-/// Pages with all that can be folded: latencies, throughput over time, disks, all figures, warnings, claims, maps,
-/// power cuts, and a comparison.
+/// Pages with everything that can be folded: latencies, throughput over time, disks, all figures, warnings, claims,
+/// maps, power cuts, and a comparison.
 fn pages() -> Vec<(&'static str, String)> {
     let mut first = first_look::input();
     first.advice = ["one", "two", "three"]
@@ -243,7 +243,7 @@ fn pages() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// What is folded was never drawn at the width of a phone.
+/// Folded content was never drawn at the width of a phone.
 #[test]
 fn what_is_folded_fits_on_a_phone() {
     let Some(mut browser) = Chromium::start() else { return };
@@ -264,8 +264,8 @@ fn what_is_folded_fits_on_a_phone() {
     assert!(opened > 20, "{opened}");
 }
 
-/// Without a mouse: Tab reaches every link, summary and region that scrolls, Enter opens what is folded, and each place
-/// shows that it has the focus.
+/// Without a mouse: Tab reaches every link, summary and scrollable region, Enter opens folded content, and the
+/// focus is visible everywhere.
 #[test]
 fn a_keyboard_reaches_everything() {
     const KEYS_MAX: usize = 400;
@@ -329,7 +329,7 @@ fn print_has_what_is_folded() {
     }
 }
 
-/// The same in a PDF file, as pdftotext reads it.
+/// The same in a PDF file, as read by pdftotext.
 #[test]
 fn a_pdf_has_what_is_folded() {
     if Command::new("pdftotext").arg("-v").output().is_err() {

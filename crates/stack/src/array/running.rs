@@ -32,7 +32,8 @@ impl Array {
         if !self.redundant {
             return Ok(true);
         }
-        // Just after a start the action is still `idle` although a resync is due; the other two attributes show it.
+        // Right after a start the action is still `idle` although a resync is due; the other two attributes show
+        // it.
         Ok(executor.read(&self.attribute("sync_action"))? == "idle"
             && executor.read(&self.attribute("resync_start"))? == "none"
             && read_number(executor, &self.attribute("degraded"))? == 0)
@@ -74,17 +75,17 @@ impl Array {
                 let name = &self.device.kernel_name;
                 return Err(Cause::State(format!("the resync of {name} is stuck at {progress}")));
             } else {
-                // The state `idle` without being clean is very short; this is then the polling interval.
+                // The state `idle` without being clean is very short; then this is the polling interval.
                 executor.sleep(Duration::from_millis(20));
             }
         }
     }
 
-    /// Waits until md neither resyncs nor rebuilds nor reshapes, nor is about to; returns how many members are missing
-    /// then.
+    /// Waits until md neither resyncs, rebuilds nor reshapes, nor is about to; returns the number of missing
+    /// members.
     pub(crate) fn wait_until_at_rest(&self, executor: &mut dyn Executor) -> Result<u64, Cause> {
         let action = self.attribute("sync_action");
-        // md's thread begins what is due within this time after a start.
+        // md's thread starts pending work within this time after a start.
         const TO_BEGIN: Duration = Duration::from_secs(6);
         let (mut progress, mut moved_at, mut idle_since) = (String::new(), Instant::now(), Instant::now());
         loop {
@@ -106,7 +107,7 @@ impl Array {
         }
     }
 
-    /// Lets md check copies and parity of the whole array; returns the number of mismatched sectors.
+    /// Makes md check copies and parity of the whole array; returns the number of mismatched sectors.
     pub(crate) fn check(&self, executor: &mut dyn Executor) -> Result<u64, Cause> {
         if !self.redundant {
             return Ok(0);

@@ -1,4 +1,5 @@
-//! Settings of a running array: those that mdadm has made are checked, those in /sys are made. All end with the array.
+//! Settings of a running array: those made by mdadm are verified, those in /sys are made here. All end with the
+//! array.
 
 use super::{Array, write_mostly};
 use crate::error::Cause;
@@ -7,7 +8,7 @@ use std::path::PathBuf;
 use study::stack::{ArraySpec, Bitmap};
 
 impl Array {
-    /// Checks that the kernel shows what mdadm was asked for.
+    /// Checks that the kernel shows what mdadm was told to create.
     pub(crate) fn check_created(
         &self,
         spec: &ArraySpec,
@@ -49,7 +50,8 @@ impl Array {
         Ok(())
     }
 
-    /// An attribute shows a value alone, with its origin (`5000 (local)`), or among others (`in_sync,write_mostly`).
+    /// An attribute shows a plain value, a value with its origin (`5000 (local)`), or a list
+    /// (`in_sync,write_mostly`).
     fn must_show(&self, name: &str, wanted: &str, executor: &mut dyn Executor) -> Result<(), Cause> {
         let got = executor.read(&self.attribute(name))?;
         if got.split([',', ' ']).any(|word| word == wanted) {
@@ -78,7 +80,7 @@ mod tests {
         ["/dev/vda", "/dev/vdb", "/dev/vdc"].map(PathBuf::from).to_vec()
     }
 
-    /// A machine on which mdadm has created this array, which resyncs.
+    /// A machine on which mdadm has created this array, which is resyncing.
     fn created(spec: &ArraySpec) -> (Simulated<'static>, Array) {
         let members = members();
         let mut machine = Simulated::new(DryRunOn::Guest, members.iter(), true, None);

@@ -25,7 +25,7 @@ fn disks(count: usize) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The arguments that are not the same for every array.
+/// The arguments that differ between arrays.
 fn own_arguments(spec: &ArraySpec, count: usize, zeroed: bool) -> Result<String, Cause> {
     let members = disks(count);
     let node = Path::new("/dev/md100");

@@ -17,7 +17,7 @@ pub enum Moment {
     After,
 }
 
-/// Does what another executor does, except for one act. Reads never fail.
+/// Passes everything to another executor, except for one act. Reads never fail.
 pub struct FailAt<'a> {
     inner: &'a mut dyn Executor,
     acts_left: u32,
@@ -26,7 +26,7 @@ pub struct FailAt<'a> {
 }
 
 impl<'a> FailAt<'a> {
-    /// The act of this number fails, the first being number 1; later ones do not.
+    /// Makes the act with this number fail, counted from 1; later acts succeed.
     pub fn new(inner: &'a mut dyn Executor, act: u32, moment: Moment) -> Self {
         Self {
             inner,
@@ -36,7 +36,7 @@ impl<'a> FailAt<'a> {
         }
     }
 
-    /// What failed, if anything.
+    /// The failed act, if any.
     pub fn failed(&self) -> Option<&str> {
         self.failed.as_deref()
     }

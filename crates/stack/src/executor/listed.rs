@@ -1,4 +1,4 @@
-//! An executor that lists what another one does.
+//! An executor that lists the commands of another one.
 
 use super::{Executor, Mount, Mounted};
 use crate::device::BlockDevice;
@@ -9,8 +9,8 @@ use std::time::Duration;
 use study::event::ToolCall;
 use tools::{Invocation, Recorder, Tool, ToolError, Version, shell_word};
 
-/// An act that changes the machine. Displayed as a shell command: acts that raidlab does by system calls as the
-/// equivalent command.
+/// An act that changes the machine, displayed as a shell command: an act that raidlab does by system calls is shown
+/// as the equivalent command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     Program(Invocation),
@@ -18,7 +18,7 @@ pub enum Command {
         path: PathBuf,
         value: String,
     },
-    /// An attribute in /sys is waited for.
+    /// Waits for a value of an attribute in /sys.
     Wait {
         path: PathBuf,
         until: String,
@@ -64,7 +64,7 @@ fn word(path: &Path) -> String {
     shell_word(&path.to_string_lossy())
 }
 
-/// Does what another executor does, and lists every act that changes the machine, including failed ones.
+/// Passes everything to another executor, and lists every act that changes the machine, including failed ones.
 pub struct Listed<'a> {
     inner: &'a mut dyn Executor,
     commands: Vec<Command>,

@@ -1,8 +1,8 @@
-//! A machine in memory: it answers as a real one would and records what was done to it. The same code as on a real
+//! A machine in memory: it answers like a real one and records what was done to it. The same code as on a real
 //! machine sets up and tears down a stack on it. Nothing is changed.
 //!
-//! It models only those effects of programs on which provisioning relies: a written UUID is read back, a created array
-//! has a node, a resync ends when it is waited for.
+//! It models only those effects of programs that provisioning relies on: a written UUID is read back, a created
+//! array has a node, a resync ends when it is waited for.
 
 mod programs;
 
@@ -21,7 +21,7 @@ use tools::{Invocation, Recorder, Tool, ToolError, Tools, Version};
 /// The kind of disks in a dry run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DryRunOn {
-    /// Those of a lab guest.
+    /// Disks of a lab guest.
     Guest,
     /// Files behind loop devices, not yet created.
     LoopFiles,
@@ -38,10 +38,10 @@ pub struct Simulated<'a> {
     state: State,
 }
 
-/// What was done to it and not undone.
+/// The changes that were not undone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
-    /// Its disks, by their nodes.
+    /// Its disks, by node.
     disks: BTreeSet<PathBuf>,
     attributes: BTreeMap<PathBuf, String>,
     folders: BTreeSet<PathBuf>,
@@ -280,7 +280,7 @@ impl Executor for Simulated<'_> {
     }
 }
 
-/// What an attribute shows after a value was written; none if that is what it showed before.
+/// What an attribute shows after a value was written; `None` if it is unchanged.
 fn shown(untouched: &str, value: &str) -> Option<String> {
     // A list of choices shows the selected one in brackets.
     if untouched == value || untouched.contains(&format!("[{value}]")) {

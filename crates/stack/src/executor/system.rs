@@ -74,7 +74,7 @@ impl Executor for System<'_> {
     fn make_folder(&mut self, path: &Path) -> Result<PathBuf, Cause> {
         let shown = path.display();
         fs::create_dir(path).map_err(Cause::system(format!("create {shown}")))?;
-        // The kernel's table of mounts has no symbolic links.
+        // The kernel's mount table has no symbolic links.
         path.canonicalize().map_err(Cause::system(format!("find {shown}")))
     }
 

@@ -22,7 +22,7 @@ pub(crate) struct Making<'a> {
     pub(crate) mkfs: &'a Version,
 }
 
-/// Makes an external journal, for a filesystem whose mkfs does not do both at once.
+/// Makes an external journal, for a filesystem whose mkfs does not make both at once.
 pub(crate) fn journal_device(spec: &FilesystemSpec, device: &Path) -> Option<Invocation> {
     let make = spec.kind.journal.as_ref()?.device?;
     let program = spec.kind.maker()?;
@@ -30,7 +30,7 @@ pub(crate) fn journal_device(spec: &FilesystemSpec, device: &Path) -> Option<Inv
 }
 
 impl Making<'_> {
-    /// The call that makes the filesystem; none for a raw device.
+    /// The call that makes the filesystem; `None` for a raw device.
     pub(crate) fn invocation(&self) -> Result<Option<Invocation>, Cause> {
         let mkfs = match &self.spec.kind.get().made {
             Made::Nothing => return Ok(None),

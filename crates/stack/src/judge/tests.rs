@@ -1,4 +1,4 @@
-//! The judgements on figures as disks give them.
+//! Checks on measured figures of disks.
 
 use super::*;
 use crate::executor::{DryRunOn, Simulated};
@@ -49,7 +49,7 @@ fn one_slow_member_of_four_is_named() {
     );
 }
 
-/// Reads of 32 MiB on six equal disks, some from the drives' caches.
+/// Reads of 32 MiB on six identical disks, some from the drives' caches.
 #[test]
 fn members_that_do_not_agree_are_not_judged() {
     let means = [1.19, 2.64, 3.16, 3.0, 3.26, 8.94];
@@ -62,7 +62,7 @@ fn members_that_do_not_agree_are_not_judged() {
     assert_eq!(slow_member(&members[3..], true), None, "too few");
 }
 
-/// A mirror's reads go where a head is near, and the writes of a disk that reads more wait for its reads.
+/// A mirror reads from the nearest head, and the writes of a disk with more reads wait for its reads.
 #[test]
 fn members_with_different_loads_are_not_compared() {
     let mirror = |slow: DiskCounters| {
@@ -128,8 +128,8 @@ fn discards_that_nobody_asked_for_are_a_trim() {
     assert!(trim(7, false).expect("a trim").starts_with("7 discards"));
 }
 
-/// A partition from sector 63, the first of old partition tables, of a disk with physical sectors of 4 KiB; a stack on
-/// members that begin differently; a loop device within a file.
+/// A partition that starts at sector 63, as in old partition tables, on a disk with 4 KiB physical sectors; a stack
+/// on members with different starts; a loop device within a file.
 #[test]
 fn starts_within_physical_sectors_are_found() {
     assert_eq!(misaligned("sda1", Some(0), None), None);
@@ -151,7 +151,7 @@ fn starts_within_physical_sectors_are_found() {
     }
 }
 
-/// A mirror on a machine in memory, which md is asked to check.
+/// A mirror on a machine in memory, which md is told to check.
 #[test]
 fn a_check_that_is_under_way_is_seen_unless_the_study_asked_for_it() {
     let plan = study_file::read(MIRROR, "mirror.toml", &Known::default()).expect("a sound study");

@@ -1,5 +1,5 @@
-//! A ZFS pool that is imported again. It is imported while its filesystem is mounted, checked or changed, and exported
-//! otherwise, which drops what it caches.
+//! Reimports a ZFS pool. It is imported while its filesystem is mounted, checked or changed, and exported
+//! otherwise, which drops its caches.
 
 use super::Restart;
 use crate::context::Context;
@@ -13,7 +13,7 @@ use std::time::Duration;
 use study::stack::{DATA, StackSpec};
 use tools::{Invocation, Tool};
 
-/// The pool of a stack, whose disks' partitions the kernel has not seen yet.
+/// The pool of a stack, whose disks' partitions the kernel has not scanned yet.
 pub(super) fn found(
     spec: &StackSpec,
     disks: &Disks,
@@ -64,7 +64,7 @@ impl Pool {
         Ok(())
     }
 
-    /// What a scrub finds: all copies and parity are read and compared with their checksums.
+    /// Result of a scrub: all copies and parity are read and compared with their checksums.
     pub(super) fn complaint(&self, context: &mut Context<'_>) -> Result<Option<String>, Cause> {
         self.take_up(context)?;
         let scrub = Invocation::new(ZPOOL).args(["scrub", "-w"]).arg(&self.name);
@@ -74,7 +74,7 @@ impl Pool {
         Ok(complaint(&status.stdout))
     }
 
-    /// Takes a member out of the pool, which serves its data from the others. Whether it could.
+    /// Removes a member from the pool, which then uses the others. Returns whether that was possible.
     pub(super) fn lose(&self, number: usize, context: &mut Context<'_>) -> Result<bool, Cause> {
         self.take_up(context)?;
         let member = &self.partitions[number % self.partitions.len()];

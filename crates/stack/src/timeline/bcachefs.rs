@@ -1,4 +1,4 @@
-//! bcachefs: by the program of that name, and in /sys/fs/bcachefs.
+//! bcachefs: through its program and /sys/fs/bcachefs.
 
 use super::calls::{Calls, Job};
 use super::redundancy::{
@@ -20,7 +20,7 @@ pub(super) struct Bcachefs {
     folder: PathBuf,
     /// The filesystem's folder in /sys.
     sysfs: PathBuf,
-    /// Disks that have data, or will have.
+    /// Disks with data, now or later.
     members: Vec<BlockDevice>,
     spares: Vec<BlockDevice>,
     /// Numbers of disks that will have failed when they are replaced.
@@ -33,7 +33,7 @@ pub(super) struct Bcachefs {
 struct Replacement {
     job: Job,
     left: VecDeque<Invocation>,
-    /// What they write to.
+    /// The devices that they write to.
     devices: Vec<PathBuf>,
 }
 
@@ -55,8 +55,8 @@ impl Bcachefs {
         })
     }
 
-    /// Copies of what a failed disk had are written to all others; a disk that works is emptied. It is removed then, which
-    /// bcachefs refuses as long as a copy is missing.
+    /// Rewrites the copies of a failed disk to all others; a working disk is evacuated. Then it is removed, which
+    /// bcachefs rejects while a copy is missing.
     fn replace(&mut self, act: &Act, disk: &BlockDevice, calls: &mut Calls<'_>) -> Result<(), Cause> {
         let spare = next_spare(&mut self.spares, act)?;
         let number = self.number_of(disk)?;
@@ -88,7 +88,7 @@ impl Bcachefs {
         Ok(())
     }
 
-    /// bcachefs gives the number of a removed device to another.
+    /// bcachefs gives the number of a removed device to another one.
     fn number_of(&self, disk: &BlockDevice) -> Result<String, Cause> {
         let all = devices(&self.sysfs)?;
         let own = all.iter().find(|device| is_on(device, disk));
@@ -98,8 +98,8 @@ impl Bcachefs {
             .ok_or_else(|| Cause::State(format!("bcachefs shows no device {}", disk.path.display())))
     }
 
-    /// Devices that failed to read or write, or that an administrator gave up. bcachefs keeps a device that fails, and counts
-    /// its errors.
+    /// Devices with read or write errors, or that an administrator gave up. bcachefs keeps a failing device and
+    /// counts its errors.
     fn missing(&self) -> Result<u64, Cause> {
         let mut missing = 0;
         for device in devices(&self.sysfs)? {
@@ -110,7 +110,7 @@ impl Bcachefs {
         Ok(missing)
     }
 
-    /// What of a replacement is left, after the programs that have ended.
+    /// Continues a replacement after a program has exited.
     fn go_on(&mut self, calls: &mut Calls<'_>) -> Result<(), Cause> {
         let Some(ended) = self.replacement.take_if(|replacement| replacement.job.has_ended()) else {
             return Ok(());
@@ -160,7 +160,7 @@ impl Redundancy for Bcachefs {
         }
     }
 
-    /// To all disks: copies go to any of them.
+    /// All disks: copies may go to any of them.
     fn written(&self) -> Option<&Written> {
         self.written.as_ref()
     }
@@ -170,7 +170,7 @@ impl Redundancy for Bcachefs {
     }
 }
 
-/// The folder of the mounted filesystem that has one of these disks.
+/// The folder of the mounted filesystem on one of these disks.
 fn of_disks(disks: &[BlockDevice]) -> Result<PathBuf, Cause> {
     for folder in sysfs::list(Path::new("/sys/fs/bcachefs"))? {
         let devices = devices(&folder)?;
@@ -200,7 +200,7 @@ fn is_on(device: &Path, disk: &BlockDevice) -> bool {
     block.is_ok_and(|block| block.ends_with(&disk.kernel_name))
 }
 
-/// None if the device has been removed meanwhile.
+/// `None` if the device has been removed meanwhile.
 fn read(device: &Path, attribute: &str) -> Result<Option<String>, Cause> {
     match sysfs::read(&device.join(attribute)) {
         Err(_) if !device.exists() => Ok(None),
@@ -208,7 +208,8 @@ fn read(device: &Path, attribute: &str) -> Result<Option<String>, Cause> {
     }
 }
 
-/// Whether reads or writes failed since the filesystem was made. What follows are those since an administrator's reset.
+/// Whether reads or writes failed since the filesystem was made. The counts that follow are those since an
+/// administrator's reset.
 fn has_failed(io_errors: &str) -> bool {
     let since_creation = io_errors.lines().skip(1).take_while(|line| line.starts_with(' '));
     let mut counts = since_creation.filter_map(|line| line.trim().split_once(':'));
@@ -230,7 +231,7 @@ mod tests {
         assert!(!has_failed(&of(0, 0, 0, 0)));
         assert!(has_failed(&of(3, 0, 0, 0)));
         assert!(has_failed(&of(0, 12, 0, 0)));
-        // The device answers, but with other data.
+        // The device responds, but with wrong data.
         assert!(!has_failed(&of(0, 0, 1, 0)));
         assert!(!has_failed(&of(0, 0, 0, 1)));
     }

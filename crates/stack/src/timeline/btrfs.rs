@@ -1,4 +1,4 @@
-//! btrfs: by the program of that name, and in /sys/fs/btrfs.
+//! btrfs: through its program and /sys/fs/btrfs.
 
 use super::calls::{Calls, Job};
 use super::redundancy::{Doing, Redundancy, Status, Written, next_spare, pause, refused};
@@ -23,10 +23,10 @@ pub(super) struct Btrfs {
     members: Vec<PathBuf>,
     spares: Vec<BlockDevice>,
     written: Option<Written>,
-    /// What a program does until it ends.
+    /// A running program and its purpose.
     job: Option<(Doing, Job)>,
     disagreeing: u64,
-    /// What btrfs said of a scrub that the kernel aborted.
+    /// btrfs's message about a scrub that the kernel aborted.
     aborted: Option<String>,
 }
 
@@ -45,8 +45,8 @@ impl Btrfs {
         })
     }
 
-    /// Devices that are missing, or that failed to read, write or flush. btrfs keeps a device that fails, and counts
-    /// its errors; a new one takes its number.
+    /// Devices that are missing, or that had read, write or flush errors. btrfs keeps a failing device and counts
+    /// its errors; a new device takes its number.
     fn missing(&self) -> Result<u64, Cause> {
         let folder = self.sysfs.join("devinfo");
         let mut missing = 0;
@@ -66,7 +66,7 @@ impl Btrfs {
         let spare = next_spare(&mut self.spares, act)?;
         self.written = Some(Written::begin(vec![spare.clone()])?);
         let number = act.disk.unwrap_or_default();
-        // mkfs numbers the devices in their order. From a disk that fails btrfs reads only what no other has.
+        // mkfs numbers the devices in order. btrfs reads from a failing disk only what no other disk has.
         let call = Invocation::new(BTRFS)
             .args(["replace", "start", "-B", "-f", "-r"])
             .arg(number.to_string())
@@ -136,7 +136,7 @@ impl Redundancy for Btrfs {
         }
     }
 
-    /// To the new disk; a scrub ends with its program.
+    /// The new disk; a scrub ends with its program.
     fn written(&self) -> Option<&Written> {
         self.written.as_ref()
     }
@@ -150,8 +150,8 @@ impl Redundancy for Btrfs {
     }
 }
 
-/// Whether a scrub that did not exit with 0 has figures all the same: it exits with 3 if it found errors that it did not
-/// repair, as with `-r`, and with 1 if the kernel aborted it on some device.
+/// Whether a scrub that did not exit with 0 nevertheless has results: it exits with 3 if it found errors that it
+/// did not repair, as with `-r`, and with 1 if the kernel aborted it on some device.
 fn has_ended(doing: Doing, call: &ToolCall, status: i32) -> bool {
     let is_scrub = matches!(doing, Doing::Checks | Doing::Repairs);
     is_scrub && (status == 3 || status == 1 && is_aborted(&call.stdout))
@@ -171,7 +171,7 @@ fn of_disk(kernel_name: &str) -> Result<PathBuf, Cause> {
     found.ok_or_else(|| Cause::State(format!("/sys/fs/btrfs shows no filesystem on {kernel_name}")))
 }
 
-/// Whether a device's statistics count errors of reads, writes or flushes.
+/// Whether a device's statistics count read, write or flush errors.
 fn has_failed(error_stats: &str) -> bool {
     error_stats.lines().any(|line| {
         let mut words = line.split_whitespace();
@@ -180,7 +180,7 @@ fn has_failed(error_stats: &str) -> bool {
     })
 }
 
-/// What `btrfs scrub start -R` counted of wrong blocks, in sectors.
+/// Wrong blocks counted by `btrfs scrub start -R`, in sectors.
 fn disagreeing(printed: &str) -> Result<u64, Cause> {
     let count = |name: &str| {
         let of = |line: &str| line.trim().strip_prefix(name)?.trim().parse::<u64>().ok();

@@ -1,4 +1,4 @@
-//! Programs that acts call: those that end soon, and those that work until a rebuild or check has ended.
+//! Programs called by acts: short ones, and those that run until a rebuild or check ends.
 
 use super::observer::Events;
 use crate::disk_check::{self, DiskCheck};
@@ -26,19 +26,19 @@ impl Calls<'_> {
         disk_check::before_write(self.check, devices)
     }
 
-    /// Nobody else gets a device that its array has let go of.
+    /// Reserves a device that was removed from its array.
     pub(super) fn hold(&mut self, device: &Path, array_uuid: Option<&str>) -> Result<(), Cause> {
         self.check.hold(device, array_uuid).map_err(Cause::Refused)
     }
 
-    /// Runs a program that writes to these devices, after they were checked again.
+    /// Runs a program that writes to these devices, after checking them again.
     pub(super) fn run<P: AsRef<Path>>(&mut self, call: &Invocation, devices: &[P]) -> Result<ToolCall, Cause> {
         self.before_write(devices)?;
         let events = &mut *self.events;
         Ok(self.tools.run(call, &mut |event| events.add(event))?)
     }
 
-    /// A question that is asked many times: only calls that fail are recorded.
+    /// A query that is made often: only failed calls are recorded.
     pub(super) fn ask(&mut self, call: &Invocation) -> Result<String, Cause> {
         let mut recorded = Vec::new();
         match self.tools.run(call, &mut |event| recorded.push(event)) {
@@ -50,7 +50,8 @@ impl Calls<'_> {
         }
     }
 
-    /// Starts a program that ends when what it asks for has ended. It writes to these devices, which are checked again.
+    /// Starts a program that runs until the requested work has ended. It writes to these devices, which are checked
+    /// again.
     pub(super) fn start<P: AsRef<Path>>(&mut self, call: Invocation, devices: &[P]) -> Result<Job, Cause> {
         self.before_write(devices)?;
         let tools = Arc::clone(self.tools);
@@ -66,7 +67,7 @@ impl Calls<'_> {
         Ok(Job(thread))
     }
 
-    /// What a program that has ended answered; waits for it otherwise.
+    /// The result of a program; waits for it if necessary.
     pub(super) fn end(&mut self, job: Job) -> Result<ToolCall, Cause> {
         let ended = job.0.join();
         let (events, outcome) = ended.map_err(|_| Cause::State("the thread of an act panicked".to_owned()))?;
@@ -75,7 +76,7 @@ impl Calls<'_> {
     }
 }
 
-/// A program that is working.
+/// A running program.
 pub(super) struct Job(JoinHandle<(Vec<Event>, Result<ToolCall, ToolError>)>);
 
 impl Job {

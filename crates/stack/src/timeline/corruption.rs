@@ -1,7 +1,8 @@
-//! Silent corruption of a disk, and what became of it.
+//! Silent corruption of a disk, and its effects.
 //!
-//! The sectors are written below what keeps the copies, so that it knows nothing of it; afterwards they are compared with
-//! what they were, and what had been written there is read: through md's array, or from a file of btrfs or ZFS.
+//! The sectors are written below the layer that keeps the copies, so that it does not notice. Afterwards they are
+//! compared with their original contents, and the data is read back: through md's array, or from a file on btrfs or
+//! ZFS.
 
 use super::in_array::{InArray, Members};
 use super::known_file::{self, Extent, Reading};
@@ -19,13 +20,13 @@ use study::act::{Act, ActKind, CORRUPTIONS};
 use study::metric::Metric;
 use study::stack::{Keeper, StackSpec};
 
-/// Threads that read a file of btrfs: it has up to four copies, and chooses by the number of the thread.
+/// Threads that read a file on btrfs: it has up to four copies, and btrfs chooses one by the thread's number.
 const BTRFS_READS: usize = 4;
 
-/// Where what was changed on a disk is seen.
+/// Where a change on a disk becomes visible.
 #[derive(Clone, Debug)]
 pub(super) enum Ground {
-    /// In an array of md, by its layout.
+    /// In an md array, according to its layout.
     Md(Members),
     /// In a file of a filesystem that keeps copies itself.
     File(KnownFile),
@@ -33,7 +34,7 @@ pub(super) enum Ground {
     None,
 }
 
-/// The file, and where the disks of the acts have it.
+/// The file, and its places on the disks of the acts.
 #[derive(Clone, Debug)]
 pub(super) struct KnownFile {
     path: PathBuf,
@@ -42,7 +43,7 @@ pub(super) struct KnownFile {
 }
 
 impl Ground {
-    /// Finds the file on the disks, which takes as long as reading them does: before the work begins.
+    /// Finds the file on the disks before the workload starts; this takes as long as reading them.
     pub(super) fn of(stack: &Stack, spec: &StackSpec, disks: u32, acts: &[Act]) -> Result<Self, Cause> {
         if let Some(array) = &stack.array {
             return Ok(Self::Md(Members {
@@ -83,7 +84,7 @@ impl Ground {
     }
 }
 
-/// Where the acts on a disk end, from the beginning of what it has of the file.
+/// Where the acts on a disk end, from the start of the file's data on it.
 fn end_on(number: u32, acts: &[Act]) -> u64 {
     let of_disk = acts.iter().filter(|act| act.disk == Some(number));
     let ends = of_disk.filter_map(|act| act.corrupted);
@@ -92,40 +93,40 @@ fn end_on(number: u32, acts: &[Act]) -> u64 {
         .unwrap_or(0)
 }
 
-/// Sectors of a disk that were changed.
+/// Changed sectors of a disk.
 pub(super) struct Corruption {
     spot: Spot,
     good: Vec<u8>,
     bad: Vec<u8>,
     seen: Seen,
-    /// What reading gave just after the change.
+    /// Results of reads right after the change.
     first: Vec<Reading>,
-    /// Checks and repairs before.
+    /// Number of earlier checks and repairs.
     checks_before: usize,
 }
 
-/// Who can read the sectors.
+/// How the sectors are read.
 enum Seen {
     Array(Box<InArray>),
     File {
         path: PathBuf,
         keeper: Keeper,
-        /// For each changed sector, which one of the file it was.
+        /// For each changed sector, its number in the file.
         numbers: Vec<Option<u64>>,
     },
 }
 
-/// What an act changes, before it does.
+/// The sectors that an act will change.
 struct Target {
     spot: Spot,
     good: Vec<u8>,
     seen: Seen,
-    /// Differs between members.
+    /// Different for each member.
     member: u64,
 }
 
 impl Corruption {
-    /// Changes the sectors of the act. Returns also what there is to say about it.
+    /// Changes the sectors of the act. Also returns a description.
     pub(super) fn make(
         act: &Act,
         ground: &Ground,
@@ -153,7 +154,7 @@ impl Corruption {
         corruption.first = corruption.readings()?;
         let healed = corruption.changed_since()?;
         if healed > 0 {
-            // Otherwise the check would find nothing: the reader was not there.
+            // Without this the check would find nothing, because nothing has read the sectors.
             if let Seen::Array(seen) = &corruption.seen {
                 seen.empty_journal(observer)?;
             }
@@ -171,7 +172,7 @@ impl Corruption {
         self.spot.write(&self.bad)
     }
 
-    /// Sectors that are no longer what they were changed to.
+    /// Number of sectors that have changed since they were corrupted.
     fn changed_since(&self) -> Result<usize, Cause> {
         if let Seen::Array(seen) = &self.seen
             && let Some(healed) = seen.healed(&self.good)?
@@ -199,7 +200,7 @@ impl Corruption {
         note
     }
 
-    /// Compares all that has these sectors with what they were, and reports it.
+    /// Compares all copies of these sectors with their original contents, and reports the result.
     pub(super) fn judge(
         &self,
         members: &[BlockDevice],
@@ -209,7 +210,7 @@ impl Corruption {
         let test = CORRUPTIONS
             .get(number)
             .map_or_else(|| format!("corrupt {}", number + 1), |&name| name.to_owned());
-        // Before anything reads them through the array: that may repair them.
+        // Before anything reads them through the array, which may repair them.
         let (right, wrong) = self.on_disks(members)?;
         let last = self.readings()?;
         let read_as = |reading| {
@@ -243,8 +244,9 @@ impl Corruption {
         Ok(())
     }
 
-    /// For each sector, whether all disks that have it have it as it was; and whether it is wrong there although it was
-    /// not left as it had been changed. md's copies are wrong in any case: it knows none that is right.
+    /// For each sector, whether all its copies on disks have the original contents; and whether it is wrong
+    /// although it is not as corrupted. md's copies are always counted as wrong, because md does not know which one
+    /// is right.
     fn on_disks(&self, members: &[BlockDevice]) -> Result<(Vec<bool>, Vec<bool>), Cause> {
         match &self.seen {
             Seen::Array(seen) => {
@@ -262,13 +264,13 @@ impl Corruption {
         }
     }
 
-    /// What reading the sectors gives now; parity is never read.
+    /// Results of reading the sectors now; parity is never read.
     fn readings(&self) -> Result<Vec<Reading>, Cause> {
         match &self.seen {
             Seen::Array(seen) => seen.readings(&self.good),
             Seen::File { path, keeper, numbers } => {
                 if *keeper == Keeper::Zfs {
-                    // Its cache gives way as well.
+                    // Also shrinks ZFS's cache.
                     sysfs::write(Path::new("/proc/sys/vm/drop_caches"), "3")?;
                     return known_file::read(path, numbers, 1);
                 }
@@ -317,12 +319,12 @@ fn in_file(act: &Act, file: &KnownFile) -> Result<Target, Cause> {
     })
 }
 
-/// Other contents, different on each member and in each sector: the same change of two blocks of a stripe would leave
-/// their parity as it is.
+/// Replacement contents, different on each member and in each sector: the same change in two blocks of a stripe
+/// would leave their parity unchanged.
 fn changed(good: &[u8], member: u64, offset: u64) -> Vec<u8> {
     let words = good.chunks(8).zip((offset / 8)..);
     let change = |(word, number): (&[u8], u64)| -> Vec<u8> {
-        // Multiplication by an odd number (2^64 divided by the golden ratio) gives each word another value.
+        // Multiplication by an odd number (2^64 divided by the golden ratio) gives each word a different value.
         let noise = (number + (member << 48) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         let noise = noise.to_le_bytes();
         word.iter().zip(noise).map(|(byte, flip)| byte ^ flip).collect()

@@ -1,4 +1,4 @@
-//! Sectors of a member of an md array: where they are on the disk, and who can read them.
+//! Sectors of a member of an md array: where they are on the disk, and how they are read.
 
 use super::known_file::Reading;
 use super::layout::{Layout, Piece};
@@ -15,10 +15,10 @@ use std::path::Path;
 use study::act::Act;
 use tools::{Invocation, Tool};
 
-/// What is read at once where there was an error: md reads no less.
+/// After an error, this size is read at once: md reads no less.
 const BLOCK_BYTES: usize = 4096;
 
-/// An array, and what is between its members and the disks.
+/// An array, and the layer between its members and the disks.
 #[derive(Clone, Debug)]
 pub(super) struct Members {
     pub(super) array: Array,
@@ -32,7 +32,7 @@ impl Members {
             .find(|checksummed| checksummed.disk.path == disk.path)
     }
 
-    /// An attribute of the member on a disk, as the array has it.
+    /// An attribute of the member on a disk, as shown by the array.
     fn attribute(&self, disk: &BlockDevice, name: &str) -> Result<u64, Cause> {
         let member = self.checksummed(disk).map_or(disk, |checksummed| &checksummed.device);
         let folder = self.array.attribute(&format!("dev-{}", member.kernel_name));
@@ -46,9 +46,9 @@ pub(super) struct InArray {
     members: Members,
     disk: BlockDevice,
     layout: Layout,
-    /// The member's number in the array, from 0.
+    /// The member's index in the array.
     slot: u64,
-    /// From the beginning of the member's data.
+    /// Offset from the start of the member's data.
     offset: u64,
     bytes: usize,
 }
@@ -66,7 +66,7 @@ impl InArray {
             )));
         }
         let failed = |cause| match members.checksummed(disk) {
-            // `none`: it was one when the acts began.
+            // `none`: it was a member when the acts started.
             Some(_) => Cause::State(format!(
                 "md has failed the member of `{act}`: RAID 1 and 10 do so after more than 20 reads of it in an hour were \
                  errors, and each `corrupt` is read; use fewer of them on a disk"
@@ -75,7 +75,7 @@ impl InArray {
         };
         Ok(Self {
             slot: members.attribute(disk, "slot").map_err(failed)?,
-            // Before anything is written: of other layouts nothing could be said.
+            // Before anything is written, because other layouts could not be evaluated.
             layout: Layout::of(&members.array)?,
             members: members.clone(),
             disk: disk.clone(),
@@ -88,14 +88,14 @@ impl InArray {
         self.slot
     }
 
-    /// Where the sectors begin on md's member.
+    /// Offset of the sectors on md's member.
     fn on_member(&self) -> Result<u64, Cause> {
         let data = self.members.attribute(&self.disk, "offset")?;
         Ok(data * SECTOR_BYTES as u64 + self.offset)
     }
 
-    /// Where they are on the disk, and what is there. With dm-integrity that is where the layout says and where nothing waits
-    /// in the journal.
+    /// Their place on the disk, and their contents. With dm-integrity, that is the place given by its layout, and
+    /// nothing for it waits in the journal.
     pub(super) fn find(&self, observer: &mut Observer) -> Result<(Spot, Vec<u8>), Cause> {
         let at = self.on_member()?;
         let Some(checksummed) = self.members.checksummed(&self.disk) else {
@@ -122,7 +122,7 @@ impl InArray {
         ))
     }
 
-    /// Has dm-integrity write what is only in its journal to its place: it does so when it is suspended.
+    /// Suspends dm-integrity so that it writes the contents of its journal to their places.
     pub(super) fn empty_journal(&self, observer: &mut Observer) -> Result<(), Cause> {
         let Some(checksummed) = self.members.checksummed(&self.disk) else {
             return Ok(());
@@ -135,7 +135,8 @@ impl InArray {
         Ok(())
     }
 
-    /// Sectors that are no longer what they were changed to. None without dm-integrity, which may have them in its journal.
+    /// Number of sectors that are no longer as corrupted. `None` without dm-integrity, which may have them in its
+    /// journal.
     pub(super) fn healed(&self, good: &[u8]) -> Result<Option<usize>, Cause> {
         let Some(checksummed) = self.members.checksummed(&self.disk) else {
             return Ok(None);
@@ -144,7 +145,7 @@ impl InArray {
         Ok(Some(count(&readings, Reading::Right)))
     }
 
-    /// Checks that each changed sector has become an error for md: what was changed was its data.
+    /// Checks that each changed sector has become an error for md: that proves that its data was changed.
     pub(super) fn must_be_noticed(&self, good: &[u8]) -> Result<(), Cause> {
         match self.healed(good)? {
             None | Some(0) => Ok(()),
@@ -152,7 +153,7 @@ impl InArray {
         }
     }
 
-    /// What reading the sectors through the array gives; parity is never read.
+    /// Results of reading the sectors through the array; parity is never read.
     pub(super) fn readings(&self, good: &[u8]) -> Result<Vec<Reading>, Cause> {
         self.pieces(good, |_, seen, good| {
             let sectors = good.len() / SECTOR_BYTES;
@@ -163,12 +164,12 @@ impl InArray {
         })
     }
 
-    /// For each sector, the worst that a member gives that has it; with dm-integrity that can be an error.
+    /// For each sector, the worst result of a member that has it; with dm-integrity it may be an error.
     pub(super) fn on_members(&self, disks: &[BlockDevice], good: &[u8]) -> Result<Vec<Reading>, Cause> {
         let mut worst = vec![Reading::Right; good.len() / SECTOR_BYTES];
         let mut is_there = self.members.checksummed.is_empty();
         for disk in disks {
-            // Spares and devices of a journal have no slot.
+            // Spares and journal devices have no slot.
             let Ok(slot) = self.members.attribute(disk, "slot") else {
                 continue;
             };
@@ -188,13 +189,13 @@ impl InArray {
             }
         }
         if !is_there {
-            // md has failed the member because of its errors, and nobody took its place.
+            // md has failed the member because of its errors, and it was not replaced.
             worst.fill(Reading::Error);
         }
         Ok(worst)
     }
 
-    /// Calls `judge` with each piece of the sectors that lies in one chunk, and its offset on a member.
+    /// Calls `judge` with each part of the sectors within one chunk, and its offset on a member.
     fn pieces<T>(
         &self,
         good: &[u8],
@@ -222,7 +223,7 @@ fn compared(read: &[u8], good: &[u8]) -> Vec<Reading> {
     differ(read, good).into_iter().map(reading).collect()
 }
 
-/// Reads a device; each block by itself where there is an error.
+/// Reads a device; after an error each block separately.
 fn read_of(path: &Path, at: u64, good: &[u8], block_bytes: usize) -> Vec<Reading> {
     if let Ok(read) = raw::read(path, at, good.len()) {
         return compared(&read, good);

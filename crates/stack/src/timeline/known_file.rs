@@ -1,5 +1,5 @@
-//! A file for the act `corrupt` on filesystems that keep copies or parity themselves. Where they put a file is theirs to
-//! know, so each of its sectors says which one it is: disks are read until its data is found.
+//! A file for the act `corrupt` on filesystems that keep copies or parity themselves. Only they know where they
+//! store it, so each of its sectors contains its own number: disks are read until the data is found.
 
 use super::raw::{self, SECTOR_BYTES};
 use crate::error::Cause;
@@ -14,18 +14,19 @@ use study::stack::{Keeper, StackSpec};
 
 const NAME: &str = "raidlab-corrupt";
 const SECTORS: u64 = KNOWN_FILE_BYTES / SECTOR_BYTES as u64;
-/// A disk is read up to here. Filesystems use small parts of large disks from the beginning.
+/// Limit for reading a disk. Filesystems first use the beginning of large disks.
 const SEARCHED_BYTES: u64 = 16 << 30;
 const PIECE_BYTES: u64 = 4 << 20;
-/// More than what is parity alone.
+/// More than a contiguous run of parity.
 const PROBED_BYTES: u64 = 512 << 10;
-/// The smallest block of a filesystem that is read.
+/// The smallest block size of a filesystem that is read.
 const BLOCK_SECTORS: usize = 8;
-/// Sectors that are read at once, as read-ahead does: pieces of one request that are on several disks, of which one has an
-/// error, are where errors can get lost.
+/// Sectors that are read at once, as read-ahead does: errors can get lost if a request spans several disks and one
+/// part fails.
 const REQUEST_SECTORS: usize = 2048;
 
-/// Writes it, if one of these acts will need it. Before the stack is remounted, so that nothing of it stays in memory.
+/// Writes the file if one of these acts needs it. This happens before the stack is remounted, so that nothing of it
+/// stays in memory.
 pub fn write_known_file(stack: &Stack, spec: &StackSpec, disks: u32, acts: &[Act]) -> Result<(), Cause> {
     let (Some(folder), true) = (&stack.mount_point, is_needed(spec, disks, acts)) else {
         return Ok(());
@@ -52,7 +53,7 @@ pub(super) fn path_in(folder: &Path) -> PathBuf {
     folder.join(NAME)
 }
 
-/// A sector of the file: its number, and what no filesystem can compress.
+/// A sector of the file: its number, and incompressible data.
 fn sector(number: u64) -> [u8; SECTOR_BYTES] {
     let mut bytes = [0; SECTOR_BYTES];
     for (at, word) in (0..).zip(bytes.chunks_mut(8)) {
@@ -65,14 +66,14 @@ fn sector(number: u64) -> [u8; SECTOR_BYTES] {
     bytes
 }
 
-/// Which sector of the file this is, if any.
+/// The number of this sector in the file, if it belongs to it.
 pub(super) fn number_of(read: &[u8]) -> Option<u64> {
     let first = u64::from_le_bytes(*read.first_chunk()?);
     let number = first ^ mix(u64::MAX);
     (number < SECTORS && read == sector(number)).then_some(number)
 }
 
-/// A place on a disk with data of the file, in bytes: from the first sector to behind the last.
+/// A range on a disk with data of the file, in bytes: from the first sector to the end of the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extent {
     pub(super) begin: u64,
@@ -85,8 +86,8 @@ impl Extent {
     }
 }
 
-/// Finds the file's data on a disk of `size_bytes`: the first place with so many bytes of it, otherwise the largest. None if
-/// there is none.
+/// Finds the file's data on a disk of `size_bytes`: the first range with at least `wanted_bytes`, otherwise the
+/// largest. `None` if there is none.
 pub(super) fn find(path: &Path, size_bytes: u64, wanted_bytes: u64) -> Result<Option<Extent>, Cause> {
     let file = raw::open(path, OpenOptions::new().read(true))?;
     let end = size_bytes.min(SEARCHED_BYTES);
@@ -97,7 +98,7 @@ pub(super) fn find(path: &Path, size_bytes: u64, wanted_bytes: u64) -> Result<Op
         Ok(extent_in(&piece, at))
     };
     let mut largest: Option<Extent> = None;
-    // A part of each piece is enough to find a place of many pieces; small ones need all.
+    // Probing a part of each piece is enough to find a large range; small ones need a full search.
     for probed_bytes in [PROBED_BYTES, PIECE_BYTES] {
         let mut at = 0;
         while at < end {
@@ -119,7 +120,8 @@ pub(super) fn find(path: &Path, size_bytes: u64, wanted_bytes: u64) -> Result<Op
     Ok(largest)
 }
 
-/// All pieces with data next to the one that begins here, which has some, and where the next one without begins.
+/// All adjacent pieces with data, starting with this one, which has some; and where the next piece without data
+/// begins.
 fn place_around(
     hit: u64,
     end: u64,
@@ -145,7 +147,7 @@ fn place_around(
     Ok((place.ok_or_else(vanished)?, at))
 }
 
-/// The file's data in what was read from there.
+/// The file's data in a buffer that was read from this offset.
 fn extent_in(read: &[u8], at: u64) -> Option<Extent> {
     let sectors = read.chunks(SECTOR_BYTES).map(|sector| number_of(sector).is_some());
     let places = || (at..).step_by(SECTOR_BYTES);
@@ -158,18 +160,18 @@ fn extent_in(read: &[u8], at: u64) -> Option<Extent> {
     })
 }
 
-/// What reading a sector gave.
+/// Result of reading a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// What was written there; or nobody can read it, as it is parity.
+    /// The original data; also for parity, which cannot be read.
     Right,
-    /// Other data, and no error.
+    /// Other data without an error.
     Wrong,
     Error,
 }
 
 impl Reading {
-    /// The worse of two: other data without an error, then an error.
+    /// The worse of two: wrong data without an error is worse than an error.
     pub(super) const fn worse(self, other: Self) -> Self {
         match (self, other) {
             (Self::Wrong, _) | (_, Self::Wrong) => Self::Wrong,
@@ -179,8 +181,8 @@ impl Reading {
     }
 }
 
-/// Reads these sectors of the file. `times`: each by another thread, by whose number btrfs chooses among copies; the
-/// worst is what counts.
+/// Reads these sectors of the file, `times` times in different threads, by whose numbers btrfs chooses among
+/// copies; the worst result counts.
 pub(super) fn read(path: &Path, numbers: &[Option<u64>], times: usize) -> Result<Vec<Reading>, Cause> {
     let mut all = vec![Reading::Right; numbers.len()];
     for _ in 0..times {
@@ -209,8 +211,8 @@ fn read_once(path: &Path, numbers: &[Option<u64>]) -> Result<Vec<Reading>, Cause
     Ok(readings)
 }
 
-/// Sectors that follow one another in the file, by requests that begin and end at multiples of their size; each block by
-/// itself where there is an error.
+/// Reads consecutive sectors of the file in requests that are aligned to their size; after an error each block
+/// separately.
 fn read_run(file: &File, first: u64, count: usize) -> Vec<Reading> {
     let (block, request) = (BLOCK_SECTORS as u64, REQUEST_SECTORS as u64);
     let last = first + count as u64;
@@ -233,7 +235,7 @@ fn read_run(file: &File, first: u64, count: usize) -> Vec<Reading> {
     readings.skip((first - begin) as usize).take(count).collect()
 }
 
-/// What was read of the file from this sector on.
+/// Compares data that was read from this sector on.
 fn judged(begin: u64, data: &[u8]) -> Vec<Reading> {
     let sectors = (begin..).zip(data.chunks(SECTOR_BYTES));
     let is_right = |(number, read): (u64, &[u8])| number_of(read) == Some(number);
@@ -278,7 +280,7 @@ mod tests {
         std::fs::write(&path, &data).expect("it is written");
         let file = File::open(&path).expect("it is there");
         assert_eq!(read_run(&file, 8, 3), [Reading::Right, Reading::Wrong, Reading::Right]);
-        // The second request ends behind the file: its blocks are read one by one.
+        // The second request ends past the file: its blocks are read one by one.
         let readings = read_run(&file, sectors - 1, 11);
         let right = readings.iter().filter(|reading| **reading == Reading::Right);
         assert_eq!((right.count(), readings.len()), (9, 11));

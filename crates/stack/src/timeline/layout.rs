@@ -1,4 +1,4 @@
-//! Where a piece of a member's data is seen: through the array, and on other members as copies.
+//! Where a piece of a member's data appears: in the array, and on other members as copies.
 //!
 //! Sources: `raid5_compute_sector` (left-symmetric) and `__raid10_find_phys` (near copies) in drivers/md.
 
@@ -11,12 +11,12 @@ const LEFT_SYMMETRIC: u64 = 2;
 /// RAID 10 with two near copies, the default.
 const NEAR_2: u64 = 0x102;
 
-/// How an array spreads data over its members.
+/// How an array distributes data over its members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// Every member has all.
+    /// Every member has all data.
     Mirror { members: u64 },
-    /// Left-symmetric, with so many blocks of parity in each stripe.
+    /// Left-symmetric, with this many parity blocks in each stripe.
     Parity {
         members: u64,
         chunk_bytes: u64,
@@ -26,12 +26,12 @@ pub(super) enum Layout {
     Pairs { members: u64, chunk_bytes: u64 },
 }
 
-/// What a piece of a member is.
+/// A piece of a member.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Piece {
-    /// Its place in the array, in bytes; none for parity.
+    /// Its offset in the array, in bytes; `None` for parity.
     pub(super) in_array: Option<u64>,
-    /// The other members with a copy of it, from 0, at the same offset.
+    /// Indices of the other members with a copy of it, at the same offset.
     pub(super) copies: Vec<u64>,
     /// Bytes from there to the end of the chunk.
     pub(super) bytes: u64,
@@ -67,7 +67,7 @@ impl Layout {
         }
     }
 
-    /// What the byte of a member is, from the beginning of its data.
+    /// The piece at this offset from the start of a member's data.
     pub(super) fn at(self, member: u64, offset: u64) -> Piece {
         match self {
             Self::Mirror { members } => Piece {
@@ -91,7 +91,7 @@ impl Layout {
             } => {
                 let (row, within) = (offset / chunk_bytes, offset % chunk_bytes);
                 let first_parity = members - 1 - row % members;
-                // The parity blocks follow one another, then comes the data, all around the end.
+                // The parity blocks are consecutive, followed by the data, all modulo the number of members.
                 let after = (member + members - first_parity) % members;
                 let data = after.checked_sub(parity);
                 let chunk = data.map(|data| row * (members - parity) + data);
@@ -109,7 +109,7 @@ impl Layout {
 mod tests {
     use super::*;
 
-    /// The table of md(4) for left-symmetric on four disks: parity goes from the last disk to the first.
+    /// The table of md(4) for left-symmetric on four disks: parity moves from the last disk to the first.
     #[test]
     fn raid_5_is_left_symmetric() {
         let layout = Layout::Parity {

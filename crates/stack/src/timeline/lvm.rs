@@ -1,4 +1,4 @@
-//! LVM: by its own programs; what dm-raid does is shown by dmsetup, which reads no disk.
+//! LVM: through its own programs; the state of dm-raid is shown by dmsetup, which reads no disk.
 
 use super::calls::Calls;
 use super::redundancy::{Doing, Redundancy, Status, needs_disk, next_spare, refused, replaced_after_failure};
@@ -12,14 +12,14 @@ use study::act::{Act, ActKind};
 use study::stack::{ArraySpec, Members};
 use tools::{Invocation, Tool};
 
-/// How often dmsetup is asked.
+/// Polling interval of dmsetup.
 const INTERVAL: Duration = Duration::from_millis(250);
 const SECTOR_BYTES: u64 = 512;
 
 pub(super) struct Lvm {
     /// `GROUP/VOLUME`
     volume: String,
-    /// Its name for dmsetup.
+    /// Its device-mapper name.
     mapped: String,
     devices: Vec<PathBuf>,
     /// Members that hold data, without copies and parity.
@@ -28,17 +28,17 @@ pub(super) struct Lvm {
     /// Disks that an act replaces after they have failed.
     failed: Vec<u32>,
     seen: Seen,
-    /// When dmsetup was asked last; not since the last act, if none.
+    /// Time of the last dmsetup call; `None` if there was none since the last act.
     asked_at: Option<Instant>,
 }
 
-/// A line of `dmsetup status` of a target `raid`.
+/// A line of `dmsetup status` for a target `raid`.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Seen {
     sectors: u64,
-    /// One letter a member: `A` is in sync, `a` is not yet, `D` has failed.
+    /// One letter per member: `A` is in sync, `a` is not yet, `D` has failed.
     health: String,
-    /// Sectors that are in sync, of all.
+    /// Sectors in sync / all sectors.
     ratio: String,
     action: String,
     mismatches: u64,
@@ -93,7 +93,7 @@ impl Lvm {
         };
         calls.run(&convert.arg(&self.volume).arg(&spare.path), &self.devices)?;
         if has_failed {
-            // LVM changes nothing of a group, not even to check a volume, as long as it names a disk that is missing.
+            // LVM changes nothing in a group with a missing disk, and does not even check a volume.
             let group = self.volume.split('/').next().unwrap_or_default();
             calls.run(&self.call("vgreduce").arg("--removemissing").arg(group), &self.devices)?;
         }
@@ -117,7 +117,7 @@ impl Redundancy for Lvm {
         let unknown = || Cause::State(format!("dmsetup shows no RAID of {}: `{}`", self.volume, line.trim()));
         self.asked_at = Some(Instant::now());
         let seen = parse(&line).ok_or_else(unknown)?;
-        // Just after LVM has loaded a volume anew no member is in sync yet, and nothing has begun.
+        // Right after LVM has reloaded a volume, no member is in sync yet and nothing has started.
         if seen.is_starting() {
             return Ok(status(&self.seen));
         }

@@ -1,4 +1,4 @@
-//! md: by mdadm and in /sys.
+//! md: through mdadm and /sys.
 
 use super::calls::Calls;
 use super::redundancy::{Doing, MemberErrors, Redundancy, Status, needs_disk, refused, replaced_after_failure};
@@ -14,11 +14,11 @@ use tools::{Invocation, Tool};
 
 pub(super) struct Md {
     array: Array,
-    /// Where its members are devices of dm-integrity.
+    /// Set if its members are dm-integrity devices.
     checksummed: Vec<Checksummed>,
     /// Disks that a later act replaces after they have failed: md's spare would take over at once.
     replaced_later: Vec<u32>,
-    /// `sync_action` as it was last seen.
+    /// Last value of `sync_action`.
     action: String,
 }
 
@@ -50,7 +50,7 @@ impl Md {
         checksummed.map_or(disk, |checksummed| &checksummed.device).clone()
     }
 
-    /// Lets md begin nothing by itself (`frozen`), or whatever is due (`idle`).
+    /// Stops md from starting work by itself (`frozen`), or lets it (`idle`).
     fn set_action(&self, word: &str, calls: &mut Calls<'_>) -> Result<(), Cause> {
         calls.before_write(&[&self.array.device.path])?;
         sysfs::write(&self.array.attribute("sync_action"), word)
@@ -65,7 +65,7 @@ impl Md {
         calls.run(&call, &[&self.array.device.path, &disk.path]).map(drop)
     }
 
-    /// md refuses for some milliseconds, while requests to the failed member are under way.
+    /// md rejects this for some milliseconds, while requests to the failed member are in flight.
     fn remove(&self, disk: &BlockDevice, calls: &mut Calls<'_>) -> Result<(), Cause> {
         let began = Instant::now();
         loop {
@@ -81,7 +81,7 @@ impl Md {
         }
     }
 
-    /// Adds a disk that the array has let go of. If that fails, nobody else gets the disk.
+    /// Adds a disk that was removed from the array. If that fails, the disk stays reserved.
     fn put_back(
         &self,
         how: &str,
@@ -139,7 +139,7 @@ impl Redundancy for Md {
 
     fn act(&mut self, act: &Act, member: Option<&BlockDevice>, calls: &mut Calls<'_>) -> Result<(), Cause> {
         match act.kind {
-            // md refuses while it rebuilds.
+            // md rejects this while it rebuilds.
             ActKind::Check | ActKind::Repair => return self.set_action(act.kind.word(), calls),
             ActKind::Grow => return self.grow(act, calls),
             _ => {}
@@ -207,7 +207,7 @@ impl Redundancy for Md {
     }
 }
 
-/// `0 524288 integrity 3 524288 -`: beginning, length, target, requests that failed, and more.
+/// `0 524288 integrity 3 524288 -`: start, length, target, failed requests, and more.
 fn checksum_errors(line: &str) -> Option<u64> {
     let mut words = line.split_whitespace().skip(2);
     (words.next()? == "integrity").then_some(())?;

@@ -1,4 +1,4 @@
-//! What is done with an array, as its manager shows it, and the samples that follow.
+//! The state of an array as its manager reports it, and the samples that follow from it.
 
 use super::calls::Calls;
 use super::redundancy::{Doing, MemberErrors, Redundancy, Status};
@@ -11,7 +11,7 @@ use study::metric::Metric;
 use study::phase::{Phase, Phases};
 use tools::Tools;
 
-/// Events in their order, until the trial's recorder can have them.
+/// Events in order, until they are passed to the trial's recorder.
 #[derive(Default)]
 pub(super) struct Events(Vec<Event>);
 
@@ -21,37 +21,37 @@ impl Events {
     }
 }
 
-/// Watches one array from the beginning of the acts.
+/// Watches one array from the start of the acts.
 pub(super) struct Observer {
     pub(super) manager: Box<dyn Redundancy>,
     tools: Arc<Tools>,
     check: Box<dyn DiskCheck + Send>,
     phases: Arc<Phases>,
     trial_began: Instant,
-    /// As last seen.
+    /// Last seen status.
     status: Status,
     phase: Phase,
     phase_began: Instant,
-    /// Members missing when the present phase began.
+    /// Number of missing members when the current phase began.
     phase_missing: u64,
-    /// It was not complete at some time.
+    /// It was incomplete at some time.
     was_changed: bool,
     /// A disk was made slow.
     is_limping: bool,
-    /// A disk answers nothing until then.
+    /// A disk does not respond until then.
     hangs_until: Option<Instant>,
-    /// Contents were changed on purpose: that a check finds it is a result, not a defect.
+    /// Contents were changed on purpose: a check that finds this is a result, not a defect.
     is_corrupted: bool,
-    /// What each check and repair counted so far.
+    /// Mismatches of each check and repair so far.
     mismatches: Vec<u64>,
     was_repaired: bool,
     failed_at: Option<Instant>,
-    /// The act from which the next rebuild follows, and whether a whole member is rebuilt.
+    /// The act that triggers the next rebuild, and whether a whole member is rebuilt.
     asked: Option<(Instant, bool)>,
     rebuilds: u32,
-    /// A check or repair that an act asked for.
+    /// An act has requested a check or repair.
     is_check_asked: bool,
-    /// What members could not read before it.
+    /// Read errors of members before it.
     errors_before: Option<MemberErrors>,
     events: Events,
 }
@@ -97,7 +97,7 @@ impl Observer {
         self.status.missing
     }
 
-    /// The manager, and how it calls programs.
+    /// The manager, and its access to programs.
     pub(super) fn manager(&mut self) -> (&mut dyn Redundancy, Calls<'_>) {
         let calls = Calls {
             tools: &self.tools,
@@ -113,12 +113,12 @@ impl Observer {
         self.asked.get_or_insert((at, true));
     }
 
-    /// A rebuild was asked for: of a whole member, or of what a bitmap marks.
+    /// A rebuild was requested: of a whole member, or of the regions marked in a bitmap.
     pub(super) fn asked_for_rebuild(&mut self, at: Instant, whole: bool) {
         self.asked = Some((at, whole));
     }
 
-    /// A check or repair is asked for.
+    /// A check or repair is requested.
     pub(super) fn asked_for_check(&mut self) -> Result<(), Cause> {
         self.is_check_asked = true;
         let (manager, mut calls) = self.manager();
@@ -138,12 +138,12 @@ impl Observer {
         self.is_corrupted = true;
     }
 
-    /// What each check and repair counted so far: sectors, and errors of members.
+    /// Mismatches of each check and repair so far: sectors, and errors of members.
     pub(super) fn mismatches(&self) -> &[u64] {
         &self.mismatches
     }
 
-    /// The array was repaired after an act `corrupt`.
+    /// Whether the array was repaired after an act `corrupt`.
     pub(super) const fn was_repaired(&self) -> bool {
         self.was_repaired
     }
@@ -157,12 +157,12 @@ impl Observer {
         self.event(Event::Step { name, at_ns });
     }
 
-    /// Sleeps until the array may be in another state than it was last seen in, or the time is over.
+    /// Sleeps until the array's state may have changed, or the time is over.
     pub(super) fn wait(&self, at_most: Duration) -> Result<(), Cause> {
         self.manager.wait(at_most)
     }
 
-    /// Looks at the array's state, and enters the phase that it is in.
+    /// Reads the array's state, and enters the corresponding phase.
     pub(super) fn look(&mut self, work_ended: bool) -> Result<(), Cause> {
         let (manager, mut calls) = self.manager();
         let status = manager.status(&mut calls)?;
@@ -193,11 +193,11 @@ impl Observer {
         phase
     }
 
-    /// The present phase ends, in which the manager was doing this; the status is already that of the next.
+    /// Ends the current phase, in which the manager was doing this; the status is already that of the next phase.
     fn leave(&mut self, was_doing: Doing, now: Instant, work_ended: bool) -> Result<(), Cause> {
         let fewer_missing = self.missing() < self.phase_missing;
         match self.phase {
-            // After `replace` none was missing.
+            // With `replace`, no member was missing.
             Phase::Rebuilding if fewer_missing || self.phase_missing == 0 => {
                 self.rebuilt(self.phase_began, now, work_ended)
             }
@@ -268,7 +268,7 @@ impl Observer {
         Ok(())
     }
 
-    /// What members with checksums could not read in this check or repair, which md does not count as mismatches.
+    /// Read errors of members with checksums in this check or repair, which md does not count as mismatches.
     fn errors_of_check(&mut self, action: &str) -> Result<u64, Cause> {
         let (manager, mut calls) = self.manager();
         let now = manager.errors(&mut calls)?;
@@ -282,7 +282,7 @@ impl Observer {
         Ok(checksums)
     }
 
-    /// No act is left, and the array is at rest.
+    /// No act is left, and the array is idle.
     pub(super) fn end(&mut self) {
         let now = Instant::now();
         for phase in Phase::ALL {

@@ -1,7 +1,8 @@
-//! Where dm-integrity has the sectors of its device on the disk.
+//! Where dm-integrity stores the sectors of its device on the disk.
 //!
-//! Source: drivers/md/dm-integrity.c (`struct superblock`, `calculate_journal_section_size`, `calculate_device_limits`,
-//! `get_data_sector`): superblock, journal, then areas of checksums and data in turn.
+//! Source: drivers/md/dm-integrity.c (`struct superblock`, `calculate_journal_section_size`,
+//! `calculate_device_limits`, `get_data_sector`): superblock, journal, then alternating areas of checksums and
+//! data.
 
 use super::raw::{self, SECTOR_BYTES};
 use crate::error::Cause;
@@ -10,22 +11,22 @@ use std::path::Path;
 const MAGIC: &[u8; 8] = b"integrt\0";
 const SUPERBLOCK_SECTORS: u64 = 8;
 const JOURNAL_BLOCK_SECTORS: u64 = 8;
-/// Bytes of a sector of the journal for entries: the rest is the number of the commit.
+/// Bytes of a journal sector for entries: the rest is the commit number.
 const JOURNAL_SECTOR_BYTES: u64 = SECTOR_BYTES as u64 - 8;
-/// Of an entry, besides what each sector adds and the checksum.
+/// Bytes of an entry without the data words of each sector and the checksum.
 const ENTRY_BYTES: u64 = 8;
 const HAS_FIXED_PADDING: u32 = 8;
-/// A journal with checksums of its own, or checksums next to the sectors: nothing that raidlab makes.
+/// A journal with its own checksums, or checksums next to the sectors: raidlab makes neither.
 const UNKNOWN_FLAGS: u32 = 1 | 0x20;
 
-/// The sizes of the superblock, in sectors of 512 bytes.
+/// The sizes in the superblock, in 512-byte sectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Places {
     /// Superblock and journal.
     initial: u64,
-    /// Data of an area.
+    /// Data per area.
     interleave: u64,
-    /// Checksums of an area.
+    /// Checksums per area.
     checksums: u64,
 }
 
@@ -75,7 +76,7 @@ impl Places {
         })
     }
 
-    /// The places on the disk of so many bytes of the device, each with its number of bytes.
+    /// The places on the disk for a range of the device, as offset and length.
     pub(super) fn at(self, offset: u64, bytes: usize) -> Vec<(u64, usize)> {
         let sector_bytes = SECTOR_BYTES as u64;
         let area_bytes = self.interleave * sector_bytes;

@@ -1,4 +1,4 @@
-//! Reads and writes of a device without the page cache, which neither md nor filesystems with copies of their own use.
+//! Reads and writes a device without the page cache, which neither md nor filesystems with their own copies use.
 
 use crate::error::Cause;
 use std::fs::{File, OpenOptions};
@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 pub(super) const SECTOR_BYTES: usize = 512;
-/// Direct I/O needs memory at such an address.
+/// Direct I/O needs this alignment in memory.
 const ALIGNMENT: usize = 4096;
 
 pub(super) fn read(path: &Path, at: u64, bytes: usize) -> Result<Vec<u8>, Cause> {
@@ -16,7 +16,7 @@ pub(super) fn read(path: &Path, at: u64, bytes: usize) -> Result<Vec<u8>, Cause>
     read_of(&file, at, bytes).map_err(Cause::system(doing))
 }
 
-/// The same of a file that is open.
+/// The same for an open file.
 pub(super) fn read_of(file: &File, at: u64, bytes: usize) -> io::Result<Vec<u8>> {
     let mut memory = vec![0; bytes + ALIGNMENT];
     let skip = memory.as_ptr().align_offset(ALIGNMENT);
@@ -35,11 +35,11 @@ pub(super) fn write(path: &Path, at: u64, data: &[u8]) -> Result<(), Cause> {
     file.write_all_at(piece, at).map_err(Cause::system(doing))
 }
 
-/// Bytes of a device, in one piece or in several.
+/// Bytes of a device, in one or several pieces.
 #[derive(Clone, Debug)]
 pub(super) struct Spot {
     pub(super) device: PathBuf,
-    /// Each with its number of bytes.
+    /// Offsets and lengths.
     pub(super) pieces: Vec<(u64, usize)>,
 }
 
@@ -74,7 +74,7 @@ pub(super) fn open(path: &Path, how: &mut OpenOptions) -> Result<File, Cause> {
         .map_err(Cause::system(doing))
 }
 
-/// For each sector, whether it is another.
+/// For each sector, whether it differs.
 pub(super) fn differ(read: &[u8], good: &[u8]) -> Vec<bool> {
     let sectors = read.chunks(SECTOR_BYTES).zip(good.chunks(SECTOR_BYTES));
     sectors.map(|(read, good)| read != good).collect()

@@ -1,4 +1,4 @@
-//! ZFS: by zpool.
+//! ZFS: through zpool.
 
 use super::calls::{Calls, Job};
 use super::redundancy::{Doing, Redundancy, Status, Written, needs_disk, next_spare, pause, refused};
@@ -12,31 +12,31 @@ use study::act::{Act, ActKind};
 use study::stack::StackSpec;
 use tools::Invocation;
 
-/// How often zpool is asked while it resilvers or scrubs.
+/// Polling interval of zpool while it resilvers or scrubs.
 const ASK_INTERVAL: Duration = Duration::from_secs(1);
 const SECTOR_BYTES: u64 = 512;
 
 pub(super) struct Zfs {
     pool: String,
-    /// The file of the pool's state in the kernel: `ONLINE`, `DEGRADED`.
+    /// The file with the pool's state in the kernel: `ONLINE`, `DEGRADED`.
     state: PathBuf,
     members: Vec<BlockDevice>,
     spares: Vec<BlockDevice>,
     /// Distributed spares of dRAID, which are space on all disks.
     distributed: Vec<String>,
     written: Option<Written>,
-    /// zpool waits until what it was asked for has ended.
+    /// zpool runs until the requested operation has ended.
     job: Option<Job>,
-    /// The last scrub was asked for by `repair`; it is no other than that of `check`.
+    /// The last scrub was requested by `repair`; it is the same as for `check`.
     is_repair: bool,
     seen: Option<Seen>,
 }
 
-/// What `zpool status` said.
+/// Output of `zpool status`.
 struct Seen {
     said: String,
     at: Instant,
-    /// The pool's state in the kernel then.
+    /// The pool's state in the kernel at that time.
     state: String,
     status: Status,
 }
@@ -85,7 +85,7 @@ impl Zfs {
         self.members.iter().map(|disk| disk.path.as_path()).collect()
     }
 
-    /// Whether nothing tells that the pool's status is still what it was.
+    /// Whether the pool's status may have changed.
     fn must_ask(&self, state: &str, job_ended: bool) -> bool {
         self.seen.as_ref().is_none_or(|seen| {
             let is_busy = self.job.is_some() || seen.status.doing != Doing::Nothing;
@@ -145,7 +145,7 @@ impl Redundancy for Zfs {
             }
             ActKind::Fail => {
                 let disk = needs_disk(act, member)?;
-                // What ZFS's daemon does when it hears of errors; there is none in a guest.
+                // ZFS's daemon does this when it is notified of errors; a guest has no such daemon.
                 let call = Invocation::new(ZPOOL).args(["offline", "-f"]).arg(&self.pool);
                 calls.run(&call.arg(partition_of(disk)), &self.devices()).map(drop)
             }
@@ -189,7 +189,7 @@ struct Vdev<'a> {
 }
 
 impl Vdev<'_> {
-    /// An old device and the one that takes its place.
+    /// An old device and its replacement.
     fn is_pair(&self) -> bool {
         self.name.starts_with("replacing-") || self.name.starts_with("spare-")
     }
@@ -203,7 +203,7 @@ fn vdevs(said: &str) -> Vec<Vdev<'_>> {
         let depth = line.len() - line.trim_start().len();
         let mut words = line.split_whitespace();
         let (name, state) = (words.next()?, words.next().unwrap_or_default());
-        // Of a device with too many wrong blocks ZFS still reads.
+        // ZFS still reads from a device with too many wrong blocks.
         let is_online = matches!(state, "ONLINE" | "DEGRADED");
         (name != "NAME").then_some(Vdev { depth, name, is_online })
     });
@@ -211,7 +211,7 @@ fn vdevs(said: &str) -> Vec<Vdev<'_>> {
     pool.into_iter().chain(tree.take_while(|vdev| vdev.depth > 0)).collect()
 }
 
-/// Devices that do not have all of their data.
+/// Devices that lack a part of their data.
 fn missing(said: &str, resilvers: bool) -> u64 {
     let tree = vdevs(said);
     let (mut missing, mut at) = (0, 0);
@@ -234,7 +234,7 @@ fn missing(said: &str, resilvers: bool) -> u64 {
     missing
 }
 
-/// What the last scrub repaired and could not repair, in sectors.
+/// Repaired and unrepairable data of the last scrub, in sectors.
 fn disagreeing(said: &str) -> Option<u64> {
     let scrub = said
         .lines()
@@ -245,7 +245,7 @@ fn disagreeing(said: &str) -> Option<u64> {
     Some(repaired + errors)
 }
 
-/// A size as zpool writes it: `0B`, `4K`, `1.50M`.
+/// A size in zpool's format: `0B`, `4K`, `1.50M`.
 fn bytes(text: &str) -> Option<u64> {
     let (number, unit) = text.split_at(text.len().checked_sub(1)?);
     let power = "BKMGTP".find(unit)?;
@@ -284,7 +284,7 @@ mod tests {
         assert_eq!(of(under_way, pair), (Doing::Rebuilds, 1));
         let spare = pair.replace("replacing-1", "spare-1").replace("vde1", "draid2-0-0");
         assert_eq!(of(ended, &spare), (Doing::Nothing, 0));
-        // From a disk that works.
+        // From a working disk.
         assert_eq!(of(under_way, &pair.replace("FAULTED", "ONLINE")), (Doing::Rebuilds, 0));
         assert_eq!(of("scrub in progress since Sun", online), (Doing::Checks, 0));
     }

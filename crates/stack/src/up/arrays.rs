@@ -84,7 +84,7 @@ impl Rising {
             members,
             journal,
             bitmap_file,
-            // dm-integrity has written zeros to all that md uses.
+            // dm-integrity has written zeros to everything that md uses.
             zeroed: context.setting.zeroed || spec.integrity.is_some(),
         }
         .invocation()?;

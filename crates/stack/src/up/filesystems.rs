@@ -108,7 +108,8 @@ impl Rising {
     }
 }
 
-/// On a real disk a filesystem gets a UUID that is in the ledger; on an array of the run it is identified by the array.
+/// On a real disk a filesystem gets a UUID that is in the ledger; on an array of the run it is identified by the
+/// array.
 fn known_again(
     kind: FilesystemKind,
     make: Invocation,

@@ -1,4 +1,4 @@
-//! dm-integrity on each disk, before md has them.
+//! dm-integrity on each disk, below md.
 
 use super::arrays::wait_for;
 use super::rising::Rising;
@@ -13,8 +13,8 @@ use std::path::Path;
 use study::stack::{ArraySpec, Integrity, IntegrityMode};
 
 impl Rising {
-    /// A sector that was never written has no checksum and cannot be read, so all that md will use is written before: by
-    /// integritysetup all of the disk, with a `size` only that.
+    /// A sector that was never written has no checksum and cannot be read, so everything that md will use is
+    /// written first: by integritysetup the whole disk, with a `size` only that part.
     pub(super) fn integrity(
         &mut self,
         spec: &ArraySpec,
@@ -61,7 +61,7 @@ impl Rising {
     }
 }
 
-/// Writes what md will use, without the journal: what is in it has not reached its place yet.
+/// Writes the part that md will use, without the journal, whose contents would not have reached their places yet.
 fn zero(disk: &Path, name: &str, member_size_bytes: u64, context: &mut Context<'_>) -> Result<(), Cause> {
     let direct = Integrity {
         mode: IntegrityMode::Direct,
@@ -77,7 +77,7 @@ fn zero(disk: &Path, name: &str, member_size_bytes: u64, context: &mut Context<'
     Ok(())
 }
 
-/// Checks that md uses no more of its members than has checksums.
+/// Checks that md uses only the part of its members that has checksums.
 pub(super) fn must_have_checksums(
     spec: &ArraySpec,
     array: &Array,

@@ -44,7 +44,7 @@ impl Rising {
             }
             false => None,
         };
-        // For acts; the pool knows nothing of them.
+        // For acts; the pool itself does not know them.
         let disks = disks.group(DATA);
         let mut spares = Vec::new();
         for path in &disks[disks.len() - unused_spares(spec, disks.len())..] {

@@ -1,4 +1,4 @@
-//! Every stack of studies/every-stack.toml on a machine in memory.
+//! Sets up every stack of studies/every-stack.toml on a machine in memory.
 
 use crate::executor::{Command, DryRunOn, Executor, FailAt, Listed, Moment, Simulated};
 use crate::{Access, Context, Disks, MemoryLedger, NoDiskCheck, Setting, Stack, StackError, Teardown, down, up};
@@ -101,7 +101,7 @@ fn whatever_act_fails_what_came_before_is_undone() {
     assert!(failures > 10 * cells.len());
 }
 
-/// An undo that fails keeps its line in the ledger, and does not prevent the others.
+/// A failed undo keeps its line in the ledger, and does not prevent the others.
 #[test]
 fn what_cannot_be_undone_stays_in_the_ledger() {
     let cells = cells();
@@ -124,7 +124,7 @@ fn what_cannot_be_undone_stays_in_the_ledger() {
     assert_eq!(trying.ledger.open[0].undo, error.failed_undo[0].undo);
 }
 
-/// What md gets is written before, without the journal; taken down in reverse order.
+/// The part for md is written first, without the journal; teardown is in reverse order.
 #[test]
 fn dm_integrity_is_set_up_below_md_and_closed_again() {
     let cells = cells();

@@ -9,19 +9,19 @@ use study::stack::{DATA, Keeper};
 use study::workload::Work;
 
 const SECTOR_BYTES: u64 = 512;
-/// The disk model takes no more.
+/// The disk model's maximum.
 const DELAY_NS_MAX: u64 = 60_000_000_000;
 /// The lab's driver waits no longer for a disk.
 const HANG_NS_MAX: u64 = 30_000_000_000;
 
-/// The fault of an act; empty for acts that are none.
+/// The fault of an act; empty for other acts.
 #[derive(Default)]
 pub(super) struct Fault {
     pub(super) delay_ns: Option<u64>,
     pub(super) corrupted: Option<Corrupted>,
 }
 
-/// None if what is wrong has been reported.
+/// `None` if an error has been reported.
 pub(super) fn read(entry: &Entry, kind: ActKind, on_kind: &Span, found: &mut Found) -> Option<Fault> {
     let is_complete = [
         (
@@ -116,9 +116,9 @@ pub(super) fn wrong_on(act: &Act, cell: &Cell) -> Option<Wrong> {
     let end_bytes = corrupted.offset_bytes.saturating_add(corrupted.sectors * SECTOR_BYTES);
     let disks = cell.machine.group(DATA).map_or(0, |group| group.count);
     let (member_bytes, what) = match cell.stack.keeper(disks)? {
-        // How much of it a disk has, the trial sees.
+        // How much of it is on a disk is only known in the trial.
         Keeper::Btrfs | Keeper::Zfs => (KNOWN_FILE_BYTES, "raidlab's file takes at most"),
-        // Without a size the trial sees whether the disk has such sectors.
+        // Without a size, only the trial knows whether the disk has such sectors.
         Keeper::Md | Keeper::Lvm | Keeper::Bcachefs => (cell.stack.array.member_size_bytes?, "the array uses"),
     };
     (end_bytes > member_bytes).then(|| {

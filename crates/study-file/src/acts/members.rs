@@ -11,16 +11,16 @@ enum State {
     Active,
     Failed,
     Removed,
-    /// It answers nothing any more.
+    /// It does not respond any more.
     Dead,
 }
 
-/// The disks of an array after some acts, if its manager has had enough time to rebuild. Whether it has is seen in the
-/// trial.
+/// The disks of an array after some acts, assuming that its manager had enough time to rebuild. The trial checks
+/// that.
 pub(super) struct Members {
     keeper: Keeper,
     level: Level,
-    /// Of the disks that were members at first.
+    /// States of the initial members.
     states: Vec<State>,
     /// Spares that are not members yet.
     spares: usize,
@@ -34,7 +34,7 @@ pub(super) struct Members {
 }
 
 impl Members {
-    /// None without redundancy.
+    /// `None` without redundancy.
     pub(super) fn of(cell: &Cell) -> Option<Self> {
         let array = &cell.stack.array;
         let disks = cell.machine.group(DATA).map_or(0, |group| group.count);
@@ -55,7 +55,7 @@ impl Members {
         self.keeper
     }
 
-    /// Disks that work: members, and spares where those take over by themselves.
+    /// Working disks: members, and spares if they take over automatically.
     fn working(&self) -> usize {
         let waiting = if self.keeper == Keeper::Md { self.spares } else { 0 };
         let active = self.states.iter().filter(|state| **state == State::Active);
@@ -96,7 +96,7 @@ impl Members {
         }
     }
 
-    /// Acts that a manager does not have.
+    /// Acts that a manager does not support.
     fn has_no(&self, kind: ActKind) -> Option<Wrong> {
         let help = match (self.keeper, kind) {
             (Keeper::Md, _) => return None,

@@ -48,11 +48,11 @@ pub(super) fn distinct(candidates: &[Candidate<'_>], axes: &[String]) -> Vec<Vec
     all
 }
 
-/// An axis on which two of the candidates differ, with their values. None if there is only one candidate.
+/// An axis on which two of the candidates differ, with their values. `None` if there is only one candidate.
 pub(super) fn differing(candidates: &[&Candidate<'_>]) -> Option<(String, Vec<String>)> {
     let first = candidates.first()?;
     let axes = first.cell.axes.iter().map(|(axis, _)| axis.as_str());
-    // The workload first: its name includes its own axes.
+    // The workload comes first: its name includes its own axes.
     let axes = ["workload", TEST].into_iter().chain(axes);
     axes.map(|axis| {
         let mut values: Vec<String> = Vec::new();

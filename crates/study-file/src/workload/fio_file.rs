@@ -57,5 +57,5 @@ impl Form for FioFile {
     }
 }
 
-/// What it needs is in fio's own file.
+/// Its requirements are in fio's own file.
 impl Rules for FioFileSpec {}

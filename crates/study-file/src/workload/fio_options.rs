@@ -1,4 +1,4 @@
-//! Additional fio options in studies: which are permitted, and why others are refused.
+//! Additional fio options in studies: which are permitted, and why others are rejected.
 //!
 //! Only listed options are passed to fio: an option of a later fio could run a command or name a file.
 
@@ -97,7 +97,7 @@ pub(crate) static FIO_OPTIONS: &[Key] = &[
     option("zoneskip", "bytes between zones"),
 ];
 
-/// Options of job files only, because they concern several jobs.
+/// Options for job files only, because they concern several jobs.
 const OF_FILES: &[&str] = &["stonewall", "new_group", "wait_for", "exitall", "description"];
 
 /// Engines that only read and write the files under test.
@@ -105,7 +105,7 @@ const ENGINES: &[&str] = &[
     "sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "posixaio", "io_uring", "mmap", "splice",
 ];
 
-/// Why an option is refused; the reason ends with an alternative.
+/// Reasons for rejecting options, each with an alternative.
 const REFUSED: &[(&[&str], &str)] = &[
     (
         &["exec_prerun", "exec_postrun", "profile"],
@@ -239,7 +239,7 @@ const REFUSED: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// Why an fio option is refused in studies, if the reason is known.
+/// Why an fio option is rejected in studies, if the reason is known.
 pub(crate) fn refusal(name: &str) -> Option<String> {
     let (_, reason) = REFUSED.iter().find(|(names, _)| names.contains(&name))?;
     Some(format!("`{name}` {reason}"))
@@ -252,8 +252,8 @@ pub(crate) fn is_of_files(name: &str) -> bool {
 
 /// The error in an option's value, if any.
 ///
-/// fio passes values with arithmetic to a shell, reads files named in quotes, and replaces `$words`: so only numbers,
-/// words and the characters between them are permitted.
+/// fio passes values with arithmetic to a shell, reads files named in quotes, and replaces `$words`: so only
+/// numbers, words and the characters between them are permitted.
 pub(crate) fn wrong_value(name: &str, value: &str) -> Option<(String, String)> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || " .,:/%_+-=".contains(c);
     if let Some(sign) = value.chars().find(|c| !is_plain(*c)) {

@@ -1,4 +1,4 @@
-//! Parses an fio job file to sections, or to the reason why a study may not use it.
+//! Parses an fio job file to sections; the error is the reason why a study may not use it.
 
 use super::fio_options::{FIO_OPTIONS, canonical, is_of_files, refusal, wrong_value};
 use crate::Known;

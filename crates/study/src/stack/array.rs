@@ -30,25 +30,25 @@ pub struct ArraySpec {
     /// RAID 4, 5, 6: md's `stripe_cache_size`, pages per member; the kernel's default (256) if absent.
     #[serde(default)]
     pub stripe_cache_pages: Option<u32>,
-    /// Chunk of the bitmap: what one of its bits covers; mdadm's default if absent.
+    /// Bitmap chunk: the area that one bit covers; mdadm's default if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bitmap_chunk_bytes: Option<u64>,
-    /// RAID 1: the last so many members are write-mostly; none if absent.
+    /// RAID 1: number of write-mostly members, from the last one backwards; none if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_mostly: Option<u32>,
-    /// RAID 1: most outstanding writes to write-mostly members; no write-behind if absent.
+    /// RAID 1: maximum outstanding writes to write-mostly members; no write-behind if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_behind: Option<u32>,
     /// RAID 4, 5, 6: md's `group_thread_cnt`, worker threads per NUMA node; the kernel's default (0) if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group_thread_cnt: Option<u32>,
-    /// RAID 4, 5, 6: md's `rmw_level`; the kernel's default (1) if absent. 0: a part of a stripe is written after all other
-    /// data blocks of the stripe were read; 1: or after the old data and parity were, whichever is less; 2: that one also
-    /// where both are the same number of reads.
+    /// RAID 4, 5, 6: md's `rmw_level`; the kernel's default (1) if absent. 0: partial stripe writes always read the
+    /// other data blocks (reconstruct-write); 1: they read the old data and parity instead if that is fewer reads
+    /// (read-modify-write); 2: also if it is the same number of reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rmw_level: Option<u32>,
-    /// RAID 4, 5, 6: md's `skip_copy`; the kernel's default (0) if absent. 1: blocks that are overwritten whole are not
-    /// copied to the stripe cache.
+    /// RAID 4, 5, 6: md's `skip_copy`; the kernel's default (0) if absent. 1: blocks that are overwritten
+    /// completely are not copied to the stripe cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skip_copy: Option<u32>,
     /// md's `sync_speed_min` and `sync_speed_max`, KiB/s; the kernel's defaults if absent.
@@ -65,8 +65,8 @@ pub struct ArraySpec {
 }
 
 impl ArraySpec {
-    /// Minimum number of bytes written to `disks` members for `bytes` of data: each copy of a mirror, and the parity of
-    /// full stripes. Partial stripe writes cost more.
+    /// Minimum number of bytes written to `disks` members for `bytes` of data: each copy of a mirror, and the
+    /// parity of full stripes. Partial stripe writes cost more.
     pub fn member_bytes_min(&self, disks: u32, bytes: u64) -> u64 {
         let members = disks.saturating_sub(self.spares);
         let Some(inner) = self.of else {
@@ -77,13 +77,12 @@ impl ArraySpec {
         inner.level.member_bytes_min(inner.disks, None, written)
     }
 
-    /// Whether a write of a part of a stripe must read before: parity is computed of what the stripe has.
+    /// Whether a partial stripe write must read first, because parity is computed from the stripe.
     pub fn has_parity(&self) -> bool {
         self.level.has_parity() || self.of.is_some_and(|of| of.level.has_parity())
     }
 
-    /// Number of members that can be missing of `disks`, whichever they are, without a loss of data. Not for nested
-    /// arrays.
+    /// Number of members, out of `disks`, that can always be missing without data loss. Not for nested arrays.
     pub fn may_be_missing(&self, disks: u32) -> u32 {
         match self.level.facts().data {
             Members::One => disks.saturating_sub(self.spares).saturating_sub(1),
@@ -95,7 +94,7 @@ impl ArraySpec {
     }
 }
 
-/// Number of copies in a layout of RAID 10: the digit of `n2`, `f2`, `o2`; mdadm's default is 2.
+/// Number of copies in a RAID 10 layout: the digit of `n2`, `f2`, `o2`; mdadm's default is 2.
 fn copies(layout: Option<&str>) -> u32 {
     let digits = layout.and_then(|layout| layout.get(1..)).unwrap_or_default();
     digits.parse().unwrap_or(2)
@@ -174,22 +173,22 @@ impl Level {
     ];
 }
 
-/// dm-integrity as integritysetup sets it up: crc32c for each sector of 512 bytes.
+/// dm-integrity as set up by integritysetup: crc32c for each 512-byte sector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Integrity {
     pub mode: IntegrityMode,
 }
 
-/// How sector and checksum stay together through a power cut.
+/// How sector and checksum are kept consistent in a power cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IntegrityMode {
     /// Both are written to a journal first.
     #[default]
     Journal,
-    /// A bitmap marks regions whose checksums are computed anew after a power cut.
+    /// A bitmap marks regions whose checksums are recomputed after a power cut.
     Bitmap,
-    /// They do not.
+    /// They are not.
     Direct,
 }
 

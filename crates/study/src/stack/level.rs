@@ -7,7 +7,7 @@ use Members::{All, AllBut, Copies, Halves, One};
 /// Properties of a level.
 #[derive(Debug)]
 pub struct LevelFacts {
-    /// Names in studies; raidlab itself writes the first of them.
+    /// Names in studies; raidlab itself writes the first one.
     pub words: &'static [&'static str],
     /// Its name in sentences: `RAID 5`, `a single disk`.
     pub name: &'static str,
@@ -18,7 +18,7 @@ pub struct LevelFacts {
     pub type_word: &'static str,
     /// Minimum number of members that its manager accepts.
     pub members_min: u32,
-    /// Which part of its members' space holds data.
+    /// The part of its members' space that holds data.
     pub data: Members,
     /// Consecutive chunks are on different members.
     pub has_chunk: bool,
@@ -73,7 +73,7 @@ const DISKS: LevelFacts = LevelFacts {
     can_be_member: false,
 };
 
-/// No redundancy, at least two members: mdadm creates an array of one only with --force.
+/// No redundancy, at least two members: mdadm creates an array with one member only with --force.
 const MD: LevelFacts = LevelFacts {
     manager: Md,
     members_min: 2,
@@ -137,8 +137,8 @@ const RAID1: LevelFacts = LevelFacts {
     data: One,
     ..MD_REDUNDANT
 };
-// mdadm creates RAID 4 and 5 of two members, with parity as a copy; RAID 1 passes through this state when it is
-// reshaped to RAID 5.
+// mdadm creates RAID 4 and 5 with two members, where parity is a copy; RAID 1 passes through this state during a
+// reshape to RAID 5.
 const RAID4: LevelFacts = LevelFacts {
     words: &["4", "raid4", "raid 4"],
     name: "RAID 4",

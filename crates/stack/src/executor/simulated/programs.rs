@@ -19,11 +19,11 @@ pub(super) struct Contents {
     signatures: BTreeMap<PathBuf, Signature>,
     /// UUIDs of partition tables, by disk.
     tables: BTreeMap<PathBuf, String>,
-    /// Physical volumes, with their groups.
+    /// Physical volumes, with their volume groups.
     volumes: BTreeMap<PathBuf, String>,
-    /// Logical volumes' nodes.
+    /// Nodes of logical volumes.
     logical: BTreeSet<PathBuf>,
-    /// Nodes of dm-integrity, with their disks.
+    /// Nodes of dm-integrity devices, with their disks.
     checksummed: Vec<(PathBuf, PathBuf)>,
     /// Partitions of pools, by the pool's name.
     pools: BTreeMap<String, Vec<PathBuf>>,
@@ -33,7 +33,7 @@ pub(super) struct Contents {
 struct Array {
     uuid: String,
     in_sync: bool,
-    /// Attributes by their names in `md/`, as mdadm's options make them.
+    /// Attributes by their names in `md/`, as set by mdadm's options.
     attributes: BTreeMap<String, String>,
 }
 
@@ -44,7 +44,7 @@ struct Signature {
     uuid: String,
 }
 
-/// The mount that a program makes, if it mounts.
+/// The mount that a program makes, if any.
 pub(super) fn mounted_by(call: &Invocation) -> Option<Mounted> {
     let mounts = |kind: &FilesystemKind| kind.mounting.program.map(Tool::Filesystem) == Some(call.tool());
     let kind = FilesystemKind::ALL.iter().find(|kind| mounts(kind))?;
@@ -105,7 +105,8 @@ fn failed(call: &Invocation, why: &str) -> ToolError {
     }
 }
 
-/// What the options of `mdadm --create` for the bitmap, the size and the members set. `kernel_name` is that of a node.
+/// Attributes set by the options of `mdadm --create` for the bitmap, the size and the members. `kernel_name` is
+/// that of a node.
 fn attributes_of_array(
     words: &[String],
     kernel_name: impl Fn(&Path) -> Option<String>,
@@ -147,12 +148,12 @@ impl Contents {
         self.is_array(path) || is_mapped || is_named || self.tables.keys().any(disk_of)
     }
 
-    /// Nodes of logical volumes and of dm-integrity.
+    /// Nodes of logical volumes and of dm-integrity devices.
     fn of_mapper(&self) -> impl Iterator<Item = &PathBuf> {
         self.logical.iter().chain(self.checksummed.iter().map(|(node, _)| node))
     }
 
-    /// The device mapper's name of one of them.
+    /// The device-mapper name of one of them.
     pub(super) fn mapped(&self, node: &Path) -> Option<PathBuf> {
         let number = self.of_mapper().position(|other| other == node)?;
         Some(PathBuf::from(format!("/dev/dm-{number}")))
@@ -328,7 +329,7 @@ impl Contents {
                 .filter(|other| other.maker() == kind.maker())
                 .filter_map(journal),
         );
-        // A journal that was made before is only referenced.
+        // A journal that already exists is only referenced.
         let words = words.iter().filter(|word| !word.starts_with("device="));
         for device in words.flat_map(|word| devices(std::slice::from_ref(word))) {
             let signature = Signature {
