@@ -195,7 +195,7 @@ fn in_partitions(device: &str, node: &Path, tools: &Tools) -> Result<Vec<Obstacl
 
 /// What libblkid recognises in a part of a device.
 fn probed(node: &Path, start: u64, sectors: u64, tools: &Tools) -> Result<Option<String>, String> {
-    /// Of blkid(8): nothing was found.
+    /// The exit status of blkid(8) when it finds nothing.
     const NOTHING: i32 = 2;
     let call = Invocation::new(Tool::Blkid)
         .args(["--probe", "--output", "value", "--match-tag", "TYPE"])

@@ -196,7 +196,7 @@ impl Exploration<'_> {
     ) -> Result<(), Error> {
         let mut known: HashMap<Key<'_>, Verdict> = HashMap::new();
         let mut next = 0;
-        // Of the guest before, at the state that is the first one that is not known.
+        // From the previous guest, at the state that is the first one that is not known.
         let mut death = None;
         while let Some(state) = kept.get(next) {
             if let Some(verdict) = known.get(&state.key()) {
@@ -204,7 +204,7 @@ impl Exploration<'_> {
                 next += 1;
                 continue;
             }
-            // Of the rest, what was not judged: this state, and others up to where the guest ends.
+            // What was not judged of the rest: this state, and others up to where the guest ends.
             let mut seen = HashSet::new();
             let is_new = |index: &usize| {
                 let key = kept[*index].key();

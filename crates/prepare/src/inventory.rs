@@ -16,7 +16,7 @@ pub fn read(path: &Path) -> Result<Inventory, Error> {
 
 /// What an inventory says of this node.
 pub struct NodeDisks {
-    /// Of the node.
+    /// The node's.
     pub name: String,
     pub devices: Vec<PathBuf>,
     pub destroy: Vec<String>,

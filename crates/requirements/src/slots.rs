@@ -129,7 +129,7 @@ fn open(folder: &Path, name: &str) -> File {
     file.expect("a lock file in a folder of our own")
 }
 
-/// Of the user, whatever the folder of the project: the processors are the machine's.
+/// One set for each user, whatever the folder of the project: the processors are the machine's.
 fn folder() -> PathBuf {
     let user = rustix::process::geteuid().as_raw();
     let folder = std::env::temp_dir().join(format!("raidlab-test-processors-{user}"));

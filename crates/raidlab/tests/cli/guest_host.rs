@@ -77,7 +77,7 @@ impl Machine<'_> {
             return None;
         }
         let (_desk, _turn) = lab::desk()?;
-        // Of what another kernel carries the packages may not be there either.
+        // The packages that another kernel carries may be missing, too.
         let Ok(Ok(kernel)) = Cache::of_user().find(&KernelName::parse(self.kernel)) else {
             requirements::skip(format!(
                 "there is no kernel {}: `raidlab kernel build {}`",

@@ -257,7 +257,7 @@ fn open_files() -> usize {
     files().iter().filter(|(_, target)| is_given(target)).count()
 }
 
-/// Of all children that have ended: exact only while the test holds all processors.
+/// For all children that have ended: exact only while the test holds all processors.
 fn childrens_processor_time() -> Duration {
     const TICK: Duration = Duration::from_millis(10);
     let stat = fs::read_to_string("/proc/self/stat").expect("there is /proc");

@@ -235,7 +235,7 @@ fn whole_arrays_keep_what_they_acknowledged() {
     }
 }
 
-/// Of ext4 without barriers, which has nothing but the disk's own care: states, and those that lost acknowledged writes.
+/// For ext4 without barriers, which relies on the disk alone: states, and those that lost acknowledged writes.
 fn without_barriers(model: &str, survivors: &str) -> Option<(usize, usize)> {
     let states = explore(&study(
         &format!("model = \"{model}\"\ncount = 1"),

@@ -324,7 +324,7 @@ fn arrays_and_workloads_that_can_have_no_acts() {
     );
 }
 
-/// Of the time of the work if it has one, else of its operations.
+/// A fraction of the work's time if it has one, otherwise of its operations.
 #[test]
 fn acts_after_a_share_of_the_work() {
     let acts = act("after = \"50 %\"\ndo = \"fail\"\ndisk = 2");

@@ -40,7 +40,7 @@ fn run<'a>(spec: ServerSpec, folder: &std::path::Path, on_remount: Box<dyn FnMut
 fn issue_12_10_each_operation_ends_with_its_own_calls() {
     for (test, fsyncs, renames, operations) in [
         (ServerTest::Create, 40, 0, 40),
-        // Of the file, and of its new folder.
+        // One for the file and one for its new folder.
         (ServerTest::Deliver, 80, 40, 40),
         (ServerTest::Replace, 40, 40, 40),
         (ServerTest::Append, 60, 0, 60),

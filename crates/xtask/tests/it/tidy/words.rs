@@ -26,6 +26,7 @@ const FORBIDDEN: &[(&str, &str)] = &[
     (r"comes? to (be |what|\d)|what it comes to", "expands to"),
     (r"\btold\b", "reported"),
     (r"\blaid out\b|\blays? out\b|lay_out|laid_out", "prepared"),
+    (r"(?-i://[/!]? Of )", "a sentence with its subject"),
 ];
 
 /// Standard terms of drives and buses, and stored names, that contain a forbidden word.
@@ -34,6 +35,7 @@ const ALLOWED: &[&str] = &[
     "write settle",
     "bus settle",
     "settling delay",
+    "/// Of the cached writes",
     "rename = \"beside\"",
 ];
 
