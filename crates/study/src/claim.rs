@@ -242,7 +242,7 @@ pub fn holds(place: &Side, cell: &Cell) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimError {
     pub message: String,
-    /// How to correct it.
+    /// How to fix it.
     pub help: String,
 }
 
