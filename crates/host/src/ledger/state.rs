@@ -1,7 +1,8 @@
 //! The folder in which ledgers survive their sessions.
 
-use crate::ledger::{DiskLedger, Header};
-use crate::{private, sysfs};
+use crate::device::sysfs;
+use crate::ledger::ledger_file::{DiskLedger, Header};
+use crate::ledger::root_files;
 use rustix::fs::FlockOperation;
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -59,14 +60,14 @@ impl State {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "its name is not UTF-8"));
         }
         DirBuilder::new().recursive(true).mode(0o755).create(&self.folder)?;
-        private::check_folder(&self.folder)
+        root_files::check_folder(&self.folder)
     }
 
     /// Locks out other sessions that start. `waiting` is called repeatedly with the process it waits for.
     pub(crate) fn lock(&self, waiting: &mut dyn FnMut(Option<u32>)) -> io::Result<File> {
         let path = self.folder.join("lock");
         drop(File::options().create_new(true).write(true).mode(0o600).open(&path));
-        let mut file = private::open(&path)?.ok_or(io::ErrorKind::NotFound)?;
+        let mut file = root_files::open(&path)?.ok_or(io::ErrorKind::NotFound)?;
         // Earlier versions made it readable for all, and whoever can read it can lock it.
         file.set_permissions(Permissions::from_mode(0o600))?;
         while rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
@@ -97,7 +98,7 @@ impl State {
         if fs::symlink_metadata(&self.folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
             return Ok(Vec::new());
         }
-        private::check_folder(&self.folder)?;
+        root_files::check_folder(&self.folder)?;
         Ok(self.ledgers())
     }
 
@@ -130,7 +131,7 @@ impl State {
     pub fn alive(&self) -> io::Result<Vec<Header>> {
         let mut all = Vec::new();
         for path in self.private_ledgers()? {
-            let Some(file) = private::open(&path)? else { continue };
+            let Some(file) = root_files::open(&path)? else { continue };
             if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
                 all.extend(DiskLedger::read(&file)?.header);
             }
@@ -148,7 +149,7 @@ enum Taken {
 }
 
 fn take(path: &Path) -> io::Result<Taken> {
-    let Some(file) = private::open(path)? else {
+    let Some(file) = root_files::open(path)? else {
         return Ok(Taken::Ours(None));
     };
     if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
@@ -176,7 +177,7 @@ fn take(path: &Path) -> io::Result<Taken> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::undo::Undo;
+    use crate::ledger::undo::Undo;
 
     fn ledger(state: &State, pid: u32) -> (File, PathBuf) {
         state.prepare().expect("made");
@@ -190,7 +191,7 @@ mod tests {
             .expect("made");
         rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).expect("free");
         let header = Header {
-            version: crate::ledger::VERSION,
+            version: crate::ledger::ledger_file::VERSION,
             name: "raidlab-test".to_owned(),
             pid,
             boot_id: String::new(),

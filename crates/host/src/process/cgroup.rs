@@ -1,7 +1,7 @@
 //! Control groups, version 1 or 2. They are used to kill all processes of a trial and to limit its memory.
 
-use crate::ledger::DiskLedger;
-use crate::undo::Undo;
+use crate::ledger::ledger_file::DiskLedger;
+use crate::ledger::undo::Undo;
 use rustix::process::{Pid, Signal};
 use std::fs;
 use std::io;

@@ -1,17 +1,18 @@
 //! The processes that a session starts: each runs one trial or a rollback.
 
-use crate::check::TrialCheck;
-use crate::disk::Disk;
-use crate::environment;
-use crate::hold::{Handed, Held};
-use crate::judge::JUDGING;
-use crate::ledger::{ClaimedDisk, DiskLedger};
-use crate::load::Load;
-use crate::roll_back::{self, Outcome};
-use crate::run_devices::RunDevices;
-use crate::trial_ledger::TrialLedger;
-use crate::undo::Undo;
-use crate::{cgroup, loops};
+use crate::device::disk::Disk;
+use crate::ledger::ledger_file::{ClaimedDisk, DiskLedger};
+use crate::ledger::run_devices::RunDevices;
+use crate::ledger::undo::Undo;
+use crate::observe::environment;
+use crate::observe::load::Load;
+use crate::process::cgroup;
+use crate::process::loops;
+use crate::process::roll_back::{self, Outcome};
+use crate::process::trial_ledger::TrialLedger;
+use crate::safety::claim::{Handed, Held};
+use crate::safety::refusal::JUDGING;
+use crate::safety::write_check::TrialCheck;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::{self, File};

@@ -1,10 +1,10 @@
 //! What finished runs left on disks: test data that belongs to nobody. A disk that still has these contents need not be
 //! released again. Kept until the next reboot.
 
-use crate::content::Fingerprint;
-use crate::disk::Disk;
-use crate::identity::Identity;
-use crate::private;
+use crate::device::content::Fingerprint;
+use crate::device::disk::Disk;
+use crate::device::identity::Identity;
+use crate::ledger::root_files;
 use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -24,7 +24,7 @@ struct Record {
 
 /// The fingerprint that a finished run left on a disk, if known.
 pub(crate) fn on(disk: &Disk) -> Option<Fingerprint> {
-    let file = private::open(Path::new(FILE)).ok()??;
+    let file = root_files::open(Path::new(FILE)).ok()??;
     let records = read(&file).ok()?;
     let identity = Identity::of(disk);
     let of_disk = records
@@ -54,7 +54,7 @@ pub(crate) fn forget(identity: &Identity) -> io::Result<()> {
 }
 
 fn update(change: impl FnOnce(&mut Vec<Record>)) -> io::Result<()> {
-    let Some(mut file) = private::open(Path::new(FILE))? else {
+    let Some(mut file) = root_files::open(Path::new(FILE))? else {
         return Ok(());
     };
     rustix::fs::flock(&file, FlockOperation::LockExclusive)?;

@@ -4,15 +4,17 @@
 //! nothing if it is gone; so a later process can repeat it. Devices that do not belong to the run are never touched,
 //! whatever the ledger says.
 
-use crate::check::UndoCheck;
-use crate::disk::Disk;
-use crate::ledger::{ClaimedDisk, Contents, DiskLedger, Header, Open};
-use crate::run_devices::RunDevices;
-use crate::session::boot_id;
-use crate::signature;
-use crate::trial_ledger::carrier;
-use crate::undo::Undo;
-use crate::{cgroup, loops, sysfs};
+use crate::device::disk::Disk;
+use crate::device::sysfs;
+use crate::ledger::ledger_file::boot_id;
+use crate::ledger::ledger_file::{ClaimedDisk, Contents, DiskLedger, Header, Open};
+use crate::ledger::run_devices::RunDevices;
+use crate::ledger::undo::Undo;
+use crate::process::cgroup;
+use crate::process::loops;
+use crate::process::trial_ledger::carrier;
+use crate::safety::signature;
+use crate::safety::write_check::UndoCheck;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -315,8 +317,8 @@ impl Known {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::identity::Identity;
-    use crate::number::DeviceNumber;
+    use crate::device::device_number::DeviceNumber;
+    use crate::device::identity::Identity;
 
     fn claim(node: &str) -> ClaimedDisk {
         let number = DeviceNumber { major: 8, minor: 16 };
@@ -416,7 +418,7 @@ mod tests {
         let path = folder.path().join("disk0");
         fs::write(&path, "mine").expect("written");
         let mut tools = Tools::find(&[]).expect("nothing is wanted");
-        let made = Some(crate::undo::Inode { device: 0, number: 0 });
+        let made = Some(crate::ledger::undo::Inode { device: 0, number: 0 });
         for made in [made, None] {
             let act = Undo::File {
                 path: path.clone(),

@@ -2,13 +2,13 @@
 //! its number and name to another disk. While the run has nothing on it, a second, exclusive one keeps the kernel from
 //! mounting it, building on it, or opening it exclusively for others.
 
-use crate::content::Fingerprint;
-use crate::disk::Disk;
-use crate::identity::Identity;
-use crate::judge::{self, Circumstances, JUDGING};
-use crate::left;
-use crate::number::DeviceNumber;
-use crate::obstacle::Obstacle;
+use crate::device::content::Fingerprint;
+use crate::device::device_number::DeviceNumber;
+use crate::device::disk::Disk;
+use crate::device::identity::Identity;
+use crate::ledger::leftovers;
+use crate::safety::obstacle::Obstacle;
+use crate::safety::refusal::{self, Circumstances, JUDGING};
 use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -118,7 +118,7 @@ impl Held {
             is_claimed: self.claim.is_some(),
             left: Some(&self.left),
         };
-        let judgement = judge::judge(&disk, &circumstances);
+        let judgement = refusal::judge(&disk, &circumstances);
         let is_against = |obstacle: &&Obstacle| match obstacle {
             Obstacle::Changed { .. } => as_left,
             other => !given_up.contains(other),
@@ -201,7 +201,7 @@ pub(crate) fn note_what_is_left(identity: &Identity) -> Result<(), String> {
     let mut held = Held::take(identity, &none)?;
     let tools = Tools::find(&JUDGING).map_err(|missing| missing.to_string())?;
     held.judge_what_is_left(&tools, &[std::process::id()])?;
-    left::note(identity, held.left()).map_err(|error| error.to_string())
+    leftovers::note(identity, held.left()).map_err(|error| error.to_string())
 }
 
 pub(crate) fn open(node: &Path, flags: OFlags) -> Result<File, String> {

@@ -1,8 +1,8 @@
 //! A disk of this machine: which one a path refers to, and how it is identified.
 
-use crate::number::DeviceNumber;
-use crate::relations::Relations;
-use crate::sysfs;
+use crate::device::device_number::DeviceNumber;
+use crate::device::relations::Relations;
+use crate::device::sysfs;
 use rustix::fs::FileType;
 use std::fmt;
 use std::fs;

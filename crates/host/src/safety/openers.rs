@@ -1,7 +1,7 @@
 //! Processes that have a device open, by device number, in any root and mount namespace.
 
-use crate::number::DeviceNumber;
-use crate::sysfs;
+use crate::device::device_number::DeviceNumber;
+use crate::device::sysfs;
 use rustix::fs::FileType;
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,6 +1,6 @@
 //! Attributes of devices in /sys.
 
-use crate::number::DeviceNumber;
+use crate::device::device_number::DeviceNumber;
 use std::fs;
 use std::path::{Path, PathBuf};
 

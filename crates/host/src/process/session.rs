@@ -1,18 +1,17 @@
 //! A run on this machine: its claim on the disks, its ledger, and the processes that use them.
 
-use crate::check::TrialCheck;
-use crate::choose::Chosen;
-use crate::hold::{self, Held};
-use crate::identity::Identity;
-use crate::job::{HostJob, RollBackLine, TestDisks, TrialJob};
-use crate::judge::JUDGING;
-use crate::kernel_log::KernelLog;
-use crate::ledger::{ClaimedDisk, DiskLedger, Header, VERSION};
-use crate::left;
-use crate::process::{EndedProcess, HungProcess, Running};
-use crate::state::{Leftover, State};
-use crate::sysfs;
-use crate::usage::is_held;
+use crate::device::identity::Identity;
+use crate::ledger::ledger_file::{ClaimedDisk, DiskLedger, Header, VERSION, boot_id};
+use crate::ledger::leftovers;
+use crate::ledger::state::{Leftover, State};
+use crate::observe::kernel_log::KernelLog;
+use crate::process::job::{HostJob, RollBackLine, TestDisks, TrialJob};
+use crate::process::running::{EndedProcess, HungProcess, Running};
+use crate::safety::claim::{self, Held};
+use crate::safety::refusal::JUDGING;
+use crate::safety::select::Chosen;
+use crate::safety::usage::is_held;
+use crate::safety::write_check::{TrialCheck, locked};
 use rustix::fs::FlockOperation;
 use std::fs::{self, File};
 use std::io;
@@ -20,7 +19,7 @@ use std::os::fd::RawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use study::act::ActKind;
 use tools::{Invocation, Tool, Tools};
@@ -185,7 +184,7 @@ impl Session {
         let handed = handed.ok_or_else(|| io::Error::other("a disk is not claimed"))?;
         for disk in &*disks {
             // From now on the contents change.
-            left::forget(disk.identity())?;
+            leftovers::forget(disk.identity())?;
         }
         let removes = job.trial.cell.acts.iter().any(|act| act.kind == ActKind::Remove);
         let used = match job.disks {
@@ -257,16 +256,11 @@ impl Session {
         if locked(&self.lost).is_none() {
             for disk in &*locked(&self.disks) {
                 // If this fails, the user must release the disk for the next run.
-                let _ = left::note(disk.identity(), disk.left());
+                let _ = leftovers::note(disk.identity(), disk.left());
             }
         }
         Ok(rolled_back)
     }
-}
-
-/// A panic of another thread leaves what these mutexes guard whole.
-pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Holds and judges all disks; or returns all reasons against it.
@@ -301,7 +295,7 @@ fn clear(chosen: &[Chosen], disks: &mut [Held]) -> Result<(), String> {
             continue;
         }
         let disk = held.check()?;
-        left::forget(held.identity()).map_err(|error| error.to_string())?;
+        leftovers::forget(held.identity()).map_err(|error| error.to_string())?;
         for part in disk.partitions().iter().chain([&disk.node]) {
             let call = Invocation::new(Tool::Wipefs)
                 .args(["--all", "--quiet", "--force"])
@@ -329,7 +323,7 @@ impl Leftover {
         let mut rolled_back = roll_back(&self.file)?;
         if rolled_back.is_whole() {
             for (identity, was_held) in held {
-                if !was_held || hold::note_what_is_left(identity).is_err() {
+                if !was_held || claim::note_what_is_left(identity).is_err() {
                     rolled_back.remains.push(identity.handle());
                 }
             }
@@ -396,8 +390,4 @@ fn new_name() -> io::Result<String> {
     let mut bytes = [0_u8; 4];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
     Ok(format!("raidlab-{:08x}", u32::from_le_bytes(bytes)))
-}
-
-pub(crate) fn boot_id() -> String {
-    sysfs::text(Path::new("/proc/sys/kernel/random/boot_id")).unwrap_or_default()
 }

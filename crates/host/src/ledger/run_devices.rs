@@ -1,10 +1,10 @@
 //! The devices that belong to a run: its disks, their partitions, devices built only on these, and loop devices on its
 //! own files.
 
-use crate::disk::{Disk, whole_disk};
-use crate::ledger::ClaimedDisk;
-use crate::loop_status::{Backing, Loop};
-use crate::sysfs;
+use crate::device::disk::{Disk, whole_disk};
+use crate::device::loop_status::{Backing, Loop};
+use crate::device::sysfs;
+use crate::ledger::ledger_file::ClaimedDisk;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Provenance: the properties of this machine on which figures depend.
 
-use crate::disk::{Disk, short_serial, whole_disk};
-use crate::sysfs;
+use crate::device::disk::{Disk, short_serial, whole_disk};
+use crate::device::sysfs;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! The ledger of a trial: everything made on a disk is identified as soon as it exists, so that only that is undone.
 
-use crate::ledger::DiskLedger;
-use crate::signature;
-use crate::undo::Undo;
+use crate::ledger::ledger_file::DiskLedger;
+use crate::ledger::undo::Undo;
+use crate::safety::signature;
 use std::io;
 use std::path::PathBuf;
 use tools::Tools;

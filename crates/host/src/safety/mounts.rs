@@ -1,7 +1,7 @@
 //! Mounts in any mount namespace that a process is in, and swap areas.
 
-use crate::number::DeviceNumber;
-use crate::sysfs;
+use crate::device::device_number::DeviceNumber;
+use crate::device::sysfs;
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::ffi::OsStringExt;

@@ -1,8 +1,8 @@
 //! How a disk is identified while it is attached and after a reboot.
 
-use crate::disk::Disk;
-use crate::number::DeviceNumber;
-use crate::relations::Relations;
+use crate::device::device_number::DeviceNumber;
+use crate::device::disk::Disk;
+use crate::device::relations::Relations;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;

@@ -1,11 +1,11 @@
 //! Which of the disks that the user named may be overwritten.
 
-use crate::content::Fingerprint;
-use crate::disk::Disk;
-use crate::identity::Identity;
-use crate::judge::{self, Circumstances, Judgement};
-use crate::left;
-use crate::obstacle::Obstacle;
+use crate::device::content::Fingerprint;
+use crate::device::disk::Disk;
+use crate::device::identity::Identity;
+use crate::ledger::leftovers;
+use crate::safety::obstacle::Obstacle;
+use crate::safety::refusal::{self, Circumstances, Judgement};
 use std::fmt;
 use std::path::PathBuf;
 use tools::Tools;
@@ -144,16 +144,16 @@ fn look(disk: &Disk, tools: &Tools) -> Judgement {
         is_claimed: false,
         left: None,
     };
-    let left = left::on(disk);
+    let left = leftovers::on(disk);
     if let Some(left) = &left {
         circumstances.left = Some(left);
-        let judgement = judge::judge(disk, &circumstances);
+        let judgement = refusal::judge(disk, &circumstances);
         if judgement.obstacles.is_empty() {
             return judgement;
         }
     }
     circumstances.left = None;
-    judge::judge(disk, &circumstances)
+    refusal::judge(disk, &circumstances)
 }
 
 /// A serial number of no named disk is a typing error or means another disk.

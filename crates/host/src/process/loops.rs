@@ -1,9 +1,9 @@
 //! Files behind loop devices, for machines without spare disks.
 
-use crate::ledger::DiskLedger;
-use crate::loop_status::{Backing, Loop};
-use crate::sysfs;
-use crate::undo::{Inode, Undo};
+use crate::device::loop_status::{Backing, Loop};
+use crate::device::sysfs;
+use crate::ledger::ledger_file::DiskLedger;
+use crate::ledger::undo::{Inode, Undo};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};

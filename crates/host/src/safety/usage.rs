@@ -1,12 +1,12 @@
 //! Users of a device and of devices that share bytes with it.
 
-use crate::disk::{self, Disk};
-use crate::mounts::{self, Swap};
-use crate::number::DeviceNumber;
-use crate::obstacle::Obstacle;
-use crate::openers::{self, Opener, What};
-use crate::relations::{Relations, Relative, Role};
-use crate::sysfs;
+use crate::device::device_number::DeviceNumber;
+use crate::device::disk::{self, Disk};
+use crate::device::relations::{Relations, Relative, Role};
+use crate::device::sysfs;
+use crate::safety::mounts::{self, Swap};
+use crate::safety::obstacle::Obstacle;
+use crate::safety::openers::{self, Opener, What};
 use rustix::fs::{Mode, OFlags};
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -3,13 +3,13 @@
 //! This is done when the disks are chosen, again when they are claimed, and again by the process that writes,
 //! immediately before it writes.
 
-use crate::content::{self, Depth, Fingerprint};
-use crate::disk::{self, Disk};
-use crate::obstacle::Obstacle;
-use crate::relations::{Relations, Relative, Role};
-use crate::signature::signatures;
-use crate::sysfs;
-use crate::usage;
+use crate::device::content::{self, Depth, Fingerprint};
+use crate::device::disk::{self, Disk};
+use crate::device::relations::{Relations, Relative, Role};
+use crate::device::sysfs;
+use crate::safety::obstacle::Obstacle;
+use crate::safety::signature::signatures;
+use crate::safety::usage;
 use std::fs::File;
 use tools::{Tool, Tools};
 

@@ -1,7 +1,7 @@
 //! Signatures on a device, found by libblkid through wipefs, partx and blkid of util-linux.
 
-use crate::obstacle::Obstacle;
-use crate::sysfs;
+use crate::device::sysfs;
+use crate::safety::obstacle::Obstacle;
 use serde::Deserialize;
 use std::fs;
 use std::os::unix::fs::FileExt;

@@ -1,7 +1,7 @@
 //! The backing file or device of each loop device, by device and inode number, as reported by the kernel.
 
-use crate::number::DeviceNumber;
-use crate::sysfs;
+use crate::device::device_number::DeviceNumber;
+use crate::device::sysfs;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};

@@ -1,18 +1,17 @@
 //! The check immediately before each act that writes, in the process that writes.
 
-use crate::hold::{self, Held};
-use crate::judge::JUDGING;
-use crate::ledger::ClaimedDisk;
-use crate::number::DeviceNumber;
-use crate::run_devices::RunDevices;
-use crate::session::locked;
-use crate::signature::{self, Signature};
+use crate::device::device_number::DeviceNumber;
+use crate::ledger::ledger_file::ClaimedDisk;
+use crate::ledger::run_devices::RunDevices;
+use crate::safety::claim::{self, Held};
+use crate::safety::refusal::JUDGING;
+use crate::safety::signature::{self, Signature};
 use rustix::fs::OFlags;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tools::Tools;
 
@@ -52,7 +51,7 @@ impl stack::DiskCheck for TrialCheck {
         self.judge(device)?;
         let began = Instant::now();
         let file = loop {
-            match hold::open(device, OFlags::EXCL) {
+            match claim::open(device, OFlags::EXCL) {
                 Err(_) if began.elapsed() < RELEASED => std::thread::sleep(RELEASED_INTERVAL),
                 opened => break opened?,
             }
@@ -158,4 +157,9 @@ impl stack::DiskCheck for UndoCheck<'_> {
             None => Ok(()),
         }
     }
+}
+
+/// A panic of another thread leaves what these mutexes guard whole.
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

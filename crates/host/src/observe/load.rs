@@ -1,8 +1,8 @@
 //! Load of other programs on this machine during a trial.
 
-use crate::disk::Disk;
-use crate::environment::other_disks;
-use crate::sysfs;
+use crate::device::disk::Disk;
+use crate::device::sysfs;
+use crate::observe::environment::other_disks;
 use rustix::param::clock_ticks_per_second;
 use std::collections::BTreeSet;
 use std::fs;

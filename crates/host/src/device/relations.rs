@@ -3,9 +3,9 @@
 //! Writing to one of them writes to the others. They are found by device number in sysfs and from the loop driver,
 //! never by path.
 
-use crate::loop_status::{Backing, Loop};
-use crate::number::DeviceNumber;
-use crate::sysfs;
+use crate::device::device_number::DeviceNumber;
+use crate::device::loop_status::{Backing, Loop};
+use crate::device::sysfs;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::ops::Range;

@@ -1,6 +1,6 @@
 //! Reasons not to overwrite a disk.
 
-use crate::disk::binary_size;
+use crate::device::disk::binary_size;
 use std::fmt;
 
 /// A reason not to overwrite a disk.
