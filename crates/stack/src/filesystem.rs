@@ -1,7 +1,10 @@
 //! Filesystems: mkfs is called without slow steps, without questions, and without deferred initialisation.
 
-use crate::context::Teardown;
-use crate::error::Cause;
+pub(crate) mod mounting;
+pub(crate) mod start_up;
+
+use crate::machine::context::Teardown;
+use crate::machine::error::Cause;
 use filesystems::{BlockSizes, Made, MountSource};
 use std::path::{Path, PathBuf};
 use study::stack::{Bitmap, FilesystemKind, FilesystemSpec, IntegrityMode, StackSpec};

@@ -8,54 +8,35 @@
 //! or knows whether the machine is a lab guest, a host, or a dry run: the [`Setting`] says whether the devices
 //! are zero and whether teardown may be skipped, and an [`Executor`] does every act.
 
-mod access;
+mod around_test;
 mod array;
-mod context;
-mod counters;
-mod device;
-mod disk_check;
-mod disks;
-mod dry_run;
-mod error;
-mod executor;
-mod failure;
 mod filesystem;
-mod integrity;
-mod judge;
-mod ledger;
-mod lvm;
-mod memory;
-mod mount;
-mod options;
-mod queue;
-mod quiesce;
+mod machine;
 mod recover;
-mod start_up;
-mod stripes;
-mod sysfs;
+mod setup;
 mod timeline;
-mod undo;
-mod up;
-mod uuid;
-mod zfs;
 
-pub use access::Access;
-pub use array::Array;
-pub use context::{Context, Setting, Teardown};
-pub use counters::DiskCounters;
-pub use device::BlockDevice;
-pub use disk_check::{DiskCheck, NoDiskCheck};
-pub use disks::Disks;
-pub use dry_run::{DryRun, dry_run};
-pub use error::Cause;
-pub use executor::{Command, DryRunOn, Executor, FailAt, Listed, Moment, Mount, Mounted, Simulated, System};
-pub use failure::{FailedUndo, StackError, TeardownError};
+pub use around_test::guards::{Tested, judge};
+pub use around_test::quiesce::{Quiesce, array_mismatches, counters, drop_caches, ignore_flushes, quiesce};
+pub use array::md::Array;
 pub use filesystem::tools_needed;
-pub use judge::{Tested, judge};
-pub use ledger::{Act, Ledger, MemoryLedger};
-pub use memory::{cached_bytes, dirty_bytes};
-pub use quiesce::{Quiesce, array_mismatches, counters, drop_caches, ignore_flushes, quiesce};
+pub use machine::access::Access;
+pub use machine::context::{Context, Setting, Teardown};
+pub use machine::counters::DiskCounters;
+pub use machine::device::BlockDevice;
+pub use machine::disk_check::{DiskCheck, NoDiskCheck};
+pub use machine::disks::Disks;
+pub use machine::error::Cause;
+pub use machine::executor::{
+    Command, DryRunOn, Executor, FailAt, Listed, Moment, Mount, Mounted, Simulated, System,
+};
+pub use machine::ledger::{Act, Ledger, MemoryLedger};
+pub use machine::memory::{cached_bytes, dirty_bytes};
+pub use machine::undo::Undo;
 pub use recover::{Recovered, Restart, put_away, recover, tools_of_recovery};
+pub use setup::dry_run::{DryRun, dry_run};
+pub use setup::failure::{FailedUndo, StackError, TeardownError};
+pub use setup::stack::Stack;
+pub use setup::undo::undo;
+pub use setup::up::{down, remount, up};
 pub use timeline::{Timeline, write_known_file};
-pub use undo::{Undo, undo};
-pub use up::{Stack, down, remount, up};

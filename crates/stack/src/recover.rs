@@ -2,15 +2,15 @@
 
 mod pool;
 
-use crate::array::{self, Array};
-use crate::context::Context;
-use crate::disks::Disks;
-use crate::error::Cause;
+use crate::array::md::{self, Array};
+use crate::array::zfs::ZPOOL;
 use crate::filesystem;
-use crate::memory;
-use crate::mount::Mounting;
-use crate::sysfs;
-use crate::zfs::ZPOOL;
+use crate::filesystem::mounting::Mounting;
+use crate::machine::context::Context;
+use crate::machine::disks::Disks;
+use crate::machine::error::Cause;
+use crate::machine::memory;
+use crate::machine::sysfs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use study::stack::{DATA, JOURNAL, Level, StackSpec};
@@ -87,7 +87,7 @@ fn assemble(
 ) -> Result<Array, Cause> {
     let forced = restart.missing.is_some() || restart.amid_acts;
     context.step("assemble");
-    let node = array::free_node(context.access.executor)?;
+    let node = md::free_node(context.access.executor)?;
     let mut all = members.to_vec();
     if spec.array.write_journal {
         all.push(disks.first(JOURNAL)?.to_owned());

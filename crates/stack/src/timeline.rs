@@ -8,10 +8,12 @@ mod bcachefs;
 mod btrfs;
 mod calls;
 mod corruption;
+mod events;
 mod in_array;
 mod known_file;
 mod layout;
 mod lvm;
+mod managers;
 mod md;
 mod observer;
 mod places;
@@ -19,16 +21,17 @@ mod raw;
 mod redundancy;
 mod zfs;
 
-use crate::context::Context;
-use crate::device::BlockDevice;
-use crate::disk_check::DiskCheck;
-use crate::error::Cause;
-use crate::sysfs;
-use crate::up::Stack;
+use crate::machine::context::Context;
+use crate::machine::device::BlockDevice;
+use crate::machine::disk_check::DiskCheck;
+use crate::machine::error::Cause;
+use crate::machine::sysfs;
+use crate::setup::stack::Stack;
 pub use known_file::write_known_file;
 
 use corruption::{Corruption, Ground};
 use observer::Observer;
+use redundancy::{INTERVAL, TO_BEGIN, member};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::thread::JoinHandle;
@@ -39,10 +42,6 @@ use study::phase::Phases;
 use study::stack::StackSpec;
 use tools::Tools;
 
-/// How often the array's state is looked at without a notification.
-const INTERVAL: Duration = Duration::from_millis(100);
-/// Maximum time until a manager begins what an act asks for: md's thread checks at least each 5 s.
-const TO_BEGIN: Duration = Duration::from_secs(10);
 /// The lab's driver gives up a disk that never answers after this time, as the SCSI layer does.
 const GIVEN_UP: Duration = Duration::from_secs(30);
 /// How often the progress of the work is looked at while an act waits for it.
@@ -78,8 +77,8 @@ impl Timeline {
     ) -> Result<Self, Cause> {
         let none = || Cause::Impossible("acts need an array with copies or parity".to_owned());
         let keeper = spec.keeper(disks).ok_or_else(none)?;
-        let manager = redundancy::of(keeper, stack, spec, acts)?;
-        let tools = Tools::find(&redundancy::tools_of(keeper, spec));
+        let manager = managers::of(keeper, stack, spec, acts)?;
+        let tools = Tools::find(&managers::tools_of(keeper, spec));
         let tools = Arc::new(tools.map_err(|missing| Cause::State(missing.to_string()))?);
         let ground = Ground::of(stack, spec, disks, acts)?;
         let phases = Arc::new(Phases::begin());
@@ -346,11 +345,4 @@ impl Run {
     fn member(&self, act: &Act) -> Result<&BlockDevice, Cause> {
         member(&self.members, act)
     }
-}
-
-/// The disk of an act.
-fn member<'a>(members: &'a [BlockDevice], act: &Act) -> Result<&'a BlockDevice, Cause> {
-    let number = act.disk.and_then(|disk| disk.checked_sub(1));
-    let member = number.and_then(|number| members.get(number as usize));
-    member.ok_or_else(|| Cause::Impossible(format!("the array has no disk for the act `{act}`")))
 }

@@ -1,6 +1,6 @@
 //! The mkfs call of each filesystem.
 
-use crate::error::Cause;
+use crate::machine::error::Cause;
 use filesystems::{Made, Request, Stripes};
 use std::path::{Path, PathBuf};
 use study::stack::FilesystemSpec;

@@ -2,12 +2,12 @@
 //! otherwise, which drops its caches.
 
 use super::Restart;
-use crate::context::Context;
-use crate::disks::Disks;
-use crate::error::Cause;
-use crate::mount::Mounting;
-use crate::options;
-use crate::zfs::{self, Pool, ZPOOL};
+use crate::array::zfs::{self, Pool, ZPOOL};
+use crate::filesystem::mounting::Mounting;
+use crate::machine::context::Context;
+use crate::machine::disks::Disks;
+use crate::machine::error::Cause;
+use crate::machine::mount_options;
 use std::path::PathBuf;
 use std::time::Duration;
 use study::stack::{DATA, StackSpec};
@@ -24,7 +24,7 @@ pub(super) fn found(
     if let Some(missing) = restart.missing {
         members.remove(missing % members.len());
     }
-    members.extend(crate::up::external_disks(spec, disks)?);
+    members.extend(crate::setup::checks::external_disks(spec, disks)?);
     let mut partitions = Vec::new();
     for member in &members {
         let device = context.access.executor.device(member)?;
@@ -43,7 +43,7 @@ pub(super) fn found(
         source: PathBuf::from(name),
         devices: vec![PathBuf::from(name)],
         kind: spec.filesystem.kind,
-        arguments: options::parse(&spec.mount_options, None)?,
+        arguments: mount_options::parse(&spec.mount_options, None)?,
         options: spec.mount_options.clone(),
         pool: Some(Pool {
             name: name.to_owned(),

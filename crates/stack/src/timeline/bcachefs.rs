@@ -4,9 +4,9 @@ use super::calls::{Calls, Job};
 use super::redundancy::{
     Doing, Redundancy, Status, Written, needs_disk, next_spare, pause, refused, replaced_after_failure,
 };
-use crate::device::BlockDevice;
-use crate::error::Cause;
-use crate::sysfs;
+use crate::machine::device::BlockDevice;
+use crate::machine::error::Cause;
+use crate::machine::sysfs;
 use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -2,9 +2,9 @@
 
 use super::calls::{Calls, Job};
 use super::redundancy::{Doing, Redundancy, Status, Written, next_spare, pause, refused};
-use crate::device::BlockDevice;
-use crate::error::Cause;
-use crate::sysfs;
+use crate::machine::device::BlockDevice;
+use crate::machine::error::Cause;
+use crate::machine::sysfs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use study::act::{Act, ActKind};

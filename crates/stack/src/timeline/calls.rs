@@ -1,8 +1,8 @@
 //! Programs called by acts: short ones, and those that run until a rebuild or check ends.
 
-use super::observer::Events;
-use crate::disk_check::{self, DiskCheck};
-use crate::error::Cause;
+use super::events::Events;
+use crate::machine::disk_check::{self, DiskCheck};
+use crate::machine::error::Cause;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;

@@ -2,9 +2,9 @@
 //! store it, so each of its sectors contains its own number: disks are read until the data is found.
 
 use super::raw::{self, SECTOR_BYTES};
-use crate::error::Cause;
-use crate::memory;
-use crate::up::Stack;
+use crate::machine::error::Cause;
+use crate::machine::memory;
+use crate::setup::stack::Stack;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -2,9 +2,9 @@
 //!
 //! Sources: `raid5_compute_sector` (left-symmetric) and `__raid10_find_phys` (near copies) in drivers/md.
 
-use crate::array::Array;
-use crate::error::Cause;
-use crate::sysfs;
+use crate::array::md::Array;
+use crate::machine::error::Cause;
+use crate::machine::sysfs;
 
 /// md's number of the layout left-symmetric, the default of RAID 5 and 6.
 const LEFT_SYMMETRIC: u64 = 2;

@@ -2,10 +2,10 @@
 
 use super::calls::Calls;
 use super::redundancy::{Doing, Redundancy, Status, needs_disk, next_spare, refused, replaced_after_failure};
-use crate::device::BlockDevice;
-use crate::error::Cause;
-use crate::lvm::call;
-use crate::sysfs;
+use crate::array::lvm::call;
+use crate::machine::device::BlockDevice;
+use crate::machine::error::Cause;
+use crate::machine::sysfs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use study::act::{Act, ActKind};

@@ -1,13 +1,14 @@
 //! md: through mdadm and /sys.
 
 use super::calls::Calls;
-use super::redundancy::{Doing, MemberErrors, Redundancy, Status, needs_disk, refused, replaced_after_failure};
-use super::{INTERVAL, TO_BEGIN};
-use crate::array::Array;
-use crate::device::BlockDevice;
-use crate::error::Cause;
-use crate::integrity::Checksummed;
-use crate::sysfs;
+use super::redundancy::{
+    Doing, INTERVAL, MemberErrors, Redundancy, Status, TO_BEGIN, needs_disk, refused, replaced_after_failure,
+};
+use crate::array::integrity::Checksummed;
+use crate::array::md::Array;
+use crate::machine::device::BlockDevice;
+use crate::machine::error::Cause;
+use crate::machine::sysfs;
 use std::time::{Duration, Instant};
 use study::act::{Act, ActKind};
 use tools::{Invocation, Tool};

@@ -1,25 +1,16 @@
 //! The state of an array as its manager reports it, and the samples that follow from it.
 
 use super::calls::Calls;
+use super::events::Events;
 use super::redundancy::{Doing, MemberErrors, Redundancy, Status};
-use crate::disk_check::DiskCheck;
-use crate::error::Cause;
+use crate::machine::disk_check::DiskCheck;
+use crate::machine::error::Cause;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use study::event::{Event, Guard, Sample};
 use study::metric::Metric;
 use study::phase::{Phase, Phases};
 use tools::Tools;
-
-/// Events in order, until they are passed to the trial's recorder.
-#[derive(Default)]
-pub(super) struct Events(Vec<Event>);
-
-impl Events {
-    pub(super) fn add(&mut self, event: Event) {
-        self.0.push(event);
-    }
-}
 
 /// Watches one array from the start of the acts.
 pub(super) struct Observer {

@@ -5,7 +5,7 @@
 //! data.
 
 use super::raw::{self, SECTOR_BYTES};
-use crate::error::Cause;
+use crate::machine::error::Cause;
 use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"integrt\0";

@@ -1,6 +1,6 @@
 //! Reads and writes a device without the page cache, which neither md nor filesystems with their own copies use.
 
-use crate::error::Cause;
+use crate::machine::error::Cause;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};

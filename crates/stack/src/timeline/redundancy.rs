@@ -1,15 +1,16 @@
 //! What acts ask of the manager of an array, whichever it is: md, LVM, btrfs, ZFS, bcachefs.
 
 use super::calls::Calls;
-use super::{bcachefs, btrfs, lvm, md, zfs};
-use crate::counters::DiskCounters;
-use crate::device::BlockDevice;
-use crate::error::Cause;
-use crate::up::Stack;
+use crate::machine::counters::DiskCounters;
+use crate::machine::device::BlockDevice;
+use crate::machine::error::Cause;
 use std::time::Duration;
 use study::act::{Act, ActKind, Corrupted};
-use study::stack::{Keeper, StackSpec};
-use tools::Tool;
+
+/// How often the array's state is looked at without a notification.
+pub(super) const INTERVAL: Duration = Duration::from_millis(100);
+/// Maximum time until a manager begins what an act asks for: md's thread checks at least each 5 s.
+pub(super) const TO_BEGIN: Duration = Duration::from_secs(10);
 
 /// What the manager does with all of the array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -117,49 +118,6 @@ pub(super) trait Redundancy: Send {
     }
 }
 
-/// The programs that it uses for acts.
-pub(super) fn tools_of(keeper: Keeper, spec: &StackSpec) -> Vec<Tool> {
-    match keeper {
-        Keeper::Md if spec.array.integrity.is_some() => vec![Tool::Mdadm, Tool::Dmsetup],
-        Keeper::Md => vec![Tool::Mdadm],
-        Keeper::Lvm => vec![Tool::Lvm, Tool::Dmsetup],
-        Keeper::Btrfs => vec![btrfs::BTRFS],
-        Keeper::Zfs => vec![crate::zfs::ZPOOL],
-        Keeper::Bcachefs => vec![bcachefs::BCACHEFS],
-    }
-}
-
-/// The manager of a stack's array. `acts` are all that will be done.
-pub(super) fn of(
-    keeper: Keeper,
-    stack: &Stack,
-    spec: &StackSpec,
-    acts: &[Act],
-) -> Result<Box<dyn Redundancy>, Cause> {
-    let missing = |what: &str| Cause::Impossible(format!("acts need {what}, which the stack does not have"));
-    let disks = &stack.members[..stack.data_disks];
-    let (members, spares) = disks.split_at(disks.len() - spec.array.spares as usize);
-    Ok(match keeper {
-        Keeper::Md => {
-            let array = stack.array.clone().ok_or_else(|| missing("an md array"))?;
-            Box::new(md::Md::new(array, &stack.checksummed, acts))
-        }
-        Keeper::Lvm => Box::new(lvm::Lvm::new(&stack.block_device, &spec.array, members, spares, acts)?),
-        Keeper::Btrfs => {
-            let folder = stack.mount_point.clone().ok_or_else(|| missing("a mounted btrfs"))?;
-            Box::new(btrfs::Btrfs::new(folder, members, spares)?)
-        }
-        Keeper::Zfs => {
-            let pool = stack.pool().ok_or_else(|| missing("a pool"))?;
-            Box::new(zfs::Zfs::new(pool.name.clone(), spec, members, spares))
-        }
-        Keeper::Bcachefs => {
-            let folder = stack.mount_point.clone().ok_or_else(|| missing("a mounted bcachefs"))?;
-            Box::new(bcachefs::Bcachefs::new(folder, members, spares, acts)?)
-        }
-    })
-}
-
 /// The disks that a rebuild writes to, and what had been written to them before.
 #[derive(Clone, Debug)]
 pub(super) struct Written {
@@ -226,4 +184,11 @@ pub(super) fn replaced_after_failure(acts: &[Act]) -> Vec<u32> {
     let replaced = acts.iter().enumerate().filter(|(_, act)| act.kind == ActKind::Replace);
     let after_failure = replaced.filter(|(number, act)| failed_before(*number, act));
     after_failure.filter_map(|(_, act)| act.disk).collect()
+}
+
+/// The disk of an act.
+pub(super) fn member<'a>(members: &'a [BlockDevice], act: &Act) -> Result<&'a BlockDevice, Cause> {
+    let number = act.disk.and_then(|disk| disk.checked_sub(1));
+    let member = number.and_then(|number| members.get(number as usize));
+    member.ok_or_else(|| Cause::Impossible(format!("the array has no disk for the act `{act}`")))
 }

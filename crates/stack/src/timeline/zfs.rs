@@ -2,10 +2,10 @@
 
 use super::calls::{Calls, Job};
 use super::redundancy::{Doing, Redundancy, Status, Written, needs_disk, next_spare, pause, refused};
-use crate::device::BlockDevice;
-use crate::error::Cause;
-use crate::sysfs;
-use crate::zfs::{ZPOOL, distributed_spare, is_distributed, partition_of, scan};
+use crate::array::zfs::{ZPOOL, distributed_spare, is_distributed, partition_of, scan};
+use crate::machine::device::BlockDevice;
+use crate::machine::error::Cause;
+use crate::machine::sysfs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use study::act::{Act, ActKind};

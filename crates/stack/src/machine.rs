@@ -1,0 +1,18 @@
+//! The machine on which stacks are built: devices, acts, the ledger of acts, and what the kernel reports.
+
+pub(crate) mod access;
+pub(crate) mod context;
+pub(crate) mod counters;
+pub(crate) mod device;
+pub(crate) mod disk_check;
+pub(crate) mod disks;
+pub(crate) mod error;
+pub(crate) mod executor;
+pub(crate) mod ledger;
+pub(crate) mod memory;
+pub(crate) mod mount;
+pub(crate) mod mount_options;
+pub(crate) mod queue;
+pub(crate) mod sysfs;
+pub(crate) mod undo;
+pub(crate) mod uuid;

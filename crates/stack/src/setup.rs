@@ -1,0 +1,15 @@
+//! Setting a stack up and tearing it down.
+
+mod alignment;
+mod arrays;
+pub(crate) mod checks;
+pub(crate) mod dry_run;
+pub(crate) mod failure;
+mod filesystems;
+mod integrity;
+mod pools;
+mod queues;
+pub(crate) mod stack;
+mod steps;
+pub(crate) mod undo;
+pub(crate) mod up;

@@ -1,0 +1,75 @@
+//! Whether members and array begin where the physical sectors of the disks do.
+
+use crate::machine::context::Context;
+use crate::machine::device::BlockDevice;
+use crate::machine::sysfs;
+
+/// Offsets must be multiples of this: the physical sectors of 512e disks, and flash pages.
+const GRAIN_BYTES: u64 = 4096;
+
+/// Records the guard `aligned` of members and array: whether their data begins at a physical sector of the disks.
+/// The kernel computes it for partitions and for stacked devices (-1 means that it cannot align them).
+pub(crate) fn judge_alignment(members: &[BlockDevice], device: &BlockDevice, context: &mut Context<'_>) {
+    let mut wrong = Vec::new();
+    for disk in members.iter().chain([device]).filter(|disk| !disk.is_simulated()) {
+        let number = |attribute: &str| sysfs::read(&disk.sysfs.join(attribute)).ok()?.parse::<i64>().ok();
+        wrong.extend(misaligned(
+            &disk.kernel_name,
+            number("alignment_offset"),
+            number("loop/offset"),
+        ));
+    }
+    wrong.dedup();
+    let passed = wrong.is_empty();
+    let detail = match passed {
+        true => "members and array begin where physical sectors do".to_owned(),
+        false => format!(
+            "{}; each write near the edge of a physical sector makes the disk read it first: begin partitions, loop \
+             devices and data areas at multiples of 1 MiB",
+            wrong.join(", ")
+        ),
+    };
+    context.guard("aligned", passed, detail);
+}
+
+/// The misalignment of a device's start; attributes that the kernel lacks are `None`.
+fn misaligned(name: &str, alignment_offset: Option<i64>, loop_offset: Option<i64>) -> Option<String> {
+    match (alignment_offset, loop_offset) {
+        (Some(offset), _) if offset < 0 => Some(format!("the members of {name} are aligned in different ways")),
+        (Some(offset), _) if offset > 0 => Some(format!(
+            "the first physical sector of {name} begins {offset} bytes behind its start"
+        )),
+        (_, Some(offset)) if offset % GRAIN_BYTES.cast_signed() != 0 => {
+            Some(format!("{name} begins at byte {offset} of its file"))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A partition that starts at sector 63, as in old partition tables, on a disk with 4 KiB physical sectors; a stack
+    /// on members with different starts; a loop device within a file.
+    #[test]
+    fn starts_within_physical_sectors_are_found() {
+        assert_eq!(misaligned("sda1", Some(0), None), None);
+        assert_eq!(misaligned("loop0", Some(0), Some(1 << 20)), None);
+        assert_eq!(misaligned("old", None, None), None);
+        for (found, words) in [
+            (
+                misaligned("sda1", Some(512), None),
+                "of sda1 begins 512 bytes behind its start",
+            ),
+            (misaligned("md0", Some(-1), None), "members of md0"),
+            (
+                misaligned("loop0", Some(0), Some(63 * 512)),
+                "loop0 begins at byte 32256",
+            ),
+        ] {
+            let found = found.expect("it is not aligned");
+            assert!(found.contains(words), "{found}");
+        }
+    }
+}

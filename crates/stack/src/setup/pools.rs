@@ -1,0 +1,113 @@
+//! ZFS pools.
+
+use super::checks::unused_spares;
+use super::steps::{BaseDevice, Setup};
+use crate::array::zfs::{self, Creation, Pool};
+use crate::filesystem::mounting::Mounting;
+use crate::machine::context::Context;
+use crate::machine::device::BlockDevice;
+use crate::machine::disks::Disks;
+use crate::machine::error::Cause;
+use crate::machine::mount_options;
+use crate::machine::undo::Undo;
+use crate::machine::uuid;
+use std::path::PathBuf;
+use std::time::Duration;
+use study::stack::{DATA, JOURNAL, Level, SPECIAL, StackSpec};
+
+impl Setup {
+    /// A pool with its dataset mounted.
+    pub(super) fn pool(
+        &mut self,
+        spec: &StackSpec,
+        base: &BaseDevice,
+        disks: &Disks,
+        name: &str,
+        context: &mut Context<'_>,
+    ) -> Result<(PathBuf, Mounting), Cause> {
+        let of = &spec.filesystem;
+        let mut data = Vec::new();
+        for device in &base.devices {
+            data.push(self.partition(device, context)?);
+        }
+        let log = match of.zfs.log {
+            true => {
+                let disk = context.access.executor.device(disks.first(JOURNAL)?)?;
+                Some(self.partition(&disk, context)?)
+            }
+            false => None,
+        };
+        let special = match of.zfs.special {
+            true => {
+                let disk = context.access.executor.device(disks.first(SPECIAL)?)?;
+                Some(self.partition(&disk, context)?)
+            }
+            false => None,
+        };
+        // For acts; the pool itself does not know them.
+        let disks = disks.group(DATA);
+        let mut spares = Vec::new();
+        for path in &disks[disks.len() - unused_spares(spec, disks.len())..] {
+            let disk = context.access.executor.device(path)?;
+            spares.push(self.partition(&disk, context)?);
+        }
+        self.begin("create pool", context);
+        let pool = Pool {
+            name: name.to_owned(),
+            partitions: data
+                .iter()
+                .chain(&log)
+                .chain(&special)
+                .chain(&spares)
+                .cloned()
+                .collect(),
+        };
+        let undo = Undo::Pool {
+            name: pool.name.clone(),
+            partitions: pool.partitions.clone(),
+        };
+        self.intend(undo, context)?;
+        let create = Creation {
+            spec: of,
+            name,
+            spares: match spec.array.level {
+                Level::None => spec.array.spares,
+                _ => 0,
+            },
+            data: &data,
+            log: log.as_deref(),
+            special: special.as_deref(),
+        };
+        context.access.run(&create.invocation(), &pool.partitions)?;
+        let mounting = Mounting {
+            source: PathBuf::from(name),
+            devices: vec![PathBuf::from(name)],
+            kind: of.kind,
+            arguments: mount_options::parse(&spec.mount_options, None)?,
+            options: spec.mount_options.clone(),
+            pool: Some(pool),
+            is_lazy: false,
+        };
+        let folder = self.mount(&mounting, name, context)?;
+        Ok((folder, mounting))
+    }
+
+    fn partition(&mut self, device: &BlockDevice, context: &mut Context<'_>) -> Result<PathBuf, Cause> {
+        self.begin("partition disks", context);
+        let uuid = uuid::of_filesystem(context.access.executor)?;
+        let undo = Undo::PartitionTable {
+            device: device.path.clone(),
+            uuid: uuid.clone(),
+        };
+        self.intend(undo, context)?;
+        context
+            .access
+            .run(&zfs::partitioning(&device.path, &uuid), &[&device.path])?;
+        let partition = zfs::partition_of(device);
+        context
+            .access
+            .executor
+            .wait_for_device(&partition, Duration::from_secs(10))?;
+        Ok(partition)
+    }
+}
