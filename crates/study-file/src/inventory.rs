@@ -1,6 +1,6 @@
 //! Inventories: which disks of which nodes a study may overwrite (`run --inventory`).
 
-use crate::value::type_name;
+use crate::parse::value::type_name;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 

@@ -3,139 +3,35 @@
 //! The names, keys and rules of study files are only in this crate. It does not depend on how stacks are built,
 //! workloads run or samples stored.
 
-mod acts;
-mod array_rules;
-mod build;
-mod claims;
-mod consistency_rules;
-mod diagnostic;
-mod document;
-mod filesystem_rules;
-mod groups;
-mod impossible;
-mod integrity_rules;
+mod evaluation;
+mod expand;
 mod inventory;
-pub mod key;
-pub mod label;
-mod lvm_rules;
-mod many_device_rules;
-mod matrix;
-mod md_rules;
-mod model_files;
-mod named_file;
-mod only;
+mod known;
+mod parse;
 mod point;
 mod read;
 mod rules;
-mod table;
-mod unit;
-mod value;
-mod vocabulary;
-pub mod workload;
+mod schema;
+mod syntax;
+mod workload_forms;
 
-pub use diagnostic::{Diagnostic, Diagnostics};
+pub use evaluation::only::{Only, OnlyError};
 pub use inventory::{Inventory, InventoryNode};
-pub use model_files::MODEL_BYTES_MAX;
-pub use only::{Only, OnlyError};
+pub use known::{INFINITE, Known, KnownModel, KnownProcessor, ReadModel, ReadProcessor, UnusableModel};
+pub use parse::model_files::MODEL_BYTES_MAX;
 pub use read::read;
-pub use unit::{describe_size, format_size};
+pub use syntax::diagnostic::{Diagnostic, Diagnostics};
+pub use syntax::unit::{describe_size, format_size};
 
-use study::stack::{DiskGroup, MachineKind, MachineSpec, OwnModel};
-
-/// The names that a study may use; passed in, because this crate does not know disks or kernels.
-#[derive(Clone, Debug, Default)]
-pub struct Known {
-    /// Disk models of the catalogue; the first is the default. Empty if any name is accepted.
-    pub models: Vec<KnownModel>,
-    /// The user's own disk models that have errors.
-    pub unusable_models: Vec<UnusableModel>,
-    /// Reads a disk model from a file that the study names; absent if files are not permitted.
-    pub read_model: Option<ReadModel>,
-    /// Kernels that the lab has or can build; the first is the default. Empty if any name is accepted.
-    pub kernels: Vec<String>,
-    /// Processors of the catalogue. Empty if any name is accepted.
-    pub processors: Vec<KnownProcessor>,
-    /// The user's own processor models that have errors.
-    pub unusable_processors: Vec<UnusableModel>,
-    /// Reads a processor model from a file that the study names; absent if files are not permitted.
-    pub read_processor: Option<ReadProcessor>,
-    /// Memory of the machine that the lab's guests share; absent if any amount is accepted.
-    pub memory_bytes: Option<u64>,
-    /// The study's folder, which contains the files that it names; absent if files are not permitted.
-    pub folder: Option<std::path::PathBuf>,
+/// The table of all keys.
+pub mod key {
+    pub use crate::schema::key::*;
+    pub use crate::schema::keys::all;
 }
 
-/// A disk model.
-#[derive(Clone, Debug)]
-pub struct KnownModel {
-    pub name: String,
-    pub capacity_bytes: u64,
-    /// Absent if it is built in.
-    pub own: Option<OwnModel>,
-}
+pub use expand::label;
 
-/// A disk or processor model that cannot be used.
-#[derive(Clone, Debug)]
-pub struct UnusableModel {
-    pub name: String,
-    /// The reason, and the file.
-    pub why: String,
-}
-
-/// Parses a disk model. Arguments: the file as the study names it, and its text. The error begins with file and
-/// line.
-pub type ReadModel = fn(&str, &str) -> Result<KnownModel, String>;
-
-/// A processor model.
-#[derive(Clone, Debug)]
-pub struct KnownProcessor {
-    pub name: String,
-    pub cores: u32,
-    /// Absent if it is built in.
-    pub own: Option<OwnModel>,
-}
-
-/// Parses a processor model, as [`ReadModel`] does a disk model.
-pub type ReadProcessor = fn(&str, &str) -> Result<KnownProcessor, String>;
-
-/// The infinitely fast processor, which is in no catalogue.
-pub const INFINITE: &str = "infinite";
-
-impl Known {
-    /// Whether a study may name this processor. Files are read later.
-    fn accepts_processor(&self, word: &str) -> bool {
-        let may_be_file = self.read_processor.is_some() && model_files::is_file(word);
-        // Rejected later, with the reason.
-        let is_unusable = self.unusable_processors.iter().any(|processor| processor.name == word);
-        word == INFINITE
-            || self.processors.is_empty()
-            || may_be_file
-            || is_unusable
-            || self.processor(word).is_some()
-    }
-
-    fn processor(&self, name: &str) -> Option<&KnownProcessor> {
-        self.processors.iter().find(|known| known.name == name)
-    }
-
-    /// A group of disks of a model.
-    fn disks(&self, kind: MachineKind, name: &str, model: &str, count: u32) -> DiskGroup {
-        let own = self.models.iter().find(|known| known.name == model);
-        let own = own
-            .filter(|_| kind == MachineKind::Lab)
-            .and_then(|known| known.own.as_ref());
-        DiskGroup {
-            name: name.to_owned(),
-            model: model.to_owned(),
-            model_sha256: own.map(|own| own.sha256.clone()),
-            count,
-        }
-    }
-
-    /// Size of the machine's disks under test; unknown on a host.
-    fn capacity(&self, kind: MachineKind, machine: &MachineSpec) -> Option<u64> {
-        let model = &machine.disks.first()?.model;
-        let known = self.models.iter().find(|known| known.name == *model)?;
-        (kind == MachineKind::Lab).then_some(known.capacity_bytes)
-    }
+/// The kinds of work.
+pub mod workload {
+    pub use crate::schema::workload::{KINDS, WorkloadKind};
 }

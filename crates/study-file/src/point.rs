@@ -1,10 +1,10 @@
 //! Axes and their points: lists on several axes are combined.
 
 use crate::Known;
-use crate::diagnostic::Span;
-use crate::document::{Content, Entry};
-use crate::key::{self, Key, Takes};
-use crate::value::{Given, Value, default_value};
+use crate::parse::document::{Content, Entry};
+use crate::parse::value::{Given, Value, default_value};
+use crate::schema::key::{self, Key, Takes};
+use crate::syntax::diagnostic::Span;
 
 /// An axis with its values for one stack or workload.
 #[derive(Clone, Debug)]

@@ -1,15 +1,20 @@
 //! Parses a study file to a plan, or to all its errors.
 
-use crate::diagnostic::{Diagnostics, Found, suggest_and_show};
-use crate::document::{Content, Entry, read_document};
-use crate::groups::Fixed;
-use crate::key::Table;
-use crate::matrix::{Matrix, Setting, Unit};
+use crate::Known;
+use crate::evaluation::claims;
+use crate::evaluation::table;
+use crate::evaluation::vocabulary::REPLICATE;
+use crate::expand::groups::Fixed;
+use crate::expand::label;
+use crate::expand::matrix::{Matrix, Setting, Unit};
+use crate::parse::document::{Content, Entry, read_document};
+use crate::parse::model_files;
+use crate::parse::value::{Given, Value};
 use crate::point::{Axis, axes_of};
-use crate::value::{Given, Value};
-use crate::vocabulary::REPLICATE;
-use crate::workload::{WorkloadEntry, workloads};
-use crate::{Known, acts, claims, label, model_files, table};
+use crate::rules::acts;
+use crate::schema::key::Table;
+use crate::syntax::diagnostic::{Diagnostics, Found, suggest_and_show};
+use crate::workload_forms::{WorkloadEntry, workloads};
 use study::plan::{Cell, Plan, Precision};
 use study::stack::{MachineKind, OwnModel};
 

@@ -1,87 +1,12 @@
-//! Rules for stacks: filesystems on their arrays.
+//! Rules that combinations must keep, and why others are impossible.
 
-use crate::array_rules::{active_disks, capacity};
-use crate::impossible::{Impossible, impossible};
-use crate::point::Point;
-use crate::unit::describe_size;
-use crate::{
-    array_rules, consistency_rules, filesystem_rules, integrity_rules, lvm_rules, many_device_rules, md_rules,
-};
-use study::stack::{Align, DATA, MachineKind, MachineSpec, StackSpec};
-
-/// All reasons why the stack is impossible.
-pub(crate) fn check_stack(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Vec<Impossible> {
-    let mut all = array_rules::check(&stack.array, machine, disk_bytes);
-    all.extend(lvm_rules::check(&stack.array));
-    all.extend(consistency_rules::check(&stack.array, machine));
-    all.extend(md_rules::check(&stack.array, machine, disk_bytes));
-    all.extend(integrity_rules::check(&stack.array, machine, disk_bytes));
-    all.extend(many_device_rules::check(machine, stack));
-    all.extend(filesystem_rules::check(machine, stack));
-    all.extend(buses(machine));
-    all.extend(room(machine, stack, disk_bytes));
-    all
-}
-
-/// Rejects cores without a processor.
-pub(crate) fn cores_of_nothing(machine: &MachineSpec, point: &Point) -> Option<Impossible> {
-    let written = point.number("cores").is_some();
-    if !written || machine.kind != MachineKind::Lab || machine.processor.is_some() {
-        return None;
-    }
-    impossible(
-        &["cores", "cpu"],
-        "an infinitely fast processor has no number of cores".to_owned(),
-        "name a processor, as in cpu = \"xeon-e5-2650v4\"; `raidlab cpu list` shows them",
-    )
-}
-
-/// Whether the array is large enough for mkfs.
-fn room(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Option<Impossible> {
-    let there = room_bytes(machine, stack, disk_bytes)?;
-    let kind = stack.filesystem.kind;
-    let needs = match is_aligned(stack) {
-        true => kind.smallest_striped_bytes,
-        false => kind.smallest_bytes,
-    };
-    if there >= needs {
-        return None;
-    }
-    let (there, name) = (describe_size(there), kind.name);
-    let reason = format!(
-        "{name} needs at least {}, but the array has {there}",
-        describe_size(needs)
-    );
-    impossible(
-        &["size", "type", "model", "count", "level", "spares", "layout"],
-        reason,
-        "make the array larger",
-    )
-}
-
-fn is_aligned(stack: &StackSpec) -> bool {
-    array_rules::is_striped(&stack.array) && stack.filesystem.align != Align::Off
-}
-
-/// Capacity of the array in bytes; `None` also if it cannot be built.
-pub(crate) fn room_bytes(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Option<u64> {
-    let disks = machine.disks.first().map_or(0, |group| group.count);
-    let buildable = active_disks(&stack.array, disks) > 0;
-    let large = disk_bytes.is_none_or(|disk| stack.array.member_size_bytes.is_none_or(|size| size <= disk));
-    let array = capacity(&stack.array, disks, disk_bytes).filter(|bytes| buildable && large && *bytes > 0)?;
-    Some(many_device_rules::usable(stack, disks, array)).filter(|bytes| *bytes > 0)
-}
-
-/// A bus names disks of `data` by number, and their number is an axis.
-fn buses(machine: &MachineSpec) -> Option<Impossible> {
-    let count = machine.disks.first()?.count;
-    let on_buses = machine.buses.iter().flat_map(|bus| &bus.disks);
-    let beyond = on_buses
-        .filter(|disk| disk.group == DATA)
-        .find(|disk| disk.number.is_some_and(|number| number > count))?;
-    let reason = format!(
-        "disk {} is attached to a bus, but there are only {count} disks",
-        beyond.number.unwrap_or_default()
-    );
-    impossible(&["count"], reason, "attach fewer disks, or add disks to [disks]")
-}
+pub(crate) mod acts;
+pub(crate) mod array;
+pub(crate) mod consistency;
+pub(crate) mod filesystem;
+pub(crate) mod impossible;
+pub(crate) mod integrity;
+pub(crate) mod lvm;
+pub(crate) mod many_devices;
+pub(crate) mod md;
+pub(crate) mod stack;

@@ -1,0 +1,6 @@
+//! What a study says about its results: claims, custom tables, and the selection of cells.
+
+pub(crate) mod claims;
+pub(crate) mod only;
+pub(crate) mod table;
+pub(crate) mod vocabulary;

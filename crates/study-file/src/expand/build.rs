@@ -1,0 +1,134 @@
+//! Converts a point of the matrix to the specifications for later stages.
+
+use crate::point::Point;
+use crate::rules::array::default_bitmap;
+use study::stack::{
+    Align, ArraySpec, Bitmap, FilesystemKind, FilesystemSpec, InnerArray, Integrity, IntegrityMode, JournalMode,
+    Level, Pool, Profile, ZfsSpec, ZfsSync,
+};
+
+pub(crate) fn array(point: &Point, disk_bytes: Option<u64>) -> ArraySpec {
+    let level = level(point, "level").unwrap_or_default();
+    let of = level_of_members(point);
+    let member_size_bytes = point.number("size");
+    let small = |axis| point.number(axis).map(|_| point.small(axis));
+    ArraySpec {
+        level,
+        chunk_bytes: point.number("chunk"),
+        bitmap: match point.text("bitmap").as_deref() {
+            Some("internal") => Bitmap::Internal,
+            Some("external") => Bitmap::External,
+            Some("none") => Bitmap::None,
+            // md cannot combine a bitmap with a write journal or PPL.
+            _ if point.flag("write_journal") || point.flag("ppl") => Bitmap::None,
+            _ => default_bitmap(level, of.as_ref(), member_size_bytes.or(disk_bytes)),
+        },
+        spares: point.small("spares"),
+        member_size_bytes,
+        layout: point.text("layout"),
+        metadata: point.text("metadata"),
+        of,
+        write_journal: point.flag("write_journal"),
+        ppl: point.flag("ppl"),
+        stripe_cache_pages: small("stripe_cache"),
+        bitmap_chunk_bytes: point.number("bitmap_chunk"),
+        write_mostly: small("write_mostly").filter(|members| *members > 0),
+        write_behind: small("write_behind"),
+        group_thread_cnt: small("group_thread_cnt"),
+        rmw_level: small("rmw_level"),
+        skip_copy: small("skip_copy"),
+        sync_speed_min: small("sync_speed_min"),
+        sync_speed_max: small("sync_speed_max"),
+        integrity: integrity(point),
+        extent_bytes: point.number("extent"),
+    }
+}
+
+fn integrity(point: &Point) -> Option<Integrity> {
+    point.text("integrity").filter(|word| word != "none")?;
+    let mode = point.text("integrity_mode");
+    let named = IntegrityMode::ALL
+        .into_iter()
+        .find(|known| mode.as_deref() == Some(known.word()));
+    Some(Integrity {
+        mode: named.unwrap_or_default(),
+    })
+}
+
+fn level(point: &Point, axis: &str) -> Option<Level> {
+    let word = point.text(axis)?;
+    Some(Level::named(&word).expect("no other word is read for a level"))
+}
+
+fn level_of_members(point: &Point) -> Option<InnerArray> {
+    Some(InnerArray {
+        level: level(point, "of_level")?,
+        disks: point.small("of_disks"),
+        chunk_bytes: point.number("of_chunk"),
+    })
+}
+
+pub(crate) fn filesystem(point: &Point) -> FilesystemSpec {
+    FilesystemSpec {
+        kind: kind(point),
+        block_size_bytes: point.number("block_size"),
+        journal_mode: point.text("journal").map(|word| {
+            let mode = JournalMode::ALL.into_iter().find(|mode| mode.word() == word);
+            mode.expect("no other word is read for a journal mode")
+        }),
+        journal_size_bytes: point.number("journal_size"),
+        journal_on: point.text("journal_on"),
+        align: match point.text("align").as_deref() {
+            Some("off") => Align::Off,
+            Some("wrong") => Align::Wrong,
+            _ => Align::Right,
+        },
+        lazy_init: point.flag("lazy_init"),
+        log_buffers: point.number("log_buffers").map(|_| point.small("log_buffers")),
+        log_buffer_size_bytes: point.number("log_buffer_size"),
+        data_profile: profile(point, "fs_data"),
+        metadata_profile: profile(point, "fs_metadata"),
+        replicas: point.number("replicas").map(|_| point.small("replicas")),
+        compression: point.text("compression"),
+        zfs: zfs(point),
+    }
+}
+
+/// The filesystem that the study names; default ext4. Unknown names were rejected when reading.
+fn kind(point: &Point) -> FilesystemKind {
+    point.text("type").map_or_else(FilesystemKind::default, |word| {
+        FilesystemKind::named(&word).expect("no other word is read for a filesystem")
+    })
+}
+
+fn profile(point: &Point, axis: &str) -> Option<Profile> {
+    let word = point.text(axis)?;
+    Profile::ALL.into_iter().find(|profile| profile.word() == word)
+}
+
+fn zfs(point: &Point) -> ZfsSpec {
+    let pool = point.text("pool");
+    ZfsSpec {
+        pool: Pool::ALL
+            .into_iter()
+            .find(|known| pool.as_deref() == Some(known.word())),
+        vdev_disks: point.number("vdev_disks").map(|_| point.small("vdev_disks")),
+        recordsize_bytes: point.number("recordsize"),
+        ashift: point.number("ashift").map(|_| point.small("ashift")),
+        sync: match point.text("fs_sync").as_deref() {
+            Some("standard") => Some(ZfsSync::Standard),
+            Some("always") => Some(ZfsSync::Always),
+            Some("disabled") => Some(ZfsSync::Disabled),
+            _ => None,
+        },
+        log: point.flag("log"),
+        special: point.flag("special"),
+    }
+}
+
+pub(crate) fn mount_options(text: &str) -> Vec<String> {
+    let options = text
+        .split(',')
+        .filter(|option| !option.is_empty() && *option != "defaults");
+    options.map(str::to_owned).collect()
+}

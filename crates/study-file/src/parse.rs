@@ -1,0 +1,6 @@
+//! TOML to entries: tables whose values are parsed by their keys.
+
+pub(crate) mod document;
+pub(crate) mod model_files;
+pub(crate) mod value;
+mod wrong_value;

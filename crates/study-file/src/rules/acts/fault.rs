@@ -1,0 +1,128 @@
+//! Faults of a disk as acts: it becomes slow, or its contents change.
+
+use super::members::WrongAct;
+use crate::parse::document::Entry;
+use crate::syntax::diagnostic::{Found, Span};
+use study::act::{Act, ActKind, Corrupted, KNOWN_FILE_BYTES};
+use study::plan::Cell;
+use study::stack::{DATA, Keeper};
+use study::workload::Work;
+
+const SECTOR_BYTES: u64 = 512;
+/// The disk model's maximum.
+const DELAY_NS_MAX: u64 = 60_000_000_000;
+/// The lab's driver waits no longer for a disk.
+const HANG_NS_MAX: u64 = 30_000_000_000;
+
+/// The fault of an act; empty for other acts.
+#[derive(Default)]
+pub(super) struct Fault {
+    pub(super) delay_ns: Option<u64>,
+    pub(super) corrupted: Option<Corrupted>,
+}
+
+/// `None` if an error has been reported.
+pub(super) fn read(entry: &Entry, kind: ActKind, on_kind: &Span, found: &mut Found) -> Option<Fault> {
+    let is_complete = [
+        (
+            "delay",
+            [ActKind::Slow, ActKind::Hang].as_slice(),
+            kind == ActKind::Slow,
+            "write `delay = \"100ms\"`",
+        ),
+        ("offset", &[ActKind::Corrupt], true, "write `offset = \"64M\"`"),
+        ("sectors", &[ActKind::Corrupt], false, ""),
+        ("level", &[ActKind::Grow], false, ""),
+    ]
+    .into_iter()
+    .all(|(key, of, needed, help)| match entry.value(key) {
+        _ if entry.is_broken(key) => false,
+        Some(given) if !of.contains(&kind) => {
+            let message = format!("`{key}` is of `{}`, not of `{}`", of[0].word(), kind.word());
+            found.add_with_help(&given.span, message, "leave it out");
+            false
+        }
+        None if of.contains(&kind) && needed => {
+            found.add_with_help(on_kind, format!("`{}` needs `{key}`", kind.word()), help);
+            false
+        }
+        _ => true,
+    });
+    if !is_complete {
+        return None;
+    }
+    match kind {
+        ActKind::Slow => {
+            let delay = entry.value("delay")?;
+            let delay_ns = delay.value.count()?;
+            if delay_ns > DELAY_NS_MAX {
+                found.add_with_help(&delay.span, "an access cannot take so much longer", "use at most 60 s");
+                return None;
+            }
+            Some(Fault {
+                delay_ns: Some(delay_ns),
+                ..Fault::default()
+            })
+        }
+        ActKind::Hang => {
+            let Some(delay) = entry.value("delay") else {
+                return Some(Fault::default());
+            };
+            let delay_ns = delay.value.count()?;
+            if !(1..=HANG_NS_MAX).contains(&delay_ns) {
+                let message = "the kernel gives up a disk that answers nothing for 30 s";
+                found.add_with_help(&delay.span, message, "use up to 30 s, or leave `delay` out: for ever");
+                return None;
+            }
+            Some(Fault {
+                delay_ns: Some(delay_ns),
+                ..Fault::default()
+            })
+        }
+        ActKind::Corrupt => corrupt(entry, found),
+        _ => Some(Fault::default()),
+    }
+}
+
+fn corrupt(entry: &Entry, found: &mut Found) -> Option<Fault> {
+    let offset = entry.value("offset")?;
+    let offset_bytes = offset.value.count()?;
+    if !offset_bytes.is_multiple_of(SECTOR_BYTES) {
+        let message = "`offset` is not a whole number of sectors";
+        found.add_with_help(&offset.span, message, "use a multiple of 512 bytes");
+        return None;
+    }
+    let sectors = entry.value("sectors").map_or(Some(1), |given| given.value.count())?;
+    Some(Fault {
+        corrupted: Some(Corrupted { offset_bytes, sectors }),
+        ..Fault::default()
+    })
+}
+
+/// Why a cell cannot have this fault.
+pub(super) fn wrong_on(act: &Act, cell: &Cell) -> Option<WrongAct> {
+    let corrupted = act.corrupted?;
+    let writes = match &cell.workload.work {
+        Work::Io(io) => io.pattern.has_writes(),
+        _ => true,
+    };
+    if writes {
+        let message = format!(
+            "`{}` writes: what it writes hides what `corrupt` changed",
+            cell.workload.name
+        );
+        return Some((message, "use `rw = \"read\"` or `rw = \"randread\"`"));
+    }
+    let end_bytes = corrupted.offset_bytes.saturating_add(corrupted.sectors * SECTOR_BYTES);
+    let disks = cell.machine.group(DATA).map_or(0, |group| group.count);
+    let (member_bytes, what) = match cell.stack.keeper(disks)? {
+        // How much of it is on a disk is only known in the trial.
+        Keeper::Btrfs | Keeper::Zfs => (KNOWN_FILE_BYTES, "raidlab's file takes at most"),
+        // Without a size, only the trial knows whether the disk has such sectors.
+        Keeper::Md | Keeper::Lvm | Keeper::Bcachefs => (cell.stack.array.member_size_bytes?, "the array uses"),
+    };
+    (end_bytes > member_bytes).then(|| {
+        let message = format!("the sectors end at byte {end_bytes}: {what} {member_bytes} bytes of a disk");
+        (message, "use a smaller `offset` or fewer `sectors`")
+    })
+}

@@ -1,0 +1,131 @@
+//! Rules of dm-integrity below md.
+
+use crate::point::Point;
+use crate::rules::array::headroom;
+use crate::rules::impossible::{Impossible, impossible};
+use crate::syntax::unit::{describe_size, format_size};
+use study::stack::{ArraySpec, Level, MachineKind, MachineSpec};
+
+const MIB: u64 = 1 << 20;
+/// Memory that a guest needs besides the journals.
+const RAM_BESIDES_BYTES: u64 = 96 * MIB;
+/// Without `size` each disk is written completely, and the lab keeps all checksums in memory.
+const WHOLE_DISK_MAX_BYTES: u64 = 8 << 30;
+
+pub(crate) fn check(array: &ArraySpec, machine: &MachineSpec, disk_bytes: Option<u64>) -> Vec<Impossible> {
+    if array.integrity.is_none() {
+        return Vec::new();
+    }
+    if let Some(other) = not_md(array) {
+        return vec![other];
+    }
+    let mut all = Vec::new();
+    if let Some(disk) = disk_bytes {
+        all.extend(size(array, disk));
+        if machine.kind == MachineKind::Lab {
+            all.extend(memory(array, machine, disk));
+        }
+    }
+    all
+}
+
+/// A mode without checksums.
+pub(crate) fn mode_of_nothing(point: &Point) -> Option<Impossible> {
+    if point.is_written("integrity") || point.text("integrity_mode").is_none() {
+        return None;
+    }
+    let reason = "`integrity_mode` is how dm-integrity keeps checksums, and the array has none".to_owned();
+    impossible(&["integrity_mode"], reason, "add integrity = \"crc32c\"")
+}
+
+fn not_md(array: &ArraySpec) -> Option<Impossible> {
+    const ABOUT: &[&str] = &["integrity", "level"];
+    if array.level.is_md() {
+        return None;
+    }
+    let name = array.level.facts().name;
+    let reason = match array.level {
+        level if level.is_lvm() => {
+            format!("{name} has no members of md below which dm-integrity could be; LVM's own is not supported")
+        }
+        Level::None => format!("{name} has no md: btrfs and ZFS have checksums of their own"),
+        _ => format!("{name} has no md, which could make good what dm-integrity finds"),
+    };
+    impossible(
+        ABOUT,
+        reason,
+        "leave `integrity` out, or use level 1, 4, 5, 6 or 10 of md",
+    )
+}
+
+/// Size of a disk's journal: the kernel's default, which is also kept in memory.
+fn journal_bytes(disk_bytes: u64) -> u64 {
+    (disk_bytes / 128).min(64 * MIB)
+}
+
+/// Usable bytes of a disk for md: each 16 MiB have 128 KiB of checksums.
+fn provided_bytes(disk_bytes: u64) -> u64 {
+    let areas = (disk_bytes - journal_bytes(disk_bytes)) / (16 * MIB + 128 * 1024);
+    areas * 16 * MIB
+}
+
+fn size(array: &ArraySpec, disk_bytes: u64) -> Option<Impossible> {
+    let size = array.member_size_bytes?;
+    let provided = provided_bytes(disk_bytes);
+    let most = provided.saturating_sub(headroom(provided));
+    // The array rules report sizes that are too large even without checksums.
+    if size <= most || size > disk_bytes.saturating_sub(headroom(disk_bytes)) {
+        return None;
+    }
+    let reason = format!(
+        "a member of {} leaves no space on the disk for checksums",
+        describe_size(size)
+    );
+    let help = format!("write size = \"{}\" or less", format_size(most / MIB * MIB));
+    impossible(&["size", "integrity", "model"], reason, help)
+}
+
+fn memory(array: &ArraySpec, machine: &MachineSpec, disk_bytes: u64) -> Vec<Impossible> {
+    let mut all = Vec::new();
+    if array.member_size_bytes.is_none() && disk_bytes > WHOLE_DISK_MAX_BYTES {
+        let reason = format!(
+            "without a `size` dm-integrity writes all of each disk ({}), and the lab keeps all its checksums in memory",
+            describe_size(disk_bytes)
+        );
+        let help = match array.level.facts().takes_member_size {
+            true => "write size = \"256M\"",
+            false => "use disks of at most 8 GiB",
+        };
+        all.extend(impossible(&["integrity", "size", "model"], reason, help));
+    }
+    let disks = u64::from(machine.disks.first().map_or(0, |group| group.count));
+    let journals = disks * journal_bytes(disk_bytes);
+    // A group's own stack does not know the guest's memory.
+    if machine.ram_bytes > 0 && machine.ram_bytes < journals + RAM_BESIDES_BYTES {
+        let reason = format!(
+            "dm-integrity keeps a journal of each disk in memory: {} for {disks} disks, and the guest has {}",
+            describe_size(journals),
+            describe_size(machine.ram_bytes)
+        );
+        let ram = (journals + RAM_BESIDES_BYTES).next_multiple_of(64 * MIB);
+        all.extend(impossible(
+            &["ram", "integrity"],
+            reason,
+            format!("write ram = \"{}\" or more", format_size(ram)),
+        ));
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// On `wd-500gb-2007` the kernel provides 496,164,491,264 bytes, with a journal of 130,944 sectors.
+    #[test]
+    fn a_member_is_a_little_smaller_than_its_disk() {
+        let provided = provided_bytes(500_107_862_016);
+        assert!((496_164_491_264 - provided) < 16 * MIB, "{provided}");
+        assert_eq!(journal_bytes(500_107_862_016), 64 * MIB);
+    }
+}

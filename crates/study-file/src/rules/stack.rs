@@ -1,0 +1,91 @@
+//! Rules for stacks: filesystems on their arrays.
+
+use crate::point::Point;
+use crate::rules::array;
+use crate::rules::array::{active_disks, capacity};
+use crate::rules::consistency;
+use crate::rules::filesystem;
+use crate::rules::impossible::{Impossible, impossible};
+use crate::rules::integrity;
+use crate::rules::lvm;
+use crate::rules::many_devices;
+use crate::rules::md;
+use crate::syntax::unit::describe_size;
+use study::stack::{Align, DATA, MachineKind, MachineSpec, StackSpec};
+
+/// All reasons why the stack is impossible.
+pub(crate) fn check_stack(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Vec<Impossible> {
+    let mut all = array::check(&stack.array, machine, disk_bytes);
+    all.extend(lvm::check(&stack.array));
+    all.extend(consistency::check(&stack.array, machine));
+    all.extend(md::check(&stack.array, machine, disk_bytes));
+    all.extend(integrity::check(&stack.array, machine, disk_bytes));
+    all.extend(many_devices::check(machine, stack));
+    all.extend(filesystem::check(machine, stack));
+    all.extend(buses(machine));
+    all.extend(room(machine, stack, disk_bytes));
+    all
+}
+
+/// Rejects cores without a processor.
+pub(crate) fn cores_of_nothing(machine: &MachineSpec, point: &Point) -> Option<Impossible> {
+    let written = point.number("cores").is_some();
+    if !written || machine.kind != MachineKind::Lab || machine.processor.is_some() {
+        return None;
+    }
+    impossible(
+        &["cores", "cpu"],
+        "an infinitely fast processor has no number of cores".to_owned(),
+        "name a processor, as in cpu = \"xeon-e5-2650v4\"; `raidlab cpu list` shows them",
+    )
+}
+
+/// Whether the array is large enough for mkfs.
+fn room(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Option<Impossible> {
+    let there = room_bytes(machine, stack, disk_bytes)?;
+    let kind = stack.filesystem.kind;
+    let needs = match is_aligned(stack) {
+        true => kind.smallest_striped_bytes,
+        false => kind.smallest_bytes,
+    };
+    if there >= needs {
+        return None;
+    }
+    let (there, name) = (describe_size(there), kind.name);
+    let reason = format!(
+        "{name} needs at least {}, but the array has {there}",
+        describe_size(needs)
+    );
+    impossible(
+        &["size", "type", "model", "count", "level", "spares", "layout"],
+        reason,
+        "make the array larger",
+    )
+}
+
+fn is_aligned(stack: &StackSpec) -> bool {
+    array::is_striped(&stack.array) && stack.filesystem.align != Align::Off
+}
+
+/// Capacity of the array in bytes; `None` also if it cannot be built.
+pub(crate) fn room_bytes(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Option<u64> {
+    let disks = machine.disks.first().map_or(0, |group| group.count);
+    let buildable = active_disks(&stack.array, disks) > 0;
+    let large = disk_bytes.is_none_or(|disk| stack.array.member_size_bytes.is_none_or(|size| size <= disk));
+    let array = capacity(&stack.array, disks, disk_bytes).filter(|bytes| buildable && large && *bytes > 0)?;
+    Some(many_devices::usable(stack, disks, array)).filter(|bytes| *bytes > 0)
+}
+
+/// A bus names disks of `data` by number, and their number is an axis.
+fn buses(machine: &MachineSpec) -> Option<Impossible> {
+    let count = machine.disks.first()?.count;
+    let on_buses = machine.buses.iter().flat_map(|bus| &bus.disks);
+    let beyond = on_buses
+        .filter(|disk| disk.group == DATA)
+        .find(|disk| disk.number.is_some_and(|number| number > count))?;
+    let reason = format!(
+        "disk {} is attached to a bus, but there are only {count} disks",
+        beyond.number.unwrap_or_default()
+    );
+    impossible(&["count"], reason, "attach fewer disks, or add disks to [disks]")
+}

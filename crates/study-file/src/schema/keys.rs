@@ -1,0 +1,248 @@
+//! Table of all keys of a study file: it drives parsing and error messages, and the reference is generated from it.
+//! Keys of each kind of workload are in `workload/KIND.rs`.
+
+use super::key::Axis::{Listed, ListedOrDefault, Single};
+use super::key::Takes::{
+    BusDisks, Count, Figures, Filter, Flag, Kernel, Layout, Model, Mount, Name, Names, Processor, Scalars, Share,
+    Size, Text, Word,
+};
+use super::key::{GIB, KIB, Key, MIB, PIB, TIB, Table, Takes, key};
+use super::workload::KINDS;
+use filesystems::{Filesystem, FilesystemKind, Several};
+use study::stack::{BusKind, Level, MEMBER_WORDS};
+
+impl Table {
+    /// All keys that it can have.
+    pub fn keys(self) -> impl Iterator<Item = &'static Key> {
+        all().filter(move |key| key.table == self || (self == Self::Fio && key.table == Self::Io))
+    }
+
+    /// Keys that no other table has.
+    pub fn own_keys(self) -> impl Iterator<Item = &'static Key> {
+        all().filter(move |key| key.table == self)
+    }
+
+    pub fn key(self, name: &str) -> Option<&'static Key> {
+        self.keys()
+            .find(|key| key.name == name && !matches!(key.takes, Takes::Named(_)))
+    }
+
+    /// The key for names given by the user, and the type of the named tables.
+    pub fn named(self) -> Option<(&'static Key, Table)> {
+        self.keys().find_map(|key| match key.takes {
+            Takes::Named(table) => Some((key, table)),
+            _ => None,
+        })
+    }
+}
+
+/// All keys.
+pub fn all() -> impl Iterator<Item = &'static Key> {
+    let of_work = KINDS.iter().flat_map(|kind| kind.keys.iter().copied().flatten());
+    KEYS.iter().chain(KINDS.iter().map(|kind| &kind.key)).chain(of_work)
+}
+
+const MACHINES: &[&[&str]] = &[&["lab"], &["host"]];
+const LEVELS: &[&[&str]] = Level::WORDS;
+const BUSES: &[&[&str]] = BusKind::WORDS;
+const BITMAPS: &[&[&str]] = &[&["internal"], &["none"], &["external"]];
+const INTEGRITY: &[&[&str]] = &[&["none"], &["crc32c"]];
+const INTEGRITY_MODES: &[&[&str]] = &[&["journal"], &["bitmap"], &["direct"]];
+const METADATA: &[&[&str]] = &[&["1.2"], &["1.1"], &["1.0"], &["0.90"]];
+const FILESYSTEMS: &[&[&str]] = FilesystemKind::WORDS;
+const ALIGNMENTS: &[&[&str]] = &[&["right"], &["off"], &["wrong"]];
+const POOLS: &[&[&str]] = &[
+    &["stripe"],
+    &["mirror"],
+    &["raidz1", "raidz"],
+    &["raidz2"],
+    &["raidz3"],
+    &["draid1", "draid"],
+    &["draid2"],
+];
+const SYNCS: &[&[&str]] = &[&["standard"], &["always"], &["disabled"]];
+const PROFILES: &[&[&str]] = &[
+    &["single"],
+    &["dup"],
+    &["raid0"],
+    &["raid1"],
+    &["raid1c3"],
+    &["raid1c4"],
+    &["raid10"],
+    &["raid5"],
+    &["raid6"],
+];
+const JOURNALS: &[&[&str]] = &[&["journal"], &["ordered"], &["writeback"]];
+const SCHEDULERS: &[&[&str]] = &[&["none"], &["mq-deadline"], &["bfq"], &["kyber"]];
+const FIGURES: &[&[&str]] = &[
+    &["median"],
+    &["mean"],
+    &["deviation", "standard deviation"],
+    &["min"],
+    &["max"],
+];
+const ACTS: &[&[&str]] = &[
+    &["fail"],
+    &["remove"],
+    &["add"],
+    &["re-add"],
+    &["replace"],
+    &["grow"],
+    &["check"],
+    &["repair"],
+    &["slow"],
+    &["hang"],
+    &["corrupt"],
+];
+const GROWN: &[&[&str]] = &[&["6", "raid6"]];
+const WHENS: &[&[&str]] = &[&["resync done"]];
+const UNITS: &[&[&str]] = &[
+    &["B/s"],
+    &["KiB/s"],
+    &["MiB/s"],
+    &["GiB/s"],
+    &["IOPS"],
+    &["files/s"],
+    &["seeks/s"],
+    &["s"],
+    &["ms"],
+    &["µs", "us"],
+    &["%"],
+];
+
+/// Keys that do not belong to a kind of workload, in the order of the reference.
+#[rustfmt::skip]
+static KEYS: &[Key] = &[
+    key(Table::Top, "title", Name, Single, "the file's name", "title of the study"),
+    key(Table::Top, "description", Text, Single, "none", "its purpose, and what a reader of its results must know"),
+    key(Table::Top, "machine", Word(MACHINES), Single, "`lab`", "`lab`: Linux in virtual time on simulated disks; `host`: this machine and its real disks"),
+    key(Table::Top, "ram", Size { min: 64 * MIB, max: 16 * TIB }, Listed, "`1G`", "memory of the machine; data that fits in it is read from memory, not from disks"),
+    key(Table::Top, "cpu", Processor, Listed, "`infinite`", "the lab's processor (`raidlab cpu list`, with your own of `~/.config/raidlab/cpus`, or a model file in the study's folder, `\"./here.toml\"`), whose time is charged to what runs on it; `infinite` takes no time; a host has its own"),
+    key(Table::Top, "cores", Count { min: 1, max: 256 }, ListedOrDefault, "those of the processor", "number of cores"),
+    key(Table::Top, "kernel", Kernel, Listed, "6.12 in the lab", "kernel version, in quotes; a host runs its own"),
+    key(Table::Top, "replicate", Count { min: 1, max: 100 }, Single, "1", "repeats each stack this many times, with different seeds: differences between replicates are noise"),
+    key(Table::Top, "disks", Takes::One(Table::Disks), Single, "one disk", "the disks under test"),
+    key(Table::Top, "stack", Takes::Many(Table::Stack), Single, "one disk with ext4", "the stacks under test, from the array up"),
+    key(Table::Top, "workload", Takes::Many(Table::Workload), Single, "", "the workloads to measure on every stack"),
+    key(Table::Top, "act", Takes::Many(Table::Act), Single, "none", "acts on the array while the workload runs: a disk fails, is removed, added again"),
+    key(Table::Top, "claim", Takes::Many(Table::Claim), Single, "none", "what the results should support or refute"),
+    key(Table::Top, "table", Takes::Many(Table::Shown), Single, "none", "a custom table of the results, optionally with published figures"),
+    key(Table::Top, "precision", Takes::One(Table::Precision), Single, "3 trials", "how precise the results should be"),
+
+    key(Table::Disks, "model", Model, Listed, "the first of the catalogue", "model of all the disks (`raidlab disk list`), or a model file in the study's folder (`./raptor.toml`); on a host, free text"),
+    key(Table::Disks, "count", Count { min: 1, max: 4096 }, Listed, "1", "number of disks, hot spares included; `single` uses the first"),
+    key(Table::Disks, "bus", Takes::Many(Table::Bus), Single, "a separate bus for each disk", "buses that the lab's disks share, nearest to the disks first"),
+    key(Table::Disks, "NAME", Takes::Named(Table::Group), Single, "none", "other groups of disks, as `[disks.journal]`; those of `[disks]` itself are the group `data`"),
+
+    key(Table::Group, "model", Model, Single, "that of `[disks]`", "model of the group's disks"),
+    key(Table::Group, "count", Count { min: 1, max: 4096 }, Single, "1", "number of disks"),
+    key(Table::Group, "array", Takes::One(Table::Array), Single, "`{ level = \"single\" }`", "the array of a filesystem on another group of disks, to copy from or to; one value for each key"),
+    key(Table::Group, "fs", Takes::One(Table::Filesystem), Single, "none", "that filesystem; one value for each key"),
+    key(Table::Group, "mount", Mount, Single, "none", "its mount options"),
+
+    key(Table::Bus, "name", Name, Single, "", "name of the bus"),
+    key(Table::Bus, "kind", Word(BUSES), Single, "", "`ide` has one command at a time for all its disks; transfers on a bus are serialised"),
+    key(Table::Bus, "mb_s", Count { min: 1, max: 1_000_000 }, Single, "", "megabytes (10⁶ bytes) per second"),
+    key(Table::Bus, "disks", BusDisks, Single, "all disks", "disks on the bus: `[1, 2]` are disks of `data`, `\"journal\"` is all disks of a group, `\"source:1\"` one of them"),
+
+    key(Table::Stack, "array", Takes::Many(Table::Array), Single, "`{ level = \"single\" }`", "the array over the disks"),
+    key(Table::Stack, "fs", Takes::Many(Table::Filesystem), Single, "`{ type = \"ext4\" }`", "the filesystem on the array"),
+    key(Table::Stack, "mount", Mount, ListedOrDefault, "none", "mount options as after `mount -o`: `noatime,data=journal`; `defaults` for none"),
+    key(Table::Stack, "scheduler", Word(SCHEDULERS), ListedOrDefault, "the kernel's", "I/O scheduler of the member disks"),
+    key(Table::Stack, "read_ahead", Count { min: 0, max: 1 << 31 }, ListedOrDefault, "the kernel's", "read-ahead of the array in sectors of 512 bytes, as `blockdev --setra`"),
+
+    key(Table::Stack, "queue_depth", Count { min: 1, max: 65_535 }, ListedOrDefault, "the disk's", "queue depth of each disk"),
+    key(Table::Stack, "write_cache", Flag, ListedOrDefault, "the disks' default", "the disks' volatile write cache"),
+
+    key(Table::Array, "level", Word(LEVELS), Listed, "`single`, of ZFS `none`", "RAID level; `single` is one disk without md; `none` gives all disks to a filesystem that builds its own array; `lvm-…` are LVM logical volumes"),
+    key(Table::Array, "of", Takes::One(Table::Inner), Single, "disks", "nested RAID: the members are arrays, such as RAID 1 over two RAID 0"),
+    key(Table::Array, "chunk", Size { min: 4 * KIB, max: GIB }, ListedOrDefault, "mdadm's (512K), LVM's (64K)", "chunk of levels 0, 4, 5, 6 and 10: a power of two"),
+    key(Table::Array, "bitmap", Word(BITMAPS), ListedOrDefault, "mdadm's: `internal` on redundant arrays with members over 100 GiB", "write-intent bitmap; `external` is a file on a small ext2 on the first disk of group `bitmap`"),
+    key(Table::Array, "spares", Count { min: 0, max: 4095 }, Listed, "0", "spares, the last of the disks: hot spares of md, elsewhere disks that an act lets take over"),
+    key(Table::Array, "size", Size { min: MIB, max: PIB }, ListedOrDefault, "all", "used size of each member (`mdadm --size`); not with levels 0, linear, single"),
+    key(Table::Array, "layout", Layout, ListedOrDefault, "mdadm's", "RAID 10: `n2` (near), `f2` (far), `o2` (offset), with 2 or more copies; RAID 5, 6: `left-symmetric`, …"),
+    key(Table::Array, "metadata", Word(METADATA), ListedOrDefault, "mdadm's (1.2)", "superblock format, in quotes"),
+    key(Table::Array, "write_journal", Flag, Listed, "`false`", "levels 4, 5, 6: md's journal, on the first disk of group `journal`"),
+    key(Table::Array, "ppl", Flag, Listed, "`false`", "level 5: partial parity log"),
+    key(Table::Array, "stripe_cache", Count { min: 17, max: 32_768 }, ListedOrDefault, "the kernel's (256)", "levels 4, 5, 6: pages of the stripe cache per member"),
+    key(Table::Array, "bitmap_chunk", Size { min: 4 * KIB, max: GIB }, ListedOrDefault, "mdadm's (64M, `external` from 4K)", "chunk of the bitmap, a power of two (`mdadm --bitmap-chunk`)"),
+    key(Table::Array, "write_mostly", Count { min: 0, max: 4095 }, Listed, "0", "level 1: the last so many members are write-mostly: read only if no other member can be"),
+    key(Table::Array, "write_behind", Count { min: 1, max: 16_383 }, ListedOrDefault, "no write-behind", "level 1: most outstanding writes to write-mostly members that are not waited for (`mdadm --write-behind`); needs a bitmap"),
+    key(Table::Array, "group_thread_cnt", Count { min: 0, max: 8192 }, ListedOrDefault, "the kernel's (0)", "levels 4, 5, 6: threads that handle stripes, per NUMA node; 0 leaves that to one thread"),
+    key(Table::Array, "rmw_level", Count { min: 0, max: 2 }, ListedOrDefault, "the kernel's (1)", "levels 4, 5, 6: how a part of a stripe is written: 0 after reading all other data of the stripe, 1 after reading the old data and parity if that is less, 2 also if it is as much"),
+    key(Table::Array, "skip_copy", Count { min: 0, max: 1 }, ListedOrDefault, "the kernel's (0)", "levels 4, 5, 6: 1 writes whole blocks from where they are, without a copy to the stripe cache"),
+    key(Table::Array, "sync_speed_min", Count { min: 1, max: 100_000_000 }, ListedOrDefault, "the kernel's (1000)", "redundant levels: KiB/s of each member that resync, recovery and check have next to other requests"),
+    key(Table::Array, "sync_speed_max", Count { min: 1, max: 100_000_000 }, ListedOrDefault, "the kernel's (200000)", "redundant levels: KiB/s of each member that resync, recovery and check have at most; not where raidlab itself waits for them"),
+    key(Table::Array, "integrity", Word(INTEGRITY), Listed, "`none`", "md: dm-integrity between each disk and md (integritysetup) with a checksum of every sector of 512 bytes: a disk that returns other data than was written becomes a disk that cannot read"),
+    key(Table::Array, "integrity_mode", Word(INTEGRITY_MODES), ListedOrDefault, "integritysetup's (`journal`)", "how sector and checksum stay together through a power cut: `journal` writes both twice, `bitmap` computes checksums of regions anew, `direct` does nothing for it"),
+    key(Table::Array, "extent", Size { min: 4 * KIB, max: 16 * GIB }, ListedOrDefault, "LVM's (4M)", "LVM: extent size, a power of two"),
+
+    key(Table::Inner, "level", Word(MEMBER_WORDS), Listed, "", "level of the arrays that are members").on_axis("of_level"),
+    key(Table::Inner, "disks", Count { min: 2, max: 2048 }, Listed, "", "disks of each").on_axis("of_disks"),
+    key(Table::Inner, "chunk", Size { min: 4 * KIB, max: GIB }, ListedOrDefault, "mdadm's (512K)", "chunk of each").on_axis("of_chunk"),
+
+    key(Table::Filesystem, "type", Word(FILESYSTEMS), Listed, "`ext4`", "the filesystem; `raw` measures the block device itself"),
+    key(Table::Filesystem, "block_size", Size { min: 512, max: 64 * KIB }, ListedOrDefault, "mkfs's", "block size, also where mkfs calls it sector size or cluster size"),
+    key(Table::Filesystem, "journal", Word(JOURNALS), ListedOrDefault, "the filesystem's", "journal mode").of(|filesystem| filesystem.has_journal_modes),
+    key(Table::Filesystem, "journal_size", Size { min: MIB, max: 40 * GIB }, ListedOrDefault, "mkfs's", "size of the journal or log").of(|filesystem| filesystem.journal.is_some()),
+    key(Table::Filesystem, "journal_on", Name, ListedOrDefault, "the array itself", "group whose first disk has the journal or log: `journal`").of(|filesystem| filesystem.journal.is_some()),
+    key(Table::Filesystem, "align", Word(ALIGNMENTS), Listed, "`right`", "stripe geometry: `right` that of the array, `off` none, `wrong` on purpose (one and a half chunks, one disk more)").of(|filesystem| filesystem.aligns),
+    key(Table::Filesystem, "lazy_init", Flag, Listed, "`false`", "leave part of the initialisation to the kernel, which does it during the measurement").of(|filesystem| filesystem.initialises_lazily),
+    key(Table::Filesystem, "log_buffers", Count { min: 2, max: 8 }, ListedOrDefault, "the kernel's", "log buffers in memory (`logbufs`)").of(|filesystem| filesystem.has_log_buffers),
+    key(Table::Filesystem, "log_buffer_size", Size { min: 16 * KIB, max: 256 * KIB }, ListedOrDefault, "the kernel's", "size of a log buffer (`logbsize`), a power of two").of(|filesystem| filesystem.has_log_buffers),
+    key(Table::Filesystem, "data", Word(PROFILES), ListedOrDefault, "`single`", "profile of data").of(|filesystem| filesystem.makes(Several::Profiles)).on_axis("fs_data"),
+    key(Table::Filesystem, "metadata", Word(PROFILES), ListedOrDefault, "`dup`, with several disks `raid1`", "profile of metadata").of(|filesystem| filesystem.makes(Several::Profiles)).on_axis("fs_metadata"),
+    key(Table::Filesystem, "replicas", Count { min: 1, max: 3 }, ListedOrDefault, "1", "copies of data and metadata").of(|filesystem| filesystem.makes(Several::Replicas)),
+    key(Table::Filesystem, "compression", Name, ListedOrDefault, "the filesystem's", "`off`, `lz4`, `zstd`, … as the filesystem spells it").of(|filesystem| filesystem.compression.is_some()),
+    key(Table::Filesystem, "pool", Word(POOLS), ListedOrDefault, "`stripe`", "type of the top-level vdevs; a vdev has all disks unless `vdev_disks` says otherwise").of(Filesystem::is_pool),
+    key(Table::Filesystem, "vdev_disks", Count { min: 2, max: 4096 }, ListedOrDefault, "all", "disks of each vdev; data is striped over the vdevs: with 2, eight disks as `mirror` are four mirrors").of(Filesystem::is_pool),
+    key(Table::Filesystem, "recordsize", Size { min: 512, max: 16 * MIB }, ListedOrDefault, "ZFS's (128K)", "largest block of a file, a power of two").of(Filesystem::is_pool),
+    key(Table::Filesystem, "ashift", Count { min: 9, max: 16 }, ListedOrDefault, "from the disks", "logarithm of the sector size").of(Filesystem::is_pool),
+    key(Table::Filesystem, "sync", Word(SYNCS), ListedOrDefault, "`standard`", "handling of synchronous writes (property `sync`)").of(Filesystem::is_pool).on_axis("fs_sync"),
+    key(Table::Filesystem, "log", Flag, Listed, "`false`", "a log device, the first disk of group `journal`").of(Filesystem::is_pool),
+    key(Table::Filesystem, "special", Flag, Listed, "`false`", "a special device for metadata, the first disk of group `special`").of(Filesystem::is_pool),
+
+    key(Table::Workload, "name", Name, Single, "", "name of the workload, in tables and in claims"),
+
+    key(Table::Act, "do", Word(ACTS), Single, "", "what is done, by the tools of md, LVM, btrfs or ZFS: `add` gives a removed disk back as a new one, `re-add` as one that was away; `replace` lets a spare take over from a disk that works or has failed, `grow` makes a spare one more member; `slow` makes a disk slower, `hang` lets it answer nothing, `corrupt` changes what is on it without an error"),
+    key(Table::Act, "disk", Count { min: 1, max: 4096 }, Single, "the whole array, for `grow`, `check` and `repair`", "which disk of the array, from 1"),
+    key(Table::Act, "delay", Takes::Time, Single, "needed for `slow`; `hang`: for ever", "for `slow`: what each access of the disk's media takes longer from then on, up to 60 s; for `hang`: how long the disk answers nothing, up to 30 s. A disk that never answers again is given up after 30 s, the SCSI layer's time limit of a command"),
+    key(Table::Act, "level", Word(GROWN), Single, "the array's", "for `grow`: RAID 5 becomes RAID 6"),
+    key(Table::Act, "offset", Size { min: 0, max: 64 * PIB }, Single, "needed for `corrupt`", "for `corrupt`: where the first changed sector is, from the beginning of the disk's part of the array, with btrfs and ZFS from the first sector of raidlab's file there; whole sectors of 512 bytes"),
+    key(Table::Act, "sectors", Count { min: 1, max: 65536 }, Single, "1", "for `corrupt`: how many sectors of 512 bytes change"),
+    key(Table::Act, "at", Takes::Time, Single, "one of `at`, `after`, `when` is needed", "time since the measured work began (or its `ramp_time`, if it has one)"),
+    key(Table::Act, "after", Takes::Percent, Single, "one of `at`, `after`, `when` is needed", "`50 %`: when so much of the work is done, of the `runtime` of `io` and of the operations of `power_cut`"),
+    key(Table::Act, "when", Word(WHENS), Single, "one of `at`, `after`, `when` is needed", "`resync done`: after the act before it, as soon as the array neither rebuilds nor checks"),
+
+    key(Table::Claim, "says", Name, Single, "", "the claim as a sentence"),
+    key(Table::Claim, "where", Filter, Single, "everywhere", "restricts the claim to these cells: `{ AXIS = VALUE, … }`; also `test` and `metric`"),
+    key(Table::Claim, "that", Name, Single, "", "the comparison; see below"),
+    key(Table::Claim, "published", Name, Single, "nothing", "the published statement, literally"),
+    key(Table::Claim, "untestable", Name, Single, "tested", "why this study cannot test the claim; the verdict is then `untestable`, with this reason and with what was measured"),
+
+    key(Table::Shown, "title", Name, Single, "", "heading of the table"),
+    key(Table::Shown, "where", Filter, Single, "everywhere", "selects the figures of the table: `{ AXIS = VALUE, … }`; also `test` and `metric`"),
+    key(Table::Shown, "rows", Names, Single, "", "the axes that name a row, a column for each: `[\"level\", \"chunk\"]`; `stack` is the stack's label, `test` the test"),
+    key(Table::Shown, "columns", Names, Single, "the `column`s", "a column of figures for each combination of these axes: `[\"workload\", \"test\"]`"),
+    key(Table::Shown, "column", Takes::Many(Table::Column), Single, "that of `columns`", "a column of figures; exactly one of `columns` and `column`"),
+    key(Table::Shown, "unit", Word(UNITS), Single, "the samples'", "unit of the figures"),
+    key(Table::Shown, "figure", Word(FIGURES), Single, "`median`", "which figure of a cell's trials"),
+    key(Table::Shown, "relative_to", Scalars, Single, "figures as they are", "show ratios to this row, given by a value for each of `rows`"),
+    key(Table::Shown, "source", Name, Single, "none", "who published the figures that are shown next to ours, and when; needed with `published`"),
+    key(Table::Shown, "published", Takes::Many(Table::Published), Single, "none", "the published figures, a table for each row that has some"),
+
+    key(Table::Column, "heading", Name, Single, "", "heading of the column"),
+    key(Table::Column, "where", Filter, Single, "everywhere", "selects the figures: `{ AXIS = VALUE, … }`; also `test` and `metric`"),
+    key(Table::Column, "unit", Word(UNITS), Single, "the table's", "unit of the figures"),
+    key(Table::Column, "figure", Word(FIGURES), Single, "the table's", "which figure of a cell's trials"),
+    key(Table::Column, "not_measured", Name, Single, "measured", "why the study does not measure these figures and shows only published ones; instead of `where`"),
+
+    key(Table::Published, "row", Scalars, Single, "", "which row: a value for each of `rows`"),
+    key(Table::Published, "values", Figures, Single, "", "a number for each column, in the columns' units (ratios with `relative_to`); `\"-\"` where none was published"),
+
+    key(Table::Precision, "trials", Count { min: 1, max: 10_000 }, Single, "3", "exactly this many trials of every cell; not with the other keys"),
+    key(Table::Precision, "relative", Share { above: 0.0, below: 1.0 }, Single, "none", "a cell is done when the 95 % interval is within ± this share of the centre"),
+    key(Table::Precision, "claims", Flag, Single, "`false`", "a cell is done when every claim that compares it is decided, or would hardly be decided by `max_trials`; not with `relative`"),
+    key(Table::Precision, "min_trials", Count { min: 1, max: 10_000 }, Single, "3", "minimum number of trials (an interval needs 2)"),
+    key(Table::Precision, "max_trials", Count { min: 1, max: 10_000 }, Single, "12", "maximum number of trials"),
+];

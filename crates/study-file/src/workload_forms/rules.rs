@@ -1,0 +1,105 @@
+//! Rules for workloads, alone and on a given stack.
+
+use crate::rules::impossible::{Impossible, PAGE_BYTES, impossible};
+use crate::rules::stack::room_bytes;
+use crate::syntax::unit::describe_size;
+use study::stack::{Level, MachineSpec, StackSpec};
+use study::workload::{ImportedSpec, Work};
+
+/// The rules of one kind of work. By default no axis determines its space, and every stack can run it.
+pub(super) trait Rules {
+    /// The axes that determine its space, the one to change first.
+    fn room_axes(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The axes that determine the size of its largest file.
+    fn file_size_axes(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// All reasons why it is impossible, alone or on this stack, except space.
+    fn check(&self, _: &MachineSpec, _: &StackSpec) -> Vec<Impossible> {
+        Vec::new()
+    }
+}
+
+fn rules(work: &Work) -> &dyn Rules {
+    match work {
+        Work::Tree(spec) => spec,
+        Work::Io(spec) => spec,
+        Work::FioFile(spec) => spec,
+        Work::Bonnie(spec) => spec,
+        Work::Iozone(spec) => spec,
+        Work::Server(spec) => spec,
+        Work::PowerCut(spec) => spec,
+        Work::Imported(spec) => spec,
+    }
+}
+
+/// The axes that determine the space of a stack.
+const STACK_ROOM: &[&str] = &[
+    "size",
+    "type",
+    "model",
+    "count",
+    "level",
+    "spares",
+    "layout",
+    "block_size",
+];
+
+/// All reasons why the work is impossible on a possible stack.
+pub(crate) fn check_work(
+    machine: &MachineSpec,
+    stack: &StackSpec,
+    work: &Work,
+    disk_bytes: Option<u64>,
+) -> Vec<Impossible> {
+    let raw = stack.filesystem.kind.is_raw();
+    if raw && let Some(what) = work.spec().needs_files() {
+        let help = "use `io` or `fio` there, or give the stack a filesystem";
+        return impossible(&["type"], what.to_owned(), help).into_iter().collect();
+    }
+    let mut all = rules(work).check(machine, stack);
+    all.extend(largest_file(stack, work));
+    let Some(there) = room_bytes(machine, stack, disk_bytes) else {
+        return all;
+    };
+    let block = stack.filesystem.block_size_bytes.unwrap_or(PAGE_BYTES);
+    let needs = work.spec().bytes(block);
+    // A filesystem uses some of the array itself, ext4 about 2 % (and 5 % for root, which runs the workload).
+    let usable = if raw { there } else { there / 100 * 97 };
+    if needs > usable {
+        let level = if stack.array.level == Level::Single {
+            "the disk"
+        } else {
+            "the array"
+        };
+        let (needs, there) = (describe_size(needs), describe_size(there));
+        let reason = format!("the workload needs about {needs}, but {level} has {there}");
+        let about = [rules(work).room_axes(), STACK_ROOM].concat();
+        all.extend(impossible(&about, reason, "reduce the workload, or use a larger array"));
+    }
+    all
+}
+
+fn largest_file(stack: &StackSpec, work: &Work) -> Option<Impossible> {
+    let kind = stack.filesystem.kind;
+    let most = kind.largest_file_bytes?;
+    let largest = work.spec().largest_file_bytes();
+    if largest <= most {
+        return None;
+    }
+    let reason = format!(
+        "{} has no files of {} or more, but the workload has one of {}",
+        kind.name,
+        describe_size(most + 1),
+        describe_size(largest)
+    );
+    let about = [rules(work).file_size_axes(), &["type"]].concat();
+    impossible(&about, reason, "use type = \"exfat\", or smaller files")
+}
+
+/// It was run before, outside of studies.
+impl Rules for ImportedSpec {}
