@@ -1,80 +1,12 @@
-//! Identity of a cell as a hash: the same in every study, independent of names.
-//!
-//! The hash covers the cell's machine, stack, workload and replicate in a canonical JSON: sorted keys, without
-//! `null` and empty values, so that a field added later does not change the identity of cells that do not use it.
-//! (A new field must therefore be an `Option`, a list, or skipped in JSON at its default.) The title of the study,
-//! the name of the workload, labels and the order of cells are not part of it.
+//! Identity of a cell as a hash, written as 32 hexadecimal digits. How it is computed: `cell.rs`.
 
-use crate::plan::Cell;
-use crate::stack::{MachineKind, MachineSpec};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use serde_json::{Map, Value, json};
-use sha2::{Digest, Sha256};
 use std::fmt;
 use std::str::FromStr;
 
-/// Increased if the canonical form ever has to change.
-const FORM: u32 = 1;
-
 /// Identity of a cell: 128 bits of a SHA-256, written as 32 hexadecimal digits.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CellId([u8; 16]);
-
-impl CellId {
-    /// Identity of a cell. [`Plan::identify`](crate::plan::Plan::identify) sets it in the plan's cells.
-    pub fn of(cell: &Cell) -> Self {
-        Self::hashed(cell, Some(&cell.machine))
-    }
-
-    /// Identity without machine and kernel: the same for cells that differ only in these.
-    pub fn anywhere(cell: &Cell) -> Self {
-        Self::hashed(cell, None)
-    }
-
-    fn hashed(cell: &Cell, machine: Option<&MachineSpec>) -> Self {
-        let mut parts = json!({
-            "form": FORM, "machine": machine, "stack": cell.stack, "work": cell.workload.work,
-        });
-        if cell.replicate > 0 {
-            parts["replicate"] = cell.replicate.into();
-        }
-        if !cell.acts.is_empty() {
-            parts["acts"] = json!(cell.acts);
-        }
-        if cell.machine.kind == MachineKind::Foreign {
-            // Nothing else is known about imported results.
-            parts["imported"] = json!(cell.axes);
-        }
-        let hash = Sha256::digest(canonical(parts).to_string());
-        Self(std::array::from_fn(|place| hash[place]))
-    }
-}
-
-/// Sorts keys and omits empty values. `false` and 0 are values.
-fn canonical(value: Value) -> Value {
-    match value {
-        Value::Object(fields) => {
-            let mut fields: Vec<(String, Value)> = fields
-                .into_iter()
-                .map(|(name, value)| (name, canonical(value)))
-                .filter(|(_, value)| !is_empty(value))
-                .collect();
-            fields.sort_by(|(one, _), (other, _)| one.cmp(other));
-            Value::Object(fields.into_iter().collect::<Map<_, _>>())
-        }
-        Value::Array(items) => Value::Array(items.into_iter().map(canonical).collect()),
-        plain => plain,
-    }
-}
-
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::Array(items) => items.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
-        Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
-    }
-}
+pub struct CellId(pub(crate) [u8; 16]);
 
 impl fmt::Display for CellId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -132,30 +64,6 @@ impl<'de> Deserialize<'de> for CellId {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_field_that_is_not_used_changes_nothing_and_order_does_not_either() {
-        let old = json!({ "b": 1, "a": { "x": false } });
-        let new = json!({ "a": { "new_list": [], "new_option": null, "x": false }, "b": 1, "new_table": {} });
-        assert_eq!(canonical(old).to_string(), canonical(new).to_string());
-    }
-
-    #[test]
-    fn what_is_set_is_never_left_out() {
-        for (one, other) in [
-            (json!({ "a": null }), json!({ "a": false })),
-            (json!({ "a": false }), json!({ "a": true })),
-            (json!({ "a": 0 }), json!({})),
-            (json!({ "a": [1, 2] }), json!({ "a": [2, 1] })),
-            (json!({ "a": [null, 1] }), json!({ "a": [1] })),
-        ] {
-            assert_ne!(
-                canonical(one.clone()).to_string(),
-                canonical(other.clone()).to_string(),
-                "{one} {other}"
-            );
-        }
-    }
 
     #[test]
     fn its_text_reads_back() {

@@ -4,6 +4,7 @@
 //! built, workloads run or samples stored: those stages depend on these types.
 
 pub mod act;
+mod cell;
 mod cell_id;
 pub mod claim;
 pub mod control;

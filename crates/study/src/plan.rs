@@ -1,21 +1,12 @@
 //! The plan to which a study expands: cells, trials and excluded combinations.
 
-use crate::act::Act;
 use crate::cell_id::CellId;
-use crate::stack::{MachineSpec, OwnModel, StackSpec};
+use crate::stack::OwnModel;
 use crate::table::TableSpec;
-use crate::workload::WorkloadSpec;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 
-/// Selects cells or samples: axis = value pairs, all of which must match.
-pub type Side = Vec<(String, String)>;
-
-/// Name of the axis of stack labels, for tables with stacks as rows.
-pub const STACK: &str = "stack";
-/// Additional axes of samples.
-pub const TEST: &str = "test";
-pub const METRIC: &str = "metric";
+pub use crate::cell::{Cell, METRIC, STACK, Side, TEST};
 
 /// The expansion of a study file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,39 +30,6 @@ pub struct Plan {
     #[serde(default)]
     pub tables: Vec<TableSpec>,
     pub precision: Precision,
-}
-
-/// One point of the matrix: a machine, a stack on it, a workload.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Cell {
-    /// Unique in the plan, stable between runs, readable: `ext3 1K | small files`.
-    pub key: String,
-    /// Identity independent of names: results belong to it. Set by [`Plan::identify`].
-    #[serde(default)]
-    pub id: CellId,
-    /// Short label that distinguishes this cell's stack from the plan's other stacks: `ext3 1K`.
-    pub stack_label: String,
-    /// Cells that differ only in this number are repetitions with different seeds; 0 for the first.
-    #[serde(default)]
-    pub replicate: u32,
-    /// The cell's value on every axis, `level` = `6`, `block_size` = `4K`, `workload` = …: with the study's spelling
-    /// and order, including axes with only one value.
-    pub axes: Vec<(String, String)>,
-    pub machine: MachineSpec,
-    pub stack: StackSpec,
-    pub workload: WorkloadSpec,
-    /// Acts on the array during the workload, in the order in which they are done.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub acts: Vec<Act>,
-}
-
-impl Cell {
-    /// The tests that have samples: the workload's, and those of the acts.
-    pub fn tests(&self) -> Vec<&str> {
-        let mut tests = self.workload.work.tests();
-        tests.extend(crate::act::tests(&self.acts));
-        tests
-    }
 }
 
 /// An excluded combination.

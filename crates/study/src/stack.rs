@@ -6,10 +6,10 @@ mod level;
 mod model;
 mod redundancy;
 
-pub use array::{ArraySpec, Bitmap, InnerArray, Integrity, IntegrityMode, Level};
+pub use array::{ArraySpec, Bitmap, InnerArray, Integrity, IntegrityMode};
 pub use bus::{Bus, BusDisk, BusKind, Holds};
 pub use filesystems::{Align, FilesystemKind, FilesystemSpec, JournalMode, Pool, Profile, ZfsSpec, ZfsSync};
-pub use level::{LevelFacts, MEMBER_WORDS, Manager, Members};
+pub use level::{Level, LevelFacts, MEMBER_WORDS, Manager, Members};
 pub use model::OwnModel;
 pub use redundancy::Keeper;
 

@@ -1,6 +1,6 @@
 //! Custom tables of a study: the figure in each row and column, and the published value.
 
-use crate::plan::{Cell, METRIC, STACK, Side, TEST};
+use crate::cell::{Cell, METRIC, STACK, Side, TEST};
 use serde::{Deserialize, Serialize};
 
 /// An expanded table of results: all rows and columns from the study's cells, in the study's order.

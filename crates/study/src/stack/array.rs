@@ -1,6 +1,6 @@
 //! Arrays: one device from several disks, by md, LVM, or none.
 
-use super::Members;
+use super::{Level, Members};
 use serde::{Deserialize, Serialize};
 
 /// The array over the disks of group `data`.
@@ -125,52 +125,6 @@ pub struct InnerArray {
     /// Disks of each inner array.
     pub disks: u32,
     pub chunk_bytes: Option<u64>,
-}
-
-/// Array level.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Level {
-    /// A single disk.
-    #[default]
-    Single,
-    /// No array: the filesystem uses all disks itself.
-    None,
-    /// md levels, up to `Raid10`.
-    Linear,
-    Raid0,
-    Raid1,
-    Raid4,
-    Raid5,
-    Raid6,
-    Raid10,
-    /// LVM's linear LV.
-    LvmLinear,
-    LvmRaid0,
-    LvmRaid1,
-    LvmRaid5,
-    LvmRaid6,
-    LvmRaid10,
-}
-
-impl Level {
-    pub const ALL: [Self; 15] = [
-        Self::Single,
-        Self::None,
-        Self::Linear,
-        Self::Raid0,
-        Self::Raid1,
-        Self::Raid4,
-        Self::Raid5,
-        Self::Raid6,
-        Self::Raid10,
-        Self::LvmLinear,
-        Self::LvmRaid0,
-        Self::LvmRaid1,
-        Self::LvmRaid5,
-        Self::LvmRaid6,
-        Self::LvmRaid10,
-    ];
 }
 
 /// dm-integrity as set up by integritysetup: crc32c for each 512-byte sector.

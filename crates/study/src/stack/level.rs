@@ -1,8 +1,54 @@
-//! Table of array levels of md and LVM.
+//! Array levels of md and LVM, and the table of their properties.
 
-use super::Level;
 use Manager::{Disks, Lvm, Md};
 use Members::{All, AllBut, Copies, Halves, One};
+use serde::{Deserialize, Serialize};
+
+/// Array level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Level {
+    /// A single disk.
+    #[default]
+    Single,
+    /// No array: the filesystem uses all disks itself.
+    None,
+    /// md levels, up to `Raid10`.
+    Linear,
+    Raid0,
+    Raid1,
+    Raid4,
+    Raid5,
+    Raid6,
+    Raid10,
+    /// LVM's linear LV.
+    LvmLinear,
+    LvmRaid0,
+    LvmRaid1,
+    LvmRaid5,
+    LvmRaid6,
+    LvmRaid10,
+}
+
+impl Level {
+    pub const ALL: [Self; 15] = [
+        Self::Single,
+        Self::None,
+        Self::Linear,
+        Self::Raid0,
+        Self::Raid1,
+        Self::Raid4,
+        Self::Raid5,
+        Self::Raid6,
+        Self::Raid10,
+        Self::LvmLinear,
+        Self::LvmRaid0,
+        Self::LvmRaid1,
+        Self::LvmRaid5,
+        Self::LvmRaid6,
+        Self::LvmRaid10,
+    ];
+}
 
 /// Properties of a level.
 #[derive(Debug)]

@@ -1,0 +1,144 @@
+//! A cell of a plan, and its identity: the same in every study, independent of names.
+//!
+//! The hash covers the cell's machine, stack, workload and replicate in a canonical JSON: sorted keys, without
+//! `null` and empty values, so that a field added later does not change the identity of cells that do not use it.
+//! (A new field must therefore be an `Option`, a list, or skipped in JSON at its default.) The title of the study,
+//! the name of the workload, labels and the order of cells are not part of it.
+
+use crate::act::{self, Act};
+use crate::cell_id::CellId;
+use crate::stack::{MachineKind, MachineSpec, StackSpec};
+use crate::workload::WorkloadSpec;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+/// Selects cells or samples: axis = value pairs, all of which must match.
+pub type Side = Vec<(String, String)>;
+
+/// Name of the axis of stack labels, for tables with stacks as rows.
+pub const STACK: &str = "stack";
+/// Additional axes of samples.
+pub const TEST: &str = "test";
+pub const METRIC: &str = "metric";
+
+/// Increased if the canonical form ever has to change.
+const FORM: u32 = 1;
+
+/// One point of the matrix: a machine, a stack on it, a workload.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Unique in the plan, stable between runs, readable: `ext3 1K | small files`.
+    pub key: String,
+    /// Identity independent of names: results belong to it. Set by [`Plan::identify`].
+    #[serde(default)]
+    pub id: CellId,
+    /// Short label that distinguishes this cell's stack from the plan's other stacks: `ext3 1K`.
+    pub stack_label: String,
+    /// Cells that differ only in this number are repetitions with different seeds; 0 for the first.
+    #[serde(default)]
+    pub replicate: u32,
+    /// The cell's value on every axis, `level` = `6`, `block_size` = `4K`, `workload` = …: with the study's spelling
+    /// and order, including axes with only one value.
+    pub axes: Vec<(String, String)>,
+    pub machine: MachineSpec,
+    pub stack: StackSpec,
+    pub workload: WorkloadSpec,
+    /// Acts on the array during the workload, in the order in which they are done.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub acts: Vec<Act>,
+}
+
+impl Cell {
+    /// The tests that have samples: the workload's, and those of the acts.
+    pub fn tests(&self) -> Vec<&str> {
+        let mut tests = self.workload.work.tests();
+        tests.extend(act::tests(&self.acts));
+        tests
+    }
+}
+
+impl CellId {
+    /// Identity of a cell. [`Plan::identify`](crate::plan::Plan::identify) sets it in the plan's cells.
+    pub fn of(cell: &Cell) -> Self {
+        Self::hashed(cell, Some(&cell.machine))
+    }
+
+    /// Identity without machine and kernel: the same for cells that differ only in these.
+    pub fn anywhere(cell: &Cell) -> Self {
+        Self::hashed(cell, None)
+    }
+
+    fn hashed(cell: &Cell, machine: Option<&MachineSpec>) -> Self {
+        let mut parts = json!({
+            "form": FORM, "machine": machine, "stack": cell.stack, "work": cell.workload.work,
+        });
+        if cell.replicate > 0 {
+            parts["replicate"] = cell.replicate.into();
+        }
+        if !cell.acts.is_empty() {
+            parts["acts"] = json!(cell.acts);
+        }
+        if cell.machine.kind == MachineKind::Foreign {
+            // Nothing else is known about imported results.
+            parts["imported"] = json!(cell.axes);
+        }
+        let hash = Sha256::digest(canonical(parts).to_string());
+        Self(std::array::from_fn(|place| hash[place]))
+    }
+}
+
+/// Sorts keys and omits empty values. `false` and 0 are values.
+fn canonical(value: Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let mut fields: Vec<(String, Value)> = fields
+                .into_iter()
+                .map(|(name, value)| (name, canonical(value)))
+                .filter(|(_, value)| !is_empty(value))
+                .collect();
+            fields.sort_by(|(one, _), (other, _)| one.cmp(other));
+            Value::Object(fields.into_iter().collect::<Map<_, _>>())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(canonical).collect()),
+        plain => plain,
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_that_is_not_used_changes_nothing_and_order_does_not_either() {
+        let old = json!({ "b": 1, "a": { "x": false } });
+        let new = json!({ "a": { "new_list": [], "new_option": null, "x": false }, "b": 1, "new_table": {} });
+        assert_eq!(canonical(old).to_string(), canonical(new).to_string());
+    }
+
+    #[test]
+    fn what_is_set_is_never_left_out() {
+        for (one, other) in [
+            (json!({ "a": null }), json!({ "a": false })),
+            (json!({ "a": false }), json!({ "a": true })),
+            (json!({ "a": 0 }), json!({})),
+            (json!({ "a": [1, 2] }), json!({ "a": [2, 1] })),
+            (json!({ "a": [null, 1] }), json!({ "a": [1] })),
+        ] {
+            assert_ne!(
+                canonical(one.clone()).to_string(),
+                canonical(other.clone()).to_string(),
+                "{one} {other}"
+            );
+        }
+    }
+}
