@@ -8,7 +8,7 @@ const LINES_MAX: usize = 500;
 const LONGER: &[(&str, &str)] = &[];
 
 /// Names that do not describe the contents.
-const NAMELESS: [&str; 8] = [
+const NAMELESS: [&str; 12] = [
     "utils",
     "util",
     "helpers",
@@ -17,6 +17,10 @@ const NAMELESS: [&str; 8] = [
     "misc",
     "shared_stuff",
     "stuff",
+    "hold",
+    "left",
+    "number",
+    "rising",
 ];
 
 #[test]
