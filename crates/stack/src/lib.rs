@@ -14,6 +14,7 @@ mod filesystem;
 mod machine;
 mod recover;
 mod setup;
+mod simulated;
 mod timeline;
 
 pub use around_test::guards::{Tested, judge};
@@ -27,9 +28,7 @@ pub use machine::device::BlockDevice;
 pub use machine::disk_check::{DiskCheck, NoDiskCheck};
 pub use machine::disks::Disks;
 pub use machine::error::Cause;
-pub use machine::executor::{
-    Command, DryRunOn, Executor, FailAt, Listed, Moment, Mount, Mounted, Simulated, System,
-};
+pub use machine::executor::{Command, Executor, FailAt, Listed, Moment, Mount, Mounted, System};
 pub use machine::ledger::{Act, Ledger, MemoryLedger};
 pub use machine::memory::{cached_bytes, dirty_bytes};
 pub use machine::undo::Undo;
@@ -39,4 +38,5 @@ pub use setup::failure::{FailedUndo, StackError, TeardownError};
 pub use setup::stack::Stack;
 pub use setup::undo::undo;
 pub use setup::up::{down, remount, up};
+pub use simulated::{DryRunOn, Simulated};
 pub use timeline::{Timeline, write_known_file};

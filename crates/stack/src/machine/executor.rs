@@ -1,19 +1,18 @@
 //! Executors: every access of provisioning to a machine goes through one.
 //!
 //! Setting up and tearing down a stack is written once, against [`Executor`]. [`System`] acts on the real machine.
-//! [`Simulated`] is a machine in memory that answers like a real one, for the dry run. [`Listed`] lists the
-//! commands of another executor. [`FailAt`] makes one act of another executor fail, to prove that the rest is
-//! undone.
+//! [`Simulated`](crate::Simulated) is a machine in memory that answers like a real one, for the dry run. [`Listed`]
+//! lists the commands of another executor. [`FailAt`] makes one act of another executor fail, to prove that the rest
+//! is undone.
 
 mod fail_at;
 mod listed;
-mod simulated;
 mod system;
 
 pub use fail_at::{FailAt, Moment};
 pub use listed::{Command, Listed};
-pub use simulated::{DryRunOn, Simulated};
 pub use system::System;
+pub(crate) use system::random;
 
 use crate::machine::device::BlockDevice;
 use crate::machine::error::Cause;

@@ -7,7 +7,7 @@ use crate::MemoryLedger;
 use crate::NoDiskCheck;
 use crate::Setting;
 use crate::Teardown;
-use crate::machine::executor::{DryRunOn, Simulated};
+use crate::simulated::{DryRunOn, Simulated};
 use crate::up;
 use std::path::{Path, PathBuf};
 use std::time::Instant;

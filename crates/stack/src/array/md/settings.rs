@@ -70,7 +70,7 @@ mod tests {
     use super::*;
     use crate::array::md::Creation;
     use crate::machine::device::BlockDevice;
-    use crate::machine::executor::{DryRunOn, Simulated};
+    use crate::simulated::{DryRunOn, Simulated};
     use std::path::Path;
     use study::stack::Level;
 

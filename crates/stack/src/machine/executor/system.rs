@@ -108,7 +108,7 @@ impl Executor for System<'_> {
     }
 }
 
-pub(super) fn random() -> Result<[u8; 16], Cause> {
+pub(crate) fn random() -> Result<[u8; 16], Cause> {
     let mut bytes = [0_u8; 16];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
         .map_err(Cause::errno("get random bytes"))?;

@@ -1,8 +1,8 @@
 //! The effects of programs on simulated disks, and their output.
 
-use super::super::Mounted;
 use crate::array::integrity;
 use crate::array::zfs::{self, ZPOOL};
+use crate::machine::executor::Mounted;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use study::event::ToolCall;

@@ -6,10 +6,9 @@
 
 mod programs;
 
-use super::system::random;
-use super::{Executor, Mount, Mounted};
 use crate::machine::device::BlockDevice;
 use crate::machine::error::Cause;
+use crate::machine::executor::{Executor, Mount, Mounted, random};
 use crate::machine::mount;
 use crate::machine::sysfs;
 use programs::Contents;
