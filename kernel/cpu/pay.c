@@ -176,6 +176,10 @@ void raidlab_cpu_safe_point(void)
 
 void raidlab_cpu_return_to_user(void)
 {
+	if (raidlab_cpu_on && current->thread.cpu.uncharged) {
+		raidlab_cpu_collect();
+		current->thread.cpu.uncharged = 0;
+	}
 	if (may_pay())
 		pay();
 }

@@ -57,6 +57,7 @@ struct raidlab_cpu_task {
 	unsigned long long window_ns;	/* charged in the current window */
 	unsigned int window;
 	int paying;
+	int uncharged;			/* the system call that runs takes no time */
 };
 
 extern int raidlab_cpu_on;

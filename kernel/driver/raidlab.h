@@ -33,9 +33,24 @@ typedef unsigned long long rl_u64;
  * write, one at each power cut, and the guest goes on. Without: read, and RL_FD_MEMORY and RL_FD_SPILL stay unchanged.
  */
 #define RL_FD_STATES 111
+#define RL_FD_ROOT 112		/* read: struct rl_root_header, its entries, and their contents; need not be open */
 
 /* Bytes of the memory that the init's program runs in, its stack included. */
 #define RL_INIT_BYTES (64UL << 20)
+
+/* Begins RL_FD_ROOT. */
+struct rl_root_header {
+	rl_u64 memory_bytes;	/* reserved for the contents of files; a multiple of 4 MiB */
+	rl_u64 entries;		/* their number; each folder precedes what is in it */
+};
+
+/* A folder, file or symbolic link of the guest's root. */
+struct rl_root_entry {
+	rl_u64 mode;		/* as in stat(2) */
+	rl_u64 offset;		/* of the contents in RL_FD_ROOT; of a symbolic link: its target */
+	rl_u64 length;
+	char name[232];		/* path from the root, ended by a zero byte */
+};
 
 /* Signs of life for the program outside, in a page shared with it. */
 struct rl_heartbeat {

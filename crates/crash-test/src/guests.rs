@@ -57,17 +57,17 @@ impl<'a> Guests<'a> {
         let folder = TrialFolder::new(self.cache.folder()).map_err(prepare::Error::Machine)?;
         let disks = lab::disks::encoded(trial, &Models::of(plan)).map_err(prepare::Error::from)?;
         let job = GuestJob::Trial(Box::new(trial.clone()));
-        let job = lab::job::encoded(&job, &kernel, programs.of(trial)).map_err(failed)?;
+        let job = lab::job::encode(&job, &[]);
+        let root = programs.root(trial, &kernel).map_err(prepare::Error::from)?;
         let kernel_arguments = kernel.arguments_on(&cell.machine, &Processors::of(plan));
         let kernel_arguments = kernel_arguments.map_err(prepare::Error::from)?;
         let exploration = Exploration {
             trial,
             spec,
-            kernel: &kernel,
-            programs: programs.of(trial),
             config: Config {
                 kernel: &kernel.path,
                 init: &self.init,
+                root: Some(&root),
                 ram_bytes: cell.machine.ram_bytes,
                 seed: trial.seed,
                 disks: &disks,

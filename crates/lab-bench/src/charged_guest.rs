@@ -36,6 +36,7 @@ impl ChargedGuest<'_> {
         let config = Config {
             kernel: &kernel.path,
             init: &own_init()?,
+            root: None,
             ram_bytes: self.ram_bytes,
             seed: 1,
             disks: &postcard::to_allocvec(&no_disks).expect("a description is plain data"),

@@ -143,6 +143,7 @@ impl<'a> Laboratory<'a> {
             &Config {
                 kernel: &self.kernel.path,
                 init: &own_init()?,
+                root: None,
                 ram_bytes: 5 << 30,
                 seed: 1,
                 disks: &postcard::to_allocvec(description).expect("a description is plain data"),

@@ -7,12 +7,14 @@ mod contents;
 mod files;
 pub(crate) mod init;
 mod process;
+mod root;
 mod states;
 
 pub use contents::Contents;
 pub use files::Heartbeat;
 pub use init::Init;
 pub use process::{can_confine, processors};
+pub use root::Root;
 pub use states::{State, States};
 
 use files::Files;
@@ -38,6 +40,8 @@ pub struct Config<'a> {
     pub kernel: &'a Path,
     /// The guest's first program.
     pub init: &'a Init,
+    /// The guest's root filesystem. Without it, this machine's own files, read-only: for shells and programs of tests.
+    pub root: Option<&'a Root>,
     pub ram_bytes: u64,
     /// The only source of randomness.
     pub seed: u64,

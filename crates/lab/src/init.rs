@@ -26,7 +26,7 @@ use trial::{CARRIED, Disks, MemoryLedger, NoDiskCheck, Safety, Setting, Teardown
 /// PATH of scripts and shells in a guest.
 pub(crate) const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// Filesystems mounted over the host's root, which is read-only; the kernel mounts /dev itself.
+/// Filesystems mounted over the root, which may be the host's and read-only; the kernel mounts /dev itself.
 const MOUNTS: &[(&str, &str, &str)] = &[
     ("proc", "proc", "/proc"),
     ("sysfs", "sysfs", "/sys"),
@@ -161,6 +161,7 @@ fn run_program(channel: &mut Channel, program: &Program) -> io::Result<()> {
         .args(&program.arguments)
         .current_dir(FOLDER)
         .env_clear()
+        .envs(tools::GUEST_ENVIRONMENT)
         .env("PATH", PATH)
         .env("HOME", FOLDER)
         .stdin(Stdio::null())

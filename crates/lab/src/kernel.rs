@@ -46,6 +46,9 @@ pub struct Kernel {
     pub key: String,
     /// Origin of the source: a package with its version, or a folder.
     pub source: String,
+    /// SHA-256 of the executable. It depends on the compiler, too.
+    #[serde(default)]
+    pub sha256: String,
     /// The executable. It is not removed as stale while this value exists.
     pub path: PathBuf,
     #[serde(skip)]

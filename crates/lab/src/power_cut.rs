@@ -7,10 +7,8 @@ mod smaller;
 pub use lost::{Lost, LostWrites};
 pub use smaller::smaller;
 
-use crate::carried::Programs;
 use crate::guest::{self, Config, Contents, EndedGuest, PowerCut, StartError, State, States, StatesUse};
 use crate::job::{self, GuestJob, ToJudge};
-use crate::kernel::{Kernel, KernelError};
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::ops::Range;
@@ -52,8 +50,6 @@ impl Judged {
 pub enum Error {
     #[error(transparent)]
     Start(#[from] StartError),
-    #[error(transparent)]
-    Kernel(#[from] KernelError),
     #[error("{}: {}", .0.step, .0.message)]
     Failed(Failure),
     #[error("{doing}: the guest ended as {end:?}; its console: {console}")]
@@ -81,8 +77,6 @@ pub enum Error {
 pub struct Exploration<'a> {
     pub trial: &'a Trial,
     pub spec: PowerCutSpec,
-    pub kernel: &'a Kernel,
-    pub programs: Option<&'a Programs>,
     /// For all guests, with the trial as its job.
     pub config: Config<'a>,
 }
@@ -306,7 +300,7 @@ impl Exploration<'_> {
     /// A guest judges, until it is done or cannot go on.
     fn verdicts(&self, config: &Config<'_>, cuts: Vec<ToJudge>, stop: &AtomicBool) -> Result<ByOneGuest, Error> {
         let job = GuestJob::Judge(Box::new(self.trial.clone()), cuts);
-        let job = job::encoded(&job, self.kernel, self.programs)?;
+        let job = job::encode(&job, &[]);
         let config = Config {
             job: &job,
             trace: None,

@@ -1,14 +1,21 @@
-//! Programs that are passed to guests because they are not installed on this machine, independent of the kernel.
+//! The programs of guests: this machine's, and those that it need not have.
 
 use crate::carried::Programs;
-use crate::kernel::{BCACHEFS, Cache, KernelError};
+use crate::guest::{Root, StartError};
+use crate::kernel::{BCACHEFS, Cache, Kernel, KernelError};
 use filesystems::bcachefs;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use study::plan::{Cell, Trial};
 use tools::{Tool, Tools};
+use trial::Teardown;
 
 /// Programs for guests.
 pub struct GuestPrograms {
     bcachefs: Option<Programs>,
+    /// One for each kernel and list of programs.
+    roots: Mutex<BTreeMap<(PathBuf, Vec<PathBuf>), Arc<Root>>>,
 }
 
 impl GuestPrograms {
@@ -36,13 +43,53 @@ impl GuestPrograms {
             true => Some(fetched_bcachefs(cache, notice)?),
             false => None,
         };
-        Ok(GuestPrograms { bcachefs })
+        Ok(GuestPrograms {
+            bcachefs,
+            roots: Mutex::default(),
+        })
+    }
+
+    /// The root of a trial's guest: the programs that it calls.
+    ///
+    /// # Errors
+    /// If a program or a library cannot be read.
+    pub fn root(&self, trial: &Trial, kernel: &Kernel) -> Result<Arc<Root>, RootError> {
+        let mut carried = kernel.carried()?;
+        carried.extend(
+            self.of(trial)
+                .into_iter()
+                .flat_map(|programs| programs.files.iter().cloned()),
+        );
+        let is_carried = |tool: &Tool| carried.iter().any(|file| file.path.ends_with(tool.program()));
+        let mut wanted = trial::tools_needed(trial, Teardown::None);
+        wanted.retain(|tool| !is_carried(tool));
+        let tools = Tools::find(&wanted)?;
+        let programs: Vec<PathBuf> = tools.files().map(Path::to_owned).collect();
+        let mut roots = self.roots.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (kernel.path.clone(), programs);
+        if let Some(root) = roots.get(&key) {
+            return Ok(Arc::clone(root));
+        }
+        let root = Arc::new(Root::new(&key.1, &carried)?);
+        roots.insert(key, Arc::clone(&root));
+        Ok(root)
     }
 
     /// The programs for a trial's guest: only those that its stack needs.
     pub fn of(&self, trial: &Trial) -> Option<&Programs> {
         self.bcachefs.as_ref().filter(|_| asks_for_bcachefs(&trial.cell))
     }
+}
+
+/// Why the programs of a guest cannot be prepared.
+#[derive(Debug, thiserror::Error)]
+pub enum RootError {
+    #[error(transparent)]
+    Missing(#[from] tools::MissingTools),
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
+    #[error(transparent)]
+    Start(#[from] StartError),
 }
 
 /// bcachefs's program, from the cache or from Debian's mirror.

@@ -51,6 +51,7 @@ fn try_run_in(
     let config = Config {
         kernel: &kernel,
         init: &Init::from_file(Path::new("/bin/true")).expect("it can be opened"),
+        root: None,
         ram_bytes: 64 << 20,
         seed: 1,
         disks: b"disks",

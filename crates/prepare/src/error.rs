@@ -7,6 +7,7 @@ use lab::disks::DisksError;
 use lab::guest::StartError;
 use lab::kernel::KernelError;
 use lab::processor::ProcessorError;
+use lab::programs::RootError;
 use std::io;
 use std::path::PathBuf;
 use tools::MissingTools;
@@ -90,6 +91,8 @@ pub enum Error {
     Kernel(#[from] KernelError),
     #[error(transparent)]
     Tools(#[from] MissingTools),
+    #[error(transparent)]
+    Root(#[from] RootError),
     #[error(transparent)]
     Guest(#[from] StartError),
     #[error(

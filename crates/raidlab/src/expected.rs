@@ -188,6 +188,7 @@ fn prepare_exit(error: &prepare::Error) -> u8 {
         E::Kernel(error) => kernel_exit(error),
         E::Session(SessionError::NotCleared(_)) => EXIT_TRIAL_FAILED,
         E::Tools(_)
+        | E::Root(_)
         | E::Guest(_)
         | E::NeedsRoot
         | E::KernelLacks { .. }
@@ -261,7 +262,7 @@ fn place_exit(error: &PlaceError) -> u8 {
     match error {
         PlaceError::Kernel(error) => kernel_exit(error),
         PlaceError::Disks(_) => EXIT_INPUT,
-        PlaceError::Guest(_) | PlaceError::Tools(_) => EXIT_MACHINE,
+        PlaceError::Root(_) | PlaceError::Guest(_) | PlaceError::Tools(_) => EXIT_MACHINE,
         PlaceError::Folder(_)
         | PlaceError::Trace(_)
         | PlaceError::Refused(_)

@@ -1,7 +1,9 @@
 //! What two exported runs have in common, and the first thing that they have not.
 
 use crate::{Error, open_store};
+use serde::Serialize;
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Display, Write as _};
 use std::fs::File;
 use std::io::Read;
@@ -22,6 +24,17 @@ pub struct ExportedRun {
 pub struct Difference {
     pub is_same: bool,
     pub text: String,
+    /// What the runs did not share: a kernel or a file that guests read.
+    pub inputs: Vec<Input>,
+}
+
+/// The SHA-256 of a kernel's image or of a file that guests read, in two runs.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Input {
+    pub name: String,
+    /// None: the run did not have it.
+    pub one: Option<String>,
+    pub other: Option<String>,
 }
 
 /// A trial by its cell and its number.
@@ -91,6 +104,12 @@ impl ExportedRun {
             value: text(row, "value").to_owned(),
         }))
     }
+
+    /// SHA-256 of the files that guests read, their kernels' images among them, by path.
+    fn inputs(&self) -> BTreeMap<String, String> {
+        let files = self.trials().flat_map(|trial| self.facts(trial).guest_files);
+        files.map(|file| (file.path, file.sha256)).collect()
+    }
 }
 
 fn of(row: &Value) -> Trial<'_> {
@@ -123,6 +142,11 @@ pub fn difference(one: &ExportedRun, other: &ExportedRun) -> Difference {
             let _ = writeln!(text, "different {what}: figures may differ for that reason alone");
         }
     }
+    let inputs = inputs(one, other);
+    if !inputs.is_empty() {
+        let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
+        let _ = writeln!(text, "different files in the guests: {}", names.join(", "));
+    }
     let shared: Vec<Trial<'_>> = one
         .trials()
         .filter(|trial| other.trials().any(|b| b == *trial))
@@ -153,7 +177,25 @@ pub fn difference(one: &ExportedRun, other: &ExportedRun) -> Difference {
             }
         }
     }
-    Difference { is_same, text }
+    Difference { is_same, text, inputs }
+}
+
+/// Runs of raidlab before 0.3 do not name their files: nothing is known to differ then.
+fn inputs(one: &ExportedRun, other: &ExportedRun) -> Vec<Input> {
+    let (one, other) = (one.inputs(), other.inputs());
+    if one.is_empty() || other.is_empty() {
+        return Vec::new();
+    }
+    let names: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
+    names
+        .into_iter()
+        .filter(|name| one.get(*name) != other.get(*name))
+        .map(|name| Input {
+            name: name.clone(),
+            one: one.get(name).cloned(),
+            other: other.get(name).cloned(),
+        })
+        .collect()
 }
 
 /// What differs first in a trial, of each kind: a sample, a latency, a disk.
@@ -296,6 +338,33 @@ mod tests {
         ] {
             assert!(difference.text.contains(words), "{}", difference.text);
         }
+    }
+
+    #[test]
+    fn a_file_of_the_guests_that_differs_is_named() {
+        let with = |libc: &str| {
+            let mut export = export(1.0, ["5", "6"], "ab");
+            let fact =
+                |key: &str, value: &str| json!({ "cell": "xfs | tree", "trial": 1, "key": key, "value": value });
+            let rows = export.json["provenance"].as_array_mut().expect("rows");
+            rows.extend([fact("file./lib/libc.so.6", libc), fact("kernel.image", "0a")]);
+            export
+        };
+        let difference = between(&with("aa"), &with("bb"));
+        assert!(difference.is_same, "a file alone changes no figure");
+        assert!(
+            difference
+                .text
+                .contains("different files in the guests: /lib/libc.so.6\n"),
+            "{}",
+            difference.text
+        );
+        let input = Input {
+            name: "/lib/libc.so.6".to_owned(),
+            one: Some("aa".to_owned()),
+            other: Some("bb".to_owned()),
+        };
+        assert_eq!(difference.inputs, [input]);
     }
 
     #[test]

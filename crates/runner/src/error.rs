@@ -4,6 +4,7 @@ use host::HungProcess;
 use lab::disks::DisksError;
 use lab::guest::StartError;
 use lab::kernel::KernelError;
+use lab::programs::RootError;
 use std::io;
 use store::StoreError;
 use tools::MissingTools;
@@ -28,6 +29,8 @@ pub enum PlaceError {
     Disks(#[from] DisksError),
     #[error(transparent)]
     Kernel(#[from] KernelError),
+    #[error(transparent)]
+    Root(#[from] RootError),
     #[error(transparent)]
     Guest(#[from] StartError),
     #[error(transparent)]

@@ -40,7 +40,7 @@ use study::act::{Act, ActKind, Due};
 use study::event::{Event, Guard};
 use study::phase::Phases;
 use study::stack::StackSpec;
-use tools::Tools;
+use tools::{Tool, Tools};
 
 /// The lab's driver gives up a disk that never answers after this time, as the SCSI layer does.
 const GIVEN_UP: Duration = Duration::from_secs(30);
@@ -48,6 +48,12 @@ const GIVEN_UP: Duration = Duration::from_secs(30);
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(1);
 /// Maximum time without progress of a rebuild.
 const STALLED: Duration = Duration::from_secs(600);
+
+/// The programs that acts on a stack with so many disks call; none if nobody keeps copies there.
+pub fn tools_of_acts(spec: &StackSpec, disks: u32) -> Vec<Tool> {
+    let keeper = spec.keeper(disks);
+    keeper.map_or_else(Vec::new, |keeper| managers::tools_of(keeper, spec))
+}
 
 /// Acts that are being done by a thread of their own.
 pub struct Timeline {

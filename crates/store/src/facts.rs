@@ -4,8 +4,8 @@ use crate::read::Selection;
 use crate::{Result, Store};
 use study::event::{Event, Mark};
 use study::{
-    DiskCounter, DiskCounters, Facts, Finding, Load, ProcessorAccount, ProvenanceEntry, Recorded, TestDisk,
-    TrialKey,
+    DiskCounter, DiskCounters, Facts, Finding, GuestFile, Load, ProcessorAccount, ProvenanceEntry, Recorded,
+    TestDisk, TrialKey,
 };
 
 const KERNEL: &str = "kernel";
@@ -13,6 +13,8 @@ const KERNEL: &str = "kernel";
 const DISK: &str = "disk.";
 const CONTENTS: &str = "contents";
 const NODE: &str = "node";
+
+const GUEST_FILE: &str = "file.";
 
 const FINDING: &str = "power-cut.finding.";
 const BEGUN: &str = "power-cut.begun";
@@ -29,6 +31,7 @@ const PRESSURE_MEMORY_PERCENT: &str = "load.pressure_memory_percent";
 pub struct TrialFacts {
     pub disk_counters: Vec<DiskCounters>,
     pub test_disks: Vec<TestDisk>,
+    pub guest_files: Vec<GuestFile>,
     pub kernel: Option<String>,
     pub load: Option<Load>,
     pub findings: Vec<Finding>,
@@ -69,6 +72,13 @@ impl TrialFacts {
                     Ok(place) => facts.add_to_test_disk(place, fact, row.value),
                     Err(_) => facts.add_to_counters(disk, fact, row.value),
                 }
+                continue;
+            }
+            if let Some(path) = row.key.strip_prefix(GUEST_FILE) {
+                facts.guest_files.push(GuestFile {
+                    path: path.to_owned(),
+                    sha256: row.value,
+                });
                 continue;
             }
             match row.key.as_str() {
@@ -144,6 +154,7 @@ pub(crate) fn rows(event: &Event) -> Vec<ProvenanceEntry> {
         Event::Provenance { key, value } => vec![row(key, value.clone())],
         Event::DiskCounters(disk) => of_counters(disk),
         Event::TestDisk(disk) => of_test_disk(disk),
+        Event::GuestFile(file) => vec![row(&format!("{GUEST_FILE}{}", file.path), file.sha256.clone())],
         Event::Load(load) => of_load(load),
         Event::Processor(account) => of_processor(account),
         Event::Operation(operation) => {
@@ -239,10 +250,15 @@ mod tests {
             node: "sdb".to_owned(),
             properties: vec![row("loop.direct_io", "1".to_owned())],
         };
+        let file = GuestFile {
+            path: "/lib/libc.so.6".to_owned(),
+            sha256: "c0de".to_owned(),
+        };
         let kernel = row("kernel", "6.12".to_owned());
         let events = [
             Event::DiskCounters(counters.clone()),
             Event::TestDisk(disk.clone()),
+            Event::GuestFile(file.clone()),
             Event::Provenance {
                 key: kernel.key.clone(),
                 value: kernel.value.clone(),
@@ -251,6 +267,7 @@ mod tests {
         let facts = kept(&events);
         assert_eq!(facts.disk_counters, [counters]);
         assert_eq!(facts.test_disks, [disk]);
+        assert_eq!(facts.guest_files, [file]);
         assert_eq!(facts.kernel.as_ref(), Some(&kernel.value));
         assert_eq!(facts.provenance, [kernel]);
     }

@@ -49,6 +49,7 @@ impl Store {
             Event::Provenance { .. }
             | Event::DiskCounters(_)
             | Event::TestDisk(_)
+            | Event::GuestFile(_)
             | Event::Load(_)
             | Event::Processor(_)
             | Event::Operation(_)

@@ -1,6 +1,6 @@
 //! Events of a trial: the only output of a machine, one JSON object per line.
 
-use crate::fact::{DiskCounters, Load, ProcessorAccount, TestDisk};
+use crate::fact::{DiskCounters, GuestFile, Load, ProcessorAccount, TestDisk};
 use crate::finding::Finding;
 use crate::metric::{Better, Metric, UnknownMetric};
 use crate::test_id::TestId;
@@ -25,6 +25,8 @@ pub enum Event {
     Guard(Guard),
     /// Counters and contents of a simulated disk, at the end of the trial.
     DiskCounters(DiskCounters),
+    /// A file that the trial's guest can read, or its kernel.
+    GuestFile(GuestFile),
     /// A disk of this machine that is under test.
     TestDisk(TestDisk),
     /// What other programs of a host did during the trial.

@@ -41,6 +41,18 @@ pub struct DiskCounters {
     pub contents: Option<String>,
 }
 
+/// A file that a guest of the lab read, or its kernel's image, which has no path there: [`GuestFile::KERNEL`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GuestFile {
+    pub path: String,
+    /// SHA-256 of the contents, hexadecimal.
+    pub sha256: String,
+}
+
+impl GuestFile {
+    pub const KERNEL: &str = "linux";
+}
+
 /// A disk of a host that is under test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestDisk {

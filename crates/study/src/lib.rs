@@ -28,7 +28,7 @@ pub mod workload;
 
 pub use cell_id::{CellId, NotACellId};
 pub use fact::{
-    DiskCounter, DiskCounters, Facts, Load, OTHER_DISKS_MIB_PER_S_MAX, OTHERS_PROCESSOR_PERCENT_MAX,
+    DiskCounter, DiskCounters, Facts, GuestFile, Load, OTHER_DISKS_MIB_PER_S_MAX, OTHERS_PROCESSOR_PERCENT_MAX,
     ProcessorAccount, TestDisk,
 };
 pub use finding::{Finding, FindingKind, NotAFinding};

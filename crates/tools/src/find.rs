@@ -18,6 +18,17 @@ pub const SEARCH_PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
 /// Folder in a guest with programs that raidlab provides (`sbin`) and their libraries (`lib`).
 pub const CARRIED: &str = "/run/raidlab";
 
+/// Environment of every program of a guest. What the dynamic linker does must not depend on the processor: how far it uses the
+/// stack when it binds a function at its first call, and where it looks for a library that its cache does not name (glibc-hwcaps;
+/// before glibc 2.37 also `haswell` and `avx512_1`). The C library copies memory with the same instructions on all.
+pub const GUEST_ENVIRONMENT: [(&str, &str); 2] = [
+    ("LD_BIND_NOW", "1"),
+    (
+        "GLIBC_TUNABLES",
+        "glibc.cpu.hwcaps=-AVX512CD,-AVX512F,-AVX2,-AVX,-ERMS,-FSRM,-SSE4_2,-SSE4_1,-SSSE3,-POPCNT",
+    ),
+];
+
 /// Installed programs.
 #[derive(Debug)]
 pub struct Tools {
@@ -38,11 +49,16 @@ impl Tools {
         let (given, own): (Vec<Tool>, Vec<Tool>) = wanted.iter().partition(|tool| is_given(tool));
         let mut tools = Self::find(&own)?;
         for tool in given {
-            let path = Path::new(CARRIED).join("sbin").join(tool.program());
+            let path = Path::new("/usr/sbin").join(tool.program());
             tools.found.insert(tool, path);
             tools.set_version(tool, Version::unknown());
         }
         Ok(tools)
+    }
+
+    /// The files of the programs.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.found.values().map(PathBuf::as_path)
     }
 
     fn find_on(path: &str, wanted: &[Tool]) -> Result<Self, MissingTools> {
@@ -170,6 +186,7 @@ fn start(program: &Path, invocation: &Invocation) -> std::io::Result<Child> {
         .env_clear()
         .envs([("PATH", SEARCH_PATH), ("LC_ALL", "C"), ("TZ", "UTC")])
         .envs(libraries(program))
+        .envs(of_guest())
         .envs(invocation.tool.environment().iter().copied())
         .current_dir(&invocation.folder)
         // A program that asks a question reads the end of its input.
@@ -178,6 +195,12 @@ fn start(program: &Path, invocation: &Invocation) -> std::io::Result<Child> {
         .stderr(Stdio::piped());
     supervise::in_a_group_of_its_own(&mut command);
     command.spawn()
+}
+
+/// What a guest's init got from its kernel. Every other process has other values, or none, and passes nothing on.
+fn of_guest() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let has = |(name, value): &(&str, &str)| std::env::var(name).is_ok_and(|own| own == *value);
+    GUEST_ENVIRONMENT.into_iter().filter(has)
 }
 
 /// The library path of a program that raidlab provides.

@@ -104,6 +104,10 @@ pub fn tools_needed(trial: &Trial, teardown: Teardown) -> Vec<Tool> {
     if matches!(trial.cell.workload.work, Work::PowerCut(_)) {
         tools.extend(stack::tools_of_recovery(&trial.cell.stack));
     }
+    if !trial.cell.acts.is_empty() {
+        let disks = trial.cell.machine.group(DATA).map_or(1, |group| group.count);
+        tools.extend(stack::tools_of_acts(&trial.cell.stack, disks));
+    }
     tools
 }
 

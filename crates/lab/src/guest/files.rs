@@ -62,6 +62,9 @@ impl Files {
             (None, None) => Contents::new(config.memory_budget_bytes, config.folder)?.ends_of_one_guest(),
         });
         numbered.extend(config.init.ends()?);
+        if let Some(root) = config.root {
+            numbered.push(root.end()?);
+        }
         let cuts = match config.states {
             Some(StatesUse::Keep(_, cuts)) => cuts,
             Some(StatesUse::Take(_)) => &[],

@@ -154,8 +154,11 @@ fn image(program: &Path) -> io::Result<OwnedFd> {
     Ok(image.into())
 }
 
+/// The name by which the kernel starts the init (`0008-init-by-number.patch`; in a guest's own root a file).
+pub(super) const NAME: &str = "/raidlab-init";
+
 /// The loader as an ELF file with one segment, itself.
-fn loader() -> Vec<u8> {
+pub(super) fn loader() -> Vec<u8> {
     const HEADERS: u64 = 64 + 56;
     // SAFETY: the assembly below defines both symbols, the end after the start, around bytes that are never written.
     let code = unsafe {

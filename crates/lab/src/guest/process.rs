@@ -1,7 +1,7 @@
 //! The guest's processes, as one group.
 
 use super::files::{Ends, Files, Heard};
-use super::{Config, StartError, init, starting};
+use super::{Config, Root, StartError, init, starting};
 use landlock::{ABI, AccessFs, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, PidfdFlags, Signal};
@@ -17,7 +17,7 @@ use std::time::Duration;
 const START_NS: u64 = 1_700_000_000_000_000_000;
 
 /// Number of files with which a guest starts, at most, in addition to the standard three.
-const NUMBERED_MAX: usize = 11;
+const NUMBERED_MAX: usize = 12;
 
 /// Above all of their numbers.
 const ABOVE_NUMBERS: i32 = 200;
@@ -148,7 +148,8 @@ impl Drop for Process {
 
 fn arguments(config: &Config<'_>) -> Vec<String> {
     // The kernel's memory is a multiple of the page size.
-    let ram_kib = (config.ram_bytes + init::RESERVED_BYTES) >> 10;
+    let root_bytes = config.root.map_or(0, Root::memory_bytes);
+    let ram_kib = (config.ram_bytes + init::RESERVED_BYTES + root_bytes) >> 10;
     let mut arguments: Vec<String> = [
         "time-travel=inf-cpu",
         "root=/dev/root",
@@ -162,11 +163,6 @@ fn arguments(config: &Config<'_>) -> Vec<String> {
         // Long computation is not an error here: processor time is free.
         "nowatchdog",
         "norandmaps",
-        // In the environment of all programs: how far the dynamic linker uses the stack when it binds a function at its first call
-        // depends on the processor.
-        "LD_BIND_NOW=1",
-        // Likewise: without a cache, which hostfs hides, it looks for libraries that are compiled for newer processors.
-        "GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F,-AVX2,-SSE4_2,-SSE4_1,-SSSE3,-POPCNT",
         // Built in for `raidlab bench`, which sets the number.
         "null_blk.nr_devices=0",
     ]
@@ -174,8 +170,11 @@ fn arguments(config: &Config<'_>) -> Vec<String> {
     .into();
     arguments.push(format!("time-travel-start={START_NS}"));
     arguments.push(format!("mem={ram_kib}K"));
-    // File 107; the guest sees no path of the host.
-    arguments.push("init=/raidlab-init".to_owned());
+    // What the kernel does not know becomes the init's environment.
+    arguments.extend(tools::GUEST_ENVIRONMENT.map(|(name, value)| format!("{name}={value}")));
+    // In the guest's own root, or else file 107; the guest sees no path of the host.
+    arguments.push(format!("rdinit={}", init::NAME));
+    arguments.push(format!("init={}", init::NAME));
     arguments.extend_from_slice(config.kernel_arguments);
     arguments.extend(["--".to_owned(), "guest-init".to_owned()]);
     arguments

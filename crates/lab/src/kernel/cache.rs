@@ -236,6 +236,7 @@ impl Cache {
             name: name.to_string(),
             release,
             source: recipe.description(),
+            sha256: String::new(),
             path: PathBuf::new(),
             hold: kept::Hold::default(),
             key,

@@ -5,6 +5,7 @@
 
 use super::Kernel;
 use rustix::fs::FlockOperation;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
@@ -74,6 +75,8 @@ pub fn write(
         super::create_dir(kept.parent().unwrap_or(folder))?;
         fs::copy(file, &kept).map_err(super::io_error("cannot write", &kept))?;
     }
+    let contents = fs::read(image).map_err(super::io_error("cannot read", image))?;
+    kernel.sha256 = hex::encode(Sha256::digest(contents));
     kernel.path = folder.join(IMAGE);
     // Written under another name first: the existing one may be running.
     let fresh = folder.join("linux.new");

@@ -26,7 +26,7 @@ pub fn digest(arguments: &DigestArguments) -> Result<ExitCode, ExpectedError> {
         Format::Json => {
             let both = json!({
                 "digest_sha256": one.digest(), "other_digest_sha256": other.digest(),
-                "equal": difference.is_same, "difference": difference.text,
+                "equal": difference.is_same, "difference": difference.text, "inputs": difference.inputs,
             });
             print(&format!("{both:#}\n"))?;
         }

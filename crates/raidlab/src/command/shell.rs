@@ -51,6 +51,7 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
     let config = Config {
         kernel: &kernel.path,
         init: &init,
+        root: None,
         ram_bytes: cell.machine.ram_bytes,
         seed: trial.seed,
         disks: &disks,

@@ -97,6 +97,7 @@ impl Machine<'_> {
         let config = Config {
             kernel: &kernel.path,
             init: &Init::in_own_memory(Path::new(PROGRAM)).expect("it is loaded"),
+            root: None,
             ram_bytes: self.ram_bytes,
             seed: 1,
             disks: &disks,

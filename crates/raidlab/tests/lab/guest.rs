@@ -124,6 +124,7 @@ impl Guest {
         let config = Config {
             kernel: &self.kernel,
             init: &self.init(),
+            root: None,
             ram_bytes: self.ram_bytes,
             seed: self.seed,
             disks: &postcard::to_allocvec(&self.disks).expect("a description is plain data"),

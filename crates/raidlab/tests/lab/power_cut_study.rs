@@ -55,11 +55,10 @@ fn with<T>(study: &str, what: impl FnOnce(&Exploration<'_>) -> T) -> Option<T> {
     let exploration = Exploration {
         trial: &trial,
         spec,
-        kernel,
-        programs: None,
         config: Config {
             kernel: &kernel.path,
             init: &init,
+            root: None,
             ram_bytes: trial.cell.machine.ram_bytes,
             seed: trial.seed,
             disks: &postcard::to_allocvec(&disks).expect("plain data"),

@@ -17,6 +17,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use study::GuestFile;
 use study::event::Event;
 use study::plan::Trial;
 use study::workload::Work;
@@ -83,7 +84,8 @@ impl Place for LabPlace {
         let programs = self.programs.of(trial);
         let job = GuestJob::Trial(Box::new(trial.clone()));
         let disks = lab::disks::encoded(trial, &self.models)?;
-        let job = lab::job::encoded(&job, kernel, programs)?;
+        let job = lab::job::encode(&job, &[]);
+        let root = self.programs.root(trial, kernel)?;
         let trace = match &self.trace_folder {
             Some(folder) => Some(trace_file(folder, trial).map_err(PlaceError::Trace)?),
             None => None,
@@ -91,6 +93,7 @@ impl Place for LabPlace {
         let config = Config {
             kernel: &kernel.path,
             init: &self.init,
+            root: Some(&root),
             ram_bytes: trial.cell.machine.ram_bytes,
             seed: trial.seed,
             disks: &disks,
@@ -119,14 +122,15 @@ impl Place for LabPlace {
         for (key, value) in facts {
             see(Seen::Event(Event::Provenance { key, value }));
         }
+        let image = GuestFile {
+            path: GuestFile::KERNEL.to_owned(),
+            sha256: kernel.sha256.clone(),
+        };
+        for file in std::iter::once(&image).chain(root.files()) {
+            see(Seen::Event(Event::GuestFile(file.clone())));
+        }
         if let Work::PowerCut(spec) = trial.cell.workload.work.clone() {
-            let exploration = Exploration {
-                trial,
-                spec,
-                kernel,
-                programs,
-                config,
-            };
+            let exploration = Exploration { trial, spec, config };
             return Ok(super::power_cuts::run(&exploration, stop, see));
         }
         let mut transcript = Transcript::default();
