@@ -19,6 +19,7 @@
 #include <linux/pagemap.h>
 #include <linux/slab.h>
 #include <linux/stat.h>
+#include <linux/task_work.h>
 #include "raidlab.h"
 
 #define CHUNK_PAGES (1UL << MAX_PAGE_ORDER)
@@ -157,6 +158,7 @@ static int __init root_make(void)
 	kfree(entry);
 	/* Files that were written to are not executed: they are closed now. */
 	flush_delayed_fput();
+	task_work_run();
 	/* The kernel does so only after it has mounted a root. */
 	return devtmpfs_mount();
 }
