@@ -176,6 +176,7 @@ mod tests {
             release: "6.12.1".to_owned(),
             key,
             source: "nowhere".to_owned(),
+            sha256: String::new(),
             path: PathBuf::new(),
             hold: Hold::default(),
         };
