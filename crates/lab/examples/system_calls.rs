@@ -66,6 +66,7 @@ fn wall(kernel: &Kernel, blocks: u32) -> Duration {
         &Config {
             kernel: &kernel.path,
             init: &init,
+            root: None,
             ram_bytes: 128 << 20,
             seed: 1,
             disks: &postcard::to_allocvec(&disks).expect("plain data"),

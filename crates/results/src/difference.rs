@@ -350,7 +350,7 @@ mod tests {
             rows.extend([fact("file./lib/libc.so.6", libc), fact("kernel.image", "0a")]);
             export
         };
-        let difference = super::difference(&with("aa"), &with("bb"));
+        let difference = difference(&with("aa"), &with("bb"));
         assert!(difference.is_same, "a file alone changes no figure");
         assert!(
             difference

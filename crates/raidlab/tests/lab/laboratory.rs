@@ -296,6 +296,18 @@ impl Results {
         of_key.filter_map(|row| row["value"].as_str()).collect()
     }
 
+    /// SHA-256 of the files that guests read, by path, in order.
+    pub fn guest_files(&self) -> Vec<(String, String)> {
+        let of_row = |row: &Value| {
+            let path = row["key"].as_str()?.strip_prefix("file.")?;
+            Some((path.to_owned(), row["value"].as_str()?.to_owned()))
+        };
+        let mut files: Vec<(String, String)> = self.rows("provenance").filter_map(of_row).collect();
+        files.sort_unstable();
+        files.dedup();
+        files
+    }
+
     /// Cells with a completed trial.
     pub fn cells(&self) -> Vec<&str> {
         let mut cells: Vec<&str> = self.rows("trials").filter_map(|row| row["cell"].as_str()).collect();
