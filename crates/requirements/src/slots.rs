@@ -1,7 +1,7 @@
 //! One slot per processor, for all tests of all processes on the machine.
 //!
 //! A thread that holds a slot runs on its processor only, and so does what it starts: two guests never share a
-//! processor, and a command of raidlab's that is not given `--jobs` has one. Everything else runs beside them.
+//! processor, and a command of raidlab's that is not given `--jobs` has one. Everything else runs at the same time.
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};

@@ -26,7 +26,7 @@ fn noise(bytes: usize) -> Vec<u8> {
     (0..bytes).map(|_| next()).collect()
 }
 
-/// Raidlab is told to overwrite a disk and refuses; no byte of the backing files changes.
+/// Raidlab is asked to overwrite a disk and refuses; no byte of the backing files changes.
 fn refused(desk: &Desk, arguments: &[&str], files: &[&Path], words: &str) {
     let contents = || {
         system("sync", &[]);

@@ -134,7 +134,7 @@ fn discards_that_nobody_asked_for_are_a_trim() {
     assert!(trim(7, false).expect("a trim").starts_with("7 discards"));
 }
 
-/// A mirror on a machine in memory, which md is told to check.
+/// A mirror on a machine in memory, which md is asked to check.
 #[test]
 fn a_check_that_is_under_way_is_seen_unless_the_study_asked_for_it() {
     let plan = study_file::read(MIRROR, "mirror.toml", &Known::default()).expect("a sound study");

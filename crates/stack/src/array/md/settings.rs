@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use study::stack::{ArraySpec, Bitmap};
 
 impl Array {
-    /// Checks that the kernel shows what mdadm was told to create.
+    /// Checks that the kernel shows what mdadm was asked to create.
     pub(crate) fn check_created(
         &self,
         spec: &ArraySpec,

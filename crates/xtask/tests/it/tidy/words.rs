@@ -9,7 +9,7 @@ const FORBIDDEN: &[(&str, &str)] = &[
         r"\bmend(s|ed|ing)?\b|_mend\b|\bmend_|(?-i:Mend)",
         "fix; in diagnostics `help:`",
     ),
-    (r"mistake", "error, diagnostic"),
+    (r"mistakes?\b", "error, diagnostic"),
     (r"rehears", "dry run"),
     (r"tak(e|es|en|ing)[ _-]?back", "rolled back, undone"),
     (r"(keep|kept)[ _]out", "excluded"),
