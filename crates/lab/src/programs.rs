@@ -14,9 +14,11 @@ use trial::Teardown;
 /// Programs for guests.
 pub struct GuestPrograms {
     bcachefs: Option<Programs>,
-    /// One for each kernel and list of programs.
-    roots: Mutex<BTreeMap<(PathBuf, Vec<PathBuf>), Arc<Root>>>,
+    roots: Mutex<BTreeMap<RootKey, Arc<Root>>>,
 }
+
+/// What a root is made of: the kernel, for what it carries, and programs of this machine.
+type RootKey = (PathBuf, Vec<PathBuf>);
 
 impl GuestPrograms {
     /// Checks whether all programs that the cells need are available; nothing is written.

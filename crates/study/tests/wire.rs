@@ -6,6 +6,7 @@ use study::metric::Metric;
 use study::{DiskCounter, DiskCounters, Finding, FindingKind, Load, ProcessorAccount, TestDisk, TestId};
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one line for each kind of event")]
 fn events_are_these_lines() {
     let test = || TestId::from("read");
     let lines = [

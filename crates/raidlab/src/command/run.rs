@@ -98,26 +98,38 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
             }
         };
         signals.begin_session();
-        let places = [place];
-        let mut display = RunDisplay::default();
-        let outcome = Runner {
-            plan: &plan,
-            places: &places,
-            store: &mut store,
-            run: &run,
-            // Only trials that run can be traced.
-            reuse: arguments.trace.is_none(),
-            interrupt: signals.interrupt(),
-            observer: &mut |progress| display.show(progress),
-        }
-        .run(arguments.seed);
-        display.finish();
-        for words in places.into_iter().flat_map(Place::end) {
-            say(&format!("raidlab: {words}"));
-        }
-        outcome?
+        run_trials(arguments, &plan, place, &mut store, &run, &signals)?
     };
     conclude(arguments, &mut store, &run, outcome, began)
+}
+
+/// Runs the trials that are not in the store, and shows their progress.
+fn run_trials(
+    arguments: &RunArguments,
+    plan: &Plan,
+    place: Box<dyn Place>,
+    store: &mut Store,
+    run: &OpenRun,
+    signals: &Signals,
+) -> Result<Outcome, ExpectedError> {
+    let places = [place];
+    let mut display = RunDisplay::default();
+    let outcome = Runner {
+        plan,
+        places: &places,
+        store,
+        run,
+        // Only trials that run can be traced.
+        reuse: arguments.trace.is_none(),
+        interrupt: signals.interrupt(),
+        observer: &mut |progress| display.show(progress),
+    }
+    .run(arguments.seed);
+    display.finish();
+    for words in places.into_iter().flat_map(Place::end) {
+        say(&format!("raidlab: {words}"));
+    }
+    Ok(outcome?)
 }
 
 /// The arguments with what the inventory says of this node.

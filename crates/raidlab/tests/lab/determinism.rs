@@ -65,14 +65,14 @@ fn what_is_installed_here_changes_nothing() {
         return;
     };
     let Ok(list) = fs::read(LIST) else {
-        println!("skipped: there is no {LIST}");
+        requirements::skip(format!("there is no {LIST}"));
         return;
     };
     laboratory.study(STUDY);
     let options = |store| ["--store", store, "--seed", "7", "--only", "type=ext4"];
     let here = laboratory.run_with(&options("here.db"));
     if !laboratory.with_file(LIST, &[&list[..], &[0; 100_000]].concat()) {
-        println!("skipped: another {LIST} takes `unshare --mount`, as root");
+        requirements::skip(format!("another {LIST} takes `unshare --mount`, as root"));
         return;
     }
     let with_more = laboratory.run_with(&options("more.db"));

@@ -73,7 +73,7 @@ fn check(laboratory: &Laboratory, study: &str, name: &str) {
     causes.extend(files.map(|name| format!("{name}: another file")));
     let difference = compared["difference"].as_str().unwrap_or_default();
     if !causes.is_empty() {
-        requirements::skip(&format!(
+        requirements::skip(format!(
             "{name}: the digest differs from the golden one, with other inputs: {}. Figures of this machine are as good, \
              and are compared with those of another one only if both have the same files. {difference}",
             causes.join("; ")

@@ -76,10 +76,10 @@ fn another_program() -> Option<PathBuf> {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let is_current = built_after(&program, &["crates", "kernel"].map(|folder| sources.join(folder)));
     if !is_current {
-        println!(
-            "skipped: {} is not there or not up to date: `cargo build --examples`",
+        requirements::skip_part(format!(
+            "{} is not there or not up to date: `cargo build --examples`",
             program.display()
-        );
+        ));
     }
     is_current.then_some(program)
 }

@@ -93,7 +93,7 @@ mod tests {
             .arg(file.path())
             .output()
         else {
-            println!("skipped: no ldconfig");
+            requirements::skip("no ldconfig");
             return;
         };
         let text = String::from_utf8_lossy(&output.stdout);

@@ -161,7 +161,7 @@ mod tests {
     fn libraries_of_libraries_are_found() {
         let found =
             with_libraries(&[PathBuf::from("/sbin/mke2fs")], &[]).expect("e2fsprogs is essential on Debian");
-        // Of libblkid alone.
+        // Only libblkid needs it.
         assert!(
             found.libraries.contains_key("libblkid.so.1"),
             "{:?}",
