@@ -154,7 +154,10 @@ pub(crate) fn rows(event: &Event) -> Vec<ProvenanceEntry> {
         Event::Provenance { key, value } => vec![row(key, value.clone())],
         Event::DiskCounters(disk) => of_counters(disk),
         Event::TestDisk(disk) => of_test_disk(disk),
-        Event::GuestFile(file) => vec![row(&format!("{GUEST_FILE}{}", file.path), file.sha256.clone())],
+        Event::GuestFiles { files } => {
+            let of_file = |file: &GuestFile| row(&format!("{GUEST_FILE}{}", file.path), file.sha256.clone());
+            files.iter().map(of_file).collect()
+        }
         Event::Load(load) => of_load(load),
         Event::Processor(account) => of_processor(account),
         Event::Operation(operation) => {
@@ -258,7 +261,9 @@ mod tests {
         let events = [
             Event::DiskCounters(counters.clone()),
             Event::TestDisk(disk.clone()),
-            Event::GuestFile(file.clone()),
+            Event::GuestFiles {
+                files: vec![file.clone()],
+            },
             Event::Provenance {
                 key: kernel.key.clone(),
                 value: kernel.value.clone(),

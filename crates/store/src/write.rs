@@ -49,7 +49,7 @@ impl Store {
             Event::Provenance { .. }
             | Event::DiskCounters(_)
             | Event::TestDisk(_)
-            | Event::GuestFile(_)
+            | Event::GuestFiles { .. }
             | Event::Load(_)
             | Event::Processor(_)
             | Event::Operation(_)
@@ -132,13 +132,16 @@ impl Store {
         )
     }
 
+    /// All rows of one event in one transaction: each transaction writes whole pages to the log.
     fn append_facts(&self, trial: TrialId, event: &Event) -> rusqlite::Result<()> {
-        facts::rows(event).iter().try_for_each(|row| {
+        let transaction = self.connection.unchecked_transaction()?;
+        for row in facts::rows(event) {
             self.execute(
                 "INSERT INTO provenance (trial_id, key, value) VALUES (?1, ?2, ?3)",
                 params![trial.0, row.key, row.value],
-            )
-        })
+            )?;
+        }
+        transaction.commit()
     }
 
     fn append_call(&self, trial: TrialId, call: &ToolCall) -> rusqlite::Result<()> {

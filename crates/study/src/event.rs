@@ -25,8 +25,8 @@ pub enum Event {
     Guard(Guard),
     /// Counters and contents of a simulated disk, at the end of the trial.
     DiskCounters(DiskCounters),
-    /// A file that the trial's guest can read, or its kernel.
-    GuestFile(GuestFile),
+    /// The files that the trial's guest can read, and its kernel.
+    GuestFiles { files: Vec<GuestFile> },
     /// A disk of this machine that is under test.
     TestDisk(TestDisk),
     /// What other programs of a host did during the trial.

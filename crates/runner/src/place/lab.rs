@@ -126,9 +126,8 @@ impl Place for LabPlace {
             path: GuestFile::KERNEL.to_owned(),
             sha256: kernel.sha256.clone(),
         };
-        for file in std::iter::once(&image).chain(root.files()) {
-            see(Seen::Event(Event::GuestFile(file.clone())));
-        }
+        let files = std::iter::once(&image).chain(root.files()).cloned().collect();
+        see(Seen::Event(Event::GuestFiles { files }));
         if let Work::PowerCut(spec) = trial.cell.workload.work.clone() {
             let exploration = Exploration { trial, spec, config };
             return Ok(super::power_cuts::run(&exploration, stop, see));
