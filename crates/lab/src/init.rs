@@ -204,11 +204,10 @@ fn say_disks(channel: &mut Channel) -> io::Result<()> {
     for disk in 0..channel.disks()? {
         let name = device(disk);
         let name = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let digest: String = channel.digest(disk)?.iter().map(|byte| format!("{byte:02x}")).collect();
         channel.say(&Event::DiskCounters(DiskCounters {
             disk: name,
             counts: DiskCounter::ALL.into_iter().zip(channel.counters(disk)?).collect(),
-            contents: Some(digest),
+            contents: Some(hex::encode(channel.digest(disk)?)),
         }))?;
     }
     Ok(())

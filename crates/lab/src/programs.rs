@@ -17,8 +17,8 @@ pub struct GuestPrograms {
     roots: Mutex<BTreeMap<RootKey, Arc<Root>>>,
 }
 
-/// What a root is made of: the kernel, for what it carries, and programs of this machine.
-type RootKey = (PathBuf, Vec<PathBuf>);
+/// What decides a root: the kernel, for what it carries, and the programs that a trial calls.
+type RootKey = (PathBuf, Vec<Tool>);
 
 impl GuestPrograms {
     /// Checks whether all programs that the cells need are available; nothing is written.
@@ -56,6 +56,12 @@ impl GuestPrograms {
     /// # Errors
     /// If a program or a library cannot be read.
     pub fn root(&self, trial: &Trial, kernel: &Kernel) -> Result<Arc<Root>, RootError> {
+        let mut wanted = trial::tools_needed(trial, Teardown::None);
+        let key = (kernel.path.clone(), wanted.clone());
+        let mut roots = self.roots.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(root) = roots.get(&key) {
+            return Ok(Arc::clone(root));
+        }
         let mut carried = kernel.carried()?;
         carried.extend(
             self.of(trial)
@@ -63,16 +69,9 @@ impl GuestPrograms {
                 .flat_map(|programs| programs.files.iter().cloned()),
         );
         let is_carried = |tool: &Tool| carried.iter().any(|file| file.path.ends_with(tool.program()));
-        let mut wanted = trial::tools_needed(trial, Teardown::None);
         wanted.retain(|tool| !is_carried(tool));
-        let tools = Tools::find(&wanted)?;
-        let programs: Vec<PathBuf> = tools.files().map(Path::to_owned).collect();
-        let mut roots = self.roots.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (kernel.path.clone(), programs);
-        if let Some(root) = roots.get(&key) {
-            return Ok(Arc::clone(root));
-        }
-        let root = Arc::new(Root::new(&key.1, &carried)?);
+        let programs: Vec<PathBuf> = Tools::find(&wanted)?.files().map(Path::to_owned).collect();
+        let root = Arc::new(Root::new(&programs, &carried)?);
         roots.insert(key, Arc::clone(&root));
         Ok(root)
     }

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use study::GuestFile;
 
 /// RAID 1 and RAID 5 under filesystems whose programs every machine with raidlab has, with files that do not fit into
 /// memory, and threads that write at random places.
@@ -69,7 +70,7 @@ fn check(laboratory: &Laboratory, study: &str, name: &str) {
     let files = compared["inputs"].as_array().into_iter().flatten();
     let files = files
         .filter_map(|input| input["name"].as_str())
-        .filter(|name| *name != "linux");
+        .filter(|name| *name != GuestFile::KERNEL);
     causes.extend(files.map(|name| format!("{name}: another file")));
     let difference = compared["difference"].as_str().unwrap_or_default();
     if !causes.is_empty() {
