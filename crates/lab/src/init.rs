@@ -64,17 +64,24 @@ fn prepare() -> io::Result<()> {
         if !Path::new(target).is_dir() {
             continue;
         }
-        mount(*source, *target, *kind, MountFlags::empty(), None::<&std::ffi::CStr>)
-            .map_err(|error| io::Error::other(format!("cannot mount {kind} on {target}: {error}")))?;
+        mount_on(source, target, kind)?;
     }
     // mdadm writes the host name into superblocks; it must not be the host's.
     rustix::system::sethostname(b"raidlab")?;
     fs::create_dir_all(FOLDER)
 }
 
+fn mount_on(source: &str, target: &str, kind: &str) -> io::Result<()> {
+    mount(source, target, kind, MountFlags::empty(), None::<&std::ffi::CStr>)
+        .map_err(|error| io::Error::other(format!("cannot mount {kind} on {target}: {error}")))
+}
+
 fn work(channel: &mut Channel) -> io::Result<()> {
     let (job, files) = channel.job()?;
-    carried::lay(&files, Path::new(CARRIED))?;
+    if !files.is_empty() {
+        mount_on("tmpfs", tools::CARRIED_MOUNT, "tmpfs")?;
+        carried::lay(&files, Path::new(CARRIED))?;
+    }
     match job {
         GuestJob::Trial(trial) => run_trial(channel, &trial, false),
         GuestJob::CheckedTrial(trial) => run_trial(channel, &trial, true),

@@ -16,7 +16,12 @@ use study::event::{Event, ToolCall};
 pub const SEARCH_PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Folder in a guest with programs that raidlab provides (`sbin`) and their libraries (`lib`).
-pub const CARRIED: &str = "/run/raidlab";
+///
+/// In a guest's own root it is part of the root. Otherwise a tmpfs is mounted on [`CARRIED_MOUNT`] first.
+pub const CARRIED: &str = "/srv/raidlab";
+
+/// A folder that every distribution has, and no program of a guest needs.
+pub const CARRIED_MOUNT: &str = "/srv";
 
 /// Environment of every program of a guest. What the dynamic linker does must not depend on the processor: how far it uses the
 /// stack when it binds a function at its first call, and where it looks for a library that its cache does not name (glibc-hwcaps;
@@ -49,7 +54,7 @@ impl Tools {
         let (given, own): (Vec<Tool>, Vec<Tool>) = wanted.iter().partition(|tool| is_given(tool));
         let mut tools = Self::find(&own)?;
         for tool in given {
-            let path = Path::new("/usr/sbin").join(tool.program());
+            let path = Path::new(CARRIED).join("sbin").join(tool.program());
             tools.found.insert(tool, path);
             tools.set_version(tool, Version::unknown());
         }

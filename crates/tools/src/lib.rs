@@ -19,7 +19,7 @@ mod version;
 
 pub use catalog::Tool;
 pub use error::{MissingTool, MissingTools, ToolError};
-pub use find::{CARRIED, GUEST_ENVIRONMENT, SEARCH_PATH, Tools};
+pub use find::{CARRIED, CARRIED_MOUNT, GUEST_ENVIRONMENT, SEARCH_PATH, Tools};
 pub use invocation::{Invocation, shell_word};
 pub use supervise::die_with;
 pub use version::Version;

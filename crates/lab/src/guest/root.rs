@@ -12,13 +12,14 @@ use super::files::memfd;
 use super::{StartError, init, starting};
 use crate::carried;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use study::GuestFile;
+use tools::CARRIED;
 
 /// Folder of all programs; the first one of `tools::SEARCH_PATH`.
 const PROGRAMS: &str = "/usr/sbin";
@@ -110,12 +111,18 @@ impl Root {
         }
         files.insert(LD_CACHE.to_owned(), ld_cache::bytes(&names, Path::new(LIBRARIES)));
         files.extend(found.interpreters);
+        for file in carried {
+            let path = Path::new(CARRIED).join(&file.path);
+            files.insert(path.to_string_lossy().into_owned(), file.contents.clone());
+        }
         Self::of_files(&files).map_err(starting("cannot write the root of a guest"))
     }
 
     fn of_files(files: &BTreeMap<String, Vec<u8>>) -> io::Result<Root> {
         let mut entries: Vec<(u64, &str, &[u8])> =
             FOLDERS.iter().map(|path| (FOLDER_MODE, *path, &[][..])).collect();
+        let folders = more_folders(files.keys());
+        entries.extend(folders.iter().map(|path| (FOLDER_MODE, path.as_str(), &[][..])));
         entries.extend(LINKS.iter().map(|(path, target)| (LINK_MODE, *path, target.as_bytes())));
         entries.extend(
             files
@@ -173,6 +180,15 @@ impl Root {
     }
 }
 
+/// The folders of files that are not in [`FOLDERS`], each after the one that it is in.
+fn more_folders<'a>(paths: impl Iterator<Item = &'a String>) -> BTreeSet<String> {
+    paths
+        .flat_map(|path| Path::new(path).ancestors().skip(1))
+        .map(|folder| folder.to_string_lossy().into_owned())
+        .filter(|folder| folder != "/" && !FOLDERS.contains(&folder.as_str()))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,6 +211,9 @@ mod tests {
 
     #[test]
     fn folders_precede_what_is_in_them() {
+        let paths = ["/srv/raidlab/sbin/zpool".to_owned(), "/etc/passwd".to_owned()];
+        let more: Vec<String> = more_folders(paths.iter()).into_iter().collect();
+        assert_eq!(more, ["/srv", "/srv/raidlab", "/srv/raidlab/sbin"]);
         for (index, folder) in FOLDERS.iter().enumerate() {
             let parent = Path::new(folder)
                 .parent()

@@ -11,8 +11,8 @@ use trial::ProcessEnd;
 
 /// A pool is created, written, exported, imported again, read, scrubbed and destroyed.
 const SCRIPT: &str = r#"
-PATH=$PATH:/run/raidlab/sbin
-export LD_LIBRARY_PATH=/run/raidlab/lib
+PATH=$PATH:/srv/raidlab/sbin
+export LD_LIBRARY_PATH=/srv/raidlab/lib
 parts= where=
 for disk in a b c d e f; do
     printf 'label: gpt\n,,0FC63DAF-8483-4772-8E79-3D69D8477DE4\n' | sfdisk --quiet /dev/vd$disk

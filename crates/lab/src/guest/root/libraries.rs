@@ -36,31 +36,26 @@ pub struct Found {
 /// What a file says of itself.
 #[derive(Debug, Default)]
 struct Needs {
+    /// What a script is run by.
+    shell: Option<PathBuf>,
     interpreter: Option<String>,
     libraries: Vec<String>,
     folders: Vec<String>,
 }
 
-/// The programs of this machine and those of raidlab's cache, with their libraries. A library that the cache has is not taken
-/// from this machine.
+/// The programs of this machine, and the libraries that they and the carried programs need, except those that are carried, too.
+/// Files that are carried in other folders than `sbin` and `lib` bring their own.
 pub fn with_libraries(programs: &[PathBuf], carried: &[File]) -> io::Result<Found> {
     let mut found = Found::default();
-    for file in carried {
-        let group = match file.path.starts_with("lib") {
-            true => &mut found.libraries,
-            false => &mut found.programs,
-        };
-        group.insert(name(&file.path), file.contents.clone());
+    let own: Vec<String> = carried.iter().map(|file| name(&file.path)).collect();
+    for file in carried
+        .iter()
+        .filter(|file| ["sbin", "lib"].iter().any(|folder| file.path.starts_with(folder)))
+    {
+        add(&mut found, &needs(&file.path, &file.contents)?, &file.path, &own)?;
     }
     for program in programs {
-        found.programs.insert(name(program), read(program)?);
-    }
-    let users = found.programs.iter().chain(&found.libraries);
-    let users: Vec<(PathBuf, Needs)> = users
-        .map(|(name, contents)| Ok((PathBuf::from(name), needs(Path::new(name), contents)?)))
-        .collect::<io::Result<_>>()?;
-    for (user, needs) in &users {
-        add(&mut found, needs, user)?;
+        add_program(&mut found, program)?;
     }
     if !found.libraries.is_empty()
         && let Some(path) = search(OF_THREADS, &[])
@@ -70,12 +65,19 @@ pub fn with_libraries(programs: &[PathBuf], carried: &[File]) -> io::Result<Foun
     Ok(found)
 }
 
+fn add_program(found: &mut Found, program: &Path) -> io::Result<()> {
+    let contents = read(program)?;
+    add(found, &needs(program, &contents)?, program, &[])?;
+    found.programs.insert(name(program), contents);
+    Ok(())
+}
+
 fn name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Adds the libraries that a file needs, and those that these need.
-fn add(found: &mut Found, needs: &Needs, user: &Path) -> io::Result<()> {
+/// Adds the shell and the libraries that a file needs, and those that these need, except `own`.
+fn add(found: &mut Found, needs: &Needs, user: &Path, own: &[String]) -> io::Result<()> {
     if let Some(interpreter) = &needs.interpreter
         && !found.interpreters.contains_key(interpreter)
     {
@@ -83,9 +85,12 @@ fn add(found: &mut Found, needs: &Needs, user: &Path) -> io::Result<()> {
             .interpreters
             .insert(interpreter.clone(), read(Path::new(interpreter))?);
     }
+    if let Some(shell) = &needs.shell {
+        add_program(found, shell)?;
+    }
     for name in &needs.libraries {
         let is_linker = found.interpreters.keys().any(|path| Path::new(path).ends_with(name));
-        if is_linker || found.libraries.contains_key(name) {
+        if is_linker || own.contains(name) || found.libraries.contains_key(name) {
             continue;
         }
         let missing = || io::Error::other(format!("{} needs {name}, which is not on this machine", user.display()));
@@ -93,7 +98,7 @@ fn add(found: &mut Found, needs: &Needs, user: &Path) -> io::Result<()> {
         let contents = read(&path)?;
         let of_library = self::needs(&path, &contents)?;
         found.libraries.insert(name.clone(), contents);
-        add(found, &of_library, &path)?;
+        add(found, &of_library, &path, own)?;
     }
     Ok(())
 }
@@ -116,10 +121,18 @@ fn is_for_this_machine(path: &Path) -> bool {
         && u16::from_le_bytes([head[18], head[19]]) == EM_X86_64
 }
 
-/// A file that is no ELF file, such as a script, needs nothing.
+/// A file that is neither an ELF file nor a script needs nothing.
 fn needs(path: &Path, contents: &[u8]) -> io::Result<Needs> {
     if !contents.starts_with(b"\x7fELF") {
-        return Ok(Needs::default());
+        let line = contents
+            .split(|byte| *byte == b'\n')
+            .next()
+            .and_then(|line| line.strip_prefix(b"#!"));
+        let line = line.map(|line| String::from_utf8_lossy(line).into_owned());
+        return Ok(Needs {
+            shell: line.and_then(|line| line.split_whitespace().next().map(PathBuf::from)),
+            ..Needs::default()
+        });
     }
     parsed(contents).map_err(|error| io::Error::other(format!("{}: {error}", path.display())))
 }
@@ -170,9 +183,30 @@ mod tests {
         assert!(found.interpreters.contains_key("/lib64/ld-linux-x86-64.so.2"));
     }
 
+    fn carried(path: &str, contents: &[u8]) -> File {
+        File {
+            path: PathBuf::from(path),
+            contents: contents.to_vec(),
+        }
+    }
+
     #[test]
-    fn a_script_needs_nothing() {
-        let needs = needs(Path::new("script"), b"#!/bin/sh\n").expect("it is no ELF file");
-        assert!(needs.interpreter.is_none() && needs.libraries.is_empty());
+    fn a_carried_script_has_its_shell() {
+        let script = carried("sbin/bcachefs", b"#!/bin/sh\nexec true\n");
+        let found = with_libraries(&[], &[script]).expect("this machine has a shell");
+        assert!(found.programs.contains_key("sh"), "{:?}", found.programs.keys());
+    }
+
+    #[test]
+    fn a_carried_program_has_its_carried_libraries_and_those_of_this_machine() {
+        let mke2fs = fs::read("/sbin/mke2fs").expect("e2fsprogs is essential on Debian");
+        let files = [carried("sbin/mke2fs", &mke2fs), carried("lib/libext2fs.so.2", b"")];
+        let found = with_libraries(&[], &files).expect("the others are here");
+        assert!(!found.libraries.contains_key("libext2fs.so.2"), "it is carried");
+        assert!(
+            found.libraries.contains_key("libc.so.6"),
+            "{:?}",
+            found.libraries.keys()
+        );
     }
 }
