@@ -4,11 +4,15 @@
 //! A dot is a trial, a band the 95 % interval, a stroke the median. All panels of a workload with the same unit
 //! share their scale.
 
-use crate::figure::{decimals, number, uncertainty};
+pub(crate) mod latency_histogram;
+pub(crate) mod over_time;
+pub(crate) mod scale;
+pub(crate) mod sweep;
+
+use crate::chart::scale::{Scale, with_intervals};
 use crate::input::Input;
-use crate::scale::{Scale, with_intervals};
-use crate::table::without_figure;
 use crate::words;
+use crate::words::figure::{decimals, number, uncertainty};
 use serde::Serialize;
 use stats::{Interval, Measure, Row, WorkloadResults};
 use study::metric::Unit;
@@ -155,7 +159,7 @@ fn scale_note(measures: &[&Measure], scales: &[Scale]) -> String {
 
 fn panel(input: &Input, workload: &WorkloadResults, test: &str, measure: &Measure, scale: &Scale) -> Panel {
     let decimals = decimals(measure.rows.iter().filter_map(|row| row.summary.as_ref()));
-    let ran = |row: &&Row| is_in(input, workload, &row.stack);
+    let ran = |row: &&Row| input.has_cell(workload, &row.stack);
     let effects = effects(measure);
     let rows = in_order(measure)
         .into_iter()
@@ -183,15 +187,6 @@ fn panel(input: &Input, workload: &WorkloadResults, test: &str, measure: &Measur
         ticks: scale.ticks.iter().zip(labels).map(tick).collect(),
         rows,
     }
-}
-
-/// Whether the plan has this workload on this stack.
-pub(crate) fn is_in(input: &Input, workload: &WorkloadResults, stack: &str) -> bool {
-    input
-        .plan
-        .cells
-        .iter()
-        .any(|cell| cell.stack_label == stack && cell.workload.name == workload.name)
 }
 
 /// The best first if anything is ranked, unranked ones last; otherwise in the study's order.
@@ -261,7 +256,7 @@ fn panel_row(
 ) -> PanelRow {
     let figure = match &row.summary {
         Some(summary) => number(summary.median, decimals),
-        None => without_figure(input, row).to_owned(),
+        None => input.without_figure(row).to_owned(),
     };
     let interval = row.summary.as_ref().and_then(|summary| summary.interval);
     PanelRow {

@@ -1,6 +1,6 @@
 //! The input of a report.
 
-use stats::Results;
+use stats::{Results, Row, WorkloadResults};
 use std::collections::HashMap;
 use study::event::{Course, Failure, Guard, Latency, ToolCall};
 use study::plan::Plan;
@@ -118,5 +118,24 @@ impl Input {
 
     pub(crate) fn is_simulated(&self) -> bool {
         self.run.machine == MachineKind::Lab
+    }
+
+    /// Whether the plan has this stack with this workload.
+    pub(crate) fn has_cell(&self, workload: &WorkloadResults, stack: &str) -> bool {
+        let mut cells = self.plan.cells.iter();
+        cells.any(|cell| cell.stack_label == stack && cell.workload.name == workload.name)
+    }
+
+    /// Why a row has no figure.
+    pub(crate) fn without_figure(&self, row: &Row) -> &'static str {
+        let is_failed =
+            |trial: &TrialInfo| Some(trial.key.cell) == row.cell && matches!(trial.state, TrialState::Failed(_));
+        if !row.excluded.is_empty() {
+            "guard failed"
+        } else if self.trials.iter().any(is_failed) {
+            "failed"
+        } else {
+            "–"
+        }
     }
 }

@@ -9,37 +9,14 @@
 //! without its mark.
 
 mod chart;
-mod claims;
-mod clock;
-mod comparison;
-mod control;
-mod device_time;
-mod distribution;
-mod doubt;
-mod figure;
 mod input;
-mod over_time;
 mod page;
-mod plot;
-mod power_cut;
-mod processor;
-mod scale;
-mod shaped;
-mod spread;
-mod sweep;
 mod table;
-mod verdict;
 mod words;
 
-pub use claims::{ClaimWords, claim_words};
-pub use clock::clock;
-pub use comparison::{ComparedSide, comparison, comparison_html};
-pub use distribution::{Distribution, distributions};
-pub use doubt::{Doubts, order_of};
-pub use figure::{count, time};
 pub use input::{DiskInfo, Input, RunInfo, ShownPart, TrialInfo, TrialState};
-pub use page::html;
-pub use plot::{Curve, Plot, plots};
-pub use processor::processor_notes;
-pub use table::{TableOptions, table};
-pub use verdict::speed_verdict;
+pub use page::{Curve, Distribution, Plot, comparison_html, distributions, html, plots};
+pub use table::{TableOptions, comparison, table};
+pub use words::{
+    ClaimWords, ComparedSide, Warnings, claim_words, clock, count, order_of, processor_notes, speed_verdict, time,
+};

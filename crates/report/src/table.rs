@@ -1,14 +1,17 @@
 //! The result table for the terminal: a row per stack, a column per test.
 
 mod claims;
+mod comparison;
+mod custom_table;
 mod power_cut;
-mod shaped;
 
-use crate::figure::{SAME, count, decimals, number, uncertainty};
-use crate::input::{Input, TrialInfo, TrialState};
+pub use comparison::comparison;
+
+use crate::input::{Input, TrialState};
 use crate::words;
+use crate::words::figure::{SAME, count, decimals, number, uncertainty};
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentLineStyle, LineStyle, Table, TableStyle};
-use stats::{Basis, Measure, Row, TestResults, WorkloadResults};
+use stats::{Basis, Measure, TestResults, WorkloadResults};
 
 /// Options for drawing it.
 #[derive(Clone, Copy, Debug)]
@@ -33,13 +36,13 @@ const BEST: &str = "*";
 /// All results of a run as text, ending with a line feed.
 pub fn table(input: &Input, options: TableOptions) -> String {
     let results = input.results();
-    let doubts = input.doubts();
-    let verdict = crate::verdict::sentences(input, &results).join(" ");
+    let warnings = input.warnings();
+    let verdict = words::verdict::sentences(input, &results).join(" ");
     let verdict = textwrap::fill(&verdict, options.width.max(20));
     let head = [&input.plan.title, &subtitle(input)].map(|line| textwrap::fill(line, options.width.max(20)));
     let mut text = head.to_vec();
     text.extend([String::new(), verdict]);
-    let claims = claims::text(&crate::claims::claims(input, &doubts), options);
+    let claims = claims::text(&words::claims::claims(input, &warnings), options);
     let part = input.part_words();
     if !part.is_empty() {
         text.extend([String::new(), textwrap::fill(&part, options.width.max(20))]);
@@ -48,25 +51,25 @@ pub fn table(input: &Input, options: TableOptions) -> String {
         // At the top, after the description of the run.
         text.splice(2..2, [String::new(), claims]);
     }
-    let leading = crate::control::warning(input).into_iter().chain(doubts.run.clone());
+    let leading = words::control::warning(input).into_iter().chain(warnings.run.clone());
     let leading: Vec<String> = leading
         .flat_map(|warning| [String::new(), textwrap::fill(&warning, options.width.max(20))])
         .collect();
     text.splice(2..2, leading);
-    for table in crate::shaped::tables(input, &results, &doubts) {
+    for table in words::custom_table::tables(input, &results, &warnings) {
         text.push(String::new());
-        text.push(shaped::text(&table, input.is_simulated(), options));
+        text.push(custom_table::text(&table, input.is_simulated(), options));
     }
-    for cuts in crate::power_cut::power_cuts(input, &results) {
+    for cuts in words::power_cut::power_cuts(input, &results) {
         text.push(String::new());
         text.push(format!("{}  ({})", cuts.workload, words::mark(input.run.machine)));
         text.push(power_cut::text(&cuts, options));
     }
-    let results = crate::power_cut::others(&results);
+    let results = words::power_cut::others(&results);
     for workload in &results.workloads {
         text.push(String::new());
         text.push(format!("{}  ({})", workload.name, words::mark(input.run.machine)));
-        let doubted = doubts.of_ranking(&workload.name);
+        let doubted = warnings.of_ranking(&workload.name);
         text.extend(doubted.iter().map(|words| textwrap::fill(words, options.width.max(20))));
         text.push(workload_tables(input, workload, options).join("\n\n"));
     }
@@ -164,7 +167,7 @@ fn column(input: &Input, test: &TestResults) -> Vec<String> {
                 marks(place)
             )
         }
-        None => format!("{}{}", without_figure(input, row), marks(place)),
+        None => format!("{}{}", input.without_figure(row), marks(place)),
     });
     let unit_mark = if leaders.is_empty() { "" } else { "  " };
     [
@@ -174,22 +177,6 @@ fn column(input: &Input, test: &TestResults) -> Vec<String> {
     .into_iter()
     .chain(cells)
     .collect()
-}
-
-/// Why there is no figure.
-pub(crate) fn without_figure(input: &Input, row: &Row) -> &'static str {
-    let of_row = |trial: &TrialInfo| Some(trial.key.cell) == row.cell;
-    if !row.excluded.is_empty() {
-        "guard failed"
-    } else if input
-        .trials
-        .iter()
-        .any(|trial| of_row(trial) && matches!(trial.state, TrialState::Failed(_)))
-    {
-        "failed"
-    } else {
-        "–"
-    }
 }
 
 pub(crate) fn plain_table(colour: bool) -> Table {
@@ -291,8 +278,8 @@ fn notes(input: &Input, workloads: &[WorkloadResults]) -> Vec<String> {
     if excluded > 0 {
         notes.push(format!("{} excluded by a failed guard", count(excluded, "sample")));
     }
-    notes.extend(crate::processor_notes(input));
-    notes.extend(crate::device_time::note(input));
-    notes.extend(crate::control::note(input).map(|note| format!("A/A control: {note}")));
+    notes.extend(words::processor_notes(input));
+    notes.extend(words::device_time::note(input));
+    notes.extend(words::control::note(input).map(|note| format!("A/A control: {note}")));
     notes
 }

@@ -1,8 +1,27 @@
-//! Stacks, workloads and metrics in the terms of the field.
+//! What the page and the terminal both say, in the terms of the field: stacks, workloads, metrics and figures, the
+//! verdict, warnings, claims, and the cells of tables.
 
+pub(crate) mod claims;
+mod clock;
+pub(crate) mod comparison;
+pub(crate) mod control;
+pub(crate) mod custom_table;
+pub(crate) mod device_time;
+pub(crate) mod figure;
+pub(crate) mod power_cut;
+mod processor;
 mod stack;
+pub(crate) mod verdict;
+pub(crate) mod warnings;
 
+pub use claims::{ClaimWords, claim_words};
+pub use clock::clock;
+pub use comparison::ComparedSide;
+pub use figure::{count, time};
+pub use processor::processor_notes;
 pub(crate) use stack::{array, disks, filesystem, tuning};
+pub use verdict::speed_verdict;
+pub use warnings::{Warnings, order_of};
 
 use study::metric::{Better, Metric};
 use study::plan::Plan;

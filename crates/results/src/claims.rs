@@ -1,6 +1,6 @@
 //! The verdicts on a study's claims, as JSON and as test cases.
 
-use report::{ClaimWords, Doubts};
+use report::{ClaimWords, Warnings};
 use serde_json::{Value, json};
 use stats::JudgedClaim;
 use stats::claims::Verdict;
@@ -9,11 +9,11 @@ use study::Measurement;
 use study::plan::{Claim, Plan};
 
 /// Every claim with its verdict, in the study's order.
-pub fn as_json(plan: &Plan, samples: &[Measurement], doubts: &Doubts) -> Value {
+pub fn as_json(plan: &Plan, samples: &[Measurement], warnings: &Warnings) -> Value {
     let judged = stats::judge_claims(plan, samples);
     let claims = plan.claims.iter().zip(&judged).enumerate();
     claims
-        .map(|(at, (claim, judged))| one(claim, judged, doubts.of_claim(at)))
+        .map(|(at, (claim, judged))| one(claim, judged, warnings.of_claim(at)))
         .collect()
 }
 
@@ -32,7 +32,7 @@ pub fn control_as_json(plan: &Plan, samples: &[Measurement]) -> Value {
 }
 
 /// The same as test cases: a supported claim passes, a refuted one fails.
-pub fn as_cases(plan: &Plan, samples: &[Measurement], doubts: &Doubts) -> Vec<ClaimCase> {
+pub fn as_cases(plan: &Plan, samples: &[Measurement], warnings: &Warnings) -> Vec<ClaimCase> {
     let judged = stats::judge_claims(plan, samples);
     let claims = plan.claims.iter().zip(&judged).enumerate();
     let case = |(at, (claim, judged)): (usize, (&Claim, &JudgedClaim))| ClaimCase {
@@ -42,7 +42,7 @@ pub fn as_cases(plan: &Plan, samples: &[Measurement], doubts: &Doubts) -> Vec<Cl
             Verdict::Refuted => ClaimOutcome::Failed,
             Verdict::Undecided { .. } | Verdict::Untestable { .. } => ClaimOutcome::Skipped,
         },
-        detail: detail(&report::claim_words(claim, judged, doubts.of_claim(at))),
+        detail: detail(&report::claim_words(claim, judged, warnings.of_claim(at))),
     };
     claims.map(case).collect()
 }

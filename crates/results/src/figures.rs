@@ -2,7 +2,7 @@
 //! themselves: `raidlab export`.
 
 use crate::claims;
-use report::{Doubts, Input};
+use report::{Input, Warnings};
 use serde_json::{Value, json};
 use stats::{Closeness, Measure, Row, TestResults};
 use study::stack::MachineKind;
@@ -14,16 +14,21 @@ pub fn as_json(input: &Input) -> Value {
         .part
         .as_ref()
         .map(|part| json!({ "all_stacks": part.all_stacks, "only": part.only }));
-    let doubts = input.doubts();
+    let warnings = input.warnings();
     let workload = |workload: &stats::WorkloadResults| {
         let tests = workload.tests.iter().chain(&workload.counts);
         json!({
             "workload": workload.name,
-            "warnings": doubts.of_ranking(&workload.name),
+            "warnings": warnings.of_ranking(&workload.name),
             "tests": tests.map(|it| test(input, it)).collect::<Value>(),
         })
     };
-    let warnings = [doubts.run.clone(), input.advice.clone(), report::processor_notes(input)].concat();
+    let of_run = [
+        warnings.run.clone(),
+        input.advice.clone(),
+        report::processor_notes(input),
+    ]
+    .concat();
     json!({
         "format": "raidlab-results",
         "format_version": 1,
@@ -35,18 +40,18 @@ pub fn as_json(input: &Input) -> Value {
         "finished": input.run.finished_at_unix_s.is_some(),
         "part": part,
         "verdict": report::speed_verdict(&results),
-        "claims": claims::as_json(&input.plan, &input.samples, &doubts),
-        "tables": tables(input, &doubts),
+        "claims": claims::as_json(&input.plan, &input.samples, &warnings),
+        "tables": tables(input, &warnings),
         "workloads": results.workloads.iter().map(workload).collect::<Value>(),
-        "warnings": warnings,
+        "warnings": of_run,
     })
 }
 
 /// The study's tables, with reasons to doubt their ratios.
-fn tables(input: &Input, doubts: &Doubts) -> Value {
+fn tables(input: &Input, warnings: &Warnings) -> Value {
     let tables = input.plan.tables.iter().enumerate();
     tables
-        .map(|(at, table)| json!({ "title": table.title, "warnings": doubts.of_table(at) }))
+        .map(|(at, table)| json!({ "title": table.title, "warnings": warnings.of_table(at) }))
         .collect()
 }
 

@@ -1,7 +1,7 @@
 //! Work of the disks: utilisation, requests, bytes per byte of the test, and how their mechanics spent the trial.
 
-use crate::figure::number;
 use crate::input::{Input, TrialState};
+use crate::words::figure::number;
 use serde::Serialize;
 use stats::WorkloadResults;
 use std::collections::HashMap;

@@ -3,7 +3,7 @@
 mod commands;
 
 use crate::input::Input;
-use crate::power_cut::{self, PowerCuts};
+use crate::words::power_cut::{self, PowerCuts};
 use serde::Serialize;
 use stats::Results;
 use study::stack::MachineKind;

@@ -1,15 +1,14 @@
 //! Measurements: a chart and a table for each workload, and all figures behind them.
 
 use super::disks::{Disks, disks};
-use crate::chart::{Chart, chart, effects, in_order, is_in};
-use crate::doubt::Doubts;
-use crate::figure::{decimals, nanoseconds, number, uncertainty};
+use crate::chart::latency_histogram::{LatencyHistogram, latency_histogram};
+use crate::chart::over_time::{OverTime, over_time};
+use crate::chart::sweep::{Sweep, base_name, sweeps};
+use crate::chart::{Chart, chart, effects, in_order};
 use crate::input::Input;
-use crate::over_time::{OverTime, over_time};
-use crate::spread::{Spread, spread};
-use crate::sweep::{Sweep, base_name, sweeps};
-use crate::table::without_figure;
 use crate::words;
+use crate::words::figure::{decimals, nanoseconds, number, uncertainty};
+use crate::words::warnings::Warnings;
 use serde::Serialize;
 use stats::{Basis, LatencyBin, Measure, Results, WorkloadResults};
 use study::event::{Course, Latency};
@@ -47,7 +46,7 @@ pub(super) struct Workload {
     table: Table,
     figures: Vec<Figure>,
     latencies: Vec<LatencyRow>,
-    spreads: Vec<Spread>,
+    latency_histograms: Vec<LatencyHistogram>,
     over_time: Vec<OverTime>,
 }
 
@@ -113,7 +112,7 @@ struct LatencyRow {
 }
 
 /// In the study's order. The points of a sweep over a workload's own axes are one section.
-pub(super) fn groups(input: &Input, results: &Results, doubts: &Doubts) -> Vec<Group> {
+pub(super) fn groups(input: &Input, results: &Results, warnings: &Warnings) -> Vec<Group> {
     let mut sweeps = sweeps(input, results);
     let mut groups: Vec<Group> = Vec::new();
     for (place, of_workload) in results.workloads.iter().enumerate() {
@@ -136,7 +135,7 @@ pub(super) fn groups(input: &Input, results: &Results, doubts: &Doubts) -> Vec<G
         let sweep = group.as_ref().and_then(|group| group.sweep.as_ref());
         let anchor = format!("w{place}");
         let mut workload = workload(input, of_workload, anchor, sweep.is_some_and(is_folded));
-        workload.warnings = doubts.of_ranking(name);
+        workload.warnings = warnings.of_ranking(name);
         match group {
             Some(group) => group.workloads.push(workload),
             None => groups.push(Group {
@@ -170,7 +169,7 @@ fn workload(input: &Input, workload: &WorkloadResults, anchor: String, is_folded
         table: table(input, workload),
         figures: figures(workload),
         latencies: latency_rows(&operations),
-        spreads: spreads(&operations),
+        latency_histograms: latency_histograms(&operations),
         over_time: courses(input, workload),
     }
 }
@@ -224,7 +223,7 @@ fn table(input: &Input, workload: &WorkloadResults) -> Table {
         .stack_labels()
         .into_iter()
         .enumerate()
-        .filter(|(_, stack)| is_in(input, workload, stack))
+        .filter(|(_, stack)| input.has_cell(workload, stack))
         .map(|(place, stack)| {
             let cells = headlines
                 .iter()
@@ -246,7 +245,7 @@ fn table_cell(input: &Input, measure: &Measure, place: usize) -> TableCell {
     TableCell {
         figure: match &row.summary {
             Some(summary) => number(summary.median, decimals),
-            None => without_figure(input, row).to_owned(),
+            None => input.without_figure(row).to_owned(),
         },
         uncertainty: row
             .summary
@@ -353,7 +352,7 @@ fn latency_rows(operations: &[OfOperation<'_>]) -> Vec<LatencyRow> {
 }
 
 /// Unreadable histograms are reported in the table.
-fn spreads(operations: &[OfOperation<'_>]) -> Vec<Spread> {
+fn latency_histograms(operations: &[OfOperation<'_>]) -> Vec<LatencyHistogram> {
     let of_operation = |one: &OfOperation<'_>| {
         let bins = |latencies: &[&Latency]| stats::latency_bins(latencies.iter().copied()).unwrap_or_default();
         let rows: Vec<(String, Vec<LatencyBin>)> = one
@@ -361,7 +360,7 @@ fn spreads(operations: &[OfOperation<'_>]) -> Vec<Spread> {
             .iter()
             .map(|(stack, latencies)| ((*stack).to_owned(), bins(latencies)))
             .collect();
-        spread(one.test, one.operation, &rows)
+        latency_histogram(one.test, one.operation, &rows)
     };
     operations.iter().filter_map(of_operation).collect()
 }

@@ -1,8 +1,8 @@
 //! The stacks and machines that were tested.
 
-use crate::figure::{bytes, number};
 use crate::input::Input;
 use crate::words;
+use crate::words::figure::{bytes, number};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use study::plan::Cell;

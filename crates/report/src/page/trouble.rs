@@ -1,7 +1,7 @@
 //! Failures, guards, and calls of external programs: nothing is omitted silently.
 
-use crate::figure::{count, nanoseconds};
 use crate::input::{Input, TrialState};
+use crate::words::figure::{count, nanoseconds};
 use serde::Serialize;
 use study::TrialKey;
 

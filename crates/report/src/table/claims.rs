@@ -1,7 +1,7 @@
 //! Claims for the terminal.
 
 use super::TableOptions;
-use crate::claims::{ClaimWords, how_decided, summary};
+use crate::words::claims::{ClaimWords, how_decided, summary};
 
 /// A block for each claim, verdict first; empty without claims.
 pub(super) fn text(claims: &[ClaimWords], options: TableOptions) -> String {

@@ -1,7 +1,7 @@
 //! Power cuts for the terminal: a verdict for each stack.
 
 use super::{TableOptions, plain_table, right};
-use crate::power_cut::{CutRow, PowerCuts};
+use crate::words::power_cut::{CutRow, PowerCuts};
 use comfy_table::{Cell, Color};
 
 /// Width of the verdict and six columns of counts, next to the labels of stacks.

@@ -1,6 +1,6 @@
 //! Stacks and their disks.
 
-use crate::figure::{bytes, count};
+use crate::words::figure::{bytes, count};
 use study::stack::{
     Align, ArraySpec, Bitmap, FilesystemSpec, InnerArray, MachineSpec, StackSpec, ZfsSpec, ZfsSync,
 };

@@ -3,10 +3,10 @@
 mod browser;
 mod chromium;
 mod compare;
-mod doubt;
+mod custom_table;
 mod first_look;
 mod made;
 mod maps;
 mod page;
-mod shaped;
 mod table;
+mod warnings;

@@ -221,7 +221,7 @@ fn throughput_over_time_is_drawn_for_each_stack() {
 
 /// A row for each stack with latencies, with an outline and with text for screen readers.
 #[test]
-fn latency_spreads_are_drawn_for_each_stack() {
+fn latency_histograms_are_drawn_for_each_stack() {
     let input = input();
     let page = html(&input);
     let latencies = page
@@ -229,21 +229,21 @@ fn latency_spreads_are_drawn_for_each_stack() {
         .nth(1)
         .expect("they are there");
     let latencies = latencies.split("</details>").next().expect("their end");
-    let spreads: Vec<&str> = latencies.split("<figure class=\"spread\">").skip(1).collect();
-    assert!(!spreads.is_empty());
-    for spread in &spreads {
-        let spread = spread.split("</figure>").next().expect("its end");
+    let histograms: Vec<&str> = latencies.split("<figure class=\"histogram\">").skip(1).collect();
+    assert!(!histograms.is_empty());
+    for histogram in &histograms {
+        let histogram = histogram.split("</figure>").next().expect("its end");
         let stacks = input.plan.stack_labels();
         let drawn = stacks
             .iter()
-            .filter(|stack| spread.contains(&format!("aria-label=\"{stack}: ")));
+            .filter(|stack| histogram.contains(&format!("aria-label=\"{stack}: ")));
         assert_eq!(
             drawn.count(),
-            spread.matches("<path class=\"bar\" d=\"M").count(),
-            "{spread}"
+            histogram.matches("<path class=\"bar\" d=\"M").count(),
+            "{histogram}"
         );
-        assert!(spread.matches("<path").count() >= 2, "{spread}");
-        assert!(spread.matches("<text").count() >= 2, "an axis: {spread}");
+        assert!(histogram.matches("<path").count() >= 2, "{histogram}");
+        assert!(histogram.matches("<text").count() >= 2, "an axis: {histogram}");
     }
     let mut without = input;
     without.latencies.clear();

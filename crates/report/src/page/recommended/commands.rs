@@ -2,9 +2,9 @@
 //! omitted: identities, arrays assumed clean, filesystems that assume zeroed disks, and everything that overwrites
 //! without asking.
 
-use crate::figure::bytes;
 use crate::input::Input;
 use crate::page::setup::shell_line;
+use crate::words::figure::bytes;
 use study::plan::Cell;
 use study::stack::{FilesystemKind, StackSpec};
 

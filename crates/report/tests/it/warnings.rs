@@ -64,8 +64,8 @@ fn unlike_stacks_are_named_at_the_claim() {
     let mut input = without_barriers();
     input.plan.claims[0].filter.clear();
     input.plan.claims[0].that = "all equal".to_owned();
-    let doubts = input.doubts();
-    assert_eq!(doubts.of_claim(0).len(), 1, "{doubts:?}");
+    let warnings = input.warnings();
+    assert_eq!(warnings.of_claim(0).len(), 1, "{warnings:?}");
     let page = html(&input);
     assert!(part(&page, "id=\"claims\"", "</section>").contains(" pairs): "));
     assert!(part(&page, "id=\"claims\"", "</section>").contains("Warning (`comparable`)"));

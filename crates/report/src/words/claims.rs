@@ -1,9 +1,9 @@
 //! The study's claims with their verdicts, in words, for the page and the terminal.
 
-use crate::doubt::Doubts;
-use crate::figure::number;
 use crate::input::Input;
 use crate::words;
+use crate::words::figure::number;
+use crate::words::warnings::Warnings;
 use stats::claims::Verdict;
 use stats::{ClaimEffect, Claimed, Deciding, JudgedClaim};
 use study::plan::Claim;
@@ -48,11 +48,11 @@ pub(crate) fn how_decided(claims: &[ClaimWords]) -> &'static str {
 }
 
 /// In the study's order.
-pub(crate) fn claims(input: &Input, doubts: &Doubts) -> Vec<ClaimWords> {
+pub(crate) fn claims(input: &Input, warnings: &Warnings) -> Vec<ClaimWords> {
     let judged = stats::judge_claims(&input.plan, &input.samples);
     let claims = input.plan.claims.iter().zip(&judged).enumerate();
     claims
-        .map(|(at, (claim, judged))| claim_words(claim, judged, doubts.of_claim(at)))
+        .map(|(at, (claim, judged))| claim_words(claim, judged, warnings.of_claim(at)))
         .collect()
 }
 

@@ -1,11 +1,11 @@
 //! A page with several plots of overlaid curves: a measured disk and its model.
 
-use crate::figure::number;
-use crate::scale::Scale;
+use crate::chart::scale::Scale;
+use crate::words::figure::number;
 use minijinja::{AutoEscape, Environment, Value, context};
 
-const TEMPLATE: &str = include_str!("../assets/plots.html.jinja");
-const STYLE: &str = include_str!("../assets/report.css");
+const TEMPLATE: &str = include_str!("../../assets/plots.html.jinja");
+const STYLE: &str = include_str!("../../assets/report.css");
 
 /// Size of each drawing, which is stretched to the page.
 const WIDTH: f64 = 1000.0;

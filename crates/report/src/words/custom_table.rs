@@ -2,9 +2,9 @@
 
 mod unit;
 
-use crate::doubt::Doubts;
-use crate::figure::number;
 use crate::input::{Input, TrialState};
+use crate::words::figure::number;
+use crate::words::warnings::Warnings;
 use stats::{Measure, Results, Summary};
 use study::plan::Cell;
 use study::stack::Level;
@@ -12,7 +12,7 @@ use study::table::{Figure, Place, TableColumn, TableRow, TableSpec};
 
 /// A table that has something to show.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Shaped {
+pub(crate) struct CustomTable {
     pub title: String,
     /// The source of the published figures; absent if there are none.
     pub source: Option<String>,
@@ -20,7 +20,7 @@ pub(crate) struct Shaped {
     pub relative_to: Option<String>,
     /// Headings of the columns that name a row.
     pub row_headings: Vec<String>,
-    pub columns: Vec<ShapedColumn>,
+    pub columns: Vec<CustomColumn>,
     pub rows: Vec<Vec<String>>,
     /// Why some columns have only published figures, and reasons to doubt ratios to a row.
     pub notes: Vec<String>,
@@ -28,7 +28,7 @@ pub(crate) struct Shaped {
 
 /// A column of figures.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct ShapedColumn {
+pub(crate) struct CustomColumn {
     pub heading: String,
     /// `KiB/s`, `ratio`; with the kind of figure, if it is not the median.
     pub unit: String,
@@ -36,11 +36,11 @@ pub(crate) struct ShapedColumn {
     pub has_ours: bool,
     /// It has published figures.
     pub has_published: bool,
-    pub cells: Vec<ShapedCell>,
+    pub cells: Vec<CustomCell>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct ShapedCell {
+pub(crate) struct CustomCell {
     /// The measured figure, or why there is none.
     pub ours: String,
     pub is_missing: bool,
@@ -50,12 +50,12 @@ pub(crate) struct ShapedCell {
 }
 
 /// The study's tables that contain a requested cell.
-pub(crate) fn tables(input: &Input, results: &Results, doubts: &Doubts) -> Vec<Shaped> {
+pub(crate) fn tables(input: &Input, results: &Results, warnings: &Warnings) -> Vec<CustomTable> {
     let tables = input.plan.tables.iter().enumerate();
     tables
         .filter_map(|(at, spec)| {
             let mut table = Maker { input, results, spec }.table()?;
-            table.notes.extend(doubts.of_table(at));
+            table.notes.extend(warnings.of_table(at));
             Some(table)
         })
         .collect()
@@ -74,7 +74,7 @@ struct Ours {
 }
 
 impl Maker<'_> {
-    fn table(&self) -> Option<Shaped> {
+    fn table(&self) -> Option<CustomTable> {
         let spec = self.spec;
         let cells = &self.input.plan.cells;
         let (row_count, column_count) = (spec.rows.len(), spec.columns.len());
@@ -83,14 +83,14 @@ impl Maker<'_> {
         let rows: Vec<usize> = (0..row_count)
             .filter(|&row| (0..column_count).any(|column| is_there(row, column)))
             .collect();
-        let columns: Vec<ShapedColumn> = (0..column_count)
+        let columns: Vec<CustomColumn> = (0..column_count)
             .filter(|&column| {
                 rows.iter()
                     .any(|&row| is_there(row, column) || self.is_published_only(row, column))
             })
             .map(|column| self.column(column, &rows))
             .collect();
-        (!columns.is_empty()).then(|| Shaped {
+        (!columns.is_empty()).then(|| CustomTable {
             notes: self.notes(),
             title: spec.title.clone(),
             source: spec
@@ -139,7 +139,7 @@ impl Maker<'_> {
         pairs.map(words).collect()
     }
 
-    fn column(&self, column: usize, rows: &[usize]) -> ShapedColumn {
+    fn column(&self, column: usize, rows: &[usize]) -> CustomColumn {
         let spec = &self.spec.columns[column];
         let ours: Vec<Result<Ours, &'static str>> = rows.iter().map(|&row| self.ours(row, column)).collect();
         let base = self.spec.relative_to.map(|row| self.ours(row, column));
@@ -172,7 +172,7 @@ impl Maker<'_> {
                 .copied()
                 .chain(published.iter().flatten().copied()),
         );
-        let cell = |(figure, published): (&Result<f64, &'static str>, &Option<f64>)| ShapedCell {
+        let cell = |(figure, published): (&Result<f64, &'static str>, &Option<f64>)| CustomCell {
             ours: figure.map_or_else(str::to_owned, |value| number(value, decimals)),
             is_missing: figure.is_err(),
             published: published.map_or_else(String::new, |value| number(value, decimals)),
@@ -181,7 +181,7 @@ impl Maker<'_> {
                 _ => String::new(),
             },
         };
-        ShapedColumn {
+        CustomColumn {
             heading: spec.heading.clone(),
             unit: format!("{of_trials}{unit}"),
             has_ours: spec.not_measured.is_none(),

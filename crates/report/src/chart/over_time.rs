@@ -1,7 +1,7 @@
 //! Throughput over time as data: a row for each stack, its area on a common axis of time and of MiB/s.
 
-use crate::figure::{nanoseconds, number};
-use crate::scale::Scale;
+use crate::chart::scale::Scale;
+use crate::words::figure::{nanoseconds, number};
 use serde::Serialize;
 use study::event::Course;
 

@@ -1,8 +1,8 @@
 //! Tables in the study's own shape, for the page.
 
-use crate::doubt::Doubts;
 use crate::input::Input;
-use crate::shaped::{self, Shaped};
+use crate::words::custom_table::{self, CustomTable};
+use crate::words::warnings::Warnings;
 use serde::Serialize;
 use stats::Results;
 
@@ -41,16 +41,19 @@ struct Cell {
     ratio: String,
 }
 
-pub(super) fn tables(input: &Input, results: &Results, doubts: &Doubts) -> Vec<Table> {
-    shaped::tables(input, results, doubts).into_iter().map(table).collect()
+pub(super) fn tables(input: &Input, results: &Results, warnings: &Warnings) -> Vec<Table> {
+    custom_table::tables(input, results, warnings)
+        .into_iter()
+        .map(table)
+        .collect()
 }
 
-fn table(table: Shaped) -> Table {
+fn table(table: CustomTable) -> Table {
     let row = |(place, names): (usize, &Vec<String>)| Row {
         names: names.clone(),
         cells: table.columns.iter().map(|column| cell(column, place)).collect(),
     };
-    let column = |column: &shaped::ShapedColumn| Column {
+    let column = |column: &custom_table::CustomColumn| Column {
         heading: column.heading.clone(),
         unit: column.unit.clone(),
         has_ours: column.has_ours,
@@ -67,7 +70,7 @@ fn table(table: Shaped) -> Table {
     }
 }
 
-fn cell(column: &shaped::ShapedColumn, place: usize) -> Cell {
+fn cell(column: &custom_table::CustomColumn, place: usize) -> Cell {
     let cell = column.cells[place].clone();
     Cell {
         ours: cell.ours,

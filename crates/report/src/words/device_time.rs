@@ -1,7 +1,7 @@
 //! Device time used, compared with a fixed number of trials, and the number of decided claims.
 
-use crate::figure::nanoseconds;
 use crate::input::{Input, TrialState};
+use crate::words::figure::nanoseconds;
 
 use std::collections::HashMap;
 use study::CellId;

@@ -148,7 +148,7 @@ impl Scale {
             let thousands = tick / 1000.0;
             return format!(
                 "{}k",
-                crate::figure::number(thousands, usize::from(thousands.fract() != 0.0))
+                crate::words::figure::number(thousands, usize::from(thousands.fract() != 0.0))
             );
         }
         let decimals = (0..6).find(|&decimals| {
@@ -162,7 +162,7 @@ impl Scale {
                 self.ticks.iter().all(|&tick| shown(tick))
             }
         });
-        crate::figure::number(tick, decimals.unwrap_or(6) as usize)
+        crate::words::figure::number(tick, decimals.unwrap_or(6) as usize)
     }
 }
 

@@ -7,10 +7,9 @@
 
 mod axes;
 
-use crate::figure::{decimals, number, uncertainty};
 use crate::input::Input;
-use crate::table::without_figure;
 use crate::words;
+use crate::words::figure::{decimals, number, uncertainty};
 use axes::Layout;
 use serde::Serialize;
 use stats::{Measure, Results, Row};
@@ -48,7 +47,7 @@ pub(crate) struct SweepMaps {
     /// The shade of the best value: it is not the strongest if all are close to each other.
     pub strongest: u32,
     pub unit: String,
-    pub has_doubts: bool,
+    pub has_doubtful: bool,
     pub has_best: bool,
 }
 
@@ -71,7 +70,7 @@ pub(crate) struct Spot {
     pub heat: Option<u32>,
     pub is_best: bool,
     /// Samples that a guard excluded.
-    pub doubts: usize,
+    pub doubtful: usize,
 }
 
 /// A result with its cell.
@@ -184,7 +183,7 @@ fn maps(input: &Input, test: &str, metric: Metric, points: &[Point<'_>], layout:
     let heat = Heat::of(least, most, metric.better());
     let spot = |point: Point<'_>| Spot {
         figure: point.median().map_or_else(
-            || without_figure(input, point.row()).to_owned(),
+            || input.without_figure(point.row()).to_owned(),
             |median| number(median, decimals),
         ),
         uncertainty: point
@@ -194,7 +193,7 @@ fn maps(input: &Input, test: &str, metric: Metric, points: &[Point<'_>], layout:
             .map_or_else(String::new, |summary| uncertainty(summary, decimals)),
         heat: point.median().map(|median| heat.percent(median)),
         is_best: point.measure.leaders().contains(&point.place),
-        doubts: point.row().excluded.len(),
+        doubtful: point.row().excluded.len(),
     };
     let facets: Vec<Facet> = layout
         .facets
@@ -233,7 +232,7 @@ fn maps(input: &Input, test: &str, metric: Metric, points: &[Point<'_>], layout:
         },
         strongest: strongest.unwrap_or(0),
         unit: metric.unit().to_string(),
-        has_doubts: spots().any(|spot| spot.doubts > 0),
+        has_doubtful: spots().any(|spot| spot.doubtful > 0),
         has_best: spots().any(|spot| spot.is_best),
         facets,
     }

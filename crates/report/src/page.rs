@@ -1,37 +1,44 @@
 //! The page: its contents, section by section, filled into the template.
 
+mod comparison;
+mod custom_table;
 mod disks;
+mod distribution;
+mod plot;
 mod recommended;
 mod results;
 mod setup;
-mod shaped;
 mod trouble;
 
-use crate::claims::{self, ClaimWords};
-use crate::doubt::Doubts;
-use crate::figure::{count, nanoseconds, time};
+pub use comparison::comparison_html;
+pub use distribution::{Distribution, distributions};
+pub use plot::{Curve, Plot, plots};
+
 use crate::input::{Input, TrialState};
-use crate::power_cut::{self, PowerCuts};
-use crate::{processor_notes, verdict, words};
+use crate::words::claims::{self, ClaimWords};
+use crate::words::figure::{count, nanoseconds, time};
+use crate::words::power_cut::{self, PowerCuts};
+use crate::words::warnings::Warnings;
+use crate::words::{self, processor_notes, verdict};
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, value::Serde};
 use serde::Serialize;
 
-const TEMPLATE: &str = include_str!("../../assets/report.html.jinja");
-pub(crate) const STYLE: &str = include_str!("../../assets/report.css");
+const TEMPLATE: &str = include_str!("../assets/report.html.jinja");
+pub(crate) const STYLE: &str = include_str!("../assets/report.css");
 
 /// The whole report as one HTML document.
 pub fn html(input: &Input) -> String {
     let results = input.results();
-    let doubts = input.doubts();
-    let claims = claims::claims(input, &doubts);
+    let warnings = input.warnings();
+    let claims = claims::claims(input, &warnings);
     let ranked = power_cut::others(&results);
     let mut page = Page {
         style: STYLE,
         contents: Vec::new(),
-        head: Head::new(input, &leading(input, &results, &doubts)),
-        tables: shaped::tables(input, &results, &doubts),
+        head: Head::new(input, &leading(input, &results, &warnings)),
+        tables: custom_table::tables(input, &results, &warnings),
         power_cuts: power_cut::power_cuts(input, &results),
-        groups: results::groups(input, &ranked, &doubts),
+        groups: results::groups(input, &ranked, &warnings),
         recommended: recommended::recommended(input, &results),
         setup: setup::setup(input),
         claim_summary: claims::summary(&claims),
@@ -72,7 +79,7 @@ struct Page {
     /// Anchors of the sections, with their headings.
     contents: Vec<(String, String)>,
     head: Head,
-    tables: Vec<shaped::Table>,
+    tables: Vec<custom_table::Table>,
     power_cuts: Vec<PowerCuts>,
     groups: Vec<results::Group>,
     recommended: recommended::Recommended,
@@ -98,7 +105,7 @@ struct Head {
     verdict: String,
     more_verdict: String,
     /// Number of samples that are not counted; empty if all are.
-    doubts: String,
+    doubtful: String,
     facts: Vec<(&'static str, String)>,
     /// Empty if the run is complete.
     incomplete: String,
@@ -107,9 +114,9 @@ struct Head {
 }
 
 /// The verdict, preceded by reasons to doubt it.
-fn leading(input: &Input, results: &stats::Results, doubts: &Doubts) -> Vec<String> {
-    let warning = crate::control::warning(input).into_iter();
-    let warnings = warning.chain(doubts.run.clone());
+fn leading(input: &Input, results: &stats::Results, warnings: &Warnings) -> Vec<String> {
+    let warning = words::control::warning(input).into_iter();
+    let warnings = warning.chain(warnings.run.clone());
     warnings.chain(verdict::sentences(input, results)).collect()
 }
 
@@ -137,8 +144,8 @@ impl Head {
             ("Seed", input.run.seed.to_string()),
             ("Run", time(input.run.started_at_unix_s)),
         ];
-        facts.extend(crate::device_time::note(input).map(|note| ("Device time", note)));
-        facts.extend(crate::control::note(input).map(|note| ("A/A control", note)));
+        facts.extend(words::device_time::note(input).map(|note| ("Device time", note)));
+        facts.extend(words::control::note(input).map(|note| ("A/A control", note)));
         let machine_ns: u64 = input.trials.iter().filter_map(|trial| trial.machine_ns).sum();
         let wall_ns: u64 = input.trials.iter().filter_map(|trial| trial.wall_ns).sum();
         if input.is_simulated() && machine_ns > 0 {
@@ -159,7 +166,7 @@ impl Head {
             processor: words::processor(&input.plan),
             verdict: verdict.first().cloned().unwrap_or_default(),
             more_verdict: verdict.get(1..).unwrap_or_default().join(" "),
-            doubts: doubts(input),
+            doubtful: doubtful(input),
             facts,
             incomplete: incomplete(input, done),
             warnings: [input.advice.clone(), processor_notes(input)].concat(),
@@ -197,7 +204,7 @@ fn contents(page: &Page) -> Vec<(String, String)> {
     contents
 }
 
-fn doubts(input: &Input) -> String {
+fn doubtful(input: &Input) -> String {
     let mut guards: Vec<&str> = Vec::new();
     let doubted = input.samples.iter().filter(|sample| !sample.counts());
     for guard in doubted.clone().flat_map(|sample| &sample.failed_guards) {

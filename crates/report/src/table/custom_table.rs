@@ -1,11 +1,11 @@
 //! The study's custom tables, for the terminal.
 
 use super::{STYLE, TableOptions, right};
-use crate::shaped::{Shaped, ShapedColumn};
+use crate::words::custom_table::{CustomColumn, CustomTable};
 use comfy_table::{Cell, Color, Table};
 
 /// Title, and as many tables one below the other as the width requires.
-pub(super) fn text(table: &Shaped, simulated: bool, options: TableOptions) -> String {
+pub(super) fn text(table: &CustomTable, simulated: bool, options: TableOptions) -> String {
     let mark = if simulated { "simulated" } else { "host" };
     let mut text = vec![format!("{}  ({mark})", table.title)];
     if let Some(source) = &table.source {
@@ -57,14 +57,14 @@ fn width(column: &[String]) -> usize {
     column.iter().map(longest).max().unwrap_or(0) + 3
 }
 
-fn row_names(table: &Shaped, place: usize) -> Vec<String> {
+fn row_names(table: &CustomTable, place: usize) -> Vec<String> {
     let heading = format!("{}\n\n", table.row_headings[place]);
     let names = table.rows.iter().map(|row| row[place].clone());
     std::iter::once(heading).chain(names).collect()
 }
 
 /// Heading and cells of the measured figures, and of published figures and ratios if there are any.
-fn columns(column: &ShapedColumn, mark: &str) -> Vec<Vec<String>> {
+fn columns(column: &CustomColumn, mark: &str) -> Vec<Vec<String>> {
     let (heading, unit) = (&column.heading, &column.unit);
     let ours = std::iter::once(format!("{heading}\n{unit}\n{mark}"));
     let published_cells = || column.cells.iter().map(|cell| cell.published.clone());
@@ -86,7 +86,7 @@ fn columns(column: &ShapedColumn, mark: &str) -> Vec<Vec<String>> {
     all
 }
 
-fn one(names: &[Vec<String>], groups: &[Vec<Vec<String>>], columns: &[ShapedColumn], colour: bool) -> String {
+fn one(names: &[Vec<String>], groups: &[Vec<Vec<String>>], columns: &[CustomColumn], colour: bool) -> String {
     let mut table = Table::new();
     table.load_style(STYLE);
     if colour {

@@ -102,7 +102,7 @@ fn a_stack_that_failed_says_so() {
 #[test]
 fn the_page_marks_what_is_simulated_and_what_was_published() {
     let page = html(&input());
-    let begin = page.find("<section class=\"shaped\"").expect("the table");
+    let begin = page.find("<section class=\"custom-table\"").expect("the table");
     let section = &page[begin..begin + page[begin..].find("</section>").expect("its end")];
     assert!(section.contains("<em>published</em> figures in italics: lone-wolves.org, 2008"));
     assert!(section.contains(">simulated</th><th scope=\"col\" class=\"number\"><em>published</em></th>"));

@@ -1,10 +1,12 @@
 //! The page of a comparison: a sentence, a table with all ratios on one axis, and the cells that only one run has.
 
-use super::{ComparedSide, cell_words, figure, interval_words, notes, outcome_words, ratio_words, summary};
 use crate::chart::Band;
+use crate::chart::scale::{Scale, with_intervals};
 use crate::page::{STYLE, rendered};
-use crate::scale::{Scale, with_intervals};
 use crate::words;
+use crate::words::comparison::{
+    ComparedSide, cell_words, figure, interval_words, notes, outcome_words, ratio_words, summary,
+};
 use serde::Serialize;
 use stats::between::{Between, BetweenRow, Outcome};
 

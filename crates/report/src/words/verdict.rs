@@ -5,7 +5,7 @@ mod speed;
 pub use speed::speed_verdict;
 
 use crate::input::Input;
-use crate::power_cut::{self, CutRow, PowerCuts};
+use crate::words::power_cut::{self, CutRow, PowerCuts};
 use stats::Results;
 
 /// Speeds, and what was lost in power cuts. Never empty.

@@ -1,11 +1,11 @@
 //! A page with overlaid cumulative distributions: measured and simulated response times.
 
-use crate::figure::number;
-use crate::scale::Scale;
+use crate::chart::scale::Scale;
+use crate::words::figure::number;
 use minijinja::{AutoEscape, Environment, context};
 
-const TEMPLATE: &str = include_str!("../assets/distributions.html.jinja");
-const STYLE: &str = include_str!("../assets/report.css");
+const TEMPLATE: &str = include_str!("../../assets/distributions.html.jinja");
+const STYLE: &str = include_str!("../../assets/report.css");
 
 /// Size of the drawing, which is stretched to the page.
 const WIDTH: f64 = 1000.0;

@@ -1,8 +1,8 @@
 //! Reasons to doubt comparisons between cells, in words: stacks that differ in settings that decide results, drift,
 //! and effects of the order of trials.
 
-use crate::figure::number;
 use crate::input::{Input, TrialInfo};
+use crate::words::figure::number;
 use stats::{ComparedBy, Drift, Held, OrderEffect, Place, Setting, Unlike};
 use study::plan::Plan;
 use study::stack::MachineKind;
@@ -10,7 +10,7 @@ use study::{Load, Measurement, OTHER_DISKS_MIB_PER_S_MAX, OTHERS_PROCESSOR_PERCE
 
 /// Warnings of a run as sentences, grouped by their subject.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Doubts {
+pub struct Warnings {
     /// The whole run: drift, and effects of the order on all cells.
     pub run: Vec<String>,
     /// By the index of the claim or table in the plan.
@@ -20,22 +20,22 @@ pub struct Doubts {
     rankings: Vec<(String, String)>,
 }
 
-impl Doubts {
+impl Warnings {
     /// Warnings from the plan and samples of a run. `order`: its trials as a host started them one after the other; empty in the lab,
     /// where no trial knows of another. `loads` of its trials: on hosts only.
     pub fn of(plan: &Plan, samples: &[Measurement], order: &[TrialKey], loads: &[Recorded<Load>]) -> Self {
-        let mut doubts = Self::default();
-        doubts.run.extend(loaded_words(plan, loads));
-        doubts.run.extend(other_disks_words(plan, loads));
+        let mut warnings = Self::default();
+        warnings.run.extend(loaded_words(plan, loads));
+        warnings.run.extend(other_disks_words(plan, loads));
         for unlike in stats::unlike(plan, samples) {
             let words = unlike_words(&unlike);
             match unlike.by {
-                ComparedBy::Claim(at) => doubts.claims.push((at, words)),
-                ComparedBy::Table(at) => doubts.tables.push((at, words)),
-                ComparedBy::Ranking(workload) => doubts.rankings.push((workload, words)),
+                ComparedBy::Claim(at) => warnings.claims.push((at, words)),
+                ComparedBy::Table(at) => warnings.tables.push((at, words)),
+                ComparedBy::Ranking(workload) => warnings.rankings.push((workload, words)),
             }
         }
-        doubts.run.extend(stats::drift(plan, samples, order).map(drift_words));
+        warnings.run.extend(stats::drift(plan, samples, order).map(drift_words));
         for effect in stats::order_effects(plan, samples, order) {
             let words = order_words(&effect);
             let of_cell = match &effect.place {
@@ -43,11 +43,11 @@ impl Doubts {
                 Place::First | Place::After(_) => None,
             };
             match of_cell {
-                Some(cell) => doubts.rankings.push((cell.workload.name.clone(), words)),
-                None => doubts.run.push(words),
+                Some(cell) => warnings.rankings.push((cell.workload.name.clone(), words)),
+                None => warnings.run.push(words),
             }
         }
-        doubts
+        warnings
     }
 
     pub(crate) fn of_input(input: &Input) -> Self {
@@ -84,8 +84,8 @@ pub fn order_of(trials: impl Iterator<Item = TrialInfo>) -> Vec<TrialKey> {
 
 impl Input {
     /// Reasons to doubt comparisons of this run.
-    pub fn doubts(&self) -> Doubts {
-        Doubts::of_input(self)
+    pub fn warnings(&self) -> Warnings {
+        Warnings::of_input(self)
     }
 }
 

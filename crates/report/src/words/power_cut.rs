@@ -1,9 +1,8 @@
 //! Power cuts as a table of verdicts: the number of cuts, and after how many of them something was missing. Not a
 //! speed, and not ranked.
 
-use crate::figure::number;
 use crate::input::Input;
-use crate::table::without_figure;
+use crate::words::figure::number;
 use serde::Serialize;
 use stats::{Results, WorkloadResults};
 use study::metric::Metric;
@@ -139,7 +138,7 @@ fn of_workload(input: &Input, workload: &WorkloadResults) -> PowerCuts {
         .stack_labels()
         .into_iter()
         .enumerate()
-        .filter(|(_, stack)| crate::chart::is_in(input, workload, stack))
+        .filter(|(_, stack)| input.has_cell(workload, stack))
         .map(|(place, stack)| row(input, workload, place, stack))
         .collect();
     let tests = POWER_CUT_TESTS.iter().skip(1);
@@ -165,7 +164,7 @@ fn row(input: &Input, workload: &WorkloadResults, place: usize, stack: &str) -> 
         let mut tests = workload.tests.iter().chain(&workload.counts);
         let why = tests
             .next()
-            .map_or("–", |test| without_figure(input, &test.headline().rows[place]));
+            .map_or("–", |test| input.without_figure(&test.headline().rows[place]));
         return CutRow {
             stack: stack.to_owned(),
             outcome: None,

@@ -1,7 +1,7 @@
 //! Histograms of latencies as data: a row for each stack, bars on a logarithmic axis of time.
 
-use crate::figure::{nanoseconds, number};
-use crate::scale::Scale;
+use crate::chart::scale::Scale;
+use crate::words::figure::{nanoseconds, number};
 use serde::Serialize;
 use stats::LatencyBin;
 
@@ -13,16 +13,16 @@ const TRACK_PX: f64 = 140.0;
 
 /// One operation of one test.
 #[derive(Debug, Serialize)]
-pub(crate) struct Spread {
+pub(crate) struct LatencyHistogram {
     pub test: String,
     pub operation: String,
     pub ticks: Vec<(f64, String)>,
-    pub rows: Vec<SpreadRow>,
+    pub rows: Vec<HistogramRow>,
 }
 
 /// One stack: the area of its bars represents all its operations.
 #[derive(Debug, Serialize)]
-pub(crate) struct SpreadRow {
+pub(crate) struct HistogramRow {
     pub stack: String,
     /// Text for screen readers.
     pub words: String,
@@ -31,7 +31,11 @@ pub(crate) struct SpreadRow {
 }
 
 /// `rows`: the bins of each stack. `None` if there is too little to draw.
-pub(crate) fn spread(test: &str, operation: &str, rows: &[(String, Vec<LatencyBin>)]) -> Option<Spread> {
+pub(crate) fn latency_histogram(
+    test: &str,
+    operation: &str,
+    rows: &[(String, Vec<LatencyBin>)],
+) -> Option<LatencyHistogram> {
     let enough = |bins: &[LatencyBin]| bins.iter().map(|bin| bin.count).sum::<u64>() >= OPERATIONS_MIN;
     let rows: Vec<&(String, Vec<LatencyBin>)> = rows.iter().filter(|(_, bins)| enough(bins)).collect();
     let all = || rows.iter().flat_map(|(_, bins)| bins);
@@ -43,7 +47,7 @@ pub(crate) fn spread(test: &str, operation: &str, rows: &[(String, Vec<LatencyBi
     let scale = Scale::by_ratio(low, high);
     let label = |tick: f64| nanoseconds(tick as u64);
     let labelled = scale.fitting(TRACK_PX, label);
-    Some(Spread {
+    Some(LatencyHistogram {
         test: test.to_owned(),
         operation: operation.to_owned(),
         ticks: scale
@@ -57,7 +61,7 @@ pub(crate) fn spread(test: &str, operation: &str, rows: &[(String, Vec<LatencyBi
     })
 }
 
-fn row(stack: &str, bins: &[LatencyBin], scale: &Scale) -> SpreadRow {
+fn row(stack: &str, bins: &[LatencyBin], scale: &Scale) -> HistogramRow {
     let operations: u64 = bins.iter().map(|bin| bin.count).sum();
     let peak = bins.iter().max_by_key(|bin| bin.count);
     let between = |bin: &LatencyBin| {
@@ -67,7 +71,7 @@ fn row(stack: &str, bins: &[LatencyBin], scale: &Scale) -> SpreadRow {
             nanoseconds(bin.high_ns as u64)
         )
     };
-    SpreadRow {
+    HistogramRow {
         stack: stack.to_owned(),
         words: format!(
             "{stack}: {} operations, most of them {}",
@@ -119,7 +123,7 @@ mod tests {
             ("ext4".to_owned(), vec![bin(1e6, 10), bin(1e8, 90)]),
             ("xfs".to_owned(), vec![bin(1e6, 3)]),
         ];
-        let spread = spread("read", "open", &rows).expect("a histogram");
+        let spread = latency_histogram("read", "open", &rows).expect("a histogram");
         let [ext4] = &spread.rows[..] else {
             panic!("three operations are too few")
         };
