@@ -1,6 +1,7 @@
 //! Opening a store: checks that it is one, that it can be written, and that its schema is known.
 
 use crate::migrate::{self, migrate};
+use crate::read::CellOfPlan;
 use crate::record::RunId;
 use crate::{Result, StoreError};
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
@@ -22,8 +23,8 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct Store {
     pub(crate) connection: Connection,
     pub(crate) path: PathBuf,
-    /// Positions of cells in the plan of the run that was read last.
-    pub(crate) places: RefCell<Option<(RunId, HashMap<CellId, usize>)>>,
+    /// The cells in the plan of the run that was read last.
+    pub(crate) places: RefCell<Option<(RunId, HashMap<CellId, CellOfPlan>)>>,
 }
 
 impl Store {

@@ -5,9 +5,11 @@ use crate::record::{RunChoice, RunId, RunSummary, TrialId, TrialRecord};
 use crate::words::{Json, Stored, metric, unsigned};
 use crate::{Result, Store, StoreError};
 use rusqlite::{OptionalExtension, Row};
+use std::cell::Ref;
 use std::collections::{HashMap, HashSet};
 use study::event::{Course, Failure, Guard, Latency, Sample, ToolCall};
-use study::plan::Plan;
+use study::plan::{Cell, Plan};
+use study::workload::GuardReach;
 use study::{CellId, Measured, Measurement, ProvenanceEntry, Recorded, Shard, StepEntry, TestId, TrialKey};
 
 const RUN_COLUMNS: &str = "SELECT id, title, study_source, study_sha256, seed, machine, only_json, raidlab_version,
@@ -248,7 +250,7 @@ impl Store {
         &self,
         part: &Selection,
         entries: Vec<(TrialKey, T)>,
-        test: fn(&T) -> &str,
+        test: fn(&T) -> &TestId,
     ) -> Result<Vec<Measured<T>>> {
         let mut failed: HashMap<TrialKey, Vec<Guard>> = HashMap::new();
         for Recorded { trial, entry } in self.guards_of(part)? {
@@ -256,16 +258,25 @@ impl Store {
                 failed.entry(trial).or_default().push(entry);
             }
         }
+        let cells = self.cells(part.run)?;
         let measured = entries.into_iter().map(|(trial, entry)| {
+            let reach = cells.get(&trial.cell).map_or(GuardReach::Test, |cell| cell.guard_reach);
+            let covers = |guarded: &TestId| reach.covers(guarded, test(&entry));
             let guards = failed.get(&trial).into_iter().flatten();
-            let of_test = guards.filter(|guard| guard.test.as_deref().is_none_or(|of| of == test(&entry)));
+            let mut failed_guards: Vec<String> = guards
+                .filter(|guard| guard.test.as_ref().is_none_or(covers))
+                .map(|guard| guard.name.clone())
+                .collect();
+            failed_guards.dedup();
             Measured {
                 trial,
-                failed_guards: of_test.map(|guard| guard.name.clone()).collect(),
+                failed_guards,
                 entry,
             }
         });
-        self.in_plan_order(part.run, measured.collect())
+        let measured = measured.collect();
+        drop(cells);
+        self.in_plan_order(part.run, measured)
     }
 
     fn rows<T>(
@@ -283,19 +294,28 @@ impl Store {
 
     /// Trials run in a random order and in parallel; results must not depend on it.
     fn in_plan_order<T: OfTrial>(&self, run: RunId, mut rows: Vec<T>) -> Result<Vec<T>> {
-        let mut known = self.places.borrow_mut();
-        if known.as_ref().is_none_or(|(of, _)| *of != run) {
-            // A plan with many cells takes seconds to decode, and never changes.
-            let cells = self.plan(run)?.cells;
-            let places = cells.into_iter().map(|cell| cell.id).zip(0..).collect();
-            *known = Some((run, places));
-        }
-        let place = |cell| known.as_ref().and_then(|(_, places)| places.get(&cell));
+        let cells = self.cells(run)?;
         rows.sort_by_key(|row| {
             let trial = row.of_trial();
-            (place(trial.cell).copied().unwrap_or(usize::MAX), trial)
+            (cells.get(&trial.cell).map_or(usize::MAX, |cell| cell.place), trial)
         });
         Ok(rows)
+    }
+
+    /// The cells of a run's plan. A plan with many cells takes seconds to decode, and never changes.
+    fn cells(&self, run: RunId) -> Result<Ref<'_, HashMap<CellId, CellOfPlan>>> {
+        let is_known = self.places.borrow().as_ref().is_some_and(|(of, _)| *of == run);
+        if !is_known {
+            let cells = self.plan(run)?.cells.into_iter().enumerate();
+            let of_plan = |(place, cell): (usize, Cell)| {
+                let guard_reach = cell.workload.work.guard_reach();
+                (cell.id, CellOfPlan { place, guard_reach })
+            };
+            let cells = cells.map(of_plan).collect();
+            *self.places.borrow_mut() = Some((run, cells));
+        }
+        let cells = Ref::filter_map(self.places.borrow(), |known| known.as_ref().map(|(_, cells)| cells));
+        Ok(cells.unwrap_or_else(|_| unreachable!("they have just been read")))
     }
 
     fn no_such_run(&self, run: RunId) -> StoreError {
@@ -308,6 +328,14 @@ impl Store {
             last: last.unwrap_or(0),
         }
     }
+}
+
+/// What reading needs of a cell.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CellOfPlan {
+    /// Its index in the plan.
+    place: usize,
+    guard_reach: GuardReach,
 }
 
 /// A row that belongs to a trial.

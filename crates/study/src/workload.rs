@@ -18,6 +18,7 @@ pub use power_cut::{POWER_CUT_TESTS, PowerCutSpec, Survivors};
 pub use server::{ServerSpec, ServerTest};
 pub use tree::{Collection, SizeSpec, TreeSpec, TreeTest};
 
+use crate::test_id::TestId;
 use serde::{Deserialize, Serialize};
 
 /// A named workload of a study.
@@ -71,7 +72,40 @@ pub trait WorkSpec {
     fn describe(&self) -> String;
 }
 
+/// Which figures a failed guard of a test excludes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GuardReach {
+    /// All of the trial: its tests are parts of one measurement.
+    Trial,
+    /// Those of the test and of its jobs.
+    Test,
+}
+
+impl GuardReach {
+    /// Whether figures of `of` are derived from what a guard of `guarded` judges.
+    pub fn covers(self, guarded: &TestId, of: &TestId) -> bool {
+        match self {
+            Self::Trial => true,
+            Self::Test => guarded.name() == of.name(),
+        }
+    }
+}
+
 impl Work {
+    /// An io job is measured once: its directions, its jobs and the phases of the array are parts of that.
+    pub const fn guard_reach(&self) -> GuardReach {
+        match self {
+            Self::Io(_) => GuardReach::Trial,
+            Self::Tree(_)
+            | Self::FioFile(_)
+            | Self::Bonnie(_)
+            | Self::Iozone(_)
+            | Self::Server(_)
+            | Self::PowerCut(_)
+            | Self::Imported(_) => GuardReach::Test,
+        }
+    }
+
     /// The specification of any kind.
     pub fn spec(&self) -> &dyn WorkSpec {
         match self {

@@ -5,7 +5,8 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use store::{Ending, Found, Store, StoreError, TrialStatus};
-use study::event::{Event, Failure};
+use study::event::{Event, Failure, Guard};
+use study::workload::{IoPattern, IoSpec, Work};
 
 #[test]
 fn a_run_reads_back_as_it_was_written() {
@@ -65,6 +66,41 @@ fn a_failed_guard_marks_the_samples_of_its_test() {
     let samples = store.samples(run.summary.id).unwrap();
     assert_eq!(samples[0].failed_guards, ["cold-cache"]);
     assert_eq!(samples[1].failed_guards, [""; 0]);
+}
+
+/// `steady` excluded `randrw`, and its `read` and `write` were ranked.
+#[test]
+fn issue_39_a2_parts_of_an_excluded_measurement_are_excluded() {
+    let mut bench = Bench::new();
+    for cell in &mut bench.plan.cells {
+        cell.workload.work = Work::Io(IoSpec {
+            pattern: IoPattern::RandRw,
+            ..IoSpec::default()
+        });
+    }
+    bench.plan.identify();
+    let mut store = bench.open();
+    let run = store.open_run(&bench.spec()).unwrap();
+    let trial = store.begin_trial(&run, &bench.trial(0, 0), ORIGIN).unwrap();
+    let parts = ["randrw", "read", "write", "degraded", "randrw job 1"];
+    for part in parts {
+        store.append(trial, &sample(part, 1.0)).unwrap();
+    }
+    let steady = Event::Guard(Guard {
+        name: "steady".to_owned(),
+        test: Some("randrw".into()),
+        passed: false,
+        detail: "686 MiB/s in the first half, 1,381 in the second".to_owned(),
+    });
+    store.append(trial, &steady).unwrap();
+    store.end_trial(trial, &Ending::Done, 1).unwrap();
+    let samples = store.samples(run.summary.id).unwrap();
+    let excluded: Vec<&str> = samples
+        .iter()
+        .filter(|sample| sample.failed_guards == ["steady"])
+        .map(|sample| sample.entry.test.as_str())
+        .collect();
+    assert_eq!(excluded, parts);
 }
 
 /// Run by the process that will be killed: this test binary, started again.
