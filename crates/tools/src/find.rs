@@ -25,14 +25,17 @@ pub const CARRIED_MOUNT: &str = "/srv";
 
 /// Environment of every program of a guest. What the dynamic linker does must not depend on the processor: how far it uses the
 /// stack when it binds a function at its first call, and where it looks for a library that its cache does not name (glibc-hwcaps;
-/// before glibc 2.37 also `haswell` and `avx512_1`). The C library copies memory with the same instructions on all.
-pub const GUEST_ENVIRONMENT: [(&str, &str); 2] = [
-    ("LD_BIND_NOW", "1"),
-    (
-        "GLIBC_TUNABLES",
-        "glibc.cpu.hwcaps=-AVX512CD,-AVX512F,-AVX2,-AVX,-ERMS,-FSRM,-SSE4_2,-SSE4_1,-SSSE3,-POPCNT",
-    ),
-];
+/// before glibc 2.37 also `haswell` and `avx512_1`). Nor must the instructions with which the C library copies and searches memory:
+/// they decide in which order pages are touched first.
+pub const GUEST_ENVIRONMENT: [(&str, &str); 2] = [("LD_BIND_NOW", "1"), ("GLIBC_TUNABLES", TUNABLES)];
+
+/// Everything that glibc's `sysdeps/x86` chooses a function by: features of the instruction set, what glibc prefers on some
+/// models (`-Fast_…`, `-Prefer_…`, `-Slow_…`), and the sizes of caches, above which it writes past them.
+const TUNABLES: &str = "glibc.cpu.hwcaps=-AVX,-AVX2,-AVX512F,-AVX512BW,-AVX512CD,-AVX512DQ,-AVX512ER,-AVX512PF,-AVX512VL,-BMI1,\
+    -BMI2,-ERMS,-FMA,-FMA4,-FSRM,-LZCNT,-MOVBE,-POPCNT,-RTM,-SSE4_1,-SSE4_2,-SSSE3,-XSAVEC,-AVX_Fast_Unaligned_Load,\
+    -Fast_Copy_Backward,-Fast_Rep_String,-Fast_Unaligned_Copy,-Fast_Unaligned_Load,-Prefer_ERMS,-Prefer_FSRM,\
+    -Prefer_No_VZEROUPPER,-Prefer_PMINUB_for_stringop,-Slow_BSF,-Slow_SSE4_2:glibc.cpu.x86_data_cache_size=0x8000:\
+    glibc.cpu.x86_shared_cache_size=0x100000:glibc.cpu.x86_non_temporal_threshold=0xc0000";
 
 /// Installed programs.
 #[derive(Debug)]
