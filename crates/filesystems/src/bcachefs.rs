@@ -8,7 +8,6 @@ use crate::{
 pub static BCACHEFS: Program = Program {
     suite: Some("experimental"),
     is_carried: true,
-    has_threads: true,
     ..Program::new("bcachefs", "bcachefs-tools").version_argument("version")
 };
 

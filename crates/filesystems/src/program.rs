@@ -17,8 +17,6 @@ pub struct Program {
     pub environment: &'static [(&'static str, &'static str)],
     /// Provided by raidlab in lab guests, so the host need not have it.
     pub is_carried: bool,
-    /// It names its threads through /proc, or looks for them there.
-    pub has_threads: bool,
 }
 
 impl Program {
@@ -31,7 +29,6 @@ impl Program {
             version_argument: "--version",
             environment: &[],
             is_carried: false,
-            has_threads: false,
         }
     }
 

@@ -113,11 +113,6 @@ impl Tool {
         self.describe().is_carried
     }
 
-    /// Whether its last thread may still have files in /proc after it exited.
-    pub(crate) const fn has_threads(self) -> bool {
-        self.describe().has_threads
-    }
-
     /// The Debian suite of its package, if not stable.
     pub const fn suite(self) -> Option<&'static str> {
         self.describe().suite

@@ -157,7 +157,6 @@ impl Tools {
             deadline: began + invocation.limit,
             output_bytes_max: invocation.output_bytes_max,
             cancel: self.cancel.as_ref(),
-            has_threads: invocation.tool.has_threads(),
         }
     }
 }

@@ -30,7 +30,6 @@ pub(crate) struct Limits<'a> {
     pub(crate) deadline: Instant,
     pub(crate) output_bytes_max: usize,
     pub(crate) cancel: Option<&'a OwnedFd>,
-    pub(crate) has_threads: bool,
 }
 
 /// Makes the program the leader of a process group, so that it can be killed with all its children and does not
@@ -88,7 +87,6 @@ pub(crate) fn to_its_end(child: Child, limits: &Limits<'_>) -> (Ended, Capture, 
 
 struct Watch {
     child: Child,
-    has_threads: bool,
     stdout: Stream<std::process::ChildStdout>,
     stderr: Stream<std::process::ChildStderr>,
 }
@@ -106,7 +104,6 @@ impl Watch {
         let stderr = Stream::new(child.stderr.take(), limits.output_bytes_max);
         Self {
             child,
-            has_threads: limits.has_threads,
             stdout,
             stderr,
         }
@@ -119,7 +116,6 @@ impl Watch {
         let exit = rustix::process::pidfd_open(pid, PidfdFlags::empty())?;
         let why = self.wait_until(&exit, limits.deadline, limits.cancel)?;
         if matches!(why, Woken::Ended) {
-            self.let_threads_end();
             let status = self.child.wait()?;
             self.drain()?;
             return Ok(match (status.code(), status.signal()) {
@@ -134,18 +130,6 @@ impl Watch {
         })
     }
 
-    /// Lets the last thread of a program that has exited finish, before the program is reaped.
-    ///
-    /// It reports the exit before it has removed its files in /proc, and may be interrupted in between. wait4(2)
-    /// then loops in `shrink_dcache_parent()`, yielding the CPU, until the next tick. A guest whose clock stands
-    /// still while it computes has no ticks.
-    fn let_threads_end(&self) {
-        const OFTEN: u32 = 8;
-        if self.has_threads && is_first_process() {
-            (0..OFTEN).for_each(|_| std::thread::yield_now());
-        }
-    }
-
     /// Sends SIGTERM, then SIGKILL, to the group; returns whether it exited.
     fn end(&mut self, exit: &OwnedFd) -> io::Result<bool> {
         for signal in [Signal::TERM, Signal::KILL] {
@@ -154,7 +138,6 @@ impl Watch {
                 // Children of the program may outlive it; its group has not been reaped yet, so the id is still
                 // ours.
                 self.signal_group(Signal::KILL);
-                self.let_threads_end();
                 self.child.wait()?;
                 self.drain()?;
                 return Ok(true);
