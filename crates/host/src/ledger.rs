@@ -1,4 +1,4 @@
-//! What a run did to this machine and left on it, in files that survive it.
+//! Record of a run's changes to this machine, in files that survive the run.
 
 pub(crate) mod ledger_file;
 pub(crate) mod leftovers;

@@ -1,4 +1,4 @@
-//! Why nothing was measured.
+//! Errors of a measurement.
 
 use files::OutputError;
 

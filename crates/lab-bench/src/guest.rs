@@ -41,7 +41,7 @@ pub struct Laboratory<'a> {
     pairs: u32,
 }
 
-/// A piece of work as it was seen from here.
+/// A piece of work, with the times measured here.
 #[derive(Clone, Copy, Debug, Default)]
 struct Timed {
     wall_s: f64,
@@ -218,7 +218,7 @@ fn measured(figure: Figure, pairs: &[(usize, usize)], timed: &[Timed]) -> Measur
     MeasuredFigure::of_pairs(figure, pairs.iter().map(pair).collect())
 }
 
-/// Looks at the clock when the guest says that a piece of work begins or ends.
+/// Reads the clock when the guest reports the start or the end of a piece of work.
 #[derive(Default)]
 struct Clock {
     timed: Vec<Timed>,

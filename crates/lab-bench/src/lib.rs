@@ -1,4 +1,4 @@
-//! What the lab costs, as ratios, and a model of this machine's processor.
+//! The lab's overhead, as ratios, and a model of this machine's processor.
 //!
 //! The floor is Linux's own null_blk, a disk in memory whose requests end by a timer: in the same guest, with the
 //! same kernel, under the same work, in turn. Wall time is taken out here, when the guest says that a piece of work
@@ -65,7 +65,7 @@ pub fn as_json(all: &[MeasuredFigure]) -> Value {
     Value::Object(all.iter().map(entry).collect::<Map<_, _>>())
 }
 
-/// What is measured, and when it ends.
+/// The figures to measure, and the end of the measurement.
 pub struct Bench<'a> {
     laboratory: guest::Laboratory<'a>,
     pairs: u32,
@@ -84,8 +84,8 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// All figures whose name holds `only`. `keep` gets each as soon as it is measured, `print` what a reader may want
-    /// to know meanwhile.
+    /// All figures whose name contains `only`. `keep` gets each as soon as it is measured, `print` gets progress
+    /// messages.
     pub fn measure(
         &self,
         only: &str,

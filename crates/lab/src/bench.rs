@@ -14,7 +14,7 @@ use std::time::Instant;
 use study::event::Event;
 use trial::{Disks, Pass, Target};
 
-/// What the guest writes of its pieces, one on a line.
+/// What the guest reports about its pieces of work, one line each.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(tag = "bench", rename_all = "kebab-case")]
 pub enum Line {

@@ -122,10 +122,12 @@ impl DiskBound {
         }
         let why = match verb {
             "read" => {
-                "a cache answered the rest: read with `direct = true`, more bytes (`size`) than memory holds, or blocks \
+                "a cache served the rest: read with `direct = true`, more bytes (`size`) than memory holds, or blocks \
                  (`bs`) that are not smaller than the records of the filesystem"
             }
-            _ => "a cache had the rest when the clock stopped: write for longer (`runtime`, after a `ramp_time`)",
+            _ => {
+                "the rest was in a cache when the clock stopped: write for longer (`runtime`, after a `ramp_time`)"
+            }
         };
         Some(Guard {
             name: GUARD.to_owned(),
@@ -204,7 +206,7 @@ mod tests {
         assert_eq!(
             marked.detail,
             "8975 MiB/s, and the 4 disks together sustain 6523 MiB/s once their caches are full; the rest was in the \
-             disks' caches when the clock stopped: write more bytes (`size`) or for longer (`runtime`, after a \
+                disks' caches when the clock stopped: write more bytes (`size`) or for longer (`runtime`, after a \
              `ramp_time`), or end with `end_fsync = true`"
         );
         assert!(guard(&raid, "write", 6500.0).expect("a throughput").passed);

@@ -51,12 +51,12 @@ pub struct Config<'a> {
     pub job: &'a [u8],
     /// Contents of the disks beyond this size go to an unnamed file in `folder`. Ignored with `contents`.
     pub memory_budget_bytes: u64,
-    /// Contents of the disks, from the guest before and for the next one. Without it the disks hold zeros, and what is
-    /// written ends with the guest.
+    /// Contents of the disks, kept from the previous guest for the next one. If absent, the disks contain zeros, and
+    /// written data is lost with the guest.
     pub contents: Option<&'a Contents>,
     /// When the power is cut: the guest ends at once, and the data in the disks' volatile caches is lost, or in part.
     pub power_cut: Option<PowerCut>,
-    /// States of the disks after power cuts, in the place of `contents` and `power_cut`.
+    /// States of the disks after power cuts, instead of `contents` and `power_cut`.
     pub states: Option<StatesUse<'a>>,
     /// The trial's own folder.
     pub folder: &'a Path,
@@ -70,12 +70,12 @@ pub struct Config<'a> {
     pub limits: Limits,
 }
 
-/// What a guest does with states of the disks.
+/// How a guest uses states of the disks.
 #[derive(Clone, Copy, Debug)]
 pub enum StatesUse<'a> {
-    /// It keeps the state of each power cut, which are in the order of time, and goes on.
+    /// It stores the state at each power cut, in order of time, and continues.
     Keep(&'a States, &'a [PowerCut]),
-    /// Its init takes one after the other. What it writes changes none of them.
+    /// Its init loads one state after another. Its writes change none of them.
     Take(&'a States),
 }
 

@@ -131,8 +131,8 @@ fn run_trial(channel: &mut Channel, trial: &Trial, check_array: bool) -> io::Res
     channel.say(&end)
 }
 
-/// Says each verdict on one line, and ends early if the next state would not find a clean machine. The disks are not
-/// read for digests: this guest is the last one that has them.
+/// Reports each verdict on one line, and ends early if the machine would not be clean for the next state. No digests of
+/// the disks: this guest is the last one that uses them.
 fn judge(channel: &mut Channel, trial: &Trial, cuts: &[ToJudge]) -> io::Result<()> {
     let setting = setting(channel, &trial.cell.machine)?;
     for to_judge in cuts {

@@ -1,5 +1,6 @@
-//! Power cuts of a trial. A whole run tells when its operations are; a second one keeps the state of the disks at each
-//! power cut and goes on; guests take one state after the other, start the stack on it, and judge.
+//! Power cuts of a trial. A first run determines when its operations take place; a second one stores the state of the
+//! disks at each power cut and continues; further guests load one state after another, start the stack on it, and check
+//! it.
 
 mod lost;
 mod smaller;
@@ -22,7 +23,7 @@ use study::workload::PowerCutSpec;
 use trial::ProcessEnd;
 use trial::power_cut::{Cut, Log, Operations, Verdict};
 
-/// One state of all disks, and how it was judged.
+/// One state of all disks, and the verdict on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judged {
     pub at_ns: u64,
@@ -32,7 +33,7 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// What is wrong with it, each with the instant and the seed that repeat it.
+    /// Its defects, each with the instant and the seed that repeat it.
     pub fn findings(&self) -> Vec<Finding> {
         let findings = self.verdict.findings().into_iter();
         let finding = |(kind, detail)| Finding {
@@ -45,7 +46,7 @@ impl Judged {
     }
 }
 
-/// Why there is no judgement.
+/// Why there is no verdict.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]
@@ -61,8 +62,8 @@ pub enum Error {
     #[error("the states of the disks: {0}")]
     States(#[from] io::Error),
     #[error(
-        "a power cut at {at_ns} ns is not amid the operations, which take from {} to {} ns: it falls into the step \"{step}\", \
-         and there is nothing to judge", .times.start, .times.end
+        "a power cut at {at_ns} ns is outside the time window of the operations, from {} to {} ns: it falls into the \
+            step \"{step}\", where there is nothing to judge", .times.start, .times.end
     )]
     Outside {
         at_ns: u64,
@@ -81,18 +82,18 @@ pub struct Exploration<'a> {
     pub config: Config<'a>,
 }
 
-/// What a guest with the operations reported.
+/// The report of a guest that ran the operations.
 struct Run {
     ended: EndedGuest,
-    /// After each line that said how far the operations were: bytes of all lines until then.
+    /// Progress of the operations after each line that reports it, with the total bytes of all lines until then.
     logs: Vec<(u64, Log)>,
-    /// Times of the first operation's begin and of the last return, after the preparation.
+    /// Start of the first operation and return of the last one, after the preparation.
     times: Option<Range<u64>>,
     /// The last step that began.
     step: String,
 }
 
-/// What a verdict depends on: the contents of the disks, and how far the operations were.
+/// What a verdict depends on: the contents of the disks, and the progress of the operations.
 type Key<'a> = (&'a [u8], usize, usize);
 
 impl Run {
@@ -100,7 +101,7 @@ impl Run {
         self.until(u64::MAX)
     }
 
-    /// How far the operations were when so many bytes of lines were written.
+    /// Progress of the operations when this number of bytes had been written as lines.
     fn until(&self, bytes: u64) -> Log {
         let lines = self.logs.partition_point(|(end, _)| *end <= bytes);
         let last = self.logs[..lines].last();
@@ -108,22 +109,22 @@ impl Run {
     }
 }
 
-/// What one guest has said.
+/// The verdicts of one guest.
 struct ByOneGuest {
-    /// On the first states that it was to judge, at least on one.
+    /// On the first of its states, at least on one.
     verdicts: Vec<Verdict>,
     /// How it ended at the next state, if it died there.
     death: Option<String>,
 }
 
-/// A state, and how far the operations were.
+/// A state, and the progress of the operations.
 struct Kept {
     state: State,
     log: Log,
 }
 
 impl Exploration<'_> {
-    /// Tries every state. `see` gets the events of the whole run, without its log.
+    /// Checks every state. `see` gets the events of the first run, without its log.
     pub fn all(
         &self,
         stop: &AtomicBool,
@@ -152,7 +153,7 @@ impl Exploration<'_> {
         cuts
     }
 
-    /// The run without a cut: when its operations are.
+    /// The run without a cut, which determines when its operations take place.
     fn whole(&self, stop: &AtomicBool, see: &mut dyn FnMut(Event)) -> Result<Range<u64>, Error> {
         let run = self.run(&self.config, stop, see)?;
         match (run.times, &run.ended.end) {
@@ -161,7 +162,7 @@ impl Exploration<'_> {
         }
     }
 
-    /// The same run, which keeps the state of each power cut.
+    /// The same run, which stores the state at each power cut.
     fn keep(&self, states: &States, cuts: &[PowerCut], stop: &AtomicBool) -> Result<Vec<Kept>, Error> {
         let config = Config {
             states: Some(StatesUse::Keep(states, cuts)),
@@ -171,7 +172,7 @@ impl Exploration<'_> {
         let run = self.run(&config, stop, &mut |_| {})?;
         let kept = states.read()?;
         if run.ended.end != ProcessEnd::Exited || kept.len() != cuts.len() {
-            return Err(unexpected("the run that keeps the states", run.ended));
+            return Err(unexpected("the run that stores the states", run.ended));
         }
         let of = |state: State| Kept {
             log: run.until(state.events_bytes),
@@ -180,7 +181,7 @@ impl Exploration<'_> {
         Ok(kept.into_iter().map(of).collect())
     }
 
-    /// Judges the states; equal ones once, if the same was acknowledged.
+    /// Judges the states; equal ones only once, if the acknowledged operations are the same.
     fn judge(
         &self,
         states: &States,
@@ -190,7 +191,7 @@ impl Exploration<'_> {
     ) -> Result<(), Error> {
         let mut known: HashMap<Key<'_>, Verdict> = HashMap::new();
         let mut next = 0;
-        // From the previous guest, at the state that is the first one that is not known.
+        // Left by the previous guest, which died at the first state without a verdict.
         let mut death = None;
         while let Some(state) = kept.get(next) {
             if let Some(verdict) = known.get(&state.key()) {
@@ -198,7 +199,7 @@ impl Exploration<'_> {
                 next += 1;
                 continue;
             }
-            // What was not judged of the rest: this state, and others up to where the guest ends.
+            // The states without a verdict: this one, and others until the guest ends.
             let mut seen = HashSet::new();
             let is_new = |index: &usize| {
                 let key = kept[*index].key();
@@ -215,8 +216,8 @@ impl Exploration<'_> {
         Ok(())
     }
 
-    /// One state by a power cut that ends its guest, judged by a guest of its own: what a state that was
-    /// kept must be equal to.
+    /// One state by a power cut that ends its guest, judged by a separate guest. A stored state must give the same
+    /// result.
     pub fn state(&self, cut: PowerCut, stop: &AtomicBool) -> Result<Judged, Error> {
         let contents = Contents::new(self.config.memory_budget_bytes, self.config.folder)?;
         let config = Config {
@@ -297,7 +298,7 @@ impl Exploration<'_> {
         self.verdicts(&config, kept.map(to_judge).collect(), stop)
     }
 
-    /// A guest judges, until it is done or cannot go on.
+    /// Lets a guest judge states until it is done or cannot continue.
     fn verdicts(&self, config: &Config<'_>, cuts: Vec<ToJudge>, stop: &AtomicBool) -> Result<ByOneGuest, Error> {
         let job = GuestJob::Judge(Box::new(self.trial.clone()), cuts);
         let job = job::encode(&job, &[]);
@@ -326,7 +327,7 @@ impl Exploration<'_> {
         let death = match (&ended.end, verdicts.len()) {
             (ProcessEnd::Exited, 1..) => None,
             (ProcessEnd::Exited | ProcessEnd::NoSpace | ProcessEnd::Stopped, _) => {
-                return Err(unexpected("the guest that judges", ended));
+                return Err(unexpected("the guest that checks the states", ended));
             }
             // A kernel that panics on these disks cannot use them.
             (_, 0) => {

@@ -143,7 +143,7 @@ impl Processors {
 }
 
 fn built_in(text: &str, reference: Option<&Processor>) -> Processor {
-    read("data/cpus", text, reference).expect("the built-in models are sound, as a test says")
+    read("data/cpus", text, reference).expect("the built-in models are valid, which a test checks")
 }
 
 fn read(file: &str, text: &str, reference: Option<&Processor>) -> Result<Processor, ProcessorError> {

@@ -17,7 +17,7 @@ pub struct GuestPrograms {
     roots: Mutex<BTreeMap<RootKey, Arc<Root>>>,
 }
 
-/// What decides a root: the kernel, for what it carries, and the programs that a trial calls.
+/// What a root depends on: the kernel with its carried programs, and the programs that a trial calls.
 type RootKey = (PathBuf, Vec<Tool>);
 
 impl GuestPrograms {

@@ -1,5 +1,5 @@
 //! Misbehaving guests: programs that replace the kernel and do what no guest should. Whatever they do, the run
-//! goes on in time, keeps a bounded amount, and nothing outside the trial's folder changes.
+//! continues in time, stores a bounded amount, and nothing outside the trial's folder changes.
 
 use lab::guest::{self, Config, Contents, EndedGuest, Heartbeat, Init, StartError};
 use std::fs;
@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use trial::{Limits, ProcessEnd};
 
-/// What was heard of a guest.
+/// The output of a guest.
 struct Heard {
     ended: EndedGuest,
     lines: usize,
@@ -141,7 +141,7 @@ fn one_that_does_nothing_is_given_up() {
 
 #[test]
 fn a_false_heartbeat_does_not_keep_a_guest_alive() {
-    // Virtual time goes on and on, and nothing ever happens.
+    // Virtual time advances, but nothing happens.
     let script = "while :; do printf '%s' \"$RANDOM$RANDOM\" | dd of=/proc/self/fd/105 conv=notrunc status=none; sleep 0.05; done";
     let limits = Limits {
         wall: Duration::from_secs(4),
@@ -162,8 +162,7 @@ fn the_files_in_memory_keep_their_size() {
     assert_eq!((heard.ended.end, heard.lines), (ProcessEnd::Exited, 0));
 }
 
-/// A guest leaves the disks' contents to the next one when it ends by itself: one that was killed has changed them and
-/// not said how.
+/// A guest passes the disks' contents on only if it exits: a killed guest has changed them in an unknown way.
 #[test]
 fn contents_of_a_guest_that_was_killed_are_not_used_again() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -181,7 +180,7 @@ fn contents_of_a_guest_that_was_killed_are_not_used_again() {
     let refused = run("echo too late >&102").err().expect("a refusal");
     assert_eq!(
         refused.to_string(),
-        "what the disks hold is not known: the guest before was ended by force"
+        "the contents of the disks are unknown: the previous guest was killed"
     );
 }
 

@@ -116,9 +116,9 @@ pub enum Error {
     Small(u64),
     #[error("cannot be measured: {0}")]
     Stopped(String),
-    #[error("was not measured to the end")]
+    #[error("was not measured completely")]
     Unfinished,
-    #[error("was measured, but the figures make no sound model: {0}")]
+    #[error("was measured, but the figures do not give a valid model: {0}")]
     Model(String),
 }
 

@@ -131,7 +131,7 @@ fn text(known: &Known<'_>, measured: &Measured, platters: &Platters, queue: Queu
         "{{ depth = 32, policy = {policy:?}, age_max_ms = 2000.0, unsorted_newest = {unsorted_newest}, \
          rotation_margin_ms = {margin_ms:?}, flush_alone = true, seek_early = true }}"
     );
-    let how = "policy, unsorted_newest and rotation_margin_ms: those that come closest to random reads at six depths; the \
+    let how = "policy, unsorted_newest and rotation_margin_ms: best fit to random reads at six depths; the \
                rest assumed";
     figure(&mut text, "queue", &is, ASSUMED, how);
     text
@@ -168,8 +168,8 @@ fn mechanics(text: &mut String, platters: &Platters) {
         .map(|seek| format!("[{}, {:.4}]", seek.tracks, seek.ms))
         .collect();
     let is = format!("{{ form = \"points\", points = [{}] }}", points.join(", "));
-    let how =
-        "the fastest of many pairs of reads so many tracks apart, less a hit; what else a miss takes is included";
+    let how = "the fastest of many pairs of reads at this distance in tracks, less a cache hit; other overhead of a miss is \
+            included";
     figure(text, "seek", &is, MEASURED, how);
     let zones: Vec<String> = zones
         .iter()
@@ -179,8 +179,8 @@ fn mechanics(text: &mut String, platters: &Platters) {
         "{{ mapping = \"cylinders\", sparing = \"none\", zones = [{}] }}",
         zones.join(", ")
     );
-    let how = "sectors of a track: how far apart two reads of it end; skews: what a stream takes longer than its tracks; \
-               boundaries by bisection";
+    let how = "sectors of a track: by the times at which two reads of it end; skews: time of a stream beyond that of \
+        its tracks; boundaries by bisection";
     figure(text, "layout", &is, MEASURED, how);
 }
 
@@ -207,7 +207,7 @@ fn buffer(text: &mut String, measured: &Measured, destage: Destage) {
     let write = measured.writes.as_ref().and_then(|writes| writes.interface_mb_s);
     let also = match write {
         Some(_) => "write_mb_s: measured by cached writes of two sizes",
-        None => "write_mb_s: not measured, assumed the same",
+        None => "write_mb_s: not measured, assumed equal",
     };
     let is = format!("{{ read_mb_s = {read:.3}, write_mb_s = {:.3} }}", write.unwrap_or(read));
     figure(text, "interface", &is, ASSUMED, &format!("{how}; {also}"));
@@ -230,13 +230,16 @@ fn overheads(text: &mut String, measured: &Measured, destage: Destage) {
     let is = format!("{{ {}, {} }}", keys("read", ms), keys("write", destage.command_ms));
     let read = match measured.cache.hit_ms {
         Some(_) => {
-            "read_hit_after_read_ms: measured; others of reads assumed the same, what a read miss takes longer is in `seek`"
+            "read_hit_after_read_ms: measured; other read overheads assumed equal, the extra time of a read miss is \
+                in `seek`"
         }
-        None => "reads: not measured, as they never came from the buffer; what a read takes is in `seek`",
+        None => "reads: not measured, as they never came from the buffer; their overhead is in `seek`",
     };
     let write = match &measured.writes {
-        Some(writes) if writes.is_cached => "write_hit_after_write_ms: measured; others of writes assumed the same",
-        _ => "writes: not measured, assumed to be as long as those of reads",
+        Some(writes) if writes.is_cached => {
+            "write_hit_after_write_ms: measured; other write overheads assumed equal"
+        }
+        _ => "writes: not measured, assumed equal to those of reads",
     };
     figure(text, "overheads", &is, ASSUMED, &format!("{read}; {write}"));
 }

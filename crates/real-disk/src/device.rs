@@ -56,7 +56,7 @@ impl Device {
         })
     }
 
-    /// Reports what begins.
+    /// Reports the step that starts.
     pub fn say(&mut self, what: &str) {
         self.said = Instant::now();
         log::info!("{what}, after {}", report::clock(self.started.elapsed()));

@@ -1,7 +1,8 @@
-//! Measures a disk of this machine and makes a model of it. Nothing is written to the disk, unless it was given up by its
-//! serial number. What each step found is kept in a file, so that a measurement that was ended is continued.
+//! Measures a disk of this machine and makes a model of it. Nothing is written to the disk unless the user released it
+//! by its serial number. The results of each step are kept in a file, so that an interrupted measurement can be
+//! resumed.
 //!
-//! The figures are crate `measure`'s; here are the requests, the checks of the disk, and the words.
+//! Crate `measure` computes the figures; this crate sends the requests, checks the disk and writes the messages.
 
 mod device;
 mod error;

@@ -48,8 +48,8 @@ pub fn measure(wanted: &Wanted<'_>) -> Result<String, Error> {
     steps(&mut measurement, &mut device, wanted, &resumed)?;
     let found = measurement.measured();
     device.say(match found.ssd {
-        Some(_) => "choosing the parameters that come closest",
-        None => "choosing the queue that comes closest",
+        Some(_) => "fitting the parameters",
+        None => "fitting the queue",
     });
     let title = title(&disk);
     let name = name(wanted.output);
@@ -82,7 +82,7 @@ fn not_measured(wanted: &Wanted<'_>, source: measure::Error) -> Error {
     }
 }
 
-/// As the kernel reports it. If it reports nothing, rotation is looked for.
+/// As the kernel reports it. If it reports nothing, rotation is determined by reads.
 fn rotates(disk: &Disk) -> bool {
     fs::read_to_string(folder(disk).join("queue/rotational")).map_or(true, |text| text.trim() != "0")
 }
@@ -96,7 +96,7 @@ fn expected(measurement: &Measurement, wanted: &Wanted<'_>) -> String {
     match wanted.destroy {
         None => format!("{how}; this takes a few minutes"),
         Some(_) => format!(
-            "{how}; it is filled and written at random for up to {} each, and then measured for some ten minutes",
+            "{how}; it is filled and written at random for up to {} each, and then measured for about ten minutes",
             report::clock(wanted.precondition)
         ),
     }
@@ -116,7 +116,7 @@ fn steps(
         let done = measurement.advance(&mut access(device, wanted));
         done.map_err(|source| not_measured(wanted, source))?;
         if step == Step::Rotation && measurement.is_ssd() {
-            device.say("its reads follow no rotation: measuring it as an SSD");
+            device.say("its reads show no rotation: measuring it as an SSD");
         }
         resumed.keep(measurement)?;
     }
@@ -187,8 +187,8 @@ fn free_disk(path: &Path) -> Result<Disk, Error> {
         return Err(refused(format!("`{}` {why}", path.display())));
     }
     if is_made_by_the_kernel(&disk.kernel_name) {
-        let why = "is no disk, but a device that the kernel makes of others, of a file or of memory: name a single disk, \
-                   since a model describes one";
+        let why = "is a virtual device of the kernel, not a disk: name a single physical disk, since a model \
+            describes one";
         return Err(refused(format!("`{}` {why}", path.display())));
     }
     let users = host::in_use(&disk);
@@ -225,7 +225,7 @@ fn free_output(output: &Path) -> Result<Output, Error> {
         return Err(refused(format!("`{}` {why}", output.display())));
     }
     if file.extension().is_none_or(|extension| extension != "toml") {
-        let why = "does not end in .toml, by which `raidlab disk show` and studies know a model file";
+        let why = "does not end in .toml, by which `raidlab disk show` and studies recognise a model file";
         return Err(refused(format!("-o `{}` {why}", output.display())));
     }
     Ok(place)

@@ -44,7 +44,7 @@ pub fn page(title: &str, found: &Measured, model: &Model) -> Result<String, Erro
     let reads = show.random_reads.iter();
     plots.push(Plot {
         title: "Random 4 KiB reads over the whole disk".to_owned(),
-        x: "requests under way".to_owned(),
+        x: "requests in flight".to_owned(),
         y: "reads a second".to_owned(),
         curves: vec![
             curve("measured", depths.map(|at| (f64::from(at.depth), at.per_s)).collect()),
@@ -70,7 +70,7 @@ pub fn page(title: &str, found: &Measured, model: &Model) -> Result<String, Erro
     if let Some(writes) = found.ssd.as_ref().and_then(|ssd| ssd.writes.as_ref()) {
         let rounds = writes.steady.rounds.iter().enumerate();
         plots.push(Plot {
-            title: "Random 4 KiB writes until they are steady, 32 under way".to_owned(),
+            title: "Random 4 KiB writes until they are steady, 32 in flight".to_owned(),
             x: "round".to_owned(),
             y: "writes a second".to_owned(),
             curves: vec![curve(
@@ -81,7 +81,7 @@ pub fn page(title: &str, found: &Measured, model: &Model) -> Result<String, Erro
     }
     Ok(report::plots(
         title,
-        "What `raidlab disk measure` found, and what the model does that was made of it.",
+        "Measurements by `raidlab disk measure`, and the behaviour of the model made from them.",
         &plots,
     ))
 }

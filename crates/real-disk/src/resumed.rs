@@ -53,7 +53,7 @@ impl Resumed {
         let Some(path) = &self.path else { return Ok(None) };
         let refused = |why: String| {
             Error::Refused(format!(
-                "`{}` {why}: remove it to begin anew, or choose another file with -o",
+                "`{}` {why}: remove it to start over, or choose another file with -o",
                 path.display()
             ))
         };
@@ -62,13 +62,13 @@ impl Resumed {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(refused(format!("cannot be read ({})", files::reason(&error)))),
         };
-        let kept: Kept = serde_json::from_str(&text)
-            .map_err(|_| refused("is not what an ended measurement leaves".to_owned()))?;
+        let kept: Kept =
+            serde_json::from_str(&text).map_err(|_| refused("is not an interrupted measurement".to_owned()))?;
         if kept.disk != self.disk || kept.measurement.sectors() != self.disk.bytes / 512 {
-            return Err(refused("was measured of another disk".to_owned()));
+            return Err(refused("belongs to another disk".to_owned()));
         }
         if kept.version != env!("CARGO_PKG_VERSION") {
-            return Err(refused(format!("was measured by version {} of raidlab", kept.version)));
+            return Err(refused(format!("was written by version {} of raidlab", kept.version)));
         }
         log::info!("continuing with what is in {}", path.display());
         Ok(Some(kept.measurement))

@@ -46,8 +46,8 @@ fn mechanics(platters: &Platters) -> String {
 
 fn words_of_writes(writes: &measure::Writes, cache: &measure::Cache) -> String {
     let elsewhere = if writes.go_elsewhere(cache) {
-        "scattered writes are first written elsewhere, as drives with shingled tracks (SMR) do: the model does not have this, \
-         and its writes are not to be trusted\n"
+        "scattered writes go to a media cache first, as on drives with shingled tracks (SMR): the model lacks this, \
+            so do not rely on its writes\n"
     } else {
         ""
     };
@@ -95,7 +95,7 @@ fn words_of_ssd_writes(writes: &SsdWrites) -> String {
     let steady = if writes.steady.is_steady {
         "steady"
     } else {
-        "not steady yet: more time for --precondition can show more"
+        "not in steady state yet: give --precondition more time"
     };
     let depths = writes.random.iter().map(|depth| {
         format!(

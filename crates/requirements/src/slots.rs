@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-/// How often the one that waits for any slot looks again.
+/// Polling interval of a test that waits for any slot.
 const INTERVAL: Duration = Duration::from_millis(5);
 
 thread_local! {
@@ -98,7 +98,7 @@ impl Drop for Slot {
     }
 }
 
-/// Held while waiting: who waits for all processors is not overtaken by those who wait for one.
+/// Held while waiting, so that a test that waits for all processors is not overtaken by those that wait for one.
 struct Gate(File);
 
 impl Gate {

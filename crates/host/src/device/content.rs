@@ -41,7 +41,7 @@ pub(crate) enum Depth {
     Quick,
 }
 
-/// What was seen on a device.
+/// Observations on a device.
 #[derive(Debug)]
 pub(crate) struct Survey {
     /// Offset of the first byte read that is not zero.

@@ -32,7 +32,7 @@ pub struct Differs {
 
 impl fmt::Display for Differs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "its {} was {} and is {}", self.what, self.was, self.is)
+        write!(f, "its {} changed from {} to {}", self.what, self.was, self.is)
     }
 }
 
@@ -49,7 +49,7 @@ impl Identity {
         }
     }
 
-    /// What names it in `--destroy`.
+    /// Its argument for `--destroy`.
     pub fn handle(&self) -> String {
         let name = self.node.file_name().unwrap_or_default().to_string_lossy();
         self.serial.clone().unwrap_or_else(|| name.into_owned())

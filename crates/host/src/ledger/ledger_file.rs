@@ -60,7 +60,7 @@ enum Line {
         entry: u64,
         undo: Undo,
     },
-    /// What the act made, once that is known.
+    /// Identity of the object that the act made, once known.
     Made {
         entry: u64,
         undo: Undo,

@@ -1,4 +1,4 @@
-//! What finished runs left on disks: test data that belongs to nobody. A disk that still has these contents need not be
+//! Data of finished runs on disks, which belongs to nobody. A disk that still has these contents need not be
 //! released again. Kept until the next reboot.
 
 use crate::device::content::Fingerprint;

@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 /// The kernel's error level; smaller is worse.
 const ERROR: u32 = 3;
 
-/// By which md reports that it has failed a member, on its own or because `mdadm --fail` says so.
+/// md's message when a member fails, by itself or by `mdadm --fail`.
 const MEMBER_FAILED: &str = "Disk failure";
 
 /// Messages by which drivers report a failed disk.
@@ -29,7 +29,7 @@ pub struct KernelLog {
     file: Option<File>,
     /// The first lines of the error level, in order, because they show the cause.
     errors: Vec<String>,
-    /// Failures that acts will make: the disks, by their places among those that are watched.
+    /// Failures that acts will cause: the disks, by their indices among the watched disks.
     failed_on_purpose: Vec<usize>,
 }
 
@@ -49,7 +49,7 @@ impl KernelLog {
         }
     }
 
-    /// The study's acts fail these disks: md says so, and that is no failure of theirs.
+    /// The study's acts fail these disks: md's messages about that are not failures of the disks.
     pub fn expecting(self, failed_on_purpose: Vec<usize>) -> KernelLog {
         KernelLog {
             failed_on_purpose,
@@ -70,7 +70,7 @@ impl KernelLog {
             };
             let Some((level, message)) = parse(&text) else { continue };
             if let Some(expected) = expected(message, disks, &self.failed_on_purpose) {
-                // Another failure of the disk is none that an act made.
+                // A further failure of the disk was not caused by an act.
                 self.failed_on_purpose.swap_remove(expected);
             } else if failure.is_none() && tells_of_failure(message, disks) {
                 failure = Some(message.to_owned());
@@ -105,7 +105,7 @@ fn tells_of_failure(message: &str, disks: &[String]) -> bool {
     FAILURES.iter().any(|words| message.contains(words)) && disks.iter().any(|disk| names(message, disk))
 }
 
-/// Which of the failures on purpose a message of md reports.
+/// The intentional failure that a message of md reports.
 fn expected(message: &str, disks: &[String], on_purpose: &[usize]) -> Option<usize> {
     let is_of = |place: &usize| disks.get(*place).is_some_and(|disk| names(message, disk));
     on_purpose

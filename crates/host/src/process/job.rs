@@ -56,7 +56,7 @@ pub struct TrialJob {
 /// The disks under test.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum TestDisks {
-    /// This number of the session's disks, in order.
+    /// The first disks of the session, this many.
     Real(usize),
     Loop(LoopDisks),
 }
@@ -133,7 +133,7 @@ fn work(ledger: RawFd) -> io::Result<()> {
 
 /// Writes one line at once. If nobody reads it any more, the process exits.
 fn say(line: &impl Serialize) {
-    let mut bytes = serde_json::to_vec(line).expect("what is said is plain data");
+    let mut bytes = serde_json::to_vec(line).expect("messages are plain data");
     bytes.push(b'\n');
     if io::stdout()
         .write_all(&bytes)

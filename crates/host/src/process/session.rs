@@ -201,13 +201,14 @@ impl Session {
         let mut handed_over = || disks.iter_mut().for_each(Held::release);
         let running = Running::start(&self.ledger, &files, &job, &mut handed_over)?;
         let ended = running.watch(limits, Some(stop), log, line, tick);
-        // What held a member that an act had removed has died with the process.
+        // The process that held a member removed by an act has exited.
         let is_free = |disk: &&Held| !is_held(&disk.identity().node);
         if ended.end != ProcessEnd::Exited
             && let Some(disk) = disks.iter().take(used).find(is_free)
         {
             locked(&self.lost).get_or_insert(format!(
-                "{} may have been out of its array when the trial ended: what is on it now may be of others",
+                "{} may have been outside its array when the trial ended: its contents may now belong to another \
+                    program",
                 disk.identity().node.display()
             ));
         }

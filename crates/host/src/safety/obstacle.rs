@@ -90,7 +90,7 @@ impl fmt::Display for Obstacle {
             Self::Signature { device, what } => write!(f, "{device} carries {what}"),
             Self::Content { device, at_bytes } => write!(
                 f,
-                "{device} is not blank: nothing is recognised, but there is data at byte {at_bytes}"
+                "{device} is not blank: it has no known signature, but data at byte {at_bytes}"
             ),
             Self::Changed { device } => write!(f, "the contents of {device} changed since it was checked"),
             Self::Unknown { device, why } => write!(f, "cannot determine what is on {device}: {why}"),

@@ -10,7 +10,7 @@ use std::fmt;
 use std::path::PathBuf;
 use tools::Tools;
 
-/// What the user named, and what the study needs.
+/// The disks that the user named, and the study's requirements.
 #[derive(Clone, Debug)]
 pub struct Wanted<'a> {
     pub devices: &'a [PathBuf],

@@ -146,7 +146,7 @@ pub(crate) fn listed(node: &Path, tools: &Tools) -> Result<Vec<Signature>, Strin
     match serde_json::from_str::<Signatures>(&printed) {
         Ok(list) => Ok(list.signatures),
         Err(_) if printed.trim().is_empty() => Ok(Vec::new()),
-        // Something unreadable is there: no reason to overwrite it.
+        // There is something unreadable, which does not justify overwriting it.
         Err(_) => Err(format!("wipefs says `{}`", printed.trim())),
     }
 }
@@ -169,10 +169,10 @@ fn in_partitions(device: &str, node: &Path, tools: &Tools) -> Result<Vec<Obstacl
     for line in table.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [number, start, sectors, more @ ..] = words.as_slice() else {
-            return Err(format!("partx says `{line}`"));
+            return Err(format!("partx printed `{line}`"));
         };
         let (Ok(start), Ok(sectors)) = (start.parse::<u64>(), sectors.parse::<u64>()) else {
-            return Err(format!("partx says `{line}`"));
+            return Err(format!("partx printed `{line}`"));
         };
         let name = format!("partition {number} of {device}");
         let kind = more.first().map(|kind| kind.to_lowercase()).unwrap_or_default();

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-/// Who uses a disk, or bytes that it shares with other devices. Only looks.
+/// Users of a disk, or of bytes that it shares with other devices. Only reads.
 pub fn in_use(disk: &Disk) -> Vec<Obstacle> {
     let relations = Relations::of(&disk.sysfs);
     let mut found = uses(&relations);

@@ -28,7 +28,7 @@ pub struct TrialCheck {
     pub(crate) keeps_claim: bool,
     /// Disks to which the trial has written.
     pub(crate) written: BTreeSet<DeviceNumber>,
-    /// Members that their array has let go of, open exclusively until they are written to again.
+    /// Members that their array has released, open exclusively until they are written to again.
     pub(crate) let_go: Arc<Mutex<BTreeMap<PathBuf, File>>>,
 }
 
@@ -71,7 +71,7 @@ impl stack::DiskCheck for TrialCheck {
             };
             let shown = device.display();
             return Err(format!(
-                "{shown} was taken by another program after its array had let go of it: it has {has}"
+                "{shown} was taken over by another program after its array released it: it has {has}"
             ));
         }
         locked(&self.let_go).insert(device.to_owned(), file);
@@ -81,7 +81,7 @@ impl stack::DiskCheck for TrialCheck {
     fn for_acts(&self) -> Result<Box<dyn stack::DiskCheck + Send>, String> {
         let disks = self.disks.iter().map(Held::shared).collect::<io::Result<Vec<_>>>();
         Ok(Box::new(Self {
-            disks: disks.map_err(|error| format!("a disk cannot be held twice: {error}"))?,
+            disks: disks.map_err(|error| format!("cannot hold a disk a second time: {error}"))?,
             devices: self.devices.clone(),
             tools: Tools::find(&JUDGING).map_err(|missing| missing.to_string())?,
             ours: self.ours.clone(),
@@ -159,7 +159,7 @@ impl stack::DiskCheck for UndoCheck<'_> {
     }
 }
 
-/// A panic of another thread leaves what these mutexes guard whole.
+/// The data behind these mutexes stays consistent if another thread panics.
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -126,8 +126,8 @@ impl RequestBound {
         };
         let cached = if self.held > 0.0 { " and full write caches" } else { "" };
         format!(
-            "{per_s:.0} random {verb}s a second, and with {waiting}{cached} the arms and the rotation of the disks allow \
-             {most:.0}"
+            "{per_s:.0} random {verb}s a second, but with {waiting}{cached} the seeks and rotation of the disks allow \
+                {most:.0}"
         )
     }
 }

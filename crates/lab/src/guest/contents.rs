@@ -54,10 +54,10 @@ impl Contents {
     /// If the previous guest was killed: its last writes may be incomplete.
     pub(super) fn ends(&self) -> Result<Ends, StartError> {
         let length =
-            fstat(&self.places).map_err(|error| starting("cannot look at the disks' contents")(error.into()))?;
+            fstat(&self.places).map_err(|error| starting("cannot examine the disks' contents")(error.into()))?;
         if self.used.swap(true, Ordering::Relaxed) && length.st_size == 0 {
-            let error = io::Error::other("the guest before was ended by force");
-            return Err(starting("what the disks hold is not known")(error));
+            let error = io::Error::other("the previous guest was killed");
+            return Err(starting("the contents of the disks are unknown")(error));
         }
         let mut ends = self.data_ends()?;
         ends.push((109, duplicate(&self.places)?));

@@ -61,7 +61,7 @@ const LINKS: [(&str, &str); 7] = [
     ("/var/lock", "../run"),
 ];
 
-/// Files of no machine.
+/// Files that do not come from this machine.
 const TEXTS: [(&str, &str); 2] = [
     (
         "/etc/passwd",
@@ -70,7 +70,7 @@ const TEXTS: [(&str, &str); 2] = [
     ("/etc/group", "root:x:0:\nnogroup:x:65534:\n"),
 ];
 
-/// Memory for the files of a root comes in multiples of this, so that the size of a program does not decide it.
+/// Memory for the files of a root is a multiple of this, so that it does not depend on the size of a program.
 const MEMORY_BYTES: u64 = 32 << 20;
 
 const PAGE_BYTES: u64 = 4096;

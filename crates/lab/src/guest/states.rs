@@ -83,7 +83,7 @@ impl States {
         }
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
         if *next == 0 {
-            let invalid = |_| io::Error::other("a state of the disks is not whole");
+            let invalid = |_| io::Error::other("a state of the disks is incomplete");
             for state in self.read()? {
                 for disk in Places::parse(&state.places).map_err(invalid)?.disks {
                     *next = disk.blocks.into_values().fold(*next, u32::max);
@@ -128,7 +128,7 @@ impl States {
             let (at_ns, seed, events_bytes, places_bytes) = (word(), word(), word(), word());
             at += HEAD_BYTES as u64;
             if places_bytes == 0 || places_bytes > length - at {
-                return Err(io::Error::other("the last state of the disks is not whole"));
+                return Err(io::Error::other("the last state of the disks is incomplete"));
             }
             let mut places = vec![0; places_bytes as usize];
             self.states.read_exact_at(&mut places, at)?;

@@ -78,7 +78,7 @@ impl<'a> LostWrites<'a> {
         let cuts = seeds.map(|seed| PowerCut { seed, ..cut });
         let kept = exploration.keep(&states, &cuts, stop)?;
         let places = |kept: &Kept| {
-            Places::parse(&kept.state.places).map_err(|_| io::Error::other("the state of the disks is not whole"))
+            Places::parse(&kept.state.places).map_err(|_| io::Error::other("the state of the disks is incomplete"))
         };
         let (all, none, drawn) = (places(&kept[0])?, places(&kept[1])?, places(&kept[2])?);
         let mut writes = Self {

@@ -164,7 +164,7 @@ pub fn model(
     let mut time_ns = BTreeMap::new();
     let mut rate_mb_s = BTreeMap::new();
     let block_how =
-        "nine operations on tmpfs, three of them on more than caches hold, against the blocks and bytes of each";
+        "nine operations on tmpfs, three of them larger than the caches, fitted to the blocks and bytes of each";
     for (cost, is, how) in [
         (Cost::Block, block_ns, block_how),
         (Cost::Call, call_ns, "getppid()"),

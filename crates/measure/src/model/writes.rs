@@ -12,7 +12,7 @@ const TRIED: u32 = 12;
 const STEP_MS: f64 = 0.2;
 
 const ELSEWHERE: &str =
-    "not measured: scattered writes are first written elsewhere (SMR or flash), which this model does not have";
+    "not measured: scattered writes go to a media cache first (SMR or flash), which this model lacks";
 
 /// How the model writes out cached data; the choice that matches the measured writes best is used.
 #[derive(Clone, Copy)]
@@ -55,10 +55,7 @@ pub(super) fn destages(measured: &Measured, writes: &Writes) -> Vec<Destage> {
 pub(super) fn write_settle(text: &mut String, measured: &Measured, destage: Destage) {
     let (sure, how) = match &measured.writes {
         Some(writes) if writes.go_elsewhere(&measured.cache) => (ASSUMED, ELSEWHERE),
-        Some(_) => (
-            MEASURED,
-            "what comes closest to the times of random writes, in steps of 0.2 ms",
-        ),
+        Some(_) => (MEASURED, "best fit to the times of random writes, in steps of 0.2 ms"),
         None => (ASSUMED, "not measured: the disk was only read"),
     };
     figure(
@@ -101,9 +98,9 @@ fn source(measured: &Measured, reported: Option<bool>) -> String {
         keys.push("sectors_max");
     }
     let fitted = if writes.go_elsewhere(&measured.cache) {
-        "; scattered writes are first written elsewhere (SMR or flash), which this model does not have"
+        "; scattered writes go to a media cache first (SMR or flash), which this model lacks"
     } else if writes.is_cached {
-        "; destage_in_platter_order: what comes closest to random writes and flushes"
+        "; destage_in_platter_order: best fit to random writes and flushes"
     } else {
         ""
     };

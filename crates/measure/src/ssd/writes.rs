@@ -327,8 +327,8 @@ impl Probe<'_> {
                 }
                 *took_us = span_s(&self.target.mix(&requests, SHARED_DEPTH)?) * 1e6;
             }
-            let [alone, amid] = took_us;
-            longer.push(amid - alone);
+            let [alone, mixed] = took_us;
+            longer.push(mixed - alone);
         }
         Ok(median(longer) > 0.5 * write_us * (SHARED_READS * SHARED_WRITES) as f64)
     }

@@ -1,4 +1,4 @@
-//! Simulated disks of known parameters are measured, and their parameters come back.
+//! Measures simulated disks with known parameters, and compares the results with them.
 
 mod array;
 mod closed_loop;

@@ -48,7 +48,7 @@ pub fn bytes(names: &[String], folder: &Path) -> Vec<u8> {
     cache
 }
 
-/// The linker's own order (`_dl_cache_libcmp`): numbers by value, and above all else.
+/// The linker's own order (`_dl_cache_libcmp`): numbers are compared by value, and sort after all other characters.
 fn compare(a: &str, b: &str) -> Ordering {
     let (mut a, mut b) = (a.as_bytes(), b.as_bytes());
     while let (Some(&x), Some(&y)) = (a.first(), b.first()) {

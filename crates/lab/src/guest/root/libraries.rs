@@ -22,7 +22,7 @@ const SEARCHED: [&str; 6] = [
 /// Loaded by the C library when a thread ends or is cancelled; no program names it.
 const OF_THREADS: &str = "libgcc_s.so.1";
 
-/// Programs, and what they need.
+/// Programs and their dependencies.
 #[derive(Debug, Default)]
 pub struct Found {
     /// By the name of the file.
@@ -33,10 +33,10 @@ pub struct Found {
     pub interpreters: BTreeMap<String, Vec<u8>>,
 }
 
-/// What a file says of itself.
+/// The dependencies that a file names.
 #[derive(Debug, Default)]
 struct Needs {
-    /// What a script is run by.
+    /// The interpreter of a script.
     shell: Option<PathBuf>,
     interpreter: Option<String>,
     libraries: Vec<String>,

@@ -3,9 +3,9 @@
 use super::{ASSUMED, MEASURED, Params, Tuned};
 use crate::{Ssd, SsdWrites};
 
-pub(super) const SLC: &str = "full_gb: how much a stream of writes takes until its rate drops, on the drive as it was; \
-                              program_us: by flushes, if they wait for it, else assumed; empty_gb: assumed as full_gb; \
-                              refill_mb_s: assumed, or as much as frees all of it within a minute";
+pub(super) const SLC: &str = "full_gb: data that a stream of writes takes until its rate drops, on the drive as \
+    found; program_us: by flushes, if they wait for it, else assumed; empty_gb: assumed equal to full_gb; \
+    refill_mb_s: assumed, or the rate that frees all of it within a minute";
 const ONLY_READ: &str = "not measured: the disk was only read";
 
 /// Measured results; `None` for a candidate.
@@ -27,11 +27,11 @@ impl<'a> Source<'a> {
     }
 
     pub(super) fn chips(&self, params: &Params) -> String {
-        let mut how = "read_us, third_page_read_us and the number of dies: those that come closest to random reads by depth, \
+        let mut how = "read_us, third_page_read_us and the number of dies: best fit to random reads by depth, \
                        as a whole; channel_mb_s and program_units: by the size of reads"
             .to_owned();
         if let Some(writes) = self.writes() {
-            how += "; suspend_us: reads amid writes; move_programs: random writes";
+            how += "; suspend_us: reads mixed with writes; move_programs: random writes";
             how += match (params.tuned, writes.is_protected(), writes.slc.is_some()) {
                 (_, _, true) => "; program_us: the rates before and after the SLC cache is full",
                 (Some(Tuned::Program), ..) => "; program_us: random writes, with spare_percent assumed",
@@ -41,7 +41,7 @@ impl<'a> Source<'a> {
                 (_, false, _) => "; program_us: a flush after one write",
             };
         } else {
-            how += "; what concerns writes is assumed, as the disk was only read";
+            how += "; all write parameters are assumed, as the disk was only read";
         }
         how + "; the rest assumed"
     }
@@ -49,12 +49,9 @@ impl<'a> Source<'a> {
     pub(super) fn spare(&self, params: &Params) -> (&'static str, &'static str) {
         match (params.tuned, self.writes()) {
             (_, None) => (ASSUMED, ONLY_READ),
-            (Some(Tuned::Spare), _) => (
-                MEASURED,
-                "what comes closest to random writes: how much garbage collection moves",
-            ),
+            (Some(Tuned::Spare), _) => (MEASURED, "best fit to random writes: how much garbage collection moves"),
             (Some(Tuned::Program), _) => (ASSUMED, "assumed: program_us follows from it and the rate of writes"),
-            (None, _) => (ASSUMED, "not seen: writes are not limited by the flash"),
+            (None, _) => (ASSUMED, "not measurable: writes are not limited by the flash"),
         }
     }
 
@@ -64,7 +61,8 @@ impl<'a> Source<'a> {
             .found
             .and_then(|found| found.filled.as_ref().zip(found.writes.as_ref()))
         else {
-            return "a choice: drives in use are in their steady state; measured as it was, which reads do not show"
+            return "assumed: drives in use are in steady state; the drive was measured as found, and reads do not \
+                show its state"
                 .to_owned();
         };
         format!("measured {}", state(filled.part, writes))
@@ -73,13 +71,12 @@ impl<'a> Source<'a> {
     pub(super) fn buffer(&self) -> (&'static str, &'static str) {
         match self.writes() {
             None => (ASSUMED, ONLY_READ),
-            Some(writes) if writes.buffer.is_some() => (
-                MEASURED,
-                "writes that the drive took before it was as slow as the flash behind",
-            ),
+            Some(writes) if writes.buffer.is_some() => {
+                (MEASURED, "data written before the rate dropped to that of the flash")
+            }
             Some(_) => (
                 ASSUMED,
-                "not seen by itself: of several sizes the one that comes closest to random writes",
+                "not measured by itself: the size, of several, that fits random writes best",
             ),
         }
     }
@@ -98,7 +95,7 @@ impl<'a> Source<'a> {
         match self.writes() {
             None => (
                 ASSUMED,
-                "read_mb_s: measured by a stream; write_mb_s: not measured, assumed the same",
+                "read_mb_s: measured by a stream; write_mb_s: not measured, assumed equal",
             ),
             Some(_) => (
                 MEASURED,
@@ -111,13 +108,13 @@ impl<'a> Source<'a> {
         match self.writes() {
             None => (
                 ASSUMED,
-                "read_us, command_us: those that come closest to random reads by depth; the host's own time is in them; the \
+                "read_us, command_us: best fit to random reads by depth; host overhead is included; the \
                  rest not measured",
             ),
             Some(_) => (
                 MEASURED,
-                "read_us, command_us: those that come closest to random reads by depth; write_us, write_command_us: writes \
-                 into the buffer of an idle drive; flush_us: a flush with nothing to write; the host's own time is in them",
+                "read_us, command_us: best fit to random reads by depth; write_us, write_command_us: writes \
+                 into the buffer of an idle drive; flush_us: a flush with nothing to write; host overhead is included",
             ),
         }
     }
@@ -125,7 +122,7 @@ impl<'a> Source<'a> {
     pub(super) fn queue(&self) -> String {
         let duplex = match self.writes() {
             Some(_) => {
-                "half_duplex: up to 600 MB/s measured by a stream of reads amid writes, else false as on PCIe"
+                "half_duplex: up to 600 MB/s measured by a stream of reads during writes, else false as on PCIe"
             }
             None => "half_duplex: assumed by the rate of the interface",
         };
