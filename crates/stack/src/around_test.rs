@@ -1,4 +1,4 @@
-//! What is done before and after each test of a trial.
+//! Operations before and after each test of a trial.
 
 pub(crate) mod guards;
 pub(crate) mod quiesce;

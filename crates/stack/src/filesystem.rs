@@ -57,17 +57,17 @@ pub(crate) fn check(spec: &FilesystemSpec, mount_options: &[String]) -> Result<(
     let refuse = |reason: String| Err(Cause::Impossible(reason));
     if spec.journal_mode.is_some() && !kind.has_journal_modes {
         let others = filesystems::words(|other| other.has_journal_modes);
-        return refuse(format!("{name} has no choice of journal mode: {others} have"));
+        return refuse(format!("{name} has no selectable journal mode: {others} have"));
     }
     if spec.journal_on.is_some() && kind.journal.is_none() {
         return refuse(format!("{name} cannot have an external journal"));
     }
     if spec.journal_size_bytes.is_some() && kind.journal.is_none() {
-        return refuse(format!("{name} has no journal of variable size"));
+        return refuse(format!("{name} has no configurable journal size"));
     }
     let is_page = matches!(kind.block_sizes, BlockSizes::Page { .. });
     if is_page && spec.block_size_bytes.is_some_and(|bytes| bytes != 4096) {
-        return refuse(format!("{name} on Linux has blocks of 4096 bytes and no others"));
+        return refuse(format!("{name} supports only blocks of 4096 bytes on Linux"));
     }
     if kind.is_raw() && spec.block_size_bytes.is_some() {
         return refuse("a raw device has no filesystem blocks".to_owned());

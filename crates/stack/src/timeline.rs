@@ -2,7 +2,7 @@
 //!
 //! A thread does the acts at their times and watches the array meanwhile. What a manager of arrays does differently is
 //! in `Redundancy`. md reports changes by poll(2) on `sync_action`, so that a rebuild ends here when it ends for md; the
-//! programs of ZFS, btrfs and bcachefs end with the rebuild. The state is looked at each 100 ms besides.
+//! programs of ZFS, btrfs and bcachefs end with the rebuild. In addition the state is polled every 100 ms.
 
 mod bcachefs;
 mod btrfs;
@@ -42,14 +42,14 @@ use study::phase::Phases;
 use study::stack::StackSpec;
 use tools::{Tool, Tools};
 
-/// The lab's driver gives up a disk that never answers after this time, as the SCSI layer does.
+/// The lab's driver fails a disk that does not respond for this time, as the SCSI layer does.
 const GIVEN_UP: Duration = Duration::from_secs(30);
-/// How often the progress of the work is looked at while an act waits for it.
+/// Polling interval of the workload's progress while an act waits for it.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(1);
 /// Maximum time without progress of a rebuild.
 const STALLED: Duration = Duration::from_secs(600);
 
-/// The programs that acts on a stack with so many disks call; none if nobody keeps copies there.
+/// The programs that acts on a stack with this number of disks call; none if the stack has no redundancy.
 pub fn tools_of_acts(spec: &StackSpec, disks: u32) -> Vec<Tool> {
     let keeper = spec.keeper(disks);
     keeper.map_or_else(Vec::new, |keeper| managers::tools_of(keeper, spec))
@@ -59,20 +59,20 @@ pub fn tools_of_acts(spec: &StackSpec, disks: u32) -> Vec<Tool> {
 pub struct Timeline {
     thread: JoinHandle<Outcome>,
     work_ended: Arc<AtomicBool>,
-    /// Per cent of the work that are done.
+    /// Percentage of the work that is done.
     progress: Arc<AtomicU8>,
     phases: Arc<Phases>,
 }
 
-/// What the thread has to report.
+/// The results of the thread.
 struct Outcome {
     events: Vec<Event>,
     degraded: Result<bool, Cause>,
 }
 
 impl Timeline {
-    /// Begins now. `trial_began` is time zero of events; the stack has so many disks, which `check` checks before each
-    /// write.
+    /// Begins now. `trial_began` is time zero of events; `disks` is the number of disks in the stack, which `check`
+    /// checks before each write.
     pub fn begin(
         stack: &Stack,
         spec: &StackSpec,
@@ -125,12 +125,12 @@ impl Timeline {
         Arc::clone(&self.phases)
     }
 
-    /// So much of the work is done.
+    /// This percentage of the work is done.
     pub fn work_is_done(&self, percent: u8) {
         self.progress.store(percent, Ordering::Relaxed);
     }
 
-    /// The work has ended: waits for the acts that are left and for a rebuild, and reports them. Returns whether a
+    /// The workload has ended: waits for the remaining acts and for a rebuild, and reports them. Returns whether a
     /// member is missing.
     pub fn end(self, context: &mut Context<'_>) -> Result<bool, Cause> {
         context.step("wait for the acts");
@@ -152,7 +152,7 @@ struct Run {
     began: Instant,
     work_ended: Arc<AtomicBool>,
     progress: Arc<AtomicU8>,
-    /// Until when the manager may take to begin what it was last asked for, if it has not begun.
+    /// The deadline for the manager to start the last requested operation, if it has not started.
     may_begin_until: Option<Instant>,
     observer: Observer,
 }
@@ -191,7 +191,7 @@ impl Run {
         }
     }
 
-    /// Waits until so much of the work is done.
+    /// Waits until this percentage of the work is done.
     fn wait_for_share(&mut self, percent: u8) -> Result<(), Cause> {
         while self.progress.load(Ordering::Relaxed) < percent && !self.work_ended() {
             self.look()?;
@@ -276,7 +276,7 @@ impl Run {
         let detail = match in_time {
             true if !note.is_empty() => format!("{act}: {note}"),
             true => act.to_string(),
-            false => format!("{act}: the work had ended before it; use an earlier time or more work"),
+            false => format!("{act}: the workload had ended before it; use an earlier time or a longer workload"),
         };
         self.observer.event(Event::Guard(Guard {
             name: "act".to_owned(),
@@ -322,7 +322,7 @@ impl Run {
         Ok(())
     }
 
-    /// The disk becomes slow, or answers nothing.
+    /// The disk becomes slow, or stops responding.
     fn delay(&mut self, act: &Act, began: Instant) -> Result<(), Cause> {
         let delay_ns = act.delay_ns.unwrap_or(0).to_string();
         if act.kind == ActKind::Slow {
@@ -340,7 +340,7 @@ impl Run {
         Ok(())
     }
 
-    /// The disk answers nothing any more, until the kernel gives it up.
+    /// The disk does not respond any more, until the kernel fails it.
     fn die(&mut self, act: &Act, began: Instant) -> Result<(), Cause> {
         self.observer.failed(began);
         sysfs::write(&self.member(act)?.sysfs.join("hang_ns"), "0")?;

@@ -1,4 +1,4 @@
-//! What a study says about its results: claims, custom tables, and the selection of cells.
+//! The part of a study about its results: claims, custom tables, and the selection of cells.
 
 pub(crate) mod claims;
 pub(crate) mod only;

@@ -98,7 +98,7 @@ fn node_of(name: &str, value: &Spanned<DeValue<'_>>) -> Result<InventoryNode, St
             "loop_folder" => node.loop_folder = Some(text("loop_folder", value)?),
             other => {
                 return Err(format!(
-                    "node `{name}`: unknown key `{other}`; there are `destroy`, `loop` and `loop_folder`"
+                    "node `{name}`: unknown key `{other}`; the keys are `destroy`, `loop` and `loop_folder`"
                 ));
             }
         }

@@ -76,24 +76,26 @@ impl ActKind {
         match (self, keeper) {
             (Self::Slow | Self::Hang | Self::Corrupt, _) => Some(format!("`{word}` needs a simulated disk")),
             (Self::Grow, _) => Some(
-                "`grow` is done in the lab only: on a host mdadm may leave the reshape to a service of systemd"
+                "`grow` is supported in the lab only: on a host mdadm may hand the reshape over to a systemd service"
                     .to_owned(),
             ),
             (Self::Check | Self::Repair, Keeper::Btrfs) => Some(format!(
-                "`{word}` of btrfs is done in the lab only: on a host its scrub leaves files in /var/lib/btrfs"
+                "`{word}` of btrfs is supported in the lab only: on a host its scrub leaves files in /var/lib/btrfs"
             )),
             (Self::Check | Self::Repair, _) => None,
             (Self::Remove, Keeper::Md) if stack.array.integrity.is_some() => {
-                Some("on a host `remove` is not done with dm-integrity, whose device would stay open".to_owned())
+                Some("on a host `remove` is not supported with dm-integrity, because its device would stay \
+                    open".to_owned())
             }
             // With these formats the data begins at the start of the disk, so the disk appears to contain the
             // array's filesystem.
             (Self::Remove, Keeper::Md) if matches!(stack.array.metadata.as_deref(), Some("1.0" | "0.90")) => {
-                Some("on a host `remove` is not done with metadata 1.0 and 0.90, whose members look like a filesystem of others".to_owned())
+                Some("on a host `remove` is not supported with metadata 1.0 and 0.90, because a removed member looks \
+                    like another program's filesystem".to_owned())
             }
             (_, Keeper::Md) => None,
             _ => Some(format!(
-                "on a host `{word}` is done on md's arrays only, not on {}",
+                "on a host `{word}` is supported on md arrays only, not on {}",
                 keeper.name()
             )),
         }

@@ -29,7 +29,7 @@ pub enum Event {
     GuestFiles { files: Vec<GuestFile> },
     /// A disk of this machine that is under test.
     TestDisk(TestDisk),
-    /// What other programs of a host did during the trial.
+    /// Load by other programs of a host during the trial.
     Load(Load),
     /// Processor time that the lab charged.
     Processor(ProcessorAccount),
@@ -118,7 +118,7 @@ pub struct Course {
     pub bytes: Vec<u64>,
 }
 
-/// How far an operation of a workload with power cuts is.
+/// Progress of an operation of a workload with power cuts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OperationMark {
     pub number: usize,

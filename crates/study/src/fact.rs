@@ -16,7 +16,7 @@ pub struct Facts {
     pub loads: Vec<Recorded<Load>>,
     /// After power cuts.
     pub findings: Vec<Recorded<Finding>>,
-    /// What is shown as it is.
+    /// Facts that are only displayed.
     pub provenance: Vec<Recorded<ProvenanceEntry>>,
 }
 
@@ -30,12 +30,12 @@ impl Facts {
     }
 }
 
-/// What a simulated disk did during a whole trial.
+/// Counters of a simulated disk over a whole trial.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskCounters {
     /// The kernel's name: `vda`.
     pub disk: String,
-    /// Without those that the version which measured did not know.
+    /// Without counters that the measuring version did not have.
     pub counts: BTreeMap<DiskCounter, u64>,
     /// Digest of the contents at the end, hexadecimal.
     pub contents: Option<String>,
@@ -56,7 +56,7 @@ impl GuestFile {
 /// A disk of a host that is under test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestDisk {
-    /// Its place among all disks of the trial, from 0.
+    /// Its index among all disks of the trial.
     pub place: usize,
     /// The kernel's name: `sdb`.
     pub node: String,
@@ -64,14 +64,14 @@ pub struct TestDisk {
     pub properties: Vec<ProvenanceEntry>,
 }
 
-/// What other programs of a host did during a trial, on average.
+/// Average load by other programs of a host during a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Load {
     /// Processor use of other programs, per cent of all processors.
     pub others_processor_percent: f64,
-    /// What disks that are not under test moved; unknown if those under test are files on them.
+    /// Throughput of disks that are not under test; unknown if those under test are files on them.
     pub other_disks_mib_per_s: Option<f64>,
-    /// Share of the time in which some process waited for a resource, where the kernel says so.
+    /// Share of the time in which some process waited for a resource, if the kernel reports it.
     pub pressure_cpu_percent: Option<f64>,
     pub pressure_io_percent: Option<f64>,
     pub pressure_memory_percent: Option<f64>,
@@ -93,7 +93,7 @@ pub struct ProcessorAccount {
     /// Passed for all tasks, because it could not be slept.
     pub passed_for_all_ns: u64,
     pub waited_for_core_ns: u64,
-    /// What was charged how often, in the model's order; nothing that did not happen.
+    /// Number of charges by kind, in the model's order; kinds without charges are omitted.
     pub counts: Vec<(String, u64)>,
 }
 

@@ -1,10 +1,10 @@
-//! What is found to be wrong after a power cut.
+//! Findings after a power cut.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// What can be wrong with a stack after a power cut.
+/// Kinds of damage to a stack after a power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingKind {
@@ -30,7 +30,7 @@ impl FindingKind {
         Self::GuestDied,
     ];
 
-    /// What precedes the detail in a finding's text.
+    /// The prefix of the detail in a finding's text.
     const fn prefix(self) -> &'static str {
         match self {
             Self::Lost => "acknowledged, but lost: ",
@@ -60,7 +60,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Text that is not a finding's.
+/// The text is not that of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotAFinding;
 

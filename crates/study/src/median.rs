@@ -1,6 +1,6 @@
-//! The middle of values.
+//! Median.
 
-/// The value in the middle, or the middle of the two there; none of none.
+/// The median of the values; `None` if there are none.
 pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);

@@ -68,7 +68,7 @@ impl FromStr for Shard {
             return Err(format!("the number of shards must be from 1 to {most}"));
         }
         let number = number.parse().unwrap_or(u32::MAX);
-        Self::new(number, count).ok_or_else(|| format!("the shards of {count} have the numbers 1 to {count}"))
+        Self::new(number, count).ok_or_else(|| format!("{count} shards are numbered 1 to {count}"))
     }
 }
 

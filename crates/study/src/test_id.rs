@@ -1,4 +1,4 @@
-//! What a sample is of.
+//! The subject of a sample.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

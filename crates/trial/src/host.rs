@@ -170,7 +170,7 @@ impl Host for StackHost<'_, '_> {
                 name: "undisturbed".to_owned(),
                 test: test.map(Into::into),
                 passed: false,
-                detail: format!("the stack could not be judged: {cause}"),
+                detail: format!("the stack could not be checked: {cause}"),
             }));
         }
     }

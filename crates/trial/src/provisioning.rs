@@ -65,7 +65,7 @@ pub fn compare_and_fail(
                     trying.down(stack, &mut System::new(&mut tools))?;
                     trying.nothing_remains(&before, &mut tools)?;
                     match what {
-                        Some(what) => all.push(format!("{what} (no matter)")),
+                        Some(what) => all.push(format!("{what} (ignored)")),
                         None => break,
                     }
                 }
@@ -131,7 +131,7 @@ impl Trying<'_> {
 
     fn nothing_remains(&self, before: &Remains, tools: &mut Tools) -> Result<(), Failure> {
         let failed = |message: String| Failure {
-            step: "look for remains".to_owned(),
+            step: "look for leftovers".to_owned(),
             message,
         };
         if let Some(act) = self.ledger.open.first() {

@@ -112,7 +112,8 @@ impl Course {
         let mut detail = format!("{first:.1} MiB/s in the first half of the time, {second:.1} in the second");
         if !passed {
             detail += &format!(
-                ", a difference of {:.0} % of their average, and at most {:.0} % are steady; measure later (`ramp_time`) \
+                ", a difference of {:.0} % of their average, but at most {:.0} % counts as steady; measure later \
+                    (`ramp_time`) \
                  and for longer (`runtime`)",
                 100.0 * difference / average,
                 100.0 * DIFFERENCE_MAX

@@ -73,7 +73,7 @@ pub trait Host {
 
     /// From now on the simulated disks complete each flush at once without writing anything.
     fn ignore_flushes(&mut self) -> Result<(), HostError> {
-        Err("only simulated disks ignore flushes".into())
+        Err("only simulated disks can ignore flushes".into())
     }
 
     /// Reports progress in percent, which acts may wait for. Must be fast.

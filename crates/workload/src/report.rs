@@ -131,7 +131,7 @@ impl Reporter<'_> {
         let needed = member_bytes / 100 * DEVICE_SHARE_PERCENT;
         let written = moved.written_bytes();
         let mut detail = format!(
-            "{written} bytes written to the member disks for {bytes} bytes of files; at least {needed} must be"
+            "{written} bytes written to the member disks for {bytes} bytes of files; at least {needed} are required"
         );
         if written < needed {
             detail += "; the rest was overwritten in memory before it reached a disk: write with `direct = true`, or \
@@ -148,10 +148,12 @@ impl Reporter<'_> {
         }
         let needed = uncompressed / 100 * DEVICE_SHARE_PERCENT;
         let mut detail = format!(
-            "{at_disks} bytes {verb} the member disks, {uncompressed} without compression; at least {needed} must be"
+            "{at_disks} bytes {verb} the member disks, {uncompressed} without compression; at least {needed} are \
+                required"
         );
         if at_disks < needed {
-            detail += "; the filesystem made the data small: use random bytes (no `zero_buffers` or `buffer_pattern`; with \
+            detail += "; the filesystem compressed the data: use random bytes (no `zero_buffers` or `buffer_pattern`; \
+                with \
                        fio also `refill_buffers = true`), or set `compression = \"off\"`";
         }
         self.guard("compressible", at_disks >= needed, detail);
@@ -177,7 +179,7 @@ impl Reporter<'_> {
     fn device_guard(&mut self, name: &str, verb: &str, bytes: u64, device_bytes: u64) {
         let needed = bytes / 100 * DEVICE_SHARE_PERCENT;
         let detail = format!(
-            "{device_bytes} bytes {verb} the member disks for {bytes} bytes of files; at least {needed} must be"
+            "{device_bytes} bytes {verb} the member disks for {bytes} bytes of files; at least {needed} are required"
         );
         self.guard(name, device_bytes >= needed, detail);
     }
@@ -203,11 +205,11 @@ fn cache_hits(asked: Asked, moved: DeviceCounters) -> (bool, String) {
     if let Some((requests, bytes)) = records {
         detail += &format!(" and {requests} records of {bytes} bytes, of which each is read as a whole");
     }
-    detail += &format!("; at least {DEVICE_SHARE_PERCENT} % must be");
+    detail += &format!("; at least {DEVICE_SHARE_PERCENT} % are required");
     if !passed {
-        detail += "; a cache answered the rest, with what had been read before: read with `direct = true`, read nothing \
-                   twice (no `runtime`), or more (`size`) than memory holds, or blocks (`bs`) that are not smaller than \
-                   the records of the filesystem";
+        detail += "; a cache served the rest from earlier reads: read with `direct = true`, read nothing twice (no \
+            `runtime`), or more (`size`) than memory holds, or blocks (`bs`) that are not smaller than the records of \
+            the filesystem";
     }
     (passed, detail)
 }

@@ -42,7 +42,7 @@ pub fn page() -> Result<String, String> {
     Ok(page)
 }
 
-const HEAD: &str = "# The disks of the catalogue, against what was published of them
+const HEAD: &str = "# Disk models of the catalogue, compared with published figures
 
 Written by `make docs`; `raidlab disk check [MODEL]` prints the same. *Fitted* means that the model was made from this
 figure, so that meeting it says little. *Follows* means that it says nothing beyond another figure in the list: requests

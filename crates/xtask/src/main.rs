@@ -1,5 +1,6 @@
-//! What only developers run. The program prints docs/study.md (every key of a study file, from the table that the reader itself uses) and docs/stacks.md (the
-//! stacks of studies/every-stack.toml, and what cannot be), and docs/disks.md (every disk model against published figures).
+//! Tools for developers. The program prints docs/study.md (every key of a study file, from the table that the reader
+//! itself uses) docs/stacks.md (the stacks of studies/every-stack.toml, and impossible combinations), and docs/disks.md
+//! (every disk model compared with published figures).
 
 mod disks;
 mod stacks;

@@ -132,7 +132,7 @@ fn left_out(page: &mut String, plan: &Plan) {
     if reasons.is_empty() {
         return;
     }
-    page.push_str("\n## What cannot be\n\n");
+    page.push_str("\n## Impossible combinations\n\n");
     for reason in reasons {
         let _ = writeln!(page, "- {reason}");
     }

@@ -60,11 +60,12 @@ measured are refused, as is every option that is in neither table. Values consis
 
 ## Acts
 
-Acts are done in the order of the file, in the lab, while a workload `io` or `power_cut` runs, by the tools of what keeps
-copies or parity: md, LVM, btrfs (level `none` with a profile), ZFS (level `none` with a `pool`) or bcachefs (level `none` with
-`replicas`). What cannot be is an error at its place: a disk of RAID 0 that fails, more disks than the level survives, a disk that is not there, a time past the
-`runtime`, `replace` without a spare, an act that the manager does not have. Whether a disk has been rebuilt before the next
-one fails is seen in the trial only; if it has not, the trial fails and says so.
+Acts are done in the order of the file while a workload `io` or `power_cut` runs, with the tools of the layer that keeps
+copies or parity: md, LVM, btrfs (level `none` with a profile), ZFS (level `none` with a `pool`) or bcachefs (level `none`
+with `replicas`). Impossible acts are reported as errors at their place in the file: a disk of RAID 0 that fails, more failed
+disks than the level survives, a disk that does not exist, a time past the `runtime`, `replace` without a spare, an act that
+the manager does not support. Only the trial shows whether a disk has been rebuilt before the next one fails; if it has not,
+the trial fails with a message.
 
 | act | md | LVM | btrfs | ZFS | bcachefs |
 |---|---|---|---|---|---|
@@ -76,50 +77,56 @@ one fails is seen in the trial only; if it has not, the trial fails and says so.
 | `corrupt` | sectors of a member | refused | sectors of a file of 64 MiB | likewise | refused |
 | `remove`, `add`, `re-add`, `grow` | yes | refused | refused | refused | refused |
 
-A disk that dies answers nothing, as with `hang` for ever: for 30 s the array is `limping`, then the disk fails. It is `degraded`
-when its manager has noticed: LVM when dm-raid shows the disk as failed, btrfs and bcachefs with the first error that they
-count of a device, ZFS at once. A spare takes over by itself with md only; elsewhere `replace` it. The spares of btrfs, ZFS and
-bcachefs are disks that the filesystem does not know; those of dRAID are distributed spares. Without a bitmap md refuses to re-add a disk, and
-`re-add` adds it (`mdadm --add`): all of it is rebuilt.
+A disk that dies does not respond, as with `hang` without an end: for 30 s the array is `limping`, then the disk fails. The
+array is `degraded` once its manager has noticed: LVM when dm-raid shows the disk as failed, btrfs and bcachefs at the first
+error that they count on a device, ZFS at once. Only with md does a spare take over automatically; elsewhere use `replace`.
+Spares of btrfs, ZFS and bcachefs are disks that the filesystem does not know; those of dRAID are distributed spares. Without
+a bitmap md refuses to re-add a disk; `re-add` then adds it (`mdadm --add`), and it is rebuilt completely.
 
 | test | samples |
 |---|---|
-| `healthy`, `degraded`, `rebuilding`, `rebuilt`, `checking`, `reshaping`, `limping` (a disk is slow or hangs) | `throughput`, `iops` and latencies of the requests that ended in that phase (`throughput_cached` of buffered writes, which end in memory); `phase_duration`, from the first act's clock to the end of the last rebuild |
-| `rebuild`, then `rebuild 2`, … | `time_to_rebuild` from the act that began it; `rebuild_rate`, the used size of a member by the time in which it was written, and with btrfs, ZFS and bcachefs, which write what is in use, what was written to the new disk (with dRAID and bcachefs to all disks) by that time; `time_exposed` from the first failure until no member is missing |
-| `check`, `repair`, `reshape` | `duration`; of the first two `mismatches` in sectors: md's `mismatch_cnt`, LVM's count, blocks that a scrub of btrfs or ZFS found wrong; with `integrity` also `checksum_errors`, requests that dm-integrity failed, and `corrected_reads`, sectors that md therefore wrote again by its own count (`errors` of its members) |
-| `corrupt`, then `corrupt 2`, … | in sectors: `corrupted`; `found` and `not_found`, whether a check or repair since counted mismatches or errors of checksums; `repaired`, as they were in all copies; `repaired_wrongly`, not so after a repair that left them without an error; `served_as_good`, read as other data than before, without an error, just after the act or in the end; `unreadable`, read with an error |
+| `healthy`, `degraded`, `rebuilding`, `rebuilt`, `checking`, `reshaping`, `limping` (a disk is slow or hangs) | `throughput`, `iops` and latencies of the requests that ended in that phase (for buffered writes, which complete in memory, `throughput_cached`); `phase_duration`, from the first act's clock to the end of the last rebuild |
+| `rebuild`, then `rebuild 2`, … | `time_to_rebuild` from the act that started it; `rebuild_rate`, the used size of a member divided by the time in which it was written; with btrfs, ZFS and bcachefs, which rebuild only data in use, the data written to the new disk (with dRAID and bcachefs to all disks) divided by that time; `time_exposed` from the first failure until no member is missing |
+| `check`, `repair`, `reshape` | `duration`; for the first two also `mismatches` in sectors: md's `mismatch_cnt`, LVM's count, blocks that a scrub of btrfs or ZFS found to be wrong; with `integrity` also `checksum_errors`, requests that dm-integrity failed, and `corrected_reads`, sectors that md rewrote because of that, by its own count (`errors` of its members) |
+| `corrupt`, then `corrupt 2`, … | in sectors: `corrupted`; `found` and `not_found`, whether a later check or repair counted mismatches or checksum errors; `repaired`, original data in all copies; `repaired_wrongly`, wrong data after a repair that reported no error; `served_as_good`, wrong data returned by a read without an error, right after the act or at the end; `unreadable`, an error on reading |
 
-Time is that of md itself, which reports changes of `sync_action`, and of the programs of btrfs, ZFS and bcachefs, which end with what they
-do (that of bcachefs asks each second); zpool and dmsetup are asked for the state each second and each quarter of one, which reads no disk. After the last act
-and its rebuild, what was written is read back and compared, and md checks all copies and parity (`array-clean`). The guard `act` marks a rebuild that ended
-after the work, and acts that came after it. A phase shorter than 1 ms has only its duration.
+Rebuilds and checks are timed by md's own notifications (changes of `sync_action`), and by the end of the programs of btrfs, ZFS
+and bcachefs (bcachefs polls every second). `zpool` is polled every second and `dmsetup` four times a second, which reads no
+disk. After the last act and its rebuild, the written data is read back and compared, and md checks all copies and parity
+(`array-clean`). The guard `act` marks a rebuild that ended after the work, and acts that came after it. A phase shorter than
+1 ms has only its duration.
 
-`slow` makes each access of a disk's media longer by `delay`: each read that the disk's buffer does not answer, and each
-write as it goes to the media. `corrupt` writes other data to a disk below what keeps the copies. It needs work that only reads, and with md the levels
-1, 5, 6 and 10 with mdadm's layout: what the sectors were is compared with what all disks that have them contain in the end,
-and with what the array returns. On btrfs and ZFS, which put data where they like, raidlab writes a file of 64 MiB before the work,
-whose sectors say which they are, and finds it on the disk (in its first 16 GiB) by reading it; `offset` counts from its first sector there, and what lies
-between, such as parity, is changed as well. In the end the file is read by 1 MiB, and by 4 KiB where that is an error, on btrfs by four threads, which read different
-copies. What such a read repairs just after an act is changed again. Mismatches are counted for the whole array: with several `corrupt`, each counts as found if
-one was. RAID 1 and 10 count them by 64 KiB, RAID 5 and 6 by 4 KiB of each disk. With `integrity`, `corrupt` changes the sectors where
-dm-integrity has them on the disk, and checks that it then fails to read them; copies are read through dm-integrity.
+`slow` adds `delay` to each access of a disk's media: to each read that misses the disk's buffer, and to each write when it
+goes to the media.
 
-`hang` lets a disk take no request: what it has begun ends, the rest waits. md notices nothing as long as the disk answers
-in the end. A disk that never answers again is given up after 30 s, the time limit of a command in Linux's SCSI layer, and
-fails; the resets that the SCSI layer tries then take longer on real machines.
+`corrupt` writes wrong data to a disk below the layer that keeps the copies. It needs a read-only workload, and with md the
+levels 1, 5, 6 and 10 with mdadm's default layout. At the end, the original data is compared with all copies on the disks and
+with what the array returns. btrfs and ZFS choose their own block locations: raidlab writes a file of 64 MiB before the
+workload, each sector of which contains its own number, and locates it by reading the disk (the first 16 GiB). `offset` counts
+from the first sector of the file on the disk, and everything in the range is changed, including parity. At the end the file is
+read in requests of 1 MiB, and of 4 KiB after an error; on btrfs by four threads, which read different copies. What such a read
+repairs right after an act is corrupted again. Mismatches are counted for the whole array: with several `corrupt`, each counts
+as found if there was any mismatch. RAID 1 and 10 count mismatches in units of 64 KiB, RAID 5 and 6 in 4 KiB of each disk. With
+`integrity`, `corrupt` changes the sectors at their location below dm-integrity, and checks that dm-integrity then fails to read
+them; copies are read through dm-integrity.
+
+`hang` makes a disk accept no requests: those in progress complete, the others wait. md does not notice if the disk responds in
+the end. A disk that never responds again fails after 30 s, the command timeout of Linux's SCSI layer; on real machines the
+resets that the SCSI layer tries first take longer.
 
 `grow` with `level = 6` lets mdadm convert RAID 5 and a spare to RAID 6.
 
-With `power_cut` the power is cut at any instant of the operations, also amid an act and what md does after it: begin
-acts `after` a share of the operations. After the cut the array is assembled, by force if it does not start otherwise, all
-files are judged, and md has time to end its rebuild or reshape. Then parity is checked and a member taken away, as without
-acts; not if a member is missing for good. Power cuts amid acts need md.
+With `power_cut` the power is cut at any instant of the operations, also during an act and the rebuild or reshape that follows:
+give acts a time `after` a share of the operations. After the cut the array is assembled, by force if necessary, all files are
+checked, and md gets time to finish its rebuild or reshape. Then, unless a member is missing permanently, parity is checked and
+a member is removed, as without acts. Power cuts with acts need md.
 
-On a host (`machine = \"host\"`, `--on host`) acts are done to real disks: `fail`, `remove`, `add`, `re-add` and `replace` on md's
-arrays, `check` and `repair` on these, LVM and ZFS. `slow`, `hang`, `corrupt` and `power_cut` need simulated disks; `grow`, `remove`
-with dm-integrity or metadata 1.0 and 0.90, and scrubs of btrfs are done in the lab only. A disk that was removed from its array is held until it is added
-again; the trial fails if another program took it before that. Programs of the machine see the acts: `mdadm --monitor` reports the
-failed member, and moves a spare of another array of the same `POLICY domain` or `spare-group` of mdadm.conf to this one.
+On a host (`machine = \"host\"`, `--on host`) acts affect real disks. `fail`, `remove`, `add`, `re-add` and `replace` are
+supported on md arrays, `check` and `repair` on md arrays, LVM and ZFS. `slow`, `hang`, `corrupt` and `power_cut` need simulated
+disks; `grow`, `remove` with dm-integrity or metadata 1.0 and 0.90, and scrubs of btrfs are supported in the lab only. A disk
+that was removed from its array is reserved until it is added again; the trial fails if another program took it before that.
+Other programs on the machine see the acts: `mdadm --monitor` reports the failed member, and moves a spare to this array from
+another one with the same `POLICY domain` or `spare-group` in mdadm.conf.
 
 bcachefs has a scrub from Linux 6.15 on, but Debian's program has none: `check`, `repair` and `corrupt` are refused there.
 Acts on nested RAID are refused.
@@ -131,69 +138,68 @@ Acts on nested RAID are refused.
 ";
 
 const CLAIMS: &str = "
-## In which order, and until when
+## Order of operations, and end of the measured time
 
-Before each test all that is dirty is written, the array is idle, the filesystem is unmounted and mounted again, and the
-caches are dropped.
+Before each test all dirty data is written back, the array is idle, the filesystem is remounted, and the caches are dropped.
 
-| test | what it does, in which order | its clock stops |
+| test | operations and their order | end of the measured time |
 |---|---|---|
 | `tree`: `write` | directory by directory, the files of each before its subdirectories | when a final `syncfs` has returned. `time_to_last_close` is the time until the last `close` |
-| `tree`: `read` | each directory is read to its end (`getdents`), then its entries in the order in which the filesystem gave them, into subdirectories as they come: as `find`, `tar` and `cp -r` do, and not sorted | after the last `close` |
-| `tree`: `copy` | reads in that order; each file is written before the next is read | when a final `syncfs` has returned; `time_to_last_close` likewise |
-| `tree`: `delete` | in that order; a directory when it is empty | when a final `syncfs` has returned. `time_to_last_unlink` is the time without it |
-| `io`, `fio`: reads, direct writes | the pattern's; a random pattern touches each block once before any twice | after the last request; with `end_fsync` after the fsync. What drives hold in their caches is not waited for: `sync_after` says how long that takes |
+| `tree`: `read` | each directory is read to its end (`getdents`), then its entries are visited in the order of the filesystem, descending into subdirectories as they occur, as `find`, `tar` and `cp -r` do; nothing is sorted | after the last `close` |
+| `tree`: `copy` | reads in the same order; each file is written before the next is read | when a final `syncfs` has returned; `time_to_last_close` likewise |
+| `tree`: `delete` | in the same order; a directory once it is empty | when a final `syncfs` has returned. `time_to_last_unlink` is the time without it |
+| `io`, `fio`: reads, direct writes | that of the pattern; a random pattern accesses every block once before any block twice | after the last request; with `end_fsync` after the fsync. Data in the caches of drives is not included: `sync_after` is the time to flush it |
 | `io`, `fio`: buffered writes | likewise | when a sync after the last write has returned: `throughput`, `iops` and `duration` include it. `throughput_cached` is the rate without it, which fio prints |
-| `server` | each client its own files, by number | when a final `syncfs` has returned; each operation ends on stable storage |
-| `power_cut` | one thread, in the order drawn from the seed | it has no clock: states after power cuts are counted, and each finding is recorded under `power-cut.finding.STATE.NUMBER` with its instant and seed, with which `raidlab power-cut` repeats it |
-| `bonnie`, `iozone` | theirs | as they say: Bonnie++ after its own fsync, IOzone with `include_flush` after fsync |
+| `server` | each client works on its own files, by number | when a final `syncfs` has returned; each operation ends on stable storage |
+| `power_cut` | one thread, in the order drawn from the seed | not timed: states after power cuts are counted, and each finding is recorded under `power-cut.finding.STATE.NUMBER` with its instant and seed, with which `raidlab power-cut` repeats it |
+| `bonnie`, `iozone` | that of the program | that of the program: Bonnie++ after its own fsync, IOzone with `include_flush` after fsync |
 
-Some samples are marked by a **guard**, with what was seen and what to change, and are in no figure:
+A failed **guard** excludes samples from all figures, and reports the observation and a correction:
 
-| guard | marks |
+| guard | fails if |
 |---|---|
-| `cold-cache` | what was read came from memory |
-| `cache-hits` | `io`, `fio`, reads: fewer than 90 % of the bytes, or for random patterns of the requests or (ZFS) of the records, reached the disks. A job went over its files again and found them in memory, or each record of the filesystem (128 KiB on ZFS) was read once and answered several smaller requests. Sequential reads may become larger requests, and requests that the scheduler merged count |
-| `written-out` | what was written did not reach the disks |
-| `read-modify-write` | `io`, `fio`, random writes of parts of a stripe (RAID 4, 5, 6) or of a record (ZFS) whose files fit the machine's `ram`, or that write 90 % of them or more: the disks read less than 10 % of what read-modify-write needs at the least, one block for each write, because a cache made whole stripes or found the records in memory. Not with `fits_memory`, by which a study says that it means that, nor for filesystems that never overwrite, nor while acts change the array |
-| `contents` | it is not there after a remount |
-| `long-enough` | the clock cannot tell so short a time |
-| `steady` | `io` and `fio` with a `runtime`, reads and direct or synchronous writes: the throughput of the two halves of the time differs by more than 20 % of their average (the bound of SNIA's performance test specification) and by more than four standard errors of it. The detail has the throughput over time, in up to 32 intervals |
-| `holes` | what was read had never been written (holes, reserved space): no disk is read for that |
-| `compressible` | on a filesystem that compresses: less than 90 % of the bytes of a job on zeros or a pattern passed the disks, or of other bytes that were written; `buffer_compress_percentage` is allowed for. btrfs does not compress what goes into reserved space, as `io` and `fio` reserve it unless `fio` has `fallocate` at `none` |
-| `aligned` | a member, a loop device or the array begins within a physical sector of its disks; or direct writes are not of whole physical sectors (512 bytes on a disk with 4 KiB), where they are passed on as they are: no parity, a filesystem that overwrites |
-| `slow-member` | of four or more members with 200 requests each, alike in number and size (by 1.5 times), a read takes one more than twice as long as any of the others, or a write, which drives cache, or a read among writes, more than four times, and the others agree by 1.5 times. Only where stripes spread the reads, or for tests of mirrors that hardly read. Not while acts change the array |
-| `nearly-full` | more than 90 % of the filesystem are in use after a test |
-| `disk-bound` | faster than the models of the disks sustain once their caches are full; or, for `io` and `fio` on disks with platters, more random reads, or direct or synchronous random writes, a second than arms and rotation can serve: D requests in flight (with the full write caches) wait half a turn each on average, D / (half a turn); and a disk moves its arm at least by the shortest seek or head switch between two tracks. 25 % more are allowed, and what the disks' buffers may hold; nothing is said where that is most of the files |
+| `cold-cache` | the data was read from memory |
+| `cache-hits` | `io`, `fio`, reads: fewer than 90 % of the bytes, or for random patterns of the requests or (ZFS) of the records, reached the disks. Typical reasons: a job read its files repeatedly and found them in memory, or each record of the filesystem (128 KiB on ZFS) was read once and served several smaller requests. Sequential reads may become larger requests, and requests that the scheduler merged count |
+| `written-out` | written data did not reach the disks |
+| `read-modify-write` | `io`, `fio`, random writes of parts of a stripe (RAID 4, 5, 6) or of a record (ZFS) whose files fit the machine's `ram`, or that write 90 % of them or more: the disks read less than 10 % of the minimum for read-modify-write, one block for each write, because a cache assembled full stripes or found the records in memory. Not checked with `fits_memory`, which declares this as intended, for filesystems that never overwrite, and while acts change the array |
+| `contents` | the data differs from what was written after a remount |
+| `long-enough` | the test was too short for the resolution of the clock |
+| `steady` | `io` and `fio` with a `runtime`, reads and direct or synchronous writes: the throughput of the two halves of the time differs by more than 20 % of their average (the bound of SNIA's performance test specification) and by more than four standard errors of it. The detail shows the throughput over time, in up to 32 intervals |
+| `holes` | the data had never been written (holes, reserved space), so reading it accesses no disk |
+| `compressible` | on a filesystem with compression, less than 90 % of the bytes reached the disks: of a job on zeros or a pattern, or of other written data; `buffer_compress_percentage` is taken into account. btrfs does not compress data in reserved space, which `io` and `fio` use unless `fio` has `fallocate = \"none\"` |
+| `aligned` | a member, a loop device or the array begins within a physical sector of its disks; or direct writes do not cover whole physical sectors (512 bytes on a disk with 4 KiB sectors) and reach the disks unchanged (no parity, a filesystem that overwrites in place) |
+| `slow-member` | one of four or more members with at least 200 requests each, similar in number and size (within a factor of 1.5), takes more than twice as long for a read as any other member, or more than four times as long for a write (which drives cache) or for a read among writes, while the others agree within a factor of 1.5. Checked only if stripes distribute the reads, or for tests of mirrors with hardly any reads. Not checked while acts change the array |
+| `nearly-full` | more than 90 % of the filesystem is in use after a test |
+| `disk-bound` | the test is faster than the disk models sustain with full caches; or, for `io` and `fio` on disks with platters, there are more random reads, or direct or synchronous random writes, per second than seeks and rotation allow: each of D requests in flight (including the full write caches) waits for half a revolution on average, so at most D / (half a revolution) complete per second; and moving between two tracks takes at least the shortest seek or head switch. An excess of 25 % is allowed, and the capacity of the disks' buffers; not checked if the buffers hold most of the files |
 | `finite` | the value is not a number |
 | `quiesced` | the disks were not idle before the test |
-| `undisturbed` | after the test md was at a resync or a check, on a host a ZFS pool at a scrub or resilver, ext4 was initialising inode tables that a study had not left to it, or discards had come from a trim |
+| `undisturbed` | after the test md was resyncing or checking, on a host a ZFS pool was being scrubbed or resilvered, ext4 was initialising inode tables without `lazy_init`, or something had trimmed the filesystem |
 | `array-clean` | copies or parity disagree after the trial or a check |
-| `act` | an act or its rebuild was after the work |
+| `act` | an act or its rebuild ended after the workload |
 | `memory` | on a host: the trial could not be limited to the `ram` of the study |
 | `loop-files` | on a host: the files behind loop devices are in memory |
 
-Comparisons between cells are doubtful for other reasons. These warnings stand with the claim, table or ranking that they
-concern, or above the verdict if it is the whole run; no figure is left out, but a claim with `comparable` is untestable
-unless it names the setting on its sides. In JSON they are `warnings` of the claim, of
-the workload, of the table and of the run; `raidlab export` has those of tables and workloads in its own `warnings`.
+**Warnings** concern comparisons between cells. They are shown with the claim, table or ranking, or above the verdict if they
+concern the whole run. They exclude no figure, but a claim with the warning `comparable` is untestable unless it names the
+setting on its sides. In JSON they are `warnings` of the claim, workload, table or run; `raidlab export` has those of tables and
+workloads in its own `warnings`.
 
-| warning | says |
+| warning | given if |
 |---|---|
-| `comparable` | two compared stacks also differ in what decides results: `write_cache`; barriers (`nobarrier`, `barrier=0`, `barrier=none`, on if nothing is said); the journal mode (`journal` or `data=`, `ordered` if nothing is said; filesystems without one differ from `journal` only); caches that are cold for the one and warm for the other (`pre_read` of `fio`, IOzone's `reread` and `freread`). Not if the comparison is about it: the two differ in nothing else, or a further compared stack differs from one of them in that alone, as in a full cross of two axes |
+| `comparable` | two compared stacks also differ in a setting that decides results: `write_cache`; barriers (`nobarrier`, `barrier=0`, `barrier=none`; on by default); the journal mode (`journal` or `data=`, `ordered` by default; filesystems without journal modes differ from `journal` only); cold caches for one and warm caches for the other (`pre_read` of `fio`, IOzone's `reread` and `freread`). Not if the comparison is about the setting: the two differ in nothing else, or another compared stack differs from one of them only in this setting, as in a full cross of two axes |
 | `loaded` | on a host: during some trials other programs used more than 10 % of all processors (user time of `/proc/stat` less that of the trial), or disks that are not under test moved more than 10 MiB/s (not with loop devices, whose files are on such a disk) |
-| `drift` | on a host: from the first to the last trial the samples of all cells moved together. Mann and Kendall's test of the trials of each cell, summed over the cells as in the seasonal Kendall test (Hirsch, Slack and Smith 1982), at 1 % for a run, with each cell's first trial and without it. With 3 trials a cell, drift can be found from 9 cells on. A speed that wanders for some trials raises it more often than that |
-| `order` | on a host: the first trial of each cell, or trials directly after one of a certain cell, differ from the others (rank sums over cells, van Elteren 1960), or one cell has a trend of its own. 1 % for all of a run together (Holm). With 10 trials a cell, first trials can be found from 5 cells on |
+| `drift` | on a host: the samples of all cells have a common trend from the first to the last trial. Mann and Kendall's test of the trials of each cell, summed over the cells as in the seasonal Kendall test (Hirsch, Slack and Smith 1982), at 1 % for a run, with each cell's first trial and without it. With 3 trials a cell, drift can be found from 9 cells on. A speed that varies slowly over some trials causes false alarms more often than that |
+| `order` | on a host: the first trial of each cell, or trials directly after one of a certain cell, differ from the others (rank sums over cells, van Elteren 1960), or one cell has its own trend. 1 % for all tests of a run together (Holm). With 10 trials a cell, first trials can be found from 5 cells on |
 
-A trial in the lab knows of no other, so neither drift nor order is tested there.
+Trials in the lab cannot affect each other, so drift and order are tested on hosts only.
 
-A processor that is busy for 90 % of a test (with a processor model: all cores, or the busiest task with one of them; on a
-host: the threads that make the load) is no reason to leave a figure out, since a study may ask for just that: the
-report, `raidlab show` and its `warnings` in JSON name these tests.
+A processor that is busy for 90 % of a test (with a processor model: all cores, or one core by the busiest task; on a
+host: the threads that generate the load) excludes no figure, because a study may intend that; the report, `raidlab show` and
+its `warnings` in JSON list these tests.
 
-`raidlab plan`, `raidlab run` and the report warn of work that fits in memory, in the write caches of the drives, or in a
-corner of the disks, of runs that end before the write caches are drained, of one ZFS mirror of four or more disks, and of a
-`queue_depth` that the disks' model does not have.
+`raidlab plan`, `raidlab run` and the report warn about workloads that fit in memory, in the write caches of the drives, or in a
+small part of the disks, runs that end before the write caches are drained, a single ZFS mirror of four or more disks, and a
+`queue_depth` that the disk model does not support.
 
 ## Claims
 
@@ -213,17 +219,17 @@ job) and `metric` (`throughput`, `duration`, …). Axes have the names of their 
 
 Faster means better by the metric: more MiB/s, fewer seconds.
 
-Below each claim stand the ratio of one pair of cells, its interval at 95 %, which is of that pair alone, and the *deciding
-interval* with what is claimed of the ratio:
+Below each claim are the ratio of one pair of cells, its 95 % interval for that pair alone, and the *deciding interval* with the
+claimed range of the ratio:
 
 | verdict | if the deciding interval |
 |---|---|
-| supported | of each pair lies within what is claimed |
-| refuted | of one pair lies wholly outside |
+| supported | of each pair lies within the claimed range |
+| refuted | of one pair lies completely outside |
 | undecided | neither; or there are fewer than three trials |
-| untestable | is not asked for: the claim has `untestable` with the reason, something was not measured, or the stacks also differ in a setting of `comparable` that the claim does not name |
+| untestable | is not evaluated: the claim has `untestable` with the reason, something was not measured, or the stacks also differ in a setting of `comparable` that the claim does not name |
 
-It is wider than the one at 95 %, so that the verdicts on all claims of a study together have an error of 5 %: see
+The deciding interval is wider than the 95 % interval, so that the verdicts on all claims of a study together have an error of 5 %: see
 [verdicts.md](internals/verdicts.md). The pair that is shown is the one that fits the claim least, of those whose interval
 decides: of all if the claim is supported, of those outside if it is refuted, and of those that leave it undecided. In
 JSON: `deciding_low`, `deciding_high`, `deciding_confidence`; `claimed_low`, `claimed_high` (null: no upper limit); `low`

@@ -78,8 +78,8 @@ fn background(
             let action = context.access.executor.read(&array.attribute("sync_action"))?;
             let name = &array.device.kernel_name;
             return Ok(Some(format!(
-                "md was at work on {name} at the end of the test (sync_action is `{action}`); it takes requests and time \
-                 from the test: let it end before, and stop what starts it (mdcheck, a timer)"
+                "md was busy on {name} at the end of the test (sync_action is `{action}`), which slows the test down: \
+                    wait until it has finished, and disable what starts it (mdcheck, a timer)"
             )));
         }
     }
@@ -88,8 +88,8 @@ fn background(
     }
     if !spec.filesystem.lazy_init && start_up::is_under_way()? {
         return Ok(Some(
-            "ext4 was initialising inode tables at the end of the test; `lazy_init = false`, and on a host no other new \
-             ext4, keep it from that"
+            "ext4 was initialising inode tables at the end of the test: write `lazy_init = false`, and on a host have \
+                no other new ext4 mounted"
                 .to_owned(),
         ));
     }
@@ -106,8 +106,9 @@ fn pool_work(stack: &Stack, context: &mut Context<'_>) -> Result<Option<String>,
     let status = context.access.ask(&pool.status())?;
     Ok(zfs::scan(&status.stdout).map(|scan| {
         format!(
-            "the pool {} was being read through at the end of the test (zpool says `{scan}`); it takes requests and time \
-             from the test: let it end before, and stop what starts it (zfsutils-linux's monthly scrub, a timer)",
+            "the pool {} was being scrubbed or resilvered at the end of the test (zpool status: `{scan}`), which \
+                slows the test down: wait until it has finished, and disable what starts it (zfsutils-linux's monthly \
+                scrub, a timer)",
             pool.name
         )
     }))
@@ -124,7 +125,7 @@ fn trim(discards: u64, is_own: bool) -> Option<String> {
     (discards > 0 && !is_own).then(|| {
         format!(
             "{discards} discards reached the member disks during the test, and the filesystem is not mounted with \
-             `discard`: something trims it, such as fstrim.timer, which is to be stopped"
+             `discard`: something trims it, such as fstrim.timer: disable it"
         )
     })
 }
@@ -133,7 +134,7 @@ fn trim(discards: u64, is_own: bool) -> Option<String> {
 fn nearly_full(blocks: u64, free: u64) -> Option<(bool, String)> {
     let used = (blocks.saturating_sub(free) * 100).checked_div(blocks)?;
     let passed = used <= USED_PERCENT_MAX;
-    let mut detail = format!("{used} % of the filesystem are in use, and at most {USED_PERCENT_MAX} % should be");
+    let mut detail = format!("{used} % of the filesystem is in use; at most {USED_PERCENT_MAX} % should be");
     if !passed {
         detail += ": use larger disks or a larger `size` of the array, or fewer bytes in the workload";
     }
@@ -235,9 +236,9 @@ fn slow_member(members: &[DiskCounters], spreads_reads: bool) -> Option<(bool, S
                 return Some((
                     false,
                     format!(
-                        "a {verb} takes {:.2} ms at {name} and at most {longest:.2} ms at the other members, for requests of the \
-                         same number and size; look for another model, firmware or write cache, for bad sectors (SMART) \
-                         and for another link",
+                        "a {verb} takes {:.2} ms at {name} and at most {longest:.2} ms at the other members, for \
+                            equally many requests of the same size: check for a different model, firmware, write \
+                            cache or link, and for bad sectors (SMART)",
                         load.mean_ms()
                     ),
                 ));

@@ -62,7 +62,7 @@ pub fn quiesce(stack: &Stack, how: Quiesce, context: &mut Context<'_>) -> Result
     let detail = match passed {
         true => {
             let (quiet_s, dirty_kib) = (how.quiet.as_secs_f64(), memory::dirty_bytes()? / 1024);
-            format!("quiet for {quiet_s:.1} s after {waited_s:.1} s, {dirty_kib} KiB dirty on the whole machine")
+            format!("quiet for {quiet_s:.1} s after {waited_s:.1} s, {dirty_kib} KiB dirty in the whole system")
         }
         false => format!("not quiet within {waited_s:.1} s: {unrest}"),
     };

@@ -135,7 +135,7 @@ pub(crate) fn check(spec: &ArraySpec, devices: usize) -> Result<(), Cause> {
         if disks == 0 || !devices.is_multiple_of(disks) {
             return refuse(format!("{devices} devices cannot be divided into arrays of {disks}"));
         }
-        let inner = inner(spec).expect("it is an array of arrays");
+        let inner = inner(spec).expect("it is nested RAID");
         check(&inner, disks)?;
         return check(&outer(spec), devices / disks);
     }
@@ -218,7 +218,7 @@ pub(crate) fn free_node(executor: &mut dyn Executor) -> Result<PathBuf, Cause> {
             !executor.exists(&Path::new("/sys/block").join(name)) && !executor.exists(&Path::new("/dev").join(name))
         })
         .map(|name| Path::new("/dev").join(name))
-        .ok_or_else(|| Cause::State("every node from /dev/md100 to /dev/md255 is taken".to_owned()))
+        .ok_or_else(|| Cause::State("every node from /dev/md100 to /dev/md255 is in use".to_owned()))
 }
 
 /// The small filesystem for the file of an external bitmap; md requires ext2 or ext3.

@@ -70,7 +70,7 @@ fn what_mkfs_cannot_count_is_refused() {
         ..plain(FilesystemKind::Ext3)
     };
     match invocation(&spec, Path::new("/dev/md100"), true, &version([1, 47, 0])) {
-        Err(Cause::Impossible(reason)) => assert_eq!(reason, "a journal of 1000 bytes: its mkfs counts in MiB"),
+        Err(Cause::Impossible(reason)) => assert_eq!(reason, "a journal of 1000 bytes: its mkfs takes whole MiB"),
         other => panic!("{other:?}"),
     }
 }

@@ -37,7 +37,7 @@ fn misaligned(name: &str, alignment_offset: Option<i64>, loop_offset: Option<i64
     match (alignment_offset, loop_offset) {
         (Some(offset), _) if offset < 0 => Some(format!("the members of {name} are aligned in different ways")),
         (Some(offset), _) if offset > 0 => Some(format!(
-            "the first physical sector of {name} begins {offset} bytes behind its start"
+            "the first physical sector of {name} begins {offset} bytes after its start"
         )),
         (_, Some(offset)) if offset % GRAIN_BYTES.cast_signed() != 0 => {
             Some(format!("{name} begins at byte {offset} of its file"))
@@ -60,7 +60,7 @@ mod tests {
         for (found, words) in [
             (
                 misaligned("sda1", Some(512), None),
-                "of sda1 begins 512 bytes behind its start",
+                "of sda1 begins 512 bytes after its start",
             ),
             (misaligned("md0", Some(-1), None), "members of md0"),
             (

@@ -1,4 +1,4 @@
-//! What is checked of a stack before anything is changed: disks, options, programs.
+//! Checks of a stack before anything is changed: disks, options, programs.
 
 use crate::array::{md, zfs};
 use crate::filesystem;

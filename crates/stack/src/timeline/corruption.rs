@@ -70,8 +70,8 @@ impl Ground {
             let found = known_file::find(&device.path, device.size_bytes()?, end_on(number, acts))?;
             let none = || {
                 Cause::Impossible(format!(
-                    "`{act}`: the first 16 GiB of disk {number} have nothing of the file; not every disk has some of it, \
-                     such as with copies on two disks of four: name another disk"
+                    "`{act}`: the first 16 GiB of disk {number} contain nothing of the file, which may be on other \
+                        disks only, as with two copies on four disks: name another disk"
                 ))
             };
             extents.insert(number, (device.path, found.ok_or_else(none)?));
@@ -300,7 +300,8 @@ fn in_file(act: &Act, file: &KnownFile) -> Result<Target, Cause> {
     let has_bytes = extent.bytes();
     if what.offset_bytes.saturating_add(bytes) > has_bytes {
         return Err(Cause::Impossible(format!(
-            "`{act}` is past the end: disk {number} has {has_bytes} bytes of the file in one place; use a smaller `offset` or fewer \
+            "`{act}` is past the end: disk {number} has {has_bytes} contiguous bytes of the file; use a smaller \
+                `offset` or fewer \
              `sectors`"
         )));
     }

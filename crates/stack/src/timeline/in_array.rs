@@ -68,8 +68,8 @@ impl InArray {
         let failed = |cause| match members.checksummed(disk) {
             // `none`: it was a member when the acts started.
             Some(_) => Cause::State(format!(
-                "md has failed the member of `{act}`: RAID 1 and 10 do so after more than 20 reads of it in an hour were \
-                 errors, and each `corrupt` is read; use fewer of them on a disk"
+                "md failed the member of `{act}`: RAID 1 and 10 do so after more than 20 read errors in an hour, and \
+                    each `corrupt` is read; use fewer of them on one disk"
             )),
             None => cause,
         };

@@ -143,7 +143,7 @@ fn place_around(
         };
         at += PIECE_BYTES;
     }
-    let vanished = || Cause::State("a file was moved on its disks while it was looked for".to_owned());
+    let vanished = || Cause::State("a file was relocated on its disks while raidlab located its blocks".to_owned());
     Ok((place.ok_or_else(vanished)?, at))
 }
 

@@ -61,8 +61,8 @@ impl Layout {
             }),
             ("raid10", NEAR_2) if members.is_multiple_of(2) => Ok(Self::Pairs { members, chunk_bytes }),
             _ => Err(Cause::Impossible(format!(
-                "`corrupt` cannot tell what is where on {level} with layout {layout}; use RAID 1, 5, 6 or 10 with \
-                 mdadm's layout, RAID 10 of an even number of disks"
+                "`corrupt` cannot locate data on {level} with layout {layout}; use RAID 1, 5, 6 or 10 with mdadm's \
+                    default layout, RAID 10 with an even number of disks"
             ))),
         }
     }

@@ -225,10 +225,10 @@ impl Observer {
         }
         let name = self.manager.name();
         let detail = match work_ended {
-            false => format!("{name} rebuilt while the work went on"),
+            false => format!("{name} was rebuilt while the workload ran"),
             true => format!(
-                "{name} rebuilt until after the work had ended, so the times are not those under load; use a longer \
-                 `runtime`"
+                "the rebuild of {name} ended after the workload, so its times are not those under load; use a longer \
+                    `runtime`"
             ),
         };
         self.guard("act", &test, !work_ended, detail);
@@ -244,7 +244,7 @@ impl Observer {
         let errors = self.errors_of_check(action)?;
         self.mismatches.push(sectors + errors);
         if let Some(said) = self.manager.take_abortion() {
-            let detail = format!("{} did not come to its end: {said}", self.manager.name());
+            let detail = format!("{} did not finish: {said}", self.manager.name());
             self.guard("scrub", action, false, detail);
         }
         let repairs = did == Doing::Repairs || self.manager.checks_repair();

@@ -35,9 +35,7 @@ impl Places {
         let superblock = raw::read(disk, 0, SECTOR_BYTES)?;
         let unknown = || {
             let shown = disk.display();
-            Cause::State(format!(
-                "{shown} has no superblock of dm-integrity that raidlab can read"
-            ))
+            Cause::State(format!("{shown} has no dm-integrity superblock that raidlab can read"))
         };
         Self::read(&superblock).ok_or_else(unknown)
     }

@@ -1,4 +1,4 @@
-//! What acts ask of the manager of an array, whichever it is: md, LVM, btrfs, ZFS, bcachefs.
+//! The interface of acts to the manager of an array: md, LVM, btrfs, ZFS, bcachefs.
 
 use super::calls::Calls;
 use crate::machine::counters::DiskCounters;
@@ -7,25 +7,25 @@ use crate::machine::error::Cause;
 use std::time::Duration;
 use study::act::{Act, ActKind, Corrupted};
 
-/// How often the array's state is looked at without a notification.
+/// Polling interval of the array's state, in addition to notifications.
 pub(super) const INTERVAL: Duration = Duration::from_millis(100);
-/// Maximum time until a manager begins what an act asks for: md's thread checks at least each 5 s.
+/// Maximum time until a manager starts an operation that an act requested: md's thread checks at least every 5 s.
 pub(super) const TO_BEGIN: Duration = Duration::from_secs(10);
 
-/// What the manager does with all of the array.
+/// The operation that the manager runs on the whole array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Doing {
     #[default]
     Nothing,
-    /// It writes to a member what that should contain.
+    /// It writes the missing data to a member.
     Rebuilds,
-    /// It makes copies or parity agree, of members that are all there.
+    /// It makes copies or parity consistent; no member is missing.
     Resyncs,
     /// It distributes the data over more members.
     Reshapes,
     /// It compares copies or parity.
     Checks,
-    /// The same, and it writes what is wrong again.
+    /// The same, and it rewrites what is wrong.
     Repairs,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Status {
 pub(super) struct MemberErrors {
     /// Requests that failed because of a checksum.
     pub(super) checksums: u64,
-    /// Sectors that the manager says it has written again after a member could not read them.
+    /// Sectors that the manager reports as rewritten after a member could not read them.
     pub(super) corrected: u64,
 }
 
@@ -67,26 +67,26 @@ pub(super) trait Redundancy: Send {
 
     fn status(&mut self, calls: &mut Calls<'_>) -> Result<Status, Cause>;
 
-    /// Sleeps until the array may have another state than it was last seen in, or the time is over.
+    /// Sleeps until the array's state may have changed since it was last read, or the time is over.
     fn wait(&self, at_most: Duration) -> Result<(), Cause>;
 
-    /// Whether the manager itself finds out that a disk failed: `fail` then lets the disk die.
+    /// Whether the manager itself detects that a disk failed: `fail` then lets the disk die.
     fn finds_failures(&self) -> bool;
 
-    /// Whether `check` repairs what it finds, as there is no other.
+    /// Whether `check` repairs what it finds, because the manager has no read-only check.
     fn checks_repair(&self) -> bool {
         false
     }
 
-    /// Does an act that is not of a disk alone. `member` is the disk of the act.
+    /// Does an act that affects more than a disk. `member` is the disk of the act.
     fn act(&mut self, act: &Act, member: Option<&BlockDevice>, calls: &mut Calls<'_>) -> Result<(), Cause>;
 
-    /// What the last rebuild wrote to, if it writes only what is in use.
+    /// The disks to which the last rebuild wrote, if it writes only data in use.
     fn written(&self) -> Option<&Written> {
         None
     }
 
-    /// Something that changes as long as a rebuild or check makes progress.
+    /// A value that changes while a rebuild or check makes progress.
     fn progress(&self) -> Result<String, Cause> {
         match self.written() {
             Some(written) => Ok(written.bytes()?.to_string()),
@@ -94,12 +94,12 @@ pub(super) trait Redundancy: Send {
         }
     }
 
-    /// Whether a rebuild of a member that was away writes only what has changed meanwhile.
+    /// Whether the rebuild of a re-added member writes only what has changed meanwhile.
     fn has_bitmap(&self) -> Result<bool, Cause> {
         Ok(false)
     }
 
-    /// What the rebuild that has just ended wrote to the new member.
+    /// Data written to the new member by the rebuild that has just ended.
     fn rebuilt_bytes(&self) -> Result<u64, Cause> {
         self.written().map_or(Ok(0), Written::bytes)
     }
@@ -107,12 +107,12 @@ pub(super) trait Redundancy: Send {
     /// Sectors in which the last check or repair found copies or parity that disagree.
     fn disagreeing(&self) -> Result<u64, Cause>;
 
-    /// What members with checksums of their own could not read so far; none if they have none.
+    /// Read errors so far of members with checksums; `None` if they have no checksums.
     fn errors(&self, _: &mut Calls<'_>) -> Result<Option<MemberErrors>, Cause> {
         Ok(None)
     }
 
-    /// What there is to say if the last check or repair did not come to its end.
+    /// The reason why the last check or repair did not finish, if any.
     fn take_abortion(&mut self) -> Option<String> {
         None
     }
@@ -126,7 +126,7 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// From now on what is written to the disks counts.
+    /// From now on data written to the disks counts.
     pub(super) fn begin(disks: Vec<BlockDevice>) -> Result<Self, Cause> {
         let sectors_before = sectors_written(&disks)?;
         Ok(Self { disks, sectors_before })
@@ -144,15 +144,15 @@ fn sectors_written(disks: &[BlockDevice]) -> Result<u64, Cause> {
         .sum()
 }
 
-/// How often it is looked whether a program that was started has ended.
+/// Polling interval for the end of a program that was started.
 const JOB_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Sleeps for so long, or, while a program is at work, until it is looked at again.
+/// Sleeps for this time, or, while a program runs, for the polling interval.
 pub(super) fn pause(at_most: Duration, is_at_work: bool) {
     std::thread::sleep(if is_at_work { at_most.min(JOB_INTERVAL) } else { at_most });
 }
 
-/// The next of the disks that are not used yet.
+/// The next unused disk.
 pub(super) fn next_spare(spares: &mut Vec<BlockDevice>, act: &Act) -> Result<BlockDevice, Cause> {
     match spares.is_empty() {
         true => Err(Cause::Impossible(format!("no spare is left for `{act}`"))),
@@ -164,7 +164,7 @@ pub(super) fn needs_disk<'a>(act: &Act, member: Option<&'a BlockDevice>) -> Resu
     member.ok_or_else(|| Cause::Impossible(format!("the array has no disk for the act `{act}`")))
 }
 
-/// Which sectors an act changes.
+/// The sectors that an act changes.
 pub(super) fn corrupted(act: &Act) -> Result<Corrupted, Cause> {
     act.corrupted
         .ok_or_else(|| Cause::Impossible(format!("`{act}` does not say which sectors")))
@@ -175,7 +175,7 @@ pub(super) fn refused(act: &Act, name: &str) -> Cause {
     Cause::Impossible(format!("{name} has no act `{act}`"))
 }
 
-/// Disks that an act replaces after another has let them fail.
+/// Disks that an act replaces after another act made them fail.
 pub(super) fn replaced_after_failure(acts: &[Act]) -> Vec<u32> {
     let failed_before = |number: usize, act: &Act| {
         let mut earlier = acts[..number].iter().filter(|earlier| earlier.disk == act.disk);

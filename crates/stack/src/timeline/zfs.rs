@@ -164,8 +164,7 @@ impl Redundancy for Zfs {
 
     fn disagreeing(&self) -> Result<u64, Cause> {
         let said = self.seen.as_ref().map_or("", |seen| seen.said.as_str());
-        disagreeing(said)
-            .ok_or_else(|| Cause::State(format!("zpool says nothing of a scrub that has ended: {said}")))
+        disagreeing(said).ok_or_else(|| Cause::State(format!("zpool status shows no finished scrub: {said}")))
     }
 }
 

@@ -97,7 +97,7 @@ fn check_cells(entry: &Entry, filter: &Side, comparison: &Comparison, cells: &[C
         }
     }
     if comparison.contests(filter, cells).is_empty() {
-        let help = "name in both sides, or in `where`, what else differs";
+        let help = "name the other axes that differ on both sides, or in `where`";
         found.add_with_help(span, "no two cells of this claim differ only in the named axes", help);
     }
 }

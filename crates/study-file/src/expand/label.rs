@@ -112,7 +112,7 @@ fn varies(cells: &[Cell], axis: &str) -> bool {
     words.any(|word| Some(word) != first)
 }
 
-/// What a label names in other words than the study.
+/// Axes that a label names differently from the study.
 struct Named {
     level: Level,
     inner_level: Option<Level>,

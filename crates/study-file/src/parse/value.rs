@@ -233,7 +233,7 @@ fn sized(key: &Key, text: &str, min: u64, max: u64) -> Result<Value, WrongValue>
         Err(unit) => return Err(unit.into()),
     };
     if bytes < min || bytes > max {
-        let bounds = format!("it is from {} to {}", format_size(min), format_size(max));
+        let bounds = format!("it must be from {} to {}", format_size(min), format_size(max));
         return wrong(format!("`{}` cannot be {}", key.name, describe_size(bytes)), bounds);
     }
     if matches!(
@@ -277,7 +277,7 @@ fn count(key: &Key, value: &DeValue, min: u64, max: u64) -> Result<Value, WrongV
         Ok(n) if n >= i128::from(min) && n <= i128::from(max) => Ok(Value::Count(n as u64)),
         _ => wrong(
             format!("`{}` cannot be {}", key.name, number.as_str()),
-            format!("it is from {min} to {max}"),
+            format!("it must be from {min} to {max}"),
         ),
     }
 }

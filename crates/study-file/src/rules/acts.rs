@@ -185,7 +185,7 @@ fn no_acts_on(cell: &Cell) -> Option<WrongAct> {
     };
     match &cell.workload.work {
         Work::PowerCut(_) if keeper != Keeper::Md => Some((
-            format!("acts amid power cuts need md, not {}", keeper.name()),
+            format!("acts with power cuts need md, not {}", keeper.name()),
             "use level 1, 4, 5, 6 or 10, or a workload `io`",
         )),
         Work::Io(io) if io.engine == IoEngine::Native => None,

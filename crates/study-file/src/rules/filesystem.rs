@@ -76,7 +76,7 @@ fn journal(stack: &StackSpec) -> Option<Impossible> {
     let filesystem = &stack.filesystem;
     let mode: JournalMode = filesystem.journal_mode?;
     if !filesystem.kind.has_journal_modes {
-        let reason = format!("{} has no choice of journal modes", filesystem.kind.name);
+        let reason = format!("{} has no selectable journal mode", filesystem.kind.name);
         let help = "leave `journal` out, or add \"default\" to its values";
         return impossible(&["journal", "type"], reason, help);
     }
@@ -97,7 +97,7 @@ fn journal_size(filesystem: &FilesystemSpec) -> Option<Impossible> {
     let name = filesystem.kind.name;
     let Some(journal) = &filesystem.kind.get().journal else {
         let help = "leave `journal_size` out, or add \"default\" to its values";
-        return impossible(ABOUT, format!("{name} has no journal of variable size"), help);
+        return impossible(ABOUT, format!("{name} has no configurable journal size"), help);
     };
     let (least, most) = (journal.least.bytes(block), journal.most.bytes(block));
     let whole = !journal.is_in_mib || size.is_multiple_of(MIB);

@@ -166,15 +166,20 @@ static KEYS: &[Key] = &[
     key(Table::Array, "ppl", Flag, Listed, "`false`", "level 5: partial parity log"),
     key(Table::Array, "stripe_cache", Count { min: 17, max: 32_768 }, ListedOrDefault, "the kernel's (256)", "levels 4, 5, 6: pages of the stripe cache per member"),
     key(Table::Array, "bitmap_chunk", Size { min: 4 * KIB, max: GIB }, ListedOrDefault, "mdadm's (64M, `external` from 4K)", "chunk of the bitmap, a power of two (`mdadm --bitmap-chunk`)"),
-    key(Table::Array, "write_mostly", Count { min: 0, max: 4095 }, Listed, "0", "level 1: the last so many members are write-mostly: read only if no other member can be"),
+    key(Table::Array, "write_mostly", Count { min: 0, max: 4095 }, Listed, "0", "level 1: number of write-mostly \
+        members, counted from the last; they are read only if no other member can be read"),
     key(Table::Array, "write_behind", Count { min: 1, max: 16_383 }, ListedOrDefault, "no write-behind", "level 1: most outstanding writes to write-mostly members that are not waited for (`mdadm --write-behind`); needs a bitmap"),
     key(Table::Array, "group_thread_cnt", Count { min: 0, max: 8192 }, ListedOrDefault, "the kernel's (0)", "levels 4, 5, 6: threads that handle stripes, per NUMA node; 0 leaves that to one thread"),
     key(Table::Array, "rmw_level", Count { min: 0, max: 2 }, ListedOrDefault, "the kernel's (1)", "levels 4, 5, 6: how a part of a stripe is written: 0 after reading all other data of the stripe, 1 after reading the old data and parity if that is less, 2 also if it is as much"),
-    key(Table::Array, "skip_copy", Count { min: 0, max: 1 }, ListedOrDefault, "the kernel's (0)", "levels 4, 5, 6: 1 writes whole blocks from where they are, without a copy to the stripe cache"),
-    key(Table::Array, "sync_speed_min", Count { min: 1, max: 100_000_000 }, ListedOrDefault, "the kernel's (1000)", "redundant levels: KiB/s of each member that resync, recovery and check have next to other requests"),
-    key(Table::Array, "sync_speed_max", Count { min: 1, max: 100_000_000 }, ListedOrDefault, "the kernel's (200000)", "redundant levels: KiB/s of each member that resync, recovery and check have at most; not where raidlab itself waits for them"),
-    key(Table::Array, "integrity", Word(INTEGRITY), Listed, "`none`", "md: dm-integrity between each disk and md (integritysetup) with a checksum of every sector of 512 bytes: a disk that returns other data than was written becomes a disk that cannot read"),
-    key(Table::Array, "integrity_mode", Word(INTEGRITY_MODES), ListedOrDefault, "integritysetup's (`journal`)", "how sector and checksum stay together through a power cut: `journal` writes both twice, `bitmap` computes checksums of regions anew, `direct` does nothing for it"),
+    key(Table::Array, "skip_copy", Count { min: 0, max: 1 }, ListedOrDefault, "the kernel's (0)", "levels 4, 5, 6: 1 \
+        writes full pages without a copy to the stripe cache"),
+    key(Table::Array, "sync_speed_min", Count { min: 1, max: 100_000_000 }, ListedOrDefault, "the kernel's (1000)", "redundant levels: minimum rate of resync, recovery and check next to other requests, in KiB/s of each member"),
+    key(Table::Array, "sync_speed_max", Count { min: 1, max: 100_000_000 }, ListedOrDefault, "the kernel's (200000)", "redundant levels: maximum rate of resync, recovery and check, in KiB/s of each member; not where raidlab itself waits for them"),
+    key(Table::Array, "integrity", Word(INTEGRITY), Listed, "`none`", "md: dm-integrity between each disk and md \
+        (integritysetup) with a checksum of every sector of 512 bytes: silent corruption becomes a read error"),
+    key(Table::Array, "integrity_mode", Word(INTEGRITY_MODES), ListedOrDefault, "integritysetup's (`journal`)", "how \
+        sectors and checksums stay consistent through a power cut: `journal` writes both twice, `bitmap` recomputes \
+        the checksums of dirty regions, `direct` gives no protection"),
     key(Table::Array, "extent", Size { min: 4 * KIB, max: 16 * GIB }, ListedOrDefault, "LVM's (4M)", "LVM: extent size, a power of two"),
 
     key(Table::Inner, "level", Word(MEMBER_WORDS), Listed, "", "level of the arrays that are members").on_axis("of_level"),
@@ -204,14 +209,20 @@ static KEYS: &[Key] = &[
 
     key(Table::Workload, "name", Name, Single, "", "name of the workload, in tables and in claims"),
 
-    key(Table::Act, "do", Word(ACTS), Single, "", "what is done, by the tools of md, LVM, btrfs or ZFS: `add` gives a removed disk back as a new one, `re-add` as one that was away; `replace` lets a spare take over from a disk that works or has failed, `grow` makes a spare one more member; `slow` makes a disk slower, `hang` lets it answer nothing, `corrupt` changes what is on it without an error"),
+    key(Table::Act, "do", Word(ACTS), Single, "", "what is done, by the tools of md, LVM, btrfs or ZFS: `add` returns \
+        a removed disk as a new one, `re-add` as a former member; `replace` replaces a working or failed disk by a \
+        spare, `grow` turns a spare into one more member; `slow` makes a disk slower, `hang` makes it stop \
+        responding, `corrupt` silently changes its contents"),
     key(Table::Act, "disk", Count { min: 1, max: 4096 }, Single, "the whole array, for `grow`, `check` and `repair`", "which disk of the array, from 1"),
-    key(Table::Act, "delay", Takes::Time, Single, "needed for `slow`; `hang`: for ever", "for `slow`: what each access of the disk's media takes longer from then on, up to 60 s; for `hang`: how long the disk answers nothing, up to 30 s. A disk that never answers again is given up after 30 s, the SCSI layer's time limit of a command"),
+    key(Table::Act, "delay", Takes::Time, Single, "needed for `slow`; `hang`: for ever", "for `slow`: time added to \
+        each access of the disk's media from then on, up to 60 s; for `hang`: time for which the disk does not \
+        respond, up to 30 s. A disk that never responds again fails after 30 s, the command timeout of the SCSI layer"),
     key(Table::Act, "level", Word(GROWN), Single, "the array's", "for `grow`: RAID 5 becomes RAID 6"),
     key(Table::Act, "offset", Size { min: 0, max: 64 * PIB }, Single, "needed for `corrupt`", "for `corrupt`: where the first changed sector is, from the beginning of the disk's part of the array, with btrfs and ZFS from the first sector of raidlab's file there; whole sectors of 512 bytes"),
     key(Table::Act, "sectors", Count { min: 1, max: 65536 }, Single, "1", "for `corrupt`: how many sectors of 512 bytes change"),
     key(Table::Act, "at", Takes::Time, Single, "one of `at`, `after`, `when` is needed", "time since the measured work began (or its `ramp_time`, if it has one)"),
-    key(Table::Act, "after", Takes::Percent, Single, "one of `at`, `after`, `when` is needed", "`50 %`: when so much of the work is done, of the `runtime` of `io` and of the operations of `power_cut`"),
+    key(Table::Act, "after", Takes::Percent, Single, "one of `at`, `after`, `when` is needed", "`50 %`: when this \
+        share of the work is done, of the `runtime` of `io` or of the operations of `power_cut`"),
     key(Table::Act, "when", Word(WHENS), Single, "one of `at`, `after`, `when` is needed", "`resync done`: after the act before it, as soon as the array neither rebuilds nor checks"),
 
     key(Table::Claim, "says", Name, Single, "", "the claim as a sentence"),

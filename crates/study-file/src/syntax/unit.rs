@@ -31,7 +31,10 @@ pub fn parse_percent(name: &str, text: &str) -> Result<u64, WrongUnit> {
     let number = text.trim().strip_suffix('%').map(str::trim_end);
     match number.and_then(|number| number.parse::<u64>().ok()) {
         Some(percent) if percent < 100 => Ok(percent),
-        Some(_) => Err(wrong(format!("`{text}` is after the work"), "use at most 99 %")),
+        Some(_) => Err(wrong(
+            format!("`{text}` is after the end of the work"),
+            "use at most 99 %",
+        )),
         None => Err(wrong(
             format!("`{name}` must be a whole number of per cent, not `{text}`"),
             "write it as \"50 %\"",

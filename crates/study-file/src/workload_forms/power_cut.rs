@@ -73,7 +73,7 @@ impl Rules for PowerCutSpec {
             false => array.level.is_md() && array.level.is_redundant(),
         };
         if self.missing_member && !is_redundant {
-            let reason = "no member can be missing: nothing that md or ZFS knows is redundant".to_owned();
+            let reason = "no member can be missing: the stack has no redundancy of md or ZFS".to_owned();
             let help = "leave `missing_member` out, or use RAID 1, 4, 5, 6 or 10, or a `pool` of mirrors or raidz";
             all.extend(impossible(&["missing_member", "level"], reason, help));
         }

@@ -1,4 +1,4 @@
-//! Acts of a study: what they become, and what a user reads about those that cannot be.
+//! Acts of a study: the plan of valid acts, and the errors for invalid ones.
 
 use study::act::{Act, ActKind, Corrupted, Due};
 use study::plan::Plan;
@@ -168,7 +168,7 @@ fn what_cannot_be_corrupted_is_shown_at_its_place() {
     assert_eq!(message, "`corrupt` needs `offset`");
 }
 
-/// Where LVM puts data is not known, other filesystems have no copies, and the file that is changed ends.
+/// raidlab cannot locate data on LVM, other filesystems have no copies, and the changed file has a limited size.
 #[test]
 fn what_raidlabs_file_does_not_have_is_shown_at_its_place() {
     let corrupt = |stack: &str, offset: &str| {
@@ -261,7 +261,7 @@ fn what_needs_a_simulated_disk_is_not_done_on_a_host() {
         assert_eq!(wrong_on_host(raid5, act), Some((4, 6, message)));
     }
     let grow = wrong_on_host(raid5, "do = \"grow\"").expect("an error");
-    assert!(grow.2.starts_with("`grow` is done in the lab only"), "{grow:?}");
+    assert!(grow.2.starts_with("`grow` is supported in the lab only"), "{grow:?}");
 }
 
 #[test]
@@ -281,14 +281,26 @@ fn arrays_of_md_have_acts_on_a_host_and_others_are_checked() {
     let at_the_end = "array = { level = 1, metadata = \"1.0\" }";
     let remove = "do = \"remove\"\ndisk = 1";
     for (stack, act, message) in [
-        (btrfs, "do = \"repair\"", "`repair` of btrfs is done in the lab only"),
-        (checksummed, remove, "on a host `remove` is not done with dm-integrity"),
-        (at_the_end, remove, "on a host `remove` is not done with metadata 1.0"),
+        (
+            btrfs,
+            "do = \"repair\"",
+            "`repair` of btrfs is supported in the lab only",
+        ),
+        (
+            checksummed,
+            remove,
+            "on a host `remove` is not supported with dm-integrity",
+        ),
+        (
+            at_the_end,
+            remove,
+            "on a host `remove` is not supported with metadata 1.0",
+        ),
     ] {
         let wrong = wrong_on_host(stack, act).expect("an error");
         assert!(wrong.2.starts_with(message), "{wrong:?}");
     }
-    let message = "on a host `fail` is done on md's arrays only, not on btrfs".to_owned();
+    let message = "on a host `fail` is supported on md arrays only, not on btrfs".to_owned();
     assert_eq!(wrong_on_host(btrfs, "do = \"fail\"\ndisk = 1"), Some((4, 6, message)));
 }
 
@@ -379,7 +391,7 @@ fn a_disk_hangs_for_some_time_or_for_ever() {
         wrong(&second).2,
         "2 of 4 disks would be missing: the array would lose its data"
     );
-    // For a time it is missing for nobody.
+    // A temporary fault leaves no member missing.
     let later = hang("\ndelay = \"20s\"") + &act("at = \"50s\"\ndo = \"fail\"\ndisk = 3");
     assert!(study("{ level = 5 }", IO, &later).is_ok());
 }

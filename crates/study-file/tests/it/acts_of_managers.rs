@@ -1,8 +1,8 @@
-//! Acts on LVM, btrfs, ZFS and bcachefs: what can be, and what a user reads about what cannot.
+//! Acts on LVM, btrfs, ZFS and bcachefs: valid ones, and the errors for invalid ones.
 
 use study_file::{Known, KnownModel, read};
 
-/// The first error, with its line and column; none if the study is sound.
+/// The first error, with its line and column; `None` if the study is valid.
 fn wrong(stack: &str, acts: &str) -> Option<(usize, usize, String)> {
     let known = Known {
         models: vec![KnownModel {

@@ -1,4 +1,4 @@
-//! What a user reads about errors in a study: all of them, each with its position and a suggestion.
+//! Diagnostics of a study: all errors, each with its position and a suggestion.
 
 use proptest::prelude::*;
 use study_file::{Diagnostics, Known, KnownModel, read};
@@ -410,7 +410,7 @@ fn axes_that_multiply_beyond_all_measure_are_refused_at_once() {
     insta::assert_debug_snapshot!(lines(&diagnostics(&source)));
 }
 
-/// Pieces of studies, sound and not, in any order.
+/// Pieces of studies, valid and invalid, in any order.
 fn fragments() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "title = ",

@@ -1,4 +1,4 @@
-//! dm-integrity below md: what can be, and what a user reads about what cannot.
+//! dm-integrity below md: valid combinations, and the errors for invalid ones.
 
 use study::stack::IntegrityMode;
 use study_file::{Known, KnownModel, read};

@@ -1,4 +1,4 @@
-//! What a sound study comes to: cells, their names, what is left out, and which cells claims and filters pick.
+//! The plan of a valid study: cells, their names, excluded combinations, and the cells that claims and filters select.
 
 use study::claim::Comparison;
 use study::plan::{Cell, LeftOut, Plan};
@@ -62,8 +62,8 @@ relative = 0.02
 max_trials = 12
 "#;
 
-/// `infinite` is what a study without a processor has, to the cell's identity; a processor has its own cores, and an
-/// axis multiplies.
+/// `infinite` is the default, also in the cell's identity; the default of `cores` is that of the processor, and an axis
+/// multiplies.
 #[test]
 fn a_machine_has_a_processor_if_the_study_names_one() {
     let rest = "[[workload]]\nname = \"w\"\nio = { size = \"1M\" }\n";
@@ -461,7 +461,7 @@ fn an_a_a_control_is_the_first_stack_again() {
     let pairs = |claim: usize| plan.claims[claim].contests(&plan.cells).len();
     assert_eq!(pairs(0), 2, "xfs against both, and neither against the other");
     assert_eq!(pairs(1), 1);
-    // Once is enough, and one trial shows nothing.
+    // One control is enough, and one trial shows nothing.
     assert_eq!(study::control::add(&mut plan, 3), None);
     let mut short = without.clone();
     short.precision.max_trials = 2;

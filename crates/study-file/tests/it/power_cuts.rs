@@ -1,4 +1,4 @@
-//! Where power cuts cannot be, the reader learns why and what to write.
+//! Errors for impossible power cuts: the reason and a suggestion.
 
 use study_file::{Known, KnownModel, read};
 

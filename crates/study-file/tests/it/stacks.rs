@@ -1,4 +1,4 @@
-//! Stacks of a plan: what studies say of arrays and pools.
+//! Stacks of a plan: arrays and pools of studies.
 
 use study::plan::Plan;
 use study::stack::Level;

@@ -1,4 +1,4 @@
-//! The studies that ship with raidlab are sound.
+//! The studies that ship with raidlab are valid.
 
 use study::stack::OwnModel;
 use study_file::{Known, KnownModel, read};

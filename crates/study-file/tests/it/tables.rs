@@ -1,4 +1,4 @@
-//! Custom tables of a study: how they are expanded, and what a user reads about errors in one.
+//! Custom tables of a study: their expansion, and the errors in invalid ones.
 
 use study::plan::{Cell, Plan};
 use study::table::{Figure, TableSpec};

@@ -54,7 +54,7 @@ pub struct IoSpec {
     pub verify: Option<String>,
     /// Report only the totals of all jobs; otherwise also each job.
     pub group_reporting: bool,
-    /// The files are meant to fit memory: the study measures how a cache completes records or stripes.
+    /// The files fit in memory on purpose: the study measures how a cache completes records or stripes.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub fits_memory: bool,
     /// Other fio options, in its spelling and order. Empty for raidlab's engine.
@@ -264,7 +264,7 @@ impl WorkSpec for IoSpec {
             self.rate_iops.map(|rate| format!("at most {rate} IOPS a job")),
             (self.think_ns > 0).then(|| format!("waiting {} between blocks", nanoseconds(self.think_ns))),
             self.runtime_ns.map(|runtime| format!("for {}", nanoseconds(runtime))),
-            (self.ramp_ns > 0).then(|| format!("after {} that do not count", nanoseconds(self.ramp_ns))),
+            (self.ramp_ns > 0).then(|| format!("after {} that are not measured", nanoseconds(self.ramp_ns))),
             match &self.buffer.fill {
                 BufferFill::Random => None,
                 BufferFill::Zero => Some("zeros".to_owned()),
@@ -273,10 +273,10 @@ impl WorkSpec for IoSpec {
             (self.buffer.compress_percent > 0).then(|| format!("{} % compressible", self.buffer.compress_percent)),
             self.buffer
                 .dedupe_percent
-                .map(|percent| format!("{percent} % equal to blocks before")),
-            self.verify.as_ref().map(|_| "all compared afterwards".to_owned()),
+                .map(|percent| format!("{percent} % duplicate blocks")),
+            self.verify.as_ref().map(|_| "all verified afterwards".to_owned()),
             self.fits_memory
-                .then(|| "files that are meant to fit memory".to_owned()),
+                .then(|| "files that fit in memory on purpose".to_owned()),
             (!self.fio_options.is_empty()).then(|| pairs(&self.fio_options)),
         ];
         format!("{engine}: {}", joined(self.pattern.name(), parts))

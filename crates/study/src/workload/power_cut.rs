@@ -102,7 +102,7 @@ impl WorkSpec for PowerCutSpec {
         format!(
             "{}{}, the power cut at {} × {}{}{survivors}{}{}",
             count(self.operations as usize, "operation"),
-            if self.namespace { ", most of names" } else { "" },
+            if self.namespace { ", most on names" } else { "" },
             count(self.points as usize, "instant"),
             count(self.subsets as usize, "seed"),
             if self.missing_member {

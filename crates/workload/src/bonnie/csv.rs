@@ -101,7 +101,7 @@ impl Line {
         };
         if fields.len() != shape.columns {
             return Err(format!(
-                "a line of the format {format} has {} values, and this one {}",
+                "a line of the format {format} has {} values, but this one has {}",
                 shape.columns,
                 fields.len()
             ));

@@ -135,8 +135,8 @@ fn read_modify_write(
     }
     let passed = !(written.fits_memory || covers) || done >= needed * READ_PERCENT_MIN / 100;
     let mut detail = format!(
-        "{done} blocks read from the member disks for {} random writes of {} bytes, {needed} of which are parts of a {what} \
-         of {unit_bytes} bytes that is to be read before",
+        "{done} blocks read from the member disks for {} random writes of {} bytes, {needed} of which write only part \
+            of a {what} of {unit_bytes} bytes, so that the rest must be read",
         written.writes, spec.block_bytes
     );
     if !passed {
@@ -145,9 +145,9 @@ fn read_modify_write(
             false => "the test writes all blocks of its files",
         };
         detail += &format!(
-            "; at least {READ_PERCENT_MIN} % must be: {why}, and a cache made whole {what}s; make `size` larger than memory \
-             and than what is written within `runtime`, or write with `direct = true`; if it is meant, say `fits_memory = \
-             true`"
+            "; at least {READ_PERCENT_MIN} % are required: {why}, and a cache assembled whole {what}s; make `size` \
+                larger than memory and than what is written within `runtime`, or write with `direct = true`; if this \
+                is intended, set `fits_memory = true`"
         );
     }
     Some((passed, detail))
@@ -163,8 +163,8 @@ fn aligned(spec: &IoSpec, physical_block_bytes: Option<u64>) -> Option<(bool, St
     let detail = match wrong {
         None => format!("writes cover whole physical sectors of {sector} bytes"),
         Some(bytes) => format!(
-            "writes are at multiples of {bytes} bytes, and a physical sector has {sector}: the disk reads the rest of it \
-             before each; use a `bs` and an `offset` that are multiples of {sector}"
+            "writes are at multiples of {bytes} bytes, but a physical sector has {sector}: the disk reads the rest of \
+                the sector before each write; use a `bs` and an `offset` that are multiples of {sector}"
         ),
     };
     Some((wrong.is_none(), detail))

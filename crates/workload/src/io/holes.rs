@@ -25,7 +25,7 @@ pub(super) fn report(layout: &Layout<'_>, reporter: &mut Reporter<'_>) -> Result
         None => format!("all {all} bytes of the files have been written"),
         Some(path) => format!(
             "{unwritten} of {all} bytes of the files are holes or reserved space, first in {}: no disk is read for them; \
-             write data there first, not zeros where the filesystem stores none (`zero_buffers`)",
+             write data there first, and not zeros (`zero_buffers`) if the filesystem does not store them",
             path.display()
         ),
     };

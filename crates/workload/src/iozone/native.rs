@@ -194,7 +194,7 @@ impl Work<'_> {
         open(path, flags, Mode::from_raw_mode(0o644)).map_err(WorkloadError::at("open", path))
     }
 
-    #[expect(clippy::too_many_arguments, reason = "all that was seen of one test")]
+    #[expect(clippy::too_many_arguments, reason = "all results of one test")]
     fn report(
         &self,
         test: IozoneTest,

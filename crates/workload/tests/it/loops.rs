@@ -130,8 +130,8 @@ impl Host for LoopHost<'_> {
     }
 }
 
-/// Caches are dropped for the whole machine, also those that another test means to find warm: dropping is shared,
-/// finding them warm is done alone.
+/// Dropping caches affects the whole machine, including tests that need warm caches: tests that drop them hold a shared
+/// lock, tests that need them warm an exclusive one.
 static CACHES: RwLock<()> = RwLock::new(());
 
 fn run(spec: &WorkloadSpec, disk: &Loop, cold: bool) -> Folder<'static> {
@@ -170,7 +170,7 @@ fn job(engine: IoEngine, pattern: IoPattern) -> WorkloadSpec {
     }
 }
 
-/// Everything on one filesystem: guards hold with cold caches, and tell when they are warm.
+/// Everything on one filesystem: guards pass with cold caches, and fail with warm ones.
 fn everything(mkfs: &[&str]) {
     let disk = match Loop::new(mkfs) {
         Ok(disk) => disk,

@@ -1,4 +1,4 @@
-//! Every engine in a folder of this machine: one test program, so that they share what they are run with.
+//! Every engine in a folder of this machine, in one test program.
 
 mod classic;
 mod figures;

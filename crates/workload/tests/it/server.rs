@@ -1,4 +1,4 @@
-//! What servers do, in a folder of this machine: issue 12, point 10.
+//! Server workloads in a folder of this machine: issue 12, point 10.
 
 use crate::folder::{Folder, target};
 use std::fs;

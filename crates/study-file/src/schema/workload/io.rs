@@ -77,5 +77,6 @@ static KEYS: &[Key] = &[
     key(Table::Io, "dedupe_percentage", Count { min: 0, max: 100 }, ListedOrDefault, "not set", "share of blocks that duplicate an earlier one"),
     key(Table::Io, "verify", Word(VERIFY), Listed, "`none`", "read back and compare all that was written; raidlab's engine always compares byte by byte"),
     key(Table::Io, "group_reporting", Flag, Listed, "`true`", "figures of all jobs together; otherwise also of each job"),
-    key(Table::Io, "fits_memory", Flag, Listed, "`false`", "the files are meant to fit memory, such as a burst of random writes that becomes whole stripes there: no guard `read-modify-write`"),
+    key(Table::Io, "fits_memory", Flag, Listed, "`false`", "the files fit in memory on purpose, such as a burst of \
+        random writes that a cache assembles into whole stripes: no guard `read-modify-write`"),
 ];
